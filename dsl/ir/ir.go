@@ -1,0 +1,287 @@
+// Package ir is the core program: what a checked workflow file becomes, and all that the machine ever sees of it.
+//
+// A Program is plain data without source positions. Its canonical JSON is stored with every run that it started and
+// [Program.Hash] pins the run to it, so editing a file never changes a run in flight, and a stored program loads
+// without parsing HCL: expressions are kept as text with the names they read and their type, and are parsed again on
+// first use by whoever implements [Evaluator].
+//
+// The package knows no HCL, no expr-lang, no files. Fields that a program does not use are left out of the JSON, so a
+// later release can add fields without changing the hash of programs that don't use them.
+package ir
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Behaviour is the number of the rules by which a program of this form is interpreted: the IR's meaning, the function
+// table, and the versions of hcl, cty and expr. It stands in the header of every journal. A test of the module compares
+// go.mod with the versions that this number was given for.
+const Behaviour = 1
+
+// Program is everything that one file or folder declares, lowered.
+type Program struct {
+	Variables []Variable `json:"variables,omitempty"`
+	Locals    []Local    `json:"locals,omitempty"`
+	Agents    []Agent    `json:"agents,omitempty"`
+	Gates     []Gate     `json:"gates,omitempty"`
+	Workflows []Workflow `json:"workflows,omitempty"`
+}
+
+// Variable is a value given from outside when a run starts. Default nil with HasDefault unset means it is required.
+type Variable struct {
+	Name       string      `json:"name"`
+	Type       value.Type  `json:"type"`
+	HasDefault bool        `json:"has_default,omitempty"`
+	Default    value.Value `json:"default,omitempty"`
+}
+
+// Local is a named expression over variables and other locals. It is evaluated once a run, when first read.
+type Local struct {
+	Name string `json:"name"`
+	Expr Expr   `json:"expr"`
+}
+
+// Workflow is a named graph of nodes.
+type Workflow struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Default     bool   `json:"default,omitempty"`
+	// MaxConcurrency bounds the attempts of a run that are live at once; nil means 8.
+	MaxConcurrency *Expr `json:"max_concurrency,omitempty"`
+	// Timeout runs from the start of the run; a run that it ends is failed, not retried.
+	Timeout *Expr      `json:"timeout,omitempty"`
+	Inputs  []Variable `json:"inputs,omitempty"`
+	Nodes   []Node     `json:"nodes,omitempty"` // the top level, in file order
+	Outputs []Output   `json:"outputs,omitempty"`
+	// Defaults for every node in the workflow.
+	Retry *Retry           `json:"retry,omitempty"`
+	Env   map[string]*Expr `json:"env,omitempty"`
+	Dir   *Expr            `json:"dir,omitempty"`
+}
+
+// Output is one named result of a workflow.
+type Output struct {
+	Name string `json:"name"`
+	Expr Expr   `json:"expr"`
+}
+
+// NodeKind says what a node is.
+type NodeKind string
+
+// The node kinds: a handful, and no more. Everything else in the language is lowered to them.
+const (
+	Step     NodeKind = "step"     // exactly one of Run, Call, Value, Wait
+	Sequence NodeKind = "sequence" // Children, each after the one before
+	Parallel NodeKind = "parallel" // Children, at once
+)
+
+// Node is one unit of a workflow. Names are unique in the workflow.
+type Node struct {
+	Name string   `json:"name"`
+	Kind NodeKind `json:"kind"`
+
+	// Needs are the nodes whose success this one waits for by its trigger rule; Observes are those whose end it waits
+	// for, whatever the end. Both are inferred from references and depends_on, sorted, without repeats, and disjoint. The order of a
+	// sequence is not in here: the machine knows it from the tree.
+	Needs    []string `json:"needs,omitempty"`
+	Observes []string `json:"observes,omitempty"`
+
+	When *Expr `json:"when,omitempty"`
+	// ForEach makes an instance of the node for each member of a list, set or map.
+	ForEach *Expr `json:"for_each,omitempty"`
+	// MaxConcurrency bounds the attempts that are live at once below this node (group or for_each).
+	MaxConcurrency *Expr `json:"max_concurrency,omitempty"`
+	// Timeout bounds one attempt of an action, without queueing and gates; of a group, the time from its first start.
+	Timeout *Expr    `json:"timeout,omitempty"`
+	Retry   *Retry   `json:"retry,omitempty"`
+	Gates   []string `json:"gates,omitempty"` // names in Program.Gates, in order
+	// Output, if given, is what the node's output must be; the output is converted to it strictly.
+	Output *value.Type      `json:"output,omitempty"`
+	Env    map[string]*Expr `json:"env,omitempty"`
+	Dir    *Expr            `json:"dir,omitempty"`
+
+	Run   *Run       `json:"run,omitempty"`
+	Agent *AgentTask `json:"agent,omitempty"`
+	Value *Expr      `json:"value,omitempty"`
+	Wait  *Wait      `json:"wait,omitempty"`
+
+	Children []Node `json:"children,omitempty"`
+}
+
+// Parse says how standard output becomes a node's output.
+type Parse string
+
+// The ways to parse. The zero value means ParseText.
+const (
+	ParseText  Parse = "text"  // the text without trailing newlines
+	ParseJSON  Parse = "json"  // one JSON value
+	ParseLines Parse = "lines" // a list of lines
+	ParseNone  Parse = "none"  // null
+)
+
+// Run is a program with arguments (Argv, a list of strings), or a script for a shell (Script); one of the two.
+type Run struct {
+	Argv   *Expr  `json:"argv,omitempty"`
+	Script *Expr  `json:"script,omitempty"`
+	Shell  string `json:"shell,omitempty"` // "" means sh -e
+	Parse  Parse  `json:"parse,omitempty"`
+}
+
+// AgentTask hands a task to an agent.
+type AgentTask struct {
+	Agent string `json:"agent"`
+	Task  *Expr  `json:"task,omitempty"`
+	With  *Expr  `json:"with,omitempty"`
+}
+
+// Wait is a durable pause.
+type Wait struct {
+	Duration *Expr `json:"duration,omitempty"`
+}
+
+// AgentType says how an agent is spoken to.
+type AgentType string
+
+// The agent types of this release.
+const (
+	AgentExec  AgentType = "exec"  // a program that speaks flowrun's JSON protocol, or plain text
+	AgentShell AgentType = "shell" // a shell script; the request is in its environment and on its standard input
+	AgentNull  AgentType = "null"  // returns what it was given; no process
+)
+
+// Agent is one declared agent. Its expressions read var and local only.
+type Agent struct {
+	Name         string           `json:"name"`
+	Type         AgentType        `json:"type"`
+	Command      *Expr            `json:"command,omitempty"` // exec: a list of strings
+	Run          *Expr            `json:"run,omitempty"`     // shell: a script
+	Shell        string           `json:"shell,omitempty"`
+	Dir          *Expr            `json:"dir,omitempty"`
+	Env          map[string]*Expr `json:"env,omitempty"`
+	PassEnv      []string         `json:"pass_env,omitempty"`
+	Input        string           `json:"input,omitempty"`         // "json" (default) or "text"
+	OutputFormat string           `json:"output_format,omitempty"` // "json" (default) or "text"
+	Concurrency  *Expr            `json:"concurrency,omitempty"`   // nil: no bound of its own
+	Timeout      *Expr            `json:"timeout,omitempty"`
+	Retry        *Retry           `json:"retry,omitempty"`
+	Output       *value.Type      `json:"output,omitempty"`
+}
+
+// Retry says when a failed attempt is made again. Attributes merge singly: step over agent over workflow over the
+// built-in defaults that runner/policy holds.
+type Retry struct {
+	MaxAttempts *Expr  `json:"max_attempts,omitempty"` // counts the first; 1 by default
+	BaseDelay   *Expr  `json:"base_delay,omitempty"`   // durations are strings such as "1m30s"
+	MaxDelay    *Expr  `json:"max_delay,omitempty"`
+	Multiplier  *Expr  `json:"multiplier,omitempty"`
+	Jitter      string `json:"jitter,omitempty"` // none | full | equal
+	When        *Expr  `json:"when,omitempty"`   // a condition over error
+}
+
+// Gate judges the result of an attempt. A gate written inside a step has the name "WORKFLOW/STEP/GATE".
+type Gate struct {
+	Name    string           `json:"name"`
+	Check   *Expr            `json:"check,omitempty"` // a condition over result
+	Run     *Run             `json:"run,omitempty"`   // passes with exit code 0
+	Dir     *Expr            `json:"dir,omitempty"`
+	Env     map[string]*Expr `json:"env,omitempty"`
+	Timeout *Expr            `json:"timeout,omitempty"`
+	Message *Expr            `json:"message,omitempty"`
+	OnFail  string           `json:"on_fail,omitempty"` // "fail" (default) or "warn"
+}
+
+// ExprKind says in which language an expression is written.
+type ExprKind string
+
+// The kinds of expression. A Const has its value in Const and needs no evaluator.
+const (
+	Const     ExprKind = "const"
+	HCL       ExprKind = "value"     // an HCL expression
+	Condition ExprKind = "condition" // an expr-lang condition, or any expr-lang expression
+)
+
+// Expr is an expression kept as text. A *Expr that is nil is an attribute that was not given.
+type Expr struct {
+	Kind  ExprKind    `json:"kind"`
+	Text  string      `json:"text,omitempty"`
+	Const value.Value `json:"const,omitempty"`
+	// Reads are the names that the expression can read, sorted, without repeats. An evaluation asks its scope for these
+	// and no others.
+	Reads []Ref      `json:"reads,omitempty"`
+	Type  value.Type `json:"type"`
+}
+
+// Ref is one name that an expression reads. Root is var, local, input, step, each, run, attempt, iteration, previous,
+// result, error or feedback. Name is the declared name below var, local, input and step, and the attribute
+// below each, run, previous, result and error. Attr is the attribute of a step's result ("output", "status", …); empty means the whole
+// result object. For attempt, iteration and feedback both are empty. What lies below is not part of a Ref.
+type Ref struct {
+	Root string `json:"root"`
+	Name string `json:"name,omitempty"`
+	Attr string `json:"attr,omitempty"`
+}
+
+func (r Ref) String() string {
+	s := r.Root
+	if r.Name != "" {
+		s += "." + r.Name
+	}
+	if r.Attr != "" {
+		s += "." + r.Attr
+	}
+	return s
+}
+
+// Lit makes a constant expression.
+func Lit(v value.Value, t value.Type) *Expr { return &Expr{Kind: Const, Const: v, Type: t} }
+
+// Scope answers for the names that an expression reads. It returns null for what has no value (yet).
+type Scope interface {
+	Lookup(Ref) (value.Value, error)
+}
+
+// Evaluator computes expressions. It is pure: equal text and equal scope give equal results for one Behaviour number.
+// It is not safe for concurrent use unless it says so. The result is converted to nothing: the caller knows what it
+// needs. A Condition evaluates to a bool or fails.
+type Evaluator interface {
+	Eval(e *Expr, s Scope) (value.Value, error)
+}
+
+// Canonical returns the JSON that is hashed and stored.
+func (p *Program) Canonical() []byte {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("ir: a program that is not JSON: %v", err)) // values are JSON by construction
+	}
+	return b
+}
+
+// Hash is the SHA-256 of the canonical JSON, in hex.
+func (p *Program) Hash() string {
+	sum := sha256.Sum256(p.Canonical())
+	return hex.EncodeToString(sum[:])
+}
+
+// Load reads a program that Canonical wrote.
+func Load(canonical []byte) (*Program, error) {
+	p := new(Program)
+	if err := json.Unmarshal(canonical, p); err != nil {
+		return nil, fmt.Errorf("reading a stored program: %w", err)
+	}
+	return p, nil
+}
+
+// Workflow returns the workflow of a name, or nil.
+func (p *Program) Workflow(name string) *Workflow {
+	for i := range p.Workflows {
+		if p.Workflows[i].Name == name {
+			return &p.Workflows[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+// Package engine says what a host of machines must do, and holds the part of it that all hosts share.
+//
+// A host's duties, in this order, for every run that it drives:
+//
+//  1. Own the run. No other process may append to its journal.
+//  2. Rebuild: feed the journal's events to a fresh machine; compare the digest that each batch stores ([Fold.Replay]).
+//     What the commands of the replay asked for has been asked before: nothing of it is carried out again.
+//  3. If the run was driven before, feed a driver_changed event; the machine then asks again for every attempt that was
+//     in flight. Set every timer that was set and neither fired nor cancelled ([Fold.Timers]), in order of
+//     (due, number); what is overdue fires at once.
+//  4. Gather events: answers of executors, timers that are due, rows of the inbox. Feed them ([Fold.Feed]).
+//  5. Make the batch durable. Stop on the first error: never append again, never retry a sync.
+//  6. Only then carry out the commands, in order, and show the transitions.
+//  7. After the End command nothing else happens.
+//
+// The package knows no particular machine and no particular executor, and does no I/O itself. The hosts are
+// engine/local (SQLite) and engine/sim (virtual time, faults from a seed); enginetest is the suite both must pass.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Machine is what a host drives: runner/machine's, or any other with the same manners. It is not safe for concurrent use.
+type Machine interface {
+	// Step takes one event. An error means that the event cannot be part of this run at all (a defect, or a journal of
+	// something else); the run stops there with its journal intact. A late or unknown answer is no error.
+	Step(event.Event) error
+	// Advance carries on with the work that events set free, at most budget units of it, and appends what follows to
+	// out. It reports whether there is more. Hosts call it until there is none before the next Step; how the work was
+	// sliced leaves no trace.
+	Advance(budget int, out *event.Reaction) (more bool)
+}
+
+// Factory makes a fresh machine for a run: h is its journal's header, definition the canonical program that it pins.
+type Factory func(h journal.Header, definition []byte) (Machine, error)
+
+// Start is a new run: its definition, and its first event. Source is kept beside the definition for people (snippets);
+// it is no part of the hash.
+type Start struct {
+	Header     journal.Header // Run and Created may be left empty: the host gives them
+	Definition []byte
+	Source     []byte
+	First      event.RunStarted // Run may be left empty
+}
+
+// Watcher sees what happened in a run once it is durable. During a resume it sees the replayed past too, with
+// replayed set. Calls come one at a time.
+type Watcher func(events []event.Event, r *event.Reaction, replayed bool)
+
+// Engine is a host as commands and tests see it.
+type Engine interface {
+	// Start makes a run durable and returns its id. It does not drive it. Starting an id again is a no-op.
+	Start(ctx context.Context, s Start) (run string, err error)
+	// Drive takes the run over and drives it to its end, or until ctx is done (the error is then ctx's cause, and the
+	// run stays resumable). For a run that has ended it replays and returns the end.
+	Drive(ctx context.Context, run string, w Watcher) (event.End, error)
+	// Cancel asks for a run's cancellation. It returns when the wish is durable, not when it is done.
+	Cancel(ctx context.Context, run, reason string) error
+	// Journal reads a run's journal: header, definition, and each batch in turn.
+	Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error)
+}
+
+// Errors that hosts return, wrapped.
+var (
+	ErrNoRun    = errors.New("no such run")
+	ErrOwned    = errors.New("the run is driven by another process")
+	ErrFenced   = errors.New("the run was taken over by another process")
+	ErrDiverged = errors.New("the machine does not repeat what it did")
+)
+
+// Diverged tells where a replay went another way. It wraps ErrDiverged.
+type Diverged struct {
+	Run        string
+	Event      uint64 // the last event of the batch whose digest differs
+	Want, Have uint64
+}
+
+func (d *Diverged) Error() string {
+	return fmt.Sprintf("run %s diverged at event %d: its journal says %016x, this release gives %016x; resume it with the release that started it", d.Run, d.Event, d.Want, d.Have)
+}
+
+// Unwrap gives ErrDiverged.
+func (d *Diverged) Unwrap() error { return ErrDiverged }

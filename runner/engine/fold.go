@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"sort"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Slice is how many units of a machine's work are done between two looks at the world.
+const Slice = 4096
+
+// Fold is a machine together with its journal: the part of a host that needs no clock, no disk and no goroutine.
+// It is not safe for concurrent use.
+type Fold struct {
+	header  journal.Header
+	machine Machine
+	read    *journal.Reader
+	write   *journal.Writer
+	digest  digest
+	seq     uint64
+	last    event.Time
+	timers  map[uint64]event.SetTimer
+	end     *event.End
+	// slice is Slice; tests try others.
+	slice int
+}
+
+// NewFold joins a fresh machine and the header of the journal that it will read or write.
+func NewFold(h journal.Header, m Machine) *Fold {
+	return &Fold{header: h, machine: m, read: journal.NewReader(h), digest: newDigest(), timers: map[uint64]event.SetTimer{}, slice: Slice}
+}
+
+// SetSlice changes how much work is done at a time. It must not change anything that can be seen.
+func (f *Fold) SetSlice(n int) { f.slice = n }
+
+// Replay feeds one stored batch and returns its events. The reaction, valid until the next call, is for views only.
+// Errors: *Diverged, or one that wraps journal.ErrBroken.
+func (f *Fold) Replay(b journal.Batch, out *event.Reaction) ([]event.Event, error) {
+	events, err := f.read.Read(b)
+	if err != nil {
+		return nil, err
+	}
+	out.Reset()
+	for _, ev := range events {
+		if err := f.step(ev, out); err != nil {
+			return nil, err
+		}
+	}
+	if have := f.digest.sum(); have != b.Digest {
+		return nil, &Diverged{Run: f.header.Run, Event: b.Last(), Want: b.Digest, Have: have}
+	}
+	return events, nil
+}
+
+// Feed stamps events with their numbers and the time now (never earlier than the event before), steps the machine,
+// and returns the batch that must be durable before out is acted upon. Seq and At of the events are filled in.
+func (f *Fold) Feed(now event.Time, events []event.Event, out *event.Reaction) (journal.Batch, error) {
+	if f.write == nil {
+		f.write = journal.NewWriter(f.read.Next(), f.read.Link())
+	}
+	out.Reset()
+	for i := range events {
+		events[i].Seq, events[i].At = f.seq+1, max(now, f.last)
+		if err := f.write.Add(events[i]); err != nil {
+			return journal.Batch{}, err
+		}
+		if err := f.step(events[i], out); err != nil {
+			return journal.Batch{}, err
+		}
+	}
+	return f.write.Cut(f.digest.sum()), nil
+}
+
+func (f *Fold) step(ev event.Event, out *event.Reaction) error {
+	if err := f.machine.Step(ev); err != nil {
+		return err
+	}
+	f.seq, f.last = ev.Seq, ev.At
+	if ev.TimerFired != nil {
+		delete(f.timers, ev.TimerFired.Timer)
+	}
+	seen := event.Reaction{Commands: out.Commands[len(out.Commands):], Transitions: out.Transitions[len(out.Transitions):]}
+	for more := true; more; {
+		more = f.machine.Advance(f.slice, &seen)
+	}
+	f.digest.add(&seen)
+	for _, c := range seen.Commands {
+		switch {
+		case c.SetTimer != nil:
+			f.timers[c.SetTimer.Timer] = *c.SetTimer
+		case c.CancelTimer != nil:
+			delete(f.timers, c.CancelTimer.Timer)
+		case c.End != nil:
+			f.end = c.End
+		}
+	}
+	out.Commands = append(out.Commands, seen.Commands...)
+	out.Transitions = append(out.Transitions, seen.Transitions...)
+	return nil
+}
+
+// Timers returns the timers that are set, in the order in which they fire: (due, number).
+func (f *Fold) Timers() []event.SetTimer {
+	list := make([]event.SetTimer, 0, len(f.timers))
+	for _, t := range f.timers {
+		list = append(list, t)
+	}
+	sort.Slice(list, func(i, j int) bool {
+		if list[i].Due != list[j].Due {
+			return list[i].Due < list[j].Due
+		}
+		return list[i].Timer < list[j].Timer
+	})
+	return list
+}
+
+// Seq is the number of the last event, Last its time, Link the chain so far as read; End is set once the run is over.
+func (f *Fold) Seq() uint64 { return f.seq }
+
+// Last is the time of the last event.
+func (f *Fold) Last() event.Time { return f.last }
+
+// End returns the end of the run, or nil while it has none.
+func (f *Fold) End() *event.End { return f.end }
+
+// digest is a running SHA-256 over reactions, of which 64 bits are stored.
+type digest struct {
+	h   hash.Hash
+	buf []byte
+}
+
+func newDigest() digest { return digest{h: sha256.New()} }
+
+func (d *digest) add(r *event.Reaction) {
+	d.buf = r.AppendTo(d.buf[:0])
+	d.h.Write(d.buf)
+}
+
+func (d *digest) sum() uint64 { return binary.BigEndian.Uint64(d.h.Sum(nil)) }

@@ -1,0 +1,169 @@
+// Package event is the vocabulary between a machine and its host: the events that go in (and are journaled), the
+// commands that come out (and are carried out), and the transitions that follow (and are only shown).
+//
+// Events are the one thing that is stored. Their JSON is the journal's format: fields are added, never renamed or
+// reused, and what is absent is left out. Commands and transitions are derived from events by the machine, again and
+// again, and enter the journal only as a digest ([Reaction.AppendTo]).
+//
+// The package imports data types only; it knows neither the machine nor any host.
+package event
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Time is a moment in nanoseconds since 1970 UTC; 0 means never. Machine time is the time of the event at hand.
+type Time int64
+
+// At converts a wall-clock moment.
+func At(t time.Time) Time { return Time(t.UnixNano()) }
+
+// Go converts back; the zero Time gives the zero time.Time.
+func (t Time) Go() time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(t)).UTC()
+}
+
+// Add returns t moved by d.
+func (t Time) Add(d time.Duration) Time { return t + Time(d) }
+
+// Sub returns the time from u to t.
+func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
+
+// String gives RFC 3339 with milliseconds in UTC, and "" for 0.
+func (t Time) String() string {
+	if t == 0 {
+		return ""
+	}
+	return t.Go().Format("2006-01-02T15:04:05.000Z")
+}
+
+// Event is one input of a machine. Exactly one of the pointers is set. Seq counts from 1 without gaps; At never runs
+// back within a run. Hosts assign both (engine.Fold does).
+type Event struct {
+	Seq uint64 `json:"seq"`
+	At  Time   `json:"at"`
+
+	RunStarted      *RunStarted      `json:"run_started,omitempty"`
+	AttemptFinished *AttemptFinished `json:"attempt_finished,omitempty"`
+	TimerFired      *TimerFired      `json:"timer_fired,omitempty"`
+	External        *External        `json:"external,omitempty"`
+	DriverChanged   *DriverChanged   `json:"driver_changed,omitempty"`
+	// child_finished joins this closed list with the first release that has child runs.
+}
+
+// Kind names what the event is, as the journal spells it.
+func (e Event) Kind() string {
+	switch {
+	case e.RunStarted != nil:
+		return "run_started"
+	case e.AttemptFinished != nil:
+		return "attempt_finished"
+	case e.TimerFired != nil:
+		return "timer_fired"
+	case e.External != nil:
+		return "external"
+	case e.DriverChanged != nil:
+		return "driver_changed"
+	}
+	return "nothing"
+}
+
+// RunStarted is always the first event, and carries all that the run depends on besides its program.
+type RunStarted struct {
+	Run      string                 `json:"run"`
+	Workflow string                 `json:"workflow"`
+	Inputs   map[string]value.Value `json:"inputs,omitempty"`
+	Vars     map[string]value.Value `json:"vars,omitempty"`
+	// Dir is the program's folder, absolute: where a step without dir runs.
+	Dir string `json:"dir,omitempty"`
+	// Env is the allow-listed part of the environment (PATH, HOME, LANG …) that every attempt gets.
+	Env map[string]string `json:"env,omitempty"`
+	// Parallel, if not 0, is what the command line gave in place of the workflow's max_concurrency.
+	Parallel int `json:"parallel,omitempty"`
+}
+
+// Outcome says how an attempt ended.
+type Outcome string
+
+// The outcomes. Lost is for an attempt that fell silent; a driver's death is DriverChanged. Refused is admission saying no.
+const (
+	OK      Outcome = "ok"
+	Failed  Outcome = "error"
+	Lost    Outcome = "lost"
+	Refused Outcome = "refused"
+)
+
+// AttemptFinished reports the end of an attempt. Ticket, Node, Attempt and Gate repeat the command's; a ticket that is
+// not live any more (late, twice) is a recorded no-op.
+type AttemptFinished struct {
+	Ticket    uint64  `json:"ticket"`
+	Node      string  `json:"node"`
+	Attempt   int     `json:"attempt"`
+	Gate      string  `json:"gate,omitempty"`
+	Outcome   Outcome `json:"outcome"`
+	StartedAt Time    `json:"started_at,omitempty"`
+	// ExitCode is nil where there was no process or it ended by a signal.
+	ExitCode *int `json:"exit_code,omitempty"`
+	// Stdout is the whole standard output up to 1 MiB where the attempt's Parse asks for it, else bounded like Stderr:
+	// head and tail with a mark between, 64 KiB in all.
+	Stdout string `json:"stdout,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+	// StdoutLog and StderrLog name the files that hold the whole text, relative to the store, if it went beyond the bound.
+	StdoutLog string `json:"stdout_log,omitempty"`
+	StderrLog string `json:"stderr_log,omitempty"`
+	// Output is an agent's result. A run step's output is parsed from Stdout by the machine.
+	Output value.Value `json:"output,omitempty"`
+	// Error is set for every outcome but OK.
+	Error *Error `json:"error,omitempty"`
+}
+
+// Kinds of error, in the order of severity. The last two are not retried by default.
+const (
+	Transient   = "transient"
+	RateLimited = "rate_limited"
+	Recoverable = "recoverable"
+	Blocking    = "blocking"
+	Fatal       = "fatal"
+)
+
+// Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.
+type Error struct {
+	Kind       string  `json:"kind"`
+	Reason     string  `json:"reason,omitempty"` // a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type, output_too_large, bad_json, agent, poison, child, limit
+	Message    string  `json:"message"`
+	Status     int     `json:"status,omitempty"` // of HTTP
+	ExitCode   int     `json:"exit_code"`
+	Signal     string  `json:"signal,omitempty"`
+	Gate       string  `json:"gate,omitempty"`
+	Node       string  `json:"node,omitempty"`
+	Attempt    int     `json:"attempt,omitempty"`
+	RetryAfter float64 `json:"retry_after,omitempty"` // seconds
+}
+
+// TimerFired reports that a timer's time has come. A timer that was cancelled, or has another generation, is a recorded no-op.
+type TimerFired struct {
+	Timer uint64 `json:"timer"`
+	Node  string `json:"node,omitempty"`
+}
+
+// External is what came from outside through the inbox. Inbox is the row's id, so that none is taken twice.
+type External struct {
+	Inbox  int64  `json:"inbox,omitempty"`
+	Kind   string `json:"kind"` // cancel
+	Reason string `json:"reason,omitempty"`
+}
+
+// DriverChanged tells that another process drives the run now. All attempts that were in flight start again with the
+// same number and key. Lost tells that the driver before died; a clean stop does not count towards DeathLimit.
+type DriverChanged struct {
+	Lost   bool   `json:"lost"`
+	Driver int64  `json:"driver,omitempty"` // the new owner's epoch
+	Why    string `json:"why,omitempty"`
+	// DeathLimit is how many deaths in a row, with nothing journaled in between, fail the attempts that were in flight. 0 means 3.
+	DeathLimit int `json:"death_limit,omitempty"`
+}

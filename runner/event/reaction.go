@@ -1,0 +1,189 @@
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Status is where a node or a run stands. The set is closed.
+type Status string
+
+// The statuses; the last five are terminal.
+const (
+	Pending   Status = "pending"
+	Running   Status = "running"
+	Waiting   Status = "waiting" // for a timer, a slot's turn after a backoff, a person, an event
+	Succeeded Status = "succeeded"
+	FailedS   Status = "failed"
+	Skipped   Status = "skipped"
+	Blocked   Status = "blocked"
+	Cancelled Status = "cancelled"
+)
+
+// Statuses lists all of them.
+var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
+
+// Terminal tells whether nothing follows.
+func (s Status) Terminal() bool {
+	switch s {
+	case Succeeded, FailedS, Skipped, Blocked, Cancelled:
+		return true
+	}
+	return false
+}
+
+// Bad tells whether dependents count the status as failed.
+func (s Status) Bad() bool { return s == FailedS || s == Blocked || s == Cancelled }
+
+// Reaction is what one or more events caused. Hosts carry out Commands in order, after the events are durable.
+type Reaction struct {
+	Commands    []Command
+	Transitions []Transition
+}
+
+// Reset empties r and keeps its memory.
+func (r *Reaction) Reset() { r.Commands, r.Transitions = r.Commands[:0], r.Transitions[:0] }
+
+// Command is something that must happen in the world. Exactly one of the pointers is set.
+type Command struct {
+	Start       *Attempt       `json:"start,omitempty"`
+	Cancel      *CancelAttempt `json:"cancel,omitempty"`
+	SetTimer    *SetTimer      `json:"set_timer,omitempty"`
+	CancelTimer *CancelTimer   `json:"cancel_timer,omitempty"`
+	End         *End           `json:"end,omitempty"`
+}
+
+// Attempt asks for one try of an action or of a gate. The host answers with an AttemptFinished of the same ticket.
+// All values are computed: an executor needs nothing but this.
+type Attempt struct {
+	Ticket   uint64 `json:"ticket"`  // counts from 1 in the order of starts of a run
+	Node     string `json:"node"`    // the instance's path: build/api[3]
+	Name     string `json:"name"`    // the node's declared name
+	Attempt  int    `json:"attempt"` // counts from 1
+	Gate     string `json:"gate,omitempty"`
+	Key      string `json:"key"` // the idempotency key
+	Run      string `json:"run"`
+	Workflow string `json:"workflow"`
+
+	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
+	Dir     string        `json:"dir,omitempty"`     // absolute
+	// Env is what the file adds, nearest wins already applied. Base is run_started's allow-list.
+	Env  map[string]string `json:"env,omitempty"`
+	Base map[string]string `json:"-"` // the same for the whole run: not worth a digest each time
+
+	Argv   []string `json:"argv,omitempty"`   // a program, or
+	Script string   `json:"script,omitempty"` // a script for Shell
+	Shell  string   `json:"shell,omitempty"`  // "" = sh -e
+	Parse  string   `json:"parse,omitempty"`  // ir.Parse; "none" needs no whole output
+
+	Agent *AgentRequest `json:"agent,omitempty"`
+}
+
+// AgentRequest is the part of an attempt that an agent carries out.
+type AgentRequest struct {
+	Name         string      `json:"name"`
+	Type         string      `json:"type"` // exec | shell | null
+	Task         string      `json:"task,omitempty"`
+	With         value.Value `json:"with,omitempty"`
+	Feedback     string      `json:"feedback,omitempty"`
+	PassEnv      []string    `json:"pass_env,omitempty"`
+	Input        string      `json:"input,omitempty"`
+	OutputFormat string      `json:"output_format,omitempty"`
+}
+
+// CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes.
+type CancelAttempt struct {
+	Ticket uint64 `json:"ticket"`
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+}
+
+// SetTimer asks for a TimerFired at or after Due. Timer counts from 1 over a run, so a number is never used again.
+type SetTimer struct {
+	Timer uint64 `json:"timer"`
+	Node  string `json:"node,omitempty"` // "" for the run itself
+	Due   Time   `json:"due"`
+	Why   string `json:"why"` // backoff | wait | timeout
+}
+
+// CancelTimer takes a SetTimer back.
+type CancelTimer struct {
+	Timer uint64 `json:"timer"`
+}
+
+// End tells that the run is over. It is the last command of every run.
+type End struct {
+	Status  Status                 `json:"status"`
+	Outputs map[string]value.Value `json:"outputs,omitempty"`
+	Error   *Error                 `json:"error,omitempty"`
+	// Limit tells that the run's own timeout or a cancel ended it (exit code 5).
+	Limit bool `json:"limit,omitempty"`
+}
+
+// Transition is one visible change: of a node, of the run (Node ""), or the verdict of a gate.
+type Transition struct {
+	At      Time   `json:"at"`
+	Node    string `json:"node"`
+	From    Status `json:"from,omitempty"`
+	To      Status `json:"to,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
+	Reason string   `json:"reason,omitempty"`
+	Gate   *Verdict `json:"gate,omitempty"`
+	// Result is the node's result as it is now; set when To is terminal, and when an attempt failed and another follows.
+	// It belongs to the machine and must not be changed.
+	Result *Result `json:"result,omitempty"`
+	// Name is the node's declared name; Kind its kind as ir spells it.
+	Name string `json:"-"`
+	Kind string `json:"-"`
+}
+
+// Verdict is what a gate found.
+type Verdict struct {
+	Gate    string `json:"gate"`
+	Passed  bool   `json:"passed"`
+	Warning bool   `json:"warning,omitempty"` // not passed, but on_fail = "warn"
+	Message string `json:"message,omitempty"`
+}
+
+// Result is what is known of a node after its end.
+type Result struct {
+	ExitCode   int         `json:"exit_code"` // -1 where there is none
+	Stdout     string      `json:"-"`         // these come from events unchanged, so a digest need not repeat them
+	Stderr     string      `json:"-"`
+	StdoutLog  string      `json:"-"`
+	StderrLog  string      `json:"-"`
+	Output     value.Value `json:"-"`
+	Error      *Error      `json:"error,omitempty"`
+	Attempts   int         `json:"attempts"`
+	Agent      string      `json:"agent,omitempty"`
+	StartedAt  Time        `json:"started_at,omitempty"`
+	FinishedAt Time        `json:"finished_at,omitempty"`
+	// Computed tells that Output was evaluated and not reported, so that a digest covers it.
+	Computed bool `json:"-"`
+}
+
+// AppendTo writes the bytes that a digest is made of: all commands, then all transitions, a line of JSON each.
+func (r *Reaction) AppendTo(dst []byte) []byte {
+	for i := range r.Commands {
+		dst = appendJSON(dst, &r.Commands[i])
+	}
+	for i := range r.Transitions {
+		t := &r.Transitions[i]
+		dst = appendJSON(dst, t)
+		if t.Result != nil && t.Result.Computed {
+			dst = append(value.Append(dst, t.Result.Output), '\n')
+		}
+	}
+	return dst
+}
+
+func appendJSON(dst []byte, v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("event: a reaction that is not JSON: " + err.Error()) // plain data by construction
+	}
+	return append(append(dst, b...), '\n')
+}
