@@ -1,0 +1,32 @@
+package expr
+
+import (
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Env says what names one place in a file may read, with their types. It is read only, so places that may read the
+// same can share it, and environments that differ in some roots can share the others.
+type Env struct {
+	// Roots are the names that an expression may begin with: "var", "local", "input", "step", "each", "run",
+	// "attempt", "iteration", "result", "error", "feedback", "previous".
+	Roots map[string]*Root
+	// Hidden are roots that the language has, but not in this place, with one sentence that says why.
+	Hidden map[string]string
+}
+
+// Root is one name that expressions may begin with.
+type Root struct {
+	// What names the kind of thing in messages: "variable", "input", "step".
+	What string
+	// Type is the type of the root itself. It counts only where Names is nil: attempt is an int, each is an object
+	// of key and value, result is the object of a node's result.
+	Type value.Type
+	// Names are the declared names below a root of declarations (var, local, input, step), each with its type; that
+	// of a step is the object of its whole result. Such a root is never read as a whole.
+	Names map[string]value.Type
+	// Decl tells where a name is declared, for notes. It may be nil.
+	Decl func(name string) diag.Range
+	// Hidden are names that are declared but cannot be read here, with a sentence that says what to do instead.
+	Hidden map[string]string
+}
