@@ -1,0 +1,130 @@
+package view
+
+import "github.com/flowrun/flowrun/runner/event"
+
+// Apply takes in one batch and returns what it showed, a line per change. Lines are numbered from 1 over the whole run,
+// so a replay gives the same numbers. The lines share nothing with later calls.
+func (r *Run) Apply(events []event.Event, reaction *event.Reaction) []Line {
+	var lines []Line
+	for i := range events {
+		if l := r.event(&events[i]); l != nil {
+			lines = append(lines, *l)
+		}
+	}
+	for i := range reaction.Transitions {
+		lines = append(lines, r.transition(&reaction.Transitions[i]))
+	}
+	for i := range reaction.Commands {
+		if end := reaction.Commands[i].End; end != nil {
+			r.end(end, lines)
+		}
+	}
+	return lines
+}
+
+func (r *Run) event(ev *event.Event) *Line {
+	r.Last = ev.At
+	switch {
+	case ev.RunStarted != nil:
+		r.ID, r.Workflow, r.Inputs = ev.RunStarted.Run, ev.RunStarted.Workflow, ev.RunStarted.Inputs
+		if r.StartedAt == 0 {
+			r.StartedAt = ev.At
+		}
+	case ev.DriverChanged != nil:
+		r.Resumes++
+		reason := "its driver stopped"
+		if ev.DriverChanged.Lost {
+			reason = "its driver died"
+		}
+		l := r.line(Resumed, ev.At)
+		l.Reason = reason
+		return l
+	case ev.External != nil && ev.External.Kind == "cancel":
+		l := r.line(CancelAsked, ev.At)
+		l.Reason = ev.External.Reason
+		return l
+	}
+	return nil
+}
+
+func (r *Run) transition(t *event.Transition) Line {
+	if t.Node == "" {
+		return r.runTransition(t)
+	}
+	n := r.byPath[t.Node]
+	if n == nil {
+		n = r.add(t.Node, t.Name, t.Kind)
+		if n.Name == "" {
+			n.Name = Base(t.Node)
+		}
+	}
+	l := r.line(typeOf(t), t.At)
+	l.Node, l.Name, l.Reason, l.Gate, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Result
+	switch {
+	case t.Gate != nil:
+		n.Gates = append(n.Gates, *t.Gate)
+	case t.To != "":
+		r.move(n, t)
+	}
+	l.Status, l.Attempt, l.Duration, l.Leaf = n.Status, n.Attempt, n.Duration(t.At), len(n.Children) == 0
+	return *l
+}
+
+// move changes a node's status and what follows from it.
+func (r *Run) move(n *Node, t *event.Transition) {
+	if len(n.Children) == 0 {
+		r.Leaves[n.Status]--
+		r.Leaves[t.To]++
+	}
+	if t.Attempt > n.Attempt {
+		n.Attempt, n.Gates = t.Attempt, nil
+	}
+	n.Status, n.Since, n.Reason = t.To, t.At, t.Reason
+	if t.Kind != "" {
+		n.Kind = t.Kind
+	}
+	if n.StartedAt == 0 && (t.To == event.Running || t.To == event.Waiting) {
+		n.StartedAt = t.At
+	}
+	if t.Result == nil {
+		return
+	}
+	n.Result = t.Result
+	n.Attempt = max(n.Attempt, t.Result.Attempts)
+	if t.Result.StartedAt != 0 {
+		n.StartedAt = t.Result.StartedAt
+	}
+	if t.To.Terminal() {
+		n.FinishedAt = t.At
+		if t.Result.FinishedAt != 0 {
+			n.FinishedAt = t.Result.FinishedAt
+		}
+	}
+}
+
+func (r *Run) runTransition(t *event.Transition) Line {
+	l := r.line(typeOf(t), t.At)
+	r.Status, r.Reason = t.To, t.Reason
+	if t.To.Terminal() {
+		r.FinishedAt = t.At
+		if t.Result != nil {
+			r.Error = t.Result.Error
+		}
+	}
+	l.Status, l.Reason, l.Result, l.Duration = t.To, t.Reason, t.Result, r.Duration(t.At)
+	return *l
+}
+
+// end takes over the outputs and gives them to the line that told the end, which stands in the same batch.
+func (r *Run) end(end *event.End, lines []Line) {
+	r.Status, r.Outputs, r.Error, r.Limit = end.Status, end.Outputs, end.Error, end.Limit
+	if r.FinishedAt == 0 {
+		r.FinishedAt = r.Last
+	}
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i].Node == "" && lines[i].Status.Terminal() {
+			lines[i].End = end
+			return
+		}
+	}
+}

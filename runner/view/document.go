@@ -1,0 +1,96 @@
+package view
+
+import (
+	"encoding/json"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Document is a run as programs read it. Its JSON is an interface: fields are added, never renamed.
+type Document struct {
+	Run        string       `json:"run"`
+	Workflow   string       `json:"workflow"`
+	Status     event.Status `json:"status"`
+	StartedAt  Moment       `json:"started_at"`
+	FinishedAt Moment       `json:"finished_at"`
+	Inputs     Data         `json:"inputs"`
+	Outputs    Data         `json:"outputs"`
+	Error      *event.Error `json:"error"`
+	Nodes      []NodeDoc    `json:"nodes"`
+}
+
+// NodeDoc is a node in a Document. ID is the instance's path; Reason says why it ran, was skipped or blocked.
+type NodeDoc struct {
+	ID         string       `json:"id"`
+	Status     event.Status `json:"status"`
+	Attempts   int          `json:"attempts"`
+	ExitCode   *int         `json:"exit_code"`
+	Output     Data         `json:"output"`
+	Error      *event.Error `json:"error"`
+	StartedAt  Moment       `json:"started_at"`
+	FinishedAt Moment       `json:"finished_at"`
+	Agent      *string      `json:"agent"`
+	Reason     string       `json:"reason"`
+}
+
+// Moment writes itself as RFC 3339 in UTC with milliseconds, 0 as null.
+type Moment event.Time
+
+// MarshalJSON implements json.Marshaler.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	if m == 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(event.Time(m).String())
+}
+
+// Data writes itself as canonical JSON. A Data of nil is null.
+type Data struct{ Value value.Value }
+
+// MarshalJSON implements json.Marshaler.
+func (d Data) MarshalJSON() ([]byte, error) { return value.Append(nil, d.Value), nil }
+
+// Document gives the run as it stands.
+func (r *Run) Document() Document {
+	d := Document{
+		Run: r.ID, Workflow: r.Workflow, Status: r.Status,
+		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
+		Inputs: object(r.Inputs), Error: r.Error, Nodes: make([]NodeDoc, 0, r.Size()),
+	}
+	if r.Status.Terminal() {
+		d.Outputs = object(r.Outputs)
+	}
+	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, n.document()) })
+	return d
+}
+
+func (n *Node) document() NodeDoc {
+	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: n.Reason,
+		StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
+	res := n.Result
+	if res == nil {
+		return d
+	}
+	d.Error = res.Error
+	if res.ExitCode >= 0 {
+		code := res.ExitCode
+		d.ExitCode = &code
+	}
+	if n.Status.Terminal() {
+		d.Output = Data{res.Output}
+	}
+	if res.Agent != "" {
+		agent := res.Agent
+		d.Agent = &agent
+	}
+	return d
+}
+
+// object makes a map of values a value: an absent one is empty, not null.
+func object(m map[string]value.Value) Data {
+	if m == nil {
+		m = map[string]value.Value{}
+	}
+	return Data{map[string]any(m)}
+}

@@ -1,0 +1,60 @@
+package view
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Types of lines besides node.STATUS and run.STATUS. They are part of the JSON that programs read.
+const (
+	Started     = "run.started"
+	Resumed     = "run.resumed"
+	CancelAsked = "run.cancel_asked"
+	GatePassed  = "gate.passed"
+	GateFailed  = "gate.failed"
+	GateWarned  = "gate.warned"
+)
+
+// Line is one visible change of a run.
+type Line struct {
+	Seq    uint64 // counts from 1 over the run
+	Time   event.Time
+	Type   string
+	Run    string
+	Node   string // the instance's path; "" for the run itself
+	Name   string
+	Status event.Status // after the change
+	Reason string
+	// Attempt is 0 where none was made.
+	Attempt int
+	// Duration is that of the node, or the run, so far.
+	Duration time.Duration
+	// Leaf tells that nothing lies below the node.
+	Leaf   bool
+	Gate   *event.Verdict
+	Result *event.Result
+	// End stands on the run's last line.
+	End *event.End
+}
+
+func (r *Run) line(kind string, at event.Time) *Line {
+	r.seq++
+	return &Line{Seq: r.seq, Time: at, Type: kind, Run: r.ID, Status: r.Status}
+}
+
+func typeOf(t *event.Transition) string {
+	switch {
+	case t.Gate != nil && t.Gate.Passed:
+		return GatePassed
+	case t.Gate != nil && t.Gate.Warning:
+		return GateWarned
+	case t.Gate != nil:
+		return GateFailed
+	case t.Node != "":
+		return "node." + string(t.To)
+	case t.To == event.Running:
+		return Started
+	}
+	return "run." + string(t.To)
+}

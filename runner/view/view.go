@@ -1,0 +1,197 @@
+// Package view folds what a run's machine reported into what people and programs look at: a tree of nodes with
+// statuses, durations and reasons, and a numbered stream of lines.
+//
+// A view is computed from events and transitions and from nothing else, so the live tree, the lines of a log, the JSON
+// of a run and the table of its nodes cannot disagree: they are all the same fold, shown differently. Feeding a journal
+// again gives the same view and the same line numbers. The only time known here is the time of events.
+//
+// The package does no I/O, renders nothing and reads no clock. It must never import an engine, the machine or a
+// terminal. Enter at [New], then [Run.Apply] for each batch. Applying a batch costs the same whatever the size of the run.
+// A Run is not safe for concurrent use.
+package view
+
+import (
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Run is a run as it stands after the batches applied so far.
+type Run struct {
+	ID       string
+	Workflow string
+	Status   event.Status // pending before the first batch
+	Reason   string
+	Inputs   map[string]value.Value
+	Outputs  map[string]value.Value // set at the end
+	Error    *event.Error           // set at the end of a run that failed
+	// Limit tells that the run's own timeout or a cancel ended it.
+	Limit bool
+	// StartedAt and FinishedAt are 0 until they are known; Last is the time of the last event.
+	StartedAt, FinishedAt, Last event.Time
+	// Resumes counts how often another driver took the run over.
+	Resumes int
+	// Roots are the nodes of the top level, in file order, then in order of appearance.
+	Roots []*Node
+	// Leaves counts the nodes that have no nodes below them, by status.
+	Leaves map[event.Status]int
+
+	byPath map[string]*Node
+	seq    uint64
+}
+
+// Node is one node, or one instance of a node.
+type Node struct {
+	Path   string // the instance's path: build/api[3]
+	Name   string // the declared name
+	Kind   string // as ir spells it; "" where nobody said
+	Status event.Status
+	// Attempt is the number of the attempt that is, or was last, under way; 0 before the first.
+	Attempt int
+	Reason  string
+	// StartedAt is the time of the first attempt, Since that of the last change of status, FinishedAt that of the end.
+	StartedAt, Since, FinishedAt event.Time
+	// Result is the node's result once it ended, or of the attempt that failed last while another follows.
+	Result *event.Result
+	Gates  []event.Verdict // of the last attempt, in order
+
+	Parent   *Node
+	Children []*Node
+}
+
+// New makes the view of a run that has not begun. With a workflow, its nodes are there from the start as pending;
+// nil is fine, nodes then appear with their first transition.
+func New(w *ir.Workflow) *Run {
+	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}}
+	if w != nil {
+		r.Workflow = w.Name
+		r.outline(w.Nodes, "")
+	}
+	return r
+}
+
+// outline adds the declared nodes. What lies below a for_each is left to appear with its instances.
+func (r *Run) outline(nodes []ir.Node, prefix string) {
+	for i := range nodes {
+		n := &nodes[i]
+		r.add(prefix+n.Name, n.Name, string(n.Kind))
+		if n.ForEach == nil {
+			r.outline(n.Children, prefix+n.Name+"/")
+		}
+	}
+}
+
+// Node returns the node of a path, or nil.
+func (r *Run) Node(path string) *Node { return r.byPath[path] }
+
+func (r *Run) add(path, name, kind string) *Node {
+	n := &Node{Path: path, Name: name, Kind: kind, Status: event.Pending}
+	r.byPath[path] = n
+	r.Leaves[event.Pending]++
+	parent := Parent(path)
+	if parent == "" {
+		r.Roots = append(r.Roots, n)
+		return n
+	}
+	p := r.byPath[parent]
+	if p == nil {
+		p = r.add(parent, Base(parent), "")
+	}
+	if len(p.Children) == 0 {
+		r.Leaves[p.Status]--
+	}
+	n.Parent, p.Children = p, append(p.Children, n)
+	return n
+}
+
+// Parent gives the path above: of build/api[3] it is build/api, of build/api it is build, of build it is "".
+// A slash or bracket inside an instance's key does not count.
+func Parent(path string) string {
+	if strings.HasSuffix(path, "]") {
+		if open := openBracket(path); open > 0 {
+			return path[:open]
+		}
+	}
+	end := len(path)
+	for end > 0 {
+		slash := strings.LastIndexByte(path[:end], '/')
+		if slash < 0 {
+			return ""
+		}
+		if !insideKey(path, slash) {
+			return path[:slash]
+		}
+		end = slash
+	}
+	return ""
+}
+
+// Base gives the node's declared name: of build/api[3] it is api.
+func Base(path string) string {
+	if strings.HasSuffix(path, "]") {
+		if open := openBracket(path); open > 0 {
+			path = path[:open]
+		}
+	}
+	return strings.TrimPrefix(path[len(Parent(path)):], "/")
+}
+
+// openBracket finds the bracket that begins the key at the end of a path. Names hold no brackets, so it is the first one
+// behind the last slash that stands outside of keys.
+func openBracket(path string) int {
+	depth, last := 0, -1
+	for i := 0; i < len(path); i++ {
+		switch path[i] {
+		case '[':
+			if depth == 0 {
+				last = i
+			}
+			depth++
+		case ']':
+			depth--
+		}
+	}
+	return last
+}
+
+func insideKey(path string, at int) bool {
+	return strings.Count(path[:at], "[") > strings.Count(path[:at], "]")
+}
+
+// Duration is how long the node has run at a time, or ran: from its first attempt to its end. It is 0 before.
+func (n *Node) Duration(now event.Time) time.Duration {
+	if n.StartedAt == 0 {
+		return 0
+	}
+	if n.FinishedAt != 0 {
+		now = n.FinishedAt
+	}
+	return max(0, now.Sub(n.StartedAt))
+}
+
+// Duration is how long the run has taken at a time, or took.
+func (r *Run) Duration(now event.Time) time.Duration {
+	if r.StartedAt == 0 {
+		return 0
+	}
+	if r.FinishedAt != 0 {
+		now = r.FinishedAt
+	}
+	return max(0, now.Sub(r.StartedAt))
+}
+
+// Each calls f for every node, parents before children, with the depth from 0.
+func (r *Run) Each(f func(n *Node, depth int)) { each(r.Roots, 0, f) }
+
+func each(nodes []*Node, depth int, f func(*Node, int)) {
+	for _, n := range nodes {
+		f(n, depth)
+		each(n.Children, depth+1, f)
+	}
+}
+
+// Size is how many nodes there are.
+func (r *Run) Size() int { return len(r.byPath) }

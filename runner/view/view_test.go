@@ -1,0 +1,199 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+const t0 = event.Time(1_700_000_000_000_000_000)
+
+func at(d time.Duration) event.Time { return t0.Add(d) }
+
+var program = &ir.Workflow{Name: "ship", Nodes: []ir.Node{
+	{Name: "design", Kind: ir.Step},
+	{Name: "build", Kind: ir.Parallel, Children: []ir.Node{
+		{Name: "api", Kind: ir.Step, ForEach: ir.Lit(nil, ir.Expr{}.Type)},
+		{Name: "ui", Kind: ir.Step},
+	}},
+	{Name: "release", Kind: ir.Step},
+}}
+
+// batches is a small run: a success, a retry, instances, a failure that blocks.
+func batches() []batch {
+	bad := &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 2", ExitCode: 2}
+	return []batch{
+		{0, event.Event{RunStarted: &event.RunStarted{Run: "abc", Workflow: "ship"}}, []event.Transition{
+			{From: event.Pending, To: event.Running},
+			{Node: "design", From: event.Pending, To: event.Running, Attempt: 1},
+			{Node: "build", To: event.Running},
+			{Node: "build/ui", To: event.Running, Attempt: 1},
+			{Node: "build/api", To: event.Running},
+			{Node: "build/api[a/b]", Name: "api", To: event.Running, Attempt: 1},
+		}},
+		{time.Second, event.Event{AttemptFinished: &event.AttemptFinished{}}, []event.Transition{
+			{Node: "design", To: event.Succeeded, Result: &event.Result{Output: "plan", Attempts: 1, StartedAt: at(0), FinishedAt: at(900 * time.Millisecond), Agent: "sam", ExitCode: -1}},
+			{Node: "build/ui", Gate: &event.Verdict{Gate: "size", Message: "too large"}},
+			{Node: "build/ui", To: event.Waiting, Attempt: 1, Reason: "next attempt in 1s", Result: &event.Result{ExitCode: 2, Error: bad, Attempts: 1, StartedAt: at(0)}},
+		}},
+		{2 * time.Second, event.Event{DriverChanged: &event.DriverChanged{Lost: true}}, []event.Transition{
+			{Node: "build/ui", To: event.Running, Attempt: 2},
+		}},
+		{3 * time.Second, event.Event{AttemptFinished: &event.AttemptFinished{}}, []event.Transition{
+			{Node: "build/api[a/b]", To: event.Succeeded, Result: &event.Result{ExitCode: 0, Attempts: 1}},
+			{Node: "build/api", To: event.Succeeded, Result: &event.Result{ExitCode: -1}},
+			{Node: "build/ui", To: event.FailedS, Result: &event.Result{ExitCode: 2, Error: bad, Attempts: 2}},
+			{Node: "build", To: event.FailedS, Result: &event.Result{ExitCode: -1}},
+			{Node: "release", To: event.Blocked, Reason: "build failed", Result: &event.Result{ExitCode: -1}},
+			{To: event.FailedS},
+		}},
+	}
+}
+
+type batch struct {
+	after       time.Duration
+	ev          event.Event
+	transitions []event.Transition
+}
+
+func fold(t *testing.T, w *ir.Workflow) (*Run, []Line) {
+	t.Helper()
+	r := New(w)
+	var lines []Line
+	all := batches()
+	for i, b := range all {
+		b.ev.At, b.ev.Seq = at(b.after), uint64(i+1)
+		re := &event.Reaction{Transitions: b.transitions}
+		for j := range re.Transitions {
+			re.Transitions[j].At = b.ev.At
+		}
+		if i == len(all)-1 {
+			re.Commands = []event.Command{{End: &event.End{Status: event.FailedS}}}
+		}
+		lines = append(lines, r.Apply([]event.Event{b.ev}, re)...)
+	}
+	return r, lines
+}
+
+func TestTree(t *testing.T) {
+	r, _ := fold(t, program)
+	var b strings.Builder
+	r.Each(func(n *Node, depth int) {
+		fmt.Fprintf(&b, "%s%s %s attempt=%d took=%s %s\n", strings.Repeat("  ", depth), n.Path, n.Status, n.Attempt, n.Duration(r.Last), n.Reason)
+	})
+	want := `design succeeded attempt=1 took=900ms 
+build failed attempt=0 took=3s 
+  build/api succeeded attempt=0 took=3s 
+    build/api[a/b] succeeded attempt=1 took=3s 
+  build/ui failed attempt=2 took=3s 
+release blocked attempt=0 took=0s build failed
+`
+	if b.String() != want {
+		t.Errorf("have\n%swant\n%s", b.String(), want)
+	}
+	if r.Leaves[event.Succeeded] != 2 || r.Leaves[event.FailedS] != 1 || r.Leaves[event.Blocked] != 1 || r.Leaves[event.Pending] != 0 || r.Leaves[event.Running] != 0 {
+		t.Errorf("leaves: %v", r.Leaves)
+	}
+	if r.Status != event.FailedS || r.Duration(r.Last) != 3*time.Second || r.Resumes != 1 {
+		t.Errorf("run: %+v", r)
+	}
+}
+
+// A retry's gates do not stand beside those of the attempt before.
+func TestGatesBelongToAnAttempt(t *testing.T) {
+	r, _ := fold(t, program)
+	if g := r.Node("build/ui").Gates; len(g) != 0 {
+		t.Errorf("gates of the first attempt are left: %v", g)
+	}
+}
+
+func TestLinesAreNumberedAndTyped(t *testing.T) {
+	_, lines := fold(t, program)
+	var types []string
+	for i, l := range lines {
+		if l.Seq != uint64(i+1) {
+			t.Errorf("line %d has number %d", i+1, l.Seq)
+		}
+		types = append(types, l.Type)
+	}
+	have := strings.Join(types, " ")
+	want := "run.started node.running node.running node.running node.running node.running node.succeeded gate.failed node.waiting " +
+		"run.resumed node.running node.succeeded node.succeeded node.failed node.failed node.blocked run.failed"
+	if have != want {
+		t.Errorf("have %s\nwant %s", have, want)
+	}
+	if last := lines[len(lines)-1]; last.End == nil || last.Run != "abc" {
+		t.Errorf("the last line carries no end: %+v", last)
+	}
+}
+
+// Without a workflow the nodes come in order of appearance; all else is equal.
+func TestWithoutWorkflow(t *testing.T) {
+	_, with := fold(t, program)
+	r, without := fold(t, nil)
+	if len(with) != len(without) || r.Size() != 6 {
+		t.Errorf("%d lines, with a workflow %d; %d nodes", len(without), len(with), r.Size())
+	}
+	for i := range with {
+		if with[i].Type != without[i].Type || with[i].Duration != without[i].Duration {
+			t.Errorf("line %d: %+v and %+v", i+1, with[i], without[i])
+		}
+	}
+}
+
+func TestDocument(t *testing.T) {
+	r, _ := fold(t, program)
+	b, err := json.Marshal(r.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`{"run":"abc","workflow":"ship","status":"failed","started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:23.000Z","inputs":{},"outputs":{},"error":null,"nodes":[`,
+		`{"id":"design","status":"succeeded","attempts":1,"exit_code":null,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":""}`,
+		`{"id":"release","status":"blocked","attempts":0,"exit_code":null,"output":null,"error":null,"started_at":null,"finished_at":"2023-11-14T22:13:23.000Z","agent":null,"reason":"build failed"}`,
+		`"exit_code":2`,
+	} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s\nis missing in\n%s", want, b)
+		}
+	}
+}
+
+func TestPaths(t *testing.T) {
+	for _, c := range [][3]string{
+		{"a", "", "a"},
+		{"a/b", "a", "b"},
+		{"a/b[3]", "a/b", "b"},
+		{"a[x/y]/b", "a[x/y]", "b"},
+		{"a[x/y]", "a", "a"},
+		{"a[1]/b[2]", "a[1]/b", "b"},
+		{"a[1]/i2", "a[1]", "i2"},
+	} {
+		if p, b := Parent(c[0]), Base(c[0]); p != c[1] || b != c[2] {
+			t.Errorf("%s: parent %q, base %q", c[0], p, b)
+		}
+	}
+}
+
+// One more batch costs the same in a run of 10 nodes and of 10,000.
+func BenchmarkApply(b *testing.B) {
+	for _, n := range []int{10, 1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := &ir.Workflow{}
+			for i := range n {
+				w.Nodes = append(w.Nodes, ir.Node{Name: fmt.Sprint("s", i), Kind: ir.Step})
+			}
+			r := New(w)
+			re := &event.Reaction{Transitions: []event.Transition{{Node: "s5", To: event.Running, Attempt: 1}}}
+			ev := []event.Event{{Seq: 1}}
+			for b.Loop() {
+				r.Apply(ev, re)
+			}
+		})
+	}
+}
