@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// checkJSON is what validate --format json prints: the fields of terraform validate -json, and a code, notes and edits.
+type checkJSON struct {
+	FormatVersion string     `json:"format_version"`
+	Valid         bool       `json:"valid"`
+	ErrorCount    int        `json:"error_count"`
+	WarningCount  int        `json:"warning_count"`
+	Diagnostics   []diagJSON `json:"diagnostics"`
+}
+
+type diagJSON struct {
+	Severity string       `json:"severity"`
+	Code     string       `json:"code"`
+	Summary  string       `json:"summary"`
+	Detail   string       `json:"detail"`
+	Range    *rangeJSON   `json:"range,omitempty"`
+	Snippet  *snippetJSON `json:"snippet,omitempty"`
+	Notes    []noteJSON   `json:"notes,omitempty"`
+	Edit     *editJSON    `json:"edit,omitempty"`
+}
+
+type rangeJSON struct {
+	Filename string  `json:"filename"`
+	Start    posJSON `json:"start"`
+	End      posJSON `json:"end"`
+}
+
+type posJSON struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Byte   int `json:"byte"`
+}
+
+// snippetJSON has the source line as it is; the highlight's offsets are bytes into code.
+type snippetJSON struct {
+	Context              *string `json:"context"`
+	Code                 string  `json:"code"`
+	StartLine            int     `json:"start_line"`
+	HighlightStartOffset int     `json:"highlight_start_offset"`
+	HighlightEndOffset   int     `json:"highlight_end_offset"`
+	Values               []any   `json:"values"`
+}
+
+type noteJSON struct {
+	Text  string     `json:"text"`
+	Range *rangeJSON `json:"range,omitempty"`
+}
+
+type editJSON struct {
+	Range rangeJSON `json:"range"`
+	Text  string    `json:"text"`
+}
+
+// DiagnosticsJSON writes a whole list, sorted, as one JSON object on a line of its own.
+func DiagnosticsJSON(w io.Writer, list diag.List, sources Sources) error {
+	out := checkJSON{FormatVersion: "1.0", Valid: !list.HasErrors(), Diagnostics: []diagJSON{}}
+	for _, d := range list.Sort() {
+		switch d.Severity {
+		case diag.Error:
+			out.ErrorCount++
+		case diag.Warning:
+			out.WarningCount++
+		}
+		out.Diagnostics = append(out.Diagnostics, toJSON(d, sources))
+	}
+	return WriteJSON(w, out)
+}
+
+func toJSON(d diag.Diagnostic, sources Sources) diagJSON {
+	out := diagJSON{Severity: d.Severity.String(), Code: d.Code, Summary: d.Summary, Detail: d.Detail, Range: rangeOf(d.Subject)}
+	if line, start := lineAt(sources[d.Subject.File], d.Subject.Start.Byte); d.Subject.Set() && sources[d.Subject.File] != nil && start >= 0 {
+		from := min(d.Subject.Start.Byte-start, len(line))
+		out.Snippet = &snippetJSON{Code: line, StartLine: d.Subject.Start.Line, HighlightStartOffset: from,
+			HighlightEndOffset: max(from, min(d.Subject.End.Byte-start, len(line))), Values: []any{}}
+		if d.Context != "" {
+			out.Snippet.Context = &d.Context
+		}
+	}
+	for _, n := range d.Notes {
+		out.Notes = append(out.Notes, noteJSON{n.Text, rangeOf(n.Range)})
+	}
+	if d.Edit != nil {
+		out.Edit = &editJSON{rangeJSON{d.Edit.Range.File, posJSON(d.Edit.Range.Start), posJSON(d.Edit.Range.End)}, d.Edit.Text}
+	}
+	return out
+}
+
+func rangeOf(r diag.Range) *rangeJSON {
+	if !r.Set() {
+		return nil
+	}
+	return &rangeJSON{r.File, posJSON(r.Start), posJSON(r.End)}
+}
+
+// WriteJSON writes one value on one line, without escaping what HTML would need.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
