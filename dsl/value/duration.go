@@ -1,41 +1,51 @@
 package value
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// MaxDuration is the longest time that a file may ask for.
+// MaxDuration is the longest duration that a file may name: ten years of 365 days. It fits an int64 of nanoseconds with
+// room for sums, and is far beyond what a run outlives.
 const MaxDuration = 10 * 365 * 24 * time.Hour
 
-// ParseDuration reads a duration as workflow files write it: whole or decimal numbers with units, largest first by
-// custom but in any order, such as "90s", "1h30m", "1.5h", "500ms" or "2d" (a day is 24 hours). It must be longer than
-// nothing and at most MaxDuration.
+// DurationForms says in a message which texts are durations.
+const DurationForms = `such as "90s", "1h30m", "500ms" or "2d"; units are ns, us, ms, s, m, h and d`
+
+// ParseDuration reads a duration as workflow files write it: the forms of Go's time.ParseDuration, and days of 24 hours
+// ("2d", "1d12h"; days come first). It must be more than zero and at most [MaxDuration].
 func ParseDuration(s string) (time.Duration, error) {
-	const forms = `a duration is written like "500ms", "90s", "1h30m" or "2d"`
-	text := s
-	var days time.Duration
-	if i := strings.IndexByte(s, 'd'); i > 0 {
-		n, err := time.ParseDuration(s[:i] + "h")
-		if err != nil || n > MaxDuration/24 || n < 0 {
-			return 0, fmt.Errorf("%.40q is no duration; %s", text, forms)
-		}
-		days, s = 24*n, s[i+1:]
+	if len(s) > 40 {
+		return 0, fmt.Errorf("%.40q… is not a duration: write one %s", s, DurationForms)
 	}
-	d := days
-	if s != "" || days == 0 {
-		rest, err := time.ParseDuration(s)
-		if err != nil || strings.HasPrefix(s, "+") {
-			return 0, fmt.Errorf("%.40q is no duration; %s", text, forms)
+	days, rest := time.Duration(0), s
+	if head, tail, ok := strings.Cut(s, "d"); ok {
+		n, err := strconv.ParseUint(head, 10, 32)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a duration: write one %s", s, DurationForms)
 		}
-		if rest < 0 || (rest > 0 && days > MaxDuration-rest) {
-			return 0, fmt.Errorf("%.40q is out of range: a duration is longer than nothing and at most ten years", text)
+		if n > uint64(MaxDuration/(24*time.Hour)) {
+			return 0, tooLong(s)
 		}
-		d += rest
+		days, rest = time.Duration(n)*24*time.Hour, tail
 	}
-	if d <= 0 || d > MaxDuration {
-		return 0, fmt.Errorf("%.40q is out of range: a duration is longer than nothing and at most ten years", text)
+	var d time.Duration
+	if rest != "" || s == "" {
+		var err error
+		if d, err = time.ParseDuration(rest); err != nil {
+			return 0, fmt.Errorf("%q is not a duration: write one %s", s, DurationForms)
+		}
 	}
-	return d, nil
+	switch {
+	case d < 0 || days+d <= 0:
+		return 0, errors.New("a duration must be more than zero")
+	case d > MaxDuration || days+d > MaxDuration:
+		return 0, tooLong(s)
+	}
+	return days + d, nil
 }
+
+func tooLong(s string) error { return fmt.Errorf("%q is longer than ten years", s) }

@@ -1,0 +1,221 @@
+package syntax
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// frame is something open: the file, a bracket, a template interpolation, a quoted string or a heredoc.
+type frame struct {
+	kind   byte // F ( [ { T for ${ and %{, " and H
+	marker []byte
+	start  int // offset behind the opening of a heredoc
+	ops    int // operators since the last separator
+}
+
+// scanner walks the text once and knows just enough of the language to tell brackets from text: strings, templates,
+// heredocs, comments, numbers, operators. What is not well formed it passes on, for HCL to report.
+type scanner struct {
+	name  string
+	src   []byte
+	i     int
+	stack []frame
+	depth int // frames that are brackets or templates
+	list  diag.List
+}
+
+func (s *scanner) top() *frame { return &s.stack[len(s.stack)-1] }
+
+func (s *scanner) run() {
+	for s.i < len(s.src) && len(s.list) == 0 {
+		switch s.top().kind {
+		case '"':
+			s.text()
+		case 'H':
+			s.heredoc()
+		default:
+			s.code()
+		}
+	}
+}
+
+func (s *scanner) at(word string) bool { return bytes.HasPrefix(s.src[s.i:], []byte(word)) }
+
+func (s *scanner) push(kind byte, size int) {
+	if s.depth == MaxDepth {
+		s.fail(s.i, size, "F0006", fmt.Sprintf("More than %d levels of nesting", MaxDepth),
+			"Brackets, braces and templates may not lie deeper in each other. Name parts of the value in locals.")
+		return
+	}
+	s.depth++
+	s.i += size
+	s.stack = append(s.stack, frame{kind: kind})
+}
+
+func (s *scanner) pop() {
+	if k := s.top().kind; k != '"' && k != 'H' {
+		s.depth--
+	}
+	s.stack = s.stack[:len(s.stack)-1]
+}
+
+func (s *scanner) fail(at, size int, code, summary, detail string) {
+	s.list = append(s.list, diag.Diagnostic{Code: code, Summary: summary, Detail: detail, Subject: place(s.name, s.src, at, at+size)})
+}
+
+// template opens an interpolation if one begins here; doubled marks are text.
+func (s *scanner) template() bool {
+	switch {
+	case s.at("$${"), s.at("%%{"):
+		s.i += 3
+	case s.at("${"), s.at("%{"):
+		s.push('T', 2)
+	default:
+		return false
+	}
+	return true
+}
+
+// text walks inside a quoted string.
+func (s *scanner) text() {
+	switch b := s.src[s.i]; {
+	case b == '\\':
+		s.i += 2
+	case b == '"' || b == '\n': // a line's end inside is for HCL to report
+		s.pop()
+		s.i++
+	case s.template():
+	default:
+		s.i++
+	}
+}
+
+// heredoc walks inside one, a line or an interpolation at a time.
+func (s *scanner) heredoc() {
+	f := s.top()
+	if s.i-f.start > MaxHeredocBytes {
+		s.fail(f.start-1, 1, "F0013", "Heredoc is too long",
+			fmt.Sprintf("A heredoc may have at most %d MiB. Keep the text in a file that the step reads.", MaxHeredocBytes>>20))
+		return
+	}
+	if s.i > 0 && s.src[s.i-1] == '\n' {
+		line, _, _ := bytes.Cut(s.src[s.i:], []byte("\n"))
+		if bytes.Equal(bytes.TrimSpace(line), f.marker) {
+			s.i += len(line)
+			s.pop()
+			return
+		}
+	}
+	if !s.template() {
+		s.i++
+	}
+}
+
+// code walks outside of text.
+func (s *scanner) code() {
+	b := s.src[s.i]
+	switch {
+	case b == '#' || s.at("//"):
+		s.skipTo("\n", 0)
+	case s.at("/*"):
+		s.skipTo("*/", 2)
+	case b == '"':
+		s.stack = append(s.stack, frame{kind: '"'})
+		s.i++
+	case s.at("<<") && s.openHeredoc():
+	case b == '(' || b == '[' || b == '{':
+		s.push(b, 1)
+	case b == ')' || b == ']' || b == '}':
+		s.close(b)
+	case b >= '0' && b <= '9':
+		s.number()
+	case letter(b):
+		for s.i < len(s.src) && (letter(s.src[s.i]) || digit(s.src[s.i]) || s.src[s.i] == '-') {
+			s.i++
+		}
+	default:
+		s.operator(b)
+		s.i++
+	}
+}
+
+func (s *scanner) skipTo(mark string, extra int) {
+	n := bytes.Index(s.src[s.i:], []byte(mark))
+	if n < 0 {
+		s.i = len(s.src)
+		return
+	}
+	s.i += n + extra
+}
+
+func (s *scanner) close(b byte) {
+	s.i++
+	if k := s.top().kind; k == '(' && b == ')' || k == '[' && b == ']' || (k == '{' || k == 'T') && b == '}' {
+		s.pop()
+	}
+}
+
+// openHeredoc begins a heredoc if <<MARK or <<-MARK ends the line.
+func (s *scanner) openHeredoc() bool {
+	line, _, more := bytes.Cut(s.src[s.i:], []byte("\n"))
+	mark := bytes.TrimPrefix(line[2:], []byte("-"))
+	if !more || len(mark) == 0 || !letter(mark[0]) {
+		return false
+	}
+	for _, b := range mark {
+		if !letter(b) && !digit(b) && b != '-' {
+			return false
+		}
+	}
+	s.i += len(line) + 1
+	s.stack = append(s.stack, frame{kind: 'H', marker: mark, start: s.i})
+	return true
+}
+
+// operator counts what makes an expression's tree deeper without a bracket.
+func (s *scanner) operator(b byte) {
+	f := s.top()
+	switch b {
+	case '\n':
+		if f.kind != '(' && f.kind != '[' {
+			f.ops = 0
+		}
+	case ',':
+		f.ops = 0
+	case '+', '-', '*', '/', '%', '!', '<', '>', '=', '&', '|', '?', ':', '.':
+		if f.ops++; f.ops > MaxOperators {
+			s.fail(s.i, 1, "F0012", fmt.Sprintf("More than %d operators in one expression", MaxOperators),
+				"Such a chain costs as much stack as it is long. Use a list with join, sum or alltrue, or name parts of it in locals.")
+		}
+	}
+}
+
+// number bounds a number before anything computes with it: printing 1e8000000 took 43 s (measured with cty v1.19.0).
+func (s *scanner) number() {
+	start, digits, exponent := s.i, 0, 0
+	for ; s.i < len(s.src) && (digit(s.src[s.i]) || s.src[s.i] == '.'); s.i++ {
+		if s.src[s.i] != '.' {
+			digits++
+		}
+	}
+	if s.i < len(s.src) && (s.src[s.i] == 'e' || s.src[s.i] == 'E') {
+		s.i++
+		if s.i < len(s.src) && (s.src[s.i] == '+' || s.src[s.i] == '-') {
+			s.i++
+		}
+		for ; s.i < len(s.src) && digit(s.src[s.i]); s.i++ {
+			exponent = min(exponent*10+int(s.src[s.i]-'0'), MaxExponent+1)
+		}
+	}
+	if digits > MaxDigits || exponent > MaxExponent {
+		s.fail(start, min(s.i-start, 60), "F0011", "Number is too long",
+			fmt.Sprintf("A number may have at most %d digits and an exponent of at most %d. Write long identifiers as strings.", MaxDigits, MaxExponent))
+	}
+}
+
+func letter(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' || b >= 0x80
+}
+func digit(b byte) bool { return b >= '0' && b <= '9' }

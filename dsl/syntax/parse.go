@@ -1,0 +1,58 @@
+package syntax
+
+import (
+	"sort"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// MaxSyntaxErrors bounds how many syntax errors of one file are reported: one lost brace can cause thousands.
+const MaxSyntaxErrors = 20
+
+// Parse reads one file. With an error in the list the file's body is empty, but Src is set, so that snippets can be shown.
+func Parse(name string, data []byte) (*File, diag.List) {
+	f := &File{Name: name, Src: data}
+	src, list := scan(name, data)
+	f.Src = src
+	if list.HasErrors() {
+		return f, list
+	}
+	tree, problems := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	for _, p := range problems {
+		if len(list) == MaxSyntaxErrors {
+			break
+		}
+		list = append(list, translate(f, p))
+	}
+	if list.HasErrors() {
+		return f, list
+	}
+	f.Body = f.body(tree.Body.(*hclsyntax.Body))
+	return f, list
+}
+
+func (f *File) body(b *hclsyntax.Body) Body {
+	out := Body{Attrs: make([]*Attr, 0, len(b.Attributes)), Blocks: make([]*Block, 0, len(b.Blocks))}
+	for _, a := range b.Attributes {
+		out.Attrs = append(out.Attrs, &Attr{File: f, Name: a.Name, Range: Range(a.NameRange), Expr: a.Expr})
+	}
+	sort.Slice(out.Attrs, func(i, j int) bool { return out.Attrs[i].Range.Start.Byte < out.Attrs[j].Range.Start.Byte })
+	for _, c := range b.Blocks {
+		out.Blocks = append(out.Blocks, f.block(c))
+	}
+	return out
+}
+
+func (f *File) block(b *hclsyntax.Block) *Block {
+	out := &Block{File: f, Kind: b.Type, Range: Range(b.TypeRange), Body: f.body(b.Body)}
+	out.Header = out.Range
+	for i, l := range b.Labels {
+		r := Range(b.LabelRanges[i])
+		out.Labels = append(out.Labels, Label{Text: l, Range: r})
+		out.Header.End = r.End
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// word is how we say what HCL found. An empty summary or detail keeps HCL's own.
+type word struct {
+	in            string // a part of HCL's summary and detail, the first that fits wins
+	code          string
+	summary, text string
+}
+
+// words maps what hcl v2.25.0 reports to codes and to words about workflow files.
+var words = []word{
+	{"Attribute redefined", "F0020", "Attribute set twice", "An attribute may stand once in a block. Remove one of the two."},
+	{"must not be quoted", "F0021", "Attribute name in quotes", "Attribute names stand without quotes: timeout = \"5m\"."},
+	{"Unclosed configuration", "F0022", "Block without its closing brace", "The file ends before the brace that closes this block. The brace may also be missing further in; indentation shows where."},
+	{"must not be used when defining a block", "F0023", "Block with an equals sign", "A block is its kind, its label and a brace, without an equals sign: step \"test\" { … }."},
+	{"Invalid block definition", "F0024", "Block header not complete", "A block is its kind, a label in quotes and an opening brace on the same line: step \"test\" {"},
+	{"single-line block", "F0025", "More than one attribute on one line", "A block on a single line may hold one attribute. Give each attribute a line of its own."},
+	{"single-argument block", "F0025", "More than one attribute on one line", "A block on a single line may hold one attribute. Give each attribute a line of its own."},
+	{"Missing newline after", "F0026", "", "Every attribute and block ends its line. Begin a new line here; expressions may go on over lines only inside brackets."},
+	{"block definition required", "F0027", "Neither an attribute nor a block", "Here stands  name = value  or  kind \"label\" { … }. Text needs quotes; comments begin with #."},
+	{"Missing separator", "F0028", "", ""},
+	{"Missing item separator", "F0028", "Missing comma between the members of a list", "Members of a list are separated by commas."},
+	{"Missing argument separator", "F0028", "Missing comma between the arguments of a function", "Arguments are separated by commas."},
+	{"Missing attribute separator", "F0028", "Missing comma or new line in an object", "Members of an object are separated by commas or stand on lines of their own."},
+	{"Missing key/value separator", "F0029", "Missing equals sign in an object", "A member of an object is  name = value. A name with a point, a blank or another sign stands in quotes."},
+	{"Missing attribute value", "F0029", "Missing value in an object", "A member of an object is  name = value."},
+	{"Unterminated tuple", "F0030", "List without its closing bracket", "The file ends before the ] that closes this list."},
+	{"Unterminated object", "F0030", "Object without its closing brace", "The file ends before the } that closes this object."},
+	{"Unterminated function call", "F0030", "Function call without its closing parenthesis", "The file ends before the ) that closes this call."},
+	{"Unbalanced parentheses", "F0030", "Missing closing parenthesis", "A ) is needed before this."},
+	{"Missing close bracket", "F0030", "Missing closing bracket", "An index ends with ]."},
+	{"Unterminated string", "F0031", "String without its closing quote", "A string begins and ends with a double quote on the same line."},
+	{"Unterminated template", "F0031", "Text without its end", "A string ends with a double quote; a heredoc ends with its marker alone on a line."},
+	{"Invalid multi-line string", "F0032", "String over more than one line", "Write \\n in the string, or a heredoc: <<EOT, the lines, and EOT alone on a line."},
+	{"Invalid escape sequence", "F0033", "Unknown escape in a string", "Known are \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN. A backslash itself is written \\\\."},
+	{"Unclosed template interpolation", "F0034", "Missing } after ${", "The expression that begins with ${ ends with }. Where the two characters are meant as text, write $${."},
+	{"Extra characters after interpolation", "F0035", "More than an expression between ${ and }", "flowrun reads ${…} itself. Where it is meant for a shell, as in ${NAME:-default}, write $${NAME:-default}."},
+	{"Single quotes", "F0036", "String in single quotes", "Strings stand in double quotes."},
+	{"Curly quotes", "F0037", "Typographic quotes", "Strings stand in straight double quotes. Text copied from a document often brings others along."},
+	{"\"`\" character", "F0038", "Back quote outside of a string", "Strings stand in double quotes; text over several lines in a heredoc: <<EOT, the lines, EOT."},
+	{"\";\" character", "F0039", "Semicolon between attributes", "Attributes end with their line, members of lists with a comma."},
+	{"Unsupported operator", "F0040", "", ""},
+	{"Invalid character", "F0041", "Character that is not part of the language", "Text stands in double quotes; comments begin with #."},
+	{"'for' expression", "F0042", "Expression with for is not complete", ""},
+	{"directive", "F0043", "Template directive is not complete", ""},
+	{"template", "F0043", "Template directive is not complete", ""},
+	{"control keyword", "F0043", "Unknown template directive", ""},
+	{"marker", "F0043", "Template directive is not complete", ""},
+	{"Missing expression", "F0044", "Missing value", "The file ends where a value is needed."},
+	{"Invalid expression", "F0044", "Missing value", "A value is needed here: text in quotes, a number, true, false, null, [list], { object } or a reference."},
+	{"Missing false expression", "F0045", "Condition without its second part", "It is  condition ? when_true : when_false."},
+	{"Invalid attribute name", "F0046", "Missing name after a point", ""},
+	{"Invalid number literal", "F0047", "Number cannot be read", "Numbers are written 12, 1.5 or 1e3."},
+	{"Invalid string literal", "F0048", "Label that is not plain text", "A label is a name in quotes, without ${} in it."},
+}
+
+// translate puts HCL's finding into our words.
+func translate(f *File, p *hcl.Diagnostic) diag.Diagnostic {
+	d := diag.Diagnostic{Code: "F0049", Summary: p.Summary, Detail: p.Detail}
+	if p.Subject != nil {
+		d.Subject = oneLine(f, Range(*p.Subject))
+	}
+	if d.Subject.File == "" {
+		d.Subject.File = f.Name
+	}
+	for _, w := range words {
+		if strings.Contains(p.Summary, w.in) || strings.Contains(p.Detail, w.in) {
+			d.Code = w.code
+			if w.summary != "" {
+				d.Summary = w.summary
+			}
+			if w.text != "" {
+				d.Detail = w.text
+			}
+			break
+		}
+	}
+	return d
+}
+
+// oneLine keeps a caret range on the line where it begins; HCL often reports a line end as the place of an error.
+func oneLine(f *File, r diag.Range) diag.Range {
+	if r.End.Line > r.Start.Line {
+		end := r.Start.Byte
+		for end < len(f.Src) && f.Src[end] != '\n' {
+			end++
+		}
+		r.End = diag.Pos{Line: r.Start.Line, Column: r.Start.Column + max(1, end-r.Start.Byte), Byte: end}
+	}
+	return r
+}
