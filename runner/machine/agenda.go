@@ -1,0 +1,54 @@
+package machine
+
+import "github.com/flowrun/flowrun/runner/event"
+
+// what an entry of the agenda asks for.
+type what uint8
+
+const (
+	doEvent      what = iota // take an event in
+	doRelease                // let the children of a group (or of the run) go, one an entry
+	doSpawn                  // make the instances of a for_each, one an entry
+	doReady                  // all that a node waited for has ended
+	doWake                   // slots of a limiter are free
+	doCollect                // all children of a group, or instances, have ended
+	doCascade                // a group ended without being released: so do its children, one an entry
+	doSweep                  // end a node because its run or group ends
+	doSweepBelow             // the same for what lies below it, one an entry
+	doEnd                    // the last top-level node has ended
+)
+
+// task is an entry of the agenda.
+type task struct {
+	do      what
+	ref     ref
+	cursor  int
+	event   *event.Event
+	limiter *limiter
+	status  event.Status
+	reason  string
+}
+
+// agenda is a queue. Its order is part of the machine's behaviour.
+type agenda struct {
+	tasks []task
+	head  int
+}
+
+func (a *agenda) push(t task) { a.tasks = append(a.tasks, t) }
+
+func (a *agenda) empty() bool { return a.head == len(a.tasks) }
+
+func (a *agenda) pop() task {
+	t := a.tasks[a.head]
+	a.tasks[a.head] = task{}
+	a.head++
+	if a.head == len(a.tasks) {
+		a.tasks, a.head = a.tasks[:0], 0
+	} else if a.head >= 1024 && a.head*2 >= len(a.tasks) {
+		n := copy(a.tasks, a.tasks[a.head:])
+		clear(a.tasks[n:])
+		a.tasks, a.head = a.tasks[:n], 0
+	}
+	return t
+}

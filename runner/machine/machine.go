@@ -1,0 +1,201 @@
+// Package machine is flowrun's heart: a run as a pure state machine.
+//
+// [Machine.Step] takes an event, [Machine.Advance] works off what it set free and says what must happen in the world
+// (commands) and what can be seen (transitions). Nothing else goes in or comes out: no clock, no randomness, no
+// goroutine, no lock, no I/O; the time is the event's, the dice are seeded by the run's id, expressions are computed by
+// a pure evaluator. So the list of events is the run, and feeding it again gives every byte again.
+//
+// How it is built: the graph (runner/plan) is immutable; a [frame] is one activation of a region of it and holds a slice
+// of states by slot; an agenda holds what is to be done next, in order, a constant amount of work an entry. A node goes
+// through the same few doors whatever it is: ready (rule, condition) → start (slots, attempt) → finished → judged (gates) →
+// finish (dependents, parent). No entry ever waits for the world, so a slice can end between any two.
+//
+// It imports the IR, values, events, plan and policy, and must never import a host, an executor, os, sync, or a clock.
+package machine
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// Bounds of a run.
+const (
+	// DefaultConcurrency is how many attempts are live at once where the workflow says nothing.
+	DefaultConcurrency = 8
+	// MaxConcurrency bounds what a file may ask for.
+	MaxConcurrency = 10_000
+	// MaxInstances bounds one for_each.
+	MaxInstances = 200_000
+	// MaxOutput bounds what a node may hand on as its output, in bytes.
+	MaxOutput = 1 << 20
+	// MaxStream bounds what a result keeps of stdout and stderr each, in bytes.
+	MaxStream = 64 << 10
+	// DefaultDeathLimit is how many drivers may die in a row over the same attempts.
+	DefaultDeathLimit = 3
+)
+
+// Machine is one run. It is not safe for concurrent use. Make it with New.
+type Machine struct {
+	graph *plan.Graph
+	eval  ir.Evaluator
+
+	run      *event.RunStarted
+	now      event.Time
+	started  event.Time
+	root     *frame
+	agenda   agenda
+	out      *event.Reaction
+	limit    *limiter
+	agents   map[string]*limiter
+	locals   map[string]local
+	tickets  uint64
+	live     liveList
+	timers   map[uint64]timer
+	timerSeq uint64
+	runTimer uint64 // of the run's own timeout, or 0
+	queueSeq uint64
+	deaths   int
+
+	remaining int      // top-level nodes that have not ended
+	lost      []string // top-level nodes that ended badly
+	firstBad  *event.Error
+	stopping  *stop
+	ended     bool
+}
+
+// New makes the machine of a graph. The evaluator must be pure.
+func New(g *plan.Graph, eval ir.Evaluator) *Machine {
+	return &Machine{
+		graph: g, eval: eval,
+		agents: map[string]*limiter{}, locals: map[string]local{},
+		live: liveList{by: map[uint64]*attempt{}}, timers: map[uint64]timer{},
+	}
+}
+
+// Step takes the next event of the run. It only notes it; Advance does the work. An error means that the event cannot
+// belong to this run: the machine is then unusable and the journal is as it was.
+func (m *Machine) Step(ev event.Event) error {
+	if (ev.RunStarted != nil) != (m.run == nil) {
+		return fmt.Errorf("machine: event %d is %s: run_started comes first, and once", ev.Seq, ev.Kind())
+	}
+	if a := ev.AttemptFinished; a != nil && a.Ticket > m.tickets {
+		return fmt.Errorf("machine: event %d answers attempt %d, which was never started", ev.Seq, a.Ticket)
+	}
+	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
+		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
+	}
+	if ev.Kind() == "nothing" {
+		return fmt.Errorf("machine: event %d is empty or of a kind that this release does not know", ev.Seq)
+	}
+	if ev.RunStarted != nil {
+		m.run = ev.RunStarted
+	}
+	m.agenda.push(task{do: doEvent, event: &ev})
+	return nil
+}
+
+// Advance does at most budget entries of the agenda and appends what follows to out.
+func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
+	m.out = out
+	for ; budget > 0 && !m.agenda.empty(); budget-- {
+		m.do(m.agenda.pop())
+	}
+	m.out = nil
+	return !m.agenda.empty()
+}
+
+// do is the table of all that can be on the agenda.
+func (m *Machine) do(t task) {
+	switch t.do {
+	case doEvent:
+		m.event(t.event)
+	case doRelease:
+		m.release(t)
+	case doSpawn:
+		m.spawn(t)
+	case doReady:
+		m.ready(t.ref)
+	case doWake:
+		m.wake(t.limiter)
+	case doCollect:
+		m.collect(t.ref)
+	case doCascade:
+		m.cascade(t)
+	case doSweep:
+		m.sweep(t)
+	case doSweepBelow:
+		m.sweepBelow(t)
+	case doEnd:
+		m.end(t)
+	}
+}
+
+func (m *Machine) event(ev *event.Event) {
+	m.now = ev.At
+	if m.ended {
+		return // late answers and second thoughts are recorded, and change nothing
+	}
+	if d := ev.DriverChanged; d == nil {
+		m.deaths = 0
+	} else {
+		m.driverChanged(d)
+		return
+	}
+	switch {
+	case ev.RunStarted != nil:
+		m.start()
+	case ev.AttemptFinished != nil:
+		m.attemptFinished(ev.AttemptFinished)
+	case ev.TimerFired != nil:
+		m.timerFired(ev.TimerFired)
+	case ev.External != nil && ev.External.Kind == "cancel":
+		m.cancel(ev.External)
+	}
+}
+
+func (m *Machine) start() {
+	m.started = m.now
+	m.show(event.Transition{To: event.Running})
+	m.root = m.newFrame(0, nil, 0, item{})
+	m.remaining = len(m.graph.Top)
+	w := m.graph.Workflow
+	here := &scope{m: m, ref: ref{m.root, plan.None}}
+	cap, err := m.number(w.MaxConcurrency, here, DefaultConcurrency, MaxConcurrency)
+	if m.run.Parallel > 0 {
+		cap = min(m.run.Parallel, MaxConcurrency)
+	}
+	m.limit = &limiter{cap: cap}
+	if err == nil && w.Timeout != nil {
+		var timeout event.Time
+		if timeout, err = m.due(w.Timeout, here); err == nil {
+			m.setTimer(ref{m.root, plan.None}, timeout, "timeout")
+		}
+	}
+	if err != nil {
+		m.firstBad = evaluation("the workflow's settings", err)
+		m.stop(&stop{status: event.FailedS, err: m.firstBad})
+	}
+	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
+	if m.remaining == 0 {
+		m.agenda.push(task{do: doEnd})
+	}
+}
+
+// show makes a transition visible.
+func (m *Machine) show(t event.Transition) {
+	t.At = m.now
+	m.out.Transitions = append(m.out.Transitions, t)
+}
+
+func (m *Machine) command(c event.Command) { m.out.Commands = append(m.out.Commands, c) }
+
+// local is the value of a local once it was read, or why it has none.
+type local struct {
+	value value.Value
+	err   error
+	busy  bool
+}

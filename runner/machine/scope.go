@@ -1,0 +1,280 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// scope answers for the names that an expression of one node reads. Only what is read is built.
+type scope struct {
+	m   *Machine
+	ref ref // node None: the workflow's own attributes and outputs
+	// judging gives result: the node as its gates see it.
+	judging bool
+	// verdict and err are the run's, while its outputs are computed.
+	verdict event.Status
+	err     *event.Error
+}
+
+func (m *Machine) scope(r ref) *scope { return &scope{m: m, ref: r} }
+
+// constants is the scope of what knows no node: locals, agents.
+func (m *Machine) constants() *scope { return m.scope(ref{m.root, plan.None}) }
+
+// Lookup implements ir.Scope.
+func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
+	m := s.m
+	switch r.Root {
+	case "var":
+		return m.run.Vars[r.Name], nil
+	case "input":
+		return m.run.Inputs[r.Name], nil
+	case "local":
+		return m.local(r.Name)
+	case "run":
+		return attribute(s.runObject, r.Name)
+	case "step":
+		n := m.graph.Number(r.Name)
+		if n == plan.None {
+			return nil, fmt.Errorf("no node %q", r.Name)
+		}
+		return m.read(m.outer(s.ref.frame, n), r.Attr)
+	case "previous":
+		if p := m.node(s.ref).Previous; p != plan.None {
+			return m.read(ref{s.ref.frame, p}, r.Name+r.Attr)
+		}
+		return nil, nil
+	case "each":
+		return attribute(s.eachObject, r.Name)
+	case "result":
+		if s.judging && r.Name+r.Attr == "status" {
+			return string(event.Succeeded), nil // but for the gates
+		}
+		if s.judging {
+			return m.read(s.ref, r.Name+r.Attr)
+		}
+	case "attempt":
+		if d := m.state(s.ref).detail; d != nil {
+			return float64(d.attempts), nil
+		}
+	case "error":
+		if d := m.state(s.ref).detail; d != nil {
+			return attribute(func() map[string]any { return errorObject(d.err) }, r.Name)
+		}
+	}
+	return nil, nil
+}
+
+// attribute reads one attribute of an object, or the whole where name is empty; null where there is no object.
+func attribute(object func() map[string]any, name string) (value.Value, error) {
+	o := object()
+	if o == nil {
+		return nil, nil
+	}
+	if name == "" {
+		return o, nil
+	}
+	return o[name], nil
+}
+
+func (m *Machine) local(name string) (value.Value, error) {
+	l, known := m.locals[name]
+	switch {
+	case known && l.busy:
+		return nil, fmt.Errorf("local %q needs itself", name)
+	case known:
+		return l.value, l.err
+	}
+	e := m.graph.Local(name)
+	if e == nil {
+		return nil, fmt.Errorf("no local %q", name)
+	}
+	m.locals[name] = local{busy: true}
+	v, err := m.eval.Eval(e, m.constants())
+	if err != nil {
+		err = fmt.Errorf("local %q: %w", name, err)
+	}
+	m.locals[name] = local{value: v, err: err}
+	return v, err
+}
+
+func (s *scope) runObject() map[string]any {
+	m := s.m
+	status := event.Running
+	switch {
+	case s.verdict != "":
+		status = s.verdict
+	case m.stopping != nil:
+		status = m.stopping.status
+	case len(m.lost) > 0:
+		status = event.FailedS
+	}
+	failed := make([]any, len(m.lost))
+	for i, f := range m.lost {
+		failed[i] = f
+	}
+	return map[string]any{
+		"id": m.run.Run, "workflow": m.run.Workflow, "status": string(status), "failed": failed,
+		"error": null(errorObject(s.err)), "started_at": m.started.String(),
+	}
+}
+
+// eachObject is the key and value of the nearest for_each around.
+func (s *scope) eachObject() map[string]any {
+	f := s.ref.frame
+	if f.up == nil {
+		return nil
+	}
+	var key value.Value = float64(f.index)
+	if collector := (ref{f.up, s.m.graph.Regions[f.region].Owner}); s.m.detail(collector).keyed {
+		key = f.key
+	}
+	return map[string]any{"key": key, "value": f.each}
+}
+
+// read gives one attribute of a node's result, or the whole object where attr is empty. A node that came to nothing has
+// null for most of them.
+func (m *Machine) read(r ref, attr string) (value.Value, error) {
+	s := m.state(r)
+	d := s.detail
+	if attr == "" {
+		o := make(map[string]any, len(attributes))
+		for _, a := range attributes {
+			v, err := m.read(r, a)
+			if err != nil {
+				return nil, err
+			}
+			o[a] = v
+		}
+		return o, nil
+	}
+	if attr == "status" {
+		return string(s.status), nil
+	}
+	if d == nil {
+		switch attr {
+		case "exit_code":
+			return -1.0, nil
+		case "attempts":
+			return 0.0, nil
+		}
+		return nil, nil
+	}
+	switch attr {
+	case "output":
+		return d.output, nil
+	case "exit_code":
+		return float64(d.exit), nil
+	case "stdout":
+		return m.stream(r, d.streams.stdout), nil
+	case "stderr":
+		return m.stream(r, d.streams.stderr), nil
+	case "error":
+		return null(errorObject(d.err)), nil
+	case "attempts":
+		return float64(d.attempts), nil
+	case "duration":
+		switch {
+		case d.started == 0:
+			return nil, nil
+		case d.finished == 0:
+			return m.now.Sub(d.started).Seconds(), nil
+		}
+		return d.finished.Sub(d.started).Seconds(), nil
+	case "started_at":
+		return moment(d.started), nil
+	case "finished_at":
+		return moment(d.finished), nil
+	case "agent":
+		if d.agent == "" {
+			return nil, nil
+		}
+		return d.agent, nil
+	case "instances":
+		return m.instances(r), nil
+	case "counts":
+		return m.counts(r), nil
+	}
+	return nil, nil // winner and iterations apply to nothing in this release
+}
+
+// attributes are those of every result object.
+var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
+	"finished_at", "agent", "instances", "counts", "winner", "iterations"}
+
+// stream is null where nothing printed because nothing ran.
+func (m *Machine) stream(r ref, s string) value.Value {
+	if n := m.node(r); s == "" && n.Run == nil && n.Agent == nil {
+		return nil
+	}
+	return s
+}
+
+func (m *Machine) instances(r ref) value.Value {
+	if !m.collector(r) {
+		return nil
+	}
+	d := m.detail(r)
+	list, byKey := make([]any, len(d.frames)), make(map[string]any, len(d.frames))
+	for i, f := range d.frames {
+		o, _ := m.read(ref{f, r.node}, "")
+		list[i], byKey[f.key] = o, o
+	}
+	if d.keyed {
+		return byKey
+	}
+	return list
+}
+
+func (m *Machine) counts(r ref) value.Value {
+	if !m.collector(r) {
+		return nil
+	}
+	d := m.detail(r)
+	t := d.tally
+	return map[string]any{
+		"total": float64(len(d.items)), "succeeded": float64(t.succeeded), "skipped": float64(t.skipped),
+		"failed": float64(t.failed + t.blocked + t.cancelled),
+	}
+}
+
+func moment(t event.Time) value.Value {
+	if t == 0 {
+		return nil
+	}
+	return t.String()
+}
+
+func null(o map[string]any) value.Value {
+	if o == nil {
+		return nil
+	}
+	return o
+}
+
+// errorObject is an error as expressions see it: what does not apply is null.
+func errorObject(e *event.Error) map[string]any {
+	if e == nil {
+		return nil
+	}
+	o := map[string]any{
+		"kind": e.Kind, "reason": e.Reason, "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": float64(e.Attempt),
+		"status": nil, "signal": nil, "gate": nil, "node": nil, "retry_after": nil,
+	}
+	if e.Status != 0 {
+		o["status"] = float64(e.Status)
+	}
+	if e.RetryAfter != 0 {
+		o["retry_after"] = e.RetryAfter
+	}
+	for k, v := range map[string]string{"signal": e.Signal, "gate": e.Gate, "node": e.Node} {
+		if v != "" {
+			o[k] = v
+		}
+	}
+	return o
+}

@@ -1,0 +1,192 @@
+// Package plan turns one workflow of a program into the dense graph that the machine runs: nodes by number, regions,
+// resolved dependencies.
+//
+// A region is what is made once per activation: region 0 is the run itself, and every node with for_each owns a region
+// that holds the node (as an instance) and all below it that has no region of its own. A node with for_each so appears
+// twice: in its parent's region as the collector that makes instances and gathers their outputs, and in slot 0 of its
+// own region as the instance. A frame, in the machine, is one activation of a region: a slice of states by slot.
+//
+// A graph is immutable and safe to share. The package does no I/O and knows no machine. Enter at [Build].
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// None stands for "no node" and "no region".
+const None = -1
+
+// Graph is a workflow ready to run.
+type Graph struct {
+	Program  *ir.Program
+	Workflow *ir.Workflow
+	Nodes    []Node // by number, parents before children, in file order
+	Top      []int  // the nodes directly in the workflow
+	Regions  []Region
+
+	numbers map[string]int
+	locals  map[string]*ir.Expr
+}
+
+// Region is a part of the graph that is activated together.
+type Region struct {
+	Owner int   // the node with for_each; None for the run
+	Nodes []int // by slot
+}
+
+// Node is one node with everything resolved.
+type Node struct {
+	*ir.Node
+	Number   int
+	Parent   int // the enclosing group; None at the top
+	Region   int // where its state lives
+	Slot     int // its place in frames of that region
+	Body     int // the region of its instances; None without for_each
+	Below    []int
+	Previous int // the sibling before in a sequence, or None
+	// Awaits are the nodes whose end this one waits for, in order of their numbers.
+	Awaits []Await
+	// Awaited are the nodes of the same region that wait for this one.
+	Awaited []Await
+	Agent   *ir.Agent
+	Gates   []*ir.Gate
+	// WhenPerInstance tells that the condition reads each, so that it is asked for every instance.
+	WhenPerInstance bool
+}
+
+// Await is one edge. Needs tells that the node must not have failed; otherwise its end is all that counts.
+type Await struct {
+	Node  int
+	Needs bool
+}
+
+// Build makes the graph of a workflow. Errors mean that the program was not checked: files are never at fault here.
+func Build(p *ir.Program, workflow string) (*Graph, error) {
+	w := p.Workflow(workflow)
+	if w == nil {
+		return nil, fmt.Errorf("plan: no workflow %q in the program", workflow)
+	}
+	g := &Graph{Program: p, Workflow: w, numbers: map[string]int{}, locals: map[string]*ir.Expr{}, Regions: []Region{{Owner: None}}}
+	for i := range p.Locals {
+		g.locals[p.Locals[i].Name] = &p.Locals[i].Expr
+	}
+	g.Top = g.add(w.Nodes, None, 0, false)
+	if err := g.resolve(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// add numbers the nodes of one body and those below.
+func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
+	numbers := make([]int, len(nodes))
+	previous := None
+	for i := range nodes {
+		n := &nodes[i]
+		id := len(g.Nodes)
+		numbers[i], g.numbers[n.Name] = id, id
+		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.place(region, id), Body: None, Previous: previous})
+		inner := region
+		if n.ForEach != nil {
+			inner = len(g.Regions)
+			g.Regions = append(g.Regions, Region{Owner: id})
+			g.place(inner, id)
+			g.Nodes[id].Body = inner
+			g.Nodes[id].WhenPerInstance = n.When != nil && reads(n.When, "each")
+		}
+		g.Nodes[id].Below = g.add(n.Children, id, inner, n.Kind == ir.Sequence)
+		if ordered {
+			previous = id
+		}
+	}
+	return numbers
+}
+
+func (g *Graph) place(region, id int) int {
+	r := &g.Regions[region]
+	r.Nodes = append(r.Nodes, id)
+	return len(r.Nodes) - 1
+}
+
+func reads(e *ir.Expr, root string) bool {
+	for _, r := range e.Reads {
+		if r.Root == root {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Graph) resolve() error {
+	agents, gates := map[string]*ir.Agent{}, map[string]*ir.Gate{}
+	for i := range g.Program.Agents {
+		agents[g.Program.Agents[i].Name] = &g.Program.Agents[i]
+	}
+	for i := range g.Program.Gates {
+		gates[g.Program.Gates[i].Name] = &g.Program.Gates[i]
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if err := g.awaits(n); err != nil {
+			return err
+		}
+		if n.Node.Agent != nil {
+			if n.Agent = agents[n.Node.Agent.Agent]; n.Agent == nil {
+				return fmt.Errorf("plan: node %q has no agent %q", n.Name, n.Node.Agent.Agent)
+			}
+		}
+		for _, name := range n.Node.Gates {
+			if gates[name] == nil {
+				return fmt.Errorf("plan: node %q has no gate %q", n.Name, name)
+			}
+			n.Gates = append(n.Gates, gates[name])
+		}
+	}
+	for i := range g.Nodes {
+		for _, a := range g.Nodes[i].Awaits {
+			if on := &g.Nodes[a.Node]; on.Region == g.Nodes[i].Region {
+				on.Awaited = append(on.Awaited, Await{Node: i, Needs: a.Needs})
+			}
+		}
+	}
+	return nil
+}
+
+// awaits collects a node's edges. What the file says of the sibling before in a sequence outweighs the order's own need.
+func (g *Graph) awaits(n *Node) error {
+	edges := map[int]bool{}
+	if n.Previous != None {
+		edges[n.Previous] = true
+	}
+	for _, list := range []struct {
+		names []string
+		needs bool
+	}{{n.Observes, false}, {n.Needs, true}} {
+		for _, name := range list.names {
+			on, ok := g.numbers[name]
+			if !ok {
+				return fmt.Errorf("plan: node %q waits for %q, which is not there", n.Name, name)
+			}
+			edges[on] = list.needs
+		}
+	}
+	for on, needs := range edges {
+		n.Awaits = append(n.Awaits, Await{Node: on, Needs: needs})
+	}
+	slices.SortFunc(n.Awaits, func(a, b Await) int { return a.Node - b.Node }) // nothing depends on the map's order
+	return nil
+}
+
+// Number returns the number of a node by its name, or None.
+func (g *Graph) Number(name string) int {
+	if n, ok := g.numbers[name]; ok {
+		return n
+	}
+	return None
+}
+
+// Local returns the expression of a local, or nil.
+func (g *Graph) Local(name string) *ir.Expr { return g.locals[name] }
