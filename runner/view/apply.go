@@ -86,6 +86,9 @@ func (r *Run) move(n *Node, t *event.Transition) {
 	if n.StartedAt == 0 && (t.To == event.Running || t.To == event.Waiting) {
 		n.StartedAt = t.At
 	}
+	if t.To.Terminal() {
+		n.FinishedAt = t.At
+	}
 	if t.Result == nil {
 		return
 	}
@@ -94,11 +97,8 @@ func (r *Run) move(n *Node, t *event.Transition) {
 	if t.Result.StartedAt != 0 {
 		n.StartedAt = t.Result.StartedAt
 	}
-	if t.To.Terminal() {
-		n.FinishedAt = t.At
-		if t.Result.FinishedAt != 0 {
-			n.FinishedAt = t.Result.FinishedAt
-		}
+	if t.To.Terminal() && t.Result.FinishedAt != 0 {
+		n.FinishedAt = t.Result.FinishedAt
 	}
 }
 

@@ -56,10 +56,10 @@ func (r *Run) Document() Document {
 	d := Document{
 		Run: r.ID, Workflow: r.Workflow, Status: r.Status,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
-		Inputs: object(r.Inputs), Error: r.Error, Nodes: make([]NodeDoc, 0, r.Size()),
+		Inputs: Outputs(r.Inputs), Error: r.Error, Nodes: make([]NodeDoc, 0, r.Size()),
 	}
 	if r.Status.Terminal() {
-		d.Outputs = object(r.Outputs)
+		d.Outputs = Outputs(r.Outputs)
 	}
 	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, n.document()) })
 	return d
@@ -87,8 +87,8 @@ func (n *Node) document() NodeDoc {
 	return d
 }
 
-// object makes a map of values a value: an absent one is empty, not null.
-func object(m map[string]value.Value) Data {
+// Outputs makes a map of values a value; an absent map is an empty one, not null.
+func Outputs(m map[string]value.Value) Data {
 	if m == nil {
 		m = map[string]value.Value{}
 	}

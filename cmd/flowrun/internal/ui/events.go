@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// EventVersion is the version of the lines that --json prints. Fields are added without a new number.
+const EventVersion = 1
+
+// Events shows a run as JSON, an object a line, for programs.
+type Events struct {
+	t *Term
+}
+
+// NewEvents makes a Progress that writes JSON lines.
+func NewEvents(t *Term) *Events { return &Events{t: t} }
+
+type eventJSON struct {
+	V        int            `json:"v"`
+	Seq      uint64         `json:"seq"`
+	Time     view.Moment    `json:"time"`
+	Type     string         `json:"type"`
+	Run      string         `json:"run"`
+	Node     string         `json:"node,omitempty"`
+	Status   event.Status   `json:"status,omitempty"`
+	Attempt  int            `json:"attempt,omitempty"`
+	Seconds  float64        `json:"duration,omitempty"` // in seconds, at the end of a node or run
+	Reason   string         `json:"reason,omitempty"`
+	ExitCode *int           `json:"exit_code,omitempty"`
+	Gate     *event.Verdict `json:"gate,omitempty"`
+	Error    *event.Error   `json:"error,omitempty"`
+	Outputs  *view.Data     `json:"outputs,omitempty"` // on the last line
+}
+
+// Update implements Progress.
+func (p *Events) Update(_ *view.Run, lines []view.Line) {
+	for i := range lines {
+		_ = WriteJSON(p.t, eventOf(&lines[i])) // a Term keeps its own error
+	}
+}
+
+func eventOf(l *view.Line) eventJSON {
+	e := eventJSON{V: EventVersion, Seq: l.Seq, Time: view.Moment(l.Time), Type: l.Type, Run: l.Run, Node: l.Node,
+		Status: l.Status, Attempt: l.Attempt, Reason: l.Reason, Gate: l.Gate}
+	if l.Status.Terminal() {
+		e.Seconds = l.Duration.Seconds()
+	}
+	if l.Result != nil && l.Gate == nil {
+		e.Error = l.Result.Error
+		if l.Result.ExitCode >= 0 {
+			e.ExitCode = &l.Result.ExitCode
+		}
+	}
+	if l.End != nil {
+		out := view.Outputs(l.End.Outputs)
+		e.Outputs, e.Error = &out, l.End.Error
+	}
+	return e
+}
+
+// Tick implements Progress.
+func (p *Events) Tick(time.Time) {}
+
+// Close implements Progress.
+func (p *Events) Close(time.Time) {}

@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Progress shows a run while it goes on. It reads the run that Update gave it in Tick too, so the caller keeps its calls,
+// and the view's Apply, from overlapping.
+type Progress interface {
+	// Update takes in what a batch changed. Lines of the past, on a resume, are not passed.
+	Update(r *view.Run, lines []view.Line)
+	// Tick tells that time has passed: spinners turn, long steps say that they live.
+	Tick(now time.Time)
+	// Close shows the end and leaves the screen in order.
+	Close(now time.Time)
+}
+
+// Scene is what a Progress knows besides the fold. The zero value is fine.
+type Scene struct {
+	// Where gives the place of a step's declaration ("ship.hcl:14"), or "".
+	Where func(name string) string
+	// Store is the folder that log paths are relative to.
+	Store string
+}
+
+// StderrLines is how much of a failed step's standard error is shown at once.
+const StderrLines = 20
+
+// sentence says in a line what changed.
+func sentence(t *Term, l *view.Line) string {
+	who := Clean(l.Node)
+	if who == "" {
+		who = "run " + l.Run
+	}
+	text := who + ": "
+	switch {
+	case l.Gate != nil:
+		return text + verdict(t, l.Gate)
+	case l.Type == view.Resumed:
+		return text + "resumed" + because(l.Reason)
+	case l.Type == view.CancelAsked:
+		return text + "asked to stop" + because(l.Reason)
+	}
+	text += t.Style(statusStyle(l.Status), string(l.Status))
+	if l.Attempt > 1 && l.Status == event.Running {
+		text += fmt.Sprintf(" (attempt %d)", l.Attempt)
+	}
+	if l.Status.Terminal() && l.Duration > 0 {
+		text += " after " + Duration(l.Duration)
+		if l.Attempt > 1 {
+			text += fmt.Sprintf(" (attempt %d)", l.Attempt)
+		}
+	}
+	return text + because(why(l.Status, l.Reason, l.Result))
+}
+
+// why joins a reason and an error's message without saying the same twice.
+func why(s event.Status, reason string, res *event.Result) string {
+	if res == nil || res.Error == nil || s == event.Succeeded {
+		return reason
+	}
+	m := res.Error.Message
+	switch {
+	case reason == "" || strings.Contains(m, reason):
+		return m
+	case m == "" || strings.Contains(reason, m):
+		return reason
+	}
+	return m + "; " + reason
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + Clean(strings.TrimRight(reason, "\n"))
+}
+
+func verdict(t *Term, g *event.Verdict) string {
+	word, style := "not passed", red
+	switch {
+	case g.Passed:
+		word, style = "passed", green
+	case g.Warning:
+		word, style = "not passed (warning)", yellow
+	}
+	return "gate " + Clean(g.Gate) + " " + t.Style(style, word) + because(g.Message)
+}
+
+// failed tells whether a line reports a failure that wants its details shown at once: of a leaf, or of a group that
+// failed by itself.
+func failed(l *view.Line) bool {
+	return l.Node != "" && l.Status == event.FailedS && l.Gate == nil && l.Leaf && l.Result != nil
+}
+
+// details tells all that a person needs after a failure, without a second command.
+func details(t *Term, s *Scene, l *view.Line) string {
+	var b strings.Builder
+	if s.Where != nil {
+		if w := s.Where(l.Name); w != "" {
+			fmt.Fprintf(&b, "  at %s\n", Clean(w))
+		}
+	}
+	res := l.Result
+	if tail := lastLines(res.Stderr, StderrLines); tail != "" {
+		fmt.Fprintf(&b, "%s\n", indent(CleanLines(tail), "  | "))
+	} else if tail := lastLines(res.Stdout, StderrLines); tail != "" {
+		fmt.Fprintf(&b, "%s\n", indent(CleanLines(tail), "  | "))
+	}
+	for _, log := range []string{res.StderrLog, res.StdoutLog} {
+		if log != "" {
+			fmt.Fprintf(&b, "  whole output: %s\n", Clean(filepath.Join(s.Store, log)))
+		}
+	}
+	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, "flowrun runs logs "+l.Run+" "+quote(l.Node)))
+	return b.String()
+}
+
+// quote makes a word that a shell takes as it is.
+func quote(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/.") == "" && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(Clean(s), "'", `'\''`) + "'"
+}
+
+// lastLines returns the end of a text, n lines at most, without blank lines at its end.
+func lastLines(text string, n int) string {
+	text = strings.TrimRight(text, "\r\n\t ")
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+func statusStyle(s event.Status) string {
+	switch s {
+	case event.Succeeded:
+		return green
+	case event.FailedS:
+		return red
+	case event.Blocked, event.Cancelled, event.Waiting:
+		return yellow
+	case event.Skipped, event.Pending:
+		return dim
+	}
+	return ""
+}

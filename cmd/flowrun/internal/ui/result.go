@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Outputs writes a run's outputs in the order of their names: "name = value", strings as they are where they fit on a
+// line, all else as JSON.
+func Outputs(t *Term, outputs map[string]value.Value) {
+	for _, k := range value.Keys(outputs) {
+		t.Printf("%s = %s\n", k, oneLine(outputs[k]))
+	}
+}
+
+func oneLine(v value.Value) string {
+	if s, ok := v.(string); ok && Clean(s) == s {
+		return s
+	}
+	return Clean(string(value.Append(nil, v)))
+}
+
+// Show writes a run as a tree, with the reasons.
+func Show(t *Term, r *view.Run, now event.Time) {
+	t.Printf("run %s of %s: %s", Clean(r.ID), Clean(r.Workflow), t.Style(statusStyle(r.Status), string(r.Status)))
+	if r.StartedAt != 0 {
+		t.Printf(" after %s, started %s", Duration(r.Duration(now)), r.StartedAt)
+	}
+	t.Printf("%s\n", because(why(r.Status, r.Reason, &event.Result{Error: r.Error})))
+	var nodes []entry
+	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, entry{n, depth}) })
+	for i, line := range rows(t, nodes, now, 0, 0) {
+		t.Printf("%s%s\n", line, ran(nodes[i].n))
+	}
+	if r.Status.Terminal() {
+		Outputs(t, r.Outputs)
+	}
+}
+
+// ran is why a node ran, which a row of the live tree leaves out.
+func ran(n *view.Node) string {
+	if n.Reason == "" || n.Status != event.Succeeded && n.Status != event.Running {
+		return ""
+	}
+	return "  " + Clean(n.Reason)
+}
+
+// Listed is a run in a listing.
+type Listed struct {
+	Run        string       `json:"run"`
+	Workflow   string       `json:"workflow"`
+	Status     event.Status `json:"status"`
+	StartedAt  view.Moment  `json:"started_at"`
+	FinishedAt view.Moment  `json:"finished_at"`
+	// Driver is the process that drives the run now, or 0.
+	Driver int `json:"driver,omitempty"`
+}
+
+// List writes runs as a table, or as one JSON array.
+func List(t *Term, runs []Listed, now event.Time, asJSON bool) {
+	if asJSON {
+		if runs == nil {
+			runs = []Listed{}
+		}
+		_ = WriteJSON(t, runs)
+		return
+	}
+	name := len("WORKFLOW")
+	for i := range runs {
+		name = max(name, Cells(Clean(runs[i].Workflow)))
+	}
+	t.Printf("%s\n", t.Style(bold, fmt.Sprintf("%-12s  %-*s  %-9s  %8s  %s", "RUN", name, "WORKFLOW", "STATUS", "TOOK", "STARTED")))
+	for _, r := range runs {
+		end := event.Time(r.FinishedAt)
+		if end == 0 {
+			end = now
+		}
+		w := Clean(r.Workflow)
+		t.Printf("%-12s  %s%s  %s%s  %8s  %s\n", Clean(r.Run), w, strings.Repeat(" ", name-Cells(w)),
+			t.Style(statusStyle(r.Status), string(r.Status)), strings.Repeat(" ", max(0, 9-len(r.Status))),
+			Duration(end.Sub(event.Time(r.StartedAt))), event.Time(r.StartedAt))
+	}
+}
+
+// Problem is an error of the command itself as programs read it, in place of a result.
+type Problem struct {
+	Error struct {
+		Kind    string `json:"kind"` // usage | failed
+		Message string `json:"message"`
+	} `json:"error"`
+	ExitCode int `json:"exit_code"`
+}

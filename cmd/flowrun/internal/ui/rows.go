@@ -1,0 +1,120 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// maxLabel bounds the column of names.
+const maxLabel = 48
+
+// entry is a node to be shown, indented by its depth; with a depth of -1 it is shown by its whole path.
+type entry struct {
+	n     *view.Node
+	depth int
+}
+
+var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// icon marks a status by shape, so that it can be told without colour.
+func icon(s event.Status, frame int) string {
+	switch s {
+	case event.Succeeded:
+		return "✓"
+	case event.FailedS:
+		return "✗"
+	case event.Running:
+		return spinner[frame%len(spinner)]
+	case event.Waiting:
+		return "…"
+	case event.Skipped:
+		return "-"
+	case event.Blocked:
+		return "!"
+	case event.Cancelled:
+		return "×"
+	}
+	return "·"
+}
+
+// rows renders nodes as a table: mark and name, duration, what is worth a word. Lines are cut at columns; 0 is no bound.
+func rows(t *Term, nodes []entry, now event.Time, frame, columns int) []string {
+	width := 0
+	for _, e := range nodes {
+		width = max(width, min(Cells(label(e)), maxLabel))
+	}
+	out := make([]string, len(nodes))
+	for i, e := range nodes {
+		out[i] = row(t, e, width, now, frame, columns)
+	}
+	return out
+}
+
+func row(t *Term, e entry, width int, now event.Time, frame, columns int) string {
+	name := Truncate(label(e), maxLabel)
+	took := ""
+	if e.n.StartedAt != 0 {
+		took = Duration(e.n.Duration(now))
+	}
+	text := strings.Repeat("  ", max(0, e.depth)+1)
+	rest := fmt.Sprintf(" %s%s %7s  %s", strings.TrimLeft(name, " "), strings.Repeat(" ", max(0, width-Cells(name))), took, remark(e.n))
+	rest = strings.TrimRight(rest, " ")
+	if columns > 0 {
+		rest = Truncate(rest, max(1, columns-len(text)-1))
+	}
+	return text + t.Style(statusStyle(e.n.Status), icon(e.n.Status, frame)) + rest
+}
+
+// label is the node's name with the indent that its mark gets, so that columns behind it line up.
+func label(e entry) string {
+	if e.depth < 0 {
+		return Clean(e.n.Path)
+	}
+	return strings.Repeat("  ", e.depth) + Clean(segment(e.n.Path))
+}
+
+// segment is the last part of a path: of build/api[3] it is api[3].
+func segment(path string) string {
+	above := view.Parent(path)
+	for above != "" && strings.HasPrefix(path[len(above):], "[") {
+		above = view.Parent(above)
+	}
+	return strings.TrimPrefix(path[len(above):], "/")
+}
+
+// remark says what a status alone does not.
+func remark(n *view.Node) string {
+	var parts []string
+	reason := why(n.Status, n.Reason, n.Result)
+	switch n.Status {
+	case event.Running:
+		reason = ""
+		if n.Attempt > 1 {
+			reason = fmt.Sprintf("attempt %d", n.Attempt)
+		}
+	case event.Pending:
+		reason = ""
+	case event.Succeeded:
+		reason = ""
+		if n.Attempt > 1 {
+			reason = plural(n.Attempt, "attempt")
+		}
+	default:
+		reason = string(n.Status) + because(reason)
+		if n.Attempt > 1 {
+			parts = append(parts, plural(n.Attempt, "attempt"))
+		}
+	}
+	if reason != "" {
+		parts = append([]string{reason}, parts...)
+	}
+	for _, g := range n.Gates {
+		if g.Warning {
+			parts = append(parts, "warning of gate "+Clean(g.Gate)+because(g.Message))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

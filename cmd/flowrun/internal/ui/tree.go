@@ -1,0 +1,175 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Tree repaints a run in place. While all nodes fit on the screen the whole tree is shown; a larger run shows what is
+// under way, and what has finished scrolls up, a line each. Only cursor-up and clear are used.
+type Tree struct {
+	t      *Term
+	scene  Scene
+	run    *view.Run
+	frame  int
+	now    event.Time
+	above  strings.Builder // waits to be printed above the tree
+	below  []string        // the lines painted last
+	small  bool            // compact: once the tree did not fit
+	active []*view.Node    // leaves under way, in order of start; may hold some that ended since
+	done   []*view.Node    // leaves that ended and were not scrolled up yet
+}
+
+// NewTree makes a Progress for a terminal that can be repainted.
+func NewTree(t *Term, s Scene) *Tree { return &Tree{t: t, scene: s} }
+
+// Update implements Progress. It paints at once only for a failure; Tick paints the rest.
+func (p *Tree) Update(r *view.Run, lines []view.Line) {
+	p.run = r
+	urgent := false
+	for i := range lines {
+		l := &lines[i]
+		p.now = max(p.now, l.Time)
+		n := r.Node(l.Node)
+		switch {
+		case n == nil || !l.Leaf:
+		case l.Gate != nil:
+		case l.Status.Terminal():
+			p.done = append(p.done, n)
+		case l.Status == event.Running || l.Status == event.Waiting:
+			p.active = append(p.active, n)
+		}
+		if failed(l) {
+			fmt.Fprintf(&p.above, "%s\n%s", sentence(p.t, l), details(p.t, &p.scene, l))
+			urgent = true
+		}
+		if l.Type == view.Resumed || l.Type == view.CancelAsked {
+			fmt.Fprintln(&p.above, sentence(p.t, l))
+		}
+	}
+	if urgent {
+		p.paint()
+	}
+}
+
+// Tick implements Progress.
+func (p *Tree) Tick(now time.Time) {
+	if p.run == nil {
+		return
+	}
+	p.now = max(p.now, event.At(now))
+	p.frame++
+	p.paint()
+}
+
+// Close implements Progress: the last state stays on the screen.
+func (p *Tree) Close(now time.Time) {
+	if p.run == nil {
+		return
+	}
+	p.now = max(p.now, event.At(now))
+	p.paint()
+	p.below = nil
+}
+
+// paint replaces what was painted last, in one write.
+func (p *Tree) paint() {
+	columns, rows := p.t.Size()
+	lines := p.lines(columns, rows)
+	var b strings.Builder
+	if up := height(p.below, columns); up > 0 {
+		fmt.Fprintf(&b, "\r\x1b[%dA", up)
+	}
+	for _, l := range strings.SplitAfter(p.above.String(), "\n") {
+		if l != "" {
+			b.WriteString(strings.TrimSuffix(l, "\n") + "\x1b[K\n")
+		}
+	}
+	p.above.Reset()
+	for _, l := range lines {
+		b.WriteString(l + "\x1b[K\n")
+	}
+	b.WriteString("\x1b[J")
+	p.below = lines
+	p.t.Printf("%s", b.String())
+}
+
+// height is how many rows lines take on a terminal that may have become narrower since they were painted.
+func height(lines []string, columns int) int {
+	n := 0
+	for _, l := range lines {
+		n += max(1, (Cells(unstyled(l))+columns-1)/columns)
+	}
+	return n
+}
+
+// unstyled removes the sequences that Style adds.
+func unstyled(s string) string {
+	for {
+		start := strings.Index(s, "\x1b[")
+		if start < 0 {
+			return s
+		}
+		end := strings.IndexByte(s[start:], 'm')
+		if end < 0 {
+			return s[:start]
+		}
+		s = s[:start] + s[start+end+1:]
+	}
+}
+
+// lines is the picture of the run, at most rows-2 lines of less than columns cells each.
+func (p *Tree) lines(columns, rows int) []string {
+	bound := max(1, rows-2)
+	if p.small = p.small || p.run.Size()+1 > bound; !p.small {
+		var nodes []entry
+		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, entry{n, depth}) })
+		return append(p.rows(nodes, columns), p.footer(columns))
+	}
+	var finished, under []entry
+	for _, n := range p.done {
+		finished = append(finished, entry{n, -1})
+	}
+	p.done = nil
+	for _, l := range p.rows(finished, columns) {
+		p.above.WriteString(l + "\n")
+	}
+	p.active = stillActive(p.active)
+	for _, n := range p.active[:min(len(p.active), bound-1)] {
+		under = append(under, entry{n, -1})
+	}
+	return append(p.rows(under, columns), p.footer(columns))
+}
+
+// stillActive drops what has ended, groups and repeats, in place.
+func stillActive(nodes []*view.Node) []*view.Node {
+	seen := make(map[*view.Node]bool, len(nodes))
+	kept := nodes[:0]
+	for _, n := range nodes {
+		if !n.Status.Terminal() && len(n.Children) == 0 && !seen[n] {
+			seen[n] = true
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}
+
+// footer counts the leaves.
+func (p *Tree) footer(columns int) string {
+	var parts []string
+	for _, s := range []event.Status{event.Succeeded, event.FailedS, event.Blocked, event.Cancelled, event.Skipped, event.Running, event.Waiting, event.Pending} {
+		if n := p.run.Leaves[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	parts = append(parts, Duration(p.run.Duration(p.now)))
+	return p.t.Style(dim, Truncate("  "+Clean(p.run.Workflow)+" "+p.run.ID+": "+strings.Join(parts, ", "), columns-1))
+}
+
+func (p *Tree) rows(nodes []entry, columns int) []string {
+	return rows(p.t, nodes, p.now, p.frame, columns-1)
+}
