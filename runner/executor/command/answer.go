@@ -1,0 +1,101 @@
+package command
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// exitTransient is the exit code of a failure that passes: EX_TEMPFAIL of sysexits.h.
+const exitTransient = 75
+
+func fail(ans *event.AttemptFinished, err *event.Error) {
+	ans.Outcome, ans.Error = event.Failed, err
+}
+
+// err is the error that a child's end is by itself; nil for exit code 0.
+func (e ended) err(timeout time.Duration) *event.Error {
+	switch {
+	case e.why == unwanted:
+		return cancelled()
+	case e.why == timedOut:
+		return e.with(&event.Error{Kind: event.Transient, Reason: "timeout", Message: fmt.Sprintf("timed out after %s", timeout)})
+	case e.status.Signaled():
+		return e.with(&event.Error{Kind: event.Transient, Reason: "signal", Message: "ended by " + signalName(e.status.Signal())})
+	case e.status.ExitStatus() == 0:
+		return nil
+	}
+	kind := event.Recoverable
+	if e.status.ExitStatus() == exitTransient {
+		kind = event.Transient
+	}
+	return e.with(&event.Error{Kind: kind, Reason: "exit", Message: fmt.Sprintf("exit code %d", e.status.ExitStatus())})
+}
+
+// with adds how the process ended.
+func (e ended) with(err *event.Error) *event.Error {
+	err.ExitCode = -1
+	switch {
+	case e.stuck:
+	case e.status.Exited():
+		err.ExitCode = e.status.ExitStatus()
+	case e.status.Signaled():
+		err.Signal = signalName(e.status.Signal())
+	}
+	return err
+}
+
+// cancelled is fatal, so that nobody tries again what nobody wants.
+func cancelled() *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled", ExitCode: -1}
+}
+
+func tooLarge(what string, total int64) *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: "output_too_large", ExitCode: -1,
+		Message: fmt.Sprintf("%s has %d bytes; an output may have %d (1 MiB)", what, total, wholeMax)}
+}
+
+// signalName names a signal as kill -l does, the same on every system.
+func signalName(s syscall.Signal) string {
+	switch s {
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	case syscall.SIGINT:
+		return "SIGINT"
+	case syscall.SIGQUIT:
+		return "SIGQUIT"
+	case syscall.SIGILL:
+		return "SIGILL"
+	case syscall.SIGTRAP:
+		return "SIGTRAP"
+	case syscall.SIGABRT:
+		return "SIGABRT"
+	case syscall.SIGBUS:
+		return "SIGBUS"
+	case syscall.SIGFPE:
+		return "SIGFPE"
+	case syscall.SIGKILL:
+		return "SIGKILL"
+	case syscall.SIGUSR1:
+		return "SIGUSR1"
+	case syscall.SIGSEGV:
+		return "SIGSEGV"
+	case syscall.SIGUSR2:
+		return "SIGUSR2"
+	case syscall.SIGPIPE:
+		return "SIGPIPE"
+	case syscall.SIGALRM:
+		return "SIGALRM"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGXCPU:
+		return "SIGXCPU"
+	case syscall.SIGXFSZ:
+		return "SIGXFSZ"
+	case syscall.SIGSYS:
+		return "SIGSYS"
+	}
+	return fmt.Sprintf("signal %d", int(s))
+}

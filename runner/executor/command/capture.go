@@ -1,0 +1,114 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+const (
+	// inlineMax is how much of a stream stands in the journal: its head and its tail, half each. What goes beyond it is
+	// written whole to a log file.
+	inlineMax = 64 << 10
+	headMax   = inlineMax / 2
+	tailMax   = inlineMax - headMax
+	// wholeMax is how much of a stream is kept whole where it is going to be parsed, and how large a result may be.
+	wholeMax = 1 << 20
+)
+
+// capture keeps a bounded part of a stream. Its memory is at most limit, or inlineMax once that is exceeded.
+type capture struct {
+	limit int          // up to here the whole is kept; inlineMax or more
+	also  func([]byte) // hears everything too, if set
+	log   logFile
+
+	total int64
+	buf   []byte // all of it; or the head, once there is a tail
+	tail  []byte // a ring of tailMax bytes
+	at    int    // where the ring's oldest byte is
+}
+
+func (x *Executor) newCapture(a *event.Attempt, stream string) capture {
+	return capture{limit: inlineMax, log: x.logFile(a, stream)}
+}
+
+// write takes a piece of the stream. It copies what it keeps.
+func (c *capture) write(p []byte) {
+	if c.also != nil {
+		c.also(p)
+	}
+	c.total += int64(len(p))
+	if c.total > inlineMax {
+		if !c.log.opened {
+			c.log.open()
+			c.log.write(c.buf) // nothing has been cut yet
+		}
+		c.log.write(p)
+	}
+	switch {
+	case c.cut():
+		c.push(p)
+	case c.total <= int64(c.limit):
+		c.buf = append(c.buf, p...)
+	default:
+		all := append(c.buf, p...)
+		c.buf = append([]byte(nil), all[:headMax]...)
+		c.tail = make([]byte, tailMax)
+		c.push(all[headMax:])
+	}
+}
+
+// push writes to the ring. The first push is longer than the ring, so the ring is always full.
+func (c *capture) push(p []byte) {
+	if len(p) > tailMax {
+		p = p[len(p)-tailMax:]
+	}
+	n := copy(c.tail[c.at:], p)
+	n += copy(c.tail, p[n:])
+	c.at = (c.at + n) % tailMax
+}
+
+// cut tells whether the stream went beyond the limit.
+func (c *capture) cut() bool { return c.tail != nil }
+
+// text is what is kept, as valid UTF-8: wrong bytes become U+FFFD.
+func (c *capture) text() string {
+	if !c.cut() {
+		return valid(c.buf)
+	}
+	return c.join(c.buf, append(append([]byte(nil), c.tail[c.at:]...), c.tail[:c.at]...))
+}
+
+// inline is text within inlineMax, whatever the limit was.
+func (c *capture) inline() string {
+	if c.cut() || len(c.buf) <= inlineMax {
+		return c.text()
+	}
+	return c.join(c.buf[:headMax], c.buf[len(c.buf)-tailMax:])
+}
+
+// join puts a mark between head and tail. Neither ends within a character.
+func (c *capture) join(head, tail []byte) string {
+	for i := 1; i < utf8.UTFMax && i <= len(head); i++ {
+		if b := head[len(head)-i:]; utf8.RuneStart(b[0]) {
+			if !utf8.FullRune(b) {
+				head = head[:len(head)-i]
+			}
+			break
+		}
+	}
+	for i := 0; i < utf8.UTFMax-1 && len(tail) > 0 && !utf8.RuneStart(tail[0]); i++ {
+		tail = tail[1:]
+	}
+	left := c.total - int64(len(head)) - int64(len(tail))
+	return fmt.Sprintf("%s\n[flowrun: %d bytes left out; %s]\n%s", valid(head), left, c.log.where(), valid(tail))
+}
+
+func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+// logName is the name of the log file as the journal has it; empty if there is none.
+func (c *capture) logName() string { return c.log.rel }
+
+func (c *capture) close() { c.log.close() }

@@ -1,0 +1,163 @@
+// Package command carries out attempts that are processes of this machine: run steps, gates, and agents of the types
+// exec, shell and null.
+//
+// It knows how to start a program in a process group of its own, how to end it, how to keep a bounded part of what it
+// says, and the JSON lines that an agent speaks. It knows no machine, engine or journal: everything stands in the
+// attempt. Enter at [New] and [Executor.Execute]; read supervise.go for the life of a child.
+//
+// What always holds, whatever a child does:
+//
+//   - Execute returns within the attempt's timeout + grace + about one second. Only a process that the kernel cannot
+//     kill (stuck in a device) takes longer, and it is left behind after [killWait].
+//   - The child is reaped, and nothing of its process group is left. A process that made itself a session of its own
+//     (setsid) leaves the group and is not found; it loses its pipes and nothing waits for it.
+//   - On Linux the child dies with the driver: the kernel kills it when the thread that started it ends, and that
+//     thread is held for as long as the child lives. On macOS it does not.
+//   - Memory does not grow with output: see [inlineMax], [wholeMax], [lineMax].
+//
+// An attempt costs one thread while it runs, and no goroutine: the calling one starts the child and polls its pipes
+// and its end together, so that a step that says nothing wakes us once.
+package command
+
+import (
+	"context"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// DefaultGrace is the time between TERM and KILL.
+const DefaultGrace = 5 * time.Second
+
+// Options says where an Executor lives. The zero value works, and then keeps no logs.
+type Options struct {
+	// LogDir is the absolute folder where full texts go: one folder a run, files created when first needed, readable
+	// by the owner alone. If it is empty, what goes beyond the bounds is lost.
+	LogDir string
+	// LogRel stands before the names in StdoutLog and StderrLog: LogDir as seen from the store.
+	LogRel string
+	// Environ is the driver's environment, as os.Environ gives it; nil means os.Environ().
+	Environ []string
+	// Grace is the time between TERM and KILL; 0 means DefaultGrace.
+	Grace time.Duration
+	// Live, if set, hears what an agent says while it works: kind is progress, heartbeat or log. It is called by the
+	// attempt's own goroutine, several attempts at once, and must not block.
+	Live func(a event.Attempt, kind, text string)
+}
+
+// Executor carries out attempts. It is safe for concurrent use.
+type Executor struct {
+	opt    Options
+	env    environ
+	logMax int64
+
+	mu   sync.Mutex
+	idle []*slot
+	null int // the null device, open for reading; -1 before the first child
+}
+
+var _ executor.Executor = (*Executor)(nil)
+
+// New makes an Executor. Close it when no attempt is under way any more.
+func New(opt Options) *Executor {
+	if opt.Environ == nil {
+		opt.Environ = os.Environ()
+	}
+	if opt.Grace == 0 {
+		opt.Grace = DefaultGrace
+	}
+	return &Executor{opt: opt, env: newEnviron(opt.Environ), logMax: logMax, null: -1}
+}
+
+// Close gives back the few descriptors that are kept between attempts. Execute must not be called afterwards.
+func (x *Executor) Close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, s := range x.idle {
+		s.close()
+	}
+	x.idle = nil
+	if x.null >= 0 {
+		syscall.Close(x.null)
+		x.null = -1
+	}
+}
+
+// Execute carries out one attempt and returns when all of it is over. A child that misbehaves is an answer, never an
+// error of ours. An attempt whose context is done before it started starts nothing.
+func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	ans := executor.Answer(a)
+	ans.StartedAt = event.At(time.Now())
+	if a.Agent != nil && a.Agent.Type == string(ir.AgentNull) {
+		ans.Outcome, ans.Output = event.OK, a.Agent.With
+		return ans
+	}
+	if ctx.Err() != nil {
+		fail(&ans, cancelled())
+		return ans
+	}
+	x.process(ctx, &a, &ans)
+	return ans
+}
+
+// process carries out an attempt that needs a child.
+func (x *Executor) process(ctx context.Context, a *event.Attempt, ans *event.AttemptFinished) {
+	prog, err := x.program(a)
+	if err != nil {
+		fail(ans, err)
+		return
+	}
+	s, startErr := x.slot()
+	if startErr != nil {
+		fail(ans, startFailed(a, prog, startErr))
+		return
+	}
+	defer x.release(s)
+
+	out := x.newCapture(a, "stdout")
+	errs := x.newCapture(a, "stderr")
+	defer out.close()
+	defer errs.close()
+	var said *lines
+	switch {
+	case a.Agent == nil:
+		if a.Gate == "" && a.Parse != string(ir.ParseNone) {
+			out.limit = wholeMax
+		}
+	case a.Agent.OutputFormat == "text":
+		out.limit = wholeMax
+	default:
+		said = x.listen(a)
+		out.also = said.write
+	}
+	e, startErr := x.supervise(ctx, s, prog, a.Timeout, &out, &errs)
+	if startErr != nil {
+		fail(ans, startFailed(a, prog, startErr))
+		return
+	}
+	ans.StartedAt = event.At(e.started)
+	ans.Stderr, ans.StderrLog = errs.text(), errs.logName()
+	ans.Stdout, ans.StdoutLog = out.text(), out.logName()
+	if !e.stuck && e.status.Exited() {
+		code := e.status.ExitStatus()
+		ans.ExitCode = &code
+	}
+	if a.Agent != nil {
+		x.judgeAgent(a, ans, e, &out, said)
+		return
+	}
+	if err := e.err(a.Timeout); err != nil {
+		fail(ans, err)
+		return
+	}
+	if out.limit == wholeMax && out.cut() {
+		fail(ans, tooLarge("the standard output", out.total))
+		return
+	}
+	ans.Outcome = event.OK
+}

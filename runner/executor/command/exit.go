@@ -1,0 +1,56 @@
+package command
+
+import (
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+)
+
+// watchExit tells a slot of the end of a process where there is no pidfd to poll: on macOS and old kernels. It does not reap,
+// so that the process id, and with it the group's, stays taken until the group is killed. It costs a goroutine and a
+// thread while the process lives.
+func watchExit(pid int, s *slot) *atomic.Bool {
+	over := new(atomic.Bool)
+	go func() {
+		waitNoReap(pid)
+		over.Store(true)
+		s.wake()
+	}()
+	return over
+}
+
+// waitNoReap returns when the process has ended. It is waitid(P_PID, pid, WEXITED|WNOWAIT), whose numbers for the first
+// argument are the same on Linux and macOS.
+func waitNoReap(pid int) {
+	const pPid = 1
+	var siginfo [16]uint64 // 128 bytes, more than any system's
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPid, uintptr(pid), uintptr(unsafe.Pointer(&siginfo[0])), syscall.WEXITED|syscall.WNOWAIT, 0, 0)
+		if errno != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// reap collects a process that has ended.
+func reap(pid int) (status syscall.WaitStatus) {
+	for {
+		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
+			return status
+		}
+	}
+}
+
+// polled reads the outcome of a poll: an interrupted one found nothing.
+func polled(fds []pollFd, errno syscall.Errno) error {
+	switch errno {
+	case 0:
+		return nil
+	case syscall.EINTR:
+		for i := range fds {
+			fds[i].revents = 0
+		}
+		return nil
+	}
+	return errno
+}

@@ -1,0 +1,193 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// lineMax is how long a line of an agent may be, newline not counted; a result is one line.
+const lineMax = wholeMax
+
+// lines hears what an agent says on standard output, and understands
+//
+//	{"type":"progress","percent":40,"message":"…"}   {"type":"heartbeat"}   {"type":"log","message":"…"}
+//	{"type":"result","output":…}                     {"type":"error","kind":"transient","message":"…","retry_after":30}
+//	{"status":"completed","result":…}                {"status":"failed","error":…}
+//
+// The last four are final. What is no such line is put aside: if there is no final line at all, it must be one JSON
+// object without a type, over as many lines as it likes, and that is the output. Memory: lineMax for the line at hand,
+// wholeMax for what is put aside, and the result.
+type lines struct {
+	live func(kind, text string)
+
+	line []byte // what has come of the line at hand
+	long bool   // it went beyond lineMax; the rest of it is dropped
+	rest []byte // put aside
+
+	spoke   bool  // a line of the protocol came
+	over    int64 // bytes that did not fit into rest, or into a line
+	finals  int
+	result  value.Value
+	failure *event.Error
+}
+
+// write takes a piece of the stream.
+func (l *lines) write(p []byte) {
+	for len(p) > 0 {
+		nl := bytes.IndexByte(p, '\n')
+		part := p
+		if nl >= 0 {
+			part = p[:nl]
+		}
+		if l.long || len(l.line)+len(part) > lineMax {
+			l.over += int64(len(part) + len(l.line))
+			l.long, l.line = true, l.line[:0]
+		} else {
+			l.line = append(l.line, part...)
+		}
+		if nl < 0 {
+			return
+		}
+		l.endLine()
+		p = p[nl+1:]
+	}
+}
+
+// end tells that nothing more comes. The last line needs no newline.
+func (l *lines) end() {
+	if len(l.line) > 0 || l.long {
+		l.endLine()
+	}
+}
+
+func (l *lines) endLine() {
+	line := l.line
+	l.line = l.line[:0]
+	switch {
+	case l.long:
+		l.long = false
+	case l.message(line):
+		l.spoke = true
+	case len(l.rest)+len(line)+1 > wholeMax+1:
+		l.over += int64(len(line) + 1)
+	default:
+		l.rest = append(append(l.rest, line...), '\n')
+	}
+}
+
+// message handles a line of the protocol. It reports false for any other. An indented line is never one: it belongs to
+// an object that was printed over several.
+func (l *lines) message(line []byte) bool {
+	if len(line) == 0 || line[0] != '{' {
+		return false
+	}
+	v, err := value.Decode(line)
+	if err != nil {
+		return false
+	}
+	m := v.(map[string]any)
+	if _, typed := m["type"]; !typed {
+		return l.manager(m)
+	}
+	switch m["type"] {
+	case "progress", "heartbeat", "log":
+		kind, _ := m["type"].(string)
+		l.live(kind, told(m))
+	case "result":
+		l.finals, l.result = l.finals+1, m["output"]
+	case "error":
+		l.finals, l.failure = l.finals+1, failure(m)
+	default:
+		return false
+	}
+	return true
+}
+
+// manager understands the other shape of a final line, {"status": …}.
+func (l *lines) manager(m map[string]any) bool {
+	result, hasResult := m["result"]
+	problem, hasError := m["error"]
+	switch {
+	case m["status"] == "completed" && hasResult:
+		l.finals, l.result = l.finals+1, result
+	case m["status"] == "failed" && hasError:
+		f, ok := problem.(map[string]any)
+		if !ok {
+			f = map[string]any{"message": problem}
+		}
+		l.finals, l.failure = l.finals+1, failure(f)
+	default:
+		return false
+	}
+	return true
+}
+
+// told is the text of a message that reports on the way.
+func told(m map[string]any) string {
+	text, _ := m["message"].(string)
+	if p, ok := m["percent"].(float64); ok {
+		if text != "" {
+			text = " " + text
+		}
+		return string(value.AppendNumber(nil, p)) + "%" + text
+	}
+	return text
+}
+
+// failure reads an error that an agent reports. A kind that there is not is recoverable.
+func failure(m map[string]any) *event.Error {
+	e := &event.Error{Kind: event.Recoverable, Reason: "agent", Message: "the agent failed and said no more"}
+	switch kind := m["kind"]; kind {
+	case event.Transient, event.RateLimited, event.Blocking, event.Fatal:
+		e.Kind = kind.(string)
+	}
+	switch text := m["message"].(type) {
+	case nil:
+	case string:
+		e.Message = text
+	default:
+		e.Message = string(value.Append(nil, text))
+	}
+	if s, ok := m["retry_after"].(float64); ok && s > 0 {
+		e.RetryAfter = s
+	}
+	return e
+}
+
+// output is what the agent gave, if it did not fail.
+func (l *lines) output() (value.Value, *event.Error) {
+	if l.finals == 1 {
+		return l.result, nil
+	}
+	bad := func(text string, args ...any) (value.Value, *event.Error) {
+		return nil, &event.Error{Kind: event.Blocking, Reason: "bad_json", Message: fmt.Sprintf(text, args...)}
+	}
+	if l.over > 0 {
+		return nil, tooLarge("the agent's answer, or a line of it,", l.over+int64(len(l.rest)))
+	}
+	if len(bytes.TrimSpace(l.rest)) == 0 {
+		if l.spoke {
+			return bad("the agent ended without a result")
+		}
+		return bad("the agent said nothing")
+	}
+	v, err := value.Decode(l.rest)
+	where := ""
+	if l.spoke {
+		where = "beside the protocol's lines, "
+	}
+	if err != nil {
+		return bad("the agent's output is no JSON: %s%v", where, err)
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return bad("the agent's output is JSON, but no object; print {\"type\":\"result\",\"output\":…} for other values")
+	}
+	if t, typed := m["type"]; typed {
+		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, result, error", value.Append(nil, t))
+	}
+	return m, nil
+}

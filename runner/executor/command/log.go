@@ -1,0 +1,97 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// logMax is where a log file ends, with a line that says so: a program that floods must not fill the disk.
+const logMax = 1 << 30
+
+// logFile holds the whole text of one stream. There is a file only once open was called.
+type logFile struct {
+	dir, prefix string // Options.LogDir, LogRel
+	of          *event.Attempt
+	stream      string
+	left        int64 // bytes until logMax
+
+	opened bool
+	f      *os.File
+	rel    string
+	err    error
+}
+
+// logFile names the log of one stream of an attempt: RUN/TICKET-NAME-ATTEMPT.STREAM. A ticket is used once in a run.
+func (x *Executor) logFile(a *event.Attempt, stream string) logFile {
+	return logFile{dir: x.opt.LogDir, prefix: x.opt.LogRel, of: a, stream: stream, left: x.logMax}
+}
+
+// open makes the file. That it cannot be made is no failure of the attempt: the mark in the text says it.
+func (l *logFile) open() {
+	l.opened = true
+	if l.dir == "" {
+		return
+	}
+	run := safe(l.of.Run)
+	name := fmt.Sprintf("%06d-%s-%d.%s", l.of.Ticket, safe(l.of.Name), l.of.Attempt, l.stream)
+	dir := filepath.Join(l.dir, run)
+	if l.err = os.MkdirAll(dir, 0o700); l.err != nil {
+		return
+	}
+	if l.f, l.err = os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); l.err == nil {
+		l.rel = path.Join(l.prefix, run, name)
+	}
+}
+
+func (l *logFile) write(p []byte) {
+	if l.f == nil || len(p) == 0 {
+		return
+	}
+	if l.left < int64(len(p)) {
+		p = p[:l.left]
+	}
+	if _, err := l.f.Write(p); err != nil {
+		l.err = err
+		l.close()
+		return
+	}
+	if l.left -= int64(len(p)); l.left == 0 {
+		fmt.Fprintf(l.f, "\n[flowrun: the log ends here; more than its bound came]\n")
+		l.close()
+	}
+}
+
+// where completes the mark that stands for what was left out.
+func (l *logFile) where() string {
+	switch {
+	case l.err != nil:
+		return fmt.Sprintf("the log is not whole: %v", l.err)
+	case l.rel == "":
+		return "no log is kept"
+	}
+	return "the whole text is in the log"
+}
+
+func (l *logFile) close() {
+	if l.f != nil {
+		l.f.Close()
+		l.f = nil
+	}
+}
+
+// safe makes a name of any text that is one file's name: no separators, no leading dot.
+func safe(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, s)
+	return s[:min(len(s), 64)]
+}

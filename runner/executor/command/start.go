@@ -1,0 +1,181 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// program is what a child is started from.
+type program struct {
+	path  string
+	argv  []string
+	env   []string
+	dir   string
+	stdin []byte // nil: the null device
+}
+
+// program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
+func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
+	p := &program{argv: a.Argv, dir: a.Dir, env: x.env.of(a)}
+	if len(a.Argv) == 0 {
+		p.argv = shell(a.Shell, a.Script)
+	}
+	if a.Agent != nil {
+		p.stdin = request(a)
+		if a.Agent.Type == string(ir.AgentShell) {
+			p.env = append(p.env, "FLOWRUN_TASK="+a.Agent.Task)
+		}
+	}
+	path := lookup(p.env, "PATH")
+	found, ok := find(p.argv[0], path)
+	if !ok {
+		return nil, &event.Error{Kind: event.Blocking, Reason: "not_found", ExitCode: -1, Message: fmt.Sprintf(
+			"command not found: %s is no program in any folder of PATH (%s)", p.argv[0], path)}
+	}
+	p.path = found
+	return p, nil
+}
+
+// shell gives the arguments that run a script; $0 in it is "flowrun".
+func shell(name, script string) []string {
+	if name == "bash" {
+		return []string{"bash", "-eo", "pipefail", "-c", script, "flowrun"}
+	}
+	return []string{"sh", "-e", "-c", script, "flowrun"}
+}
+
+// find looks a command up in a PATH. A name with a slash is taken as it is (a relative one starts in the child's
+// folder). Folders of PATH that are not absolute are passed over: what they hold depends on where one stands.
+// Nothing is remembered between attempts, for a step may install what the next one runs; a look-up costs about 1 µs a folder.
+func find(name, path string) (string, bool) {
+	if strings.Contains(name, "/") {
+		return name, true
+	}
+	for name != "" && path != "" {
+		var dir string
+		dir, path, _ = strings.Cut(path, ":")
+		if !strings.HasPrefix(dir, "/") {
+			continue
+		}
+		if full := dir + "/" + name; executable(full) {
+			return full, true
+		}
+	}
+	return "", false
+}
+
+// executable tells whether path is a file that may be executed by somebody; whether by us, exec tells.
+func executable(path string) bool {
+	var st syscall.Stat_t
+	return syscall.Stat(path, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Mode&0o111 != 0
+}
+
+// start makes the pipes and the process, and fills the poll table.
+func (c *child) start(p *program, null int) (err error) {
+	for i := range c.fds {
+		c.fds[i] = pollFd{fd: -1}
+	}
+	var inR = null
+	defer func() {
+		if inR != null {
+			syscall.Close(inR)
+		}
+	}()
+	if p.stdin != nil {
+		var w int
+		if inR, w, err = pipe(); err != nil {
+			inR = null
+			return err
+		}
+		syscall.SetNonblock(w, true)
+		c.fds[fdIn] = pollFd{fd: int32(w), events: pollOut}
+		c.feed() // what fits, which is mostly all, is there before the child is
+	}
+	outR, outW, err := pipe()
+	if err != nil {
+		c.drop(fdIn)
+		return err
+	}
+	errR, errW, err := pipe()
+	if err != nil {
+		c.drop(fdIn)
+		syscall.Close(outR)
+		syscall.Close(outW)
+		return err
+	}
+	pidfd := -1
+	pid, err := syscall.ForkExec(p.path, p.argv, &syscall.ProcAttr{
+		Dir: p.dir, Env: p.env, Files: []uintptr{uintptr(inR), uintptr(outW), uintptr(errW)}, Sys: attributes(&pidfd),
+	})
+	if err != nil {
+		for _, fd := range []int{outR, outW, errR, errW} {
+			syscall.Close(fd)
+		}
+		c.drop(fdIn)
+		return err
+	}
+	c.pid, c.outW, c.errW = pid, outW, errW
+	c.fds[fdWake] = pollFd{fd: int32(c.wakeR), events: pollIn}
+	c.fds[fdOut] = pollFd{fd: int32(outR), events: pollIn}
+	c.fds[fdErr] = pollFd{fd: int32(errR), events: pollIn}
+	if pidfd >= 0 {
+		c.fds[fdExit] = pollFd{fd: int32(pidfd), events: pollIn}
+	} else {
+		c.over = watchExit(pid, c.slot)
+	}
+	return nil
+}
+
+// startFailed says why a program did not start. The system says "no such file" of a missing folder, a missing program and a
+// missing interpreter alike; this looks which.
+func startFailed(a *event.Attempt, p *program, err error) *event.Error {
+	e := &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1}
+	name := p.argv[0]
+	if st, statErr := os.Stat(p.dir); p.dir != "" && (statErr != nil || !st.IsDir()) {
+		e.Message = fmt.Sprintf("the folder %s is not there", p.dir)
+		if statErr == nil {
+			e.Message = fmt.Sprintf("%s is not a folder", p.dir)
+		} else if !errors.Is(statErr, os.ErrNotExist) {
+			e.Message = fmt.Sprintf("the folder cannot be entered: %v", statErr)
+		}
+		return e
+	}
+	switch {
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
+		e.Reason = "not_found"
+		e.Message = fmt.Sprintf("command not found: there is no file %s", p.path)
+		if there(p) {
+			e.Message = fmt.Sprintf("%s cannot start: the interpreter that its first line names is not there", name)
+		}
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		e.Reason = "not_found"
+		e.Message = fmt.Sprintf("%s is not executable by this user: chmod +x?", p.path)
+	case errors.Is(err, syscall.ENOEXEC):
+		e.Reason = "not_found"
+		e.Message = fmt.Sprintf("%s is no program: it is built for another system, or is a script without a #! line", p.path)
+	case errors.Is(err, syscall.E2BIG):
+		e.Message = fmt.Sprintf("%s cannot start: arguments and environment are larger than the system allows", name)
+	case errors.Is(err, syscall.EINVAL):
+		e.Message = fmt.Sprintf("%s cannot start: an argument or an environment variable holds a NUL byte", name)
+	default: // too many processes, open files; no memory: may be better later
+		e.Kind = event.Transient
+		e.Message = fmt.Sprintf("%s cannot start: %v", name, err)
+	}
+	return e
+}
+
+// there tells whether the program's file exists, seen from the child's folder.
+func there(p *program) bool {
+	path := p.path
+	if !strings.HasPrefix(path, "/") && p.dir != "" {
+		path = p.dir + "/" + path
+	}
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,259 @@
+package command
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// holdWait is how long a descendant may hold a pipe after the child's own end: it may be a pipeline's last stage
+	// that is writing its last lines. Then the group is killed.
+	holdWait = time.Second
+	// lastWait is how long the pipes are read after the group was killed: the killed close theirs at once, so what
+	// holds on longer has left the group.
+	lastWait = 100 * time.Millisecond
+	// killWait is how long a killed child may take to end before it is left behind. Only a process in an
+	// uninterruptible sleep takes that long.
+	killWait = 5 * time.Second
+)
+
+// The places of a slot's poll table.
+const (
+	fdExit = iota
+	fdWake
+	fdOut
+	fdErr
+	fdIn
+	fdCount
+)
+
+// reason is why we ended a child; empty if it ended by itself.
+type reason string
+
+const (
+	timedOut reason = "timeout"
+	unwanted reason = "cancelled"
+)
+
+// ended is all that is known of a child after its end.
+type ended struct {
+	started time.Time
+	status  syscall.WaitStatus
+	why     reason
+	stuck   bool // it was killed and did not end
+}
+
+// child is a process under supervision.
+type child struct {
+	*slot
+	pid     int
+	over    *atomic.Bool // instead of a pidfd
+	outW    int          // our copies of the pipes' other ends: while they are open the child's end does not wake us
+	errW    int          // twice more than its pidfd does
+	out     *capture
+	err     *capture
+	pending []byte // of the standard input
+}
+
+// supervise starts a program, takes what it says, ends it when its time is over or ctx is done, and cleans up behind
+// it. The error says that it did not start.
+func (x *Executor) supervise(ctx context.Context, s *slot, p *program, timeout time.Duration, out, errs *capture) (ended, error) {
+	// The kernel kills the child when the thread that started it ends. Holding the thread keeps it from being given
+	// to somebody who ends it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	c := &child{slot: s, out: out, err: errs, pending: p.stdin}
+	if err := c.start(p, x.null); err != nil {
+		return ended{}, err
+	}
+	e := ended{started: time.Now()}
+	if ctx.Done() != nil {
+		defer context.AfterFunc(ctx, s.wake)()
+	}
+	due := c.watch(ctx, &e, timeout, x.opt.Grace)
+	c.finish(ctx, &e, due)
+	return e, nil
+}
+
+// watch takes what the child says until it ends. A child that must go gets TERM, and KILL after the grace; the time
+// returned is then the end of the grace or past it.
+func (c *child) watch(ctx context.Context, e *ended, timeout, grace time.Duration) time.Time {
+	const (
+		running = iota
+		terminating
+		killed
+	)
+	state, due := running, time.Time{}
+	if timeout > 0 {
+		due = e.started.Add(timeout)
+	}
+	end := func(why reason) {
+		e.why = why
+		state, due = terminating, time.Now().Add(grace)
+		c.signal(syscall.SIGTERM)
+		c.signal(syscall.SIGCONT) // a stopped process hears TERM only when it goes on
+	}
+	for !c.round(until(due)) {
+		if state == running && ctx.Err() != nil {
+			end(unwanted)
+		}
+		if due.IsZero() || time.Now().Before(due) {
+			continue
+		}
+		switch state {
+		case running:
+			end(timedOut)
+		case terminating:
+			state, due = killed, time.Now().Add(killWait)
+			c.signal(syscall.SIGKILL)
+		case killed:
+			e.stuck = true
+			return due
+		}
+	}
+	if state == killed {
+		return time.Time{}
+	}
+	return due
+}
+
+// finish is called after the child's end, or when it will not end. It takes the rest from the pipes, kills what is left
+// of the group, and reaps. A child that ended by itself is reaped last: until then nobody else can have its group's number.
+func (c *child) finish(ctx context.Context, e *ended, due time.Time) {
+	c.drop(fdExit)
+	c.drop(fdIn)
+	syscall.Close(c.outW)
+	syscall.Close(c.errW)
+	switch {
+	case e.stuck:
+		go reap(c.pid)
+	case e.why != "":
+		e.status = reap(c.pid)
+		if !c.leave(due) {
+			c.drain(context.Background(), lastWait)
+			c.shut()
+			return
+		}
+	default:
+		c.drain(ctx, holdWait)
+	}
+	c.signal(syscall.SIGKILL)
+	c.drain(context.Background(), lastWait)
+	c.shut()
+	if e.why == "" {
+		e.status = reap(c.pid)
+	}
+	if !e.stuck {
+		c.sweep()
+	}
+}
+
+// leave gives the other members of a group that was sent TERM the rest of the grace: a shell dies of it at once, while
+// the agent that it started is still putting its things away. It reports whether there are any left. The number of a
+// group stays taken while it has members.
+func (c *child) leave(due time.Time) (some bool) {
+	const beat = 2 * time.Millisecond
+	for c.members() && time.Now().Before(due) {
+		c.round(min(beat, until(due)))
+	}
+	return c.members()
+}
+
+// drain reads until both pipes have ended, or the time is over, or ctx is done.
+func (c *child) drain(ctx context.Context, hold time.Duration) {
+	if c.quiet() {
+		return
+	}
+	due := time.Now().Add(hold)
+	for {
+		c.round(until(due))
+		if c.quiet() || !time.Now().Before(due) || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func (c *child) quiet() bool { return c.fds[fdOut].fd < 0 && c.fds[fdErr].fd < 0 }
+
+// sweep waits until the killed members of the group are gone.
+func (c *child) sweep() {
+	for due := time.Now().Add(lastWait); c.members() && time.Now().Before(due); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// members tells whether anybody is in the child's group; the child counts until it is reaped.
+func (c *child) members() bool { return syscall.Kill(-c.pid, 0) == nil }
+
+func (c *child) shut() {
+	c.drop(fdOut)
+	c.drop(fdErr)
+}
+
+// round waits once, and handles what is ready. It reports whether the child has ended.
+func (c *child) round(wait time.Duration) bool {
+	if err := poll(c.fds[:], wait); err != nil {
+		panic("command: poll: " + err.Error()) // our own descriptors: cannot be
+	}
+	if c.fds[fdWake].revents != 0 {
+		c.woken()
+	}
+	if c.fds[fdIn].revents != 0 {
+		c.feed()
+	}
+	if c.fds[fdOut].revents != 0 {
+		c.take(fdOut, c.out)
+	}
+	if c.fds[fdErr].revents != 0 {
+		c.take(fdErr, c.err)
+	}
+	return c.fds[fdExit].revents != 0 || c.over != nil && c.over.Load()
+}
+
+// take reads once from a pipe that is ready, so it does not block.
+func (c *child) take(at int, to *capture) {
+	if c.fds[at].revents&pollIn == 0 { // hung up, and nothing in it
+		c.drop(at)
+		return
+	}
+	n, err := syscall.Read(int(c.fds[at].fd), c.buffer())
+	switch {
+	case n > 0:
+		to.write(c.buf[:n])
+	case err != syscall.EINTR:
+		c.drop(at)
+	}
+}
+
+// feed writes to the child's standard input. A child that does not want it (EPIPE) need not have it.
+func (c *child) feed() {
+	n, err := syscall.Write(int(c.fds[fdIn].fd), c.pending)
+	if n > 0 {
+		c.pending = c.pending[n:]
+	}
+	if len(c.pending) == 0 || err != nil && err != syscall.EAGAIN && err != syscall.EINTR {
+		c.pending = nil
+		c.drop(fdIn)
+	}
+}
+
+// drop closes a descriptor of the table and takes it out.
+func (c *child) drop(at int) {
+	if fd := c.fds[at].fd; fd >= 0 {
+		syscall.Close(int(fd))
+	}
+	c.fds[at] = pollFd{fd: -1}
+}
+
+// signal sends to the whole group. The child is not reaped yet, so the number is ours.
+func (c *child) signal(sig syscall.Signal) { syscall.Kill(-c.pid, sig) }
+
+func until(due time.Time) time.Duration {
+	if due.IsZero() {
+		return -1
+	}
+	return max(0, time.Until(due))
+}

@@ -1,0 +1,48 @@
+package command
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// pollFd is struct pollfd. A negative fd is passed over.
+type pollFd struct {
+	fd      int32
+	events  int16
+	revents int16
+}
+
+const (
+	pollIn  = 0x1
+	pollOut = 0x4
+)
+
+// poll waits until a descriptor is ready or the time is over; a negative time is for ever. An interrupted poll is an
+// early one, with nothing ready.
+func poll(fds []pollFd, wait time.Duration) error {
+	ms := -1
+	if wait >= 0 {
+		ms = int((wait + time.Millisecond - 1) / time.Millisecond)
+	}
+	_, _, errno := syscall.Syscall(syscall.SYS_POLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(ms))
+	return polled(fds, errno)
+}
+
+// pipe makes a pipe that children do not inherit.
+func pipe() (r, w int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	var p [2]int
+	if err := syscall.Pipe(p[:]); err != nil {
+		return 0, 0, err
+	}
+	syscall.CloseOnExec(p[0])
+	syscall.CloseOnExec(p[1])
+	return p[0], p[1], nil
+}
+
+// attributes are those of a child: a group of its own. There is no pidfd here, and no death with the parent.
+func attributes(pidfd *int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

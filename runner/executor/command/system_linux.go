@@ -1,0 +1,45 @@
+package command
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// pollFd is struct pollfd. A negative fd is passed over.
+type pollFd struct {
+	fd      int32
+	events  int16
+	revents int16
+}
+
+const (
+	pollIn  = 0x1
+	pollOut = 0x4
+)
+
+// poll waits until a descriptor is ready or the time is over; a negative time is for ever. An interrupted poll is an
+// early one, with nothing ready.
+func poll(fds []pollFd, wait time.Duration) error {
+	var ts *syscall.Timespec
+	if wait >= 0 {
+		t := syscall.NsecToTimespec(int64(wait))
+		ts = &t
+	}
+	// ppoll and not poll: arm64 has no other.
+	_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(ts)), 0, 0, 0)
+	return polled(fds, errno)
+}
+
+// pipe makes a pipe that children do not inherit.
+func pipe() (r, w int, err error) {
+	var p [2]int
+	err = syscall.Pipe2(p[:], syscall.O_CLOEXEC)
+	return p[0], p[1], err
+}
+
+// attributes are those of a child: a group of its own, death with the thread that started it, a pidfd (-1 if the
+// kernel has none; since Linux 5.2).
+func attributes(pidfd *int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: pidfd}
+}
