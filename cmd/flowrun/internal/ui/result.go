@@ -86,11 +86,21 @@ func List(t *Term, runs []Listed, now event.Time, asJSON bool) {
 	}
 }
 
-// Problem is an error of the command itself as programs read it, in place of a result.
+// Problem is what stands on standard output in place of a JSON result where the command itself failed.
 type Problem struct {
-	Error struct {
-		Kind    string `json:"kind"` // usage | failed
-		Message string `json:"message"`
-	} `json:"error"`
-	ExitCode int `json:"exit_code"`
+	V        int         `json:"v"`
+	Type     string      `json:"type"` // "error"
+	Error    ProblemText `json:"error"`
+	ExitCode int         `json:"exit_code"`
+}
+
+// ProblemText says what went wrong. Kind is usage or failed.
+type ProblemText struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// NewProblem makes a Problem.
+func NewProblem(kind, message string, exitCode int) Problem {
+	return Problem{EventVersion, "error", ProblemText{kind, message}, exitCode}
 }

@@ -1,0 +1,98 @@
+// Package app is the command line: it joins the front half (dsl), the machine, a host, the executors and the screen.
+//
+// It is the only room that knows everybody, and it decides little: each command has a file, which turns arguments into
+// a call and a result into a view. Exit codes stand in exit.go, where a store lies in store.go, how a run is driven and
+// watched in drive.go.
+//
+// What always holds: standard output carries results and nothing else; a command that only looks makes no store; an
+// error has one line that says what was being done. Enter at [Main].
+package app
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+)
+
+// Streams is what a process has of the world.
+type Streams struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Environ        []string
+}
+
+// Process gives the streams of this process. A reader of its output that goes away must not end it: SIGPIPE is caught,
+// which children, unlike with an ignored signal, do not inherit.
+func Process() Streams {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return Streams{os.Stdin, os.Stdout, os.Stderr, os.Environ()}
+}
+
+// app is one call of the command line.
+type app struct {
+	Streams
+	global   args.Global
+	out, err *ui.Term
+}
+
+// Main carries out one command line and returns the exit code.
+func Main(arguments []string, s Streams) (code int) {
+	a := &app{Streams: s}
+	a.terminals()
+	defer func() {
+		if p := recover(); p != nil {
+			code = a.report(arguments, &panicked{p, debug.Stack()})
+		}
+	}()
+	root := a.root()
+	root.SetArgs(arguments)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	return a.report(arguments, root.Execute())
+}
+
+// terminals looks at the streams; once with the default, and again when the flags are known.
+func (a *app) terminals() {
+	color := a.global.Color
+	if color == "" {
+		color = "auto"
+	}
+	a.out, a.err = ui.NewTerm(a.Stdout, color, a.getenv), ui.NewTerm(a.Stderr, color, a.getenv)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "flowrun",
+		Short: "Runs workflow files: checked before they start, durable while they run",
+		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume goes on where it stopped.
+
+  flowrun validate DIR        check files
+  flowrun apply FILE          run a workflow and print its outputs
+  flowrun runs show latest    look at a run`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := args.OneOf("--color", a.global.Color, "auto", "always", "never"); err != nil {
+				return err
+			}
+			a.terminals()
+			return nil
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &args.Error{Message: err.Error(), Hint: "See " + c.CommandPath() + " --help."}
+	})
+	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
+	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
+	root.AddCommand(a.apply(), a.validate(), a.runs(), a.resume(), a.cancel(), a.version())
+	return root
+}

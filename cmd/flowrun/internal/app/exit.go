@@ -1,0 +1,139 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// The exit codes. Scripts rely on them: a code is never given another meaning.
+const (
+	exitDone        = 0   // it is done; skipped steps included
+	exitNo          = 1   // it ran and the answer is no: the run failed, the file was refused
+	exitUsage       = 2   // wrong use: an unknown flag, name or input, a value that does not fit
+	exitCouldNot    = 3   // it could not be done: store, files, a defect of ours
+	exitLimit       = 5   // stopped by the run's own timeout, or cancelled
+	exitInterrupted = 130 // by Ctrl-C; the run can be resumed
+	exitTerminated  = 143 // by TERM; the run can be resumed
+)
+
+// ended is an outcome that was shown already and only wants its code.
+type ended struct{ code int }
+
+func (e *ended) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+// panicked is a defect of ours.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string {
+	return fmt.Sprintf("a defect in flowrun: %v", p.value)
+}
+
+// exitCode is the one table from errors to codes.
+func exitCode(err error) int {
+	var done *ended
+	var usage *args.Error
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &done):
+		return done.code
+	case errors.As(err, &usage):
+		return exitUsage
+	}
+	return exitCouldNot
+}
+
+// report says what went wrong, where it was not said yet, and gives the code.
+func (a *app) report(arguments []string, err error) int {
+	code := exitCode(err)
+	if err == nil {
+		if e := errors.Join(a.out.Err(), a.err.Err()); e != nil {
+			err, code = fmt.Errorf("writing the result: %w", e), exitCouldNot
+		}
+	}
+	var done *ended
+	if err == nil || errors.As(err, &done) {
+		return code
+	}
+	var p *panicked
+	if errors.As(err, &p) && a.getenv("FLOWRUN_DEBUG") != "" {
+		a.err.Printf("%s\n", ui.CleanLines(string(p.stack)))
+	}
+	if wantsJSON(arguments) {
+		kind := "failed"
+		if code == exitUsage {
+			kind = "usage"
+		}
+		_ = ui.WriteJSON(a.out, ui.NewProblem(kind, err.Error(), code))
+		return code
+	}
+	a.err.Printf("flowrun: %s\n", ui.CleanLines(err.Error()))
+	return code
+}
+
+// wantsJSON looks at the words themselves: where flags could not be read, the answer still has the form asked for.
+func wantsJSON(arguments []string) bool {
+	for i, w := range arguments {
+		switch {
+		case w == "--":
+			return false
+		case w == "--json", w == "--json=true", w == "--format=json":
+			return true
+		case w == "--format" && i+1 < len(arguments) && arguments[i+1] == "json":
+			return true
+		}
+	}
+	return false
+}
+
+// unknownCommand refuses words where a command was expected.
+func unknownCommand(c *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	e := &args.Error{Message: fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]), Hint: "See " + c.CommandPath() + " --help."}
+	if near := diag.Nearest(words[0], names); near != "" {
+		e.Hint = fmt.Sprintf("Did you mean %q?", near)
+	} else if _, err := os.Stat(words[0]); err == nil && strings.HasSuffix(words[0], ".hcl") {
+		e.Hint = fmt.Sprintf("To run a file: flowrun apply %s", filepath.Clean(words[0]))
+	}
+	return e
+}
+
+// between checks how many words a command got.
+func between(least, most int, form string) cobra.PositionalArgs {
+	return func(c *cobra.Command, words []string) error {
+		switch {
+		case len(words) < least:
+			return &args.Error{Message: "something is missing: " + c.CommandPath() + " " + form, Hint: "See " + c.CommandPath() + " --help."}
+		case len(words) > most:
+			return &args.Error{Message: fmt.Sprintf("%q is one word too many: %s %s", words[most], c.CommandPath(), form), Hint: "See " + c.CommandPath() + " --help."}
+		}
+		return nil
+	}
+}
+
+// signalCode is the exit code of a process that a signal stopped.
+func signalCode(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return 128 + int(n)
+	}
+	return exitInterrupted
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// storeName is the folder that holds runs, where nobody said another.
+const storeName = ".flowrun"
+
+// storeDir is where the store of a program is: --store, else FLOWRUN_STORE, else .flowrun at the root of the repository
+// of path (the nearest folder upwards with a .git), else beside the file. An empty path means the current folder.
+func (a *app) storeDir(path string) (string, error) {
+	for _, given := range []string{a.global.Store, a.getenv("FLOWRUN_STORE")} {
+		if given != "" {
+			return filepath.Abs(given)
+		}
+	}
+	dir, err := folderOf(path)
+	if err != nil {
+		return "", err
+	}
+	if root := repository(dir); root != "" {
+		dir = root
+	}
+	return filepath.Join(dir, storeName), nil
+}
+
+// folderOf gives the absolute folder of a file, or a folder itself.
+func folderOf(path string) (string, error) {
+	dir, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	return dir, nil
+}
+
+// repository is the nearest folder upwards that holds a .git (a folder, or the file of a work tree), or "".
+func repository(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}

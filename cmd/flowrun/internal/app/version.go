@@ -1,0 +1,70 @@
+package app
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Release is this release's number. A build from a tagged module says its own.
+const Release = "0.1.0-dev"
+
+// versionJSON is what version --json prints.
+type versionJSON struct {
+	Release   string `json:"release"`
+	Commit    string `json:"commit"` // "" where the build does not know it
+	Modified  bool   `json:"modified"`
+	Go        string `json:"go"`
+	Platform  string `json:"platform"`
+	Behaviour int    `json:"behaviour"` // the newest rules by which this release runs journals
+	Journal   int    `json:"journal"`   // the newest format of journals
+}
+
+func thisVersion() versionJSON {
+	v := versionJSON{Release: Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Behaviour: ir.Behaviour, Journal: journal.Format}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func (a *app) version() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "version", Short: "Say which release this is", Args: between(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			v := thisVersion()
+			if asJSON {
+				return ui.WriteJSON(a.out, v)
+			}
+			commit := v.Commit
+			if len(commit) > 12 {
+				commit = commit[:12]
+			}
+			if commit != "" {
+				commit = ", commit " + commit
+			}
+			if v.Modified {
+				commit += " with changes"
+			}
+			a.out.Printf("flowrun %s%s, %s %s, behaviour %d\n", v.Release, commit, v.Go, v.Platform, v.Behaviour)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}

@@ -1,0 +1,134 @@
+// Package args holds what the command line can say as plain structs, and what is checked of it before anything is
+// opened: pairs, files of variables, names of formats.
+//
+// It knows no command library, no workflow file and no terminal, and imports the standard library only. A wrong word
+// is an [Error]; the command line turns it into exit code 2. What always holds: nothing is read or written here but
+// through the functions that the caller hands in. Enter at [Pairs].
+package args
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Global is what every command takes.
+type Global struct {
+	Color string // auto | always | never
+	Store string // "" means the usual place
+}
+
+// Apply is what apply takes.
+type Apply struct {
+	Global
+	Path     string
+	Workflow string // "" means the only one, or the default
+	Inputs   []string
+	Vars     []string
+	VarFiles []string
+	Parallel int // 0 means what the workflow says
+	JSON     bool
+}
+
+// Validate is what validate takes.
+type Validate struct {
+	Global
+	Paths  []string // "" means the current folder
+	Format string   // text | json
+}
+
+// Runs is what runs list, show and logs, resume and cancel take.
+type Runs struct {
+	Global
+	Run      string // an id, a unique prefix, a workflow's name or "latest"
+	Step     string // logs
+	JSON     bool
+	Limit    int    // list: at most so many; 0 means all
+	TakeOver bool   // resume
+	Reason   string // cancel
+	Follow   bool
+}
+
+// Error is a wrong use of the command line.
+type Error struct {
+	Message string
+	Hint    string // what to do, or ""
+}
+
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "\n" + e.Hint
+}
+
+// Errorf makes an Error.
+func Errorf(format string, a ...any) error { return &Error{Message: fmt.Sprintf(format, a...)} }
+
+// MaxFile bounds what @file and standard input may hold as a value, in bytes.
+const MaxFile = 1 << 20
+
+// World is how values are read from elsewhere.
+type World struct {
+	Stdin    io.Reader
+	ReadFile func(name string) ([]byte, error)
+	Getenv   func(string) string
+}
+
+// Pair is one name=value, with what @file and - stand for already read.
+type Pair struct {
+	Name, Text string
+	From       string // where it was said: "--input", "FLOWRUN_VAR_x", a file's name
+}
+
+// Pairs reads the values of a flag. A text "@name" is the content of a file, "-" that of standard input (for one pair at
+// most), "@@x" the text "@x". A name that stands twice is an error.
+func Pairs(flag string, given []string, w World) ([]Pair, error) {
+	var out []Pair
+	seen, stdin := map[string]bool{}, false
+	for _, g := range given {
+		name, text, ok := strings.Cut(g, "=")
+		if !ok || name == "" {
+			return nil, &Error{fmt.Sprintf("%s %q is not of the form name=value", flag, g), "Write " + flag + " name=value."}
+		}
+		if seen[name] {
+			return nil, Errorf("%s gives %q twice", flag, name)
+		}
+		seen[name] = true
+		switch {
+		case text == "-":
+			if stdin {
+				return nil, Errorf("%s reads standard input twice", flag)
+			}
+			stdin = true
+			b, err := io.ReadAll(io.LimitReader(w.Stdin, MaxFile+1))
+			if err != nil {
+				return nil, fmt.Errorf("reading standard input for %s %s: %w", flag, name, err)
+			}
+			text = string(b)
+		case strings.HasPrefix(text, "@@"):
+			text = text[1:]
+		case strings.HasPrefix(text, "@"):
+			b, err := w.ReadFile(text[1:])
+			if err != nil {
+				return nil, Errorf("%s %s: %v", flag, name, err)
+			}
+			text = string(b)
+		}
+		if len(text) > MaxFile {
+			return nil, Errorf("%s %s is larger than %d bytes", flag, name, MaxFile)
+		}
+		out = append(out, Pair{name, text, flag})
+	}
+	return out, nil
+}
+
+// OneOf checks a flag with few values.
+func OneOf(flag, given string, allowed ...string) error {
+	for _, a := range allowed {
+		if given == a {
+			return nil
+		}
+	}
+	return Errorf("%s %q is not known: one of %s", flag, given, strings.Join(allowed, ", "))
+}

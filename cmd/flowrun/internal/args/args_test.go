@@ -1,0 +1,65 @@
+package args
+
+import (
+	"errors"
+	"io/fs"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func world(stdin string) World {
+	return World{Stdin: strings.NewReader(stdin), ReadFile: func(name string) ([]byte, error) {
+		switch name {
+		case "f":
+			return []byte("from f\n"), nil
+		case "big":
+			return make([]byte, MaxFile+1), nil
+		case "fits":
+			return make([]byte, MaxFile), nil
+		}
+		return nil, fs.ErrNotExist
+	}}
+}
+
+func TestPairs(t *testing.T) {
+	have, err := Pairs("--input", []string{"a=1=2", "b=@f", "c=-", "d=@@x", "e="}, world("typed"))
+	want := []Pair{{"a", "1=2", "--input"}, {"b", "from f\n", "--input"}, {"c", "typed", "--input"}, {"d", "@x", "--input"}, {"e", "", "--input"}}
+	if err != nil || !reflect.DeepEqual(have, want) {
+		t.Errorf("%v, %v", have, err)
+	}
+	if _, err := Pairs("--var", []string{"a=@fits"}, world("")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPairsThatAreWrong(t *testing.T) {
+	for _, c := range []struct {
+		given []string
+		want  string
+	}{
+		{[]string{"a"}, `--var "a" is not of the form name=value`},
+		{[]string{"=a"}, `not of the form`},
+		{[]string{"a=1", "a=2"}, `gives "a" twice`},
+		{[]string{"a=-", "b=-"}, `reads standard input twice`},
+		{[]string{"a=@none"}, `file does not exist`},
+		{[]string{"a=@big"}, `larger than 1048576 bytes`},
+		{[]string{"a=-"}, `larger than`},
+	} {
+		stdin := ""
+		if strings.HasPrefix(c.want, "larger than") {
+			stdin = strings.Repeat("x", MaxFile+1)
+		}
+		_, err := Pairs("--var", c.given, world(stdin))
+		var usage *Error
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v", c.given, err)
+		}
+	}
+}
+
+func TestOneOf(t *testing.T) {
+	if OneOf("--color", "auto", "auto", "never") != nil || OneOf("--color", "red", "auto", "never") == nil {
+		t.Error("wrong")
+	}
+}
