@@ -36,7 +36,10 @@ type eventJSON struct {
 }
 
 // Update implements Progress.
-func (p *Events) Update(_ *view.Run, lines []view.Line) {
+func (p *Events) Update(_ *view.Run, lines []view.Line, past bool) {
+	if past {
+		return
+	}
 	for i := range lines {
 		_ = WriteJSON(p.t, eventOf(&lines[i])) // a Term keeps its own error
 	}

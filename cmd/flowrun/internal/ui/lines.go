@@ -30,12 +30,14 @@ type beat struct {
 func NewLines(t *Term, s Scene) *Lines { return &Lines{t: t, scene: s} }
 
 // Update implements Progress.
-func (p *Lines) Update(r *view.Run, lines []view.Line) {
+func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 	var b strings.Builder
 	for i := range lines {
 		l := &lines[i]
-		fmt.Fprintln(&b, sentence(p.t, l))
-		if failed(l) {
+		if !past {
+			fmt.Fprintln(&b, sentence(p.t, l))
+		}
+		if !past && failed(l) {
 			b.WriteString(details(p.t, &p.scene, l))
 		}
 		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Status == event.Running {

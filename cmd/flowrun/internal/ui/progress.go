@@ -13,8 +13,8 @@ import (
 // Progress shows a run while it goes on. It reads the run that Update gave it in Tick too, so the caller keeps its calls,
 // and the view's Apply, from overlapping.
 type Progress interface {
-	// Update takes in what a batch changed. Lines of the past, on a resume, are not passed.
-	Update(r *view.Run, lines []view.Line)
+	// Update takes in what a batch changed. What is past, on a resume, is not shown again.
+	Update(r *view.Run, lines []view.Line, past bool)
 	// Tick tells that time has passed: spinners turn, long steps say that they live.
 	Tick(now time.Time)
 	// Close shows the end and leaves the screen in order.
@@ -27,6 +27,8 @@ type Scene struct {
 	Where func(name string) string
 	// Store is the folder that log paths are relative to.
 	Store string
+	// Flags is what must follow a flowrun command so that it finds the store: "" or " --store DIR".
+	Flags string
 }
 
 // StderrLines is how much of a failed step's standard error is shown at once.
@@ -118,12 +120,12 @@ func details(t *Term, s *Scene, l *view.Line) string {
 			fmt.Fprintf(&b, "  whole output: %s\n", Clean(filepath.Join(s.Store, log)))
 		}
 	}
-	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, "flowrun runs logs "+l.Run+" "+quote(l.Node)))
+	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, "flowrun runs logs "+l.Run+" "+Quote(l.Node)+s.Flags))
 	return b.String()
 }
 
-// quote makes a word that a shell takes as it is.
-func quote(s string) string {
+// Quote makes a word that a shell takes as it is.
+func Quote(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/.") == "" && s != "" {
 		return s
 	}

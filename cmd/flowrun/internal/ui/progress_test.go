@@ -58,7 +58,7 @@ func (s *stage) batch(d time.Duration, ev event.Event, end *event.End, ts ...eve
 	if end != nil {
 		r.Commands = []event.Command{{End: end}}
 	}
-	s.p.Update(s.run, s.run.Apply([]event.Event{ev}, r))
+	s.p.Update(s.run, s.run.Apply([]event.Event{ev}, r), false)
 }
 
 func (s *stage) tick(d time.Duration) { s.p.Tick(t0.Add(d).Go()) }
@@ -224,4 +224,25 @@ func FuzzClean(f *testing.F) {
 			t.Fatalf("%q changes twice", s)
 		}
 	})
+}
+
+// On a resume the past is not shown again, but what is under way is.
+func TestThePastIsNotShown(t *testing.T) {
+	for name, make := range map[string]func(*Term, Scene) Progress{
+		"lines": func(t *Term, s Scene) Progress { return NewLines(t, s) },
+		"tree":  func(t *Term, s Scene) Progress { return NewTree(t, s) },
+	} {
+		s := newStage(shipWorkflow, 80, 4, make)
+		r := &event.Reaction{Transitions: []event.Transition{
+			{At: t0, To: event.Running}, {At: t0, Node: "release", To: event.Running, Attempt: 1},
+			{At: t0, Node: "design", To: event.FailedS, Result: &event.Result{ExitCode: 1}}}}
+		s.p.Update(s.run, s.run.Apply([]event.Event{{Seq: 1, At: t0}}, r), true)
+		if s.out.Len() > 0 {
+			t.Errorf("%s shows the past: %s", name, s.out)
+		}
+		s.tick(2 * Heartbeat)
+		if have := s.out.String(); !strings.Contains(have, "release") || strings.Contains(have, "design") {
+			t.Errorf("%s: %s", name, have)
+		}
+	}
 }

@@ -19,6 +19,7 @@ type Tree struct {
 	now    event.Time
 	above  strings.Builder // waits to be printed above the tree
 	below  []string        // the lines painted last
+	end    string          // the last sentence
 	small  bool            // compact: once the tree did not fit
 	active []*view.Node    // leaves under way, in order of start; may hold some that ended since
 	done   []*view.Node    // leaves that ended and were not scrolled up yet
@@ -28,7 +29,7 @@ type Tree struct {
 func NewTree(t *Term, s Scene) *Tree { return &Tree{t: t, scene: s} }
 
 // Update implements Progress. It paints at once only for a failure; Tick paints the rest.
-func (p *Tree) Update(r *view.Run, lines []view.Line) {
+func (p *Tree) Update(r *view.Run, lines []view.Line, past bool) {
 	p.run = r
 	urgent := false
 	for i := range lines {
@@ -39,9 +40,14 @@ func (p *Tree) Update(r *view.Run, lines []view.Line) {
 		case n == nil || !l.Leaf:
 		case l.Gate != nil:
 		case l.Status.Terminal():
-			p.done = append(p.done, n)
+			if !past {
+				p.done = append(p.done, n)
+			}
 		case l.Status == event.Running || l.Status == event.Waiting:
 			p.active = append(p.active, n)
+		}
+		if past {
+			continue
 		}
 		if failed(l) {
 			fmt.Fprintf(&p.above, "%s\n%s", sentence(p.t, l), details(p.t, &p.scene, l))
@@ -49,6 +55,9 @@ func (p *Tree) Update(r *view.Run, lines []view.Line) {
 		}
 		if l.Type == view.Resumed || l.Type == view.CancelAsked {
 			fmt.Fprintln(&p.above, sentence(p.t, l))
+		}
+		if l.End != nil {
+			p.end = sentence(p.t, l)
 		}
 	}
 	if urgent {
@@ -74,6 +83,9 @@ func (p *Tree) Close(now time.Time) {
 	p.now = max(p.now, event.At(now))
 	p.paint()
 	p.below = nil
+	if p.end != "" {
+		p.t.Printf("%s\n", p.end)
+	}
 }
 
 // paint replaces what was painted last, in one write.
