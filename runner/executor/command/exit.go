@@ -6,6 +6,9 @@ import (
 	"unsafe"
 )
 
+// noPidfd makes a test do without pidfds.
+var noPidfd bool
+
 // watchExit tells a slot of the end of a process where there is no pidfd to poll: on macOS and old kernels. It does not reap,
 // so that the process id, and with it the group's, stays taken until the group is killed. It costs a goroutine and a
 // thread while the process lives.

@@ -52,16 +52,15 @@ func (l *logFile) write(p []byte) {
 	if l.f == nil || len(p) == 0 {
 		return
 	}
-	if l.left < int64(len(p)) {
-		p = p[:l.left]
-	}
-	if _, err := l.f.Write(p); err != nil {
-		l.err = err
+	fits := p[:min(int64(len(p)), l.left)]
+	l.left -= int64(len(fits))
+	_, err := l.f.Write(fits)
+	if err == nil && len(fits) < len(p) {
+		_, err = l.f.WriteString("\n[flowrun: the log ends here; more than its bound came]\n")
 		l.close()
-		return
 	}
-	if l.left -= int64(len(p)); l.left == 0 {
-		fmt.Fprintf(l.f, "\n[flowrun: the log ends here; more than its bound came]\n")
+	if err != nil {
+		l.err = err
 		l.close()
 	}
 }

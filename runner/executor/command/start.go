@@ -11,6 +11,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
+// defaultPath is searched where the child has no PATH, as execvp does.
+const defaultPath = "/usr/bin:/bin"
+
 // program is what a child is started from.
 type program struct {
 	path  string
@@ -33,6 +36,9 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 		}
 	}
 	path := lookup(p.env, "PATH")
+	if path == "" {
+		path = defaultPath
+	}
 	found, ok := find(p.argv[0], path)
 	if !ok {
 		return nil, &event.Error{Kind: event.Blocking, Reason: "not_found", ExitCode: -1, Message: fmt.Sprintf(
@@ -124,6 +130,10 @@ func (c *child) start(p *program, null int) (err error) {
 	c.fds[fdWake] = pollFd{fd: int32(c.wakeR), events: pollIn}
 	c.fds[fdOut] = pollFd{fd: int32(outR), events: pollIn}
 	c.fds[fdErr] = pollFd{fd: int32(errR), events: pollIn}
+	if noPidfd && pidfd >= 0 {
+		syscall.Close(pidfd)
+		pidfd = -1
+	}
 	if pidfd >= 0 {
 		c.fds[fdExit] = pollFd{fd: int32(pidfd), events: pollIn}
 	} else {

@@ -1,0 +1,169 @@
+package command
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func TestAgentAnswers(t *testing.T) {
+	x := newTest(t, Options{})
+	for _, tc := range []struct {
+		name, script, format string
+		want                 string // the answer, and for ok its output
+	}{
+		{"a result", `echo '{"type":"result","output":{"n":1}}'`, "", `ok exit=0 {"n":1}`},
+		{"a result of null", `echo '{"type":"result"}'`, "", `ok exit=0 null`},
+		{"a result without newline", `printf '{"type":"result","output":[1]}'`, "", `ok exit=0 [1]`},
+		{"a result after all else", `echo hi; echo '{"type":"progress","percent":5}'; echo '{"x":1}'; echo '{"type":"result","output":"r"}'; echo bye`, "", `ok exit=0 "r"`},
+		{"a plain object", `echo '{"answer":42}'`, "", `ok exit=0 {"answer":42}`},
+		{"a plain object over lines", `printf '{\n "answer": [\n  {"type":"result"}\n ]\n}\n'`, "", `ok exit=0 {"answer":[{"type":"result"}]}`},
+		{"a plain object after progress", `echo '{"type":"heartbeat"}'; echo '{"answer":42}'`, "", `ok exit=0 {"answer":42}`},
+		{"a status is a member like any other", `echo '{"status":"completed"}'`, "", `ok exit=0 {"status":"completed"}`},
+		{"completed", `echo '{"status":"completed","result":{"a":1}}'`, "", `ok exit=0 {"a":1}`},
+		{"failed", `echo '{"status":"failed","error":"broken"}'`, "", `error exit=0 recoverable/agent: broken`},
+		{"failed with a kind", `echo '{"status":"failed","error":{"kind":"fatal","message":"broken"}}'`, "", `error exit=0 fatal/agent: broken`},
+		{"an error", `echo '{"type":"error","kind":"rate_limited","message":"slow down","retry_after":30}'`, "", `error exit=0 rate_limited/agent: slow down after=30`},
+		{"an error of a kind that is none", `echo '{"type":"error","kind":"odd","message":"m"}'`, "", `error exit=0 recoverable/agent: m`},
+		{"an error and an exit code", `echo '{"type":"error","kind":"transient","message":"m"}'; exit 3`, "", `error exit=3 transient/agent: m`},
+		{"a result and an exit code", `echo '{"type":"result","output":1}'; exit 3`, "", `error exit=3 recoverable/exit: exit code 3`},
+		{"a result, then an error", `echo '{"type":"result","output":1}'; echo '{"type":"error","message":"m"}'`, "", `error exit=0 recoverable/agent: the agent gave 2 results or errors; one is the last word`},
+		{"nothing", `true`, "", `error exit=0 blocking/bad_json: the agent said nothing`},
+		{"only progress", `echo '{"type":"progress"}'`, "", `error exit=0 blocking/bad_json: the agent ended without a result`},
+		{"text", `echo; echo hi`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: at byte 1: invalid character 'h' looking for beginning of value`},
+		{"two objects", `echo '{}'; echo '{}'`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: at byte 4: more text behind the JSON value`},
+		{"a list", `echo '[]'`, "", `error exit=0 blocking/bad_json: the agent's output is JSON, but no object; print {"type":"result","output":…} for other values`},
+		{"a type that is none", `echo '{"type":"done"}'`, "", `error exit=0 blocking/bad_json: the agent's message has the type "done", which is none of progress, heartbeat, log, result, error`},
+		{"half an object", `printf '{"a":'`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: JSON ends too early, at byte 6`},
+		{"plain text", `printf 'two\nlines\n\n'`, "text", `ok exit=0 "two\nlines"`},
+		{"plain text of nothing", `true`, "text", `ok exit=0 ""`},
+		{"plain text and an exit code", `echo hi; exit 75`, "text", `error exit=75 transient/exit: exit code 75`},
+		{"plain text that just fits", `head -c 1048576 /dev/zero | tr '\0' x`, "text", `ok exit=0 "` + strings.Repeat("x", 1<<20) + `"`},
+		{"plain text too large", `head -c 1048577 /dev/zero`, "text", `error exit=0 fatal/output_too_large: the standard output has 1048577 bytes; an output may have 1048576 (1 MiB)`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := agent(tc.script)
+			a.Agent.OutputFormat = tc.format
+			f := do(x, a)
+			got := brief(f)
+			if f.Outcome == event.OK {
+				got += " " + string(value.Append(nil, f.Output))
+			}
+			if f.Error != nil && f.Error.RetryAfter > 0 {
+				got += " after=" + string(value.AppendNumber(nil, f.Error.RetryAfter))
+			}
+			if got != tc.want {
+				t.Errorf("got  %.300s\nwant %.300s", got, tc.want)
+			}
+			if len(f.Stdout) > inlineMax+100 {
+				t.Errorf("%d bytes of stdout", len(f.Stdout))
+			}
+		})
+	}
+}
+
+func TestAgentRequests(t *testing.T) {
+	x := newTest(t, Options{})
+	a := agent(`cat`)
+	a.Agent.OutputFormat = "text"
+	a.Agent.Feedback = "again"
+	a.Agent.With = map[string]any{"b": 1.0}
+	got := func() any { return do(x, a).Output }
+	if d := cmp.Diff(`{"attempt":2,"feedback":"again","idempotency_key":"k","protocol":"flowrun/1","run":"r1","step":"build[1]","task":"do it","with":{"b":1}}`, got()); d != "" {
+		t.Error(d)
+	}
+	a.Agent.Input = "text"
+	if d := cmp.Diff("do it\n\n{\"b\":1}", got()); d != "" {
+		t.Error(d)
+	}
+	a.Agent.With = nil
+	if d := cmp.Diff("do it", got()); d != "" {
+		t.Error(d)
+	}
+	a.Script = `echo "$FLOWRUN_TASK"`
+	if d := cmp.Diff("do it", got()); d != "" {
+		t.Error(d)
+	}
+	a.Agent.Type, a.Agent.Input, a.Script, a.Argv = "exec", "", "", []string{"cat"}
+	a.Agent.With = strings.Repeat("x", 1<<20-300) // far more than a pipe holds
+	if s, _ := got().(string); len(s) < 1<<20-300 {
+		t.Errorf("of a large request %d bytes came", len(s))
+	}
+}
+
+func TestAgentLive(t *testing.T) {
+	var mu sync.Mutex
+	var heard []string
+	x := newTest(t, Options{Live: func(a event.Attempt, kind, text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard = append(heard, a.Node+" "+kind+" "+text)
+	}})
+	f := do(x, agent(`echo '{"type":"progress","percent":40,"message":"half"}'; echo '{"type":"progress","percent":50}'; echo '{"type":"heartbeat"}'
+		echo '{"type":"log","level":"info","message":"hi"}'; echo '{}'`))
+	want := []string{"build[1] progress 40% half", "build[1] progress 50%", "build[1] heartbeat ", "build[1] log hi"}
+	if d := cmp.Diff(want, heard); d != "" || f.Outcome != event.OK {
+		t.Errorf("%s\n%s", brief(f), d)
+	}
+}
+
+// A result may be as long as a line: the bound, and one beyond it.
+func TestAgentLineBound(t *testing.T) {
+	x := newTest(t, Options{})
+	head, tail := `{"type":"result","output":"`, `"}`
+	for extra, want := range map[int]string{
+		0: "ok exit=0",
+		1: "error exit=0 fatal/output_too_large: the agent's answer, or a line of it, has 1048577 bytes; an output may have 1048576 (1 MiB)",
+	} {
+		n := lineMax - len(head) - len(tail) + extra
+		a := agent(`printf '%s' '` + head + `'; head -c "$N" /dev/zero | tr '\0' x; printf '%s\n' '` + tail + `'`)
+		a.Env = map[string]string{"N": string(value.AppendNumber(nil, float64(n)))}
+		f := do(x, a)
+		if s, _ := f.Output.(string); brief(f) != want || f.Outcome == event.OK && len(s) != n {
+			t.Errorf("%d beyond: %s, %d bytes", extra, brief(f), len(s))
+		}
+	}
+}
+
+// What is put aside has the same bound: an object over many lines.
+func TestAgentRestBound(t *testing.T) {
+	for extra, fits := range map[int]bool{0: true, 1: false} {
+		l := &lines{}
+		text := append([]byte("{\n"), strings.Repeat(" ", wholeMax-3+extra)+"}"...)
+		l.write(text[:5])
+		l.write(text[5:])
+		l.end()
+		if _, err := l.output(); (err == nil) != fits {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+}
+
+// Whatever comes in whatever pieces, the listener keeps its bounds and gives an answer or an error.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte(`{"type":"result","output":1}`), 3)
+	f.Add([]byte("junk\n{\"type\":\"error\",\"retry_after\":1e400}\n{}\n"), 1)
+	f.Add([]byte(`{"status":"failed","error":{"message":[1]}}`), 100)
+	f.Fuzz(func(t *testing.T, text []byte, piece int) {
+		piece = max(1, piece)
+		whole, parts := &lines{live: func(string, string) {}}, &lines{live: func(string, string) {}}
+		whole.write(text)
+		for rest := text; len(rest) > 0; {
+			k := min(piece, len(rest))
+			parts.write(rest[:k])
+			rest = rest[k:]
+		}
+		whole.end()
+		parts.end()
+		v, err := whole.output()
+		w, err2 := parts.output()
+		if !value.Equal(v, w) || (err == nil) != (err2 == nil) || whole.finals != parts.finals {
+			t.Fatalf("pieces of %d bytes give another answer: %v %v, %v %v", piece, v, err, w, err2)
+		}
+	})
+}

@@ -1,0 +1,171 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// numbers are n bytes of text in which every place looks different.
+func numbers(n int) []byte {
+	var b bytes.Buffer
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "%d\n", i)
+	}
+	return b.Bytes()[:n]
+}
+
+func TestCaptureBounds(t *testing.T) {
+	for _, tc := range []struct {
+		limit, n     int
+		whole, inLog bool
+	}{
+		{inlineMax, 0, true, false},
+		{inlineMax, inlineMax, true, false},
+		{inlineMax, inlineMax + 1, false, true},
+		{inlineMax, 10 * inlineMax, false, true},
+		{wholeMax, inlineMax, true, false},
+		{wholeMax, inlineMax + 1, true, true},
+		{wholeMax, wholeMax, true, true},
+		{wholeMax, wholeMax + 1, false, true},
+	} {
+		t.Run(fmt.Sprintf("%d of %d", tc.n, tc.limit), func(t *testing.T) {
+			dir := t.TempDir()
+			a := run()
+			x := newTest(t, Options{LogDir: filepath.Join(dir, "logs"), LogRel: "logs"})
+			c := x.newCapture(&a, "stdout")
+			c.limit = tc.limit
+			text := numbers(tc.n)
+			for rest := text; len(rest) > 0; {
+				k := min(len(rest), 7001)
+				c.write(rest[:k])
+				rest = rest[k:]
+			}
+			c.close()
+			if c.cut() == tc.whole {
+				t.Errorf("cut: %v", c.cut())
+			}
+			want := string(text)
+			if !tc.whole {
+				want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; the whole text is in the log]\n%s", text[:headMax], tc.n-inlineMax, text[tc.n-tailMax:])
+			}
+			if c.text() != want {
+				t.Errorf("the text is another: %d bytes, want %d", len(c.text()), len(want))
+			}
+			if n := len(c.inline()); n > inlineMax+100 {
+				t.Errorf("inline text has %d bytes", n)
+			}
+			if !tc.inLog {
+				if c.logName() != "" || exists(filepath.Join(dir, "logs")) {
+					t.Errorf("a log that nobody needs: %q", c.logName())
+				}
+				return
+			}
+			if c.logName() != "logs/r1/000007-build-2.stdout" {
+				t.Errorf("log is %q", c.logName())
+			}
+			name := filepath.Join(dir, c.logName())
+			if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, text) {
+				t.Errorf("the log is another: %d bytes, %v", len(got), err)
+			}
+			for path, mode := range map[string]os.FileMode{name: 0o600, filepath.Dir(name): 0o700, filepath.Join(dir, "logs"): 0o700} {
+				if st, err := os.Stat(path); err != nil || st.Mode().Perm() != mode {
+					t.Errorf("%s: %v %v, want %v", path, st.Mode().Perm(), err, mode)
+				}
+			}
+		})
+	}
+}
+
+// Whatever the pieces: the head and the tail are those of the text, and nothing is counted wrongly.
+func TestCapturePieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := numbers(rapid.IntRange(0, 4*inlineMax).Draw(t, "n"))
+		c := capture{limit: inlineMax}
+		for rest := text; len(rest) > 0; {
+			k := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+			c.write(rest[:k])
+			rest = rest[k:]
+		}
+		want := string(text)
+		if len(text) > inlineMax {
+			want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; no log is kept]\n%s", text[:headMax], len(text)-inlineMax, text[len(text)-tailMax:])
+		}
+		if c.text() != want {
+			t.Fatalf("%d bytes come back as other %d", len(text), len(c.text()))
+		}
+	})
+}
+
+func TestLogBound(t *testing.T) {
+	dir := t.TempDir()
+	x := newTest(t, Options{LogDir: dir})
+	for _, extra := range []int{0, 1} {
+		x.logMax = 3 * inlineMax
+		a := run()
+		c := x.newCapture(&a, "stderr")
+		text := numbers(3*inlineMax + extra)
+		c.write(text[:inlineMax])
+		c.write(text[inlineMax:])
+		c.close()
+		got, err := os.ReadFile(filepath.Join(dir, c.logName()))
+		want := string(text[:3*inlineMax])
+		if extra > 0 {
+			want += "\n[flowrun: the log ends here; more than its bound came]\n"
+		}
+		if err != nil || string(got) != want {
+			t.Errorf("%d bytes beyond: the log has %d bytes, want %d, %v", extra, len(got), len(want), err)
+		}
+	}
+}
+
+func TestLogThatCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := script("head -c 100000 /dev/zero >&2")
+	f := do(newTest(t, Options{LogDir: dir}), a)
+	if f.Outcome != event.OK || f.StderrLog != "" || !strings.Contains(f.Stderr, "the log is not whole: mkdir") {
+		t.Errorf("%s, log %q", brief(f), f.StderrLog)
+	}
+}
+
+func TestCutWithinACharacter(t *testing.T) {
+	for shift := range 4 {
+		text := strings.Repeat("x", shift) + strings.Repeat("\U0001F600", inlineMax/2)
+		c := capture{limit: inlineMax}
+		c.write([]byte(text))
+		if got := c.text(); !utf8.ValidString(got) || strings.Contains(got, "\uFFFD") {
+			t.Errorf("shift %d: a character was cut in two", shift)
+		}
+	}
+}
+
+func TestBytesThatAreNoText(t *testing.T) {
+	f := do(newTest(t, Options{}), script(`printf 'a\377b'; printf '\300' >&2`))
+	if f.Stdout != "a\uFFFDb" || f.Stderr != "\uFFFD" {
+		t.Errorf("%q %q", f.Stdout, f.Stderr)
+	}
+}
+
+// Where nothing is parsed, output has no bound but the journal's; a gate's is never parsed.
+func TestWhatNeedsNoWholeOutput(t *testing.T) {
+	x := newTest(t, Options{LogDir: t.TempDir()})
+	for _, a := range []event.Attempt{
+		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Parse = "none"; return a }(),
+		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Gate = "g"; return a }(),
+	} {
+		if f := do(x, a); brief(f) != "ok exit=0" || len(f.Stdout) > inlineMax+100 || f.StdoutLog == "" {
+			t.Errorf("%s, %d bytes, log %q", brief(f), len(f.Stdout), f.StdoutLog)
+		}
+	}
+}

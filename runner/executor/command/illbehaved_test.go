@@ -1,0 +1,217 @@
+//go:build linux
+
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// keyed gives an attempt a key of its own; whoever carries it in the environment descends from the attempt.
+func keyed(a event.Attempt) event.Attempt {
+	a.Key = fmt.Sprintf("test-%d-%d", os.Getpid(), time.Now().UnixNano())
+	return a
+}
+
+// descendants are the living processes that an attempt left behind.
+func descendants(t *testing.T, key string) (pids []int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no /proc: %v", err)
+	}
+	for _, name := range all {
+		env, _ := os.ReadFile(name) // of a zombie it is empty
+		if bytes.Contains(env, []byte("FLOWRUN_IDEMPOTENCY_KEY="+key)) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// TestIllBehaved runs agents that break the rules. Each ends within its timeout + grace + 1 s, leaves nobody in
+// its group, and makes us allocate a bounded amount, over its whole life, whatever it says.
+func TestIllBehaved(t *testing.T) {
+	const (
+		grace   = 100 * time.Millisecond
+		timeout = 200 * time.Millisecond
+		maxHeap = 16 << 20
+	)
+	result := `echo '{"type":"result","output":1}'`
+	for _, tc := range []struct {
+		name, script string
+		want         string // the start of the answer
+		escapes      bool   // one process leaves the group: the limit that the package comment states
+		with         any
+	}{
+		{name: "ignores TERM", script: `trap "" TERM; while :; do sleep 0.05; done`, want: "error transient/timeout/SIGKILL: timed out"},
+		{name: "its grandchild ignores TERM", script: `(trap "" TERM; while :; do sleep 0.05; done) & wait`, want: "error transient/timeout/SIGTERM: timed out"},
+		{name: "sleeps for ever", script: `sleep 1000`, want: "error transient/timeout/SIGTERM: timed out"},
+		{name: "is stopped", script: `kill -STOP $$`, want: "error transient/timeout/SIGTERM: timed out"},
+		{name: "forks a grandchild that holds the pipe", script: result + `; sleep 1000 &`, want: "ok exit=0"},
+		{name: "forks a grandchild that holds nothing", script: result + `; sleep 1000 >/dev/null 2>&1 &`, want: "ok exit=0"},
+		{name: "setsid", script: result + `; setsid sleep 1000 &`, want: "ok exit=0", escapes: true},
+		{name: "setsid, then sleeps", script: `setsid sleep 1000 & sleep 1000`, want: "error transient/timeout/SIGTERM: timed out", escapes: true},
+		{name: "floods stdout", script: `yes`, want: "error transient/timeout/SIGTERM: timed out"},
+		{name: "floods stdout and ignores TERM", script: `trap "" TERM; yes`, want: "error transient/timeout/SIGKILL: timed out"},
+		{name: "floods stderr", script: `yes >&2`, want: "error transient/timeout/SIGTERM: timed out"},
+		{name: "its grandchild floods after its end", script: result + `; yes &`, want: "ok exit=0"},
+		{name: "one line of 20 MB", script: `head -c 20000000 /dev/zero | tr '\0' x`, want: "error exit=0 fatal/output_too_large"},
+		{name: "one line of 20 MB, then a result", script: `head -c 20000000 /dev/zero | tr '\0' x; echo; ` + result, want: "ok exit=0"},
+		{name: "closes stdin at once", script: `exec 0<&-; ` + result, want: "ok exit=0", with: strings.Repeat("x", 1<<20)},
+		{name: "never reads 1 MB", script: `sleep 1000`, want: "error transient/timeout/SIGTERM: timed out", with: strings.Repeat("x", 1<<20)},
+		{name: "never reads 1 MB and ends well", script: result, want: "ok exit=0", with: strings.Repeat("x", 1<<20)},
+		{name: "two results", script: result + ";" + result, want: "error exit=0 recoverable/agent: the agent gave 2 results"},
+		{name: "a result from behind the end", script: `(sleep 0.2; ` + result + `) &`, want: "ok exit=0"},
+		{name: "a result too late", script: `(sleep 5; ` + result + `) &`, want: "error exit=0 blocking/bad_json: the agent said nothing"},
+		{name: "junk and half JSON", script: `printf 'hello\n\377\376\n{"type":"result","outp'`, want: "error exit=0 blocking/bad_json: the agent's output is no JSON"},
+		{name: "junk, then a result", script: `printf 'hello\n\377{"type":\n'; ` + result, want: "ok exit=0"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			x := newTest(t, Options{Grace: grace, LogDir: t.TempDir()})
+			a := keyed(agent(tc.script))
+			a.Timeout, a.Agent.With = timeout, tc.with
+			if strings.HasPrefix(tc.want, "ok") || strings.Contains(tc.want, "exit=") {
+				a.Timeout = 10 * time.Second // it ends by itself; only holdWait may be added
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			f := do(x, a)
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+
+			if got := brief(f); !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+			if took > timeout+grace+time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > maxHeap {
+				t.Errorf("%d bytes were allocated", n)
+			}
+			if len(f.Stdout) > 3*inlineMax || len(f.Stderr) > 3*inlineMax {
+				t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
+			}
+			left := descendants(t, a.Key)
+			if tc.escapes {
+				if len(left) != 1 {
+					t.Errorf("%d processes are left; the one that escaped is what we know of", len(left))
+				}
+				for _, pid := range left {
+					syscall.Kill(pid, syscall.SIGKILL)
+				}
+			} else if len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// A shell dies of TERM at once; what it started gets the grace all the same.
+func TestGroupGetsTheGrace(t *testing.T) {
+	x := newTest(t, Options{Grace: 5 * time.Second})
+	a := keyed(script(`(trap 'sleep 0.3; echo put away; exit' TERM; while :; do sleep 0.01; done); true`))
+	a.Timeout = 200 * time.Millisecond
+	start := time.Now()
+	f := do(x, a)
+	if f.Stdout != "put away\n" {
+		t.Errorf("%s %q", brief(f), f.Stdout)
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %s: the grace ends when the group is empty", took)
+	}
+	if left := descendants(t, a.Key); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Where there is no pidfd the end is told by a goroutine. The same things hold.
+func TestWithoutPidfd(t *testing.T) {
+	noPidfd = true
+	defer func() { noPidfd = false }()
+	t.Run("ends", TestEnds)
+	t.Run("cancel", TestCancel)
+	t.Run("grace", TestGroupGetsTheGrace)
+}
+
+// TestDiesWithTheDriver kills a driver (this test binary, run again) and looks for its child.
+func TestDiesWithTheDriver(t *testing.T) {
+	key, dir := keyed(run()).Key, t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver, err := os.StartProcess(self, []string{self, "-test.run=^TestHelperDriver$"}, &os.ProcAttr{
+		Env: append(os.Environ(), "TEST_DRIVER_KEY="+key, "TEST_DRIVER_DIR="+dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the child is up", func() bool { return exists(filepath.Join(dir, "up")) })
+	driver.Kill()
+	driver.Wait()
+	await(t, "the child is gone", func() bool { return len(descendants(t, key)) == 0 })
+}
+
+// TestHelperDriver is the driver of TestDiesWithTheDriver; by itself it does nothing.
+func TestHelperDriver(t *testing.T) {
+	key := os.Getenv("TEST_DRIVER_KEY")
+	if key == "" {
+		t.Skip("runs in a process of its own")
+	}
+	a := script("echo > up; exec sleep 1000")
+	a.Key, a.Dir = key, os.Getenv("TEST_DRIVER_DIR")
+	do(New(Options{Environ: testEnviron}), a)
+}
+
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 5 s: %s", what)
+		}
+	}
+}
+
+// Attempts leave no descriptors and no zombies behind, whatever became of them.
+func TestNothingLeaks(t *testing.T) {
+	x := newTest(t, Options{})
+	round := func() {
+		parallel(80, func() {
+			do(x, run("true"))
+			do(x, run("no-such"))
+			do(x, run("/no/such"))
+			a := agent(`echo '{}'`)
+			a.Timeout = time.Minute
+			do(x, a)
+		})
+	}
+	count := func() int {
+		fds, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(fds)
+	}
+	round()
+	before := count()
+	round()
+	if after := count(); after > before+2 { // slots are made as needed
+		t.Errorf("%d descriptors were open, now %d", before, after)
+	}
+	var status syscall.WaitStatus
+	if pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil); err != syscall.ECHILD {
+		t.Errorf("a child is left: pid %d, %v", pid, err)
+	}
+}
