@@ -75,3 +75,6 @@ func (f *File) Text(x hclsyntax.Expression) string {
 	r := x.Range()
 	return string(f.Src[r.Start.Byte:min(r.End.Byte, len(f.Src))])
 }
+
+// Range makes a range of two byte offsets of the file.
+func (f *File) Range(start, end int) diag.Range { return place(f.Name, f.Src, start, end) }

@@ -1,0 +1,114 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// decl checks a variable or an input: its type and its default.
+func (c *checker) decl(v *Decl) {
+	c.static(v.Block)
+	v.Type = value.AnyType
+	if a := v.attr("type"); a != nil && a.Type.Kind != "" {
+		v.Type = a.Type
+	}
+	a := v.attr("default")
+	if a == nil {
+		return
+	}
+	env := &expr.Env{Roots: roots{}, Hidden: map[string]string{}}
+	for _, n := range []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback"} {
+		env.Hidden[n] = notFixed
+	}
+	a.done = true
+	e, list := expr.Value(a.Src.Expr, a.Src.File.Src, env)
+	if e != nil && !list.HasErrors() {
+		if e.Const == nil { // null as a default means: may be left out
+			v.Type.Nullable = true
+			a.Expr = e
+		} else {
+			found := expr.Conform(e, v.Type, "default", syntax.Range(a.Src.Expr.Range()))
+			list = append(list, found...)
+			if !found.HasErrors() {
+				a.Expr = e
+			}
+		}
+		v.Default = a.Expr
+	}
+	c.in(v.Block, list)
+}
+
+// agent checks an agent's expressions, and that it has what its type needs.
+func (c *checker) agent(b *Block) {
+	env := c.env(nil, nil)
+	c.expressions(b, func(string) *expr.Env { return env })
+	c.retry(b, c.env(roots{"error": root("error", errorType), "attempt": root("attempt", value.IntType)}, nil), env)
+	needs := map[string]string{"exec": "command", "shell": "run"}
+	kind := b.Text("type")
+	for _, t := range []string{"exec", "shell"} {
+		a := b.attr(needs[t])
+		switch {
+		case kind == t && a == nil:
+			c.report(diag.Diagnostic{Code: "F0119", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", needs[t], b.Words()),
+				Detail: fmt.Sprintf("An agent of type %s needs it: %s", t, b.Schema.Attr(needs[t]).Doc)})
+		case kind != t && a != nil && contains([]string{"exec", "shell", "null"}, kind):
+			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, needs[t]),
+				Detail: fmt.Sprintf("The attribute %s belongs to type = %q. Remove it, or change the type.", needs[t], t)})
+		}
+	}
+	if a := b.attr("run"); a != nil && a.Expr != nil && a.Expr.Kind != ir.Const {
+		c.report(diag.Diagnostic{Code: "F0207", Subject: a.span(), Context: b.Words(), Summary: "Script that is only known in a run",
+			Detail: "A script is written out in the file, so that no value can become a command. Give the value in env, and read it there as \"$NAME\"."})
+	}
+	if a := b.attr("command"); a != nil && a.Expr != nil && emptyList(a.Expr.Const) && a.Expr.Kind == ir.Const {
+		c.report(diag.Diagnostic{Code: "F0208", Subject: a.span(), Context: b.Words(), Summary: "List without a program",
+			Detail: "The first member is the program, the others are its arguments:  command = [\"agent\", \"--json\"]."})
+	}
+	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout"} {
+		if a := b.attr(n); a != nil && (kind == "null" || kind == "shell" && (n == "input" || n == "output_format") || kind == "exec" && n == "shell") {
+			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
+				Detail: "It would have no effect. Remove it, or change the type."})
+		}
+	}
+}
+
+// gate checks a gate. n is the step that it stands in, nil at the top.
+func (c *checker) gate(b *Block, env *expr.Env, n *Node) {
+	c.expressions(b, func(string) *expr.Env { return env })
+	check, run := b.attr("check"), b.attr("run")
+	switch {
+	case check == nil && run == nil && b.Src.Body.Attr("check") == nil && b.Src.Body.Attr("run") == nil:
+		c.report(diag.Diagnostic{Code: "F0121", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing to judge by in %s", b.Words()),
+			Detail: "A gate has one of  check = \"CONDITION over result\"  and  run = [\"PROGRAM\"]."})
+	case check != nil && run != nil:
+		c.report(diag.Diagnostic{Code: "F0122", Subject: run.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Both check and run in %s", b.Words()),
+			Detail: "A gate judges by one thing. Make two gates of it.", Notes: []diag.Note{{Text: "check stands here", Range: check.Src.Range}}})
+	}
+	if run == nil && check != nil {
+		for _, name := range []string{"dir", "env", "shell", "timeout"} {
+			if a := b.attr(name); a != nil {
+				c.report(diag.Diagnostic{Code: "F0123", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("%s has no effect on a condition", name),
+					Detail: "It belongs to gates with run: check starts no program."})
+			}
+		}
+	}
+}
+
+// retry checks the retry block of b, if it has one: when sees the error, the rest is like any attribute around it.
+func (c *checker) retry(b *Block, when, rest *expr.Env) {
+	r := b.Inner("retry")
+	if r == nil {
+		return
+	}
+	c.expressions(r, func(attr string) *expr.Env {
+		if attr == "when" {
+			return when
+		}
+		return rest
+	})
+}

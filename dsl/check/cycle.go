@@ -1,0 +1,68 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// cycles finds nodes that wait for each other: by what they refer to, by the order of sequences, and by groups, which
+// end after all that is inside them.
+func (c *checker) cycles(w *Workflow, uses [][]use) {
+	// Two points for each node: 2i is its start, 2i+1 its end.
+	g := newGraph(2 * len(w.All))
+	for i, n := range w.All {
+		g.edge(2*i+1, 2*i)
+		if n.Parent != nil {
+			g.edge(2*i, 2*n.Parent.index)
+			g.edge(2*n.Parent.index+1, 2*i+1)
+		}
+		if n.Before != nil {
+			g.edge(2*i, 2*n.Before.index+1)
+		}
+		for _, u := range uses[i] {
+			g.edge(2*i, 2*u.node.index+1)
+		}
+	}
+	for _, points := range g.cycles() {
+		c.circle("F0225", "Nodes that wait for each other", distinct(points), func(i int) (string, diag.Range) {
+			return w.All[i].Name, nameRange(w.All[i].Block)
+		})
+	}
+}
+
+// distinct turns points into nodes, each once, in order.
+func distinct(points []int) (out []int) {
+	seen := map[int]bool{}
+	for _, p := range points {
+		if !seen[p/2] {
+			seen[p/2] = true
+			out = append(out, p/2)
+		}
+	}
+	return out
+}
+
+// circle reports things that need each other, in the order of need.
+func (c *checker) circle(code, summary string, members []int, at func(int) (string, diag.Range)) {
+	d := diag.Diagnostic{Code: code, Summary: summary}
+	var way []string
+	for i, m := range members {
+		name, place := at(m)
+		if i == 0 {
+			d.Subject = place
+		} else if i < MaxShownCircle {
+			d.Notes = append(d.Notes, diag.Note{Text: fmt.Sprintf("%q", name), Range: place})
+		}
+		if i < MaxShownCircle {
+			way = append(way, name)
+		}
+	}
+	first, _ := at(members[0])
+	if len(members) > MaxShownCircle {
+		way = append(way, fmt.Sprintf("… (%d more)", len(members)-MaxShownCircle))
+	}
+	d.Detail = fmt.Sprintf("%s → %s. None of them can ever begin. Take one of these references out.", strings.Join(way, " → "), first)
+	c.report(d)
+}

@@ -1,0 +1,188 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+)
+
+// book remembers which names of one kind are taken, and where.
+type book map[string]taken
+
+type taken struct {
+	name  string
+	place diag.Range
+}
+
+// enter takes a name. A second declaration, and one that differs in case only, is reported.
+func (c *checker) enter(b book, kind, name string, at diag.Range) bool {
+	if name == "" {
+		return false
+	}
+	first, there := b[strings.ToLower(name)]
+	if !there {
+		b[strings.ToLower(name)] = taken{name, at}
+		return true
+	}
+	d := diag.Diagnostic{Code: "F0201", Subject: at, Summary: fmt.Sprintf("%s %q is declared twice", kind, name),
+		Detail: "Names stand for one thing each. Rename one of the two.",
+		Notes:  []diag.Note{{Text: "declared first", Range: first.place}}}
+	if first.name != name {
+		d.Code, d.Summary = "F0202", fmt.Sprintf("%s %q differs from %q in case only", kind, name, first.name)
+		d.Detail = "Such names are mistaken for each other, and some file systems cannot hold both. Rename one of the two."
+	}
+	c.report(d)
+	return false
+}
+
+// file decodes the top level and enters what it declares.
+func (c *checker) file(f *syntax.File) {
+	top := schema.Blocks["file"]
+	for _, a := range f.Body.Attrs {
+		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
+			Detail: "At the top of a file stand blocks: variable, locals, agent, gate and workflow. Named values stand in  locals { … }."})
+	}
+	for _, b := range c.inner(nil, &f.Body, top, "") {
+		p := c.program
+		switch b.Schema.Kind {
+		case "variable":
+			p.Variables = append(p.Variables, &Decl{Block: b})
+		case "locals":
+			for _, src := range b.Src.Body.Attrs {
+				p.Locals = append(p.Locals, b.Attrs[src.Name])
+			}
+		case "agent":
+			p.Agents = append(p.Agents, b)
+		case "gate":
+			p.Gates = append(p.Gates, b)
+		case "workflow":
+			p.Workflows = append(p.Workflows, &Workflow{Block: b})
+		}
+	}
+}
+
+// globals enters and checks what stands at the top, but the insides of workflows.
+func (c *checker) globals() {
+	p := c.program
+	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "gate": {}, "workflow": {}}
+	enter := func(b *Block) bool {
+		k := b.Schema.Kind
+		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
+	}
+	for _, v := range p.Variables {
+		enter(v.Block)
+		c.decl(v)
+		c.vars[v.Name] = v.Type
+	}
+	for _, a := range p.Locals {
+		if !goodName(a.Src.Name) {
+			c.report(diag.Diagnostic{Code: "F0105", Subject: a.Src.Range, Summary: fmt.Sprintf("%.80q cannot be a name", a.Src.Name),
+				Detail: fmt.Sprintf("A name begins with a letter or _, goes on with letters, digits, _ and -, and has at most %d characters.", MaxName)})
+		} else if c.enter(books["local"], "Local", a.Src.Name, a.Src.Range) {
+			c.locals[a.Src.Name] = a
+		}
+	}
+	for _, a := range p.Agents {
+		if enter(a) {
+			c.agents[a.Name] = a
+		}
+		c.static(a)
+	}
+	for _, g := range p.Gates {
+		if enter(g) {
+			c.gates[g.Name] = g
+		}
+		c.static(g)
+	}
+	var first *Workflow
+	for _, w := range p.Workflows {
+		enter(w.Block)
+		c.static(w.Block)
+		if a := w.attr("default"); a != nil && a.Flag {
+			if first != nil {
+				c.report(diag.Diagnostic{Code: "F0203", Subject: a.Src.Range, Context: w.Words(), Summary: "More than one default workflow",
+					Detail: "One workflow of a program can have default = true: the one that runs where none is named.",
+					Notes:  []diag.Note{{Text: "the first one", Range: first.attr("default").Src.Range}}})
+			} else {
+				first = w
+			}
+		}
+	}
+	c.localTypes()
+	for _, a := range p.Agents {
+		c.agent(a)
+	}
+	for _, g := range p.Gates {
+		c.gate(g, c.gateEnv(), nil)
+	}
+}
+
+// nameRange is the place of a block's label, or of its kind where it has none.
+func nameRange(b *Block) diag.Range {
+	if len(b.Src.Labels) > 0 {
+		return b.Src.Labels[0].Range
+	}
+	return b.Src.Range
+}
+
+// nodes makes the tree of a workflow's nodes and enters their names.
+func (c *checker) nodes(w *Workflow) {
+	w.ByName = map[string]*Node{}
+	books := map[string]book{"input": {}, "node": {}, "output": {}}
+	var add func(parent *Node, blocks []*Block) []*Node
+	add = func(parent *Node, blocks []*Block) (out []*Node) {
+		for _, b := range blocks {
+			switch b.Schema.Kind {
+			case "step", "sequence", "parallel":
+			default:
+				continue
+			}
+			n := &Node{Block: b, Parent: parent, index: len(w.All)}
+			if parent != nil {
+				n.Depth = parent.Depth + 1
+				if parent.Schema.Kind == "sequence" && len(out) > 0 {
+					n.Before = out[len(out)-1]
+				}
+			}
+			w.All = append(w.All, n)
+			out = append(out, n)
+			if c.enter(books["node"], "Node", b.Name, nameRange(b)) {
+				w.ByName[b.Name] = n
+				w.names = append(w.names, b.Name)
+			}
+			if b.Schema.Kind != "step" {
+				n.Children = add(n, b.Blocks)
+				if len(n.Children) == 0 {
+					c.report(diag.Diagnostic{Code: "F0113", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No steps in %s", b.Words()),
+						Detail: "A group does what its steps do. Put steps into it, or remove it."})
+				}
+				continue
+			}
+			gates := book{}
+			for _, g := range b.Blocks {
+				if g.Schema.Kind == "gate" && c.enter(gates, "Gate", g.Name, nameRange(g)) {
+					n.Gates = append(n.Gates, g)
+				}
+			}
+		}
+		return out
+	}
+	for _, b := range w.Blocks {
+		switch b.Schema.Kind {
+		case "input":
+			c.enter(books["input"], "Input", b.Name, nameRange(b))
+			w.Inputs = append(w.Inputs, &Decl{Block: b})
+		case "output":
+			c.enter(books["output"], "Output", b.Name, nameRange(b))
+			w.Outputs = append(w.Outputs, b)
+		}
+	}
+	w.Nodes = add(nil, w.Blocks)
+	if len(w.Nodes) == 0 {
+		c.report(diag.Diagnostic{Code: "F0114", Subject: w.Src.Header, Context: w.Words(), Summary: fmt.Sprintf("No steps in %s", w.Words()),
+			Detail: "A workflow needs something to do: step \"NAME\" { run = [\"PROGRAM\"] }."})
+	}
+}

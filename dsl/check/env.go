@@ -1,0 +1,223 @@
+package check
+
+import (
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+type roots map[string]*expr.Root
+
+// where says what kind of place an expression stands in: it decides which names can be read there.
+type where int
+
+const (
+	inWorkflow where = iota // attributes of a workflow
+	inOutput                // its outputs
+	once                    // attributes of a node that are evaluated once, in the scope around it: for_each, max_concurrency
+	perNode                 // evaluated once for an instance: when, timeout, value, wait
+	perAttempt              // evaluated for each attempt: run, task, with, env, dir
+	inRetry                 // retry.when
+	inGate                  // a gate's attributes
+)
+
+// Types of the names that every run has.
+var (
+	errorType = value.Object(map[string]value.Type{
+		"kind": value.StringType, "reason": value.StringType.OrNull(), "message": value.StringType, "status": value.IntType.OrNull(),
+		"exit_code": value.IntType, "signal": value.StringType.OrNull(), "gate": value.StringType.OrNull(),
+		"node": value.StringType.OrNull(), "attempt": value.IntType.OrNull(), "retry_after": value.NumberType.OrNull(),
+	})
+	runType = value.Object(map[string]value.Type{
+		"id": value.StringType, "workflow": value.StringType, "started_at": value.StringType,
+	})
+	statusType = value.Type{Kind: value.StringT, Enum: schema.Statuses}
+)
+
+// resultType is the object that step.NAME is, for a type of its output.
+func resultType(output value.Type) value.Type {
+	return value.Object(map[string]value.Type{
+		"output": output, "status": statusType, "exit_code": value.IntType, "stdout": value.StringType.OrNull(), "stderr": value.StringType.OrNull(),
+		"error": errorType.OrNull(), "attempts": value.IntType, "duration": value.NumberType,
+		"started_at": value.StringType.OrNull(), "finished_at": value.StringType.OrNull(), "agent": value.StringType.OrNull(),
+	})
+}
+
+// Why a name of the language cannot be read in a place.
+const (
+	notEach      = "each is the member that an instance of a for_each stands for; there is no for_each around this place."
+	notPrevious  = "previous is the result of the sibling before in a sequence; this is not a node of a sequence."
+	notAttempt   = "attempt is known where something is evaluated for each attempt: run, task, with, env, dir, gates and retry."
+	notResult    = "result is what a gate judges; only gates can read it. A step is read as step.NAME."
+	notError     = "error is what ended the attempt before; run, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
+	notStep      = "steps have no results yet where this is evaluated."
+	notInput     = "inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
+	notRun       = "no run exists where this is evaluated."
+	notIteration = "iteration counts the rounds of a repeat, which is not carried out by this release yet."
+	notLast      = "last is the round before of a repeat, which is not carried out by this release yet."
+	notFeedback  = "feedback is what a gate says to the next attempt with on_fail = \"retry\", which is not carried out by this release yet."
+	notFixed     = "a default is fixed before anything is known; write the value out."
+)
+
+func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
+
+// makeGlobals builds the roots that all workflows share. Types of locals are filled in as they become known.
+func (c *checker) makeGlobals() {
+	places := map[string]diag.Range{}
+	for _, v := range c.program.Variables {
+		places[v.Name] = nameRange(v.Block)
+	}
+	locals := map[string]value.Type{}
+	for n := range c.locals {
+		locals[n] = value.AnyType
+	}
+	c.global = roots{
+		"var": {What: "variable", Names: c.vars, Decl: func(n string) diag.Range { return places[n] }},
+		"local": {What: "local", Names: locals, Decl: func(n string) diag.Range {
+			if a := c.locals[n]; a != nil {
+				return a.Src.Range
+			}
+			return diag.Range{}
+		}},
+	}
+}
+
+// env makes an environment of the global roots and more; all other roots of the language are hidden.
+func (c *checker) env(more roots, why map[string]string) *expr.Env {
+	e := &expr.Env{Roots: roots{}, Hidden: map[string]string{
+		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
+		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback,
+	}}
+	for _, rs := range []roots{c.global, more} {
+		for n, r := range rs {
+			e.Roots[n] = r
+			delete(e.Hidden, n)
+		}
+	}
+	for n, s := range why {
+		if e.Roots[n] == nil {
+			e.Hidden[n] = s
+		}
+	}
+	return e
+}
+
+// gateEnv is for gates at the top.
+func (c *checker) gateEnv() *expr.Env {
+	return c.env(roots{"result": root("result", resultType(value.AnyType))},
+		map[string]string{"step": "a gate at the top serves any step; write the gate inside the step to read other steps.", "input": "a gate at the top serves any workflow; write the gate inside the step to read inputs."})
+}
+
+// envKey tells apart the environments of a workflow. Places that may read the same share one.
+type envKey struct {
+	where where
+	each  *Node // whose for_each gives each
+	prev  *Node // the sibling before
+	first bool  // the first of a sequence: previous is null
+	self  *Node // whose result a gate judges
+}
+
+// envAt returns the environment of a place in a node; n is nil for the workflow itself.
+func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
+	k := envKey{where: at}
+	if n != nil {
+		k.each = eachOf(n, at == once)
+		k.prev = n.Before
+		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
+		if at == inGate {
+			k.self = n
+		}
+	}
+	if e := w.envs[k]; e != nil {
+		return e
+	}
+	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
+	if at != inWorkflow {
+		more["step"] = w.roots["step"]
+	}
+	if k.each != nil {
+		more["each"] = root("each", eachType(k.each))
+	}
+	switch {
+	case k.prev != nil:
+		more["previous"] = root("previous", w.resultOf(k.prev))
+	case k.first:
+		more["previous"] = root("previous", resultType(value.AnyType).OrNull())
+	}
+	if at >= perAttempt {
+		more["attempt"] = root("attempt", value.IntType)
+		more["error"] = root("error", errorType.OrNull())
+	}
+	switch at {
+	case inRetry:
+		more["error"] = root("error", errorType)
+	case inGate:
+		more["result"] = root("result", resultType(n.output))
+	}
+	e := c.env(more, map[string]string{"step": "an attribute of the workflow is evaluated before any step has run."})
+	w.envs[k] = e
+	return e
+}
+
+// eachOf is the nearest node around n, or n itself unless outer, that has a for_each.
+func eachOf(n *Node, outer bool) *Node {
+	if outer {
+		n = n.Parent
+	}
+	for ; n != nil; n = n.Parent {
+		if n.attr("for_each") != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// eachType is the type of each inside a node with for_each.
+func eachType(n *Node) value.Type {
+	key, elem := value.AnyType, value.AnyType
+	if e := n.Expr("for_each"); e != nil {
+		key, elem = members(e.Type)
+	}
+	return value.Object(map[string]value.Type{"key": key, "value": elem})
+}
+
+// members gives the types of keys and members of a collection.
+func members(t value.Type) (key, elem value.Type) {
+	switch t.Kind {
+	case value.ListT:
+		return value.IntType, *t.Elem
+	case value.SetT:
+		return value.StringType, *t.Elem
+	case value.MapT:
+		return value.StringType, *t.Elem
+	case value.TupleT:
+		return value.IntType, common(t.Elems)
+	case value.ObjectT:
+		var all []value.Type
+		for _, n := range t.Names() {
+			all = append(all, t.Attrs[n])
+		}
+		return value.StringType, common(all)
+	}
+	return value.AnyType, value.AnyType
+}
+
+// common is the type of all members, or any where they differ.
+func common(all []value.Type) value.Type {
+	if len(all) == 0 {
+		return value.AnyType
+	}
+	first := all[0]
+	for _, t := range all[1:] {
+		if t.String() != first.String() {
+			return value.AnyType
+		}
+		first.Nullable = first.Nullable || t.Nullable
+		first.Int = first.Int && t.Int
+		if len(t.Enum) > 0 || len(first.Enum) > 0 {
+			first.Enum = nil
+		}
+	}
+	return first
+}

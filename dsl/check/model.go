@@ -1,0 +1,181 @@
+// Package check decides whether a program means something, and says what it means: every attribute is known and in
+// place, every name resolves, every expression has a type that fits, and the nodes of a workflow form no circle.
+//
+// It reads the tree of dsl/syntax by the table of dsl/schema, leaves expressions to dsl/expr, and hands a [Program] of
+// checked blocks to dsl/lower. It must never import lower, files or anything of the runner. Enter at [Check].
+//
+// The order of work: decode.go (structure), declare.go (names), static.go (what is fixed in the file), types.go
+// (result types, in the order of what reads what), expressions.go (everything else), depend.go and cycle.go (the
+// graph). Each stage reports all that it finds and marks what later stages need not complain about again.
+//
+// What always holds: a Program without errors can be lowered without looking at its text again, and no name in it can
+// fail to resolve in a run. The cost is linear in the size of the program.
+package check
+
+import (
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Program is what the files of a program declare, in file order.
+type Program struct {
+	Variables []*Decl
+	Locals    []*Attr // ordered by name of file and place
+	Agents    []*Block
+	Gates     []*Block
+	Workflows []*Workflow
+}
+
+// Block is a block of the file whose structure is known to fit its schema.
+type Block struct {
+	Schema *schema.Block
+	Src    *syntax.Block
+	Name   string // its label
+	Attrs  map[string]*Attr
+	Blocks []*Block
+}
+
+// Attr is an attribute with what was found out about it. Which fields are set depends on the schema's kind.
+type Attr struct {
+	Schema  *schema.Attr
+	Src     *syntax.Attr
+	Expr    *ir.Expr            // Value, Duration, Condition, Command; nil if it has errors
+	Script  bool                // Command: a script, not a list
+	Text    string              // Word, Text
+	Flag    bool                // Flag
+	Strings []string            // Strings
+	Names   []expr.Name         // Ref, Refs
+	Type    value.Type          // Type
+	Env     map[string]*ir.Expr // Env
+
+	done bool // the expression has been checked
+}
+
+// Decl is a variable or an input.
+type Decl struct {
+	*Block
+	Type    value.Type
+	Default *ir.Expr // a constant; nil: required
+}
+
+// Workflow is a workflow with its nodes as a tree and by name.
+type Workflow struct {
+	*Block
+	Inputs  []*Decl
+	Outputs []*Block
+	Nodes   []*Node // the top level
+	All     []*Node // every node, parents before children, in file order
+	ByName  map[string]*Node
+
+	roots  roots
+	envs   map[envKey]*expr.Env
+	names  []string
+	result map[string]value.Type // the whole result object of each node
+}
+
+// Node is a step or a group.
+type Node struct {
+	*Block
+	Parent   *Node
+	Children []*Node
+	Before   *Node // the sibling before in a sequence
+	Depth    int
+	Gates    []*Block // those written inside the step
+	Needs    []string
+	Observes []string
+
+	output value.Type // of one instance, once known
+	index  int        // in Workflow.All
+}
+
+// attr returns an attribute that was given, or nil.
+func (b *Block) attr(name string) *Attr { return b.Attrs[name] }
+
+// Expr returns the expression of an attribute, or nil.
+func (b *Block) Expr(name string) *ir.Expr {
+	if a := b.Attrs[name]; a != nil {
+		return a.Expr
+	}
+	return nil
+}
+
+// Text returns the literal of a Word or Text attribute, or "".
+func (b *Block) Text(name string) string {
+	if a := b.Attrs[name]; a != nil {
+		return a.Text
+	}
+	return ""
+}
+
+// Inner returns the first block of a kind inside b, or nil.
+func (b *Block) Inner(kind string) *Block {
+	for _, i := range b.Blocks {
+		if i.Schema.Kind == kind {
+			return i
+		}
+	}
+	return nil
+}
+
+// Words names the block for a message: step "test".
+func (b *Block) Words() string {
+	if b.Name == "" {
+		return b.Schema.Kind
+	}
+	return b.Schema.Kind + ` "` + b.Name + `"`
+}
+
+// ref is the first of a Ref attribute's names, or the zero Name.
+func (a *Attr) ref() expr.Name {
+	if a == nil || len(a.Names) == 0 {
+		return expr.Name{}
+	}
+	return a.Names[0]
+}
+
+// MaxFindings bounds the list: what comes behind a hundred errors is read by nobody.
+const MaxFindings = 200
+
+// checker is one run of Check.
+type checker struct {
+	program *Program
+	list    diag.List
+	agents  map[string]*Block
+	gates   map[string]*Block
+	vars    map[string]value.Type
+	locals  map[string]*Attr
+	global  roots
+}
+
+func (c *checker) report(d diag.Diagnostic) {
+	if len(c.list) < MaxFindings {
+		c.list = append(c.list, d)
+	}
+}
+
+// in reports what a stage found inside a block, with the block as context.
+func (c *checker) in(b *Block, found diag.List) {
+	for _, d := range found {
+		if d.Context == "" && b != nil {
+			d.Context = b.Words()
+		}
+		c.report(d)
+	}
+}
+
+// Check reads the files of one program.
+func Check(files []*syntax.File) (*Program, diag.List) {
+	c := &checker{program: &Program{}, agents: map[string]*Block{}, gates: map[string]*Block{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}}
+	for _, f := range files {
+		c.file(f)
+	}
+	c.globals()
+	for _, w := range c.program.Workflows {
+		c.workflow(w)
+	}
+	return c.program, c.list
+}

@@ -1,0 +1,167 @@
+package check
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// static reads what is fixed in the file: words, flags, types and references, in a block and the blocks inside it,
+// but not in nodes, which are read one by one.
+func (c *checker) static(b *Block) {
+	for _, src := range b.Src.Body.Attrs {
+		if a := b.Attrs[src.Name]; a != nil {
+			c.in(b, c.fixed(a))
+		}
+	}
+	for _, i := range b.Blocks {
+		switch i.Schema.Kind {
+		case "step", "sequence", "parallel", "input":
+		default:
+			c.static(i)
+		}
+	}
+}
+
+func (c *checker) fixed(a *Attr) (list diag.List) {
+	x, ok := a.Src.Expr, false
+	switch a.Schema.Kind {
+	case schema.Word, schema.Text:
+		if a.Text, ok = literal(x); !ok {
+			return diag.List{{Code: "F0115", Subject: a.span(), Summary: fmt.Sprintf("%s must be written out", a.Src.Name),
+				Detail: "It is read before anything runs, so it is text in quotes, without ${} and references." + takes(a.Schema)}}
+		}
+		if a.Schema.Kind == schema.Word && !contains(a.Schema.Words, a.Text) {
+			d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%.60q is not a value of %s", a.Text, a.Src.Name),
+				Detail: fmt.Sprintf("It is one of %s.", quoted(a.Schema.Words))}
+			if near := diag.Nearest(a.Text, a.Schema.Words); near != "" {
+				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", near)}
+			}
+			if laterWord(a.Src.Name, a.Text) {
+				d.Code, d.Summary = "F0110", fmt.Sprintf("%s = %q is not carried out by this release yet", a.Src.Name, a.Text)
+			}
+			return diag.List{d}
+		}
+	case schema.Flag:
+		if a.Flag, ok = flag(x); !ok {
+			return diag.List{{Code: "F0117", Subject: a.span(), Summary: fmt.Sprintf("%s must be true or false", a.Src.Name),
+				Detail: "It is read before anything runs, so it is written out, without quotes."}}
+		}
+	case schema.Strings:
+		if a.Strings, ok = literals(x); !ok {
+			return diag.List{{Code: "F0118", Subject: a.span(), Summary: fmt.Sprintf("%s must be a list of texts", a.Src.Name),
+				Detail: fmt.Sprintf("It is read before anything runs, so it is written out:  %s = [\"A\", \"B\"].", a.Src.Name)}}
+		}
+	case schema.Type:
+		a.Type, list = expr.Type(x)
+	case schema.Ref:
+		n, ok, found := expr.Static(x, a.Schema.RefKind)
+		if ok {
+			a.Names = []expr.Name{n}
+		}
+		return found
+	case schema.Refs:
+		a.Names, list = expr.StaticList(x, a.Schema.RefKind)
+	}
+	return list
+}
+
+// span is the place of an attribute's expression.
+func (a *Attr) span() diag.Range { return syntax.Range(a.Src.Expr.Range()) }
+
+// laterWord knows values of words that the language has and this release does not carry out.
+func laterWord(attr, word string) bool {
+	switch attr {
+	case "type":
+		return contains([]string{"http", "mcp", "chat", "human"}, word)
+	case "on_fail":
+		return word == "retry" || word == "escalate"
+	}
+	return false
+}
+
+// literal reads a quoted string or heredoc without anything computed in it.
+func literal(x hclsyntax.Expression) (string, bool) {
+	t, ok := x.(*hclsyntax.TemplateExpr)
+	if !ok {
+		return "", false
+	}
+	s := ""
+	for _, p := range t.Parts {
+		l, ok := p.(*hclsyntax.LiteralValueExpr)
+		if !ok || l.Val.Type() != cty.String {
+			return "", false
+		}
+		s += l.Val.AsString()
+	}
+	return s, true
+}
+
+func literals(x hclsyntax.Expression) (out []string, ok bool) {
+	t, ok := x.(*hclsyntax.TupleConsExpr)
+	if !ok {
+		return nil, false
+	}
+	for _, e := range t.Exprs {
+		s, ok := literal(e)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, true
+}
+
+func flag(x hclsyntax.Expression) (on, ok bool) {
+	l, ok := x.(*hclsyntax.LiteralValueExpr)
+	if !ok || l.Val.Type() != cty.Bool || l.Val.IsNull() {
+		return false, false
+	}
+	return l.Val.True(), true
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}
+
+// bounded checks a number or duration that is known from the file.
+func bounded(a *Attr, e *ir.Expr) diag.List {
+	if e == nil || e.Kind != ir.Const {
+		return nil
+	}
+	switch v := e.Const.(type) {
+	case float64:
+		s := a.Schema
+		if s.Max != 0 && (v < s.Min || v > s.Max || s.Want.Int && v != math.Trunc(v)) {
+			what := "a number"
+			if s.Want.Int {
+				what = "a whole number"
+			}
+			return diag.List{{Code: "F0205", Subject: a.span(), Summary: fmt.Sprintf("%s cannot be %s", a.Src.Name, value.Text(v)),
+				Detail: fmt.Sprintf("It is %s from %g to %g.", what, s.Min, s.Max)}}
+		}
+	case string:
+		if a.Schema.Kind == schema.Duration {
+			if _, err := value.ParseDuration(v); err != nil {
+				return diag.List{{Code: "F0204", Subject: a.span(), Summary: fmt.Sprintf("%s cannot be %.40q", a.Src.Name, v),
+					Detail: fmt.Sprintf("A duration is more than zero and at most ten years, %s.", value.DurationForms)}}
+			}
+		}
+	}
+	return nil
+}

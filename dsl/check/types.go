@@ -1,0 +1,239 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// localTypes checks the locals, each after those that it reads.
+func (c *checker) localTypes() {
+	c.makeGlobals()
+	var order []*Attr
+	index := map[string]int{}
+	for _, a := range c.program.Locals {
+		if c.locals[a.Src.Name] == a {
+			index[a.Src.Name] = len(order)
+			order = append(order, a)
+		}
+	}
+	g := newGraph(len(order))
+	for i, a := range order {
+		for _, r := range expr.Refs(a.Src.Expr) {
+			if j, ok := index[r.Name]; ok && r.Root == "local" {
+				g.edge(i, j)
+			}
+		}
+	}
+	for _, cycle := range g.cycles() {
+		c.circle("F0226", "Locals that need each other", cycle, func(i int) (string, diag.Range) { return "local." + order[i].Src.Name, order[i].Src.Range })
+	}
+	env := c.env(nil, nil)
+	for _, i := range g.order() {
+		a := order[i]
+		c.expression(nil, a, env)
+		if a.Expr != nil {
+			c.global["local"].Names[a.Src.Name] = a.Expr.Type
+		}
+	}
+}
+
+// nodeTypes finds the result type of every node, in the order of what reads what: a node after the nodes that its value
+// and for_each read, a group after its children.
+func (c *checker) nodeTypes(w *Workflow) {
+	w.result = make(map[string]value.Type, len(w.ByName))
+	for name := range w.ByName {
+		w.result[name] = anyResult
+	}
+	w.roots = roots{
+		"run": root("run", runType),
+		"step": {What: "step", Names: w.result, Decl: func(n string) diag.Range {
+			if node := w.ByName[n]; node != nil {
+				return nameRange(node.Block)
+			}
+			return diag.Range{}
+		}},
+	}
+	inputs, places := map[string]value.Type{}, map[string]diag.Range{}
+	for _, in := range w.Inputs {
+		c.decl(in)
+		inputs[in.Name], places[in.Name] = in.Type, nameRange(in.Block)
+	}
+	w.roots["input"] = &expr.Root{What: "input", Names: inputs, Decl: func(n string) diag.Range { return places[n] }}
+
+	// Two points for each node: 2i its for_each is typed, 2i+1 its output is.
+	g := newGraph(2 * len(w.All))
+	for i, n := range w.All {
+		g.edge(2*i+1, 2*i)
+		if n.Parent != nil {
+			g.edge(2*i, 2*n.Parent.index)
+		}
+		c.reads(w, g, 2*i, n.attr("for_each"))
+		c.reads(w, g, 2*i+1, n.attr("value"))
+		for _, child := range n.Children {
+			g.edge(2*i+1, 2*child.index+1)
+		}
+		if n.Before != nil && n.attr("value") != nil {
+			g.edge(2*i+1, 2*n.Before.index+1)
+		}
+	}
+	for _, p := range g.order() {
+		n := w.All[p/2]
+		if p%2 == 0 {
+			c.eachType(w, n)
+			continue
+		}
+		n.output = c.output(w, n)
+		if w.ByName[n.Name] == n {
+			w.result[n.Name] = w.resultOf(n)
+		}
+	}
+}
+
+// reads draws an edge to the output of each node that an HCL attribute reads.
+func (c *checker) reads(w *Workflow, g *graph, from int, a *Attr) {
+	if a == nil {
+		return
+	}
+	for _, r := range expr.Refs(a.Src.Expr) {
+		if n := w.ByName[r.Name]; r.Root == "step" && n != nil {
+			g.edge(from, 2*n.index+1)
+		}
+	}
+}
+
+// eachType checks a node's for_each.
+func (c *checker) eachType(w *Workflow, n *Node) {
+	a := n.attr("for_each")
+	if a == nil {
+		return
+	}
+	c.expression(n.Block, a, c.envAt(w, n, once))
+	if a.Expr == nil {
+		return
+	}
+	d := diag.Diagnostic{Subject: a.span(), Context: n.Words()}
+	switch t := a.Expr.Type; {
+	case t.IsAny():
+		return
+	case t.Nullable:
+		d.Code, d.Summary = "F0214", "for_each may be null"
+		d.Detail = fmt.Sprintf("Say what to do then: coalesce(%s, []) makes no instances.", a.Src.File.Text(a.Src.Expr))
+	case t.Kind == value.SetT && t.Elem.Kind != value.StringT && !t.Elem.IsAny():
+		d.Code, d.Summary = "F0215", fmt.Sprintf("for_each over a set of %s", t.Elem)
+		d.Detail = "The members of a set are the keys of its instances, so they must be strings. Use tolist() to go by position."
+	case t.Kind == value.ListT, t.Kind == value.SetT, t.Kind == value.MapT, t.Kind == value.TupleT, t.Kind == value.ObjectT:
+		return
+	default:
+		d.Code, d.Summary = "F0216", fmt.Sprintf("for_each over a %s", t)
+		d.Detail = "It makes an instance for each member of a list, a set or a map. For a number of equal instances use range(N)."
+	}
+	a.Expr = nil
+	c.report(d)
+}
+
+var anyResult = resultType(value.AnyType)
+
+// resultOf is the type of the whole result of a node, as others see it.
+func (w *Workflow) resultOf(n *Node) value.Type {
+	out := n.output
+	if out.Kind == "" {
+		return anyResult
+	}
+	if a := n.attr("for_each"); a != nil {
+		if a.Expr == nil {
+			return anyResult
+		}
+		switch a.Expr.Type.Kind {
+		case value.ListT, value.TupleT:
+			out = value.List(out.OrNull())
+		case value.SetT, value.MapT, value.ObjectT:
+			out = value.Map(out.OrNull())
+		default:
+			out = value.AnyType
+		}
+	}
+	for p := n; p != nil; p = p.Parent {
+		if p.attr("when") != nil {
+			out.Nullable = true
+		}
+	}
+	return cachedResult(out)
+}
+
+// plain holds the result types of the commonest outputs, so that ten thousand steps share them.
+var plain = map[value.Kind]value.Type{value.StringT: resultType(value.StringType), value.Any: anyResult, value.Null: resultType(nullType)}
+
+var nullType = value.Type{Kind: value.Null, Nullable: true}
+
+func cachedResult(out value.Type) value.Type {
+	if t, ok := plain[out.Kind]; ok && (out.Kind != value.StringT || !out.Nullable && len(out.Enum) == 0) {
+		return t
+	}
+	return resultType(out)
+}
+
+// output is the type of one instance's output.
+func (c *checker) output(w *Workflow, n *Node) value.Type {
+	if n.Schema.Kind != "step" {
+		attrs := map[string]value.Type{}
+		for _, child := range n.Children {
+			if child.Name != "" {
+				attrs[child.Name] = w.resultOf(child).Attrs["output"].OrNull()
+			}
+		}
+		return value.Object(attrs)
+	}
+	made := c.made(w, n)
+	a := n.attr("output")
+	if a == nil || a.Type.Kind == "" {
+		return made
+	}
+	if expr.Assignable(made, a.Type) == expr.No {
+		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("Output can never be a %s", a.Type),
+			Detail: fmt.Sprintf("What the step makes is a %s, and outputs are not converted. %s", made, outputFix(n))})
+	}
+	return a.Type
+}
+
+func outputFix(n *Node) string {
+	if n.attr("run") != nil && n.Text("parse") != "json" {
+		return `With parse = "json" standard output is read as JSON.`
+	}
+	return "Change the type, or what the step does."
+}
+
+// made is the type of what an action makes, before a declared output type.
+func (c *checker) made(w *Workflow, n *Node) value.Type {
+	switch {
+	case n.attr("value") != nil:
+		a := n.attr("value")
+		c.expression(n.Block, a, c.envAt(w, n, perNode))
+		if a.Expr != nil {
+			return a.Expr.Type
+		}
+	case n.attr("run") != nil:
+		switch n.Text("parse") {
+		case "", "text":
+			return value.StringType
+		case "lines":
+			return value.List(value.StringType)
+		case "none":
+			return nullType
+		}
+	case n.attr("agent") != nil:
+		if b := c.agents[n.attr("agent").ref().Name]; b != nil {
+			if a := b.attr("output"); a != nil && a.Type.Kind != "" {
+				return a.Type
+			}
+			if b.Text("type") == "exec" && b.Text("output_format") == "text" {
+				return value.StringType
+			}
+		}
+	case n.Inner("wait") != nil:
+		return nullType
+	}
+	return value.AnyType
+}

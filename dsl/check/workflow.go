@@ -1,0 +1,209 @@
+package check
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// workflow checks all that is inside a workflow.
+func (c *checker) workflow(w *Workflow) {
+	w.envs = map[envKey]*expr.Env{}
+	c.nodes(w)
+	for _, n := range w.All {
+		c.static(n.Block)
+		c.references(n)
+		if n.Schema.Kind == "step" {
+			c.action(n)
+		}
+	}
+	c.nodeTypes(w)
+	own := c.envAt(w, nil, inWorkflow)
+	c.expressions(w.Block, func(string) *expr.Env { return own })
+	c.retry(w.Block, c.retryEnv(w, nil), own)
+	uses := make([][]use, len(w.All))
+	for i, n := range w.All {
+		c.node(w, n)
+		uses[i] = c.depend(w, n)
+	}
+	c.cycles(w, uses)
+	for _, o := range w.Outputs {
+		env := c.envAt(w, nil, inOutput)
+		c.expressions(o, func(string) *expr.Env { return env })
+		c.outputReads(w, o)
+	}
+}
+
+// node checks the expressions of a node that its type did not need.
+func (c *checker) node(w *Workflow, n *Node) {
+	if a := n.attr("for_each"); a != nil && !a.done {
+		c.eachType(w, n)
+	}
+	if a := n.attr("max_concurrency"); a != nil && n.Schema.Kind == "step" && n.attr("for_each") == nil {
+		c.report(diag.Diagnostic{Code: "F0124", Subject: a.Src.Range, Context: n.Words(), Summary: "max_concurrency on a single step",
+			Detail: "It bounds the instances of a for_each or the nodes of a group. This step has neither."})
+	}
+	c.expressions(n.Block, func(attr string) *expr.Env { return c.envAt(w, n, placeOf(attr)) })
+	for _, b := range n.Blocks {
+		switch b.Schema.Kind {
+		case "retry":
+			c.retry(n.Block, c.retryEnv(w, n), c.envAt(w, n, perNode))
+		case "wait":
+			c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, perNode) })
+		case "gate":
+			c.gate(b, c.envAt(w, n, inGate), n)
+		}
+	}
+}
+
+func placeOf(attr string) where {
+	switch attr {
+	case "for_each", "max_concurrency":
+		return once
+	case "run", "task", "with", "env", "dir":
+		return perAttempt
+	}
+	return perNode
+}
+
+// retryEnv is for retry.when: what the node may read, and the error.
+func (c *checker) retryEnv(w *Workflow, n *Node) *expr.Env { return c.envAt(w, n, inRetry) }
+
+// references checks that the agents and gates that a node names are declared.
+func (c *checker) references(n *Node) {
+	look := func(attr string, declared map[string]*Block, kind string) {
+		a := n.attr(attr)
+		if a == nil {
+			return
+		}
+		known := a.Names[:0]
+		for _, r := range a.Names {
+			if declared[r.Name] != nil || kind == "gate" && n.ownGate(r.Name) != nil {
+				known = append(known, r)
+				continue
+			}
+			d := diag.Diagnostic{Code: "F0218", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Unknown %s %q", kind, r.Name),
+				Detail: fmt.Sprintf("The program declares no %s of this name.", kind)}
+			if near := diag.Nearest(r.Name, keys(declared)); near != "" {
+				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+				d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(declared[near])}}
+				d.Edit = &diag.Edit{Range: r.Range, Text: kind + "." + near}
+			}
+			c.report(d)
+		}
+		a.Names = known
+	}
+	look("agent", c.agents, "agent")
+	look("gates", c.gates, "gate")
+	if a := n.attr("gates"); a != nil {
+		seen := map[string]bool{}
+		for _, r := range a.Names {
+			if seen[r.Name] {
+				c.report(diag.Diagnostic{Code: "F0219", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Gate %q stands twice in gates", r.Name), Detail: "It would judge the same result twice. Remove one of the two."})
+			}
+			seen[r.Name] = true
+		}
+	}
+}
+
+// ownGate returns the gate of a name that is written inside the step.
+func (n *Node) ownGate(name string) *Block {
+	for _, g := range n.Gates {
+		if g.Name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+func keys(m map[string]*Block) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// action checks that a step does exactly one thing, and that what stands beside it belongs to it.
+func (c *checker) action(n *Node) {
+	var found []string
+	var places []diag.Range
+	for _, name := range []string{"run", "agent", "value"} {
+		if a := n.Src.Body.Attr(name); a != nil {
+			found, places = append(found, name), append(places, a.Range)
+		}
+	}
+	if b := n.Inner("wait"); b != nil {
+		found, places = append(found, "wait"), append(places, b.Src.Range)
+	}
+	switch {
+	case len(found) == 0:
+		if !c.laterAction(n) {
+			c.report(diag.Diagnostic{Code: "F0125", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("Nothing to do in %s", n.Words()),
+				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …  or  wait { duration = \"5s\" }."})
+		}
+		return
+	case len(found) > 1:
+		c.report(diag.Diagnostic{Code: "F0126", Subject: places[1], Context: n.Words(), Summary: fmt.Sprintf("More than one action in %s", n.Words()),
+			Detail: fmt.Sprintf("A step has exactly one action; here stand %s. Make a step of each; a sequence puts them in order.", list(found)),
+			Notes:  []diag.Note{{Text: "the first one", Range: places[0]}}})
+		return
+	}
+	belongs := map[string][]string{
+		"task": {"agent"}, "with": {"agent"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
+		"gates": {"run", "agent", "value"}, "output": {"run", "agent", "value"}, "timeout": {"run", "agent"},
+	}
+	for _, src := range n.Src.Body.Attrs {
+		actions, ok := belongs[src.Name]
+		if ok && n.attr(src.Name) != nil && !contains(actions, found[0]) {
+			c.report(diag.Diagnostic{Code: "F0127", Subject: src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", src.Name, found[0]),
+				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", either(actions))})
+		}
+	}
+	if b := n.Inner("retry"); b != nil && (found[0] == "value" || found[0] == "wait") {
+		c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("retry has no effect with %s", found[0]),
+			Detail: "It makes attempts again, and only run and agent make attempts. Remove it, or change the action."})
+	}
+}
+
+// laterAction tells whether a step has an action that was already reported as not carried out yet.
+func (c *checker) laterAction(n *Node) bool {
+	if n.Src.Body.Attr("call") != nil {
+		return true
+	}
+	for _, b := range n.Src.Body.Blocks {
+		switch b.Kind {
+		case "http", "approve", "emit", "kv", "remember", "recall", "handoff", "sync", "fail", "end", "wait":
+			return true
+		}
+	}
+	return false
+}
+
+func either(names []string) string {
+	s := list(names)
+	return s
+}
+
+// outputReads refuses workflow outputs that read what exists only inside a for_each.
+func (c *checker) outputReads(w *Workflow, o *Block) {
+	walk(o, func(a *Attr, e *ir.Expr) {
+		for _, r := range e.Reads {
+			to := w.ByName[r.Name]
+			if r.Root != "step" || to == nil {
+				continue
+			}
+			if d := refused(&outside, to); d != nil {
+				d.Subject, d.Context = a.locate(r.Name), o.Words()
+				c.report(*d)
+			}
+		}
+	})
+}
+
+// outside stands for a place that is in no node.
+var outside Node

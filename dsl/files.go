@@ -1,0 +1,123 @@
+package dsl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/syntax"
+)
+
+// MaxFiles bounds the files of one program.
+const MaxFiles = 10000
+
+// text is a file that was read.
+type text struct {
+	name string
+	data []byte
+}
+
+// files reads the file, or those of the folder.
+func files(fsys fs.FS, name string, opts Options) (out []text, list diag.List) {
+	if opts.Name == nil {
+		opts.Name = func(p string) string { return p }
+	}
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, diag.List{unreadable(opts.Name(name), err)}
+	}
+	paths := []string{name}
+	if info.IsDir() {
+		if paths, list = inFolder(fsys, name, opts.Name(name)); list != nil {
+			return nil, list
+		}
+	}
+	for _, p := range paths {
+		data, err := read(fsys, p)
+		if err != nil {
+			list = append(list, unreadable(opts.Name(p), err))
+			continue
+		}
+		out = append(out, text{opts.Name(p), data})
+	}
+	return out, list
+}
+
+// inFolder lists the files of a program: *.flow.hcl if there are any, else *.hcl; never tests and hidden files.
+func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil, diag.List{unreadable(shown, err)}
+	}
+	var flow, all []string
+	for _, e := range entries {
+		n := e.Name()
+		if e.IsDir() || strings.HasPrefix(n, ".") || !strings.HasSuffix(n, ".hcl") || strings.HasSuffix(n, ".flowtest.hcl") {
+			continue
+		}
+		all = append(all, path.Join(dir, n))
+		if strings.HasSuffix(n, ".flow.hcl") {
+			flow = append(flow, path.Join(dir, n))
+		}
+	}
+	if len(flow) > 0 {
+		all = flow
+	}
+	sort.Strings(all)
+	switch {
+	case len(all) == 0:
+		return nil, diag.List{{Code: "F0051", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("No workflow files in %s", shown),
+			Detail: "A program is a file, or the *.flow.hcl (or else *.hcl) files of a folder; folders inside it are programs of their own."}}
+	case len(all) > MaxFiles:
+		return nil, diag.List{{Code: "F0053", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("%d files in one program", len(all)),
+			Detail: fmt.Sprintf("A program may have at most %d files. Divide it into folders.", MaxFiles)}}
+	}
+	return all, nil
+}
+
+var errNotFile = errors.New("it is neither a file nor a folder")
+
+// read reads a regular file, and no more of it than the first byte beyond the bound: syntax says that it is too large.
+func read(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for its other end
+		return nil, errNotFile
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, syntax.MaxFileBytes+1))
+}
+
+func unreadable(name string, err error) diag.Diagnostic {
+	d := diag.Diagnostic{Code: "F0050", Subject: diag.Range{File: name}, Summary: fmt.Sprintf("Cannot read %s", name)}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	d.Detail = fmt.Sprintf("The system says: %v.", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		d.Detail = "There is no such file or folder."
+	}
+	return d
+}
+
+// noWorkflow says that a program declares nothing to run.
+func noWorkflow(parsed []*syntax.File, path string) diag.Diagnostic {
+	at := diag.Range{File: path}
+	if len(parsed) > 0 {
+		at = diag.Range{File: parsed[0].Name, Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
+	}
+	return diag.Diagnostic{Code: "F0052", Subject: at, Summary: "No workflow found",
+		Detail: "A program declares at least one:  workflow \"NAME\" { step \"NAME\" { run = [\"PROGRAM\"] } }, each block on lines of its own."}
+}

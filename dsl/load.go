@@ -1,0 +1,62 @@
+// Package dsl reads workflow programs: bytes in, a checked program in its core form out, or diagnostics.
+//
+// It is the map of the front half. [Load] finds the files of a program, and then: syntax turns bytes into blocks with
+// places, check finds out what they mean with the table of schema and the expressions of expr, and lower makes the ir
+// that a run is pinned to. [ParseInput] and [Inputs] read what a command line gives for variables and inputs.
+//
+// The package runs nothing and must never import anything of the runner. It reads files through an fs.FS only.
+// What holds always: Load gives a program or at least one error; findings come sorted; nothing in a file can make it
+// panic, or cost more than in proportion to the file's size.
+package dsl
+
+import (
+	"io/fs"
+
+	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/lower"
+	"github.com/flowrun/flowrun/dsl/syntax"
+)
+
+// Program is what Load makes of the files of one program.
+type Program struct {
+	IR *ir.Program // nil if there are errors
+	// Sources holds the text of each file by the name that diagnostics use, as offsets count in it: without a byte order
+	// mark and with LF line ends. It is set even where there are errors, for snippets.
+	Sources map[string][]byte
+	// Positions says where things are declared: "WORKFLOW", "WORKFLOW/NODE", "WORKFLOW/NODE/ATTRIBUTE".
+	Positions map[string]diag.Range
+}
+
+// Options say how to load. The zero value is right for most.
+type Options struct {
+	// Name gives the name of a file in diagnostics for its path in the file system; nil uses the path.
+	Name func(path string) string
+}
+
+// Load reads a program: path is a file, or a folder whose *.flow.hcl, or else *.hcl, are read together. The program is
+// never nil. There is no error beside the diagnostics: a file that cannot be read is one.
+func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
+	p := &Program{Sources: map[string][]byte{}, Positions: map[string]diag.Range{}}
+	texts, list := files(fsys, path, opts)
+	var parsed []*syntax.File
+	for _, t := range texts {
+		f, found := syntax.Parse(t.name, t.data)
+		p.Sources[f.Name] = f.Src
+		parsed, list = append(parsed, f), append(list, found...)
+	}
+	if list.HasErrors() {
+		return p, list.Sort()
+	}
+	checked, found := check.Check(parsed)
+	list = append(list, found...)
+	if !list.HasErrors() && len(checked.Workflows) == 0 {
+		list = append(list, noWorkflow(parsed, path))
+	}
+	if list.HasErrors() {
+		return p, list.Sort()
+	}
+	p.IR, p.Positions = lower.Lower(checked)
+	return p, list.Sort()
+}

@@ -1,0 +1,117 @@
+// Package lower turns a checked program into the IR that runs: defaults of workflows and groups are handed down to the
+// steps they are for, names are put in order, and places are set aside.
+//
+// It assumes what check has established and reports nothing itself. It must never import files or anything of the
+// runner. Enter at [Lower]. What holds always: the result depends on what the file says, not on how it is laid out, so
+// formatting, comments, line ends and the order of top-level blocks leave its hash as it is.
+package lower
+
+import (
+	"sort"
+
+	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Positions says where things are declared: a workflow by its name, a node as "WORKFLOW/NODE", its attributes as
+// "WORKFLOW/NODE/ATTRIBUTE".
+type Positions map[string]diag.Range
+
+// Lower makes the IR of a program without errors.
+func Lower(p *check.Program) (*ir.Program, Positions) {
+	out, at := &ir.Program{}, Positions{}
+	for _, v := range p.Variables {
+		out.Variables = append(out.Variables, variable(v))
+	}
+	for _, a := range p.Locals {
+		out.Locals = append(out.Locals, ir.Local{Name: a.Src.Name, Expr: *a.Expr})
+	}
+	agents := map[string]*ir.Retry{}
+	for _, b := range p.Agents {
+		out.Agents = append(out.Agents, agent(b))
+		agents[b.Name] = retry(b)
+	}
+	for _, b := range p.Gates {
+		out.Gates = append(out.Gates, gate(b, b.Name, ""))
+	}
+	for _, w := range p.Workflows {
+		l := &workflow{src: w, program: out, agents: agents, at: at}
+		out.Workflows = append(out.Workflows, l.lower())
+	}
+	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })
+	sort.Slice(out.Locals, func(i, j int) bool { return out.Locals[i].Name < out.Locals[j].Name })
+	sort.Slice(out.Agents, func(i, j int) bool { return out.Agents[i].Name < out.Agents[j].Name })
+	sort.Slice(out.Gates, func(i, j int) bool { return out.Gates[i].Name < out.Gates[j].Name })
+	sort.Slice(out.Workflows, func(i, j int) bool { return out.Workflows[i].Name < out.Workflows[j].Name })
+	return out, at
+}
+
+func variable(v *check.Decl) ir.Variable {
+	out := ir.Variable{Name: v.Name, Type: v.Type}
+	if v.Default != nil {
+		out.HasDefault, out.Default = true, v.Default.Const
+	}
+	return out
+}
+
+func agent(b *check.Block) ir.Agent {
+	return ir.Agent{
+		Name: b.Name, Type: ir.AgentType(b.Text("type")), Command: b.Expr("command"), Run: b.Expr("run"), Shell: b.Text("shell"),
+		Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Input: b.Text("input"), OutputFormat: b.Text("output_format"),
+		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Retry: retry(b), Output: typ(b, "output"),
+	}
+}
+
+func gate(b *check.Block, name, shell string) ir.Gate {
+	if s := b.Text("shell"); s != "" {
+		shell = s
+	}
+	out := ir.Gate{Name: name, Check: b.Expr("check"), Dir: b.Expr("dir"), Env: env(b), Timeout: b.Expr("timeout"),
+		Message: b.Expr("message"), OnFail: b.Text("on_fail")}
+	if a := b.Attrs["run"]; a != nil {
+		out.Run = run(a, shell, "")
+	}
+	return out
+}
+
+func run(a *check.Attr, shell, parse string) *ir.Run {
+	if a.Script {
+		return &ir.Run{Script: a.Expr, Shell: shell, Parse: ir.Parse(parse)}
+	}
+	return &ir.Run{Argv: a.Expr, Parse: ir.Parse(parse)}
+}
+
+func retry(b *check.Block) *ir.Retry {
+	r := b.Inner("retry")
+	if r == nil {
+		return nil
+	}
+	return &ir.Retry{MaxAttempts: r.Expr("max_attempts"), BaseDelay: r.Expr("base_delay"), MaxDelay: r.Expr("max_delay"),
+		Multiplier: r.Expr("multiplier"), Jitter: r.Text("jitter"), When: r.Expr("when")}
+}
+
+func env(b *check.Block) map[string]*ir.Expr {
+	if a := b.Attrs["env"]; a != nil {
+		return a.Env
+	}
+	return nil
+}
+
+func passEnv(b *check.Block) []string {
+	a := b.Attrs["pass_env"]
+	if a == nil {
+		return nil
+	}
+	out := append([]string(nil), a.Strings...)
+	sort.Strings(out)
+	return out
+}
+
+func typ(b *check.Block, name string) *value.Type {
+	if a := b.Attrs[name]; a != nil {
+		return &a.Type
+	}
+	return nil
+}

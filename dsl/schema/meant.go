@@ -1,0 +1,23 @@
+package schema
+
+// Meant maps the words of other tools to what flowrun calls the same thing, with the text to write in its place.
+var Meant = map[string]string{
+	"needs": "depends_on = [step.NAME]", "need": "depends_on = [step.NAME]", "requires": "depends_on = [step.NAME]",
+	"dependencies": "depends_on = [step.NAME]", "depends": "depends_on = [step.NAME]", "after": "depends_on = [step.NAME]", "deps": "depends_on = [step.NAME]",
+	"if": "when = \"CONDITION\"", "condition": "when = \"CONDITION\"", "only_if": "when = \"CONDITION\"", "unless": "when = \"!(CONDITION)\"",
+	"uses": "agent = agent.NAME", "matrix": "for_each = [ … ]", "foreach": "for_each = [ … ]", "strategy": "for_each = [ … ]", "with_items": "for_each = [ … ]", "count": "for_each = range(N)",
+	"retries": "retry { max_attempts = N }", "max_retries": "retry { max_attempts = N }", "attempts": "retry { max_attempts = N }", "max_attempts": "retry { max_attempts = N }",
+	"continue-on-error": "on_error = \"continue\"", "continue_on_error": "on_error = \"continue\"", "allow_failure": "on_error = \"continue\"", "ignore_errors": "on_error = \"continue\"",
+	"script": "run = \"…\"", "command": "run = [\"PROGRAM\", \"ARGUMENT\"]", "cmd": "run = [\"PROGRAM\", \"ARGUMENT\"]", "cmds": "run = \"…\"", "exec": "run = [\"PROGRAM\", \"ARGUMENT\"]", "shell_command": "run = \"…\"", "bash": "run = \"…\"",
+	"timeout-minutes": "timeout = \"30m\"", "timeout_minutes": "timeout = \"30m\"", "timeout_seconds": "timeout = \"90s\"", "timeoutSeconds": "timeout = \"90s\"",
+	"working-directory": "dir = \"FOLDER\"", "working_directory": "dir = \"FOLDER\"", "workdir": "dir = \"FOLDER\"", "cwd": "dir = \"FOLDER\"", "chdir": "dir = \"FOLDER\"",
+	"environment": "env = { NAME = \"VALUE\" }", "envs": "env = { NAME = \"VALUE\" }", "variables": "env = { NAME = \"VALUE\" }",
+	"prompt": "task = \"…\"", "inputs": "with = { NAME = VALUE }", "args": "run = [\"PROGRAM\", \"ARGUMENT\"]", "params": "with = { NAME = VALUE }",
+	"concurrency": "max_concurrency = N", "parallelism": "max_concurrency = N", "max_parallel": "max_concurrency = N", "max-parallel": "max_concurrency = N",
+	"name": "a label: step \"NAME\" { … }", "id": "a label: step \"NAME\" { … }", "help": "description = \"…\"", "desc": "description = \"…\"", "sleep": "wait { duration = \"5s\" }",
+	"delay": "base_delay = \"1s\"", "backoff": "multiplier = 2", "error_message": "message = \"…\"", "expect": "check = \"CONDITION\"", "assert": "check = \"CONDITION\"", "command_line": "run = [\"PROGRAM\"]",
+
+	"job": "step \"NAME\" { … }", "jobs": "step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "step \"NAME\" { … }", "steps": "step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",
+	"pipeline": "workflow \"NAME\" { … }", "workflows": "workflow \"NAME\" { … }", "flow": "workflow \"NAME\" { … }", "dag": "workflow \"NAME\" { … }", "local": "locals { NAME = VALUE }", "vars": "variable \"NAME\" { … }", "var": "variable \"NAME\" { … }",
+	"group": "parallel \"NAME\" { … }", "outputs": "output \"NAME\" { value = … }", "agents": "agent \"NAME\" { … }", "check": "gate \"NAME\" { check = \"CONDITION\" }", "quality_gate": "gate \"NAME\" { check = \"CONDITION\" }", "params_block": "input \"NAME\" { … }", "parameter": "input \"NAME\" { … }",
+}

@@ -1,0 +1,95 @@
+// Package schema is the table of what a workflow file can say: block kinds, their labels and attributes, what each
+// takes, its default and a line of documentation.
+//
+// Decoding, checking, documentation and completion all read this one table, so none can know an attribute that the
+// others don't. It also lists what the language has and this release does not carry out ([Attr.Later], [Block.Later]):
+// using such a thing is an error that says so, because nothing is accepted and ignored. [Meant] knows the words that
+// other tools use for the same things.
+//
+// The package is data. It imports value for types and must never import the checker, HCL or anything of the runner.
+// Enter at [Blocks]. What holds always: every name in a block's Blocks is a key of Blocks, and every attribute and block
+// has a documentation line; a test says so.
+package schema
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// Kind says what an attribute takes.
+type Kind int
+
+// The kinds of attribute. All but Value, Duration, Command, Env and Condition are fixed when the file is read.
+const (
+	Value     Kind = iota // an expression of type Want
+	Duration              // an expression that gives a text such as "1m30s"
+	Condition             // an expr-lang condition in a literal string
+	Command               // a list of program and arguments, or a script in a string
+	Env                   // { NAME = value, … }; each value is an expression of its own
+	Word                  // one of Words, literally
+	Text                  // a literal string
+	Flag                  // true or false, literally
+	Strings               // a list of literal strings
+	Type                  // a type expression
+	Ref                   // a bare reference to a RefKind
+	Refs                  // a list of them
+)
+
+// String names what an attribute takes, for documentation.
+func (k Kind) String() string {
+	return [...]string{"value", "duration", "condition", "command", "environment", "word", "text", "flag", "strings", "type", "reference", "references"}[k]
+}
+
+// Attr is one attribute.
+type Attr struct {
+	Name     string
+	Kind     Kind
+	Want     value.Type // for Value
+	RefKind  string     // for Ref and Refs: agent, gate, step
+	Words    []string   // for Word
+	Required bool
+	Min, Max float64 // for numbers that are given literally; Max 0 means no bounds
+	Default  string  // as documentation shows it
+	Doc      string  // a sentence
+	Later    bool    // in the language, not carried out by this release
+}
+
+// Block is one kind of block.
+type Block struct {
+	Kind   string
+	Label  string // what the label names; empty for a block without one
+	Doc    string
+	Attrs  []Attr
+	Blocks []string // kinds that may stand inside
+	Once   bool     // may stand once in its parent
+	Free   bool     // takes attributes of any name (locals)
+	Later  bool
+
+	attrs map[string]*Attr
+}
+
+// Attr returns the attribute of a name, or nil.
+func (b *Block) Attr(name string) *Attr { return b.attrs[name] }
+
+// Has tells whether a block kind may stand inside b.
+func (b *Block) Has(kind string) bool {
+	for _, k := range b.Blocks {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// Statuses are the statuses of nodes and runs: a closed set that the type checker knows.
+var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
+
+// Roots are the names that expressions may begin with in one place or another.
+var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback"}
+
+func init() {
+	for kind, b := range Blocks {
+		b.Kind = kind
+		b.attrs = make(map[string]*Attr, len(b.Attrs))
+		for i := range b.Attrs {
+			b.attrs[b.Attrs[i].Name] = &b.Attrs[i]
+		}
+	}
+}
