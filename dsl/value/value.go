@@ -81,6 +81,9 @@ func decode(d *json.Decoder, depth int) (Value, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the number %.40s is out of range", t.String())
 		}
+		if n, err := t.Int64(); err == nil && (n > MaxNumber || n < -MaxNumber) {
+			return nil, fmt.Errorf("the number %s is beyond 2^53 and would lose digits; write it as a string", t)
+		}
 		return Number(f)
 	case json.Delim:
 		if depth == MaxDepth {

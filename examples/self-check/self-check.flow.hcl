@@ -1,0 +1,93 @@
+# flowrun checks itself: format, vet, unit tests with a coverage gate, build with a size gate, and a report that reads
+# what they found. Every figure comes from the repository that this folder lies in.
+
+variable "min_coverage" {
+  type        = number
+  default     = 70
+  description = "The least share of statements that the unit tests must reach, in percent."
+}
+
+variable "max_mib" {
+  type        = number
+  default     = 24
+  description = "The largest size of the stripped binary, in MiB."
+}
+
+gate "coverage" {
+  check   = "result.output.percent >= var.min_coverage"
+  message = "the tests reach ${result.output.percent}% of the statements, less than ${var.min_coverage}%"
+}
+
+gate "size" {
+  check   = "result.output.mib <= var.max_mib"
+  message = "the binary has ${result.output.mib} MiB, more than ${var.max_mib} MiB"
+}
+
+workflow "self-check" {
+  description = "Format, vet, tests and build of this repository"
+  dir         = "../.."
+
+  parallel "checks" {
+    step "format" {
+      run = <<-SH
+        unformatted=$(gofmt -l .)
+        if [ -n "$unformatted" ]; then
+          echo "gofmt would change:" >&2
+          echo "$unformatted" >&2
+          exit 1
+        fi
+        find . -name '*.go' | wc -l
+      SH
+    }
+
+    step "vet" {
+      run     = ["go", "vet", "./..."]
+      timeout = "10m"
+    }
+
+    step "test" {
+      timeout = "15m"
+      parse   = "json"
+      gates   = [gate.coverage]
+      output  = object({ percent = number, packages = number })
+      run     = <<-SH
+        profile=$(mktemp)
+        trap 'rm -f "$profile"' EXIT
+        go test -short -timeout 14m -coverprofile="$profile" ./... >&2
+        percent=$(go tool cover -func="$profile" | awk 'END { sub("%", "", $NF); print $NF }')
+        printf '{"percent": %s, "packages": %d}\n' "$percent" "$(go list ./... | wc -l)"
+      SH
+    }
+
+    step "build" {
+      timeout = "10m"
+      parse   = "json"
+      gates   = [gate.size]
+      output  = object({ bytes = number, mib = number })
+      env     = { CGO_ENABLED = "0" }
+      run     = <<-SH
+        dir=$(mktemp -d)
+        trap 'rm -rf "$dir"' EXIT
+        go build -trimpath -ldflags='-s -w' -o "$dir/flowrun" ./cmd/flowrun
+        bytes=$(wc -c < "$dir/flowrun")
+        awk -v b="$bytes" 'BEGIN { printf "{\"bytes\": %d, \"mib\": %.1f}\n", b, b / 1048576 }'
+      SH
+    }
+  }
+
+  step "report" {
+    value = {
+      files    = tonumber(step.format.output)
+      packages = step.test.output.packages
+      coverage = step.test.output.percent
+      mib      = step.build.output.mib
+      seconds  = step.test.duration
+    }
+  }
+
+  output "report" {
+    value = "${step.report.output.files} files in ${step.report.output.packages} packages, ${step.report.output.coverage}% covered, ${step.report.output.mib} MiB"
+  }
+  output "coverage" { value = step.report.output.coverage }
+  output "mib" { value = step.report.output.mib }
+}

@@ -1,0 +1,201 @@
+// Package flowrun_test holds the walls of the house: who may import whom, and which rooms are pure.
+package flowrun_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers is the house from the ground up. A package may import the packages of flowrun and the modules that its line
+// names, and the standard library; tests may import anything. "pure" rooms get nothing of the standard library that
+// reads a clock, rolls dice, does I/O, locks or starts goroutines. A line may be widened; that is a change of the
+// design, and its commit says why.
+const layers = `
+dsl/value                        pure:
+dsl/diag                         pure:
+dsl/ir                           pure: dsl/value
+dsl/syntax                       pure: dsl/diag hcl cty
+dsl/schema                       pure: dsl/value
+dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr
+dsl/check                        pure: dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
+dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
+dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
+
+runner/event                     pure: dsl/value
+runner/policy                    pure:
+runner/plan                      pure: dsl/ir dsl/value
+runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
+runner/journal                   pure: runner/event
+runner/view                      pure: dsl/ir dsl/value runner/event
+runner/engine                    runner/event runner/journal
+runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
+runner/engine/local              dsl/value runner/engine runner/event runner/executor runner/journal sqlite
+runner/engine/sim                runner/engine runner/event runner/journal
+runner/executor                  runner/event
+runner/executor/command          dsl/ir dsl/value runner/event runner/executor
+
+cmd/flowrun                      cmd/flowrun/internal/app
+cmd/flowrun/internal/args        cobra
+cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/view isatty sys
+cmd/flowrun/internal/app         * cobra
+`
+
+// modules are the short names of what lies outside.
+var modules = map[string]string{
+	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
+	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
+}
+
+const module = "github.com/flowrun/flowrun/"
+
+type room struct {
+	pure  bool
+	all   bool
+	may   []string
+	found bool
+}
+
+func rooms(t *testing.T) map[string]*room {
+	t.Helper()
+	table := map[string]*room{}
+	for _, line := range strings.Split(strings.TrimSpace(layers), "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		r := &room{}
+		for _, w := range words[1:] {
+			switch {
+			case w == "pure:":
+				r.pure = true
+			case w == "*":
+				r.all = true
+			case modules[w] != "":
+				r.may = append(r.may, modules[w])
+			default:
+				r.may = append(r.may, module+w)
+			}
+		}
+		table[words[0]] = r
+	}
+	return table
+}
+
+// forbidden is what of the standard library a pure room may not import.
+var forbidden = []string{
+	"os", "os/exec", "os/signal", "os/user", "net", "net/http", "log", "log/slog", "sync", "sync/atomic", "math/rand", "math/rand/v2",
+	"crypto/rand", "runtime", "runtime/debug", "syscall", "io/ioutil", "path/filepath", "unsafe", "context", "plugin", "hash/maphash",
+}
+
+// clock is what a pure room may not call of package time.
+var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "LoadLocation", "Local"}
+
+func TestLayers(t *testing.T) {
+	table := rooms(t)
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "examples") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		dir := path.Dir(filepath.ToSlash(name))
+		r := table[dir]
+		if r == nil {
+			t.Errorf("%s: package %s has no line in the table of layers", name, dir)
+			return nil
+		}
+		r.found = true
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, v := range violations(fset, name, src, r) {
+			t.Error(v)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, r := range table {
+		if !r.found {
+			t.Errorf("the table of layers has a line for %s, which is not there", dir)
+		}
+	}
+}
+
+// violations lists what a file does that its room may not.
+func violations(fset *token.FileSet, name string, src []byte, r *room) []string {
+	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var out []string
+	report := func(pos token.Pos, format string, args ...any) {
+		out = append(out, fmt.Sprintf("%s: %s", fset.Position(pos), fmt.Sprintf(format, args...)))
+	}
+	for _, i := range f.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		outside := strings.Contains(strings.Split(p, "/")[0], ".")
+		switch {
+		case !outside:
+			if r.pure && slices.Contains(forbidden, p) {
+				report(i.Pos(), "a pure package imports %s", p)
+			}
+		case r.all && strings.HasPrefix(p, module):
+		case !slices.ContainsFunc(r.may, func(m string) bool {
+			return p == m || !strings.HasPrefix(m, module) && strings.HasPrefix(p, m+"/")
+		}):
+			report(i.Pos(), "it may not import %s", p)
+		}
+	}
+	if r.pure {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				report(n.Pos(), "a pure package starts a goroutine")
+			case *ast.SelectStmt, *ast.SendStmt, *ast.ChanType:
+				report(n.Pos(), "a pure package uses a channel")
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clock, n.Sel.Name) {
+					report(n.Pos(), "a pure package reads the clock: time.%s", n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// TestLayersFailWhenBroken plants one violation of each sort.
+func TestLayersFailWhenBroken(t *testing.T) {
+	for name, c := range map[string]struct{ room, src, want string }{
+		"machine imports a host":   {"runner/machine", `import _ "github.com/flowrun/flowrun/runner/engine/local"`, "may not import"},
+		"memory of a foreign kind": {"runner/view", `import _ "example.com/x"`, "may not import"},
+		"a look-alike prefix":      {"dsl/expr", `import _ "github.com/expr-lang/exprt"`, "may not import"},
+		"os in a pure room":        {"runner/machine", `import _ "os"`, "imports os"},
+		"the clock":                {"runner/policy", `import "time"; var x = time.Now()`, "reads the clock"},
+		"a goroutine":              {"dsl/value", `func f() { go f() }`, "goroutine"},
+		"a channel":                {"runner/plan", `var c chan int`, "channel"},
+	} {
+		got := violations(token.NewFileSet(), "planted.go", []byte("package p\n"+c.src), rooms(t)[c.room])
+		if len(got) != 1 || !strings.Contains(got[0], c.want) {
+			t.Errorf("%s: the wall says %q, want one finding with %q", name, got, c.want)
+		}
+	}
+}

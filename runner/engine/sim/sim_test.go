@@ -1,0 +1,340 @@
+package sim_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+var (
+	seeds = flag.Int("sim.seeds", 500, "how many simulations to run")
+	seed1 = flag.Uint64("sim.seed", 0, "run this one simulation and print its program")
+)
+
+// TestSimulation runs random programs with faults from a seed and looks for broken invariants:
+//
+//  1. every run ends;
+//  2. an attempt whose good end was journaled is never started again, and a key never changes;
+//  3. no limit on concurrency is exceeded, and nothing starts before what it needs has succeeded or was skipped;
+//  4. where nothing in the program depends on time, faults change neither the end nor one output;
+//  5. the journal's chain holds, and replaying it in slices of another size gives the same digests.
+func TestSimulation(t *testing.T) {
+	if *seed1 != 0 {
+		simulate(t, *seed1, true)
+		return
+	}
+	n := *seeds
+	if testing.Short() {
+		n = min(n, 100)
+	}
+	crashes := 0
+	start := time.Now()
+	for seed := uint64(1); seed <= uint64(n); seed++ {
+		crashes += simulate(t, seed, false)
+		if t.Failed() {
+			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
+		}
+	}
+	t.Logf("%d seeds, %d crashes, %.0f seeds a minute", n, crashes, float64(n)/time.Since(start).Minutes())
+	if crashes < n {
+		t.Errorf("only %d crashes in %d simulations: the faults are not what they are meant to be", crashes, n)
+	}
+}
+
+// TestSameSeedSameBytes runs a seed twice: the journals are equal to the byte.
+func TestSameSeedSameBytes(t *testing.T) {
+	for seed := uint64(1); seed <= 50; seed++ {
+		first, second := newCase(t, seed), newCase(t, seed)
+		first.run(t, faulty)
+		second.run(t, faulty)
+		if a, b := first.bytes(t), second.bytes(t); !bytes.Equal(a, b) {
+			t.Fatalf("seed %d: two journals of %d and %d bytes", seed, len(a), len(b))
+		}
+	}
+}
+
+// TestOtherSeedOtherBytes keeps the test above honest.
+func TestOtherSeedOtherBytes(t *testing.T) {
+	a, b := newCase(t, 1), newCase(t, 1)
+	a.run(t, faulty)
+	b.seed = 2
+	b.run(t, faulty)
+	if bytes.Equal(a.bytes(t), b.bytes(t)) {
+		t.Fatal("the seed changes nothing")
+	}
+}
+
+var faulty = sim.Faults{CrashBeforeCommit: 0.05, CrashAfterCommit: 0.05, CrashMidway: 0.05, Twice: 0.1, ClockJump: 0.02}
+
+func simulate(t *testing.T, seed uint64, verbose bool) (crashes int) {
+	c := newCase(t, seed)
+	if verbose {
+		t.Logf("the program of seed %d:\n%s", seed, c.source)
+	}
+	c.run(t, faulty)
+	if t.Failed() || !c.untimed {
+		return c.engine.Crashes()
+	}
+	calm := newCase(t, seed)
+	calm.run(t, sim.Faults{})
+	if a, b := ending(c.end), ending(calm.end); a != b {
+		t.Errorf("seed %d: with faults the run ends\n%s\nand without\n%s", seed, a, b)
+	}
+	return c.engine.Crashes()
+}
+
+// ending is a run's end without its error: which of two failures came first is a matter of time.
+func ending(e event.End) string {
+	return string(e.Status) + " " + string(value.Append(nil, map[string]any(e.Outputs)))
+}
+
+// simulation is one random program in one simulated world.
+type simulation struct {
+	seed    uint64
+	source  string
+	untimed bool
+	program *ir.Program
+	engine  *sim.Engine
+	id      string
+	end     event.End
+
+	// What the world has seen.
+	live  map[uint64]event.Attempt
+	keys  map[string]string
+	acked map[string]bool
+	peak  int
+	t     *testing.T
+}
+
+func newCase(t *testing.T, seed uint64) *simulation {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	c := &simulation{seed: seed, untimed: seed%3 != 0, keys: map[string]string{}, acked: map[string]bool{}, t: t}
+	c.source = randomProgram(r, 1+r.IntN(16), !c.untimed)
+	p, diags := dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(c.source)}}, "w.flow.hcl", dsl.Options{})
+	if diags.HasErrors() {
+		t.Fatalf("seed %d: the random program is refused: %v\n%s", seed, diags, c.source)
+	}
+	c.program = p.IR
+	return c
+}
+
+func (c *simulation) run(t *testing.T, f sim.Faults) {
+	t.Helper()
+	canonical := c.program.Canonical()
+	c.engine = sim.New(sim.Options{Factory: factory, World: c, Seed: c.seed, Faults: f, DeathLimit: 1000})
+	ctx := context.Background()
+	var err error
+	c.id, err = c.engine.Start(ctx, engine.Start{
+		Header:     journal.Header{Behaviour: ir.Behaviour, Definition: c.program.Hash(), Workflow: "w", Run: "simulated000"},
+		Definition: canonical, First: event.RunStarted{Workflow: "w", Dir: "/"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelAt := -1
+	if !c.untimed && c.seed%2 == 0 {
+		cancelAt = int(c.seed % 40)
+	}
+	for {
+		c.live = map[uint64]event.Attempt{}
+		c.end, err = c.engine.Drive(ctx, c.id, func(events []event.Event, r *event.Reaction, replayed bool) {
+			c.watch(events, replayed)
+			if cancelAt >= 0 && !replayed && events[len(events)-1].Seq >= uint64(cancelAt) {
+				cancelAt = -1
+				_ = c.engine.Cancel(ctx, c.id, "the simulation says so")
+			}
+		})
+		if !errors.Is(err, sim.ErrCrashed) {
+			break
+		}
+	}
+	if err != nil {
+		t.Errorf("seed %d: %v", c.seed, err)
+		return
+	}
+	c.replay(t)
+}
+
+func factory(h journal.Header, definition []byte) (engine.Machine, error) {
+	p, err := ir.Load(definition)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plan.Build(p, h.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return machine.New(g, expr.NewEvaluator()), nil
+}
+
+// watch notes what was acknowledged.
+func (c *simulation) watch(events []event.Event, replayed bool) {
+	for _, ev := range events {
+		if f := ev.AttemptFinished; f != nil {
+			delete(c.live, f.Ticket)
+			if f.Outcome == event.OK {
+				c.acked[attemptID(f.Node, f.Gate, f.Attempt)] = true
+			}
+		}
+	}
+}
+
+func attemptID(node, gate string, attempt int) string {
+	return fmt.Sprintf("%s %s #%d", node, gate, attempt)
+}
+
+// Attempt implements sim.World: the outcome depends on the seed, the node and the attempt alone, so that faults can't
+// change it; how long it takes is chance.
+func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished, time.Duration) {
+	id := attemptID(a.Node, a.Gate, a.Attempt)
+	if c.acked[id] {
+		c.t.Errorf("seed %d: %s was acknowledged and is started again", c.seed, id)
+	}
+	of := a.Node + " " + a.Gate
+	if a.Gate != "" {
+		of = id // a gate's key is of the attempt that it judges
+	}
+	if k, seen := c.keys[of]; seen && k != a.Key {
+		c.t.Errorf("seed %d: the key of %s was %s and is %s", c.seed, of, k, a.Key)
+	}
+	c.keys[of] = a.Key
+	c.live[a.Ticket] = a
+	c.bounds(a)
+	return c.outcome(a), time.Duration(r.Int64N(int64(30 * time.Second)))
+}
+
+// bounds checks the limits on what is live at once.
+func (c *simulation) bounds(a event.Attempt) {
+	w := &c.program.Workflows[0]
+	if n, most := len(c.live), int(w.MaxConcurrency.Const.(float64)); n > most {
+		c.t.Errorf("seed %d: %d attempts are live, and the workflow allows %d", c.seed, n, most)
+	}
+	c.peak = max(c.peak, len(c.live))
+	if g := &c.program.Agents[0]; a.Agent != nil && g.Concurrency != nil {
+		n := 0
+		for _, l := range c.live {
+			if l.Agent != nil && l.Gate == "" {
+				n++
+			}
+		}
+		if most := int(g.Concurrency.Const.(float64)); n > most {
+			c.t.Errorf("seed %d: %d attempts of the agent are live, and it allows %d", c.seed, n, most)
+		}
+	}
+	for up := a.Node; strings.Contains(up, "/"); {
+		up = up[:strings.LastIndexByte(up, '/')]
+		group := node(w.Nodes, strings.SplitN(up[strings.LastIndexByte(up, '/')+1:], "[", 2)[0])
+		if group == nil || group.MaxConcurrency == nil {
+			continue
+		}
+		inside := up
+		if group.ForEach != nil {
+			inside = inside[:strings.LastIndexByte(inside, '[')]
+		}
+		n := 0
+		for _, l := range c.live {
+			if rest, below := strings.CutPrefix(l.Node, inside); below && (rest[0] == '/' || rest[0] == '[') {
+				n++
+			}
+		}
+		if most := int(group.MaxConcurrency.Const.(float64)); n > most {
+			c.t.Errorf("seed %d: %d attempts are live in %s, and it allows %d", c.seed, n, inside, most)
+		}
+	}
+}
+
+func node(nodes []ir.Node, name string) *ir.Node {
+	for i := range nodes {
+		if nodes[i].Name == name {
+			return &nodes[i]
+		}
+		if n := node(nodes[i].Children, name); n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+func (c *simulation) outcome(a event.Attempt) event.AttemptFinished {
+	h := fnv.New64a()
+	h.Write(binary.LittleEndian.AppendUint64(nil, c.seed))
+	fmt.Fprint(h, a.Node, a.Gate, a.Attempt)
+	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Outcome: event.OK}
+	switch dice := (h.Sum64() >> 20) % 100; {
+	case dice < 70:
+		zero := 0
+		f.Stdout, f.ExitCode = fmt.Sprintf("out of %s\n", a.Node), &zero
+		if a.Agent != nil {
+			f.Output, f.ExitCode, f.Stdout = a.Agent.With, nil, ""
+		}
+	default:
+		kinds := []string{event.Transient, event.RateLimited, event.Recoverable, event.Blocking, event.Fatal}
+		f.Outcome = event.Failed
+		f.Error = &event.Error{Kind: kinds[dice%5], Reason: "exit", Message: "exit code 1", ExitCode: 1}
+	}
+	return f
+}
+
+// replay folds the journal once more, in slices of one, on a machine of its own.
+func (c *simulation) replay(t *testing.T) {
+	t.Helper()
+	m, err := factory(journal.Header{Workflow: "w"}, c.program.Canonical())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fold *engine.Fold
+	var r event.Reaction
+	var batches []journal.Batch
+	h, _, err := c.engine.Journal(context.Background(), c.id, func(b journal.Batch) error {
+		batches = append(batches, b)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold = engine.NewFold(h, m)
+	fold.SetSlice(1)
+	for _, b := range batches {
+		if _, err := fold.Replay(b, &r); err != nil {
+			t.Errorf("seed %d: %v", c.seed, err)
+			return
+		}
+	}
+	if fold.End() == nil || ending(*fold.End()) != ending(c.end) {
+		t.Errorf("seed %d: replayed, the run ends %+v; it ended %+v", c.seed, fold.End(), c.end)
+	}
+}
+
+func (c *simulation) bytes(t *testing.T) []byte {
+	t.Helper()
+	var all []byte
+	if _, _, err := c.engine.Journal(context.Background(), c.id, func(b journal.Batch) error {
+		all = binary.LittleEndian.AppendUint64(all, b.Digest)
+		all = append(append(all, b.Link[:]...), b.Body...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,349 @@
+package machine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// TestScripts runs testdata/*.txt: a workflow, then one event a stanza, and below the rule everything that the machine
+// does about it. Run with -rewrite to write the reactions anew; commit the difference only if you can explain every line.
+//
+//	program         the workflow file that follows
+//	start           the run begins; inputs and vars as JSON objects, parallel as a number
+//	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON)
+//	gate N#A G …    the same for a gate
+//	timer N         the node's timer fires at its due time (run for the run's own)
+//	cancel          somebody cancels
+//	driver          lost or clean: another process takes over
+//	after D         time passes before the next event
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		s := &session{}
+		datadriven.RunTest(t, path, s.run)
+		s.replay(t)
+	})
+}
+
+// session is the machine of a script and what a host would know.
+type session struct {
+	graph  *plan.Graph
+	m      *machine.Machine
+	events []event.Event
+	trace  []byte
+	now    event.Time
+	live   map[string]*event.Attempt
+	timers map[string]event.SetTimer
+}
+
+var epoch = event.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+
+func load(src string) (*ir.Program, error) {
+	p, diags := dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(src)}}, "w.flow.hcl", dsl.Options{})
+	for _, d := range diags {
+		return nil, d
+	}
+	return p.IR, nil
+}
+
+func (s *session) run(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "program":
+		s.replay(t)
+		p, err := load(d.Input)
+		if err != nil {
+			return err.Error()
+		}
+		g, err := plan.Build(p, p.Workflows[0].Name)
+		if err != nil {
+			return err.Error()
+		}
+		*s = session{graph: g, m: machine.New(g, expr.NewEvaluator()), now: epoch, live: map[string]*event.Attempt{}, timers: map[string]event.SetTimer{}}
+		return ""
+	case "after":
+		wait, err := time.ParseDuration(d.CmdArgs[0].Key)
+		if err != nil {
+			return err.Error()
+		}
+		s.now = s.now.Add(wait)
+		return ""
+	}
+	ev, err := s.event(d)
+	if err != nil {
+		return err.Error()
+	}
+	return s.feed(ev)
+}
+
+func (s *session) event(d *datadriven.TestData) (event.Event, error) {
+	switch d.Cmd {
+	case "start":
+		r := &event.RunStarted{Run: "aaaaaaaaaaaa", Workflow: s.graph.Workflow.Name, Dir: "/repo", Env: map[string]string{"PATH": "/bin"}}
+		for _, a := range d.CmdArgs {
+			switch a.Key {
+			case "inputs", "vars":
+				v, err := value.Decode([]byte(strings.Join(a.Vals, ",")))
+				if err != nil {
+					return event.Event{}, err
+				}
+				if a.Key == "inputs" {
+					r.Inputs = v.(map[string]any)
+				} else {
+					r.Vars = v.(map[string]any)
+				}
+			case "parallel":
+				r.Parallel, _ = strconv.Atoi(a.Vals[0])
+			}
+		}
+		return event.Event{RunStarted: r}, nil
+	case "result":
+		return s.answer(d.CmdArgs[0].Key, d.CmdArgs[1:])
+	case "gate":
+		return s.answer(d.CmdArgs[0].Key+" "+d.CmdArgs[1].Key, d.CmdArgs[2:])
+	case "timer":
+		name := d.CmdArgs[0].Key
+		timer, ok := s.timers[name]
+		if !ok {
+			return event.Event{}, fmt.Errorf("%s has no timer", name)
+		}
+		delete(s.timers, name)
+		s.now = max(s.now, timer.Due)
+		return event.Event{TimerFired: &event.TimerFired{Timer: timer.Timer, Node: timer.Node}}, nil
+	case "cancel":
+		return event.Event{External: &event.External{Kind: "cancel"}}, nil
+	case "driver":
+		return event.Event{DriverChanged: &event.DriverChanged{Lost: d.CmdArgs[0].Key == "lost"}}, nil
+	}
+	return event.Event{}, fmt.Errorf("no stanza %q", d.Cmd)
+}
+
+func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, error) {
+	a := s.live[name]
+	if a == nil {
+		return event.Event{}, fmt.Errorf("%s was never started", name)
+	}
+	f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Outcome: event.Outcome(args[0].Key), StartedAt: s.now}
+	exit := 0
+	if f.Outcome != event.OK {
+		f.Error = &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+		exit = 1
+	}
+	for _, arg := range args[1:] {
+		text := strings.Join(arg.Vals, ",")
+		switch arg.Key {
+		case "stdout", "stderr":
+			plain, err := strconv.Unquote(`"` + text + `"`)
+			if err != nil {
+				return event.Event{}, err
+			}
+			if arg.Key == "stdout" {
+				f.Stdout = plain
+			} else {
+				f.Stderr = plain
+			}
+		case "exit":
+			exit, _ = strconv.Atoi(text)
+			f.Error.ExitCode, f.Error.Message = exit, "exit code "+text
+		case "kind":
+			f.Error.Kind = text
+		case "reason":
+			f.Error.Reason = text
+		case "message":
+			f.Error.Message = text
+		case "retry_after":
+			f.Error.RetryAfter, _ = strconv.ParseFloat(text, 64)
+		case "output":
+			v, err := value.Decode([]byte(text))
+			if err != nil {
+				return event.Event{}, err
+			}
+			f.Output = v
+		}
+	}
+	if a.Agent == nil && f.Outcome != event.Lost {
+		f.ExitCode = &exit
+	}
+	return event.Event{AttemptFinished: f}, nil
+}
+
+// feed steps the machine and writes down everything that it does.
+func (s *session) feed(ev event.Event) string {
+	ev.Seq, ev.At = uint64(len(s.events)+1), s.now
+	s.events = append(s.events, clone(ev))
+	var r event.Reaction
+	if err := s.m.Step(ev); err != nil {
+		return err.Error()
+	}
+	for s.m.Advance(1000, &r) {
+	}
+	s.trace = r.AppendTo(s.trace)
+	var b strings.Builder
+	for _, t := range r.Transitions {
+		fmt.Fprintln(&b, transition(t))
+	}
+	for _, c := range r.Commands {
+		switch {
+		case c.Start != nil:
+			s.live[attemptName(c.Start)] = c.Start
+		case c.SetTimer != nil:
+			s.timers[timerName(c.SetTimer.Node)] = *c.SetTimer
+		}
+		fmt.Fprintln(&b, "  "+command(c, s.now))
+	}
+	if b.Len() == 0 {
+		return "nothing"
+	}
+	return b.String()
+}
+
+// clone keeps a script's events safe from whoever might change them.
+func clone(ev event.Event) event.Event {
+	b, _ := json.Marshal(ev)
+	var c event.Event
+	if err := json.Unmarshal(b, &c); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func attemptName(a *event.Attempt) string {
+	name := fmt.Sprintf("%s#%d", a.Node, a.Attempt)
+	if a.Gate != "" {
+		name += " " + a.Gate[strings.LastIndex(a.Gate, "/")+1:]
+	}
+	return name
+}
+
+func timerName(node string) string {
+	if node == "" {
+		return "run"
+	}
+	return node
+}
+
+func transition(t event.Transition) string {
+	name := t.Node
+	if name == "" {
+		name = "run"
+	}
+	if g := t.Gate; g != nil {
+		switch {
+		case g.Passed:
+			return fmt.Sprintf("%s: gate %s passed", name, g.Gate)
+		case g.Warning:
+			return fmt.Sprintf("%s: gate %s warns: %s", name, g.Gate, g.Message)
+		}
+		return fmt.Sprintf("%s: gate %s says no: %s", name, g.Gate, g.Message)
+	}
+	s := name + ":"
+	if t.From != "" {
+		s += " " + string(t.From)
+	}
+	s += " -> " + string(t.To)
+	if t.Attempt > 0 && !t.To.Terminal() {
+		s += fmt.Sprintf(" #%d", t.Attempt)
+	}
+	if t.Reason != "" {
+		s += " (" + t.Reason + ")"
+	}
+	if r := t.Result; r != nil {
+		if r.Error != nil {
+			s += fmt.Sprintf(" error=%s/%s: %s", r.Error.Kind, r.Error.Reason, r.Error.Message)
+		}
+		if r.Output != nil {
+			s += " output=" + string(value.Append(nil, r.Output))
+		}
+	}
+	return s
+}
+
+func command(c event.Command, now event.Time) string {
+	switch {
+	case c.Start != nil:
+		a := c.Start
+		s := "start " + attemptName(a)
+		if a.Argv != nil {
+			s += fmt.Sprintf(" %q", a.Argv)
+		}
+		if a.Script != "" {
+			s += fmt.Sprintf(" sh %q", a.Script)
+		}
+		if q := a.Agent; q != nil {
+			s += " agent " + q.Name
+			if q.Task != "" {
+				s += fmt.Sprintf(" task=%q", q.Task)
+			}
+			if q.With != nil {
+				s += " with=" + string(value.Append(nil, q.With))
+			}
+		}
+		if a.Dir != "/repo" {
+			s += " dir=" + a.Dir
+		}
+		if a.Env != nil {
+			s += fmt.Sprintf(" env=%v", a.Env)
+		}
+		if a.Timeout != 0 {
+			s += " timeout=" + a.Timeout.String()
+		}
+		return s
+	case c.Cancel != nil:
+		return fmt.Sprintf("cancel %s (%s)", c.Cancel.Node, c.Cancel.Reason)
+	case c.SetTimer != nil:
+		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer.Node), c.SetTimer.Due.Sub(now), c.SetTimer.Why)
+	case c.CancelTimer != nil:
+		return fmt.Sprintf("cancel_timer %d", c.CancelTimer.Timer)
+	case c.End != nil:
+		s := "end " + string(c.End.Status)
+		if c.End.Outputs != nil {
+			s += " " + string(value.Append(nil, map[string]any(c.End.Outputs)))
+		}
+		if c.End.Error != nil {
+			s += " error=" + c.End.Error.Kind + "/" + c.End.Error.Reason
+		}
+		if c.End.Limit {
+			s += " limit"
+		}
+		return s
+	}
+	return "nothing"
+}
+
+// replay feeds the events again, in slices of other sizes: every command and transition must come again, to the byte.
+func (s *session) replay(t *testing.T) {
+	for _, budget := range []int{1, 2, 3, 7, 1 << 20} {
+		if s.graph == nil {
+			return
+		}
+		m := machine.New(s.graph, expr.NewEvaluator())
+		var trace []byte
+		for _, ev := range s.events {
+			if err := m.Step(clone(ev)); err != nil {
+				break
+			}
+			var r event.Reaction
+			for m.Advance(budget, &r) {
+			}
+			trace = r.AppendTo(trace)
+		}
+		if !bytes.Equal(trace, s.trace) {
+			t.Errorf("replayed in slices of %d the reactions differ:\n%s\nfirst:\n%s", budget, trace, s.trace)
+		}
+	}
+}
+
