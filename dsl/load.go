@@ -25,7 +25,7 @@ type Program struct {
 	// Sources holds the text of each file by the name that diagnostics use, as offsets count in it: without a byte order
 	// mark and with LF line ends. It is set even where there are errors, for snippets.
 	Sources map[string][]byte
-	// Positions says where things are declared: "WORKFLOW", "WORKFLOW/NODE", "WORKFLOW/NODE/ATTRIBUTE".
+	// Positions says where things are declared; see lower.Positions for the keys: "WORKFLOW", "WORKFLOW/NODE", "var.NAME" …
 	Positions map[string]diag.Range
 }
 

@@ -15,8 +15,9 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// Positions says where things are declared: a workflow by its name, a node as "WORKFLOW/NODE", its attributes as
-// "WORKFLOW/NODE/ATTRIBUTE".
+// Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
+// "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
+// and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME" and "gate.NAME".
 type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
@@ -24,6 +25,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	out, at := &ir.Program{}, Positions{}
 	for _, v := range p.Variables {
 		out.Variables = append(out.Variables, variable(v))
+		at["var."+v.Name] = v.Src.Header
 	}
 	for _, a := range p.Locals {
 		out.Locals = append(out.Locals, ir.Local{Name: a.Src.Name, Expr: *a.Expr})
@@ -31,10 +33,12 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	agents := map[string]*ir.Retry{}
 	for _, b := range p.Agents {
 		out.Agents = append(out.Agents, agent(b))
+		at["agent."+b.Name] = b.Src.Header
 		agents[b.Name] = retry(b)
 	}
 	for _, b := range p.Gates {
 		out.Gates = append(out.Gates, gate(b, b.Name, ""))
+		at["gate."+b.Name] = b.Src.Header
 	}
 	for _, w := range p.Workflows {
 		l := &workflow{src: w, program: out, agents: agents, at: at}

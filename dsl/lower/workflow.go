@@ -30,12 +30,12 @@ func (l *workflow) lower() ir.Workflow {
 	l.at[w.Name] = w.Src.Header
 	for _, in := range w.Inputs {
 		out.Inputs = append(out.Inputs, variable(in))
-		l.at[w.Name+"/input/"+in.Name] = in.Src.Header
+		l.at[w.Name+"/input."+in.Name] = in.Src.Header
 	}
 	out.Nodes = l.nodes(w.Nodes, inherited{shell: w.Text("shell")})
 	for _, o := range w.Outputs {
 		out.Outputs = append(out.Outputs, ir.Output{Name: o.Name, Expr: *o.Expr("value")})
-		l.at[w.Name+"/output/"+o.Name] = o.Src.Header
+		l.at[w.Name+"/output."+o.Name] = o.Src.Header
 	}
 	return out
 }
@@ -91,7 +91,7 @@ func (l *workflow) gates(n *check.Node, shell string) (out []string) {
 	for _, g := range n.Gates {
 		inside[g.Name] = true
 		l.program.Gates = append(l.program.Gates, gate(g, path+g.Name, shell))
-		l.at[path+g.Name] = g.Src.Header
+		l.at[path+"gate."+g.Name] = g.Src.Header
 	}
 	if a := n.Attrs["gates"]; a != nil {
 		for _, r := range a.Names {

@@ -1,0 +1,150 @@
+package dsl
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// MaxInputBytes bounds one value of the command line.
+const MaxInputBytes = 1 << 20
+
+// An InputError tells which variable or input a value is not for, or is missing for. It has no place in a file unless a
+// declaration does.
+type InputError struct {
+	Name    string // of the variable or input
+	Message string // a sentence without its full stop
+	Hint    string // what to do; may be empty
+}
+
+func (e *InputError) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + ". " + e.Hint
+}
+
+// ParseInput reads a value of the command line for a variable or an input by its declared type: a string is taken as it
+// is, everything else is a literal of the language, of which JSON is a part. For type any, text that is no literal is a
+// string. The error is an *InputError.
+func ParseInput(decl ir.Variable, text string) (value.Value, error) {
+	if len(text) > MaxInputBytes {
+		return nil, &InputError{decl.Name, fmt.Sprintf("%s has %d bytes", decl.Name, len(text)), fmt.Sprintf("A value may have at most %d MiB; give the name of a file instead", MaxInputBytes>>20)}
+	}
+	if decl.Type.Kind == value.StringT {
+		return fit(decl, text)
+	}
+	v, err := literal(text)
+	switch {
+	case err == nil:
+		return fit(decl, v)
+	case decl.Type.IsAny():
+		return fit(decl, text)
+	}
+	return nil, &InputError{decl.Name, fmt.Sprintf("%s must be a %s, and %.60q is none", decl.Name, decl.Type, text), example(decl.Type)}
+}
+
+// fit converts a value to the declared type.
+func fit(decl ir.Variable, v value.Value) (value.Value, error) {
+	v, err := value.Convert(v, decl.Type)
+	if err != nil {
+		return nil, &InputError{decl.Name, fmt.Sprintf("%s: %v", decl.Name, err), example(decl.Type)}
+	}
+	return v, nil
+}
+
+// literal evaluates a literal: an expression that reads nothing and calls nothing that the bounds would not allow.
+func literal(text string) (value.Value, error) {
+	f, list := syntax.Parse("value", []byte("v = "+strings.TrimSpace(text)+"\n"))
+	if list.HasErrors() {
+		return nil, list[0]
+	}
+	if len(f.Body.Attrs) != 1 || len(f.Body.Blocks) != 0 {
+		return nil, fmt.Errorf("more than one value")
+	}
+	x := f.Body.Attrs[0].Expr
+	if len(hclsyntax.Variables(x)) > 0 {
+		return nil, fmt.Errorf("a reference, not a value")
+	}
+	e, list := expr.Value(x, f.Src, &expr.Env{})
+	if list.HasErrors() {
+		return nil, list[0]
+	}
+	if e.Kind != ir.Const {
+		return nil, fmt.Errorf("not a literal")
+	}
+	return e.Const, nil
+}
+
+// example shows how a value of a type is written on a command line.
+func example(t value.Type) string {
+	switch t.Kind {
+	case value.Bool:
+		return "Write true or false"
+	case value.NumberT:
+		return "Write a number, such as 3"
+	case value.ListT, value.SetT, value.TupleT:
+		return `Write a list, such as '["a", "b"]'`
+	case value.MapT, value.ObjectT:
+		return `Write an object, such as '{"a": "b"}'`
+	}
+	return ""
+}
+
+// Inputs completes what was given for a list of declarations: defaults are filled in, values are converted to their
+// types. kind is "variable" or "input", for messages. Errors
+// are *InputError, all of them, in order of names.
+func Inputs(kind string, decls []ir.Variable, given map[string]value.Value) (map[string]value.Value, []error) {
+	out := make(map[string]value.Value, len(decls))
+	var errs []error
+	var names []string
+	known := map[string]bool{}
+	for _, d := range decls {
+		names = append(names, d.Name)
+		known[d.Name] = true
+		v, ok := given[d.Name]
+		switch {
+		case ok:
+		case d.HasDefault:
+			v = d.Default
+		default:
+			errs = append(errs, &InputError{d.Name, fmt.Sprintf("No value for the %s %q", kind, d.Name), fmt.Sprintf("Give one with --%s %s=VALUE (%s)", flagOf(kind), d.Name, d.Type)})
+			continue
+		}
+		v, err := fit(d, v)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out[d.Name] = v
+	}
+	for n := range given {
+		if known[n] {
+			continue
+		}
+		e := &InputError{n, fmt.Sprintf("There is no %s %q", kind, n), "None is declared"}
+		if near := diag.Nearest(n, names); near != "" {
+			e.Hint = fmt.Sprintf("Did you mean %q?", near)
+		} else if len(names) > 0 {
+			e.Hint = "Declared are: " + strings.Join(names, ", ")
+		}
+		errs = append(errs, e)
+	}
+	sort.SliceStable(errs, func(i, j int) bool { return errs[i].(*InputError).Name < errs[j].(*InputError).Name })
+	return out, errs
+}
+
+func flagOf(kind string) string {
+	if kind == "variable" {
+		return "var"
+	}
+	return kind
+}
