@@ -39,6 +39,7 @@ func Process() Streams {
 type app struct {
 	Streams
 	global   args.Global
+	asJSON   bool // results, diagnostics and errors are JSON
 	out, err *ui.Term
 }
 

@@ -46,7 +46,6 @@ type Runs struct {
 	Limit    int    // list: at most so many; 0 means all
 	TakeOver bool   // resume
 	Reason   string // cancel
-	Follow   bool
 }
 
 // Error is a wrong use of the command line.
@@ -131,4 +130,28 @@ func OneOf(flag, given string, allowed ...string) error {
 		}
 	}
 	return Errorf("%s %q is not known: one of %s", flag, given, strings.Join(allowed, ", "))
+}
+
+// laterFormats are forms of validate's findings that are known and not carried out by this release.
+var laterFormats = []string{"compact", "github", "sarif", "junit"}
+
+// Check refuses formats.
+func (v *Validate) Check() error {
+	for _, f := range laterFormats {
+		if v.Format == f {
+			return &Error{fmt.Sprintf("--format %s is not carried out by this release yet", f), "Use text or json."}
+		}
+	}
+	return OneOf("--format", v.Format, "text", "json")
+}
+
+// MaxParallel bounds --parallel, as the machine bounds max_concurrency.
+const MaxParallel = 10_000
+
+// Check refuses numbers.
+func (o *Apply) Check() error {
+	if o.Parallel < 0 || o.Parallel > MaxParallel {
+		return Errorf("--parallel %d is not between 1 and %d", o.Parallel, MaxParallel)
+	}
+	return nil
 }

@@ -104,3 +104,12 @@ type ProblemText struct {
 func NewProblem(kind, message string, exitCode int) Problem {
 	return Problem{EventVersion, "error", ProblemText{kind, message}, exitCode}
 }
+
+// Checked is the word about programs without errors.
+func Checked(programs, nodes, findings int) string {
+	s := fmt.Sprintf("%s with %s: no errors", plural(programs, "program"), plural(nodes, "node"))
+	if findings > 0 {
+		s += ", " + plural(findings, "warning")
+	}
+	return s
+}

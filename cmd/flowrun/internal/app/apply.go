@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) apply() *cobra.Command {
+	var o args.Apply
+	c := &cobra.Command{
+		Use: "apply FILE|DIR [WORKFLOW]", Short: "Run a workflow and print its outputs", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
+		Long: `apply checks a program and runs one of its workflows to the end: the one that is named, or the only one, or the one with
+default = true. Progress goes to standard error, outputs to standard output. Values are given by their declared types;
+@FILE reads a value from a file, - from standard input. FLOWRUN_VAR_x gives variable x; --var-file overrides it, --var both.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			o.Path = words[0]
+			if len(words) > 1 {
+				o.Workflow = words[1]
+			}
+			a.asJSON = o.JSON
+			return a.run(&o)
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
+	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
+	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
+	f.IntVar(&o.Parallel, "parallel", 0, "at most so many attempts at once, in place of the workflow's max_concurrency")
+	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
+	return c
+}
+
+// run is apply: check, start, drive.
+func (a *app) run(o *args.Apply) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	o.Path, o.Workflow = byName(o.Path, o.Workflow)
+	p, err := a.load(o.Path)
+	if err != nil {
+		return err
+	}
+	w, err := p.workflow(o.Workflow)
+	if err != nil {
+		return err
+	}
+	first, err := a.first(p, w, o)
+	if err != nil {
+		return err
+	}
+	dir, err := a.storeDir(o.Path)
+	if err != nil {
+		return err
+	}
+	s, err := a.openStore(dir, false)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b := p.bundle(w.Name)
+	run, err := s.Start(context.Background(), engine.Start{
+		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: p.ir.Hash(), Workflow: w.Name, Release: Release},
+		First:  first, Definition: p.ir.Canonical(), Source: b.encode(),
+	})
+	if err != nil {
+		return err
+	}
+	return a.drive(s, run, view.New(w), a.scene(s, func(step string) string { return b.Where[step] }), o.JSON)
+}
+
+// byName lets a workflow of the current folder stand where a file is expected, if there is no such file.
+func byName(path, workflow string) (string, string) {
+	if _, err := os.Stat(path); err == nil || workflow != "" {
+		return path, workflow
+	}
+	if p, list := read("."); !list.HasErrors() && p.IR.Workflow(path) != nil {
+		return ".", path
+	}
+	return path, workflow
+}
+
+// first is what a run begins with: all that it depends on besides its program.
+func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, error) {
+	inputs, vars, err := a.values(p, w, o)
+	if err != nil {
+		return event.RunStarted{}, err
+	}
+	return event.RunStarted{Workflow: w.Name, Inputs: inputs, Vars: vars, Dir: p.dir, Env: recordedEnv(a.Environ), Parallel: o.Parallel}, nil
+}

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Repaint is how often the live tree moves. A stream without one is asked as often, and speaks seldom.
+const Repaint = 100 * time.Millisecond
+
+// show is how a run that is driven is shown.
+type show struct {
+	mu   sync.Mutex // watcher and ticker come from two goroutines
+	run  *view.Run
+	p    ui.Progress
+	done chan struct{}
+}
+
+// newShow picks the form: JSON lines on stdout, a tree on a terminal, lines elsewhere.
+func (a *app) newShow(r *view.Run, scene ui.Scene, asJSON bool) *show {
+	s := &show{run: r, done: make(chan struct{})}
+	switch {
+	case asJSON:
+		s.p = ui.NewEvents(a.out)
+	case a.err.Live:
+		s.p = ui.NewTree(a.err, scene)
+	default:
+		s.p = ui.NewLines(a.err, scene)
+	}
+	go s.tick()
+	return s
+}
+
+// watch is the engine.Watcher.
+func (s *show) watch(events []event.Event, r *event.Reaction, replayed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.p.Update(s.run, s.run.Apply(events, r), replayed)
+}
+
+func (s *show) tick() {
+	ticks := time.NewTicker(Repaint)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case now := <-ticks.C:
+			s.mu.Lock()
+			s.p.Tick(now)
+			s.mu.Unlock()
+		}
+	}
+}
+
+func (s *show) close() {
+	close(s.done)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.p.Close(time.Now())
+}
+
+// interrupted is the cause of a drive that a signal stopped.
+type interrupted struct{ signal os.Signal }
+
+func (i *interrupted) Error() string { return "stopped by " + i.signal.String() }
+
+// untilSignal gives a context that the first signal ends; a second one ends the process at once: children die with it
+// where the system can do that, and the run stays resumable.
+func (a *app) untilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		first, open := <-signals
+		if !open {
+			return
+		}
+		a.err.Printf("flowrun: stopping (once more to stop at once)\n")
+		cancel(&interrupted{first})
+		if second, open := <-signals; open {
+			os.Exit(signalCode(second))
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(signals)
+		cancel(nil)
+	}
+}
+
+// drive drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).
+func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
+	ctx, release := a.untilSignal()
+	defer release()
+	screen := a.newShow(r, scene, asJSON)
+	end, err := s.Drive(ctx, run, screen.watch)
+	screen.close()
+	var stop *interrupted
+	switch {
+	case errors.As(err, &stop):
+		return a.stopped(run, stop.signal, scene, asJSON)
+	case errors.Is(err, engine.ErrFenced):
+		return fmt.Errorf("run %s goes on elsewhere: %w", run, err)
+	case err != nil:
+		return fmt.Errorf("driving run %s: %w", run, err)
+	}
+	return a.verdict(run, end, scene, asJSON)
+}
+
+// stopped tells how a run that a signal stopped goes on.
+func (a *app) stopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) error {
+	code := signalCode(sig)
+	if asJSON {
+		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": run, "exit_code": code})
+	} else {
+		a.err.Printf("flowrun: stopped; nothing that finished is lost. Go on with:\n  flowrun resume %s%s\n", run, scene.Flags)
+	}
+	return &ended{code}
+}
+
+// verdict prints what a run gave and turns its end into an exit code.
+func (a *app) verdict(run string, end event.End, scene ui.Scene, asJSON bool) error {
+	if !asJSON {
+		ui.Outputs(a.out, end.Outputs)
+	}
+	code := exitNo
+	switch {
+	case end.Status == event.Succeeded:
+		return nil
+	case end.Limit:
+		code = exitLimit
+	}
+	if !asJSON {
+		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
+	}
+	return &ended{code}
+}

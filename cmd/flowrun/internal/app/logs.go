@@ -1,0 +1,169 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) runsLogs() *cobra.Command {
+	var r args.Runs
+	return &cobra.Command{
+		Use: "logs RUN [STEP]", Short: "Print what attempts wrote to their standard output and error", Args: between(1, 2, "RUN [STEP]"),
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Run = words[0]
+			if len(words) > 1 {
+				r.Step = words[1]
+			}
+			s, info, err := a.lookup(&r, false)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return a.logs(s, info.Run, r.Step)
+		},
+	}
+}
+
+// logs prints the attempts of a run, or of one step or group, in the order in which they ended.
+func (a *app) logs(s *store, run, step string) error {
+	ctx := context.Background()
+	h, _, w, err := s.pinned(ctx, run)
+	if err != nil {
+		return err
+	}
+	if err := knownStep(w, step); err != nil {
+		return err
+	}
+	reader, shown := journal.NewReader(h), 0
+	_, _, err = s.Journal(ctx, run, func(b journal.Batch) error {
+		events, err := reader.Read(b)
+		for i := range events {
+			if f := events[i].AttemptFinished; f != nil && about(f.Node, step) {
+				shown++
+				if err := a.log(s, f); err != nil {
+					return err
+				}
+			}
+		}
+		return err
+	})
+	if err == nil && shown == 0 {
+		a.err.Printf("No attempt has ended yet.\n")
+	}
+	return err
+}
+
+func knownStep(w *ir.Workflow, step string) error {
+	if step == "" {
+		return nil
+	}
+	names, name := namesOf(w.Nodes, nil), view.Base(step)
+	for _, n := range names {
+		if n == name {
+			return nil
+		}
+	}
+	e := &args.Error{Message: fmt.Sprintf("workflow %q has no step %q", w.Name, step)}
+	if near := diag.Nearest(name, names); near != "" {
+		e.Hint = fmt.Sprintf("Did you mean %q?", near)
+	}
+	return e
+}
+
+func namesOf(nodes []ir.Node, names []string) []string {
+	for i := range nodes {
+		names = namesOf(nodes[i].Children, append(names, nodes[i].Name))
+	}
+	return names
+}
+
+// about tells whether a node's path is that of a step, an instance of it, or below it. A step is named by its name or by a path.
+func about(path, step string) bool {
+	for ; path != ""; path = view.Parent(path) {
+		if path == step || view.Base(path) == step {
+			return true
+		}
+	}
+	return step == ""
+}
+
+// log prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
+func (a *app) log(s *store, f *event.AttemptFinished) error {
+	what := fmt.Sprintf("%s, attempt %d", f.Node, f.Attempt)
+	if f.Gate != "" {
+		what += ", gate " + f.Gate
+	}
+	how := "ok"
+	if f.Error != nil {
+		how = f.Error.Message
+	}
+	a.out.Printf("== %s: %s\n", ui.Clean(what), ui.Clean(how))
+	if err := a.stream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
+		return err
+	}
+	return a.stream(s, "stderr", f.Stderr, f.StderrLog)
+}
+
+// stream prints one stream of an attempt: from the log file where the journal has only a part and the file is still there.
+func (a *app) stream(s *store, name, text, log string) error {
+	var from io.Reader = strings.NewReader(text)
+	if log != "" {
+		file, err := os.Open(filepath.Join(s.Dir(), log))
+		switch {
+		case err == nil:
+			defer file.Close()
+			from = file
+		case !errors.Is(err, os.ErrNotExist):
+			return err
+		}
+	}
+	end := &lastByte{w: a.out}
+	if a.out.Live {
+		end.clean = true
+	}
+	if text != "" || log != "" {
+		a.out.Printf("-- %s\n", name)
+	}
+	if _, err := io.Copy(end, from); err != nil {
+		return err
+	}
+	if end.any && end.last != '\n' {
+		a.out.Printf("\n")
+	}
+	return nil
+}
+
+// lastByte passes bytes on and remembers the last, so that a text without a newline at its end gets one.
+type lastByte struct {
+	w     io.Writer
+	clean bool
+	any   bool
+	last  byte
+}
+
+func (l *lastByte) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	l.any, l.last = true, p[len(p)-1]
+	if l.clean {
+		_, err := io.WriteString(l.w, ui.CleanLines(string(p)))
+		return len(p), err
+	}
+	return l.w.Write(p)
+}

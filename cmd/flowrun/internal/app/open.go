@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/executor/command"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// logsDir is where full texts of attempts lie, below the store.
+const logsDir = "logs"
+
+// store is an open store, and what carries out attempts of the runs in it.
+type store struct {
+	*local.Engine
+	exec *command.Executor // nil for reading only
+}
+
+// newMachine is the engine.Factory: the program that a run pins, as the machine that runs it.
+func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
+	if h.Behaviour > ir.Behaviour {
+		return nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun", h.Run, h.Behaviour, ir.Behaviour)
+	}
+	p, err := ir.Load(definition)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plan.Build(p, h.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return machine.New(g, expr.NewEvaluator()), nil
+}
+
+// openStore opens the store in dir for driving runs, and makes it where there is none.
+func (a *app) openStore(dir string, takeOver bool) (*store, error) {
+	x := command.New(command.Options{LogDir: filepath.Join(dir, logsDir), LogRel: logsDir, Environ: a.Environ})
+	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: takeOver})
+	if err != nil {
+		x.Close()
+		return nil, err
+	}
+	return &store{e, x}, nil
+}
+
+// readStore opens the store in dir for looking.
+func (a *app) readStore(dir string) (*store, error) {
+	e, err := local.Open(dir, local.Options{Factory: newMachine, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	return &store{e, nil}, nil
+}
+
+// Close closes the store, then what carries out attempts.
+func (s *store) Close() error {
+	err := s.Engine.Close()
+	if s.exec != nil {
+		s.exec.Close()
+	}
+	return err
+}
+
+// find gives the run that a word means: an id or the beginning of one, "latest", a workflow's name, or a file or folder
+// (the newest run of one of its workflows).
+func (a *app) find(ctx context.Context, s *store, word string) (local.Info, error) {
+	info, err := s.Find(ctx, word)
+	var many *local.Ambiguous
+	switch {
+	case errors.As(err, &many):
+		return info, &args.Error{Message: many.Error(), Hint: "Give more of the run's id."}
+	case !errors.Is(err, engine.ErrNoRun):
+		return info, err
+	}
+	if _, missing := os.Stat(word); missing == nil {
+		return a.newestOf(ctx, s, word)
+	}
+	return info, &args.Error{Message: fmt.Sprintf("there is no run %q in %s", word, s.Dir()), Hint: "See flowrun runs list."}
+}
+
+// newestOf finds the newest run of a program's workflows.
+func (a *app) newestOf(ctx context.Context, s *store, path string) (local.Info, error) {
+	p, err := a.load(path)
+	if err != nil {
+		return local.Info{}, err
+	}
+	all, err := s.List(ctx, 0)
+	if err != nil {
+		return local.Info{}, err
+	}
+	for _, info := range all {
+		if p.ir.Workflow(info.Workflow) != nil {
+			return info, nil
+		}
+	}
+	return local.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
+}
+
+// lookup opens the store that a command about a run means, for reading or for driving, and finds the run. A store is
+// never made here.
+func (a *app) lookup(r *args.Runs, drive bool) (*store, local.Info, error) {
+	at := ""
+	if _, err := os.Stat(r.Run); err == nil {
+		at = r.Run
+	}
+	dir, err := a.storeDir(at)
+	if err != nil {
+		return nil, local.Info{}, err
+	}
+	s, err := a.readStore(dir)
+	if errors.Is(err, local.ErrNoStore) {
+		return nil, local.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", r.Run, dir)}
+	}
+	var old *local.OlderStore
+	if drive && (err == nil || errors.As(err, &old)) {
+		if err == nil {
+			s.Close()
+		}
+		s, err = a.openStore(dir, r.TakeOver)
+	}
+	if err != nil {
+		return nil, local.Info{}, err
+	}
+	info, err := a.find(context.Background(), s, r.Run)
+	if err != nil {
+		s.Close()
+		return nil, info, err
+	}
+	return s, info, nil
+}
+
+// scene says how runs of a store are spoken of from here.
+func (a *app) scene(s *store, where func(string) string) ui.Scene {
+	scene := ui.Scene{Where: where, Store: shorter(s.Dir())}
+	if usual, err := a.storeDir(""); err != nil || usual != s.Dir() {
+		scene.Flags = " --store " + ui.Quote(shorter(s.Dir()))
+	}
+	return scene
+}
+
+// shorter writes a path relative to the current folder where it lies below it.
+func shorter(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

@@ -1,0 +1,109 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// unreadable is the code of the diagnostic for a file that cannot be read at all: that is no verdict about the file.
+const unreadable = "F0050"
+
+// program is a checked program from the disk.
+type program struct {
+	ir        *ir.Program
+	dir       string // its folder, absolute
+	sources   ui.Sources
+	positions map[string]diag.Range
+}
+
+// read loads the program at a path that a user named, whatever is found in it.
+func read(path string) (*dsl.Program, diag.List) {
+	dir, name := filepath.Clean(path), "."
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		dir, name = filepath.Dir(path), filepath.Base(path)
+	}
+	return dsl.Load(os.DirFS(dir), filepath.ToSlash(name), dsl.Options{
+		Name: func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) },
+	})
+}
+
+// load loads a program that is needed to go on. What was found is shown; a program with errors is an error.
+func (a *app) load(path string) (*program, error) {
+	p, list := read(path)
+	if list.HasErrors() && a.asJSON {
+		_ = ui.DiagnosticsJSON(a.out, list, p.Sources)
+	} else {
+		ui.Diagnostics(a.err, list, p.Sources)
+	}
+	if list.HasErrors() {
+		return nil, &ended{refusal(list)}
+	}
+	dir, err := folderOf(path)
+	if err != nil {
+		return nil, err
+	}
+	return &program{p.IR, dir, p.Sources, p.Positions}, nil
+}
+
+// refusal is the exit code for errors in a program: of those that could not be read, that it could not be done.
+func refusal(list diag.List) int {
+	for _, d := range list {
+		if d.Code == unreadable {
+			return exitCouldNot
+		}
+	}
+	return exitNo
+}
+
+// workflow picks the workflow to run: the named one, or the only one, or the default.
+func (p *program) workflow(name string) (*ir.Workflow, error) {
+	var names []string
+	var byDefault *ir.Workflow
+	for i := range p.ir.Workflows {
+		w := &p.ir.Workflows[i]
+		if names = append(names, w.Name); w.Default {
+			byDefault = w
+		}
+	}
+	sort.Strings(names)
+	switch {
+	case name != "":
+		if w := p.ir.Workflow(name); w != nil {
+			return w, nil
+		}
+		e := &args.Error{Message: fmt.Sprintf("there is no workflow %q", name), Hint: "There is " + strings.Join(names, ", ") + "."}
+		if near := diag.Nearest(name, names); near != "" {
+			e.Hint = fmt.Sprintf("Did you mean %q?", near)
+		}
+		return nil, e
+	case len(names) == 1:
+		return &p.ir.Workflows[0], nil
+	case byDefault != nil:
+		return byDefault, nil
+	}
+	return nil, &args.Error{Message: "there are several workflows, and none is the default: " + strings.Join(names, ", "),
+		Hint: "Name one behind the file."}
+}
+
+// bundle is what is kept of the program beside a run of one of its workflows.
+func (p *program) bundle(workflow string) bundle {
+	b := bundle{Files: map[string]string{}, Where: map[string]string{}}
+	for name, text := range p.sources {
+		b.Files[name] = string(text)
+	}
+	for key, r := range p.positions {
+		if of, node, ok := strings.Cut(key, "/"); ok && of == workflow && !strings.Contains(node, "/") {
+			b.Where[node] = fmt.Sprintf("%s:%d", r.File, r.Start.Line)
+		}
+	}
+	return b
+}

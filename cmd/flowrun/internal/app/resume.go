@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) resume() *cobra.Command {
+	var r args.Runs
+	c := &cobra.Command{
+		Use: "resume RUN", Short: "Go on with a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
+		Long: `resume goes on with a run where its journal ends. What had finished is not done again; attempts that were under way
+start again with the same idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest".
+For a run that has ended it prints the outputs, and the exit code is the run's.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Run = words[0]
+			s, info, err := a.lookup(&r, true)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			ctx := context.Background()
+			_, _, w, err := s.pinned(ctx, info.Run)
+			if err != nil {
+				return err
+			}
+			if info.Status.Terminal() && !r.JSON {
+				a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
+			}
+			err = a.drive(s, info.Run, view.New(w), a.scene(s, s.where(ctx, info.Run)), r.JSON)
+			if errors.Is(err, engine.ErrOwned) {
+				return fmt.Errorf("%w\nWatch it there; or stop that process; or, if it hangs, take the run from it with --take-over.", err)
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
+	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
+	return c
+}
