@@ -1,6 +1,10 @@
 package expr
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -10,79 +14,159 @@ import (
 
 // Value checks an HCL expression and makes it IR. An expression that reads nothing is evaluated now, within the bounds
 // of any evaluation, and becomes an [ir.Const]; every other one becomes an [ir.HCL] with its source text. src holds the
-// bytes of the whole file, so that the byte offsets in x's ranges are indexes into it. The expression is nil if and
-// only if the diagnostics have an error; its Type then says what it will evaluate to.
+// bytes of the whole file, so that the byte offsets in x's ranges are indexes into it. The result is nil if and only if
+// the diagnostics have an error; its Type says what it will evaluate to.
 func Value(x hclsyntax.Expression, src []byte, env *Env) (*ir.Expr, diag.List) {
-	return &ir.Expr{Kind: ir.HCL, Text: string(x.Range().SliceBytes(src)), Type: value.AnyType}, nil
+	r := x.Range()
+	p := &places{file: r.Filename, src: src, anchor: r.Start, at: func(i int) int { return r.Start.Byte + i }}
+	text := sourceText(r, src)
+	if err := guard([]byte(text)); err != nil {
+		return nil, p.diagnostics([]finding{{span: span{0, len(text)}, code: codeTooLarge, summary: "An expression beyond the bounds", detail: capital(err.Error()) + "."}})
+	}
+	l := &hclLowerer{base: r.Start.Byte}
+	t := &tree{root: l.lower(x), text: text}
+	t.slots, t.reads = l.slots, sortRefs(l.reads)
+	fs := &l.findings
+	typ := check(t, env, false, fs)
+	e := &ir.Expr{Kind: ir.HCL, Text: text, Reads: t.reads, Type: typ}
+	if !fs.failed() && len(t.reads) == 0 {
+		e = evaluateNow(t, typ, fs)
+	}
+	if fs.failed() {
+		return nil, p.diagnostics(fs.list)
+	}
+	return e, p.diagnostics(fs.list)
+}
+
+func sourceText(r hcl.Range, src []byte) string {
+	start := min(max(r.Start.Byte, 0), len(src))
+	return string(src[start:min(max(r.End.Byte, start), len(src))])
+}
+
+// evaluateNow evaluates an expression that reads nothing.
+func evaluateNow(t *tree, typ value.Type, fs *findings) *ir.Expr {
+	v, err := t.eval(nil)
+	if err != nil {
+		at, cause := span{0, len(t.text)}, err
+		var e *Error
+		if errors.As(err, &e) {
+			at, cause = e.at, e.Err
+		}
+		code := codeConstFails
+		if isLimit(err) {
+			code = codeTooLarge
+		}
+		fs.add(at, code, "This has no value", capital(cause.Error())+".")
+		return nil
+	}
+	if typ.IsAny() || typ.Kind == value.ListT && typ.Elem.IsAny() {
+		typ = typeOf(v)
+	}
+	return ir.Lit(v, typ)
 }
 
 // Condition checks a condition: x must be a literal string (quoted or a heredoc) without ${}, whose text is an
 // expr-lang expression of type bool. The result is nil if and only if the diagnostics have an error.
 func Condition(x hclsyntax.Expression, src []byte, env *Env) (*ir.Expr, diag.List) {
-	return &ir.Expr{Kind: ir.Condition, Type: value.BoolType}, nil
+	s, diags := conditionLiteral(x)
+	if diags != nil {
+		return nil, diags
+	}
+	d := decodeLiteral(s, src)
+	r := x.Range()
+	p := &places{file: r.Filename, src: src, anchor: r.Start, at: func(i int) int { return d.from[min(max(i, 0), len(d.from)-1)] }}
+	fs := &findings{}
+	e := checkCondition(d.text, env, fs, p)
+	return e, p.diagnostics(fs.list)
 }
 
-// Type reads a type expression: string, number, bool, any, list(T), set(T), map(T), tuple([T, …]) and
-// object({ a = T, b = optional(T) }).
-func Type(x hclsyntax.Expression) (value.Type, diag.List) {
-	return value.AnyType, nil
+// checkCondition checks the text of a condition. p learns the offsets of the rewritten text.
+func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
+	if len(text) > MaxConditionBytes {
+		fs.add(span{}, codeCondLarge, fmt.Sprintf("A condition of %d bytes", len(text)), fmt.Sprintf("The limit is %d. Compute parts of it in locals or in a step with value.", MaxConditionBytes))
+		return nil
+	}
+	if i := strings.IndexByte(text, 0); i >= 0 || strings.ContainsRune(text, '\uFFFD') {
+		fs.add(span{max(i, 0), max(i, 0) + 1}, codeCondSyntax, "A character that is not text", "The condition has a NUL or is not UTF-8.")
+		return nil
+	}
+	rw, depth := rewrite(text, func(path []string) bool { return env.declares(path) })
+	if depth > MaxConditionDepth {
+		fs.add(span{0, len(text)}, codeCondLarge, fmt.Sprintf("A condition with brackets %d deep", depth), fmt.Sprintf("The limit is %d.", MaxConditionDepth))
+		return nil
+	}
+	outer := p.at
+	p.at = func(i int) int { return outer(rw.from[min(max(i, 0), len(rw.from)-1)]) }
+	l, root := parseCondition(rw.text)
+	fs.list = append(fs.list, l.list...)
+	if fs.failed() {
+		return nil
+	}
+	t := &tree{root: root, slots: l.slots, reads: sortRefs(l.reads), text: rw.text}
+	typ := check(t, env, true, fs)
+	whole := root.at()
+	switch {
+	case fs.failed():
+	case kBool.fits(typ) == No:
+		fs.add(whole, codeCondType, "A condition must be true or false", fmt.Sprintf("This is %s.%s", describeType(typ), hint(typ, kBool, "")))
+	case typ.Nullable && !typ.IsAny():
+		fs.add(whole, codeMaybeNull, "This can be null, and a condition needs a bool", "Write x ?? false, or compare it: x == true.")
+	}
+	if fs.failed() {
+		return nil
+	}
+	return &ir.Expr{Kind: ir.Condition, Text: rw.text, Reads: t.reads, Type: value.BoolType}
 }
 
-// Refs lists the names that an expression reads, sorted and without repeats, without checking that they exist.
-func Refs(x hclsyntax.Expression) []ir.Ref {
-	return nil
+// conditionLiteral finds the literal string, or says what to write instead.
+func conditionLiteral(x hclsyntax.Expression) (*hclsyntax.TemplateExpr, diag.List) {
+	interpolated := func(at hcl.Range) diag.List {
+		return diag.List{{
+			Code: codeInterpolation, Summary: "${} inside a condition", Subject: Range(at),
+			Detail: "A condition reads names directly: write input.kind, not ${input.kind}. So a value can never become a part of the condition.",
+		}}
+	}
+	switch x := x.(type) {
+	case *hclsyntax.TemplateExpr:
+		for _, p := range x.Parts {
+			if _, ok := p.(*hclsyntax.LiteralValueExpr); !ok {
+				return nil, interpolated(p.Range())
+			}
+		}
+		return x, nil
+	case *hclsyntax.TemplateWrapExpr:
+		return nil, interpolated(x.Range())
+	}
+	return nil, diag.List{{
+		Code: codeNotLiteral, Summary: "A condition is a text in quotes", Subject: Range(x.Range()),
+		Detail: "Write it as \"step.build.output.coverage >= 80\". It is read when the file is checked, and asked when the run gets there.",
+	}}
 }
 
-// Name is one static reference, such as agent.backend.
-type Name struct {
-	Name  string
-	Range diag.Range // of the whole reference
+// declares tells whether a path of names, root first, is known as a whole.
+func (e *Env) declares(path []string) bool {
+	if e == nil || e.Roots[path[0]] == nil {
+		return false
+	}
+	root := e.Roots[path[0]]
+	t, rest := root.Type, path[1:]
+	if root.Names != nil {
+		if len(rest) == 0 {
+			return true
+		}
+		var ok bool
+		if t, ok = root.Names[rest[0]]; !ok {
+			_, hidden := root.Hidden[rest[0]]
+			return hidden && len(rest) == 1
+		}
+		rest = rest[1:]
+	}
+	for _, name := range rest {
+		a, ok := t.Attrs[name]
+		if !ok {
+			return false
+		}
+		t = a
+	}
+	return true
 }
-
-// Static reads a bare reference to a declaration, root.NAME, such as agent.backend for root "agent". ok is false, and
-// the diagnostics say why, where x is anything else. It does not look whether the name is declared.
-func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag.List) {
-	return Name{}, false, nil
-}
-
-// StaticList reads a list of bare references, [root.A, root.B], in order. Members that are something else are left out
-// and reported.
-func StaticList(x hclsyntax.Expression, root string) ([]Name, diag.List) {
-	return nil, nil
-}
-
-// Range is a range of hcl as diagnostics have it.
-func Range(r hcl.Range) diag.Range {
-	pos := func(p hcl.Pos) diag.Pos { return diag.Pos{Line: p.Line, Column: p.Column, Byte: p.Byte} }
-	return diag.Range{File: r.Filename, Start: pos(r.Start), End: pos(r.End)}
-}
-
-// Evaluator implements [ir.Evaluator] for both languages. It parses a text on first use and keeps the result, so one
-// evaluator serves a run, or many, and grows with the number of different texts. It is safe for concurrent use.
-type Evaluator struct{}
-
-// NewEvaluator makes an evaluator without anything parsed yet.
-func NewEvaluator() *Evaluator { return &Evaluator{} }
-
-var _ ir.Evaluator = (*Evaluator)(nil)
-
-// Eval computes e in the scope s.
-func (ev *Evaluator) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) { return e.Const, nil }
-
-// Fit says whether a value of one type can stand where another is needed.
-type Fit int
-
-// The answers of [Assignable]. Maybe means that only the value will tell, as with any.
-const (
-	No Fit = iota
-	Maybe
-	Yes
-)
-
-// Assignable says whether a value of static type have can stand where want is needed, by the rules of [value.Convert]:
-// nothing is parsed or printed to make it fit.
-func Assignable(have, want value.Type) Fit { return Maybe }
-
-// Conform checks e's type against want, once, where e is used: a constant is converted, a type that can never fit is
-// an error at rng, and what (such as "timeout") names the place in it. Where the answer is Maybe, the value is checked in the run.
-func Conform(e *ir.Expr, want value.Type, what string, rng diag.Range) diag.List { return nil }

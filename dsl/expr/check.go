@@ -1,0 +1,207 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// checker finds the type of every node of a tree in an environment, and says what cannot work. It knows the type of
+// bodies and of both arms of a conditional, which evaluating with unknown values does not.
+type checker struct {
+	*findings
+	env       *Env
+	condition bool // the language: conditions refuse comparisons that values warn of
+	slots     []value.Type
+	notNull   map[string]int // paths that are known not to be null here, by how many tests
+	forgiving int            // above 0 inside try and can, which silence null
+}
+
+func check(t *tree, env *Env, condition bool, fs *findings) value.Type {
+	if env == nil {
+		env = &Env{}
+	}
+	c := &checker{findings: fs, env: env, condition: condition, slots: make([]value.Type, t.slots), notNull: map[string]int{}}
+	return c.infer(t.root)
+}
+
+// infer returns the type of n. After a fault it is any, so that one fault gives one message.
+func (c *checker) infer(n node) value.Type {
+	t := c.typeOf(n)
+	if t.Nullable && !t.IsAny() && t.Kind != value.Null && len(c.notNull) > 0 {
+		if p := pathOf(n); p != "" && c.notNull[p] > 0 {
+			t.Nullable = false
+		}
+	}
+	return t
+}
+
+func (c *checker) typeOf(n node) value.Type {
+	switch n := n.(type) {
+	case *lit:
+		return typeOf(n.v)
+	case *ref:
+		return c.ref(n)
+	case *bound:
+		return c.slots[n.slot]
+	case *member:
+		return c.attr(c.infer(n.x), n.name, n.here, n.x)
+	case *index:
+		return c.index(n)
+	case *slice:
+		return c.slice(n)
+	case *unary:
+		if n.op == "!" {
+			c.need(n.x, kBool, "!")
+			return value.BoolType
+		}
+		return value.Type{Kind: value.NumberT, Int: c.need(n.x, kNumber, "-").Int}
+	case *binary:
+		return c.binary(n)
+	case *cond:
+		return c.cond(n)
+	case *template:
+		for _, p := range n.parts {
+			c.need(p, kString, "${}")
+		}
+		return value.StringType
+	case *tuple:
+		t := value.Type{Kind: value.TupleT, Elems: make([]value.Type, len(n.items))}
+		for i, item := range n.items {
+			t.Elems[i] = c.infer(item)
+		}
+		return t
+	case *object:
+		return c.object(n)
+	case *call:
+		return c.call(n)
+	case *attempt:
+		return c.attempt(n)
+	case *forEach:
+		return c.forEach(n)
+	case *splat:
+		return c.splat(n)
+	case *predicate:
+		return c.predicate(n)
+	case *let:
+		c.slots[n.slot] = c.infer(n.x)
+		return c.infer(n.body)
+	}
+	panic(fmt.Sprintf("expr: no check of %T", n))
+}
+
+// need infers n and checks that it is of kind k and not null where k does not admit it. user names the operator or
+// function for the message.
+func (c *checker) need(n node, k kind, user string) value.Type {
+	t := c.infer(n)
+	c.mustBe(n.at(), t, k, user)
+	return t
+}
+
+func (c *checker) mustBe(at span, t value.Type, k kind, user string) {
+	switch {
+	case t.IsAny():
+		return
+	case k.fits(t) == No && t.Kind != value.Null:
+		c.add(at, codeOperand, fmt.Sprintf("%s needs %s", capital(user), kindNames[k]), fmt.Sprintf("This is %s.%s", describeType(t), hint(t, k, user)))
+	case t.Nullable && !k.nulls() && c.forgiving == 0:
+		c.add(at, codeMaybeNull, fmt.Sprintf("This can be null, and %s needs %s", user, kindNames[k]), c.nullHint())
+	}
+}
+
+func (c *checker) nullHint() string {
+	if c.condition {
+		return "What it reads may be left out or skipped. Test it before (x != null && …), or give what else to take (x ?? 0)."
+	}
+	return "What it reads may be left out or skipped. Say what else to take, coalesce(x, 0) or try(x, 0), or test it before (x == null ? … : …)."
+}
+
+func describeType(t value.Type) string {
+	if t.Kind == value.Null {
+		return "null"
+	}
+	return an(t.String())
+}
+
+// hint says what would mend a mismatch that is common.
+func hint(t value.Type, k kind, user string) string {
+	switch {
+	case (k == kString || k == kPure) && (isList(t) || isMap(t)):
+		return " Write jsonencode(x), or join(\", \", x) for a list of strings."
+	case (k == kNumber || k == kWhole) && t.Kind == value.StringT:
+		return " Write tonumber(x)."
+	case k == kBool && t.Kind == value.StringT:
+		return " Write tobool(x), or compare it: x == \"yes\"."
+	case k == kBool:
+		return " Compare it with something: x == …, x > 0, length(x) > 0."
+	case k == kPure && t.Kind == value.NumberT:
+		return " Write tostring(x)."
+	}
+	return ""
+}
+
+func (c *checker) cond(n *cond) value.Type {
+	c.need(n.c, kBool, "?")
+	var yes, no value.Type
+	c.given(facts(n.c, true), func() { yes = c.infer(n.yes) })
+	c.given(facts(n.c, false), func() { no = c.infer(n.no) })
+	return unify(yes, no)
+}
+
+func (c *checker) object(n *object) value.Type {
+	attrs := make(map[string]value.Type, len(n.keys))
+	literal := true
+	all := make([]value.Type, len(n.keys))
+	for i, k := range n.keys {
+		c.need(k, kString, "the key of an object")
+		all[i] = c.infer(n.vals[i])
+		if l, ok := k.(*lit); ok {
+			attrs[textOf(l.v)] = all[i]
+		} else {
+			literal = false
+		}
+	}
+	if literal {
+		return value.Object(attrs)
+	}
+	return value.Map(unifyAll(all))
+}
+
+func (c *checker) call(n *call) value.Type {
+	types := make([]value.Type, len(n.args))
+	for i, a := range n.args {
+		k := n.f.param(i)
+		if n.spread && i == len(n.args)-1 {
+			k = kList
+		}
+		types[i] = c.need(a, k, c.callee(n.f))
+	}
+	if n.f.result == nil || n.spread {
+		return value.AnyType
+	}
+	return n.f.result(types)
+}
+
+func (c *checker) callee(f *function) string {
+	if f.name[0] == 0 {
+		return "a template"
+	}
+	return f.name
+}
+
+// attempt is try and can: what may be null inside is no fault, and the result is null only where the last argument may be.
+func (c *checker) attempt(n *attempt) value.Type {
+	c.forgiving++
+	types := make([]value.Type, len(n.args))
+	for i, a := range n.args {
+		types[i] = c.infer(a)
+	}
+	c.forgiving--
+	if n.can {
+		return value.BoolType
+	}
+	for i := range types[:len(types)-1] {
+		types[i] = notNull(types[i])
+	}
+	return unifyAll(types)
+}

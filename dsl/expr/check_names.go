@@ -1,0 +1,255 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// ref resolves a reference: the root, the declared name, and the attribute.
+func (c *checker) ref(n *ref) value.Type {
+	root := c.env.Roots[n.ref.Root]
+	if root == nil {
+		c.unknownRoot(n)
+		return value.AnyType
+	}
+	t := root.Type
+	if root.Names != nil {
+		if n.ref.Name == "" {
+			c.add(n.span, codeBareRoot, fmt.Sprintf("%s without a name", n.ref.Root), fmt.Sprintf("Write %s.NAME, with the name of %s. A name that is computed cannot be checked before the run.", n.ref.Root, an(root.What)))
+			return value.AnyType
+		}
+		var ok bool
+		if t, ok = root.Names[n.ref.Name]; !ok {
+			c.unknownName(n, root)
+			return value.AnyType
+		}
+	} else if n.ref.Name != "" {
+		t = c.attr(t, n.ref.Name, n.name, n)
+	}
+	if n.ref.Attr != "" {
+		t = c.attr(t, n.ref.Attr, n.attr, n)
+	}
+	return t
+}
+
+// staticRoots are references that are not values.
+var staticRoots = map[string]bool{"agent": true, "pool": true, "gate": true, "workflow": true, "channel": true, "escalation": true, "quota": true}
+
+func (c *checker) unknownRoot(n *ref) {
+	name := n.ref.Root
+	if why, ok := c.env.Hidden[name]; ok {
+		c.add(n.name0(), codeHiddenName, fmt.Sprintf("%s cannot be read here", name), why)
+		return
+	}
+	known := make([]string, 0, len(c.env.Roots))
+	for r := range c.env.Roots {
+		known = append(known, r)
+	}
+	slices.Sort(known)
+	list := "Names that can be read here begin with " + strings.Join(known, ", ") + "."
+	if len(known) == 0 {
+		list = "No names can be read here."
+	}
+	switch {
+	case isRoot(name):
+		c.add(n.name0(), codeHiddenName, fmt.Sprintf("%s cannot be read here", name), list)
+	case staticRoots[name]:
+		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("%s.NAME is a reference, not a value", name), "It can stand alone in the attribute that takes it, and in no expression.")
+	case diag.Nearest(name, known) != "":
+		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("Unknown name %q", name), fmt.Sprintf("Did you mean %q?", diag.Nearest(name, known)))
+	default:
+		if at := c.declaredAs(name); at != "" {
+			list = fmt.Sprintf("Did you mean %s?", at)
+		} else if c.condition && n.ref.Name == "" {
+			list += " A text stands in quotes: '" + name + "'."
+		}
+		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("Unknown name %q", name), list)
+	}
+}
+
+// declaredAs looks for a declaration of the name under any root.
+func (c *checker) declaredAs(name string) string {
+	for _, root := range rootNames {
+		if r := c.env.Roots[root]; r != nil {
+			if _, ok := r.Names[name]; ok {
+				return root + "." + name
+			}
+		}
+	}
+	return ""
+}
+
+// name0 is where the root itself stands.
+func (n *ref) name0() span { return span{n.start, n.start + len(n.ref.Root)} }
+
+func (c *checker) unknownName(n *ref, root *Root) {
+	name := n.ref.Name
+	if why, ok := root.Hidden[name]; ok {
+		f := c.add(n.name, codeHiddenName, fmt.Sprintf("%s %q cannot be read here", capital(root.What), name), why)
+		f.decl = root.at(name)
+		return
+	}
+	names := make([]string, 0, len(root.Names))
+	for k := range root.Names {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	detail := fmt.Sprintf("No %s of this name is declared.", root.What)
+	near := diag.Nearest(name, names)
+	switch {
+	case near != "":
+		detail += fmt.Sprintf(" Did you mean %q?", near)
+	case len(names) == 0:
+		detail = fmt.Sprintf("No %s is declared here.", root.What)
+	case len(names) <= 8:
+		detail += " There are " + strings.Join(names, ", ") + "."
+	}
+	f := c.add(n.name, codeUnknownName, fmt.Sprintf("Unknown %s %q", root.What, name), detail)
+	if near != "" {
+		f.decl = root.at(near)
+	}
+}
+
+func (r *Root) at(name string) *declared {
+	if r.Decl == nil {
+		return nil
+	}
+	return &declared{fmt.Sprintf("%s %q is declared here", capital(r.What), name), r, name}
+}
+
+// attr is the type of x.name for an x of type t. Reading through null gives null.
+func (c *checker) attr(t value.Type, name string, at span, x node) value.Type {
+	switch {
+	case t.IsAny():
+		return value.AnyType
+	case t.Kind == value.Null:
+		return t
+	case t.Kind == value.MapT:
+		return through(t, *t.Elem)
+	case t.Kind == value.ObjectT:
+		a, ok := t.Attrs[name]
+		if !ok {
+			c.unknownAttr(t, name, at, x)
+			return value.AnyType
+		}
+		if a.Optional {
+			a = a.OrNull()
+		}
+		a.Optional = false
+		return through(t, a)
+	}
+	detail := fmt.Sprintf("This is %s.", describeType(t))
+	if isList(t) {
+		detail += fmt.Sprintf(" Write [0].%s for one of its members, [*].%s for all.", name, name)
+	}
+	c.add(at, codeNoMembers, fmt.Sprintf("There is no .%s on %s", name, an(string(t.Kind))), detail)
+	return value.AnyType
+}
+
+// through is the type of a member of something that may be null.
+func through(whole, part value.Type) value.Type {
+	if whole.Nullable && !part.IsAny() {
+		part.Nullable = true
+	}
+	return part
+}
+
+func (c *checker) unknownAttr(t value.Type, name string, at span, x node) {
+	names := t.Names()
+	detail := "It has no attributes."
+	if near := diag.Nearest(name, names); near != "" {
+		detail = fmt.Sprintf("Did you mean %q?", near)
+	} else if len(names) > 0 {
+		detail = "It has " + strings.Join(names[:min(len(names), 16)], ", ") + "."
+	}
+	of := pathOf(x)
+	if of == "" || strings.HasPrefix(of, "#") {
+		of = "This object"
+	} else if r, ok := x.(*ref); ok {
+		of = r.ref.Root
+		if at != r.name && r.ref.Name != "" {
+			of += "." + r.ref.Name
+		}
+	}
+	c.add(at, codeUnknownAttr, fmt.Sprintf("%s has no attribute %q", of, name), detail)
+}
+
+func (c *checker) index(n *index) value.Type {
+	t := c.infer(n.x)
+	key, literal := n.key.(*lit)
+	switch {
+	case t.IsAny():
+		c.need(n.key, kScalar, "an index")
+		return value.AnyType
+	case t.Kind == value.Null:
+		c.infer(n.key)
+		return t
+	case isMap(t):
+		c.need(n.key, kString, "the key of a map")
+		if name, ok := key.name(); literal && ok {
+			return c.attr(t, name, n.key.at(), n.x)
+		}
+		if t.Kind == value.ObjectT {
+			return through(t, elemType(t).OrNull())
+		}
+		return through(t, *t.Elem)
+	case isList(t):
+		c.need(n.key, kWhole, "the index of a list")
+		if i, ok := key.whole(); literal && ok && t.Kind == value.TupleT {
+			return through(t, c.tupleMember(t, i, n.key.at()))
+		}
+		return through(t, elemType(t))
+	}
+	c.add(n.span, codeNoMembers, fmt.Sprintf("There is no [] on %s", an(string(t.Kind))), fmt.Sprintf("This is %s.", describeType(t)))
+	return value.AnyType
+}
+
+func (l *lit) name() (string, bool) {
+	if l == nil {
+		return "", false
+	}
+	s, ok := l.v.(string)
+	return s, ok
+}
+
+func (l *lit) whole() (int, bool) {
+	if l == nil {
+		return 0, false
+	}
+	f, ok := l.v.(float64)
+	return int(f), ok && whole(f)
+}
+
+func (c *checker) tupleMember(t value.Type, i int, at span) value.Type {
+	if i < 0 {
+		i += len(t.Elems)
+	}
+	if i < 0 || i >= len(t.Elems) {
+		c.add(at, codeNoMembers, fmt.Sprintf("There is no member %d", i), fmt.Sprintf("The list has %d members, counted from 0.", len(t.Elems)))
+		return value.AnyType
+	}
+	return t.Elems[i]
+}
+
+func (c *checker) slice(n *slice) value.Type {
+	t := c.infer(n.x)
+	for _, e := range []node{n.from, n.to} {
+		if e != nil {
+			c.need(e, kWhole, "a slice")
+		}
+	}
+	switch {
+	case t.IsAny():
+		return value.AnyType
+	case isList(t):
+		return through(t, value.List(elemType(t)))
+	case t.Kind == value.StringT:
+		return through(t, value.StringType)
+	}
+	c.add(n.span, codeNoMembers, fmt.Sprintf("There is no [:] on %s", an(string(t.Kind))), fmt.Sprintf("This is %s.", describeType(t)))
+	return value.AnyType
+}

@@ -1,0 +1,113 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// Evaluator implements [ir.Evaluator] for both languages. It parses a text on first use and keeps the result, so one
+// evaluator serves a run, or many, and grows with the number of different texts. It is safe for concurrent use.
+type Evaluator struct{ trees sync.Map } // of source to *tree
+
+type source struct {
+	kind ir.ExprKind
+	text string
+}
+
+// NewEvaluator makes an evaluator without anything parsed yet.
+func NewEvaluator() *Evaluator { return &Evaluator{} }
+
+var _ ir.Evaluator = (*Evaluator)(nil)
+
+// Eval computes e in the scope s. A failure of the expression itself is an [*Error], which names the part that failed; errors of the
+// scope are wrapped in it. A condition gives a bool or fails.
+func (ev *Evaluator) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
+	if e.Kind == ir.Const {
+		return e.Const, nil
+	}
+	t, err := ev.tree(e)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.eval(s)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := v.(bool); e.Kind == ir.Condition && !ok {
+		return nil, &Error{Part: shorten(e.Text), Err: fmt.Errorf("true or false is needed, but this is %s", describe(v))}
+	}
+	return v, nil
+}
+
+func (ev *Evaluator) tree(e *ir.Expr) (*tree, error) {
+	key := source{e.Kind, e.Text}
+	if t, ok := ev.trees.Load(key); ok {
+		return t.(*tree), nil
+	}
+	t, err := parse(e.Kind, e.Text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the stored expression %q: %w", shorten(e.Text), err)
+	}
+	ev.trees.Store(key, t)
+	return t, nil
+}
+
+// parse reads an expression that was checked before. The bounds hold all the same: a store can be damaged.
+func parse(kind ir.ExprKind, text string) (*tree, error) {
+	t := &tree{text: text}
+	var fs findings
+	switch kind {
+	case ir.HCL:
+		if err := guard([]byte(text)); err != nil {
+			return nil, err
+		}
+		x, diags := hclsyntax.ParseExpression([]byte(text+"\n"), "", hcl.InitialPos)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		l := &hclLowerer{}
+		t.root = l.lower(x)
+		t.slots, fs = l.slots, l.findings
+	case ir.Condition:
+		if len(text) > 2*MaxConditionBytes {
+			return nil, fmt.Errorf("a condition of %d bytes", len(text))
+		}
+		if _, depth := rewrite(text, func([]string) bool { return false }); depth > MaxConditionDepth+1 {
+			return nil, fmt.Errorf("a condition with brackets %d deep", depth)
+		}
+		l, root := parseCondition(text)
+		t.root, t.slots, fs = root, l.slots, l.findings
+	default:
+		return nil, fmt.Errorf("an expression of kind %q", kind)
+	}
+	for _, f := range fs.list {
+		if !f.warning {
+			return nil, errors.New(f.summary)
+		}
+	}
+	return t, nil
+}
+
+// eval computes the tree within the bounds of one evaluation.
+func (t *tree) eval(s ir.Scope) (value.Value, error) {
+	r := &run{scope: s, slots: make([]value.Value, t.slots)}
+	v, err := r.eval(t.root)
+	var e *Error
+	if errors.As(err, &e) && e.Part == "" {
+		e.Part = shorten(t.part(e.at))
+	}
+	return v, err
+}
+
+func (t *tree) part(s span) string {
+	if s.start < 0 || s.end > len(t.text) || s.start >= s.end {
+		return t.text
+	}
+	return t.text[s.start:s.end]
+}

@@ -1,0 +1,179 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// function is one entry of the table that both languages call. Functions are pure: they read their arguments and the
+// bounds of the evaluation, nothing else. The table is part of the behaviour number: a function's meaning never changes
+// under a stored run.
+type function struct {
+	name string
+	// sig are the parameters, blank separated, each a kind of kinds.go; "?" behind one makes it and the rest optional, "..." behind the
+	// last repeats it any number of times, also none.
+	sig  string
+	call func(r *run, a []value.Value) (value.Value, error)
+	// result gives the type of the result, from the types of the arguments. nil means any.
+	result func(a []value.Type) value.Type
+
+	params   []kind
+	required int
+	variadic bool
+}
+
+// functions is the table, by every name that a function is called by.
+var functions = map[string]*function{}
+
+// functionNames are the names in order, without internal ones.
+var functionNames []string
+
+func init() {
+	for _, group := range [][]function{numberFunctions, stringFunctions, listFunctions, mapFunctions, convertFunctions} {
+		for i := range group {
+			define(&group[i])
+		}
+	}
+	for alias, name := range exprNames {
+		if functions[alias] != nil || functions[name] == nil {
+			panic("expr: the alias " + alias + " stands for nothing or hides something")
+		}
+		functions[alias] = functions[name]
+	}
+	for name := range functions {
+		if name[0] != 0 {
+			functionNames = append(functionNames, name)
+		}
+	}
+	functionNames = append(functionNames, "try", "can")
+	slices.Sort(functionNames)
+}
+
+// exprNames are the names that expr-lang gives to functions of the table.
+var exprNames = map[string]string{
+	"len": "length", "trimPrefix": "trimprefix", "trimSuffix": "trimsuffix", "hasPrefix": "startswith", "hasSuffix": "endswith",
+	"toJSON": "jsonencode", "fromJSON": "jsondecode", "toBase64": "base64encode", "fromBase64": "base64decode", "uniq": "distinct",
+	"string": "tostring", "float": "tonumber",
+}
+
+func define(f *function) {
+	for _, p := range strings.Fields(f.sig) {
+		if rest, ok := strings.CutSuffix(p, "..."); ok {
+			p, f.variadic = rest, true
+		} else if rest, ok := strings.CutSuffix(p, "?"); ok {
+			p = rest
+		} else {
+			f.required++
+		}
+		f.params = append(f.params, kind(p))
+	}
+	if functions[f.name] != nil {
+		panic("expr: two functions named " + f.name)
+	}
+	functions[f.name] = f
+}
+
+// param returns what argument i must be.
+func (f *function) param(i int) kind {
+	if i < len(f.params) {
+		return f.params[i]
+	}
+	return f.params[len(f.params)-1]
+}
+
+// refused are functions that a user may expect, with the reason why they do not exist.
+var refused = map[string]string{
+	"now":           "The time is an input of a run, never read by an expression: an evaluation must give the same again when a run is resumed.",
+	"timestamp":     "The time is an input of a run, never read by an expression: an evaluation must give the same again when a run is resumed.",
+	"plantimestamp": "The time is an input of a run, never read by an expression: an evaluation must give the same again when a run is resumed.",
+	"uuid":          "An evaluation must give the same again when a run is resumed. run.id is unique, and names below it are, too.",
+	"bcrypt":        "An evaluation must give the same again when a run is resumed, and this function draws a random salt.",
+	"env":           "An expression reads no environment. Declare a variable, and give it with --var or FLOWRUN_VAR_name.",
+	"file":          "An expression reads no files. Read it in a step, such as run = [\"cat\", \"name\"].",
+	"templatefile":  "An expression reads no files. Write the template as a heredoc.",
+	"duration":      "Durations are strings such as \"90s\" in the attributes that take them; step.x.duration is a number of seconds.",
+	"date":          "Times are strings in RFC 3339, which compare in order of time.",
+	"timezone":      "Times are strings in RFC 3339, which compare in order of time.",
+	"get":           "Reading a member that is not there gives null: write x.name or x[key].",
+	"toPairs":       "Write keys(x) or values(x), which are in order of the keys.",
+	"fromPairs":     "Write zipmap(keys, values).",
+	"type":          "The type of a name is known when the file is checked. Compare with null to ask whether a value is there.",
+	"splitAfter":    "Write split(separator, text).",
+	"bitand":        "Numbers here have no bits.", "bitor": "Numbers here have no bits.", "bitxor": "Numbers here have no bits.", "bitnand": "Numbers here have no bits.",
+	"bitnot": "Numbers here have no bits.", "bitshl": "Numbers here have no bits.", "bitshr": "Numbers here have no bits.", "bitushr": "Numbers here have no bits.",
+}
+
+// makeCall finds the function and checks the number of arguments.
+func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bool, code string) node {
+	if name == "try" || name == "can" {
+		if len(args) == 0 || name == "can" && len(args) > 1 || spread {
+			fs.add(at, codeArgCount, name+" needs "+map[string]string{"try": "one or more expressions", "can": "one expression"}[name], "try gives the first that has a value, can tells whether there is one.")
+			return &lit{at, nil}
+		}
+		return &attempt{at, name == "can", args}
+	}
+	f := functions[name]
+	if f == nil {
+		if why, ok := refused[name]; ok {
+			fs.add(nameAt, codeRefusedFunc, fmt.Sprintf("There is no function %q here", name), why)
+			return &lit{at, nil}
+		}
+		detail := "The functions are Terraform's pure ones, and those of expr-lang."
+		if near := diag.Nearest(name, functionNames); near != "" {
+			detail = fmt.Sprintf("Did you mean %q?", near)
+		} else if lower := strings.ToLower(name); functions[lower] != nil {
+			detail = fmt.Sprintf("Did you mean %q?", lower)
+		}
+		fs.add(nameAt, code, fmt.Sprintf("Unknown function %q", name), detail)
+		return &lit{at, nil}
+	}
+	most := len(f.params)
+	if (len(args) < f.required && !spread) || (len(args) > most && !f.variadic) {
+		fs.add(at, codeArgCount, fmt.Sprintf("%s takes %s, and %d are given", name, f.takes(), len(args)), fmt.Sprintf("It is %s(%s).", name, strings.Join(strings.Fields(f.sig), ", ")))
+		return &lit{at, nil}
+	}
+	return &call{at, f, args, spread}
+}
+
+func (f *function) takes() string {
+	n := fmt.Sprint(f.required)
+	switch {
+	case f.variadic:
+		n = "at least " + n
+	case len(f.params) > f.required:
+		n = fmt.Sprintf("%d to %d", f.required, len(f.params))
+	}
+	if n == "1" {
+		return "1 argument"
+	}
+	return n + " arguments"
+}
+
+// constant makes a result type that does not depend on the arguments.
+func constant(t value.Type) func([]value.Type) value.Type {
+	return func([]value.Type) value.Type { return t }
+}
+
+// same gives the type of argument i.
+func same(i int) func([]value.Type) value.Type {
+	return func(a []value.Type) value.Type {
+		if i < len(a) {
+			return a[i]
+		}
+		return value.AnyType
+	}
+}
+
+// listLike gives a list of what argument i has as members.
+func listLike(i int) func([]value.Type) value.Type {
+	return func(a []value.Type) value.Type {
+		if i < len(a) {
+			return value.List(elemType(a[i]))
+		}
+		return value.AnyType
+	}
+}

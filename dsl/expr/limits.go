@@ -1,0 +1,35 @@
+package expr
+
+// The bounds. Those on text hold before a parser sees it; those on work hold in every evaluation, so that no small input
+// can exhaust time, stack or memory.
+const (
+	// MaxConditionBytes bounds the text of a condition.
+	MaxConditionBytes = 4 << 10
+	// MaxConditionDepth bounds brackets in each other in a condition.
+	MaxConditionDepth = 32
+	// MaxConditionNodes bounds the syntax tree of a condition.
+	MaxConditionNodes = 500
+	// MaxPredicateDepth bounds how deep predicates (all, filter …) lie in each other: an evaluation costs the product of their lists.
+	MaxPredicateDepth = 2
+	// MaxValueBytes bounds the text of a value.
+	MaxValueBytes = 1 << 20
+	// MaxValueDepth bounds brackets, templates and prefix operators in each other in a value, MaxConditionals its question marks.
+	MaxValueDepth   = 64
+	MaxConditionals = 1000
+	// MaxDigits and MaxExponent bound number literals: HCL holds numbers with arbitrary precision, and 1e8000000 costs it 43 s.
+	MaxDigits   = 40
+	MaxExponent = 400
+	// MaxPatternBytes bounds a regular expression, MaxPatternInstr its compiled program ("(.*a){900}b" has 11 bytes).
+	MaxPatternBytes = 256
+	MaxPatternInstr = 4000
+	// MaxStringBytes bounds every string that an evaluation makes.
+	MaxStringBytes = 1 << 20
+	// MaxRange bounds the members that range and a..b make, and every list that a function makes.
+	MaxRange = 200_000
+	// MaxSteps bounds the nodes that one evaluation computes; a step takes 20 to 100 ns.
+	MaxSteps = 4_000_000
+	// MaxBytes bounds the memory that one evaluation asks for, freed or not.
+	MaxBytes = 64 << 20
+	// maxTreeDepth bounds recursion over a syntax tree that somebody else parsed: long chains of operators are deep, too.
+	maxTreeDepth = 1000
+)

@@ -1,0 +1,113 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// shape says how much of a path is part of an [ir.Ref].
+type shape int
+
+const (
+	attrRoot  shape = iota // root.attribute: each, run, previous, result, error
+	declRoot               // root.NAME: var, local, input
+	stepRoot               // step.NAME.attribute
+	plainRoot              // the root alone: attempt, iteration, feedback
+)
+
+// shapes is part of the language, not of a place: a stored expression is read back without an environment.
+var shapes = map[string]shape{
+	"var": declRoot, "local": declRoot, "input": declRoot, "step": stepRoot,
+	"attempt": plainRoot, "iteration": plainRoot, "feedback": plainRoot,
+}
+
+// rootNames are the roots of the language in the order in which messages list them.
+var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "result", "error", "feedback"}
+
+func compareRefs(a, b ir.Ref) int {
+	if c := strings.Compare(a.Root, b.Root); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Attr, b.Attr)
+}
+
+func sortRefs(refs []ir.Ref) []ir.Ref {
+	slices.SortFunc(refs, compareRefs)
+	return slices.Compact(refs)
+}
+
+// Refs lists the names that an expression reads, sorted and without repeats, without checking that they exist.
+func Refs(x hclsyntax.Expression) []ir.Ref {
+	l := &hclLowerer{base: x.Range().Start.Byte}
+	l.lower(x)
+	return sortRefs(l.reads)
+}
+
+// Name is one static reference, such as agent.backend.
+type Name struct {
+	Name  string
+	Range diag.Range // of the whole reference
+}
+
+// Static reads a bare reference to a declaration, root.NAME, such as agent.backend for root "agent". ok is false, and
+// the diagnostics say why, where x is anything else. It does not look whether the name is declared.
+func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag.List) {
+	rng := Range(x.Range())
+	if t, is := x.(*hclsyntax.ScopeTraversalExpr); is && len(t.Traversal) == 2 && t.Traversal.RootName() == root {
+		if attr, is := t.Traversal[1].(hcl.TraverseAttr); is {
+			return Name{attr.Name, rng}, true, nil
+		}
+	}
+	return Name{}, false, diag.List{{
+		Code:    codeStatic,
+		Summary: "A bare reference to " + an(root) + " is needed here",
+		Detail:  "Write " + root + ".NAME, without quotes and without ${}: it is a reference that is followed when the file is read, not a value.",
+		Subject: rng,
+	}}
+}
+
+// StaticList reads a list of bare references, [root.A, root.B], in order. Members that are something else are left out
+// and reported.
+func StaticList(x hclsyntax.Expression, root string) ([]Name, diag.List) {
+	t, ok := x.(*hclsyntax.TupleConsExpr)
+	if !ok {
+		return nil, diag.List{{
+			Code:    codeStatic,
+			Summary: "A list of bare references is needed here",
+			Detail:  "Write [" + root + ".NAME, …], in brackets even where it is a single one.",
+			Subject: Range(x.Range()),
+		}}
+	}
+	var names []Name
+	var diags diag.List
+	for _, e := range t.Exprs {
+		n, ok, ds := Static(e, root)
+		diags = append(diags, ds...)
+		if ok {
+			names = append(names, n)
+		}
+	}
+	return names, diags
+}
+
+// Range is a range of hcl as diagnostics have it.
+func Range(r hcl.Range) diag.Range {
+	pos := func(p hcl.Pos) diag.Pos { return diag.Pos{Line: p.Line, Column: p.Column, Byte: p.Byte} }
+	return diag.Range{File: r.Filename, Start: pos(r.Start), End: pos(r.End)}
+}
+
+// an puts the article before a word.
+func an(word string) string {
+	if word != "" && strings.ContainsRune("aeiou", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + word
+}
