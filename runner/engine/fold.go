@@ -57,13 +57,17 @@ func (f *Fold) Replay(b journal.Batch, out *event.Reaction) ([]event.Event, erro
 }
 
 // Feed stamps events with their numbers and the time now (never earlier than the event before), steps the machine,
-// and returns the batch that must be durable before out is acted upon. Seq and At of the events are filled in.
+// and returns the batch that must be durable before out is acted upon. Seq and At of the events are filled in. It takes
+// as many of them as one batch holds: the first Count of the batch; the caller keeps the rest for the next.
 func (f *Fold) Feed(now event.Time, events []event.Event, out *event.Reaction) (journal.Batch, error) {
 	if f.write == nil {
 		f.write = journal.NewWriter(f.read.Next(), f.read.Link())
 	}
 	out.Reset()
 	for i := range events {
+		if f.write.Full() || f.end != nil {
+			break
+		}
 		events[i].Seq, events[i].At = f.seq+1, max(now, f.last)
 		if err := f.write.Add(events[i]); err != nil {
 			return journal.Batch{}, err

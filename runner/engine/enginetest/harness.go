@@ -1,0 +1,69 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// Harness is how the suite gets at one kind of host.
+type Harness struct {
+	// NewStore makes an empty store, gone with the test.
+	NewStore func(t *testing.T) Store
+	// Blocking tells that attempts run in goroutines of their own, so that one may block until its context is done.
+	// Without it, the tests that need such an attempt are skipped.
+	Blocking bool
+}
+
+// Store is one durable place and its time.
+type Store interface {
+	// Open starts a host as a process of its own would: two hosts that are open at once are two drivers.
+	Open(t *testing.T, f engine.Factory, x executor.Executor) Host
+	// Advance moves the time of all hosts. A host whose time moves by itself may ignore it.
+	Advance(d time.Duration)
+}
+
+// Host is one process.
+type Host interface {
+	engine.Engine
+	// CrashAt makes the host die at its nth commit from now on, before or after it became durable. From then on all that
+	// it is asked returns an error that wraps ErrCrashed, and it owns nothing.
+	CrashAt(n int, after bool)
+	// BreakAt makes the nth commit from now on fail, with an error that wraps ErrDisk. The host lives on.
+	BreakAt(n int)
+	// Crash is death at once.
+	Crash()
+	// Close is a clean end. A host that has crashed is left alone.
+	Close()
+}
+
+// What faults look like.
+var (
+	ErrCrashed = errors.New("the process was killed")
+	ErrDisk    = errors.New("input/output error")
+)
+
+// drive drives a run to its end and moves time along as long as it takes.
+func drive(ctx context.Context, s Store, h Host, run string, w engine.Watcher) error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.Drive(ctx, run, w)
+		done <- err
+	}()
+	return moveUntil(s, done)
+}
+
+func moveUntil(s Store, done <-chan error) error {
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(2 * time.Millisecond):
+			s.Advance(time.Second)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package enginetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// machine runs a Program. One event is O(1) besides what it sets free.
+type machine struct {
+	run     string
+	program Program
+	tasks   []task
+	byName  map[string]int
+	ready   []int            // tasks whose turn comes when there is room
+	live    map[uint64]int   // ticket to task
+	timer   map[uint64]int   // timer to task
+	flight  []uint64         // tickets in the order of their starts; dead ones among them
+	agenda  []event.Reaction // what is still to be said, a piece each
+	now     event.Time
+	left    int
+	bad     []string
+	ticket  uint64
+	timers  uint64
+	dying   bool
+	begun   bool
+	over    bool
+}
+
+type task struct {
+	missing int // of those that it comes after
+	next    []int
+	attempt int
+	status  event.Status
+	timer   uint64
+}
+
+func newMachine(run string, p Program) *machine {
+	m := &machine{run: run, program: p, tasks: make([]task, len(p.Tasks)), byName: map[string]int{}, live: map[uint64]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
+	for i, t := range p.Tasks {
+		m.byName[t.Name] = i
+		m.tasks[i].status = event.Pending
+		m.tasks[i].missing = len(t.After)
+		for _, a := range t.After {
+			j := m.byName[a]
+			m.tasks[j].next = append(m.tasks[j].next, i)
+		}
+	}
+	return m
+}
+
+// Step takes an event.
+func (m *machine) Step(ev event.Event) error {
+	if m.begun == (ev.RunStarted != nil) {
+		return fmt.Errorf("event %d is %s", ev.Seq, ev.Kind())
+	}
+	if m.over {
+		return fmt.Errorf("event %d comes after the end", ev.Seq)
+	}
+	m.now = ev.At
+	switch {
+	case ev.RunStarted != nil:
+		m.begin()
+	case ev.AttemptFinished != nil:
+		m.finished(ev.AttemptFinished)
+	case ev.TimerFired != nil:
+		m.fired(ev.TimerFired.Timer)
+	case ev.External != nil:
+		m.cancel(ev.External.Reason)
+	case ev.DriverChanged != nil:
+		m.again()
+	}
+	m.fill()
+	m.settle()
+	return nil
+}
+
+// Advance says up to budget pieces of what there is to say.
+func (m *machine) Advance(budget int, out *event.Reaction) bool {
+	n := min(budget, len(m.agenda))
+	for _, r := range m.agenda[:n] {
+		out.Commands = append(out.Commands, r.Commands...)
+		out.Transitions = append(out.Transitions, r.Transitions...)
+	}
+	m.agenda = m.agenda[n:]
+	if len(m.agenda) == 0 {
+		m.agenda = nil
+	}
+	return len(m.agenda) > 0
+}
+
+func (m *machine) ask(c event.Command) {
+	m.agenda = append(m.agenda, event.Reaction{Commands: []event.Command{c}})
+}
+
+func (m *machine) move(i int, to event.Status, reason string) {
+	t := event.Transition{At: m.now, To: to, Reason: reason}
+	if i >= 0 {
+		t.Node, t.From, t.Attempt = m.program.Tasks[i].Name, m.tasks[i].status, m.tasks[i].attempt
+		m.tasks[i].status = to
+	}
+	m.agenda = append(m.agenda, event.Reaction{Transitions: []event.Transition{t}})
+}
+
+func (m *machine) begin() {
+	m.begun = true
+	reason := ""
+	if m.program.Twist {
+		reason = "twisted"
+	}
+	m.move(-1, event.Running, reason)
+	for i := range m.tasks {
+		if m.tasks[i].missing == 0 {
+			m.release(i)
+		}
+	}
+}
+
+// release sets a task free: a timer at once, an attempt when there is room.
+func (m *machine) release(i int) {
+	if w := m.program.Tasks[i].Wait; w > 0 {
+		m.set(i, w, "wait")
+		m.move(i, event.Waiting, "")
+		return
+	}
+	m.ready = append(m.ready, i)
+}
+
+func (m *machine) set(i int, d time.Duration, why string) {
+	m.timers++
+	m.timer[m.timers] = i
+	m.tasks[i].timer = m.timers
+	m.ask(event.Command{SetTimer: &event.SetTimer{Timer: m.timers, Node: m.program.Tasks[i].Name, Due: m.now.Add(d), Why: why}})
+}
+
+// fill starts what is ready while there is room.
+func (m *machine) fill() {
+	for len(m.ready) > 0 && !m.dying && (m.program.Parallel == 0 || len(m.live) < m.program.Parallel) {
+		i := m.ready[0]
+		m.ready = m.ready[1:]
+		m.tasks[i].attempt++
+		m.start(i)
+		m.move(i, event.Running, "")
+	}
+}
+
+func (m *machine) start(i int) {
+	m.ticket++
+	m.live[m.ticket] = i
+	m.flight = append(m.flight, m.ticket)
+	t := m.program.Tasks[i]
+	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: m.run + "/" + t.Name, Run: m.run, Workflow: "test"}
+	if t.Null {
+		a.Agent = &event.AgentRequest{Name: "null", Type: "null", With: t.With}
+	} else {
+		a.Argv = []string{t.Name}
+	}
+	m.ask(event.Command{Start: a})
+}
+
+func (m *machine) finished(f *event.AttemptFinished) {
+	i, live := m.live[f.Ticket]
+	if !live {
+		return // late: recorded, and that is all
+	}
+	delete(m.live, f.Ticket)
+	switch {
+	case m.dying:
+		m.close(i, event.Cancelled, "")
+	case f.Outcome == event.OK:
+		m.close(i, event.Succeeded, "")
+		for _, j := range m.tasks[i].next {
+			if m.tasks[j].missing--; m.tasks[j].missing == 0 {
+				m.release(j)
+			}
+		}
+	case m.tasks[i].attempt < m.program.Tasks[i].Tries:
+		m.set(i, time.Second, "backoff")
+		m.move(i, event.Waiting, "failed once more")
+	default:
+		m.close(i, event.FailedS, f.Error.Message)
+		m.bad = append(m.bad, m.program.Tasks[i].Name)
+		m.block(i)
+	}
+}
+
+// block ends what can never start.
+func (m *machine) block(i int) {
+	for _, j := range m.tasks[i].next {
+		if !m.tasks[j].status.Terminal() {
+			m.close(j, event.Blocked, "")
+			m.block(j)
+		}
+	}
+}
+
+func (m *machine) close(i int, to event.Status, reason string) {
+	m.move(i, to, reason)
+	m.left--
+}
+
+func (m *machine) fired(timer uint64) {
+	i, set := m.timer[timer]
+	if !set || m.dying {
+		return
+	}
+	delete(m.timer, timer)
+	m.tasks[i].timer = 0
+	if m.program.Tasks[i].Wait == 0 {
+		m.ready = append(m.ready, i)
+		return
+	}
+	m.close(i, event.Succeeded, "")
+	for _, j := range m.tasks[i].next {
+		if m.tasks[j].missing--; m.tasks[j].missing == 0 {
+			m.release(j)
+		}
+	}
+}
+
+func (m *machine) cancel(reason string) {
+	if m.dying {
+		return
+	}
+	m.dying, m.ready = true, nil
+	for _, ticket := range m.inFlight() {
+		m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.program.Tasks[m.live[ticket]].Name, Reason: reason}})
+	}
+	for i := range m.tasks {
+		t := &m.tasks[i]
+		if t.timer != 0 {
+			m.ask(event.Command{CancelTimer: &event.CancelTimer{Timer: t.timer}})
+		}
+		if !t.status.Terminal() && t.status != event.Running {
+			m.close(i, event.Cancelled, "")
+		}
+	}
+}
+
+// inFlight is the live tickets in the order of their starts.
+func (m *machine) inFlight() []uint64 {
+	list := m.flight[:0:0]
+	for _, ticket := range m.flight {
+		if _, live := m.live[ticket]; live {
+			list = append(list, ticket)
+		}
+	}
+	m.flight = list
+	return append([]uint64(nil), list...)
+}
+
+// again asks once more for all that was in flight: same number, same key, another ticket.
+func (m *machine) again() {
+	for _, ticket := range m.inFlight() {
+		i := m.live[ticket]
+		delete(m.live, ticket)
+		if m.dying {
+			m.close(i, event.Cancelled, "")
+			continue
+		}
+		m.start(i)
+	}
+}
+
+func (m *machine) settle() {
+	if m.left > 0 || m.over {
+		return
+	}
+	m.over = true
+	end := &event.End{Status: event.Succeeded}
+	switch {
+	case m.dying:
+		end.Status, end.Limit = event.Cancelled, true
+	case len(m.bad) > 0:
+		end.Status, end.Error = event.FailedS, &event.Error{Kind: event.Recoverable, Message: fmt.Sprint(m.bad), ExitCode: -1}
+	}
+	m.move(-1, end.Status, "")
+	m.ask(event.Command{End: end})
+}

@@ -1,0 +1,88 @@
+package enginetest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Program is what the suite's machine runs: tasks that start when those that they come after have ended well.
+type Program struct {
+	Tasks []Task `json:"tasks"`
+	// Parallel bounds the live attempts; 0 means no bound.
+	Parallel int `json:"parallel,omitempty"`
+	// Twist makes the machine react otherwise, as another release might.
+	Twist bool `json:"twist,omitempty"`
+}
+
+// Task is an attempt, answered by the executor or, if Null, by an agent of type null; or, with Wait, a timer.
+type Task struct {
+	Name  string        `json:"name"`
+	After []string      `json:"after,omitempty"`
+	Null  bool          `json:"null,omitempty"`
+	Wait  time.Duration `json:"wait,omitempty"`
+	// Tries is how many attempts there are, a second apart each; 0 means 1.
+	Tries int `json:"tries,omitempty"`
+	// With is what a null agent gives back.
+	With string `json:"with,omitempty"`
+}
+
+// Start makes a start of a program.
+func (p Program) Start() engine.Start {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(b)
+	return engine.Start{
+		Header:     journal.Header{Format: journal.Format, Behaviour: 1, Definition: hex.EncodeToString(sum[:]), Workflow: "test"},
+		Definition: b,
+		First:      event.RunStarted{Workflow: "test"},
+	}
+}
+
+// Factory makes the suite's machine.
+func Factory(h journal.Header, definition []byte) (engine.Machine, error) {
+	var p Program
+	if err := json.Unmarshal(definition, &p); err != nil {
+		return nil, fmt.Errorf("a program of the suite: %w", err)
+	}
+	return newMachine(h.Run, p), nil
+}
+
+// Twisted makes a machine that does not repeat what Factory's does.
+func Twisted(h journal.Header, definition []byte) (engine.Machine, error) {
+	m, err := Factory(h, definition)
+	if err == nil {
+		m.(*machine).program.Twist = true
+	}
+	return m, err
+}
+
+// Chain is n null attempts, one after the other.
+func Chain(n int) Program {
+	var p Program
+	for i := range n {
+		t := Task{Name: fmt.Sprintf("t%d", i), Null: true, With: "x"}
+		if i > 0 {
+			t.After = []string{fmt.Sprintf("t%d", i-1)}
+		}
+		p.Tasks = append(p.Tasks, t)
+	}
+	return p
+}
+
+// Fan is n null attempts, up to parallel at once.
+func Fan(n, parallel int) Program {
+	p := Program{Parallel: parallel}
+	for i := range n {
+		p.Tasks = append(p.Tasks, Task{Name: fmt.Sprintf("t%d", i), Null: true, With: "x"})
+	}
+	return p
+}

@@ -1,0 +1,135 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Run puts a kind of host through the suite.
+func Run(t *testing.T, h Harness) {
+	for _, test := range []struct {
+		name     string
+		blocking bool
+		run      func(*testing.T, Store)
+	}{
+		{"a start is durable, and one however often it is asked for", false, startIsDurable},
+		{"a run goes to its end", false, runsToEnd},
+		{"what is shown is durable", false, shownIsDurable},
+		{"a run that ended is replayed and not repeated", false, endedIsReplayed},
+		{"a run may end with its first event", false, endsAtOnce},
+		{"unknown runs are refused", false, unknownRuns},
+		{"timers fire in order and not early", false, timersFire},
+		{"a failed attempt is tried again after its backoff", false, backoff},
+		{"batches are bounded by number", false, boundedBatches},
+		{"batches are bounded by size", false, boundedBytes},
+		{"a stop is no cancel", true, stopIsNoCancel},
+		{"a stop keeps timers", false, stopKeepsTimers},
+		{"a crash at any commit loses nothing", false, crashAnywhere},
+		{"a crash loses what was in flight, and says so", true, crashInFlight},
+		{"a broken commit is the last", false, brokenCommit},
+		{"another machine is noticed", false, otherMachine},
+		{"a cancel reaches live attempts", true, cancelLive},
+		{"a cancel waits for a driver", false, cancelBeforeDrive},
+		{"a cancel comes from another process", true, cancelFromOutside},
+		{"a cancel of what has ended does nothing", false, cancelAfterEnd},
+		{"a run has one driver", true, oneDriver},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.blocking && !h.Blocking {
+				t.Skip("this host's attempts cannot block")
+			}
+			test.run(t, h.NewStore(t))
+		})
+	}
+}
+
+// start makes a run or ends the test.
+func start(t *testing.T, h Host, p Program) string {
+	t.Helper()
+	run, err := h.Start(context.Background(), p.Start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// mustEnd drives a run to its end and checks its status.
+func mustEnd(t *testing.T, s Store, h Host, run string, want event.Status) {
+	t.Helper()
+	if err := drive(context.Background(), s, h, run, nil); err != nil {
+		t.Fatal(err)
+	}
+	end, err := h.Drive(context.Background(), run, nil)
+	if err != nil || end.Status != want {
+		t.Fatalf("the run ended %s (%v), want %s", end.Status, err, want)
+	}
+}
+
+// events reads a journal, checks its chain, its numbers, its times and, with a fresh machine, its digests.
+func events(t *testing.T, h Host, run string) []event.Event {
+	t.Helper()
+	list, err := read(h, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func read(h Host, run string) ([]event.Event, error) {
+	var batches []journal.Batch
+	header, definition, err := h.Journal(context.Background(), run, func(b journal.Batch) error {
+		b.Body = slices.Clone(b.Body)
+		batches = append(batches, b)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := Factory(header, definition)
+	if err != nil {
+		return nil, err
+	}
+	var all []event.Event
+	var out event.Reaction
+	fold := engine.NewFold(header, m)
+	for _, b := range batches {
+		list, err := fold.Replay(b, &out)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	for i := range all {
+		if i > 0 && all[i].At < all[i-1].At {
+			return nil, errors.New("time runs back in the journal")
+		}
+	}
+	return all, nil
+}
+
+// kinds is the sequence of events by kind.
+func kinds(list []event.Event) []string {
+	names := make([]string, len(list))
+	for i, ev := range list {
+		names[i] = ev.Kind()
+	}
+	return names
+}
+
+// diamond is a small program with all that a task can be.
+func diamond() Program {
+	return Program{Parallel: 3, Tasks: []Task{
+		{Name: "a"},
+		{Name: "b", After: []string{"a"}, Null: true, With: "b"},
+		{Name: "c", After: []string{"a"}, Tries: 2},
+		{Name: "w", After: []string{"a"}, Wait: 5e9},
+		{Name: "d", After: []string{"b", "c", "w"}},
+		{Name: "e", After: []string{"d"}, Null: true, With: "e"},
+	}}
+}

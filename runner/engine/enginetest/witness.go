@@ -1,0 +1,76 @@
+package enginetest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// witness is an executor that remembers what it was asked, outside of all stores.
+type witness struct {
+	mu    sync.Mutex
+	calls []event.Attempt
+	// fails says how often a task fails before it succeeds.
+	fails map[string]int
+	// hangs are tasks that block until their context is done; cause gets why.
+	hangs map[string]bool
+	begun chan string
+	cause chan error
+}
+
+func newWitness() *witness {
+	return &witness{fails: map[string]int{}, hangs: map[string]bool{}, begun: make(chan string, 100), cause: make(chan error, 100)}
+}
+
+func (w *witness) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	w.mu.Lock()
+	w.calls = append(w.calls, a)
+	failing, hanging := w.fails[a.Name] > 0, w.hangs[a.Name]
+	if failing {
+		w.fails[a.Name]--
+	}
+	w.mu.Unlock()
+	f := executor.Answer(a)
+	f.Outcome = event.OK
+	if a.Agent != nil {
+		f.Output = a.Agent.With
+	}
+	if hanging {
+		w.begun <- a.Name
+		<-ctx.Done()
+		w.cause <- context.Cause(ctx)
+		failing = true
+	}
+	if failing {
+		f.Outcome = event.Failed
+		f.Error = &event.Error{Kind: event.Transient, Message: "as told", ExitCode: -1}
+	}
+	return f
+}
+
+// took gives the attempts of a task so far.
+func (w *witness) took(name string) []event.Attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []event.Attempt
+	for _, a := range w.calls {
+		if a.Name == name {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func (w *witness) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.calls)
+}
+
+func (w *witness) allow(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.hangs, name)
+}

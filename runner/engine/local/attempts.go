@@ -1,0 +1,93 @@
+package local
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// attempts are the live ones of a run: a goroutine each, whose answers come through a channel.
+type attempts struct {
+	executor executor.Executor
+	now      func() event.Time
+	ctx      context.Context
+	stopAll  context.CancelCauseFunc
+	cancel   map[uint64]context.CancelCauseFunc // by ticket
+	answers  chan event.AttemptFinished
+	closed   chan struct{} // nobody listens to answers any more
+	running  sync.WaitGroup
+}
+
+// maxAnswers is how many answers wait while a batch is being synced; more wait in their goroutines.
+const maxAnswers = 1024
+
+func newAttempts(x executor.Executor, now func() event.Time) *attempts {
+	a := &attempts{executor: x, now: now, cancel: map[uint64]context.CancelCauseFunc{},
+		answers: make(chan event.AttemptFinished, maxAnswers), closed: make(chan struct{})}
+	a.ctx, a.stopAll = context.WithCancelCause(context.Background())
+	return a
+}
+
+// direct tells whether an attempt is answered at once: an agent of type null starts nothing that could block.
+func direct(r *event.Attempt) bool { return r.Agent != nil && r.Agent.Type == "null" }
+
+func (a *attempts) start(r event.Attempt) {
+	ctx, cancel := context.WithCancelCause(a.ctx)
+	a.cancel[r.Ticket] = cancel
+	a.running.Add(1)
+	go func() {
+		defer a.running.Done()
+		answer := a.execute(ctx, r)
+		select {
+		case a.answers <- answer:
+		case <-a.closed:
+		}
+	}()
+}
+
+// execute makes sure that the answer is one to this attempt.
+func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFinished {
+	began := a.now()
+	f := a.executor.Execute(ctx, r)
+	f.Ticket, f.Node, f.Attempt, f.Gate = r.Ticket, r.Node, r.Attempt, r.Gate
+	if f.StartedAt == 0 {
+		f.StartedAt = began
+	}
+	return f
+}
+
+// over forgets an attempt that has answered.
+func (a *attempts) over(ticket uint64) {
+	if cancel := a.cancel[ticket]; cancel != nil {
+		cancel(nil)
+		delete(a.cancel, ticket)
+	}
+}
+
+func (a *attempts) end(ticket uint64) {
+	if cancel := a.cancel[ticket]; cancel != nil {
+		cancel(executor.Cancelled)
+	}
+}
+
+// stop ends all that is live, throws their answers away, and tells whether they were gone within the grace.
+func (a *attempts) stop(grace time.Duration) bool {
+	a.stopAll(executor.Stopping)
+	close(a.closed)
+	gone := make(chan struct{})
+	go func() {
+		a.running.Wait()
+		close(gone)
+	}()
+	limit := time.NewTimer(grace)
+	defer limit.Stop()
+	select {
+	case <-gone:
+		return true
+	case <-limit.C:
+		return false
+	}
+}

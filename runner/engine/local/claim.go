@@ -1,0 +1,183 @@
+package local
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// claimed is a run's row at the moment when this process took it.
+type claimed struct {
+	key    int64
+	id     string
+	epoch  int64 // ours; 0 if the run has ended and nobody need own it
+	header journal.Header
+	status event.Status
+	seq    uint64
+	link   journal.Link
+	// What the row said before.
+	ended  bool
+	driven bool
+	clean  bool
+	owner  int64 // 0: nobody
+	pid    int64 // of the owner, if its row was still there
+	alive  bool  // the owner was, and lost the run to us
+}
+
+const runRow = `SELECT r.key, r.id, r.header, r.status, r.seq, r.link, r.ended != 0, r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
+	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ?`
+
+func scanRun(scan func(...any) error, run string) (claimed, error) {
+	var c claimed
+	var header, link []byte
+	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.ended, &c.driven, &c.clean, &c.owner, &c.pid)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, refused{fmt.Errorf("%w: %s", engine.ErrNoRun, run)}
+	}
+	if err != nil {
+		return c, err
+	}
+	if copy(c.link[:], link) != len(c.link) {
+		return c, refused{fmt.Errorf("%w: run %s: its row holds %d bytes for a link", journal.ErrBroken, run, len(link))}
+	}
+	if c.header, err = journal.DecodeHeader(header); err != nil {
+		return c, refused{fmt.Errorf("%w: run %s: %w", journal.ErrBroken, run, err)}
+	}
+	return c, nil
+}
+
+// claim makes this process the owner of a run that has not ended. Errors: engine.ErrNoRun, engine.ErrOwned, and
+// journal.ErrBroken if the row, the last batch and the mark beside the database do not fit together.
+func (e *Engine) claim(run string) (claimed, error) {
+	epoch, err := e.epoch()
+	if err != nil {
+		return claimed{}, err
+	}
+	var c claimed
+	err = e.write(func(tx *transaction) (err error) {
+		get := func(dest ...any) error { return tx.get(runRow, []any{run}, dest...) }
+		if c, err = scanRun(get, run); err != nil {
+			return err
+		}
+		if err := e.checkTail(tx, &c); err != nil || c.ended {
+			return err
+		}
+		if c.owner != 0 && c.owner != epoch {
+			if c.alive, err = locked(e.lockPath(c.owner)); err != nil {
+				return err
+			}
+			if c.alive && !e.options.TakeOver {
+				return refused{fmt.Errorf("%w: run %s, process %d", engine.ErrOwned, run, c.pid)}
+			}
+		}
+		_, err = tx.exec("UPDATE runs SET owner = ?, clean = 0, driven = 1 WHERE key = ?", epoch, c.key)
+		c.epoch = epoch
+		return err
+	})
+	return c, err
+}
+
+// checkTail compares the row with the last batch and with the mark.
+func (e *Engine) checkTail(tx *transaction, c *claimed) error {
+	var first, count uint64
+	var link []byte
+	err := tx.get("SELECT first, count, link FROM batches WHERE run = ? ORDER BY first DESC LIMIT 1", []any{c.key}, &first, &count, &link)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return refused{fmt.Errorf("%w: run %s: its journal is empty, %d events were stored", journal.ErrBroken, c.id, c.seq)}
+	case err != nil:
+		return err
+	case first+count-1 != c.seq || string(link) != string(c.link[:]):
+		return refused{fmt.Errorf("%w: run %s: its journal ends at event %d, its row says %d with link %s", journal.ErrBroken, c.id, first+count-1, c.seq, c.link)}
+	}
+	if err := checkMark(e.markPath(c.id), c.id, c.seq, c.link); err != nil {
+		return refused{err}
+	}
+	return nil
+}
+
+// release gives a run back. clean tells that nothing of it is in flight and nothing got lost.
+func (e *Engine) release(c *claimed, clean, driven bool) error {
+	return e.write(func(tx *transaction) error {
+		_, err := tx.exec("UPDATE runs SET owner = NULL, clean = ?, driven = ? WHERE key = ? AND owner = ?", clean, driven, c.key, c.epoch)
+		return err
+	})
+}
+
+// finish notes the end of a run whose journal has ended already: with its first event, or just before its driver died.
+func (e *Engine) finish(c *claimed, end *event.End, at event.Time) error {
+	if c.ended {
+		return nil
+	}
+	return e.write(func(tx *transaction) error {
+		_, err := tx.exec("UPDATE runs SET status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
+			string(end.Status), int64(at), summarize(end), c.key, c.epoch)
+		return err
+	})
+}
+
+// change is what an append tells the run's row besides the journal's new end.
+type change struct {
+	status  event.Status
+	ended   event.Time // 0: not yet
+	summary []byte
+	taken   []int64 // inbox rows that the batch holds
+}
+
+// append makes a batch durable, if the run is still ours.
+func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
+	err := e.write(func(tx *transaction) error {
+		if err := c.advance(tx, b, ch); err != nil {
+			return err
+		}
+		_, err := tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
+			c.key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
+		for _, id := range ch.taken {
+			if err == nil {
+				_, err = tx.exec("DELETE FROM inbox WHERE id = ?", id)
+			}
+		}
+		if ch.ended != 0 && err == nil { // what came too late
+			_, err = tx.exec("DELETE FROM inbox WHERE run = ?", c.key)
+		}
+		return err
+	})
+	if err == nil {
+		c.seq, c.link, c.status, c.ended = b.Last(), b.Link, ch.status, ch.ended != 0
+	}
+	return err
+}
+
+// advance moves the row's end of the journal, which only the owner can, and only from where it last saw it.
+func (c *claimed) advance(tx *transaction, b journal.Batch, ch change) error {
+	var n int64
+	var err error
+	if ch.ended == 0 {
+		n, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ? WHERE key = ? AND owner = ? AND seq = ?",
+			int64(b.Last()), b.Link[:], string(ch.status), c.key, c.epoch, int64(b.First-1))
+	} else {
+		n, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ? AND seq = ?",
+			int64(b.Last()), b.Link[:], string(ch.status), int64(ch.ended), ch.summary, c.key, c.epoch, int64(b.First-1))
+	}
+	if err != nil || n == 1 {
+		return err
+	}
+	owner, err := tx.owner(c.key)
+	if err != nil {
+		return err
+	}
+	if owner != c.epoch {
+		return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, c.id)}
+	}
+	return fmt.Errorf("%w: run %s does not end before event %d, as it did for its owner", journal.ErrBroken, c.id, b.First)
+}
+
+// owner is 0 where there is none.
+func (tx *transaction) owner(key int64) (owner int64, err error) {
+	err = tx.get("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{key}, &owner)
+	return owner, err
+}

@@ -1,0 +1,91 @@
+package local
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// collect queues what has come, without waiting: answers, then timers by (due, number), then the inbox. It stops where a
+// batch is full, so that an endless stream of one kind cannot grow the queue.
+func (d *drive) collect() error {
+	d.answers()
+	now := d.engine.now()
+	for d.room() {
+		t, ok := d.timers.due(now)
+		if !ok {
+			break
+		}
+		d.queue = append(d.queue, event.Event{TimerFired: &event.TimerFired{Timer: t.Timer, Node: t.Node}})
+	}
+	select {
+	case <-d.poked:
+		return d.lookAround()
+	default:
+		return nil
+	}
+}
+
+func (d *drive) room() bool { return len(d.queue) < journal.MaxBatchEvents }
+
+func (d *drive) answers() {
+	for d.room() {
+		select {
+		case f := <-d.live.answers:
+			d.answered(f)
+		default:
+			return
+		}
+	}
+}
+
+func (d *drive) answered(f event.AttemptFinished) {
+	d.live.over(f.Ticket)
+	d.queue = append(d.queue, event.Event{AttemptFinished: &f})
+}
+
+// lookAround reads the inbox, and sees whether the store still works and the run is still ours.
+func (d *drive) lookAround() error {
+	if err := d.engine.commits.failure(); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	var owner int64
+	if err := d.engine.read.QueryRowContext(ctx, "SELECT coalesce(owner, 0) FROM runs WHERE key = ?", d.run.key).Scan(&owner); err != nil {
+		return err
+	}
+	if owner != d.run.epoch {
+		return fmt.Errorf("%w: run %s", engine.ErrFenced, d.run.id)
+	}
+	rows, err := d.engine.read.QueryContext(ctx, "SELECT id, kind, reason FROM inbox WHERE run = ? ORDER BY id LIMIT ?", d.run.key, maxInbox)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	queued := map[int64]bool{}
+	for _, ev := range d.queue {
+		if ev.External != nil {
+			queued[ev.External.Inbox] = true
+		}
+	}
+	n := 0
+	for ; rows.Next(); n++ {
+		var x event.External
+		if err := rows.Scan(&x.Inbox, &x.Kind, &x.Reason); err != nil {
+			return err
+		}
+		if !queued[x.Inbox] {
+			d.queue = append(d.queue, event.Event{External: &x})
+		}
+	}
+	if n == maxInbox {
+		d.poke() // there may be more
+	}
+	return rows.Err()
+}
+
+// maxInbox is how many rows of the inbox are taken at a time.
+const maxInbox = 256

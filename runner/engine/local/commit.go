@@ -1,0 +1,202 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// MaxGroup is how many requests share one transaction at most.
+const MaxGroup = 256
+
+// committer is the one way to the disk. There is no delay and no goroutine: whoever has something to write queues it; the
+// first of those who wait takes all that is queued into one immediate transaction, and while it is being synced the next
+// group queues up.
+type committer struct {
+	conn    *writer
+	prepare map[string]*sql.Stmt // touched by the holder of turn only
+	turn    chan struct{}        // holds one token while somebody commits
+
+	mu     sync.Mutex
+	queue  []*request
+	failed error // sticky: after it nothing is written
+
+	// fault is what tests break commits with; it is asked before a group's COMMIT and after it.
+	fault func(after bool) error
+}
+
+// request is one thing to write. do either refuses before it has written anything, by an error wrapped in refused, or
+// writes all of it; any other error fails the whole store.
+type request struct {
+	do   func(*transaction) error
+	done chan struct{}
+	err  error
+}
+
+// refused marks an error that says no and has left the database alone.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
+// transaction is what a request sees of the database.
+type transaction struct{ c *committer }
+
+func newCommitter(conn *writer) *committer {
+	return &committer{conn: conn, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
+}
+
+// write returns when what do wrote is durable, or with the reason why not.
+func (c *committer) write(do func(*transaction) error) error {
+	r := &request{do: do, done: make(chan struct{})}
+	c.mu.Lock()
+	if c.failed != nil {
+		c.mu.Unlock()
+		return c.failed
+	}
+	c.queue = append(c.queue, r)
+	c.mu.Unlock()
+	for {
+		select {
+		case <-r.done:
+			return r.err
+		case c.turn <- struct{}{}:
+			c.commit(c.take())
+			<-c.turn
+		}
+	}
+}
+
+func (c *committer) take() []*request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(len(c.queue), MaxGroup)
+	group := c.queue[:n:n]
+	c.queue = c.queue[n:]
+	return group
+}
+
+// commit writes a group and tells each of its requests.
+func (c *committer) commit(group []*request) {
+	if len(group) == 0 {
+		return
+	}
+	if err := c.failure(); err != nil {
+		answer(group, err)
+		return
+	}
+	if err := c.transact(group); err != nil {
+		answer(group, c.fail(fmt.Errorf("writing to the store: %w", err)))
+		return
+	}
+	answer(group, nil)
+}
+
+func answer(group []*request, err error) {
+	for _, r := range group {
+		if err != nil {
+			r.err = err
+		}
+		close(r.done)
+	}
+}
+
+func (c *committer) transact(group []*request) error {
+	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	tx := &transaction{c}
+	for _, r := range group {
+		err := r.do(tx)
+		if no := (refused{}); errors.As(err, &no) {
+			r.err = no.error
+		} else if err != nil {
+			return c.rollback(err)
+		}
+	}
+	if c.fault != nil {
+		if err := c.fault(false); err != nil {
+			return c.rollback(err)
+		}
+	}
+	if _, err := c.exec("COMMIT"); err != nil {
+		return c.rollback(err)
+	}
+	if c.fault != nil {
+		return c.fault(true)
+	}
+	return nil
+}
+
+// rollback lets go of the lock, so that other processes can go on. Its own error adds nothing to the first.
+func (c *committer) rollback(err error) error {
+	c.exec("ROLLBACK")
+	return err
+}
+
+// fail makes err the answer to everything from now on, unless there was one before, and returns what the answer is.
+func (c *committer) fail(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil {
+		c.failed = err
+	}
+	return c.failed
+}
+
+func (c *committer) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+// close waits for whoever commits, refuses what comes after, and closes the connection.
+func (c *committer) close() error {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	c.fail(ErrClosed)
+	c.commit(c.take())
+	for _, s := range c.prepare {
+		s.Close()
+	}
+	return c.conn.Close()
+}
+
+func (c *committer) exec(query string, args ...any) (sql.Result, error) {
+	s, err := c.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	return s.Exec(args...)
+}
+
+// statement prepares each query once.
+func (c *committer) statement(query string) (*sql.Stmt, error) {
+	if s := c.prepare[query]; s != nil {
+		return s, nil
+	}
+	s, err := c.conn.PrepareContext(context.Background(), query)
+	if err == nil {
+		c.prepare[query] = s
+	}
+	return s, err
+}
+
+// exec runs a statement and tells how many rows it changed.
+func (tx *transaction) exec(query string, args ...any) (int64, error) {
+	res, err := tx.c.exec(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// get reads one row into dest; sql.ErrNoRows if there is none.
+func (tx *transaction) get(query string, args []any, dest ...any) error {
+	s, err := tx.c.statement(query)
+	if err != nil {
+		return err
+	}
+	return s.QueryRow(args...).Scan(dest...)
+}

@@ -1,0 +1,269 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// drive is one run in the hands of this process. One goroutine, that of Drive, touches it; others call poke and stop.
+type drive struct {
+	engine *Engine
+	run    *claimed
+	fold   *engine.Fold
+	watch  engine.Watcher
+	out    event.Reaction
+	mark   *mark
+	live   *attempts
+	timers timers
+	queue  []event.Event // they wait for their batch
+	poked  chan struct{}
+	stop   context.CancelCauseFunc
+}
+
+// Drive takes a run over and drives it to its end, or until ctx is done. w may be nil; the slices and the reaction that it
+// gets are valid during the call. Errors: ctx's cause; those of package engine; journal.ErrBroken; the store's first I/O
+// error. In all cases the attempts that were live have been ended.
+func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	if e.commits == nil {
+		return event.End{}, ErrReadOnly
+	}
+	if w == nil {
+		w = func([]event.Event, *event.Reaction, bool) {}
+	}
+	if err := e.enter(run); err != nil {
+		return event.End{}, err
+	}
+	defer e.leave(run)
+	c, err := e.claim(run)
+	if err != nil {
+		return event.End{}, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	d := &drive{engine: e, run: &c, watch: w, poked: make(chan struct{}, 1), stop: stop}
+	if err := d.rebuild(ctx); err != nil {
+		if c.epoch != 0 {
+			e.release(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
+		}
+		return event.End{}, causeOf(ctx, err)
+	}
+	if end := d.fold.End(); end != nil {
+		return *end, d.engine.finish(&c, end, d.fold.Last())
+	}
+	return d.toEnd(ctx)
+}
+
+// causeOf prefers the reason why ctx is done over what a query made of it.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// rebuild replays the journal. On the first drive of a run its past is news, and what it asks for is still to be done.
+func (d *drive) rebuild(ctx context.Context) error {
+	h, definition, err := d.engine.Journal(ctx, d.run.id, func(journal.Batch) error { return nil })
+	if err != nil {
+		return err
+	}
+	m, err := d.engine.options.Factory(h, definition)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", h.Run, err)
+	}
+	d.fold = engine.NewFold(h, m)
+	_, _, err = d.engine.Journal(ctx, d.run.id, func(b journal.Batch) error {
+		events, err := d.fold.Replay(b, &d.out)
+		if err == nil {
+			d.run.status = statusAfter(d.run.status, &d.out)
+			d.watch(events, &d.out, d.run.driven)
+		}
+		return err
+	})
+	if err == nil && d.run.ended && d.fold.End() == nil {
+		err = fmt.Errorf("%w: run %s: its row says that it has ended, its journal does not", journal.ErrBroken, h.Run)
+	}
+	return err
+}
+
+// toEnd drives a run that is ours and rebuilt, and gives it back.
+func (d *drive) toEnd(ctx context.Context) (event.End, error) {
+	var err error
+	if d.mark, err = openMark(d.engine.markPath(d.run.id), d.run.id); err != nil {
+		return event.End{}, d.engine.commits.fail(err)
+	}
+	d.live = newAttempts(d.engine.options.Executor, d.engine.now)
+	d.engine.at(d)
+	d.begin()
+	err = d.loop(ctx)
+	gone := d.live.stop(d.engine.options.StopGrace)
+	if closing := d.mark.close(); closing != nil {
+		err = errors.Join(err, d.engine.commits.fail(closing))
+	}
+	if err != nil {
+		// A fenced run is another's by now and a failed store takes nothing: then this says so, to no effect.
+		d.engine.release(d.run, gone, true)
+		return event.End{}, err
+	}
+	return *d.fold.End(), nil
+}
+
+// begin does what stands between the past and the first new event.
+func (d *drive) begin() {
+	if !d.run.driven {
+		d.carryOut(d.out.Commands) // of the journal's only batch
+		return
+	}
+	for _, t := range d.fold.Timers() {
+		d.timers.add(t)
+	}
+	why := "resumed"
+	switch {
+	case d.run.alive:
+		why = fmt.Sprintf("taken over from process %d", d.run.pid)
+	case !d.run.clean:
+		why = "the driver died"
+	}
+	d.queue = append(d.queue, event.Event{DriverChanged: &event.DriverChanged{
+		Lost: !d.run.clean, Driver: d.run.epoch, Why: why, DeathLimit: d.engine.options.DeathLimit,
+	}})
+}
+
+// loop gathers, feeds, appends and acts until the run has ended.
+func (d *drive) loop(ctx context.Context) error {
+	d.poke() // whatever came in while nobody drove
+	for d.fold.End() == nil {
+		if ctx.Err() != nil {
+			return d.lastWords(context.Cause(ctx))
+		}
+		if err := d.collect(); err != nil {
+			return err
+		}
+		if len(d.queue) == 0 {
+			d.wait(ctx)
+			continue
+		}
+		if err := d.step(true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastWords makes durable what had been answered before the stop; what it asks for is left to the next driver.
+func (d *drive) lastWords(cause error) error {
+	d.answers()
+	for len(d.queue) > 0 && d.fold.End() == nil {
+		if err := d.step(false); err != nil {
+			return err
+		}
+	}
+	if d.fold.End() != nil {
+		return nil
+	}
+	return cause
+}
+
+// step feeds what is queued, as much as a batch holds; once it is durable, it acts and shows what follows.
+func (d *drive) step(act bool) error {
+	b, err := d.feed()
+	if err != nil {
+		return err
+	}
+	taken := d.queue[:b.Count]
+	if err := d.engine.append(d.run, b, d.change(taken)); err != nil {
+		return err
+	}
+	if err := d.mark.set(b.Last(), b.Link); err != nil {
+		return d.engine.commits.fail(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
+	}
+	if act {
+		d.carryOut(d.out.Commands)
+	}
+	d.watch(taken, &d.out, false)
+	d.queue = append(d.queue[:0], d.queue[b.Count:]...)
+	return nil
+}
+
+// feed turns a panic of the machine into the end of this drive: the journal is intact and other runs go on.
+func (d *drive) feed() (b journal.Batch, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("run %s: the machine failed after event %d: %v", d.run.id, d.run.seq, p)
+		}
+	}()
+	return d.fold.Feed(d.engine.now(), d.queue, &d.out)
+}
+
+func (d *drive) change(taken []event.Event) change {
+	ch := change{status: statusAfter(d.run.status, &d.out)}
+	for _, ev := range taken {
+		if ev.External != nil {
+			ch.taken = append(ch.taken, ev.External.Inbox)
+		}
+	}
+	if end := d.fold.End(); end != nil {
+		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), summarize(end)
+	}
+	return ch
+}
+
+// statusAfter is the run's status after a reaction.
+func statusAfter(s event.Status, r *event.Reaction) event.Status {
+	for i := range r.Transitions {
+		if t := &r.Transitions[i]; t.Node == "" && t.To != "" {
+			s = t.To
+		}
+	}
+	return s
+}
+
+// carryOut does what the machine asked for. Null agents are answered here and now, for the next batch.
+func (d *drive) carryOut(commands []event.Command) {
+	for i := range commands {
+		switch c := &commands[i]; {
+		case c.Start != nil && direct(c.Start):
+			f := d.live.execute(d.live.ctx, *c.Start)
+			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
+		case c.Start != nil:
+			d.live.start(*c.Start)
+		case c.Cancel != nil:
+			d.live.end(c.Cancel.Ticket)
+		case c.SetTimer != nil:
+			d.timers.add(*c.SetTimer)
+		case c.CancelTimer != nil:
+			d.timers.cancel(c.CancelTimer.Timer)
+		}
+	}
+}
+
+// wait blocks until there may be something to collect.
+func (d *drive) wait(ctx context.Context) {
+	var alarm <-chan time.Time
+	if t, ok := d.timers.next(); ok {
+		var giveUp func()
+		alarm, giveUp = d.engine.options.Clock.After(max(t.Due.Sub(d.engine.now()), 0))
+		defer giveUp()
+	}
+	select {
+	case f := <-d.live.answers:
+		d.answered(f)
+	case <-alarm:
+	case <-d.poked:
+		d.poke()
+	case <-ctx.Done():
+	}
+}
+
+func (d *drive) poke() {
+	select {
+	case d.poked <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,99 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// driver is this process as an owner of runs.
+type driver struct {
+	epoch int64
+	lock  *os.File
+}
+
+func (e *Engine) lockPath(epoch int64) string {
+	return filepath.Join(e.dir, driversDir, strconv.FormatInt(epoch, 10)+".lock")
+}
+
+// epoch registers the process as a driver, once, and gives its epoch.
+func (e *Engine) epoch() (int64, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.driver != nil {
+		return e.driver.epoch, nil
+	}
+	var d driver
+	err := e.write(func(tx *transaction) error {
+		host, _ := os.Hostname()
+		err := tx.get("INSERT INTO drivers (pid, host, started) VALUES (?, ?, ?) RETURNING epoch",
+			[]any{os.Getpid(), host, int64(e.now())}, &d.epoch)
+		if err != nil {
+			return err
+		}
+		// The lock is held before the row can be seen, so that no one takes this driver for dead.
+		if d.lock, err = lockFile(e.lockPath(d.epoch), false); err != nil {
+			return err
+		}
+		return e.sweep(tx, d.epoch)
+	})
+	if err != nil {
+		if d.lock != nil {
+			d.lock.Close()
+		}
+		return 0, fmt.Errorf("registering as a driver: %w", err)
+	}
+	e.driver = &d
+	return d.epoch, nil
+}
+
+// sweep removes what dead drivers left: their rows, and all lock files that nobody holds.
+func (e *Engine) sweep(tx *transaction, mine int64) error {
+	files, err := os.ReadDir(filepath.Join(e.dir, driversDir))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		epoch, err := strconv.ParseInt(strings.TrimSuffix(f.Name(), ".lock"), 10, 64)
+		if err != nil || epoch == mine {
+			continue
+		}
+		alive, err := locked(e.lockPath(epoch))
+		if err != nil {
+			return err
+		}
+		if alive {
+			continue
+		}
+		if _, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", epoch); err != nil {
+			return err
+		}
+		if err := os.Remove(e.lockPath(epoch)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// retire takes the process off the list of drivers. A store that failed keeps the row; the lock goes in any case.
+func (e *Engine) retire() error {
+	d := e.driver
+	if d == nil {
+		return nil
+	}
+	e.driver = nil
+	err := e.write(func(tx *transaction) error {
+		_, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", d.epoch)
+		return err
+	})
+	if err == nil {
+		err = os.Remove(e.lockPath(d.epoch))
+	} else {
+		err = nil // whoever drives next sweeps it up
+	}
+	return errors.Join(err, d.lock.Close())
+}

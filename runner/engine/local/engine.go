@@ -1,0 +1,176 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/flowrun/flowrun/runner/engine"
+)
+
+// Engine is an open store. It is safe for concurrent use and must be closed.
+type Engine struct {
+	dir     string
+	options Options
+	read    *sql.DB
+	commits *committer // nil for reading only
+	file    os.FileInfo
+
+	mu     sync.Mutex
+	driver *driver           // this process as an owner, from the first Drive on
+	drives map[string]*drive // by run; nil while one is being taken over
+	watch  *lookout          // runs while anything is driven
+	closed bool
+	idle   sync.WaitGroup // of drives
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *NewerStore, *OlderStore, or
+// one that wraps ErrNoStore, ErrReplaced or the operating system's.
+func Open(dir string, o Options) (*Engine, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = wall{}
+	}
+	if o.StopGrace == 0 {
+		o.StopGrace = DefaultStopGrace
+	}
+	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}}
+	write, read, err := openDatabase(dir, o.ReadOnly)
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", dir, err)
+	}
+	e.read = read
+	if write != nil {
+		e.commits = newCommitter(write)
+	}
+	if e.file, err = os.Stat(filepath.Join(dir, databaseFile)); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Dir is the store's folder, absolute.
+func (e *Engine) Dir() string { return e.dir }
+
+// Close ends what is driven as if its context were done, waits for it, and closes the store.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	for _, d := range e.drives {
+		if d != nil {
+			d.stop(ErrClosed)
+		}
+	}
+	e.mu.Unlock()
+	e.idle.Wait()
+	err := e.retire()
+	if e.commits != nil {
+		err = errors.Join(err, e.commits.close())
+	}
+	return errors.Join(err, e.read.Close())
+}
+
+// write hands a request to the committer.
+func (e *Engine) write(do func(*transaction) error) error {
+	if e.commits == nil {
+		return ErrReadOnly
+	}
+	return e.commits.write(do)
+}
+
+// enter notes that a run is about to be driven here.
+func (e *Engine) enter(run string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return ErrClosed
+	}
+	if _, here := e.drives[run]; here {
+		return fmt.Errorf("%w: run %s, by this one (%d) already", engine.ErrOwned, run, os.Getpid())
+	}
+	e.drives[run] = nil
+	e.idle.Add(1)
+	return nil
+}
+
+// at makes a drive reachable for pokes and for Close.
+func (e *Engine) at(d *drive) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.drives[d.run.id] = d
+	if e.closed {
+		d.stop(ErrClosed)
+	}
+	if e.watch == nil {
+		e.watch = startLookout(e)
+	}
+}
+
+func (e *Engine) leave(run string) {
+	e.mu.Lock()
+	delete(e.drives, run)
+	var last *lookout
+	if len(e.drives) == 0 {
+		last, e.watch = e.watch, nil
+	}
+	e.mu.Unlock()
+	if last != nil {
+		last.end()
+	}
+	e.idle.Done()
+}
+
+// poke makes a drive look at its inbox and at its ownership.
+func (e *Engine) poke(run string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if d := e.drives[run]; d != nil {
+		d.poke()
+	}
+}
+
+func (e *Engine) driven() []*drive {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]*drive, 0, len(e.drives))
+	for _, d := range e.drives {
+		if d != nil {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// Cancel asks for a run's cancellation, in whatever process it is driven. A run that has ended is left alone.
+func (e *Engine) Cancel(_ context.Context, run, reason string) error {
+	err := e.write(func(tx *transaction) error {
+		var key, ended int64
+		err := tx.get("SELECT key, ended FROM runs WHERE id = ?", []any{run}, &key, &ended)
+		if errors.Is(err, sql.ErrNoRows) {
+			return refused{fmt.Errorf("%w: %s", engine.ErrNoRun, run)}
+		}
+		if err != nil || ended != 0 {
+			return err
+		}
+		_, err = tx.exec("INSERT INTO inbox (run, kind, reason, created) VALUES (?, 'cancel', ?, ?)", key, reason, int64(e.now()))
+		return err
+	})
+	if err == nil {
+		e.poke(run)
+	}
+	return err
+}

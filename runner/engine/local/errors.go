@@ -1,0 +1,48 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors about the store as a whole, wrapped with its path. Damage to journals wraps journal.ErrBroken.
+var (
+	// ErrNoStore: a read-only open, and there is nothing to read.
+	ErrNoStore = errors.New("there is no store")
+	// ErrReadOnly: the store was opened with ReadOnly.
+	ErrReadOnly = errors.New("the store is open for reading only")
+	// ErrReplaced: the database is not the one that the folder belongs to, is gone, or was emptied.
+	ErrReplaced = errors.New("the store's database is not what it was")
+	// ErrClosed: the engine was closed.
+	ErrClosed = errors.New("the store is closed")
+)
+
+// NewerStore says that a newer release has written the store.
+type NewerStore struct {
+	Dir         string
+	Have, Known int // versions of the schema
+}
+
+func (e *NewerStore) Error() string {
+	return fmt.Sprintf("the store %s has version %d; this release knows versions up to %d: use a newer flowrun", e.Dir, e.Have, e.Known)
+}
+
+// OlderStore says that a store opened for reading only was written by an older release and has not been brought forward.
+type OlderStore struct {
+	Dir         string
+	Have, Known int
+}
+
+func (e *OlderStore) Error() string {
+	return fmt.Sprintf("the store %s has version %d and this release reads version %d: any command that writes to it (such as resume) brings it forward", e.Dir, e.Have, e.Known)
+}
+
+// Ambiguous says that a name fits several runs.
+type Ambiguous struct {
+	Name string
+	Runs []string // some of them
+}
+
+func (e *Ambiguous) Error() string {
+	return fmt.Sprintf("%q fits several runs: %v", e.Name, e.Runs)
+}

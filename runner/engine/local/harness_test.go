@@ -1,0 +1,146 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+func TestMain(m *testing.M) {
+	if asChild() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, enginetest.Harness{Blocking: true, NewStore: func(t *testing.T) enginetest.Store { return newStore(t) }})
+}
+
+type store struct {
+	dir   string
+	clock *clock
+}
+
+func newStore(t testing.TB) *store { return &store{dir: t.TempDir() + "/.flowrun", clock: newClock()} }
+
+func (s *store) Advance(d time.Duration) { s.clock.advance(d) }
+
+func (s *store) Open(t *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
+	t.Helper()
+	return &host{Engine: s.open(t, Options{Factory: f, Executor: x})}
+}
+
+func (s *store) open(t testing.TB, o Options) *Engine {
+	t.Helper()
+	o.Clock = s.clock
+	e, err := Open(s.dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// host is an engine that can be killed.
+type host struct{ *Engine }
+
+func (h *host) CrashAt(n int, after bool) {
+	h.faultAt(n, after, func() error {
+		h.unlock()
+		return enginetest.ErrCrashed
+	})
+}
+
+func (h *host) BreakAt(n int) { h.faultAt(n, false, func() error { return enginetest.ErrDisk }) }
+
+func (h *host) faultAt(n int, after bool, fault func() error) {
+	h.commits.turn <- struct{}{}
+	defer func() { <-h.commits.turn }()
+	h.commits.fault = func(isAfter bool) error {
+		if isAfter != after {
+			return nil
+		}
+		if n--; n > 0 {
+			return nil
+		}
+		return fault()
+	}
+}
+
+// unlock lets go of the process's lock, as its death would.
+func (h *host) unlock() {
+	if h.driver != nil {
+		h.driver.lock.Close()
+	}
+}
+
+func (h *host) Crash() {
+	h.commits.fail(fmt.Errorf("%w", enginetest.ErrCrashed))
+	h.mu.Lock()
+	h.unlock()
+	for _, d := range h.drives {
+		if d != nil {
+			d.stop(enginetest.ErrCrashed)
+		}
+	}
+	h.mu.Unlock()
+	h.Close()
+}
+
+func (h *host) Close() { h.Engine.Close() }
+
+// clock stands still until it is moved.
+type clock struct {
+	mu    sync.Mutex
+	now   time.Time
+	waits map[chan time.Time]time.Time
+}
+
+func newClock() *clock {
+	return &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), waits: map[chan time.Time]time.Time{}}
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) After(d time.Duration) (<-chan time.Time, func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := make(chan time.Time, 1)
+	if d <= 0 {
+		ch <- c.now
+		return ch, func() {}
+	}
+	c.waits[ch] = c.now.Add(d)
+	return ch, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.waits, ch)
+	}
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	for ch, at := range c.waits {
+		if !at.After(c.now) {
+			ch <- c.now
+			delete(c.waits, ch)
+		}
+	}
+}
+
+func asChild() bool { return os.Getenv("FLOWRUN_LOCAL_TEST_CHILD") != "" }

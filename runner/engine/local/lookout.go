@@ -1,0 +1,106 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// lookEvery is how soon a driver sees what another process put into its inbox.
+	lookEvery = 100 * time.Millisecond
+	// checkEvery is how soon a store that was removed or replaced under an open connection is noticed.
+	checkEvery = time.Second
+)
+
+// lookout watches the database for what other processes write, while anything is driven.
+type lookout struct {
+	engine *Engine
+	stop   context.CancelFunc
+	gone   chan struct{}
+}
+
+func startLookout(e *Engine) *lookout {
+	ctx, stop := context.WithCancel(context.Background())
+	l := &lookout{engine: e, stop: stop, gone: make(chan struct{})}
+	go l.run(ctx)
+	return l
+}
+
+func (l *lookout) end() {
+	l.stop()
+	<-l.gone
+}
+
+func (l *lookout) run(ctx context.Context) {
+	defer close(l.gone)
+	ticks := time.NewTicker(lookEvery)
+	defer ticks.Stop()
+	var checked time.Time
+	var version int64
+	conn, err := l.engine.read.Conn(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			l.alarm(fmt.Errorf("reading the store: %w", err))
+		}
+		return
+	}
+	defer conn.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticks.C:
+			if err := l.look(conn, &version); err != nil {
+				l.alarm(fmt.Errorf("reading the store: %w", err))
+				return
+			}
+			if now.Sub(checked) >= checkEvery {
+				checked = now
+				if err := l.engine.checkFile(); err != nil {
+					l.alarm(err)
+					return
+				}
+			}
+		}
+	}
+}
+
+// look wakes all drives when anything was committed since the last look: data_version costs next to nothing.
+func (l *lookout) look(conn *sql.Conn, version *int64) error {
+	var now int64
+	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&now); err != nil {
+		return err
+	}
+	if now != *version {
+		*version = now
+		l.wake()
+	}
+	return nil
+}
+
+func (l *lookout) alarm(err error) {
+	l.engine.commits.fail(err)
+	l.wake()
+}
+
+func (l *lookout) wake() {
+	for _, d := range l.engine.driven() {
+		d.poke()
+	}
+}
+
+// checkFile notices that the database was removed or replaced: SQLite goes on writing to the file that has no name.
+func (e *Engine) checkFile() error {
+	now, err := os.Stat(filepath.Join(e.dir, databaseFile))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrReplaced, err)
+	}
+	if !os.SameFile(e.file, now) {
+		return fmt.Errorf("%w: %s was replaced", ErrReplaced, databaseFile)
+	}
+	return nil
+}

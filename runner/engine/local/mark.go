@@ -1,0 +1,90 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// markSize is the size of a mark: the number of the last event, the link after it, and a checksum over both and the run.
+const markSize = 8 + len(journal.Link{}) + 8
+
+// markSync is how often a mark is synced at most. It finds damage to the database, which the database itself would not
+// notice (a lost log, a restored copy); it does not guard against power loss, so it need not cost a sync a commit.
+const markSync = time.Second
+
+// mark is the high-water mark of one run's journal, in a file of its own. A mark that lags is fine; one that is ahead of
+// the journal proves that events are missing.
+type mark struct {
+	run    string
+	file   *os.File
+	synced time.Time
+	buf    [markSize]byte
+}
+
+func (e *Engine) markPath(run string) string { return filepath.Join(e.dir, marksDir, run) }
+
+func openMark(path, run string) (*mark, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &mark{run: run, file: f, synced: time.Now()}, nil
+}
+
+// set writes the mark in place, in one write below the size that disks tear.
+func (m *mark) set(seq uint64, link journal.Link) error {
+	encodeMark(&m.buf, m.run, seq, link)
+	if _, err := m.file.WriteAt(m.buf[:], 0); err != nil {
+		return err
+	}
+	if time.Since(m.synced) < markSync {
+		return nil
+	}
+	m.synced = time.Now()
+	return m.file.Sync()
+}
+
+func (m *mark) close() error { return errors.Join(m.file.Sync(), m.file.Close()) }
+
+func encodeMark(buf *[markSize]byte, run string, seq uint64, link journal.Link) {
+	binary.LittleEndian.PutUint64(buf[:], seq)
+	copy(buf[8:], link[:])
+	h := sha256.New()
+	h.Write(buf[:markSize-8])
+	h.Write([]byte(run))
+	copy(buf[markSize-8:], h.Sum(nil))
+}
+
+// checkMark compares the mark with where the journal ends. A mark that is not there or was cut off says nothing.
+func checkMark(path, run string, seq uint64, link journal.Link) error {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var have, want [markSize]byte
+	if copy(have[:], b) < markSize {
+		return nil
+	}
+	marked, at := binary.LittleEndian.Uint64(have[:]), journal.Link(have[8:])
+	if encodeMark(&want, run, marked, at); have != want {
+		return nil
+	}
+	switch {
+	case marked > seq:
+		return fmt.Errorf("%w: run %s: its journal ends at event %d, but events up to %d were stored", journal.ErrBroken, run, seq, marked)
+	case marked == seq && at != link:
+		return fmt.Errorf("%w: run %s: event %d is not the one that was stored (link %s, stored was %s)", journal.ErrBroken, run, seq, link, at)
+	}
+	return nil
+}

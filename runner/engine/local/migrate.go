@@ -1,0 +1,172 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// applicationID marks the file as flowrun's ("flow").
+const applicationID = 0x666c6f77
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migrations in order; after the nth the schema's version is n. They are only added to.
+var migrations = loadMigrations(migrationFiles)
+
+func loadMigrations(files fs.FS) []string {
+	names, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
+		panic(err)
+	}
+	list := make([]string, len(names))
+	for i, name := range names {
+		if want := fmt.Sprintf("migrations/%03d_", i+1); name[:len(want)] != want {
+			panic("local: " + name + " is out of order")
+		}
+		b, err := fs.ReadFile(files, name)
+		if err != nil {
+			panic(err)
+		}
+		list[i] = string(b)
+	}
+	return list
+}
+
+// writer is the one connection that writes, and the pool of one that it came from.
+type writer struct {
+	*sql.Conn
+	pool *sql.DB
+}
+
+// Close gives both up.
+func (w *writer) Close() error { return errors.Join(w.Conn.Close(), w.pool.Close()) }
+
+// openWriter makes the store where there is none, brings an older one forward, and returns its one writing connection.
+func openWriter(dir string) (*writer, error) {
+	if err := prepareFolder(dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(filepath.Join(dir, setupLock), true)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	identity, err := readIdentity(dir)
+	if err != nil {
+		return nil, err
+	}
+	if identity == "" { // SQLite would make the file readable for others
+		if err := createFile(filepath.Join(dir, databaseFile), ""); err != nil {
+			return nil, err
+		}
+	} else if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is missing", ErrReplaced, databaseFile)
+	}
+	db, err := sql.Open("sqlite", dataSource(dir, true))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(context.Background())
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	w := &writer{Conn: c, pool: db}
+	if err := setUp(dir, identity, c); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func setUp(dir, identity string, c *sql.Conn) error {
+	ctx := context.Background()
+	if err := checkVersion(c.QueryRowContext(ctx, "SELECT sqlite_version()")); err != nil {
+		return err
+	}
+	if err := checkPragmas(c); err != nil {
+		return err
+	}
+	have, err := schemaVersion(c.QueryRowContext(ctx, "PRAGMA user_version"))
+	switch {
+	case err != nil:
+		return err
+	case have > len(migrations):
+		return &NewerStore{dir, have, len(migrations)}
+	case have == 0 && identity != "":
+		return fmt.Errorf("%w: %s is empty", ErrReplaced, databaseFile)
+	case have > 0 && !ours(c):
+		return fmt.Errorf("%w: %s belongs to another program", ErrReplaced, databaseFile)
+	case have > 0 && have < len(migrations):
+		if err := keepCopy(dir, have, c); err != nil {
+			return fmt.Errorf("copying the store before bringing it forward: %w", err)
+		}
+	}
+	for n := have; n < len(migrations); n++ {
+		if err := migrate(c, n); err != nil {
+			return fmt.Errorf("bringing the store forward to version %d: %w", n+1, err)
+		}
+	}
+	if identity != "" {
+		return checkIdentity(identity, c.QueryRowContext(ctx, "SELECT id FROM store"))
+	}
+	var id string
+	if err := c.QueryRowContext(ctx, "SELECT id FROM store").Scan(&id); err != nil {
+		return err
+	}
+	return writeIdentity(dir, id)
+}
+
+func ours(c *sql.Conn) bool {
+	var id int
+	err := c.QueryRowContext(context.Background(), "PRAGMA application_id").Scan(&id)
+	return err == nil && id == applicationID
+}
+
+func schemaVersion(row *sql.Row) (n int, err error) {
+	if err = row.Scan(&n); err != nil {
+		err = fmt.Errorf("reading the store's version: %w", err)
+	}
+	return n, err
+}
+
+// migrate takes the schema from version n to n+1, or leaves it as it is.
+func migrate(c *sql.Conn, n int) error {
+	tx, err := c.BeginTx(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	statements := []string{migrations[n], fmt.Sprintf("PRAGMA user_version = %d", n+1)}
+	if n == 0 {
+		statements = append(statements, fmt.Sprintf("PRAGMA application_id = %d", applicationID),
+			fmt.Sprintf("INSERT INTO store (one, id) VALUES (1, '%s')", newID()))
+	}
+	for _, s := range statements {
+		if _, err := tx.Exec(s); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// keepCopy leaves the database as it was beside the one that is about to change.
+func keepCopy(dir string, version int, c *sql.Conn) error {
+	path := filepath.Join(dir, fmt.Sprintf("%s.v%d", databaseFile, version))
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := createFile(path, ""); err != nil {
+		return err
+	}
+	_, err := c.ExecContext(context.Background(), "VACUUM INTO ?", path)
+	return err
+}

@@ -1,0 +1,141 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// oldestSQLite is the first version without the race of two connections that reset the log (3.7.0 to 3.51.2), which
+// could damage the file.
+var oldestSQLite = [3]int{3, 51, 3}
+
+const (
+	// busyTimeout is how long a transaction waits for that of another process.
+	busyTimeoutMS = 30_000
+	// checkpointPages is how long the log grows before it is written back: 16 MiB, so that a burst of commits pays once.
+	checkpointPages = 4000
+	// readers is the size of the pool for reading.
+	readers = 4
+)
+
+// dataSource names the database with everything that a connection must be told: a pragma by statement would hold for
+// one connection of a pool only.
+func dataSource(dir string, write bool) string {
+	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
+	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)", path, busyTimeoutMS)
+	if write {
+		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(%d)", checkpointPages)
+	}
+	return s + "&_pragma=query_only(1)"
+}
+
+// openDatabase opens the writer (nil for reading only) and the readers, and sees to it that it is the right database, whole
+// and of this release's version.
+func openDatabase(dir string, readOnly bool) (write *writer, read *sql.DB, err error) {
+	if readOnly {
+		if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
+			if id, _ := readIdentity(dir); id != "" {
+				return nil, nil, fmt.Errorf("%w: %s is missing", ErrReplaced, databaseFile)
+			}
+			return nil, nil, ErrNoStore
+		}
+	} else if write, err = openWriter(dir); err != nil {
+		return nil, nil, err
+	}
+	if read, err = sql.Open("sqlite", dataSource(dir, false)); err == nil {
+		read.SetMaxOpenConns(readers)
+		err = checkReader(dir, read)
+	}
+	if err != nil {
+		closeDatabase(write, read)
+		return nil, nil, err
+	}
+	return write, read, nil
+}
+
+func closeDatabase(write *writer, read *sql.DB) (err error) {
+	if read != nil {
+		err = read.Close()
+	}
+	if write != nil {
+		err = errors.Join(err, write.Close())
+	}
+	return err
+}
+
+func checkReader(dir string, read *sql.DB) error {
+	have, err := schemaVersion(read.QueryRow("PRAGMA user_version"))
+	if err != nil {
+		return err
+	}
+	identity, err := readIdentity(dir)
+	switch {
+	case err != nil:
+		return err
+	case have > len(migrations):
+		return &NewerStore{dir, have, len(migrations)}
+	case have == 0 && identity == "":
+		return ErrNoStore
+	case have == 0:
+		return fmt.Errorf("%w: %s is empty", ErrReplaced, databaseFile)
+	case have < len(migrations):
+		return &OlderStore{dir, have, len(migrations)}
+	}
+	return checkIdentity(identity, read.QueryRow("SELECT id FROM store"))
+}
+
+// checkIdentity compares the folder's word with the database's. An empty word is that of a store whose making was cut off.
+func checkIdentity(identity string, row *sql.Row) error {
+	var id string
+	if err := row.Scan(&id); err != nil {
+		return fmt.Errorf("reading the store's id: %w", err)
+	}
+	if identity != "" && identity != id {
+		return fmt.Errorf("%w: the folder belongs to store %s, %s is that of store %s", ErrReplaced, identity, databaseFile, id)
+	}
+	return nil
+}
+
+func checkVersion(row *sql.Row) error {
+	var text string
+	if err := row.Scan(&text); err != nil {
+		return err
+	}
+	var have [3]int
+	for i, part := range strings.SplitN(text, ".", 3) {
+		have[i], _ = strconv.Atoi(part)
+	}
+	for i := range have {
+		if have[i] != oldestSQLite[i] {
+			if have[i] < oldestSQLite[i] {
+				return fmt.Errorf("SQLite %s is too old: %v at least", text, oldestSQLite)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// checkPragmas makes sure that commits are synced: a connection that ignored its settings would lose them in silence.
+func checkPragmas(c *sql.Conn) error {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
+		var have string
+		if err := c.QueryRowContext(context.Background(), "PRAGMA "+pragma).Scan(&have); err != nil {
+			return err
+		}
+		if have != want {
+			return fmt.Errorf("the database's %s is %s and must be %s", pragma, have, want)
+		}
+	}
+	return nil
+}

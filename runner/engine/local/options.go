@@ -1,0 +1,48 @@
+package local
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// Options say how a store is opened. The zero value opens it for everything but starting and driving runs, which need
+// Factory, and driving, which needs Executor too.
+type Options struct {
+	Factory  engine.Factory
+	Executor executor.Executor
+	// ReadOnly opens a store that is there already, takes no lock, and refuses to write.
+	ReadOnly bool
+	// TakeOver lets Drive take a run from a living process, which is then refused its next append.
+	TakeOver bool
+	// DeathLimit is handed on in driver_changed events; 0 means the machine's default.
+	DeathLimit int
+	// StopGrace is how long Drive waits for live attempts when its context is done. 0 means [DefaultStopGrace].
+	StopGrace time.Duration
+	// Clock is the machine's time. nil means the wall clock.
+	Clock Clock
+}
+
+// DefaultStopGrace is longer than an executor's own grace of 5 s between TERM and KILL.
+const DefaultStopGrace = 10 * time.Second
+
+// Clock is where the time in events comes from, and what wakes Drive for a timer. Looking for the inbox and the mark's
+// sync go by real time always.
+type Clock interface {
+	Now() time.Time
+	// After returns a channel that receives once d has passed, and a function that gives the wait up.
+	After(d time.Duration) (<-chan time.Time, func())
+}
+
+type wall struct{}
+
+func (wall) Now() time.Time { return time.Now() }
+
+func (wall) After(d time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTimer(d)
+	return t.C, func() { t.Stop() }
+}
+
+func (e *Engine) now() event.Time { return event.At(e.options.Clock.Now()) }

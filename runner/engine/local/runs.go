@@ -1,0 +1,152 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Info is what a store knows of a run without replaying it.
+type Info struct {
+	Run        string
+	Workflow   string
+	Definition string
+	// Status is the run's as of its last event; a run that was never driven is pending.
+	Status  event.Status
+	Created event.Time
+	Ended   event.Time // 0: not yet
+	Events  uint64
+	// Driver is the process that drives the run now, 0 if none does.
+	Driver int
+	// Crashed tells that the last driver died; resume goes on.
+	Crashed bool
+	Summary Summary
+}
+
+// Summary is how a run ended. Outputs that are larger than [MaxSummary] are left out, and Cut says so: the journal has them.
+type Summary struct {
+	Outputs map[string]value.Value `json:"outputs,omitempty"`
+	Error   *event.Error           `json:"error,omitempty"`
+	Limit   bool                   `json:"limit,omitempty"`
+	Cut     bool                   `json:"cut,omitempty"`
+}
+
+// MaxSummary bounds the bytes that a run's summary takes, so that a list of runs stays cheap.
+const MaxSummary = 4 << 10
+
+// maxMessage is what a message is cut to where the summary would be too large.
+const maxMessage = 512
+
+func summarize(end *event.End) []byte {
+	s := Summary{Outputs: end.Outputs, Error: end.Error, Limit: end.Limit}
+	b, err := json.Marshal(s)
+	if err != nil || len(b) > MaxSummary {
+		s.Outputs, s.Cut = nil, true
+		if s.Error != nil {
+			short := *s.Error
+			short.Message = strings.ToValidUTF8(short.Message[:min(len(short.Message), maxMessage)], "")
+			s.Error = &short
+		}
+		b, _ = json.Marshal(s)
+	}
+	return b
+}
+
+const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended, r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0), coalesce(r.summary, x'')
+	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner `
+
+// List returns the runs, newest first; limit 0 means all.
+func (e *Engine) List(ctx context.Context, limit int) ([]Info, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	return e.infos(ctx, "ORDER BY r.created DESC, r.key DESC LIMIT ?", limit)
+}
+
+// Get returns one run. The error wraps engine.ErrNoRun if there is none.
+func (e *Engine) Get(ctx context.Context, run string) (Info, error) {
+	list, err := e.infos(ctx, "WHERE r.id = ?", run)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return list[0], nil
+}
+
+// Find returns the run that a person means: "latest", an id, a workflow's name (its newest run), or the beginning of an id.
+// Errors: *Ambiguous, or one that wraps engine.ErrNoRun.
+func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
+	id := strings.ToLower(name)
+	for _, try := range []struct {
+		where string
+		args  []any
+	}{
+		{"WHERE ? = 'latest' ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
+		{"WHERE r.id = ?", []any{id}},
+		{"WHERE r.workflow = ? ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
+		{"WHERE ? != '' AND substr(r.id, 1, length(?)) = ? ORDER BY r.created DESC, r.key DESC LIMIT 5", []any{id, id, id}},
+	} {
+		list, err := e.infos(ctx, try.where, try.args...)
+		switch {
+		case err != nil:
+			return Info{}, err
+		case len(list) == 1:
+			return list[0], nil
+		case len(list) > 1:
+			a := &Ambiguous{Name: name}
+			for _, i := range list {
+				a.Runs = append(a.Runs, i.Run)
+			}
+			return Info{}, a
+		}
+	}
+	return Info{}, fmt.Errorf("%w: %s", engine.ErrNoRun, name)
+}
+
+func (e *Engine) infos(ctx context.Context, where string, args ...any) ([]Info, error) {
+	rows, err := e.read.QueryContext(ctx, infoRow+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []Info
+	alive := map[int64]bool{0: false}
+	for rows.Next() {
+		i, owner, clean, err := scanInfo(rows)
+		if err != nil {
+			return nil, err
+		}
+		if _, known := alive[owner]; !known {
+			if alive[owner], err = locked(e.lockPath(owner)); err != nil {
+				return nil, err
+			}
+		}
+		if !alive[owner] {
+			i.Driver = 0
+		}
+		i.Crashed = !clean && !alive[owner]
+		list = append(list, i)
+	}
+	return list, rows.Err()
+}
+
+func scanInfo(rows *sql.Rows) (i Info, owner int64, clean bool, err error) {
+	var summary []byte
+	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver, &summary)
+	if err == nil && len(summary) > 0 {
+		err = json.Unmarshal(summary, &i.Summary)
+	}
+	if err != nil {
+		err = errors.Join(errors.New("reading the list of runs"), err)
+	}
+	return i, owner, clean, err
+}

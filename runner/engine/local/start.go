@@ -1,0 +1,107 @@
+package local
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Start makes a run durable: its definition, its source and its first batch. What the first event asks for is carried out
+// by the first Drive.
+func (e *Engine) Start(ctx context.Context, s engine.Start) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", context.Cause(ctx)
+	}
+	h := s.Header
+	if h.Run == "" {
+		h.Run = newID()
+	}
+	if h.Created == 0 {
+		h.Created = e.now()
+	}
+	if h.Format == 0 {
+		h.Format = journal.Format
+	}
+	s.First.Run = h.Run
+	m, err := e.options.Factory(h, s.Definition)
+	if err != nil {
+		return "", err
+	}
+	var out event.Reaction
+	first := s.First
+	b, err := engine.NewFold(h, m).Feed(e.now(), []event.Event{{RunStarted: &first}}, &out)
+	if err != nil {
+		return "", fmt.Errorf("starting run %s: %w", h.Run, err)
+	}
+	return h.Run, e.write(func(tx *transaction) error { return insertRun(tx, h, s, b, statusAfter(event.Pending, &out)) })
+}
+
+func insertRun(tx *transaction, h journal.Header, s engine.Start, b journal.Batch, status event.Status) error {
+	var there int
+	if err := tx.get("SELECT count(*) FROM runs WHERE id = ?", []any{h.Run}, &there); err != nil || there != 0 {
+		return err
+	}
+	sum := sha256.Sum256(s.Definition)
+	body, packed := pack(s.Definition)
+	_, err := tx.exec("INSERT INTO definitions (hash, sum, packed, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", h.Definition, sum[:], packed, body)
+	if err != nil {
+		return err
+	}
+	var source any
+	if len(s.Source) > 0 {
+		sum := sha256.Sum256(s.Source)
+		body, packed := pack(s.Source)
+		if _, err := tx.exec("INSERT INTO sources (hash, packed, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sum[:], packed, body); err != nil {
+			return err
+		}
+		source = sum[:]
+	}
+	var key int64
+	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+		[]any{h.Run, h.Encode(), h.Definition, source, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:]}, &key)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
+		key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
+	return err
+}
+
+const (
+	// packFrom is the size from which texts are compressed: below it there is little to gain.
+	packFrom = 4 << 10
+	// MaxText bounds what a stored definition or source may unpack to.
+	MaxText = 256 << 20
+)
+
+// pack never returns nil: the database would take that for NULL.
+func pack(b []byte) (body []byte, packed bool) {
+	if len(b) < packFrom {
+		return append([]byte{}, b...), false
+	}
+	var buf bytes.Buffer
+	w, _ := flate.NewWriter(&buf, flate.BestSpeed) // an error is for a wrong level only
+	w.Write(b)
+	w.Close()
+	return buf.Bytes(), true
+}
+
+func unpack(body []byte, packed bool) ([]byte, error) {
+	if !packed {
+		return body, nil
+	}
+	r := flate.NewReader(bytes.NewReader(body))
+	b, err := io.ReadAll(io.LimitReader(r, MaxText+1))
+	if err == nil && len(b) > MaxText {
+		err = errors.New("a stored text is too large")
+	}
+	return b, err
+}
