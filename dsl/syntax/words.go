@@ -26,7 +26,6 @@ var words = []word{
 	{"single-argument block", "F0025", "More than one attribute on one line", "A block on a single line may hold one attribute. Give each attribute a line of its own."},
 	{"Missing newline after", "F0026", "", "Every attribute and block ends its line. Begin a new line here; expressions may go on over lines only inside brackets."},
 	{"block definition required", "F0027", "Neither an attribute nor a block", "Here stands  name = value  or  kind \"label\" { … }. Text needs quotes; comments begin with #."},
-	{"Missing separator", "F0028", "", ""},
 	{"Missing item separator", "F0028", "Missing comma between the members of a list", "Members of a list are separated by commas."},
 	{"Missing argument separator", "F0028", "Missing comma between the arguments of a function", "Arguments are separated by commas."},
 	{"Missing attribute separator", "F0028", "Missing comma or new line in an object", "Members of an object are separated by commas or stand on lines of their own."},
