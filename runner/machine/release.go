@@ -82,7 +82,8 @@ func (m *Machine) ready(r ref) {
 // because says which need failed, and how.
 func (m *Machine) because(r ref, needed int) string {
 	o := m.outer(r.frame, needed)
-	return fmt.Sprintf("it needs %q, which is %s", m.graph.Nodes[needed].Name, m.state(o).status)
+	how := map[event.Status]string{event.FailedS: "failed", event.Blocked: "is blocked", event.Cancelled: "was cancelled"}
+	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, how[m.state(o).status])
 }
 
 // openGroup lets a group's children go. The group itself starts with the first of them.

@@ -3,6 +3,7 @@ package machine_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -91,6 +92,9 @@ func (s *session) run(t *testing.T, d *datadriven.TestData) string {
 }
 
 func (s *session) event(d *datadriven.TestData) (event.Event, error) {
+	if s.graph == nil {
+		return event.Event{}, errors.New("there is no program")
+	}
 	switch d.Cmd {
 	case "start":
 		r := &event.RunStarted{Run: "aaaaaaaaaaaa", Workflow: s.graph.Workflow.Name, Dir: "/repo", Env: map[string]string{"PATH": "/bin"}}
@@ -147,10 +151,7 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 		text := strings.Join(arg.Vals, ",")
 		switch arg.Key {
 		case "stdout", "stderr":
-			plain, err := strconv.Unquote(`"` + text + `"`)
-			if err != nil {
-				return event.Event{}, err
-			}
+			plain := strings.ReplaceAll(text, `\n`, "\n")
 			if arg.Key == "stdout" {
 				f.Stdout = plain
 			} else {
