@@ -44,7 +44,7 @@ func descendants(t *testing.T, key string) (pids []int) {
 // its group, and makes us allocate a bounded amount, over its whole life, whatever it says.
 func TestIllBehaved(t *testing.T) {
 	const (
-		grace   = 100 * time.Millisecond
+		grace   = 200 * time.Millisecond
 		timeout = 200 * time.Millisecond
 		maxHeap = 16 << 20
 	)
@@ -137,6 +137,23 @@ func TestGroupGetsTheGrace(t *testing.T) {
 	}
 }
 
+// A child leads its group; beside a terminal it leads a session too, and all else is the same.
+func TestGroupAndSession(t *testing.T) {
+	for _, session := range []bool{false, true} {
+		x := newTest(t, Options{})
+		x.session = session
+		f := do(x, script(`read -r pid comm state ppid group session rest < /proc/$$/stat; echo $((group == $$)) $((session == $$))`))
+		if want := map[bool]string{false: "1 0\n", true: "1 1\n"}[session]; f.Stdout != want {
+			t.Errorf("session %v: %s%s", session, f.Stdout, f.Stderr)
+		}
+		a := keyed(script(`sleep 1000 & sleep 1000`))
+		a.Timeout = 20 * time.Millisecond
+		if got := brief(do(x, a)); !strings.HasPrefix(got, "error transient/timeout/SIGTERM") || len(descendants(t, a.Key)) != 0 {
+			t.Errorf("session %v: %s", session, got)
+		}
+	}
+}
+
 // Where there is no pidfd the end is told by a goroutine. The same things hold.
 func TestWithoutPidfd(t *testing.T) {
 	noPidfd = true
@@ -184,6 +201,28 @@ func await(t *testing.T, what string, is func() bool) {
 	}
 }
 
+// Where orphans come to us, as to the first process of a container, they are reaped as well.
+func TestOrphansAreReaped(t *testing.T) {
+	const prSetChildSubreaper = 36
+	subreaper := func(on uintptr) {
+		if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, on, 0); err != 0 {
+			t.Skipf("no subreapers here: %v", err)
+		}
+	}
+	subreaper(1)
+	defer subreaper(0)
+	x := newTest(t, Options{Grace: 5 * time.Second})
+	start := time.Now()
+	do(x, script(`sleep 1000 >/dev/null 2>&1 & sleep 1000 >/dev/null 2>&1 &`))
+	a := script(`sleep 1000 & sleep 1000`)
+	a.Timeout = 20 * time.Millisecond
+	do(x, a)
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("it took %s: a dead member of the group was waited for", took)
+	}
+	noChildren(t)
+}
+
 // Attempts leave no descriptors and no zombies behind, whatever became of them.
 func TestNothingLeaks(t *testing.T) {
 	x := newTest(t, Options{})
@@ -210,8 +249,12 @@ func TestNothingLeaks(t *testing.T) {
 	if after := count(); after > before+2 { // slots are made as needed
 		t.Errorf("%d descriptors were open, now %d", before, after)
 	}
-	var status syscall.WaitStatus
-	if pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil); err != syscall.ECHILD {
+	noChildren(t)
+}
+
+func noChildren(t *testing.T) {
+	t.Helper()
+	if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.ECHILD {
 		t.Errorf("a child is left: pid %d, %v", pid, err)
 	}
 }

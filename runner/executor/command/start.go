@@ -27,13 +27,16 @@ type program struct {
 func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	p := &program{argv: a.Argv, dir: a.Dir, env: x.env.of(a)}
 	if len(a.Argv) == 0 {
-		p.argv = shell(a.Shell, a.Script)
+		p.path, p.argv = shell(a.Shell, a.Script)
 	}
 	if a.Agent != nil {
 		p.stdin = request(a)
 		if a.Agent.Type == string(ir.AgentShell) {
 			p.env = append(p.env, "FLOWRUN_TASK="+a.Agent.Task)
 		}
+	}
+	if p.path != "" {
+		return p, nil
 	}
 	path := lookup(p.env, "PATH")
 	if path == "" {
@@ -48,12 +51,13 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	return p, nil
 }
 
-// shell gives the arguments that run a script; $0 in it is "flowrun".
-func shell(name, script string) []string {
+// shell gives the program and the arguments that run a script; $0 in it is "flowrun". A script needs no PATH for sh itself;
+// bash has no place that all systems agree on, so it is looked up.
+func shell(name, script string) (path string, argv []string) {
 	if name == "bash" {
-		return []string{"bash", "-eo", "pipefail", "-c", script, "flowrun"}
+		return "", []string{"bash", "-eo", "pipefail", "-c", script, "flowrun"}
 	}
-	return []string{"sh", "-e", "-c", script, "flowrun"}
+	return "/bin/sh", []string{"sh", "-e", "-c", script, "flowrun"}
 }
 
 // find looks a command up in a PATH. A name with a slash is taken as it is (a relative one starts in the child's
@@ -83,7 +87,7 @@ func executable(path string) bool {
 }
 
 // start makes the pipes and the process, and fills the poll table.
-func (c *child) start(p *program, null int) (err error) {
+func (c *child) start(p *program, null int, session bool) (err error) {
 	for i := range c.fds {
 		c.fds[i] = pollFd{fd: -1}
 	}
@@ -117,7 +121,7 @@ func (c *child) start(p *program, null int) (err error) {
 	}
 	pidfd := -1
 	pid, err := syscall.ForkExec(p.path, p.argv, &syscall.ProcAttr{
-		Dir: p.dir, Env: p.env, Files: []uintptr{uintptr(inR), uintptr(outW), uintptr(errW)}, Sys: attributes(&pidfd),
+		Dir: p.dir, Env: p.env, Files: []uintptr{uintptr(inR), uintptr(outW), uintptr(errW)}, Sys: attributes(&pidfd, session),
 	})
 	if err != nil {
 		for _, fd := range []int{outR, outW, errR, errW} {

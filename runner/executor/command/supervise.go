@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"runtime"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -11,23 +10,13 @@ import (
 const (
 	// holdWait is how long a descendant may hold a pipe after the child's own end: it may be a pipeline's last stage
 	// that is writing its last lines. Then the group is killed.
-	holdWait = time.Second
+	holdWait = 900 * time.Millisecond
 	// lastWait is how long the pipes are read after the group was killed: the killed close theirs at once, so what
 	// holds on longer has left the group.
-	lastWait = 100 * time.Millisecond
+	lastWait = 50 * time.Millisecond
 	// killWait is how long a killed child may take to end before it is left behind. Only a process in an
 	// uninterruptible sleep takes that long.
 	killWait = 5 * time.Second
-)
-
-// The places of a slot's poll table.
-const (
-	fdExit = iota
-	fdWake
-	fdOut
-	fdErr
-	fdIn
-	fdCount
 )
 
 // reason is why we ended a child; empty if it ended by itself.
@@ -46,18 +35,6 @@ type ended struct {
 	stuck   bool // it was killed and did not end
 }
 
-// child is a process under supervision.
-type child struct {
-	*slot
-	pid     int
-	over    *atomic.Bool // instead of a pidfd
-	outW    int          // our copies of the pipes' other ends: while they are open the child's end does not wake us
-	errW    int          // twice more than its pidfd does
-	out     *capture
-	err     *capture
-	pending []byte // of the standard input
-}
-
 // supervise starts a program, takes what it says, ends it when its time is over or ctx is done, and cleans up behind
 // it. The error says that it did not start.
 func (x *Executor) supervise(ctx context.Context, s *slot, p *program, timeout time.Duration, out, errs *capture) (ended, error) {
@@ -66,7 +43,7 @@ func (x *Executor) supervise(ctx context.Context, s *slot, p *program, timeout t
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c := &child{slot: s, out: out, err: errs, pending: p.stdin}
-	if err := c.start(p, x.null); err != nil {
+	if err := c.start(p, x.null, x.session); err != nil {
 		return ended{}, err
 	}
 	e := ended{started: time.Now()}
@@ -185,71 +162,15 @@ func (c *child) sweep() {
 	}
 }
 
-// members tells whether anybody is in the child's group; the child counts until it is reaped.
-func (c *child) members() bool { return syscall.Kill(-c.pid, 0) == nil }
-
-func (c *child) shut() {
-	c.drop(fdOut)
-	c.drop(fdErr)
-}
-
-// round waits once, and handles what is ready. It reports whether the child has ended.
-func (c *child) round(wait time.Duration) bool {
-	if err := poll(c.fds[:], wait); err != nil {
-		panic("command: poll: " + err.Error()) // our own descriptors: cannot be
-	}
-	if c.fds[fdWake].revents != 0 {
-		c.woken()
-	}
-	if c.fds[fdIn].revents != 0 {
-		c.feed()
-	}
-	if c.fds[fdOut].revents != 0 {
-		c.take(fdOut, c.out)
-	}
-	if c.fds[fdErr].revents != 0 {
-		c.take(fdErr, c.err)
-	}
-	return c.fds[fdExit].revents != 0 || c.over != nil && c.over.Load()
-}
-
-// take reads once from a pipe that is ready, so it does not block.
-func (c *child) take(at int, to *capture) {
-	if c.fds[at].revents&pollIn == 0 { // hung up, and nothing in it
-		c.drop(at)
-		return
-	}
-	n, err := syscall.Read(int(c.fds[at].fd), c.buffer())
-	switch {
-	case n > 0:
-		to.write(c.buf[:n])
-	case err != syscall.EINTR:
-		c.drop(at)
+// members tells whether anybody is in the child's group, once the child is reaped. Where orphans come to us (we are a
+// container's first process, or a subreaper), nobody else reaps those of the group.
+func (c *child) members() bool {
+	for {
+		if pid, _ := syscall.Wait4(-c.pid, nil, syscall.WNOHANG, nil); pid <= 0 {
+			return syscall.Kill(-c.pid, 0) == nil
+		}
 	}
 }
-
-// feed writes to the child's standard input. A child that does not want it (EPIPE) need not have it.
-func (c *child) feed() {
-	n, err := syscall.Write(int(c.fds[fdIn].fd), c.pending)
-	if n > 0 {
-		c.pending = c.pending[n:]
-	}
-	if len(c.pending) == 0 || err != nil && err != syscall.EAGAIN && err != syscall.EINTR {
-		c.pending = nil
-		c.drop(fdIn)
-	}
-}
-
-// drop closes a descriptor of the table and takes it out.
-func (c *child) drop(at int) {
-	if fd := c.fds[at].fd; fd >= 0 {
-		syscall.Close(int(fd))
-	}
-	c.fds[at] = pollFd{fd: -1}
-}
-
-// signal sends to the whole group. The child is not reaped yet, so the number is ours.
-func (c *child) signal(sig syscall.Signal) { syscall.Kill(-c.pid, sig) }
 
 func until(due time.Time) time.Duration {
 	if due.IsZero() {

@@ -42,7 +42,7 @@ func pipe() (r, w int, err error) {
 	return p[0], p[1], nil
 }
 
-// attributes are those of a child: a group of its own. There is no pidfd here, and no death with the parent.
-func attributes(pidfd *int) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true}
+// attributes are those of a child: a group or a session of its own. There is no pidfd here, and no death with the parent.
+func attributes(pidfd *int, session bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: !session, Setsid: session}
 }

@@ -38,8 +38,8 @@ func pipe() (r, w int, err error) {
 	return p[0], p[1], err
 }
 
-// attributes are those of a child: a group of its own, death with the thread that started it, a pidfd (-1 if the
+// attributes are those of a child: a group or a session of its own, death with the thread that started it, a pidfd (-1 if the
 // kernel has none; since Linux 5.2).
-func attributes(pidfd *int) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: pidfd}
+func attributes(pidfd *int, session bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: !session, Setsid: session, Pdeathsig: syscall.SIGKILL, PidFD: pidfd}
 }
