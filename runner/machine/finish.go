@@ -140,6 +140,9 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	} else {
 		d.output, d.computed = nil, false
 	}
+	if status == event.FailedS && m.firstBad == nil {
+		m.firstBad = d.err // a run fails of the first thing that went wrong in it, not of what that blocked
+	}
 	if d.started != 0 {
 		d.finished = m.now
 	}
@@ -179,9 +182,6 @@ func (m *Machine) account(r ref, status event.Status) {
 	if p.node == plan.None {
 		if status.Bad() {
 			m.lost = append(m.lost, d.path)
-			if m.firstBad == nil {
-				m.firstBad = m.why(r, status)
-			}
 		}
 		if m.remaining--; m.remaining == 0 {
 			m.agenda.push(task{do: doEnd})
@@ -196,15 +196,6 @@ func (m *Machine) account(r ref, status event.Status) {
 	if ps.remaining--; ps.remaining == 0 {
 		m.agenda.push(task{do: doCollect, ref: p})
 	}
-}
-
-// why is the error of a node that ended badly, whatever it was.
-func (m *Machine) why(r ref, status event.Status) *event.Error {
-	d := m.detail(r)
-	if d.err != nil {
-		return d.err
-	}
-	return &event.Error{Kind: event.Recoverable, Reason: "child", Node: d.path, ExitCode: -1, Message: fmt.Sprintf("%q is %s", d.path, status)}
 }
 
 func (t *tally) count(s event.Status, path string) {
