@@ -88,12 +88,17 @@ func (a *app) root() *cobra.Command {
 			return nil
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &args.Error{Message: err.Error(), Hint: "See " + c.CommandPath() + " --help."}
 	})
 	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
 	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
 	root.AddCommand(a.apply(), a.validate(), a.runs(), a.resume(), a.cancel(), a.version())
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 	return root
 }

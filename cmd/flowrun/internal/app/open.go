@@ -144,7 +144,7 @@ func (a *app) lookup(r *args.Runs, drive bool) (*store, local.Info, error) {
 // scene says how runs of a store are spoken of from here.
 func (a *app) scene(s *store, where func(string) string) ui.Scene {
 	scene := ui.Scene{Where: where, Store: shorter(s.Dir())}
-	if usual, err := a.storeDir(""); err != nil || usual != s.Dir() {
+	if usual, err := a.usualStore(""); err != nil || usual != s.Dir() {
 		scene.Flags = " --store " + ui.Quote(shorter(s.Dir()))
 	}
 	return scene

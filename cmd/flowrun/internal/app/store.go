@@ -11,10 +11,16 @@ const storeName = ".flowrun"
 // storeDir is where the store of a program is: --store, else FLOWRUN_STORE, else .flowrun at the root of the repository
 // of path (the nearest folder upwards with a .git), else beside the file. An empty path means the current folder.
 func (a *app) storeDir(path string) (string, error) {
-	for _, given := range []string{a.global.Store, a.getenv("FLOWRUN_STORE")} {
-		if given != "" {
-			return filepath.Abs(given)
-		}
+	if a.global.Store != "" {
+		return filepath.Abs(a.global.Store)
+	}
+	return a.usualStore(path)
+}
+
+// usualStore is where the store is without the flag.
+func (a *app) usualStore(path string) (string, error) {
+	if given := a.getenv("FLOWRUN_STORE"); given != "" {
+		return filepath.Abs(given)
 	}
 	dir, err := folderOf(path)
 	if err != nil {

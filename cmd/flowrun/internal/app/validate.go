@@ -19,8 +19,8 @@ func (a *app) validate() *cobra.Command {
 		Use: "validate [PATH...]", Short: "Check files without running anything",
 		Long: `validate checks programs: a file, or a folder whose files are read together. DIR/... means every program below DIR, each
 for itself. Without a path it checks the current folder. The exit code is 1 if any of them is refused.`,
-		RunE: func(_ *cobra.Command, words []string) error {
-			if asJSON {
+		RunE: func(c *cobra.Command, words []string) error {
+			if asJSON && !c.Flags().Changed("format") {
 				v.Format = "json"
 			}
 			if err := v.Check(); err != nil {
@@ -84,10 +84,11 @@ func programs(paths []string) ([]string, error) {
 		}
 		last, before := "", len(out)
 		err := filepath.WalkDir(filepath.Clean(dir), func(p string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
 			hidden := strings.HasPrefix(d.Name(), ".") && d.Name() != "." && d.Name() != ".."
 			switch {
-			case err != nil:
-				return err
 			case d.IsDir() && hidden:
 				return fs.SkipDir
 			case d.IsDir() || hidden || !strings.HasSuffix(p, ".hcl") || strings.HasSuffix(p, ".flowtest.hcl"):

@@ -82,7 +82,7 @@ func from(where string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// usage joins what is wrong with the values, a line each, as one error about the command line.
+// usage joins what is wrong with the values, as one error about the command line.
 func usage(problems []error) error {
 	var lines []string
 	seen := map[string]bool{}
@@ -96,10 +96,13 @@ func usage(problems []error) error {
 		}
 		lines = append(lines, p.Error())
 	}
-	if lines == nil {
+	switch len(lines) {
+	case 0:
 		return nil
+	case 1:
+		return &args.Error{Message: lines[0]}
 	}
-	return &args.Error{Message: strings.Join(lines, "\n")}
+	return &args.Error{Message: "these values do not fit:\n  " + strings.Join(lines, "\n  ")}
 }
 
 // varFile reads variables from a file: attributes with literal values, or one JSON object.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what commands printed into the sessions")
+
+// The test binary is flowrun too, and the tools that sessions need.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"flowrun": main, "interrupt": interrupt})
+}
+
+// TestScript plays the sessions of testdata/script: a person at a terminal, one story a file.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "../../testdata/script", RequireUniqueNames: true, RequireExplicitExec: true, UpdateScripts: *update,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "await": await, "json": jsonField},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("GOCOVERDIR", "") // or children complain
+			return nil
+		},
+	})
+}
+
+// exits CODE COMMAND ARG... runs a command that must end with this exit code.
+func exits(ts *testscript.TestScript, neg bool, words []string) {
+	if neg || len(words) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARG...")
+	}
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(words[1], words[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if want, _ := strconv.Atoi(words[0]); code != want {
+		ts.Fatalf("exit code %d, not %d", code, want)
+	}
+}
+
+// patience bounds every wait of a session.
+const patience = 20 * time.Second
+
+// await FILE waits until a file exists.
+func await(ts *testscript.TestScript, neg bool, words []string) {
+	if neg || len(words) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	if !appears(ts.MkAbs(words[0])) {
+		ts.Fatalf("%s did not appear within %s", words[0], patience)
+	}
+}
+
+func appears(file string) bool {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// json FILE PATH WANT compares a field of a JSON text, or of the last of several lines: nodes.0.status.
+func jsonField(ts *testscript.TestScript, neg bool, words []string) {
+	if len(words) != 3 {
+		ts.Fatalf("usage: json FILE PATH WANT")
+	}
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile(words[0])), "\n")
+	var v any
+	ts.Check(json.Unmarshal([]byte(lines[len(lines)-1]), &v))
+	for _, part := range strings.Split(words[1], ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i >= len(at) {
+				ts.Fatalf("no %s in a list of %d", part, len(at))
+			}
+			v = at[i]
+		default:
+			ts.Fatalf("no %s in %v", part, v)
+		}
+	}
+	have, ok := v.(string)
+	if !ok {
+		b, _ := json.Marshal(v)
+		have = string(b)
+	}
+	if (have == words[2]) == neg {
+		ts.Fatalf("%s is %s", words[1], have)
+	}
+}
+
+// interrupt FILE SIGNAL COMMAND ARG... runs a command, sends it a signal (INT, TERM, KILL) once FILE exists, and ends as it
+// ends, 128 and the signal's number where the signal killed it.
+func interrupt() {
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	c := exec.Command(os.Args[3], os.Args[4:]...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	if err := c.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if !appears(os.Args[1]) {
+		fmt.Fprintln(os.Stderr, os.Args[1], "did not appear")
+	}
+	c.Process.Signal(signals[os.Args[2]])
+	c.Wait()
+	if s := c.ProcessState.Sys().(syscall.WaitStatus); s.Signaled() {
+		os.Exit(128 + int(s.Signal()))
+	}
+	os.Exit(c.ProcessState.ExitCode())
+}
