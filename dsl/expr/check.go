@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -103,7 +104,7 @@ func (c *checker) mustBe(at span, t value.Type, k kind, user string) {
 	case t.IsAny():
 		return
 	case k.fits(t) == No && t.Kind != value.Null:
-		c.add(at, codeOperand, fmt.Sprintf("%s needs %s", capital(user), kindNames[k]), fmt.Sprintf("This is %s.%s", describeType(t), hint(t, k, user)))
+		c.add(at, codeOperand, fmt.Sprintf("%s needs %s", user, kindNames[k]), fmt.Sprintf("This is %s.%s", describeType(t), hint(t, k, user)))
 	case t.Nullable && !k.nulls() && c.forgiving == 0:
 		c.add(at, codeMaybeNull, fmt.Sprintf("This can be null, and %s needs %s", user, kindNames[k]), c.nullHint())
 	}
@@ -128,6 +129,8 @@ func hint(t value.Type, k kind, user string) string {
 	switch {
 	case (k == kString || k == kPure) && (isList(t) || isMap(t)):
 		return " Write jsonencode(x), or join(\", \", x) for a list of strings."
+	case k == kNumber && t.Kind == value.StringT && user == "+":
+		return " Texts are joined in a template, \"${a}${b}\"; tonumber(x) makes a number of a text."
 	case (k == kNumber || k == kWhole) && t.Kind == value.StringT:
 		return " Write tonumber(x)."
 	case k == kBool && t.Kind == value.StringT:
@@ -176,10 +179,26 @@ func (c *checker) call(n *call) value.Type {
 		}
 		types[i] = c.need(a, k, c.callee(n.f))
 	}
+	c.literalPattern(n)
 	if n.f.result == nil || n.spread {
 		return value.AnyType
 	}
 	return n.f.result(types)
+}
+
+// literalPattern compiles the pattern of regex and regexall where it is known.
+func (c *checker) literalPattern(n *call) {
+	if !strings.HasPrefix(n.f.name, "regex") || len(n.args) == 0 {
+		return
+	}
+	l, _ := n.args[0].(*lit)
+	pattern, ok := l.name()
+	if !ok {
+		return
+	}
+	if _, err := compilePattern(pattern); err != nil {
+		c.add(l.span, codePattern, "A pattern that cannot be used", capital(err.Error())+".")
+	}
 }
 
 func (c *checker) callee(f *function) string {

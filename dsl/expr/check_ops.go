@@ -139,7 +139,7 @@ func (c *checker) in(n *binary) value.Type {
 	case isMap(right):
 		c.need(n.l, kPure, "in a map")
 	default:
-		c.add(n.r.at(), codeOperand, "In needs a list or a map", fmt.Sprintf("This is %s. Write x contains 'part' for texts.", describeType(right)))
+		c.add(n.r.at(), codeOperand, "in needs a list or a map", fmt.Sprintf("This is %s. Write x contains 'part' for texts.", describeType(right)))
 	}
 	return value.BoolType
 }

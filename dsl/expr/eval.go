@@ -285,7 +285,7 @@ func (r *run) call(n *call) (value.Value, error) {
 		args, at = append(args, v), append(at, a)
 	}
 	if len(args) < n.f.required || len(args) > len(n.f.params) && !n.f.variadic {
-		return nil, fmt.Errorf("%s takes %s, and %d are given", n.f.name, n.f.takes(), len(args))
+		return nil, fmt.Errorf("%s takes %s, not %d", n.f.name, n.f.takes(), len(args))
 	}
 	for i, v := range args {
 		if err := r.weigh(v); err != nil {

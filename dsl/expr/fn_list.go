@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -260,10 +261,10 @@ func rangeList(r *run, a []value.Value) (value.Value, error) {
 	if n > MaxRange {
 		return nil, r.list(MaxRange + 1)
 	}
-	if err := r.list(int(n) + 1); err != nil {
+	if err := r.list(int(math.Ceil(n))); err != nil {
 		return nil, err
 	}
-	out := make([]any, 0, int(n)+1)
+	out := make([]any, 0, int(math.Ceil(n)))
 	for i := 0; ; i++ {
 		v := start + float64(i)*step
 		if step > 0 && v >= end || step < 0 && v <= end {

@@ -133,10 +133,25 @@ func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bo
 	}
 	most := len(f.params)
 	if (len(args) < f.required && !spread) || (len(args) > most && !f.variadic) {
-		fs.add(at, codeArgCount, fmt.Sprintf("%s takes %s, and %d are given", name, f.takes(), len(args)), fmt.Sprintf("It is %s(%s).", name, strings.Join(strings.Fields(f.sig), ", ")))
+		fs.add(at, codeArgCount, fmt.Sprintf("%s takes %s, not %d", name, f.takes(), len(args)), fmt.Sprintf("It is %s(%s).", name, f.shown()))
 		return &lit{at, nil}
 	}
 	return &call{at, f, args, spread}
+}
+
+// shown lists what the arguments must be.
+func (f *function) shown() string {
+	parts := make([]string, len(f.params))
+	for i, p := range f.params {
+		parts[i] = kindNames[p]
+		if i >= f.required {
+			parts[i] += " that can be left out"
+		}
+	}
+	if f.variadic {
+		parts[len(parts)-1] = "more of the same"
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (f *function) takes() string {

@@ -121,6 +121,9 @@ func (l *condLowerer) lower(n ast.Node) node {
 	case *ast.StringNode:
 		return &lit{at, n.Value}
 	case *ast.IntegerNode:
+		if n.Value > value.MaxNumber {
+			return l.number(at, 2*value.MaxNumber)
+		}
 		return l.number(at, float64(n.Value))
 	case *ast.FloatNode:
 		return l.number(at, n.Value)

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -106,6 +107,8 @@ func (l *hclLowerer) literal(x *hclsyntax.LiteralValueExpr, at span) node {
 	return &lit{at, v}
 }
 
+var maxNumber, minNumber = big.NewFloat(value.MaxNumber), big.NewFloat(-value.MaxNumber)
+
 func fromLiteral(v cty.Value) (value.Value, error) {
 	switch {
 	case v.IsNull() || !v.IsKnown():
@@ -123,6 +126,9 @@ func fromLiteral(v cty.Value) (value.Value, error) {
 			return nil, fmt.Errorf("the number is beyond 2^53 and would lose digits; write it as a string")
 		}
 		f, _ := b.Float64()
+		if b.Cmp(maxNumber) > 0 || b.Cmp(minNumber) < 0 { // what float64 would round to 2^53
+			f *= 2
+		}
 		return value.Number(f)
 	}
 	return nil, fmt.Errorf("a literal of type %s", v.Type().FriendlyName())

@@ -1,0 +1,172 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// stored evaluates a text as if it came from a store, unchecked.
+func stored(kind ir.ExprKind, text string) error {
+	_, err := NewEvaluator().Eval(&ir.Expr{Kind: kind, Text: text}, &scope{data: map[string]any{}})
+	return err
+}
+
+// Each text lies at a bound; one more is refused, and nothing takes long.
+func TestBounds(t *testing.T) {
+	in := func(open, x, end string, n int) string { return strings.Repeat(open, n) + x + strings.Repeat(end, n) }
+	cases := []struct {
+		name string
+		kind ir.ExprKind
+		text func(n int) string
+		max  int
+	}{
+		{"condition bytes", ir.Condition, func(n int) string { return "true" + strings.Repeat(" ", n-4) }, MaxConditionBytes},
+		{"condition brackets", ir.Condition, func(n int) string { return in("(", "true", ")", n) }, MaxConditionDepth},
+		{"condition nodes", ir.Condition, func(n int) string { return strings.Repeat("!", n-1) + "true" }, MaxConditionNodes},
+		{"predicates", ir.Condition, func(n int) string { return in("any([1],", "true", ")", n) }, MaxPredicateDepth},
+		{"condition pattern", ir.Condition, func(n int) string { return "('' matches '" + strings.Repeat("a", n) + "') == false" }, MaxPatternBytes},
+		{"range operator", ir.Condition, func(n int) string { return fmt.Sprintf("len(1..%d) > 0", n) }, MaxRange},
+		{"value brackets", ir.HCL, func(n int) string { return in("(", "1", ")", n) }, MaxValueDepth},
+		{"value lists", ir.HCL, func(n int) string { return in("[", "1", "]", n) }, MaxValueDepth},
+		{"value prefixes", ir.HCL, func(n int) string { return in("!", "true", "", n) }, MaxValueDepth},
+		{"value templates", ir.HCL, func(n int) string { return in(`"${`, "1", `}"`, n) }, MaxValueDepth},
+		{"conditionals", ir.HCL, func(n int) string { return in("true ? 1 : ", "1", "", n) }, MaxConditionals - 10},
+		{"value bytes", ir.HCL, func(n int) string { return `"` + strings.Repeat("a", n-2) + `"` }, MaxValueBytes},
+		{"digits", ir.HCL, func(n int) string { return "0." + strings.Repeat("1", n-1) }, MaxDigits},
+		{"exponent", ir.HCL, func(n int) string { return fmt.Sprintf("1e-%d", n) }, 300},
+		{"range", ir.HCL, func(n int) string { return fmt.Sprintf("length(range(%d))", n) }, MaxRange},
+		{"string", ir.HCL, func(n int) string { return fmt.Sprintf(`length(repeat("a", %d))`, n) }, MaxStringBytes},
+		{"format width", ir.HCL, func(n int) string { return fmt.Sprintf(`format("%%%dd", 1)`, n) }, maxWidth},
+		{"whole numbers", ir.HCL, func(n int) string { return fmt.Sprint(n) }, value.MaxNumber},
+		{"whole numbers in conditions", ir.Condition, func(n int) string { return fmt.Sprintf("%d > 1", n) }, value.MaxNumber},
+	}
+	for _, c := range cases {
+		if err := stored(c.kind, c.text(c.max)); err != nil {
+			t.Errorf("%s: %d is refused: %v", c.name, c.max, err)
+		}
+		over := c.max + 1
+		if c.name == "conditionals" || c.name == "exponent" { // their bound is not sharp: the tree's depth, and float64's
+			over = c.max + 200
+		}
+		if c.kind == ir.Condition && c.name == "condition bytes" { // a stored text may have grown by brackets for dashes
+			over = 2*c.max + 1
+		}
+		if c.name == "condition brackets" {
+			over++
+		}
+		if err := stored(c.kind, c.text(over)); err == nil {
+			t.Errorf("%s: %d is accepted", c.name, over)
+		}
+	}
+}
+
+// Small texts that cost the libraries minutes, gigabytes or the process are refused or stopped at once.
+func TestSmallTextsThatCostMuch(t *testing.T) {
+	long := func(open string, n int) string { return strings.Repeat(open, n) }
+	big := `[for i in range(100000) : "${i}"]`
+	cases := map[string]struct {
+		kind ir.ExprKind
+		text string
+	}{
+		"parentheses":          {ir.Condition, long("(", 600_000) + "1" + long(")", 600_000)},
+		"parentheses in HCL":   {ir.HCL, long("(", 400_000) + "1" + long(")", 400_000)},
+		"open brackets":        {ir.HCL, long("[", 500_000)},
+		"prefixes":             {ir.HCL, long("!", 1_000_000) + "true"},
+		"conditionals":         {ir.HCL, long("true?1:", 100_000) + "1"},
+		"a long sum":           {ir.HCL, "1" + long("+1", 500_000)},
+		"nested templates":     {ir.HCL, long(`"${`, 3000) + "1" + long(`}"`, 3000)},
+		"exponent":             {ir.HCL, `"${1e8000000}"`},
+		"digits":               {ir.HCL, long("1", 1_000_000)},
+		"doubling text":        {ir.Condition, `reduce(1..60, #acc + #acc, 'aaaaaaaaaaaaaaaa') == ''`},
+		"repeat of repeat":     {ir.Condition, `len(repeat(repeat('a', 1000000), 1000000)) > 1`},
+		"predicates":           {ir.Condition, `all(1..200000, all(1..200000, # > 0))`},
+		"nested for":           {ir.HCL, `[for a in range(5000) : [for b in range(5000) : a * b]]`},
+		"text in a for":        {ir.HCL, `[for a in range(5000) : join("", [for b in range(2000) : "aaaaaaaaaaaaaaaaaaaaaaa"])]`},
+		"pattern":              {ir.HCL, `regexall("(.*a){900}b", repeat("a", 900000))`},
+		"comparing":            {ir.HCL, `[for i in range(3000) : ` + big + ` == ` + big + `]`},
+		"membership":           {ir.HCL, `[for i in range(200000) : contains(range(200000), -1)]`},
+		"replace":              {ir.HCL, `replace(repeat("a", 1000000), "a", repeat("b", 1000000))`},
+		"replace by a pattern": {ir.HCL, `replace(repeat("a", 100000), "/(a+)/", "$1$1$1$1$1$1$1$1$1$1$1$1$1")`},
+		"merging":              {ir.HCL, `[for i in range(200000) : concat(range(1000), range(1000))]`},
+		"pow":                  {ir.HCL, `pow(10, 10000)`},
+		"json":                 {ir.HCL, `[for i in range(200000) : jsonencode(range(1000))]`},
+		"indent":               {ir.HCL, `indent(1000, repeat("\n", 1000000))`},
+		"tostring":             {ir.Condition, `all(1..200000, string(1..20000) != '')`},
+		"sort":                 {ir.HCL, `[for i in range(200000) : sort(range(20000))]`},
+	}
+	for name, c := range cases {
+		start := time.Now()
+		if err := stored(c.kind, c.text); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		took := time.Since(start)
+		if took > 2*time.Second {
+			t.Errorf("%s: %v; 2 s are the limit", name, took)
+		}
+		t.Logf("%-22s %v", name, took.Round(time.Millisecond))
+	}
+}
+
+// What a file holds is guarded as what a store holds.
+func TestFileBounds(t *testing.T) {
+	for _, text := range []string{strings.Repeat("(", 600_000), strings.Repeat("!", 4_000) + "true", strings.Repeat("(", 33) + "true" + strings.Repeat(")", 33), "true" + strings.Repeat(" ", MaxConditionBytes), "a\uFFFDb"} {
+		src := "x = " + quote(text) + "\n"
+		if e, diags := Condition(attribute(t, src), []byte(src), testEnv()); e != nil || len(diags) != 1 {
+			t.Errorf("%.20s…: %v", text, diags)
+		}
+	}
+}
+
+// Functions over maps give the same a thousand times.
+func TestDeterminism(t *testing.T) {
+	env, s := sameEnv(t)
+	m := map[string]any{}
+	for i := range 50 {
+		m[fmt.Sprintf("k%d", i)] = float64(i % 7)
+	}
+	s.data["var"].(map[string]any)["m"] = m
+	e := mustValue(t, `[keys(var.m), values(var.m), [for k, v in var.m : "${k}${v}"], { for k, v in var.m : v => k... }, jsonencode(var.m), merge(var.m, { a = 1 }), toset(values(var.m)), distinct(values(var.m)), var.m]`, env)
+	c := mustCondition(t, `keys(var.m)[0] == 'k0' && values(var.m)[1] == 1 && map(sortBy(values(var.m), #), string(#)) != [] && toJSON(var.m) != ''`, env)
+	var first []byte
+	for range 1000 {
+		v, err := NewEvaluator().Eval(e, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := value.Append(nil, v)
+		if first == nil {
+			first = got
+		} else if string(first) != string(got) {
+			t.Fatalf("two results:\n%s\n%s", first, got)
+		}
+		if ok, err := NewEvaluator().Eval(c, s); ok != true || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+}
+
+// An evaluation asks for what it reads and nothing else, and never for more than Reads says.
+func TestScopeIsAskedForReadsAlone(t *testing.T) {
+	s := scopeOf(t, `{"var":{"min":1},"step":{"build":{"output":{"coverage":2},"status":"succeeded"}}}`)
+	e := mustCondition(t, `step.build.output.coverage > var.min && step.build.status == 'succeeded'`, testEnv())
+	if _, err := NewEvaluator().Eval(e, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, asked := range s.asked {
+		found := false
+		for _, r := range e.Reads {
+			found = found || r == asked
+		}
+		if !found {
+			t.Errorf("asked for %s, reads %v", asked, e.Reads)
+		}
+	}
+	if got := refs(e.Reads); got != "step.build.output step.build.status var.min" {
+		t.Error(got)
+	}
+}
