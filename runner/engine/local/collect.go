@@ -23,7 +23,7 @@ func (d *drive) collect() error {
 	}
 	select {
 	case <-d.poked:
-		return d.lookAround()
+		return d.engine.explain(d.lookAround())
 	default:
 		return nil
 	}

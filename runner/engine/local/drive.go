@@ -51,7 +51,7 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event
 		if c.epoch != 0 {
 			e.release(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
 		}
-		return event.End{}, causeOf(ctx, err)
+		return event.End{}, causeOf(ctx, e.explain(err))
 	}
 	if end := d.fold.End(); end != nil {
 		return *end, d.engine.finish(&c, end, d.fold.Last())

@@ -2,7 +2,6 @@ package local
 
 import (
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -142,5 +141,3 @@ func (c *clock) advance(d time.Duration) {
 		}
 	}
 }
-
-func asChild() bool { return os.Getenv("FLOWRUN_LOCAL_TEST_CHILD") != "" }

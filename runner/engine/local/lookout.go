@@ -83,7 +83,7 @@ func (l *lookout) look(conn *sql.Conn, version *int64) error {
 }
 
 func (l *lookout) alarm(err error) {
-	l.engine.commits.fail(err)
+	l.engine.commits.fail(l.engine.explain(err))
 	l.wake()
 }
 
@@ -103,4 +103,12 @@ func (e *Engine) checkFile() error {
 		return fmt.Errorf("%w: %s was replaced", ErrReplaced, databaseFile)
 	}
 	return nil
+}
+
+// explain prefers the reason why reading failed, where it is that the database is gone.
+func (e *Engine) explain(err error) error {
+	if gone := e.checkFile(); err != nil && gone != nil {
+		return gone
+	}
+	return err
 }

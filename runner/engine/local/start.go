@@ -17,7 +17,10 @@ import (
 // Start makes a run durable: its definition, its source and its first batch. What the first event asks for is carried out
 // by the first Drive.
 func (e *Engine) Start(ctx context.Context, s engine.Start) (string, error) {
-	if err := ctx.Err(); err != nil {
+	if e.commits == nil {
+		return "", ErrReadOnly
+	}
+	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	h := s.Header

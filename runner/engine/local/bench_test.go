@@ -1,0 +1,128 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// The figures are events per second, CPU microseconds an event, and for the engine's two the share of the same SQLite's
+// rate, which is measured beside each round, so that a noisy machine hits both alike:
+//
+//	go test -run - -bench 'Chain|Fanout|Bare' -benchtime 5x ./runner/engine/local
+
+const chainLength, fanWidth, fanGroup = 1000, 20_000, 1000
+
+func BenchmarkChain(b *testing.B) { benchRun(b, enginetest.Chain(chainLength), chainLength, 1) }
+func BenchmarkFanout(b *testing.B) {
+	benchRun(b, enginetest.Fan(fanWidth, fanGroup), fanWidth, fanGroup)
+}
+
+func BenchmarkBareSQLite(b *testing.B) {
+	for _, group := range []int{1, fanGroup} {
+		b.Run(fmt.Sprintf("group=%d", group), func(b *testing.B) {
+			events := 1000 * min(group, 20)
+			var m meter
+			for range b.N {
+				bare(b, &m, events, group)
+			}
+			m.report(b)
+		})
+	}
+}
+
+func benchRun(b *testing.B, p enginetest.Program, events, group int) {
+	null := executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		f := executor.Answer(a)
+		f.Outcome, f.Output = event.OK, a.Agent.With
+		return f
+	})
+	e, err := Open(b.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: null})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	var ours, theirs meter
+	for range b.N {
+		run, err := e.Start(context.Background(), p.Start())
+		if err != nil {
+			b.Fatal(err)
+		}
+		ours.round(events, func() {
+			if _, err := e.Drive(context.Background(), run, nil); err != nil {
+				b.Fatal(err)
+			}
+		})
+		bare(b, &theirs, events, group)
+	}
+	ours.report(b)
+	b.ReportMetric(theirs.wall.Seconds()/ours.wall.Seconds(), "share-of-SQLite")
+}
+
+// bare writes events of 200 bytes, group of them a transaction, a row each, with the settings of the store.
+func bare(b *testing.B, m *meter, events, group int) {
+	dir := b.TempDir()
+	if err := createFile(filepath.Join(dir, databaseFile), ""); err != nil {
+		b.Fatal(err)
+	}
+	w, _, err := openBare(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	ctx := context.Background()
+	insert, err := w.PrepareContext(ctx, "INSERT INTO ev VALUES (?, ?, ?)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	payload := make([]byte, 200)
+	m.round(events, func() {
+		for i := 0; i < events; i += group {
+			if group > 1 {
+				w.ExecContext(ctx, "BEGIN IMMEDIATE")
+			}
+			for j := range group {
+				if _, err := insert.Exec(7, i+j, payload); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if group > 1 {
+				w.ExecContext(ctx, "COMMIT")
+			}
+		}
+	})
+	insert.Close()
+	os.RemoveAll(dir)
+}
+
+type meter struct {
+	events    int
+	wall, cpu time.Duration
+}
+
+func (m *meter) round(events int, f func()) {
+	wall, cpu := time.Now(), cpuTime()
+	f()
+	m.events += events
+	m.wall += time.Since(wall)
+	m.cpu += cpuTime() - cpu
+}
+
+func (m *meter) report(b *testing.B) {
+	b.ReportMetric(float64(m.events)/m.wall.Seconds(), "events/s")
+	b.ReportMetric(float64(m.cpu.Microseconds())/float64(m.events), "cpu-us/event")
+}
+
+func cpuTime() time.Duration {
+	var r syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &r)
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}

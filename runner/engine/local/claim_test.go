@@ -1,0 +1,110 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+func TestAppendOfAFencedOwnerIsRefused(t *testing.T) {
+	s := newStore(t)
+	old := s.open(t, Options{Factory: enginetest.Factory})
+	run := begin(t, old, enginetest.Chain(3))
+	mine, err := old.claim(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taker := s.open(t, Options{Factory: enginetest.Factory, TakeOver: true})
+	theirs, err := taker.claim(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if theirs.epoch <= mine.epoch || !theirs.alive {
+		t.Errorf("epoch %d follows %d", theirs.epoch, mine.epoch)
+	}
+	w := journal.NewWriter(2, mine.link)
+	w.Add(event.Event{Seq: 2, External: &event.External{Kind: "cancel"}})
+	b := w.Cut(1)
+	if err := old.append(&mine, b, change{status: event.Running}); !errors.Is(err, engine.ErrFenced) {
+		t.Errorf("the old owner's append gives %v", err)
+	}
+	if err := old.commits.failure(); err != nil {
+		t.Errorf("a refusal broke the store: %v", err)
+	}
+	if err := taker.append(&theirs, b, change{status: event.Running}); err != nil {
+		t.Errorf("the new owner's append gives %v", err)
+	}
+	if err := taker.append(&theirs, b, change{status: event.Running}); !errors.Is(err, journal.ErrBroken) {
+		t.Errorf("an append that stands in the journal already gives %v", err)
+	}
+}
+
+// TestOneOfManyDrives opens one new store many times at once; one host drives, the others are told so.
+func TestOneOfManyDrives(t *testing.T) {
+	const hosts = 16
+	s := newStore(t)
+	free := make(chan struct{})
+	began := make(chan struct{}, hosts)
+	x := executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		began <- struct{}{}
+		<-free
+		return answersOK(context.Background(), a)
+	})
+	start := enginetest.Program{Tasks: []enginetest.Task{{Name: "a"}}}.Start()
+	start.Header.Run = "aaaaaaaaaaaa"
+	var owned, drove atomic.Int32
+	var all sync.WaitGroup
+	for range hosts {
+		all.Go(func() {
+			e, err := Open(s.dir, Options{Factory: enginetest.Factory, Executor: x})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer e.Close()
+			if _, err := e.Start(context.Background(), start); err != nil {
+				t.Error(err)
+			}
+			switch _, err := e.Drive(context.Background(), "aaaaaaaaaaaa", nil); {
+			case err == nil:
+				drove.Add(1)
+			case errors.Is(err, engine.ErrOwned):
+				if owned.Add(1) == hosts-1 {
+					close(free)
+				}
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if drove.Load() != 1 || len(began) != 1 {
+		t.Errorf("%d hosts drove, %d attempts began", drove.Load(), len(began))
+	}
+}
+
+func TestDeadDriversAreSweptUp(t *testing.T) {
+	s := newStore(t)
+	for range 5 {
+		h := s.Open(t, enginetest.Factory, answersOK).(*host)
+		run := begin(t, h.Engine, enginetest.Chain(2))
+		h.CrashAt(3, true)
+		h.Drive(context.Background(), run, nil)
+	}
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	if _, err := e.epoch(); err != nil {
+		t.Fatal(err)
+	}
+	var rows int
+	if err := e.read.QueryRow("SELECT count(*) FROM drivers").Scan(&rows); err != nil || rows != 1 {
+		t.Errorf("%d drivers are left, %v", rows, err)
+	}
+}

@@ -1,0 +1,135 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func TestFind(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	for _, r := range []struct{ id, workflow string }{{"aaaa22222222", "one"}, {"aaab22222222", "two"}, {"bbbb22222222", "one"}} {
+		start := enginetest.Chain(1).Start()
+		start.Header.Run, start.Header.Workflow = r.id, r.workflow
+		if _, err := e.Start(context.Background(), start); err != nil {
+			t.Fatal(err)
+		}
+		s.Advance(time.Second)
+	}
+	for name, want := range map[string]string{
+		"latest": "bbbb22222222", "one": "bbbb22222222", "two": "aaab22222222", "aaab": "aaab22222222", "AAAA": "aaaa22222222", "aaaa22222222": "aaaa22222222",
+	} {
+		if i, err := e.Find(context.Background(), name); err != nil || i.Run != want || i.Status != event.Pending {
+			t.Errorf("Find(%q) = %+v, %v, want %s", name, i, err, want)
+		}
+	}
+	var a *Ambiguous
+	if _, err := e.Find(context.Background(), "aa"); !errors.As(err, &a) || len(a.Runs) != 2 {
+		t.Errorf("a beginning of two ids gives %v", err)
+	}
+	for _, name := range []string{"", "zz", "%", "aaaa222222222"} {
+		if _, err := e.Find(context.Background(), name); !errors.Is(err, engine.ErrNoRun) {
+			t.Errorf("Find(%q) gives %v", name, err)
+		}
+	}
+	if list, err := e.List(context.Background(), 2); err != nil || len(list) != 2 || list[0].Run != "bbbb22222222" {
+		t.Errorf("the two newest are %v, %v", list, err)
+	}
+}
+
+func TestSummaryIsBounded(t *testing.T) {
+	long := strings.Repeat("é", MaxSummary)
+	end := event.End{Status: event.FailedS, Error: &event.Error{Kind: event.Fatal, Message: long}, Outputs: map[string]value.Value{"x": "y"}}
+	if b := summarize(&end); len(b) > MaxSummary || !bytes.Contains(b, []byte(`"cut":true`)) || end.Error.Message != long {
+		t.Errorf("%d bytes: %.200s", len(b), b)
+	}
+	small := event.End{Status: event.Succeeded, Outputs: map[string]value.Value{"x": "y"}}
+	if b := summarize(&small); string(b) != `{"outputs":{"x":"y"}}` {
+		t.Errorf("%s", b)
+	}
+}
+
+func TestSourceAndDefinitionComeBack(t *testing.T) {
+	for _, size := range []int{0, 10, packFrom - 1, packFrom, 100 * packFrom} {
+		s := newStore(t)
+		e := s.open(t, Options{Factory: enginetest.Factory})
+		start := enginetest.Chain(1 + size/100).Start()
+		start.Source = bytes.Repeat([]byte("s"), size)
+		run, err := e.Start(context.Background(), start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := e.Source(context.Background(), run); err != nil || !bytes.Equal(b, start.Source) {
+			t.Errorf("a source of %d bytes came back with %d, %v", size, len(b), err)
+		}
+		if list, err := eventsOf(e, run); err != nil || len(list) != 1 {
+			t.Errorf("size %d: %v, %v", size, list, err)
+		}
+	}
+}
+
+// TestWritersShareACommit holds the first commit until others have queued up, and counts.
+func TestWritersShareACommit(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory})
+	const writers = MaxGroup + 10
+	commits := 0
+	e.commits.fault = func(after bool) error {
+		if after {
+			commits++
+		}
+		return nil
+	}
+	e.commits.turn <- struct{}{} // somebody commits
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			if err := e.write(func(*transaction) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for queued := 0; queued < writers; time.Sleep(time.Millisecond) {
+		e.commits.mu.Lock()
+		queued = len(e.commits.queue)
+		e.commits.mu.Unlock()
+	}
+	<-e.commits.turn
+	all.Wait()
+	if commits != 2 {
+		t.Errorf("%d writers took %d commits, want 2: %d share one", writers, commits, MaxGroup)
+	}
+}
+
+func TestCloseEndsDrives(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	run := begin(t, e, enginetest.Program{Tasks: []enginetest.Task{{Name: "a", Wait: 1e18}}})
+	shown, done := make(chan struct{}, 1), make(chan error)
+	go func() {
+		_, err := e.Drive(context.Background(), run, func([]event.Event, *event.Reaction, bool) { shown <- struct{}{} })
+		done <- err
+	}()
+	<-shown
+	e.Close()
+	if err := <-done; !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	e = s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	if i, err := e.Get(context.Background(), run); err != nil || i.Crashed || i.Driver != 0 {
+		t.Errorf("a clean end left %+v, %v", i, err)
+	}
+	if _, err := e.Start(context.Background(), enginetest.Chain(1).Start()); err != nil {
+		t.Error(err)
+	}
+}
