@@ -2,6 +2,8 @@ package value
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -67,12 +69,7 @@ func (t Type) IsAny() bool { return t.Kind == Any || t.Kind == "" }
 
 // Names returns the attribute names of an object type in order.
 func (t Type) Names() []string {
-	names := make([]string, 0, len(t.Attrs))
-	for n := range t.Attrs {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+	return slices.Sorted(maps.Keys(t.Attrs))
 }
 
 // String writes the type as a workflow file does: list(object({ a = string })).

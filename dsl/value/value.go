@@ -14,8 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -214,12 +215,7 @@ func AppendString(dst []byte, s string) []byte {
 
 // Keys returns the keys of an object in order. Whoever walks an object where the order can be seen walks these.
 func Keys(object map[string]any) []string {
-	keys := make([]string, 0, len(object))
-	for k := range object {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(object))
 }
 
 // Equal tells whether two values are the same data.
@@ -241,7 +237,7 @@ func Equal(a, b Value) bool {
 		if !ok || len(a) != len(b) {
 			return false
 		}
-		for k, v := range a {
+		for k, v := range a { // any order: they are equal or not
 			w, ok := b[k]
 			if !ok || !Equal(v, w) {
 				return false

@@ -271,7 +271,7 @@ func errorObject(e *event.Error) map[string]any {
 	if e.RetryAfter != 0 {
 		o["retry_after"] = e.RetryAfter
 	}
-	for k, v := range map[string]string{"signal": e.Signal, "gate": e.Gate, "node": e.Node} {
+	for k, v := range map[string]string{"signal": e.Signal, "gate": e.Gate, "node": e.Node} { // any order: it fills an object
 		if v != "" {
 			o[k] = v
 		}

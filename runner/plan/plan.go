@@ -173,10 +173,10 @@ func (g *Graph) awaits(n *Node) error {
 			edges[on] = list.needs
 		}
 	}
-	for on, needs := range edges {
+	for on, needs := range edges { // any order: they are sorted next
 		n.Awaits = append(n.Awaits, Await{Node: on, Needs: needs})
 	}
-	slices.SortFunc(n.Awaits, func(a, b Await) int { return a.Node - b.Node }) // nothing depends on the map's order
+	slices.SortFunc(n.Awaits, func(a, b Await) int { return a.Node - b.Node })
 	return nil
 }
 

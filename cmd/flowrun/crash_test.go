@@ -1,0 +1,400 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	crashRuns  = flag.Int("crash.runs", 6, "how many runs are killed")
+	crashKills = flag.Int("crash.kills", 4, "how often each of them is killed")
+	crashSeed  = flag.Uint64("crash.seed", 1, "draws the moments of the kills")
+)
+
+// TestCrash kills the real binary with SIGKILL at moments drawn evenly over the time that the run takes undisturbed, and
+// resumes it until it ends. An outside file, to which every step of the workflow appends a line when it starts and when
+// it ends, is the witness. What must hold:
+//
+//   - every run ends with the status and the outputs that it has when nobody kills it;
+//   - a step that was reported as done, on the screen or in the journal, never starts again;
+//   - a step that does start again has the idempotency key that it had.
+//
+// The large version: go test ./cmd/flowrun -run TestCrash -crash.runs=50 -v
+func TestCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills real processes for some seconds")
+	}
+	binary := build(t)
+	r := rand.New(rand.NewPCG(*crashSeed, 2))
+	var kills, live, missed int
+	for i := range *crashRuns {
+		shape := shapes[i%len(shapes)]
+		calm := newRun(t, binary, shape)
+		took := calm.finish(t)
+		hit := newRun(t, binary, shape)
+		k, l, m := hit.torment(t, r, took)
+		kills, live, missed = kills+k, live+l, missed+m
+		if hit.ending != calm.ending {
+			t.Errorf("%s, killed %d times, ends\n%s\nundisturbed it ends\n%s", shape.name, k, hit.ending, calm.ending)
+		}
+	}
+	t.Logf("%d runs, %d kills, %d of them while an attempt was live, %d runs had ended before a kill could strike", *crashRuns, kills, live, missed)
+	if kills < *crashRuns || live*2 < kills {
+		t.Errorf("%d kills, %d of them live: too few to mean anything", kills, live)
+	}
+}
+
+// build makes the real binary, once a test.
+func build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "flowrun")
+	cmd := exec.Command("go", "build", "-o", binary, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+type shape struct{ name, source string }
+
+// witness is a step's command: it says in the outside file that it starts, works a little, and says that it ends.
+const witness = `["sh", "-c", "echo start $FLOWRUN_STEP $FLOWRUN_ATTEMPT $FLOWRUN_IDEMPOTENCY_KEY >> $WITNESS; sleep 0.06; echo end $FLOWRUN_STEP >> $WITNESS; echo out of $FLOWRUN_STEP"]`
+
+// shapes are the kinds of workflow that are killed.
+var shapes = []shape{
+	{"chain", chainOf(12)},
+	{"wide", `workflow "w" {
+  max_concurrency = 4
+  step "s" {
+    for_each = range(32)
+    run      = ` + witness + `
+  }
+  output "all" { value = step.s.output }
+}`},
+	{"groups", `workflow "w" {
+  sequence "service" {
+    for_each = ["api", "web", "cli"]
+    step "build" { run = ` + witness + ` }
+    parallel "check" {
+      step "lint" { run = ` + witness + ` }
+      step "test" { run = ` + witness + ` }
+    }
+    step "ship" { run = ` + witness + ` }
+  }
+  output "all" { value = step.service.output }
+}`},
+	{"gates", `gate "probe" { run = ["sh", "-c", "sleep 0.04"] }
+workflow "w" {
+  step "a" {
+    run   = ` + witness + `
+    gates = [gate.probe]
+  }
+  step "b" {
+    run        = ` + witness + `
+    depends_on = [step.a]
+    gates      = [gate.probe]
+    gate "check" { check = "result.output contains 'out of'" }
+  }
+  step "c" {
+    run        = ` + witness + `
+    depends_on = [step.b]
+    gates      = [gate.probe]
+  }
+  output "b" { value = step.b.output }
+}`},
+	{"retry", `workflow "w" {
+  step "flaky" {
+    for_each = range(6)
+    run      = ["sh", "-c", "echo start $FLOWRUN_STEP $FLOWRUN_ATTEMPT $FLOWRUN_IDEMPOTENCY_KEY >> $WITNESS; sleep 0.05; echo end $FLOWRUN_STEP >> $WITNESS; test $FLOWRUN_ATTEMPT -ge 3"]
+    retry {
+      max_attempts = 4
+      base_delay   = "40ms"
+      jitter       = "equal"
+    }
+  }
+  output "attempts" { value = [for i in step.flaky.instances : i.attempts] }
+}`},
+	{"failure", `agent "echo" { type = "null" }
+workflow "w" {
+  step "good" { run = ` + witness + ` }
+  step "noted" {
+    agent = agent.echo
+    with  = { was = step.good.output }
+  }
+  step "pause" {
+    wait { duration = "150ms" }
+  }
+  step "bad" {
+    run        = ["sh", "-c", "sleep 0.1; exit 7"]
+    depends_on = [step.pause]
+  }
+  step "never" {
+    run        = ` + witness + `
+    depends_on = [step.bad]
+  }
+  step "rescue" {
+    run  = ` + witness + `
+    when = "step.bad.status == 'failed'"
+  }
+  output "noted" { value = step.noted.output }
+  output "code" { value = step.bad.exit_code }
+}`},
+}
+
+func chainOf(n int) string {
+	var b strings.Builder
+	b.WriteString("workflow \"w\" {\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  step \"s%d\" {\n    run = %s\n", i, witness)
+		if i > 0 {
+			fmt.Fprintf(&b, "    depends_on = [step.s%d]\n", i-1)
+		}
+		b.WriteString("  }\n")
+	}
+	fmt.Fprintf(&b, "  output \"last\" { value = step.s%d.output }\n}\n", n-1)
+	return b.String()
+}
+
+// crashed is one run and its witness.
+type crashed struct {
+	binary, dir, witness string
+	id                   string
+	ending               string
+	done                 map[string]int // nodes reported as done, and how often they had started by then
+}
+
+func newRun(t *testing.T, binary string, s shape) *crashed {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "w.flow.hcl"), []byte(s.source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &crashed{binary: binary, dir: dir, witness: filepath.Join(dir, "witness"), done: map[string]int{}}
+}
+
+// command is flowrun as a person would call it in the run's folder.
+func (c *crashed) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(c.binary, append(args, "--store", filepath.Join(c.dir, ".flowrun"))...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "WITNESS="+c.witness)
+	return cmd
+}
+
+// next is the command that brings the run further: apply first, then resume.
+func (c *crashed) next() *exec.Cmd {
+	if c.id == "" {
+		return c.command("apply", "w.flow.hcl", "--json", "--death-limit", "1000")
+	}
+	return c.command("resume", c.id, "--json", "--death-limit", "1000")
+}
+
+// finish runs to the end and keeps how it ended.
+func (c *crashed) finish(t *testing.T) time.Duration {
+	t.Helper()
+	start := time.Now()
+	cmd := c.next()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	code := cmd.ProcessState.ExitCode()
+	if code != 0 && code != 1 {
+		t.Fatalf("%v: %v\n%s%s", cmd.Args, err, out, stderr.Bytes())
+	}
+	c.read(t, out)
+	shown, err := c.command("runs", "show", c.id, "--json").Output()
+	if err != nil {
+		t.Fatalf("runs show: %v", err)
+	}
+	var doc struct {
+		Status  string
+		Outputs json.RawMessage
+		Nodes   []struct {
+			ID, Status string
+			ExitCode   int `json:"exit_code"`
+			Output     json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(shown, &doc); err != nil {
+		t.Fatal(err)
+	}
+	c.ending = fmt.Sprintf("exit code %d, %s, outputs %s", code, doc.Status, doc.Outputs)
+	for _, n := range doc.Nodes {
+		c.ending += fmt.Sprintf("\n%s %s %d %s", n.ID, n.Status, n.ExitCode, n.Output)
+	}
+	return time.Since(start)
+}
+
+// torment kills and resumes the run, and then looks at what the witness saw.
+func (c *crashed) torment(t *testing.T, r *rand.Rand, took time.Duration) (kills, live, missed int) {
+	t.Helper()
+	moments := make([]time.Duration, *crashKills)
+	for i := range moments {
+		moments[i] = time.Duration(r.Int64N(int64(took)))
+	}
+	slices.Sort(moments)
+	last := time.Duration(0)
+	for _, at := range moments {
+		out, ended := c.kill(t, at-last)
+		last = at
+		c.read(t, out)
+		if ended {
+			missed++
+			break
+		}
+		kills++
+		starts, ends := c.seen(t)
+		if total(starts) > total(ends) {
+			live++
+		}
+		c.acknowledged(t)
+	}
+	c.finish(t)
+	c.judge(t)
+	return kills, live, missed
+}
+
+// kill starts the next process and kills it after a while, and what it started with it.
+func (c *crashed) kill(t *testing.T, after time.Duration) (out []byte, ended bool) {
+	t.Helper()
+	cmd := c.next()
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(exited)
+	}()
+	select {
+	case <-exited:
+		return stdout.Bytes(), true
+	case <-time.After(after):
+		_ = cmd.Process.Kill()
+		<-exited
+		return stdout.Bytes(), false
+	}
+}
+
+// read takes the run's id and what was reported as done from the lines that a process managed to write.
+func (c *crashed) read(t *testing.T, out []byte) {
+	t.Helper()
+	starts, _ := c.seen(t)
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var line struct{ Type, Run, Node string }
+		if json.Unmarshal(lines.Bytes(), &line) != nil {
+			continue // the last line of a process that was killed
+		}
+		if c.id == "" {
+			c.id = line.Run
+		}
+		if line.Type == "node.succeeded" {
+			c.note(line.Node, starts)
+		}
+	}
+	if c.id == "" { // it was killed before its first line; the store may have the run all the same
+		list, err := c.command("runs", "list", "--json").Output()
+		if err == nil {
+			var doc []struct{ Run string }
+			if json.Unmarshal(list, &doc) == nil && len(doc) > 0 {
+				c.id = doc[0].Run
+			}
+		}
+	}
+}
+
+func (c *crashed) note(node string, starts map[string]int) {
+	if _, known := c.done[node]; !known {
+		c.done[node] = starts[node]
+	}
+}
+
+// acknowledged notes what the journal holds as done after a kill.
+func (c *crashed) acknowledged(t *testing.T) {
+	t.Helper()
+	if c.id == "" {
+		return
+	}
+	shown, err := c.command("runs", "show", c.id, "--json").Output()
+	if err != nil {
+		t.Fatalf("after a kill, runs show: %v", err)
+	}
+	var doc struct{ Nodes []struct{ ID, Status string } }
+	if err := json.Unmarshal(shown, &doc); err != nil {
+		t.Fatal(err)
+	}
+	starts, _ := c.seen(t)
+	for _, n := range doc.Nodes {
+		if n.Status == "succeeded" {
+			c.note(n.ID, starts)
+		}
+	}
+}
+
+// seen counts the witness's lines by node.
+func (c *crashed) seen(t *testing.T) (starts, ends map[string]int) {
+	t.Helper()
+	starts, ends = map[string]int{}, map[string]int{}
+	for _, line := range c.lines(t) {
+		switch words := strings.Fields(line); {
+		case len(words) >= 2 && words[0] == "start":
+			starts[words[1]]++
+		case len(words) >= 2 && words[0] == "end":
+			ends[words[1]]++
+		}
+	}
+	return starts, ends
+}
+
+func (c *crashed) lines(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(c.witness)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+func total(m map[string]int) (n int) {
+	for _, k := range m {
+		n += k
+	}
+	return n
+}
+
+// judge holds the witness against what was acknowledged.
+func (c *crashed) judge(t *testing.T) {
+	t.Helper()
+	starts, _ := c.seen(t)
+	for node, then := range c.done {
+		if now := starts[node]; now != then {
+			t.Errorf("%s had started %d times when it was reported as done, and %d times at the end\n%s", node, then, now, strings.Join(c.lines(t), "\n"))
+		}
+	}
+	keys := map[string]string{}
+	for _, line := range c.lines(t) {
+		words := strings.Fields(line)
+		if len(words) != 4 || words[0] != "start" {
+			continue
+		}
+		if k, known := keys[words[1]]; known && k != words[3] {
+			t.Errorf("%s started with the keys %s and %s", words[1], k, words[3])
+		}
+		keys[words[1]] = words[3]
+	}
+}
