@@ -42,7 +42,7 @@ func (x *Executor) listen(a *event.Attempt) *lines {
 
 // judgeAgent turns an agent's end and what it said into an answer. What we did to it counts first; then two finals,
 // which are none; then an error that it reported; then its exit code; then its result.
-func (x *Executor) judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture, said *lines) {
+func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture, said *lines) {
 	ans.Stdout = out.inline()
 	exit := e.err(a.Timeout)
 	if e.why != "" {

@@ -15,6 +15,20 @@ func fail(ans *event.AttemptFinished, err *event.Error) {
 	ans.Outcome, ans.Error = event.Failed, err
 }
 
+// judge turns the end of a run step or a gate into an answer.
+func judge(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture) {
+	ans.Stdout = out.text()
+	if err := e.err(a.Timeout); err != nil {
+		fail(ans, err)
+		return
+	}
+	if out.limit == wholeMax && out.cut() {
+		fail(ans, tooLarge("the standard output", out.total))
+		return
+	}
+	ans.Outcome = event.OK
+}
+
 // err is the error that a child's end is by itself; nil for exit code 0.
 func (e ended) err(timeout time.Duration) *event.Error {
 	switch {

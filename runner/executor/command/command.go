@@ -114,21 +114,21 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		fail(&ans, cancelled())
 		return ans
 	}
-	x.process(ctx, &a, &ans)
-	return ans
+	return x.process(ctx, a, ans)
 }
 
 // process carries out an attempt that needs a child.
-func (x *Executor) process(ctx context.Context, a *event.Attempt, ans *event.AttemptFinished) {
+func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event.AttemptFinished) event.AttemptFinished {
+	a := &attempt
 	prog, err := x.program(a)
 	if err != nil {
-		fail(ans, err)
-		return
+		fail(&ans, err)
+		return ans
 	}
 	s, startErr := x.slot()
 	if startErr != nil {
-		fail(ans, startFailed(a, prog, startErr))
-		return
+		fail(&ans, startFailed(a, prog, startErr))
+		return ans
 	}
 	defer x.release(s)
 
@@ -150,27 +150,20 @@ func (x *Executor) process(ctx context.Context, a *event.Attempt, ans *event.Att
 	}
 	e, startErr := x.supervise(ctx, s, prog, a.Timeout, &out, &errs)
 	if startErr != nil {
-		fail(ans, startFailed(a, prog, startErr))
-		return
+		fail(&ans, startFailed(a, prog, startErr))
+		return ans
 	}
 	ans.StartedAt = event.At(e.started)
 	ans.Stderr, ans.StderrLog = errs.text(), errs.logName()
-	ans.Stdout, ans.StdoutLog = out.text(), out.logName()
+	ans.StdoutLog = out.logName()
 	if !e.stuck && e.status.Exited() {
 		code := e.status.ExitStatus()
 		ans.ExitCode = &code
 	}
 	if a.Agent != nil {
-		x.judgeAgent(a, ans, e, &out, said)
-		return
+		judgeAgent(a, &ans, e, &out, said)
+	} else {
+		judge(a, &ans, e, &out)
 	}
-	if err := e.err(a.Timeout); err != nil {
-		fail(ans, err)
-		return
-	}
-	if out.limit == wholeMax && out.cut() {
-		fail(ans, tooLarge("the standard output", out.total))
-		return
-	}
-	ans.Outcome = event.OK
+	return ans
 }
