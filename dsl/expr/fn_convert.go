@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -73,13 +72,6 @@ var convertFunctions = []function{
 			return nil, fmt.Errorf("what it decodes to is not UTF-8 text")
 		}
 		return string(b), r.text(len(b))
-	}},
-	{name: "urlencode", sig: "string", result: constant(value.StringType), call: func(r *run, a []value.Value) (value.Value, error) {
-		s := a[0].(string)
-		if err := r.text(3 * len(s)); err != nil {
-			return nil, err
-		}
-		return url.QueryEscape(s), nil
 	}},
 	digest("md5", func(b []byte) []byte { s := md5.Sum(b); return s[:] }),
 	digest("sha1", func(b []byte) []byte { s := sha1.Sum(b); return s[:] }),
