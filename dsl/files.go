@@ -118,6 +118,12 @@ func noWorkflow(parsed []*syntax.File, path string) diag.Diagnostic {
 	if len(parsed) > 0 {
 		at = diag.Range{File: parsed[0].Name, Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
 	}
-	return diag.Diagnostic{Code: "F0052", Subject: at, Summary: "No workflow found",
+	summary := "Nothing in this program"
+	for _, f := range parsed {
+		if len(f.Body.Blocks) > 0 {
+			summary = "No workflow found"
+		}
+	}
+	return diag.Diagnostic{Code: "F0052", Subject: at, Summary: summary,
 		Detail: "A program declares at least one:  workflow \"NAME\" { step \"NAME\" { run = [\"PROGRAM\"] } }, each block on lines of its own."}
 }

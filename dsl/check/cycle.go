@@ -26,7 +26,7 @@ func (c *checker) cycles(w *Workflow, uses [][]use) {
 		}
 	}
 	for _, points := range g.cycles() {
-		c.circle("F0225", "Nodes that wait for each other", distinct(points), func(i int) (string, diag.Range) {
+		c.circle("F0225", "wait for each other", distinct(points), func(i int) (string, diag.Range) {
 			return w.All[i].Name, nameRange(w.All[i].Block)
 		})
 	}
@@ -44,9 +44,9 @@ func distinct(points []int) (out []int) {
 	return out
 }
 
-// circle reports things that need each other, in the order of need.
-func (c *checker) circle(code, summary string, members []int, at func(int) (string, diag.Range)) {
-	d := diag.Diagnostic{Code: code, Summary: summary}
+// circle reports things that need each other, in the order of need; what says how.
+func (c *checker) circle(code, what string, members []int, at func(int) (string, diag.Range)) {
+	d := diag.Diagnostic{Code: code, Summary: fmt.Sprintf("%d nodes %s", len(members), what)}
 	var way []string
 	for i, m := range members {
 		name, place := at(m)
@@ -60,6 +60,9 @@ func (c *checker) circle(code, summary string, members []int, at func(int) (stri
 		}
 	}
 	first, _ := at(members[0])
+	if len(way) <= 4 {
+		d.Summary = list(way) + " " + what
+	}
 	if len(members) > MaxShownCircle {
 		way = append(way, fmt.Sprintf("… (%d more)", len(members)-MaxShownCircle))
 	}

@@ -86,13 +86,13 @@ func (c *checker) globals() {
 		}
 	}
 	for _, a := range p.Agents {
-		if enter(a) {
+		if enter(a); c.agents[a.Name] == nil {
 			c.agents[a.Name] = a
 		}
 		c.static(a)
 	}
 	for _, g := range p.Gates {
-		if enter(g) {
+		if enter(g); c.gates[g.Name] == nil {
 			c.gates[g.Name] = g
 		}
 		c.static(g)
@@ -155,7 +155,7 @@ func (c *checker) nodes(w *Workflow) {
 			}
 			if b.Schema.Kind != "step" {
 				n.Children = add(n, b.Blocks)
-				if len(n.Children) == 0 {
+				if len(n.Children) == 0 && !b.stray {
 					c.report(diag.Diagnostic{Code: "F0113", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No steps in %s", b.Words()),
 						Detail: "A group does what its steps do. Put steps into it, or remove it."})
 				}
@@ -181,7 +181,7 @@ func (c *checker) nodes(w *Workflow) {
 		}
 	}
 	w.Nodes = add(nil, w.Blocks)
-	if len(w.Nodes) == 0 {
+	if len(w.Nodes) == 0 && !w.stray {
 		c.report(diag.Diagnostic{Code: "F0114", Subject: w.Src.Header, Context: w.Words(), Summary: fmt.Sprintf("No steps in %s", w.Words()),
 			Detail: "A workflow needs something to do: step \"NAME\" { run = [\"PROGRAM\"] }."})
 	}

@@ -25,10 +25,11 @@ func (c *checker) decode(src *syntax.Block, s *schema.Block) *Block {
 	for i := range s.Attrs {
 		if a := &s.Attrs[i]; a.Required && b.Attrs[a.Name] == nil && src.Body.Attr(a.Name) == nil {
 			c.report(diag.Diagnostic{Code: "F0106", Subject: src.Header, Context: b.Words(),
-				Summary: fmt.Sprintf("Missing attribute %q in %s", a.Name, b.Words()), Detail: a.Doc + takes(a)})
+				Summary: fmt.Sprintf("Missing attribute %q in %s", a.Name, b.Words()), Detail: "It is required. " + a.Doc + takes(a)})
 		}
 	}
 	b.Blocks = c.inner(b, &src.Body, s, b.Words())
+	b.stray = b.stray || len(b.Blocks) < len(src.Body.Blocks)
 	return b
 }
 
@@ -47,7 +48,7 @@ func (c *checker) inner(parent *Block, body *syntax.Body, s *schema.Block, where
 		}
 		if first := once[src.Kind]; child.Once && first != nil {
 			c.report(diag.Diagnostic{Code: "F0107", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Block %q stands twice", src.Kind),
-				Detail: fmt.Sprintf("%s can have one %q block. Put all of it into one.", article(where), src.Kind),
+				Detail: fmt.Sprintf("%s can have one %q block. Put all of it into one.", upper(where), src.Kind),
 				Notes:  []diag.Note{{Text: "the first one", Range: first.Range}}})
 			continue
 		}
@@ -89,8 +90,10 @@ func (c *checker) attribute(b *Block, src *syntax.Attr) {
 	}
 	switch s := b.Schema.Attr(src.Name); {
 	case s == nil:
+		b.stray = true
 		c.strayAttr(b, src)
 	case s.Later:
+		b.stray = true
 		c.report(notYet(src.Range, fmt.Sprintf("Attribute %q", src.Name), "", b.Words()))
 	default:
 		b.Attrs[src.Name] = &Attr{Schema: s, Src: src}
@@ -126,11 +129,14 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 	case b.Schema.Has(src.Name):
 		d.Code, d.Summary = "F0108", fmt.Sprintf("%q is a block", src.Name)
 		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s { … }.", src.Name)
-	case near != "":
+	case near != "" && (meant == "" || near[0] == src.Name[0]):
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
 	case meant != "" && fits(b.Schema, meant):
 		d.Detail = "In flowrun this is written  " + meant
+		if a := b.Schema.Attr(strings.Fields(meant)[0]); a != nil && a.Later {
+			d.Detail += ", which is not carried out by this release yet."
+		}
 	default:
 		d.Detail = fmt.Sprintf("%s can have %s.", article(b.Schema.Kind), list(known))
 	}
@@ -152,7 +158,7 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 		d = notYet(src.Range, fmt.Sprintf("Attribute %q", src.Kind), "", where)
 	case a != nil:
 		d.Code, d.Summary = "F0109", fmt.Sprintf("%q is an attribute", src.Kind)
-		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = …", src.Kind) + "." + takes(a)
+		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = VALUE.", src.Kind) + takes(a)
 	case diag.Nearest(src.Kind, known) != "":
 		near := diag.Nearest(src.Kind, known)
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)

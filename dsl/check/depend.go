@@ -142,7 +142,7 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // unknown reports a node that depends_on names and nothing declares.
 func (c *checker) unknown(w *Workflow, n *Node, name string, at diag.Range) {
-	d := diag.Diagnostic{Code: "F0220", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("Unknown step %q", name),
+	d := diag.Diagnostic{Code: "F0302", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("Unknown step %q", name),
 		Detail: fmt.Sprintf("Workflow %q has no node of this name.", w.Name)}
 	if near := diag.Nearest(name, w.names); near != "" {
 		d.Detail += fmt.Sprintf(" Did you mean %q?", near)

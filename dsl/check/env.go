@@ -35,10 +35,11 @@ var (
 	statusType = value.Type{Kind: value.StringT, Enum: schema.Statuses}
 )
 
-// resultType is the object that step.NAME is, for a type of its output.
-func resultType(output value.Type) value.Type {
+// resultType is the object that step.NAME is, for a type of its output and of its stdout. Whoever reads stdout waits for
+// success, so that of a program that ran is there; stderr may be read after any end.
+func resultType(output, stdout value.Type) value.Type {
 	return value.Object(map[string]value.Type{
-		"output": output, "status": statusType, "exit_code": value.IntType, "stdout": value.StringType.OrNull(), "stderr": value.StringType.OrNull(),
+		"output": output, "status": statusType, "exit_code": value.IntType, "stdout": stdout, "stderr": value.StringType.OrNull(),
 		"error": errorType.OrNull(), "attempts": value.IntType, "duration": value.NumberType,
 		"started_at": value.StringType.OrNull(), "finished_at": value.StringType.OrNull(), "agent": value.StringType.OrNull(),
 	})
@@ -51,13 +52,13 @@ const (
 	notAttempt   = "attempt is known where something is evaluated for each attempt: run, task, with, env, dir, gates and retry."
 	notResult    = "result is what a gate judges; only gates can read it. A step is read as step.NAME."
 	notError     = "error is what ended the attempt before; run, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
-	notStep      = "steps have no results yet where this is evaluated."
-	notInput     = "inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
-	notRun       = "no run exists where this is evaluated."
+	notStep      = "Steps have no results yet where this is evaluated."
+	notInput     = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
+	notRun       = "No run exists where this is evaluated."
 	notIteration = "iteration counts the rounds of a repeat, which is not carried out by this release yet."
 	notLast      = "last is the round before of a repeat, which is not carried out by this release yet."
 	notFeedback  = "feedback is what a gate says to the next attempt with on_fail = \"retry\", which is not carried out by this release yet."
-	notFixed     = "a default is fixed before anything is known; write the value out."
+	notFixed     = "A default is fixed before anything is known; write the value out."
 )
 
 func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
@@ -105,8 +106,8 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 
 // gateEnv is for gates at the top.
 func (c *checker) gateEnv() *expr.Env {
-	return c.env(roots{"result": root("result", resultType(value.AnyType))},
-		map[string]string{"step": "a gate at the top serves any step; write the gate inside the step to read other steps.", "input": "a gate at the top serves any workflow; write the gate inside the step to read inputs."})
+	return c.env(roots{"result": root("result", resultType(value.AnyType, value.AnyType))},
+		map[string]string{"step": "A gate at the top serves any step; write the gate inside the step to read other steps.", "input": "A gate at the top serves any workflow; write the gate inside the step to read inputs."})
 }
 
 // envKey tells apart the environments of a workflow. Places that may read the same share one.
@@ -115,7 +116,7 @@ type envKey struct {
 	each  *Node // whose for_each gives each
 	prev  *Node // the sibling before
 	first bool  // the first of a sequence: previous is null
-	self  *Node // whose result a gate judges
+	self  *Node // whose result a gate judges, or who sees its group from inside
 }
 
 // envAt returns the environment of a place in a node; n is nil for the workflow itself.
@@ -125,7 +126,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		k.each = eachOf(n, at == once)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
-		if at == inGate {
+		if at == inGate || n.insideWhen() {
 			k.self = n
 		}
 	}
@@ -134,16 +135,16 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	}
 	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
 	if at != inWorkflow {
-		more["step"] = w.roots["step"]
+		more["step"] = w.steps(n)
 	}
 	if k.each != nil {
 		more["each"] = root("each", eachType(k.each))
 	}
 	switch {
 	case k.prev != nil:
-		more["previous"] = root("previous", w.resultOf(k.prev))
+		more["previous"] = root("previous", w.resultFor(k.prev, n))
 	case k.first:
-		more["previous"] = root("previous", resultType(value.AnyType).OrNull())
+		more["previous"] = root("previous", anyResult.OrNull())
 	}
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)
@@ -153,9 +154,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	case inRetry:
 		more["error"] = root("error", errorType)
 	case inGate:
-		more["result"] = root("result", resultType(n.output))
+		more["result"] = root("result", resultType(n.output, n.stdout(true)))
 	}
-	e := c.env(more, map[string]string{"step": "an attribute of the workflow is evaluated before any step has run."})
+	e := c.env(more, map[string]string{"step": "An attribute of the workflow is evaluated before any step has run."})
 	w.envs[k] = e
 	return e
 }

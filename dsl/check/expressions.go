@@ -30,22 +30,22 @@ func (c *checker) expression(b *Block, a *Attr, env *expr.Env) {
 		return
 	}
 	a.done = true
-	src := a.Src.File.Src
 	var list diag.List
 	switch a.Schema.Kind {
 	case schema.Value:
-		a.Expr, list = c.typed(a.Src.Expr, src, env, a.Schema.Want, a.Src.Name)
+		a.Expr, list = c.typed(a, env)
 		if a.Expr != nil && a.Src.Name == "command" {
-			list = append(list, arguments(a.Expr, a.Src.Name, a.span())...)
+			list = append(list, arguments(a, a.Expr)...)
 		}
-		list = append(list, bounded(a, a.Expr)...)
 	case schema.Duration:
-		if a.Expr, list = expr.Value(a.Src.Expr, src, env); a.Expr != nil {
+		if a.Expr, list = expr.Value(a.Src.Expr, a.Src.File.Src, env); a.Expr != nil {
 			list = append(list, expr.Conform(a.Expr, value.StringType, a.Src.Name, a.span())...)
-			list = append(list, bounded(a, a.Expr)...)
+			if !list.HasErrors() {
+				list = append(list, bounded(a, a.Expr)...)
+			}
 		}
 	case schema.Condition:
-		a.Expr, list = expr.Condition(a.Src.Expr, src, env)
+		a.Expr, list = expr.Condition(a.Src.Expr, a.Src.File.Src, env)
 	case schema.Command:
 		list = c.command(a, env)
 	case schema.Env:
@@ -55,17 +55,19 @@ func (c *checker) expression(b *Block, a *Attr, env *expr.Env) {
 }
 
 // typed checks a value and that its type fits.
-func (c *checker) typed(x hclsyntax.Expression, src []byte, env *expr.Env, want value.Type, what string) (*ir.Expr, diag.List) {
-	e, list := expr.Value(x, src, env)
+func (c *checker) typed(a *Attr, env *expr.Env) (*ir.Expr, diag.List) {
+	e, list := expr.Value(a.Src.Expr, a.Src.File.Src, env)
 	if e == nil || list.HasErrors() {
 		return nil, list
 	}
-	switch at := syntax.Range(x.Range()); {
+	switch want, found := a.Schema.Want, bounded(a, e); {
+	case found != nil:
+		list = append(list, found...)
 	case want.IsAny():
 	case want.Kind == value.StringT:
-		list = append(list, textual(e, what, at)...)
+		list = append(list, textual(e, a.Src.Name, a.span())...)
 	default:
-		list = append(list, expr.Conform(e, want, what, at)...)
+		list = append(list, expr.Conform(e, want, a.Src.Name, a.span())...)
 	}
 	return e, list
 }
@@ -96,8 +98,8 @@ func kindWord(t value.Type) string {
 }
 
 // arguments checks a program with its arguments: a list whose members become text.
-func arguments(e *ir.Expr, what string, at diag.Range) diag.List {
-	t := e.Type
+func arguments(a *Attr, e *ir.Expr) (list diag.List) {
+	t, what, at := e.Type, a.Src.Name, a.span()
 	members := t.Elems
 	switch t.Kind {
 	case value.ListT, value.SetT:
@@ -109,18 +111,24 @@ func arguments(e *ir.Expr, what string, at diag.Range) diag.List {
 	if t.Nullable {
 		return expr.Conform(e, value.List(value.StringType), what, at)
 	}
+	written, _ := a.Src.Expr.(*hclsyntax.TupleConsExpr)
 	for i, m := range members {
+		at, text := at, "VALUE"
+		if written != nil && len(written.Exprs) == len(members) {
+			at, text = syntax.Range(written.Exprs[i].Range()), a.Src.File.Text(written.Exprs[i])
+		}
 		switch m.Kind {
 		case value.ListT, value.SetT, value.MapT, value.TupleT, value.ObjectT, value.Null:
-			return diag.List{{Code: "F0227", Subject: at, Summary: fmt.Sprintf("Argument %d of %s is a %s", i, what, kindWord(m)),
-				Detail: "Arguments are strings, numbers or bools. concat(…) joins lists to one, jsonencode(…) makes text of a value."}}
+			list = append(list, diag.Diagnostic{Code: "F0227", Subject: at, Summary: fmt.Sprintf("Argument %d of %s is a %s", i, what, kindWord(m)),
+				Detail: "Arguments are strings, numbers or bools. concat(…) joins lists to one, jsonencode(…) makes text of a value."})
+			continue
 		}
 		if m.Nullable && !m.IsAny() {
-			return diag.List{{Code: "F0229", Subject: at, Summary: fmt.Sprintf("Argument %d of %s may be null", i, what),
-				Detail: "Say what to use then: coalesce(VALUE, \"…\")."}}
+			list = append(list, diag.Diagnostic{Code: "F0229", Subject: at, Summary: fmt.Sprintf("Argument %d of %s may be null", i, what),
+				Detail: fmt.Sprintf("Say what to use then: coalesce(%s, \"…\").", text)})
 		}
 	}
-	return nil
+	return list
 }
 
 // command checks run: a list of program and arguments, or a script.
@@ -153,7 +161,7 @@ func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 		list = append(list, diag.Diagnostic{Code: "F0208", Subject: a.span(), Summary: "List without a program",
 			Detail: "The first member is the program, the others are its arguments:  run = [\"make\", \"test\"]."})
 	default:
-		list = append(list, arguments(e, a.Src.Name, a.span())...)
+		list = append(list, arguments(a, e)...)
 	}
 	return list
 }

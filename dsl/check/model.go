@@ -37,6 +37,8 @@ type Block struct {
 	Name   string // its label
 	Attrs  map[string]*Attr
 	Blocks []*Block
+
+	stray bool // something inside was refused, so what seems to be missing may be that
 }
 
 // Attr is an attribute with what was found out about it. Which fields are set depends on the schema's kind.

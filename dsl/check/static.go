@@ -48,7 +48,8 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", near)}
 			}
 			if laterWord(a.Src.Name, a.Text) {
-				d.Code, d.Summary = "F0110", fmt.Sprintf("%s = %q is not carried out by this release yet", a.Src.Name, a.Text)
+				d = notYet(a.span(), fmt.Sprintf("%s = %q", a.Src.Name, a.Text), "", "")
+				d.Detail += takes(a.Schema)
 			}
 			return diag.List{d}
 		}

@@ -28,7 +28,7 @@ func (c *checker) localTypes() {
 		}
 	}
 	for _, cycle := range g.cycles() {
-		c.circle("F0226", "Locals that need each other", cycle, func(i int) (string, diag.Range) { return "local." + order[i].Src.Name, order[i].Src.Range })
+		c.circle("F0226", "need each other", cycle, func(i int) (string, diag.Range) { return "local." + order[i].Src.Name, order[i].Src.Range })
 	}
 	env := c.env(nil, nil)
 	for _, i := range g.order() {
@@ -87,9 +87,10 @@ func (c *checker) nodeTypes(w *Workflow) {
 		}
 		n.output = c.output(w, n)
 		if w.ByName[n.Name] == n {
-			w.result[n.Name] = w.resultOf(n)
+			w.result[n.Name] = w.resultFor(n, nil)
 		}
 	}
+	w.envs = map[envKey]*expr.Env{} // made while some types were not known
 }
 
 // reads draws an edge to the output of each node that an HCL attribute reads.
@@ -134,10 +135,10 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 	c.report(d)
 }
 
-var anyResult = resultType(value.AnyType)
+var anyResult = resultType(value.AnyType, value.StringType.OrNull())
 
-// resultOf is the type of the whole result of a node, as others see it.
-func (w *Workflow) resultOf(n *Node) value.Type {
+// resultFor is the type of the whole result of a node, as a reader sees it who is in another node, or in none.
+func (w *Workflow) resultFor(n, reader *Node) value.Type {
 	out := n.output
 	if out.Kind == "" {
 		return anyResult
@@ -148,31 +149,55 @@ func (w *Workflow) resultOf(n *Node) value.Type {
 		}
 		switch a.Expr.Type.Kind {
 		case value.ListT, value.TupleT:
-			out = value.List(out.OrNull())
+			out = value.List(n.instance(out))
 		case value.SetT, value.MapT, value.ObjectT:
-			out = value.Map(out.OrNull())
+			out = value.Map(n.instance(out))
 		default:
 			out = value.AnyType
 		}
 	}
-	for p := n; p != nil; p = p.Parent {
-		if p.attr("when") != nil {
-			out.Nullable = true
-		}
+	skippable := n.skippable(reader)
+	if skippable {
+		out.Nullable = true
 	}
-	return cachedResult(out)
+	stdout := n.stdout(!skippable)
+	if out.Kind == value.StringT && !out.Nullable && len(out.Enum) == 0 && !stdout.Nullable {
+		return textResult
+	}
+	return resultType(out, stdout)
 }
 
-// plain holds the result types of the commonest outputs, so that ten thousand steps share them.
-var plain = map[value.Kind]value.Type{value.StringT: resultType(value.StringType), value.Any: anyResult, value.Null: resultType(nullType)}
+// textResult is the commonest result type, so that ten thousand steps share it.
+var textResult = resultType(value.StringType, value.StringType)
 
 var nullType = value.Type{Kind: value.Null, Nullable: true}
 
-func cachedResult(out value.Type) value.Type {
-	if t, ok := plain[out.Kind]; ok && (out.Kind != value.StringT || !out.Nullable && len(out.Enum) == 0) {
-		return t
+// stdout is the type of a node's stdout; certain says that the node cannot have been skipped.
+func (n *Node) stdout(certain bool) value.Type {
+	if certain && n.attr("run") != nil && n.attr("for_each") == nil {
+		return value.StringType
 	}
-	return resultType(out)
+	return value.StringType.OrNull()
+}
+
+// instance is the type of one member of a for_each's output: null where the condition left the instance out. An
+// instance that failed leaves no output at all to who needs it.
+func (n *Node) instance(out value.Type) value.Type {
+	if n.attr("when") != nil {
+		return out.OrNull()
+	}
+	return out
+}
+
+// skippable tells whether a condition can have left the node out where the reader runs: the node's own, or that of a
+// group around it that is not also around the reader.
+func (n *Node) skippable(reader *Node) bool {
+	for p := n; p != nil; p = p.Parent {
+		if p.attr("when") != nil && (reader == nil || p != reader && !p.holds(reader)) {
+			return true
+		}
+	}
+	return false
 }
 
 // output is the type of one instance's output.
@@ -181,7 +206,7 @@ func (c *checker) output(w *Workflow, n *Node) value.Type {
 		attrs := map[string]value.Type{}
 		for _, child := range n.Children {
 			if child.Name != "" {
-				attrs[child.Name] = w.resultOf(child).Attrs["output"].OrNull()
+				attrs[child.Name] = w.resultFor(child, n).Attrs["output"]
 			}
 		}
 		return value.Object(attrs)

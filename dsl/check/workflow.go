@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -142,7 +143,7 @@ func (c *checker) action(n *Node) {
 	}
 	switch {
 	case len(found) == 0:
-		if !c.laterAction(n) {
+		if !n.stray {
 			c.report(diag.Diagnostic{Code: "F0125", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("Nothing to do in %s", n.Words()),
 				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …  or  wait { duration = \"5s\" }."})
 		}
@@ -170,23 +171,13 @@ func (c *checker) action(n *Node) {
 	}
 }
 
-// laterAction tells whether a step has an action that was already reported as not carried out yet.
-func (c *checker) laterAction(n *Node) bool {
-	if n.Src.Body.Attr("call") != nil {
-		return true
-	}
-	for _, b := range n.Src.Body.Blocks {
-		switch b.Kind {
-		case "http", "approve", "emit", "kv", "remember", "recall", "handoff", "sync", "fail", "end", "wait":
-			return true
-		}
-	}
-	return false
-}
-
+// either writes names as a choice: a, b or c.
 func either(names []string) string {
-	s := list(names)
-	return s
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // outputReads refuses workflow outputs that read what exists only inside a for_each.

@@ -99,7 +99,6 @@ var Codes = map[string]string{
 	"F0217": "The declared type of an output can never fit what the step makes.",
 	"F0218": "An agent or gate is not declared.",
 	"F0219": "A gate stands twice in a list.",
-	"F0220": "A node that is depended on does not exist.",
 	"F0221": "A node refers to itself.",
 	"F0222": "A node refers to the group around it.",
 	"F0223": "A group refers to a node inside it.",

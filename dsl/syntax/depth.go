@@ -10,6 +10,7 @@ import (
 // frame is something open: the file, a bracket, a template interpolation, a quoted string or a heredoc.
 type frame struct {
 	kind   byte // F ( [ { T for ${ and %{, " and H
+	open   int  // offset of what opened it
 	marker []byte
 	start  int // offset behind the opening of a heredoc
 	ops    int // operators since the last separator
@@ -50,8 +51,8 @@ func (s *scanner) push(kind byte, size int) {
 		return
 	}
 	s.depth++
+	s.stack = append(s.stack, frame{kind: kind, open: s.i})
 	s.i += size
-	s.stack = append(s.stack, frame{kind: kind})
 }
 
 func (s *scanner) pop() {
@@ -83,13 +84,27 @@ func (s *scanner) text() {
 	switch b := s.src[s.i]; {
 	case b == '\\':
 		s.i += 2
-	case b == '"' || b == '\n': // a line's end inside is for HCL to report
+	case b == '"':
 		s.pop()
 		s.i++
+	case b == '\n':
+		s.unclosed()
 	case s.template():
 	default:
 		s.i++
 	}
+}
+
+// unclosed reports a string that does not end on its line; where an interpolation in it swallowed the quote, that one.
+func (s *scanner) unclosed() {
+	at := s.top().open
+	if n := len(s.stack); n > 2 && s.stack[n-2].kind == 'T' && s.stack[n-3].kind == '"' {
+		s.fail(s.stack[n-2].open, 2, "F0034", "Missing } after ${",
+			"The expression that begins with ${ ends with }. Where the two characters are meant as text, write $${.")
+		return
+	}
+	s.fail(at, max(1, s.i-at), "F0031", "String without its closing quote",
+		"A string ends on the line on which it begins. For text over several lines write \\n, or a heredoc: <<EOT, the lines, and EOT alone on a line.")
 }
 
 // heredoc walks inside one, a line or an interpolation at a time.
@@ -122,7 +137,7 @@ func (s *scanner) code() {
 	case s.at("/*"):
 		s.skipTo("*/", 2)
 	case b == '"':
-		s.stack = append(s.stack, frame{kind: '"'})
+		s.stack = append(s.stack, frame{kind: '"', open: s.i})
 		s.i++
 	case s.at("<<") && s.openHeredoc():
 	case b == '(' || b == '[' || b == '{':
@@ -209,9 +224,12 @@ func (s *scanner) number() {
 			exponent = min(exponent*10+int(s.src[s.i]-'0'), MaxExponent+1)
 		}
 	}
-	if digits > MaxDigits || exponent > MaxExponent {
-		s.fail(start, min(s.i-start, 60), "F0011", "Number is too long",
-			fmt.Sprintf("A number may have at most %d digits and an exponent of at most %d. Write long identifiers as strings.", MaxDigits, MaxExponent))
+	detail := fmt.Sprintf("A number may have at most %d digits and an exponent of at most %d. Write long identifiers as strings.", MaxDigits, MaxExponent)
+	switch {
+	case digits > MaxDigits:
+		s.fail(start, min(s.i-start, 60), "F0011", fmt.Sprintf("Number of %d digits is too long", digits), detail)
+	case exponent > MaxExponent:
+		s.fail(start, min(s.i-start, 60), "F0011", "Exponent is too large", detail)
 	}
 }
 

@@ -22,10 +22,7 @@ func Parse(name string, data []byte) (*File, diag.List) {
 	}
 	tree, problems := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 	for _, p := range problems {
-		if len(list) == MaxSyntaxErrors {
-			break
-		}
-		list = append(list, translate(f, p))
+		list = keep(list, translate(f, p))
 	}
 	if list.HasErrors() {
 		return f, list

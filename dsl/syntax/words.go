@@ -61,6 +61,32 @@ var words = []word{
 	{"Invalid string literal", "F0048", "Label that is not plain text", "A label is a name in quotes, without ${} in it."},
 }
 
+// vague findings are what follows where something more definite was found on the same line.
+var vague = map[string]bool{"F0026": true, "F0027": true, "F0028": true, "F0044": true, "F0049": true}
+
+// endless findings follow from each other: one lost quote or brace makes every line after it wrong.
+var endless = map[string]bool{"F0031": true, "F0032": true, "F0034": true}
+
+// keep adds a finding to those of a file, one for each line, the more definite one.
+func keep(list diag.List, d diag.Diagnostic) diag.List {
+	for i, before := range list {
+		switch {
+		case endless[before.Code] && endless[d.Code]:
+			return list
+		case before.Subject.Start.Line != d.Subject.Start.Line:
+		case vague[before.Code] && !vague[d.Code]:
+			list[i] = d
+			return list
+		default:
+			return list
+		}
+	}
+	if len(list) == MaxSyntaxErrors {
+		return list
+	}
+	return append(list, d)
+}
+
 // translate puts HCL's finding into our words.
 func translate(f *File, p *hcl.Diagnostic) diag.Diagnostic {
 	d := diag.Diagnostic{Code: "F0049", Summary: p.Summary, Detail: p.Detail}
@@ -81,6 +107,14 @@ func translate(f *File, p *hcl.Diagnostic) diag.Diagnostic {
 			}
 			break
 		}
+	}
+	next := f.Src[min(d.Subject.Start.Byte, len(f.Src)):]
+	switch {
+	case d.Code == "F0028" && len(next) > 0 && (next[0] == '}' || next[0] == '='):
+		d.Code, d.Summary = "F0030", "List or call without its closing bracket"
+		d.Detail = "A ] or ) is missing before this."
+	case d.Code == "F0044" && len(next) > 0 && next[0] == '*':
+		d.Code, d.Summary, d.Detail = "F0040", "Operator that does not exist", "There are + - * / %, == != < <= > >=, && || ! and CONDITION ? A : B. Powers are pow(BASE, EXPONENT)."
 	}
 	return d
 }

@@ -1,0 +1,5 @@
+workflow "w" {
+  step "idle" {
+    timeout = "5s"
+  }
+}

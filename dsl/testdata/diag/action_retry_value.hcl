@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    value = 3
+    retry { max_attempts = 2 }
+  }
+}

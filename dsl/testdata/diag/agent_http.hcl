@@ -1,0 +1,8 @@
+agent "a" {
+  type = "http"
+}
+workflow "w" {
+  step "a" {
+    agent = agent.a
+  }
+}

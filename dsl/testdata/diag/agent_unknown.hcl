@@ -1,0 +1,6 @@
+agent "backend" { type = "null" }
+workflow "w" {
+  step "a" {
+    agent = agent.bakend
+  }
+}

@@ -1,0 +1,8 @@
+agent "a" {
+  type = "exec"
+}
+workflow "w" {
+  step "a" {
+    agent = agent.a
+  }
+}

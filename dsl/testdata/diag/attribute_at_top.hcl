@@ -1,0 +1,6 @@
+name = "x"
+workflow "w" {
+  step "a" {
+    run = ["true"]
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    continue-on-error = true
+  }
+}

@@ -1,0 +1,7 @@
+workflow "w" {
+  step "a" { run = ["true"] }
+  step "b" {
+    run   = ["true"]
+    needs = ["a"]
+  }
+}

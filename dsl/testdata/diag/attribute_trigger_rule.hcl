@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    trigger_rule = "all_done"
+  }
+}

@@ -1,0 +1,1 @@
+step "a" { run = ["true"] }

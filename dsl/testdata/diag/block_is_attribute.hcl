@@ -1,0 +1,8 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    env {
+      A = "1"
+    }
+  }
+}

@@ -1,0 +1,5 @@
+workflow "w" {
+  job "a" {
+    run = ["true"]
+  }
+}

@@ -1,0 +1,8 @@
+routine "nightly" {
+  cron = "0 2 * * *"
+}
+workflow "w" {
+  step "a" {
+    run = ["true"]
+  }
+}

@@ -1,0 +1,5 @@
+workflow "w" {
+  switch "x" {
+    case { when = "true" }
+  }
+}

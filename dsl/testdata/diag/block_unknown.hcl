@@ -1,0 +1,3 @@
+workflo "w" {
+  step "a" { run = ["true"] }
+}

@@ -1,0 +1,1 @@
+workflow "w" {  step "a" { run = ["true"] }}

@@ -1,0 +1,7 @@
+workflow "w" {
+<<<<<<< HEAD
+  step "a" { run = ["true"] }
+=======
+  step "a" { run = ["false"] }
+>>>>>>> other
+}

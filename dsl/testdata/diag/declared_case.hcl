@@ -1,0 +1,7 @@
+agent "Dev" { type = "null" }
+agent "dev" { type = "null" }
+workflow "w" {
+  step "a" {
+    agent = agent.dev
+  }
+}

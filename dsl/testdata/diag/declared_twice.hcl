@@ -1,0 +1,4 @@
+workflow "w" {
+  step "a" { run = ["true"] }
+  step "a" { run = ["false"] }
+}

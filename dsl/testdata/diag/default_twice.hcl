@@ -1,0 +1,9 @@
+workflow "v" {
+  default = true
+  step "a" { run = ["true"] }
+}
+
+workflow "w" {
+  default = true
+  step "a" { run = ["true"] }
+}

@@ -1,0 +1,9 @@
+variable "n" {
+  type    = number
+  default = "three"
+}
+workflow "w" {
+  step "a" {
+    run = ["true"]
+  }
+}

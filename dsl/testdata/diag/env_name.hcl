@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    env = { "my-name" = "1" }
+  }
+}

@@ -1,0 +1,9 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    env = {
+      A = "1"
+      A = "2"
+    }
+  }
+}

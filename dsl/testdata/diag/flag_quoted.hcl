@@ -1,0 +1,4 @@
+workflow "w" {
+  default = "true"
+  step "a" { run = ["true"] }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    for_each = 3
+    run = ["true"]
+  }
+}

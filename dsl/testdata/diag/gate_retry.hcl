@@ -1,0 +1,10 @@
+gate "g" {
+  check   = "result.exit_code == 0"
+  on_fail = "retry"
+}
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    gates = [gate.g]
+  }
+}

@@ -1,0 +1,4 @@
+workflow "w" {
+  parallel "p" {
+  }
+}

@@ -1,0 +1,3 @@
+workflow "w" {
+  step "a" "b" { run = ["true"] }
+}

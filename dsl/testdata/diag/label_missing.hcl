@@ -1,0 +1,3 @@
+workflow {
+  step "a" { run = ["true"] }
+}

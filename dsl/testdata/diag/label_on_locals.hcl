@@ -1,0 +1,8 @@
+locals "x" {
+  a = 1
+}
+workflow "w" {
+  step "a" {
+    run = ["true"]
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    max_concurrency = 2
+  }
+}

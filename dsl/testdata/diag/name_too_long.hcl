@@ -1,0 +1,3 @@
+workflow "w" {
+  step "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" { run = ["true"] }
+}

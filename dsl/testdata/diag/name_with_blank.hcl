@@ -1,0 +1,3 @@
+workflow "w" {
+  step "my step" { run = ["true"] }
+}

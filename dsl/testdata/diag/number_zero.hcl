@@ -1,0 +1,4 @@
+workflow "w" {
+  max_concurrency = 0
+  step "a" { run = ["true"] }
+}

@@ -1,0 +1,5 @@
+workflow "w" {
+  sequence "all" {
+    step "a" { run = ["echo", step.all.status] }
+  }
+}

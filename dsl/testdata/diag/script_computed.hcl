@@ -1,0 +1,4 @@
+workflow "w" {
+  input "cmd" { type = string }
+  step "a" { run = input.cmd }
+}

@@ -1,0 +1,4 @@
+workflow "w" {
+  input "title" { type = string }
+  step "a" { run = "echo ${input.title} done" }
+}

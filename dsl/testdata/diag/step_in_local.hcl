@@ -1,0 +1,6 @@
+locals {
+  a = step.b.output
+}
+workflow "w" {
+  step "b" { run = ["true"] }
+}

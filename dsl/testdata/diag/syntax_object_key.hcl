@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run = ["a"]
+    env = { a.b = 1 }
+  }
+}

@@ -1,0 +1,3 @@
+workflow "w" {
+  step "a" { run = ["true"], timeout = "5s" }
+}

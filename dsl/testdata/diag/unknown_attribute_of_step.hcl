@@ -1,0 +1,4 @@
+workflow "w" {
+  step "b" { run = ["true"] }
+  step "a" { run = ["echo", step.b.outptu] }
+}

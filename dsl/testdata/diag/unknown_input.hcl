@@ -1,0 +1,4 @@
+workflow "w" {
+  input "ticket" { type = string }
+  step "a" { run = ["echo", input.tiket] }
+}

@@ -1,0 +1,7 @@
+variable "p" {}
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    parse = var.p
+  }
+}

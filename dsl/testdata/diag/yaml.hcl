@@ -1,0 +1,4 @@
+# a pipeline
+name: build
+steps:
+  - run: make
