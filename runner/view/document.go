@@ -61,12 +61,12 @@ func (r *Run) Document() Document {
 	if r.Status.Terminal() {
 		d.Outputs = Outputs(r.Outputs)
 	}
-	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, n.document()) })
+	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, r.document(n)) })
 	return d
 }
 
-func (n *Node) document() NodeDoc {
-	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: n.Reason,
+func (r *Run) document(n *Node) NodeDoc {
+	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n),
 		StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
 	res := n.Result
 	if res == nil {

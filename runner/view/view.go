@@ -39,8 +39,9 @@ type Run struct {
 	// Leaves counts the nodes that have no nodes below them, by status.
 	Leaves map[event.Status]int
 
-	byPath map[string]*Node
-	seq    uint64
+	byPath   map[string]*Node
+	declared map[string]*ir.Node // by name
+	seq      uint64
 }
 
 // Node is one node, or one instance of a node.
@@ -65,12 +66,20 @@ type Node struct {
 // New makes the view of a run that has not begun. With a workflow, its nodes are there from the start as pending;
 // nil is fine, nodes then appear with their first transition.
 func New(w *ir.Workflow) *Run {
-	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}}
+	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}, declared: map[string]*ir.Node{}}
 	if w != nil {
 		r.Workflow = w.Name
 		r.outline(w.Nodes, "")
+		r.declare(w.Nodes)
 	}
 	return r
+}
+
+func (r *Run) declare(nodes []ir.Node) {
+	for i := range nodes {
+		r.declared[nodes[i].Name] = &nodes[i]
+		r.declare(nodes[i].Children)
+	}
 }
 
 // outline adds the declared nodes. What lies below a for_each is left to appear with its instances.

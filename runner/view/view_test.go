@@ -154,7 +154,7 @@ func TestDocument(t *testing.T) {
 	}
 	for _, want := range []string{
 		`{"run":"abc","workflow":"ship","status":"failed","started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:23.000Z","inputs":{},"outputs":{},"error":null,"nodes":[`,
-		`{"id":"design","status":"succeeded","attempts":1,"exit_code":null,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":""}`,
+		`{"id":"design","status":"succeeded","attempts":1,"exit_code":null,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":"nothing to wait for"}`,
 		`{"id":"release","status":"blocked","attempts":0,"exit_code":null,"output":null,"error":null,"started_at":null,"finished_at":"2023-11-14T22:13:23.000Z","agent":null,"reason":"build failed"}`,
 		`"exit_code":2`,
 	} {
@@ -195,5 +195,26 @@ func BenchmarkApply(b *testing.B) {
 				r.Apply(ev, re)
 			}
 		})
+	}
+}
+
+func TestWhy(t *testing.T) {
+	w := &ir.Workflow{Nodes: []ir.Node{
+		{Name: "a", Kind: ir.Step},
+		{Name: "s", Kind: ir.Sequence, Children: []ir.Node{{Name: "b", Kind: ir.Step}, {Name: "c", Kind: ir.Step, Needs: []string{"a"}, When: &ir.Expr{}}}},
+		{Name: "d", Kind: ir.Step, Needs: []string{"s"}, Observes: []string{"a"}, ForEach: &ir.Expr{}},
+		{Name: "e", Kind: ir.Step},
+	}}
+	r := New(w)
+	re := &event.Reaction{}
+	for _, path := range []string{"a", "s", "s/b", "s/c", "d", "d[0]"} {
+		re.Transitions = append(re.Transitions, event.Transition{At: t0, Node: path, Name: Base(path), To: event.Running})
+	}
+	r.Apply(nil, re)
+	for path, want := range map[string]string{"a": "nothing to wait for", "s/b": "nothing to wait for", "s/c": "after a, b; its condition holds",
+		"d": "after s, a", "d[0]": "a member of for_each", "e": ""} {
+		if have := r.Why(r.Node(path)); have != want {
+			t.Errorf("%s: %q, want %q", path, have, want)
+		}
 	}
 }

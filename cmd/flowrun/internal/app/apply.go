@@ -36,6 +36,7 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
 	f.IntVar(&o.Parallel, "parallel", 0, "at most so many attempts at once, in place of the workflow's max_concurrency")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
+	deathLimit(c, &o.Drive)
 	return c
 }
 
@@ -61,7 +62,7 @@ func (a *app) run(o *args.Apply) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(dir, false)
+	s, err := a.openStore(dir, o.Drive)
 	if err != nil {
 		return err
 	}

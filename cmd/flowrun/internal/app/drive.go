@@ -64,6 +64,12 @@ func (s *show) tick() {
 	}
 }
 
+func (s *show) say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.p.Say(text)
+}
+
 func (s *show) close() {
 	close(s.done)
 	s.mu.Lock()
@@ -78,16 +84,20 @@ func (i *interrupted) Error() string { return "stopped by " + i.signal.String() 
 
 // untilSignal gives a context that the first signal ends; a second one ends the process at once: children die with it
 // where the system can do that, and the run stays resumable.
-func (a *app) untilSignal() (context.Context, func()) {
+func untilSignal(say func(string)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // nohup and shells that start things in the background mean it
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		first, open := <-signals
 		if !open {
 			return
 		}
-		a.err.Printf("flowrun: stopping (once more to stop at once)\n")
+		say("flowrun: stopping (once more to stop at once)")
 		cancel(&interrupted{first})
 		if second, open := <-signals; open {
 			os.Exit(signalCode(second))
@@ -102,9 +112,9 @@ func (a *app) untilSignal() (context.Context, func()) {
 
 // drive drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).
 func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
-	ctx, release := a.untilSignal()
-	defer release()
 	screen := a.newShow(r, scene, asJSON)
+	ctx, release := untilSignal(screen.say)
+	defer release()
 	end, err := s.Drive(ctx, run, screen.watch)
 	screen.close()
 	var stop *interrupted

@@ -45,9 +45,9 @@ func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
 }
 
 // openStore opens the store in dir for driving runs, and makes it where there is none.
-func (a *app) openStore(dir string, takeOver bool) (*store, error) {
+func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	x := command.New(command.Options{LogDir: filepath.Join(dir, logsDir), LogRel: logsDir, Environ: a.Environ})
-	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: takeOver})
+	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit})
 	if err != nil {
 		x.Close()
 		return nil, err
@@ -128,7 +128,7 @@ func (a *app) lookup(r *args.Runs, drive bool) (*store, local.Info, error) {
 		if err == nil {
 			s.Close()
 		}
-		s, err = a.openStore(dir, r.TakeOver)
+		s, err = a.openStore(dir, r.Drive)
 	}
 	if err != nil {
 		return nil, local.Info{}, err

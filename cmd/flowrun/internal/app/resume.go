@@ -20,7 +20,10 @@ func (a *app) resume() *cobra.Command {
 start again with the same idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest".
 For a run that has ended it prints the outputs, and the exit code is the run's.`,
 		RunE: func(_ *cobra.Command, words []string) error {
-			r.Run = words[0]
+			r.Run, a.asJSON = words[0], r.JSON
+			if err := r.Drive.Check(); err != nil {
+				return err
+			}
 			s, info, err := a.lookup(&r, true)
 			if err != nil {
 				return err
@@ -43,5 +46,10 @@ For a run that has ended it prints the outputs, and the exit code is the run's.`
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
+	deathLimit(c, &r.Drive)
 	return c
+}
+
+func deathLimit(c *cobra.Command, d *args.Drive) {
+	c.Flags().IntVar(&d.DeathLimit, "death-limit", 0, "fail an attempt over which `N` processes of flowrun died in a row (default 3)")
 }

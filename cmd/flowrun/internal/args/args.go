@@ -18,6 +18,21 @@ type Global struct {
 	Store string // "" means the usual place
 }
 
+// Drive is what commands take that drive a run.
+type Drive struct {
+	TakeOver bool // resume
+	// DeathLimit is how many processes may die in a row over the same attempt before it fails; 0 means the usual 3.
+	DeathLimit int
+}
+
+// Check refuses numbers.
+func (d *Drive) Check() error {
+	if d.DeathLimit < 0 {
+		return Errorf("--death-limit %d is below 1", d.DeathLimit)
+	}
+	return nil
+}
+
 // Apply is what apply takes.
 type Apply struct {
 	Global
@@ -28,6 +43,7 @@ type Apply struct {
 	VarFiles []string
 	Parallel int // 0 means what the workflow says
 	JSON     bool
+	Drive
 }
 
 // Validate is what validate takes.
@@ -40,12 +56,12 @@ type Validate struct {
 // Runs is what runs list, show and logs, resume and cancel take.
 type Runs struct {
 	Global
-	Run      string // an id, a unique prefix, a workflow's name or "latest"
-	Step     string // logs
-	JSON     bool
-	Limit    int    // list: at most so many; 0 means all
-	TakeOver bool   // resume
-	Reason   string // cancel
+	Run    string // an id, a unique prefix, a workflow's name or "latest"
+	Step   string // logs
+	JSON   bool
+	Limit  int    // list: at most so many; 0 means all
+	Reason string // cancel
+	Drive
 }
 
 // Error is a wrong use of the command line.
@@ -153,5 +169,5 @@ func (o *Apply) Check() error {
 	if o.Parallel < 0 || o.Parallel > MaxParallel {
 		return Errorf("--parallel %d is not between 1 and %d", o.Parallel, MaxParallel)
 	}
-	return nil
+	return o.Drive.Check()
 }

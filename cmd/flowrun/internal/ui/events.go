@@ -69,3 +69,6 @@ func (p *Events) Tick(time.Time) {}
 
 // Close implements Progress.
 func (p *Events) Close(time.Time) {}
+
+// Say implements Progress.
+func (p *Events) Say(string) {}

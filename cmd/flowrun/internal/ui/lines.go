@@ -67,3 +67,8 @@ func (p *Lines) Tick(now time.Time) {
 
 // Close implements Progress.
 func (p *Lines) Close(time.Time) {}
+
+// Say implements Progress.
+func (p *Lines) Say(text string) {
+	p.t.Printf("%s\n", text)
+}

@@ -17,6 +17,8 @@ type Progress interface {
 	Update(r *view.Run, lines []view.Line, past bool)
 	// Tick tells that time has passed: spinners turn, long steps say that they live.
 	Tick(now time.Time)
+	// Say shows a line about the command itself. JSON has no place for it.
+	Say(text string)
 	// Close shows the end and leaves the screen in order.
 	Close(now time.Time)
 }
@@ -59,7 +61,15 @@ func sentence(t *Term, l *view.Line) string {
 			text += fmt.Sprintf(" (attempt %d)", l.Attempt)
 		}
 	}
-	return text + because(why(l.Status, l.Reason, l.Result))
+	return text + because(culprit(l)+why(l.Status, l.Reason, l.Result))
+}
+
+// culprit names the node whose error is that of the run.
+func culprit(l *view.Line) string {
+	if l.Node != "" || l.Result == nil || l.Result.Error == nil || l.Result.Error.Node == "" {
+		return ""
+	}
+	return l.Result.Error.Node + ": "
 }
 
 // why joins a reason and an error's message without saying the same twice.

@@ -30,23 +30,27 @@ func Show(t *Term, r *view.Run, now event.Time) {
 	if r.StartedAt != 0 {
 		t.Printf(" after %s, started %s", Duration(r.Duration(now)), r.StartedAt)
 	}
-	t.Printf("%s\n", because(why(r.Status, r.Reason, &event.Result{Error: r.Error})))
+	l := view.Line{Result: &event.Result{Error: r.Error}}
+	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
 	var nodes []entry
 	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, entry{n, depth}) })
 	for i, line := range rows(t, nodes, now, 0, 0) {
-		t.Printf("%s%s\n", line, ran(nodes[i].n))
+		t.Printf("%s\n", line+ran(r, nodes[i].n))
 	}
 	if r.Status.Terminal() {
 		Outputs(t, r.Outputs)
 	}
 }
 
-// ran is why a node ran, which a row of the live tree leaves out.
-func ran(n *view.Node) string {
-	if n.Reason == "" || n.Status != event.Succeeded && n.Status != event.Running {
+// ran is why a node runs or ran, which a row of the live tree leaves out.
+func ran(r *view.Run, n *view.Node) string {
+	if n.Status != event.Succeeded && n.Status != event.Running && n.Status != event.FailedS {
 		return ""
 	}
-	return "  " + Clean(n.Reason)
+	if why := r.Why(n); why != view.Free && why != view.Member && why != "" && !strings.Contains(remark(n), why) {
+		return "  (" + Clean(why) + ")"
+	}
+	return ""
 }
 
 // Listed is a run in a listing.

@@ -185,3 +185,11 @@ func (p *Tree) footer(columns int) string {
 func (p *Tree) rows(nodes []entry, columns int) []string {
 	return rows(p.t, nodes, p.now, p.frame, columns-1)
 }
+
+// Say implements Progress.
+func (p *Tree) Say(text string) {
+	p.above.WriteString(text + "\n")
+	if p.run != nil {
+		p.paint()
+	}
+}

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/runner/engine/local"
+)
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{nil, 0}, {&ended{exitNo}, 1}, {fmt.Errorf("x: %w", args.Errorf("y")), 2}, {errors.New("x"), 3}, {local.ErrReplaced, 3},
+		{&panicked{"x", nil}, 3}, {&ended{exitLimit}, 5}, {&ended{signalCode(syscall.SIGINT)}, exitInterrupted}, {&ended{signalCode(syscall.SIGTERM)}, exitTerminated},
+	} {
+		if have := exitCode(c.err); have != c.code {
+			t.Errorf("%v: %d, want %d", c.err, have, c.code)
+		}
+	}
+	if refusal(diag.List{{Code: "F0201"}}) != exitNo || refusal(diag.List{{Code: "F0201"}, {Code: unreadable}}) != exitCouldNot {
+		t.Error("refused files")
+	}
+}
+
+// A defect of ours has one line and its code; the stack is for those who ask.
+func TestAPanicIsOneLine(t *testing.T) {
+	for _, debug := range []string{"", "1"} {
+		var out, err bytes.Buffer
+		a := &app{Streams: Streams{nil, &out, &err, []string{"FLOWRUN_DEBUG=" + debug}}}
+		a.terminals()
+		if code := a.report(nil, &panicked{"boom", []byte("goroutine 1")}); code != exitCouldNot {
+			t.Error(code)
+		}
+		if !strings.HasSuffix(err.String(), "flowrun: a defect in flowrun: boom\n") || strings.Contains(err.String(), "goroutine") != (debug != "") || out.Len() > 0 {
+			t.Errorf("%q", err.String())
+		}
+	}
+}
+
+func TestAFullDiskIsNoSuccess(t *testing.T) {
+	a := &app{Streams: Streams{Stdout: full{}, Stderr: full{}}}
+	a.terminals()
+	a.out.Printf("result")
+	if code := a.report(nil, nil); code != exitCouldNot {
+		t.Error(code)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestWantsJSON(t *testing.T) {
+	for words, want := range map[string]bool{"apply x --json": true, "validate --format json": true, "validate --format=json x": true, "apply x": false, "apply -- --json": false, "validate --format": false} {
+		if wantsJSON(strings.Fields(words)) != want {
+			t.Error(words)
+		}
+	}
+}
+
+func TestRecordedEnv(t *testing.T) {
+	have := recordedEnv([]string{"PATH=/bin", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "MY_TOKEN=x", "PATHS=no", "LC=no", "TERM=dumb\xff", "nothing"})
+	want := map[string]string{"PATH": "/bin", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/run", "TERM": "dumb\uFFFD"}
+	if !reflect.DeepEqual(have, want) {
+		t.Errorf("%v", have)
+	}
+}
+
+func TestAbout(t *testing.T) {
+	for _, c := range []struct {
+		path, step string
+		want       bool
+	}{
+		{"build/api[3]", "", true}, {"build/api[3]", "api", true}, {"build/api[3]", "build", true}, {"build/api[3]", "build/api", true},
+		{"build/api[3]", "build/api[3]", true}, {"build/api[3]", "build/api[4]", false}, {"build/api[3]", "ap", false}, {"builder", "build", false},
+	} {
+		if about(c.path, c.step) != c.want {
+			t.Error(c)
+		}
+	}
+}
+
+func TestPrograms(t *testing.T) {
+	dir := t.TempDir()
+	for _, f := range []string{"a/one.hcl", "a/two.hcl", "a/b/three.flow.hcl", "a/.git/no.hcl", "a/c/no.flowtest.hcl", "a/d/.no.hcl", "a/e/no.txt"} {
+		file := filepath.Join(dir, f)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := programs([]string{dir + "/a/...", "x"})
+	want := []string{filepath.Join(dir, "a"), filepath.Join(dir, "a/b"), "x"}
+	if err != nil || len(have) != 3 {
+		t.Fatal(have, err)
+	}
+	for _, w := range want {
+		if !strings.Contains(strings.Join(have, "\n")+"\n", w+"\n") {
+			t.Errorf("%s is missing in %v", w, have)
+		}
+	}
+}
+
+// A single problem stands by itself.
+func TestProblemsOfValues(t *testing.T) {
+	if usage(nil) != nil {
+		t.Error("an error without a problem")
+	}
+	if err := usage([]error{nil, errors.New("one")}); err.Error() != "one" {
+		t.Error(err)
+	}
+}

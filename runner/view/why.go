@@ -1,0 +1,64 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Reasons that go without saying where people read.
+const (
+	Free   = "nothing to wait for"
+	Member = "a member of for_each"
+)
+
+// Why says why a node ran, waits, was skipped or blocked: what the machine said of it, else, of a node that ran, what it
+// had waited for. It is "" for a node that is still pending, and where the workflow is not known.
+func (r *Run) Why(n *Node) string {
+	if n.Reason != "" {
+		return n.Reason
+	}
+	d := r.declared[n.Name]
+	if d == nil || n.StartedAt == 0 || n.Status == event.Pending {
+		return ""
+	}
+	var parts []string
+	if strings.HasSuffix(n.Path, "]") && d.ForEach != nil {
+		parts = append(parts, Member)
+	} else if awaited := r.awaited(n, d); len(awaited) > 0 {
+		parts = append(parts, "after "+strings.Join(awaited, ", "))
+	}
+	if d.When != nil {
+		parts = append(parts, "its condition holds")
+	}
+	if len(parts) == 0 {
+		return Free
+	}
+	return strings.Join(parts, "; ")
+}
+
+// awaited lists what a node waits for: what it needs, what it observes, and the sibling before it in a sequence.
+func (r *Run) awaited(n *Node, d *ir.Node) []string {
+	names := append(append([]string{}, d.Needs...), d.Observes...)
+	if n.Parent == nil {
+		return names
+	}
+	if group := r.declared[n.Parent.Name]; group != nil && group.Kind == ir.Sequence {
+		for i := 1; i < len(group.Children); i++ {
+			if before := group.Children[i-1].Name; group.Children[i].Name == n.Name && !contains(names, before) {
+				names = append(names, before)
+			}
+		}
+	}
+	return names
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
