@@ -1,0 +1,112 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+func (l *condLowerer) args(nodes []ast.Node) []node {
+	args := make([]node, len(nodes))
+	for i, a := range nodes {
+		args[i] = l.lower(a)
+	}
+	return args
+}
+
+func (l *condLowerer) callNode(n *ast.CallNode, at span) node {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return l.refuse(at, "A call of something that is not a function", "Values have no methods. Write name(x) with one of the functions of the language.")
+	}
+	name := callee.Value
+	if name == containsFunc {
+		name = "contains"
+	}
+	args := l.args(n.Arguments)
+	whole := at
+	for _, a := range args {
+		whole = join(whole, a.at())
+	}
+	return makeCall(&l.findings, name, whole, at, args, false, codeUnknownFunc)
+}
+
+func (l *condLowerer) let(n *ast.VariableDeclaratorNode, at span) node {
+	if isRoot(n.Name) || n.Name == "null" {
+		return l.refuse(at, fmt.Sprintf("let %s hides a name of the language", n.Name), "Give it another name, so that a reader is never in doubt what it means.")
+	}
+	x := l.lower(n.Value)
+	slot := l.slots
+	l.slots++
+	l.names = append(l.names, boundName{n.Name, slot})
+	body := l.lower(n.Expr)
+	l.names = l.names[:len(l.names)-1]
+	return &let{join(at, body.at()), slot, x, body}
+}
+
+func isRoot(name string) bool {
+	for _, r := range rootNames {
+		if r == name {
+			return true
+		}
+	}
+	return false
+}
+
+// predicates are expr-lang's builtins with a body.
+var predicates = map[string]bool{
+	"all": true, "none": true, "any": true, "one": true, "filter": true, "map": true, "count": true, "sum": true, "find": true,
+	"findIndex": true, "findLast": true, "findLastIndex": true, "groupBy": true, "sortBy": true, "reduce": true,
+}
+
+func (l *condLowerer) builtin(n *ast.BuiltinNode, at span) node {
+	if predicates[n.Name] && len(n.Arguments) > 1 {
+		return l.predicate(n, at)
+	}
+	if n.Name == "count" && len(n.Arguments) == 1 { // count(list) counts what is true in it
+		x := l.lower(n.Arguments[0])
+		item, idx := l.slots, l.slots+1
+		l.slots += 2
+		return &predicate{span: join(at, x.at()), name: "count", coll: x, body: &bound{at, item}, item: item, index: idx, acc: idx, spanOfName: at}
+	}
+	args := l.args(n.Arguments)
+	whole := at
+	for _, a := range args {
+		whole = join(whole, a.at())
+	}
+	if n.Name == "split" && len(args) == 2 && looksLikeSeparator(args[1]) && !looksLikeSeparator(args[0]) {
+		return l.refuse(whole, "split takes the separator first", "Functions mean the same in conditions and in values: split(separator, text).")
+	}
+	return makeCall(&l.findings, n.Name, whole, at, args, false, codeUnknownFunc)
+}
+
+func looksLikeSeparator(n node) bool {
+	k, ok := n.(*lit)
+	s, is := "", false
+	if ok {
+		s, is = k.v.(string)
+	}
+	return is && len(s) <= 2
+}
+
+func (l *condLowerer) predicate(n *ast.BuiltinNode, at span) node {
+	if len(l.inside) == MaxPredicateDepth {
+		l.add(at, codeCondLarge, fmt.Sprintf("More than %d predicates in each other", MaxPredicateDepth), "What they cost is the product of the lengths of their lists. Compute the inner ones in a step with value.")
+		return &lit{at, nil}
+	}
+	p := &predicate{span: at, name: n.Name, spanOfName: at, coll: l.lower(n.Arguments[0])}
+	p.item, p.index, p.acc = l.slots, l.slots+1, l.slots+2
+	l.slots += 3
+	if len(n.Arguments) > 2 {
+		p.extra = l.lower(n.Arguments[2])
+	}
+	body, ok := n.Arguments[1].(*ast.PredicateNode)
+	if !ok {
+		return l.refuse(at, n.Name+" needs a predicate", "Write "+n.Name+"(list, # > 1), where # is the member.")
+	}
+	l.inside = append(l.inside, p)
+	p.body = l.lower(body.Node)
+	l.inside = l.inside[:len(l.inside)-1]
+	p.span = join(at, join(p.coll.at(), p.body.at()))
+	return p
+}
