@@ -16,7 +16,8 @@ const (
 	inWorkflow where = iota // attributes of a workflow
 	inOutput                // its outputs
 	once                    // attributes of a node that are evaluated once, in the scope around it: for_each, max_concurrency
-	perNode                 // evaluated once for an instance: when, timeout, value, wait
+	inWhen                  // a node's condition
+	perNode                 // evaluated once for an instance: timeout, value, wait
 	perAttempt              // evaluated for each attempt: run, task, with, env, dir
 	inRetry                 // retry.when
 	inGate                  // a gate's attributes
@@ -126,7 +127,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		k.each = eachOf(n, at == once)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
-		if at == inGate || n.insideWhen() {
+		if at == inGate || n.knowsMore(at) {
 			k.self = n
 		}
 	}
@@ -134,8 +135,8 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		return e
 	}
 	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
-	if at != inWorkflow {
-		more["step"] = w.steps(n)
+	if at != inWorkflow && (n != nil || at == inOutput) {
+		more["step"] = w.steps(n, at)
 	}
 	if k.each != nil {
 		more["each"] = root("each", eachType(k.each))

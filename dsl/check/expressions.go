@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -51,8 +52,22 @@ func (c *checker) expression(b *Block, a *Attr, env *expr.Env) {
 	case schema.Env:
 		list = c.environment(a, env)
 	}
+	laidOut(a.Expr)
+	for _, e := range a.Env {
+		laidOut(e)
+	}
 	c.in(b, list)
 }
+
+// laidOut brings a value's text into the layout that formatting would give it, so that formatting a file leaves the hash
+// of what it means as it is.
+func laidOut(e *ir.Expr) {
+	if e != nil && e.Kind == ir.HCL && !plainName.MatchString(e.Text) {
+		e.Text = string(hclwrite.Format([]byte(e.Text)))
+	}
+}
+
+var plainName = regexp.MustCompile(`^[a-z]+(\.[A-Za-z0-9_-]+)*$`)
 
 // typed checks a value and that its type fits.
 func (c *checker) typed(a *Attr, env *expr.Env) (*ir.Expr, diag.List) {

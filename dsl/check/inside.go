@@ -6,35 +6,76 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// insideWhen tells whether a group around the node has a condition. Inside it, what the condition decides is known: the
-// nodes beside n are not null because of it, as they are for the rest of the workflow.
-func (n *Node) insideWhen() bool {
-	for p := n.Parent; p != nil; p = p.Parent {
-		if p.attr("when") != nil {
+// knowsMore tells whether a condition on the node or around it has decided something where a place is evaluated: the
+// nodes beside it in a group with a condition are not null because of that condition, as they are for the rest of the
+// workflow, and what a condition has asked about is known.
+func (n *Node) knowsMore(at where) bool {
+	for p := n; p != nil; p = p.Parent {
+		if p.attr("when") != nil && (p != n || at > inWhen) {
 			return true
 		}
 	}
 	return false
 }
 
-// steps is the root step as a node sees it. Most share the workflow's. A node inside a group with a condition gets its
-// own, with the types of those names only that its text mentions, because a copy of all names for each group would make
-// the cost of a file grow with its square. For a name that does not exist the nearest one is there, to be suggested.
-func (w *Workflow) steps(n *Node) *expr.Root {
+// steps is the root step as a place in a node sees it. Most share the workflow's. A node with a condition on or around
+// it gets its own, with the types of those names only that its text mentions, because a copy of all names for each
+// would make the cost of a file grow with its square. For a name that does not exist the nearest one is there, to be
+// suggested.
+func (w *Workflow) steps(n *Node, at where) *expr.Root {
 	all := w.roots["step"]
-	if n == nil || !n.insideWhen() {
+	if n == nil || !n.knowsMore(at) {
 		return all
 	}
+	asked := n.asked(at)
 	names := map[string]value.Type{}
 	n.mentions(func(before, word string) {
 		if w.ByName[word] == nil && before == "step" {
 			word = diag.Nearest(word, w.names)
 		}
 		if to := w.ByName[word]; to != nil {
-			names[word] = w.resultFor(to, n)
+			names[word] = certain(w.resultFor(to, n), asked[word])
 		}
 	})
 	return &expr.Root{What: all.What, Names: names, Decl: all.Decl}
+}
+
+// asked lists the attributes of other nodes that the conditions on and around a node read: step.X.status in a when.
+func (n *Node) asked(at where) map[string][]string {
+	out := map[string][]string{}
+	for p := n; p != nil; p = p.Parent {
+		a := p.attr("when")
+		if a == nil || p == n && at <= inWhen {
+			continue
+		}
+		two, one := "", ""
+		words(a.Src.File.Text(a.Src.Expr), func(word string) {
+			if two == "step" {
+				out[one] = append(out[one], word)
+			}
+			two, one = one, word
+		})
+	}
+	return out
+}
+
+// certain is a result type without null where a condition has asked: about the status, the error or the exit code, which
+// tell how the node ended, or about the attribute itself. Whether the condition draws the right conclusion from what it
+// asked is its author's business.
+func certain(t value.Type, asked []string) value.Type {
+	if len(asked) == 0 {
+		return t
+	}
+	attrs := make(map[string]value.Type, len(t.Attrs))
+	for name, a := range t.Attrs {
+		for _, q := range asked {
+			if ended := q == "status" || q == "error" || q == "exit_code"; q == name || ended && (name == "output" || name == "stdout" || name == "error") {
+				a.Nullable = a.IsAny()
+			}
+		}
+		attrs[name] = a
+	}
+	return value.Object(attrs)
 }
 
 // mentions calls f with every word in the text of the node's own expressions, and the word before it.

@@ -64,6 +64,8 @@ func placeOf(attr string) where {
 	switch attr {
 	case "for_each", "max_concurrency":
 		return once
+	case "when":
+		return inWhen
 	case "run", "task", "with", "env", "dir":
 		return perAttempt
 	}
