@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -124,7 +125,7 @@ workflow "w" {
       jitter       = "equal"
     }
   }
-  output "attempts" { value = [for i in step.flaky.instances : i.attempts] }
+  output "status" { value = step.flaky.status }
 }`},
 	{"failure", `agent "echo" { type = "null" }
 workflow "w" {
@@ -212,10 +213,12 @@ func (c *crashed) finish(t *testing.T) time.Duration {
 	if code != 0 && code != 1 {
 		t.Fatalf("%v: %v\n%s%s", cmd.Args, err, out, stderr.Bytes())
 	}
-	c.read(t, out)
+	if c.read(t, out); c.id == "" {
+		t.Fatalf("%v started no run\n%s%s", cmd.Args, out, stderr.Bytes())
+	}
 	shown, err := c.command("runs", "show", c.id, "--json").Output()
 	if err != nil {
-		t.Fatalf("runs show: %v", err)
+		t.Fatalf("runs show %q: %v: %s", c.id, err, stderrOf(err))
 	}
 	var doc struct {
 		Status  string
@@ -332,7 +335,7 @@ func (c *crashed) acknowledged(t *testing.T) {
 	}
 	shown, err := c.command("runs", "show", c.id, "--json").Output()
 	if err != nil {
-		t.Fatalf("after a kill, runs show: %v", err)
+		t.Fatalf("after a kill, runs show %q: %v: %s", c.id, err, stderrOf(err))
 	}
 	var doc struct{ Nodes []struct{ ID, Status string } }
 	if err := json.Unmarshal(shown, &doc); err != nil {
@@ -397,4 +400,12 @@ func (c *crashed) judge(t *testing.T) {
 		}
 		keys[words[1]] = words[3]
 	}
+}
+
+func stderrOf(err error) []byte {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.Stderr
+	}
+	return nil
 }
