@@ -69,6 +69,7 @@ func (a *app) terminals() {
 }
 
 func (a *app) root() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "flowrun",
 		Short: "Runs workflow files: checked before they start, durable while they run",
@@ -79,7 +80,13 @@ func (a *app) root() *cobra.Command {
   flowrun runs show latest    look at a run`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: unknownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				a.out.Printf("flowrun %s\n", thisVersion())
+				return nil
+			}
+			return c.Help()
+		},
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if err := args.OneOf("--color", a.global.Color, "auto", "always", "never"); err != nil {
 				return err
@@ -91,6 +98,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &args.Error{Message: err.Error(), Hint: "See " + c.CommandPath() + " --help."}
 	})
+	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
 	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
 	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
 	root.AddCommand(a.apply(), a.validate(), a.runs(), a.resume(), a.cancel(), a.version())

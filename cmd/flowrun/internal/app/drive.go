@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -38,7 +39,7 @@ func (a *app) newShow(r *view.Run, scene ui.Scene, asJSON bool) *show {
 	default:
 		s.p = ui.NewLines(a.err, scene)
 	}
-	go s.tick()
+	go a.ticks(s)
 	return s
 }
 
@@ -49,7 +50,13 @@ func (s *show) watch(events []event.Event, r *event.Reaction, replayed bool) {
 	s.p.Update(s.run, s.run.Apply(events, r), replayed)
 }
 
-func (s *show) tick() {
+// ticks moves the screen on. A defect there must not end a run that goes well.
+func (a *app) ticks(s *show) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.err.Printf("flowrun: the progress display failed: %v\n", p)
+		}
+	}()
 	ticks := time.NewTicker(Repaint)
 	defer ticks.Stop()
 	for {
@@ -57,11 +64,15 @@ func (s *show) tick() {
 		case <-s.done:
 			return
 		case now := <-ticks.C:
-			s.mu.Lock()
-			s.p.Tick(now)
-			s.mu.Unlock()
+			s.tick(now)
 		}
 	}
+}
+
+func (s *show) tick(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.p.Tick(now)
 }
 
 func (s *show) say(text string) {
@@ -143,7 +154,7 @@ func (a *app) stopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) er
 // verdict prints what a run gave and turns its end into an exit code.
 func (a *app) verdict(run string, end event.End, scene ui.Scene, asJSON bool) error {
 	if !asJSON {
-		ui.Outputs(a.out, end.Outputs)
+		ui.Outputs(a.out, worthPrinting(end))
 	}
 	code := exitNo
 	switch {
@@ -156,4 +167,18 @@ func (a *app) verdict(run string, end event.End, scene ui.Scene, asJSON bool) er
 		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
 	}
 	return &ended{code}
+}
+
+// worthPrinting leaves out what a failed run could not compute.
+func worthPrinting(end event.End) map[string]value.Value {
+	if end.Status == event.Succeeded {
+		return end.Outputs
+	}
+	known := map[string]value.Value{}
+	for name, v := range end.Outputs {
+		if v != nil {
+			known[name] = v
+		}
+	}
+	return known
 }

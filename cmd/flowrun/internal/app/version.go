@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -42,26 +43,30 @@ func thisVersion() versionJSON {
 	return v
 }
 
+// String is the line for people.
+func (v versionJSON) String() string {
+	commit := v.Commit
+	if len(commit) > 12 {
+		commit = commit[:12]
+	}
+	if commit != "" {
+		commit = ", commit " + commit
+	}
+	if v.Modified {
+		commit += " with changes"
+	}
+	return fmt.Sprintf("%s%s, %s %s, behaviour %d", v.Release, commit, v.Go, v.Platform, v.Behaviour)
+}
+
 func (a *app) version() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "version", Short: "Say which release this is", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			v := thisVersion()
 			if asJSON {
-				return ui.WriteJSON(a.out, v)
+				return ui.WriteJSON(a.out, thisVersion())
 			}
-			commit := v.Commit
-			if len(commit) > 12 {
-				commit = commit[:12]
-			}
-			if commit != "" {
-				commit = ", commit " + commit
-			}
-			if v.Modified {
-				commit += " with changes"
-			}
-			a.out.Printf("flowrun %s%s, %s %s, behaviour %d\n", v.Release, commit, v.Go, v.Platform, v.Behaviour)
+			a.out.Printf("flowrun %s\n", thisVersion())
 			return nil
 		},
 	}
