@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -93,25 +94,29 @@ func (c *checker) unknownName(n *ref, root *Root) {
 		f.decl = root.at(name)
 		return
 	}
-	names := make([]string, 0, len(root.Names))
-	for k := range root.Names {
-		names = append(names, k)
-	}
-	slices.Sort(names)
 	detail := fmt.Sprintf("No %s of this name is declared.", root.What)
+	names := root.sorted()
 	near := diag.Nearest(name, names)
 	switch {
 	case near != "":
 		detail += fmt.Sprintf(" Did you mean %q?", near)
-	case len(names) == 0:
+	case len(root.Names) == 0:
 		detail = fmt.Sprintf("No %s is declared here.", root.What)
-	case len(names) <= 8:
+	case len(root.Names) <= 8 && len(names) > 0:
 		detail += " There are " + strings.Join(names, ", ") + "."
 	}
 	f := c.add(n.name, codeUnknownName, fmt.Sprintf("Unknown %s %q", root.What, name), detail)
 	if near != "" {
 		f.decl = root.at(near)
 	}
+}
+
+// sorted are the declared names in order, or none where enough was suggested.
+func (r *Root) sorted() []string {
+	if len(r.Names) > 8 && r.suggested.Add(1) > MaxSuggestions {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(r.Names))
 }
 
 func (r *Root) at(name string) *declared {

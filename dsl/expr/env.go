@@ -1,12 +1,14 @@
 package expr
 
 import (
+	"sync/atomic"
+
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// Env says what names one place in a file may read, with their types. It is read only, so places that may read the
-// same can share it, and environments that differ in some roots can share the others.
+// Env says what names one place in a file may read, with their types. Checking changes nothing in it that can be seen, so
+// places that may read the same can share it, and environments that differ in some roots can share the others.
 type Env struct {
 	// Roots are the names that an expression may begin with: "var", "local", "input", "step", "each", "run",
 	// "attempt", "iteration", "result", "error", "feedback", "previous".
@@ -15,7 +17,7 @@ type Env struct {
 	Hidden map[string]string
 }
 
-// Root is one name that expressions may begin with.
+// Root is one name that expressions may begin with. It must not be copied.
 type Root struct {
 	// What names the kind of thing in messages: "variable", "input", "step".
 	What string
@@ -29,4 +31,10 @@ type Root struct {
 	Decl func(name string) diag.Range
 	// Hidden are names that are declared but cannot be read here, with a sentence that says what to do instead.
 	Hidden map[string]string
+
+	suggested atomic.Int32
 }
+
+// MaxSuggestions bounds how many unknown names below one root are compared with all that are declared: a file with
+// 10,000 names and 10,000 typing errors must be refused in seconds.
+const MaxSuggestions = 100

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -121,7 +122,10 @@ func decodeHeredoc(raw []byte, base int) decoded {
 	var text strings.Builder
 	at := base + first
 	for _, line := range lines {
-		i := min(indent, len(line))
+		i := 0
+		if !blank(line) {
+			i = cut(line, indent)
+		}
 		for i < len(line) {
 			s, n := dollars(line[i:])
 			if n == 0 {
@@ -139,18 +143,34 @@ func decodeHeredoc(raw []byte, base int) decoded {
 	return d
 }
 
+// blank tells whether a line holds nothing but its end: such lines keep their spaces and have no say in the indent.
+func blank(line []byte) bool {
+	return bytes.HasSuffix(line, []byte("\n")) && len(bytes.TrimLeftFunc(line, unicode.IsSpace)) == 0
+}
+
+// sharedIndent is how many white characters every line begins with that is not blank.
 func sharedIndent(lines [][]byte) int {
 	indent := -1
 	for _, line := range lines {
-		if len(line) == 0 {
+		if len(line) == 0 || blank(line) {
 			continue
 		}
-		n := len(line) - len(bytes.TrimLeft(line, " "))
+		n := utf8.RuneCount(line[:len(line)-len(bytes.TrimLeftFunc(line, unicode.IsSpace))])
 		if indent < 0 || n < indent {
 			indent = n
 		}
 	}
 	return max(indent, 0)
+}
+
+// cut is the length in bytes of the first n characters.
+func cut(line []byte, n int) int {
+	i := 0
+	for ; n > 0 && i < len(line); n-- {
+		_, size := utf8.DecodeRune(line[i:])
+		i += size
+	}
+	return i
 }
 
 // literalText is the string that the parser found, and whether it is one without ${}.
