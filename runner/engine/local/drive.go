@@ -243,12 +243,16 @@ func (d *drive) carryOut(commands []event.Command) {
 	}
 }
 
+// maxWait is how long a timer is slept for before the clock is asked again: sleeping does not notice that the clock was
+// set, or that the computer was suspended.
+const maxWait = time.Minute
+
 // wait blocks until there may be something to collect.
 func (d *drive) wait(ctx context.Context) {
 	var alarm <-chan time.Time
 	if t, ok := d.timers.next(); ok {
 		var giveUp func()
-		alarm, giveUp = d.engine.options.Clock.After(max(t.Due.Sub(d.engine.now()), 0))
+		alarm, giveUp = d.engine.options.Clock.After(min(max(t.Due.Sub(d.engine.now()), 0), maxWait))
 		defer giveUp()
 	}
 	select {

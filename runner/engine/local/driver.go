@@ -51,6 +51,16 @@ func (e *Engine) epoch() (int64, error) {
 	return d.epoch, nil
 }
 
+// driverEpoch is the process's epoch, 0 before it has one.
+func (e *Engine) driverEpoch() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.driver == nil {
+		return 0
+	}
+	return e.driver.epoch
+}
+
 // sweep removes what dead drivers left: their rows, and all lock files that nobody holds.
 func (e *Engine) sweep(tx *transaction, mine int64) error {
 	files, err := os.ReadDir(filepath.Join(e.dir, driversDir))

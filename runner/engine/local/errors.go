@@ -9,6 +9,8 @@ import (
 var (
 	// ErrNoStore: a read-only open, and there is nothing to read.
 	ErrNoStore = errors.New("there is no store")
+	// ErrNotStore: the folder to make a store in is in use for something else.
+	ErrNotStore = errors.New("the folder is no store")
 	// ErrReadOnly: the store was opened with ReadOnly.
 	ErrReadOnly = errors.New("the store is open for reading only")
 	// ErrReplaced: the database is not the one that the folder belongs to, is gone, or was emptied.

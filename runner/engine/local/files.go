@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,17 +19,49 @@ const (
 	marksDir     = "marks"      // RUN, the high-water mark of its journal
 )
 
+// ownNames are what a folder may hold before it holds a store: the beginnings of one whose making was cut off.
+var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", "logs"}
+
 // prepareFolder makes the folder and what lies in it before the database, for nobody but its owner whatever the umask.
+// A folder that was there keeps its mode; one that holds other things, and no store, is refused.
 func prepareFolder(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	if err := refuseForeign(dir); err != nil {
+		return err
+	}
 	for _, d := range []string{dir, filepath.Join(dir, driversDir), filepath.Join(dir, marksDir)} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return err
+		err := os.Mkdir(d, 0o700)
+		if err == nil {
+			err = os.Chmod(d, 0o700)
 		}
-		if err := os.Chmod(d, 0o700); err != nil {
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
 	return createFile(filepath.Join(dir, ".gitignore"), "*\n")
+}
+
+func refuseForeign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == identityFile {
+			return nil
+		}
+	}
+	for _, e := range entries {
+		if !slices.Contains(ownNames, e.Name()) {
+			return fmt.Errorf("%w: it holds %s; name an empty folder, or one that is not there yet", ErrNotStore, e.Name())
+		}
+	}
+	return nil
 }
 
 // createFile makes a private file with the text given, and leaves one that exists alone.

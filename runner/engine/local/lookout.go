@@ -69,25 +69,49 @@ func (l *lookout) run(ctx context.Context) {
 	}
 }
 
-// look wakes all drives when anything was committed since the last look: data_version costs next to nothing.
+// look wakes the drives that have something in their inbox or lost their run, if anything was committed since the last
+// look: data_version costs next to nothing, and what it finds grows with what is driven here and not with the store.
 func (l *lookout) look(conn *sql.Conn, version *int64) error {
 	var now int64
-	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&now); err != nil {
+	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&now); err != nil || now == *version {
 		return err
 	}
-	if now != *version {
-		*version = now
-		l.wake()
+	*version = now
+	posted, err := column(conn, "SELECT DISTINCT r.id FROM inbox i JOIN runs r ON r.key = i.run")
+	if err != nil {
+		return err
+	}
+	owned, err := column(conn, "SELECT id FROM runs WHERE owner = ?", l.engine.driverEpoch())
+	if err != nil {
+		return err
+	}
+	for _, d := range l.engine.driven() {
+		if posted[d.run.id] || !owned[d.run.id] {
+			d.poke()
+		}
 	}
 	return nil
 }
 
-func (l *lookout) alarm(err error) {
-	l.engine.commits.fail(l.engine.explain(err))
-	l.wake()
+func column(conn *sql.Conn, query string, args ...any) (map[string]bool, error) {
+	rows, err := conn.QueryContext(context.Background(), query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	set := map[string]bool{}
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		set[s] = true
+	}
+	return set, rows.Err()
 }
 
-func (l *lookout) wake() {
+func (l *lookout) alarm(err error) {
+	l.engine.commits.fail(l.engine.explain(err))
 	for _, d := range l.engine.driven() {
 		d.poke()
 	}

@@ -179,3 +179,28 @@ func TestPathsThatURLsWouldMisread(t *testing.T) {
 		t.Error(end, err)
 	}
 }
+
+func TestFoldersOfOthersAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{}); !errors.Is(err, ErrNotStore) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".gitignore")); err == nil {
+		t.Error("the folder was changed all the same")
+	}
+}
+
+func TestBadRunIDsAreRefused(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory})
+	for id, good := range map[string]bool{"../x": false, "a/b": false, "A": false, "-a": false, "a-1": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false} {
+		start := enginetest.Chain(1).Start()
+		start.Header.Run = id
+		if _, err := e.Start(context.Background(), start); (err == nil) != good {
+			t.Errorf("run %q: %v", id, err)
+		}
+	}
+}

@@ -27,6 +27,9 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (string, error) {
 	if h.Run == "" {
 		h.Run = newID()
 	}
+	if err := checkID(h.Run); err != nil {
+		return "", err
+	}
 	if h.Created == 0 {
 		h.Created = e.now()
 	}

@@ -5,7 +5,7 @@
 // often things go wrong: the driver dies before or after a commit or between two commands, the clock jumps, answers come
 // twice or late. Everything is drawn from one seed, so a run that went wrong goes wrong again.
 //
-// A simulation is single-threaded: an Engine is not safe for concurrent use. It knows no particular machine.
+// A simulation is single-threaded: neither Store nor Engine is safe for concurrent use. It knows no particular machine.
 package sim
 
 import (
@@ -56,7 +56,6 @@ type Faults struct {
 type Options struct {
 	Factory engine.Factory
 	World   World
-	Seed    uint64
 	Faults  Faults
 	// DeathLimit goes into driver_changed; simulations that crash a lot raise it.
 	DeathLimit int
@@ -64,9 +63,8 @@ type Options struct {
 	Slice int
 }
 
-// Engine implements engine.Engine.
-type Engine struct {
-	opts    Options
+// Store is what survives a crash, and the one clock and the one source of chance of a simulation.
+type Store struct {
 	rng     *rand.Rand
 	now     event.Time // monotonic virtual time
 	skew    time.Duration
@@ -74,66 +72,117 @@ type Engine struct {
 	crashes int
 }
 
-// stored is what survives a crash.
+// stored is one run.
 type stored struct {
 	start   engine.Start
 	batches []journal.Batch
 	inbox   []event.External
 	inboxID int64
 	driven  bool
-	end     *event.End
+	clean   bool // the last driver stopped by itself
+	ended   bool
 }
 
-// New makes an engine with an empty store.
-func New(o Options) *Engine {
+// NewStore makes an empty store whose chance is drawn from a seed.
+func NewStore(seed uint64) *Store {
+	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{}}
+}
+
+// Crashes is how often a driver has died by chance.
+func (s *Store) Crashes() int { return s.crashes }
+
+// wall is what a clock on the wall shows, jumps included.
+func (s *Store) wall() event.Time { return s.now.Add(s.skew) }
+
+// chance draws one fault.
+func (s *Store) chance(p float64) bool { return p > 0 && s.rng.Float64() < p }
+
+// Engine is one process. It implements engine.Engine.
+type Engine struct {
+	*Store
+	opts Options
+	// fault, if set, is asked before and after each commit; an error is the end of the process's writing.
+	fault func(after bool) error
+	dead  error
+}
+
+// New starts a process on a store.
+func New(s *Store, o Options) *Engine {
 	if o.Faults.MaxCrashes == 0 {
 		o.Faults.MaxCrashes = 20
 	}
-	return &Engine{opts: o, rng: rand.New(rand.NewPCG(o.Seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{}}
+	return &Engine{Store: s, opts: o}
 }
 
-// Now is the virtual time.
-func (e *Engine) Now() event.Time { return e.now }
+// stored finds a run.
+func (e *Engine) stored(run string) (*stored, error) {
+	if e.dead != nil {
+		return nil, e.dead
+	}
+	s := e.runs[run]
+	if s == nil {
+		return nil, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+	}
+	return s, nil
+}
 
-// Crashes is how often a driver has died.
-func (e *Engine) Crashes() int { return e.crashes }
+// commit makes a change durable, or dies over it.
+func (e *Engine) commit(change func()) error {
+	if e.dead == nil && e.fault != nil {
+		e.dead = e.fault(false)
+	}
+	if e.dead != nil {
+		return e.dead
+	}
+	change()
+	if e.fault != nil {
+		e.dead = e.fault(true)
+	}
+	return e.dead
+}
 
-// wall is what a clock on the wall shows, jumps included.
-func (e *Engine) wall() event.Time { return e.now.Add(e.skew) }
-
-// chance draws one fault.
-func (e *Engine) chance(p float64) bool { return p > 0 && e.rng.Float64() < p }
-
-// Start implements engine.Engine. A run without an id gets one from the seed.
+// Start implements engine.Engine. A run without an id gets one by chance.
 func (e *Engine) Start(_ context.Context, s engine.Start) (string, error) {
 	if s.Header.Run == "" {
-		b := binary.BigEndian.AppendUint64(nil, e.rng.Uint64())
-		s.Header.Run = strings.ToLower(base32.StdEncoding.EncodeToString(b))[:12]
+		id := make([]byte, 8)
+		binary.BigEndian.PutUint64(id, e.rng.Uint64())
+		s.Header.Run = strings.ToLower(base32.StdEncoding.EncodeToString(id))[:12]
 	}
-	if _, there := e.runs[s.Header.Run]; there {
-		return s.Header.Run, nil
+	run := s.Header.Run
+	if e.dead != nil || e.runs[run] != nil {
+		return run, e.dead
 	}
-	s.Header.Format, s.Header.Created, s.First.Run = journal.Format, e.wall(), s.Header.Run
-	e.runs[s.Header.Run] = &stored{start: s}
-	return s.Header.Run, nil
+	s.Header.Format, s.Header.Created, s.First.Run = journal.Format, e.wall(), run
+	m, err := e.opts.Factory(s.Header, s.Definition)
+	if err != nil {
+		return "", err
+	}
+	var out event.Reaction
+	first := s.First
+	b, err := engine.NewFold(s.Header, m).Feed(e.wall(), []event.Event{{RunStarted: &first}}, &out)
+	if err != nil {
+		return "", err
+	}
+	return run, e.commit(func() { e.runs[run] = &stored{start: s, batches: []journal.Batch{b}} })
 }
 
 // Cancel implements engine.Engine.
 func (e *Engine) Cancel(_ context.Context, run, reason string) error {
-	s := e.runs[run]
-	if s == nil {
-		return fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+	s, err := e.stored(run)
+	if err != nil || s.ended {
+		return err
 	}
-	s.inboxID++
-	s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: "cancel", Reason: reason})
-	return nil
+	return e.commit(func() {
+		s.inboxID++
+		s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: "cancel", Reason: reason})
+	})
 }
 
 // Journal implements engine.Engine.
 func (e *Engine) Journal(_ context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error) {
-	s := e.runs[run]
-	if s == nil {
-		return journal.Header{}, nil, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+	s, err := e.stored(run)
+	if err != nil {
+		return journal.Header{}, nil, err
 	}
 	for _, b := range s.batches {
 		if err := each(b); err != nil {
@@ -177,13 +226,14 @@ type driver struct {
 	live    map[uint64]event.Attempt
 	gone    map[uint64]bool // timers that were cancelled
 	pending []event.Event
+	taken   int64 // the last row of the inbox that is pending or journaled
 }
 
-// Drive implements engine.Engine. It returns ErrCrashed when a fault killed the driver.
+// Drive implements engine.Engine. It returns ErrCrashed when chance killed the driver.
 func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	s := e.runs[run]
-	if s == nil {
-		return event.End{}, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+	s, err := e.stored(run)
+	if err != nil {
+		return event.End{}, err
 	}
 	m, err := e.opts.Factory(s.start.Header, s.start.Definition)
 	if err != nil {
@@ -198,16 +248,19 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event
 	}
 	for d.fold.End() == nil {
 		if ctx.Err() != nil {
+			s.clean = true
 			return event.End{}, context.Cause(ctx)
 		}
-		if err := d.turn(); err != nil {
+		if err := d.turn(ctx); err != nil {
 			return event.End{}, err
 		}
 	}
+	s.ended = true
 	return *d.fold.End(), nil
 }
 
-// rebuild replays the journal and plans what follows from it.
+// rebuild replays the journal and plans what follows from it. On the first drive the past is news, and what it asks for
+// is still to be done.
 func (d *driver) rebuild() error {
 	var r event.Reaction
 	for _, b := range d.s.batches {
@@ -215,25 +268,30 @@ func (d *driver) rebuild() error {
 		if err != nil {
 			return err
 		}
-		if d.watch != nil {
-			d.watch(events, &r, true)
+		d.show(events, &r, d.s.driven)
+	}
+	first := !d.s.driven
+	d.s.driven = true
+	switch {
+	case d.fold.End() != nil:
+	case first:
+		for _, c := range r.Commands {
+			d.carryOut(c)
+		}
+	default:
+		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: !d.s.clean, DeathLimit: d.e.opts.DeathLimit}})
+		for _, t := range d.fold.Timers() {
+			d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t.Timer})
 		}
 	}
-	if d.fold.End() != nil {
-		return nil
-	}
-	if d.s.driven && len(d.s.batches) > 0 {
-		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: true, DeathLimit: d.e.opts.DeathLimit}})
-	}
-	d.s.driven = true
-	if len(d.s.batches) == 0 {
-		first := d.s.start.First
-		d.pending = append(d.pending, event.Event{RunStarted: &first})
-	}
-	for _, t := range d.fold.Timers() {
-		d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t.Timer})
-	}
+	d.s.clean = false
 	return nil
+}
+
+func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {
+	if d.watch != nil {
+		d.watch(events, r, replayed)
+	}
 }
 
 func (d *driver) plan(c coming) {
@@ -243,7 +301,7 @@ func (d *driver) plan(c coming) {
 }
 
 // turn gathers what happens next, makes it durable, and carries out what follows.
-func (d *driver) turn() error {
+func (d *driver) turn(ctx context.Context) error {
 	e := d.e
 	d.gather()
 	if len(d.pending) == 0 {
@@ -255,8 +313,7 @@ func (d *driver) turn() error {
 	if e.chance(e.opts.Faults.ClockJump) {
 		e.skew += time.Duration(e.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour
 	}
-	events := d.pending
-	d.pending = nil
+	events := d.batch()
 	var r event.Reaction
 	batch, err := d.fold.Feed(e.wall(), events, &r)
 	if err != nil {
@@ -265,30 +322,49 @@ func (d *driver) turn() error {
 	if d.dies(e.opts.Faults.CrashBeforeCommit) {
 		return ErrCrashed
 	}
-	d.s.batches = append(d.s.batches, batch)
-	for _, ev := range events {
-		if ev.External != nil {
-			d.s.inbox = d.s.inbox[1:]
-		}
+	if err := e.commit(func() { d.s.keep(batch, events) }); err != nil {
+		return err
 	}
 	if d.dies(e.opts.Faults.CrashAfterCommit) {
 		return ErrCrashed
 	}
-	if d.watch != nil {
-		d.watch(events, &r, false)
-	}
+	d.show(events, &r, false)
 	cut := len(r.Commands)
-	dies := len(r.Commands) > 0 && d.dies(e.opts.Faults.CrashMidway)
+	dies := cut > 0 && d.dies(e.opts.Faults.CrashMidway)
 	if dies {
-		cut = e.rng.IntN(len(r.Commands))
+		cut = e.rng.IntN(cut)
 	}
 	for _, c := range r.Commands[:cut] {
-		d.carryOut(c)
+		if ctx.Err() == nil {
+			d.carryOut(c)
+		}
 	}
 	if dies {
 		return ErrCrashed
 	}
 	return nil
+}
+
+// batch takes from what is pending as much as one batch may hold.
+func (d *driver) batch() []event.Event {
+	n, bytes := 0, 0
+	for n < len(d.pending) && n < journal.MaxBatchEvents && bytes < journal.MaxBatchBytes {
+		bytes += journal.Size(d.pending[n])
+		n++
+	}
+	events := d.pending[:n:n]
+	d.pending = d.pending[n:]
+	return events
+}
+
+// keep is what a commit changes.
+func (s *stored) keep(b journal.Batch, events []event.Event) {
+	s.batches = append(s.batches, b)
+	for _, ev := range events {
+		if ev.External != nil {
+			s.inbox = s.inbox[1:]
+		}
+	}
 }
 
 func (d *driver) dies(p float64) bool {
@@ -301,9 +377,11 @@ func (d *driver) dies(p float64) bool {
 
 // gather moves the clock to the next thing that happens and takes all that has happened by then, in order.
 func (d *driver) gather() {
-	for i := range d.s.inbox {
-		x := d.s.inbox[i]
-		d.pending = append(d.pending, event.Event{External: &x})
+	for _, x := range d.s.inbox {
+		if x.Inbox > d.taken {
+			d.taken = x.Inbox
+			d.pending = append(d.pending, event.Event{External: &x})
+		}
 	}
 	for len(d.pending) == 0 && len(d.queue) > 0 {
 		next := heap.Pop(&d.queue).(coming)
@@ -355,8 +433,6 @@ func (d *driver) carryOut(c event.Command) {
 		d.plan(coming{at: max(e.now, c.SetTimer.Due.Add(-e.skew)), timer: c.SetTimer.Timer})
 	case c.CancelTimer != nil:
 		d.gone[c.CancelTimer.Timer] = true
-	case c.End != nil:
-		d.s.end = c.End
 	}
 }
 

@@ -25,6 +25,7 @@ CREATE TABLE runs (
 	link       BLOB    NOT NULL            -- of the last batch
 ) STRICT;
 CREATE INDEX runs_created ON runs (created);
+CREATE INDEX runs_owner ON runs (owner) WHERE owner IS NOT NULL;
 CREATE INDEX runs_workflow ON runs (workflow, created);
 
 CREATE TABLE batches (
