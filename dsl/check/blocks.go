@@ -62,7 +62,7 @@ func (c *checker) agent(b *Block) {
 		}
 	}
 	if a := b.attr("run"); a != nil && a.Expr != nil && a.Expr.Kind != ir.Const {
-		c.report(diag.Diagnostic{Code: "F0207", Subject: a.span(), Context: b.Words(), Summary: "Script that is only known in a run",
+		c.report(diag.Diagnostic{Code: "F0207", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Script of %s that is only known in a run", b.Words()),
 			Detail: "A script is written out in the file, so that no value can become a command. Give the value in env, and read it there as \"$NAME\"."})
 	}
 	if a := b.attr("command"); a != nil && a.Expr != nil && emptyList(a.Expr.Const) && a.Expr.Kind == ir.Const {

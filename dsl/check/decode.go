@@ -22,14 +22,14 @@ func (c *checker) decode(src *syntax.Block, s *schema.Block) *Block {
 	for _, a := range src.Body.Attrs {
 		c.attribute(b, a)
 	}
+	b.Blocks = c.inner(b, &src.Body, s, b.Words())
+	b.stray = b.stray || len(b.Blocks) < len(src.Body.Blocks)
 	for i := range s.Attrs {
-		if a := &s.Attrs[i]; a.Required && b.Attrs[a.Name] == nil && src.Body.Attr(a.Name) == nil {
+		if a := &s.Attrs[i]; a.Required && !b.stray && b.Attrs[a.Name] == nil && src.Body.Attr(a.Name) == nil {
 			c.report(diag.Diagnostic{Code: "F0106", Subject: src.Header, Context: b.Words(),
 				Summary: fmt.Sprintf("Missing attribute %q in %s", a.Name, b.Words()), Detail: "It is required. " + a.Doc + takes(a)})
 		}
 	}
-	b.Blocks = c.inner(b, &src.Body, s, b.Words())
-	b.stray = b.stray || len(b.Blocks) < len(src.Body.Blocks)
 	return b
 }
 

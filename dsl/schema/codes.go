@@ -22,7 +22,7 @@ var Codes = map[string]string{
 	"F0022": "A block has no closing brace.",
 	"F0023": "A block is written with an equals sign.",
 	"F0024": "The header of a block is not complete.",
-	"F0025": "More than one attribute stands on one line.",
+	"F0025": "A block on one line holds more than an attribute.",
 	"F0026": "An attribute or block does not end its line.",
 	"F0027": "Something is neither an attribute nor a block.",
 	"F0028": "A comma is missing.",

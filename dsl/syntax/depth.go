@@ -40,6 +40,9 @@ func (s *scanner) run() {
 			s.code()
 		}
 	}
+	if k := s.top().kind; len(s.list) == 0 && (k == '(' || k == '[') {
+		s.fail(s.top().open, 1, "F0030", fmt.Sprintf("%c is never closed", k), "The file ends before the bracket that belongs to this one.")
+	}
 }
 
 func (s *scanner) at(word string) bool { return bytes.HasPrefix(s.src[s.i:], []byte(word)) }

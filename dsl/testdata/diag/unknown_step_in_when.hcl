@@ -2,6 +2,6 @@ workflow "w" {
   step "build" { run = ["true"] }
   step "test" {
     run  = ["true"]
-    when = "step.buidl.exit_code == 0"
+    when = "step.biild.exit_code == 0"
   }
 }

@@ -1,0 +1,135 @@
+package dsl
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// Every file in testdata/ir is right, and its golden is the core program that it becomes.
+func TestIR(t *testing.T) {
+	paths, err := filepath.Glob("testdata/ir/*.hcl")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, path := range paths {
+		p, list := Load(os.DirFS("testdata/ir"), filepath.Base(path), Options{})
+		if len(list) > 0 || p.IR == nil {
+			t.Errorf("%s:\n%s", path, render(list, p.Sources))
+			continue
+		}
+		var b bytes.Buffer
+		if err := json.Indent(&b, p.IR.Canonical(), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, strings.TrimSuffix(path, ".hcl")+".json", b.String()+"\n")
+	}
+}
+
+const one = "workflow \"w\" {\n  step \"a\" { run = [\"true\"] }\n}\n"
+
+// A folder is its *.flow.hcl files, or else its *.hcl files; tests, hidden files and folders are not part of it.
+func TestFolder(t *testing.T) {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	other := strings.ReplaceAll(one, `"w"`, `"v"`)
+	for _, c := range []struct {
+		name string
+		fs   fstest.MapFS
+		path string
+		want string // names of workflows, or a code
+	}{
+		{"all hcl", fstest.MapFS{"a.hcl": file(one), "b.hcl": file(other)}, ".", "v w"},
+		{"flow.hcl alone", fstest.MapFS{"a.flow.hcl": file(one), "b.hcl": file("{")}, ".", "w"},
+		{"no tests, hidden files, folders", fstest.MapFS{"a.hcl": file(one), "a.flowtest.hcl": file("{"), ".b.hcl": file("{"), "c.hcl/d.hcl": file("{"), "e.txt": file("{")}, ".", "w"},
+		{"one file of several", fstest.MapFS{"d/a.hcl": file(one), "d/b.hcl": file(other)}, "d/b.hcl", "v"},
+		{"names over files", fstest.MapFS{"a.hcl": file("variable \"x\" { default = 1 }\n"), "b.hcl": file("workflow \"w\" {\n  step \"a\" { value = var.x }\n}\n")}, ".", "w"},
+		{"declared in two files", fstest.MapFS{"a.hcl": file(one), "b.hcl": file(one)}, ".", "F0201"},
+		{"nothing", fstest.MapFS{"a.txt": file("")}, ".", "F0051"},
+		{"missing", fstest.MapFS{}, "x.hcl", "F0050"},
+		{"no workflow", fstest.MapFS{"a.hcl": file("locals { a = 1 }\n")}, ".", "F0052"},
+		{"syntax in one", fstest.MapFS{"a.hcl": file(one), "b.hcl": file("a = [")}, ".", "F0030"},
+	} {
+		p, list := Load(c.fs, c.path, Options{Name: func(p string) string { return "shown/" + p }})
+		got := ""
+		if p.IR != nil {
+			var names []string
+			for _, w := range p.IR.Workflows {
+				names = append(names, w.Name)
+			}
+			got = strings.Join(names, " ")
+		} else if len(list) > 0 {
+			got = list[0].Code
+			if !strings.HasPrefix(list[0].Subject.File, "shown/") {
+				t.Errorf("%s: file is shown as %q", c.name, list[0].Subject.File)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s\n%s", c.name, got, c.want, render(list, p.Sources))
+		}
+	}
+}
+
+func TestPositions(t *testing.T) {
+	p, list := Load(fstest.MapFS{"w.hcl": {Data: []byte("variable \"v\" { default = 1 }\nworkflow \"w\" {\n  input \"i\" { default = 1 }\n  parallel \"p\" {\n    step \"a\" {\n      run  = [\"true\"]\n      when = \"true\"\n    }\n  }\n  output \"o\" { value = 1 }\n}\n")}}, "w.hcl", Options{})
+	if p.IR == nil {
+		t.Fatal(list)
+	}
+	for key, want := range map[string]string{"var.v": "w.hcl:1:1", "w": "w.hcl:2:1", "w/input.i": "w.hcl:3:3", "w/p": "w.hcl:4:3", "w/a": "w.hcl:5:5", "w/a/when": "w.hcl:7:7", "w/output.o": "w.hcl:10:3"} {
+		if got := p.Positions[key].String(); got != want {
+			t.Errorf("%s at %s, want %s", key, got, want)
+		}
+	}
+}
+
+// Files that are made to hurt are refused, or read, in little time: each is at most 1 MiB.
+func TestHostile(t *testing.T) {
+	rep := strings.Repeat
+	chain := "workflow \"w\" {\n"
+	for i := range 20000 {
+		chain += "  step \"s" + strconv.Itoa(i) + "\" { value = step.s" + strconv.Itoa((i+1)%20000) + ".output }\n"
+	}
+	for name, src := range map[string]string{
+		"parentheses":     "a = " + rep("(", 60000),
+		"brackets":        rep("a = [\n", 100000),
+		"not":             "a = " + rep("!", 60000),
+		"blocks":          rep("a {\n", 200000),
+		"templates":       "a = \"" + rep("${\"", 20000),
+		"conditionals":    "a = " + rep("true ? 1 : ", 5000) + "1\n",
+		"lines":           rep("?\n", 500000),
+		"attributes":      "workflow \"w\" {\n" + rep("  x = 1\n", 100000) + "}\n",
+		"unknown":         "workflow \"w\" {\n" + rep("  step \"a\" { frobnicate = 1 }\n", 30000) + "}\n",
+		"empty heredocs":  rep("a = <<E\nE\n", 90000),
+		"circle":          chain + "}\n",
+		"groups in when":  "workflow \"w\" {\n" + groups(4000) + "}\n",
+		"number":          "workflow \"w\" {\n step \"a\" { value = \"${1e8000000}\" }\n}\n",
+		"endless string":  "a = \"" + rep("x", 60000),
+		"long local sums": "locals {\n" + rep("  a = 1\n", 100000) + "}\n",
+	} {
+		start := time.Now()
+		p, list := Load(fstest.MapFS{"w.hcl": {Data: []byte(src)}}, "w.hcl", Options{})
+		took := time.Since(start)
+		if (p.IR == nil) != list.HasErrors() || len(list) > 200 {
+			t.Errorf("%s: program %v, %d findings", name, p.IR != nil, len(list))
+		}
+		if took > 10*time.Second { // a bound against growth, not a measurement: the slowest takes about half a second
+			t.Errorf("%s took %v", name, took)
+		}
+		t.Logf("%-16s %4d KiB %v, %d findings", name, len(src)>>10, took.Round(time.Millisecond), len(list))
+	}
+}
+
+// groups makes n groups with a condition, each with two nodes that read each other.
+func groups(n int) string {
+	var b strings.Builder
+	for i := range n {
+		s := strconv.Itoa(i)
+		b.WriteString("  sequence \"g" + s + "\" {\n    when = \"true\"\n    step \"a" + s + "\" { value = 1 }\n    step \"b" + s + "\" { value = step.a" + s + ".output + 1 }\n  }\n")
+	}
+	return b.String()
+}

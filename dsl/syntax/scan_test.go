@@ -1,0 +1,93 @@
+package syntax
+
+import (
+	"strings"
+	"testing"
+)
+
+// attr puts a value into a file of a line or more.
+func attr(value string) []byte { return []byte("a = " + value + "\n") }
+
+// Each bound holds: what is just within it is parsed, what is just beyond it is refused with the code.
+func TestBounds(t *testing.T) {
+	rep := strings.Repeat
+	for _, c := range []struct {
+		code           string
+		within, beyond []byte
+	}{
+		{"F0005", attr(`"` + rep("x", MaxLineBytes-6) + `"`), attr(`"` + rep("x", MaxLineBytes-5) + `"`)},
+		{"F0006", attr(rep("[", MaxDepth) + rep("]", MaxDepth)), attr(rep("[", MaxDepth+1) + rep("]", MaxDepth+1))},
+		{"F0006", attr(rep(`"${`, MaxDepth) + "1" + rep(`}"`, MaxDepth)), attr(rep(`"${`, MaxDepth+1) + "1" + rep(`}"`, MaxDepth+1))},
+		{"F0006", []byte(rep("a {\n", MaxDepth) + rep("}\n", MaxDepth)), []byte(rep("a {\n", MaxDepth+1) + rep("}\n", MaxDepth+1))},
+		{"F0011", attr(rep("9", MaxDigits)), attr(rep("9", MaxDigits+1))},
+		{"F0011", attr("1e400"), attr("1e401")},
+		{"F0011", attr("1e-400"), attr(`"${1e-99999999999999999999}"`)},
+		{"F0012", attr("1" + rep("+1", MaxOperators-1)), attr("1" + rep("+1", MaxOperators))},
+		{"F0012", attr(rep("!", MaxOperators-1) + "true"), attr(rep("!", MaxOperators) + "true")},
+		{"F0013", attr("<<E\n" + rep(rep("x", 1023)+"\n", MaxHeredocBytes>>10) + "E"), attr("<<E\n" + rep(rep("x", 1023)+"\n", MaxHeredocBytes>>10+1) + "E")},
+	} {
+		if f, list := Parse("x", c.within); len(list) > 0 || len(f.Body.Attrs)+len(f.Body.Blocks) != 1 {
+			t.Errorf("%s within the bound (%.30q): %v", c.code, c.within, list)
+		}
+		if _, list := Parse("x", c.beyond); len(list) != 1 || list[0].Code != c.code {
+			t.Errorf("%s beyond the bound (%.30q): %v", c.code, c.beyond, list)
+		}
+	}
+	if _, list := Parse("x", make([]byte, MaxFileBytes+1)); len(list) != 1 || list[0].Code != "F0001" {
+		t.Errorf("a file too large: %v", list)
+	}
+}
+
+// Long lists and many lines are no chain of operators, and what stands in text, comments and heredocs is not counted.
+func TestNotCounted(t *testing.T) {
+	rep := strings.Repeat
+	for name, src := range map[string]string{
+		"list":     "a = [" + rep("-1,\n", 3000) + "]\n",
+		"lines":    rep("b {\n x = 1 + 2 + 3\n}\n", 2000),
+		"string":   `a = "` + rep("[", 200) + rep("9", 50) + `"` + "\n",
+		"escapes":  `a = "\"` + rep("[", 200) + ` $${` + rep("(", 100) + `"` + "\n",
+		"comment":  "# " + rep("[", 200) + "\n/* " + rep("{", 200) + " */\n// \"\na = 1\n",
+		"heredoc":  "a = <<-EOT\n  " + rep("[", 200) + ` "` + "\n  EOT\nb = 1\n",
+		"word":     "a = sha" + rep("9", 60) + ".x\n",
+		"template": "a = <<EOT\n${\"}\"} $${ %%{\nEOT\n",
+	} {
+		if _, list := Parse("x", []byte(src)); len(list) > 0 {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
+
+// A byte order mark and CRLF mean what no mark and LF do, and offsets count in the text without them.
+func TestLineEnds(t *testing.T) {
+	f, list := Parse("x", []byte("\ufeffa = <<E\r\nline\r\nE\r\nbb = 2\r\n"))
+	if len(list) > 0 || string(f.Src) != "a = <<E\nline\nE\nbb = 2\n" {
+		t.Fatalf("%q, %v", f.Src, list)
+	}
+	b := f.Body.Attr("bb")
+	if b == nil || string(f.Src[b.Range.Start.Byte:b.Range.End.Byte]) != "bb" || b.Range.Start.Line != 4 {
+		t.Errorf("bb at %+v", b)
+	}
+}
+
+// One lost quote gives one finding, not one for every line behind it.
+func TestOneFindingALine(t *testing.T) {
+	src := "a = [\"x]\n" + strings.Repeat("b = \"y\"\n", 100)
+	if _, list := Parse("x", []byte(src)); len(list) != 1 {
+		t.Errorf("%d findings: %v", len(list), list)
+	}
+	if _, list := Parse("x", []byte(strings.Repeat("? ?\n", 100))); len(list) > MaxSyntaxErrors {
+		t.Errorf("%d findings", len(list))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"a = 1\n", "b \"c\" {\n a = \"${x}\"\n}\n", "a = <<-E\n ${x}\n E\n", "a = \"%{ if x }y%{ endif }\"\n", "a = [1, {b = 2}]\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		p, list := Parse("x", src)
+		if list.HasErrors() && len(p.Body.Attrs)+len(p.Body.Blocks) > 0 {
+			t.Fatal("a tree beside errors")
+		}
+	})
+}

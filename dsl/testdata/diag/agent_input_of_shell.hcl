@@ -1,0 +1,10 @@
+agent "a" {
+  type  = "shell"
+  run   = "cat"
+  input = "text"
+}
+workflow "w" {
+  step "a" {
+    agent = agent.a
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    for_each = ["x"]
+    run = ["echo", each.valeu]
+  }
+}

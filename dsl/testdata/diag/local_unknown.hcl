@@ -1,0 +1,8 @@
+locals {
+  region = "eu"
+}
+workflow "w" {
+  step "a" {
+    run = ["echo", local.regoin]
+  }
+}

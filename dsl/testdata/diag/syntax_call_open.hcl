@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    value = upper("a"
+    when = "true"
+  }
+}

@@ -1,0 +1,4 @@
+workflow "w" {
+  input "n" { type = list("string") }
+  step "a" { run = ["true"] }
+}

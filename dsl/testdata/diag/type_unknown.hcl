@@ -1,0 +1,4 @@
+workflow "w" {
+  input "n" { type = strng }
+  step "a" { run = ["true"] }
+}

@@ -1,0 +1,9 @@
+variable "token" {
+  type      = string
+  sensitive = true
+}
+workflow "w" {
+  step "a" {
+    run = ["true"]
+  }
+}
