@@ -347,4 +347,3 @@ func (s *session) replay(t *testing.T) {
 		}
 	}
 }
-

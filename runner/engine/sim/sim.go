@@ -197,7 +197,7 @@ type coming struct {
 	at     event.Time
 	order  uint64 // of being planned, so that ties are stable
 	answer *event.AttemptFinished
-	timer  uint64
+	timer  event.SetTimer
 }
 
 type queue []coming
@@ -281,7 +281,7 @@ func (d *driver) rebuild() error {
 	default:
 		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: !d.s.clean, DeathLimit: d.e.opts.DeathLimit}})
 		for _, t := range d.fold.Timers() {
-			d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t.Timer})
+			d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t})
 		}
 	}
 	d.s.clean = false
@@ -313,12 +313,13 @@ func (d *driver) turn(ctx context.Context) error {
 	if e.chance(e.opts.Faults.ClockJump) {
 		e.skew += time.Duration(e.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour
 	}
-	events := d.batch()
 	var r event.Reaction
-	batch, err := d.fold.Feed(e.wall(), events, &r)
+	batch, err := d.fold.Feed(e.wall(), d.pending, &r)
 	if err != nil {
 		return err
 	}
+	events := d.pending[:batch.Count:batch.Count]
+	d.pending = d.pending[batch.Count:]
 	if d.dies(e.opts.Faults.CrashBeforeCommit) {
 		return ErrCrashed
 	}
@@ -343,18 +344,6 @@ func (d *driver) turn(ctx context.Context) error {
 		return ErrCrashed
 	}
 	return nil
-}
-
-// batch takes from what is pending as much as one batch may hold.
-func (d *driver) batch() []event.Event {
-	n, bytes := 0, 0
-	for n < len(d.pending) && n < journal.MaxBatchEvents && bytes < journal.MaxBatchBytes {
-		bytes += journal.Size(d.pending[n])
-		n++
-	}
-	events := d.pending[:n:n]
-	d.pending = d.pending[n:]
-	return events
 }
 
 // keep is what a commit changes.
@@ -389,7 +378,7 @@ func (d *driver) gather() {
 		d.take(next)
 	}
 	// What comes at the same moment, or while the commit was under way, shares the batch.
-	for len(d.queue) > 0 && d.queue[0].at <= d.e.now && len(d.pending) < journal.MaxBatchEvents {
+	for len(d.queue) > 0 && d.queue[0].at <= d.e.now {
 		d.take(heap.Pop(&d.queue).(coming))
 	}
 }
@@ -403,9 +392,9 @@ func (d *driver) take(c coming) {
 			d.plan(coming{at: d.e.now.Add(time.Duration(d.e.rng.Int64N(int64(time.Minute)))), answer: &again})
 		}
 		delete(d.live, c.answer.Ticket)
-	case !d.gone[c.timer]:
-		d.gone[c.timer] = true
-		d.pending = append(d.pending, event.Event{TimerFired: &event.TimerFired{Timer: c.timer}})
+	case !d.gone[c.timer.Timer]:
+		d.gone[c.timer.Timer] = true
+		d.pending = append(d.pending, event.Event{TimerFired: &event.TimerFired{Timer: c.timer.Timer, Node: c.timer.Node}})
 	}
 }
 
@@ -430,7 +419,7 @@ func (d *driver) carryOut(c event.Command) {
 			d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(5 * time.Second)))), answer: &answer})
 		}
 	case c.SetTimer != nil:
-		d.plan(coming{at: max(e.now, c.SetTimer.Due.Add(-e.skew)), timer: c.SetTimer.Timer})
+		d.plan(coming{at: max(e.now, c.SetTimer.Due.Add(-e.skew)), timer: *c.SetTimer})
 	case c.CancelTimer != nil:
 		d.gone[c.CancelTimer.Timer] = true
 	}

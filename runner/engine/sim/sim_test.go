@@ -93,14 +93,14 @@ func simulate(t *testing.T, seed uint64, verbose bool) (crashes int) {
 	}
 	c.run(t, faulty)
 	if t.Failed() || !c.untimed {
-		return c.engine.Crashes()
+		return c.store.Crashes()
 	}
 	calm := newCase(t, seed)
 	calm.run(t, sim.Faults{})
 	if a, b := ending(c.end), ending(calm.end); a != b {
 		t.Errorf("seed %d: with faults the run ends\n%s\nand without\n%s", seed, a, b)
 	}
-	return c.engine.Crashes()
+	return c.store.Crashes()
 }
 
 // ending is a run's end without its error: which of two failures came first is a matter of time.
@@ -114,6 +114,7 @@ type simulation struct {
 	source  string
 	untimed bool
 	program *ir.Program
+	store   *sim.Store
 	engine  *sim.Engine
 	id      string
 	end     event.End
@@ -142,7 +143,8 @@ func newCase(t *testing.T, seed uint64) *simulation {
 func (c *simulation) run(t *testing.T, f sim.Faults) {
 	t.Helper()
 	canonical := c.program.Canonical()
-	c.engine = sim.New(sim.Options{Factory: factory, World: c, Seed: c.seed, Faults: f, DeathLimit: 1000})
+	c.store = sim.NewStore(c.seed)
+	c.engine = sim.New(c.store, sim.Options{Factory: factory, World: c, Faults: f, DeathLimit: 1000})
 	ctx := context.Background()
 	var err error
 	c.id, err = c.engine.Start(ctx, engine.Start{

@@ -1,0 +1,57 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// TestConformance: the simulation is a host like any other.
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, enginetest.Harness{NewStore: func(*testing.T) enginetest.Store { return harness{NewStore(1)} }})
+}
+
+type harness struct{ *Store }
+
+// Advance has nothing to do: virtual time moves by itself.
+func (harness) Advance(time.Duration) {}
+
+func (h harness) Open(_ *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
+	return &process{New(h.Store, Options{Factory: f, World: world{x}})}
+}
+
+// world is an executor whose attempts take a second of virtual time.
+type world struct{ executor.Executor }
+
+func (w world) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, time.Duration) {
+	return w.Execute(context.Background(), a), time.Second
+}
+
+type process struct{ *Engine }
+
+func (p *process) CrashAt(n int, after bool) { p.faultAt(n, after, enginetest.ErrCrashed) }
+
+func (p *process) BreakAt(n int) { p.faultAt(n, false, enginetest.ErrDisk) }
+
+func (p *process) faultAt(n int, after bool, fault error) {
+	p.fault = func(isAfter bool) error {
+		if isAfter != after {
+			return nil
+		}
+		if n--; n > 0 {
+			return nil
+		}
+		return fmt.Errorf("commit: %w", fault)
+	}
+}
+
+func (p *process) Crash() { p.dead = enginetest.ErrCrashed }
+
+func (p *process) Close() {}
