@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -132,38 +133,33 @@ func (a *app) stream(s *store, name, text, log string) error {
 			return err
 		}
 	}
-	end := &lastByte{w: a.out}
-	if a.out.Live {
-		end.clean = true
-	}
 	if text != "" || log != "" {
 		a.out.Printf("-- %s\n", name)
 	}
-	if _, err := io.Copy(end, from); err != nil {
-		return err
-	}
-	if end.any && end.last != '\n' {
-		a.out.Printf("\n")
-	}
-	return nil
+	return a.text(from)
 }
 
-// lastByte passes bytes on and remembers the last, so that a text without a newline at its end gets one.
-type lastByte struct {
-	w     io.Writer
-	clean bool
-	any   bool
-	last  byte
-}
-
-func (l *lastByte) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+// text prints a text as it is, or line by line without control characters on a terminal, and sees to it that it ends
+// with a newline. A line may be of any length; it is never held whole.
+func (a *app) text(from io.Reader) error {
+	lines, open := bufio.NewReaderSize(from, 64<<10), false
+	for {
+		piece, err := lines.ReadSlice('\n')
+		if len(piece) > 0 {
+			open = piece[len(piece)-1] != '\n'
+		}
+		if a.out.Live {
+			piece = []byte(ui.CleanLines(string(piece)))
+		}
+		a.out.Write(piece)
+		switch {
+		case err == io.EOF && open:
+			a.out.Printf("\n")
+			return nil
+		case err == io.EOF:
+			return nil
+		case err != nil && err != bufio.ErrBufferFull:
+			return err
+		}
 	}
-	l.any, l.last = true, p[len(p)-1]
-	if l.clean {
-		_, err := io.WriteString(l.w, ui.CleanLines(string(p)))
-		return len(p), err
-	}
-	return l.w.Write(p)
 }

@@ -91,7 +91,21 @@ func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return ": " + Clean(strings.TrimRight(reason, "\n"))
+	return ": " + Truncate(gist(reason), MaxReason)
+}
+
+// MaxReason bounds a reason that stands in a line, in columns. The whole of it is in runs show --json.
+const MaxReason = 240
+
+// gist puts a text of several lines on one.
+func gist(text string) string {
+	var parts []string
+	for _, l := range strings.Split(text, "\n") {
+		if l = strings.TrimSpace(l); l != "" {
+			parts = append(parts, Clean(l))
+		}
+	}
+	return strings.Join(parts, " | ")
 }
 
 func verdict(t *Term, g *event.Verdict) string {

@@ -212,6 +212,18 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestAReasonStaysOnItsLine(t *testing.T) {
+	if have := because("exit code 1\n\n\tbad style\n"); have != ": exit code 1 | bad style" {
+		t.Errorf("%q", have)
+	}
+	if have := because(strings.Repeat("x", MaxReason)); strings.Contains(have, "…") {
+		t.Errorf("%q", have)
+	}
+	if have := because(strings.Repeat("x", MaxReason+1)); Cells(have) != MaxReason+2 || !strings.HasSuffix(have, "…") {
+		t.Errorf("%q", have)
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[0m\u202e")
 	f.Fuzz(func(t *testing.T, s string) {

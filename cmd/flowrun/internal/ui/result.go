@@ -84,9 +84,13 @@ func List(t *Term, runs []Listed, now event.Time, asJSON bool) {
 			end = now
 		}
 		w := Clean(r.Workflow)
-		t.Printf("%-12s  %s%s  %s%s  %8s  %s\n", Clean(r.Run), w, strings.Repeat(" ", name-Cells(w)),
+		note := ""
+		if !r.Status.Terminal() && r.Driver == 0 {
+			note = "  nobody drives it: flowrun resume " + Clean(r.Run)
+		}
+		t.Printf("%-12s  %s%s  %s%s  %8s  %s%s\n", Clean(r.Run), w, strings.Repeat(" ", name-Cells(w)),
 			t.Style(statusStyle(r.Status), string(r.Status)), strings.Repeat(" ", max(0, 9-len(r.Status))),
-			Duration(end.Sub(event.Time(r.StartedAt))), event.Time(r.StartedAt))
+			Duration(end.Sub(event.Time(r.StartedAt))), event.Time(r.StartedAt), note)
 	}
 }
 

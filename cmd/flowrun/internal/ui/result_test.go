@@ -31,6 +31,7 @@ func TestList(t *testing.T) {
 	term := NewTerm(&b, "auto", none)
 	runs := []Listed{
 		{Run: "abcdefghijkl", Workflow: "release", Status: event.Running, StartedAt: view.Moment(t0), Driver: 7},
+		{Run: "abcdefghijkm", Workflow: "release", Status: event.Waiting, StartedAt: view.Moment(t0)},
 		{Run: "mnopqrstuvwx", Workflow: "日本", Status: event.Succeeded, StartedAt: view.Moment(t0), FinishedAt: view.Moment(t0.Add(time.Second))},
 	}
 	List(term, runs, t0.Add(time.Minute), false)
