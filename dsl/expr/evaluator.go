@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -15,9 +16,24 @@ import (
 // evaluator serves a run, or many, and grows with the number of different texts. It is safe for concurrent use.
 type Evaluator struct{ trees sync.Map } // of source to *tree
 
+// source is what a tree depends on: a dash in a text is a minus or part of a name, as the names say that it reads.
 type source struct {
-	kind ir.ExprKind
-	text string
+	kind   ir.ExprKind
+	text   string
+	dashed string
+}
+
+func sourceOf(e *ir.Expr) source {
+	key := source{kind: e.Kind, text: e.Text}
+	if e.Kind != ir.Condition || strings.IndexByte(e.Text, '-') < 0 {
+		return key
+	}
+	for _, r := range e.Reads {
+		if strings.IndexByte(r.Name, '-') >= 0 {
+			key.dashed += r.Root + "." + r.Name + " "
+		}
+	}
+	return key
 }
 
 // NewEvaluator makes an evaluator without anything parsed yet.
@@ -40,17 +56,17 @@ func (ev *Evaluator) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
 		return nil, err
 	}
 	if _, ok := v.(bool); e.Kind == ir.Condition && !ok {
-		return nil, &Error{Part: shorten(e.Text), Err: fmt.Errorf("true or false is needed, but this is %s", describe(v))}
+		return nil, &Error{Part: shortenTo(e.Text, 100), Err: fmt.Errorf("true or false is needed, but this is %s", describe(v))}
 	}
 	return v, nil
 }
 
 func (ev *Evaluator) tree(e *ir.Expr) (*tree, error) {
-	key := source{e.Kind, e.Text}
+	key := sourceOf(e)
 	if t, ok := ev.trees.Load(key); ok {
 		return t.(*tree), nil
 	}
-	t, err := parse(e.Kind, e.Text)
+	t, err := parse(e)
 	if err != nil {
 		return nil, fmt.Errorf("reading the stored expression %q: %w", shorten(e.Text), err)
 	}
@@ -59,10 +75,11 @@ func (ev *Evaluator) tree(e *ir.Expr) (*tree, error) {
 }
 
 // parse reads an expression that was checked before. The bounds hold all the same: a store can be damaged.
-func parse(kind ir.ExprKind, text string) (*tree, error) {
+func parse(e *ir.Expr) (*tree, error) {
+	text := e.Text
 	t := &tree{text: text}
 	var fs findings
-	switch kind {
+	switch e.Kind {
 	case ir.HCL:
 		if err := guard([]byte(text)); err != nil {
 			return nil, err
@@ -78,13 +95,15 @@ func parse(kind ir.ExprKind, text string) (*tree, error) {
 		if len(text) > 2*MaxConditionBytes {
 			return nil, fmt.Errorf("a condition of %d bytes", len(text))
 		}
-		if _, depth := rewrite(text, func([]string) bool { return false }); depth > MaxConditionDepth+1 {
+		rw, depth := rewrite(text, readNames(e.Reads), false)
+		if depth > MaxConditionDepth+1 {
 			return nil, fmt.Errorf("a condition with brackets %d deep", depth)
 		}
-		l, root := parseCondition(text)
+		l, root := parseCondition(rw.text)
+		t.from = rw.from
 		t.root, t.slots, fs = root, l.slots, l.findings
 	default:
-		return nil, fmt.Errorf("an expression of kind %q", kind)
+		return nil, fmt.Errorf("an expression of kind %q", e.Kind)
 	}
 	for _, f := range fs.list {
 		if !f.warning {
@@ -100,12 +119,15 @@ func (t *tree) eval(s ir.Scope) (value.Value, error) {
 	v, err := r.eval(t.root)
 	var e *Error
 	if errors.As(err, &e) && e.Part == "" {
-		e.Part = shorten(t.part(e.at))
+		e.Part = shortenTo(t.part(e.at), 100)
 	}
 	return v, err
 }
 
 func (t *tree) part(s span) string {
+	if t.from != nil && s.start >= 0 && s.start < s.end && s.end < len(t.from) {
+		s = span{t.from[s.start], t.from[s.end-1] + 1}
+	}
 	if s.start < 0 || s.end > len(t.text) || s.start >= s.end {
 		return t.text
 	}

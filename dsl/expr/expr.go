@@ -90,7 +90,7 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 		fs.add(span{max(i, 0), max(i, 0) + 1}, codeCondSyntax, "A character that is not text", "The condition has a NUL or is not UTF-8.")
 		return nil
 	}
-	rw, depth := rewrite(text, func(path []string) bool { return env.declares(path) })
+	rw, depth := rewrite(text, env.names, false)
 	if depth > MaxConditionDepth {
 		fs.add(span{0, len(text)}, codeCondLarge, fmt.Sprintf("A condition with brackets %d deep", depth), fmt.Sprintf("The limit is %d.", MaxConditionDepth))
 		return nil
@@ -115,7 +115,7 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 	if fs.failed() {
 		return nil
 	}
-	return &ir.Expr{Kind: ir.Condition, Text: rw.text, Reads: t.reads, Type: value.BoolType}
+	return &ir.Expr{Kind: ir.Condition, Text: storedText(text, rw.text, env, t.reads), Reads: t.reads, Type: value.BoolType}
 }
 
 // conditionLiteral finds the literal string, or says what to write instead.
@@ -143,30 +143,52 @@ func conditionLiteral(x hclsyntax.Expression) (*hclsyntax.TemplateExpr, diag.Lis
 	}}
 }
 
-// declares tells whether a path of names, root first, is known as a whole.
-func (e *Env) declares(path []string) bool {
+// storedText is the text as it was written, if it can be read back from the names that it reads alone; else, where it
+// has a dash in the name of an attribute, with that name in brackets.
+func storedText(text, parsed string, env *Env, reads []ir.Ref) string {
+	if again, _ := rewrite(text, readNames(reads), false); again.text == parsed {
+		return text
+	}
+	rw, _ := rewrite(text, env.names, true)
+	return rw.text
+}
+
+// readNames is the namespace of what an expression reads.
+func readNames(reads []ir.Ref) namespace {
+	return func(path []string) (bool, bool) {
+		for _, r := range reads {
+			if r.Root == path[0] && (len(path) < 2 || r.Name == path[1]) && (len(path) < 3 || r.Attr == path[2]) && len(path) <= 3 {
+				return true, false
+			}
+		}
+		return false, false
+	}
+}
+
+// names is the namespace of an environment.
+func (e *Env) names(path []string) (declared, closed bool) {
 	if e == nil || e.Roots[path[0]] == nil {
-		return false
+		return false, false
 	}
 	root := e.Roots[path[0]]
 	t, rest := root.Type, path[1:]
 	if root.Names != nil {
 		if len(rest) == 0 {
-			return true
+			return true, true
 		}
 		var ok bool
 		if t, ok = root.Names[rest[0]]; !ok {
 			_, hidden := root.Hidden[rest[0]]
-			return hidden && len(rest) == 1
+			return hidden && len(rest) == 1, false
 		}
 		rest = rest[1:]
 	}
 	for _, name := range rest {
 		a, ok := t.Attrs[name]
 		if !ok {
-			return false
+			return false, false
 		}
 		t = a
 	}
-	return true
+	return true, t.Kind == value.ObjectT
 }

@@ -96,11 +96,13 @@ func (l *condLowerer) syntaxError(err error) {
 	}
 }
 
-func shorten(s string) string {
-	if len(s) <= 40 {
+func shorten(s string) string { return shortenTo(s, 40) }
+
+func shortenTo(s string, n int) string {
+	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:40], "") + "…"
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 func (l *condLowerer) refuse(at span, summary, detail string) node {

@@ -137,6 +137,7 @@ type tree struct {
 	slots int      // how many names the expression binds itself
 	reads []ir.Ref // sorted, without repeats
 	text  string
+	from  []int // offsets in text of what was parsed, where that was rewritten; else nil
 }
 
 // finding is a fault in a text, before its place in a file is known.

@@ -14,33 +14,39 @@ const containsFunc = "contains_"
 
 // condScanner walks the text once, skipping strings and comments. It finds no faults: the parser does.
 type condScanner struct {
-	in     string
-	i      int
-	copied int
-	out    strings.Builder
-	from   []int
-	depth  int // deepest bracket seen
-	open   int
-	ready  bool   // an operand has just ended, so that what follows is an operator
-	before bool   // the value of ready before the last word, for "x not contains"
-	word   string // the last word, if nothing stood behind it
+	in        string
+	names     namespace
+	namesOnly bool
+	i         int
+	copied    int
+	out       strings.Builder
+	from      []int
+	depth     int // deepest bracket seen
+	open      int
+	ready     bool   // an operand has just ended, so that what follows is an operator
+	before    bool   // the value of ready before the last word, for "x not contains"
+	word      string // the last word, if nothing stood behind it
 }
 
 func wordStart(b byte) bool { return b == '_' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80 }
 func wordByte(b byte) bool  { return wordStart(b) || b >= '0' && b <= '9' }
 
-// rewrite prepares a condition for the parser. declared says whether a path of names, root first, is known as a whole.
-func rewrite(text string, declared func(path []string) bool) (rewritten, int) {
-	s := &condScanner{in: text}
+// namespace says of a path of names, root first, whether it is declared as a whole, and whether all names below it are known.
+type namespace func(path []string) (declared, closed bool)
+
+// rewrite prepares a condition for the parser and returns how deep its brackets lie in each other. With namesOnly, contains(…)
+// keeps its name: the text is then for people, and for a later rewrite.
+func rewrite(text string, names namespace, namesOnly bool) (rewritten, int) {
+	s := &condScanner{in: text, names: names, namesOnly: namesOnly}
 	for s.i < len(text) {
-		s.step(declared)
+		s.step()
 	}
 	s.copyTo(len(text))
 	s.from = append(s.from, len(text))
 	return rewritten{s.out.String(), s.from}, s.depth
 }
 
-func (s *condScanner) step(declared func([]string) bool) {
+func (s *condScanner) step() {
 	switch b := s.in[s.i]; {
 	case b == '\'' || b == '"' || b == '`':
 		s.quoted(b)
@@ -58,7 +64,7 @@ func (s *condScanner) step(declared func([]string) bool) {
 		s.i++
 		s.operand()
 	case wordStart(b):
-		s.readWord(declared)
+		s.readWord()
 	case b >= '0' && b <= '9':
 		s.wordEnd()
 		s.operand()
@@ -102,19 +108,21 @@ func (s *condScanner) wordEnd() string {
 
 var wordOperators = map[string]bool{"and": true, "or": true, "not": true, "in": true, "matches": true, "contains": true, "startsWith": true, "endsWith": true, "let": true, "if": true, "else": true}
 
-func (s *condScanner) readWord(declared func([]string) bool) {
+func (s *condScanner) readWord() {
 	start, afterDot := s.i, s.i > 0 && s.in[s.i-1] == '.'
 	word := s.wordEnd()
 	switch {
 	case afterDot:
 		s.operand()
 	case word == "contains" && s.isCall() && !s.ready && !(s.word == "not" && s.before):
-		s.replace(start, s.i, containsFunc)
+		if !s.namesOnly {
+			s.replace(start, s.i, containsFunc)
+		}
 		s.operand()
 	case wordOperators[word]:
 		s.before, s.ready, s.word = s.ready, false, word
 	default:
-		s.path(word, declared)
+		s.path(word)
 		s.operand()
 	}
 }
@@ -124,7 +132,7 @@ func (s *condScanner) isCall() bool {
 }
 
 // path follows root.name.name and puts each declared name that has dashes in brackets.
-func (s *condScanner) path(root string, declared func([]string) bool) {
+func (s *condScanner) path(root string) {
 	path := []string{root}
 	for s.i < len(s.in) {
 		dot := s.i
@@ -138,7 +146,7 @@ func (s *condScanner) path(root string, declared func([]string) bool) {
 		s.i++
 		start := s.i
 		plain := s.wordEnd()
-		name, end := s.dashed(path, plain, declared)
+		name, end := s.dashed(path, plain)
 		if name != plain {
 			open := `[`
 			if s.in[dot] == '?' {
@@ -152,12 +160,14 @@ func (s *condScanner) path(root string, declared func([]string) bool) {
 	}
 }
 
-// dashed returns the longest declared name that begins at plain. Where not even plain is declared, it takes all the
-// dashes: the message then names what was meant.
-func (s *condScanner) dashed(path []string, plain string, declared func([]string) bool) (string, int) {
-	known := func(name string) bool { return declared(append(path[:len(path):len(path)], name)) }
-	best, end := plain, s.i
-	found := known(plain)
+// dashed returns the longest declared name that begins at plain. Where all names are known and none is there, it takes
+// all the dashes: the message then names what was meant. Where nothing is known, as of any, a dash is a minus.
+func (s *condScanner) dashed(path []string, plain string) (string, int) {
+	known := func(name string) bool {
+		is, _ := s.names(append(path[:len(path):len(path)], name))
+		return is
+	}
+	best, end, found := plain, s.i, known(plain)
 	name := plain
 	for s.i+1 < len(s.in) && s.in[s.i] == '-' && wordByte(s.in[s.i+1]) {
 		s.i++
@@ -166,7 +176,7 @@ func (s *condScanner) dashed(path []string, plain string, declared func([]string
 			best, end, found = name, s.i, true
 		}
 	}
-	if !found && declared(path) {
+	if _, closed := s.names(path); !found && closed {
 		best, end = name, s.i
 	}
 	return best, end
