@@ -34,13 +34,13 @@ type Term struct {
 
 // NewTerm looks at a stream. color is auto, always or never; with auto these decide, the first that applies: NO_COLOR
 // not empty, CLICOLOR_FORCE not empty and not 0, the stream being a terminal with TERM other than dumb. Live, which is
-// whether lines can be repainted, needs such a terminal in any case.
+// whether lines can be repainted, needs such a terminal in any case, and a TERM.
 func NewTerm(w io.Writer, color string, getenv func(string) string) *Term {
 	t := &Term{w: w, fd: -1}
 	t.size = t.askSize
 	if f, ok := w.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		t.fd = int(f.Fd())
-		t.Live = getenv("TERM") != "dumb"
+		t.Live = getenv("TERM") != "dumb" && getenv("TERM") != ""
 	}
 	switch force := getenv("CLICOLOR_FORCE"); {
 	case color == "always":
