@@ -11,7 +11,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"pgregory.net/rapid"
 
+	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // load loads one file from memory.
@@ -85,6 +87,31 @@ func program(t *rapid.T) []byte {
 	return []byte(b.String())
 }
 
+// scope answers for what the drawn programs read.
+type scope struct{}
+
+func (scope) Lookup(r ir.Ref) (value.Value, error) {
+	switch r.String() {
+	case "var.v":
+		return map[string]any{"a": []any{1.0, 2.0, 3.0}, "b": "x"}, nil
+	case "input.xs":
+		return []any{"p", "q"}, nil
+	}
+	return "text", nil
+}
+
+// evaluate computes every value in a list of nodes from its stored text.
+func evaluate(t *rapid.T, nodes []ir.Node) {
+	for _, n := range nodes {
+		if n.Value != nil && n.Value.Kind != ir.Const {
+			if v, err := expr.NewEvaluator().Eval(n.Value, scope{}); err != nil || v == nil {
+				t.Fatalf("%q gives %v, %v", n.Value.Text, v, err)
+			}
+		}
+		evaluate(t, n.Children)
+	}
+}
+
 // Formatting, line ends and a byte order mark don't change what a program means: its hash stays. What is stored loads again.
 func TestLayoutHasNoMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,6 +133,7 @@ func TestLayoutHasNoMeaning(t *testing.T) {
 				t.Fatalf("%s: another hash\n%s\n%s\n\n%s\n%s", name, src, p.IR.Canonical(), other, q.IR.Canonical())
 			}
 		}
+		evaluate(t, p.IR.Workflows[0].Nodes)
 		back, err := ir.Load(p.IR.Canonical())
 		if err != nil || back.Hash() != p.IR.Hash() {
 			t.Fatalf("the stored program differs: %v", err)

@@ -1,8 +1,11 @@
 package check
 
 import (
+	"bytes"
+
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -10,12 +13,25 @@ import (
 // nodes beside it in a group with a condition are not null because of that condition, as they are for the rest of the
 // workflow, and what a condition has asked about is known.
 func (n *Node) knowsMore(at where) bool {
+	if !n.readsSteps(at == inWhen) {
+		return false
+	}
 	for p := n; p != nil; p = p.Parent {
 		if p.attr("when") != nil && (p != n || at > inWhen) {
 			return true
 		}
 	}
 	return false
+}
+
+// readsSteps tells whether the text of the node's expressions, its condition's or all others', may read a step. Most
+// don't, and an environment of their own would cost them more than all else.
+func (n *Node) readsSteps(when bool) bool {
+	found := false
+	n.texts(func(a *syntax.Attr, src []byte) {
+		found = found || (a.Name == "when") == when && a.Name != "depends_on" && bytes.Contains(src, []byte("step"))
+	})
+	return found
 }
 
 // steps is the root step as a place in a node sees it. Most share the workflow's. A node with a condition on or around
@@ -80,20 +96,29 @@ func certain(t value.Type, asked []string) value.Type {
 
 // mentions calls f with every word in the text of the node's own expressions, and the word before it.
 func (n *Node) mentions(f func(before, word string)) {
-	blocks := append([]*Block{n.Block}, n.Blocks...)
-	for i, b := range blocks {
+	n.texts(func(_ *syntax.Attr, src []byte) {
+		before := ""
+		words(string(src), func(word string) {
+			f(before, word)
+			before = word
+		})
+	})
+}
+
+// texts calls f with the text of each attribute of the node and of the blocks inside it that are not nodes.
+func (n *Node) texts(f func(a *syntax.Attr, src []byte)) {
+	attrs := func(b *Block) {
+		for _, a := range b.Src.Body.Attrs {
+			r := a.Expr.Range()
+			f(a, r.SliceBytes(a.File.Src))
+		}
+	}
+	attrs(n.Block)
+	for _, b := range n.Blocks {
 		switch b.Schema.Kind {
 		case "step", "sequence", "parallel":
-			if i > 0 {
-				continue
-			}
-		}
-		for _, a := range b.Src.Body.Attrs {
-			before := ""
-			words(a.File.Text(a.Expr), func(word string) {
-				f(before, word)
-				before = word
-			})
+		default:
+			attrs(b)
 		}
 	}
 }

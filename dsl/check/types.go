@@ -161,14 +161,17 @@ func (w *Workflow) resultFor(n, reader *Node) value.Type {
 		out.Nullable = true
 	}
 	stdout := n.stdout(!skippable)
-	if out.Kind == value.StringT && !out.Nullable && len(out.Enum) == 0 && !stdout.Nullable {
-		return textResult
+	if out.Kind == value.StringT && len(out.Enum) == 0 && stdout.Nullable == out.Nullable {
+		return textResult[out.Nullable]
 	}
 	return resultType(out, stdout)
 }
 
-// textResult is the commonest result type, so that ten thousand steps share it.
-var textResult = resultType(value.StringType, value.StringType)
+// textResult holds the commonest result types, certain and possibly null, so that ten thousand steps share them.
+var textResult = map[bool]value.Type{
+	false: resultType(value.StringType, value.StringType),
+	true:  resultType(value.StringType.OrNull(), value.StringType.OrNull()),
+}
 
 var nullType = value.Type{Kind: value.Null, Nullable: true}
 

@@ -131,6 +131,12 @@ func keys(m map[string]*Block) []string {
 	return out
 }
 
+// belongs says which actions an attribute of a step goes with; what is not here goes with all.
+var belongs = map[string][]string{
+	"task": {"agent"}, "with": {"agent"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
+	"gates": {"run", "agent", "value"}, "output": {"run", "agent", "value"}, "timeout": {"run", "agent"},
+}
+
 // action checks that a step does exactly one thing, and that what stands beside it belongs to it.
 func (c *checker) action(n *Node) {
 	var found []string
@@ -155,10 +161,6 @@ func (c *checker) action(n *Node) {
 			Detail: fmt.Sprintf("A step has exactly one action; here stand %s. Make a step of each; a sequence puts them in order.", list(found)),
 			Notes:  []diag.Note{{Text: "the first one", Range: places[0]}}})
 		return
-	}
-	belongs := map[string][]string{
-		"task": {"agent"}, "with": {"agent"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
-		"gates": {"run", "agent", "value"}, "output": {"run", "agent", "value"}, "timeout": {"run", "agent"},
 	}
 	for _, src := range n.Src.Body.Attrs {
 		actions, ok := belongs[src.Name]
