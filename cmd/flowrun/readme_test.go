@@ -1,0 +1,80 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadme does what the README says, as a newcomer would: its files are written (```hcl NAME), its sessions (```console) are
+// typed line by line in one folder, and what it prints must stand below the line. Run ids, times and durations may differ,
+// and what goes to standard error is shown only where the command fails without printing anything else.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Dir(build(t)) + string(os.PathListSeparator) + os.Getenv("PATH")
+	sessions := 0
+	for _, b := range blocks(string(text)) {
+		switch {
+		case strings.HasPrefix(b.info, "hcl "):
+			if err := os.WriteFile(filepath.Join(dir, strings.TrimPrefix(b.info, "hcl ")), []byte(b.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case b.info == "console":
+			sessions++
+			if got := session(dir, path, b.text); same(got) != same(b.text) {
+				t.Errorf("the README shows\n%s\nthis is printed\n%s", b.text, got)
+			}
+		}
+	}
+	if sessions < 3 {
+		t.Errorf("only %d sessions were found in the README", sessions)
+	}
+}
+
+type block struct{ info, text string }
+
+var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+
+func blocks(text string) (list []block) {
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+		list = append(list, block{m[1], m[2]})
+	}
+	return list
+}
+
+// session types the lines that begin with a dollar sign and writes down what a reader of the README would see.
+func session(dir, path, text string) string {
+	var out strings.Builder
+	for _, line := range strings.Split(text, "\n") {
+		typed, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		out.WriteString(line + "\n")
+		cmd := exec.Command("sh", "-c", typed)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+path, "FLOWRUN_STORE="+filepath.Join(dir, ".flowrun"))
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		stdout, err := cmd.Output()
+		out.Write(stdout)
+		if err != nil {
+			if len(stdout) == 0 {
+				out.WriteString(stderr.String())
+			}
+			out.WriteString(err.Error() + "\n")
+		}
+	}
+	return out.String()
+}
+
+var differs = regexp.MustCompile(`\b[a-z2-7]{12}\b|\d+\.\ds|\d{4}-\d\d-\d\dT[\d:.]+Z`)
+
+func same(s string) string { return differs.ReplaceAllString(s, "…") }
