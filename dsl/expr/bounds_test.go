@@ -37,6 +37,8 @@ func TestBounds(t *testing.T) {
 		{"value templates", ir.HCL, func(n int) string { return in(`"${`, "1", `}"`, n) }, MaxValueDepth},
 		{"conditionals", ir.HCL, func(n int) string { return in("true ? 1 : ", "1", "", n) }, MaxConditionals - 10},
 		{"value bytes", ir.HCL, func(n int) string { return `"` + strings.Repeat("a", n-2) + `"` }, MaxValueBytes},
+		{"path", ir.HCL, func(n int) string { return "result.x" + strings.Repeat(".a", n) }, maxPath},
+		{"nested result", ir.HCL, func(n int) string { return in("[", "1", "]", n) }, value.MaxDepth},
 		{"digits", ir.HCL, func(n int) string { return "0." + strings.Repeat("1", n-1) }, MaxDigits},
 		{"exponent", ir.HCL, func(n int) string { return fmt.Sprintf("1e-%d", n) }, 300},
 		{"range", ir.HCL, func(n int) string { return fmt.Sprintf("length(range(%d))", n) }, MaxRange},
@@ -97,6 +99,9 @@ func TestSmallTextsThatCostMuch(t *testing.T) {
 		"json":                 {ir.HCL, `[for i in range(200000) : jsonencode(range(1000))]`},
 		"indent":               {ir.HCL, `indent(1000, repeat("\n", 1000000))`},
 		"tostring":             {ir.Condition, `all(1..200000, string(1..20000) != '')`},
+		"a deep result":        {ir.HCL, `[for x in [` + long("[", 40) + "1" + long("]", 40) + `] : ` + long("[", 40) + "x" + long("]", 40) + "]"},
+		"copies of copies":     {ir.HCL, `[for a in [[for b in [[for c in [range(300)] : [for i in range(300) : c]]] : [for i in range(300) : b]]] : [for i in range(300) : a]]`},
+		"a long path":          {ir.HCL, "var" + long(".a", 500_000)},
 		"sort":                 {ir.HCL, `[for i in range(200000) : sort(range(20000))]`},
 	}
 	for name, c := range cases {
@@ -109,6 +114,27 @@ func TestSmallTextsThatCostMuch(t *testing.T) {
 			t.Errorf("%s: %v; 2 s are the limit", name, took)
 		}
 		t.Logf("%-22s %v", name, took.Round(time.Millisecond))
+	}
+}
+
+// Types and diagnostics of a hostile file stay small.
+func TestManyFaultsAndCopies(t *testing.T) {
+	start := time.Now()
+	env := benchEnv(10_000)
+	src := "x = [" + strings.Repeat("step.nope.output, ", 20_000) + "]\n"
+	if _, diags := Value(attribute(t, src), []byte(src), env); len(diags) != 20_000 || diags[19_999].Subject.Start.Column != 5+1+19_999*18+5 {
+		t.Errorf("%d diagnostics", len(diags))
+	}
+	text := "let a0 = [1, 1]; "
+	for i := range 20 {
+		text += fmt.Sprintf("let a%d = [a%d, a%d, a%d]; ", i+1, i, i, i)
+	}
+	src = "x = " + quote(text+"a20 > 1") + "\n"
+	if e, diags := Condition(attribute(t, src), []byte(src), env); e != nil || len(diags) != 1 || len(diags[0].Detail) > 20*MaxTypeSize {
+		t.Errorf("%d diagnostics", len(diags))
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("%v", took)
 	}
 }
 

@@ -141,9 +141,24 @@ func (r *run) json(v value.Value) (string, error) {
 	return s, r.text(max(0, len(s)-n))
 }
 
-func (r *run) jsonSize(v value.Value) (int, error) {
+// settle refuses a result that could not be stored.
+func (r *run) settle(v value.Value) error {
+	n, err := r.measure(v, 0)
+	if err == nil && n > MaxResultBytes {
+		err = &limitError{fmt.Sprintf("a result of more than %d MiB", MaxResultBytes>>20)}
+	}
+	return err
+}
+
+func (r *run) jsonSize(v value.Value) (int, error) { return r.measure(v, 0) }
+
+// measure estimates the length of v as JSON and refuses what is nested too deep to be read back.
+func (r *run) measure(v value.Value, depth int) (int, error) {
 	if err := r.work(1); err != nil {
 		return 0, err
+	}
+	if depth > value.MaxDepth {
+		return 0, &limitError{fmt.Sprintf("lists and objects more than %d deep", value.MaxDepth)}
 	}
 	switch v := v.(type) {
 	case string:
@@ -151,7 +166,7 @@ func (r *run) jsonSize(v value.Value) (int, error) {
 	case []any:
 		n := 2
 		for _, e := range v {
-			m, err := r.jsonSize(e)
+			m, err := r.measure(e, depth+1)
 			if err != nil {
 				return 0, err
 			}
@@ -161,7 +176,7 @@ func (r *run) jsonSize(v value.Value) (int, error) {
 	case map[string]any:
 		n := 2
 		for k, e := range v { // a sum: the order cannot be seen
-			m, err := r.jsonSize(e)
+			m, err := r.measure(e, depth+1)
 			if err != nil {
 				return 0, err
 			}

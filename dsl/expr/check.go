@@ -71,7 +71,7 @@ func (c *checker) typeOf(n node) value.Type {
 		for i, item := range n.items {
 			t.Elems[i] = c.infer(item)
 		}
-		return t
+		return bounded(t)
 	case *object:
 		return c.object(n)
 	case *call:
@@ -89,6 +89,47 @@ func (c *checker) typeOf(n node) value.Type {
 		return c.infer(n.body)
 	}
 	panic(fmt.Sprintf("expr: no check of %T", n))
+}
+
+// bounded is t, with its composite members typed any where it has grown too large: types may share their parts, and ten
+// locals of ten copies each would be written out as 10^10.
+func bounded(t value.Type) value.Type {
+	left := MaxTypeSize
+	if within(t, &left) {
+		return t
+	}
+	for i, e := range t.Elems {
+		t.Elems[i] = simple(e)
+	}
+	for n, a := range t.Attrs {
+		t.Attrs[n] = simple(a)
+	}
+	return t
+}
+
+func simple(t value.Type) value.Type {
+	if isList(t) || isMap(t) {
+		return value.AnyType
+	}
+	return t
+}
+
+// within counts the parts of a type down and tells whether they were enough.
+func within(t value.Type, left *int) bool {
+	if *left--; *left < 0 {
+		return false
+	}
+	for _, e := range t.Elems {
+		if !within(e, left) {
+			return false
+		}
+	}
+	for _, a := range t.Attrs {
+		if !within(a, left) {
+			return false
+		}
+	}
+	return t.Elem == nil || within(*t.Elem, left)
 }
 
 // need infers n and checks that it is of kind k and not null where k does not admit it. user names the operator or
@@ -165,7 +206,7 @@ func (c *checker) object(n *object) value.Type {
 		}
 	}
 	if literal {
-		return value.Object(attrs)
+		return bounded(value.Object(attrs))
 	}
 	return value.Map(unifyAll(all))
 }

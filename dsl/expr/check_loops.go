@@ -5,6 +5,9 @@ import "github.com/flowrun/flowrun/dsl/value"
 func (c *checker) forEach(n *forEach) value.Type {
 	coll := c.need(n.coll, kColl, "for")
 	if n.keySlot >= 0 {
+		if coll.Kind == value.SetT {
+			c.add(n.coll.at(), codeOperand, "A set has no keys", "Its members have no order and no names. Write for v in …, or tolist(x) to count them from 0.")
+		}
 		c.slots[n.keySlot] = keyType(coll)
 	}
 	c.slots[n.valSlot] = elemType(coll)

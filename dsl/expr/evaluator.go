@@ -117,11 +117,17 @@ func parse(e *ir.Expr) (*tree, error) {
 func (t *tree) eval(s ir.Scope) (value.Value, error) {
 	r := &run{scope: s, slots: make([]value.Value, t.slots)}
 	v, err := r.eval(t.root)
+	if err == nil {
+		err = r.fail(t.root.at(), r.settle(v))
+	}
 	var e *Error
 	if errors.As(err, &e) && e.Part == "" {
 		e.Part = shortenTo(t.part(e.at), 100)
 	}
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 func (t *tree) part(s span) string {

@@ -59,8 +59,11 @@ func evaluateNow(t *tree, typ value.Type, fs *findings) *ir.Expr {
 		fs.add(at, code, "This has no value", capital(cause.Error())+".")
 		return nil
 	}
-	if typ.IsAny() || typ.Kind == value.ListT && typ.Elem.IsAny() {
-		typ = typeOf(v)
+	if typ.IsAny() || typ.Kind == value.ListT && typ.Elem.IsAny() { // the value tells more
+		left := MaxTypeSize
+		if t := typeOf(v); within(t, &left) {
+			typ = t
+		}
 	}
 	return ir.Lit(v, typ)
 }

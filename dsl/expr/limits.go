@@ -30,6 +30,13 @@ const (
 	MaxSteps = 4_000_000
 	// MaxBytes bounds the memory that one evaluation asks for, freed or not.
 	MaxBytes = 64 << 20
+	// MaxResultBytes bounds the JSON of what an evaluation gives, about: lists may share their members in memory, and ten
+	// locals of ten copies each would be written out as 10^10. value.MaxDepth bounds its nesting.
+	MaxResultBytes = 16 << 20
+	// MaxTypeSize bounds the parts of an inferred type. Members of larger ones are typed any, for the same reason.
+	MaxTypeSize = 1000
+	// maxPath bounds the members in one path, a.b.c….
+	maxPath = 100
 	// maxTreeDepth bounds recursion over a syntax tree that somebody else parsed: long chains of operators are deep, too.
 	maxTreeDepth = 1000
 )

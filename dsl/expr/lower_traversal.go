@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"fmt"
+
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -65,7 +67,12 @@ func takeRef(r *ref, next func() (string, span, bool)) {
 	}
 }
 
+// steps puts the members of a path on x.
 func (l *hclLowerer) steps(x node, t hcl.Traversal) node {
+	if len(t) > maxPath {
+		l.add(l.span(t.SourceRange()), codeTooLarge, fmt.Sprintf("A path of %d names", len(t)), fmt.Sprintf("The limit is %d.", maxPath))
+		return x
+	}
 	for _, step := range t {
 		at := l.span(step.SourceRange())
 		switch step := step.(type) {

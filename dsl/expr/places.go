@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,10 +17,14 @@ type places struct {
 	at     func(int) int // offset in the text to offset in the file
 }
 
+// diagnostics gives the findings their places, in order of these, so that the file is walked once however many there are.
 func (p *places) diagnostics(fs []finding) diag.List {
+	slices.SortStableFunc(fs, func(a, b finding) int { return a.start - b.start })
 	var out diag.List
+	here := diag.Pos{Line: p.anchor.Line, Column: p.anchor.Column, Byte: p.anchor.Byte}
 	for _, f := range fs {
-		d := diag.Diagnostic{Code: f.code, Summary: f.summary, Detail: f.detail, Subject: p.rng(f.span)}
+		d := diag.Diagnostic{Code: f.code, Summary: f.summary, Detail: f.detail, Subject: p.rng(f.span, here)}
+		here = d.Subject.Start
 		if f.warning {
 			d.Severity = diag.Warning
 		}
@@ -33,7 +38,8 @@ func (p *places) diagnostics(fs []finding) diag.List {
 	return out
 }
 
-func (p *places) rng(s span) diag.Range {
+// rng is the range of a span, which begins at or behind a known place.
+func (p *places) rng(s span, known diag.Pos) diag.Range {
 	start := p.at(s.start)
 	end := start
 	if s.end > s.start {
@@ -42,7 +48,7 @@ func (p *places) rng(s span) diag.Range {
 			end++
 		}
 	}
-	from := p.pos(diag.Pos{Line: p.anchor.Line, Column: p.anchor.Column, Byte: p.anchor.Byte}, start)
+	from := p.pos(known, start)
 	return diag.Range{File: p.file, Start: from, End: p.pos(from, end)}
 }
 
