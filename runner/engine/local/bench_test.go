@@ -67,6 +67,25 @@ func benchRun(b *testing.B, p enginetest.Program, events, group int) {
 	b.ReportMetric(theirs.wall.Seconds()/ours.wall.Seconds(), "share-of-SQLite")
 }
 
+// BenchmarkOneStep is what a short command pays: a store is opened, a run started, driven and the store closed.
+func BenchmarkOneStep(b *testing.B) {
+	dir := b.TempDir() + "/.flowrun"
+	var m meter
+	for range b.N {
+		m.round(1, func() {
+			e, err := Open(dir, Options{Factory: enginetest.Factory, Executor: answersOK})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := e.Drive(context.Background(), begin(b, e, enginetest.Chain(1)), nil); err != nil {
+				b.Fatal(err)
+			}
+			e.Close()
+		})
+	}
+	m.report(b)
+}
+
 // bare writes events of 200 bytes, group of them a transaction, a row each, with the settings of the store.
 func bare(b *testing.B, m *meter, events, group int) {
 	dir := b.TempDir()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -24,6 +25,8 @@ type childOrder struct {
 	// KillAt, if not 0, is the commit before or after which the process kills itself.
 	KillAt    int
 	KillAfter bool
+	// MaxFile, if not 0, is the size in bytes beyond which the system lets no file grow: a full disk, for this process only.
+	MaxFile uint64
 }
 
 const childVariable = "FLOWRUN_LOCAL_TEST_CHILD"
@@ -48,8 +51,16 @@ func asChild() bool {
 			select {}
 		})
 	}
-	end, err := e.Drive(context.Background(), o.Run, nil)
+	if o.MaxFile > 0 {
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: o.MaxFile, Max: o.MaxFile}); err != nil {
+			panic(err)
+		}
+	}
+	shown := 0
+	end, err := e.Drive(context.Background(), o.Run, func(list []event.Event, _ *event.Reaction, _ bool) { shown += len(list) })
 	fmt.Println("end", end.Status, err)
+	fmt.Println("shown", shown)
 	e.Close()
 	return true
 }

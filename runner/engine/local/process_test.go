@@ -193,3 +193,49 @@ func killOnce(t *testing.T, p enginetest.Program, n int, after bool) bool {
 	}
 	return killed
 }
+
+// TestProcessesShareAStore has several processes write as fast as they can: nobody is ever told that the store is busy.
+func TestProcessesShareAStore(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	var children []*child
+	for range 3 {
+		children = append(children, startChild(t, childOrder{Dir: s.dir, Run: begin(t, e, enginetest.Chain(100))}))
+	}
+	if end, err := e.Drive(context.Background(), begin(t, e, enginetest.Chain(100)), nil); err != nil || end.Status != event.Succeeded {
+		t.Error(end, err)
+	}
+	for _, c := range children {
+		if l := c.line(); l != "end succeeded <nil>" {
+			t.Errorf("a child says %q", l)
+		}
+	}
+}
+
+// TestFullDisk lets the system refuse to grow the log in the middle of a run. The error is named, nothing that was shown
+// is lost, and once there is room the run goes on.
+func TestFullDisk(t *testing.T) {
+	s := newStore(t)
+	e, err := Open(s.dir, Options{Factory: enginetest.Factory, Executor: answersOK})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const length = 100
+	run := begin(t, e, enginetest.Chain(length))
+	c := startChild(t, childOrder{Dir: s.dir, Run: run, MaxFile: 300 << 10})
+	if l := c.line(); !strings.Contains(l, "writing to the store") {
+		t.Errorf("the child says %q", l)
+	}
+	var shown int
+	if _, err := fmt.Sscanf(c.line(), "shown %d", &shown); err != nil || shown < 2 || shown > length {
+		t.Errorf("%d events were shown, %v", shown, err)
+	}
+	c.Wait()
+	if list, err := eventsOf(e, run); err != nil || len(list) < shown {
+		t.Errorf("%d events were shown, %d are there, %v", shown, len(list), err)
+	}
+	if end, err := e.Drive(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {
+		t.Error(end, err)
+	}
+	e.Close()
+}
