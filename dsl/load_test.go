@@ -89,6 +89,9 @@ func TestPositions(t *testing.T) {
 
 // Files that are made to hurt are refused, or read, in little time: each is at most 1 MiB.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	rep := strings.Repeat
 	chain := "workflow \"w\" {\n"
 	for i := range 20000 {

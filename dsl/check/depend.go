@@ -1,13 +1,11 @@
 package check
 
 import (
-	"fmt"
 	"sort"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
 // use is one node that another refers to.
@@ -106,72 +104,4 @@ func walk(b *Block, f func(*Attr, *ir.Expr)) {
 	}
 }
 
-// refused says why n cannot refer to another node, or nil.
-func refused(n, to *Node) *diag.Diagnostic {
-	switch {
-	case to == n:
-		return &diag.Diagnostic{Code: "F0221", Summary: fmt.Sprintf("%s refers to itself", upper(n.Words())),
-			Detail: "A node has no result before it has ended. In a gate, result is what is being judged; the attempt before left error."}
-	case to.holds(n):
-		return &diag.Diagnostic{Code: "F0222", Summary: fmt.Sprintf("%s refers to the group around it", upper(n.Words())),
-			Detail: fmt.Sprintf("%s ends when all that is inside it has ended. Refer to the node in it that is meant.", upper(to.Words()))}
-	case n.holds(to):
-		return &diag.Diagnostic{Code: "F0223", Summary: fmt.Sprintf("%s refers to a node inside it", upper(n.Words())),
-			Detail: "A group begins before what is inside it. Let the inner node depend on what it needs itself."}
-	}
-	for p := to.Parent; p != nil; p = p.Parent {
-		if p.attr("for_each") != nil && p != n && !p.holds(n) {
-			return &diag.Diagnostic{Code: "F0224", Summary: fmt.Sprintf("Node %q exists once for each instance of %q", to.Name, p.Name),
-				Detail: fmt.Sprintf("It can be named only inside %s, which has a for_each. From outside read the group: step.%s.output holds the outputs of all instances.", p.Words(), p.Name)}
-		}
-	}
-	return nil
-}
-
-// holds tells whether n lies inside g.
-func (g *Node) holds(n *Node) bool {
-	for p := n.Parent; p != nil; p = p.Parent {
-		if p == g {
-			return true
-		}
-	}
-	return false
-}
-
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// unknown reports a node that depends_on names and nothing declares.
-func (c *checker) unknown(w *Workflow, n *Node, name string, at diag.Range) {
-	d := diag.Diagnostic{Code: "F0302", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("Unknown step %q", name),
-		Detail: fmt.Sprintf("Workflow %q has no node of this name.", w.Name)}
-	if near := diag.Nearest(name, w.names); near != "" {
-		d.Detail += fmt.Sprintf(" Did you mean %q?", near)
-		d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(w.ByName[near].Block)}}
-		d.Edit = &diag.Edit{Range: at, Text: "step." + near}
-	}
-	c.report(d)
-}
-
-// locate finds where an expression's text names a node: the whole expression if it cannot be found.
-func (a *Attr) locate(name string) diag.Range {
-	r := syntax.Range(a.Src.Expr.Range())
-	text := string(a.Src.File.Src[r.Start.Byte:min(r.End.Byte, len(a.Src.File.Src))])
-	for _, form := range []string{"step." + name, `step["` + name, `step[\"` + name, "step['" + name} {
-		for at := 0; ; {
-			i := strings.Index(text[at:], form)
-			if i < 0 {
-				break
-			}
-			at += i + len(form)
-			if at < len(text) && wordByte(text[at]) {
-				continue
-			}
-			return a.Src.File.Range(r.Start.Byte+at-len(name), r.Start.Byte+at)
-		}
-	}
-	return r
-}
-
-func wordByte(b byte) bool {
-	return b == '_' || b == '-' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
-}

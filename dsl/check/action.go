@@ -1,0 +1,61 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// belongs says which actions an attribute of a step goes with; what is not here goes with all.
+var belongs = map[string][]string{
+	"task": {"agent"}, "with": {"agent"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
+	"gates": {"run", "agent", "value"}, "output": {"run", "agent", "value"}, "timeout": {"run", "agent"},
+}
+
+// action checks that a step does exactly one thing, and that what stands beside it belongs to it.
+func (c *checker) action(n *Node) {
+	var found []string
+	var places []diag.Range
+	for _, name := range []string{"run", "agent", "value"} {
+		if a := n.Src.Body.Attr(name); a != nil {
+			found, places = append(found, name), append(places, a.Range)
+		}
+	}
+	if b := n.Inner("wait"); b != nil {
+		found, places = append(found, "wait"), append(places, b.Src.Range)
+	}
+	switch {
+	case len(found) == 0:
+		if !n.stray {
+			c.report(diag.Diagnostic{Code: "F0125", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("Nothing to do in %s", n.Words()),
+				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …  or  wait { duration = \"5s\" }."})
+		}
+		return
+	case len(found) > 1:
+		c.report(diag.Diagnostic{Code: "F0126", Subject: places[1], Context: n.Words(), Summary: fmt.Sprintf("More than one action in %s", n.Words()),
+			Detail: fmt.Sprintf("A step has exactly one action; here stand %s. Make a step of each; a sequence puts them in order.", list(found)),
+			Notes:  []diag.Note{{Text: "the first one", Range: places[0]}}})
+		return
+	}
+	for _, src := range n.Src.Body.Attrs {
+		actions, ok := belongs[src.Name]
+		if ok && n.attr(src.Name) != nil && !contains(actions, found[0]) {
+			c.report(diag.Diagnostic{Code: "F0127", Subject: src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", src.Name, found[0]),
+				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", either(actions))})
+		}
+	}
+	if b := n.Inner("retry"); b != nil && (found[0] == "value" || found[0] == "wait") {
+		c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("retry has no effect with %s", found[0]),
+			Detail: "It makes attempts again, and only run and agent make attempts. Remove it, or change the action."})
+	}
+}
+
+// either writes names as a choice: a, b or c.
+func either(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

@@ -1,0 +1,59 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/syntax"
+)
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// environment checks env = { NAME = value, … }: names are written out, each value is an expression of its own.
+func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
+	o, ok := a.Src.Expr.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return diag.List{{Code: "F0211", Subject: a.span(), Summary: "env must name its variables",
+			Detail: "Which variables are set is known from the file:  env = { NAME = \"value\" }. The values can be expressions."}}
+	}
+	a.Env = make(map[string]*ir.Expr, len(o.Items))
+	for _, item := range o.Items {
+		at := syntax.Range(item.KeyExpr.Range())
+		key, ok := envKeyText(item.KeyExpr)
+		switch _, twice := a.Env[key]; {
+		case !ok || !envName.MatchString(key):
+			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%.60s cannot be the name of an environment variable", a.Src.File.Text(item.KeyExpr)),
+				Detail: "Such a name is written out; it begins with a letter or _ and goes on with letters, digits and _."})
+			continue
+		case twice:
+			list = append(list, diag.Diagnostic{Code: "F0213", Subject: at, Summary: fmt.Sprintf("Environment variable %s is set twice", key),
+				Detail: "Remove one of the two."})
+			continue
+		}
+		e, found := expr.Value(item.ValueExpr, a.Src.File.Src, env)
+		list = append(list, found...)
+		a.Env[key] = nil
+		if e == nil || found.HasErrors() {
+			continue
+		}
+		a.Env[key] = e
+		list = append(list, textual(e, key, syntax.Range(item.ValueExpr.Range()))...)
+	}
+	return list
+}
+
+func envKeyText(x hclsyntax.Expression) (string, bool) {
+	k, ok := x.(*hclsyntax.ObjectConsKeyExpr)
+	if !ok {
+		return "", false
+	}
+	if t, ok := k.Wrapped.(*hclsyntax.ScopeTraversalExpr); ok && len(t.Traversal) == 1 && !k.ForceNonLiteral {
+		return t.Traversal.RootName(), true
+	}
+	return literal(k.Wrapped)
+}

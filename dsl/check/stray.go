@@ -1,0 +1,98 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+)
+
+func notYet(at diag.Range, what, doc, where string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is not carried out by this release yet",
+		Detail: "It belongs to the language, but nothing would happen, so a file that uses it is refused. Remove it, or use a newer flowrun."}
+	if doc != "" {
+		d.Detail = "What it is for: " + strings.ToLower(doc[:1]) + doc[1:] + " " + d.Detail
+	}
+	return d
+}
+
+// strayAttr reports an attribute that the block does not have.
+func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
+	d := diag.Diagnostic{Code: "F0101", Subject: src.Range, Context: b.Words(),
+		Summary: fmt.Sprintf("Unknown attribute %q in %s", src.Name, b.Words())}
+	var known []string
+	for i := range b.Schema.Attrs {
+		if !b.Schema.Attrs[i].Later {
+			known = append(known, b.Schema.Attrs[i].Name)
+		}
+	}
+	near := diag.Nearest(src.Name, known)
+	meant := schema.Meant[src.Name]
+	switch {
+	case b.Schema.Has(src.Name) && schema.Blocks[src.Name].Later:
+		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), schema.Blocks[src.Name].Doc, b.Words())
+	case b.Schema.Has(src.Name):
+		d.Code, d.Summary = "F0108", fmt.Sprintf("%q is a block", src.Name)
+		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s { … }.", src.Name)
+	case near != "" && (meant == "" || near[0] == src.Name[0]):
+		d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		d.Edit = &diag.Edit{Range: src.Range, Text: near}
+	case meant != "" && fits(b.Schema, meant):
+		d.Detail = "In flowrun this is written  " + meant
+		if a := b.Schema.Attr(strings.Fields(meant)[0]); a != nil && a.Later {
+			d.Detail += ", which is not carried out by this release yet."
+		}
+	default:
+		d.Detail = fmt.Sprintf("%s can have %s.", article(b.Schema.Kind), list(known))
+	}
+	c.report(d)
+}
+
+// strayBlock reports a block that may not stand where it does.
+func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
+	d := diag.Diagnostic{Code: "F0102", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Unknown block %q in %s", src.Kind, place(where))}
+	var known []string
+	for _, k := range s.Blocks {
+		if !schema.Blocks[k].Later {
+			known = append(known, k)
+		}
+	}
+	meant := schema.Meant[src.Kind]
+	switch a := s.Attr(src.Kind); {
+	case a != nil && a.Later:
+		d = notYet(src.Range, fmt.Sprintf("Attribute %q", src.Kind), "", where)
+	case a != nil:
+		d.Code, d.Summary = "F0109", fmt.Sprintf("%q is an attribute", src.Kind)
+		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = VALUE.", src.Kind) + takes(a)
+	case diag.Nearest(src.Kind, known) != "":
+		near := diag.Nearest(src.Kind, known)
+		d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		d.Edit = &diag.Edit{Range: src.Range, Text: near}
+	case schema.Blocks[src.Kind] != nil && src.Kind != "file":
+		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q cannot stand in %s", src.Kind, place(where))
+		d.Detail = fmt.Sprintf("It stands in %s.", list(parents(src.Kind)))
+	case meant != "":
+		d.Detail = "In flowrun this is written  " + meant
+	default:
+		d.Detail = fmt.Sprintf("Here can stand %s.", list(known))
+	}
+	c.report(d)
+}
+
+// fits tells whether the first word of a suggestion is something that the block has.
+func fits(s *schema.Block, meant string) bool {
+	word := strings.FieldsFunc(meant, func(r rune) bool { return r == ' ' })[0]
+	return s.Attr(word) != nil || s.Has(word) || word == "a"
+}
+
+// parents lists the kinds of block that a kind may stand in.
+func parents(kind string) (out []string) {
+	for _, k := range []string{"file", "workflow", "sequence", "parallel", "step", "agent", "gate", "variable", "input"} {
+		if schema.Blocks[k].Has(kind) {
+			out = append(out, map[bool]string{true: "the top of a file", false: "a " + k}[k == "file"])
+		}
+	}
+	return out
+}
