@@ -16,7 +16,7 @@ func (m *Machine) release(t task) {
 	if t.cursor == len(below) {
 		return
 	}
-	m.ended1(ref{t.ref.frame, below[t.cursor]}, plan.None, event.Succeeded)
+	m.arrived(ref{t.ref.frame, below[t.cursor]}, plan.None, event.Succeeded)
 	t.cursor++
 	m.agenda.push(t)
 }
@@ -28,8 +28,8 @@ func (m *Machine) below(r ref) []int {
 	return m.node(r).Below
 }
 
-// ended1 tells r that one of the things that it waits for has come: node ended with a status, or (None) its parent let it go.
-func (m *Machine) ended1(r ref, node int, status event.Status) {
+// arrived tells r that one of the things that it waits for has come: node ended with a status, or (None) its parent let it go.
+func (m *Machine) arrived(r ref, node int, status event.Status) {
 	s := m.state(r)
 	if node != plan.None && status.Bad() && s.bad == 0 {
 		s.bad = int32(node) + 1
@@ -176,7 +176,7 @@ func (m *Machine) spawn(t task) {
 	}
 	f := m.newFrame(m.node(t.ref).Body, t.ref.frame, len(d.frames), d.items[len(d.frames)])
 	d.frames = append(d.frames, f)
-	m.ended1(ref{f, t.ref.node}, plan.None, event.Succeeded)
+	m.arrived(ref{f, t.ref.node}, plan.None, event.Succeeded)
 	m.agenda.push(t)
 }
 

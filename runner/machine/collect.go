@@ -1,0 +1,114 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func (t *tally) count(s event.Status, path string) {
+	switch s {
+	case event.Succeeded:
+		t.succeeded++
+	case event.FailedS:
+		t.failed++
+	case event.Skipped:
+		t.skipped++
+	case event.Blocked:
+		t.blocked++
+	case event.Cancelled:
+		t.cancelled++
+	}
+	if s.Bad() && t.firstBad == "" {
+		t.firstBad = path
+	}
+}
+
+func (t *tally) words() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{t.failed, "failed"}, {t.blocked, "blocked"}, {t.cancelled, "cancelled"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// collect ends a group or a for_each whose last child has ended: by what ended it early, by the worst of its children,
+// or with their outputs.
+func (m *Machine) collect(r ref) {
+	s := m.state(r)
+	if s.status.Terminal() {
+		return
+	}
+	d, t := s.detail, s.tally
+	switch {
+	case d.doom != nil:
+		m.fail(r, d.doom)
+		return
+	case t.failed > 0:
+		m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1, Message: t.words() + "; first " + t.firstBad})
+		return
+	case t.cancelled > 0:
+		m.finish(r, event.Cancelled, t.words()+"; first "+t.firstBad)
+		return
+	case t.blocked > 0:
+		m.finish(r, event.Blocked, t.words()+"; first "+t.firstBad)
+		return
+	}
+	d.output, d.computed = m.gather(r), false
+	m.deliver(r)
+}
+
+// gather makes the output of a group or a for_each: by child name, by index, or by key; null where there is none.
+func (m *Machine) gather(r ref) value.Value {
+	n, d := m.node(r), m.detail(r)
+	if n.ForEach == nil || m.instance(r) {
+		out := make(map[string]any, len(n.Below))
+		for _, child := range n.Below {
+			out[m.graph.Nodes[child].Name] = m.outputOf(ref{r.frame, child})
+		}
+		return out
+	}
+	if !d.keyed {
+		out := make([]any, len(d.frames))
+		for i, f := range d.frames {
+			out[i] = m.outputOf(ref{f, r.node})
+		}
+		return out
+	}
+	out := make(map[string]any, len(d.frames))
+	for _, f := range d.frames {
+		out[f.key] = m.outputOf(ref{f, r.node})
+	}
+	return out
+}
+
+func (m *Machine) outputOf(r ref) value.Value {
+	if s := m.state(r); s.status == event.Succeeded {
+		return s.output
+	}
+	return nil
+}
+
+// cascade ends the children of a group that ended before they were let go.
+func (m *Machine) cascade(t task) {
+	below := m.below(t.ref)
+	if t.cursor == len(below) {
+		return
+	}
+	if child := (ref{t.ref.frame, below[t.cursor]}); !m.state(child).status.Terminal() {
+		status := t.status
+		if status == event.FailedS {
+			status = event.Blocked
+		}
+		m.finish(child, status, t.reason)
+	}
+	t.cursor++
+	m.agenda.push(t)
+}

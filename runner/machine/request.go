@@ -1,0 +1,196 @@
+package machine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// request computes an attempt. An error is the attempt's own: blocking, for trying again would give the same.
+func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
+	n, d := m.node(w.ref), m.detail(w.ref)
+	a := &event.Attempt{
+		Node: d.path, Name: n.Name, Attempt: d.attempts, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,
+	}
+	sc := m.scope(w.ref)
+	env, dir, timeout, run := m.envs(w.ref), m.dirs(w.ref), n.Timeout, n.Run
+	if w.gate != work {
+		g := n.Gates[w.gate]
+		a.Gate = g.Name
+		sc.judging = true
+		env, timeout, run = []map[string]*ir.Expr{g.Env}, g.Timeout, g.Run
+		if g.Dir != nil {
+			dir = []*ir.Expr{g.Dir}
+		}
+	}
+	a.Key = m.key(d.path, a.Gate, d.attempts)
+	var err error
+	place := "env"
+	if a.Env, err = m.env(env, sc); err != nil {
+		return nil, evaluation(place, err)
+	}
+	if a.Dir, err = m.dir(dir, sc); err != nil {
+		return nil, evaluation("dir", err)
+	}
+	if run != nil {
+		if place, err = m.program(a, run, sc); err != nil {
+			return nil, evaluation(place, err)
+		}
+	} else if place, err = m.task(a, n, sc); err != nil {
+		return nil, evaluation(place, err)
+	}
+	if timeout == nil && w.gate == work && n.Agent != nil {
+		timeout = n.Agent.Timeout
+	}
+	if timeout != nil {
+		if a.Timeout, err = m.duration(timeout, sc); err != nil {
+			return nil, evaluation("timeout", err)
+		}
+	}
+	return a, nil
+}
+
+// key is the idempotency key: the same for every attempt at the same work. A gate judges one attempt's result, so its key
+// has the attempt's number.
+func (m *Machine) key(path, gate string, attempt int) string {
+	text := m.run.Run + "\x00" + path + "\x000" // the generation, which nothing raises in this release
+	if gate != "" {
+		text += "\x00" + gate + "\x00" + strconv.Itoa(attempt)
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (m *Machine) program(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
+	a.Shell, a.Parse = run.Shell, string(run.Parse)
+	if run.Script != nil {
+		a.Script, err = m.text(run.Script, sc)
+		return "run", err
+	}
+	v, err := m.eval.Eval(run.Argv, sc)
+	if err != nil {
+		return "run", err
+	}
+	a.Argv, err = arguments(v)
+	return "run", err
+}
+
+// arguments makes an argument list of a list of strings, numbers and bools.
+func arguments(v value.Value) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		return nil, fmt.Errorf("a list of a program and its arguments is needed, but this is %.60s", value.Text(v))
+	}
+	argv := make([]string, len(list))
+	for i, e := range list {
+		s, err := plain(e)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i, err)
+		}
+		argv[i] = s
+	}
+	return argv, nil
+}
+
+func (m *Machine) task(a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
+	g := n.Agent
+	q := &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: g.PassEnv, Input: g.Input, OutputFormat: g.OutputFormat}
+	a.Agent, a.Shell = q, g.Shell
+	if g.Command != nil {
+		v, err := m.eval.Eval(g.Command, sc)
+		if err == nil {
+			a.Argv, err = arguments(v)
+		}
+		if err != nil {
+			return fmt.Sprintf("command of agent %q", g.Name), err
+		}
+	}
+	if g.Run != nil {
+		if a.Script, err = m.text(g.Run, sc); err != nil {
+			return fmt.Sprintf("run of agent %q", g.Name), err
+		}
+	}
+	if t := n.Node.Agent.Task; t != nil {
+		if q.Task, err = m.text(t, sc); err != nil {
+			return "task", err
+		}
+	}
+	if w := n.Node.Agent.With; w != nil {
+		if q.With, err = m.eval.Eval(w, sc); err != nil {
+			return "with", err
+		}
+		if err = sized(q.With); err != nil {
+			return "with", err
+		}
+	}
+	return "", nil
+}
+
+// envs lists what the file adds to a node's environment, the farthest first, so that the nearest wins: the workflow,
+// groups from the outside in, the agent, the step.
+func (m *Machine) envs(r ref) []map[string]*ir.Expr {
+	n := m.node(r)
+	list := []map[string]*ir.Expr{n.Env}
+	if n.Agent != nil {
+		list = append(list, n.Agent.Env)
+	}
+	for up := n.Parent; up != plan.None; up = m.graph.Nodes[up].Parent {
+		list = append(list, m.graph.Nodes[up].Env)
+	}
+	list = append(list, m.graph.Workflow.Env)
+	slices.Reverse(list)
+	return list
+}
+
+func (m *Machine) env(layers []map[string]*ir.Expr, sc *scope) (map[string]string, error) {
+	var env map[string]string
+	for _, exprs := range layers {
+		for _, name := range slices.Sorted(maps.Keys(exprs)) {
+			s, err := m.text(exprs[name], sc)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			if env == nil {
+				env = map[string]string{}
+			}
+			env[name] = s
+		}
+	}
+	return env, nil
+}
+
+// dirs lists where a node's folder may be given, the nearest first.
+func (m *Machine) dirs(r ref) []*ir.Expr {
+	list := []*ir.Expr{m.node(r).Dir}
+	if a := m.node(r).Agent; a != nil {
+		list = append(list, a.Dir)
+	}
+	for n := m.node(r).Parent; n != plan.None; n = m.graph.Nodes[n].Parent {
+		list = append(list, m.graph.Nodes[n].Dir)
+	}
+	return append(list, m.graph.Workflow.Dir)
+}
+
+// dir is the folder that an attempt runs in: absolute, below the program's folder if it is relative.
+func (m *Machine) dir(list []*ir.Expr, sc *scope) (string, error) {
+	for _, e := range list {
+		if e == nil {
+			continue
+		}
+		s, err := m.text(e, sc)
+		if err != nil || path.IsAbs(s) {
+			return s, err
+		}
+		return path.Join(m.run.Dir, s), nil
+	}
+	return m.run.Dir, nil
+}
