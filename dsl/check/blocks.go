@@ -70,7 +70,7 @@ func (c *checker) agent(b *Block) {
 			Detail: "The first member is the program, the others are its arguments:  command = [\"agent\", \"--json\"]."})
 	}
 	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout"} {
-		if a := b.attr(n); a != nil && (kind == "null" || kind == "shell" && (n == "input" || n == "output_format") || kind == "exec" && n == "shell") {
+		if a := b.attr(n); a != nil && (kind == "null" || kind == "exec" && n == "shell") {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})
 		}

@@ -188,7 +188,7 @@ func (c *checker) made(w *Workflow, n *Node) value.Type {
 			if a := b.attr("output"); a != nil && a.Type.Kind != "" {
 				return a.Type
 			}
-			if b.Text("type") == "exec" && b.Text("output_format") == "text" {
+			if b.Text("type") != "null" && b.Text("output_format") == "text" {
 				return value.StringType
 			}
 		}
