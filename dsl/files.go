@@ -24,26 +24,23 @@ type text struct {
 
 // files reads the file, or those of the folder.
 func files(fsys fs.FS, name string, opts Options) (out []text, list diag.List) {
-	if opts.Name == nil {
-		opts.Name = func(p string) string { return p }
-	}
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
-		return nil, diag.List{unreadable(opts.Name(name), err)}
+		return nil, diag.List{unreadable(opts.show(name), err)}
 	}
 	paths := []string{name}
 	if info.IsDir() {
-		if paths, list = inFolder(fsys, name, opts.Name(name)); list != nil {
+		if paths, list = inFolder(fsys, name, opts.show(name)); list != nil {
 			return nil, list
 		}
 	}
 	for _, p := range paths {
 		data, err := read(fsys, p)
 		if err != nil {
-			list = append(list, unreadable(opts.Name(p), err))
+			list = append(list, unreadable(opts.show(p), err))
 			continue
 		}
-		out = append(out, text{opts.Name(p), data})
+		out = append(out, text{opts.show(p), data})
 	}
 	return out, list
 }

@@ -35,6 +35,14 @@ type Options struct {
 	Name func(path string) string
 }
 
+// show is the name of a path in diagnostics.
+func (o Options) show(path string) string {
+	if o.Name == nil {
+		return path
+	}
+	return o.Name(path)
+}
+
 // Load reads a program: path is a file, or a folder whose *.flow.hcl, or else *.hcl, are read together. The program is
 // never nil. There is no error beside the diagnostics: a file that cannot be read is one.
 func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
@@ -55,6 +63,9 @@ func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 		list = append(list, noWorkflow(parsed, path))
 	}
 	if list.HasErrors() {
+		if len(texts) == 1 {
+			siblings(fsys, path, opts, list, p.Sources)
+		}
 		return p, list.Sort()
 	}
 	p.IR, p.Positions = lower.Lower(checked)

@@ -75,6 +75,26 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// A name that the file beside declares is said to be there.
+func TestSibling(t *testing.T) {
+	fsys := fstest.MapFS{
+		"d/a.hcl": {Data: []byte("workflow \"w\" {\n  step \"a\" { agent = agent.dev }\n  step \"b\" { value = var.limit + local.half }\n}\n")},
+		"d/b.hcl": {Data: []byte("agent \"dev\" { type = \"null\" }\nvariable \"limit\" { default = 1 }\nlocals { half = 2 }\n")},
+	}
+	p, list := Load(fsys, "d/a.hcl", Options{})
+	if len(list) != 3 {
+		t.Fatal(render(list, p.Sources))
+	}
+	for _, d := range list {
+		if !strings.Contains(d.Detail, "declared in d/b.hcl") {
+			t.Errorf("%s: %s", d.Summary, d.Detail)
+		}
+	}
+	if p, list := Load(fsys, "d", Options{}); p.IR == nil {
+		t.Error(render(list, p.Sources))
+	}
+}
+
 func TestPositions(t *testing.T) {
 	p, list := Load(fstest.MapFS{"w.hcl": {Data: []byte("variable \"v\" { default = 1 }\nworkflow \"w\" {\n  input \"i\" { default = 1 }\n  parallel \"p\" {\n    step \"a\" {\n      run  = [\"true\"]\n      when = \"true\"\n    }\n  }\n  output \"o\" { value = 1 }\n}\n")}}, "w.hcl", Options{})
 	if p.IR == nil {
