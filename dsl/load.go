@@ -63,7 +63,7 @@ func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 		list = append(list, noWorkflow(parsed, path))
 	}
 	if list.HasErrors() {
-		if len(texts) == 1 {
+		if len(texts) == 1 && texts[0].name == opts.show(path) {
 			siblings(fsys, path, opts, list, p.Sources)
 		}
 		return p, list.Sort()
