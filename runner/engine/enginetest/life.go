@@ -190,16 +190,21 @@ func boundedBatches(t *testing.T, s Store) {
 func boundedBytes(t *testing.T, s Store) {
 	h := s.Open(t, Factory, newWitness())
 	p := Fan(10, 0)
-	const size = 1 << 20
+	const size = journal.MaxBatchBytes / 8
 	for i := range p.Tasks {
 		p.Tasks[i].With = strings.Repeat("x", size)
 	}
 	run := start(t, h, p)
 	mustEnd(t, s, h, run, event.Succeeded)
+	batches := 0
 	h.Journal(context.Background(), run, func(b journal.Batch) error {
+		batches++
 		if len(b.Body) > journal.MaxBatchBytes+size+4096 {
 			t.Errorf("a batch holds %d bytes", len(b.Body))
 		}
 		return nil
 	})
+	if batches < 3 {
+		t.Errorf("all answers stand in one batch")
+	}
 }

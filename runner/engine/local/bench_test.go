@@ -10,14 +10,12 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
-	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // The figures are events per second, CPU microseconds an event, and for the engine's two the share of the same SQLite's
 // rate, which is measured beside each round, so that a noisy machine hits both alike:
 //
-//	go test -run - -bench 'Chain|Fanout|Bare' -benchtime 5x ./runner/engine/local
+//	go test -run - -bench . -benchtime 5x ./runner/engine/local
 
 const chainLength, fanWidth, fanGroup = 1000, 20_000, 1000
 
@@ -40,12 +38,7 @@ func BenchmarkBareSQLite(b *testing.B) {
 }
 
 func benchRun(b *testing.B, p enginetest.Program, events, group int) {
-	null := executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
-		f := executor.Answer(a)
-		f.Outcome, f.Output = event.OK, a.Agent.With
-		return f
-	})
-	e, err := Open(b.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: null})
+	e, err := Open(b.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: answersOK})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -84,6 +77,32 @@ func BenchmarkOneStep(b *testing.B) {
 		})
 	}
 	m.report(b)
+}
+
+// BenchmarkReplay drives runs that have ended: reading, checking the chain, stepping the machine, comparing digests.
+func BenchmarkReplay(b *testing.B) {
+	for name, p := range map[string]enginetest.Program{"chain": enginetest.Chain(fanWidth / 10), "fanout": enginetest.Fan(fanWidth, fanGroup)} {
+		b.Run(name, func(b *testing.B) {
+			e, err := Open(b.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: answersOK})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close()
+			run := begin(b, e, p)
+			drive := func() {
+				if _, err := e.Drive(context.Background(), run, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			drive()
+			b.ResetTimer()
+			var m meter
+			for range b.N {
+				m.round(len(p.Tasks), drive)
+			}
+			m.report(b)
+		})
+	}
 }
 
 // bare writes events of 200 bytes, group of them a transaction, a row each, with the settings of the store.

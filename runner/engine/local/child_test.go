@@ -115,7 +115,7 @@ func startChild(t *testing.T, o childOrder) *child {
 	t.Helper()
 	b, _ := json.Marshal(o)
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childVariable+"="+string(b))
+	c.Env = append(os.Environ(), childVariable+"="+string(b), "GORACE=atexit_sleep_ms=0")
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {

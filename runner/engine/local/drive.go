@@ -69,7 +69,8 @@ func causeOf(ctx context.Context, err error) error {
 
 // rebuild replays the journal. On the first drive of a run its past is news, and what it asks for is still to be done.
 func (d *drive) rebuild(ctx context.Context) error {
-	h, definition, err := d.engine.Journal(ctx, d.run.id, func(journal.Batch) error { return nil })
+	h := d.run.header
+	definition, err := d.engine.definition(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (d *drive) rebuild(ctx context.Context) error {
 		return fmt.Errorf("run %s: %w", h.Run, err)
 	}
 	d.fold = engine.NewFold(h, m)
-	_, _, err = d.engine.Journal(ctx, d.run.id, func(b journal.Batch) error {
+	err = d.engine.batches(ctx, d.run, func(b journal.Batch) error {
 		events, err := d.fold.Replay(b, &d.out)
 		if err == nil {
 			d.run.status = statusAfter(d.run.status, &d.out)

@@ -12,27 +12,69 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// Journal reads a run's journal. It reads one moment of the store and disturbs no one who drives the run. The batches are
-// as stored: journal.NewReader checks them.
+// Journal reads a run's journal, as far as it goes at the moment of the call. It holds nothing while each runs, and
+// disturbs no one who drives the run. The batches are as stored: journal.NewReader checks them.
 func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error) {
-	tx, err := e.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return journal.Header{}, nil, err
-	}
-	defer tx.Rollback()
-	c, err := scanRun(tx.QueryRowContext(ctx, runRow, run).Scan, run)
+	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
 		return journal.Header{}, nil, plain(err)
 	}
-	definition, err := readDefinition(ctx, tx, c.header)
+	definition, err := e.definition(ctx, c.header)
 	if err != nil {
 		return c.header, nil, err
 	}
-	last, err := readBatches(ctx, tx, c.key, each)
-	if err == nil && last != c.seq {
-		err = fmt.Errorf("%w: run %s: its journal ends at event %d, but events up to %d were stored", journal.ErrBroken, run, last, c.seq)
+	return c.header, definition, e.batches(ctx, &c, each)
+}
+
+// batches gives each batch of a run in turn.
+func (e *Engine) batches(ctx context.Context, c *claimed, each func(journal.Batch) error) error {
+	var from, last uint64
+	for {
+		page, err := e.page(ctx, c.key, from, c.seq)
+		if err != nil {
+			return err
+		}
+		for _, b := range page {
+			if err := each(b); err != nil {
+				return err
+			}
+			from, last = b.First+1, b.Last()
+		}
+		if len(page) == 0 {
+			break
+		}
 	}
-	return c.header, definition, err
+	if last != c.seq {
+		return fmt.Errorf("%w: run %s: its journal ends at event %d, but events up to %d were stored", journal.ErrBroken, c.id, last, c.seq)
+	}
+	return nil
+}
+
+// A page of a journal is what is read at a time: up to so many batches, and no more once there are so many bytes.
+const (
+	pageBatches = 256
+	pageBytes   = 1 << 20
+)
+
+func (e *Engine) page(ctx context.Context, key int64, from, to uint64) (page []journal.Batch, err error) {
+	rows, err := e.read.QueryContext(ctx, "SELECT first, count, digest, link, body FROM batches WHERE run = ? AND first >= ? AND first <= ? ORDER BY first LIMIT ?",
+		key, int64(from), int64(to), pageBatches)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for size := 0; size < pageBytes && rows.Next(); {
+		var first, digest int64
+		var link []byte
+		var b journal.Batch
+		if err := rows.Scan(&first, &b.Count, &digest, &link, &b.Body); err != nil {
+			return nil, err
+		}
+		b.First, b.Digest = uint64(first), uint64(digest)
+		copy(b.Link[:], link)
+		page, size = append(page, b), size+len(b.Body)
+	}
+	return page, rows.Err()
 }
 
 // plain takes the mark for the committer off an error.
@@ -43,10 +85,10 @@ func plain(err error) error {
 	return err
 }
 
-func readDefinition(ctx context.Context, tx *sql.Tx, h journal.Header) ([]byte, error) {
+func (e *Engine) definition(ctx context.Context, h journal.Header) ([]byte, error) {
 	var sum, body []byte
 	var packed bool
-	err := tx.QueryRowContext(ctx, "SELECT sum, packed, body FROM definitions WHERE hash = ?", h.Definition).Scan(&sum, &packed, &body)
+	err := e.read.QueryRowContext(ctx, "SELECT sum, packed, body FROM definitions WHERE hash = ?", h.Definition).Scan(&sum, &packed, &body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("%w: run %s: its definition %s is missing", journal.ErrBroken, h.Run, h.Definition)
 	}
@@ -58,30 +100,6 @@ func readDefinition(ctx context.Context, tx *sql.Tx, h journal.Header) ([]byte, 
 		return nil, fmt.Errorf("%w: run %s: its definition %s has changed", journal.ErrBroken, h.Run, h.Definition)
 	}
 	return body, nil
-}
-
-// readBatches gives each batch of a run in turn, and the number of the last event.
-func readBatches(ctx context.Context, tx *sql.Tx, key int64, each func(journal.Batch) error) (last uint64, err error) {
-	rows, err := tx.QueryContext(ctx, "SELECT first, count, digest, link, body FROM batches WHERE run = ? ORDER BY first", key)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var first, digest int64
-		var link []byte
-		var b journal.Batch
-		if err := rows.Scan(&first, &b.Count, &digest, &link, &b.Body); err != nil {
-			return 0, err
-		}
-		b.First, b.Digest = uint64(first), uint64(digest)
-		copy(b.Link[:], link)
-		if err := each(b); err != nil {
-			return 0, err
-		}
-		last = b.Last()
-	}
-	return last, rows.Err()
 }
 
 // Source returns the text that the run was started from, or nil where none was kept.

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
 )
 
 func TestFind(t *testing.T) {
@@ -132,4 +133,32 @@ func TestCloseEndsDrives(t *testing.T) {
 	if _, err := e.Start(context.Background(), enginetest.Chain(1).Start()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestManyReadersAtOnce reads within the callbacks of more readers than the pool has connections.
+func TestManyReadersAtOnce(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	run := begin(t, e, enginetest.Chain(pageBatches+10)) // two pages
+	if _, err := e.Drive(context.Background(), run, nil); err != nil {
+		t.Fatal(err)
+	}
+	var all, inside sync.WaitGroup
+	inside.Add(2 * readers)
+	for range 2 * readers {
+		all.Go(func() {
+			var once sync.Once
+			n := 0
+			_, _, err := e.Journal(context.Background(), run, func(b journal.Batch) error {
+				once.Do(func() { inside.Done(); inside.Wait() })
+				n += b.Count
+				_, err := e.Get(context.Background(), run)
+				return err
+			})
+			if err != nil || n != pageBatches+11 {
+				t.Errorf("%d events were read, %v", n, err)
+			}
+		})
+	}
+	all.Wait()
 }
