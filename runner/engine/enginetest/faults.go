@@ -188,7 +188,7 @@ func otherMachine(t *testing.T, s Store) {
 	run := start(t, h, diamond())
 	h.Close()
 	h = s.Open(t, Twisted, newWitness())
-	_, err := h.Drive(context.Background(), run, nil)
+	err := drive(context.Background(), s, h, run, nil)
 	var d *engine.Diverged
 	if !errors.As(err, &d) || d.Run != run || d.Event != 1 {
 		t.Fatalf("another machine gives %v", err)

@@ -105,11 +105,11 @@ func (m *machine) move(i int, to event.Status, reason string) {
 
 func (m *machine) begin() {
 	m.begun = true
-	reason := ""
+	status := event.Running
 	if m.program.Twist {
-		reason = "twisted"
+		status = event.Waiting
 	}
-	m.move(-1, event.Running, reason)
+	m.move(-1, status, "")
 	for i := range m.tasks {
 		if m.tasks[i].missing == 0 {
 			m.release(i)
