@@ -97,7 +97,7 @@ type AgentRequest struct {
 type CancelAttempt struct {
 	Ticket uint64 `json:"ticket"`
 	Node   string `json:"node"`
-	Reason string `json:"reason"`
+	Reason string `json:"-"` // in words
 }
 
 // SetTimer asks for a TimerFired at or after Due. Timer counts from 1 over a run, so a number is never used again.
@@ -117,7 +117,7 @@ type CancelTimer struct {
 type End struct {
 	Status  Status                 `json:"status"`
 	Outputs map[string]value.Value `json:"outputs,omitempty"`
-	Error   *Error                 `json:"error,omitempty"`
+	Error   *Error                 `json:"-"`
 	// Limit tells that the run's own timeout or a cancel ended it (exit code 5).
 	Limit bool `json:"limit,omitempty"`
 }
@@ -130,7 +130,7 @@ type Transition struct {
 	To      Status `json:"to,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
 	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
-	Reason string   `json:"reason,omitempty"`
+	Reason string   `json:"-"`
 	Gate   *Verdict `json:"gate,omitempty"`
 	// Result is the node's result as it is now; set when To is terminal, and when an attempt failed and another follows.
 	// It belongs to the machine and must not be changed.
@@ -156,7 +156,7 @@ type Result struct {
 	StdoutLog  string      `json:"-"`
 	StderrLog  string      `json:"-"`
 	Output     value.Value `json:"-"`
-	Error      *Error      `json:"error,omitempty"`
+	Error      *Error      `json:"-"`
 	Attempts   int         `json:"attempts"`
 	Agent      string      `json:"agent,omitempty"`
 	StartedAt  Time        `json:"started_at,omitempty"`
@@ -165,19 +165,39 @@ type Result struct {
 	Computed bool `json:"-"`
 }
 
-// AppendTo writes the bytes that a digest is made of: all commands, then all transitions, a line of JSON each.
+// AppendTo writes the bytes that a digest is made of: all commands, then all transitions, a line of JSON each. Words for
+// people are no part of it (reasons, messages): to say something better must not make an old journal diverge.
 func (r *Reaction) AppendTo(dst []byte) []byte {
 	for i := range r.Commands {
 		dst = appendJSON(dst, &r.Commands[i])
+		if end := r.Commands[i].End; end != nil {
+			dst = appendError(dst, end.Error)
+		}
 	}
-	for i := range r.Transitions {
-		t := &r.Transitions[i]
-		dst = appendJSON(dst, t)
-		if t.Result != nil && t.Result.Computed {
+	for _, t := range r.Transitions {
+		if t.Gate != nil {
+			t.Gate = &Verdict{Gate: t.Gate.Gate, Passed: t.Gate.Passed, Warning: t.Gate.Warning}
+		}
+		dst = appendJSON(dst, &t)
+		if t.Result == nil {
+			continue
+		}
+		dst = appendError(dst, t.Result.Error)
+		if t.Result.Computed {
 			dst = append(value.Append(dst, t.Result.Output), '\n')
 		}
 	}
 	return dst
+}
+
+// appendError writes what an error is, without how it is put.
+func appendError(dst []byte, e *Error) []byte {
+	if e == nil {
+		return dst
+	}
+	facts := *e
+	facts.Message = ""
+	return appendJSON(dst, &facts)
 }
 
 func appendJSON(dst []byte, v any) []byte {

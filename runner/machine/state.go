@@ -67,12 +67,6 @@ type detail struct {
 // streams are what an attempt printed, bounded.
 type streams struct{ stdout, stderr, stdoutLog, stderrLog string }
 
-// tally counts ends by status.
-type tally struct {
-	succeeded, failed, skipped, blocked, cancelled int
-	firstBad                                       string
-}
-
 type item struct {
 	key  string
 	each value.Value
