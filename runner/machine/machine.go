@@ -105,7 +105,11 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 		m.do(m.agenda.pop())
 	}
 	m.out = nil
-	return !m.agenda.empty()
+	if !m.agenda.empty() {
+		return true
+	}
+	assert(m.run == nil || m.ended || len(m.live.by)+len(m.timers) > 0, "the run has not ended and waits for nothing")
+	return false
 }
 
 // do is the table of all that can be on the agenda.

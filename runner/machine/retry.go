@@ -20,12 +20,8 @@ func (m *Machine) failed(r ref, err *event.Error) {
 		return
 	}
 	again, delay, problem := m.again(r, err)
-	if problem != nil {
-		m.fail(r, problem)
-		return
-	}
 	if !again {
-		m.finish(r, event.FailedS, "")
+		m.finish(r, event.FailedS, problem)
 		return
 	}
 	n := m.node(r)
@@ -41,37 +37,38 @@ func (m *Machine) failed(r ref, err *event.Error) {
 }
 
 // again tells whether and after how long a step is tried once more. What a gate refused is not tried again, for the
-// gate said "fail".
-func (m *Machine) again(r ref, err *event.Error) (bool, time.Duration, *event.Error) {
+// gate said "fail". Rules that cannot be computed match nothing; problem says so in words.
+func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duration, problem string) {
 	n, d := m.node(r), m.detail(r)
 	if n.Kind != ir.Step || err.Reason == "gate" || (n.Run == nil && n.Agent == nil) {
-		return false, 0, nil
+		return false, 0, ""
 	}
 	rules, sc := m.rules(n), m.scope(r)
-	attempts, problem := m.number(rules.MaxAttempts, sc, policy.DefaultMaxAttempts, policy.MaxAttempts)
-	if problem != nil {
-		return false, 0, evaluation("retry.max_attempts", problem)
+	attempts, wrong := m.number(rules.MaxAttempts, sc, policy.DefaultMaxAttempts, policy.MaxAttempts)
+	if wrong != nil {
+		return false, 0, "it is not tried again: retry.max_attempts: " + wrong.Error()
 	}
 	if d.attempts >= attempts {
-		return false, 0, nil
+		return false, 0, ""
 	}
 	retried := policy.Retried(err.Kind)
 	if rules.When != nil {
-		holds, problem := m.holds(rules.When, sc)
-		retried = holds && problem == nil
+		if retried, wrong = m.holds(rules.When, sc); wrong != nil {
+			return false, 0, "it is not tried again: retry.when: " + wrong.Error()
+		}
 	}
 	if !retried {
-		return false, 0, nil
+		return false, 0, ""
 	}
 	b, wrong := m.backoff(rules, sc)
 	if wrong != nil {
-		return false, 0, wrong
+		return false, 0, "it is not tried again: " + wrong.Error()
 	}
-	delay := b.Delay(d.attempts+1, policy.Seed(m.run.Run, d.path, d.attempts+1))
+	delay = b.Delay(d.attempts+1, policy.Seed(m.run.Run, d.path, d.attempts+1))
 	if err.RetryAfter > 0 {
 		delay = max(delay, min(time.Duration(err.RetryAfter*float64(time.Second)), policy.MaxRetryAfter))
 	}
-	return true, delay, nil
+	return true, delay, ""
 }
 
 // rules are what the file says of a node's retries. Attributes merge singly: step over agent over workflow.
@@ -98,26 +95,25 @@ func (m *Machine) rules(n *plan.Node) (merged ir.Retry) {
 
 // backoff computes the delays that the rules ask for, with the built-in ones where they say nothing. A base delay beyond
 // the default maximum raises that.
-func (m *Machine) backoff(rules ir.Retry, sc *scope) (b policy.Backoff, wrong *event.Error) {
+func (m *Machine) backoff(rules ir.Retry, sc *scope) (b policy.Backoff, err error) {
 	b = policy.Backoff{Base: policy.DefaultBaseDelay, Max: policy.DefaultMaxDelay, Multiplier: policy.DefaultMultiplier, Jitter: policy.DefaultJitter}
-	var err error
 	if rules.Jitter != "" {
 		b.Jitter = policy.Jitter(rules.Jitter)
 	}
 	if rules.BaseDelay != nil {
 		if b.Base, err = m.duration(rules.BaseDelay, sc); err != nil {
-			return b, evaluation("retry.base_delay", err)
+			return b, fmt.Errorf("retry.base_delay: %w", err)
 		}
 		b.Max = max(b.Max, b.Base)
 	}
 	if rules.MaxDelay != nil {
 		if b.Max, err = m.duration(rules.MaxDelay, sc); err != nil {
-			return b, evaluation("retry.max_delay", err)
+			return b, fmt.Errorf("retry.max_delay: %w", err)
 		}
 	}
 	if rules.Multiplier != nil {
 		if b.Multiplier, err = m.factor(rules.Multiplier, sc); err != nil {
-			return b, evaluation("retry.multiplier", err)
+			return b, fmt.Errorf("retry.multiplier: %w", err)
 		}
 	}
 	return b, nil

@@ -159,7 +159,7 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 		switch attr {
 		case "exit_code":
 			return -1.0, nil
-		case "attempts":
+		case "attempts", "duration":
 			return 0.0, nil
 		}
 		return nil, nil
@@ -180,7 +180,7 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 	case "duration":
 		switch {
 		case d.started == 0:
-			return nil, nil
+			return 0.0, nil
 		case d.finished == 0:
 			return m.now.Sub(d.started).Seconds(), nil
 		}
