@@ -38,7 +38,7 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	}
 	m.show(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.result(r), Name: n.Name, Kind: string(n.Kind)})
 	if !s.open && len(n.Below) > 0 && !m.collector(r) {
-		m.agenda.push(task{do: doCascade, ref: r, status: status, reason: fmt.Sprintf("%q is %s", n.Name, status)})
+		m.agenda.push(task{do: doCascade, ref: r, status: status, reason: fmt.Sprintf("%q %s", n.Name, verb(status))})
 	}
 	if !m.instance(r) {
 		m.tell(r, status)

@@ -82,8 +82,18 @@ func (m *Machine) ready(r ref) {
 // because says which need failed, and how.
 func (m *Machine) because(r ref, needed int) string {
 	o := m.outer(r.frame, needed)
-	how := map[event.Status]string{event.FailedS: "failed", event.Blocked: "is blocked", event.Cancelled: "was cancelled"}
-	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, how[m.state(o).status])
+	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, verb(m.state(o).status))
+}
+
+// verb puts an end that is no success into words.
+func verb(s event.Status) string {
+	switch s {
+	case event.FailedS:
+		return "failed"
+	case event.Blocked:
+		return "is blocked"
+	}
+	return "was " + string(s)
 }
 
 // openGroup lets a group's children go. The group itself starts with the first of them.

@@ -1,0 +1,51 @@
+package machine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/machine"
+)
+
+// TestStepRefusesWhatCannotBe feeds events that no journal of this run can hold. Late answers are another matter: they
+// are part of life, and of the scripts.
+func TestStepRefusesWhatCannotBe(t *testing.T) {
+	start := event.Event{RunStarted: &event.RunStarted{Run: "r", Workflow: "w"}}
+	for name, c := range map[string]struct {
+		before []event.Event
+		ev     event.Event
+		want   string
+	}{
+		"an answer before the start":     {nil, event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 1}}, "comes first"},
+		"a second start":                 {[]event.Event{start}, start, "comes first, and once"},
+		"an answer to nothing":           {[]event.Event{start}, event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 2}}, "attempt 2, which was never started"},
+		"a timer that nobody set":        {[]event.Event{start}, event.Event{TimerFired: &event.TimerFired{Timer: 1}}, "timer 1, which was never set"},
+		"an event of a kind yet unknown": {[]event.Event{start}, event.Event{}, "does not know"},
+	} {
+		m := machine.New(shapeGraph(t, "chain", 2), expr.NewEvaluator())
+		var r event.Reaction
+		for _, ev := range c.before {
+			if err := m.Step(ev); err != nil {
+				t.Fatal(err)
+			}
+			for m.Advance(1, &r) {
+			}
+		}
+		if err := m.Step(c.ev); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestBoundKeepsHeadAndTail(t *testing.T) {
+	if got := machine.Bound("short", 5); got != "short" {
+		t.Errorf("at the bound: %q", got)
+	}
+	text := strings.Repeat("ä", 100) // two bytes each
+	got := machine.Bound(text, 21)
+	if want := "äääää\n[flowrun: 180 bytes left out]\näääää"; got != want {
+		t.Errorf("beyond it: %q, want %q", got, want)
+	}
+}
