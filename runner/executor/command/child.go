@@ -20,6 +20,7 @@ const (
 type child struct {
 	*slot
 	pid     int
+	seen    int          // a member of its group that was alive when last looked at; see living
 	over    *atomic.Bool // instead of a pidfd
 	outW    int          // our copies of the pipes' other ends: while they are open the child's end does not wake us
 	errW    int          // twice more than its pidfd does

@@ -9,8 +9,9 @@
 //
 //   - Execute returns within the attempt's timeout + grace + about one second. Only a process that the kernel cannot
 //     kill (stuck in a device) takes longer, and it is left behind after [killWait].
-//   - The child is reaped, and nothing of its process group is left. A process that made itself a session of its own
-//     (setsid) leaves the group and is not found; it loses its pipes and nothing waits for it.
+//   - The child is reaped, and nothing of its process group runs any more; members whose parent does not reap them stay
+//     as zombies. A process that made itself a session of its own (setsid) leaves the group and is not found; it loses
+//     its pipes and nothing waits for it.
 //   - On Linux the child dies with the driver: the kernel kills it when the thread that started it ends, and that
 //     thread is held for as long as the child lives. On macOS it does not.
 //   - Memory does not grow with output: see [inlineMax], [wholeMax], [lineMax].

@@ -109,7 +109,8 @@ func (c *child) finish(ctx context.Context, e *ended, due time.Time) {
 		go reap(c.pid)
 	case e.why != "":
 		e.status = reap(c.pid)
-		if !c.leave(due) {
+		c.leave(due)
+		if !c.members() {
 			c.drain(context.Background(), lastWait)
 			c.shut()
 			return
@@ -129,14 +130,12 @@ func (c *child) finish(ctx context.Context, e *ended, due time.Time) {
 }
 
 // leave gives the other members of a group that was sent TERM the rest of the grace: a shell dies of it at once, while
-// the agent that it started is still putting its things away. It reports whether there are any left. The number of a
-// group stays taken while it has members.
-func (c *child) leave(due time.Time) (some bool) {
+// the agent that it started is still putting its things away.
+func (c *child) leave(due time.Time) {
 	const beat = 2 * time.Millisecond
-	for c.members() && time.Now().Before(due) {
+	for c.living() && time.Now().Before(due) {
 		c.round(min(beat, until(due)))
 	}
-	return c.members()
 }
 
 // drain reads until both pipes have ended, or the time is over, or ctx is done.
@@ -157,13 +156,14 @@ func (c *child) quiet() bool { return c.fds[fdOut].fd < 0 && c.fds[fdErr].fd < 0
 
 // sweep waits until the killed members of the group are gone.
 func (c *child) sweep() {
-	for due := time.Now().Add(lastWait); c.members() && time.Now().Before(due); {
+	for due := time.Now().Add(lastWait); c.living() && time.Now().Before(due); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// members tells whether anybody is in the child's group, once the child is reaped. Where orphans come to us (we are a
-// container's first process, or a subreaper), nobody else reaps those of the group.
+// members tells whether anybody is in the child's group, dead or alive, once the child is reaped; while there is, the number
+// of the group stays taken. Where orphans come to us (we are a container's first process, or a subreaper), nobody else
+// reaps those of the group.
 func (c *child) members() bool {
 	for {
 		if pid, _ := syscall.Wait4(-c.pid, nil, syscall.WNOHANG, nil); pid <= 0 {

@@ -46,3 +46,7 @@ func pipe() (r, w int, err error) {
 func attributes(pidfd *int, session bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: !session, Setsid: session}
 }
+
+// living tells whether there is a member of the child's group, once the child is reaped. Here the dead count until they are
+// reaped, which launchd does at once.
+func (c *child) living() bool { return c.members() }
