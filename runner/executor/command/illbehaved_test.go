@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -19,9 +20,11 @@ import (
 
 // keyed gives an attempt a key of its own; whoever carries it in the environment descends from the attempt.
 func keyed(a event.Attempt) event.Attempt {
-	a.Key = fmt.Sprintf("test-%d-%d", os.Getpid(), time.Now().UnixNano())
+	a.Key = fmt.Sprintf("test-%d-%d-%06d", os.Getpid(), time.Now().UnixNano(), keys.Add(1))
 	return a
 }
+
+var keys atomic.Int32
 
 // descendants are the living processes that an attempt left behind.
 func descendants(t *testing.T, key string) (pids []int) {
@@ -40,21 +43,21 @@ func descendants(t *testing.T, key string) (pids []int) {
 	return pids
 }
 
+// illBehaved is an agent that breaks the rules.
+type illBehaved struct {
+	name, script string
+	want         string // the start of the answer
+	escapes      bool   // one process leaves the group: the limit that the package comment states
+	with         any
+}
+
 // TestIllBehaved runs agents that break the rules. Each ends within its timeout + grace + 1 s, leaves nobody in
-// its group, and makes us allocate a bounded amount, over its whole life, whatever it says.
+// its group, and makes us allocate a bounded amount, over its whole life, whatever it says. With -short several run at
+// once, and what they make us allocate is counted together.
 func TestIllBehaved(t *testing.T) {
-	const (
-		grace   = 200 * time.Millisecond
-		timeout = 200 * time.Millisecond
-		maxHeap = 16 << 20
-	)
+	const maxHeap = 16 << 20
 	result := `echo '{"type":"result","output":1}'`
-	for _, tc := range []struct {
-		name, script string
-		want         string // the start of the answer
-		escapes      bool   // one process leaves the group: the limit that the package comment states
-		with         any
-	}{
+	cases := []illBehaved{
 		{name: "ignores TERM", script: `trap "" TERM; while :; do sleep 0.05; done`, want: "error transient/timeout/SIGKILL: timed out"},
 		{name: "its grandchild ignores TERM", script: `(trap "" TERM; while :; do sleep 0.05; done) & wait`, want: "error transient/timeout/SIGTERM: timed out"},
 		{name: "sleeps for ever", script: `sleep 1000`, want: "error transient/timeout/SIGTERM: timed out"},
@@ -77,52 +80,72 @@ func TestIllBehaved(t *testing.T) {
 		{name: "a result too late", script: `(sleep 5; ` + result + `) &`, want: "error exit=0 blocking/bad_json: the agent said nothing"},
 		{name: "junk and half JSON", script: `printf 'hello\n\377\376\n{"type":"result","outp'`, want: "error exit=0 blocking/bad_json: the agent's output is no JSON"},
 		{name: "junk, then a result", script: `printf 'hello\n\377{"type":\n'; ` + result, want: "ok exit=0"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			x := newTest(t, Options{Grace: grace, LogDir: t.TempDir()})
-			a := keyed(agent(tc.script))
-			a.Timeout, a.Agent.With = timeout, tc.with
-			if strings.HasPrefix(tc.want, "ok") || strings.Contains(tc.want, "exit=") {
-				a.Timeout = 10 * time.Second // it ends by itself; only holdWait may be added
-			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			start := time.Now()
-			f := do(x, a)
-			took := time.Since(start)
-			runtime.ReadMemStats(&after)
+	}
+	if testing.Short() {
+		before := allocated()
+		var next atomic.Int32
+		parallel(len(cases), func() { tc := cases[next.Add(1)-1]; t.Run(tc.name, tc.test) })
+		if n := allocated() - before; n > uint64(len(cases))*maxHeap/4 {
+			t.Errorf("%d bytes were allocated", n)
+		}
+		return
+	}
+	for _, tc := range cases {
+		before := allocated()
+		t.Run(tc.name, tc.test)
+		if n := allocated() - before; n > maxHeap {
+			t.Errorf("%s: %d bytes were allocated", tc.name, n)
+		}
+	}
+}
 
-			if got := brief(f); !strings.HasPrefix(got, tc.want) {
-				t.Errorf("got  %s\nwant %s", got, tc.want)
-			}
-			if took > timeout+grace+time.Second {
-				t.Errorf("it took %s", took)
-			}
-			if n := after.TotalAlloc - before.TotalAlloc; n > maxHeap {
-				t.Errorf("%d bytes were allocated", n)
-			}
-			if len(f.Stdout) > 3*inlineMax || len(f.Stderr) > 3*inlineMax {
-				t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
-			}
-			left := descendants(t, a.Key)
-			if tc.escapes {
-				if len(left) != 1 {
-					t.Errorf("%d processes are left; the one that escaped is what we know of", len(left))
-				}
-				for _, pid := range left {
-					syscall.Kill(pid, syscall.SIGKILL)
-				}
-			} else if len(left) != 0 {
-				t.Errorf("left behind: %v", left)
-			}
-		})
+// allocated is how much was ever allocated.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+func (tc illBehaved) test(t *testing.T) {
+	const (
+		grace   = 200 * time.Millisecond
+		timeout = 200 * time.Millisecond
+	)
+	x := newTest(t, Options{Grace: grace, LogDir: t.TempDir()})
+	a := keyed(agent(tc.script))
+	a.Timeout, a.Agent.With = timeout, tc.with
+	if strings.HasPrefix(tc.want, "ok") || strings.Contains(tc.want, "exit=") {
+		a.Timeout = 10 * time.Second // it ends by itself; only holdWait may be added
+	}
+	start := time.Now()
+	f := do(x, a)
+	took := time.Since(start)
+
+	if got := brief(f); !strings.HasPrefix(got, tc.want) {
+		t.Errorf("got  %s\nwant %s", got, tc.want)
+	}
+	if took > timeout+grace+time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if len(f.Stdout) > 3*inlineMax || len(f.Stderr) > 3*inlineMax {
+		t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
+	}
+	left := descendants(t, a.Key)
+	if !tc.escapes && len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if tc.escapes && len(left) != 1 {
+		t.Errorf("%d processes are left; the one that escaped is what we know of", len(left))
+	}
+	for _, pid := range left {
+		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
 // A shell dies of TERM at once; what it started gets the grace all the same.
 func TestGroupGetsTheGrace(t *testing.T) {
 	x := newTest(t, Options{Grace: 5 * time.Second})
-	a := keyed(script(`(trap 'sleep 0.3; echo put away; exit' TERM; while :; do sleep 0.01; done); true`))
+	a := keyed(script(`(trap 'sleep 0.1; echo put away; exit' TERM; while :; do sleep 0.01; done); true`))
 	a.Timeout = 200 * time.Millisecond
 	start := time.Now()
 	f := do(x, a)
