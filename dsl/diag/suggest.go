@@ -1,12 +1,23 @@
 package diag
 
-// Nearest returns the candidate that a mistyped name most likely meant, or "": the one with the smallest edit distance
-// (insert, delete, replace, swap of neighbours), if that is at most a third of the name's length, at least one. Ties go
-// to the first candidate.
+import "strings"
+
+// MinTypo is the length from which on a name can be a mistyped one: every name of one letter is one letter away from
+// every other.
+const MinTypo = 3
+
+// Nearest returns the candidate that a mistyped name most likely meant, or "": one that differs in case only, or else the
+// one with the smallest edit distance (insert, delete, replace, swap of neighbours), if the name has at least [MinTypo]
+// bytes and the distance is at most a third of them. Ties go to the first candidate.
 func Nearest(name string, candidates []string) string {
-	best, bound := "", max(1, len(name)/3)+1
+	best, bound := "", len(name)/3+1
 	for _, c := range candidates {
-		if abs(len(c)-len(name)) >= bound || c == name {
+		switch {
+		case c == name:
+			continue
+		case strings.EqualFold(c, name):
+			return c
+		case len(name) < MinTypo || abs(len(c)-len(name)) >= bound:
 			continue
 		}
 		if d := distance(name, c, bound); d < bound {

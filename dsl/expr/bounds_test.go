@@ -148,6 +148,31 @@ func TestFileBounds(t *testing.T) {
 	}
 }
 
+// An evaluator keeps trees for MaxKeptBytes of text, and begins anew with the one beyond.
+func TestKeptTrees(t *testing.T) {
+	ev := NewEvaluator()
+	const each = 512 << 10
+	eval := func(i int) {
+		text := fmt.Sprintf("%d", i)
+		e := &ir.Expr{Kind: ir.HCL, Text: text + strings.Repeat(" ", each-len(text))}
+		if v, err := ev.Eval(e, nil); err != nil || v != float64(i) {
+			t.Fatal(v, err)
+		}
+	}
+	for i := range MaxKeptBytes / each {
+		eval(i)
+		eval(i) // what is kept counts once
+	}
+	if len(ev.trees) != MaxKeptBytes/each || ev.kept != MaxKeptBytes {
+		t.Errorf("%d trees of %d bytes at the bound", len(ev.trees), ev.kept)
+	}
+	eval(-1)
+	if len(ev.trees) != 1 || ev.kept != each {
+		t.Errorf("%d trees of %d bytes beyond the bound", len(ev.trees), ev.kept)
+	}
+	eval(0)
+}
+
 // Functions over maps give the same a thousand times.
 func TestDeterminism(t *testing.T) {
 	env, s := sameEnv(t)

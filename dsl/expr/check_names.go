@@ -113,8 +113,10 @@ func (c *checker) unknownName(n *ref, root *Root) {
 
 // sorted are the declared names in order, or none where enough was suggested.
 func (r *Root) sorted() []string {
-	if len(r.Names) > 8 && r.suggested.Add(1) > MaxSuggestions {
-		return nil
+	if len(r.Names) > 8 {
+		if r.suggested++; r.suggested > MaxSuggestions {
+			return nil
+		}
 	}
 	return slices.Sorted(maps.Keys(r.Names))
 }

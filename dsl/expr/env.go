@@ -1,14 +1,13 @@
 package expr
 
 import (
-	"sync/atomic"
-
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// Env says what names one place in a file may read, with their types. Checking changes nothing in it that can be seen, so
-// places that may read the same can share it, and environments that differ in some roots can share the others.
+// Env says what names one place in a file may read, with their types. Checking changes nothing in it but how often names
+// were suggested, so places that may read the same can share it, and environments that differ in some roots can share the
+// others; not between goroutines.
 type Env struct {
 	// Roots are the names that an expression may begin with: "var", "local", "input", "step", "each", "run",
 	// "attempt", "iteration", "result", "error", "feedback", "previous".
@@ -32,7 +31,7 @@ type Root struct {
 	// Hidden are names that are declared but cannot be read here, with a sentence that says what to do instead.
 	Hidden map[string]string
 
-	suggested atomic.Int32
+	suggested int // how often names were suggested
 }
 
 // MaxSuggestions bounds how many unknown names below one root are compared with all that are declared: a file with

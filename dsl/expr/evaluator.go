@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -12,9 +11,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Evaluator implements [ir.Evaluator] for both languages. It parses a text on first use and keeps the result, so one
-// evaluator serves a run, or many, and grows with the number of different texts. It is safe for concurrent use.
-type Evaluator struct{ trees sync.Map } // of source to *tree
+// Evaluator implements [ir.Evaluator] for both languages. It parses a text on first use and keeps the result, up to
+// [MaxKeptBytes] of text. Like the machine that it belongs to it is used by one goroutine at a time.
+type Evaluator struct {
+	trees map[source]*tree
+	kept  int // bytes of text in trees
+}
 
 // source is what a tree depends on: a dash in a text is a minus or part of a name, as the names say that it reads.
 type source struct {
@@ -37,7 +39,7 @@ func sourceOf(e *ir.Expr) source {
 }
 
 // NewEvaluator makes an evaluator without anything parsed yet.
-func NewEvaluator() *Evaluator { return &Evaluator{} }
+func NewEvaluator() *Evaluator { return &Evaluator{trees: map[source]*tree{}} }
 
 var _ ir.Evaluator = (*Evaluator)(nil)
 
@@ -63,14 +65,18 @@ func (ev *Evaluator) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
 
 func (ev *Evaluator) tree(e *ir.Expr) (*tree, error) {
 	key := sourceOf(e)
-	if t, ok := ev.trees.Load(key); ok {
-		return t.(*tree), nil
+	if t := ev.trees[key]; t != nil {
+		return t, nil
 	}
 	t, err := parse(e)
 	if err != nil {
 		return nil, fmt.Errorf("reading the stored expression %q: %w", shorten(e.Text), err)
 	}
-	ev.trees.Store(key, t)
+	if ev.kept += len(key.text); ev.kept > MaxKeptBytes { // forget all: which are read again soon is not worth knowing
+		clear(ev.trees)
+		ev.kept = len(key.text)
+	}
+	ev.trees[key] = t
 	return t, nil
 }
 

@@ -35,6 +35,9 @@ const (
 	MaxResultBytes = 16 << 20
 	// MaxTypeSize bounds the parts of an inferred type. Members of larger ones are typed any, for the same reason.
 	MaxTypeSize = 1000
+	// MaxKeptBytes bounds the text whose trees an evaluator keeps: 80,000 conditions of the usual 50 bytes. A tree takes 10
+	// to 100 times the memory of its text.
+	MaxKeptBytes = 4 << 20
 	// maxPath bounds the members in one path, a.b.c….
 	maxPath = 100
 	// maxTreeDepth bounds recursion over a syntax tree that somebody else parsed: long chains of operators are deep, too.

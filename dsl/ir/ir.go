@@ -246,7 +246,7 @@ type Scope interface {
 }
 
 // Evaluator computes expressions. It is pure: equal text and equal scope give equal results for one Behaviour number.
-// It is not safe for concurrent use unless it says so. The result is converted to nothing: the caller knows what it
+// It serves one machine, and like it one goroutine at a time. The result is converted to nothing: the caller knows what it
 // needs. A Condition evaluates to a bool or fails.
 type Evaluator interface {
 	Eval(e *Expr, s Scope) (value.Value, error)

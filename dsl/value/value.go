@@ -24,7 +24,7 @@ import (
 // Value is JSON data; see the package comment for the Go types that it may hold.
 type Value = any
 
-// MaxDepth bounds how deep lists and objects may lie in each other (SEMANTICS: depth 64).
+// MaxDepth bounds how deep lists and objects may lie in each other: as deep as brackets may in a file.
 const MaxDepth = 64
 
 // MaxNumber is the largest magnitude of a whole number that float64 holds exactly (2^53). Larger numbers are refused
