@@ -29,11 +29,6 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "../../testdata/script", RequireUniqueNames: true, RequireExplicitExec: true, UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "await": await, "json": jsonField},
-		Setup: func(e *testscript.Env) error {
-			covered := filepath.Join(e.WorkDir, ".covered") // a test binary that counts coverage complains without one
-			e.Setenv("GOCOVERDIR", covered)
-			return os.Mkdir(covered, 0o700)
-		},
 	})
 }
 

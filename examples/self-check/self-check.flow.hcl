@@ -53,7 +53,7 @@ workflow "self-check" {
       run     = <<-SH
         profile=$(mktemp)
         trap 'rm -f "$profile"' EXIT
-        go test -short -timeout 14m -coverprofile="$profile" ./... >&2
+        go test -short -timeout 14m -coverpkg=./... -coverprofile="$profile" ./... >&2
         percent=$(go tool cover -func="$profile" | awk 'END { sub("%", "", $NF); print $NF }')
         printf '{"percent": %s, "packages": %d}\n' "$percent" "$(go list ./... | wc -l)"
       SH
