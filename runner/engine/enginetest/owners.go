@@ -65,6 +65,50 @@ func cancelBeforeDrive(t *testing.T, s Store) {
 	cancelled(t, s, s.Open(t, Factory, newWitness()), run)
 }
 
+// cancelBetweenDrives kills the host at each of its commits and cancels the run before the next one takes over.
+func cancelBetweenDrives(t *testing.T, s Store) {
+	for n := 1; ; n++ {
+		h := s.Open(t, Factory, newWitness())
+		run := start(t, h, diamond())
+		h.CrashAt(n, false)
+		if err := drive(context.Background(), s, h, run, nil); err == nil {
+			return // it lived to the end
+		} else if !errors.Is(err, ErrCrashed) || n > 100 {
+			t.Fatalf("commit %d: %v", n, err)
+		}
+		second := newWitness()
+		h = s.Open(t, Factory, second)
+		if err := h.Cancel(context.Background(), run, "enough"); err != nil {
+			t.Fatal(err)
+		}
+		cancelled(t, s, h, run)
+		if second.count() != 0 {
+			t.Errorf("commit %d: the run was cancelled, and then %v started", n, second.calls)
+		}
+		h.Close()
+	}
+}
+
+// cancelInBatch cancels a run while the attempt is under way whose answer frees the last task, so that a host that takes
+// both in at once is asked to start and to cancel it.
+func cancelInBatch(t *testing.T, s Store) {
+	w := newWitness()
+	var h Host
+	h = s.Open(t, Factory, executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		if a.Name == "a" {
+			if err := h.Cancel(ctx, a.Run, "enough"); err != nil {
+				t.Error(err)
+			}
+		}
+		return w.Execute(ctx, a)
+	}))
+	run := start(t, h, Program{Tasks: []Task{{Name: "first", Null: true}, {Name: "a", Null: true, After: []string{"first"}}, {Name: "b", After: []string{"a"}}}})
+	cancelled(t, s, h, run)
+	if n := len(w.took("b")); n != 0 {
+		t.Errorf("the run was cancelled, and then its last task started %d times", n)
+	}
+}
+
 func cancelFromOutside(t *testing.T, s Store) {
 	h, _, run, done := hanging(t, s)
 	other := s.Open(t, Factory, newWitness())

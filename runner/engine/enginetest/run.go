@@ -36,6 +36,8 @@ func Run(t *testing.T, h Harness) {
 		{"another machine is noticed", false, otherMachine},
 		{"a cancel reaches live attempts", true, cancelLive},
 		{"a cancel waits for a driver", false, cancelBeforeDrive},
+		{"a cancel while nobody drives starts nothing again", false, cancelBetweenDrives},
+		{"what starts and is cancelled in one batch never starts", false, cancelInBatch},
 		{"a cancel comes from another process", true, cancelFromOutside},
 		{"a cancel of what has ended does nothing", false, cancelAfterEnd},
 		{"a run has one driver", true, oneDriver},

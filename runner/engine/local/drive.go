@@ -101,8 +101,9 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	}
 	d.live = newAttempts(d.engine.options.Executor, d.engine.now)
 	d.engine.at(d)
-	d.begin()
-	err = d.loop(ctx)
+	if err = d.begin(); err == nil {
+		err = d.loop(ctx)
+	}
 	gone := d.live.stop(d.engine.options.StopGrace)
 	if closing := d.mark.close(); closing != nil {
 		err = errors.Join(err, d.engine.commits.fail(closing))
@@ -115,17 +116,23 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	return *d.fold.End(), nil
 }
 
-// begin does what stands between the past and the first new event.
-func (d *drive) begin() {
-	if !d.run.driven {
+// begin does what stands between the past and the first new event. What came in while nobody drove is fed first, so that
+// an attempt that is no longer wanted is not asked for again.
+func (d *drive) begin() error {
+	if err := d.engine.explain(d.lookAround()); err != nil {
+		return err
+	}
+	if !d.run.driven && len(d.queue) == 0 {
 		d.carryOut(d.out.Commands) // of the journal's only batch
-		return
+		return nil
 	}
 	for _, t := range d.fold.Timers() {
 		d.timers.add(t)
 	}
 	why := "resumed"
 	switch {
+	case !d.run.driven:
+		why = "nobody drove it before"
 	case d.run.alive:
 		why = fmt.Sprintf("taken over from process %d", d.run.pid)
 	case !d.run.clean:
@@ -134,6 +141,7 @@ func (d *drive) begin() {
 	d.queue = append(d.queue, event.Event{DriverChanged: &event.DriverChanged{
 		Lost: !d.run.clean, Driver: d.run.epoch, Why: why, DeathLimit: d.engine.options.DeathLimit,
 	}})
+	return nil
 }
 
 // loop gathers, feeds, appends and acts until the run has ended.
@@ -225,10 +233,15 @@ func statusAfter(s event.Status, r *event.Reaction) event.Status {
 	return s
 }
 
-// carryOut does what the machine asked for. Null agents are answered here and now, for the next batch.
+// carryOut does what the machine asked for. Null agents, and what is no longer wanted, are answered here and now, for the
+// next batch.
 func (d *drive) carryOut(commands []event.Command) {
+	unwanted := engine.Unwanted(commands)
 	for i := range commands {
 		switch c := &commands[i]; {
+		case c.Start != nil && unwanted[c.Start.Ticket]:
+			f := neverStarted(*c.Start)
+			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 		case c.Start != nil && direct(c.Start):
 			f := d.live.execute(d.live.ctx, *c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})

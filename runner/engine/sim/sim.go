@@ -270,15 +270,14 @@ func (d *driver) rebuild() error {
 		}
 		d.show(events, &r, d.s.driven)
 	}
-	first := !d.s.driven
+	d.lookAround()
+	first := !d.s.driven && len(d.pending) == 0
 	d.s.driven = true
 	switch {
 	case d.fold.End() != nil:
 	case first:
-		for _, c := range r.Commands {
-			d.carryOut(c)
-		}
-	default:
+		d.carryOut(r.Commands)
+	default: // what came in while nobody drove is fed first
 		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: !d.s.clean, DeathLimit: d.e.opts.DeathLimit}})
 		for _, t := range d.fold.Timers() {
 			d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t})
@@ -335,10 +334,8 @@ func (d *driver) turn(ctx context.Context) error {
 	if dies {
 		cut = e.rng.IntN(cut)
 	}
-	for _, c := range r.Commands[:cut] {
-		if ctx.Err() == nil {
-			d.carryOut(c)
-		}
+	if ctx.Err() == nil {
+		d.carryOut(r.Commands[:cut])
 	}
 	if dies {
 		return ErrCrashed
@@ -364,14 +361,19 @@ func (d *driver) dies(p float64) bool {
 	return true
 }
 
-// gather moves the clock to the next thing that happens and takes all that has happened by then, in order.
-func (d *driver) gather() {
+// lookAround takes what has come into the inbox.
+func (d *driver) lookAround() {
 	for _, x := range d.s.inbox {
 		if x.Inbox > d.taken {
 			d.taken = x.Inbox
 			d.pending = append(d.pending, event.Event{External: &x})
 		}
 	}
+}
+
+// gather moves the clock to the next thing that happens and takes all that has happened by then, in order.
+func (d *driver) gather() {
+	d.lookAround()
 	for len(d.pending) == 0 && len(d.queue) > 0 {
 		next := heap.Pop(&d.queue).(coming)
 		d.e.now = max(d.e.now, next.at)
@@ -398,10 +400,20 @@ func (d *driver) take(c coming) {
 	}
 }
 
-// carryOut does one command.
-func (d *driver) carryOut(c event.Command) {
+func (d *driver) carryOut(commands []event.Command) {
+	unwanted := engine.Unwanted(commands)
+	for _, c := range commands {
+		d.do(c, unwanted)
+	}
+}
+
+// do carries out one command.
+func (d *driver) do(c event.Command, unwanted map[uint64]bool) {
 	e := d.e
 	switch {
+	case c.Start != nil && unwanted[c.Start.Ticket]:
+		answer := failure(*c.Start, event.Fatal, "cancelled", "cancelled before it started")
+		d.plan(coming{at: e.now, answer: &answer})
 	case c.Start != nil:
 		a := *c.Start
 		d.live[a.Ticket] = a
