@@ -16,9 +16,12 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
+// memory is a file system of one file, w.hcl.
+func memory(src string) fstest.MapFS { return fstest.MapFS{"w.hcl": {Data: []byte(src)}} }
+
 // load loads one file from memory.
 func load(src []byte) (*Program, string) {
-	p, list := Load(fstest.MapFS{"w.hcl": {Data: src}}, "w.hcl", Options{})
+	p, list := Load(memory(string(src)), "w.hcl", Options{})
 	return p, render(list, p.Sources)
 }
 
@@ -155,7 +158,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add([]byte(wide(3)))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		p, list := Load(fstest.MapFS{"w.hcl": {Data: src}}, "w.hcl", Options{})
+		p, list := Load(memory(string(src)), "w.hcl", Options{})
 		if (p.IR == nil) != list.HasErrors() {
 			t.Fatalf("program %v, findings %v", p.IR != nil, list)
 		}

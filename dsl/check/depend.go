@@ -15,6 +15,10 @@ type use struct {
 	at    diag.Range // where it is said
 }
 
+// needing are the attributes of a result that are there after success only, and the whole of it: who reads one of them
+// needs the node, who reads others observes it.
+var needing = map[string]bool{"output": true, "stdout": true, "instances": true, "": true}
+
 // MaxShownCircle bounds how many members of a circle a message names.
 const MaxShownCircle = 12
 
@@ -56,7 +60,7 @@ func (c *checker) depend(w *Workflow, n *Node) (uses []use) {
 	n.each(func(a *Attr, e *ir.Expr) {
 		for _, r := range e.Reads {
 			if r.Root == "step" {
-				add(r.Name, r.Attr == "output" || r.Attr == "stdout" || r.Attr == "", func() diag.Range { return a.locate(r.Name) })
+				add(r.Name, needing[r.Attr], func() diag.Range { return a.locate(r.Name) })
 			}
 		}
 	})

@@ -30,21 +30,15 @@ var (
 		"exit_code": value.IntType, "signal": value.StringType.OrNull(), "gate": value.StringType.OrNull(),
 		"node": value.StringType.OrNull(), "attempt": value.IntType.OrNull(), "retry_after": value.NumberType.OrNull(),
 	})
-	runType = value.Object(map[string]value.Type{
-		"id": value.StringType, "workflow": value.StringType, "started_at": value.StringType,
-	})
 	statusType = value.Type{Kind: value.StringT, Enum: schema.Statuses}
+	runType    = value.Object(map[string]value.Type{
+		"id": value.StringType, "workflow": value.StringType, "started_at": value.StringType,
+		"status": statusType, "failed": value.List(value.StringType), "error": errorType.OrNull(),
+	})
 )
 
-// resultType is the object that step.NAME is, for a type of its output and of its stdout. Whoever reads stdout waits for
-// success, so that of a program that ran is there; stderr may be read after any end.
-func resultType(output, stdout value.Type) value.Type {
-	return value.Object(map[string]value.Type{
-		"output": output, "status": statusType, "exit_code": value.IntType, "stdout": stdout, "stderr": value.StringType.OrNull(),
-		"error": errorType.OrNull(), "attempts": value.IntType, "duration": value.NumberType,
-		"started_at": value.StringType.OrNull(), "finished_at": value.StringType.OrNull(), "agent": value.StringType.OrNull(),
-	})
-}
+// ended hides what is known of a run at its end from all but its outputs.
+var ended = map[string]string{"status": notEnded, "failed": notEnded, "error": notEnded}
 
 // Why a name of the language cannot be read in a place.
 const (
@@ -59,10 +53,17 @@ const (
 	notIteration = "iteration counts the rounds of a repeat, which is not carried out by this release yet."
 	notLast      = "last is the round before of a repeat, which is not carried out by this release yet."
 	notFeedback  = "feedback is what a gate says to the next attempt with on_fail = \"retry\", which is not carried out by this release yet."
+	notEnded     = "It is known at the end of the run: outputs of the workflow can read it. What has become of a node is step.NAME.status."
+	notPicked    = "It names who won where a node picks one of several, which is not carried out by this release yet."
+	notRepeated  = "It counts the rounds of a repeat, which is not carried out by this release yet."
 	notFixed     = "A default is fixed before anything is known; write the value out."
 )
 
 func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
+
+func resultRoot(what string, t value.Type) *expr.Root {
+	return &expr.Root{What: what, Type: t, HiddenAttrs: laterAttrs}
+}
 
 // makeGlobals builds the roots that all workflows share. Types of locals are filled in as they become known.
 func (c *checker) makeGlobals() {
@@ -107,7 +108,12 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 
 // gateEnv is for gates at the top.
 func (c *checker) gateEnv() *expr.Env {
-	return c.env(roots{"result": root("result", resultType(value.AnyType, value.AnyType))},
+	return c.gateEnvOf(resultType(value.AnyType, value.AnyType, nullType, nullType))
+}
+
+// gateEnvOf is for gates at the top that judge a result of a known type.
+func (c *checker) gateEnvOf(result value.Type) *expr.Env {
+	return c.env(roots{"result": resultRoot("result", result)},
 		map[string]string{"step": "A gate at the top serves any step; write the gate inside the step to read other steps.", "input": "A gate at the top serves any workflow; write the gate inside the step to read inputs."})
 }
 
@@ -135,6 +141,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		return e
 	}
 	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
+	if at == inOutput {
+		more["run"] = root("run", runType)
+	}
 	if at != inWorkflow && (n != nil || at == inOutput) {
 		more["step"] = w.steps(n, at)
 	}
@@ -143,9 +152,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	}
 	switch {
 	case k.prev != nil:
-		more["previous"] = root("previous", w.resultFor(k.prev, n))
+		more["previous"] = resultRoot("previous", w.resultFor(k.prev, n))
 	case k.first:
-		more["previous"] = root("previous", anyResult.OrNull())
+		more["previous"] = resultRoot("previous", anyResult.OrNull())
 	}
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)
@@ -155,7 +164,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	case inRetry:
 		more["error"] = root("error", errorType)
 	case inGate:
-		more["result"] = root("result", resultType(n.output, n.stdout(true)))
+		more["result"] = resultRoot("result", n.judged())
 	}
 	e := c.env(more, map[string]string{"step": "An attribute of the workflow is evaluated before any step has run."})
 	w.envs[k] = e

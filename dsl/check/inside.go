@@ -53,7 +53,7 @@ func (w *Workflow) steps(n *Node, at where) *expr.Root {
 			names[word] = certain(w.resultFor(to, n), asked[word])
 		}
 	})
-	return &expr.Root{What: all.What, Names: names, Decl: all.Decl}
+	return &expr.Root{What: all.What, Names: names, HiddenAttrs: all.HiddenAttrs, Decl: all.Decl}
 }
 
 // asked lists the attributes of other nodes that the conditions on and around a node read: step.X.status in a when.
@@ -75,8 +75,8 @@ func (n *Node) asked(at where) map[string][]string {
 	return out
 }
 
-// certain is a result type without null where a condition has asked: about the status, the error or the exit code, which
-// tell how the node ended, or about the attribute itself. Whether the condition draws the right conclusion from what it
+// certain is a result type without null where a condition has asked: about the status, the error, the exit code or the
+// counts, which tell how the node ended, or about the attribute itself. Whether the condition draws the right conclusion from what it
 // asked is its author's business.
 func certain(t value.Type, asked []string) value.Type {
 	if len(asked) == 0 {
@@ -85,7 +85,7 @@ func certain(t value.Type, asked []string) value.Type {
 	attrs := make(map[string]value.Type, len(t.Attrs))
 	for name, a := range t.Attrs {
 		for _, q := range asked {
-			if ended := q == "status" || q == "error" || q == "exit_code"; q == name || ended && (name == "output" || name == "stdout" || name == "error") {
+			if a.Kind != value.Null && (q == name || tellEnd[q] && toldByEnd[name]) {
 				a.Nullable = a.IsAny()
 			}
 		}
@@ -93,6 +93,12 @@ func certain(t value.Type, asked []string) value.Type {
 	}
 	return value.Object(attrs)
 }
+
+// tellEnd are the attributes that tell how a node ended, toldByEnd those that are known to be there from that.
+var (
+	tellEnd   = map[string]bool{"status": true, "error": true, "exit_code": true, "counts": true}
+	toldByEnd = map[string]bool{"output": true, "stdout": true, "error": true, "instances": true, "counts": true}
+)
 
 // mentions calls f with every word in the text of the node's own expressions, and the word before it.
 func (n *Node) mentions(f func(before, word string)) {

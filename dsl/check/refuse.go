@@ -48,7 +48,7 @@ func (c *checker) unknown(w *Workflow, n *Node, name string, at diag.Range) {
 		d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 		d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(w.ByName[near].Block)}}
 		d.Edit = &diag.Edit{Range: at, Text: "step." + near}
-	} else if len(w.names) <= 8 {
+	} else if len(w.names) > 0 && len(w.names) <= 8 {
 		d.Detail += fmt.Sprintf(" There are %s.", strings.Join(w.names, ", "))
 	}
 	c.report(d)

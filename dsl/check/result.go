@@ -4,49 +4,77 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-var anyResult = resultType(value.AnyType, value.StringType.OrNull())
+// resultType is the object that step.NAME is, for the types of what differs between nodes. Whoever reads stdout waits for
+// success, so that of a program that ran is there; stderr may be read after any end.
+func resultType(output, stdout, instances, counts value.Type) value.Type {
+	return value.Object(map[string]value.Type{
+		"output": output, "status": statusType, "exit_code": value.IntType, "stdout": stdout, "stderr": value.StringType.OrNull(),
+		"error": errorType.OrNull(), "attempts": value.IntType, "duration": value.NumberType,
+		"started_at": value.StringType.OrNull(), "finished_at": value.StringType.OrNull(), "agent": value.StringType.OrNull(),
+		"instances": instances, "counts": counts, "winner": nullType, "iterations": nullType,
+	})
+}
+
+// laterAttrs are attributes of results that are null in this release.
+var laterAttrs = map[string]string{"winner": notPicked, "iterations": notRepeated}
+
+var (
+	nullType   = value.Type{Kind: value.Null, Nullable: true}
+	countsType = value.Object(map[string]value.Type{"total": value.IntType, "succeeded": value.IntType, "failed": value.IntType, "skipped": value.IntType})
+	anyResult  = resultType(value.AnyType, value.StringType.OrNull(), value.AnyType, countsType.OrNull())
+)
+
+// judged is the type of what a gate judges: the result of one attempt of one instance.
+func (n *Node) judged() value.Type { return resultType(n.output, n.stdout(true), nullType, nullType) }
 
 // resultFor is the type of the whole result of a node, as a reader sees it who is in another node, or in none.
 func (w *Workflow) resultFor(n, reader *Node) value.Type {
-	out := n.output
-	if out.Kind == "" {
+	if n.output.Kind == "" {
 		return anyResult
 	}
-	if a := n.attr("for_each"); a != nil {
-		if a.Expr == nil {
-			return anyResult
-		}
-		switch a.Expr.Type.Kind {
-		case value.ListT, value.TupleT:
-			out = value.List(n.instance(out))
-		case value.SetT, value.MapT, value.ObjectT:
-			out = value.Map(n.instance(out))
-		default:
-			out = value.AnyType
-		}
-	}
 	skippable := n.skippable(reader)
-	if skippable {
-		out.Nullable = true
+	if n.attr("for_each") != nil {
+		return n.collected(skippable)
 	}
-	stdout := n.stdout(!skippable)
+	out, stdout := n.output, n.stdout(!skippable)
+	out.Nullable = out.Nullable || skippable
 	if out.Kind == value.StringT && len(out.Enum) == 0 && stdout.Nullable == out.Nullable {
 		return textResult[out.Nullable]
 	}
-	return resultType(out, stdout)
+	return resultType(out, stdout, nullType, nullType)
+}
+
+// collected is the type of the result of a node with for_each: what its instances made, by position or by key.
+func (n *Node) collected(skippable bool) value.Type {
+	e := n.Expr("for_each")
+	if e == nil {
+		return anyResult
+	}
+	stdout, counts := value.StringType.OrNull(), countsType
+	output, out := n.instance(n.output), value.AnyType
+	one := resultType(output, n.stdout(n.attr("when") == nil), nullType, nullType)
+	instances := value.AnyType
+	switch e.Type.Kind {
+	case value.ListT, value.TupleT:
+		out, instances = value.List(output), value.List(one)
+	case value.SetT, value.MapT, value.ObjectT:
+		out, instances = value.Map(output), value.Map(one)
+	}
+	if skippable {
+		out.Nullable, instances.Nullable, counts.Nullable = true, true, true
+	}
+	return resultType(out, stdout, instances, counts)
 }
 
 // textResult holds the commonest result types, certain and possibly null, so that ten thousand steps share them.
 var textResult = map[bool]value.Type{
-	false: resultType(value.StringType, value.StringType),
-	true:  resultType(value.StringType.OrNull(), value.StringType.OrNull()),
+	false: resultType(value.StringType, value.StringType, nullType, nullType),
+	true:  resultType(value.StringType.OrNull(), value.StringType.OrNull(), nullType, nullType),
 }
 
-var nullType = value.Type{Kind: value.Null, Nullable: true}
-
-// stdout is the type of a node's stdout; certain says that the node cannot have been skipped.
+// stdout is the type of the stdout of one instance; certain says that it cannot have been skipped.
 func (n *Node) stdout(certain bool) value.Type {
-	if certain && n.attr("run") != nil && n.attr("for_each") == nil {
+	if certain && n.attr("run") != nil {
 		return value.StringType
 	}
 	return value.StringType.OrNull()

@@ -48,8 +48,8 @@ func (c *checker) nodeTypes(w *Workflow) {
 		w.result[name] = anyResult
 	}
 	w.roots = roots{
-		"run": root("run", runType),
-		"step": {What: "step", Names: w.result, Decl: func(n string) diag.Range {
+		"run": {What: "run", Type: runType, HiddenAttrs: ended},
+		"step": {What: "step", Names: w.result, HiddenAttrs: laterAttrs, Decl: func(n string) diag.Range {
 			if node := w.ByName[n]; node != nil {
 				return nameRange(node.Block)
 			}

@@ -29,12 +29,29 @@ func (c *checker) ref(n *ref) value.Type {
 			return value.AnyType
 		}
 	} else if n.ref.Name != "" {
-		t = c.attr(t, n.ref.Name, n.name, n)
+		t = c.attrOf(root, t, n.ref.Name, n.name, n)
 	}
 	if n.ref.Attr != "" {
-		t = c.attr(t, n.ref.Attr, n.attr, n)
+		t = c.attrOf(root, t, n.ref.Attr, n.attr, n)
 	}
 	return t
+}
+
+// attrOf is attr for a part of the reference itself, which the root can hide.
+func (c *checker) attrOf(root *Root, t value.Type, name string, at span, n *ref) value.Type {
+	if why, ok := root.HiddenAttrs[name]; ok {
+		c.add(at, codeHiddenName, fmt.Sprintf("%s.%s cannot be read here", ownerOf(n, at), name), why)
+		return value.AnyType
+	}
+	return c.attr(t, name, at, n)
+}
+
+// ownerOf is what the part of a reference at a place belongs to.
+func ownerOf(n *ref, at span) string {
+	if at != n.name && n.ref.Name != "" {
+		return n.ref.Root + "." + n.ref.Name
+	}
+	return n.ref.Root
 }
 
 // staticRoots are references that are not values.
@@ -166,9 +183,14 @@ func through(whole, part value.Type) value.Type {
 }
 
 func (c *checker) unknownAttr(t value.Type, name string, at span, x node) {
-	names := t.Names()
+	var names []string // but what is null in any case: nobody looks for it
+	for _, n := range t.Names() {
+		if t.Attrs[n].Kind != value.Null {
+			names = append(names, n)
+		}
+	}
 	detail := "It has no attributes."
-	if near := diag.Nearest(name, names); near != "" {
+	if near := diag.Nearest(name, t.Names()); near != "" {
 		detail = fmt.Sprintf("Did you mean %q?", near)
 	} else if len(names) > 0 {
 		detail = "It has " + strings.Join(names[:min(len(names), 16)], ", ") + "."
@@ -177,10 +199,7 @@ func (c *checker) unknownAttr(t value.Type, name string, at span, x node) {
 	if of == "" || strings.HasPrefix(of, "#") {
 		of = "This object"
 	} else if r, ok := x.(*ref); ok {
-		of = r.ref.Root
-		if at != r.name && r.ref.Name != "" {
-			of += "." + r.ref.Name
-		}
+		of = ownerOf(r, at)
 	}
 	c.add(at, codeUnknownAttr, fmt.Sprintf("%s has no attribute %q", of, name), detail)
 }

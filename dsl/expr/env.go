@@ -30,6 +30,9 @@ type Root struct {
 	Decl func(name string) diag.Range
 	// Hidden are names that are declared but cannot be read here, with a sentence that says what to do instead.
 	Hidden map[string]string
+	// HiddenAttrs are attributes, of the root or of what is declared below it, that cannot be read here, with a sentence
+	// that says why. They may be part of the type: then they are there where the object is read as a whole.
+	HiddenAttrs map[string]string
 
 	suggested int // how often names were suggested
 }

@@ -1,0 +1,7 @@
+workflow "w" {
+  step "report" {
+    run  = ["echo", "done"]
+    when = "run.status == 'failed'"
+  }
+  output "status" { value = run.status }
+}
