@@ -19,15 +19,14 @@ import (
 // layers is the house from the ground up. A package may import the packages of flowrun and the modules that its line
 // names, and the standard library; tests may import anything. "pure" rooms get nothing of the standard library that
 // reads a clock, rolls dice, does I/O, locks or starts goroutines. A line may be widened; that is a change of the
-// design, and its commit says why. The locks that a line names are exceptions: those of dsl/expr guard what was parsed and
-// how much was suggested, and change no result.
+// design, and its commit says why.
 const layers = `
 dsl/value                        pure:
 dsl/diag                         pure:
 dsl/ir                           pure: dsl/value
 dsl/syntax                       pure: dsl/diag hcl cty
 dsl/schema                       pure: dsl/value
-dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr sync atomic
+dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr
 dsl/check                        pure: dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
@@ -55,7 +54,6 @@ cmd/flowrun/internal/app         * cobra
 var modules = map[string]string{
 	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
-	"sync": "sync", "atomic": "sync/atomic",
 }
 
 const module = "github.com/flowrun/flowrun/"
@@ -156,7 +154,7 @@ func violations(fset *token.FileSet, name string, src []byte, r *room) []string 
 		outside := strings.Contains(strings.Split(p, "/")[0], ".")
 		switch {
 		case !outside:
-			if r.pure && slices.Contains(forbidden, p) && !slices.Contains(r.may, p) {
+			if r.pure && slices.Contains(forbidden, p) {
 				report(i.Pos(), "a pure package imports %s", p)
 			}
 		case r.all && strings.HasPrefix(p, module):

@@ -175,7 +175,7 @@ func (r *run) measure(v value.Value, depth int) (int, error) {
 		return n, nil
 	case map[string]any:
 		n := 2
-		for k, e := range v { // a sum: the order cannot be seen
+		for k, e := range v { // any order: a sum
 			m, err := r.measure(e, depth+1)
 			if err != nil {
 				return 0, err

@@ -101,7 +101,7 @@ func bounded(t value.Type) value.Type {
 	for i, e := range t.Elems {
 		t.Elems[i] = simple(e)
 	}
-	for n, a := range t.Attrs {
+	for n, a := range t.Attrs { // any order: it fills an object
 		t.Attrs[n] = simple(a)
 	}
 	return t
@@ -124,7 +124,7 @@ func within(t value.Type, left *int) bool {
 			return false
 		}
 	}
-	for _, a := range t.Attrs {
+	for _, a := range t.Attrs { // any order: all or not all
 		if !within(a, left) {
 			return false
 		}

@@ -39,7 +39,7 @@ var mapFunctions = []function{
 			if err := r.list(len(m)); err != nil {
 				return nil, err
 			}
-			for k, e := range m {
+			for k, e := range m { // any order: it fills a map
 				out[k] = e
 			}
 		}
@@ -92,7 +92,7 @@ func mergeType(a []value.Type) value.Type {
 			}
 			return value.Map(unifyAll(elems))
 		}
-		for n, at := range t.Attrs {
+		for n, at := range t.Attrs { // any order: it fills an object
 			if before, ok := attrs[n]; ok && at.Optional {
 				at = unify(before, at)
 			}

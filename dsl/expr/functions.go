@@ -38,13 +38,13 @@ func init() {
 			define(&group[i])
 		}
 	}
-	for alias, name := range exprNames {
+	for alias, name := range exprNames { // any order: it fills a table
 		if functions[alias] != nil || functions[name] == nil {
 			panic("expr: the alias " + alias + " stands for nothing or hides something")
 		}
 		functions[alias] = functions[name]
 	}
-	for name := range functions {
+	for name := range functions { // any order: they are sorted next
 		if name[0] != 0 {
 			functionNames = append(functionNames, name)
 		}

@@ -62,7 +62,7 @@ func assignable(have, want value.Type) Fit {
 			return emptyFits(Assignable(*have.Elem, *want.Elem))
 		case value.ObjectT:
 			fit := Yes
-			for _, a := range have.Attrs {
+			for _, a := range have.Attrs { // any order: the least
 				fit = min(fit, Assignable(a, *want.Elem))
 			}
 			return fit
@@ -113,7 +113,7 @@ func objectFit(have, want value.Type) Fit {
 		return No
 	}
 	fit := Yes
-	for n, w := range want.Attrs {
+	for n, w := range want.Attrs { // any order: the least
 		h, ok := have.Attrs[n]
 		switch {
 		case ok && h.Optional && !w.Optional:
@@ -198,7 +198,7 @@ func unifyKinds(a, b value.Type) value.Type {
 		return value.List(unify(elemType(a), elemType(b)))
 	case a.Kind == value.ObjectT && b.Kind == value.ObjectT && sameNames(a, b):
 		attrs := map[string]value.Type{}
-		for n := range a.Attrs {
+		for n := range a.Attrs { // any order: it fills an object
 			attrs[n] = unify(a.Attrs[n], b.Attrs[n])
 		}
 		return value.Object(attrs)
@@ -245,7 +245,7 @@ func typeOf(v value.Value) value.Type {
 		return t
 	case map[string]any:
 		attrs := make(map[string]value.Type, len(v))
-		for k, e := range v {
+		for k, e := range v { // any order: it fills an object
 			attrs[k] = typeOf(e)
 		}
 		return value.Object(attrs)
