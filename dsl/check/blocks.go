@@ -77,9 +77,8 @@ func (c *checker) agent(b *Block) {
 	}
 }
 
-// gate checks a gate. n is the step that it stands in, nil at the top.
-func (c *checker) gate(b *Block, env *expr.Env, n *Node) {
-	c.expressions(b, func(string) *expr.Env { return env })
+// gate checks that a gate judges by one thing, and that what stands beside it belongs to it.
+func (c *checker) gate(b *Block) {
 	check, run := b.attr("check"), b.attr("run")
 	switch {
 	case check == nil && run == nil && b.Src.Body.Attr("check") == nil && b.Src.Body.Attr("run") == nil:

@@ -116,7 +116,8 @@ func (c *checker) globals() {
 		c.agent(a)
 	}
 	for _, g := range p.Gates {
-		c.gate(g, c.gateEnv(), nil)
+		c.gate(g)
+		c.topGate(g)
 	}
 }
 

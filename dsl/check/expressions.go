@@ -24,11 +24,14 @@ func (c *checker) expressions(b *Block, env func(attr string) *expr.Env) {
 
 // expression checks one attribute, once.
 func (c *checker) expression(b *Block, a *Attr, env *expr.Env) {
-	if a.done {
-		return
+	if !a.done {
+		c.in(b, c.evaluate(a, env))
 	}
+}
+
+// evaluate finds out what an attribute's expression is in an environment, and what is wrong with it there.
+func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	a.done = true
-	var list diag.List
 	switch a.Schema.Kind {
 	case schema.Value:
 		a.Expr, list = c.typed(a, env)
@@ -53,7 +56,7 @@ func (c *checker) expression(b *Block, a *Attr, env *expr.Env) {
 	for _, e := range a.Env {
 		laidOut(e)
 	}
-	c.in(b, list)
+	return list
 }
 
 // laidOut brings a value's text into the layout that formatting would give it, so that formatting a file leaves the hash

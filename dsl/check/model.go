@@ -5,8 +5,8 @@
 // checked blocks to dsl/lower. It must never import lower, files or anything of the runner. Enter at [Check].
 //
 // The order of work: decode.go (structure), declare.go (names), static.go (what is fixed in the file), types.go
-// (result types, in the order of what reads what), expressions.go (everything else), depend.go and cycle.go (the
-// graph). Each stage reports all that it finds and marks what later stages need not complain about again.
+// (result types, in the order of what reads what), expressions.go (everything else), judge.go (gates, by what they judge),
+// depend.go and cycle.go (the graph). Each stage reports all that it finds and marks what later stages need not complain about again.
 //
 // What always holds: a Program without errors can be lowered without looking at its text again, and no name in it can
 // fail to resolve in a run. The cost is linear in the size of the program.
@@ -151,6 +151,8 @@ type checker struct {
 	vars    map[string]value.Type
 	locals  map[string]*Attr
 	global  roots
+	uses    map[*Block]*usedGate // gates at the top
+	judged  int                  // bytes of their text that were typed for what they judge
 }
 
 func (c *checker) report(d diag.Diagnostic) {
@@ -171,7 +173,7 @@ func (c *checker) in(b *Block, found diag.List) {
 
 // Check reads the files of one program.
 func Check(files []*syntax.File) (*Program, diag.List) {
-	c := &checker{program: &Program{}, agents: map[string]*Block{}, gates: map[string]*Block{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}}
+	c := &checker{program: &Program{}, agents: map[string]*Block{}, gates: map[string]*Block{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
 	for _, f := range files {
 		c.file(f)
 	}
@@ -179,5 +181,6 @@ func Check(files []*syntax.File) (*Program, diag.List) {
 	for _, w := range c.program.Workflows {
 		c.workflow(w)
 	}
+	c.topGates()
 	return c.program, c.list
 }

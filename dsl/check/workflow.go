@@ -54,7 +54,15 @@ func (c *checker) node(w *Workflow, n *Node) {
 		case "wait":
 			c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, perNode) })
 		case "gate":
-			c.gate(b, c.envAt(w, n, inGate), n)
+			c.gate(b)
+			c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, inGate) })
+		}
+	}
+	if a := n.attr("gates"); a != nil {
+		for _, r := range a.Names {
+			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {
+				c.judges(g, n, r.Range)
+			}
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (c *checker) unknownRoot(n *ref) {
 		return
 	}
 	known := make([]string, 0, len(c.env.Roots))
-	for r := range c.env.Roots {
+	for r := range c.env.Roots { // any order: they are sorted next
 		known = append(known, r)
 	}
 	slices.Sort(known)
@@ -169,6 +169,9 @@ func (c *checker) attr(t value.Type, name string, at span, x node) value.Type {
 	detail := fmt.Sprintf("This is %s.", describeType(t))
 	if isList(t) {
 		detail += fmt.Sprintf(" Write [0].%s for one of its members, [*].%s for all.", name, name)
+	}
+	if p := pathOf(x); strings.HasSuffix(p, ".output") && t.Kind == value.StringT {
+		detail += fmt.Sprintf(" If it is JSON, write parse = \"json\" in the step that prints it, or jsondecode(%s).", p)
 	}
 	c.add(at, codeNoMembers, fmt.Sprintf("There is no .%s on %s", name, an(string(t.Kind))), detail)
 	return value.AnyType

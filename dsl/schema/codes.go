@@ -108,4 +108,5 @@ var Codes = map[string]string{
 	"F0227": "An argument of a program is not text.",
 	"F0228": "A value that must become text is a list or an object.",
 	"F0229": "An argument of a program may be null.",
+	"F0230": "Gates judge outputs of too many types.",
 }
