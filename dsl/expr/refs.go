@@ -66,10 +66,18 @@ func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag
 			return Name{attr.Name, rng}, true, nil
 		}
 	}
+	if _, is := x.(*hclsyntax.ConditionalExpr); is {
+		return Name{}, false, diag.List{{
+			Code:    codeStatic,
+			Summary: "A choice between " + root + "s is not carried out by this release yet",
+			Detail:  "Write a step for each " + root + ", with  when  to choose the one that runs.",
+			Subject: rng,
+		}}
+	}
 	return Name{}, false, diag.List{{
 		Code:    codeStatic,
 		Summary: "A bare reference to " + an(root) + " is needed here",
-		Detail:  "Write " + root + ".NAME, without quotes and without ${}: it is a reference that is followed when the file is read, not a value.",
+		Detail:  "Write " + root + ".NAME, without quotes and without ${}. It is followed when the file is read, so it cannot be computed.",
 		Subject: rng,
 	}}
 }
