@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // MaxGroup is how many requests share one transaction at most.
@@ -104,7 +107,7 @@ func answer(group []*request, err error) {
 
 func (c *committer) transact(group []*request) error {
 	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return explainBusy(err)
 	}
 	tx := &transaction{c}
 	for _, r := range group {
@@ -127,6 +130,15 @@ func (c *committer) transact(group []*request) error {
 		return c.fault(true)
 	}
 	return nil
+}
+
+// explainBusy says what it means that the lock could not be had within busyTimeout.
+func explainBusy(err error) error {
+	var s *sqlite.Error
+	if errors.As(err, &s) && s.Code() == sqlite3.SQLITE_BUSY {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
 }
 
 // rollback lets go of the lock, so that other processes can go on. Its own error adds nothing to the first.

@@ -139,7 +139,7 @@ func (d *drive) begin() error {
 		why = "the driver died"
 	}
 	d.queue = append(d.queue, event.Event{DriverChanged: &event.DriverChanged{
-		Lost: !d.run.clean, Driver: d.run.epoch, Why: why, DeathLimit: d.engine.options.DeathLimit,
+		Lost: !d.run.clean && !d.run.alive, Driver: d.run.epoch, Why: why, DeathLimit: d.engine.options.DeathLimit,
 	}})
 	return nil
 }

@@ -36,7 +36,7 @@ func (e *Engine) epoch() (int64, error) {
 			return err
 		}
 		// The lock is held before the row can be seen, so that no one takes this driver for dead.
-		if d.lock, err = lockFile(e.lockPath(d.epoch), false); err != nil {
+		if d.lock, err = lockFile(e.lockPath(d.epoch), 0); err != nil {
 			return err
 		}
 		return e.sweep(tx, d.epoch)

@@ -15,6 +15,8 @@ var (
 	ErrReadOnly = errors.New("the store is open for reading only")
 	// ErrReplaced: the database is not the one that the folder belongs to, is gone, or was emptied.
 	ErrReplaced = errors.New("the store's database is not what it was")
+	// ErrBusy: another process did not let go of the store in time.
+	ErrBusy = errors.New("another process holds the store's lock and does not move on; is it stopped?")
 	// ErrClosed: the engine was closed.
 	ErrClosed = errors.New("the store is closed")
 )

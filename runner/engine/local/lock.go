@@ -5,20 +5,27 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 )
 
+// lockBeat is how often a lock that another process holds is tried again.
+const lockBeat = 5 * time.Millisecond
+
 // lockFile opens or makes a file and holds an exclusive flock on it until the file is closed, by the end of the process
-// at the latest. With wait unset it fails with syscall.EWOULDBLOCK while another holds it.
-func lockFile(path string, wait bool) (*os.File, error) {
+// at the latest. While another holds it, it waits that long; then it fails with syscall.EWOULDBLOCK. A process that was
+// stopped with the lock in its hands must not hold up all others without a word.
+func lockFile(path string, wait time.Duration) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	how := syscall.LOCK_EX
-	if !wait {
-		how |= syscall.LOCK_NB
+	due := time.Now().Add(wait)
+	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	for errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(due) {
+		time.Sleep(lockBeat)
+		err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	}
-	if err := flock(f, how); err != nil {
+	if err != nil {
 		f.Close()
 		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // applicationID marks the file as flowrun's ("flow").
@@ -53,7 +54,10 @@ func openWriter(dir string) (*writer, error) {
 	if err := prepareFolder(dir); err != nil {
 		return nil, err
 	}
-	lock, err := lockFile(filepath.Join(dir, setupLock), true)
+	lock, err := lockFile(filepath.Join(dir, setupLock), busyTimeout)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -20,8 +21,8 @@ import (
 var oldestSQLite = [3]int{3, 51, 3}
 
 const (
-	// busyTimeout is how long a transaction waits for that of another process.
-	busyTimeoutMS = 30_000
+	// busyTimeout is how long a transaction waits for that of another process, and an open for another open.
+	busyTimeout = 30 * time.Second
 	// checkpointPages is how long the log grows before it is written back: 16 MiB, so that a burst of commits pays once.
 	checkpointPages = 4000
 	// readers is the size of the pool for reading.
@@ -32,7 +33,7 @@ const (
 // one connection of a pool only.
 func dataSource(dir string, write bool) string {
 	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
-	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)", path, busyTimeoutMS)
+	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)", path, busyTimeout.Milliseconds())
 	if write {
 		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(%d)", checkpointPages)
 	}
