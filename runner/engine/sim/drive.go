@@ -1,0 +1,255 @@
+package sim
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// coming is something that will happen: an answer, or a timer.
+type coming struct {
+	at     event.Time
+	order  uint64 // of being planned, so that ties are stable
+	answer *event.AttemptFinished
+	timer  event.SetTimer
+}
+
+type queue []coming
+
+func (q queue) Len() int { return len(q) }
+
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+func (q queue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
+}
+
+func (q *queue) Push(x any) { *q = append(*q, x.(coming)) }
+
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	*q = (*q)[:last]
+	return x
+}
+
+// driver is one life of a driving process.
+type driver struct {
+	e       *Engine
+	s       *stored
+	fold    *engine.Fold
+	watch   engine.Watcher
+	queue   queue
+	order   uint64
+	live    map[uint64]event.Attempt
+	gone    map[uint64]bool // timers that were cancelled
+	pending []event.Event
+	taken   int64 // the last row of the inbox that is pending or journaled
+}
+
+// Drive implements engine.Engine. It returns ErrCrashed when chance killed the driver.
+func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	s, err := e.stored(run)
+	if err != nil {
+		return event.End{}, err
+	}
+	m, err := e.opts.Factory(s.start.Header, s.start.Definition)
+	if err != nil {
+		return event.End{}, err
+	}
+	d := &driver{e: e, s: s, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{}, gone: map[uint64]bool{}}
+	if e.opts.Slice > 0 {
+		d.fold.SetSlice(e.opts.Slice)
+	}
+	if err := d.rebuild(); err != nil {
+		return event.End{}, err
+	}
+	for d.fold.End() == nil {
+		if ctx.Err() != nil {
+			s.clean = true
+			return event.End{}, context.Cause(ctx)
+		}
+		if err := d.turn(ctx); err != nil {
+			return event.End{}, err
+		}
+	}
+	s.ended = true
+	return *d.fold.End(), nil
+}
+
+// rebuild replays the journal and plans what follows from it. On the first drive the past is news, and what it asks for
+// is still to be done.
+func (d *driver) rebuild() error {
+	var r event.Reaction
+	for _, b := range d.s.batches {
+		events, err := d.fold.Replay(b, &r)
+		if err != nil {
+			return err
+		}
+		d.show(events, &r, d.s.driven)
+	}
+	d.lookAround()
+	first := !d.s.driven && len(d.pending) == 0
+	d.s.driven = true
+	switch {
+	case d.fold.End() != nil:
+	case first:
+		d.carryOut(r.Commands)
+	default: // what came in while nobody drove is fed first
+		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: !d.s.clean, DeathLimit: d.e.opts.DeathLimit}})
+		for _, t := range d.fold.Timers() {
+			d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t})
+		}
+	}
+	d.s.clean = false
+	return nil
+}
+
+func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {
+	if d.watch != nil {
+		d.watch(events, r, replayed)
+	}
+}
+
+func (d *driver) plan(c coming) {
+	d.order++
+	c.order = d.order
+	heap.Push(&d.queue, c)
+}
+
+// turn gathers what happens next, makes it durable, and carries out what follows.
+func (d *driver) turn(ctx context.Context) error {
+	e := d.e
+	d.gather()
+	if len(d.pending) == 0 {
+		return fmt.Errorf("%w: %d live attempts", ErrStuck, len(d.live))
+	}
+	if d.fold.Seq() > MaxEvents {
+		return fmt.Errorf("sim: more than %d events", MaxEvents)
+	}
+	if e.chance(e.opts.Faults.ClockJump) {
+		e.skew += time.Duration(e.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour
+	}
+	var r event.Reaction
+	batch, err := d.fold.Feed(e.wall(), d.pending, &r)
+	if err != nil {
+		return err
+	}
+	events := d.pending[:batch.Count:batch.Count]
+	d.pending = d.pending[batch.Count:]
+	if d.dies(e.opts.Faults.CrashBeforeCommit) {
+		return ErrCrashed
+	}
+	if err := e.commit(func() { d.s.keep(batch, events) }); err != nil {
+		return err
+	}
+	if d.dies(e.opts.Faults.CrashAfterCommit) {
+		return ErrCrashed
+	}
+	d.show(events, &r, false)
+	cut := len(r.Commands)
+	dies := cut > 0 && d.dies(e.opts.Faults.CrashMidway)
+	if dies {
+		cut = e.rng.IntN(cut)
+	}
+	if ctx.Err() == nil {
+		d.carryOut(r.Commands[:cut])
+	}
+	if dies {
+		return ErrCrashed
+	}
+	return nil
+}
+
+func (d *driver) dies(p float64) bool {
+	if d.e.crashes >= d.e.opts.Faults.MaxCrashes || !d.e.chance(p) {
+		return false
+	}
+	d.e.crashes++
+	return true
+}
+
+// lookAround takes what has come into the inbox.
+func (d *driver) lookAround() {
+	for _, x := range d.s.inbox {
+		if x.Inbox > d.taken {
+			d.taken = x.Inbox
+			d.pending = append(d.pending, event.Event{External: &x})
+		}
+	}
+}
+
+// gather moves the clock to the next thing that happens and takes all that has happened by then, in order.
+func (d *driver) gather() {
+	d.lookAround()
+	for len(d.pending) == 0 && len(d.queue) > 0 {
+		next := heap.Pop(&d.queue).(coming)
+		d.e.now = max(d.e.now, next.at)
+		d.take(next)
+	}
+	// What comes at the same moment, or while the commit was under way, shares the batch.
+	for len(d.queue) > 0 && d.queue[0].at <= d.e.now {
+		d.take(heap.Pop(&d.queue).(coming))
+	}
+}
+
+func (d *driver) take(c coming) {
+	switch {
+	case c.answer != nil:
+		d.pending = append(d.pending, event.Event{AttemptFinished: c.answer})
+		if _, live := d.live[c.answer.Ticket]; live && d.e.chance(d.e.opts.Faults.Twice) {
+			again := *c.answer
+			d.plan(coming{at: d.e.now.Add(time.Duration(d.e.rng.Int64N(int64(time.Minute)))), answer: &again})
+		}
+		delete(d.live, c.answer.Ticket)
+	case !d.gone[c.timer.Timer]:
+		d.gone[c.timer.Timer] = true
+		d.pending = append(d.pending, event.Event{TimerFired: &event.TimerFired{Timer: c.timer.Timer, Node: c.timer.Node}})
+	}
+}
+
+func (d *driver) carryOut(commands []event.Command) {
+	unwanted := engine.Unwanted(commands)
+	for _, c := range commands {
+		d.do(c, unwanted)
+	}
+}
+
+// do carries out one command.
+func (d *driver) do(c event.Command, unwanted map[uint64]bool) {
+	e := d.e
+	switch {
+	case c.Start != nil && unwanted[c.Start.Ticket]:
+		answer := failure(*c.Start, event.Fatal, "cancelled", "cancelled before it started")
+		d.plan(coming{at: e.now, answer: &answer})
+	case c.Start != nil:
+		a := *c.Start
+		d.live[a.Ticket] = a
+		answer, took := e.opts.World.Attempt(a, e.rng)
+		if a.Timeout > 0 && took > a.Timeout {
+			took = a.Timeout
+			answer = failure(a, event.Transient, "timeout", "it did not end within "+a.Timeout.String())
+		}
+		answer.StartedAt = e.wall()
+		d.plan(coming{at: e.now.Add(took), answer: &answer})
+	case c.Cancel != nil:
+		if a, live := d.live[c.Cancel.Ticket]; live {
+			delete(d.live, a.Ticket) // the answer that was planned comes late, and changes nothing
+			answer := failure(a, event.Transient, "cancelled", "cancelled")
+			d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(5 * time.Second)))), answer: &answer})
+		}
+	case c.SetTimer != nil:
+		d.plan(coming{at: max(e.now, c.SetTimer.Due.Add(-e.skew)), timer: *c.SetTimer})
+	case c.CancelTimer != nil:
+		d.gone[c.CancelTimer.Timer] = true
+	}
+}
+
+func failure(a event.Attempt, kind, reason, message string) event.AttemptFinished {
+	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Outcome: event.Failed,
+		Error: &event.Error{Kind: kind, Reason: reason, Message: message, ExitCode: -1}}
+}

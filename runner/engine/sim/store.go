@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"context"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Store is what survives a crash, and the one clock and the one source of chance of a simulation.
+type Store struct {
+	rng     *rand.Rand
+	now     event.Time // monotonic virtual time
+	skew    time.Duration
+	runs    map[string]*stored
+	crashes int
+}
+
+// stored is one run.
+type stored struct {
+	start   engine.Start
+	batches []journal.Batch
+	inbox   []event.External
+	inboxID int64
+	driven  bool
+	clean   bool // the last driver stopped by itself
+	ended   bool
+}
+
+// NewStore makes an empty store whose chance is drawn from a seed.
+func NewStore(seed uint64) *Store {
+	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{}}
+}
+
+// Crashes is how often a driver has died by chance.
+func (s *Store) Crashes() int { return s.crashes }
+
+// wall is what a clock on the wall shows, jumps included.
+func (s *Store) wall() event.Time { return s.now.Add(s.skew) }
+
+// chance draws one fault.
+func (s *Store) chance(p float64) bool { return p > 0 && s.rng.Float64() < p }
+
+// Engine is one process. It implements engine.Engine.
+type Engine struct {
+	*Store
+	opts Options
+	// fault, if set, is asked before and after each commit; an error is the end of the process's writing.
+	fault func(after bool) error
+	dead  error
+}
+
+// New starts a process on a store.
+func New(s *Store, o Options) *Engine {
+	if o.Faults.MaxCrashes == 0 {
+		o.Faults.MaxCrashes = 20
+	}
+	return &Engine{Store: s, opts: o}
+}
+
+// stored finds a run.
+func (e *Engine) stored(run string) (*stored, error) {
+	if e.dead != nil {
+		return nil, e.dead
+	}
+	s := e.runs[run]
+	if s == nil {
+		return nil, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+	}
+	return s, nil
+}
+
+// commit makes a change durable, or dies over it.
+func (e *Engine) commit(change func()) error {
+	if e.dead == nil && e.fault != nil {
+		e.dead = e.fault(false)
+	}
+	if e.dead != nil {
+		return e.dead
+	}
+	change()
+	if e.fault != nil {
+		e.dead = e.fault(true)
+	}
+	return e.dead
+}
+
+// Start implements engine.Engine. A run without an id gets one by chance.
+func (e *Engine) Start(_ context.Context, s engine.Start) (string, error) {
+	if s.Header.Run == "" {
+		id := make([]byte, 8)
+		binary.BigEndian.PutUint64(id, e.rng.Uint64())
+		s.Header.Run = strings.ToLower(base32.StdEncoding.EncodeToString(id))[:12]
+	}
+	run := s.Header.Run
+	if e.dead != nil || e.runs[run] != nil {
+		return run, e.dead
+	}
+	s.Header.Format, s.Header.Created, s.First.Run = journal.Format, e.wall(), run
+	m, err := e.opts.Factory(s.Header, s.Definition)
+	if err != nil {
+		return "", err
+	}
+	var out event.Reaction
+	first := s.First
+	b, err := engine.NewFold(s.Header, m).Feed(e.wall(), []event.Event{{RunStarted: &first}}, &out)
+	if err != nil {
+		return "", err
+	}
+	return run, e.commit(func() { e.runs[run] = &stored{start: s, batches: []journal.Batch{b}} })
+}
+
+// Cancel implements engine.Engine.
+func (e *Engine) Cancel(_ context.Context, run, reason string) error {
+	s, err := e.stored(run)
+	if err != nil || s.ended {
+		return err
+	}
+	return e.commit(func() {
+		s.inboxID++
+		s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: "cancel", Reason: reason})
+	})
+}
+
+// Journal implements engine.Engine.
+func (e *Engine) Journal(_ context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error) {
+	s, err := e.stored(run)
+	if err != nil {
+		return journal.Header{}, nil, err
+	}
+	for _, b := range s.batches {
+		if err := each(b); err != nil {
+			return s.start.Header, s.start.Definition, err
+		}
+	}
+	return s.start.Header, s.start.Definition, nil
+}
+
+// keep is what a commit changes.
+func (s *stored) keep(b journal.Batch, events []event.Event) {
+	s.batches = append(s.batches, b)
+	for _, ev := range events {
+		if ev.External != nil {
+			s.inbox = s.inbox[1:]
+		}
+	}
+}
