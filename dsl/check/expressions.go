@@ -39,7 +39,12 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 			list = append(list, arguments(a, a.Expr)...)
 		}
 	case schema.Duration:
-		if a.Expr, list = expr.Value(a.Src.Expr, a.Src.File.Src, env); a.Expr != nil {
+		if a.Expr, list = expr.Value(a.Src.Expr, a.Src.File.Src, env); a.Expr == nil {
+			break
+		}
+		if a.Expr.Type.Kind == value.NumberT {
+			list = append(list, withoutUnit(a))
+		} else {
 			list = append(list, expr.Conform(a.Expr, value.StringType, a.Src.Name, a.span())...)
 			if !list.HasErrors() {
 				list = append(list, bounded(a, a.Expr)...)
@@ -68,6 +73,16 @@ func laidOut(e *ir.Expr) {
 }
 
 var plainName = regexp.MustCompile(`^[a-z]+(\.[A-Za-z0-9_-]+)*$`)
+
+// withoutUnit reports a duration that is a number.
+func withoutUnit(a *Attr) diag.Diagnostic {
+	n := "N"
+	if a.Expr.Kind == ir.Const {
+		n = value.Text(a.Expr.Const)
+	}
+	return diag.Diagnostic{Code: "F0204", Subject: a.span(), Summary: a.Src.Name + " needs a unit",
+		Detail: fmt.Sprintf("A duration is text with a unit, %s. For seconds write  %s = \"%ss\".", value.DurationForms, a.Src.Name, n)}
+}
 
 // typed checks a value and that its type fits.
 func (c *checker) typed(a *Attr, env *expr.Env) (*ir.Expr, diag.List) {

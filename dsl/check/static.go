@@ -37,8 +37,13 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 	switch a.Schema.Kind {
 	case schema.Word, schema.Text:
 		if a.Text, ok = literal(x); !ok {
-			return diag.List{{Code: "F0115", Subject: a.span(), Summary: fmt.Sprintf("%s must be written out", a.Src.Name),
-				Detail: "It is read before anything runs, so it is text in quotes, without ${} and references." + takes(a.Schema)}}
+			d := diag.Diagnostic{Code: "F0115", Subject: a.span(), Summary: fmt.Sprintf("%s must be written out", a.Src.Name),
+				Detail: "It is read before anything runs, so it is text in quotes, without ${} and references." + takes(a.Schema)}
+			if word := a.Src.File.Text(x); contains(a.Schema.Words, word) {
+				d.Detail = fmt.Sprintf("Text stands in quotes:  %s = %q.", a.Src.Name, word)
+				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", word)}
+			}
+			return diag.List{d}
 		}
 		if a.Schema.Kind == schema.Word && !contains(a.Schema.Words, a.Text) {
 			d := diag.Diagnostic{Code: "F0116", Subject: a.span(), Summary: fmt.Sprintf("%.60q is not a value of %s", a.Text, a.Src.Name),

@@ -35,7 +35,7 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), schema.Blocks[src.Name].Doc, b.Words())
 	case b.Schema.Has(src.Name):
 		d.Code, d.Summary = "F0108", fmt.Sprintf("%q is a block", src.Name)
-		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s { … }.", src.Name)
+		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s.", written(schema.Blocks[src.Name]))
 	case near != "" && (meant == "" || near[0] == src.Name[0]):
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
@@ -65,7 +65,7 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 		d = notYet(src.Range, fmt.Sprintf("Attribute %q", src.Kind), "", where)
 	case a != nil:
 		d.Code, d.Summary = "F0109", fmt.Sprintf("%q is an attribute", src.Kind)
-		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = VALUE.", src.Kind) + takes(a)
+		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = %s.", src.Kind, example(a))
 	case diag.Nearest(src.Kind, known) != "":
 		near := diag.Nearest(src.Kind, known)
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)

@@ -130,6 +130,9 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 	default:
 		d.Code, d.Summary = "F0216", fmt.Sprintf("for_each over a %s", t)
 		d.Detail = "It makes an instance for each member of a list, a set or a map. For a number of equal instances use range(N)."
+		if t.Kind == value.StringT {
+			d.Detail = "It makes an instance for each member of a list, a set or a map. A text is cut into a list by split(\",\", TEXT)."
+		}
 	}
 	a.Expr = nil
 	c.report(d)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 func place(where string) string {
@@ -44,6 +45,53 @@ func takes(a *schema.Attr) string {
 		return ` It is a duration, such as "1m30s".`
 	}
 	return ""
+}
+
+// written shows a block with the first of its attributes.
+func written(b *schema.Block) string {
+	s := b.Kind
+	if b.Label != "" {
+		s += ` "NAME"`
+	}
+	if len(b.Attrs) == 0 || b.Attrs[0].Later {
+		return s + " { … }"
+	}
+	return fmt.Sprintf("%s { %s = %s }", s, b.Attrs[0].Name, example(&b.Attrs[0]))
+}
+
+// example shows what an attribute takes.
+func example(a *schema.Attr) string {
+	switch a.Kind {
+	case schema.Duration:
+		return `"1m30s"`
+	case schema.Condition:
+		return `"CONDITION"`
+	case schema.Command:
+		return `["PROGRAM", "ARGUMENT"]`
+	case schema.Env:
+		return `{ NAME = "VALUE" }`
+	case schema.Word:
+		return fmt.Sprintf("%q", a.Words[0])
+	case schema.Text:
+		return `"TEXT"`
+	case schema.Flag:
+		return "true"
+	case schema.Strings:
+		return `["A", "B"]`
+	case schema.Type:
+		return "string"
+	case schema.Ref:
+		return a.RefKind + ".NAME"
+	case schema.Refs:
+		return "[" + a.RefKind + ".NAME]"
+	}
+	switch a.Want.Kind {
+	case value.NumberT:
+		return "3"
+	case value.StringT:
+		return `"TEXT"`
+	}
+	return "VALUE"
 }
 
 func quoted(words []string) string {

@@ -158,11 +158,17 @@ func (c *checker) nullHint() string {
 	return "What it reads may be left out or skipped. Say what else to take, coalesce(x, 0) or try(x, 0), or test it before (x == null ? … : …)."
 }
 
+// maxTypeShown bounds what is shown of a type in a sentence.
+const maxTypeShown = 80
+
 func describeType(t value.Type) string {
 	if t.Kind == value.Null {
 		return "null"
 	}
-	return an(t.String())
+	if s := t.String(); len(s) <= maxTypeShown {
+		return an(s)
+	}
+	return an(string(t.Kind))
 }
 
 // hint says what would mend a mismatch that is common.

@@ -82,8 +82,10 @@ func (c *checker) unknownRoot(n *ref) {
 	default:
 		if at := c.declaredAs(name); at != "" {
 			list = fmt.Sprintf("Did you mean %s?", at)
-		} else if c.condition && n.ref.Name == "" {
-			list += " A text stands in quotes: '" + name + "'."
+		}
+		if n.ref.Name == "" {
+			quote := map[bool]string{true: "'", false: `"`}[c.condition]
+			list += " A text stands in quotes: " + quote + name + quote + "."
 		}
 		c.add(n.name0(), codeUnknownRoot, fmt.Sprintf("Unknown name %q", name), list)
 	}

@@ -71,7 +71,7 @@ func evaluateNow(t *tree, typ value.Type, fs *findings) *ir.Expr {
 // Condition checks a condition: x must be a literal string (quoted or a heredoc) without ${}, whose text is an
 // expr-lang expression of type bool. The result is nil if and only if the diagnostics have an error.
 func Condition(x hclsyntax.Expression, src []byte, env *Env) (*ir.Expr, diag.List) {
-	s, diags := conditionLiteral(x)
+	s, diags := conditionLiteral(x, src)
 	if diags != nil {
 		return nil, diags
 	}
@@ -122,28 +122,48 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 }
 
 // conditionLiteral finds the literal string, or says what to write instead.
-func conditionLiteral(x hclsyntax.Expression) (*hclsyntax.TemplateExpr, diag.List) {
-	interpolated := func(at hcl.Range) diag.List {
+func conditionLiteral(x hclsyntax.Expression, src []byte) (*hclsyntax.TemplateExpr, diag.List) {
+	interpolated := func(part hclsyntax.Expression, at hcl.Range) diag.List {
+		name := sourceText(part.Range(), src)
+		if len(name) > maxQuoted || strings.Contains(name, "\n") {
+			name = "input.kind"
+		}
 		return diag.List{{
 			Code: codeInterpolation, Summary: "${} inside a condition", Subject: Range(at),
-			Detail: "A condition reads names directly: write input.kind, not ${input.kind}. So a value can never become a part of the condition.",
+			Detail: fmt.Sprintf("A condition reads names directly: write %s, not ${%s}. So a value can never become a part of the condition.", name, name),
 		}}
 	}
 	switch x := x.(type) {
 	case *hclsyntax.TemplateExpr:
 		for _, p := range x.Parts {
 			if _, ok := p.(*hclsyntax.LiteralValueExpr); !ok {
-				return nil, interpolated(p.Range())
+				return nil, interpolated(p, p.Range())
 			}
 		}
 		return x, nil
 	case *hclsyntax.TemplateWrapExpr:
-		return nil, interpolated(x.Range())
+		return nil, interpolated(x.Wrapped, x.Range())
 	}
-	return nil, diag.List{{
+	d := diag.Diagnostic{
 		Code: codeNotLiteral, Summary: "A condition is a text in quotes", Subject: Range(x.Range()),
 		Detail: "Write it as \"step.build.output.coverage >= 80\". It is read when the file is checked, and asked when the run gets there.",
-	}}
+	}
+	if text, ok := inQuotes(sourceText(x.Range(), src)); ok {
+		d.Detail = fmt.Sprintf("Write it as %s. It is read when the file is checked, and asked when the run gets there.", text)
+		d.Edit = &diag.Edit{Range: d.Subject, Text: text}
+	}
+	return nil, diag.List{d}
+}
+
+// maxQuoted bounds what is shown again in quotes.
+const maxQuoted = 100
+
+// inQuotes is an expression as a condition, where putting quotes around it is all that it takes.
+func inQuotes(text string) (string, bool) {
+	if len(text) > maxQuoted || strings.ContainsAny(text, "'\\\n`$%") {
+		return "", false
+	}
+	return `"` + strings.ReplaceAll(text, `"`, "'") + `"`, true
 }
 
 // storedText is the text as it was written, if it can be read back from the names that it reads alone; else, where it

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -74,12 +75,41 @@ func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag
 			Subject: rng,
 		}}
 	}
-	return Name{}, false, diag.List{{
+	d := diag.Diagnostic{
 		Code:    codeStatic,
-		Summary: "A bare reference to " + an(root) + " is needed here",
+		Summary: "A reference to " + an(root) + " is needed here",
 		Detail:  "Write " + root + ".NAME, without quotes and without ${}. It is followed when the file is read, so it cannot be computed.",
 		Subject: rng,
-	}}
+	}
+	if meant := meantBy(x, root); meant != "" {
+		d.Detail = strings.Replace(d.Detail, root+".NAME", meant, 1)
+		d.Edit = &diag.Edit{Range: rng, Text: meant}
+	}
+	return Name{}, false, diag.List{d}
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// meantBy is the reference that somebody meant who wrote its name alone, in quotes, below a root of another name, or with an
+// attribute behind it; or "".
+func meantBy(x hclsyntax.Expression, root string) string {
+	name := ""
+	switch x := x.(type) {
+	case *hclsyntax.TemplateExpr:
+		if v, diags := x.Value(nil); !diags.HasErrors() && x.IsStringLiteral() {
+			name = strings.TrimPrefix(v.AsString(), root+".")
+		}
+	case *hclsyntax.ScopeTraversalExpr:
+		name = x.Traversal.RootName()
+		if len(x.Traversal) > 1 {
+			a, _ := x.Traversal[1].(hcl.TraverseAttr)
+			name = a.Name
+		}
+	}
+	if !namePattern.MatchString(name) {
+		return ""
+	}
+	return root + "." + name
 }
 
 // StaticList reads a list of bare references, [root.A, root.B], in order. Members that are something else are left out
@@ -87,12 +117,17 @@ func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag
 func StaticList(x hclsyntax.Expression, root string) ([]Name, diag.List) {
 	t, ok := x.(*hclsyntax.TupleConsExpr)
 	if !ok {
-		return nil, diag.List{{
+		d := diag.Diagnostic{
 			Code:    codeStatic,
-			Summary: "A list of bare references is needed here",
+			Summary: "A list of references is needed here",
 			Detail:  "Write [" + root + ".NAME, …], in brackets even where it is a single one.",
 			Subject: Range(x.Range()),
-		}}
+		}
+		if meant := meantBy(x, root); meant != "" {
+			d.Detail = "Write [" + meant + "], in brackets even where it is a single one, and without quotes."
+			d.Edit = &diag.Edit{Range: d.Subject, Text: "[" + meant + "]"}
+		}
+		return nil, diag.List{d}
 	}
 	var names []Name
 	var diags diag.List

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -152,7 +153,7 @@ func Conform(e *ir.Expr, want value.Type, what string, rng diag.Range) diag.List
 	if e.Kind == ir.Const {
 		v, err := value.Convert(e.Const, want)
 		if err != nil {
-			return diag.List{{Code: codeDoesNotConform, Summary: fmt.Sprintf("%s does not have the type that is needed", capital(what)), Detail: capital(err.Error()) + ".", Subject: rng}}
+			return diag.List{{Code: codeDoesNotConform, Summary: mustBe(what, want), Detail: capital(err.Error()) + "." + unquote(e.Const, want), Subject: rng}}
 		}
 		e.Const = v
 		return nil
@@ -161,9 +162,29 @@ func Conform(e *ir.Expr, want value.Type, what string, rng diag.Range) diag.List
 		return nil
 	}
 	return diag.List{{
-		Code: codeDoesNotConform, Summary: fmt.Sprintf("%s does not have the type that is needed", capital(what)),
-		Detail: fmt.Sprintf("%s is needed, and this gives %s.", capital(an(want.String())), an(e.Type.String())), Subject: rng,
+		Code: codeDoesNotConform, Summary: mustBe(what, want), Subject: rng,
+		Detail: fmt.Sprintf("%s is needed, and this gives %s.", capital(an(want.String())), an(e.Type.String())),
 	}}
+}
+
+func mustBe(what string, want value.Type) string {
+	if want.Int {
+		return what + " must be a whole number"
+	}
+	return what + " must be " + an(want.String())
+}
+
+// unquote says how a number or bool in quotes is meant to be written.
+func unquote(v value.Value, want value.Type) string {
+	s, ok := v.(string)
+	if !ok {
+		return ""
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	if want.Kind == value.NumberT && err == nil || want.Kind == value.Bool && (s == "true" || s == "false") {
+		return " Write it without quotes: " + s + "."
+	}
+	return ""
 }
 
 // unify is the narrowest type that holds the values of both; any, where they have nothing in common.

@@ -80,8 +80,8 @@ func TestConform(t *testing.T) {
 		t.Errorf("%v %v", diags, e.Const)
 	}
 	for text, want := range map[string]string{
-		`5`:                   "Timeout does not have the type that is needed. A string is needed, but this is the number 5.",
-		`step.build.attempts`: "Timeout does not have the type that is needed. A string is needed, and this gives a number.",
+		`5`:                   "timeout must be a string. A string is needed, but this is the number 5.",
+		`step.build.attempts`: "timeout must be a string. A string is needed, and this gives a number.",
 		`step.loose.output`:   "",
 		`input.maybe`:         "",
 	} {

@@ -51,6 +51,7 @@ var Codes = map[string]string{
 	"F0051": "A folder holds no workflow files.",
 	"F0052": "A program declares no workflow.",
 	"F0053": "A program has too many files.",
+	"F0054": "A comma stands behind an attribute.",
 
 	"F0101": "A block does not have this attribute.",
 	"F0102": "A kind of block does not exist.",

@@ -14,10 +14,10 @@ var Meant = map[string]string{
 	"environment": "env = { NAME = \"VALUE\" }", "envs": "env = { NAME = \"VALUE\" }", "variables": "env = { NAME = \"VALUE\" }",
 	"prompt": "task = \"…\"", "inputs": "with = { NAME = VALUE }", "args": "run = [\"PROGRAM\", \"ARGUMENT\"]", "params": "with = { NAME = VALUE }",
 	"concurrency": "max_concurrency = N", "parallelism": "max_concurrency = N", "max_parallel": "max_concurrency = N", "max-parallel": "max_concurrency = N",
-	"name": "a label: step \"NAME\" { … }", "id": "a label: step \"NAME\" { … }", "help": "description = \"…\"", "desc": "description = \"…\"", "sleep": "wait { duration = \"5s\" }",
+	"name": "a label: step \"NAME\" { … }", "id": "a label: step \"NAME\" { … }", "required": "default = VALUE where it may be left out; what has no default must be given", "optional": "default = VALUE", "help": "description = \"…\"", "desc": "description = \"…\"", "sleep": "wait { duration = \"5s\" }",
 	"delay": "base_delay = \"1s\"", "backoff": "multiplier = 2", "error_message": "message = \"…\"", "expect": "check = \"CONDITION\"", "assert": "check = \"CONDITION\"", "command_line": "run = [\"PROGRAM\"]",
 
-	"job": "step \"NAME\" { … }", "jobs": "step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "step \"NAME\" { … }", "steps": "step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",
+	"job": "step \"NAME\" { … }", "jobs": "a block for each: step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "a block for each: step \"NAME\" { … }", "steps": "a block for each: step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",
 	"pipeline": "workflow \"NAME\" { … }", "workflows": "workflow \"NAME\" { … }", "flow": "workflow \"NAME\" { … }", "dag": "workflow \"NAME\" { … }", "local": "locals { NAME = VALUE }", "vars": "variable \"NAME\" { … }", "var": "variable \"NAME\" { … }",
 	"group": "parallel \"NAME\" { … }", "outputs": "output \"NAME\" { value = … }", "agents": "agent \"NAME\" { … }", "check": "gate \"NAME\" { check = \"CONDITION\" }", "quality_gate": "gate \"NAME\" { check = \"CONDITION\" }", "params_block": "input \"NAME\" { … }", "parameter": "input \"NAME\" { … }",
 }

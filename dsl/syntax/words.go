@@ -24,8 +24,9 @@ var words = []word{
 	{"Invalid block definition", "F0024", "Block header not complete", "A block is its kind, a label in quotes and an opening brace on the same line: step \"test\" {"},
 	{"single-line block", "F0025", "Too much on one line", "A block on a single line may hold one attribute, and no block. Give each a line of its own."},
 	{"single-argument block", "F0025", "Too much on one line", "A block on a single line may hold one attribute, and no block. Give each a line of its own."},
-	{"Missing newline after", "F0026", "", "Every attribute and block ends its line. Begin a new line here; expressions may go on over lines only inside brackets."},
-	{"block definition required", "F0027", "Neither an attribute nor a block", "Here stands  name = value  or  kind \"label\" { … }. Text needs quotes; comments begin with #."},
+	{"Unexpected comma", "F0054", "Comma behind an attribute", "An attribute ends with its line. Remove the comma; only members of lists and objects have commas between them."},
+	{"Missing newline after", "F0026", "More than one thing on a line", "Every attribute and block ends its line. Begin a new line here; expressions may go on over lines only inside brackets."},
+	{"block definition required", "F0027", "Neither an attribute nor a block", "A line in a block is  name = value  or  kind \"label\" { … }. Text needs quotes; comments begin with #."},
 	{"Missing item separator", "F0028", "Missing comma between the members of a list", "Members of a list are separated by commas."},
 	{"Missing argument separator", "F0028", "Missing comma between the arguments of a function", "Arguments are separated by commas."},
 	{"Missing attribute separator", "F0028", "Missing comma or new line in an object", "Members of an object are separated by commas or stand on lines of their own."},
@@ -56,7 +57,7 @@ var words = []word{
 	{"Missing expression", "F0044", "Missing value", "The file ends where a value is needed."},
 	{"Invalid expression", "F0044", "Missing value", "A value is needed here: text in quotes, a number, true, false, null, [list], { object } or a reference."},
 	{"Missing false expression", "F0045", "Condition without its second part", "It is  condition ? when_true : when_false."},
-	{"Invalid attribute name", "F0046", "Missing name after a point", ""},
+	{"Invalid attribute name", "F0046", "Missing name after a point", "Names stand behind a point without quotes, such as step.build.output."},
 	{"Invalid number literal", "F0047", "Number cannot be read", "Numbers are written 12, 1.5 or 1e3."},
 	{"Invalid string literal", "F0048", "Label that is not plain text", "A label is a name in quotes, without ${} in it."},
 }
@@ -108,14 +109,7 @@ func translate(f *File, p *hcl.Diagnostic) diag.Diagnostic {
 			break
 		}
 	}
-	next := f.Src[min(d.Subject.Start.Byte, len(f.Src)):]
-	switch {
-	case d.Code == "F0028" && len(next) > 0 && (next[0] == '}' || next[0] == '='):
-		d.Code, d.Summary = "F0030", "List or call without its closing bracket"
-		d.Detail = "A ] or ) is missing before this."
-	case d.Code == "F0044" && len(next) > 0 && next[0] == '*':
-		d.Code, d.Summary, d.Detail = "F0040", "Operator that does not exist", "There are + - * / %, == != < <= > >=, && || ! and CONDITION ? A : B. Powers are pow(BASE, EXPONENT)."
-	}
+	habit(f, &d)
 	return d
 }
 

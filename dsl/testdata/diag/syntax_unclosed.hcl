@@ -1,4 +1,10 @@
-workflow "w" {
-  step "a" {
-    run = ["true"]
+workflow "ci" {
+  parallel "all" {
+    step "build" {
+      run = ["make", "build"]
+
+    step "test" {
+      run = ["make", "test"]
+    }
+  }
 }

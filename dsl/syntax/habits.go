@@ -1,0 +1,95 @@
+package syntax
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+var (
+	unquoted = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
+	heredoc  = regexp.MustCompile(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
+	colon    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*\s*:`)
+)
+
+// habit says more definitely than HCL what is wrong where it comes from the habits of other languages.
+func habit(f *File, d *diag.Diagnostic) {
+	at := min(d.Subject.Start.Byte, len(f.Src))
+	line, rest := f.lineAt(at), f.Src[at:]
+	begins := func(s string) bool { return bytes.HasPrefix(rest, []byte(s)) }
+	switch {
+	case d.Code == "F0028" && (begins("}") || begins("=")):
+		d.Code, d.Summary = "F0030", "List or call without its closing bracket"
+		d.Detail = "A ] or ) is missing before this."
+	case d.Code == "F0044" && begins("*"):
+		d.Code, d.Summary, d.Detail = "F0040", "Operator that does not exist", "There are + - * / %, == != < <= > >=, && || ! and CONDITION ? A : B. Powers are pow(BASE, EXPONENT)."
+	case d.Code == "F0041" && begins("$"):
+		d.Summary = "A $ outside of quotes"
+		d.Detail = "A value is read by its name alone, such as input.target; ${…} stands only inside quotes. A shell's own variable stands in a script: run = \"echo $HOME\"."
+	case d.Code == "F0027" && colon.Match(rest):
+		d.Summary = "Colon where an equals sign or a block is needed"
+		d.Detail = "This is not YAML: attributes are  name = value, with quotes around text; what holds more than one is a block,  kind \"label\" { … }."
+	case (d.Code == "F0028" || d.Code == "F0029" || d.Code == "F0034" || d.Code == "F0035") && strings.Contains(line, "${{"):
+		d.Code, d.Summary = "F0035", "${{ … }} is not read by flowrun"
+		d.Detail = "A value in a text has one brace: \"${step.build.output}\". A condition reads names without any: when = \"step.build.output == 'x'\"."
+	case d.Code == "F0026" && at > 0 && f.Src[at-1] == '"':
+		d.Summary = "Text behind the end of a string"
+		d.Detail = "The string ends at the quote before this. Inside a string a quote is written \\\", or in a condition ' around its texts: when = \"step.build.status == 'failed'\"."
+	case d.Code == "F0026":
+		if m := unquoted.FindStringSubmatch(line); m != nil {
+			d.Summary = "Text without quotes"
+			d.Detail = fmt.Sprintf("Text, also with a number in it, stands in double quotes:  %s = %q.", m[1], strings.TrimSpace(m[2]))
+		}
+	case d.Code == "F0022":
+		unclosed(f, d)
+	}
+}
+
+// lineAt is the line that an offset lies in.
+func (f *File) lineAt(at int) string {
+	start := bytes.LastIndexByte(f.Src[:at], '\n') + 1
+	line, _, _ := bytes.Cut(f.Src[start:], []byte("\n"))
+	return string(line)
+}
+
+// unclosed looks for the block whose brace is missing by the one thing that tells: a line that is indented no more than
+// the block that it would lie in. HCL names the outermost block, because the brace of another closes each one inside.
+func unclosed(f *File, d *diag.Diagnostic) {
+	type open struct{ indent, end int }
+	var stack []open
+	marker := "" // of the heredoc that a line lies in
+	for start := 0; start < len(f.Src); {
+		line := f.lineAt(start)
+		text, from := strings.TrimSpace(line), start
+		start += len(line) + 1
+		if marker != "" || text == "" || text[0] == '#' || strings.HasPrefix(text, "//") {
+			if text == marker {
+				marker = ""
+			}
+			continue
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		if n := len(stack); n > 0 && indent <= stack[n-1].indent {
+			if !strings.ContainsAny(text[:1], "})]") || indent < stack[n-1].indent {
+				d.Subject = f.Range(stack[n-1].end-1, stack[n-1].end)
+				d.Detail = "The brace that closes it is missing: what follows is indented as if it had ended."
+				d.Notes = []diag.Note{{Text: "this is still inside it", Range: f.Range(from+indent, from+indent+len(text))}}
+				return
+			}
+			stack = stack[:n-1]
+		}
+		if strings.HasSuffix(text, "{") {
+			stack = append(stack, open{indent, from + indent + len(text)})
+		}
+		if m := heredoc.FindStringSubmatch(text); m != nil {
+			marker = m[1]
+		}
+	}
+	if n := len(stack); n > 0 {
+		d.Subject = f.Range(stack[n-1].end-1, stack[n-1].end)
+		d.Detail = "The file ends before the brace that closes this block."
+	}
+}

@@ -1,0 +1,7 @@
+workflow "ci" {
+  step "build" { run = ["make"] }
+  step "alarm" {
+    run  = ["alarm"]
+    when = "failure() || always()"
+  }
+}

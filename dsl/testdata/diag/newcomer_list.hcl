@@ -1,0 +1,9 @@
+workflow "ci" {
+  steps = [
+    {
+      name       = "build"
+      run        = "make build"
+      depends_on = "setup"
+    },
+  ]
+}

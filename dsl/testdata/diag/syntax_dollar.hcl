@@ -1,0 +1,5 @@
+workflow "ci" {
+  step "build" {
+    run = ["echo", $HOME]
+  }
+}

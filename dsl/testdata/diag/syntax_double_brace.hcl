@@ -1,0 +1,6 @@
+workflow "ci" {
+  step "build" {
+    run  = ["make"]
+    when = "${{ input.env }}"
+  }
+}
