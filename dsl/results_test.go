@@ -57,7 +57,8 @@ func TestResults(t *testing.T) {
 		{"step.picky.instances[0].output", "number or null, needs"},
 		{"step.picky.instances[0].status", "string or null, needs"},
 		{"step.maybe.instances", "list or null, needs"},
-		{"step.maybe.counts", "object or null, observes"},
+		{"step.maybe.counts", "object, observes"},
+		{"step.maybe.counts.failed > 0", "bool, observes"},
 		{"step.group.instances[0].output.inner", "string, needs"},
 		{"step.list.counts", "object, observes"},
 		{"step.list.counts.failed + step.list.counts.total", "number, observes"},
@@ -111,7 +112,7 @@ func TestOutputsReadTheRun(t *testing.T) {
 		{"run.errors", "F0303"},
 		{"step.list.counts.succeeded", "number"},
 		{"step.list.instances[*].output", "list"},
-		{"step.maybe.counts.total", "number or null"},
+		{"step.maybe.counts.total", "number"},
 	} {
 		p, list := Load(memory(fmt.Sprintf(reader, "output \"o\" { value = "+c.text+" }")), "w.hcl", Options{})
 		got := ""

@@ -44,13 +44,13 @@ func (w *Workflow) resultFor(n, reader *Node) value.Type {
 	return resultType(out, stdout, nullType, nullType)
 }
 
-// collected is the type of the result of a node with for_each: what its instances made, by position or by key.
+// collected is the type of the result of a node with for_each: what its instances made, by position or by key. Its counts
+// are there even if it never ran: all are zero then.
 func (n *Node) collected(skippable bool) value.Type {
 	e := n.Expr("for_each")
 	if e == nil {
 		return anyResult
 	}
-	stdout, counts := value.StringType.OrNull(), countsType
 	output, out := n.instance(n.output), value.AnyType
 	one := resultType(output, n.stdout(n.attr("when") == nil), nullType, nullType)
 	instances := value.AnyType
@@ -61,9 +61,9 @@ func (n *Node) collected(skippable bool) value.Type {
 		out, instances = value.Map(output), value.Map(one)
 	}
 	if skippable {
-		out.Nullable, instances.Nullable, counts.Nullable = true, true, true
+		out.Nullable, instances.Nullable = true, true
 	}
-	return resultType(out, stdout, instances, counts)
+	return resultType(out, value.StringType.OrNull(), instances, countsType)
 }
 
 // textResult holds the commonest result types, certain and possibly null, so that ten thousand steps share them.

@@ -6,7 +6,7 @@ workflow "w" {
     run      = ["check", each.value]
   }
   step "alarm" {
-    when = "step.checks.counts.failed > 0"
+    when = "step.checks.instances[0].exit_code > 0"
     run  = ["alarm"]
   }
 }
