@@ -215,10 +215,11 @@ func (m *Machine) stream(r ref, s string) value.Value {
 }
 
 func (m *Machine) instances(r ref) value.Value {
-	if !m.collector(r) {
+	s := m.state(r)
+	if !m.collector(r) || !s.open {
 		return nil
 	}
-	d := m.detail(r)
+	d := s.detail
 	list, byKey := make([]any, len(d.frames)), make(map[string]any, len(d.frames))
 	for i, f := range d.frames {
 		o, _ := m.read(ref{f, r.node}, "")
