@@ -47,7 +47,7 @@ func (c *checker) decl(v *Decl) {
 func (c *checker) agent(b *Block) {
 	env := c.env(nil, nil)
 	c.expressions(b, func(string) *expr.Env { return env })
-	c.retry(b, c.env(roots{"error": root("error", errorType), "attempt": root("attempt", value.IntType)}, nil), env)
+	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)}, nil), env)
 	needs := map[string]string{"exec": "command", "shell": "run"}
 	kind := b.Text("type")
 	for _, t := range []string{"exec", "shell"} {

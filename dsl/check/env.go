@@ -1,6 +1,8 @@
 package check
 
 import (
+	"maps"
+
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/schema"
@@ -30,12 +32,26 @@ var (
 		"exit_code": value.IntType, "signal": value.StringType.OrNull(), "gate": value.StringType.OrNull(),
 		"node": value.StringType.OrNull(), "attempt": value.IntType.OrNull(), "retry_after": value.NumberType.OrNull(),
 	})
-	statusType = value.Type{Kind: value.StringT, Enum: schema.Statuses}
-	runType    = value.Object(map[string]value.Type{
+	// errorInRules is the error that a rule like retry.when selects by. What it does not have is null there too, but a rule
+	// that reads null matches nothing and is no fault, so its members are not checked for it.
+	errorInRules = plainMembers(errorType)
+	statusType   = value.Type{Kind: value.StringT, Enum: schema.Statuses}
+	runType      = value.Object(map[string]value.Type{
 		"id": value.StringType, "workflow": value.StringType, "started_at": value.StringType,
 		"status": statusType, "failed": value.List(value.StringType), "error": errorType.OrNull(),
 	})
 )
+
+// plainMembers is an object type whose members are never null.
+func plainMembers(t value.Type) value.Type {
+	attrs := maps.Clone(t.Attrs)
+	for _, name := range t.Names() {
+		a := attrs[name]
+		a.Nullable = false
+		attrs[name] = a
+	}
+	return value.Object(attrs)
+}
 
 // ended hides what is known of a run at its end from all but its outputs.
 var ended = map[string]string{"status": notEnded, "failed": notEnded, "error": notEnded}
@@ -162,7 +178,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	}
 	switch at {
 	case inRetry:
-		more["error"] = root("error", errorType)
+		more["error"] = root("error", errorInRules)
 	case inGate:
 		more["result"] = resultRoot("result", n.judged())
 	}
