@@ -7,7 +7,7 @@ import (
 
 // openBare opens a database with the store's settings and one table.
 func openBare(dir string) (*writer, *sql.DB, error) {
-	db, err := sql.Open("sqlite", dataSource(dir, true))
+	db, err := sql.Open("sqlite", dataSource(dir, true, false))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -73,7 +73,7 @@ func openWriter(dir string) (*writer, error) {
 	} else if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s is missing", ErrReplaced, databaseFile)
 	}
-	db, err := sql.Open("sqlite", dataSource(dir, true))
+	db, err := sql.Open("sqlite", dataSource(dir, true, false))
 	if err != nil {
 		return nil, err
 	}

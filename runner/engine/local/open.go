@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -30,12 +31,15 @@ const (
 )
 
 // dataSource names the database with everything that a connection must be told: a pragma by statement would hold for
-// one connection of a pool only.
-func dataSource(dir string, write bool) string {
+// one connection of a pool only. With frozen set the database is taken as a file that nobody changes.
+func dataSource(dir string, write, frozen bool) string {
 	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
 	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)", path, busyTimeout.Milliseconds())
 	if write {
 		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(%d)", checkpointPages)
+	}
+	if frozen {
+		s += "&immutable=1"
 	}
 	return s + "&_pragma=query_only(1)"
 }
@@ -53,7 +57,7 @@ func openDatabase(dir string, readOnly bool) (write *writer, read *sql.DB, err e
 	} else if write, err = openWriter(dir); err != nil {
 		return nil, nil, err
 	}
-	if read, err = sql.Open("sqlite", dataSource(dir, false)); err == nil {
+	if read, err = sql.Open("sqlite", dataSource(dir, false, readOnly && frozen(dir))); err == nil {
 		read.SetMaxOpenConns(readers)
 		err = checkReader(dir, read)
 	}
@@ -62,6 +66,14 @@ func openDatabase(dir string, readOnly bool) (write *writer, read *sql.DB, err e
 		return nil, nil, err
 	}
 	return write, read, nil
+}
+
+// frozen tells whether a store lies where we may not write (a read-only mount, another user's folder) and nobody has it
+// open. SQLite shares what it reads through a file beside the database, which it could not make there.
+func frozen(dir string) bool {
+	const write = 2 // W_OK
+	_, err := os.Stat(filepath.Join(dir, databaseFile+"-wal"))
+	return errors.Is(err, fs.ErrNotExist) && syscall.Access(dir, write) != nil
 }
 
 func closeDatabase(write *writer, read *sql.DB) (err error) {

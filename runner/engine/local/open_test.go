@@ -67,6 +67,27 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// TestReadOnlyFolder reads a store where nothing can be written, as from an image or another user's folder. Who is root may
+// write anywhere, so there the folder is only said to be frozen.
+func TestReadOnlyFolder(t *testing.T) {
+	dir, run, _ := finished(t, 3)
+	if os.Chmod(dir, 0o500) != nil || os.Chmod(filepath.Join(dir, databaseFile), 0o400) != nil {
+		t.Fatal("the folder's mode cannot be changed")
+	}
+	defer os.Chmod(dir, 0o700)
+	if want := os.Geteuid() != 0; frozen(dir) != want {
+		t.Errorf("the folder is frozen: %v, want %v", !want, want)
+	}
+	e, err := Open(dir, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if i, err := e.Get(context.Background(), run); err != nil || i.Status != event.Succeeded {
+		t.Errorf("the run is %v, %v", i, err)
+	}
+}
+
 func TestWrongDatabases(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *testing.T, dir string)
