@@ -95,18 +95,32 @@ func (a *app) root() *cobra.Command {
 			return nil
 		},
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &args.Error{Message: err.Error(), Hint: "See " + c.CommandPath() + " --help."}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
 	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
 	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
 	root.AddCommand(a.apply(), a.validate(), a.runs(), a.resume(), a.cancel(), a.version())
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
+		switch c.Name() {
+		case "completion":
 			c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = between(0, 0, "")
+			}
+		case "help":
+			c.Run, c.RunE = nil, help
 		}
 	}
 	return root
+}
+
+// help shows the help of a command that is named by its words.
+func help(c *cobra.Command, words []string) error {
+	about, rest, err := c.Root().Find(words)
+	if err != nil || len(rest) > 0 {
+		return unknownCommand(about, rest)
+	}
+	return about.Help()
 }

@@ -34,7 +34,7 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
 	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
-	f.IntVar(&o.Parallel, "parallel", 0, "at most so many attempts at once, in place of the workflow's max_concurrency")
+	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, in place of the workflow's max_concurrency")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimit(c, &o.Drive)
 	return c
@@ -44,6 +44,9 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 func (a *app) run(o *args.Apply) error {
 	if err := o.Check(); err != nil {
 		return err
+	}
+	if o.Path == "" {
+		return emptyPath()
 	}
 	o.Path, o.Workflow = byName(o.Path, o.Workflow)
 	p, err := a.load(o.Path)
@@ -92,6 +95,9 @@ func byName(path, workflow string) (string, string) {
 // first is what a run begins with: all that it depends on besides its program.
 func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, error) {
 	inputs, vars, err := a.values(p, w, o)
+	if err == nil {
+		err = args.IsText("the name of the program's folder", p.dir)
+	}
 	if err != nil {
 		return event.RunStarted{}, err
 	}

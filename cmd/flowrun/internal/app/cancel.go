@@ -19,6 +19,9 @@ func (a *app) cancel() *cobra.Command {
 is ended here and now. A second cancel does not wait for attempts that do not end.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
+			if err := r.Check(); err != nil {
+				return err
+			}
 			s, info, err := a.lookup(&r, true)
 			if err != nil {
 				return err

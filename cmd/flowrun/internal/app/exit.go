@@ -117,14 +117,20 @@ func unknownCommand(c *cobra.Command, words []string) error {
 	return e
 }
 
+// emptyPath refuses a path without a letter: more often a variable of a script that is not set than the current folder.
+func emptyPath() error {
+	return &args.Error{Message: "the path is empty", Hint: "For the current folder write a dot."}
+}
+
 // between checks how many words a command got.
 func between(least, most int, form string) cobra.PositionalArgs {
 	return func(c *cobra.Command, words []string) error {
+		usage := strings.TrimSpace(c.CommandPath() + " " + form)
 		switch {
 		case len(words) < least:
-			return &args.Error{Message: "something is missing: " + c.CommandPath() + " " + form, Hint: "See " + c.CommandPath() + " --help."}
+			return &args.Error{Message: "something is missing: " + usage, Hint: "See " + c.CommandPath() + " --help."}
 		case len(words) > most:
-			return &args.Error{Message: fmt.Sprintf("%q is one word too many: %s %s", words[most], c.CommandPath(), form), Hint: "See " + c.CommandPath() + " --help."}
+			return &args.Error{Message: fmt.Sprintf("%q is one word too many: %s", words[most], usage), Hint: "See " + c.CommandPath() + " --help."}
 		}
 		return nil
 	}

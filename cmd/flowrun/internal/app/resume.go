@@ -21,7 +21,7 @@ start again with the same idempotency key. RUN is an id or the beginning of one,
 For a run that has ended it prints the outputs, and the exit code is the run's.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
-			if err := r.Drive.Check(); err != nil {
+			if err := r.Check(); err != nil {
 				return err
 			}
 			s, info, err := a.lookup(&r, true)

@@ -27,6 +27,9 @@ func (a *app) runsList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List runs, newest first", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
+			if err := r.Check(); err != nil {
+				return err
+			}
 			dir, err := a.storeDir("")
 			if err != nil {
 				return err
@@ -57,7 +60,7 @@ func (a *app) runsList() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
-	c.Flags().IntVar(&r.Limit, "limit", 0, "at most so many (0: all)")
+	c.Flags().IntVar(&r.Limit, "limit", 0, "at most `N` runs (0: all)")
 	return c
 }
 

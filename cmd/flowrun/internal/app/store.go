@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -11,10 +12,17 @@ const storeName = ".flowrun"
 // storeDir is where the store of a program is: --store, else FLOWRUN_STORE, else .flowrun at the root of the repository
 // of path (the nearest folder upwards with a .git), else beside the file. An empty path means the current folder.
 func (a *app) storeDir(path string) (string, error) {
-	if a.global.Store != "" {
-		return filepath.Abs(a.global.Store)
+	dir := a.global.Store
+	var err error
+	if dir == "" {
+		dir, err = a.usualStore(path)
+	} else {
+		dir, err = filepath.Abs(dir)
 	}
-	return a.usualStore(path)
+	if info, missing := os.Stat(dir); err == nil && missing == nil && !info.IsDir() {
+		return "", fmt.Errorf("the store %s is not a folder", dir)
+	}
+	return dir, err
 }
 
 // usualStore is where the store is without the flag.

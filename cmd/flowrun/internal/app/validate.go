@@ -77,6 +77,9 @@ func (a *app) check(v *args.Validate) error {
 func programs(paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {
+		if path == "" {
+			return nil, emptyPath()
+		}
 		dir, all := strings.CutSuffix(path, "...")
 		if !all || dir != "" && !strings.HasSuffix(dir, "/") {
 			out = append(out, path)

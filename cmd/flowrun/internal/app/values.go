@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,40 +24,69 @@ const envVar = "FLOWRUN_VAR_"
 // from the environment, overridden by files in their order, overridden by --var.
 func (a *app) values(p *program, w *ir.Workflow, o *args.Apply) (inputs, vars map[string]value.Value, err error) {
 	var problems []error
-	given := map[string]value.Value{}
+	given, file := map[string]value.Value{}, map[string]string{}
 	for _, d := range p.ir.Variables {
 		if text, ok := a.lookupEnv(envVar + d.Name); ok {
-			v, err := dsl.ParseInput(d, text)
+			err := args.IsText("its value", text)
+			if err == nil {
+				given[d.Name], err = dsl.ParseInput(d, text)
+			}
 			problems = append(problems, from(envVar+d.Name, err))
-			given[d.Name] = v
 		}
 	}
-	for _, file := range o.VarFiles {
-		more, err := varFile(file)
+	for _, f := range o.VarFiles {
+		more, err := varFile(f)
 		if err != nil {
 			return nil, nil, err
 		}
 		for name, v := range more {
-			given[name] = v
+			given[name], file[name] = v, "--var-file "+f
 		}
 	}
-	world := args.World{Stdin: a.Stdin, ReadFile: os.ReadFile}
-	problems = append(problems, flagged("--var", o.Vars, p.ir.Variables, given, world)...)
+	world := args.World{Stdin: a.Stdin, ReadFile: readSome}
+	pairs, err := args.Pairs("--var", o.Vars, world)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, pair := range pairs {
+		delete(file, pair.Name)
+	}
+	problems = append(problems, fit(pairs, p.ir.Variables, given)...)
 	vars, more := dsl.Inputs("variable", p.ir.Variables, given)
-	problems = append(problems, more...)
+	problems = append(problems, placed(more, file)...)
 
+	if pairs, err = args.Pairs("--input", o.Inputs, world); err != nil {
+		return nil, nil, err
+	}
 	given = map[string]value.Value{}
-	problems = append(problems, flagged("--input", o.Inputs, w.Inputs, given, world)...)
+	problems = append(problems, fit(pairs, w.Inputs, given)...)
 	inputs, more = dsl.Inputs("input", w.Inputs, given)
 	return inputs, vars, usage(append(problems, more...))
 }
 
-// flagged reads the pairs of a flag by the declared types. An undeclared name goes through: dsl.Inputs knows the nearest.
-func flagged(flag string, texts []string, decls []ir.Variable, given map[string]value.Value, w args.World) (problems []error) {
-	pairs, err := args.Pairs(flag, texts, w)
-	if err != nil {
-		return []error{err}
+// placed says of each problem which file its value came from.
+func placed(problems []error, file map[string]string) []error {
+	for i, err := range problems {
+		var in *dsl.InputError
+		if errors.As(err, &in) && file[in.Name] != "" {
+			problems[i] = from(file[in.Name], err)
+		}
 	}
+	return problems
+}
+
+// readSome reads at most so many bytes of a file.
+func readSome(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// fit reads pairs by the declared types. An undeclared name goes through: dsl.Inputs knows the nearest.
+func fit(pairs []args.Pair, decls []ir.Variable, given map[string]value.Value) (problems []error) {
 	for _, pair := range pairs {
 		given[pair.Name] = pair.Text
 		for _, d := range decls {
@@ -65,7 +95,7 @@ func flagged(flag string, texts []string, decls []ir.Variable, given map[string]
 			}
 			v, err := dsl.ParseInput(d, pair.Text)
 			if err != nil {
-				problems = append(problems, from(flag, err))
+				problems = append(problems, from(pair.From, err))
 				v = d.Default
 			}
 			given[d.Name] = v
@@ -107,9 +137,15 @@ func usage(problems []error) error {
 
 // varFile reads variables from a file: attributes with literal values, or one JSON object.
 func varFile(name string) (map[string]value.Value, error) {
-	data, err := os.ReadFile(name)
+	data, err := readSome(name, args.MaxVarFile+1)
 	if err != nil {
 		return nil, args.Errorf("--var-file: %v", err)
+	}
+	if len(data) > args.MaxVarFile {
+		return nil, args.Errorf("--var-file %s is larger than %d bytes", name, args.MaxVarFile)
+	}
+	if err := args.IsText("--var-file "+name, string(data)); err != nil {
+		return nil, err
 	}
 	if filepath.Ext(name) == ".json" || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		v, err := value.Decode(data)

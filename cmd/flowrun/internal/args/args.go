@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Global is what every command takes.
@@ -83,10 +84,14 @@ func Errorf(format string, a ...any) error { return &Error{Message: fmt.Sprintf(
 // MaxFile bounds what @file and standard input may hold as a value, in bytes.
 const MaxFile = 1 << 20
 
+// MaxVarFile bounds a file of variables, in bytes.
+const MaxVarFile = 16 << 20
+
 // World is how values are read from elsewhere.
 type World struct {
-	Stdin    io.Reader
-	ReadFile func(name string) ([]byte, error)
+	Stdin io.Reader
+	// ReadFile reads at most so many bytes of a file, which may be a pipe or a device without end.
+	ReadFile func(name string, most int64) ([]byte, error)
 	Getenv   func(string) string
 }
 
@@ -94,6 +99,14 @@ type World struct {
 type Pair struct {
 	Name, Text string
 	From       string // where it was said: "--input", "FLOWRUN_VAR_x", a file's name
+}
+
+// IsText refuses what is not UTF-8: a journal could not give it back as it was.
+func IsText(what, text string) error {
+	if utf8.ValidString(text) {
+		return nil
+	}
+	return Errorf("%s is not UTF-8 text", what)
 }
 
 // Pairs reads the values of a flag. A text "@name" is the content of a file, "-" that of standard input (for one pair at
@@ -123,8 +136,10 @@ func Pairs(flag string, given []string, w World) ([]Pair, error) {
 			text = string(b)
 		case strings.HasPrefix(text, "@@"):
 			text = text[1:]
+		case text == "@":
+			return nil, &Error{fmt.Sprintf("%s %s: no file is named behind the @", flag, name), "Write " + flag + " " + name + "=@FILE, or @@ for the character itself."}
 		case strings.HasPrefix(text, "@"):
-			b, err := w.ReadFile(text[1:])
+			b, err := w.ReadFile(text[1:], MaxFile+1)
 			if err != nil {
 				return nil, Errorf("%s %s: %v", flag, name, err)
 			}
@@ -132,6 +147,9 @@ func Pairs(flag string, given []string, w World) ([]Pair, error) {
 		}
 		if len(text) > MaxFile {
 			return nil, Errorf("%s %s is larger than %d bytes", flag, name, MaxFile)
+		}
+		if err := IsText(flag+" "+name, text); err != nil {
+			return nil, err
 		}
 		out = append(out, Pair{name, text, flag})
 	}
@@ -146,6 +164,17 @@ func OneOf(flag, given string, allowed ...string) error {
 		}
 	}
 	return Errorf("%s %q is not known: one of %s", flag, given, strings.Join(allowed, ", "))
+}
+
+// Check refuses numbers and texts.
+func (r *Runs) Check() error {
+	if r.Limit < 0 {
+		return Errorf("--limit %d is below 0", r.Limit)
+	}
+	if err := IsText("--reason", r.Reason); err != nil {
+		return err
+	}
+	return r.Drive.Check()
 }
 
 // laterFormats are forms of validate's findings that are known and not carried out by this release.

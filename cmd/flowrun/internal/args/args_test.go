@@ -9,7 +9,7 @@ import (
 )
 
 func world(stdin string) World {
-	return World{Stdin: strings.NewReader(stdin), ReadFile: func(name string) ([]byte, error) {
+	return World{Stdin: strings.NewReader(stdin), ReadFile: func(name string, _ int64) ([]byte, error) {
 		switch name {
 		case "f":
 			return []byte("from f\n"), nil
@@ -45,6 +45,8 @@ func TestPairsThatAreWrong(t *testing.T) {
 		{[]string{"a=@none"}, `file does not exist`},
 		{[]string{"a=@big"}, `larger than 1048576 bytes`},
 		{[]string{"a=-"}, `larger than`},
+		{[]string{"a=@"}, `no file is named`},
+		{[]string{"a=\xff"}, `--var a is not UTF-8`},
 	} {
 		stdin := ""
 		if strings.HasPrefix(c.want, "larger than") {
@@ -55,6 +57,17 @@ func TestPairsThatAreWrong(t *testing.T) {
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c.given, err)
 		}
+	}
+}
+
+func TestRunsThatAreWrong(t *testing.T) {
+	for want, r := range map[string]Runs{"--limit": {Limit: -1}, "--reason": {Reason: "\xff"}, "--death-limit": {Drive: Drive{DeathLimit: -1}}} {
+		if err := r.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if err := new(Runs).Check(); err != nil {
+		t.Error(err)
 	}
 }
 

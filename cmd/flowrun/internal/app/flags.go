@@ -1,0 +1,40 @@
+package app
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// flagError makes the flag library's errors ours: wrong use, with the nearest flag, in the words of a command line.
+func flagError(c *cobra.Command, err error) error {
+	e := &args.Error{Message: err.Error(), Hint: "See " + c.CommandPath() + " --help."}
+	if before, cause, ok := strings.Cut(e.Message, ": strconv."); ok {
+		need := "a whole number is needed"
+		if strings.HasPrefix(cause, "ParseBool") {
+			need = "true or false is needed"
+		}
+		e.Message = before + ": " + need
+	}
+	var unknown interface{ GetSpecifiedName() string }
+	if errors.As(err, &unknown) && strings.HasPrefix(e.Message, "unknown flag") {
+		if near := diag.Nearest(unknown.GetSpecifiedName(), flagsOf(c)); near != "" {
+			e.Hint = "Did you mean --" + near + "?"
+		}
+	}
+	return e
+}
+
+// flagsOf lists the names of the flags that a command takes.
+func flagsOf(c *cobra.Command) (names []string) {
+	flagName := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`) // here, not above: most calls need none
+	for _, m := range flagName.FindAllStringSubmatch(c.Flags().FlagUsages(), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
