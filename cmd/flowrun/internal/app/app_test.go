@@ -57,6 +57,17 @@ func TestAFullDiskIsNoSuccess(t *testing.T) {
 	}
 }
 
+// Where JSON cannot be written, standard error says why.
+func TestAFullDiskIsToldWhateverTheForm(t *testing.T) {
+	var err bytes.Buffer
+	a := &app{Streams: Streams{Stdout: full{}, Stderr: &err}}
+	a.terminals()
+	a.out.Printf("result")
+	if code := a.report([]string{"apply", "--json"}, nil); code != exitCouldNot || !strings.Contains(err.String(), "writing the result: no space left") {
+		t.Errorf("%d, %q", code, err.String())
+	}
+}
+
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

@@ -78,7 +78,9 @@ func (a *app) report(arguments []string, err error) int {
 			kind = "usage"
 		}
 		_ = ui.WriteJSON(a.out, ui.NewProblem(kind, err.Error(), code))
-		return code
+		if a.out.Err() == nil {
+			return code
+		} // standard output takes nothing: whoever reads the other stream should know why
 	}
 	a.err.Printf("flowrun: %s\n", ui.CleanLines(err.Error()))
 	return code
