@@ -18,14 +18,16 @@ const (
 
 // Line is one visible change of a run.
 type Line struct {
-	Seq    uint64 // counts from 1 over the run
-	Time   event.Time
-	Type   string
-	Run    string
-	Node   string // the instance's path; "" for the run itself
-	Name   string
-	Status event.Status // after the change
-	Reason string
+	Seq  uint64 // counts from 1 over the run
+	Time event.Time
+	Type string
+	Run  string
+	// Workflow is the name of the workflow that the run is of.
+	Workflow string
+	Node     string // the instance's path; "" for the run itself
+	Name     string
+	Status   event.Status // after the change
+	Reason   string
 	// Attempt is 0 where none was made.
 	Attempt int
 	// Duration is that of the node, or the run, so far.
@@ -40,7 +42,7 @@ type Line struct {
 
 func (r *Run) line(kind string, at event.Time) *Line {
 	r.seq++
-	return &Line{Seq: r.seq, Time: at, Type: kind, Run: r.ID, Status: r.Status}
+	return &Line{Seq: r.seq, Time: at, Type: kind, Run: r.ID, Workflow: r.Workflow, Status: r.Status}
 }
 
 func typeOf(t *event.Transition) string {

@@ -24,6 +24,7 @@ type eventJSON struct {
 	Time     view.Moment    `json:"time"`
 	Type     string         `json:"type"`
 	Run      string         `json:"run"`
+	Workflow string         `json:"workflow,omitempty"` // on the first line
 	Node     string         `json:"node,omitempty"`
 	Status   event.Status   `json:"status,omitempty"`
 	Attempt  int            `json:"attempt,omitempty"`
@@ -48,6 +49,9 @@ func (p *Events) Update(_ *view.Run, lines []view.Line, past bool) {
 func eventOf(l *view.Line) eventJSON {
 	e := eventJSON{V: EventVersion, Seq: l.Seq, Time: view.Moment(l.Time), Type: l.Type, Run: l.Run, Node: l.Node,
 		Status: l.Status, Attempt: l.Attempt, Reason: l.Reason, Gate: l.Gate}
+	if l.Type == view.Started {
+		e.Workflow = l.Workflow
+	}
 	if l.Status.Terminal() {
 		e.Seconds = l.Duration.Seconds()
 	}

@@ -42,6 +42,9 @@ func sentence(t *Term, l *view.Line) string {
 	if who == "" {
 		who = "run " + l.Run
 	}
+	if l.Type == view.Started && l.Workflow != "" {
+		who += " of " + Clean(l.Workflow)
+	}
 	text := who + ": "
 	switch {
 	case l.Gate != nil:

@@ -170,6 +170,17 @@ func TestFramesFit(t *testing.T) {
 	}
 }
 
+// A name is cut before the duration behind it is.
+func TestDurationsAreSeenOnNarrowScreens(t *testing.T) {
+	node := entry{&view.Node{Path: "a-rather-long-name-of-a-step-that-goes-on", Status: event.Succeeded, StartedAt: t0, FinishedAt: t0.Add(time.Second)}, 0}
+	for _, columns := range []int{80, 40, 20} {
+		line := rows(NewTerm(new(bytes.Buffer), "never", none), []entry{node}, t0, 0, columns)[0]
+		if Cells(line) >= columns || !strings.HasSuffix(line, " 1.0s") {
+			t.Errorf("%d columns: %q", columns, line)
+		}
+	}
+}
+
 func TestHeightAfterResize(t *testing.T) {
 	if n := height([]string{strings.Repeat("x", 79), "\x1b[31mab\x1b[0m", ""}, 40); n != 2+1+1 {
 		t.Errorf("height is %d", n)

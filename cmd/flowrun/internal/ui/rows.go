@@ -8,8 +8,13 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// maxLabel bounds the column of names.
-const maxLabel = 48
+// The column of names has at most maxLabel cells, and on a narrow screen leaves besideLabel for indent, mark and duration,
+// but not fewer than minLabel.
+const (
+	maxLabel    = 48
+	besideLabel = 12
+	minLabel    = 4
+)
 
 // entry is a node to be shown, indented by its depth; with a depth of -1 it is shown by its whole path.
 type entry struct {
@@ -42,9 +47,12 @@ func icon(s event.Status, frame int) string {
 
 // rows renders nodes as a table: mark and name, duration, what is worth a word. Lines are cut at columns; 0 is no bound.
 func rows(t *Term, nodes []entry, now event.Time, frame, columns int) []string {
-	width := 0
+	width, most := 0, maxLabel
+	if columns > 0 {
+		most = min(most, max(minLabel, columns-besideLabel))
+	}
 	for _, e := range nodes {
-		width = max(width, min(Cells(label(e)), maxLabel))
+		width = max(width, min(Cells(label(e)), most))
 	}
 	out := make([]string, len(nodes))
 	for i, e := range nodes {
@@ -54,7 +62,7 @@ func rows(t *Term, nodes []entry, now event.Time, frame, columns int) []string {
 }
 
 func row(t *Term, e entry, width int, now event.Time, frame, columns int) string {
-	name := Truncate(label(e), maxLabel)
+	name := Truncate(label(e), width)
 	took := ""
 	if e.n.StartedAt != 0 {
 		took = Duration(e.n.Duration(now))

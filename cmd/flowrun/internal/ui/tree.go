@@ -40,7 +40,7 @@ func (p *Tree) Update(r *view.Run, lines []view.Line, past bool) {
 		case n == nil || !l.Leaf:
 		case l.Gate != nil:
 		case l.Status.Terminal():
-			if !past {
+			if !past && !failed(l) { // a failure is told with its details
 				p.done = append(p.done, n)
 			}
 		case l.Status == event.Running || l.Status == event.Waiting:
