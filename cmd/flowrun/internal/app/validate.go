@@ -86,11 +86,12 @@ func programs(paths []string) ([]string, error) {
 			continue
 		}
 		last, before := "", len(out)
-		err := filepath.WalkDir(filepath.Clean(dir), func(p string, d fs.DirEntry, err error) error {
+		root := filepath.Clean(dir) + "/" // with its slash, a link to a folder is that folder
+		err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			hidden := strings.HasPrefix(d.Name(), ".") && d.Name() != "." && d.Name() != ".."
+			hidden := p != root && strings.HasPrefix(d.Name(), ".")
 			switch {
 			case d.IsDir() && hidden:
 				return fs.SkipDir
