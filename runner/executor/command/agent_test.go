@@ -29,6 +29,9 @@ func TestAgentAnswers(t *testing.T) {
 		{"failed", `echo '{"status":"failed","error":"broken"}'`, "", `error exit=0 recoverable/agent: broken`},
 		{"failed with a kind", `echo '{"status":"failed","error":{"kind":"fatal","message":"broken"}}'`, "", `error exit=0 fatal/agent: broken`},
 		{"an error", `echo '{"type":"error","kind":"rate_limited","message":"slow down","retry_after":30}'`, "", `error exit=0 rate_limited/agent: slow down after=30`},
+		{"an error that says nothing", `echo '{"type":"error","message":""}'`, "", `error exit=0 recoverable/agent: the agent failed and said no more`},
+		{"an error that says much", `printf '{"type":"error","message":"'; head -c 5000 /dev/zero | tr '\0' x; echo '"}'`, "", `error exit=0 recoverable/agent: ` + strings.Repeat("x", messageMax-3) + `…`},
+		{"bytes that are no text", `printf '{"type":"result","output":"\377"}'`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: not valid UTF-8`},
 		{"an error of a kind that is none", `echo '{"type":"error","kind":"odd","message":"m"}'`, "", `error exit=0 recoverable/agent: m`},
 		{"an error and an exit code", `echo '{"type":"error","kind":"transient","message":"m"}'; exit 3`, "", `error exit=3 transient/agent: m`},
 		{"a result and an exit code", `echo '{"type":"result","output":1}'; exit 3`, "", `error exit=3 recoverable/exit: exit code 3`},
@@ -60,7 +63,7 @@ func TestAgentAnswers(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got  %.300s\nwant %.300s", got, tc.want)
 			}
-			if len(f.Stdout) > inlineMax+100 {
+			if len(f.Stdout) > inlineMax {
 				t.Errorf("%d bytes of stdout", len(f.Stdout))
 			}
 		})

@@ -11,7 +11,11 @@ import (
 // exitTransient is the exit code of a failure that passes: EX_TEMPFAIL of sysexits.h.
 const exitTransient = 75
 
+// messageMax is how many bytes a message has at most: agents write some themselves, and names can be of any length.
+const messageMax = 4 << 10
+
 func fail(ans *event.AttemptFinished, err *event.Error) {
+	err.Message = clip(err.Message, messageMax)
 	ans.Outcome, ans.Error = event.Failed, err
 }
 

@@ -2,18 +2,17 @@ package command
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 const (
-	// inlineMax is how much of a stream stands in the journal: its head and its tail, half each. What goes beyond it is
-	// written whole to a log file.
+	// inlineMax is how much of a stream stands in the journal: all of it, or its head, a mark, and its tail. What goes
+	// beyond it is written whole to a log file. Whoever cuts the text again to the same bound cuts nothing.
 	inlineMax = 64 << 10
-	headMax   = inlineMax / 2
-	tailMax   = inlineMax - headMax
+	markMax   = 512
+	headMax   = (inlineMax - markMax) / 2
+	tailMax   = headMax
 	// wholeMax is how much of a stream is kept whole where it is going to be parsed, and how large a result may be.
 	wholeMax = 1 << 20
 )
@@ -41,10 +40,7 @@ func (c *capture) write(p []byte) {
 	}
 	c.total += int64(len(p))
 	if c.total > inlineMax {
-		if !c.log.opened {
-			c.log.open()
-			c.log.write(c.buf) // nothing has been cut yet
-		}
+		c.keep()
 		c.log.write(p)
 	}
 	switch {
@@ -57,6 +53,14 @@ func (c *capture) write(p []byte) {
 		c.buf = append([]byte(nil), all[:headMax]...)
 		c.tail = make([]byte, tailMax)
 		c.push(all[headMax:])
+	}
+}
+
+// keep begins the log. Nothing has been cut yet.
+func (c *capture) keep() {
+	if !c.log.opened {
+		c.log.open()
+		c.log.write(c.buf)
 	}
 }
 
@@ -73,40 +77,37 @@ func (c *capture) push(p []byte) {
 // cut tells whether the stream went beyond the limit.
 func (c *capture) cut() bool { return c.tail != nil }
 
-// text is what is kept, as valid UTF-8: wrong bytes become U+FFFD.
+// text is what is kept, as valid UTF-8: wrong bytes become U+FFFD. It has at most inlineMax bytes, where that is the limit
+// or the limit was exceeded.
 func (c *capture) text() string {
-	if !c.cut() {
+	if c.cut() {
+		return c.join(c.buf, append(append([]byte(nil), c.tail[c.at:]...), c.tail[:c.at]...))
+	}
+	if c.limit > inlineMax {
 		return valid(c.buf)
 	}
-	return c.join(c.buf, append(append([]byte(nil), c.tail[c.at:]...), c.tail[:c.at]...))
+	return c.inline()
 }
 
 // inline is text within inlineMax, whatever the limit was.
 func (c *capture) inline() string {
-	if c.cut() || len(c.buf) <= inlineMax {
+	if c.cut() {
 		return c.text()
 	}
-	return c.join(c.buf[:headMax], c.buf[len(c.buf)-tailMax:])
+	text := valid(c.buf)
+	if len(text) <= inlineMax {
+		return text
+	}
+	c.keep() // U+FFFD is longer than the byte that it stands for
+	return c.join(c.buf, c.buf)
 }
 
-// join puts a mark between head and tail. Neither ends within a character.
+// join puts a mark between the start of head and the end of tail. It cuts no character in two.
 func (c *capture) join(head, tail []byte) string {
-	for i := 1; i < utf8.UTFMax && i <= len(head); i++ {
-		if b := head[len(head)-i:]; utf8.RuneStart(b[0]) {
-			if !utf8.FullRune(b) {
-				head = head[:len(head)-i]
-			}
-			break
-		}
-	}
-	for i := 0; i < utf8.UTFMax-1 && len(tail) > 0 && !utf8.RuneStart(tail[0]); i++ {
-		tail = tail[1:]
-	}
+	head, tail = firstOf(head, headMax), lastOf(tail, tailMax)
 	left := c.total - int64(len(head)) - int64(len(tail))
 	return fmt.Sprintf("%s\n[flowrun: %d bytes left out; %s]\n%s", valid(head), left, c.log.where(), valid(tail))
 }
-
-func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 // logName is the name of the log file as the journal has it; empty if there is none.
 func (c *capture) logName() string { return c.log.rel }

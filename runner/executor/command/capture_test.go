@@ -55,12 +55,12 @@ func TestCaptureBounds(t *testing.T) {
 			}
 			want := string(text)
 			if !tc.whole {
-				want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; the whole text is in the log]\n%s", text[:headMax], tc.n-inlineMax, text[tc.n-tailMax:])
+				want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; the whole text is in the log]\n%s", text[:headMax], tc.n-headMax-tailMax, text[tc.n-tailMax:])
 			}
 			if c.text() != want {
 				t.Errorf("the text is another: %d bytes, want %d", len(c.text()), len(want))
 			}
-			if n := len(c.inline()); n > inlineMax+100 {
+			if n := len(c.inline()); n > inlineMax {
 				t.Errorf("inline text has %d bytes", n)
 			}
 			if !tc.inLog {
@@ -97,7 +97,7 @@ func TestCapturePieces(t *testing.T) {
 		}
 		want := string(text)
 		if len(text) > inlineMax {
-			want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; no log is kept]\n%s", text[:headMax], len(text)-inlineMax, text[len(text)-tailMax:])
+			want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; no log is kept]\n%s", text[:headMax], len(text)-headMax-tailMax, text[len(text)-tailMax:])
 		}
 		if c.text() != want {
 			t.Fatalf("%d bytes come back as other %d", len(text), len(c.text()))
@@ -139,15 +139,92 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// A character that a bound cuts in two is left out whole; one that fits to the last byte stays.
 func TestCutWithinACharacter(t *testing.T) {
-	for shift := range 4 {
-		text := strings.Repeat("x", shift) + strings.Repeat("\U0001F600", inlineMax/2)
-		c := capture{limit: inlineMax}
-		c.write([]byte(text))
-		if got := c.text(); !utf8.ValidString(got) || strings.Contains(got, "\uFFFD") {
-			t.Errorf("shift %d: a character was cut in two", shift)
+	for _, limit := range []int{inlineMax, wholeMax} {
+		for _, n := range []int{limit - 1, limit, limit + 1, limit + 2, limit + 3, limit + 4, limit + inlineMax} {
+			for shift := range 4 {
+				text := strings.Repeat("x", shift) + strings.Repeat("\U0001F600", n/4)
+				text += strings.Repeat("y", max(0, n-len(text)))
+				c := capture{limit: limit}
+				for _, piece := range []string{text[:n/2+1], text[n/2+1:]} {
+					c.write([]byte(piece))
+				}
+				fits := len(text) <= limit
+				if got := c.text(); fits && got != text || !fits && !trimmed(got, text, inlineMax) {
+					t.Errorf("limit %d, %d bytes, shift %d: another text of %d bytes", limit, len(text), shift, len(got))
+				}
+				if got := c.inline(); len(text) > inlineMax && !trimmed(got, text, inlineMax) {
+					t.Errorf("inline: limit %d, %d bytes, shift %d: another text of %d bytes", limit, len(text), shift, len(got))
+				}
+			}
 		}
 	}
+}
+
+// trimmed tells whether got is the head of text, a mark that counts right, and the tail of text, in at most n bytes.
+func trimmed(got, text string, n int) bool {
+	head, rest, _ := strings.Cut(got, "\n[flowrun: ")
+	mark, tail, ok := strings.Cut(rest, "]\n")
+	left, _, _ := strings.Cut(mark, " ")
+	return ok && len(got) <= n && n-len(got) < markMax+2*utf8.UTFMax && utf8.ValidString(got) && strings.HasPrefix(text, head) &&
+		strings.HasSuffix(text, tail) && left == fmt.Sprint(len(text)-len(head)-len(tail))
+}
+
+// Wrong bytes take three each as text. The bound holds for the text, and what is left out because of it is in a log.
+func TestWrongBytesKeepTheBound(t *testing.T) {
+	for _, n := range []int{inlineMax / 2, inlineMax, inlineMax + 1, 3 * inlineMax} {
+		dir, a := t.TempDir(), run()
+		x := newTest(t, Options{LogDir: dir})
+		c := x.newCapture(&a, "stdout")
+		text := bytes.Repeat([]byte("a\xff"), n/2+1)[:n]
+		c.write(text)
+		got := c.text()
+		c.close()
+		if len(got) > inlineMax || !utf8.ValidString(got) {
+			t.Errorf("%d bytes become %d", n, len(got))
+		}
+		if n == inlineMax/2 {
+			if got != strings.Repeat("a\uFFFD", n/2) || c.logName() != "" {
+				t.Errorf("what just fits is cut: %d bytes, log %q", len(got), c.logName())
+			}
+			continue
+		}
+		if log, err := os.ReadFile(filepath.Join(dir, c.logName())); !bytes.Equal(log, text) || !strings.Contains(got, "; the whole text is in the log]") {
+			t.Errorf("%d bytes: the log has %d, %v", n, len(log), err)
+		}
+	}
+}
+
+// Whatever the bytes, the start and the end that are kept are as long as they may be, and cut no character.
+func FuzzPieces(f *testing.F) {
+	f.Add([]byte("h\u00e9llo"), 2)
+	f.Add([]byte("\xff\xff\xe2\x82A\xf0\x9f\x98\x80\x80\x80\x80\x80"), 7)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 0 || n > 1<<20 {
+			t.Skip()
+		}
+		first, last := firstOf(b, n), lastOf(b, n)
+		if !bytes.HasPrefix(b, first) || !bytes.HasSuffix(b, last) {
+			t.Fatalf("%q %d: neither start nor end: %q, %q", b, n, first, last)
+		}
+		if len(valid(first)) > n || len(valid(last)) > n {
+			t.Fatalf("%q %d: too long: %q, %q", b, n, valid(first), valid(last))
+		}
+		if len(valid(b)) <= n-3*utf8.UTFMax && (len(b)-len(first) >= utf8.UTFMax || len(b)-len(last) >= utf8.UTFMax) {
+			t.Fatalf("%q %d: too short: %q, %q", b, n, first, last)
+		}
+		if utf8.Valid(b) {
+			for i := range b { // b cut anywhere is text that was cut, not wrong bytes
+				if !utf8.Valid(firstOf(b[:i], n)) || !utf8.Valid(lastOf(b[i:], n)) {
+					t.Fatalf("%q %d at %d: half a character: %q, %q", b, n, i, firstOf(b[:i], n), lastOf(b[i:], n))
+				}
+			}
+		}
+		if c := clip(string(b), n+4); len(c) > n+4 || !utf8.ValidString(c) {
+			t.Fatalf("%q %d: clipped to %q", b, n+4, c)
+		}
+	})
 }
 
 func TestBytesThatAreNoText(t *testing.T) {
@@ -164,7 +241,7 @@ func TestWhatNeedsNoWholeOutput(t *testing.T) {
 		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Parse = "none"; return a }(),
 		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Gate = "g"; return a }(),
 	} {
-		if f := do(x, a); brief(f) != "ok exit=0" || len(f.Stdout) > inlineMax+100 || f.StdoutLog == "" {
+		if f := do(x, a); brief(f) != "ok exit=0" || len(f.Stdout) > inlineMax || f.StdoutLog == "" {
 			t.Errorf("%s, %d bytes, log %q", brief(f), len(f.Stdout), f.StdoutLog)
 		}
 	}

@@ -128,7 +128,7 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	}
 	s, startErr := x.slot()
 	if startErr != nil {
-		fail(&ans, startFailed(a, prog, startErr))
+		fail(&ans, notReady(prog, startErr))
 		return ans
 	}
 	defer x.release(s)
@@ -151,12 +151,11 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	}
 	e, startErr := x.supervise(ctx, s, prog, a.Timeout, &out, &errs)
 	if startErr != nil {
-		fail(&ans, startFailed(a, prog, startErr))
+		fail(&ans, startFailed(prog, startErr))
 		return ans
 	}
 	ans.StartedAt = event.At(e.started)
 	ans.Stderr, ans.StderrLog = errs.text(), errs.logName()
-	ans.StdoutLog = out.logName()
 	if !e.stuck && e.status.Exited() {
 		code := e.status.ExitStatus()
 		ans.ExitCode = &code
@@ -166,5 +165,6 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	} else {
 		judge(a, &ans, e, &out)
 	}
+	ans.StdoutLog = out.logName()
 	return ans
 }

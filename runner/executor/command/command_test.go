@@ -88,10 +88,6 @@ func TestEnds(t *testing.T) {
 		{"sh needs no PATH", func() event.Attempt { a := script("exit 3"); a.Env = map[string]string{"PATH": "/a"}; return a }(), "error exit=3 recoverable/exit: exit code 3"},
 		{"$0", script(`test "$0" = flowrun`), "ok exit=0"},
 		{"no such file", run("/no/such"), "error blocking/not_found: command not found: there is no file /no/such"},
-		{"no folder", func() event.Attempt { a := run("true"); a.Dir = "/no/dir"; return a }(), "error blocking/start: the folder /no/dir is not there"},
-		{"a file for a folder", func() event.Attempt { a := run("true"); a.Dir = "/dev/null"; return a }(), "error blocking/start: /dev/null is not a folder"},
-		{"NUL", run("true", "a\x00b"), "error blocking/start: true cannot start: an argument or an environment variable holds a NUL byte"},
-		{"too large", run("true", strings.Repeat("x", 1<<20)), "error blocking/start: true cannot start: arguments and environment are larger than the system allows"},
 		{"output too large", script("head -c 1048577 /dev/zero"), "error exit=0 fatal/output_too_large: the standard output has 1048577 bytes; an output may have 1048576 (1 MiB)"},
 		{"output just fits", script("head -c 1048576 /dev/zero"), "ok exit=0"},
 		{"timeout", func() event.Attempt { a := run("sleep", "60"); a.Timeout = 50 * time.Millisecond; return a }(),
@@ -113,31 +109,6 @@ func TestIdentityAndStart(t *testing.T) {
 	}
 	if f.StartedAt < before || f.StartedAt > event.At(time.Now()) {
 		t.Errorf("started at %s", f.StartedAt)
-	}
-}
-
-func TestFilesThatDoNotStart(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string, mode os.FileMode) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("plain", "#!/bin/sh\n", 0o600)
-	write("lost", "#!/no/such/interpreter\n", 0o700)
-	write("text", "echo hi\n", 0o700)
-	x := newTest(t, Options{})
-	for name, want := range map[string]string{
-		"./plain": "error blocking/not_found: ./plain is not executable by this user: chmod +x?",
-		"./lost":  "error blocking/not_found: ./lost cannot start: the interpreter that its first line names is not there",
-		"./text":  "error blocking/not_found: ./text is no program: it is built for another system, or is a script without a #! line",
-		"plain":   "error blocking/not_found: command not found: plain is no program in any folder of PATH (" + dir + ")",
-	} {
-		a := run(name)
-		a.Dir, a.Env = dir, map[string]string{"PATH": dir}
-		if got := brief(do(x, a)); got != want {
-			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
-		}
 	}
 }
 

@@ -127,7 +127,7 @@ func (tc illBehaved) test(t *testing.T) {
 	if took > timeout+grace+time.Second {
 		t.Errorf("it took %s", took)
 	}
-	if len(f.Stdout) > 3*inlineMax || len(f.Stderr) > 3*inlineMax {
+	if len(f.Stdout) > inlineMax || len(f.Stderr) > inlineMax {
 		t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
 	}
 	left := descendants(t, a.Key)
@@ -249,28 +249,75 @@ func TestOrphansAreReaped(t *testing.T) {
 // Attempts leave no descriptors and no zombies behind, whatever became of them.
 func TestNothingLeaks(t *testing.T) {
 	x := newTest(t, Options{})
+	attempts := 80
+	if testing.Short() {
+		attempts = 16
+	}
 	round := func() {
-		parallel(80, func() {
+		parallel(attempts, func() {
 			do(x, run("true"))
 			do(x, run("no-such"))
 			do(x, run("/no/such"))
+			do(x, run("true", strings.Repeat("x", 1<<20)))
+			do(x, with(agent(""), func(a *event.Attempt) { a.Argv, a.Agent.With = []string{"/no/such"}, strings.Repeat("x", 1<<20) }))
+			do(x, with(agent("true"), func(a *event.Attempt) { a.Dir = "/no/such" }))
 			a := agent(`echo '{}'`)
 			a.Timeout = time.Minute
 			do(x, a)
 		})
 	}
-	count := func() int {
-		fds, err := os.ReadDir("/proc/self/fd")
+	round()
+	before := descriptors(t)
+	round()
+	if after := descriptors(t); after > before+2 { // slots are made as needed
+		t.Errorf("%d descriptors were open, now %d", before, after)
+	}
+	noChildren(t)
+}
+
+// descriptors is how many are open.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(fds)
+}
+
+// Wherever on the way to a child the descriptors run out, those that were open are closed, and later is time to try again.
+func TestDescriptorsRunOut(t *testing.T) {
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	large := strings.Repeat("x", 1<<20) // more than a pipe holds, so that the input is open while the child starts
+	before, ok, failed := descriptors(t), 0, 0
+	for more := range uint64(16) {
+		free, err := syscall.Dup(0) // the lowest that is free
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(fds)
+		syscall.Close(free)
+		x := New(Options{Environ: testEnviron})
+		syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: uint64(free) + more, Max: was.Max})
+		f := do(x, with(agent("echo '{}'"), func(a *event.Attempt) { a.Agent.With = large }))
+		syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was)
+		x.Close()
+		switch got := brief(f); {
+		case got == "ok exit=0":
+			ok++
+		case strings.HasPrefix(got, "error transient/start: sh cannot start: ") && strings.HasSuffix(got, "too many open files"):
+			failed++
+		default:
+			t.Errorf("with %d descriptors: %s", more, got)
+		}
+		if after := descriptors(t); after != before {
+			t.Fatalf("with %d descriptors: %d were open, now %d", more, before, after)
+		}
 	}
-	round()
-	before := count()
-	round()
-	if after := count(); after > before+2 { // slots are made as needed
-		t.Errorf("%d descriptors were open, now %d", before, after)
+	if ok == 0 || failed < 9 {
+		t.Errorf("%d succeeded and %d failed: no test of it", ok, failed)
 	}
 	noChildren(t)
 }

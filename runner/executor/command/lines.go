@@ -147,7 +147,9 @@ func failure(m map[string]any) *event.Error {
 	switch text := m["message"].(type) {
 	case nil:
 	case string:
-		e.Message = text
+		if text != "" {
+			e.Message = text
+		}
 	default:
 		e.Message = string(value.Append(nil, text))
 	}

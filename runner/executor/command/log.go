@@ -69,7 +69,7 @@ func (l *logFile) write(p []byte) {
 func (l *logFile) where() string {
 	switch {
 	case l.err != nil:
-		return fmt.Sprintf("the log is not whole: %v", l.err)
+		return clip(fmt.Sprintf("the log is not whole: %v", l.err), markMax*3/4)
 	case l.rel == "":
 		return "no log is kept"
 	}

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"syscall"
 
@@ -21,6 +19,8 @@ type program struct {
 	env   []string
 	dir   string
 	stdin []byte // nil: the null device
+
+	script bool // the last argument but one is a script
 }
 
 // program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
@@ -28,12 +28,16 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	p := &program{argv: a.Argv, dir: a.Dir, env: x.env.of(a)}
 	if len(a.Argv) == 0 {
 		p.path, p.argv = shell(a.Shell, a.Script)
+		p.script = true
 	}
 	if a.Agent != nil {
 		p.stdin = request(a)
 		if a.Agent.Type == string(ir.AgentShell) {
 			p.env = append(p.env, "FLOWRUN_TASK="+a.Agent.Task)
 		}
+	}
+	if flaw := p.flaw(a.Env); flaw != "" {
+		return nil, &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1, Message: p.name() + " cannot start: " + flaw}
 	}
 	if p.path != "" {
 		return p, nil
@@ -45,7 +49,7 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	found, ok := find(p.argv[0], path)
 	if !ok {
 		return nil, &event.Error{Kind: event.Blocking, Reason: "not_found", ExitCode: -1, Message: fmt.Sprintf(
-			"command not found: %s is no program in any folder of PATH (%s)", p.argv[0], path)}
+			"command not found: %s is no program in any folder of PATH (%s)", p.name(), clip(path, pathMax))}
 	}
 	p.path = found
 	return p, nil
@@ -144,52 +148,4 @@ func (c *child) start(p *program, null int, session bool) (err error) {
 		c.over = watchExit(pid, c.slot)
 	}
 	return nil
-}
-
-// startFailed says why a program did not start. The system says "no such file" of a missing folder, a missing program and a
-// missing interpreter alike; this looks which.
-func startFailed(a *event.Attempt, p *program, err error) *event.Error {
-	e := &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1}
-	name := p.argv[0]
-	if st, statErr := os.Stat(p.dir); p.dir != "" && (statErr != nil || !st.IsDir()) {
-		e.Message = fmt.Sprintf("the folder %s is not there", p.dir)
-		if statErr == nil {
-			e.Message = fmt.Sprintf("%s is not a folder", p.dir)
-		} else if !errors.Is(statErr, os.ErrNotExist) {
-			e.Message = fmt.Sprintf("the folder cannot be entered: %v", statErr)
-		}
-		return e
-	}
-	switch {
-	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
-		e.Reason = "not_found"
-		e.Message = fmt.Sprintf("command not found: there is no file %s", p.path)
-		if there(p) {
-			e.Message = fmt.Sprintf("%s cannot start: the interpreter that its first line names is not there", name)
-		}
-	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		e.Reason = "not_found"
-		e.Message = fmt.Sprintf("%s is not executable by this user: chmod +x?", p.path)
-	case errors.Is(err, syscall.ENOEXEC):
-		e.Reason = "not_found"
-		e.Message = fmt.Sprintf("%s is no program: it is built for another system, or is a script without a #! line", p.path)
-	case errors.Is(err, syscall.E2BIG):
-		e.Message = fmt.Sprintf("%s cannot start: arguments and environment are larger than the system allows", name)
-	case errors.Is(err, syscall.EINVAL):
-		e.Message = fmt.Sprintf("%s cannot start: an argument or an environment variable holds a NUL byte", name)
-	default: // too many processes, open files; no memory: may be better later
-		e.Kind = event.Transient
-		e.Message = fmt.Sprintf("%s cannot start: %v", name, err)
-	}
-	return e
-}
-
-// there tells whether the program's file exists, seen from the child's folder.
-func there(p *program) bool {
-	path := p.path
-	if !strings.HasPrefix(path, "/") && p.dir != "" {
-		path = p.dir + "/" + path
-	}
-	_, err := os.Stat(path)
-	return err == nil
 }
