@@ -13,7 +13,7 @@ import (
 // batch is full, so that an endless stream of one kind cannot grow the queue.
 func (d *drive) collect() error {
 	d.answers()
-	now := d.engine.now()
+	now := d.pace.time()
 	for d.room() {
 		t, ok := d.timers.due(now)
 		if !ok {

@@ -21,6 +21,7 @@ type drive struct {
 	mark   *mark
 	live   *attempts
 	timers timers
+	pace   pace
 	queue  []event.Event // they wait for their batch
 	poked  chan struct{}
 	stop   context.CancelCauseFunc
@@ -100,6 +101,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 		return event.End{}, d.engine.commits.fail(err)
 	}
 	d.live = newAttempts(d.engine.options.Executor, d.engine.now)
+	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
 	d.engine.at(d)
 	if err = d.begin(); err == nil {
 		err = d.loop(ctx)
@@ -207,7 +209,7 @@ func (d *drive) feed() (b journal.Batch, err error) {
 			err = fmt.Errorf("run %s: the machine failed after event %d: %v", d.run.id, d.run.seq, p)
 		}
 	}()
-	return d.fold.Feed(d.engine.now(), d.queue, &d.out)
+	return d.fold.Feed(d.pace.time(), d.queue, &d.out)
 }
 
 func (d *drive) change(taken []event.Event) change {
@@ -266,7 +268,7 @@ func (d *drive) wait(ctx context.Context) {
 	var alarm <-chan time.Time
 	if t, ok := d.timers.next(); ok {
 		var giveUp func()
-		alarm, giveUp = d.engine.options.Clock.After(min(max(t.Due.Sub(d.engine.now()), 0), maxWait))
+		alarm, giveUp = d.engine.options.Clock.After(min(max(t.Due.Sub(d.pace.time()), 0), maxWait))
 		defer giveUp()
 	}
 	select {
