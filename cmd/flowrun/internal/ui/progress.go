@@ -33,8 +33,12 @@ type Scene struct {
 	Flags string
 }
 
-// StderrLines is how much of a failed step's standard error is shown at once.
-const StderrLines = 20
+// StderrLines is how much of a failed step's standard error is shown at once, and StderrCells how much of each line: one
+// line may be a whole file.
+const (
+	StderrLines = 20
+	StderrCells = 400
+)
 
 // sentence says in a line what changed.
 func sentence(t *Term, l *view.Line) string {
@@ -137,10 +141,12 @@ func details(t *Term, s *Scene, l *view.Line) string {
 		}
 	}
 	res := l.Result
-	if tail := lastLines(res.Stderr, StderrLines); tail != "" {
-		fmt.Fprintf(&b, "%s\n", indent(CleanLines(tail), "  | "))
-	} else if tail := lastLines(res.Stdout, StderrLines); tail != "" {
-		fmt.Fprintf(&b, "%s\n", indent(CleanLines(tail), "  | "))
+	tail := lastLines(res.Stderr, StderrLines)
+	if tail == "" {
+		tail = lastLines(res.Stdout, StderrLines)
+	}
+	if tail != "" {
+		fmt.Fprintf(&b, "%s\n", indent(excerpt(tail), "  | "))
 	}
 	for _, log := range []string{res.StderrLog, res.StdoutLog} {
 		if log != "" {
@@ -164,6 +170,15 @@ func lastLines(text string, n int) string {
 	text = strings.TrimRight(text, "\r\n\t ")
 	lines := strings.Split(text, "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// excerpt cleans lines and cuts those that are too long.
+func excerpt(text string) string {
+	lines := strings.Split(CleanLines(text), "\n")
+	for i, l := range lines {
+		lines[i] = Truncate(l, StderrCells)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func statusStyle(s event.Status) string {

@@ -235,6 +235,15 @@ func TestAReasonStaysOnItsLine(t *testing.T) {
 	}
 }
 
+func TestALineOfAnExcerptIsCut(t *testing.T) {
+	if have := excerpt(strings.Repeat("x", StderrCells) + "\nshort"); strings.Contains(have, "…") {
+		t.Errorf("%q", have)
+	}
+	if have := excerpt(strings.Repeat("x", StderrCells+1) + "\nshort"); Cells(have[:strings.Index(have, "\n")]) != StderrCells || !strings.HasSuffix(have, "…\nshort") {
+		t.Errorf("%q", have)
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[0m\u202e")
 	f.Fuzz(func(t *testing.T, s string) {
