@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/view"
@@ -35,14 +36,14 @@ func (a *app) runsLogs() *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			return a.logs(s, info.Run, r.Step)
+			return a.logs(s, info, r.Step)
 		},
 	}
 }
 
 // logs prints the attempts of a run, or of one step or group, in the order in which they ended.
-func (a *app) logs(s *store, run, step string) error {
-	ctx := context.Background()
+func (a *app) logs(s *store, info local.Info, step string) error {
+	ctx, run := context.Background(), info.Run
 	h, _, w, err := s.pinned(ctx, run)
 	if err != nil {
 		return err
@@ -63,7 +64,11 @@ func (a *app) logs(s *store, run, step string) error {
 		}
 		return err
 	})
-	if err == nil && shown == 0 {
+	switch {
+	case err != nil || shown > 0:
+	case info.Status.Terminal():
+		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", run, a.scene(s, nil).Flags)
+	default:
 		a.err.Printf("No attempt has ended yet.\n")
 	}
 	return err
