@@ -204,15 +204,19 @@ func TestWhy(t *testing.T) {
 		{Name: "s", Kind: ir.Sequence, Children: []ir.Node{{Name: "b", Kind: ir.Step}, {Name: "c", Kind: ir.Step, Needs: []string{"a"}, When: &ir.Expr{}}}},
 		{Name: "d", Kind: ir.Step, Needs: []string{"s"}, Observes: []string{"a"}, ForEach: &ir.Expr{}},
 		{Name: "e", Kind: ir.Step},
+		{Name: "f", Kind: ir.Step, ForEach: &ir.Expr{}, When: &ir.Expr{Reads: []ir.Ref{{Root: "each", Name: "key"}}}},
+		{Name: "g", Kind: ir.Step, ForEach: &ir.Expr{}, When: &ir.Expr{}},
 	}}
 	r := New(w)
 	re := &event.Reaction{}
-	for _, path := range []string{"a", "s", "s/b", "s/c", "d", "d[0]"} {
+	for _, path := range []string{"a", "s", "s/b", "s/c", "d", "d[0]", "f", "f[0]", "g", "g[0]"} {
 		re.Transitions = append(re.Transitions, event.Transition{At: t0, Node: path, Name: Base(path), To: event.Running})
 	}
 	r.Apply(nil, re)
 	for path, want := range map[string]string{"a": "nothing to wait for", "s/b": "nothing to wait for", "s/c": "after a, b; its condition holds",
-		"d": "after s, a", "d[0]": "a member of for_each", "e": ""} {
+		"d": "after s, a", "d[0]": "a member of for_each", "e": "",
+		"f": "nothing to wait for", "f[0]": "a member of for_each; its condition holds",
+		"g": "its condition holds", "g[0]": "a member of for_each"} {
 		if have := r.Why(r.Node(path)); have != want {
 			t.Errorf("%s: %q, want %q", path, have, want)
 		}

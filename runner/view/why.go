@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -24,18 +25,24 @@ func (r *Run) Why(n *Node) string {
 		return ""
 	}
 	var parts []string
-	if strings.HasSuffix(n.Path, "]") && d.ForEach != nil {
+	instance := strings.HasSuffix(n.Path, "]") && d.ForEach != nil
+	if instance {
 		parts = append(parts, Member)
 	} else if awaited := r.awaited(n, d); len(awaited) > 0 {
 		parts = append(parts, "after "+strings.Join(awaited, ", "))
 	}
-	if d.When != nil {
+	if d.When != nil && (d.ForEach == nil || instance == perInstance(d.When)) {
 		parts = append(parts, "its condition holds")
 	}
 	if len(parts) == 0 {
 		return Free
 	}
 	return strings.Join(parts, "; ")
+}
+
+// perInstance tells whether a condition is asked for each instance of a for_each, not once before them.
+func perInstance(when *ir.Expr) bool {
+	return slices.ContainsFunc(when.Reads, func(r ir.Ref) bool { return r.Root == "each" })
 }
 
 // awaited lists what a node waits for: what it needs, what it observes, and the sibling before it in a sequence.
