@@ -77,6 +77,8 @@ func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 		if s, _ := e.Const.(string); strings.TrimSpace(s) == "" {
 			list = append(list, diag.Diagnostic{Code: "F0206", Subject: a.span(), Summary: "Script without a command",
 				Detail: "An empty script does nothing. Remove the step, or say what it runs."})
+		} else if strings.Contains(s, "FLOWRUN_OUTPUT") {
+			list = append(list, notYet(a.span(), "The file $FLOWRUN_OUTPUT", "hands named outputs on from a script; until then print JSON and say parse = \"json\".", ""))
 		}
 	case e.Type.Kind == value.StringT:
 		list = append(list, diag.Diagnostic{Code: "F0207", Subject: a.span(), Summary: "Script that is only known in a run",

@@ -43,10 +43,10 @@ func (x *Executor) supervise(ctx context.Context, s *slot, p *program, timeout t
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c := &child{slot: s, out: out, err: errs, pending: p.stdin}
+	e := ended{started: time.Now()} // before the fork: a short program has ended when it returns
 	if err := c.start(p, x.null, x.session); err != nil {
 		return ended{}, err
 	}
-	e := ended{started: time.Now()}
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, s.wake)()
 	}
