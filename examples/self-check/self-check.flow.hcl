@@ -3,7 +3,7 @@
 
 variable "min_coverage" {
   type        = number
-  default     = 70
+  default     = 85
   description = "The least share of statements that the unit tests must reach, in percent."
 }
 
