@@ -16,13 +16,6 @@ type decoded struct {
 	from []int
 }
 
-func (d *decoded) put(s string, from int) {
-	d.text += s
-	for range s {
-		d.from = append(d.from, from)
-	}
-}
-
 // decodeLiteral reads a quoted string or a heredoc from the file's own bytes, because the parser keeps one range for all
 // of it, and escapes and stripped indents move every column behind them. start and end are byte offsets.
 func decodeLiteral(x *hclsyntax.TemplateExpr, src []byte) decoded {

@@ -122,7 +122,7 @@ func (f *Fold) Timers() []event.SetTimer {
 	return list
 }
 
-// Seq is the number of the last event, Last its time, Link the chain so far as read; End is set once the run is over.
+// Seq is the number of the last event, 0 before the first.
 func (f *Fold) Seq() uint64 { return f.seq }
 
 // Last is the time of the last event.

@@ -168,11 +168,11 @@ func (m *Machine) start() {
 	m.remaining = len(m.graph.Top)
 	w := m.graph.Workflow
 	here := &scope{m: m, ref: ref{m.root, plan.None}}
-	cap, err := m.number(w.MaxConcurrency, here, DefaultConcurrency, MaxConcurrency)
+	slots, err := m.number(w.MaxConcurrency, here, DefaultConcurrency, MaxConcurrency)
 	if m.run.Parallel > 0 {
-		cap = min(m.run.Parallel, MaxConcurrency)
+		slots = min(m.run.Parallel, MaxConcurrency)
 	}
-	m.limit = &limiter{cap: cap}
+	m.limit = &limiter{cap: slots}
 	if err == nil && w.Timeout != nil {
 		var timeout event.Time
 		if timeout, err = m.due(w.Timeout, here); err == nil {
@@ -181,7 +181,7 @@ func (m *Machine) start() {
 	}
 	if err != nil {
 		m.firstBad = evaluation("the workflow's settings", err)
-		m.stop(&stop{status: event.FailedS, err: m.firstBad})
+		m.stop(&stop{status: event.FailedS, err: m.firstBad, reason: m.firstBad.Message})
 	}
 	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
 	if m.remaining == 0 {

@@ -114,12 +114,12 @@ func (m *Machine) openGroup(r ref) {
 
 // bound gives a group or for_each its own limiter, or fails it.
 func (m *Machine) bound(r ref) bool {
-	cap, err := m.number(m.node(r).MaxConcurrency, m.scope(r), 0, MaxConcurrency)
+	slots, err := m.number(m.node(r).MaxConcurrency, m.scope(r), 0, MaxConcurrency)
 	if err != nil {
 		m.fail(r, evaluation("max_concurrency", err))
 		return false
 	}
-	m.detail(r).limit = &limiter{cap: cap}
+	m.detail(r).limit = &limiter{cap: slots}
 	return true
 }
 
@@ -226,12 +226,12 @@ func (m *Machine) queue(r ref) {
 	if a := m.node(r).Agent; a != nil {
 		d.agent = a.Name
 		if a.Concurrency != nil && m.agents[a.Name] == nil {
-			cap, err := m.number(a.Concurrency, m.constants(), 0, MaxConcurrency)
+			slots, err := m.number(a.Concurrency, m.constants(), 0, MaxConcurrency)
 			if err != nil {
 				m.fail(r, evaluation(fmt.Sprintf("concurrency of agent %q", a.Name), err))
 				return
 			}
-			m.agents[a.Name] = &limiter{cap: cap}
+			m.agents[a.Name] = &limiter{cap: slots}
 		}
 	}
 	m.enqueue(r, work)

@@ -123,7 +123,6 @@ type simulation struct {
 	live  map[uint64]event.Attempt
 	keys  map[string]string
 	acked map[string]bool
-	peak  int
 	t     *testing.T
 }
 
@@ -232,7 +231,6 @@ func (c *simulation) bounds(a event.Attempt) {
 	if n, most := len(c.live), int(w.MaxConcurrency.Const.(float64)); n > most {
 		c.t.Errorf("seed %d: %d attempts are live, and the workflow allows %d", c.seed, n, most)
 	}
-	c.peak = max(c.peak, len(c.live))
 	if g := &c.program.Agents[0]; a.Agent != nil && g.Concurrency != nil {
 		n := 0
 		for _, l := range c.live {
