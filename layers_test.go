@@ -26,7 +26,7 @@ dsl/diag                         pure:
 dsl/ir                           pure: dsl/value
 dsl/syntax                       pure: dsl/diag hcl cty
 dsl/schema                       pure: dsl/value
-dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr
+dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
@@ -54,6 +54,7 @@ cmd/flowrun/internal/app         * cobra
 var modules = map[string]string{
 	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
+	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "text": "golang.org/x/text",
 }
 
 const module = "github.com/flowrun/flowrun/"

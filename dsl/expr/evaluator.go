@@ -9,13 +9,15 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Evaluator implements [ir.Evaluator] for both languages. It parses a text on first use and keeps the result, up to
 // [MaxKeptBytes] of text. Like the machine that it belongs to it is used by one goroutine at a time.
 type Evaluator struct {
-	trees map[source]*tree
-	kept  int // bytes of text in trees
+	trees   map[source]*tree
+	kept    int // bytes of text in trees
+	schemas map[string]*jsonschema.Schema
 }
 
 // source is what a tree depends on: a dash in a text is a minus or part of a name, as the names say that it reads.
@@ -39,7 +41,9 @@ func sourceOf(e *ir.Expr) source {
 }
 
 // NewEvaluator makes an evaluator without anything parsed yet.
-func NewEvaluator() *Evaluator { return &Evaluator{trees: map[source]*tree{}} }
+func NewEvaluator() *Evaluator {
+	return &Evaluator{trees: map[source]*tree{}, schemas: map[string]*jsonschema.Schema{}}
+}
 
 var _ ir.Evaluator = (*Evaluator)(nil)
 

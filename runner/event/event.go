@@ -52,8 +52,8 @@ type Event struct {
 	AttemptFinished *AttemptFinished `json:"attempt_finished,omitempty"`
 	TimerFired      *TimerFired      `json:"timer_fired,omitempty"`
 	External        *External        `json:"external,omitempty"`
+	ChildFinished   *ChildFinished   `json:"child_finished,omitempty"`
 	DriverChanged   *DriverChanged   `json:"driver_changed,omitempty"`
-	// child_finished joins this closed list with the first release that has child runs.
 }
 
 // Kind names what the event is, as the journal spells it.
@@ -67,6 +67,8 @@ func (e Event) Kind() string {
 		return "timer_fired"
 	case e.External != nil:
 		return "external"
+	case e.ChildFinished != nil:
+		return "child_finished"
 	case e.DriverChanged != nil:
 		return "driver_changed"
 	}
@@ -101,12 +103,14 @@ const (
 // AttemptFinished reports the end of an attempt. Ticket, Node, Attempt and Gate repeat the command's; a ticket that is
 // not live any more (late, twice) is a recorded no-op.
 type AttemptFinished struct {
-	Ticket    uint64  `json:"ticket"`
-	Node      string  `json:"node"`
-	Attempt   int     `json:"attempt"`
-	Gate      string  `json:"gate,omitempty"`
-	Outcome   Outcome `json:"outcome"`
-	StartedAt Time    `json:"started_at,omitempty"`
+	Ticket  uint64 `json:"ticket"`
+	Node    string `json:"node"`
+	Attempt int    `json:"attempt"`
+	Gate    string `json:"gate,omitempty"`
+	// Compensate tells that it was the node's compensation.
+	Compensate bool    `json:"compensate,omitempty"`
+	Outcome    Outcome `json:"outcome"`
+	StartedAt  Time    `json:"started_at,omitempty"`
 	// ExitCode is nil where there was no process or it ended by a signal.
 	ExitCode *int `json:"exit_code,omitempty"`
 	// Stdout is the whole standard output up to 1 MiB where the attempt's Parse asks for it, else bounded like Stderr:
@@ -134,7 +138,7 @@ const (
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.
 type Error struct {
 	Kind       string  `json:"kind"`
-	Reason     string  `json:"reason,omitempty"` // a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type, output_too_large, bad_json, agent, poison, child, limit
+	Reason     string  `json:"reason,omitempty"` // a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type, output_too_large, bad_json, agent, poison, child, limit, require, deadline, join, fail, http
 	Message    string  `json:"message"`
 	Status     int     `json:"status,omitempty"` // of HTTP
 	ExitCode   int     `json:"exit_code"`
@@ -156,6 +160,16 @@ type External struct {
 	Inbox  int64  `json:"inbox,omitempty"`
 	Kind   string `json:"kind"` // cancel
 	Reason string `json:"reason,omitempty"`
+}
+
+// ChildFinished reports the end of a child run, once and after the child's own journal is durable. One whose node has
+// moved on is a recorded no-op.
+type ChildFinished struct {
+	Run     string                 `json:"run"` // the child's id
+	Node    string                 `json:"node"`
+	Status  Status                 `json:"status"` // succeeded, failed or cancelled
+	Outputs map[string]value.Value `json:"outputs,omitempty"`
+	Error   *Error                 `json:"error,omitempty"`
 }
 
 // DriverChanged tells that another process drives the run now. All attempts that were in flight start again with the

@@ -52,20 +52,24 @@ type Command struct {
 	Cancel      *CancelAttempt `json:"cancel,omitempty"`
 	SetTimer    *SetTimer      `json:"set_timer,omitempty"`
 	CancelTimer *CancelTimer   `json:"cancel_timer,omitempty"`
+	StartChild  *StartChild    `json:"start_child,omitempty"`
+	CancelChild *CancelChild   `json:"cancel_child,omitempty"`
 	End         *End           `json:"end,omitempty"`
 }
 
 // Attempt asks for one try of an action or of a gate. The host answers with an AttemptFinished of the same ticket.
 // All values are computed: an executor needs nothing but this.
 type Attempt struct {
-	Ticket   uint64 `json:"ticket"`  // counts from 1 in the order of starts of a run
-	Node     string `json:"node"`    // the instance's path: build/api[3]
-	Name     string `json:"name"`    // the node's declared name
-	Attempt  int    `json:"attempt"` // counts from 1
-	Gate     string `json:"gate,omitempty"`
-	Key      string `json:"key"` // the idempotency key
-	Run      string `json:"run"`
-	Workflow string `json:"workflow"`
+	Ticket  uint64 `json:"ticket"`  // counts from 1 in the order of starts of a run
+	Node    string `json:"node"`    // the instance's path: build/api[3]
+	Name    string `json:"name"`    // the node's declared name
+	Attempt int    `json:"attempt"` // counts from 1
+	Gate    string `json:"gate,omitempty"`
+	// Compensate tells that this is the node's compensation, which is run once, while the run ends.
+	Compensate bool   `json:"compensate,omitempty"`
+	Key        string `json:"key"` // the idempotency key
+	Run        string `json:"run"`
+	Workflow   string `json:"workflow"`
 
 	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
 	Dir     string        `json:"dir,omitempty"`     // absolute
@@ -79,6 +83,35 @@ type Attempt struct {
 	Parse  string   `json:"parse,omitempty"`  // ir.Parse; "none" needs no whole output
 
 	Agent *AgentRequest `json:"agent,omitempty"`
+	HTTP  *HTTPRequest  `json:"http,omitempty"`
+}
+
+// HTTPRequest is the part of an attempt that is one HTTP request. For an agent of type http the host makes the body of the
+// agent's request, and Body is empty.
+type HTTPRequest struct {
+	URL      string            `json:"url"` // with its query
+	Method   string            `json:"method"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     string            `json:"body,omitempty"`
+	Expect   []int             `json:"expect,omitempty"` // nil: 200 to 299
+	Follow   int               `json:"follow,omitempty"` // redirects
+	MaxBytes int               `json:"max_bytes,omitempty"`
+}
+
+// StartChild asks for a run of another workflow of the same program, with its own journal. The host answers with a
+// ChildFinished when that run has ended; a run of this id that exists already is the one that is meant.
+type StartChild struct {
+	Run      string                 `json:"run"` // the child's id, which depends on the parent's id, the node and its generation
+	Node     string                 `json:"node"`
+	Workflow string                 `json:"workflow"`
+	Inputs   map[string]value.Value `json:"inputs,omitempty"`
+}
+
+// CancelChild asks for the child's cancel; its ChildFinished still comes.
+type CancelChild struct {
+	Run    string `json:"run"`
+	Node   string `json:"node"`
+	Reason string `json:"-"` // in words
 }
 
 // AgentRequest is the part of an attempt that an agent carries out.
@@ -161,6 +194,11 @@ type Result struct {
 	Agent      string      `json:"agent,omitempty"`
 	StartedAt  Time        `json:"started_at,omitempty"`
 	FinishedAt Time        `json:"finished_at,omitempty"`
+	// Tolerated tells that the node failed and that this does not count against the run.
+	Tolerated bool `json:"tolerated,omitempty"`
+	// Winner is the name or key of the child that a join picked; Iterations counts those of a repeat. Zero: not applicable.
+	Winner     string `json:"winner,omitempty"`
+	Iterations int    `json:"iterations,omitempty"`
 	// Computed tells that Output was evaluated and not reported, so that a digest covers it.
 	Computed bool `json:"-"`
 }
