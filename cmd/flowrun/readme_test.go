@@ -60,7 +60,7 @@ func session(dir, path, text string) string {
 		out.WriteString(line + "\n")
 		cmd := exec.Command("sh", "-c", typed)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+path, "FLOWRUN_STORE="+filepath.Join(dir, ".flowrun"))
+		cmd.Env = append(os.Environ(), "GITHUB_ACTIONS=", "PATH="+path, "FLOWRUN_STORE="+filepath.Join(dir, ".flowrun"))
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		stdout, err := cmd.Output()

@@ -76,9 +76,11 @@ func jsonField(ts *testscript.TestScript, neg bool, words []string) {
 	if len(words) != 3 {
 		ts.Fatalf("usage: json FILE PATH WANT")
 	}
-	lines := strings.Split(strings.TrimSpace(ts.ReadFile(words[0])), "\n")
+	text := strings.TrimSpace(ts.ReadFile(words[0]))
 	var v any
-	ts.Check(json.Unmarshal([]byte(lines[len(lines)-1]), &v))
+	if json.Unmarshal([]byte(text), &v) != nil {
+		ts.Check(json.Unmarshal([]byte(text[strings.LastIndex(text, "\n")+1:]), &v))
+	}
 	for _, part := range strings.Split(words[1], ".") {
 		switch at := v.(type) {
 		case map[string]any:

@@ -3,6 +3,7 @@ package app
 import (
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,32 +14,44 @@ import (
 )
 
 func (a *app) validate() *cobra.Command {
-	var v args.Validate
+	v := args.Validate{FailLevel: "error"}
 	asJSON := false
 	c := &cobra.Command{
 		Use: "validate [PATH...]", Short: "Check files without running anything",
 		Long: `validate checks programs: a file, or a folder whose files are read together. DIR/... means every program below DIR, each
-for itself. Without a path it checks the current folder. The exit code is 1 if any of them is refused.`,
+for itself. Without a path it checks the current folder. The exit code is 1 if any of them is refused.
+
+--format FORMAT says how the screen shows what is found, --format FORMAT=PATH writes it to a file; it can be repeated.
+Under GitHub Actions the screen's format is github, and a summary of the job is written, unless another is given.`,
 		RunE: func(c *cobra.Command, words []string) error {
 			if asJSON && !c.Flags().Changed("format") {
-				v.Format = "json"
+				v.Formats = []string{"json"}
 			}
 			if err := v.Check(); err != nil {
+				return err
+			}
+			usual := "text"
+			if a.getenv("GITHUB_ACTIONS") == "true" {
+				usual = "github"
+			}
+			forms, err := v.Forms(usual, ui.Formats)
+			if err != nil {
 				return err
 			}
 			if v.Paths = words; len(words) == 0 {
 				v.Paths = []string{"."}
 			}
-			return a.check(&v)
+			return a.check(&v, forms)
 		},
 	}
-	c.Flags().StringVar(&v.Format, "format", "text", "how to print what is found: text or json")
+	c.Flags().StringArrayVar(&v.Formats, "format", nil, "how to print what is found, `FORMAT` or FORMAT=PATH: "+strings.Join(ui.Formats, ", "))
+	c.Flags().StringVar(&v.FailLevel, "fail-level", "error", "the mildest finding that makes the exit code 1: error or warning")
 	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return c
 }
 
 // check loads every program and shows all that was found in one list.
-func (a *app) check(v *args.Validate) error {
+func (a *app) check(v *args.Validate, forms []args.Form) error {
 	paths, err := programs(v.Paths)
 	if err != nil {
 		return err
@@ -57,23 +70,31 @@ func (a *app) check(v *args.Validate) error {
 			}
 		}
 	}
-	if v.Format == "json" {
-		err = ui.DiagnosticsJSON(a.out, list, sources)
-	} else {
-		ui.Diagnostics(a.err, list, sources)
+	r := &ui.Report{List: list.Sort(), Sources: sources, Checked: ui.Checked(len(paths), nodes, len(list)),
+		Release: thisVersion().Release, Base: baseOf(), Rule: ruleOf}
+	for _, f := range forms {
+		if err := a.show(r, f); err != nil {
+			return err
+		}
 	}
 	switch {
-	case err != nil:
-		return err
 	case list.HasErrors():
 		return &ended{refusal(list)}
-	case v.Format != "json":
-		a.out.Printf("%s\n", ui.Checked(len(paths), nodes, len(list)))
+	case v.FailLevel == "warning" && worthFailing(list):
+		return &ended{exitNo}
 	}
 	return nil
 }
 
-// programs expands DIR/... to every folder below DIR that holds a program. Hidden folders are left out.
+// worthFailing tells whether a list without errors has warnings; advice never fails a check.
+func worthFailing(list diag.List) bool {
+	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Warning })
+}
+
+// foreign is the folder of what others have written, which is no part of a project's own programs.
+const foreign = "node_modules"
+
+// programs expands DIR/... to every folder below DIR that holds a program. Hidden folders are left out, and [foreign].
 func programs(paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {
@@ -93,7 +114,7 @@ func programs(paths []string) ([]string, error) {
 			}
 			hidden := p != root && strings.HasPrefix(d.Name(), ".")
 			switch {
-			case d.IsDir() && hidden:
+			case d.IsDir() && (hidden || p != root && d.Name() == foreign):
 				return fs.SkipDir
 			case d.IsDir() || hidden || !strings.HasSuffix(p, ".hcl") || strings.HasSuffix(p, ".flowtest.hcl"):
 			case filepath.Dir(p) != last:

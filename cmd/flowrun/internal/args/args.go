@@ -47,13 +47,6 @@ type Apply struct {
 	Drive
 }
 
-// Validate is what validate takes.
-type Validate struct {
-	Global
-	Paths  []string // "" means the current folder
-	Format string   // text | json
-}
-
 // Runs is what runs list, show and logs, resume and cancel take.
 type Runs struct {
 	Global
@@ -175,19 +168,6 @@ func (r *Runs) Check() error {
 		return err
 	}
 	return r.Drive.Check()
-}
-
-// laterFormats are forms of validate's findings that are known and not carried out by this release.
-var laterFormats = []string{"compact", "github", "sarif", "junit"}
-
-// Check refuses formats.
-func (v *Validate) Check() error {
-	for _, f := range laterFormats {
-		if v.Format == f {
-			return &Error{fmt.Sprintf("--format %s is not carried out by this release yet", f), "Use text or json."}
-		}
-	}
-	return OneOf("--format", v.Format, "text", "json")
 }
 
 // MaxParallel bounds --parallel, as the machine bounds max_concurrency.

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/schema"
+)
+
+// show gives a report one of its forms.
+func (a *app) show(r *ui.Report, f args.Form) error {
+	switch {
+	case f.Path != "":
+		var b bytes.Buffer
+		if err := r.Write(&b, f.Format); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.Path, b.Bytes(), 0o666); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+	case f.Format == "text":
+		ui.Diagnostics(a.err, r.List, r.Sources)
+		if !r.List.HasErrors() {
+			a.out.Printf("%s\n", r.Checked)
+		}
+	default:
+		if err := r.Write(a.out, f.Format); err != nil {
+			return err
+		}
+	}
+	if f.Format == "github" {
+		return a.summarize(r)
+	}
+	return nil
+}
+
+// summarize adds the report to the summary of the step, where GitHub Actions asks for one, within the bound of its file.
+func (a *app) summarize(r *ui.Report) error {
+	name := a.getenv("GITHUB_STEP_SUMMARY")
+	if name == "" {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return fmt.Errorf("writing the summary of the step: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		_, err = f.WriteString(r.Summary(ui.MaxSummaryBytes - int(info.Size())))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the summary of the step: %w", err)
+	}
+	return nil
+}
+
+// baseOf gives the function that names files from the root of the repository of the current folder, or from that folder.
+func baseOf() func(string) (string, bool) {
+	root, err := os.Getwd()
+	if r := repository(root); err == nil && r != "" {
+		root = r
+	}
+	return func(name string) (string, bool) {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return name, false
+		}
+		rel, err := filepath.Rel(root, abs)
+		if err != nil || !filepath.IsLocal(rel) {
+			return filepath.ToSlash(name), false
+		}
+		return filepath.ToSlash(rel), true
+	}
+}
+
+// ruleOf tells what there is to know of a code.
+func ruleOf(code string) ui.Rule {
+	return ui.Rule{Title: schema.Codes[code]}
+}

@@ -1,0 +1,47 @@
+package args
+
+import "strings"
+
+// Validate is what validate takes.
+type Validate struct {
+	Global
+	Paths   []string // "" means the current folder
+	Formats []string // each FORMAT or FORMAT=PATH
+	// FailLevel is the mildest finding that makes the exit code 1: error | warning.
+	FailLevel string
+}
+
+// Form is one place that a report goes to. Path "" is the screen: standard error for text, standard output for others.
+type Form struct{ Format, Path string }
+
+// Forms reads the formats. Where none is for the screen, usual is; there can be one of these alone, and one for each
+// file.
+func (v *Validate) Forms(usual string, known []string) ([]Form, error) {
+	var out []Form
+	screen, taken := false, map[string]bool{}
+	for _, f := range v.Formats {
+		format, path, file := strings.Cut(f, "=")
+		if err := OneOf("--format", format, known...); err != nil {
+			return nil, err
+		}
+		switch {
+		case file && path == "":
+			return nil, &Error{"--format " + f + " names no file", "Write --format " + format + "=PATH, or --format " + format + " for the screen."}
+		case !file && screen:
+			return nil, &Error{"two formats are for the screen", "Send one of them to a file: --format " + format + "=PATH."}
+		case file && taken[path]:
+			return nil, Errorf("two formats are for the file %s", path)
+		}
+		screen, taken[path] = screen || !file, true
+		out = append(out, Form{format, path})
+	}
+	if !screen {
+		out = append(out, Form{Format: usual})
+	}
+	return out, nil
+}
+
+// Check refuses a level.
+func (v *Validate) Check() error {
+	return OneOf("--fail-level", v.FailLevel, "error", "warning")
+}
