@@ -42,7 +42,8 @@ runner/engine/enginetest         dsl/value runner/engine runner/event runner/jou
 runner/engine/local              dsl/value runner/engine runner/event runner/executor runner/journal sqlite
 runner/engine/sim                runner/engine runner/event runner/journal
 runner/executor                  runner/event
-runner/executor/command          dsl/ir dsl/value runner/event runner/executor
+runner/executor/protocol         pure: dsl/value runner/event runner/executor
+runner/executor/command          dsl/ir runner/event runner/executor runner/executor/protocol
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
