@@ -32,6 +32,7 @@ dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/sc
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
 
 runner/event                     pure: dsl/value
+runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
 runner/policy                    pure:
 runner/plan                      pure: dsl/ir dsl/value
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
@@ -47,7 +48,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
-cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/view isatty sys
+cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys
 cmd/flowrun/internal/app         * cobra
 `
 

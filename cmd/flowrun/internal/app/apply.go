@@ -31,13 +31,19 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
-	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
-	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
+	valueFlags(c, &o)
 	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, in place of the workflow's max_concurrency")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimit(c, &o.Drive)
 	return c
+}
+
+// valueFlags are the flags that give values to a workflow.
+func valueFlags(c *cobra.Command, o *args.Apply) {
+	f := c.Flags()
+	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
+	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
+	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
 }
 
 // run is apply: check, start, drive.

@@ -47,6 +47,12 @@ type Apply struct {
 	Drive
 }
 
+// Plan is what plan takes.
+type Plan struct {
+	Apply
+	DetailedExit bool
+}
+
 // Runs is what runs list, show and logs, resume and cancel take.
 type Runs struct {
 	Global
