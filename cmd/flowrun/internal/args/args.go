@@ -43,6 +43,7 @@ type Apply struct {
 	Vars     []string
 	VarFiles []string
 	Parallel int // 0 means what the workflow says
+	Targets  []string
 	JSON     bool
 	Drive
 }
