@@ -25,14 +25,14 @@ dsl/value                        pure:
 dsl/diag                         pure:
 dsl/ir                           pure: dsl/value
 dsl/syntax                       pure: dsl/diag hcl cty
+dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
 dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
-dsl/check                        pure: dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
+dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
 
 runner/event                     pure: dsl/value
-runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
 runner/policy                    pure:
 runner/plan                      pure: dsl/ir dsl/value
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
@@ -43,12 +43,11 @@ runner/engine/enginetest         dsl/value runner/engine runner/event runner/jou
 runner/engine/local              dsl/value runner/engine runner/event runner/executor runner/journal sqlite
 runner/engine/sim                runner/engine runner/event runner/journal
 runner/executor                  runner/event
-runner/executor/protocol         pure: dsl/value runner/event runner/executor
-runner/executor/command          dsl/ir runner/event runner/executor runner/executor/protocol
+runner/executor/command          dsl/ir dsl/value runner/event runner/executor
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
-cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys
+cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/view isatty sys
 cmd/flowrun/internal/app         * cobra
 `
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -115,7 +114,7 @@ func evaluate(t *rapid.T, nodes []ir.Node) {
 	}
 }
 
-// Formatting, line ends and a byte order mark don't change what a program means: its hash stays. What is stored loads again.
+// Line ends and a byte order mark don't change what a program means: its hash stays. What is stored loads again.
 func TestLayoutHasNoMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := program(t)
@@ -124,9 +123,8 @@ func TestLayoutHasNoMeaning(t *testing.T) {
 			t.Fatalf("%s\n%s", src, found)
 		}
 		for name, other := range map[string][]byte{
-			"formatted": hclwrite.Format(src),
-			"CRLF":      bytes.ReplaceAll(src, []byte("\n"), []byte("\r\n")),
-			"BOM":       append([]byte("\ufeff"), src...),
+			"CRLF": bytes.ReplaceAll(src, []byte("\n"), []byte("\r\n")),
+			"BOM":  append([]byte("\ufeff"), src...),
 		} {
 			q, found := load(other)
 			if q.IR == nil {

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
-
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/format"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -64,11 +63,11 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	return list
 }
 
-// laidOut brings a value's text into the layout that formatting would give it, so that formatting a file leaves the hash
-// of what it means as it is.
+// laidOut brings a value's text into the form that does not depend on its layout, so that formatting a file leaves the
+// hash of what it means as it is.
 func laidOut(e *ir.Expr) {
 	if e != nil && e.Kind == ir.HCL && !plainName.MatchString(e.Text) {
-		e.Text = string(hclwrite.Format([]byte(e.Text)))
+		e.Text = format.Value(e.Text)
 	}
 }
 

@@ -88,6 +88,7 @@ workflow "self-check" {
   output "report" {
     value = "${step.report.output.files} files in ${step.report.output.packages} packages, ${step.report.output.coverage}% covered, ${step.report.output.mib} MiB"
   }
+
   output "coverage" { value = step.report.output.coverage }
   output "mib" { value = step.report.output.mib }
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // keyed gives an attempt a key of its own; whoever carries it in the environment descends from the attempt.
@@ -135,7 +134,7 @@ func (tc illBehaved) test(t *testing.T) {
 	if took > timeout+grace+spare {
 		t.Errorf("it took %s", took)
 	}
-	if len(f.Stdout) > executor.MaxInline || len(f.Stderr) > executor.MaxInline {
+	if len(f.Stdout) > inlineMax || len(f.Stderr) > inlineMax {
 		t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
 	}
 	left := descendants(t, a.Key)
