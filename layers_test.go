@@ -33,6 +33,7 @@ dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/sc
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
 
 runner/event                     pure: dsl/value
+runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
 runner/policy                    pure:
 runner/plan                      pure: dsl/ir dsl/value
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
@@ -43,11 +44,12 @@ runner/engine/enginetest         dsl/value runner/engine runner/event runner/jou
 runner/engine/local              dsl/value runner/engine runner/event runner/executor runner/journal sqlite
 runner/engine/sim                runner/engine runner/event runner/journal
 runner/executor                  runner/event
-runner/executor/command          dsl/ir dsl/value runner/event runner/executor
+runner/executor/protocol         pure: dsl/value runner/event runner/executor
+runner/executor/command          dsl/ir runner/event runner/executor runner/executor/protocol
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
-cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/view isatty sys
+cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys
 cmd/flowrun/internal/app         * cobra
 `
 

@@ -87,6 +87,8 @@ type RunStarted struct {
 	Env map[string]string `json:"env,omitempty"`
 	// Parallel, if not 0, is what the command line gave in place of the workflow's max_concurrency.
 	Parallel int `json:"parallel,omitempty"`
+	// Targets, if any, are the nodes that were asked for: they and all that they wait for run, the others are skipped.
+	Targets []string `json:"targets,omitempty"`
 }
 
 // Outcome says how an attempt ended.

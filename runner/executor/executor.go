@@ -30,8 +30,3 @@ type Func func(ctx context.Context, a event.Attempt) event.AttemptFinished
 
 // Execute calls f.
 func (f Func) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished { return f(ctx, a) }
-
-// Answer starts an answer to an attempt: identity copied, nothing else.
-func Answer(a event.Attempt) event.AttemptFinished {
-	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate}
-}

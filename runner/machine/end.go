@@ -33,8 +33,8 @@ func (m *Machine) end(t task) {
 	m.command(event.Command{End: e})
 }
 
-// outputs computes the workflow's outputs. In a run that failed those that cannot be computed are null; in one that did
-// not, the first of them is what it fails of.
+// outputs computes the workflow's outputs. In a run that failed, or of which only targets were asked for, those that cannot be
+// computed are null; in another one the first of them is what it fails of.
 func (m *Machine) outputs(e *event.End) {
 	list := m.graph.Workflow.Outputs
 	if len(list) == 0 {
@@ -47,7 +47,7 @@ func (m *Machine) outputs(e *event.End) {
 		v, err := m.eval.Eval(&list[i].Expr, sc)
 		if err != nil {
 			v = nil
-			if e.Status == event.Succeeded {
+			if e.Status == event.Succeeded && m.wanted == nil {
 				e.Status, e.Error = event.FailedS, evaluation(fmt.Sprintf("output %q", list[i].Name), err)
 			}
 		}

@@ -65,6 +65,7 @@ type Machine struct {
 	firstBad  *event.Error
 	stopping  *stop
 	ended     bool
+	wanted    []bool // by node: it runs although only Targets were asked for; nil: everything does
 }
 
 // New makes the machine of a graph. The evaluator must be pure.
@@ -166,6 +167,9 @@ func (m *Machine) start() {
 	m.show(event.Transition{To: event.Running})
 	m.root = m.newFrame(0, nil, 0, item{})
 	m.remaining = len(m.graph.Top)
+	if len(m.run.Targets) > 0 {
+		m.wanted = m.graph.Closure(m.run.Targets)
+	}
 	w := m.graph.Workflow
 	here := &scope{m: m, ref: ref{m.root, plan.None}}
 	slots, err := m.number(w.MaxConcurrency, here, DefaultConcurrency, MaxConcurrency)

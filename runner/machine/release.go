@@ -49,6 +49,10 @@ func (m *Machine) ready(r ref) {
 		m.finish(r, event.Cancelled, m.stopping.reason)
 		return
 	}
+	if m.wanted != nil && !m.wanted[r.node] {
+		m.finish(r, event.Skipped, "it is not needed for the targets")
+		return
+	}
 	if s.bad != 0 {
 		m.finish(r, event.Blocked, m.because(r, int(s.bad)-1))
 		return

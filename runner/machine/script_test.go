@@ -112,6 +112,8 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 				}
 			case "parallel":
 				r.Parallel, _ = strconv.Atoi(a.Vals[0])
+			case "targets":
+				r.Targets = a.Vals
 			}
 		}
 		return event.Event{RunStarted: r}, nil

@@ -52,7 +52,7 @@ func (a *attempts) start(r event.Attempt) {
 func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFinished {
 	began := a.now()
 	f := a.executor.Execute(ctx, r)
-	f.Ticket, f.Node, f.Attempt, f.Gate = r.Ticket, r.Node, r.Attempt, r.Gate
+	f.Ticket, f.Node, f.Attempt, f.Gate, f.Compensate = r.Ticket, r.Node, r.Attempt, r.Gate, r.Compensate
 	if f.StartedAt == 0 {
 		f.StartedAt = began
 	}

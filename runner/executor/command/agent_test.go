@@ -9,6 +9,8 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
 func TestAgentAnswers(t *testing.T) {
@@ -30,7 +32,7 @@ func TestAgentAnswers(t *testing.T) {
 		{"failed with a kind", `echo '{"status":"failed","error":{"kind":"fatal","message":"broken"}}'`, "", `error exit=0 fatal/agent: broken`},
 		{"an error", `echo '{"type":"error","kind":"rate_limited","message":"slow down","retry_after":30}'`, "", `error exit=0 rate_limited/agent: slow down after=30`},
 		{"an error that says nothing", `echo '{"type":"error","message":""}'`, "", `error exit=0 recoverable/agent: the agent failed and said no more`},
-		{"an error that says much", `printf '{"type":"error","message":"'; head -c 5000 /dev/zero | tr '\0' x; echo '"}'`, "", `error exit=0 recoverable/agent: ` + strings.Repeat("x", messageMax-3) + `…`},
+		{"an error that says much", `printf '{"type":"error","message":"'; head -c 5000 /dev/zero | tr '\0' x; echo '"}'`, "", `error exit=0 recoverable/agent: ` + strings.Repeat("x", executor.MaxMessage-3) + `…`},
 		{"bytes that are no text", `printf '{"type":"result","output":"\377"}'`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: not valid UTF-8`},
 		{"an error of a kind that is none", `echo '{"type":"error","kind":"odd","message":"m"}'`, "", `error exit=0 recoverable/agent: m`},
 		{"an error and an exit code", `echo '{"type":"error","kind":"transient","message":"m"}'; exit 3`, "", `error exit=3 transient/agent: m`},
@@ -63,7 +65,7 @@ func TestAgentAnswers(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got  %.300s\nwant %.300s", got, tc.want)
 			}
-			if len(f.Stdout) > inlineMax {
+			if len(f.Stdout) > executor.MaxInline {
 				t.Errorf("%d bytes of stdout", len(f.Stdout))
 			}
 		})
@@ -123,7 +125,7 @@ func TestAgentLineBound(t *testing.T) {
 		0: "ok exit=0",
 		1: "error exit=0 fatal/output_too_large: the agent's answer, or a line of it, has 1048577 bytes; an output may have 1048576 (1 MiB)",
 	} {
-		n := lineMax - len(head) - len(tail) + extra
+		n := protocol.MaxLine - len(head) - len(tail) + extra
 		a := agent(`printf '%s' '` + head + `'; head -c "$N" /dev/zero | tr '\0' x; printf '%s\n' '` + tail + `'`)
 		a.Env = map[string]string{"N": string(value.AppendNumber(nil, float64(n)))}
 		f := do(x, a)
@@ -131,42 +133,4 @@ func TestAgentLineBound(t *testing.T) {
 			t.Errorf("%d beyond: %s, %d bytes", extra, brief(f), len(s))
 		}
 	}
-}
-
-// What is put aside has the same bound: an object over many lines.
-func TestAgentRestBound(t *testing.T) {
-	for extra, fits := range map[int]bool{0: true, 1: false} {
-		l := &lines{}
-		text := append([]byte("{\n"), strings.Repeat(" ", wholeMax-3+extra)+"}"...)
-		l.write(text[:5])
-		l.write(text[5:])
-		l.end()
-		if _, err := l.output(); (err == nil) != fits {
-			t.Errorf("%d bytes: %v", len(text), err)
-		}
-	}
-}
-
-// Whatever comes in whatever pieces, the listener keeps its bounds and gives an answer or an error.
-func FuzzLines(f *testing.F) {
-	f.Add([]byte(`{"type":"result","output":1}`), 3)
-	f.Add([]byte("junk\n{\"type\":\"error\",\"retry_after\":1e400}\n{}\n"), 1)
-	f.Add([]byte(`{"status":"failed","error":{"message":[1]}}`), 100)
-	f.Fuzz(func(t *testing.T, text []byte, piece int) {
-		piece = max(1, piece)
-		whole, parts := &lines{live: func(string, string) {}}, &lines{live: func(string, string) {}}
-		whole.write(text)
-		for rest := text; len(rest) > 0; {
-			k := min(piece, len(rest))
-			parts.write(rest[:k])
-			rest = rest[k:]
-		}
-		whole.end()
-		parts.end()
-		v, err := whole.output()
-		w, err2 := parts.output()
-		if !value.Equal(v, w) || (err == nil) != (err2 == nil) || whole.finals != parts.finals {
-			t.Fatalf("pieces of %d bytes give another answer: %v %v, %v %v", piece, v, err, w, err2)
-		}
-	})
 }

@@ -6,28 +6,21 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // exitTransient is the exit code of a failure that passes: EX_TEMPFAIL of sysexits.h.
 const exitTransient = 75
 
-// messageMax is how many bytes a message has at most: agents write some themselves, and names can be of any length.
-const messageMax = 4 << 10
-
-func fail(ans *event.AttemptFinished, err *event.Error) {
-	err.Message = clip(err.Message, messageMax)
-	ans.Outcome, ans.Error = event.Failed, err
-}
-
 // judge turns the end of a run step or a gate into an answer.
 func judge(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture) {
 	ans.Stdout = out.text()
 	if err := e.err(a.Timeout); err != nil {
-		fail(ans, err)
+		executor.Fail(ans, err)
 		return
 	}
-	if out.limit == wholeMax && out.cut() {
-		fail(ans, tooLarge("the standard output", out.total))
+	if out.limit == executor.MaxOutput && out.cut() {
+		executor.Fail(ans, executor.TooLarge("the standard output", out.total))
 		return
 	}
 	ans.Outcome = event.OK
@@ -37,7 +30,7 @@ func judge(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture) 
 func (e ended) err(timeout time.Duration) *event.Error {
 	switch {
 	case e.why == unwanted:
-		return cancelled()
+		return executor.WasCancelled()
 	case e.why == timedOut:
 		return e.with(&event.Error{Kind: event.Transient, Reason: "timeout", Message: fmt.Sprintf("timed out after %s", timeout)})
 	case e.status.Signaled():
@@ -63,16 +56,6 @@ func (e ended) with(err *event.Error) *event.Error {
 		err.Signal = signalName(e.status.Signal())
 	}
 	return err
-}
-
-// cancelled is fatal, so that nobody tries again what nobody wants.
-func cancelled() *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled", ExitCode: -1}
-}
-
-func tooLarge(what string, total int64) *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "output_too_large", ExitCode: -1,
-		Message: fmt.Sprintf("%s has %d bytes; an output may have %d (1 MiB)", what, total, wholeMax)}
 }
 
 // signalName names a signal as kill -l does, the same on every system.

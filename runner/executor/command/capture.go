@@ -4,22 +4,18 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 const (
-	// inlineMax is how much of a stream stands in the journal: all of it, or its head, a mark, and its tail. What goes
-	// beyond it is written whole to a log file. Whoever cuts the text again to the same bound cuts nothing.
-	inlineMax = 64 << 10
-	markMax   = 512
-	headMax   = (inlineMax - markMax) / 2
-	tailMax   = headMax
-	// wholeMax is how much of a stream is kept whole where it is going to be parsed, and how large a result may be.
-	wholeMax = 1 << 20
+	markMax = 512
+	headMax = (executor.MaxInline - markMax) / 2
+	tailMax = headMax
 )
 
-// capture keeps a bounded part of a stream. Its memory is at most limit, or inlineMax once that is exceeded.
+// capture keeps a bounded part of a stream. Its memory is at most limit, or executor.MaxInline once that is exceeded.
 type capture struct {
-	limit int          // up to here the whole is kept; inlineMax or more
+	limit int          // up to here the whole is kept; executor.MaxInline or more
 	also  func([]byte) // hears everything too, if set
 	log   logFile
 
@@ -30,7 +26,7 @@ type capture struct {
 }
 
 func (x *Executor) newCapture(a *event.Attempt, stream string) capture {
-	return capture{limit: inlineMax, log: x.logFile(a, stream)}
+	return capture{limit: executor.MaxInline, log: x.logFile(a, stream)}
 }
 
 // write takes a piece of the stream. It copies what it keeps.
@@ -39,7 +35,7 @@ func (c *capture) write(p []byte) {
 		c.also(p)
 	}
 	c.total += int64(len(p))
-	if c.total > inlineMax {
+	if c.total > executor.MaxInline {
 		c.keep()
 		c.log.write(p)
 	}
@@ -77,25 +73,25 @@ func (c *capture) push(p []byte) {
 // cut tells whether the stream went beyond the limit.
 func (c *capture) cut() bool { return c.tail != nil }
 
-// text is what is kept, as valid UTF-8: wrong bytes become U+FFFD. It has at most inlineMax bytes, where that is the limit
+// text is what is kept, as valid UTF-8: wrong bytes become U+FFFD. It has at most executor.MaxInline bytes, where that is the limit
 // or the limit was exceeded.
 func (c *capture) text() string {
 	if c.cut() {
 		return c.join(c.buf, append(append([]byte(nil), c.tail[c.at:]...), c.tail[:c.at]...))
 	}
-	if c.limit > inlineMax {
-		return valid(c.buf)
+	if c.limit > executor.MaxInline {
+		return executor.Valid(c.buf)
 	}
 	return c.inline()
 }
 
-// inline is text within inlineMax, whatever the limit was.
+// inline is text within executor.MaxInline, whatever the limit was.
 func (c *capture) inline() string {
 	if c.cut() {
 		return c.text()
 	}
-	text := valid(c.buf)
-	if len(text) <= inlineMax {
+	text := executor.Valid(c.buf)
+	if len(text) <= executor.MaxInline {
 		return text
 	}
 	c.keep() // U+FFFD is longer than the byte that it stands for
@@ -104,9 +100,9 @@ func (c *capture) inline() string {
 
 // join puts a mark between the start of head and the end of tail. It cuts no character in two.
 func (c *capture) join(head, tail []byte) string {
-	head, tail = firstOf(head, headMax), lastOf(tail, tailMax)
+	head, tail = executor.FirstOf(head, headMax), executor.LastOf(tail, tailMax)
 	left := c.total - int64(len(head)) - int64(len(tail))
-	return fmt.Sprintf("%s\n[flowrun: %d bytes left out; %s]\n%s", valid(head), left, c.log.where(), valid(tail))
+	return fmt.Sprintf("%s\n[flowrun: %d bytes left out; %s]\n%s", executor.Valid(head), left, c.log.where(), executor.Valid(tail))
 }
 
 // logName is the name of the log file as the journal has it; empty if there is none.

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // numbers are n bytes of text in which every place looks different.
@@ -28,14 +29,14 @@ func TestCaptureBounds(t *testing.T) {
 		limit, n     int
 		whole, inLog bool
 	}{
-		{inlineMax, 0, true, false},
-		{inlineMax, inlineMax, true, false},
-		{inlineMax, inlineMax + 1, false, true},
-		{inlineMax, 10 * inlineMax, false, true},
-		{wholeMax, inlineMax, true, false},
-		{wholeMax, inlineMax + 1, true, true},
-		{wholeMax, wholeMax, true, true},
-		{wholeMax, wholeMax + 1, false, true},
+		{executor.MaxInline, 0, true, false},
+		{executor.MaxInline, executor.MaxInline, true, false},
+		{executor.MaxInline, executor.MaxInline + 1, false, true},
+		{executor.MaxInline, 10 * executor.MaxInline, false, true},
+		{executor.MaxOutput, executor.MaxInline, true, false},
+		{executor.MaxOutput, executor.MaxInline + 1, true, true},
+		{executor.MaxOutput, executor.MaxOutput, true, true},
+		{executor.MaxOutput, executor.MaxOutput + 1, false, true},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", tc.n, tc.limit), func(t *testing.T) {
 			dir := t.TempDir()
@@ -60,7 +61,7 @@ func TestCaptureBounds(t *testing.T) {
 			if c.text() != want {
 				t.Errorf("the text is another: %d bytes, want %d", len(c.text()), len(want))
 			}
-			if n := len(c.inline()); n > inlineMax {
+			if n := len(c.inline()); n > executor.MaxInline {
 				t.Errorf("inline text has %d bytes", n)
 			}
 			if !tc.inLog {
@@ -88,15 +89,15 @@ func TestCaptureBounds(t *testing.T) {
 // Whatever the pieces: the head and the tail are those of the text, and nothing is counted wrongly.
 func TestCapturePieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := numbers(rapid.IntRange(0, 4*inlineMax).Draw(t, "n"))
-		c := capture{limit: inlineMax}
+		text := numbers(rapid.IntRange(0, 4*executor.MaxInline).Draw(t, "n"))
+		c := capture{limit: executor.MaxInline}
 		for rest := text; len(rest) > 0; {
 			k := rapid.IntRange(1, len(rest)).Draw(t, "piece")
 			c.write(rest[:k])
 			rest = rest[k:]
 		}
 		want := string(text)
-		if len(text) > inlineMax {
+		if len(text) > executor.MaxInline {
 			want = fmt.Sprintf("%s\n[flowrun: %d bytes left out; no log is kept]\n%s", text[:headMax], len(text)-headMax-tailMax, text[len(text)-tailMax:])
 		}
 		if c.text() != want {
@@ -109,15 +110,15 @@ func TestLogBound(t *testing.T) {
 	dir := t.TempDir()
 	x := newTest(t, Options{LogDir: dir})
 	for _, extra := range []int{0, 1} {
-		x.logMax = 3 * inlineMax
+		x.logMax = 3 * executor.MaxInline
 		a := run()
 		c := x.newCapture(&a, "stderr")
-		text := numbers(3*inlineMax + extra)
-		c.write(text[:inlineMax])
-		c.write(text[inlineMax:])
+		text := numbers(3*executor.MaxInline + extra)
+		c.write(text[:executor.MaxInline])
+		c.write(text[executor.MaxInline:])
 		c.close()
 		got, err := os.ReadFile(filepath.Join(dir, c.logName()))
-		want := string(text[:3*inlineMax])
+		want := string(text[:3*executor.MaxInline])
 		if extra > 0 {
 			want += "\n[flowrun: the log ends here; more than its bound came]\n"
 		}
@@ -141,8 +142,8 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 
 // A character that a bound cuts in two is left out whole; one that fits to the last byte stays.
 func TestCutWithinACharacter(t *testing.T) {
-	for _, limit := range []int{inlineMax, wholeMax} {
-		for _, n := range []int{limit - 1, limit, limit + 1, limit + 2, limit + 3, limit + 4, limit + inlineMax} {
+	for _, limit := range []int{executor.MaxInline, executor.MaxOutput} {
+		for _, n := range []int{limit - 1, limit, limit + 1, limit + 2, limit + 3, limit + 4, limit + executor.MaxInline} {
 			for shift := range 4 {
 				text := strings.Repeat("x", shift) + strings.Repeat("\U0001F600", n/4)
 				text += strings.Repeat("y", max(0, n-len(text)))
@@ -151,10 +152,10 @@ func TestCutWithinACharacter(t *testing.T) {
 					c.write([]byte(piece))
 				}
 				fits := len(text) <= limit
-				if got := c.text(); fits && got != text || !fits && !trimmed(got, text, inlineMax) {
+				if got := c.text(); fits && got != text || !fits && !trimmed(got, text, executor.MaxInline) {
 					t.Errorf("limit %d, %d bytes, shift %d: another text of %d bytes", limit, len(text), shift, len(got))
 				}
-				if got := c.inline(); len(text) > inlineMax && !trimmed(got, text, inlineMax) {
+				if got := c.inline(); len(text) > executor.MaxInline && !trimmed(got, text, executor.MaxInline) {
 					t.Errorf("inline: limit %d, %d bytes, shift %d: another text of %d bytes", limit, len(text), shift, len(got))
 				}
 			}
@@ -173,7 +174,7 @@ func trimmed(got, text string, n int) bool {
 
 // Wrong bytes take three each as text. The bound holds for the text, and what is left out because of it is in a log.
 func TestWrongBytesKeepTheBound(t *testing.T) {
-	for _, n := range []int{inlineMax / 2, inlineMax, inlineMax + 1, 3 * inlineMax} {
+	for _, n := range []int{executor.MaxInline / 2, executor.MaxInline, executor.MaxInline + 1, 3 * executor.MaxInline} {
 		dir, a := t.TempDir(), run()
 		x := newTest(t, Options{LogDir: dir})
 		c := x.newCapture(&a, "stdout")
@@ -181,10 +182,10 @@ func TestWrongBytesKeepTheBound(t *testing.T) {
 		c.write(text)
 		got := c.text()
 		c.close()
-		if len(got) > inlineMax || !utf8.ValidString(got) {
+		if len(got) > executor.MaxInline || !utf8.ValidString(got) {
 			t.Errorf("%d bytes become %d", n, len(got))
 		}
-		if n == inlineMax/2 {
+		if n == executor.MaxInline/2 {
 			if got != strings.Repeat("a\uFFFD", n/2) || c.logName() != "" {
 				t.Errorf("what just fits is cut: %d bytes, log %q", len(got), c.logName())
 			}
@@ -204,24 +205,24 @@ func FuzzPieces(f *testing.F) {
 		if n < 0 || n > 1<<20 {
 			t.Skip()
 		}
-		first, last := firstOf(b, n), lastOf(b, n)
+		first, last := executor.FirstOf(b, n), executor.LastOf(b, n)
 		if !bytes.HasPrefix(b, first) || !bytes.HasSuffix(b, last) {
 			t.Fatalf("%q %d: neither start nor end: %q, %q", b, n, first, last)
 		}
-		if len(valid(first)) > n || len(valid(last)) > n {
-			t.Fatalf("%q %d: too long: %q, %q", b, n, valid(first), valid(last))
+		if len(executor.Valid(first)) > n || len(executor.Valid(last)) > n {
+			t.Fatalf("%q %d: too long: %q, %q", b, n, executor.Valid(first), executor.Valid(last))
 		}
-		if len(valid(b)) <= n-3*utf8.UTFMax && (len(b)-len(first) >= utf8.UTFMax || len(b)-len(last) >= utf8.UTFMax) {
+		if len(executor.Valid(b)) <= n-3*utf8.UTFMax && (len(b)-len(first) >= utf8.UTFMax || len(b)-len(last) >= utf8.UTFMax) {
 			t.Fatalf("%q %d: too short: %q, %q", b, n, first, last)
 		}
 		if utf8.Valid(b) {
 			for i := range b { // b cut anywhere is text that was cut, not wrong bytes
-				if !utf8.Valid(firstOf(b[:i], n)) || !utf8.Valid(lastOf(b[i:], n)) {
-					t.Fatalf("%q %d at %d: half a character: %q, %q", b, n, i, firstOf(b[:i], n), lastOf(b[i:], n))
+				if !utf8.Valid(executor.FirstOf(b[:i], n)) || !utf8.Valid(executor.LastOf(b[i:], n)) {
+					t.Fatalf("%q %d at %d: half a character: %q, %q", b, n, i, executor.FirstOf(b[:i], n), executor.LastOf(b[i:], n))
 				}
 			}
 		}
-		if c := clip(string(b), n+4); len(c) > n+4 || !utf8.ValidString(c) {
+		if c := executor.Clip(string(b), n+4); len(c) > n+4 || !utf8.ValidString(c) {
 			t.Fatalf("%q %d: clipped to %q", b, n+4, c)
 		}
 	})
@@ -241,7 +242,7 @@ func TestWhatNeedsNoWholeOutput(t *testing.T) {
 		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Parse = "none"; return a }(),
 		func() event.Attempt { a := script("head -c 2000000 /dev/zero"); a.Gate = "g"; return a }(),
 	} {
-		if f := do(x, a); brief(f) != "ok exit=0" || len(f.Stdout) > inlineMax || f.StdoutLog == "" {
+		if f := do(x, a); brief(f) != "ok exit=0" || len(f.Stdout) > executor.MaxInline || f.StdoutLog == "" {
 			t.Errorf("%s, %d bytes, log %q", brief(f), len(f.Stdout), f.StdoutLog)
 		}
 	}

@@ -14,7 +14,7 @@
 //     its pipes and nothing waits for it.
 //   - On Linux the child dies with the driver: the kernel kills it when the thread that started it ends, and that
 //     thread is held for as long as the child lives. On macOS it does not.
-//   - Memory does not grow with output: see [inlineMax], [wholeMax], [lineMax].
+//   - Memory does not grow with output: see [executor.MaxInline], [executor.MaxOutput], [protocol.MaxLine].
 //
 // An attempt costs one thread while it runs, and no goroutine: the calling one starts the child and polls its pipes
 // and its end together, so that a step that says nothing wakes us once.
@@ -30,6 +30,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
 // DefaultGrace is the time between TERM and KILL.
@@ -112,7 +113,7 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		return ans
 	}
 	if ctx.Err() != nil {
-		fail(&ans, cancelled())
+		executor.Fail(&ans, executor.WasCancelled())
 		return ans
 	}
 	return x.process(ctx, a, ans)
@@ -123,12 +124,12 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	a := &attempt
 	prog, err := x.program(a)
 	if err != nil {
-		fail(&ans, err)
+		executor.Fail(&ans, err)
 		return ans
 	}
 	s, startErr := x.slot()
 	if startErr != nil {
-		fail(&ans, notReady(prog, startErr))
+		executor.Fail(&ans, notReady(prog, startErr))
 		return ans
 	}
 	defer x.release(s)
@@ -137,21 +138,21 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	errs := x.newCapture(a, "stderr")
 	defer out.close()
 	defer errs.close()
-	var said *lines
+	var said *protocol.Lines
 	switch {
 	case a.Agent == nil:
 		if a.Gate == "" && a.Parse != string(ir.ParseNone) {
-			out.limit = wholeMax
+			out.limit = executor.MaxOutput
 		}
 	case a.Agent.OutputFormat == "text":
-		out.limit = wholeMax
+		out.limit = executor.MaxOutput
 	default:
 		said = x.listen(a)
-		out.also = said.write
+		out.also = said.Write
 	}
 	e, startErr := x.supervise(ctx, s, prog, a.Timeout, &out, &errs)
 	if startErr != nil {
-		fail(&ans, startFailed(prog, startErr))
+		executor.Fail(&ans, startFailed(prog, startErr))
 		return ans
 	}
 	ans.StartedAt = event.At(e.started)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // keyed gives an attempt a key of its own; whoever carries it in the environment descends from the attempt.
@@ -134,7 +135,7 @@ func (tc illBehaved) test(t *testing.T) {
 	if took > timeout+grace+spare {
 		t.Errorf("it took %s", took)
 	}
-	if len(f.Stdout) > inlineMax || len(f.Stderr) > inlineMax {
+	if len(f.Stdout) > executor.MaxInline || len(f.Stderr) > executor.MaxInline {
 		t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
 	}
 	left := descendants(t, a.Key)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // logMax is where a log file ends, with a line that says so: a program that floods must not fill the disk.
@@ -69,7 +70,7 @@ func (l *logFile) write(p []byte) {
 func (l *logFile) where() string {
 	switch {
 	case l.err != nil:
-		return clip(fmt.Sprintf("the log is not whole: %v", l.err), markMax*3/4)
+		return executor.Clip(fmt.Sprintf("the log is not whole: %v", l.err), markMax*3/4)
 	case l.rel == "":
 		return "no log is kept"
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // How many bytes of a name, and of a path, a message shows.
@@ -19,9 +20,9 @@ const (
 // name is what messages call the program.
 func (p *program) name() string {
 	if p.argv[0] == "" || strings.IndexByte(p.argv[0], 0) >= 0 {
-		return clip(fmt.Sprintf("%q", p.argv[0]), nameMax)
+		return executor.Clip(fmt.Sprintf("%q", p.argv[0]), nameMax)
 	}
-	return clip(p.argv[0], nameMax)
+	return executor.Clip(p.argv[0], nameMax)
 }
 
 // flaw says what about a program no system can start; empty if nothing. It knows what the system's own error does not: where.
@@ -34,7 +35,7 @@ func (p *program) flaw(env map[string]string) string {
 	}
 	for _, name := range names(env) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Sprintf("%s is no name of an environment variable: it may not be empty, nor hold = or a NUL byte", clip(fmt.Sprintf("%q", name), nameMax))
+			return fmt.Sprintf("%s is no name of an environment variable: it may not be empty, nor hold = or a NUL byte", executor.Clip(fmt.Sprintf("%q", name), nameMax))
 		}
 	}
 	for i := range len(p.argv) + len(p.env) {
@@ -58,7 +59,7 @@ func (p *program) what(i int) string {
 	switch {
 	case i >= len(p.argv):
 		name, _, _ := strings.Cut(p.string(i), "=")
-		return "the environment variable " + clip(name, nameMax)
+		return "the environment variable " + executor.Clip(name, nameMax)
 	case p.script && i == len(p.argv)-2:
 		return "the script"
 	case i == 0:
@@ -94,7 +95,7 @@ func startFailed(p *program, err error) *event.Error {
 		return e
 	}
 	st, statErr := os.Stat(p.seen())
-	switch path := clip(p.path, pathMax); {
+	switch path := executor.Clip(p.path, pathMax); {
 	case errors.Is(err, syscall.E2BIG):
 		e.Message = fmt.Sprintf("%s cannot start: %s", p.name(), p.tooMuch())
 		return e
@@ -124,7 +125,7 @@ func badFolder(dir string) string {
 	}
 	st, err := os.Stat(dir)
 	if err == nil && !st.IsDir() {
-		return fmt.Sprintf("%s is not a folder", clip(dir, pathMax))
+		return fmt.Sprintf("%s is not a folder", executor.Clip(dir, pathMax))
 	}
 	if err == nil {
 		_, err = os.Stat(dir + "/.") // takes the right that entering takes
@@ -132,9 +133,9 @@ func badFolder(dir string) string {
 	var reason *os.PathError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Sprintf("the folder %s is not there", clip(dir, pathMax))
+		return fmt.Sprintf("the folder %s is not there", executor.Clip(dir, pathMax))
 	case errors.As(err, &reason):
-		return fmt.Sprintf("the folder %s cannot be entered: %v", clip(dir, pathMax), reason.Err)
+		return fmt.Sprintf("the folder %s cannot be entered: %v", executor.Clip(dir, pathMax), reason.Err)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // with changes an attempt.
@@ -86,7 +87,7 @@ func TestMessagesAreBounded(t *testing.T) {
 		with(run("true"), func(a *event.Attempt) { a.Dir = "/" + long }), with(run("true"), env(long, "\x00")),
 	} {
 		f := do(x, a)
-		if f.Error == nil || f.Error.Kind != event.Blocking || len(f.Error.Message) > messageMax || !utf8.ValidString(f.Error.Message) {
+		if f.Error == nil || f.Error.Kind != event.Blocking || len(f.Error.Message) > executor.MaxMessage || !utf8.ValidString(f.Error.Message) {
 			t.Errorf("%.300s", brief(f))
 		}
 	}
@@ -157,18 +158,18 @@ func FuzzStart(f *testing.F) {
 			}
 			bad := strings.ContainsRune(arg+v+name, 0) || strings.ContainsRune(name, '=') || name == "" || name == "PATH"
 			large := len(arg)+len(v)+len(name) > 100_000
-			if !bad && !large || got.Error.Kind != event.Blocking || len(got.Error.Message) > messageMax || !utf8.ValidString(got.Error.Message) {
+			if !bad && !large || got.Error.Kind != event.Blocking || len(got.Error.Message) > executor.MaxMessage || !utf8.ValidString(got.Error.Message) {
 				t.Fatalf("%s", brief(got))
 			}
 			return true
 		}
 		got := do(x, with(run("printf", "%s", arg), env(name, v)))
-		if !refused(got) && len(arg) <= inlineMax/3 && got.Stdout != valid([]byte(arg)) {
+		if !refused(got) && len(arg) <= executor.MaxInline/3 && got.Stdout != executor.Valid([]byte(arg)) {
 			t.Fatalf("argument %q came as %q", arg, got.Stdout)
 		}
 		got = do(x, with(run("env", "-0", "A="+arg), env(name, v)))
-		if !refused(got) && len(name+v) <= inlineMax/6 && !strings.HasPrefix(name, "FLOWRUN_") && name != "A" &&
-			!strings.Contains("\x00"+got.Stdout, valid([]byte("\x00"+name+"="+v+"\x00"))) {
+		if !refused(got) && len(name+v) <= executor.MaxInline/6 && !strings.HasPrefix(name, "FLOWRUN_") && name != "A" &&
+			!strings.Contains("\x00"+got.Stdout, executor.Valid([]byte("\x00"+name+"="+v+"\x00"))) {
 			t.Fatalf("variable %q=%q is not in %q", name, v, got.Stdout)
 		}
 	})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
 // defaultPath is searched where the child has no PATH, as execvp does.
@@ -31,7 +33,7 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 		p.script = true
 	}
 	if a.Agent != nil {
-		p.stdin = request(a)
+		p.stdin = protocol.Request(a)
 		if a.Agent.Type == string(ir.AgentShell) {
 			p.env = append(p.env, "FLOWRUN_TASK="+a.Agent.Task)
 		}
@@ -49,7 +51,7 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	found, ok := find(p.argv[0], path)
 	if !ok {
 		return nil, &event.Error{Kind: event.Blocking, Reason: "not_found", ExitCode: -1, Message: fmt.Sprintf(
-			"command not found: %s is no program in any folder of PATH (%s)", p.name(), clip(path, pathMax))}
+			"command not found: %s is no program in any folder of PATH (%s)", p.name(), executor.Clip(path, pathMax))}
 	}
 	p.path = found
 	return p, nil

@@ -76,6 +76,7 @@ func (a *app) root() *cobra.Command {
 		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume goes on where it stopped.
 
   flowrun validate DIR        check files
+  flowrun plan FILE           what a run would do
   flowrun apply FILE          run a workflow and print its outputs
   flowrun runs show latest    look at a run`,
 		SilenceErrors: true, SilenceUsage: true,
@@ -99,7 +100,7 @@ func (a *app) root() *cobra.Command {
 	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
 	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
 	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
-	root.AddCommand(a.apply(), a.validate(), a.runs(), a.resume(), a.cancel(), a.version())
+	root.AddCommand(a.apply(), a.validate(), a.plan(), a.runs(), a.resume(), a.cancel(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {

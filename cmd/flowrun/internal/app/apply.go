@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -31,13 +34,20 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
-	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
-	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
+	valueFlags(c, &o)
 	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, in place of the workflow's max_concurrency")
+	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimit(c, &o.Drive)
 	return c
+}
+
+// valueFlags are the flags that give values to a workflow.
+func valueFlags(c *cobra.Command, o *args.Apply) {
+	f := c.Flags()
+	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
+	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
+	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
 }
 
 // run is apply: check, start, drive.
@@ -94,6 +104,9 @@ func byName(path, workflow string) (string, string) {
 
 // first is what a run begins with: all that it depends on besides its program.
 func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, error) {
+	if err := targets(w, o.Targets); err != nil {
+		return event.RunStarted{}, err
+	}
 	inputs, vars, err := a.values(p, w, o)
 	if err == nil {
 		err = args.IsText("the name of the program's folder", p.dir)
@@ -101,5 +114,21 @@ func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted
 	if err != nil {
 		return event.RunStarted{}, err
 	}
-	return event.RunStarted{Workflow: w.Name, Inputs: inputs, Vars: vars, Dir: p.dir, Env: recordedEnv(a.Environ), Parallel: o.Parallel}, nil
+	return event.RunStarted{Workflow: w.Name, Inputs: inputs, Vars: vars, Dir: p.dir, Env: recordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}, nil
+}
+
+// targets checks that the steps that were asked for are there.
+func targets(w *ir.Workflow, given []string) error {
+	names := namesOf(w.Nodes, nil)
+	for _, t := range given {
+		if slices.Contains(names, t) {
+			continue
+		}
+		e := &args.Error{Message: fmt.Sprintf("--target: workflow %q has no step %q", w.Name, t), Hint: "See flowrun plan."}
+		if near := diag.Nearest(t, names); near != "" {
+			e.Hint = fmt.Sprintf("Did you mean %q?", near)
+		}
+		return e
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ const (
 	exitUsage       = 2   // wrong use: an unknown flag, name or input, a value that does not fit
 	exitCouldNot    = 3   // it could not be done: store, files, a defect of ours
 	exitLimit       = 5   // stopped by the run's own timeout, or cancelled
+	exitChange      = 6   // only with --detailed-exitcode: something would run
 	exitInterrupted = 130 // by Ctrl-C; the run can be resumed
 	exitTerminated  = 143 // by TERM; the run can be resumed
 )

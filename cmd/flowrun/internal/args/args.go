@@ -43,8 +43,15 @@ type Apply struct {
 	Vars     []string
 	VarFiles []string
 	Parallel int // 0 means what the workflow says
+	Targets  []string
 	JSON     bool
 	Drive
+}
+
+// Plan is what plan takes.
+type Plan struct {
+	Apply
+	DetailedExit bool
 }
 
 // Runs is what runs list, show and logs, resume and cancel take.

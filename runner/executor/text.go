@@ -1,15 +1,15 @@
-package command
+package executor
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// valid makes text of bytes: each run of wrong ones becomes one U+FFFD.
-func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// Valid makes text of bytes: each run of wrong ones becomes one U+FFFD.
+func Valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// firstOf is the longest start of b that as valid text has at most n bytes, without the piece of a character at its end.
-func firstOf(b []byte, n int) []byte {
+// FirstOf is the longest start of b that as valid text has at most n bytes, without the piece of a character at its end.
+func FirstOf(b []byte, n int) []byte {
 	size, wrong, end := 0, false, 0
 	for end < len(b) && utf8.FullRune(b[end:]) {
 		r, k := utf8.DecodeRune(b[end:])
@@ -22,8 +22,8 @@ func firstOf(b []byte, n int) []byte {
 	return b[:end]
 }
 
-// lastOf is the longest end of b that as valid text has at most n bytes, without the piece of a character at its start.
-func lastOf(b []byte, n int) []byte {
+// LastOf is the longest end of b that as valid text has at most n bytes, without the piece of a character at its start.
+func LastOf(b []byte, n int) []byte {
 	for i := 0; i < utf8.UTFMax-1 && len(b) > 0 && !utf8.RuneStart(b[0]); i++ {
 		b = b[1:]
 	}
@@ -50,12 +50,12 @@ func grow(size int, wrong bool, r rune, k int) (int, bool) {
 	return size + len("\uFFFD"), true
 }
 
-// clip shortens a message to n bytes of valid text.
-func clip(text string, n int) string {
+// Clip shortens a message to n bytes of valid text.
+func Clip(text string, n int) string {
 	const more = "…"
-	text = valid([]byte(text))
+	text = Valid([]byte(text))
 	if len(text) <= n {
 		return text
 	}
-	return string(firstOf([]byte(text), n-len(more))) + more
+	return string(FirstOf([]byte(text), n-len(more))) + more
 }

@@ -1,4 +1,4 @@
-package command
+package protocol
 
 import (
 	"bytes"
@@ -6,25 +6,27 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// lineMax is how long a line of an agent may be, newline not counted; a result is one line.
-const lineMax = wholeMax
+// MaxLine is how long a line of an agent may be, newline not counted; a result is one line.
+const MaxLine = executor.MaxOutput
 
-// lines hears what an agent says on standard output, and understands
+// Lines hears what an agent says on standard output, and understands
 //
 //	{"type":"progress","percent":40,"message":"…"}   {"type":"heartbeat"}   {"type":"log","message":"…"}
 //	{"type":"result","output":…}                     {"type":"error","kind":"transient","message":"…","retry_after":30}
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
 //
 // The last four are final. What is no such line is put aside: if there is no final line at all, it must be one JSON
-// object without a type, over as many lines as it likes, and that is the output. Memory: lineMax for the line at hand,
-// wholeMax for what is put aside, and the result.
-type lines struct {
-	live func(kind, text string)
+// object without a type, over as many lines as it likes, and that is the output. Memory: MaxLine for the line at hand,
+// executor.MaxOutput for what is put aside, and the result.
+type Lines struct {
+	// Live hears what is said on the way: kind is progress, heartbeat or log.
+	Live func(kind, text string)
 
 	line []byte // what has come of the line at hand
-	long bool   // it went beyond lineMax; the rest of it is dropped
+	long bool   // it went beyond MaxLine; the rest of it is dropped
 	rest []byte // put aside
 
 	spoke   bool  // a line of the protocol came
@@ -34,15 +36,15 @@ type lines struct {
 	failure *event.Error
 }
 
-// write takes a piece of the stream.
-func (l *lines) write(p []byte) {
+// Write takes a piece of the stream.
+func (l *Lines) Write(p []byte) {
 	for len(p) > 0 {
 		nl := bytes.IndexByte(p, '\n')
 		part := p
 		if nl >= 0 {
 			part = p[:nl]
 		}
-		if l.long || len(l.line)+len(part) > lineMax {
+		if l.long || len(l.line)+len(part) > MaxLine {
 			l.over += int64(len(part) + len(l.line))
 			l.long, l.line = true, l.line[:0]
 		} else {
@@ -56,14 +58,20 @@ func (l *lines) write(p []byte) {
 	}
 }
 
-// end tells that nothing more comes. The last line needs no newline.
-func (l *lines) end() {
+// End tells that nothing more comes (the last line needs no newline), and gives the error that the agent reported: its
+// own, or that it had more than one last word. nil if there is none.
+func (l *Lines) End() *event.Error {
 	if len(l.line) > 0 || l.long {
 		l.endLine()
 	}
+	if l.finals > 1 {
+		return &event.Error{Kind: event.Recoverable, Reason: "agent", ExitCode: -1,
+			Message: fmt.Sprintf("the agent gave %d results or errors; one is the last word", l.finals)}
+	}
+	return l.failure
 }
 
-func (l *lines) endLine() {
+func (l *Lines) endLine() {
 	line := l.line
 	l.line = l.line[:0]
 	switch {
@@ -71,7 +79,7 @@ func (l *lines) endLine() {
 		l.long = false
 	case l.message(line):
 		l.spoke = true
-	case len(l.rest)+len(line)+1 > wholeMax+1:
+	case len(l.rest)+len(line)+1 > executor.MaxOutput+1:
 		l.over += int64(len(line) + 1)
 	default:
 		l.rest = append(append(l.rest, line...), '\n')
@@ -80,7 +88,7 @@ func (l *lines) endLine() {
 
 // message handles a line of the protocol. It reports false for any other. An indented line is never one: it belongs to
 // an object that was printed over several.
-func (l *lines) message(line []byte) bool {
+func (l *Lines) message(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' {
 		return false
 	}
@@ -95,7 +103,7 @@ func (l *lines) message(line []byte) bool {
 	switch m["type"] {
 	case "progress", "heartbeat", "log":
 		kind, _ := m["type"].(string)
-		l.live(kind, told(m))
+		l.Live(kind, told(m))
 	case "result":
 		l.finals, l.result = l.finals+1, m["output"]
 	case "error":
@@ -107,7 +115,7 @@ func (l *lines) message(line []byte) bool {
 }
 
 // manager understands the other shape of a final line, {"status": …}.
-func (l *lines) manager(m map[string]any) bool {
+func (l *Lines) manager(m map[string]any) bool {
 	result, hasResult := m["result"]
 	problem, hasError := m["error"]
 	switch {
@@ -159,8 +167,8 @@ func failure(m map[string]any) *event.Error {
 	return e
 }
 
-// output is what the agent gave, if it did not fail.
-func (l *lines) output() (value.Value, *event.Error) {
+// Output is what the agent gave. It is asked after End, where that gave no error.
+func (l *Lines) Output() (value.Value, *event.Error) {
 	if l.finals == 1 {
 		return l.result, nil
 	}
@@ -168,7 +176,7 @@ func (l *lines) output() (value.Value, *event.Error) {
 		return nil, &event.Error{Kind: event.Blocking, Reason: "bad_json", Message: fmt.Sprintf(text, args...)}
 	}
 	if l.over > 0 {
-		return nil, tooLarge("the agent's answer, or a line of it,", l.over+int64(len(l.rest)))
+		return nil, executor.TooLarge("the agent's answer, or a line of it,", l.over+int64(len(l.rest)))
 	}
 	if len(bytes.TrimSpace(l.rest)) == 0 {
 		if l.spoke {

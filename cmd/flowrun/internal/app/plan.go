@@ -1,0 +1,145 @@
+package app
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/outline"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+func (a *app) plan() *cobra.Command {
+	var o args.Plan
+	c := &cobra.Command{
+		Use: "plan FILE|DIR [WORKFLOW]", Short: "Show what a run would do", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
+		Long: `plan shows the order of a workflow's steps, what can run at once, the longest chain, what is conditional, and how many
+attempts there are at most. Nothing runs. Values that are given are used; what depends on others is said to be unknown.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			o.Path = words[0]
+			if len(words) > 1 {
+				o.Workflow = words[1]
+			}
+			a.asJSON = o.JSON
+			return a.foresee(&o)
+		},
+	}
+	f := c.Flags()
+	valueFlags(c, &o.Apply)
+	f.BoolVar(&o.JSON, "json", false, "as JSON")
+	f.BoolVar(&o.DetailedExit, "detailed-exitcode", false, "exit with 6 where something would run, with 0 where nothing would")
+	return c
+}
+
+func (a *app) foresee(o *args.Plan) error {
+	if o.Path == "" {
+		return emptyPath()
+	}
+	o.Path, o.Workflow = byName(o.Path, o.Workflow)
+	p, err := a.load(o.Path)
+	if err != nil {
+		return err
+	}
+	w, err := p.workflow(o.Workflow)
+	if err != nil {
+		return err
+	}
+	known, err := a.known(p, w, &o.Apply)
+	if err != nil {
+		return err
+	}
+	g, err := plan.Build(p.ir, w.Name)
+	if err != nil {
+		return err
+	}
+	result := outline.Of(g, known.eval)
+	if o.JSON {
+		err = ui.WriteJSON(a.out, result)
+	} else {
+		ui.Plan(a.out, result)
+	}
+	if err == nil && o.DetailedExit && len(result.Steps) > 0 {
+		return &ended{exitChange}
+	}
+	return err
+}
+
+// beforehand is the scope of what is known before a run: values that were given or have a default, and locals over them.
+type beforehand struct {
+	inputs, vars map[string]value.Value
+	locals       map[string]*ir.Expr
+	evaluator    *expr.Evaluator
+}
+
+// errUnknown ends the evaluation of what only a run knows.
+var errUnknown = errors.New("not known before a run")
+
+// known is the scope of what was given; what is required and missing is not known.
+func (a *app) known(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, error) {
+	whole, most := *p.ir, *w
+	whole.Variables, most.Inputs = lenient(p.ir.Variables), lenient(w.Inputs)
+	inputs, vars, err := a.values(&program{ir: &whole}, &most, o)
+	if err != nil {
+		return nil, err
+	}
+	forget(inputs, w.Inputs)
+	forget(vars, p.ir.Variables)
+	b := &beforehand{inputs: inputs, vars: vars, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator()}
+	for i := range p.ir.Locals {
+		b.locals[p.ir.Locals[i].Name] = &p.ir.Locals[i].Expr
+	}
+	return b, nil
+}
+
+// lenient are declarations that need no value: null stands for what is missing.
+func lenient(decls []ir.Variable) []ir.Variable {
+	out := append([]ir.Variable{}, decls...)
+	for i := range out {
+		if d := &out[i]; !d.HasDefault {
+			d.HasDefault, d.Type, d.Validation, d.Enum = true, d.Type.OrNull(), nil, nil
+		}
+	}
+	return out
+}
+
+// forget removes the nulls that stand for what is missing.
+func forget(values map[string]value.Value, decls []ir.Variable) {
+	for _, d := range decls {
+		if !d.HasDefault && values[d.Name] == nil {
+			delete(values, d.Name)
+		}
+	}
+}
+
+// eval is the outline's view of what is known.
+func (b *beforehand) eval(e *ir.Expr) (value.Value, bool) {
+	v, err := b.evaluator.Eval(e, b)
+	return v, err == nil
+}
+
+// Lookup implements ir.Scope.
+func (b *beforehand) Lookup(r ir.Ref) (value.Value, error) {
+	switch r.Root {
+	case "var":
+		return among(b.vars, r.Name)
+	case "input":
+		return among(b.inputs, r.Name)
+	case "local":
+		if e := b.locals[r.Name]; e != nil {
+			return b.evaluator.Eval(e, b) // locals form no circle: that is checked
+		}
+	}
+	return nil, errUnknown
+}
+
+func among(values map[string]value.Value, name string) (value.Value, error) {
+	if v, ok := values[name]; ok {
+		return v, nil
+	}
+	return nil, errUnknown
+}

@@ -1,0 +1,40 @@
+package executor
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Bounds of an answer, in bytes.
+const (
+	// MaxInline is how much of a stream stands in the journal: all of it, or its head, a mark, and its tail. What goes
+	// beyond it is written whole to a log file. Whoever cuts the text again to the same bound cuts nothing.
+	MaxInline = 64 << 10
+	// MaxOutput is how much of a stream is kept whole where it is going to be parsed, and how large a result may be.
+	MaxOutput = 1 << 20
+	// MaxMessage is how long a message is at most: agents write some themselves, and names can be of any length.
+	MaxMessage = 4 << 10
+)
+
+// Answer starts an answer to an attempt: identity copied, nothing else.
+func Answer(a event.Attempt) event.AttemptFinished {
+	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate}
+}
+
+// Fail makes an answer one that failed. It cuts the error's message to [MaxMessage].
+func Fail(ans *event.AttemptFinished, err *event.Error) {
+	err.Message = Clip(err.Message, MaxMessage)
+	ans.Outcome, ans.Error = event.Failed, err
+}
+
+// WasCancelled is the error of an attempt that nobody wants any more: fatal, so that nobody tries again.
+func WasCancelled() *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled", ExitCode: -1}
+}
+
+// TooLarge is the error of an attempt that gave more than [MaxOutput].
+func TooLarge(what string, total int64) *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: "output_too_large", ExitCode: -1,
+		Message: fmt.Sprintf("%s has %d bytes; an output may have %d (1 MiB)", what, total, MaxOutput)}
+}

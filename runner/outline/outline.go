@@ -1,0 +1,173 @@
+// Package outline says what a workflow would do before it does it: in which order, how many steps at once, what is
+// conditional, and how many attempts there are at most.
+//
+// An [Outline] is computed from the graph of runner/plan and what is known of values already; it runs nothing and is
+// exact about structure: a wave is the length of the longest chain of waits before a step, through groups and all. What
+// depends on values that only a run has is said to be unknown, never guessed.
+//
+// The package is pure; it knows neither files nor the machine. Enter at [Of]. The cost is linear in nodes and edges.
+package outline
+
+import (
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/policy"
+)
+
+// Outline is what a run of a workflow would do.
+type Outline struct {
+	Workflow    string `json:"workflow"`
+	Description string `json:"description,omitempty"`
+	Steps       []Step `json:"steps"` // the steps, not the groups, in the order of their waves
+	// Waves are the names of the steps that can run at once, one wave after the other.
+	Waves [][]string `json:"waves"`
+	// Critical is a longest chain of steps that wait for each other: the run cannot take fewer turns.
+	Critical []string `json:"critical_path"`
+	// Attempts is how many attempts there are at most; nil where that depends on values that are not known.
+	Attempts *int `json:"attempts_at_most"`
+	// Unknown names the steps whose attempts are not known.
+	Unknown []string `json:"attempts_unknown,omitempty"`
+	Finally []Step   `json:"finally,omitempty"`
+}
+
+// Step is one step of the outline.
+type Step struct {
+	Node   string   `json:"node"` // its name, below the names of the groups it lies in
+	Name   string   `json:"name"`
+	Wave   int      `json:"wave"` // from 1; 0 in finally
+	Does   string   `json:"does"` // run, agent NAME, value, call NAME, http, wait, fail, end
+	After  []string `json:"after,omitempty"`
+	Agents []string `json:"agents,omitempty"`
+	// Conditions are why it may not run, those of the groups around it included.
+	Conditions []string `json:"conditions,omitempty"`
+	// Skipped is the condition that is known to be false already.
+	Skipped string `json:"skipped,omitempty"`
+	// ForEach are the expressions that make instances of it, its own and those of the groups around it.
+	ForEach []string `json:"for_each,omitempty"`
+	// Instances is how many of it that makes; nil without one or where it is not known.
+	Instances *int `json:"instances,omitempty"`
+	// Rounds is how often the repeats around it make it at most; nil without a repeat or where it is not known.
+	Rounds *int `json:"rounds_at_most,omitempty"`
+	// Attempts is how many attempts it makes at most: instances × rounds × agents × retries; nil where it is not known.
+	Attempts *int `json:"attempts_at_most"`
+	// Each is how many of them an instance makes in a round; nil where it is not known.
+	Each *int `json:"attempts_each"`
+}
+
+// Values computes an expression from what is known before a run; ok is false where that does not suffice.
+type Values func(e *ir.Expr) (v value.Value, ok bool)
+
+// MaxCount bounds what is counted: a product beyond it is given as it.
+const MaxCount = 1_000_000_000
+
+// Of makes the outline of a graph. Values may be nil: then only constants are known.
+func Of(g *plan.Graph, values Values) *Outline {
+	o := &outliner{g: g, values: values, start: make([]int, len(g.Nodes)), end: make([]int, len(g.Nodes)), from: make([]int, len(g.Nodes)), last: make([]int, len(g.Nodes))}
+	out := &Outline{Workflow: g.Workflow.Name, Description: g.Workflow.Description, Steps: []Step{}, Waves: [][]string{}}
+	for n := range g.Nodes {
+		if o.finally(n) {
+			continue
+		}
+		o.finish(n)
+	}
+	o.steps(out)
+	o.critical(out)
+	return out
+}
+
+type outliner struct {
+	g      *plan.Graph
+	values Values
+	// start and end are the waves before a node's first step and at its last one; 0: not computed yet (they count from 1).
+	start, end []int
+	from       []int // the step that a node's start waits for, plus 1
+	last       []int // the step that ends last in a node, plus 1
+}
+
+// known computes an expression, if it can be now.
+func (o *outliner) known(e *ir.Expr) (value.Value, bool) {
+	if e.Kind == ir.Const {
+		return e.Const, true
+	}
+	if o.values == nil {
+		return nil, false
+	}
+	return o.values(e)
+}
+
+// whole is a number that an expression is known to give; nil e gives the default.
+func (o *outliner) whole(e *ir.Expr, otherwise int) *int {
+	if e == nil {
+		return &otherwise
+	}
+	if v, ok := o.known(e); ok {
+		if f, ok := v.(float64); ok && f >= 0 && f <= MaxCount {
+			n := int(f)
+			return &n
+		}
+	}
+	return nil
+}
+
+// times multiplies, bounded; unknown times anything is unknown.
+func times(a, b *int) *int {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := MaxCount
+	if *a == 0 || *b <= MaxCount/max(*a, 1) {
+		n = *a * *b
+	}
+	return &n
+}
+
+// attempts is how many attempts one round of a step makes at most: those of its agent and of each that it falls back to.
+func (o *outliner) attempts(n *plan.Node) *int {
+	one := 1
+	switch {
+	case n.Run != nil, n.HTTP != nil, n.Call != nil:
+		return o.tries(n, nil)
+	case n.Node.Agent == nil:
+		return &one
+	}
+	sum := o.tries(n, n.Agent)
+	for _, name := range n.Fallback {
+		more := o.tries(n, o.agent(name))
+		if sum == nil || more == nil {
+			return nil
+		}
+		total := min(*sum+*more, MaxCount)
+		sum = &total
+	}
+	return sum
+}
+
+// tries is what retries allow with one agent: the step's word over the agent's over the workflow's.
+func (o *outliner) tries(n *plan.Node, agent *ir.Agent) *int {
+	otherwise := policy.DefaultMaxAttempts
+	for _, g := range n.Gates {
+		if g.OnFail == "retry" {
+			otherwise = 3
+		}
+	}
+	layers := []*ir.Retry{n.Retry, nil, o.g.Workflow.Retry}
+	if agent != nil {
+		layers[1] = agent.Retry
+	}
+	for _, l := range layers {
+		if l != nil && l.MaxAttempts != nil {
+			return o.whole(l.MaxAttempts, otherwise)
+		}
+	}
+	return &otherwise
+}
+
+func (o *outliner) agent(name string) *ir.Agent {
+	for i := range o.g.Program.Agents {
+		if o.g.Program.Agents[i].Name == name {
+			return &o.g.Program.Agents[i]
+		}
+	}
+	return nil
+}

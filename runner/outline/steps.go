@@ -1,0 +1,141 @@
+package outline
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// steps lists what the graph holds, wave by wave, and adds up.
+func (o *outliner) steps(out *Outline) {
+	total := 0
+	for i := range o.g.Nodes {
+		if o.g.Nodes[i].Kind != ir.Step {
+			continue
+		}
+		s := o.step(i)
+		if s.Attempts == nil {
+			out.Unknown = append(out.Unknown, s.Node)
+		} else {
+			total = min(total+*s.Attempts, MaxCount)
+		}
+		if o.finally(i) {
+			out.Finally = append(out.Finally, s)
+			continue
+		}
+		s.Wave = o.start[i]
+		out.Steps = append(out.Steps, s)
+		for len(out.Waves) < s.Wave {
+			out.Waves = append(out.Waves, []string{})
+		}
+		out.Waves[s.Wave-1] = append(out.Waves[s.Wave-1], s.Node)
+	}
+	slices.SortStableFunc(out.Steps, func(a, b Step) int { return a.Wave - b.Wave })
+	if len(out.Unknown) == 0 {
+		out.Attempts = &total
+	}
+}
+
+func (o *outliner) step(i int) Step {
+	n := &o.g.Nodes[i]
+	s := Step{Node: o.path(i), Name: n.Name, Does: does(n)}
+	for _, a := range n.Awaits {
+		s.After = append(s.After, o.g.Nodes[a.Node].Name)
+	}
+	if n.Node.Agent != nil {
+		s.Agents = append([]string{n.Agent.Name}, n.Fallback...)
+	}
+	one, rounds := 1, 1
+	instances, most := &one, &rounds
+	repeated := false
+	for at := i; at != plan.None; at = o.g.Nodes[at].Parent {
+		around := &o.g.Nodes[at]
+		o.conditions(&s, around)
+		if around.ForEach != nil {
+			s.ForEach = append(s.ForEach, around.ForEach.Text)
+			instances = times(instances, o.members(around.ForEach))
+		}
+		if around.Repeat != nil {
+			repeated, most = true, times(most, o.whole(&around.Repeat.Max, 1))
+		}
+	}
+	s.Each = o.attempts(n)
+	s.Attempts = times(times(instances, most), s.Each)
+	if s.Skipped != "" {
+		s.Attempts = new(int)
+	}
+	if s.ForEach != nil {
+		s.Instances = instances
+	}
+	if repeated {
+		s.Rounds = most
+	}
+	return s
+}
+
+// conditions notes why a step inside a node (or the node itself) may not run.
+func (o *outliner) conditions(s *Step, n *plan.Node) {
+	if n.TriggerRule != "" && n.TriggerRule != ir.AllDone && n.TriggerRule != ir.Always {
+		s.Conditions = append(s.Conditions, "trigger_rule "+string(n.TriggerRule))
+	}
+	if n.Case > 0 && n.Parent != plan.None {
+		s.Conditions = append(s.Conditions, o.chosen(n))
+	}
+	if n.When == nil {
+		return
+	}
+	s.Conditions = append(s.Conditions, n.When.Text)
+	if v, ok := o.known(n.When); ok && v == false {
+		s.Skipped = n.When.Text
+	}
+}
+
+// chosen says which case of a switch it takes.
+func (o *outliner) chosen(n *plan.Node) string {
+	group := &o.g.Nodes[n.Parent]
+	if when := group.Cases[n.Case-1].When; when != nil {
+		return "case of " + group.Name + ": " + when.Text
+	}
+	return "default of " + group.Name
+}
+
+// members is how many instances a for_each makes.
+func (o *outliner) members(e *ir.Expr) *int {
+	v, ok := o.known(e)
+	if !ok {
+		return nil
+	}
+	n := 0
+	switch v := v.(type) {
+	case []value.Value:
+		n = len(v)
+	case map[string]value.Value:
+		n = len(v)
+	default:
+		return nil
+	}
+	return &n
+}
+
+// does names a step's action.
+func does(n *plan.Node) string {
+	switch {
+	case n.Run != nil:
+		return "run"
+	case n.Node.Agent != nil:
+		return "agent " + n.Agent.Name
+	case n.Value != nil:
+		return "value"
+	case n.Call != nil:
+		return "call " + n.Call.Workflow
+	case n.HTTP != nil:
+		return "http"
+	case n.Fail != nil:
+		return "fail"
+	case n.End != nil:
+		return "end"
+	}
+	return "wait"
+}

@@ -1,0 +1,38 @@
+package plan
+
+// Closure tells for each node whether it runs where only the named ones were asked for: they, what lies in them, the
+// groups around them, and all that these wait for, again and again. Names that are not there ask for nothing.
+func (g *Graph) Closure(names []string) []bool {
+	wanted := make([]bool, len(g.Nodes))
+	var whole func(n int)
+	var need func(n int)
+	need = func(n int) {
+		if wanted[n] {
+			return
+		}
+		wanted[n] = true
+		for _, a := range g.Nodes[n].Awaits {
+			whole(a.Node)
+		}
+		if up := g.Nodes[n].Parent; up != None {
+			need(up)
+		}
+	}
+	done := make([]bool, len(g.Nodes))
+	whole = func(n int) {
+		if done[n] {
+			return
+		}
+		done[n] = true
+		need(n)
+		for _, child := range g.Nodes[n].Below {
+			whole(child)
+		}
+	}
+	for _, name := range names {
+		if n := g.Number(name); n != None {
+			whole(n)
+		}
+	}
+	return wanted
+}
