@@ -279,3 +279,12 @@ func errorObject(e *event.Error) map[string]any {
 	}
 	return o
 }
+
+// Names answers for what the run's outputs can read: now, or with the end that it had. It is for looking at a replayed run.
+func (m *Machine) Names(end *event.End) ir.Scope {
+	sc := m.constants()
+	if end != nil {
+		sc.verdict, sc.err = end.Status, end.Error
+	}
+	return sc
+}

@@ -1,0 +1,196 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/machine"
+)
+
+// MaxConsoleLine bounds a line that console reads, in bytes.
+const MaxConsoleLine = 64 << 10
+
+func (a *app) console() *cobra.Command {
+	var r args.Runs
+	conditions := false
+	c := &cobra.Command{
+		Use: "console RUN [EXPRESSION...]", Short: "Evaluate values and conditions against a run", Args: between(1, 1000, "RUN [EXPRESSION...]"),
+		Long: `console evaluates expressions with the names of a run: var, local, input, run, and step.NAME with its output, status and all
+the rest. An expression is a value of the language; with --condition, or behind the word "when", it is a condition. Results are
+printed as JSON, one a line. Without expressions it reads them from standard input, a line each. Nothing of the run changes.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Run = words[0]
+			k, err := a.openConsole(&r)
+			if err != nil {
+				return err
+			}
+			k.conditions = conditions
+			if len(words) == 1 {
+				return k.read()
+			}
+			for _, text := range words[1:] {
+				k.line(text)
+			}
+			return k.verdict()
+		},
+	}
+	c.Flags().BoolVar(&conditions, "condition", false, "expressions are conditions, not values")
+	return c
+}
+
+// console is a run to ask, and how many questions had no answer.
+type console struct {
+	a          *app
+	evaluator  *expr.Evaluator
+	scope      ir.Scope
+	env        *expr.Env
+	conditions bool
+	failed     int
+}
+
+// openConsole replays a run and names what can be read of it.
+func (a *app) openConsole(r *args.Runs) (*console, error) {
+	s, info, err := a.lookup(r, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	ctx := context.Background()
+	h, definition, w, err := s.pinned(ctx, info.Run)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ir.Load(definition)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMachine(h, definition)
+	if err != nil {
+		return nil, err
+	}
+	fold := engine.NewFold(h, m)
+	var out event.Reaction
+	_, _, err = s.Journal(ctx, info.Run, func(b journal.Batch) error {
+		_, err := fold.Replay(b, &out)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &console{a: a, evaluator: expr.NewEvaluator(), scope: m.(*machine.Machine).Names(fold.End()), env: consoleEnv(p, w)}, nil
+}
+
+// consoleEnv names what a run has. Types of declarations are known; those of results are what they turn out to be.
+func consoleEnv(p *ir.Program, w *ir.Workflow) *expr.Env {
+	steps, vars, inputs, locals := map[string]value.Type{}, map[string]value.Type{}, map[string]value.Type{}, map[string]value.Type{}
+	for _, name := range namesOf(w.Nodes, nil) {
+		steps[name] = value.AnyType
+	}
+	for _, d := range p.Variables {
+		vars[d.Name] = d.Type
+	}
+	for _, d := range w.Inputs {
+		inputs[d.Name] = d.Type
+	}
+	for _, l := range p.Locals {
+		locals[l.Name] = l.Expr.Type
+	}
+	env := &expr.Env{Roots: map[string]*expr.Root{
+		"var": {What: "variable", Names: vars}, "input": {What: "input", Names: inputs}, "local": {What: "local", Names: locals},
+		"step": {What: "step", Names: steps}, "run": {What: "run", Type: value.AnyType},
+	}, Hidden: map[string]string{}}
+	for _, name := range []string{"each", "attempt", "iteration", "previous", "last", "result", "error", "feedback"} {
+		env.Hidden[name] = "It belongs to a place inside a node; the console stands where a workflow's outputs stand. Read step.NAME."
+	}
+	return env
+}
+
+// read takes expressions from standard input, a line each.
+func (k *console) read() error {
+	lines := bufio.NewScanner(k.a.Stdin)
+	lines.Buffer(nil, MaxConsoleLine)
+	for k.prompt(); lines.Scan(); k.prompt() {
+		if text := strings.TrimSpace(lines.Text()); text != "" {
+			k.line(text)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("reading standard input: %w", err)
+	}
+	return k.verdict()
+}
+
+func (k *console) prompt() {
+	if k.a.err.Live {
+		k.a.err.Printf("> ")
+	}
+}
+
+func (k *console) verdict() error {
+	if k.failed > 0 {
+		return &ended{exitNo}
+	}
+	return nil
+}
+
+// line answers one question: its value as JSON, or why it has none.
+func (k *console) line(text string) {
+	conditions := k.conditions
+	if rest, ok := strings.CutPrefix(text, "when "); ok {
+		text, conditions = rest, true
+	}
+	e, src, found := compile(text, conditions, k.env)
+	ui.Diagnostics(k.a.err, found, ui.Sources{consoleFile: src})
+	if e == nil {
+		k.failed++
+		return
+	}
+	v, err := k.evaluator.Eval(e, k.scope)
+	if err != nil {
+		k.a.err.Printf("It has no value: %s\n", ui.CleanLines(err.Error()))
+		k.failed++
+		return
+	}
+	_ = ui.WriteJSON(k.a.out, v)
+}
+
+// consoleFile is what messages call the place of an expression.
+const consoleFile = "expression"
+
+// compile checks a text as it would be checked in a file: in brackets, so that it may be of any form, on a line of its own.
+func compile(text string, condition bool, env *expr.Env) (*ir.Expr, []byte, diag.List) {
+	before, after := "v = (\n", "\n)\n"
+	if condition {
+		before, after = "v = <<END_OF_CONDITION\n", "\nEND_OF_CONDITION\n"
+	}
+	f, list := syntax.Parse(consoleFile, []byte(before+text+after))
+	if list.HasErrors() || len(f.Body.Attrs) != 1 || len(f.Body.Blocks) > 0 {
+		if !list.HasErrors() {
+			list = diag.List{{Code: "F0035", Summary: "More than one expression", Detail: "A line is one expression."}}
+		}
+		return nil, f.Src, list
+	}
+	if condition {
+		e, found := expr.Condition(f.Body.Attrs[0].Expr, f.Src, env)
+		if e != nil {
+			e.Text = strings.TrimSpace(e.Text)
+		}
+		return e, f.Src, found
+	}
+	e, found := expr.Value(f.Body.Attrs[0].Expr, f.Src, env)
+	return e, f.Src, found
+}
