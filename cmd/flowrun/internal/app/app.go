@@ -100,7 +100,16 @@ func (a *app) root() *cobra.Command {
 	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
 	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
 	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
-	root.AddCommand(a.apply(), a.validate(), a.plan(), a.console(), a.runs(), a.resume(), a.cancel(), a.version())
+	root.AddCommand(
+		a.apply(),
+		a.validate(),
+		a.plan(),
+		a.runs(),
+		a.console(),
+		a.resume(),
+		a.cancel(),
+		a.version(),
+	)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
