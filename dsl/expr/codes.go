@@ -3,32 +3,64 @@ package expr
 // The codes of this package's diagnostics. F03xx stand for values, F04xx for conditions, F05xx for type expressions. Where both
 // languages can have the same fault, they share the code of values.
 const (
-	codeUnknownRoot    = "F0301" // a name that nothing in the language has
-	codeUnknownName    = "F0302" // a variable, local, input or step that is not declared
-	codeUnknownAttr    = "F0303" // an attribute that the type of the object does not have
-	codeHiddenName     = "F0304" // a name that exists but cannot be read in this place
-	codeBareRoot       = "F0305" // var, local, input or step without a literal name behind it
-	codeOperand        = "F0306" // an operand or argument of a type that the operator or function does not take
-	codeMaybeNull      = "F0307" // a value that may be null where null fails
-	codeUnknownFunc    = "F0308" // a function that does not exist
-	codeArgCount       = "F0309" // too few or too many arguments
-	codeNoMembers      = "F0310" // .name or [index] on something that has no members
-	codeDuplicateKey   = "F0311" // a key that stands twice in one object
-	codeTooLarge       = "F0312" // an expression beyond the bounds: nesting, digits, exponent
-	codeConstFails     = "F0313" // an expression that reads nothing and fails when it is evaluated
-	codeNeverEqual     = "F0314" // a comparison of two types that are never equal
-	codeStatus         = "F0315" // a string that is none of the values an enumeration can have
-	codeSyntax         = "F0316" // a form of HCL that flowrun does not take
-	codeStatic         = "F0317" // a static reference that is not a bare root.name
-	codeRefusedFunc    = "F0318" // a function that would read the world: a clock, randomness, the environment, files
-	codePattern        = "F0319" // a regular expression that does not compile or is beyond the bounds
-	codeNotLiteral     = "F0401" // a condition that is not a literal string
-	codeInterpolation  = "F0402" // ${} inside a condition
-	codeCondSyntax     = "F0403" // a condition that expr-lang cannot parse
-	codeCondLarge      = "F0404" // a condition beyond the bounds: length, nesting, nodes, nested predicates
-	codeCondRefused    = "F0405" // a part of expr-lang that conditions do not have
-	codeCondType       = "F0406" // a condition that is not a bool
-	codeTypeExpr       = "F0501" // not a type expression
-	codeTypeUnknown    = "F0502" // a type name that does not exist
-	codeDoesNotConform = "F0503" // a value whose type can never be what its place needs
+	codeUnknownRoot    = "F0301"
+	codeUnknownName    = "F0302"
+	codeUnknownAttr    = "F0303"
+	codeHiddenName     = "F0304"
+	codeBareRoot       = "F0305"
+	codeOperand        = "F0306"
+	codeMaybeNull      = "F0307"
+	codeUnknownFunc    = "F0308"
+	codeArgCount       = "F0309"
+	codeNoMembers      = "F0310"
+	codeDuplicateKey   = "F0311"
+	codeTooLarge       = "F0312"
+	codeConstFails     = "F0313"
+	codeNeverEqual     = "F0314"
+	codeStatus         = "F0315"
+	codeSyntax         = "F0316"
+	codeStatic         = "F0317"
+	codeRefusedFunc    = "F0318"
+	codePattern        = "F0319"
+	codeNotLiteral     = "F0401"
+	codeInterpolation  = "F0402"
+	codeCondSyntax     = "F0403"
+	codeCondLarge      = "F0404"
+	codeCondRefused    = "F0405"
+	codeCondType       = "F0406"
+	codeTypeExpr       = "F0501"
+	codeTypeUnknown    = "F0502"
+	codeDoesNotConform = "F0503"
 )
+
+// Codes lists them, each with its meaning in a line. A code is never given another meaning.
+var Codes = map[string]string{
+	codeUnknownRoot:    "A name begins with a word that the language does not have.",
+	codeUnknownName:    "A variable, local, input or step is not declared.",
+	codeUnknownAttr:    "An object does not have this attribute.",
+	codeHiddenName:     "A name cannot be read in this place.",
+	codeBareRoot:       "A step, input, variable or local is read without its name, or by a computed one.",
+	codeOperand:        "An operator or function does not take a value of this type.",
+	codeMaybeNull:      "A value may be null where null fails.",
+	codeUnknownFunc:    "A function does not exist.",
+	codeArgCount:       "A function has too few or too many arguments.",
+	codeNoMembers:      "A member is read from something that does not have it.",
+	codeDuplicateKey:   "A key stands twice in one object.",
+	codeTooLarge:       "An expression or a number is beyond the bounds.",
+	codeConstFails:     "An expression fails in every run.",
+	codeNeverEqual:     "A comparison of two types is never true.",
+	codeStatus:         "A text is none of those that the other side can be.",
+	codeSyntax:         "A form of HCL is not taken.",
+	codeStatic:         "A reference to a declaration is not written bare.",
+	codeRefusedFunc:    "A function would read the world outside of the run.",
+	codePattern:        "A regular expression cannot be used.",
+	codeNotLiteral:     "A condition is not a text in quotes.",
+	codeInterpolation:  "A condition has ${} in it.",
+	codeCondSyntax:     "A condition cannot be read.",
+	codeCondLarge:      "A condition is beyond the bounds.",
+	codeCondRefused:    "A condition has a part of expr-lang that conditions do not have.",
+	codeCondType:       "A condition is neither true nor false.",
+	codeTypeExpr:       "Something is not a type.",
+	codeTypeUnknown:    "A type does not exist.",
+	codeDoesNotConform: "A value can never be of the type that its place needs.",
+}

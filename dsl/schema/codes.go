@@ -29,7 +29,6 @@ var Codes = map[string]string{
 	"F0029": "A member of an object has no equals sign or no value.",
 	"F0030": "A bracket, brace or parenthesis is not closed.",
 	"F0031": "A string or heredoc does not end.",
-	"F0032": "A quoted string goes over more than one line.",
 	"F0033": "An escape in a string is unknown.",
 	"F0034": "An interpolation is not closed.",
 	"F0035": "More than an expression stands in an interpolation.",

@@ -39,7 +39,7 @@ var words = []word{
 	{"Missing close bracket", "F0030", "Missing closing bracket", "An index ends with ]."},
 	{"Unterminated string", "F0031", "String without its closing quote", "A string begins and ends with a double quote on the same line."},
 	{"Unterminated template", "F0031", "Text without its end", "A string ends with a double quote; a heredoc ends with its marker alone on a line."},
-	{"Invalid multi-line string", "F0032", "String over more than one line", "Write \\n in the string, or a heredoc: <<EOT, the lines, and EOT alone on a line."},
+	{"Invalid multi-line string", "F0031", "String without its closing quote", "A string begins and ends with a double quote on the same line."},
 	{"Invalid escape sequence", "F0033", "Unknown escape in a string", "Known are \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN. A backslash itself is written \\\\."},
 	{"Unclosed template interpolation", "F0034", "Missing } after ${", "The expression that begins with ${ ends with }. Where the two characters are meant as text, write $${."},
 	{"Extra characters after interpolation", "F0035", "More than an expression between ${ and }", "flowrun reads ${…} itself. Where it is meant for a shell, as in ${NAME:-default}, write $${NAME:-default}."},
@@ -66,7 +66,7 @@ var words = []word{
 var vague = map[string]bool{"F0026": true, "F0027": true, "F0028": true, "F0044": true, "F0049": true}
 
 // endless findings follow from each other: one lost quote or brace makes every line after it wrong.
-var endless = map[string]bool{"F0031": true, "F0032": true, "F0034": true}
+var endless = map[string]bool{"F0031": true, "F0034": true}
 
 // keep adds a finding to those of a file, one for each line, the more definite one.
 func keep(list diag.List, d diag.Diagnostic) diag.List {

@@ -80,5 +80,5 @@ func baseOf() func(string) (string, bool) {
 
 // ruleOf tells what there is to know of a code.
 func ruleOf(code string) ui.Rule {
-	return ui.Rule{Title: schema.Codes[code]}
+	return ui.Rule{Title: schema.Codes[code], URL: "https://github.com/flowrun/flowrun/blob/main/dsl/reference/codes/" + code + ".md"}
 }
