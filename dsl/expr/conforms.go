@@ -3,7 +3,7 @@ package expr
 import (
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -80,7 +80,7 @@ func misfit(err error) error {
 		}
 	}
 	leaves(invalid)
-	sort.Strings(found)
+	slices.Sort(found)
 	if more := len(found) - maxMisfits; more > 0 {
 		found = append(found[:maxMisfits], fmt.Sprintf("and %d more", more))
 	}
