@@ -50,7 +50,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
-cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys
+cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra
 `
 
@@ -58,6 +58,7 @@ cmd/flowrun/internal/app         * cobra
 var modules = map[string]string{
 	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
+	"diff":       "github.com/rogpeppe/go-internal/diff",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "text": "golang.org/x/text",
 }
 

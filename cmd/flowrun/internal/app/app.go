@@ -103,6 +103,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.apply(),
 		a.validate(),
+		a.format(),
 		a.plan(),
 		a.runs(),
 		a.console(),

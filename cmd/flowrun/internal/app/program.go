@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -26,14 +27,17 @@ type program struct {
 }
 
 // read loads the program at a path that a user named, whatever is found in it.
-func read(path string) (*dsl.Program, diag.List) {
+func read(path string) (*dsl.Program, diag.List) { return dsl.Load(place(path)) }
+
+// place is where the program of a path is read from: a file system, its name there, and how its files are called.
+func place(path string) (fsys fs.FS, name string, opts dsl.Options) {
 	dir, name := filepath.Clean(path), "."
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		dir, name = filepath.Dir(path), filepath.Base(path)
 	}
-	return dsl.Load(os.DirFS(dir), filepath.ToSlash(name), dsl.Options{
+	return os.DirFS(dir), filepath.ToSlash(name), dsl.Options{
 		Name: func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) },
-	})
+	}
 }
 
 // load loads a program that is needed to go on. What was found is shown; a program with errors is an error.

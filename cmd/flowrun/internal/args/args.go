@@ -54,6 +54,24 @@ type Plan struct {
 	DetailedExit bool
 }
 
+// Fmt is what fmt takes.
+type Fmt struct {
+	Global
+	Paths []string // "-" alone means standard input
+	Check bool     // name what would change
+	Diff  bool     // show what would change
+}
+
+// Verify refuses standard input beside files.
+func (f *Fmt) Verify() error {
+	for _, p := range f.Paths {
+		if p == "-" && len(f.Paths) > 1 {
+			return &Error{"- stands beside other paths", "Standard input is laid out alone: flowrun fmt - < FILE."}
+		}
+	}
+	return nil
+}
+
 // Runs is what runs list, show and logs, resume and cancel take.
 type Runs struct {
 	Global

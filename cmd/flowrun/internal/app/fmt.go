@@ -1,0 +1,128 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/format"
+	"github.com/flowrun/flowrun/dsl/syntax"
+)
+
+func (a *app) format() *cobra.Command {
+	var o args.Fmt
+	c := &cobra.Command{
+		Use: "fmt [PATH...]", Short: "Give files their one layout",
+		Long: `fmt lays files out: a file, or the files of the program in a folder; DIR/... means every program below DIR; - reads standard
+input and writes the result to standard output. Without a path it takes the current folder. What a program means never
+changes: strings, scripts, conditions and comments stay as they are. Files that change are named; a file with a syntax error is left alone,
+and the exit code is 1.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			if o.Paths = words; len(words) == 0 {
+				o.Paths = []string{"."}
+			}
+			if err := o.Verify(); err != nil {
+				return err
+			}
+			return a.layOut(&o)
+		},
+	}
+	c.Flags().BoolVar(&o.Check, "check", false, "write nothing: name the files that would change, and exit with 1 if there are any")
+	c.Flags().BoolVar(&o.Diff, "diff", false, "write nothing: show what would change")
+	return c
+}
+
+// layouts is one call of fmt over several files.
+type layouts struct {
+	*app
+	*args.Fmt
+	list    diag.List
+	sources ui.Sources
+	changed int
+	failed  []error
+}
+
+func (a *app) layOut(o *args.Fmt) error {
+	l := &layouts{app: a, Fmt: o, sources: ui.Sources{}}
+	err := l.all()
+	if err != nil {
+		return err
+	}
+	ui.Diagnostics(a.err, l.list, l.sources)
+	switch {
+	case len(l.failed) > 0:
+		return errors.Join(l.failed...)
+	case l.list.HasErrors():
+		return &ended{refusal(l.list)}
+	case o.Check && l.changed > 0:
+		return &ended{exitNo}
+	}
+	return nil
+}
+
+// all lays out what was named, each file once.
+func (l *layouts) all() error {
+	if l.Paths[0] == "-" {
+		data, err := io.ReadAll(io.LimitReader(l.Stdin, syntax.MaxFileBytes+1))
+		if err != nil {
+			return fmt.Errorf("reading standard input: %w", err)
+		}
+		l.file(dsl.File{Name: "<stdin>", Data: data}, true)
+		return nil
+	}
+	paths, err := programs(l.Paths)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, path := range paths {
+		fsys, name, opts := place(path)
+		files, found := dsl.Files(fsys, name, opts)
+		l.list = append(l.list, found...)
+		for _, f := range files {
+			if !seen[f.Name] {
+				l.file(f, false)
+			}
+			seen[f.Name] = true
+		}
+	}
+	return nil
+}
+
+// file lays one file out and does with the result what was asked for.
+func (l *layouts) file(f dsl.File, stdin bool) {
+	out, found := format.Format(f.Name, f.Data)
+	if len(found) > 0 {
+		tree, _ := syntax.Parse(f.Name, f.Data) // places count in its text
+		l.list, l.sources[f.Name] = append(l.list, found...), tree.Src
+	}
+	if found.HasErrors() {
+		return
+	}
+	same := bytes.Equal(out, f.Data)
+	if !same {
+		l.changed++
+	}
+	switch {
+	case l.Diff:
+		ui.Diff(l.out, f.Name, f.Data, out)
+	case stdin && !l.Check:
+		_, _ = l.out.Write(out)
+	case same:
+	case l.Check:
+		l.out.Printf("%s\n", ui.Clean(f.Name))
+	default:
+		if err := replaceFile(f.Name, f.Data, out); err != nil {
+			l.failed = append(l.failed, fmt.Errorf("writing %s: %w", f.Name, err))
+			return
+		}
+		l.out.Printf("%s\n", ui.Clean(f.Name))
+	}
+}
