@@ -12,8 +12,9 @@ type frame struct {
 	kind   byte // F ( [ { T for ${ and %{, " and H
 	open   int  // offset of what opened it
 	marker []byte
-	start  int // offset behind the opening of a heredoc
-	ops    int // operators since the last separator
+	start  int   // offset behind the opening of a heredoc
+	ops    int   // operators since the last separator
+	body   *body // of the file or a block, where it is cut into pieces
 }
 
 // scanner walks the text once and knows just enough of the language to tell brackets from text: strings, templates,
@@ -24,6 +25,7 @@ type scanner struct {
 	i     int
 	stack []frame
 	depth int // frames that are brackets or templates
+	piece int // bytes from which on a piece may end
 	list  diag.List
 }
 
@@ -54,7 +56,11 @@ func (s *scanner) push(kind byte, size int) {
 		return
 	}
 	s.depth++
-	s.stack = append(s.stack, frame{kind: kind, open: s.i})
+	f := frame{kind: kind, open: s.i}
+	if around := s.top(); kind == '{' && around.body != nil && around.ops == 0 {
+		f.body = &body{line: s.i}
+	}
+	s.stack = append(s.stack, f)
 	s.i += size
 }
 
@@ -171,7 +177,11 @@ func (s *scanner) skipTo(mark string, extra int) {
 func (s *scanner) close(b byte) {
 	s.i++
 	if k := s.top().kind; k == '(' && b == ')' || k == '[' && b == ']' || (k == '{' || k == 'T') && b == '}' {
+		inner := s.top().body
 		s.pop()
+		if inner != nil {
+			s.blockEnds(inner, s.top().body)
+		}
 	}
 }
 
@@ -197,6 +207,7 @@ func (s *scanner) operator(b byte) {
 	f := s.top()
 	switch b {
 	case '\n':
+		s.newline()
 		if f.kind != '(' && f.kind != '[' {
 			f.ops = 0
 		}

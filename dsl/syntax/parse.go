@@ -14,21 +14,36 @@ const MaxSyntaxErrors = 20
 
 // Parse reads one file. With an error in the list the file's body is empty, but Src is set, so that snippets can be shown.
 func Parse(name string, data []byte) (*File, diag.List) {
+	return parse(name, data, PieceBytes)
+}
+
+// parse is Parse with a size for pieces; none are made where that is zero.
+func parse(name string, data []byte, size int) (*File, diag.List) {
 	f := &File{Name: name, Src: data}
-	src, list := scan(name, data)
+	src, pieces, list := scan(name, data, size)
 	f.Src = src
 	if list.HasErrors() {
 		return f, list
 	}
-	tree, problems := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	if len(pieces) > 0 {
+		if b, ok := f.join(pieces); ok {
+			f.Body = b
+			return f, list
+		}
+	}
+	return f, append(list, f.parseWhole()...)
+}
+
+// parseWhole parses a file in one.
+func (f *File) parseWhole() (list diag.List) {
+	tree, problems := hclsyntax.ParseConfig(f.Src, f.Name, hcl.InitialPos)
 	for _, p := range problems {
 		list = keep(list, translate(f, p))
 	}
-	if list.HasErrors() {
-		return f, list
+	if !list.HasErrors() {
+		f.Body = f.body(tree.Body.(*hclsyntax.Body))
 	}
-	f.Body = f.body(tree.Body.(*hclsyntax.Body))
-	return f, list
+	return list
 }
 
 func (f *File) body(b *hclsyntax.Body) Body {

@@ -20,25 +20,34 @@ const (
 	MaxExponent     = 400      // exponent of a number
 )
 
-// scan normalizes the line ends and refuses what must not reach HCL. It stops at the first finding of each kind.
-func scan(name string, data []byte) ([]byte, diag.List) {
+// scan normalizes the line ends and refuses what must not reach HCL. It stops at the first finding of each kind. It also
+// notes the borders of pieces of a size, where that is more than zero and the file is larger.
+func scan(name string, data []byte, size int) ([]byte, []piece, diag.List) {
 	if len(data) > MaxFileBytes {
-		return nil, diag.List{{Code: "F0001", Subject: diag.Range{File: name},
+		return nil, nil, diag.List{{Code: "F0001", Subject: diag.Range{File: name},
 			Summary: fmt.Sprintf("File of %d MiB is too large", len(data)>>20),
 			Detail:  fmt.Sprintf("A workflow file may have at most %d MiB. Keep data in files of their own that a step reads.", MaxFileBytes>>20)}}
 	}
 	src := bytes.TrimPrefix(data, []byte("\ufeff"))
-	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	if bytes.Contains(src, []byte("\r\n")) {
+		src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	}
 	if list := characters(name, src); len(list) > 0 {
-		return src, list
+		return src, nil, list
 	}
 	if list := foreign(name, src); len(list) > 0 {
-		return src, list
+		return src, nil, list
 	}
-	s := &scanner{name: name, src: src}
+	s := &scanner{name: name, src: src, piece: size}
 	s.stack = append(s.stack, frame{kind: 'F'})
+	if size > 0 && len(src) > size {
+		s.top().body = &body{open: true}
+	}
 	s.run()
-	return src, s.list
+	if len(s.list) > 0 || s.top().body == nil {
+		return src, nil, s.list
+	}
+	return src, s.whole(), nil
 }
 
 // characters finds bytes that are no text, or text that does not look like what it is, and lines that are too long.
