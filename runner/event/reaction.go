@@ -107,10 +107,12 @@ type StartChild struct {
 	Inputs   map[string]value.Value `json:"inputs,omitempty"`
 }
 
-// CancelChild asks for the child's cancel; its ChildFinished still comes.
+// CancelChild asks for the child's cancel; its ChildFinished still comes. Asked again it changes nothing, but for Now,
+// which asks what a second cancel asks: that the child ends at once.
 type CancelChild struct {
 	Run    string `json:"run"`
 	Node   string `json:"node"`
+	Now    bool   `json:"now,omitempty"`
 	Reason string `json:"-"` // in words
 }
 
@@ -138,7 +140,7 @@ type SetTimer struct {
 	Timer uint64 `json:"timer"`
 	Node  string `json:"node,omitempty"` // "" for the run itself
 	Due   Time   `json:"due"`
-	Why   string `json:"why"` // backoff | wait | timeout
+	Why   string `json:"why"` // backoff | wait | timeout | deadline | progress | finally
 }
 
 // CancelTimer takes a SetTimer back.
@@ -162,6 +164,8 @@ type Transition struct {
 	From    Status `json:"from,omitempty"`
 	To      Status `json:"to,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
+	// Note says what else happened to a node whose status stays as it is: From and To are equal.
+	Note Note `json:"note,omitempty"`
 	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
 	Reason string   `json:"-"`
 	Gate   *Verdict `json:"gate,omitempty"`
@@ -172,6 +176,17 @@ type Transition struct {
 	Name string `json:"-"`
 	Kind string `json:"-"`
 }
+
+// Note is something that happens to a node without changing its status. The set is closed.
+type Note string
+
+// The notes. A compensation that failed has its own result with it, which is not the node's.
+const (
+	Compensating   Note = "compensating"
+	Compensated    Note = "compensated"
+	NotCompensated Note = "not_compensated"
+	Progress       Note = "progress" // a part of the node's deadline has passed
+)
 
 // Verdict is what a gate found.
 type Verdict struct {

@@ -15,7 +15,8 @@ const (
 	doCascade                // a group ended without being released: so do its children, one an entry
 	doSweep                  // end a node because its run or group ends
 	doSweepBelow             // the same for what lies below it, one an entry
-	doEnd                    // the last top-level node has ended
+	doEnd                    // the last top-level node of a phase has ended
+	doFinally                // the next node of finally may run
 )
 
 // task is an entry of the agenda.
@@ -27,6 +28,7 @@ type task struct {
 	limiter *limiter
 	status  event.Status
 	reason  string
+	hard    bool // of a sweep: what runs "always" ends, too
 }
 
 // agenda is a queue. Its order is part of the machine's behaviour.

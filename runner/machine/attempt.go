@@ -9,18 +9,27 @@ type attempt struct {
 	ref
 	gate       int
 	request    *event.Attempt
+	child      *event.StartChild // instead of a request
+	since      event.Time
 	cancelled  bool
+	now        bool         // of a child: it was asked to end at once
+	expired    *event.Error // of a child: why it was cancelled
 	next, prev *attempt
 }
 
-// liveList finds live attempts by ticket and walks them in the order of their starts.
+// liveList finds live attempts by ticket, children by their ids, and walks all of them in the order of their starts.
 type liveList struct {
 	by          map[uint64]*attempt
+	children    map[string]*attempt
 	first, last *attempt
 }
 
 func (l *liveList) add(a *attempt) {
-	l.by[a.request.Ticket] = a
+	if a.child != nil {
+		l.children[a.child.Run] = a
+	} else {
+		l.by[a.request.Ticket] = a
+	}
 	if a.prev = l.last; a.prev == nil {
 		l.first = a
 	} else {
@@ -30,7 +39,11 @@ func (l *liveList) add(a *attempt) {
 }
 
 func (l *liveList) remove(a *attempt) {
-	delete(l.by, a.request.Ticket)
+	if a.child != nil {
+		delete(l.children, a.child.Run)
+	} else {
+		delete(l.by, a.request.Ticket)
+	}
 	if a.prev == nil {
 		l.first = a.next
 	} else {
@@ -43,11 +56,22 @@ func (l *liveList) remove(a *attempt) {
 	}
 }
 
+// all lists what is live now, so that it can be walked while it changes.
+func (l *liveList) all() (list []*attempt) {
+	for a := l.first; a != nil; a = a.next {
+		list = append(list, a)
+	}
+	return list
+}
+
 // begin starts an attempt whose slots are taken: everything that it needs is computed now.
 func (m *Machine) begin(w want) {
 	s, d := m.state(w.ref), m.detail(w.ref)
 	if w.gate == work {
 		d.attempts++
+		if g := m.agent(w.ref); g != nil {
+			d.agent = g.Name
+		}
 	}
 	request, err := m.request(w)
 	if err != nil {
@@ -63,18 +87,22 @@ func (m *Machine) begin(w want) {
 	}
 	m.tickets++
 	request.Ticket = m.tickets
+	m.remember(w.ref)
 	if w.gate == work {
-		reason := ""
-		if n := m.node(w.ref); d.attempts == 1 && n.When != nil {
-			reason = "its condition holds: " + n.When.Text
-		}
-		m.move(w.ref, event.Running, reason)
+		m.move(w.ref, event.Running, m.whyStarted(w.ref))
 	}
-	a := &attempt{ref: w.ref, gate: w.gate, request: request}
+	a := &attempt{ref: w.ref, gate: w.gate, request: request, since: m.now}
 	d.live = a
 	m.live.add(a)
 	m.command(event.Command{Start: request})
 	assert(!s.status.Terminal(), "%s starts after its end", d.path)
+}
+
+func (m *Machine) whyStarted(r ref) string {
+	if n := m.node(r); n.When != nil && m.detail(r).attempts == 1 {
+		return "its condition holds: " + n.When.Text
+	}
+	return ""
 }
 
 // attemptFinished takes an answer in. One that comes late or twice finds no live attempt and changes nothing.
@@ -87,15 +115,19 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	s := m.state(a.ref)
 	d := s.detail
 	d.live = nil
+	if a.gate == undone {
+		m.undoFinished(a, f)
+		return
+	}
 	m.giveBack(a.ref, a.gate)
 	if s.status.Terminal() {
 		return
 	}
 	if a.cancelled && (f.Outcome != event.OK || len(m.node(a.ref).Gates) > 0) {
-		m.finish(a.ref, event.Cancelled, m.whyCancelled(a.ref))
+		m.cut(a.ref)
 		return
 	}
-	if f.Outcome == event.Lost && m.stopping == nil { // it fell silent: the same attempt again
+	if f.Outcome == event.Lost && !m.halted(a.ref) && !m.failsIfLost(a) { // it fell silent: the same attempt again
 		if a.gate == work {
 			d.attempts--
 		}
@@ -110,7 +142,12 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		d.started = f.StartedAt
 	}
 	m.take(a.ref, f)
-	if f.Outcome != event.OK {
+	switch f.Outcome {
+	case event.OK:
+	case event.Lost:
+		m.failed(a.ref, lost("it fell silent"))
+		return
+	default:
 		m.failed(a.ref, failure(f))
 		return
 	}

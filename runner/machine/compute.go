@@ -36,13 +36,18 @@ func (m *Machine) number(e *ir.Expr, sc *scope, otherwise, most int) (int, error
 	if e == nil {
 		return otherwise, nil
 	}
+	return m.whole(e, sc, 1, most)
+}
+
+// whole computes a whole number.
+func (m *Machine) whole(e *ir.Expr, sc *scope, least, most int) (int, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return 0, err
 	}
 	f, ok := v.(float64)
-	if !ok || f < 1 || f > float64(most) || f != float64(int(f)) {
-		return 0, fmt.Errorf("a whole number from 1 to %d is needed, but this is %.60s", most, value.Text(v))
+	if !ok || f < float64(least) || f > float64(most) || f != float64(int(f)) {
+		return 0, fmt.Errorf("a whole number from %d to %d is needed, but this is %.60s", least, most, value.Text(v))
 	}
 	return int(f), nil
 }
@@ -136,10 +141,9 @@ func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *
 
 // conform converts a node's output to the type that the file declares for it.
 func (m *Machine) conform(r ref) *event.Error {
-	n, d := m.node(r), m.detail(r)
-	t := n.Output
-	if t == nil && n.Agent != nil {
-		t = n.Agent.Output
+	d, t := m.detail(r), m.node(r).Output
+	if g := m.agent(r); t == nil && g != nil {
+		t = g.Output
 	}
 	if t == nil {
 		return nil

@@ -2,35 +2,122 @@ package machine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// end gives the run its verdict once nothing is left to do.
+// phase is how far a run has come. The phases follow in this order, and one is left when all that lives in it has ended.
+type phase uint8
+
+const (
+	working phase = iota // the nodes of the workflow
+	undoing              // compensations, where the run has failed or was cancelled
+	closing              // finally
+	over                 // nothing changes any more
+)
+
+// verdict is what a run has come to. It is given when the workflow's nodes have ended; what follows can make a success
+// a failure and nothing else.
+type verdict struct {
+	status event.Status
+	err    *event.Error
+	limit  bool
+	failed []string
+}
+
+// topEnded counts the end of a node at the top of the workflow or of finally. What a stop cancelled is nothing that the
+// run fails of.
+func (m *Machine) topEnded(path string, status event.Status) {
+	if status.Bad() && (m.stopping == nil || status != event.Cancelled) {
+		m.lost = append(m.lost, path)
+	}
+	m.oneLess()
+}
+
+// oneLess tells that one of those that the phase waits for has ended.
+func (m *Machine) oneLess() {
+	m.remaining--
+	switch {
+	case m.remaining == 0:
+		m.agenda.push(task{do: doEnd})
+	case m.phase == closing && m.stopping == nil:
+		m.nextFinally()
+	}
+}
+
+// end leaves a phase once nothing is left to do in it.
 func (m *Machine) end(t task) {
-	if m.ended {
+	if m.phase == over {
 		return
 	}
 	if !m.agenda.empty() {
 		m.agenda.push(t)
 		return
 	}
-	e := &event.End{Status: event.Succeeded}
-	switch {
-	case m.stopping != nil:
-		e.Status, e.Error, e.Limit = m.stopping.status, m.stopping.err, m.stopping.limit
+	if m.phase == working {
+		m.settle()
+		m.phase = undoing
+	}
+	if m.phase == undoing {
+		if m.undo() {
+			return
+		}
+		m.phase = closing
+		if m.openFinally() {
+			return
+		}
+	}
+	m.conclude()
+}
+
+// settle gives the verdict over the workflow's own nodes.
+func (m *Machine) settle() {
+	v := &verdict{status: event.Succeeded, failed: m.lost}
+	switch s := m.stopping; {
+	case s != nil && (!s.yields || len(m.lost) == 0):
+		v.status, v.err, v.limit = s.status, s.err, s.limit
 	case len(m.lost) > 0:
-		e.Status, e.Error = event.FailedS, m.firstBad
+		v.status, v.err = event.FailedS, m.firstBad
 	}
+	m.final, m.stopping, m.lost, m.firstBad = v, nil, nil, nil
+	m.cancelRunTimer()
+}
+
+// conclude ends the run: by its verdict, or by what went wrong in finally if nothing had before.
+func (m *Machine) conclude() {
+	v := m.final
+	if v.status == event.Succeeded {
+		switch {
+		case m.stopping != nil && m.stopping.status != event.Succeeded:
+			v.status, v.err, v.limit = m.stopping.status, m.stopping.err, m.stopping.limit
+		case len(m.lost) > 0:
+			v.status, v.err = event.FailedS, m.firstBad
+		}
+	}
+	v.failed = append(v.failed, m.lost...)
+	m.cancelRunTimer()
+	e := &event.End{Status: v.status, Error: v.err, Limit: v.limit}
 	m.outputs(e)
-	m.ended = true
-	if m.runTimer != 0 {
-		m.command(event.Command{CancelTimer: &event.CancelTimer{Timer: m.runTimer}})
-	}
+	v.status, v.err = e.Status, e.Error
+	m.phase = over
 	m.show(event.Transition{From: event.Running, To: e.Status, Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now}})
 	m.command(event.Command{End: e})
+}
+
+// standing is what an expression sees of the run: its verdict, or what it has come to so far.
+func (m *Machine) standing() verdict {
+	switch {
+	case m.final != nil:
+		return *m.final
+	case m.stopping != nil:
+		return verdict{status: m.stopping.status, failed: m.lost}
+	case len(m.lost) > 0:
+		return verdict{status: event.FailedS, failed: m.lost}
+	}
+	return verdict{status: event.Running}
 }
 
 // outputs computes the workflow's outputs. In a run that failed, or of which only targets were asked for, those that cannot be
@@ -42,7 +129,6 @@ func (m *Machine) outputs(e *event.End) {
 	}
 	e.Outputs = make(map[string]value.Value, len(list))
 	sc := m.scope(ref{m.root, plan.None})
-	sc.verdict, sc.err = e.Status, e.Error
 	for i := range list {
 		v, err := m.eval.Eval(&list[i].Expr, sc)
 		if err != nil {
@@ -53,4 +139,35 @@ func (m *Machine) outputs(e *event.End) {
 		}
 		e.Outputs[list[i].Name] = v
 	}
+}
+
+// DefaultFinally is how long finally may take where the file says nothing.
+const DefaultFinally = 5 * time.Minute
+
+// openFinally lets the first node of finally go; the others follow one by one. After a second cancel none does.
+func (m *Machine) openFinally() bool {
+	if m.remaining = len(m.graph.Finally); m.remaining == 0 {
+		return false
+	}
+	if m.abandoned {
+		m.sweepAll()
+		return true
+	}
+	limit, err := DefaultFinally, error(nil)
+	if t := m.graph.Workflow.Finally.Timeout; t != nil {
+		limit, err = m.duration(t, m.constants())
+	}
+	if err != nil { // it runs nevertheless
+		limit = DefaultFinally
+		m.firstBad, m.lost = evaluation("the timeout of finally", err), append(m.lost, "finally")
+	}
+	m.closedAt = m.now
+	m.setTimer(ref{m.root, plan.None}, m.now.Add(limit), "finally")
+	m.nextFinally()
+	return true
+}
+
+func (m *Machine) nextFinally() {
+	all := m.graph.Finally
+	m.agenda.push(task{do: doFinally, ref: ref{m.root, all[len(all)-m.remaining]}})
 }

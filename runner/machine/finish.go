@@ -70,12 +70,7 @@ func (m *Machine) account(r ref, status event.Status) {
 	p := m.parent(r)
 	d := m.detail(r)
 	if p.node == plan.None {
-		if status.Bad() {
-			m.lost = append(m.lost, d.path)
-		}
-		if m.remaining--; m.remaining == 0 {
-			m.agenda.push(task{do: doEnd})
-		}
+		m.topEnded(d.path, status)
 		return
 	}
 	ps := m.state(p)

@@ -2,7 +2,9 @@ package machine
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -16,7 +18,10 @@ func (m *Machine) deliver(r ref) {
 		m.failed(r, err)
 		return
 	}
-	m.detail(r).rejected = nil
+	d := m.detail(r)
+	if d.rejected = nil; d.rare != nil {
+		d.rare.said, d.rare.refused = "", false
+	}
 	m.judge(r, 0)
 }
 
@@ -25,8 +30,8 @@ func (m *Machine) deliver(r ref) {
 func (m *Machine) judge(r ref, from int) {
 	n, d := m.node(r), m.detail(r)
 	for i := from; i < len(n.Gates); i++ {
-		if m.stopping != nil {
-			m.finish(r, event.Cancelled, m.stopping.reason)
+		if m.halted(r) {
+			m.finish(r, event.Cancelled, m.whyStopped())
 			return
 		}
 		if n.Gates[i].Run != nil {
@@ -42,17 +47,29 @@ func (m *Machine) judge(r ref, from int) {
 	m.finish(r, event.Succeeded, "")
 }
 
-// check asks a gate that is a condition. A condition that cannot be computed has not passed.
+// check asks a gate that is a condition or a schema. One that cannot be computed has not passed.
 func (m *Machine) check(r ref, gate int) {
-	sc := m.scope(r)
+	g, sc := m.node(r).Gates[gate], m.scope(r)
 	sc.judging = true
-	passed, err := m.holds(m.node(r).Gates[gate].Check, sc)
+	if g.Schema != nil {
+		schema, err := m.eval.Eval(g.Schema, sc)
+		if err == nil {
+			err = m.eval.Conforms(schema, m.detail(r).output)
+		}
+		message := ""
+		if err != nil {
+			message = "the output does not fit its schema: " + err.Error()
+		}
+		m.verdict(r, gate, err == nil, message)
+		return
+	}
+	passed, err := m.holds(g.Check, sc)
 	message := ""
 	switch {
 	case err != nil:
 		message = "it cannot be evaluated: " + err.Error()
 	case !passed:
-		message = "its check is false: " + m.node(r).Gates[gate].Check.Text
+		message = "its check is false: " + g.Check.Text
 	}
 	m.verdict(r, gate, passed && err == nil, message)
 }
@@ -84,10 +101,24 @@ func (m *Machine) verdict(r ref, gate int, passed bool, message string) {
 				v.Message = text
 			}
 		}
-		if v.Warning = g.OnFail == "warn"; !v.Warning && d.rejected == nil {
-			d.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: g.Name, ExitCode: -1,
-				Message: fmt.Sprintf("gate %q did not pass: %s", g.Name, v.Message)}
+		if v.Warning = g.OnFail == "warn"; !v.Warning {
+			m.reject(r, g, v.Message)
 		}
 	}
 	m.show(event.Transition{Node: d.path, Attempt: d.attempts, Gate: v, Name: m.node(r).Name, Kind: string(m.node(r).Kind)})
+}
+
+// reject notes that a gate said no. The first that says it for good outweighs those that ask for better work, and is what
+// the attempt fails of; all that say no are heard in the feedback.
+func (m *Machine) reject(r ref, g *ir.Gate, message string) {
+	d, x := m.detail(r), m.rare(r)
+	if x.said != "" {
+		x.said += "\n"
+	}
+	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", g.Name[strings.LastIndexByte(g.Name, '/')+1:], message), MaxStream)
+	if final := g.OnFail != "retry"; d.rejected == nil || final && !x.refused {
+		x.refused = final
+		d.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: g.Name, ExitCode: -1,
+			Message: fmt.Sprintf("gate %q did not pass: %s", g.Name, message)}
+	}
 }

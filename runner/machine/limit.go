@@ -68,7 +68,7 @@ func (m *Machine) wake(l *limiter) {
 
 // limiters lists what bounds an attempt, from the innermost out. Gates don't count against the agent.
 func (m *Machine) limiters(list []*limiter, w want) []*limiter {
-	if a := m.node(w.ref).Agent; a != nil && w.gate == work {
+	if a := m.agent(w.ref); a != nil && w.gate == work {
 		if l := m.agents[a.Name]; l != nil {
 			list = append(list, l)
 		}

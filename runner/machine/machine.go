@@ -46,6 +46,7 @@ type Machine struct {
 	run      *event.RunStarted
 	now      event.Time
 	started  event.Time
+	closedAt event.Time // when finally began
 	root     *frame
 	agenda   agenda
 	out      *event.Reaction
@@ -60,12 +61,17 @@ type Machine struct {
 	queueSeq uint64
 	deaths   int
 
-	remaining int      // top-level nodes that have not ended
-	lost      []string // top-level nodes that ended badly
+	phase     phase
+	remaining int      // top-level nodes of this phase, and detached ones, that have not ended
+	lost      []string // top-level nodes of this phase that ended badly
 	firstBad  *event.Error
 	stopping  *stop
-	ended     bool
-	wanted    []bool // by node: it runs although only Targets were asked for; nil: everything does
+	final     *verdict // from the end of the first phase on
+	cancels   int      // wishes to cancel so far
+	abandoned bool     // by a second one: nothing is waited for any more
+	toUndo    []ref    // nodes with compensations that made an attempt, in the order of their first
+	detached  []ref    // nodes that go on though what they lay in has ended
+	wanted    []bool   // by node: it runs although only Targets were asked for; nil: everything does
 }
 
 // New makes the machine of a graph. The evaluator must be pure.
@@ -73,7 +79,7 @@ func New(g *plan.Graph, eval ir.Evaluator) *Machine {
 	return &Machine{
 		graph: g, eval: eval,
 		agents: map[string]*limiter{}, locals: map[string]local{},
-		live: liveList{by: map[uint64]*attempt{}}, timers: map[uint64]timer{},
+		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
 }
 
@@ -109,7 +115,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	if !m.agenda.empty() {
 		return true
 	}
-	assert(m.run == nil || m.ended || len(m.live.by)+len(m.timers) > 0, "the run has not ended and waits for nothing")
+	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0, "the run has not ended and waits for nothing")
 	return false
 }
 
@@ -136,12 +142,14 @@ func (m *Machine) do(t task) {
 		m.sweepBelow(t)
 	case doEnd:
 		m.end(t)
+	case doFinally:
+		m.arrived(t.ref, plan.None, event.Succeeded)
 	}
 }
 
 func (m *Machine) event(ev *event.Event) {
 	m.now = ev.At
-	if m.ended {
+	if m.phase == over {
 		return // late answers and second thoughts are recorded, and change nothing
 	}
 	if d := ev.DriverChanged; d == nil {
@@ -157,6 +165,8 @@ func (m *Machine) event(ev *event.Event) {
 		m.attemptFinished(ev.AttemptFinished)
 	case ev.TimerFired != nil:
 		m.timerFired(ev.TimerFired)
+	case ev.ChildFinished != nil:
+		m.childFinished(ev.ChildFinished)
 	case ev.External != nil && ev.External.Kind == "cancel":
 		m.cancel(ev.External)
 	}
@@ -173,6 +183,9 @@ func (m *Machine) start() {
 	w := m.graph.Workflow
 	here := &scope{m: m, ref: ref{m.root, plan.None}}
 	slots, err := m.number(w.MaxConcurrency, here, DefaultConcurrency, MaxConcurrency)
+	if err != nil {
+		slots = DefaultConcurrency // for what still runs at the end
+	}
 	if m.run.Parallel > 0 {
 		slots = min(m.run.Parallel, MaxConcurrency)
 	}

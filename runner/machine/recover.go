@@ -18,26 +18,49 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 		}
 		poison = m.deaths >= limit
 	}
-	for a := m.live.first; a != nil; {
-		next := a.next
+	for _, a := range m.live.all() {
 		switch {
+		case a.child != nil: // a run of its own, that the other driver takes over with this one
+			m.command(event.Command{StartChild: a.child})
+			if a.cancelled {
+				m.command(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now}})
+			}
 		case a.cancelled:
 			m.drop(a)
-			m.finish(a.ref, event.Cancelled, m.whyCancelled(a.ref))
+			m.cut(a.ref)
+		case poison && a.gate == undone:
+			m.undoLost(a, m.poison())
 		case poison:
 			m.drop(a)
-			m.fail(a.ref, &event.Error{Kind: event.Fatal, Reason: "poison", ExitCode: -1,
-				Message: fmt.Sprintf("%d drivers in a row died while this attempt was in flight", m.deaths)})
+			m.fail(a.ref, m.poison())
+		case d.Lost && m.failsIfLost(a):
+			m.drop(a)
+			m.failed(a.ref, lost("its driver died"))
 		default:
 			m.command(event.Command{Start: a.request})
 		}
-		a = next
 	}
+}
+
+func (m *Machine) poison() *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: "poison", ExitCode: -1,
+		Message: fmt.Sprintf("%d drivers in a row died while this attempt was in flight", m.deaths)}
+}
+
+// failsIfLost tells that an attempt must not be made again unasked: the file says so of the node's action.
+func (m *Machine) failsIfLost(a *attempt) bool {
+	return a.gate == work && m.node(a.ref).OnLost == "fail"
+}
+
+func lost(how string) *event.Error {
+	return &event.Error{Kind: event.Transient, Reason: "lost", ExitCode: -1, Message: how + "; nobody knows what the attempt did"}
 }
 
 // drop forgets a live attempt: nobody will answer.
 func (m *Machine) drop(a *attempt) {
 	m.live.remove(a)
 	m.state(a.ref).live = nil
-	m.giveBack(a.ref, a.gate)
+	if a.child == nil && a.gate != undone {
+		m.giveBack(a.ref, a.gate)
+	}
 }

@@ -23,6 +23,9 @@ func (m *Machine) release(t task) {
 
 func (m *Machine) below(r ref) []int {
 	if r.node == plan.None {
+		if m.phase == closing {
+			return m.graph.Finally
+		}
 		return m.graph.Top
 	}
 	return m.node(r).Below
@@ -45,8 +48,8 @@ func (m *Machine) ready(r ref) {
 	if s.status != event.Pending || s.queued || s.open {
 		return // ended meanwhile, by a cancel or with its group
 	}
-	if m.stopping != nil {
-		m.finish(r, event.Cancelled, m.stopping.reason)
+	if m.halted(r) {
+		m.finish(r, event.Cancelled, m.whyStopped())
 		return
 	}
 	if m.wanted != nil && !m.wanted[r.node] {
@@ -69,6 +72,9 @@ func (m *Machine) ready(r ref) {
 			return
 		}
 	}
+	if !m.collector(r) && !m.watch(r) {
+		return
+	}
 	switch {
 	case m.collector(r):
 		m.expand(r)
@@ -78,6 +84,8 @@ func (m *Machine) ready(r ref) {
 		m.compute(r)
 	case n.Wait != nil:
 		m.pause(r)
+	case n.End != nil:
+		m.endRun(r)
 	default:
 		m.queue(r)
 	}
@@ -227,18 +235,13 @@ func (m *Machine) pause(r ref) {
 // queue sends a step's action to its turn for slots.
 func (m *Machine) queue(r ref) {
 	d := m.detail(r)
-	if a := m.node(r).Agent; a != nil {
-		d.agent = a.Name
-		if a.Concurrency != nil && m.agents[a.Name] == nil {
-			slots, err := m.number(a.Concurrency, m.constants(), 0, MaxConcurrency)
-			if err != nil {
-				m.fail(r, evaluation(fmt.Sprintf("concurrency of agent %q", a.Name), err))
-				return
-			}
-			m.agents[a.Name] = &limiter{cap: slots}
+	if g := m.agent(r); g != nil {
+		d.agent = g.Name
+		if !m.employ(r, g) {
+			return
 		}
 	}
-	m.enqueue(r, work)
+	m.try(r)
 }
 
 // startParents starts the groups that r lies in, from the outside in, if they have not started.

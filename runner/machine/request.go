@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -22,52 +23,74 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 		Node: d.path, Name: n.Name, Attempt: d.attempts, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,
 	}
 	sc := m.scope(w.ref)
-	env, dir, timeout, run := m.envs(w.ref), m.dirs(w.ref), n.Timeout, n.Run
 	if w.gate != work {
 		g := n.Gates[w.gate]
-		a.Gate = g.Name
+		a.Gate, a.Key = g.Name, m.key(w.ref, g.Name, strconv.Itoa(d.attempts)) // it judges one attempt's result
 		sc.judging = true
-		env, timeout, run = []map[string]*ir.Expr{g.Env}, g.Timeout, g.Run
+		dirs := m.dirs(w.ref)
 		if g.Dir != nil {
-			dir = []*ir.Expr{g.Dir}
+			dirs = []*ir.Expr{g.Dir}
 		}
+		return a, m.fill(a, sc, []map[string]*ir.Expr{g.Env}, dirs, g.Run, g.Timeout)
 	}
-	a.Key = m.key(d.path, a.Gate, d.attempts)
+	a.Key = m.key(w.ref)
+	g, timeout := m.agent(w.ref), n.Timeout
+	if timeout == nil && g != nil {
+		timeout = g.Timeout
+	}
+	if err := m.fill(a, sc, m.envs(w.ref), m.dirs(w.ref), n.Run, timeout); err != nil {
+		return nil, err
+	}
+	var place string
 	var err error
-	place := "env"
-	if a.Env, err = m.env(env, sc); err != nil {
+	switch {
+	case g != nil:
+		place, err = m.task(a, n, g, sc)
+	case n.HTTP != nil:
+		place, err = m.http(a, n.HTTP, sc)
+	}
+	if err != nil {
 		return nil, evaluation(place, err)
-	}
-	if a.Dir, err = m.dir(dir, sc); err != nil {
-		return nil, evaluation("dir", err)
-	}
-	if run != nil {
-		if place, err = m.program(a, run, sc); err != nil {
-			return nil, evaluation(place, err)
-		}
-	} else if place, err = m.task(a, n, sc); err != nil {
-		return nil, evaluation(place, err)
-	}
-	if timeout == nil && w.gate == work && n.Agent != nil {
-		timeout = n.Agent.Timeout
-	}
-	if timeout != nil {
-		if a.Timeout, err = m.duration(timeout, sc); err != nil {
-			return nil, evaluation("timeout", err)
-		}
 	}
 	return a, nil
 }
 
-// key is the idempotency key: the same for every attempt at the same work. A gate judges one attempt's result, so its key
-// has the attempt's number.
-func (m *Machine) key(path, gate string, attempt int) string {
-	text := m.run.Run + "\x00" + path + "\x000" // the generation, which nothing raises in this release
-	if gate != "" {
-		text += "\x00" + gate + "\x00" + strconv.Itoa(attempt)
+// fill computes what attempts of all sorts have, and the program of those that run one.
+func (m *Machine) fill(a *event.Attempt, sc *scope, env []map[string]*ir.Expr, dirs []*ir.Expr, run *ir.Run, timeout *ir.Expr) *event.Error {
+	var err error
+	if a.Env, err = m.env(env, sc); err != nil {
+		return evaluation("env", err)
 	}
+	if a.Dir, err = m.dir(dirs, sc); err != nil {
+		return evaluation("dir", err)
+	}
+	if run != nil {
+		if place, err := m.program(a, run, sc); err != nil {
+			return evaluation(place, err)
+		}
+	}
+	if timeout != nil {
+		if a.Timeout, err = m.duration(timeout, sc); err != nil {
+			return evaluation("timeout", err)
+		}
+	}
+	return nil
+}
+
+// key is the idempotency key of a node's work, or of something about it: the same for every attempt at the same work.
+// Work that was refused, or that another agent is given, is other work: it has another generation.
+func (m *Machine) key(r ref, about ...string) string {
+	d := m.detail(r)
+	text := strings.Join(append([]string{m.run.Run, d.path, strconv.Itoa(m.generation(d))}, about...), "\x00")
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
+}
+
+func (m *Machine) generation(d *detail) int {
+	if d.rare == nil {
+		return 0
+	}
+	return d.rare.generation
 }
 
 func (m *Machine) program(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
@@ -101,9 +124,9 @@ func arguments(v value.Value) ([]string, error) {
 	return argv, nil
 }
 
-func (m *Machine) task(a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
-	g := n.Agent
-	q := &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: g.PassEnv, Input: g.Input, OutputFormat: g.OutputFormat}
+func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (place string, err error) {
+	q := &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: g.PassEnv, Input: g.Input, OutputFormat: g.OutputFormat,
+		Feedback: m.feedback(sc.ref)}
 	a.Agent, a.Shell = q, g.Shell
 	if g.Command != nil {
 		v, err := m.eval.Eval(g.Command, sc)
@@ -117,6 +140,11 @@ func (m *Machine) task(a *event.Attempt, n *plan.Node, sc *scope) (place string,
 	if g.Run != nil {
 		if a.Script, err = m.text(g.Run, sc); err != nil {
 			return fmt.Sprintf("run of agent %q", g.Name), err
+		}
+	}
+	if g.URL != nil {
+		if place, err = m.post(a, g, sc); err != nil {
+			return fmt.Sprintf("%s of agent %q", place, g.Name), err
 		}
 	}
 	if t := n.Node.Agent.Task; t != nil {
@@ -140,8 +168,8 @@ func (m *Machine) task(a *event.Attempt, n *plan.Node, sc *scope) (place string,
 func (m *Machine) envs(r ref) []map[string]*ir.Expr {
 	n := m.node(r)
 	list := []map[string]*ir.Expr{n.Env}
-	if n.Agent != nil {
-		list = append(list, n.Agent.Env)
+	if g := m.agent(r); g != nil {
+		list = append(list, g.Env)
 	}
 	for up := n.Parent; up != plan.None; up = m.graph.Nodes[up].Parent {
 		list = append(list, m.graph.Nodes[up].Env)
@@ -171,8 +199,8 @@ func (m *Machine) env(layers []map[string]*ir.Expr, sc *scope) (map[string]strin
 // dirs lists where a node's folder may be given, the nearest first.
 func (m *Machine) dirs(r ref) []*ir.Expr {
 	list := []*ir.Expr{m.node(r).Dir}
-	if a := m.node(r).Agent; a != nil {
-		list = append(list, a.Dir)
+	if g := m.agent(r); g != nil {
+		list = append(list, g.Dir)
 	}
 	for n := m.node(r).Parent; n != plan.None; n = m.graph.Nodes[n].Parent {
 		list = append(list, m.graph.Nodes[n].Dir)

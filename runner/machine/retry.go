@@ -15,41 +15,69 @@ func (m *Machine) failed(r ref, err *event.Error) {
 	d := m.detail(r)
 	err.Node, err.Attempt = d.path, d.attempts
 	d.err = err
-	if m.stopping != nil {
+	if m.halted(r) {
 		m.finish(r, event.FailedS, "")
 		return
 	}
 	again, delay, problem := m.again(r, err)
-	if !again {
+	switch {
+	case again && err.Reason == "gate":
+		m.renew(r, m.rare(r).said)
+		m.next(r, 0, fmt.Sprintf("attempt %d was rejected; the next follows with what the gates said", d.attempts))
+	case again:
+		if m.node(r).Call != nil { // a child that ended stays what it is
+			m.rare(r).generation++
+		}
+		m.next(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
+	case m.fallBack(r):
+	default:
 		m.finish(r, event.FailedS, problem)
-		return
 	}
-	n := m.node(r)
-	t := event.Transition{Node: d.path, From: m.state(r).status, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
-		Reason: fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)), Result: m.result(r)}
-	m.state(r).status = event.Waiting
-	m.show(t)
+}
+
+// next shows that an attempt failed that is not the last, and makes the next.
+func (m *Machine) next(r ref, delay time.Duration, reason string) {
+	n, s, d := m.node(r), m.state(r), m.detail(r)
+	m.show(event.Transition{Node: d.path, From: s.status, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
+		Reason: reason, Result: m.result(r)})
+	s.status = event.Waiting
 	if delay == 0 {
-		m.enqueue(r, work)
+		m.try(r)
 		return
 	}
 	m.setTimer(r, m.now.Add(delay), "backoff")
 }
 
-// again tells whether and after how long a step is tried once more. What a gate refused is not tried again, for the
-// gate said "fail". Rules that cannot be computed match nothing; problem says so in words.
+// try makes a step's next attempt, as soon as there are slots.
+func (m *Machine) try(r ref) {
+	if m.node(r).Call != nil {
+		m.call(r)
+		return
+	}
+	m.enqueue(r, work)
+}
+
+// again tells whether and after how long a step is tried once more. What a gate refused for good is not. Rules that cannot
+// be computed match nothing; problem says so in words.
 func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duration, problem string) {
 	n, d := m.node(r), m.detail(r)
-	if n.Kind != ir.Step || err.Reason == "gate" || (n.Run == nil && n.Agent == nil) {
+	rejected := err.Reason == "gate"
+	if !acts(n) || rejected && d.rare.refused {
 		return false, 0, ""
 	}
-	rules, sc := m.rules(n), m.scope(r)
-	attempts, wrong := m.number(rules.MaxAttempts, sc, policy.DefaultMaxAttempts, policy.MaxAttempts)
+	rules, sc, made := m.rules(r), m.scope(r), d.attempts
+	if d.rare != nil {
+		made -= d.rare.before
+	}
+	attempts, wrong := m.number(rules.MaxAttempts, sc, attemptsOf(n), policy.MaxAttempts)
 	if wrong != nil {
 		return false, 0, "it is not tried again: retry.max_attempts: " + wrong.Error()
 	}
-	if d.attempts >= attempts {
+	if made >= attempts {
 		return false, 0, ""
+	}
+	if rejected {
+		return true, 0, ""
 	}
 	retried := policy.Retried(err.Kind)
 	if rules.When != nil {
@@ -64,18 +92,33 @@ func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duratio
 	if wrong != nil {
 		return false, 0, "it is not tried again: " + wrong.Error()
 	}
-	delay = b.Delay(d.attempts+1, policy.Seed(m.run.Run, d.path, d.attempts+1))
+	delay = b.Delay(made+1, policy.Seed(m.run.Run, d.path, d.attempts+1))
 	if err.RetryAfter > 0 {
 		delay = max(delay, min(time.Duration(err.RetryAfter*float64(time.Second)), policy.MaxRetryAfter))
 	}
 	return true, delay, ""
 }
 
+// acts tells that a node does something in the world, which can be tried again.
+func acts(n *plan.Node) bool {
+	return n.Kind == ir.Step && (n.Run != nil || n.Agent != nil || n.HTTP != nil || n.Call != nil)
+}
+
+// attemptsOf is how many attempts a step has where the file says nothing: more than one where a gate asks for better.
+func attemptsOf(n *plan.Node) int {
+	for _, g := range n.Gates {
+		if g.OnFail == "retry" {
+			return policy.DefaultRejections
+		}
+	}
+	return policy.DefaultMaxAttempts
+}
+
 // rules are what the file says of a node's retries. Attributes merge singly: step over agent over workflow.
-func (m *Machine) rules(n *plan.Node) (merged ir.Retry) {
-	layers := []*ir.Retry{n.Retry, nil, m.graph.Workflow.Retry}
-	if n.Agent != nil {
-		layers[1] = n.Agent.Retry
+func (m *Machine) rules(r ref) (merged ir.Retry) {
+	layers := []*ir.Retry{m.node(r).Retry, nil, m.graph.Workflow.Retry}
+	if g := m.agent(r); g != nil {
+		layers[1] = g.Retry
 	}
 	for _, l := range layers {
 		if l == nil {

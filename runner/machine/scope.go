@@ -15,9 +15,10 @@ type scope struct {
 	ref ref // node None: the workflow's own attributes and outputs
 	// judging gives result: the node as its gates see it.
 	judging bool
-	// verdict and err are the run's, while its outputs are computed.
-	verdict event.Status
-	err     *event.Error
+	// inputs, if given, stand in for the run's: those of a child that is about to start.
+	inputs map[string]value.Value
+	// own gives result as it is, after the node's end.
+	own bool
 }
 
 func (m *Machine) scope(r ref) *scope { return &scope{m: m, ref: r} }
@@ -32,6 +33,9 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 	case "var":
 		return m.run.Vars[r.Name], nil
 	case "input":
+		if s.inputs != nil {
+			return s.inputs[r.Name], nil
+		}
 		return m.run.Inputs[r.Name], nil
 	case "local":
 		return m.local(r.Name)
@@ -54,12 +58,16 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 		if s.judging && r.Name+r.Attr == "status" {
 			return string(event.Succeeded), nil // but for the gates
 		}
-		if s.judging {
+		if s.judging || s.own {
 			return m.read(s.ref, r.Name+r.Attr)
 		}
 	case "attempt":
 		if d := m.state(s.ref).detail; d != nil {
 			return float64(d.attempts), nil
+		}
+	case "feedback":
+		if said := m.feedback(s.ref); said != "" {
+			return said, nil
 		}
 	case "error":
 		if d := m.state(s.ref).detail; d != nil {
@@ -104,22 +112,14 @@ func (m *Machine) local(name string) (value.Value, error) {
 
 func (s *scope) runObject() map[string]any {
 	m := s.m
-	status := event.Running
-	switch {
-	case s.verdict != "":
-		status = s.verdict
-	case m.stopping != nil:
-		status = m.stopping.status
-	case len(m.lost) > 0:
-		status = event.FailedS
-	}
-	failed := make([]any, len(m.lost))
-	for i, f := range m.lost {
+	v := m.standing()
+	failed := make([]any, len(v.failed))
+	for i, f := range v.failed {
 		failed[i] = f
 	}
 	return map[string]any{
-		"id": m.run.Run, "workflow": m.run.Workflow, "status": string(status), "failed": failed,
-		"error": null(errorObject(s.err)), "started_at": m.started.String(),
+		"id": m.run.Run, "workflow": m.run.Workflow, "status": string(v.status), "failed": failed,
+		"error": null(errorObject(v.err)), "started_at": m.started.String(),
 	}
 }
 
@@ -280,11 +280,5 @@ func errorObject(e *event.Error) map[string]any {
 	return o
 }
 
-// Names answers for what the run's outputs can read: now, or with the end that it had. It is for looking at a replayed run.
-func (m *Machine) Names(end *event.End) ir.Scope {
-	sc := m.constants()
-	if end != nil {
-		sc.verdict, sc.err = end.Status, end.Error
-	}
-	return sc
-}
+// Names answers for what the run's outputs can read, as the run stands. It is for looking at a replayed run.
+func (m *Machine) Names() ir.Scope { return m.constants() }

@@ -52,6 +52,7 @@ type detail struct {
 	live     *attempt
 	rejected *event.Error // the first gate that said no to this attempt
 	gate     int          // the gate that judges now
+	rare     *rare        // nil until it comes to one of these
 
 	// Of groups and collectors:
 	remaining int // children or instances that have not ended
@@ -62,6 +63,26 @@ type detail struct {
 	items     []item       // what they are made of
 	keyed     bool         // by key rather than by index
 	waiters   []waiter     // nodes of inner frames that wait for this one
+}
+
+// rare is what few nodes come to.
+type rare struct {
+	generation int    // how often its work became other work: see key
+	fallback   int    // the agent that has it now: 0 is its own, n the nth of those that it falls back to
+	before     int    // attempts that were made before that agent had it
+	said       string // by the gates that said no to this attempt, a line each
+	refused    bool   // by one of them for good
+	feedback   string // what was said of the work that this is to do better
+	toUndo     bool   // it stands in the list of what is to be compensated
+	deadline   *deadline
+}
+
+func (m *Machine) rare(r ref) *rare {
+	d := m.detail(r)
+	if d.rare == nil {
+		d.rare = &rare{}
+	}
+	return d.rare
 }
 
 // streams are what an attempt printed, bounded.

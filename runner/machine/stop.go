@@ -8,56 +8,126 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// stop is why a run is being ended before its nodes are done.
+// stop is why a phase of a run is being ended before its nodes are done.
 type stop struct {
 	status event.Status
 	err    *event.Error
 	reason string
 	limit  bool // by its own timeout or a cancel
+	yields bool // to a failure that was there before
 }
 
-// cancel ends the run: nothing new starts, live attempts are ended, and the run is over when the last of them has
-// answered. A second cancel does not wait for answers.
+// cancel ends the run: nothing new starts, live attempts are ended, and when the last of them has answered the run is
+// brought to its end with compensations and finally. A second cancel waits for nothing. A first one that comes when the
+// run is being brought to its end already changes nothing.
 func (m *Machine) cancel(x *event.External) {
-	if m.stopping != nil {
+	if m.cancels++; m.cancels > 1 {
 		m.abandon()
+		return
+	}
+	if m.phase != working {
 		return
 	}
 	reason := x.Reason
 	if reason == "" {
 		reason = "somebody cancelled the run"
 	}
-	m.stop(&stop{status: event.Cancelled, limit: true, reason: reason,
-		err: &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: reason, ExitCode: -1}})
+	m.stop(&stop{status: event.Cancelled, limit: true, reason: reason, err: cancelled(reason)})
 }
 
-// timeout ends the run because its own time is up.
-func (m *Machine) timeout() {
+func cancelled(reason string) *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: reason, ExitCode: -1}
+}
+
+// timeout ends the run because its own time is up, or finally because that one's is.
+func (m *Machine) timeout(why string) {
 	m.runTimer = 0
-	if m.stopping != nil {
-		return
+	what, since := "the run", m.started
+	if why == "finally" {
+		what, since = "finally", m.closedAt
 	}
-	message := "the run did not end within " + time.Duration(m.now-m.started).Round(time.Millisecond).String()
-	m.stop(&stop{status: event.FailedS, limit: true, reason: message,
+	message := what + " did not end within " + time.Duration(m.now-since).Round(time.Millisecond).String()
+	m.stop(&stop{status: event.FailedS, limit: why != "finally", reason: message,
 		err: &event.Error{Kind: event.Transient, Reason: "timeout", Message: message, ExitCode: -1}})
 }
 
-func (m *Machine) stop(s *stop) {
-	m.stopping = s
-	m.agenda.push(task{do: doSweepBelow, ref: ref{m.root, plan.None}, reason: s.reason})
+// stopFor ends the run because a node failed whose on_error is "stop".
+func (m *Machine) stopFor(r ref, err *event.Error) {
+	m.stop(&stop{status: event.FailedS, err: err, reason: fmt.Sprintf("%q failed, which stops the run", m.detail(r).path)})
 }
 
-// abandon forgets all that is in flight.
-func (m *Machine) abandon() {
-	for a := m.live.first; a != nil; {
-		next := a.next
-		m.drop(a)
-		if !m.state(a.ref).status.Terminal() {
-			m.finish(a.ref, event.Cancelled, "a second cancel did not wait for it")
+// endRun does an end step: it succeeds, and all else is ended.
+func (m *Machine) endRun(r ref) {
+	e, d := m.node(r).End, m.detail(r)
+	d.attempts = 1
+	m.startParents(r)
+	d.started = m.now
+	message := fmt.Sprintf("%q ended the run", d.path)
+	if e.Message != nil {
+		text, err := m.text(e.Message, m.scope(r))
+		if err != nil {
+			m.fail(r, evaluation("end", err))
+			return
 		}
-		a = next
+		message = text
+	}
+	m.finish(r, event.Succeeded, message)
+	s := &stop{status: event.Succeeded, reason: message, yields: true}
+	switch e.Status {
+	case "failed":
+		s.status, s.err = event.FailedS, &event.Error{Kind: event.Blocking, Reason: "fail", Message: message, ExitCode: -1, Node: d.path}
+	case "cancelled":
+		s.status, s.err = event.Cancelled, cancelled(message)
+	}
+	m.stop(s)
+}
+
+// stop ends what lives in this phase of the run. The first reason is the one that counts.
+func (m *Machine) stop(s *stop) {
+	if m.stopping != nil {
+		return
+	}
+	m.stopping = s
+	m.sweepAll()
+}
+
+// sweepAll ends all that lives in this phase; what runs "always" only once the run is abandoned.
+func (m *Machine) sweepAll() {
+	m.agenda.push(task{do: doSweepBelow, ref: ref{m.root, plan.None}, reason: m.whyStopped(), hard: m.abandoned})
+	for _, r := range m.detached {
+		m.agenda.push(task{do: doSweep, ref: r, reason: m.whyStopped(), hard: m.abandoned})
 	}
 }
+
+// halted tells that a stop keeps a node from starting anything.
+func (m *Machine) halted(r ref) bool {
+	return m.abandoned || m.stopping != nil && !m.node(r).Always
+}
+
+// detach lets a node go on though what it lies in is about to end: the run waits for it, and its end counts for nothing.
+// It is called before that end, and account calls oneLess when the node has ended.
+func (m *Machine) detach(r ref) {
+	m.detached = append(m.detached, r)
+	m.remaining++
+}
+
+// abandon ends the run at once: all that is in flight is forgotten, and neither compensations nor finally run. Children
+// are asked to end as quickly, which is all that is waited for; a third cancel forgets them, too.
+func (m *Machine) abandon() {
+	m.abandoned = true
+	if m.phase == undoing {
+		for _, a := range m.live.all() {
+			m.undoLost(a, &event.Error{Kind: event.Transient, Reason: "cancelled", Message: abandoned, ExitCode: -1})
+		}
+		return
+	}
+	if m.stopping == nil {
+		m.stopping = &stop{status: event.Cancelled, limit: true, err: cancelled(abandoned)}
+	}
+	m.sweepAll()
+}
+
+const abandoned = "a second cancel did not wait for it"
 
 // doom ends a group because its time is up or it cannot go on: what lies in it is ended first.
 func (m *Machine) doom(r ref, err *event.Error) {
@@ -66,22 +136,22 @@ func (m *Machine) doom(r ref, err *event.Error) {
 		return
 	}
 	d.doom = err
-	m.agenda.push(task{do: doSweepBelow, ref: r, reason: fmt.Sprintf("%q is ending: %s", m.node(r).Name, err.Message)})
+	m.agenda.push(task{do: doSweepBelow, ref: r, reason: fmt.Sprintf("%q is ending: %s", m.node(r).Name, err.Message), hard: true})
 }
 
 // sweep ends one node, or begins to: a live attempt is asked to end, and its answer ends the node.
 func (m *Machine) sweep(t task) {
 	s := m.state(t.ref)
-	if s.status.Terminal() {
+	if s.status.Terminal() || m.node(t.ref).Always && !t.hard {
 		return
 	}
 	d := m.detail(t.ref)
 	switch {
+	case d.live != nil && m.abandoned && (d.live.child == nil || m.cancels > 2):
+		m.drop(d.live)
+		m.finish(t.ref, event.Cancelled, t.reason)
 	case d.live != nil:
-		if !d.live.cancelled {
-			d.live.cancelled = true
-			m.command(event.Command{Cancel: &event.CancelAttempt{Ticket: d.live.request.Ticket, Node: d.path, Reason: t.reason}})
-		}
+		m.askToEnd(d.live, t.reason)
 	case s.open && d.remaining > 0:
 		if d.frames != nil { // instances that were not made yet never will be
 			never := len(d.items) - len(d.frames)
@@ -91,10 +161,23 @@ func (m *Machine) sweep(t task) {
 				m.agenda.push(task{do: doCollect, ref: t.ref})
 			}
 		}
-		m.agenda.push(task{do: doSweepBelow, ref: t.ref, reason: t.reason})
+		m.agenda.push(task{do: doSweepBelow, ref: t.ref, reason: t.reason, hard: t.hard})
 	default:
 		m.finish(t.ref, event.Cancelled, t.reason)
 	}
+}
+
+// askToEnd asks a live attempt or child to end, once; a child once more when nobody waits any longer.
+func (m *Machine) askToEnd(a *attempt, reason string) {
+	if a.cancelled && (a.child == nil || a.now == m.abandoned) {
+		return
+	}
+	a.cancelled, a.now = true, m.abandoned
+	if a.child == nil {
+		m.command(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: reason}})
+		return
+	}
+	m.command(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now, Reason: reason}})
 }
 
 // sweepBelow sends the next child or instance to be swept.
@@ -113,15 +196,31 @@ func (m *Machine) sweepBelow(t task) {
 		}
 		child.node = below[t.cursor]
 	}
-	m.agenda.push(task{do: doSweep, ref: child, reason: t.reason})
+	m.agenda.push(task{do: doSweep, ref: child, reason: t.reason, hard: t.hard})
 	t.cursor++
 	m.agenda.push(t)
 }
 
+// cut ends a node whose live attempt was asked to end and has, or has nobody left who could answer.
+func (m *Machine) cut(r ref) {
+	if doom := m.detail(r).doom; doom != nil {
+		m.fail(r, doom)
+		return
+	}
+	m.finish(r, event.Cancelled, m.whyCancelled(r))
+}
+
+func (m *Machine) whyStopped() string {
+	if m.abandoned {
+		return abandoned
+	}
+	return m.stopping.reason
+}
+
 // whyCancelled says in words what ended an attempt from outside.
 func (m *Machine) whyCancelled(r ref) string {
-	if m.stopping != nil {
-		return m.stopping.reason
+	if m.abandoned || m.stopping != nil {
+		return m.whyStopped()
 	}
 	for p := m.parent(r); p.node != plan.None; p = m.parent(p) {
 		if d := m.detail(p); d.doom != nil {

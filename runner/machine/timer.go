@@ -9,14 +9,18 @@ import (
 
 // setTimer asks for a wake-up. A node (or the run) has at most one timer of each purpose at a time.
 func (m *Machine) setTimer(r ref, due event.Time, why string) {
+	if t := m.newTimer(r, due, why); r.node == plan.None {
+		m.runTimer = t
+	} else {
+		m.detail(r).timer = t
+	}
+}
+
+func (m *Machine) newTimer(r ref, due event.Time, why string) uint64 {
 	m.timerSeq++
 	m.timers[m.timerSeq] = timer{r, why}
-	if r.node == plan.None {
-		m.runTimer = m.timerSeq
-	} else {
-		m.detail(r).timer = m.timerSeq
-	}
 	m.command(event.Command{SetTimer: &event.SetTimer{Timer: m.timerSeq, Node: m.path(r), Due: due, Why: why}})
+	return m.timerSeq
 }
 
 type timer struct {
@@ -24,11 +28,25 @@ type timer struct {
 	why string
 }
 
+func (m *Machine) cancelRunTimer() { m.takeBack(&m.runTimer) }
+
+// cancelTimer takes back all timers of a node.
 func (m *Machine) cancelTimer(d *detail) {
-	if d.timer != 0 {
-		delete(m.timers, d.timer)
-		m.command(event.Command{CancelTimer: &event.CancelTimer{Timer: d.timer}})
-		d.timer = 0
+	m.stopTimer(d)
+	if d.rare != nil && d.rare.deadline != nil {
+		m.takeBack(&d.rare.deadline.progress)
+		m.takeBack(&d.rare.deadline.timer)
+	}
+}
+
+// stopTimer takes back the timer of what the node does now.
+func (m *Machine) stopTimer(d *detail) { m.takeBack(&d.timer) }
+
+func (m *Machine) takeBack(t *uint64) {
+	if *t != 0 {
+		delete(m.timers, *t)
+		m.command(event.Command{CancelTimer: &event.CancelTimer{Timer: *t}})
+		*t = 0
 	}
 }
 
@@ -40,17 +58,29 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 	}
 	delete(m.timers, f.Timer)
 	if t.node == plan.None {
-		m.timeout()
+		m.timeout(t.why)
 		return
 	}
 	d := m.detail(t.ref)
+	switch t.why {
+	case "deadline":
+		m.expire(t.ref)
+		return
+	case "progress":
+		m.progressed(t.ref)
+		return
+	}
 	d.timer = 0
 	switch t.why {
 	case "wait":
 		m.deliver(t.ref)
 	case "backoff":
-		m.enqueue(t.ref, work)
+		m.try(t.ref)
 	case "timeout":
+		if d.live != nil {
+			m.expireChild(d.live)
+			return
+		}
 		m.doom(t.ref, &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
 			Message: "it did not end within " + time.Duration(m.now-d.started).Round(time.Millisecond).String()})
 	}

@@ -25,6 +25,7 @@ type Graph struct {
 	Workflow *ir.Workflow
 	Nodes    []Node // by number, parents before children, in file order
 	Top      []int  // the nodes directly in the workflow
+	Finally  []int  // those of its finally block
 	Regions  []Region
 
 	numbers map[string]int
@@ -55,6 +56,11 @@ type Node struct {
 	Gates   []*ir.Gate
 	// WhenPerInstance tells that the condition reads each, so that it is asked for every instance.
 	WhenPerInstance bool
+	// Always tells that a stop of the run neither ends the node nor keeps it from starting: its rule, or that of a group
+	// around it, is "always".
+	Always bool
+	// Others are the agents that are asked after Agent, in order.
+	Others []*ir.Agent
 }
 
 // Await is one edge. Needs tells that the node must not have failed; otherwise its end is all that counts.
@@ -74,6 +80,9 @@ func Build(p *ir.Program, workflow string) (*Graph, error) {
 		g.locals[p.Locals[i].Name] = &p.Locals[i].Expr
 	}
 	g.Top = g.add(w.Nodes, None, 0, false)
+	if w.Finally != nil {
+		g.Finally = g.add(w.Finally.Nodes, None, 0, false)
+	}
 	if err := g.resolve(); err != nil {
 		return nil, err
 	}
@@ -89,6 +98,7 @@ func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
 		id := len(g.Nodes)
 		numbers[i], g.numbers[n.Name] = id, id
 		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.place(region, id), Body: None, Previous: previous})
+		g.Nodes[id].Always = n.TriggerRule == ir.Always || parent != None && g.Nodes[parent].Always
 		inner := region
 		if n.ForEach != nil {
 			inner = len(g.Regions)
@@ -138,6 +148,12 @@ func (g *Graph) resolve() error {
 				return fmt.Errorf("plan: node %q has no agent %q", n.Name, n.Node.Agent.Agent)
 			}
 		}
+		for _, name := range n.Node.Fallback {
+			if agents[name] == nil {
+				return fmt.Errorf("plan: node %q has no agent %q to fall back to", n.Name, name)
+			}
+			n.Others = append(n.Others, agents[name])
+		}
 		for _, name := range n.Node.Gates {
 			if gates[name] == nil {
 				return fmt.Errorf("plan: node %q has no gate %q", n.Name, name)
@@ -155,7 +171,16 @@ func (g *Graph) resolve() error {
 	return nil
 }
 
+// top is the node at the top of the workflow, or of its finally block, that a node lies in.
+func (g *Graph) top(n int) int {
+	for g.Nodes[n].Parent != None {
+		n = g.Nodes[n].Parent
+	}
+	return n
+}
+
 // awaits collects a node's edges. What the file says of the sibling before in a sequence outweighs the order's own need.
+// The nodes of finally run one after the other when all else has ended, so that they wait for nothing outside of themselves.
 func (g *Graph) awaits(n *Node) error {
 	edges := map[int]bool{}
 	if n.Previous != None {
@@ -173,7 +198,11 @@ func (g *Graph) awaits(n *Node) error {
 			edges[on] = list.needs
 		}
 	}
+	final := len(g.Finally) > 0 && n.Number >= g.Finally[0]
 	for on, needs := range edges { // any order: they are sorted next
+		if final && g.top(on) != g.top(n.Number) {
+			continue
+		}
 		n.Awaits = append(n.Awaits, Await{Node: on, Needs: needs})
 	}
 	slices.SortFunc(n.Awaits, func(a, b Await) int { return a.Node - b.Node })

@@ -1,7 +1,7 @@
 package plan
 
 // Closure tells for each node whether it runs where only the named ones were asked for: they, what lies in them, the
-// groups around them, and all that these wait for, again and again. Names that are not there ask for nothing.
+// groups around them, and all that these wait for, again and again; and finally. Names that are not there ask for nothing.
 func (g *Graph) Closure(names []string) []bool {
 	wanted := make([]bool, len(g.Nodes))
 	var whole func(n int)
@@ -33,6 +33,9 @@ func (g *Graph) Closure(names []string) []bool {
 		if n := g.Number(name); n != None {
 			whole(n)
 		}
+	}
+	for _, n := range g.Finally {
+		whole(n)
 	}
 	return wanted
 }

@@ -12,6 +12,7 @@ import (
 // The built-in retry policy, used where neither step nor agent nor workflow says more.
 const (
 	DefaultMaxAttempts = 1
+	DefaultRejections  = 3 // instead, where a gate rejects with feedback
 	DefaultBaseDelay   = time.Second
 	DefaultMaxDelay    = time.Minute
 	DefaultMultiplier  = 2.0

@@ -1,0 +1,184 @@
+package machine
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// call starts a run of another workflow. It holds no slot here: the child's own attempts do, in the child.
+func (m *Machine) call(r ref) {
+	n, d := m.node(r), m.detail(r)
+	d.attempts++
+	inputs, err := m.inputs(r)
+	if err != nil {
+		m.fail(r, evaluation("with", err))
+		return
+	}
+	var due event.Time
+	if n.Timeout != nil {
+		if due, err = m.due(n.Timeout, m.scope(r)); err != nil {
+			m.fail(r, evaluation("timeout", err))
+			return
+		}
+	}
+	a := &attempt{ref: r, gate: work, since: m.now, child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs}}
+	m.remember(r)
+	m.move(r, event.Running, m.whyStarted(r))
+	d.live = a
+	m.live.add(a)
+	m.command(event.Command{StartChild: a.child})
+	if due != 0 {
+		m.setTimer(r, due, "timeout")
+	}
+}
+
+// childID names a child by what it is the child of, so that whoever asks again asks for the same run. It has the form of
+// every run's id: 12 characters of base32.
+func (m *Machine) childID(r ref) string {
+	d := m.detail(r)
+	sum := sha256.Sum256([]byte(m.run.Run + "\x00" + d.path + "\x00" + strconv.Itoa(m.generation(d)) + "\x00child"))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:8]))[:12]
+}
+
+// inputs computes what a child is given, by the declarations of its workflow.
+func (m *Machine) inputs(r ref) (map[string]value.Value, error) {
+	call := m.node(r).Call
+	w := m.graph.Program.Workflow(call.Workflow)
+	if w == nil {
+		return nil, fmt.Errorf("there is no workflow %q", call.Workflow)
+	}
+	given := map[string]any{}
+	if call.With != nil {
+		v, err := m.eval.Eval(call.With, m.scope(r))
+		if err != nil {
+			return nil, err
+		}
+		if err = sized(v); err != nil {
+			return nil, err
+		}
+		o, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("an object of the inputs of %q is needed, but this is %.60s", call.Workflow, value.Text(v))
+		}
+		given = o
+	}
+	inputs := make(map[string]value.Value, len(w.Inputs))
+	for i := range w.Inputs {
+		v, err := m.input(&w.Inputs[i], given)
+		if err != nil {
+			return nil, err
+		}
+		inputs[w.Inputs[i].Name] = v
+	}
+	for _, name := range value.Keys(given) {
+		if !slices.ContainsFunc(w.Inputs, func(v ir.Variable) bool { return v.Name == name }) {
+			return nil, fmt.Errorf("workflow %q has no input %q", call.Workflow, name)
+		}
+	}
+	for i := range w.Inputs {
+		if err := m.validate(&w.Inputs[i], inputs); err != nil {
+			return nil, err
+		}
+	}
+	return inputs, nil
+}
+
+// input converts one input, or takes its default.
+func (m *Machine) input(decl *ir.Variable, given map[string]any) (value.Value, error) {
+	v, ok := given[decl.Name]
+	if !ok && !decl.HasDefault {
+		return nil, fmt.Errorf("no value for the input %q", decl.Name)
+	}
+	if !ok {
+		return decl.Default, nil
+	}
+	v, err := value.Convert(v, decl.Type)
+	if err != nil {
+		return nil, fmt.Errorf("input %q: %w", decl.Name, err)
+	}
+	if len(decl.Enum) > 0 && !slices.ContainsFunc(decl.Enum, func(e value.Value) bool { return value.Equal(e, v) }) {
+		return nil, fmt.Errorf("input %q may not be %.60s", decl.Name, value.Text(v))
+	}
+	return v, nil
+}
+
+// validate asks an input's own conditions, which read the child's inputs.
+func (m *Machine) validate(decl *ir.Variable, inputs map[string]value.Value) error {
+	for i := range decl.Validation {
+		sc := m.constants()
+		sc.inputs = inputs
+		holds, err := m.holds(&decl.Validation[i].Condition, sc)
+		if err != nil {
+			return fmt.Errorf("input %q: %w", decl.Name, err)
+		}
+		if holds {
+			continue
+		}
+		message := "its condition is false: " + decl.Validation[i].Condition.Text
+		if e := decl.Validation[i].Message; e != nil {
+			if text, err := m.text(e, sc); err == nil {
+				message = text
+			}
+		}
+		return fmt.Errorf("input %q: %s", decl.Name, message)
+	}
+	return nil
+}
+
+// childFinished takes the end of a child run. One that nobody waits for any more changes nothing.
+func (m *Machine) childFinished(f *event.ChildFinished) {
+	a := m.live.children[f.Run]
+	if a == nil || a.child.Node != f.Node {
+		return
+	}
+	m.live.remove(a)
+	d := m.detail(a.ref)
+	d.live = nil
+	m.stopTimer(d)
+	d.output, d.computed = nil, false
+	switch succeeded := f.Status == event.Succeeded; {
+	case a.expired != nil && !succeeded:
+		m.failed(a.ref, a.expired)
+	case a.cancelled && (!succeeded || len(m.node(a.ref).Gates) > 0):
+		m.cut(a.ref)
+	case succeeded:
+		outputs := make(map[string]any, len(f.Outputs))
+		for name, v := range f.Outputs { // any order: it copies a map
+			outputs[name] = v
+		}
+		d.output = outputs
+		m.deliver(a.ref)
+	default:
+		m.failed(a.ref, childError(a.child, f))
+	}
+}
+
+// childError is the error of a node whose child did not succeed. The kind is that of the child's own error.
+func childError(c *event.StartChild, f *event.ChildFinished) *event.Error {
+	e := &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1,
+		Message: fmt.Sprintf("run %s of workflow %q %s", c.Run, c.Workflow, verb(f.Status))}
+	if f.Error != nil {
+		e.Kind, e.RetryAfter = f.Error.Kind, f.Error.RetryAfter
+		e.Message += ": " + f.Error.Message
+	}
+	return e
+}
+
+// expireChild ends a child whose time is up; its answer fails the attempt.
+func (m *Machine) expireChild(a *attempt) {
+	if a.cancelled {
+		return
+	}
+	a.expired = &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
+		Message: "it did not end within " + time.Duration(m.now-a.since).Round(time.Millisecond).String()}
+	m.askToEnd(a, "its time is up")
+}
