@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,10 +28,14 @@ import (
 // does about it. Run with -rewrite to write the reactions anew; commit the difference only if you can explain every line.
 //
 //	program         the workflow file that follows
+//	ir NODE         what follows, as JSON, is laid over the node (or workflow, or program) as it was lowered; {"=": V} is a
+//	                constant, {"hcl": TEXT, "reads": […]} and {"cond": …} are expressions
 //	start           the run begins; inputs and vars as JSON objects, parallel as a number
 //	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON)
 //	gate N#A G …    the same for a gate
-//	timer N         the node's timer fires at its due time (run for the run's own)
+//	compensation N#A …  the same for a node's compensation
+//	child N STATUS …    the child run of node N ends; outputs (JSON), kind, message
+//	timer N WHY     the node's timer fires at its due time (run for the run's own); WHY for deadline and progress
 //	cancel          somebody cancels
 //	driver          lost or clean: another process takes over
 //	after D         time passes before the next event
@@ -50,6 +56,8 @@ type session struct {
 	now    event.Time
 	live   map[string]*event.Attempt
 	timers map[string]event.SetTimer
+	// children are the runs that were asked for last, by their nodes.
+	children map[string]*event.StartChild
 }
 
 var epoch = event.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -74,7 +82,13 @@ func (s *session) run(t *testing.T, d *datadriven.TestData) string {
 		if err != nil {
 			return err.Error()
 		}
-		*s = session{graph: g, m: machine.New(g, expr.NewEvaluator()), now: epoch, live: map[string]*event.Attempt{}, timers: map[string]event.SetTimer{}}
+		*s = session{graph: g, m: machine.New(g, expr.NewEvaluator()), now: epoch, live: map[string]*event.Attempt{}, timers: map[string]event.SetTimer{},
+			children: map[string]*event.StartChild{}}
+		return ""
+	case "ir":
+		if err := s.patch(d.CmdArgs[0].Key, d.Input); err != nil {
+			return err.Error()
+		}
 		return ""
 	case "after":
 		wait, err := time.ParseDuration(d.CmdArgs[0].Key)
@@ -119,10 +133,17 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 		return event.Event{RunStarted: r}, nil
 	case "result":
 		return s.answer(d.CmdArgs[0].Key, d.CmdArgs[1:])
+	case "compensation":
+		return s.answer(d.CmdArgs[0].Key+" compensation", d.CmdArgs[1:])
+	case "child":
+		return s.child(d.CmdArgs[0].Key, d.CmdArgs[1:])
 	case "gate":
 		return s.answer(d.CmdArgs[0].Key+" "+d.CmdArgs[1].Key, d.CmdArgs[2:])
 	case "timer":
 		name := d.CmdArgs[0].Key
+		if len(d.CmdArgs) > 1 {
+			name += " " + d.CmdArgs[1].Key
+		}
 		timer, ok := s.timers[name]
 		if !ok {
 			return event.Event{}, fmt.Errorf("%s has no timer", name)
@@ -143,7 +164,7 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 	if a == nil {
 		return event.Event{}, fmt.Errorf("%s was never started", name)
 	}
-	f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Outcome: event.Outcome(args[0].Key), StartedAt: s.now}
+	f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.Outcome(args[0].Key), StartedAt: s.now}
 	exit := 0
 	if f.Outcome != event.OK {
 		f.Error = &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
@@ -162,6 +183,8 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 		case "exit":
 			exit, _ = strconv.Atoi(text)
 			f.Error.ExitCode, f.Error.Message = exit, "exit code "+text
+		case "status":
+			f.Error.Status, _ = strconv.Atoi(text)
 		case "kind":
 			f.Error.Kind = text
 		case "reason":
@@ -178,7 +201,7 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 			f.Output = v
 		}
 	}
-	if a.Agent == nil && f.Outcome != event.Lost {
+	if a.Agent == nil && a.HTTP == nil && f.Outcome != event.Lost {
 		f.ExitCode = &exit
 	}
 	return event.Event{AttemptFinished: f}, nil
@@ -204,7 +227,9 @@ func (s *session) feed(ev event.Event) string {
 		case c.Start != nil:
 			s.live[attemptName(c.Start)] = c.Start
 		case c.SetTimer != nil:
-			s.timers[timerName(c.SetTimer.Node)] = *c.SetTimer
+			s.timers[timerName(c.SetTimer)] = *c.SetTimer
+		case c.StartChild != nil:
+			s.children[c.StartChild.Node] = c.StartChild
 		}
 		fmt.Fprintln(&b, "  "+command(c, s.now))
 	}
@@ -229,14 +254,50 @@ func attemptName(a *event.Attempt) string {
 	if a.Gate != "" {
 		name += " " + a.Gate[strings.LastIndex(a.Gate, "/")+1:]
 	}
+	if a.Compensate {
+		name += " compensation"
+	}
 	return name
 }
 
-func timerName(node string) string {
-	if node == "" {
+func timerName(t *event.SetTimer) string {
+	switch {
+	case t.Node == "":
 		return "run"
+	case t.Why == "deadline" || t.Why == "progress":
+		return t.Node + " " + t.Why
 	}
-	return node
+	return t.Node
+}
+
+// child is the end of a child run.
+func (s *session) child(node string, args []datadriven.CmdArg) (event.Event, error) {
+	c := s.children[node]
+	if c == nil {
+		return event.Event{}, fmt.Errorf("%s has no child", node)
+	}
+	f := &event.ChildFinished{Run: c.Run, Node: node, Status: event.Status(args[0].Key)}
+	for _, arg := range args[1:] {
+		text := strings.Join(arg.Vals, ",")
+		if arg.Key == "outputs" {
+			v, err := value.Decode([]byte(text))
+			if err != nil {
+				return event.Event{}, err
+			}
+			f.Outputs = v.(map[string]any)
+			continue
+		}
+		if f.Error == nil {
+			f.Error = &event.Error{Kind: event.Recoverable, ExitCode: -1}
+		}
+		switch arg.Key {
+		case "kind":
+			f.Error.Kind = text
+		case "message":
+			f.Error.Message = text
+		}
+	}
+	return event.Event{ChildFinished: f}, nil
 }
 
 func transition(t event.Transition) string {
@@ -254,6 +315,13 @@ func transition(t event.Transition) string {
 		return fmt.Sprintf("%s: gate %s says no: %s", name, g.Gate, g.Message)
 	}
 	s := name + ":"
+	if t.Note != "" {
+		s += " " + string(t.Note)
+		if t.Reason != "" {
+			s += " (" + t.Reason + ")"
+		}
+		return s
+	}
 	if t.From != "" {
 		s += " " + string(t.From)
 	}
@@ -294,6 +362,24 @@ func command(c event.Command, now event.Time) string {
 			if q.With != nil {
 				s += " with=" + string(value.Append(nil, q.With))
 			}
+			if q.Feedback != "" {
+				s += fmt.Sprintf(" feedback=%q", q.Feedback)
+			}
+		}
+		if h := a.HTTP; h != nil {
+			s += " " + h.Method + " " + h.URL
+			for _, name := range slices.Sorted(maps.Keys(h.Headers)) {
+				s += fmt.Sprintf(" %s=%q", name, h.Headers[name])
+			}
+			if h.Body != "" {
+				s += fmt.Sprintf(" body=%q", h.Body)
+			}
+			if h.Expect != nil {
+				s += fmt.Sprintf(" expect=%v", h.Expect)
+			}
+			if h.Follow+h.MaxBytes != 0 {
+				s += fmt.Sprintf(" follow=%d max=%d", h.Follow, h.MaxBytes)
+			}
 		}
 		if a.Dir != "/repo" {
 			s += " dir=" + a.Dir
@@ -308,7 +394,16 @@ func command(c event.Command, now event.Time) string {
 	case c.Cancel != nil:
 		return fmt.Sprintf("cancel %s (%s)", c.Cancel.Node, c.Cancel.Reason)
 	case c.SetTimer != nil:
-		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer.Node), c.SetTimer.Due.Sub(now), c.SetTimer.Why)
+		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer), c.SetTimer.Due.Sub(now), c.SetTimer.Why)
+	case c.StartChild != nil:
+		return fmt.Sprintf("start_child %s of %s workflow %s inputs=%s", c.StartChild.Run, c.StartChild.Node, c.StartChild.Workflow,
+			value.Append(nil, map[string]any(c.StartChild.Inputs)))
+	case c.CancelChild != nil:
+		s := "cancel_child " + c.CancelChild.Run + " of " + c.CancelChild.Node
+		if c.CancelChild.Now {
+			s += " now"
+		}
+		return s
 	case c.CancelTimer != nil:
 		return fmt.Sprintf("cancel_timer %d", c.CancelTimer.Timer)
 	case c.End != nil:

@@ -117,7 +117,7 @@ func (m *Machine) abandon() {
 	m.abandoned = true
 	if m.phase == undoing {
 		for _, a := range m.live.all() {
-			m.undoLost(a, &event.Error{Kind: event.Transient, Reason: "cancelled", Message: abandoned, ExitCode: -1})
+			m.undoLost(a, cancelled(abandoned))
 		}
 		return
 	}

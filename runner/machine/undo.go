@@ -21,11 +21,15 @@ func (m *Machine) remember(r ref) {
 // whether there is one to wait for.
 func (m *Machine) undo() bool {
 	last := len(m.toUndo) - 1
-	if last < 0 || m.abandoned || m.final.status == event.Succeeded {
+	if last < 0 || m.final.status == event.Succeeded {
 		return false
 	}
 	r := m.toUndo[last]
 	m.toUndo = m.toUndo[:last]
+	if m.abandoned {
+		m.undoneWith(r, &event.Result{ExitCode: -1, Error: cancelled(abandoned)})
+		return true
+	}
 	request, err := m.undoing(r)
 	if err != nil {
 		m.undoneWith(r, &event.Result{ExitCode: -1, Error: err})
@@ -68,7 +72,7 @@ func (m *Machine) undoFinished(a *attempt, f *event.AttemptFinished) {
 
 func (m *Machine) undoneWith(r ref, res *event.Result) {
 	if res.Error != nil {
-		m.note(r, event.NotCompensated, "its compensation failed: "+res.Error.Message, res)
+		m.note(r, event.NotCompensated, "what it did is not undone: "+res.Error.Message, res)
 	} else {
 		m.note(r, event.Compensated, "", res)
 	}
