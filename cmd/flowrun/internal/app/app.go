@@ -109,6 +109,8 @@ func (a *app) root() *cobra.Command {
 		a.console(),
 		a.resume(),
 		a.cancel(),
+		a.explain(),
+		a.schema(),
 		a.version(),
 	)
 	root.InitDefaultCompletionCmd()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/reference"
 )
 
 // show gives a report one of its forms.
@@ -80,5 +80,9 @@ func baseOf() func(string) (string, bool) {
 
 // ruleOf tells what there is to know of a code.
 func ruleOf(code string) ui.Rule {
-	return ui.Rule{Title: schema.Codes[code], URL: "https://github.com/flowrun/flowrun/blob/main/dsl/reference/codes/" + code + ".md"}
+	r := ui.Rule{Title: reference.Title(code)}
+	if p, ok := reference.PageOf(code); ok {
+		r.Help, r.URL = p.Why+"\n\n"+p.Todo, reference.URL(code)
+	}
+	return r
 }

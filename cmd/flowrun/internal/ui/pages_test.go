@@ -78,17 +78,14 @@ var (
 // program makes the files of an example and the path to validate.
 func program(e reference.Example) (fs.FS, string) {
 	text := e.Text
-	for repeated.MatchString(text) { // the inner ones first
-		text = repeated.ReplaceAllStringFunc(text, repeat)
+	for _, step := range []struct {
+		form *regexp.Regexp
+		with func(string) string
+	}{{repeated, repeat}, {oneByte, theByte}, {oneRune, theRune}} {
+		for strings.Contains(text, "⟨") && step.form.MatchString(text) { // inner repetitions first
+			text = step.form.ReplaceAllStringFunc(text, step.with)
+		}
 	}
-	text = oneByte.ReplaceAllStringFunc(text, func(s string) string {
-		n, _ := strconv.ParseUint(oneByte.FindStringSubmatch(s)[1], 16, 8)
-		return string([]byte{byte(n)})
-	})
-	text = oneRune.ReplaceAllStringFunc(text, func(s string) string {
-		n, _ := strconv.ParseUint(oneRune.FindStringSubmatch(s)[1], 16, 32)
-		return string(rune(n))
-	})
 	fsys := fstest.MapFS{}
 	heads := header.FindAllStringSubmatchIndex(text, -1)
 	if heads == nil {
@@ -119,4 +116,14 @@ func repeat(s string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+func theByte(s string) string {
+	n, _ := strconv.ParseUint(oneByte.FindStringSubmatch(s)[1], 16, 8)
+	return string([]byte{byte(n)})
+}
+
+func theRune(s string) string {
+	n, _ := strconv.ParseUint(oneRune.FindStringSubmatch(s)[1], 16, 32)
+	return string(rune(n))
 }

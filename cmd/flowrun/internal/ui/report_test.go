@@ -262,3 +262,13 @@ func TestColumns(t *testing.T) {
 		t.Errorf("without a source %d", n)
 	}
 }
+
+// A page of the reference on a terminal.
+func TestMarkdown(t *testing.T) {
+	var b bytes.Buffer
+	Markdown(NewTerm(&b, "never", none), "# Head `x`\n\n**What:** is `this`.\n\n| a | |\n|---|---|\n| `long one` | x \\| y |\n| b |  |\n\n```hcl\na = `1`\n\n# no head\n```\n")
+	want := "Head `x`\n\nWhat: is this.\n\na\nlong one  x | y\nb\n\n    a = `1`\n\n    # no head\n"
+	if have := b.String(); have != want {
+		t.Errorf("have\n%q\nwant\n%q", have, want)
+	}
+}

@@ -1,0 +1,60 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/reference"
+)
+
+func (a *app) explain() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain WORD", Short: "Say what a code or a word of the language means",
+		Long: `explain tells what there is to know of a word: the code of a diagnostic, a block, an attribute or a function.
+
+  flowrun explain F0302        why a file was refused, and what to do
+  flowrun explain step         a block and its attributes
+  flowrun explain step.when    an attribute of a block
+  flowrun explain substr       a function`,
+		Args: between(1, 1, "WORD"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return reference.Codes(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, words []string) error {
+			text, near, ok := reference.About(words[0])
+			if !ok {
+				e := &args.Error{Message: fmt.Sprintf("there is nothing to explain of %q", words[0]), Hint: "It can be a code (F0302), a block (step), an attribute (step.when) or a function (substr)."}
+				if near != "" {
+					e.Hint = fmt.Sprintf("Did you mean %q?", near)
+				}
+				return e
+			}
+			ui.Markdown(a.out, text)
+			return nil
+		},
+	}
+}
+
+func (a *app) schema() *cobra.Command {
+	format := "md"
+	c := &cobra.Command{
+		Use: "schema", Short: "Print the language as a table: blocks, attributes, names, functions, limits, codes",
+		Args: between(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			if err := args.OneOf("--format", format, "md", "json"); err != nil {
+				return err
+			}
+			if format == "json" {
+				return ui.WriteJSON(a.out, reference.Language())
+			}
+			a.out.Printf("%s\n", strings.TrimSuffix(reference.Language().Markdown(), "\n"))
+			return nil
+		},
+	}
+	c.Flags().StringVar(&format, "format", "md", "md or json")
+	return c
+}

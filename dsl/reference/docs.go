@@ -1,0 +1,42 @@
+package reference
+
+// What the objects hold that expressions can read. A test says when an attribute has no sentence.
+var (
+	resultDocs = map[string]string{
+		"output":      "What the node made; what it is depends on its kind. Null where it was skipped.",
+		"status":      "How far it is, or how it ended.",
+		"exit_code":   "Exit code of its program; -1 where there is none.",
+		"stdout":      "What its program wrote, without line ends behind it; cut in the middle beyond 64 KiB.",
+		"stderr":      "What its program wrote to standard error, cut likewise.",
+		"error":       "What ended it, if it failed.",
+		"attempts":    "How many attempts it made.",
+		"duration":    "Seconds from its first start to its end.",
+		"started_at":  "When it first started, in RFC 3339.",
+		"finished_at": "When it ended, in RFC 3339.",
+		"agent":       "The agent that carried it out.",
+		"instances":   "The whole results of its instances, by position or by key, where it has a for_each.",
+		"counts":      "How many instances there were in total, and how many succeeded, failed and were skipped.",
+		"winner":      "Who won, where a join picks one of several.",
+		"iterations":  "How many rounds a repeat made.",
+	}
+	errorDocs = map[string]string{
+		"kind":        "transient, rate_limited, recoverable, blocking or fatal; the last two are not retried by default.",
+		"reason":      "A word for the cause, such as timeout, limit or output_too_large.",
+		"message":     "What went wrong, in words.",
+		"status":      "Status of an HTTP response.",
+		"exit_code":   "Exit code of a program; -1 where there is none.",
+		"signal":      "The signal that ended a program.",
+		"gate":        "The gate that did not pass.",
+		"node":        "The node that failed.",
+		"attempt":     "Which attempt it was, from 1.",
+		"retry_after": "Seconds to wait, where the other side said so.",
+	}
+	runDocs = map[string]string{
+		"id":         "Id of the run: 12 characters.",
+		"workflow":   "Name of the workflow.",
+		"started_at": "When it started, in RFC 3339.",
+		"status":     "How it ended; known in outputs of the workflow, and in finally.",
+		"failed":     "Names of the nodes that failed; known likewise.",
+		"error":      "The first error; known likewise.",
+	}
+)

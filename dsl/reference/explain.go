@@ -1,0 +1,157 @@
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
+)
+
+// About explains a word in Markdown: a code, a block ("step"), an attribute or block of a block ("step.when"), a function,
+// an attribute that several blocks have, or a word of another tool. Where it knows nothing, ok is false and near is the
+// nearest word that it knows, or "".
+func About(word string) (text, near string, ok bool) {
+	if p, is := PageOf(strings.ToUpper(word)); is {
+		return p.Text, "", true
+	}
+	t := Language()
+	block, attr, dotted := strings.Cut(word, ".")
+	if b := t.block(block); b != nil && dotted {
+		if text := t.within(b, attr); text != "" {
+			return text, "", true
+		}
+		return "", prefixed(block, diag.Nearest(attr, b.names())), false
+	}
+	var parts []string
+	if b := t.block(word); b != nil {
+		parts = append(parts, b.markdown("# "))
+	}
+	for _, f := range t.Functions {
+		if f.Name == word {
+			parts = append(parts, f.markdown())
+		}
+	}
+	if text := t.attributes(word, len(parts) == 0); text != "" {
+		parts = append(parts, text)
+	}
+	if meant := schema.Meant[word]; meant != "" && len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no such word. What other tools call so is written  %s\n", word, meant))
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n"), "", true
+	}
+	return "", diag.Nearest(word, t.words()), false
+}
+
+func prefixed(block, name string) string {
+	if name == "" {
+		return ""
+	}
+	return block + "." + name
+}
+
+func (t *Table) block(kind string) *Block {
+	for i := range t.Blocks {
+		if t.Blocks[i].Kind == kind {
+			return &t.Blocks[i]
+		}
+	}
+	return nil
+}
+
+// names are what may stand in a block.
+func (b *Block) names() []string {
+	names := slices.Clone(b.Blocks)
+	for _, a := range b.Attributes {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// within explains an attribute or a block inside a block.
+func (t *Table) within(b *Block, name string) string {
+	for _, a := range b.Attributes {
+		if a.Name == name {
+			return a.markdown(b.Kind + "." + name)
+		}
+	}
+	if slices.Contains(b.Blocks, name) {
+		return t.block(name).markdown("# ")
+	}
+	return ""
+}
+
+func (a *Attribute) markdown(title string) string {
+	w := &writer{}
+	w.line("# " + title + "\n\n" + a.Doc)
+	if a.Later {
+		return w.String()
+	}
+	w.line("\nIt takes: " + a.takes() + ".")
+	if a.Default != "" {
+		w.line("\nDefault: " + a.byDefault() + ".")
+	}
+	when := "It is read with the file, so it is written out and never computed."
+	switch {
+	case a.Kind == "condition":
+		when = "It is checked with the file, and asked in the run."
+	case a.Computed:
+		when = "It can be computed from what can be read there."
+	}
+	w.line("\n" + when)
+	return w.String()
+}
+
+func (f *Function) markdown() string {
+	w := &writer{}
+	w.line("# " + f.Form + "\n\n" + f.Doc)
+	if f.Alias != "" {
+		w.line("\nIt is another name of " + code(f.Alias) + ".")
+	}
+	if f.Example != "" {
+		w.line("\n" + code(f.Example) + " is " + code(f.Result) + ".")
+	}
+	if len(f.Takes) > 0 {
+		w.line("\nArguments: " + strings.Join(f.Takes, ", ") + ".")
+	}
+	return w.String()
+}
+
+// attributes explains an attribute for all blocks that have it; blocks with the same words share a part. What this release
+// does not carry out is told only if later is true.
+func (t *Table) attributes(name string, later bool) string {
+	var order []string
+	of := map[string][]string{}
+	for _, b := range t.Blocks {
+		for _, a := range b.Attributes {
+			if a.Name == name && (later || !a.Later) {
+				_, body, _ := strings.Cut(a.markdown(name), "\n\n")
+				if of[body] == nil {
+					order = append(order, body)
+				}
+				of[body] = append(of[body], b.Kind)
+			}
+		}
+	}
+	w := &writer{}
+	for _, body := range order {
+		w.line("# " + name + ", in " + strings.Join(of[body], ", ") + "\n\n" + strings.TrimSuffix(body, "\n") + "\n")
+	}
+	return strings.TrimSuffix(w.String(), "\n")
+}
+
+// words are all that About knows but attributes of blocks.
+func (t *Table) words() (out []string) {
+	for _, b := range t.Blocks {
+		out = append(out, b.Kind)
+		for _, a := range b.Attributes {
+			out = append(out, a.Name)
+		}
+	}
+	for _, f := range t.Functions {
+		out = append(out, f.Name)
+	}
+	return append(out, Codes()...)
+}

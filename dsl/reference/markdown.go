@@ -1,0 +1,251 @@
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Markdown writes the table as the page language.md.
+func (t *Table) Markdown() string {
+	w := &writer{}
+	w.line("# The language\n\nWritten by `go generate ./dsl/reference` from the tables that the checker reads. A program is one file, or the files of a folder.")
+	w.line("\n- **value**: an HCL expression; it is computed when the node starts. A **duration** is one that gives a text such as `\"1m30s\"`,\n  a **command** a list of program and arguments, or a script in a string, an **environment** an object of texts.\n- **condition**: an expr-lang condition in a literal string, such as `\"step.build.exit_code == 0\"`.\n- **word**, **text**, **flag**, **strings**, **type**: written out; they are read with the file and never computed.\n- **reference**: the bare name of a declaration, such as `agent.backend`; **references** is a list of them.")
+	t.blocks(w)
+	t.names(w)
+	t.functions(w)
+	w.line("\n## Limits\n\n| what | most |\n|---|---|")
+	for _, l := range t.Limits {
+		w.row(l.What, amount(l.Most, l.Units))
+	}
+	w.line("\n## Codes\n\n| code | meaning |\n|---|---|")
+	for _, c := range t.Codes {
+		w.row(fmt.Sprintf("[%s](codes/%s.md)", c.Code, c.Code), c.Title)
+	}
+	return w.String()
+}
+
+// amount writes a bound: bytes in powers of two where they are some, other numbers with commas.
+func amount(n int, units string) string {
+	if units == "bytes" {
+		for _, u := range []struct {
+			size int
+			name string
+		}{{1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+			if n >= u.size && n%u.size == 0 {
+				return fmt.Sprintf("%d %s", n/u.size, u.name)
+			}
+		}
+	}
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && len(s) > 4; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return strings.TrimSpace(s + " " + units)
+}
+
+func (t *Table) blocks(w *writer) {
+	w.line("\n## Blocks")
+	for _, b := range t.Blocks {
+		if !b.Later {
+			w.line("\n" + strings.TrimSuffix(b.markdown("### "), "\n"))
+		}
+	}
+	var later []string
+	for _, b := range t.Blocks {
+		if b.Later {
+			later = append(later, fmt.Sprintf("| `%s` | %s |", b.Kind, b.Doc))
+		}
+	}
+	if len(later) > 0 {
+		w.line("\n### Not carried out by this release\n\nThese blocks belong to the language and are refused, so that nothing is accepted and ignored.\n\n| block | what it is for |\n|---|---|")
+		w.line(strings.Join(later, "\n"))
+	}
+}
+
+// markdown is a block with its attributes.
+func (b *Block) markdown(level string) string {
+	w := &writer{}
+	name := b.Kind
+	if b.Label != "" {
+		name += ` "` + strings.ToUpper(b.Label) + `"`
+	}
+	if b.Kind == "file" {
+		name = "file (the top)"
+	}
+	w.line(level + name + "\n\n" + b.Doc)
+	if len(b.In) > 0 {
+		where := "It stands in " + list(b.In) + "."
+		if b.Once {
+			where = strings.TrimSuffix(where, ".") + ", once."
+		}
+		w.line("\n" + where)
+	}
+	if b.Free {
+		w.line("\nIts attributes have any names.")
+	}
+	if carried := b.carried(); len(carried) > 0 {
+		w.line("\n| attribute | takes | default | |\n|---|---|---|---|")
+		for _, a := range carried {
+			w.row("`"+a.Name+"`", a.takes(), a.byDefault(), a.Doc)
+		}
+	}
+	var later []string
+	for _, a := range b.Attributes {
+		if a.Later {
+			later = append(later, "`"+a.Name+"`")
+		}
+	}
+	if len(later) > 0 {
+		w.line("\nIn the language, refused by this release: " + strings.Join(later, ", ") + ".")
+	}
+	if len(b.Blocks) > 0 {
+		w.line("\nBlocks inside: " + strings.Join(quoted(b.Blocks), ", ") + ".")
+	}
+	return w.String()
+}
+
+func (b *Block) carried() []Attribute {
+	return slices.DeleteFunc(slices.Clone(b.Attributes), func(a Attribute) bool { return a.Later })
+}
+
+func (a *Attribute) takes() string {
+	s := a.Kind
+	switch {
+	case len(a.Words) > 0:
+		s = "one of " + strings.Join(wordsOf(a.Words), ", ")
+	case a.Kind == "reference":
+		s = "a reference to " + article(a.Type)
+	case a.Kind == "references":
+		s = "references to " + article(a.Type)
+	case a.Type != "":
+		s = "value, " + a.Type
+	}
+	if a.Max > 0 {
+		s += fmt.Sprintf(", %s to %s", amount(int(a.Min), ""), amount(int(a.Max), ""))
+	}
+	if a.Required {
+		s += "; required"
+	}
+	return s
+}
+
+func (t *Table) names(w *writer) {
+	w.line("\n## Names\n\nWhich names an expression can read depends on where it stands; `agent.NAME`, `gate.NAME` and their kin are references and no values.\n")
+	var roots []string
+	for _, p := range t.Places {
+		for _, r := range p.Reads {
+			if !slices.Contains(roots, r) {
+				roots = append(roots, r)
+			}
+		}
+	}
+	w.line("| place | " + strings.Join(quoted(roots), " | ") + " |\n|---|" + strings.Repeat(":-:|", len(roots)))
+	for _, p := range t.Places {
+		cells := []string{p.Place}
+		for _, r := range roots {
+			mark := ""
+			if slices.Contains(p.Reads, r) {
+				mark = "✓"
+			}
+			cells = append(cells, mark)
+		}
+		w.row(cells...)
+	}
+	w.line("\n`each` needs a `for_each` around the place, `previous` a `sequence`.")
+	w.members("`step.NAME`, `previous`, `result`", t.Results)
+	w.members("`error`", t.Errors)
+	w.members("`run`", t.Run)
+	w.line("\nStatuses: " + strings.Join(quoted(t.Statuses), ", ") + ".")
+}
+
+func (t *Table) functions(w *writer) {
+	w.line("\n## Functions\n\nThey mean the same in values and in conditions.\n\n| function | | example |\n|---|---|---|")
+	var aliases, predicates []Function
+	for _, f := range t.Functions {
+		switch {
+		case f.Alias != "":
+			aliases = append(aliases, f)
+		case f.Example == "":
+			predicates = append(predicates, f)
+		default:
+			w.row(code(f.Form), f.Doc, code(f.Example)+" is "+code(f.Result))
+		}
+	}
+	w.line("\nOther names, as expr-lang has them:\n")
+	for _, f := range aliases {
+		w.line("- `" + f.Name + "` is `" + f.Alias + "`")
+	}
+	w.line("\nIn conditions only, with a body that is asked for every member; `#` is the member, `#index` where it stands:\n\n| predicate | |\n|---|---|")
+	for _, f := range predicates {
+		w.row(code(f.Form), f.Doc)
+	}
+}
+
+// writer collects lines of Markdown.
+type writer struct{ strings.Builder }
+
+func (w *writer) line(s string) { w.WriteString(s + "\n") }
+
+// row writes a row of a table; cells hold Markdown.
+func (w *writer) row(cells ...string) {
+	for i, c := range cells {
+		cells[i] = strings.ReplaceAll(c, "|", "\\|")
+	}
+	w.line("| " + strings.Join(cells, " | ") + " |")
+}
+
+func (w *writer) members(of string, list []Member) {
+	w.line("\n### " + of + "\n\n| attribute | type | |\n|---|---|---|")
+	for _, m := range list {
+		t := m.Type
+		if m.Null && t != "any" {
+			t += " or null"
+		}
+		w.row("`"+m.Name+"`", t, m.Doc)
+	}
+}
+
+// byDefault is the default as it would be written, or what it is in words.
+func (a *Attribute) byDefault() string {
+	if strings.Contains(a.Default, " ") {
+		return a.Default
+	}
+	return code(a.Default)
+}
+
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+func quoted(names []string) (out []string) {
+	for _, n := range names {
+		out = append(out, "`"+n+"`")
+	}
+	return out
+}
+
+func wordsOf(words []string) (out []string) {
+	for _, w := range words {
+		out = append(out, "`\""+w+"\"`")
+	}
+	return out
+}
+
+func list(names []string) string {
+	q := quoted(names)
+	if len(q) == 1 {
+		return q[0]
+	}
+	return strings.Join(q[:len(q)-1], ", ") + " and " + q[len(q)-1]
+}

@@ -1,0 +1,163 @@
+package reference
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Table is the language as data: what flowrun schema --format json prints. Lists are in order of their names.
+type Table struct {
+	FormatVersion string     `json:"format_version"` // "1.0"; the minor number rises when something is added
+	Blocks        []Block    `json:"blocks"`
+	Results       []Member   `json:"results"` // attributes of step.NAME, previous and result
+	Errors        []Member   `json:"errors"`  // attributes of error
+	Run           []Member   `json:"run"`     // attributes of run
+	Statuses      []string   `json:"statuses"`
+	Places        []Place    `json:"places"`
+	Functions     []Function `json:"functions"`
+	Limits        []Limit    `json:"limits"`
+	Codes         []Code     `json:"codes"`
+}
+
+// Block is a kind of block.
+type Block struct {
+	Kind       string      `json:"kind"`
+	Label      string      `json:"label,omitempty"` // what its label names; "" for a block without one
+	Doc        string      `json:"doc"`
+	In         []string    `json:"in"`   // kinds of block that it may stand in; "file" is the top
+	Once       bool        `json:"once"` // it may stand once in its parent
+	Free       bool        `json:"free"` // it takes attributes of any name
+	Later      bool        `json:"later"`
+	Attributes []Attribute `json:"attributes"`
+	Blocks     []string    `json:"blocks"` // kinds that may stand inside
+}
+
+// Attribute is one attribute of a block.
+type Attribute struct {
+	Name     string   `json:"name"`
+	Kind     string   `json:"kind"`           // value, duration, condition, …
+	Type     string   `json:"type,omitempty"` // of a value
+	Words    []string `json:"words,omitempty"`
+	Computed bool     `json:"computed"` // its value can depend on the run; else it is read with the file
+	Required bool     `json:"required"`
+	Min      float64  `json:"min,omitempty"`
+	Max      float64  `json:"max,omitempty"` // 0 means no bounds
+	Default  string   `json:"default,omitempty"`
+	Doc      string   `json:"doc"`
+	Later    bool     `json:"later"`
+}
+
+// Member is an attribute of an object that expressions can read.
+type Member struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Null bool   `json:"null"` // it may be null
+	Doc  string `json:"doc"`
+}
+
+// Function is a function of the language.
+type Function struct {
+	Name    string   `json:"name"`
+	Alias   string   `json:"alias,omitempty"` // the function that this is another name for
+	Form    string   `json:"form"`
+	Takes   []string `json:"takes,omitempty"`
+	Doc     string   `json:"doc"`
+	Example string   `json:"example,omitempty"`
+	Result  string   `json:"result,omitempty"` // of the example, as JSON
+}
+
+// Code is a code of a diagnostic.
+type Code struct {
+	Code  string `json:"code"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+}
+
+// Language makes the table.
+func Language() *Table {
+	t := &Table{FormatVersion: "1.0", Statuses: schema.Statuses, Places: places(), Functions: functions(), Limits: limits(),
+		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs)}
+	for _, kind := range slices.Sorted(maps.Keys(schema.Blocks)) {
+		t.Blocks = append(t.Blocks, makeBlock(schema.Blocks[kind]))
+	}
+	for _, c := range Codes() {
+		t.Codes = append(t.Codes, Code{c, Title(c), URL(c)})
+	}
+	return t
+}
+
+func makeBlock(b *schema.Block) Block {
+	out := Block{Kind: b.Kind, Label: b.Label, Doc: b.Doc, In: []string{}, Once: b.Once, Free: b.Free, Later: b.Later, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
+	for _, parent := range slices.Sorted(maps.Keys(schema.Blocks)) {
+		if schema.Blocks[parent].Has(b.Kind) {
+			out.In = append(out.In, parent)
+		}
+	}
+	for i := range b.Attrs {
+		out.Attributes = append(out.Attributes, makeAttribute(&b.Attrs[i]))
+	}
+	slices.SortFunc(out.Attributes, func(a, b Attribute) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func makeAttribute(a *schema.Attr) Attribute {
+	out := Attribute{Name: a.Name, Kind: a.Kind.String(), Words: a.Words, Required: a.Required, Min: a.Min, Max: a.Max, Default: a.Default, Doc: a.Doc, Later: a.Later}
+	switch a.Kind {
+	case schema.Value:
+		out.Type = typeName(a.Want)
+		out.Computed = true
+	case schema.Duration, schema.Command, schema.Env:
+		out.Computed = true
+	case schema.Ref, schema.Refs:
+		out.Type = a.RefKind
+	}
+	return out
+}
+
+func typeName(t value.Type) string {
+	if t.Int {
+		return "whole number"
+	}
+	return t.String()
+}
+
+func members(t value.Type, docs map[string]string) (out []Member) {
+	for _, n := range t.Names() {
+		a := t.Attrs[n]
+		m := Member{Name: n, Type: typeName(a), Null: a.Nullable, Doc: docs[n]}
+		switch {
+		case len(a.Enum) > 0:
+			m.Type = "status"
+		case a.Kind == value.ObjectT:
+			m.Type = "object"
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func functions() (out []Function) {
+	for _, f := range expr.Functions() {
+		out = append(out, Function{f.Name, f.Alias, f.Form, f.Takes, f.Doc, f.Example, resultOf(f.Example)})
+	}
+	return out
+}
+
+// resultOf computes an example that reads nothing, or gives "".
+func resultOf(example string) string {
+	if example == "" {
+		return ""
+	}
+	p, found := load(fmt.Sprintf("workflow \"w\" {\n  step \"s\" { value = %s }\n}\n", example))
+	if found.HasErrors() {
+		return ""
+	}
+	return string(value.Append(nil, p.IR.Workflows[0].Nodes[0].Value.Const))
+}
