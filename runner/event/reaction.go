@@ -140,7 +140,7 @@ type SetTimer struct {
 	Timer uint64 `json:"timer"`
 	Node  string `json:"node,omitempty"` // "" for the run itself
 	Due   Time   `json:"due"`
-	Why   string `json:"why"` // backoff | wait | timeout | deadline | progress | finally
+	Why   string `json:"why"` // backoff | wait | timeout | deadline | progress | repeat | finally
 }
 
 // CancelTimer takes a SetTimer back.

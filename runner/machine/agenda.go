@@ -9,6 +9,7 @@ const (
 	doEvent      what = iota // take an event in
 	doRelease                // let the children of a group (or of the run) go, one an entry
 	doSpawn                  // make the instances of a for_each, one an entry
+	doIterate                // make the next iteration of a repeat
 	doReady                  // all that a node waited for has ended
 	doWake                   // slots of a limiter are free
 	doCollect                // all children of a group, or instances, have ended

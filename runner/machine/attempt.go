@@ -99,7 +99,7 @@ func (m *Machine) begin(w want) {
 }
 
 func (m *Machine) whyStarted(r ref) string {
-	if n := m.node(r); n.When != nil && m.detail(r).attempts == 1 {
+	if n := m.node(r); n.When != nil && m.detail(r).attempts == 1 && !m.iteration(r) {
 		return "its condition holds: " + n.When.Text
 	}
 	return ""

@@ -1,30 +1,40 @@
 package machine
 
 import (
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// collect ends a group or a for_each whose last child has ended: by what ended it early, by the worst of its children,
-// or with their outputs.
+// collect ends a group or a for_each whose last child has ended, or which has enough: by what ended it early, by what its
+// join found, by the worst of its children, or with their outputs. A repeat goes on from here.
 func (m *Machine) collect(r ref) {
 	s := m.state(r)
 	if s.status.Terminal() {
 		return
 	}
-	d, t := s.detail, s.tally
+	d, t := s.detail, &s.tally
 	switch {
 	case d.doom != nil:
 		m.fail(r, d.doom)
 		return
-	case t.failed > 0:
-		m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1, Message: t.words() + "; first " + t.firstBad})
+	case d.loop != nil:
+		m.iterated(r)
+		return
+	case d.join != nil:
+		if m.joined(r) {
+			return
+		}
+	}
+	switch {
+	case t.failed > t.tolerated:
+		m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1, Message: t.words()})
 		return
 	case t.cancelled > 0:
-		m.finish(r, event.Cancelled, t.words()+"; first "+t.firstBad)
+		m.finish(r, event.Cancelled, t.words())
 		return
 	case t.blocked > 0:
-		m.finish(r, event.Blocked, t.words()+"; first "+t.firstBad)
+		m.finish(r, event.Blocked, t.words())
 		return
 	}
 	d.output, d.computed = m.gather(r), false
@@ -34,29 +44,35 @@ func (m *Machine) collect(r ref) {
 // gather makes the output of a group or a for_each: by child name, by index, or by key; null where there is none.
 func (m *Machine) gather(r ref) value.Value {
 	n, d := m.node(r), m.detail(r)
-	if n.ForEach == nil || m.instance(r) {
+	if !m.collector(r) {
 		out := make(map[string]any, len(n.Below))
 		for _, child := range n.Below {
-			out[m.graph.Nodes[child].Name] = m.outputOf(ref{r.frame, child})
+			if c := &m.graph.Nodes[child]; n.Kind != ir.Switch || c.Case == d.taken {
+				out[c.Name] = m.outputOf(ref{r.frame, child})
+			}
 		}
 		return out
 	}
 	if !d.keyed {
-		out := make([]any, len(d.frames))
+		out := make([]any, d.total)
 		for i, f := range d.frames {
 			out[i] = m.outputOf(ref{f, r.node})
 		}
 		return out
 	}
-	out := make(map[string]any, len(d.frames))
+	out := make(map[string]any, d.total)
+	for _, i := range d.items {
+		out[i.key] = nil
+	}
 	for _, f := range d.frames {
 		out[f.key] = m.outputOf(ref{f, r.node})
 	}
 	return out
 }
 
+// outputOf is the output of a node that has ended: also the one that a failed node degraded to.
 func (m *Machine) outputOf(r ref) value.Value {
-	if s := m.state(r); s.status == event.Succeeded {
+	if s := m.state(r); s.status.Terminal() && s.detail != nil {
 		return s.output
 	}
 	return nil

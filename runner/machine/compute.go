@@ -141,10 +141,7 @@ func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *
 
 // conform converts a node's output to the type that the file declares for it.
 func (m *Machine) conform(r ref) *event.Error {
-	d, t := m.detail(r), m.node(r).Output
-	if g := m.agent(r); t == nil && g != nil {
-		t = g.Output
-	}
+	d, t := m.detail(r), m.declared(r)
 	if t == nil {
 		return nil
 	}

@@ -30,21 +30,22 @@ type verdict struct {
 
 // topEnded counts the end of a node at the top of the workflow or of finally. What a stop cancelled is nothing that the
 // run fails of.
-func (m *Machine) topEnded(path string, status event.Status) {
-	if status.Bad() && (m.stopping == nil || status != event.Cancelled) {
-		m.lost = append(m.lost, path)
+func (m *Machine) topEnded(s *state, why cause) {
+	if s.status.Bad() && !s.tolerated && (m.stopping == nil || s.status != event.Cancelled) {
+		m.lost = append(m.lost, s.path)
 	}
-	m.oneLess()
+	m.bad.first(why)
+	m.remaining--
+	if m.phase == closing && m.remaining > 0 && m.stopping == nil {
+		m.nextFinally()
+	}
+	m.leftPhase()
 }
 
-// oneLess tells that one of those that the phase waits for has ended.
-func (m *Machine) oneLess() {
-	m.remaining--
-	switch {
-	case m.remaining == 0:
+// leftPhase ends the phase when nothing is left in it.
+func (m *Machine) leftPhase() {
+	if m.remaining == 0 && m.detached == 0 {
 		m.agenda.push(task{do: doEnd})
-	case m.phase == closing && m.stopping == nil:
-		m.nextFinally()
 	}
 }
 
@@ -80,9 +81,9 @@ func (m *Machine) settle() {
 	case s != nil && (!s.yields || len(m.lost) == 0):
 		v.status, v.err, v.limit = s.status, s.err, s.limit
 	case len(m.lost) > 0:
-		v.status, v.err = event.FailedS, m.firstBad
+		v.status, v.err = event.FailedS, m.bad.err
 	}
-	m.final, m.stopping, m.lost, m.firstBad = v, nil, nil, nil
+	m.final, m.stopping, m.lost, m.bad, m.strays = v, nil, nil, cause{}, nil
 	m.cancelRunTimer()
 }
 
@@ -94,7 +95,7 @@ func (m *Machine) conclude() {
 		case m.stopping != nil && m.stopping.status != event.Succeeded:
 			v.status, v.err, v.limit = m.stopping.status, m.stopping.err, m.stopping.limit
 		case len(m.lost) > 0:
-			v.status, v.err = event.FailedS, m.firstBad
+			v.status, v.err = event.FailedS, m.bad.err
 		}
 	}
 	v.failed = append(v.failed, m.lost...)
@@ -159,7 +160,9 @@ func (m *Machine) openFinally() bool {
 	}
 	if err != nil { // it runs nevertheless
 		limit = DefaultFinally
-		m.firstBad, m.lost = evaluation("the timeout of finally", err), append(m.lost, "finally")
+		m.failures++
+		m.bad.first(cause{evaluation("the timeout of finally", err), m.failures})
+		m.lost = append(m.lost, "finally")
 	}
 	m.closedAt = m.now
 	m.setTimer(ref{m.root, plan.None}, m.now.Add(limit), "finally")

@@ -23,62 +23,71 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	s, d, n := m.state(r), m.detail(r), m.node(r)
 	assert(!s.status.Terminal(), "%s ends twice", d.path)
 	m.cancelTimer(d)
-	from := s.status
-	s.status, s.queued = status, false
 	if status == event.Succeeded {
 		d.err = nil
 	} else {
 		d.output, d.computed = nil, false
 	}
-	if status == event.FailedS && m.firstBad == nil {
-		m.firstBad = d.err // a run fails of the first thing that went wrong in it, not of what that blocked
+	var why cause
+	if status == event.FailedS {
+		if m.tolerate(r); !s.tolerated {
+			why = m.cause(d)
+		}
 	}
+	from := s.status
+	s.status, s.queued = status, false
 	if d.started != 0 {
 		d.finished = m.now
 	}
 	m.show(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.result(r), Name: n.Name, Kind: string(n.Kind)})
-	if !s.open && len(n.Below) > 0 && !m.collector(r) {
+	if !s.open && len(n.Below) > 0 && m.inner(r) {
 		m.agenda.push(task{do: doCascade, ref: r, status: status, reason: fmt.Sprintf("%q %s", n.Name, verb(status))})
 	}
-	if !m.instance(r) {
-		m.tell(r, status)
+	if n.Region == r.frame.region {
+		m.tell(r, s)
 	}
-	m.account(r, status)
+	m.account(r, s, why)
+	if status == event.FailedS && !s.tolerated && n.OnError == "stop" && !m.iteration(r) {
+		m.stopAround(r, why)
+	}
 }
 
 // tell releases what waits for a node: in its own frame, and in frames further in.
-func (m *Machine) tell(r ref, status event.Status) {
+func (m *Machine) tell(r ref, s *state) {
 	for _, a := range m.node(r).Awaited {
-		m.arrivedFor(ref{r.frame, a.Node}, r.node, a.Needs, status)
+		m.arrived(ref{r.frame, a.Node}, ending{r.node, a.Needs, s.status, s.tolerated})
 	}
-	d := m.detail(r)
-	for _, w := range d.waiters {
-		m.arrivedFor(w.ref, r.node, w.needs, status)
+	for _, w := range s.waiters {
+		m.arrived(w.ref, ending{r.node, w.needs, s.status, s.tolerated})
 	}
-	d.waiters = nil
-}
-
-func (m *Machine) arrivedFor(r ref, node int, needs bool, status event.Status) {
-	if !needs {
-		status = event.Succeeded // only the end counts
-	}
-	m.arrived(r, node, status)
+	s.waiters = nil
 }
 
 // account counts an end with whatever the node lies in.
-func (m *Machine) account(r ref, status event.Status) {
+func (m *Machine) account(r ref, s *state, why cause) {
 	p := m.parent(r)
-	d := m.detail(r)
 	if p.node == plan.None {
-		m.topEnded(d.path, status)
+		m.topEnded(s, why)
 		return
 	}
 	ps := m.state(p)
-	if ps.status.Terminal() || !ps.open {
+	switch {
+	case !ps.open: // it ended before it let anything go
+		return
+	case ps.join != nil && ps.join.detached:
+		m.detached--
+		m.leftPhase()
+		return
+	case ps.status.Terminal():
 		return
 	}
-	ps.tally.count(status, d.path)
-	if ps.remaining--; ps.remaining == 0 {
+	ps.remaining--
+	if ps.join == nil || !ps.join.decided {
+		ps.tally.count(s.status, s.tolerated, s.path)
+		ps.cause.first(why)
+		m.decide(p, r, s)
+	}
+	if ps.remaining == 0 {
 		m.agenda.push(task{do: doCollect, ref: p})
 	}
 }

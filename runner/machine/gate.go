@@ -50,7 +50,7 @@ func (m *Machine) judge(r ref, from int) {
 // check asks a gate that is a condition or a schema. One that cannot be computed has not passed.
 func (m *Machine) check(r ref, gate int) {
 	g, sc := m.node(r).Gates[gate], m.scope(r)
-	sc.judging = true
+	sc.mode = gates
 	if g.Schema != nil {
 		schema, err := m.eval.Eval(g.Schema, sc)
 		if err == nil {
@@ -96,7 +96,7 @@ func (m *Machine) verdict(r ref, gate int, passed bool, message string) {
 		v.Message = message
 		if g.Message != nil {
 			sc := m.scope(r)
-			sc.judging = true
+			sc.mode = gates
 			if text, err := m.text(g.Message, sc); err == nil {
 				v.Message = text
 			}

@@ -4,17 +4,24 @@ import "github.com/flowrun/flowrun/runner/plan"
 
 // limiter bounds how many attempts are live at once: in the run, below a group or for_each, or with one agent. Leaf
 // attempts alone hold slots. An attempt takes a slot of each of its limiters, all at once or none, and parks at the
-// first that is full; there the order is that of becoming ready, so a retry or a gate does not queue behind newcomers.
+// first that is full; there the order is that of priority, and then of becoming ready, so a retry or a gate does not queue
+// behind newcomers of its own rank.
 type limiter struct {
 	cap, used int
-	parked    []want // a heap by seq
+	parked    []want // a heap by rank, the highest first, and seq
 }
 
 // want is an attempt that should start: of the node's action, or of the gate numbered (from 0).
 type want struct {
 	ref
 	gate int
+	rank int16
 	seq  uint64
+}
+
+// before tells which of two has the next slot.
+func (w *want) before(other *want) bool {
+	return w.rank > other.rank || w.rank == other.rank && w.seq < other.seq
 }
 
 // work as a gate number is the action itself.
@@ -24,11 +31,19 @@ const work = -1
 func (m *Machine) enqueue(r ref, gate int) {
 	s := m.state(r)
 	if s.seq == 0 {
+		if err := m.takeRank(r); err != nil {
+			m.fail(r, evaluation("priority", err))
+			return
+		}
 		m.queueSeq++
 		s.seq = m.queueSeq
 	}
 	s.queued = true
-	m.admit(want{r, gate, s.seq})
+	w := want{r, gate, 0, s.seq}
+	if s.rare != nil {
+		w.rank = s.rare.rank
+	}
+	m.admit(w)
 }
 
 func (m *Machine) admit(w want) {
@@ -74,7 +89,7 @@ func (m *Machine) limiters(list []*limiter, w want) []*limiter {
 		}
 	}
 	for r := w.ref; r.node != plan.None; r = m.parent(r) {
-		if d := m.state(r).detail; d != nil && d.limit != nil {
+		if d := m.state(r).detail; d != nil && d.body != nil && d.limit != nil {
 			list = append(list, d.limit)
 		}
 	}
@@ -85,7 +100,7 @@ func (l *limiter) park(w want) {
 	l.parked = append(l.parked, w)
 	for i := len(l.parked) - 1; i > 0; {
 		up := (i - 1) / 2
-		if l.parked[up].seq <= l.parked[i].seq {
+		if !l.parked[i].before(&l.parked[up]) {
 			return
 		}
 		l.parked[up], l.parked[i] = l.parked[i], l.parked[up]
@@ -100,7 +115,7 @@ func (l *limiter) unpark() want {
 	for i := 0; ; {
 		least := i
 		for _, down := range [2]int{2*i + 1, 2*i + 2} {
-			if down < last && l.parked[down].seq < l.parked[least].seq {
+			if down < last && l.parked[down].before(&l.parked[least]) {
 				least = down
 			}
 		}

@@ -62,15 +62,17 @@ type Machine struct {
 	deaths   int
 
 	phase     phase
-	remaining int      // top-level nodes of this phase, and detached ones, that have not ended
+	remaining int      // top-level nodes of this phase that have not ended
+	detached  int      // nodes that have not ended though what they lay in has: the phase waits for them, too
+	strays    []ref    // what these lay in
 	lost      []string // top-level nodes of this phase that ended badly
-	firstBad  *event.Error
+	failures  uint64   // so far
+	bad       cause    // the first that counts
 	stopping  *stop
 	final     *verdict // from the end of the first phase on
 	cancels   int      // wishes to cancel so far
 	abandoned bool     // by a second one: nothing is waited for any more
 	toUndo    []ref    // nodes with compensations that made an attempt, in the order of their first
-	detached  []ref    // nodes that go on though what they lay in has ended
 	wanted    []bool   // by node: it runs although only Targets were asked for; nil: everything does
 }
 
@@ -128,6 +130,8 @@ func (m *Machine) do(t task) {
 		m.release(t)
 	case doSpawn:
 		m.spawn(t)
+	case doIterate:
+		m.iterate(t.ref)
 	case doReady:
 		m.ready(t.ref)
 	case doWake:
@@ -143,7 +147,7 @@ func (m *Machine) do(t task) {
 	case doEnd:
 		m.end(t)
 	case doFinally:
-		m.arrived(t.ref, plan.None, event.Succeeded)
+		m.arrived(t.ref, released)
 	}
 }
 
@@ -196,14 +200,28 @@ func (m *Machine) start() {
 			m.setTimer(ref{m.root, plan.None}, timeout, "timeout")
 		}
 	}
+	refused := m.required(here)
 	if err != nil {
-		m.firstBad = evaluation("the workflow's settings", err)
-		m.stop(&stop{status: event.FailedS, err: m.firstBad, reason: m.firstBad.Message})
+		refused = evaluation("the workflow's settings", err)
+	}
+	if refused != nil {
+		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
 	}
 	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
 	if m.remaining == 0 {
 		m.agenda.push(task{do: doEnd})
 	}
+}
+
+// required asks what the workflow requires before anything starts.
+func (m *Machine) required(sc *scope) *event.Error {
+	list := m.graph.Workflow.Require
+	for i := range list {
+		if err := m.require(&list[i], sc); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // show makes a transition visible.

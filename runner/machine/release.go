@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -16,7 +17,10 @@ func (m *Machine) release(t task) {
 	if t.cursor == len(below) {
 		return
 	}
-	m.arrived(ref{t.ref.frame, below[t.cursor]}, plan.None, event.Succeeded)
+	child := ref{t.ref.frame, below[t.cursor]}
+	if t.ref.node == plan.None || !m.passOver(t.ref, child) {
+		m.arrived(child, released)
+	}
 	t.cursor++
 	m.agenda.push(t)
 }
@@ -31,20 +35,9 @@ func (m *Machine) below(r ref) []int {
 	return m.node(r).Below
 }
 
-// arrived tells r that one of the things that it waits for has come: node ended with a status, or (None) its parent let it go.
-func (m *Machine) arrived(r ref, node int, status event.Status) {
-	s := m.state(r)
-	if node != plan.None && status.Bad() && s.bad == 0 {
-		s.bad = int32(node) + 1
-	}
-	if s.waiting--; s.waiting == 0 {
-		m.agenda.push(task{do: doReady, ref: r})
-	}
-}
-
-// ready decides what becomes of a node once nothing is left to wait for: rule, then condition, then its kind.
+// ready decides what becomes of a node once nothing is left to wait for: rule, condition and requirements, then its kind.
 func (m *Machine) ready(r ref) {
-	s, n := m.state(r), m.node(r)
+	s := m.state(r)
 	if s.status != event.Pending || s.queued || s.open {
 		return // ended meanwhile, by a cancel or with its group
 	}
@@ -56,28 +49,22 @@ func (m *Machine) ready(r ref) {
 		m.finish(r, event.Skipped, "it is not needed for the targets")
 		return
 	}
-	if s.bad != 0 {
-		m.finish(r, event.Blocked, m.because(r, int(s.bad)-1))
+	if status, reason := m.ruled(r); status != "" {
+		m.finish(r, status, reason)
 		return
 	}
-	instance := m.instance(r)
-	if n.When != nil && instance == n.WhenPerInstance {
-		holds, err := m.holds(n.When, m.scope(r))
-		if err != nil {
-			m.fail(r, evaluation("when", err))
-			return
-		}
-		if !holds {
-			m.finish(r, event.Skipped, "its condition is false: "+n.When.Text)
-			return
-		}
-	}
-	if !m.collector(r) && !m.watch(r) {
+	if !m.iteration(r) && (!m.goes(r) || !m.permitted(r)) {
 		return
 	}
+	if !m.collector(r) && !m.iteration(r) && !m.watch(r) {
+		return
+	}
+	n := m.node(r)
 	switch {
 	case m.collector(r):
 		m.expand(r)
+	case m.repeater(r):
+		m.loop(r)
 	case n.Kind != ir.Step:
 		m.openGroup(r)
 	case n.Value != nil:
@@ -86,26 +73,27 @@ func (m *Machine) ready(r ref) {
 		m.pause(r)
 	case n.End != nil:
 		m.endRun(r)
+	case n.Fail != nil:
+		m.giveUp(r)
 	default:
 		m.queue(r)
 	}
 }
 
-// because says which need failed, and how.
-func (m *Machine) because(r ref, needed int) string {
-	o := m.outer(r.frame, needed)
-	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, verb(m.state(o).status))
-}
-
-// verb puts an end that is no success into words.
-func verb(s event.Status) string {
-	switch s {
-	case event.FailedS:
-		return "failed"
-	case event.Blocked:
-		return "is blocked"
+// goes asks a node's condition, of the whole or of each instance. Where it does not hold, the node is at its end.
+func (m *Machine) goes(r ref) bool {
+	n := m.node(r)
+	if n.When == nil || m.instance(r) != n.WhenPerInstance {
+		return true
 	}
-	return "was " + string(s)
+	holds, err := m.holds(n.When, m.scope(r))
+	switch {
+	case err != nil:
+		m.fail(r, evaluation("when", err))
+	case !holds:
+		m.finish(r, event.Skipped, "its condition is false: "+n.When.Text)
+	}
+	return err == nil && holds
 }
 
 // openGroup lets a group's children go. The group itself starts with the first of them.
@@ -116,7 +104,10 @@ func (m *Machine) openGroup(r ref) {
 			return
 		}
 	}
-	s.open, d.remaining = true, len(n.Below)
+	if n.Kind == ir.Switch && !m.choose(r) || !m.joins(r) {
+		return
+	}
+	s.open, d.remaining, d.total = true, len(n.Below), len(n.Below)
 	if d.remaining == 0 {
 		m.agenda.push(task{do: doCollect, ref: r})
 		return
@@ -146,10 +137,10 @@ func (m *Machine) expand(r ref) {
 		m.fail(r, evaluation("for_each", err))
 		return
 	}
-	if n.MaxConcurrency != nil && !m.bound(r) {
+	if n.MaxConcurrency != nil && !m.bound(r) || !m.joins(r) {
 		return
 	}
-	s.open, d.remaining = true, len(d.items)
+	s.open, d.remaining, d.total = true, len(d.items), len(d.items)
 	if d.remaining == 0 {
 		m.agenda.push(task{do: doCollect, ref: r})
 		return
@@ -193,12 +184,12 @@ func items(v value.Value, set bool) (list []item, keyed bool, err error) {
 func (m *Machine) spawn(t task) {
 	s := m.state(t.ref)
 	d := s.detail
-	if s.status.Terminal() || len(d.frames) == len(d.items) {
+	if s.status.Terminal() && !(d.join != nil && d.join.detached) || len(d.frames) == len(d.items) {
 		return
 	}
 	f := m.newFrame(m.node(t.ref).Body, t.ref.frame, len(d.frames), d.items[len(d.frames)])
 	d.frames = append(d.frames, f)
-	m.arrived(ref{f, t.ref.node}, plan.None, event.Succeeded)
+	m.arrived(ref{f, t.ref.node}, released)
 	m.agenda.push(t)
 }
 
@@ -220,16 +211,65 @@ func (m *Machine) compute(r ref) {
 	m.deliver(r)
 }
 
-// pause starts a wait step's timer.
+// pause starts a wait step's timer. A moment that has passed does not wait.
 func (m *Machine) pause(r ref) {
-	due, err := m.due(m.node(r).Wait.Duration, m.scope(r))
+	d := m.detail(r)
+	d.attempts = 1
+	due, err := m.until(m.node(r).Wait, m.scope(r))
 	if err != nil {
 		m.fail(r, evaluation("wait", err))
 		return
 	}
-	m.detail(r).attempts = 1
+	if due <= m.now {
+		m.startParents(r)
+		d.started = m.now
+		m.deliver(r)
+		return
+	}
 	m.move(r, event.Waiting, "until "+due.String())
 	m.setTimer(r, due, "wait")
+}
+
+// until is when a wait ends.
+func (m *Machine) until(w *ir.Wait, sc *scope) (event.Time, error) {
+	if w.At == nil {
+		return m.due(w.Duration, sc)
+	}
+	text, err := m.text(w.At, sc)
+	if err != nil {
+		return 0, err
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("a moment such as 2026-01-31T08:00:00Z is needed, but this is %q", text)
+	case at.Year() > 2200:
+		return 0, fmt.Errorf("%s lies beyond the year 2200", text)
+	case at.Before(m.now.Go()):
+		return m.now, nil
+	}
+	return event.At(at), nil
+}
+
+// giveUp does a step that fails on purpose.
+func (m *Machine) giveUp(r ref) {
+	f, d := m.node(r).Fail, m.detail(r)
+	d.attempts = 1
+	m.startParents(r)
+	d.started = m.now
+	e := &event.Error{Kind: f.Kind, Reason: "fail", ExitCode: -1, Message: fmt.Sprintf("%q fails on purpose", m.node(r).Name)}
+	if e.Kind == "" {
+		e.Kind = event.Blocking
+	}
+	if f.Message != nil {
+		text, err := m.text(f.Message, m.scope(r))
+		if err != nil {
+			e = evaluation("message", err)
+		} else {
+			e.Message = text
+		}
+	}
+	m.fail(r, e)
 }
 
 // queue sends a step's action to its turn for slots.
@@ -250,8 +290,12 @@ func (m *Machine) startParents(r ref) {
 	if p.node == plan.None || m.state(p).status != event.Pending {
 		return
 	}
-	m.move(p, event.Running, "")
-	if n := m.node(p); n.Timeout != nil && n.Kind != ir.Step && (n.ForEach == nil || m.instance(p)) {
+	reason := ""
+	if m.inner(p) {
+		reason = m.way(p)
+	}
+	m.move(p, event.Running, reason)
+	if n := m.node(p); n.Timeout != nil && n.Kind != ir.Step && m.inner(p) {
 		due, err := m.due(n.Timeout, m.scope(p))
 		if err != nil {
 			m.doom(p, evaluation("timeout", err))

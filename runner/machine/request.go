@@ -26,7 +26,7 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 	if w.gate != work {
 		g := n.Gates[w.gate]
 		a.Gate, a.Key = g.Name, m.key(w.ref, g.Name, strconv.Itoa(d.attempts)) // it judges one attempt's result
-		sc.judging = true
+		sc.mode = gates
 		dirs := m.dirs(w.ref)
 		if g.Dir != nil {
 			dirs = []*ir.Expr{g.Dir}

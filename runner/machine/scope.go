@@ -11,15 +11,22 @@ import (
 
 // scope answers for the names that an expression of one node reads. Only what is read is built.
 type scope struct {
-	m   *Machine
-	ref ref // node None: the workflow's own attributes and outputs
-	// judging gives result: the node as its gates see it.
-	judging bool
+	m    *Machine
+	ref  ref // node None: the workflow's own attributes and outputs
+	mode mode
 	// inputs, if given, stand in for the run's: those of a child that is about to start.
 	inputs map[string]value.Value
-	// own gives result as it is, after the node's end.
-	own bool
 }
+
+// mode says what result is.
+type mode uint8
+
+const (
+	plainly mode = iota // there is none
+	gates               // the node as its gates see it: succeeded, but for them
+	ended               // the node, or the iteration, after its end
+	joins               // the group so far
+)
 
 func (m *Machine) scope(r ref) *scope { return &scope{m: m, ref: r} }
 
@@ -49,17 +56,20 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 		return m.read(m.outer(s.ref.frame, n), r.Attr)
 	case "previous":
 		if p := m.node(s.ref).Previous; p != plan.None {
-			return m.read(ref{s.ref.frame, p}, r.Name+r.Attr)
+			return m.read(m.outer(s.ref.frame, p), r.Name+r.Attr)
 		}
 		return nil, nil
 	case "each":
 		return attribute(s.eachObject, r.Name)
+	case "last":
+		return m.last(s.ref.frame, r)
+	case "iteration":
+		return iteration(s.ref.frame), nil
 	case "result":
-		if s.judging && r.Name+r.Attr == "status" {
-			return string(event.Succeeded), nil // but for the gates
-		}
-		if s.judging || s.own {
-			return m.read(s.ref, r.Name+r.Attr)
+		return s.result(r.Name + r.Attr)
+	case "total", "done", "succeeded", "failed", "skipped":
+		if s.mode == joins {
+			return m.soFar(s.ref)[r.Root], nil
 		}
 	case "attempt":
 		if d := m.state(s.ref).detail; d != nil {
@@ -126,6 +136,9 @@ func (s *scope) runObject() map[string]any {
 // eachObject is the key and value of the nearest for_each around.
 func (s *scope) eachObject() map[string]any {
 	f := s.ref.frame
+	for f.iteration > 0 {
+		f = f.up
+	}
 	if f.up == nil {
 		return nil
 	}
@@ -152,6 +165,9 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 		}
 		return o, nil
 	}
+	if !s.status.Terminal() && attr == "status" {
+		return string(event.Running), nil // a rule let somebody look before the end
+	}
 	if attr == "status" {
 		return string(s.status), nil
 	}
@@ -166,7 +182,7 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 	}
 	switch attr {
 	case "output":
-		return d.output, nil
+		return m.outputOf(r), nil
 	case "exit_code":
 		return float64(d.exit), nil
 	case "stdout":
@@ -198,8 +214,16 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 		return m.instances(r), nil
 	case "counts":
 		return m.counts(r), nil
+	case "winner":
+		if d.body != nil && d.winner() != "" {
+			return d.winner(), nil
+		}
+	case "iterations":
+		if d.body != nil && d.loop != nil {
+			return float64(d.loop.count), nil
+		}
 	}
-	return nil, nil // winner and iterations apply to nothing in this release
+	return nil, nil
 }
 
 // attributes are those of every result object.
@@ -235,12 +259,9 @@ func (m *Machine) counts(r ref) value.Value {
 	if !m.collector(r) {
 		return nil
 	}
-	d := m.detail(r)
-	t := d.tally
-	return map[string]any{
-		"total": float64(len(d.items)), "succeeded": float64(t.succeeded), "skipped": float64(t.skipped),
-		"failed": float64(t.failed + t.blocked + t.cancelled),
-	}
+	all := m.soFar(r)
+	delete(all, "done")
+	return all
 }
 
 func moment(t event.Time) value.Value {

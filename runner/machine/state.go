@@ -4,19 +4,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// frame is one activation of a region: the run itself, or one instance of a for_each.
+// frame is one activation of a region: the run itself, one instance of a for_each, or one iteration of a repeat.
 type frame struct {
-	region int
-	up     *frame // where the collector lives; nil for the run
-	key    string // of the instance: its index in digits, or a key
-	index  int    // of the instance, from 0
-	each   value.Value
-	states []state
+	region    int
+	up        *frame // where the collector or repeater lives; nil for the run
+	key       string // of the instance: its index in digits, or a key
+	index     int    // of the instance, from 0
+	iteration int    // from 1; 0 where the frame is none
+	last      *frame // the iteration before, while it is kept
+	each      value.Value
+	states    []state
 }
 
 // ref names a node in a frame. Node None is the run itself.
@@ -27,11 +30,13 @@ type ref struct {
 
 // state is what every node has, small; the rest is made when the node is released.
 type state struct {
-	status  event.Status
-	queued  bool  // waits for slots
-	open    bool  // a group whose children were released, or a for_each that was expanded
-	waiting int32 // ends that it still waits for, and one for its parent
-	bad     int32 // the number of the first node it needs that failed, plus 1
+	status    event.Status
+	queued    bool  // waits for slots
+	open      bool  // a group whose children were released, or a for_each or repeat that was begun
+	fired     bool  // it was sent to become ready
+	tolerated bool  // it failed, and that does not count
+	waiting   int32 // ends that it still waits for, and one for its parent
+	bad       int32 // the number of the first node that failed where its rule needs success, plus 1
 	*detail
 }
 
@@ -52,17 +57,25 @@ type detail struct {
 	live     *attempt
 	rejected *event.Error // the first gate that said no to this attempt
 	gate     int          // the gate that judges now
+	doom     *event.Error // why it is being ended, while what is live of it ends
+	waiters  []waiter     // nodes of inner frames that wait for this one
 	rare     *rare        // nil until it comes to one of these
+	*body                 // of groups, for_each and repeat; nil for others
+}
 
-	// Of groups and collectors:
-	remaining int // children or instances that have not ended
+// body is the part of a detail that what holds other nodes has.
+type body struct {
+	remaining int // children, instances or iterations that have not ended
+	total     int // of children or instances
 	tally     tally
 	limit     *limiter
-	doom      *event.Error // why it is being ended, while its children end
-	frames    []*frame     // instances made so far
-	items     []item       // what they are made of
-	keyed     bool         // by key rather than by index
-	waiters   []waiter     // nodes of inner frames that wait for this one
+	cause     cause    // the first failure below that counts
+	frames    []*frame // instances made so far
+	items     []item   // what they are made of
+	keyed     bool     // by key rather than by index
+	taken     int      // the case of a switch that holds, from 1; 0: none
+	join      *joining // of a node that says when it has enough
+	loop      *looping // of a repeat
 }
 
 // rare is what few nodes come to.
@@ -75,6 +88,8 @@ type rare struct {
 	feedback   string // what was said of the work that this is to do better
 	toUndo     bool   // it stands in the list of what is to be compensated
 	deadline   *deadline
+	rule       *ruling // of a node whose trigger_rule is written
+	rank       int16   // its priority, once it has asked for slots
 }
 
 func (m *Machine) rare(r ref) *rare {
@@ -104,14 +119,18 @@ func (m *Machine) newFrame(region int, up *frame, index int, it item) *frame {
 		n := &m.graph.Nodes[number]
 		s := &f.states[slot]
 		s.status, s.waiting = event.Pending, 1
-		if n.Body == region {
-			continue // an instance waits for its collector alone
+		if n.Region != region {
+			continue // an instance or iteration waits for the whole alone
+		}
+		r := ref{f, number}
+		if n.TriggerRule != "" {
+			m.rare(r).rule = &ruling{total: int32(len(n.Awaits))}
 		}
 		for _, a := range n.Awaits {
 			if on := &m.graph.Nodes[a.Node]; on.Region == region {
 				s.waiting++
 			} else {
-				m.awaitOuter(ref{f, number}, s, a)
+				m.awaitOuter(r, s, a)
 			}
 		}
 	}
@@ -122,14 +141,11 @@ func (m *Machine) newFrame(region int, up *frame, index int, it item) *frame {
 // beforehand.
 func (m *Machine) awaitOuter(r ref, s *state, a plan.Await) {
 	outer := m.outer(r.frame, a.Node)
-	o := m.state(outer)
-	if o.status.Terminal() {
-		if a.Needs && o.status.Bad() && s.bad == 0 {
-			s.bad = int32(a.Node) + 1
-		}
+	s.waiting++
+	if o := m.state(outer); o.status.Terminal() {
+		m.arrived(r, ending{a.Node, a.Needs, o.status, o.tolerated})
 		return
 	}
-	s.waiting++
 	d := m.detail(outer)
 	d.waiters = append(d.waiters, waiter{r, a.Needs})
 }
@@ -145,40 +161,54 @@ func (m *Machine) outer(f *frame, node int) ref {
 func (m *Machine) node(r ref) *plan.Node { return &m.graph.Nodes[r.node] }
 
 // instance tells that r is one instance of a for_each rather than the whole.
-func (m *Machine) instance(r ref) bool {
-	return r.frame.up != nil && m.graph.Nodes[r.node].Body == r.frame.region
-}
+func (m *Machine) instance(r ref) bool { return m.graph.Nodes[r.node].Body == r.frame.region }
 
 // collector tells that r is a for_each as a whole.
 func (m *Machine) collector(r ref) bool {
-	return m.graph.Nodes[r.node].Body != plan.None && !m.instance(r)
+	n := &m.graph.Nodes[r.node]
+	return n.Body != plan.None && n.Region == r.frame.region
 }
+
+// iteration tells that r is one iteration of a repeat rather than the whole.
+func (m *Machine) iteration(r ref) bool { return m.graph.Nodes[r.node].Loop == r.frame.region }
+
+// repeater tells that r is a repeat as a whole: of the node, or of an instance of it.
+func (m *Machine) repeater(r ref) bool {
+	n := &m.graph.Nodes[r.node]
+	return n.Loop != plan.None && n.Loop != r.frame.region && (n.Body == plan.None || n.Body == r.frame.region)
+}
+
+// inner tells that r is where the node does its work, and not the whole of instances or iterations of it.
+func (m *Machine) inner(r ref) bool { return m.graph.Nodes[r.node].Inner == r.frame.region }
 
 func (m *Machine) state(r ref) *state {
-	n := &m.graph.Nodes[r.node]
-	if n.Body == r.frame.region {
-		return &r.frame.states[0]
+	if n := &m.graph.Nodes[r.node]; n.Region == r.frame.region {
+		return &r.frame.states[n.Slot]
 	}
-	return &r.frame.states[n.Slot]
+	return &r.frame.states[0]
 }
 
-// parent is what r lies in: its collector, its group, or the run.
+// parent is what r lies in: its collector or repeater, its group, or the run.
 func (m *Machine) parent(r ref) ref {
-	if m.instance(r) {
-		return ref{r.frame.up, r.node}
+	if n := &m.graph.Nodes[r.node]; n.Region == r.frame.region {
+		return ref{r.frame, n.Parent}
 	}
-	return ref{r.frame, m.node(r).Parent}
+	return ref{r.frame.up, r.node}
 }
 
 func (m *Machine) detail(r ref) *detail {
 	s := m.state(r)
 	if s.detail == nil {
 		s.detail = &detail{path: m.path(r), exit: -1}
+		if n := m.node(r); n.Kind != ir.Step || n.Inner != r.frame.region {
+			s.body = &body{}
+		}
 	}
 	return s.detail
 }
 
-// path is the instance's identity everywhere: names of the groups it lies in, and keys of instances, as in build/api[3].
+// path is the instance's identity everywhere: names of the groups it lies in, keys of instances, and numbers of iterations,
+// as in build/api[3]/i2.
 func (m *Machine) path(r ref) string {
 	if r.node == plan.None {
 		return ""
@@ -189,6 +219,9 @@ func (m *Machine) path(r ref) string {
 	up := m.path(m.parent(r))
 	if m.instance(r) {
 		return up + "[" + quoteKey(r.frame.key) + "]"
+	}
+	if m.iteration(r) {
+		return up + "/i" + strconv.Itoa(r.frame.iteration)
 	}
 	if up == "" {
 		return m.node(r).Name
@@ -209,9 +242,15 @@ func quoteKey(key string) string {
 
 // result is what the world may see of a node that has come to something.
 func (m *Machine) result(r ref) *event.Result {
-	d := m.detail(r)
-	return &event.Result{
+	s := m.state(r)
+	d := s.detail
+	res := &event.Result{
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished, Computed: d.computed,
+		Tolerated: s.tolerated,
 	}
+	if d.body != nil {
+		res.Winner, res.Iterations = d.winner(), d.iterations()
+	}
+	return res
 }

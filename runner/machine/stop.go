@@ -94,21 +94,14 @@ func (m *Machine) stop(s *stop) {
 // sweepAll ends all that lives in this phase; what runs "always" only once the run is abandoned.
 func (m *Machine) sweepAll() {
 	m.agenda.push(task{do: doSweepBelow, ref: ref{m.root, plan.None}, reason: m.whyStopped(), hard: m.abandoned})
-	for _, r := range m.detached {
-		m.agenda.push(task{do: doSweep, ref: r, reason: m.whyStopped(), hard: m.abandoned})
+	for _, r := range m.strays {
+		m.agenda.push(task{do: doSweepBelow, ref: r, reason: m.whyStopped(), hard: m.abandoned})
 	}
 }
 
 // halted tells that a stop keeps a node from starting anything.
 func (m *Machine) halted(r ref) bool {
 	return m.abandoned || m.stopping != nil && !m.node(r).Always
-}
-
-// detach lets a node go on though what it lies in is about to end: the run waits for it, and its end counts for nothing.
-// It is called before that end, and account calls oneLess when the node has ended.
-func (m *Machine) detach(r ref) {
-	m.detached = append(m.detached, r)
-	m.remaining++
 }
 
 // abandon ends the run at once: all that is in flight is forgotten, and neither compensations nor finally run. Children
@@ -152,12 +145,9 @@ func (m *Machine) sweep(t task) {
 		m.finish(t.ref, event.Cancelled, t.reason)
 	case d.live != nil:
 		m.askToEnd(d.live, t.reason)
-	case s.open && d.remaining > 0:
-		if d.frames != nil { // instances that were not made yet never will be
-			never := len(d.items) - len(d.frames)
-			d.items = d.items[:len(d.frames)]
-			d.tally.cancelled += never
-			if d.remaining -= never; d.remaining == 0 {
+	case s.open && d.remaining > 0 && (d.join == nil || !d.join.detached):
+		if never := m.unmade(d); never > 0 { // instances that were not made yet never will be
+			if d.tally.cancelled += int32(never); d.remaining == 0 {
 				m.agenda.push(task{do: doCollect, ref: t.ref})
 			}
 		}
@@ -182,19 +172,9 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 
 // sweepBelow sends the next child or instance to be swept.
 func (m *Machine) sweepBelow(t task) {
-	child := ref{t.ref.frame, plan.None}
-	if t.ref.node != plan.None && m.node(t.ref).ForEach != nil && !m.instance(t.ref) {
-		frames := m.detail(t.ref).frames
-		if t.cursor == len(frames) {
-			return
-		}
-		child = ref{frames[t.cursor], t.ref.node}
-	} else {
-		below := m.below(t.ref)
-		if t.cursor == len(below) {
-			return
-		}
-		child.node = below[t.cursor]
+	child, ok := m.childAt(t.ref, t.cursor)
+	if !ok {
+		return
 	}
 	m.agenda.push(task{do: doSweep, ref: child, reason: t.reason, hard: t.hard})
 	t.cursor++
@@ -217,14 +197,36 @@ func (m *Machine) whyStopped() string {
 	return m.stopping.reason
 }
 
+// childAt is what lies below r at a place: a child, an instance, or the iteration at hand.
+func (m *Machine) childAt(r ref, at int) (ref, bool) {
+	switch {
+	case r.node != plan.None && m.collector(r):
+		if frames := m.detail(r).frames; at < len(frames) {
+			return ref{frames[at], r.node}, true
+		}
+	case r.node != plan.None && m.repeater(r):
+		if l := m.detail(r).loop; l != nil && l.frame != nil && at == 0 {
+			return ref{l.frame, r.node}, true
+		}
+	default:
+		if below := m.below(r); at < len(below) {
+			return ref{r.frame, below[at]}, true
+		}
+	}
+	return ref{}, false
+}
+
 // whyCancelled says in words what ended an attempt from outside.
 func (m *Machine) whyCancelled(r ref) string {
 	if m.abandoned || m.stopping != nil {
 		return m.whyStopped()
 	}
 	for p := m.parent(r); p.node != plan.None; p = m.parent(p) {
-		if d := m.detail(p); d.doom != nil {
+		switch d := m.detail(p); {
+		case d.doom != nil:
 			return fmt.Sprintf("%q is ending: %s", m.node(p).Name, d.doom.Message)
+		case d.join != nil && d.join.decided:
+			return fmt.Sprintf("%q does not need it any more", m.node(p).Name)
 		}
 	}
 	return "cancelled"

@@ -1,19 +1,14 @@
 package machine
 
-import (
-	"fmt"
-	"strings"
+import "github.com/flowrun/flowrun/runner/event"
 
-	"github.com/flowrun/flowrun/runner/event"
-)
-
-// tally counts ends by status.
+// tally counts the ends of children or instances by status. Failures that were tolerated are among the failed.
 type tally struct {
-	succeeded, failed, skipped, blocked, cancelled int
-	firstBad                                       string
+	succeeded, failed, tolerated, skipped, blocked, cancelled int32
+	firstBad                                                  string
 }
 
-func (t *tally) count(s event.Status, path string) {
+func (t *tally) count(s event.Status, tolerated bool, path string) {
 	switch s {
 	case event.Succeeded:
 		t.succeeded++
@@ -26,20 +21,24 @@ func (t *tally) count(s event.Status, path string) {
 	case event.Cancelled:
 		t.cancelled++
 	}
-	if s.Bad() && t.firstBad == "" {
+	switch {
+	case tolerated:
+		t.tolerated++
+	case s.Bad() && t.firstBad == "":
 		t.firstBad = path
 	}
 }
 
+// bad is how many count against what they lie in.
+func (t *tally) bad() int32 { return t.failed - t.tolerated + t.blocked + t.cancelled }
+
+// words say what went wrong.
 func (t *tally) words() string {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		word string
-	}{{t.failed, "failed"}, {t.blocked, "blocked"}, {t.cancelled, "cancelled"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return list("nothing", count{t.failed - t.tolerated, "failed"}, count{t.blocked, "blocked"}, count{t.cancelled, "cancelled"}) + "; first " + t.firstBad
+}
+
+// all says how everything ended.
+func (t *tally) all() string {
+	return list("nothing ended", count{t.succeeded, "succeeded"}, count{t.failed, "failed"}, count{t.skipped, "skipped"},
+		count{t.blocked, "blocked"}, count{t.cancelled, "cancelled"})
 }

@@ -76,6 +76,8 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		m.deliver(t.ref)
 	case "backoff":
 		m.try(t.ref)
+	case "repeat":
+		m.agenda.push(task{do: doIterate, ref: t.ref})
 	case "timeout":
 		if d.live != nil {
 			m.expireChild(d.live)

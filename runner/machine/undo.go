@@ -51,7 +51,7 @@ func (m *Machine) undoing(r ref) (*event.Attempt, *event.Error) {
 	a := &event.Attempt{Node: d.path, Name: m.node(r).Name, Attempt: d.attempts, Compensate: true, Run: m.run.Run,
 		Workflow: m.run.Workflow, Base: m.run.Env, Key: m.key(r, "compensate")}
 	sc := m.scope(r)
-	sc.own = true
+	sc.mode = ended
 	env, dirs := append(m.envs(r), c.Env), append([]*ir.Expr{c.Dir}, m.dirs(r)...)
 	return a, m.fill(a, sc, env, dirs, &c.Run, c.Timeout)
 }

@@ -1,10 +1,12 @@
 // Package plan turns one workflow of a program into the dense graph that the machine runs: nodes by number, regions,
 // resolved dependencies.
 //
-// A region is what is made once per activation: region 0 is the run itself, and every node with for_each owns a region
-// that holds the node (as an instance) and all below it that has no region of its own. A node with for_each so appears
-// twice: in its parent's region as the collector that makes instances and gathers their outputs, and in slot 0 of its
-// own region as the instance. A frame, in the machine, is one activation of a region: a slice of states by slot.
+// A region is what is made once per activation: region 0 is the run itself, and every node with for_each or repeat owns a
+// region that holds the node (as an instance, or as an iteration) and all below it that has no region of its own. Such a
+// node so appears twice, or three times if it has both: in its parent's region as the collector that makes instances and
+// gathers their outputs, in slot 0 of the region of its instances as the repeater that makes iterations one after the
+// other, and in slot 0 of the region of its iterations. A frame, in the machine, is one activation of a region: a slice
+// of states by slot.
 //
 // A graph is immutable and safe to share. The package does no I/O and knows no machine. Enter at [Build].
 package plan
@@ -34,7 +36,7 @@ type Graph struct {
 
 // Region is a part of the graph that is activated together.
 type Region struct {
-	Owner int   // the node with for_each; None for the run
+	Owner int   // the node with for_each or repeat; None for the run
 	Nodes []int // by slot
 }
 
@@ -43,9 +45,11 @@ type Node struct {
 	*ir.Node
 	Number   int
 	Parent   int // the enclosing group; None at the top
-	Region   int // where its state lives
+	Region   int // where its state lives; of a node with for_each or repeat, that of the whole
 	Slot     int // its place in frames of that region
 	Body     int // the region of its instances; None without for_each
+	Loop     int // the region of its iterations; None without repeat
+	Inner    int // the innermost of Region, Body and Loop: where it does its work, and its children live
 	Below    []int
 	Previous int // the sibling before in a sequence, or None
 	// Awaits are the nodes whose end this one waits for, in order of their numbers.
@@ -61,7 +65,20 @@ type Node struct {
 	Always bool
 	// Others are the agents that are asked after Agent, in order.
 	Others []*ir.Agent
+	// Requires are the conditions that must hold before it starts.
+	Requires []Require
+	// Ranked is the nearest node, from this one outwards, that has a priority; None if there is none.
+	Ranked int
 }
+
+// Require is a condition of a node; one that reads each is asked for every instance.
+type Require struct {
+	*ir.Require
+	PerInstance bool
+}
+
+// Joins tells whether the node says itself when it has enough of its children or instances.
+func (n *Node) Joins() bool { return n.Join != nil || n.Losers != "" }
 
 // Await is one edge. Needs tells that the node must not have failed; otherwise its end is all that counts.
 type Await struct {
@@ -97,15 +114,28 @@ func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
 		n := &nodes[i]
 		id := len(g.Nodes)
 		numbers[i], g.numbers[n.Name] = id, id
-		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.place(region, id), Body: None, Previous: previous})
+		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.place(region, id), Body: None, Loop: None, Previous: previous, Ranked: None})
 		g.Nodes[id].Always = n.TriggerRule == ir.Always || parent != None && g.Nodes[parent].Always
 		inner := region
 		if n.ForEach != nil {
-			inner = len(g.Regions)
-			g.Regions = append(g.Regions, Region{Owner: id})
-			g.place(inner, id)
+			inner = g.region(id)
 			g.Nodes[id].Body = inner
 			g.Nodes[id].WhenPerInstance = n.When != nil && reads(n.When, "each")
+		}
+		if n.Repeat != nil {
+			inner = g.region(id)
+			g.Nodes[id].Loop = inner
+		}
+		g.Nodes[id].Inner = inner
+		switch {
+		case n.Priority != nil:
+			g.Nodes[id].Ranked = id
+		case parent != None:
+			g.Nodes[id].Ranked = g.Nodes[parent].Ranked
+		}
+		for j := range n.Require {
+			q := &n.Require[j]
+			g.Nodes[id].Requires = append(g.Nodes[id].Requires, Require{q, n.ForEach != nil && reads(&q.Condition, "each")})
 		}
 		g.Nodes[id].Below = g.add(n.Children, id, inner, n.Kind == ir.Sequence)
 		if ordered {
@@ -113,6 +143,13 @@ func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
 		}
 	}
 	return numbers
+}
+
+// region makes a region of a node's own, with the node in slot 0.
+func (g *Graph) region(owner int) int {
+	g.Regions = append(g.Regions, Region{Owner: owner})
+	g.place(len(g.Regions)-1, owner)
+	return len(g.Regions) - 1
 }
 
 func (g *Graph) place(region, id int) int {

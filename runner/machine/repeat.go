@@ -1,0 +1,117 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// MaxIterations bounds one repeat.
+const MaxIterations = 100_000
+
+// looping is where a repeat stands. The frame at hand keeps the one before it, and no others are kept.
+type looping struct {
+	max   int
+	count int // iterations begun
+	frame *frame
+}
+
+func (b *body) iterations() int {
+	if b.loop == nil {
+		return 0
+	}
+	return b.loop.count
+}
+
+// loop begins a repeat.
+func (m *Machine) loop(r ref) {
+	most, err := m.number(&m.node(r).Repeat.Max, m.scope(r), 0, MaxIterations)
+	if err != nil {
+		m.fail(r, evaluation("repeat.max", err))
+		return
+	}
+	s := m.state(r)
+	s.open = true
+	m.detail(r).loop = &looping{max: most}
+	m.agenda.push(task{do: doIterate, ref: r})
+}
+
+// iterate makes the next iteration.
+func (m *Machine) iterate(r ref) {
+	s := m.state(r)
+	if s.status.Terminal() {
+		return
+	}
+	l := s.loop
+	l.count++
+	f := m.newFrame(m.node(r).Loop, r.frame, 0, item{})
+	f.iteration, f.last = l.count, l.frame
+	if f.last != nil {
+		f.last.last = nil
+	}
+	l.frame = f
+	s.remaining, s.tally, s.cause = 1, tally{}, cause{}
+	m.arrived(ref{f, r.node}, released)
+}
+
+// iterated decides after an iteration whether another follows. What was cancelled or blocked would be so again.
+func (m *Machine) iterated(r ref) {
+	d := m.state(r).detail
+	l, n := d.loop, m.node(r)
+	last := ref{l.frame, r.node}
+	status := m.state(last).status
+	switch {
+	case status == event.Cancelled || status == event.Blocked:
+		m.finish(r, status, fmt.Sprintf("iteration %d %s", l.count, verb(status)))
+		return
+	case m.halted(r):
+		m.lastOf(r, last)
+		return
+	case n.Repeat.Until == nil:
+		if status == event.FailedS || l.count == l.max {
+			m.lastOf(r, last)
+			return
+		}
+	default:
+		sc := m.scope(last)
+		sc.mode = ended
+		holds, err := m.holds(n.Repeat.Until, sc)
+		switch {
+		case err != nil:
+			m.fail(r, evaluation("until", err))
+			return
+		case holds:
+			m.lastOf(r, last)
+			return
+		case l.count == l.max:
+			m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "limit", ExitCode: -1,
+				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, n.Repeat.Until.Text)})
+			return
+		}
+	}
+	m.another(r)
+}
+
+// lastOf ends a repeat as its last iteration ended.
+func (m *Machine) lastOf(r, last ref) {
+	d, from := m.detail(r), m.state(last)
+	d.exit, d.streams, d.attempts, d.agent, d.err = from.exit, from.streams, from.attempts, from.agent, from.err
+	d.output, d.computed = from.output, from.computed
+	m.finish(r, from.status, "")
+}
+
+// another waits as long as the file says and makes another iteration.
+func (m *Machine) another(r ref) {
+	delay := m.node(r).Repeat.Delay
+	if delay == nil {
+		m.agenda.push(task{do: doIterate, ref: r})
+		return
+	}
+	due, err := m.due(delay, m.scope(ref{m.state(r).loop.frame, r.node}))
+	if err != nil {
+		m.fail(r, evaluation("repeat.delay", err))
+		return
+	}
+	m.move(r, event.Waiting, fmt.Sprintf("iteration %d starts at %s", m.state(r).loop.count+1, due))
+	m.setTimer(r, due, "repeat")
+}

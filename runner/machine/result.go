@@ -1,0 +1,76 @@
+package machine
+
+import (
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// result is the node's own result, where there is one to judge.
+func (s *scope) result(attr string) (value.Value, error) {
+	m := s.m
+	switch {
+	case s.mode == plainly:
+		return nil, nil
+	case s.mode == ended:
+		return m.read(s.ref, attr)
+	case attr == "":
+		o := make(map[string]any, len(attributes))
+		for _, a := range attributes {
+			v, err := s.result(a)
+			if err != nil {
+				return nil, err
+			}
+			o[a] = v
+		}
+		return o, nil
+	case attr == "output" && s.mode == joins:
+		return m.gather(s.ref), nil
+	case attr == "output":
+		return m.detail(s.ref).output, nil
+	case attr == "status" && s.mode == gates:
+		return string(event.Succeeded), nil
+	}
+	return m.read(s.ref, attr)
+}
+
+// soFar counts the children or instances of a node, as a join sees them.
+func (m *Machine) soFar(r ref) map[string]any {
+	d := m.detail(r)
+	t := &d.tally
+	return map[string]any{
+		"total": float64(d.total), "done": float64(d.total - d.remaining), "succeeded": float64(t.succeeded),
+		"failed": float64(t.failed + t.blocked + t.cancelled), "skipped": float64(t.skipped),
+	}
+}
+
+// last reads a node as it was in the iteration before, of the nearest repeat that it lies in or that it is. In the first
+// iteration there is nothing.
+func (m *Machine) last(f *frame, r ir.Ref) (value.Value, error) {
+	number := m.graph.Number(r.Name)
+	if number == plan.None {
+		return nil, nil
+	}
+	n := &m.graph.Nodes[number]
+	for ; f != nil; f = f.up {
+		if f.iteration == 0 || f.region != n.Region && f.region != n.Loop {
+			continue
+		}
+		if f.last == nil {
+			return nil, nil
+		}
+		return m.read(ref{f.last, number}, r.Attr)
+	}
+	return nil, nil
+}
+
+// iteration is the number of the nearest one around, from 1.
+func iteration(f *frame) value.Value {
+	for ; f != nil; f = f.up {
+		if f.iteration > 0 {
+			return float64(f.iteration)
+		}
+	}
+	return nil
+}
