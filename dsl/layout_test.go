@@ -28,8 +28,7 @@ func disturb(seed uint64, src []byte, lines bool) []byte {
 	for i, t := range tokens {
 		gap := string(src[at:t.Range.Start.Byte])
 		at = t.Range.End.Byte
-		starts := t.Type == hclsyntax.TokenOQuote || t.Type == hclsyntax.TokenOHeredoc
-		if text == 0 || starts && text == 1 {
+		if text == 0 {
 			switch {
 			case i == 0 || tokens[i-1].Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenNewline:
 				gap = pick("", " ", "\t", "     ")

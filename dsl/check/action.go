@@ -22,14 +22,16 @@ func (c *checker) action(n *Node) {
 			found, places = append(found, name), append(places, a.Range)
 		}
 	}
-	if b := n.Inner("wait"); b != nil {
-		found, places = append(found, "wait"), append(places, b.Src.Range)
+	for _, kind := range []string{"wait", "fail", "end"} {
+		if b := n.Inner(kind); b != nil {
+			found, places = append(found, kind), append(places, b.Src.Range)
+		}
 	}
 	switch {
 	case len(found) == 0:
 		if !n.stray {
 			c.report(diag.Diagnostic{Code: "F0125", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("Nothing to do in %s", n.Words()),
-				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …  or  wait { duration = \"5s\" }."})
+				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …,  or a block wait, fail or end."})
 		}
 		return
 	case len(found) > 1:
@@ -45,7 +47,7 @@ func (c *checker) action(n *Node) {
 				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", either(actions))})
 		}
 	}
-	if b := n.Inner("retry"); b != nil && (found[0] == "value" || found[0] == "wait") {
+	if b := n.Inner("retry"); b != nil && !contains([]string{"run", "agent"}, found[0]) {
 		c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("retry has no effect with %s", found[0]),
 			Detail: "It makes attempts again, and only run and agent make attempts. Remove it, or change the action."})
 	}

@@ -48,7 +48,7 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 			continue
 		}
 		if m.Nullable && !m.IsAny() {
-			list = append(list, diag.Diagnostic{Code: "F0229", Subject: at, Summary: fmt.Sprintf("Argument %d of %s may be null", i, what),
+			list = append(list, diag.Diagnostic{Code: "F0229", Subject: at, Summary: fmt.Sprintf("Argument %d of %s may be null: %.60s", i, what, text),
 				Detail: fmt.Sprintf("Say what to use then: coalesce(%s, \"…\").", text)})
 		}
 	}

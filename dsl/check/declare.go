@@ -133,15 +133,13 @@ func nameRange(b *Block) diag.Range {
 func (c *checker) nodes(w *Workflow) {
 	w.ByName = map[string]*Node{}
 	books := map[string]book{"input": {}, "node": {}, "output": {}}
-	var add func(parent *Node, blocks []*Block) []*Node
-	add = func(parent *Node, blocks []*Block) (out []*Node) {
+	var add func(parent *Node, number int, blocks []*Block) []*Node
+	add = func(parent *Node, number int, blocks []*Block) (out []*Node) {
 		for _, b := range blocks {
-			switch b.Schema.Kind {
-			case "step", "sequence", "parallel":
-			default:
+			if !isNode(b) {
 				continue
 			}
-			n := &Node{Block: b, Parent: parent, index: len(w.All)}
+			n := &Node{Block: b, Parent: parent, Case: number, index: len(w.All)}
 			if parent != nil {
 				n.Depth = parent.Depth + 1
 				if parent.Schema.Kind == "sequence" && len(out) > 0 {
@@ -154,8 +152,15 @@ func (c *checker) nodes(w *Workflow) {
 				w.ByName[b.Name] = n
 				w.names = append(w.names, b.Name)
 			}
+			if b.Schema.Kind == "switch" {
+				for i, way := range n.Cases() {
+					n.Children = append(n.Children, add(n, i+1, way.Blocks)...)
+				}
+				c.cases(n)
+				continue
+			}
 			if b.Schema.Kind != "step" {
-				n.Children = add(n, b.Blocks)
+				n.Children = add(n, 0, b.Blocks)
 				if len(n.Children) == 0 && !b.stray {
 					c.report(diag.Diagnostic{Code: "F0113", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No steps in %s", b.Words()),
 						Detail: "A group does what its steps do. Put steps into it, or remove it."})
@@ -181,7 +186,7 @@ func (c *checker) nodes(w *Workflow) {
 			w.Outputs = append(w.Outputs, b)
 		}
 	}
-	w.Nodes = add(nil, w.Blocks)
+	w.Nodes = add(nil, 0, w.Blocks)
 	if len(w.Nodes) == 0 && !w.stray {
 		c.report(diag.Diagnostic{Code: "F0114", Subject: w.Src.Header, Context: w.Words(), Summary: fmt.Sprintf("No steps in %s", w.Words()),
 			Detail: "A workflow needs something to do: step \"NAME\" { run = [\"PROGRAM\"] }."})

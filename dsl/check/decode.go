@@ -24,7 +24,14 @@ func (c *checker) decode(src *syntax.Block, s *schema.Block) *Block {
 	b.Blocks = c.inner(b, &src.Body, s, b.Words())
 	b.stray = b.stray || len(b.Blocks) < len(src.Body.Blocks)
 	for i := range s.Attrs {
-		if a := &s.Attrs[i]; a.Required && !b.stray && b.Attrs[a.Name] == nil && src.Body.Attr(a.Name) == nil {
+		a := &s.Attrs[i]
+		if !a.Required || b.stray || b.Attrs[a.Name] != nil || src.Body.Attr(a.Name) != nil {
+			continue
+		}
+		if s.Kind == "repeat" {
+			c.report(diag.Diagnostic{Code: "F0266", Subject: src.Header, Context: b.Words(), Summary: "Repeat without a bound",
+				Detail: "A condition may never hold, and a run must end. Say how many iterations there may be at most:  max = 10."})
+		} else {
 			c.report(diag.Diagnostic{Code: "F0106", Subject: src.Header, Context: b.Words(),
 				Summary: fmt.Sprintf("Missing attribute %q in %s", a.Name, b.Words()), Detail: "It is required. " + a.Doc + takes(a)})
 		}

@@ -59,7 +59,7 @@ func (c *checker) depend(w *Workflow, n *Node) (uses []use) {
 	}
 	n.each(func(a *Attr, e *ir.Expr) {
 		for _, r := range e.Reads {
-			if r.Root == "step" {
+			if to := w.ByName[r.Name]; r.Root == "step" && !(to != nil && n.holds(to) && looksInside[a.Src.Name]) {
 				add(r.Name, needing[r.Attr], func() diag.Range { return a.locate(r.Name) })
 			}
 		}
@@ -80,16 +80,18 @@ func (c *checker) depend(w *Workflow, n *Node) (uses []use) {
 	return out
 }
 
-// each calls f with every checked expression of the node itself: its attributes, its retry, wait and gates, but not its children's.
+// each calls f with every checked expression of the node itself: its attributes and the blocks in it, but not its children's.
 func (n *Node) each(f func(*Attr, *ir.Expr)) {
 	walk(n.Block, f)
 	for _, b := range n.Blocks {
-		switch b.Schema.Kind {
-		case "retry", "wait", "gate":
+		if !isNode(b) {
 			walk(b, f)
 		}
 	}
 }
+
+// looksInside are the attributes of a group that are asked when its nodes, or some of them, have ended, and may name them.
+var looksInside = map[string]bool{"until": true, "join": true}
 
 func walk(b *Block, f func(*Attr, *ir.Expr)) {
 	for _, src := range b.Src.Body.Attrs {

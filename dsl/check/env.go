@@ -19,7 +19,11 @@ const (
 	inOutput                // its outputs
 	once                    // attributes of a node that are evaluated once, in the scope around it: for_each, max_concurrency
 	inWhen                  // a node's condition
-	perNode                 // evaluated once for an instance: timeout, value, wait
+	inJoin                  // its join
+	atStart                 // evaluated once for an instance, before its iterations: require, priority, deadline, repeat
+	inUntil                 // repeat.until
+	perNode                 // evaluated once for an iteration: timeout, value, wait
+	inDegrade               // degrade.output
 	perAttempt              // evaluated for each attempt: run, task, with, env, dir
 	inRetry                 // retry.when
 	inGate                  // a gate's attributes
@@ -66,19 +70,21 @@ const (
 	notStep      = "Steps have no results yet where this is evaluated."
 	notInput     = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
 	notRun       = "No run exists where this is evaluated."
-	notIteration = "iteration counts the rounds of a repeat, which is not carried out by this release yet."
-	notLast      = "last is the round before of a repeat, which is not carried out by this release yet."
+	notIteration = "iteration counts from 1 inside a repeat; there is none around this place."
+	notInWhen    = "when is asked before the iterations of the node. Read iteration in what the node does, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
+	notLast      = "last is the iteration before of a repeat; there is none around this place."
+	notCounted   = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
 	notFeedback  = "feedback is what a gate says to the next attempt with on_fail = \"retry\", which is not carried out by this release yet."
 	notEnded     = "It is known at the end of the run: outputs of the workflow can read it. What has become of a node is step.NAME.status."
-	notPicked    = "It names who won where a node picks one of several, which is not carried out by this release yet."
-	notRepeated  = "It counts the rounds of a repeat, which is not carried out by this release yet."
+	notPicked    = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
+	notRepeated  = "It counts the iterations of a repeat, and is null for a node without one."
 	notFixed     = "A default is fixed before anything is known; write the value out."
 )
 
 func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
 
 func resultRoot(what string, t value.Type) *expr.Root {
-	return &expr.Root{What: what, Type: t, HiddenAttrs: laterAttrs}
+	return &expr.Root{What: what, Type: t, Absent: absentAttrs}
 }
 
 // makeGlobals builds the roots that all workflows share. Types of locals are filled in as they become known.
@@ -108,6 +114,9 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
 		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback,
 	}}
+	for _, name := range counts {
+		e.Hidden[name] = notCounted
+	}
 	for _, rs := range []roots{c.global, more} {
 		for n, r := range rs {
 			e.Roots[n] = r
@@ -139,17 +148,19 @@ type envKey struct {
 	each  *Node // whose for_each gives each
 	prev  *Node // the sibling before
 	first bool  // the first of a sequence: previous is null
-	self  *Node // whose result a gate judges, or who sees its group from inside
+	self  *Node // whose result a gate judges, or who sees other nodes in its own way
+	round *Node // whose iteration counts
 }
 
 // envAt returns the environment of a place in a node; n is nil for the workflow itself.
 func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	k := envKey{where: at}
 	if n != nil {
-		k.each = eachOf(n, at == once)
+		k.each = eachOf(n, at == once || at == inJoin && n.attr("for_each") != nil)
+		k.round = repeatOf(n, at <= atStart || at == inDegrade)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
-		if at == inGate || n.knowsMore(at) {
+		if at == inGate || at == inUntil || at == inJoin || n.seesOwn(at) {
 			k.self = n
 		}
 	}
@@ -172,6 +183,12 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	case k.first:
 		more["previous"] = resultRoot("previous", anyResult.OrNull())
 	}
+	if k.round != nil {
+		if at != inWhen {
+			more["iteration"] = root("iteration", value.IntType)
+		}
+		more["last"] = w.last(k.round)
+	}
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)
 		more["error"] = root("error", errorType.OrNull())
@@ -181,8 +198,18 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		more["error"] = root("error", errorInRules)
 	case inGate:
 		more["result"] = resultRoot("result", n.judged())
+	case inUntil:
+		more["result"] = resultRoot("result", uncertain(n.judged()))
+	case inJoin:
+		maps.Copy(more, joinRoots(n.joinedResult()))
+	case inDegrade:
+		more["attempt"], more["error"] = root("attempt", value.IntType), root("error", errorType)
 	}
-	e := c.env(more, map[string]string{"step": "An attribute of the workflow is evaluated before any step has run."})
+	why := map[string]string{"step": "An attribute of the workflow is evaluated before any step has run."}
+	if at == inWhen {
+		why["iteration"] = notInWhen
+	}
+	e := c.env(more, why)
 	w.envs[k] = e
 	return e
 }

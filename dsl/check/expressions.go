@@ -53,6 +53,8 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 		a.Expr, list = expr.Condition(a.Src.Expr, a.Src.File.Src, env)
 	case schema.Command:
 		list = c.command(a, env)
+	case schema.Join:
+		list = c.join(a, env)
 	case schema.Env:
 		list = c.environment(a, env)
 	}

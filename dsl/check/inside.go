@@ -17,19 +17,26 @@ func (n *Node) knowsMore(at where) bool {
 		return false
 	}
 	for p := n; p != nil; p = p.Parent {
-		if p.attr("when") != nil && (p != n || at > inWhen) {
+		if p.Case > 0 || p.attr("when") != nil && (p != n || at > inWhen) {
 			return true
 		}
 	}
 	return false
 }
 
+// seesOwn tells whether a place in the node sees other nodes in a way of its own: it knows more, its trigger rule lets it
+// start after failures, or it looks at what is inside it.
+func (n *Node) seesOwn(at where) bool {
+	return n.knowsMore(at) || (n.lenient() || at == inUntil || at == inJoin) && n.readsSteps(at == inWhen)
+}
+
 // readsSteps tells whether the text of the node's expressions, its condition's or all others', may read a step. Most
 // don't, and an environment of their own would cost them more than all else.
 func (n *Node) readsSteps(when bool) bool {
 	found := false
-	n.texts(func(a *syntax.Attr, src []byte) {
-		found = found || (a.Name == "when") == when && a.Name != "depends_on" && bytes.Contains(src, []byte("step"))
+	n.texts(func(b *Block, a *syntax.Attr, src []byte) {
+		own := b == n.Block && a.Name == "when"
+		found = found || own == when && a.Name != "depends_on" && bytes.Contains(src, []byte("step"))
 	})
 	return found
 }
@@ -40,7 +47,7 @@ func (n *Node) readsSteps(when bool) bool {
 // suggested.
 func (w *Workflow) steps(n *Node, at where) *expr.Root {
 	all := w.roots["step"]
-	if n == nil || !n.knowsMore(at) {
+	if n == nil || !n.seesOwn(at) {
 		return all
 	}
 	asked := n.asked(at)
@@ -50,10 +57,14 @@ func (w *Workflow) steps(n *Node, at where) *expr.Root {
 			word = diag.Nearest(word, w.names)
 		}
 		if to := w.ByName[word]; to != nil {
-			names[word] = certain(w.resultFor(to, n), asked[word])
+			t := w.resultFor(to, n)
+			if n.lenient() || n.holds(to) {
+				t = uncertain(t)
+			}
+			names[word] = certain(t, asked[word])
 		}
 	})
-	return &expr.Root{What: all.What, Names: names, HiddenAttrs: all.HiddenAttrs, Decl: all.Decl}
+	return &expr.Root{What: all.What, Names: names, Absent: all.Absent, Decl: all.Decl}
 }
 
 // asked lists the attributes of other nodes that the conditions on and around a node read: step.X.status in a when.
@@ -61,18 +72,27 @@ func (n *Node) asked(at where) map[string][]string {
 	out := map[string][]string{}
 	for p := n; p != nil; p = p.Parent {
 		a := p.attr("when")
-		if a == nil || p == n && at <= inWhen {
-			continue
+		if a != nil && (p != n || at > inWhen) {
+			asks(a, out)
 		}
-		two, one := "", ""
-		words(a.Src.File.Text(a.Src.Expr), func(word string) {
-			if two == "step" {
-				out[one] = append(out[one], word)
+		if p.Case > 0 {
+			if a := p.Parent.Cases()[p.Case-1].attr("when"); a != nil {
+				asks(a, out)
 			}
-			two, one = one, word
-		})
+		}
 	}
 	return out
+}
+
+// asks adds what a condition reads of other nodes.
+func asks(a *Attr, out map[string][]string) {
+	two, one := "", ""
+	words(a.Src.File.Text(a.Src.Expr), func(word string) {
+		if two == "step" {
+			out[one] = append(out[one], word)
+		}
+		two, one = one, word
+	})
 }
 
 // certain is a result type without null where a condition has asked: about the status, the error, the exit code or the
@@ -102,7 +122,7 @@ var (
 
 // mentions calls f with every word in the text of the node's own expressions, and the word before it.
 func (n *Node) mentions(f func(before, word string)) {
-	n.texts(func(_ *syntax.Attr, src []byte) {
+	n.texts(func(_ *Block, _ *syntax.Attr, src []byte) {
 		before := ""
 		words(string(src), func(word string) {
 			f(before, word)
@@ -112,18 +132,16 @@ func (n *Node) mentions(f func(before, word string)) {
 }
 
 // texts calls f with the text of each attribute of the node and of the blocks inside it that are not nodes.
-func (n *Node) texts(f func(a *syntax.Attr, src []byte)) {
+func (n *Node) texts(f func(b *Block, a *syntax.Attr, src []byte)) {
 	attrs := func(b *Block) {
 		for _, a := range b.Src.Body.Attrs {
 			r := a.Expr.Range()
-			f(a, r.SliceBytes(a.File.Src))
+			f(b, a, r.SliceBytes(a.File.Src))
 		}
 	}
 	attrs(n.Block)
 	for _, b := range n.Blocks {
-		switch b.Schema.Kind {
-		case "step", "sequence", "parallel":
-		default:
+		if !isNode(b) {
 			attrs(b)
 		}
 	}

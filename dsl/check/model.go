@@ -77,6 +77,7 @@ type Workflow struct {
 	envs   map[envKey]*expr.Env
 	names  []string
 	result map[string]value.Type // the whole result object of each node
+	rounds map[*Node]*expr.Root  // last, by the node with the repeat
 }
 
 // Node is a step or a group.
@@ -86,6 +87,7 @@ type Node struct {
 	Children []*Node
 	Before   *Node // the sibling before in a sequence
 	Depth    int
+	Case     int      // which case of its switch it belongs to, from 1; the default is the last
 	Gates    []*Block // those written inside the step
 	Needs    []string
 	Observes []string

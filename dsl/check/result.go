@@ -1,6 +1,8 @@
 package check
 
 import (
+	"maps"
+
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -15,8 +17,8 @@ func resultType(output, stdout, instances, counts value.Type) value.Type {
 	})
 }
 
-// laterAttrs are attributes of results that are null in this release.
-var laterAttrs = map[string]string{"winner": notPicked, "iterations": notRepeated}
+// absentAttrs are attributes of results that most nodes don't have.
+var absentAttrs = map[string]string{"winner": notPicked, "iterations": notRepeated}
 
 var (
 	nullType   = value.Type{Kind: value.Null, Nullable: true}
@@ -36,8 +38,11 @@ func (w *Workflow) resultFor(n, reader *Node) value.Type {
 	if n.attr("for_each") != nil {
 		return n.collected(skippable)
 	}
-	out, stdout := n.output, n.stdout(!skippable)
-	out.Nullable = out.Nullable || skippable
+	out, stdout := n.output, n.stdout(!skippable && !n.tolerated() && n.Inner("degrade") == nil)
+	out.Nullable = out.Nullable || skippable || n.tolerated() && n.Inner("degrade") == nil
+	if n.Inner("repeat") != nil || n.winner() {
+		return n.special(resultType(out, stdout, nullType, nullType), skippable)
+	}
 	if out.Kind == value.StringT && len(out.Enum) == 0 && stdout.Nullable == out.Nullable {
 		return textResult[out.Nullable]
 	}
@@ -60,10 +65,46 @@ func (n *Node) collected(skippable bool) value.Type {
 	case value.SetT, value.MapT, value.ObjectT:
 		out, instances = value.Map(output), value.Map(one)
 	}
-	if skippable {
+	if skippable || n.tolerated() && n.picks() {
 		out.Nullable, instances.Nullable = true, true
 	}
-	return resultType(out, value.StringType.OrNull(), instances, countsType)
+	return n.special(resultType(out, value.StringType.OrNull(), instances, countsType), skippable)
+}
+
+// special adds to a result type what only nodes with a repeat, or a join that names a winner, have.
+func (n *Node) special(t value.Type, skippable bool) value.Type {
+	if n.Inner("repeat") != nil && n.attr("for_each") == nil {
+		t.Attrs["iterations"] = value.Type{Kind: value.NumberT, Int: true, Nullable: skippable}
+	}
+	if n.winner() {
+		t.Attrs["winner"] = value.StringType.OrNull()
+	}
+	return t
+}
+
+// winner tells whether the node's join names who won.
+func (n *Node) winner() bool {
+	a := n.attr("join")
+	return a != nil && (a.Text == "any" || a.Text == "first_success")
+}
+
+// joinedResult is the type of what has just ended, as the condition of a join reads it: an instance, or any of the nodes.
+func (n *Node) joinedResult() value.Type {
+	if n.attr("for_each") == nil || n.output.Kind == "" {
+		return anyResult
+	}
+	return uncertain(n.judged())
+}
+
+// uncertain is a result type for who reads it whatever the end: what is there after success only may be null.
+func uncertain(t value.Type) value.Type {
+	attrs := maps.Clone(t.Attrs)
+	for name := range toldByEnd { // any order: each for itself
+		if a := attrs[name]; a.Kind != value.Null {
+			attrs[name] = a.OrNull()
+		}
+	}
+	return value.Object(attrs)
 }
 
 // textResult holds the commonest result types, certain and possibly null, so that ten thousand steps share them.
@@ -83,18 +124,25 @@ func (n *Node) stdout(certain bool) value.Type {
 // instance is the type of one member of a for_each's output: null where the condition left the instance out. An
 // instance that failed leaves no output at all to who needs it.
 func (n *Node) instance(out value.Type) value.Type {
-	if n.attr("when") != nil {
+	if n.attr("when") != nil || n.lenient() || n.tolerated() && n.Inner("degrade") == nil || n.picks() {
 		return out.OrNull()
 	}
 	return out
 }
 
-// skippable tells whether a condition can have left the node out where the reader runs: the node's own, or that of a
-// group around it that is not also around the reader.
+// skippable tells whether the node can have come to nothing where the reader runs, without a failure that blocks the
+// reader: left out by a condition, a trigger rule or a switch, its own or of a group around it that is not also around the
+// reader, or lost in a join.
 func (n *Node) skippable(reader *Node) bool {
 	for p := n; p != nil; p = p.Parent {
-		if p.attr("when") != nil && (reader == nil || p != reader && !p.holds(reader)) {
+		if reader != nil && (p == reader || p.holds(reader)) {
+			return false
+		}
+		if p.attr("when") != nil || p.lenient() || p.Case > 0 && (reader == nil || !p.sameCase(reader)) {
 			return true
+		}
+		if g := p.Parent; g != nil && g.picks() && g.attr("for_each") == nil && (reader == nil || g != reader && !g.holds(reader)) {
+			return true // a loser
 		}
 	}
 	return false

@@ -24,9 +24,7 @@ func (c *checker) static(b *Block) {
 		}
 	}
 	for _, i := range b.Blocks {
-		switch i.Schema.Kind {
-		case "step", "sequence", "parallel", "input":
-		default:
+		if !isNode(i) && i.Schema.Kind != "input" {
 			c.static(i)
 		}
 	}
@@ -57,6 +55,10 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 				d.Detail += takes(a.Schema)
 			}
 			return diag.List{d}
+		}
+	case schema.Join:
+		if text, ok := literal(x); ok && contains(a.Schema.Words, text) {
+			a.Text = text
 		}
 	case schema.Flag:
 		if a.Flag, ok = flag(x); !ok {

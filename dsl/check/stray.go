@@ -89,9 +89,9 @@ func fits(s *schema.Block, meant string) bool {
 
 // parents lists the kinds of block that a kind may stand in.
 func parents(kind string) (out []string) {
-	for _, k := range []string{"file", "workflow", "sequence", "parallel", "step", "agent", "gate", "variable", "input"} {
+	for _, k := range []string{"file", "workflow", "sequence", "parallel", "switch", "case", "default", "finally", "step", "agent", "gate", "variable", "input"} {
 		if schema.Blocks[k].Has(kind) {
-			out = append(out, map[bool]string{true: "the top of a file", false: "a " + k}[k == "file"])
+			out = append(out, map[bool]string{true: "the top of a file", false: strings.ToLower(article(k))}[k == "file"])
 		}
 	}
 	return out

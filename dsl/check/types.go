@@ -49,7 +49,7 @@ func (c *checker) nodeTypes(w *Workflow) {
 	}
 	w.roots = roots{
 		"run": {What: "run", Type: runType, HiddenAttrs: ended},
-		"step": {What: "step", Names: w.result, HiddenAttrs: laterAttrs, Decl: func(n string) diag.Range {
+		"step": {What: "step", Names: w.result, Absent: absentAttrs, Decl: func(n string) diag.Range {
 			if node := w.ByName[n]; node != nil {
 				return nameRange(node.Block)
 			}
@@ -72,6 +72,9 @@ func (c *checker) nodeTypes(w *Workflow) {
 		}
 		c.reads(w, g, 2*i, n.attr("for_each"))
 		c.reads(w, g, 2*i+1, n.attr("value"))
+		if b := n.Inner("degrade"); b != nil {
+			c.reads(w, g, 2*i+1, b.attr("output"))
+		}
 		for _, child := range n.Children {
 			g.edge(2*i+1, 2*child.index+1)
 		}
@@ -90,7 +93,7 @@ func (c *checker) nodeTypes(w *Workflow) {
 			w.result[n.Name] = w.resultFor(n, nil)
 		}
 	}
-	w.envs = map[envKey]*expr.Env{} // made while some types were not known
+	w.envs, w.rounds = map[envKey]*expr.Env{}, map[*Node]*expr.Root{} // made while some types were not known
 }
 
 // reads draws an edge to the output of each node that an HCL attribute reads.
@@ -140,25 +143,30 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 
 // output is the type of one instance's output.
 func (c *checker) output(w *Workflow, n *Node) value.Type {
-	if n.Schema.Kind != "step" {
-		attrs := map[string]value.Type{}
-		for _, child := range n.Children {
-			if child.Name != "" {
-				attrs[child.Name] = w.resultFor(child, n).Attrs["output"]
-			}
-		}
-		return value.Object(attrs)
-	}
 	made := c.made(w, n)
 	a := n.attr("output")
 	if a == nil || a.Type.Kind == "" {
-		return made
+		return c.degraded(w, n, made)
 	}
 	if expr.Assignable(made, a.Type) == expr.No {
 		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("Output can never be a %s", a.Type),
 			Detail: fmt.Sprintf("What the step makes is a %s, and outputs are not converted. %s", made, outputFix(n))})
 	}
-	return a.Type
+	return c.degraded(w, n, a.Type)
+}
+
+// degraded is the type of an output that another one can stand in for.
+func (c *checker) degraded(w *Workflow, n *Node, made value.Type) value.Type {
+	b := n.Inner("degrade")
+	if b == nil || b.attr("output") == nil {
+		return made
+	}
+	a := b.attr("output")
+	c.expression(n.Block, a, c.envAt(w, n, inDegrade))
+	if a.Expr == nil {
+		return value.AnyType
+	}
+	return expr.Unify(made, a.Expr.Type)
 }
 
 func outputFix(n *Node) string {
@@ -168,9 +176,27 @@ func outputFix(n *Node) string {
 	return "Change the type, or what the step does."
 }
 
+// members is the type of what a group makes: an object of the outputs of its nodes, null for those that came to nothing.
+func (w *Workflow) members(n *Node) value.Type {
+	attrs := map[string]value.Type{}
+	for _, child := range n.Children {
+		if child.Name == "" {
+			continue
+		}
+		t := w.resultFor(child, n).Attrs["output"]
+		if n.Schema.Kind == "switch" || n.Schema.Kind == "parallel" && n.attr("for_each") == nil && n.picks() {
+			t = t.OrNull()
+		}
+		attrs[child.Name] = t
+	}
+	return value.Object(attrs)
+}
+
 // made is the type of what an action makes, before a declared output type.
 func (c *checker) made(w *Workflow, n *Node) value.Type {
 	switch {
+	case n.Schema.Kind != "step":
+		return w.members(n)
 	case n.attr("value") != nil:
 		a := n.attr("value")
 		c.expression(n.Block, a, c.envAt(w, n, perNode))

@@ -11,7 +11,7 @@ import (
 
 // workflow checks all that is inside a workflow.
 func (c *checker) workflow(w *Workflow) {
-	w.envs = map[envKey]*expr.Env{}
+	w.envs, w.rounds = map[envKey]*expr.Env{}, map[*Node]*expr.Root{}
 	c.nodes(w)
 	for _, n := range w.All {
 		c.static(n.Block)
@@ -24,6 +24,11 @@ func (c *checker) workflow(w *Workflow) {
 	own := c.envAt(w, nil, inWorkflow)
 	c.expressions(w.Block, func(string) *expr.Env { return own })
 	c.retry(w.Block, c.retryEnv(w, nil), own)
+	for _, b := range w.Blocks {
+		if b.Schema.Kind == "require" {
+			c.expressions(b, func(string) *expr.Env { return own })
+		}
+	}
 	uses := make([][]use, len(w.All))
 	for i, n := range w.All {
 		c.node(w, n)
@@ -48,16 +53,10 @@ func (c *checker) node(w *Workflow, n *Node) {
 	}
 	c.expressions(n.Block, func(attr string) *expr.Env { return c.envAt(w, n, placeOf(attr)) })
 	for _, b := range n.Blocks {
-		switch b.Schema.Kind {
-		case "retry":
-			c.retry(n.Block, c.retryEnv(w, n), c.envAt(w, n, perNode))
-		case "wait":
-			c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, perNode) })
-		case "gate":
-			c.gate(b)
-			c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, inGate) })
-		}
+		c.part(w, n, b)
 	}
+	c.joined(n)
+	c.priority(n)
 	if a := n.attr("gates"); a != nil {
 		for _, r := range a.Names {
 			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {
@@ -67,8 +66,40 @@ func (c *checker) node(w *Workflow, n *Node) {
 	}
 }
 
+// part checks the expressions of a block that stands in a node and is none itself.
+func (c *checker) part(w *Workflow, n *Node, b *Block) {
+	at := perNode
+	switch b.Schema.Kind {
+	case "retry":
+		c.retry(n.Block, c.retryEnv(w, n), c.envAt(w, n, perNode))
+		return
+	case "repeat":
+		c.expressions(b, func(attr string) *expr.Env {
+			if attr == "until" {
+				return c.envAt(w, n, inUntil)
+			}
+			return c.envAt(w, n, atStart)
+		})
+		return
+	case "require", "case", "default":
+		at = atStart
+	case "degrade":
+		at = inDegrade
+	case "gate":
+		c.gate(b)
+		at = inGate
+	}
+	if !isNode(b) {
+		c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, at) })
+	}
+}
+
 func placeOf(attr string) where {
 	switch attr {
+	case "join":
+		return inJoin
+	case "priority":
+		return atStart
 	case "for_each", "max_concurrency":
 		return once
 	case "when":

@@ -20,7 +20,8 @@ func (c *checker) ref(n *ref) value.Type {
 	t := root.Type
 	if root.Names != nil {
 		if n.ref.Name == "" {
-			c.add(n.span, codeBareRoot, fmt.Sprintf("%s without a name", n.ref.Root), fmt.Sprintf("Write %s.NAME, with the name of %s. A name that is computed cannot be checked before the run.", n.ref.Root, an(root.What)))
+			of := shownRoot(n.ref.Root)
+			c.add(n.span, codeBareRoot, fmt.Sprintf("%s without a name", of), fmt.Sprintf("Write %s.NAME, with the name of %s. A name that is computed cannot be checked before the run.", of, an(root.What)))
 			return value.AnyType
 		}
 		var ok bool
@@ -43,15 +44,27 @@ func (c *checker) attrOf(root *Root, t value.Type, name string, at span, n *ref)
 		c.add(at, codeHiddenName, fmt.Sprintf("%s.%s cannot be read here", ownerOf(n, at), name), why)
 		return value.AnyType
 	}
+	if why, ok := root.Absent[name]; ok && t.Attrs[name].Kind == value.Null {
+		c.add(at, codeHiddenName, fmt.Sprintf("%s.%s is always null", ownerOf(n, at), name), why)
+		return value.AnyType
+	}
 	return c.attr(t, name, at, n)
 }
 
 // ownerOf is what the part of a reference at a place belongs to.
 func ownerOf(n *ref, at span) string {
 	if at != n.name && n.ref.Name != "" {
-		return n.ref.Root + "." + n.ref.Name
+		return shownRoot(n.ref.Root) + "." + n.ref.Name
 	}
 	return n.ref.Root
+}
+
+// shownRoot is a root as it is written before a name.
+func shownRoot(root string) string {
+	if root == "last" {
+		return "last.step"
+	}
+	return root
 }
 
 // staticRoots are references that are not values.

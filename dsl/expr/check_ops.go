@@ -189,6 +189,8 @@ func facts(n node, holds bool) []string {
 		switch {
 		case n.op == "&&" && holds, n.op == "||" && !holds:
 			return append(facts(n.l, holds), facts(n.r, holds)...)
+		case n.op == "in" && holds:
+			return inFacts(n.l, n.r)
 		case n.op == "==" || n.op == "!=":
 			return append(equalFacts(n.l, n.r, holds == (n.op == "==")), equalFacts(n.r, n.l, holds == (n.op == "=="))...)
 		}
@@ -207,11 +209,44 @@ func equalFacts(x, what node, same bool) []string {
 		return nil
 	}
 	paths := presence(x)
-	if r, ok := x.(*ref); ok && r.ref.Attr == "status" && l.v == "succeeded" {
-		step := r.ref.Root + "." + r.ref.Name
-		paths = append(paths, step+".output", step+".stdout")
+	if l.v == "succeeded" {
+		paths = append(paths, afterSuccess(x)...)
 	}
 	return paths
+}
+
+// inFacts are the facts about x when it is one of the members of a list that is written out.
+func inFacts(x, list node) []string {
+	items, ok := list.(*tuple)
+	if !ok || len(items.items) == 0 {
+		return nil
+	}
+	succeeded := true
+	for _, item := range items.items {
+		l, ok := item.(*lit)
+		if !ok || l.v == nil {
+			return nil
+		}
+		succeeded = succeeded && l.v == "succeeded"
+	}
+	paths := presence(x)
+	if succeeded {
+		paths = append(paths, afterSuccess(x)...)
+	}
+	return paths
+}
+
+// afterSuccess is what is there after success of the node whose status x is.
+func afterSuccess(x node) []string {
+	r, ok := x.(*ref)
+	if !ok {
+		return nil
+	}
+	of, is := strings.CutSuffix(r.ref.String(), ".status")
+	if !is || r.ref.Attr == "" && r.ref.Root != "result" && r.ref.Root != "previous" {
+		return nil
+	}
+	return []string{of + ".output", of + ".stdout"}
 }
 
 // presence is x and all that it is read through.

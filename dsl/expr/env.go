@@ -9,8 +9,8 @@ import (
 // were suggested, so places that may read the same can share it, and environments that differ in some roots can share the
 // others; not between goroutines.
 type Env struct {
-	// Roots are the names that an expression may begin with: "var", "local", "input", "step", "each", "run",
-	// "attempt", "iteration", "result", "error", "feedback", "previous".
+	// Roots are the names that an expression may begin with: "var", "local", "input", "step", "last", "each",
+	// "run", "attempt", "iteration", "result", "error", "feedback", "previous", and the counts of a join.
 	Roots map[string]*Root
 	// Hidden are roots that the language has, but not in this place, with one sentence that says why.
 	Hidden map[string]string
@@ -33,6 +33,9 @@ type Root struct {
 	// HiddenAttrs are attributes, of the root or of what is declared below it, that cannot be read here, with a sentence
 	// that says why. They may be part of the type: then they are there where the object is read as a whole.
 	HiddenAttrs map[string]string
+	// Absent are attributes of results that are null for some, with a sentence that says for whom they are not: reading
+	// one where its type is null is a mistake.
+	Absent map[string]string
 
 	suggested int // how often names were suggested
 }

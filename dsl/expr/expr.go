@@ -179,6 +179,7 @@ func storedText(text, parsed string, env *Env, reads []ir.Ref) string {
 // readNames is the namespace of what an expression reads.
 func readNames(reads []ir.Ref) namespace {
 	return func(path []string) (bool, bool) {
+		path = withoutStep(path)
 		for _, r := range reads {
 			if r.Root == path[0] && (len(path) < 2 || r.Name == path[1]) && (len(path) < 3 || r.Attr == path[2]) && len(path) <= 3 {
 				return true, false
@@ -188,13 +189,21 @@ func readNames(reads []ir.Ref) namespace {
 	}
 }
 
+// withoutStep is a path as references have it: last.step.NAME has the name NAME below last.
+func withoutStep(path []string) []string {
+	if len(path) > 1 && path[0] == "last" && path[1] == "step" {
+		return append([]string{"last"}, path[2:]...)
+	}
+	return path
+}
+
 // names is the namespace of an environment.
 func (e *Env) names(path []string) (declared, closed bool) {
 	if e == nil || e.Roots[path[0]] == nil {
 		return false, false
 	}
 	root := e.Roots[path[0]]
-	t, rest := root.Type, path[1:]
+	t, rest := root.Type, withoutStep(path)[1:]
 	if root.Names != nil {
 		if len(rest) == 0 {
 			return true, true

@@ -78,9 +78,13 @@ func (l *condLowerer) extend(r *ref, name string, here span) bool {
 	switch {
 	case sh == plainRoot:
 		return false
+	case sh == lastRoot && !r.step:
+		if r.step = name == "step"; !r.step {
+			return false
+		}
 	case r.ref.Name == "":
 		r.ref.Name, r.name = name, here
-	case sh == stepRoot && r.ref.Attr == "":
+	case (sh == stepRoot || sh == lastRoot) && r.ref.Attr == "":
 		r.ref.Attr, r.attr = name, here
 	default:
 		return false

@@ -54,12 +54,19 @@ func (l *hclLowerer) traversal(t hcl.Traversal) node {
 // takeRef takes as many names as belong to a reference of its root's shape.
 func takeRef(r *ref, next func() (string, span, bool)) {
 	sh := shapes[r.ref.Root]
+	if sh == lastRoot {
+		name, at, ok := next()
+		if !ok || name != "step" {
+			return // which is a fault: a root of declarations without a name
+		}
+		r.step, r.span = true, join(r.span, at)
+	}
 	if sh == plainRoot {
 		return
 	}
 	if name, at, ok := next(); ok {
 		r.ref.Name, r.name, r.span = name, at, join(r.span, at)
-		if sh == stepRoot {
+		if sh == stepRoot || sh == lastRoot {
 			if attr, at, ok := next(); ok {
 				r.ref.Attr, r.attr, r.span = attr, at, join(r.span, at)
 			}

@@ -28,6 +28,7 @@ type (
 		span
 		ref        ir.Ref
 		name, attr span
+		step       bool // of last: .step stands behind it
 	}
 	// bound reads a name that the expression itself binds: of a for, a let, a splat or a predicate.
 	bound struct {

@@ -19,16 +19,18 @@ const (
 	declRoot               // root.NAME: var, local, input
 	stepRoot               // step.NAME.attribute
 	plainRoot              // the root alone: attempt, iteration, feedback
+	lastRoot               // last.step.NAME.attribute
 )
 
 // shapes is part of the language, not of a place: a stored expression is read back without an environment.
 var shapes = map[string]shape{
 	"var": declRoot, "local": declRoot, "input": declRoot, "step": stepRoot,
-	"attempt": plainRoot, "iteration": plainRoot, "feedback": plainRoot,
+	"attempt": plainRoot, "iteration": plainRoot, "feedback": plainRoot, "last": lastRoot,
+	"total": plainRoot, "done": plainRoot, "succeeded": plainRoot, "failed": plainRoot, "skipped": plainRoot, // of a join
 }
 
 // rootNames are the roots of the language in the order in which messages list them.
-var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "result", "error", "feedback"}
+var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback"}
 
 func compareRefs(a, b ir.Ref) int {
 	if c := strings.Compare(a.Root, b.Root); c != 0 {

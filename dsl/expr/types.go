@@ -187,6 +187,9 @@ func unquote(v value.Value, want value.Type) string {
 	return ""
 }
 
+// Unify is the narrowest type that holds the values of both.
+func Unify(a, b value.Type) value.Type { return unify(a, b) }
+
 // unify is the narrowest type that holds the values of both; any, where they have nothing in common.
 func unify(a, b value.Type) value.Type {
 	switch {

@@ -33,6 +33,7 @@ func (l *workflow) lower() ir.Workflow {
 		l.at[w.Name+"/input."+in.Name] = in.Src.Header
 	}
 	out.Nodes = l.nodes(w.Nodes, inherited{shell: w.Text("shell")})
+	out.Require = requires(w.Block)
 	for _, o := range w.Outputs {
 		out.Outputs = append(out.Outputs, ir.Output{Name: o.Name, Expr: *o.Expr("value")})
 		l.at[w.Name+"/output."+o.Name] = o.Src.Header
@@ -56,10 +57,18 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	}
 	out := ir.Node{Name: n.Name, Kind: ir.NodeKind(n.Schema.Kind), Needs: n.Needs, Observes: n.Observes, When: n.Expr("when"),
 		ForEach: n.Expr("for_each"), MaxConcurrency: n.Expr("max_concurrency"), Timeout: n.Expr("timeout"), Output: typ(n.Block, "output"),
-		Env: env(n.Block), Dir: n.Expr("dir")}
+		Env: env(n.Block), Dir: n.Expr("dir"), TriggerRule: ir.TriggerRule(n.Text("trigger_rule")), Join: join(n), Losers: n.Text("losers"),
+		OnError: n.Text("on_error"), OnLost: n.Text("on_lost"), Priority: n.Expr("priority"), Repeat: repeat(n), Require: requires(n.Block),
+		Case: n.Case}
+	if b := n.Inner("degrade"); b != nil {
+		out.Degrade = b.Expr("output")
+	}
 	own := from.over(n.Block)
 	if out.Kind != ir.Step {
 		out.Children = l.nodes(n.Children, own)
+		for _, b := range n.Cases() {
+			out.Cases = append(out.Cases, ir.Case{When: b.Expr("when")})
+		}
 		return out
 	}
 	l.action(n, &out, own)
@@ -77,7 +86,7 @@ func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
 		out.Value = n.Expr("value")
 		return
 	default:
-		out.Wait = &ir.Wait{Duration: n.Inner("wait").Expr("duration")}
+		l.block(n, out)
 		return
 	}
 	out.Retry = l.retry(n, own.retry)

@@ -109,4 +109,10 @@ var Codes = map[string]string{
 	"F0228": "A value that must become text is a list or an object.",
 	"F0229": "An argument of a program may be null.",
 	"F0230": "Gates judge outputs of too many types.",
+
+	"F0260": "A node inside a repeat is named from outside.",
+	"F0264": "A join stands where there is nothing, or more than one thing, to join.",
+	"F0266": "A repeat has no bound.",
+	"F0273": "A priority is neither a word for one nor a whole number within bounds.",
+	"F0274": "A switch has no cases.",
 }

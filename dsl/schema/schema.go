@@ -30,11 +30,12 @@ const (
 	Type                  // a type expression
 	Ref                   // a bare reference to a RefKind
 	Refs                  // a list of them
+	Join                  // one of Words, a number, or a condition
 )
 
 // String names what an attribute takes, for documentation.
 func (k Kind) String() string {
-	return [...]string{"value", "duration", "condition", "command", "environment", "word", "text", "flag", "strings", "type", "reference", "references"}[k]
+	return [...]string{"value", "duration", "condition", "command", "environment", "word", "text", "flag", "strings", "type", "reference", "references", "join"}[k]
 }
 
 // Attr is one attribute.
@@ -42,8 +43,8 @@ type Attr struct {
 	Name     string
 	Kind     Kind
 	Want     value.Type // for Value
-	RefKind  string     // for Ref and Refs: agent, gate, step
-	Words    []string   // for Word
+	RefKind  string     // for Ref and Refs: agent, gate, step, workflow
+	Words    []string   // for Word and Join
 	Required bool
 	Min, Max float64 // for numbers that are given literally; Max 0 means no bounds
 	Default  string  // as documentation shows it
@@ -84,7 +85,15 @@ var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", 
 // Roots are the names that expressions may begin with in one place or another.
 var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback"}
 
+// Nodes are the kinds of block that are nodes of a workflow.
+var Nodes = []string{"step", "sequence", "parallel", "switch"}
+
 func init() {
+	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, laterBlocks} {
+		for kind, b := range part {
+			Blocks[kind] = b
+		}
+	}
 	for kind, b := range Blocks {
 		b.Kind = kind
 		b.attrs = make(map[string]*Attr, len(b.Attrs))

@@ -1,0 +1,32 @@
+package schema
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// nodeBlocks are the nodes of a workflow.
+var nodeBlocks = map[string]*Block{
+	"step": {Label: "name", Doc: "One unit of work, with exactly one action: run, agent, value, wait, fail or end.",
+		Blocks: blocks([]string{"wait", "fail", "end", "gate", "compensate", "http", "approve", "emit", "kv", "remember", "recall", "handoff", "sync"}, nodeBlock),
+		Attrs: attrs(
+			Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."},
+			Attr{Name: "agent", Kind: Ref, RefKind: "agent", Doc: "The agent that is given the task."},
+			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
+			Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent."},
+			Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."},
+			commonAttrs, time, gate, env, dir, sh,
+			Attr{Name: "parse", Kind: Word, Words: []string{"text", "json", "lines", "none"}, Default: `"text"`, Doc: "How standard output becomes the output."},
+			Attr{Name: "output", Kind: Type, Doc: "Type that the output must have."},
+			nodeLater, later("on_lost", "fallback", "call", "stdin"))},
+	"sequence": {Label: "name", Doc: "Its nodes one after the other; each can read previous, the result before it.",
+		Blocks: blocks(innerNodes, nodeBlock),
+		Attrs:  attrs(commonAttrs, span, env, dir, sh, nodeLater, groupLater)},
+	"parallel": {Label: "name", Doc: "Its nodes at once.",
+		Blocks: blocks(innerNodes, nodeBlock),
+		Attrs:  attrs(commonAttrs, span, env, dir, sh, nodeLater, groupLater)},
+	"switch": {Label: "name", Doc: "The nodes of the first case that holds, else those of default; the others are skipped.",
+		Blocks: blocks([]string{"case", "default"}, nodeBlock),
+		Attrs:  attrs(commonAttrs, span, env, dir, sh, nodeLater, groupLater)},
+	"case": {Doc: "One way that a switch can take: its nodes run if the condition holds and that of no case before.",
+		Blocks: innerNodes,
+		Attrs:  attrs(Attr{Name: "when", Kind: Condition, Required: true, Doc: "Asked once, when the switch starts, in the order of the cases."})},
+	"default": {Doc: "What a switch does where no case holds.", Once: true, Blocks: innerNodes},
+}

@@ -1,0 +1,29 @@
+package schema
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// partBlocks are the blocks that say something of the node or workflow that they stand in.
+var partBlocks = map[string]*Block{
+	"wait": {Doc: "Pauses without holding a process or a slot.", Once: true,
+		Attrs: attrs(Attr{Name: "duration", Kind: Duration, Required: true, Doc: "How long."}, later("at", "event", "match", "timeout"))},
+	"retry": {Doc: "When a failed attempt is made again.", Once: true, Attrs: attrs(
+		Attr{Name: "max_attempts", Kind: Value, Want: value.IntType, Min: 1, Max: MaxAttempts, Default: "1", Doc: "How many attempts at most, the first included."},
+		Attr{Name: "base_delay", Kind: Duration, Default: `"1s"`, Doc: "Wait before the second attempt."},
+		Attr{Name: "max_delay", Kind: Duration, Default: `"1m"`, Doc: "Longest wait."},
+		Attr{Name: "multiplier", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxMultiplier, Default: "2", Doc: "How much longer each wait is than the one before."},
+		Attr{Name: "jitter", Kind: Word, Words: []string{"none", "full", "equal"}, Default: `"full"`, Doc: "How waits are spread at random."},
+		Attr{Name: "when", Kind: Condition, Default: "all but blocking and fatal errors", Doc: "Which errors are worth another attempt."})},
+	"repeat": {Doc: "Makes the node again until a condition holds.", Once: true, Attrs: attrs(
+		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat where it holds after an iteration; it reads result, iteration and, of a group, its nodes."},
+		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Required: true, Doc: "How many iterations at most; without until, how many."},
+		Attr{Name: "delay", Kind: Duration, Default: "none", Doc: "Wait between two iterations."})},
+	"require": {Doc: "What must hold before the start; else the node, or the run, fails.", Attrs: attrs(cond, say)},
+	"degrade": {Doc: "An output in place of that of a node that failed, which is tolerated then.", Once: true, Attrs: attrs(
+		Attr{Name: "output", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is then; it can read error."})},
+	"fail": {Doc: "Fails on purpose.", Once: true, Attrs: attrs(
+		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."},
+		Attr{Name: "kind", Kind: Word, Words: []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}, Default: `"blocking"`, Doc: "Kind of the error."})},
+	"end": {Doc: "Ends the run on purpose: what still runs is cancelled, and finally runs.", Once: true, Attrs: attrs(
+		Attr{Name: "status", Kind: Word, Words: []string{"succeeded", "failed", "cancelled"}, Default: `"succeeded"`, Doc: "How the run ends, unless a node had failed before."},
+		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."})},
+}

@@ -1,0 +1,46 @@
+package schema
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// topBlocks are the blocks that stand at the top of a file, and those of values that are given from outside.
+var topBlocks = map[string]*Block{
+	"variable": {Label: "name", Doc: "A value that is given from outside and read as var.NAME.", Blocks: []string{"validation"},
+		Attrs: attrs(typ, deft, desc, later("sensitive", "enum"))},
+	"input": {Label: "name", Doc: "A value that a run of the workflow is given, read as input.NAME.", Blocks: []string{"validation"},
+		Attrs: attrs(typ, deft, desc, later("sensitive", "enum"))},
+	"locals": {Doc: "Named expressions over variables and other locals, read as local.NAME.", Free: true},
+
+	"agent": {Label: "name", Doc: "Somebody or something that does tasks.",
+		Blocks: []string{"retry", "circuit_breaker", "rate_limit", "resources"},
+		Attrs: attrs(
+			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, or nothing at all (returns what it was given)."},
+			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of an exec agent."},
+			Attr{Name: "run", Kind: Value, Want: value.StringType, Doc: "Script of a shell agent."},
+			sh, dir, env,
+			Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that the agent is given."},
+			Attr{Name: "input", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "What the agent reads on standard input: a JSON request, or the task as plain text."},
+			Attr{Name: "output_format", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "What the agent writes: JSON lines, or plain text."},
+			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks the agent does at once."},
+			time,
+			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
+			later("capabilities", "heartbeat", "soul", "url", "method", "headers", "model", "tool", "prompt"))},
+
+	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, or by a program's exit code.",
+		Blocks: []string{"schema", "review", "benchmark", "security"},
+		Attrs: attrs(
+			Attr{Name: "check", Kind: Condition, Doc: "A condition over result, which is what is being judged."},
+			Attr{Name: "run", Kind: Command, Doc: "A program that passes the result by exiting with 0."},
+			Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "What to say when the gate does not pass."},
+			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "warn"}, Default: `"fail"`, Doc: "What a verdict of no does."},
+			dir, env, sh, time, later("retry"))},
+
+	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",
+		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "validation"}, innerNodes),
+		Attrs: attrs(desc,
+			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
+			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},
+			Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for a whole run."},
+			env, dir, sh, later("escalate", "quota"))},
+	"output": {Label: "name", Doc: "A result of the workflow, computed at its end.",
+		Attrs: attrs(Attr{Name: "value", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is."}, desc, later("sensitive"))},
+}

@@ -1,6 +1,0 @@
-workflow "w" {
-  step "a" {
-    run = ["true"]
-    trigger_rule = "all_done"
-  }
-}

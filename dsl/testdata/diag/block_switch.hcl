@@ -1,5 +1,0 @@
-workflow "w" {
-  switch "x" {
-    case { when = "true" }
-  }
-}

@@ -1,0 +1,5 @@
+workflow "w" {
+  step "stop" {
+    end { status = "success" }
+  }
+}

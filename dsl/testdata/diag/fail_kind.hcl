@@ -1,0 +1,8 @@
+workflow "w" {
+  step "no" {
+    fail {
+      message = "not on a Friday"
+      kind    = "permanent"
+    }
+  }
+}

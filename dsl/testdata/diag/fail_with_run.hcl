@@ -1,0 +1,6 @@
+workflow "w" {
+  step "no" {
+    run = ["true"]
+    fail { message = "no" }
+  }
+}

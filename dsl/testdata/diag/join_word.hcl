@@ -1,0 +1,7 @@
+workflow "w" {
+  parallel "race" {
+    join = "first"
+    step "a" { run = ["true"] }
+    step "b" { run = ["true"] }
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "count" {
+    value = last.output
+    repeat { max = 3 }
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "poll" {
+    run = ["true"]
+    repeat { max = 100000 }
+  }
+}

@@ -1,0 +1,7 @@
+workflow "w" {
+  switch "how" {
+    case {
+      step "a" { run = ["true"] }
+    }
+  }
+}

@@ -1,0 +1,7 @@
+workflow "w" {
+  switch "how" {
+    default {
+      step "a" { run = ["true"] }
+    }
+  }
+}
