@@ -23,13 +23,13 @@ const (
 // task is an entry of the agenda.
 type task struct {
 	do      what
+	hard    bool // of a sweep: what runs "always" ends, too
 	ref     ref
 	cursor  int
 	event   *event.Event
 	limiter *limiter
 	status  event.Status
 	reason  string
-	hard    bool // of a sweep: what runs "always" ends, too
 }
 
 // agenda is a queue. Its order is part of the machine's behaviour.

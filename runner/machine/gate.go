@@ -18,9 +18,8 @@ func (m *Machine) deliver(r ref) {
 		m.failed(r, err)
 		return
 	}
-	d := m.detail(r)
-	if d.rejected = nil; d.rare != nil {
-		d.rare.said, d.rare.refused = "", false
+	if x := m.detail(r).rare; x != nil {
+		x.rejected, x.said, x.refused = nil, "", false
 	}
 	m.judge(r, 0)
 }
@@ -40,8 +39,8 @@ func (m *Machine) judge(r ref, from int) {
 		}
 		m.check(r, i)
 	}
-	if d.rejected != nil {
-		m.failed(r, d.rejected)
+	if d.rare != nil && d.rare.rejected != nil {
+		m.failed(r, d.rare.rejected)
 		return
 	}
 	m.finish(r, event.Succeeded, "")
@@ -111,14 +110,14 @@ func (m *Machine) verdict(r ref, gate int, passed bool, message string) {
 // reject notes that a gate said no. The first that says it for good outweighs those that ask for better work, and is what
 // the attempt fails of; all that say no are heard in the feedback.
 func (m *Machine) reject(r ref, g *ir.Gate, message string) {
-	d, x := m.detail(r), m.rare(r)
+	x := m.rare(r)
 	if x.said != "" {
 		x.said += "\n"
 	}
 	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", g.Name[strings.LastIndexByte(g.Name, '/')+1:], message), MaxStream)
-	if final := g.OnFail != "retry"; d.rejected == nil || final && !x.refused {
+	if final := g.OnFail != "retry"; x.rejected == nil || final && !x.refused {
 		x.refused = final
-		d.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: g.Name, ExitCode: -1,
+		x.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: g.Name, ExitCode: -1,
 			Message: fmt.Sprintf("gate %q did not pass: %s", g.Name, message)}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -81,7 +80,10 @@ func (m *Machine) fill(a *event.Attempt, sc *scope, env []map[string]*ir.Expr, d
 // Work that was refused, or that another agent is given, is other work: it has another generation.
 func (m *Machine) key(r ref, about ...string) string {
 	d := m.detail(r)
-	text := strings.Join(append([]string{m.run.Run, d.path, strconv.Itoa(m.generation(d))}, about...), "\x00")
+	text := m.run.Run + "\x00" + d.path + "\x00" + strconv.Itoa(m.generation(d))
+	for _, a := range about {
+		text += "\x00" + a
+	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }

@@ -55,8 +55,6 @@ type detail struct {
 	agent    string
 	timer    uint64
 	live     *attempt
-	rejected *event.Error // the first gate that said no to this attempt
-	gate     int          // the gate that judges now
 	doom     *event.Error // why it is being ended, while what is live of it ends
 	waiters  []waiter     // nodes of inner frames that wait for this one
 	rare     *rare        // nil until it comes to one of these
@@ -80,13 +78,14 @@ type body struct {
 
 // rare is what few nodes come to.
 type rare struct {
-	generation int    // how often its work became other work: see key
-	fallback   int    // the agent that has it now: 0 is its own, n the nth of those that it falls back to
-	before     int    // attempts that were made before that agent had it
-	said       string // by the gates that said no to this attempt, a line each
-	refused    bool   // by one of them for good
-	feedback   string // what was said of the work that this is to do better
-	toUndo     bool   // it stands in the list of what is to be compensated
+	generation int          // how often its work became other work: see key
+	fallback   int          // the agent that has it now: 0 is its own, n the nth of those that it falls back to
+	before     int          // attempts that were made before that agent had it
+	rejected   *event.Error // what this attempt fails of if gates said no to it
+	said       string       // by those gates, a line each
+	refused    bool         // by one of them for good
+	feedback   string       // what was said of the work that this is to do better
+	toUndo     bool         // it stands in the list of what is to be compensated
 	deadline   *deadline
 	rule       *ruling // of a node whose trigger_rule is written
 	rank       int16   // its priority, once it has asked for slots
