@@ -40,7 +40,7 @@ func (m *Machine) undo() bool {
 	a := &attempt{ref: r, gate: undone, request: request, since: m.now}
 	m.state(r).live = a
 	m.live.add(a)
-	m.note(r, event.Compensating, "what it did is undone", nil)
+	m.note(r, event.Compensating, "", nil)
 	m.command(event.Command{Start: request})
 	return true
 }
@@ -72,7 +72,7 @@ func (m *Machine) undoFinished(a *attempt, f *event.AttemptFinished) {
 
 func (m *Machine) undoneWith(r ref, res *event.Result) {
 	if res.Error != nil {
-		m.note(r, event.NotCompensated, "what it did is not undone: "+res.Error.Message, res)
+		m.note(r, event.NotCompensated, res.Error.Message, res)
 	} else {
 		m.note(r, event.Compensated, "", res)
 	}

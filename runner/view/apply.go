@@ -59,15 +59,24 @@ func (r *Run) transition(t *event.Transition) Line {
 		}
 	}
 	l := r.line(typeOf(t), t.At)
-	l.Node, l.Name, l.Reason, l.Gate, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Result
+	l.Node, l.Name, l.Reason, l.Gate, l.Note, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Note, t.Result
 	switch {
 	case t.Gate != nil:
 		n.Gates = append(n.Gates, *t.Gate)
+	case t.Note != "":
+		n.note(t)
 	case t.To != "":
 		r.move(n, t)
 	}
 	l.Status, l.Attempt, l.Duration, l.Leaf = n.Status, n.Attempt, n.Duration(t.At), len(n.Children) == 0
 	return *l
+}
+
+// note takes in what happened to a node whose status stayed as it was.
+func (n *Node) note(t *event.Transition) {
+	if t.Note != event.Progress {
+		n.Compensation = &Compensation{Status: t.Note, Result: t.Result}
+	}
 }
 
 // move changes a node's status and what follows from it.

@@ -32,6 +32,15 @@ type NodeDoc struct {
 	FinishedAt Moment       `json:"finished_at"`
 	Agent      *string      `json:"agent"`
 	Reason     string       `json:"reason"`
+	// Compensation tells how far what the node did is undone.
+	Compensation *CompensationDoc `json:"compensation,omitempty"`
+}
+
+// CompensationDoc is a node's undoing: its status is "compensating", "compensated" or "not_compensated".
+type CompensationDoc struct {
+	Status   event.Note   `json:"status"`
+	ExitCode *int         `json:"exit_code"`
+	Error    *event.Error `json:"error"`
 }
 
 // Moment writes itself as RFC 3339 in UTC with milliseconds, 0 as null.
@@ -68,15 +77,17 @@ func (r *Run) Document() Document {
 func (r *Run) document(n *Node) NodeDoc {
 	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n),
 		StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
+	if c := n.Compensation; c != nil {
+		d.Compensation = &CompensationDoc{Status: c.Status}
+		if c.Result != nil {
+			d.Compensation.ExitCode, d.Compensation.Error = exitCode(c.Result), c.Result.Error
+		}
+	}
 	res := n.Result
 	if res == nil {
 		return d
 	}
-	d.Error = res.Error
-	if res.ExitCode >= 0 {
-		code := res.ExitCode
-		d.ExitCode = &code
-	}
+	d.Error, d.ExitCode = res.Error, exitCode(res)
 	if n.Status.Terminal() {
 		d.Output = Data{res.Output}
 	}
@@ -85,6 +96,15 @@ func (r *Run) document(n *Node) NodeDoc {
 		d.Agent = &agent
 	}
 	return d
+}
+
+// exitCode is nil where there was none.
+func exitCode(r *event.Result) *int {
+	if r.ExitCode < 0 {
+		return nil
+	}
+	code := r.ExitCode
+	return &code
 }
 
 // Outputs makes a map of values a value; an absent map is an empty one, not null.

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Types of lines besides node.STATUS and run.STATUS. They are part of the JSON that programs read.
+// Types of lines besides node.STATUS, node.NOTE and run.STATUS. They are part of the JSON that programs read.
 const (
 	Started     = "run.started"
 	Resumed     = "run.resumed"
@@ -33,8 +33,10 @@ type Line struct {
 	// Duration is that of the node, or the run, so far.
 	Duration time.Duration
 	// Leaf tells that nothing lies below the node.
-	Leaf   bool
-	Gate   *event.Verdict
+	Leaf bool
+	Gate *event.Verdict
+	// Note says that something happened to the node without a change of its status; Result is then that thing's.
+	Note   event.Note
 	Result *event.Result
 	// End stands on the run's last line.
 	End *event.End
@@ -53,6 +55,8 @@ func typeOf(t *event.Transition) string {
 		return GateWarned
 	case t.Gate != nil:
 		return GateFailed
+	case t.Note != "":
+		return "node." + string(t.Note)
 	case t.Node != "":
 		return "node." + string(t.To)
 	case t.To == event.Running:

@@ -41,6 +41,7 @@ type Run struct {
 
 	byPath   map[string]*Node
 	declared map[string]*ir.Node // by name
+	final    map[string]bool     // the names of the nodes of finally
 	seq      uint64
 }
 
@@ -58,19 +59,34 @@ type Node struct {
 	// Result is the node's result once it ended, or of the attempt that failed last while another follows.
 	Result *event.Result
 	Gates  []event.Verdict // of the last attempt, in order
+	// Compensation tells how far what the node did is undone; nil where that never began.
+	Compensation *Compensation
 
 	Parent   *Node
 	Children []*Node
 }
 
+// Compensation is a node's undoing. Result is nil while it runs.
+type Compensation struct {
+	Status event.Note
+	Result *event.Result
+}
+
 // New makes the view of a run that has not begun. With a workflow, its nodes are there from the start as pending;
 // nil is fine, nodes then appear with their first transition.
 func New(w *ir.Workflow) *Run {
-	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}, declared: map[string]*ir.Node{}}
+	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}, declared: map[string]*ir.Node{}, final: map[string]bool{}}
 	if w != nil {
 		r.Workflow = w.Name
 		r.outline(w.Nodes, "")
 		r.declare(w.Nodes)
+		if w.Finally != nil {
+			r.outline(w.Finally.Nodes, "")
+			r.declare(w.Finally.Nodes)
+			for i := range w.Finally.Nodes {
+				r.final[w.Finally.Nodes[i].Name] = true
+			}
+		}
 	}
 	return r
 }

@@ -222,3 +222,40 @@ func TestWhy(t *testing.T) {
 		}
 	}
 }
+
+// What is undone keeps the node's own result and status; the notes are lines of their own.
+func TestCompensation(t *testing.T) {
+	w := &ir.Workflow{Nodes: []ir.Node{{Name: "a", Kind: ir.Step}},
+		Finally: &ir.Finally{Nodes: []ir.Node{{Name: "last", Kind: ir.Step, Needs: []string{"a"}}}}}
+	r := New(w)
+	broken := &event.Result{ExitCode: 3, Error: &event.Error{Kind: event.Recoverable, Message: "exit code 3", ExitCode: 3}}
+	re := &event.Reaction{Transitions: []event.Transition{
+		{At: at(1), Node: "a", To: event.Running, Attempt: 1},
+		{At: at(2), Node: "a", From: event.Running, To: event.Running, Note: event.Progress, Reason: "50% of its deadline has passed"},
+		{At: at(3), Node: "a", From: event.Running, To: event.Succeeded, Result: &event.Result{Attempts: 1, ExitCode: 0}},
+		{At: at(4), Node: "a", From: event.Succeeded, To: event.Succeeded, Note: event.Compensating},
+		{At: at(5), Node: "a", From: event.Succeeded, To: event.Succeeded, Note: event.NotCompensated, Result: broken},
+		{At: at(6), Node: "last", To: event.Running, Attempt: 1},
+	}}
+	var types []string
+	for _, l := range r.Apply(nil, re) {
+		types = append(types, l.Type)
+	}
+	if have, want := strings.Join(types, " "), "node.running node.progress node.succeeded node.compensating node.not_compensated node.running"; have != want {
+		t.Errorf("have %s\nwant %s", have, want)
+	}
+	n := r.Node("a")
+	if n.Status != event.Succeeded || n.FinishedAt != at(3) || n.Result.ExitCode != 0 || n.Compensation.Result != broken {
+		t.Errorf("the node is %+v", n)
+	}
+	b, err := json.Marshal(r.Document().Nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"compensation":{"status":"not_compensated","exit_code":3,"error":{`; !strings.Contains(string(b), want) {
+		t.Errorf("%s\nis missing in\n%s", want, b)
+	}
+	if have := r.Why(r.Node("last")); have != Last {
+		t.Errorf("a node of finally ran because of %q", have)
+	}
+}

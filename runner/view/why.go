@@ -12,6 +12,7 @@ import (
 const (
 	Free   = "nothing to wait for"
 	Member = "a member of for_each"
+	Last   = "in finally"
 )
 
 // Why says why a node ran, waits, was skipped or blocked: what the machine said of it, else, of a node that ran, what it
@@ -25,6 +26,9 @@ func (r *Run) Why(n *Node) string {
 		return ""
 	}
 	var parts []string
+	if n.Parent == nil && r.final[n.Name] {
+		parts = append(parts, Last)
+	}
 	instance := strings.HasSuffix(n.Path, "]") && d.ForEach != nil
 	if instance {
 		parts = append(parts, Member)
@@ -47,6 +51,9 @@ func perInstance(when *ir.Expr) bool {
 
 // awaited lists what a node waits for: what it needs, what it observes, and the sibling before it in a sequence.
 func (r *Run) awaited(n *Node, d *ir.Node) []string {
+	if n.Parent == nil && r.final[n.Name] {
+		return nil
+	}
 	names := append(append([]string{}, d.Needs...), d.Observes...)
 	if n.Parent == nil {
 		return names

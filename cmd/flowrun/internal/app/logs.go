@@ -79,6 +79,9 @@ func knownStep(w *ir.Workflow, step string) error {
 		return nil
 	}
 	names, name := namesOf(w.Nodes, nil), view.Base(step)
+	if w.Finally != nil {
+		names = namesOf(w.Finally.Nodes, names)
+	}
 	for _, n := range names {
 		if n == name {
 			return nil
@@ -113,6 +116,9 @@ func (a *app) log(s *store, f *event.AttemptFinished) error {
 	what := fmt.Sprintf("%s, attempt %d", f.Node, f.Attempt)
 	if f.Gate != "" {
 		what += ", gate " + f.Gate
+	}
+	if f.Compensate {
+		what = f.Node + ", compensation"
 	}
 	how := "ok"
 	if f.Error != nil {

@@ -40,7 +40,7 @@ func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 		if !past && failed(l) {
 			b.WriteString(details(p.t, &p.scene, l))
 		}
-		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Status == event.Running {
+		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Note == "" && l.Status == event.Running {
 			p.beats = append(p.beats, beat{n, l.Attempt, l.Time.Go().Add(Heartbeat)})
 		}
 	}

@@ -53,6 +53,8 @@ func sentence(t *Term, l *view.Line) string {
 	switch {
 	case l.Gate != nil:
 		return text + verdict(t, l.Gate)
+	case l.Note != "":
+		return text + noted(t, l)
 	case l.Type == view.Resumed:
 		return text + "resumed" + because(l.Reason)
 	case l.Type == view.CancelAsked:
@@ -115,6 +117,19 @@ func gist(text string) string {
 	return strings.Join(parts, " | ")
 }
 
+// noted says what happened to a node whose status stays as it is.
+func noted(t *Term, l *view.Line) string {
+	switch l.Note {
+	case event.Compensating:
+		return "compensating" + because(l.Reason)
+	case event.Compensated:
+		return t.Style(green, "compensated")
+	case event.NotCompensated:
+		return t.Style(red, "not compensated") + because(l.Reason)
+	}
+	return "still " + string(l.Status) + because(l.Reason)
+}
+
 func verdict(t *Term, g *event.Verdict) string {
 	word, style := "not passed", red
 	switch {
@@ -126,9 +141,11 @@ func verdict(t *Term, g *event.Verdict) string {
 	return "gate " + Clean(g.Gate) + " " + t.Style(style, word) + because(g.Message)
 }
 
-// failed tells whether a line reports a failure that wants its details shown at once: of a leaf, or of a group that
-// failed by itself.
+// failed tells whether a line reports a failure that wants its details shown at once: of a leaf, or of its compensation.
 func failed(l *view.Line) bool {
+	if l.Note != "" {
+		return l.Note == event.NotCompensated && l.Result != nil
+	}
 	return l.Node != "" && l.Status == event.FailedS && l.Gate == nil && l.Leaf && l.Result != nil
 }
 

@@ -124,5 +124,12 @@ func remark(n *view.Node) string {
 			parts = append(parts, "warning of gate "+Clean(g.Gate)+because(g.Message))
 		}
 	}
+	if c := n.Compensation; c != nil {
+		words := strings.ReplaceAll(string(c.Status), "_", " ")
+		if c.Result != nil && c.Result.Error != nil {
+			words += because(c.Result.Error.Message)
+		}
+		parts = append(parts, words)
+	}
 	return strings.Join(parts, ", ")
 }

@@ -38,7 +38,7 @@ func (p *Tree) Update(r *view.Run, lines []view.Line, past bool) {
 		n := r.Node(l.Node)
 		switch {
 		case n == nil || !l.Leaf:
-		case l.Gate != nil:
+		case l.Gate != nil || l.Note != "":
 		case l.Status.Terminal():
 			if !past && !failed(l) { // a failure is told with its details
 				p.done = append(p.done, n)
@@ -53,7 +53,7 @@ func (p *Tree) Update(r *view.Run, lines []view.Line, past bool) {
 			fmt.Fprintf(&p.above, "%s\n%s", sentence(p.t, l), details(p.t, &p.scene, l))
 			urgent = true
 		}
-		if l.Type == view.Resumed || l.Type == view.CancelAsked {
+		if l.Type == view.Resumed || l.Type == view.CancelAsked || l.Note != "" && !failed(l) {
 			fmt.Fprintln(&p.above, sentence(p.t, l))
 		}
 		if l.End != nil {
