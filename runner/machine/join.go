@@ -19,10 +19,13 @@ type joining struct {
 }
 
 func (b *body) winner() string {
-	if b.join == nil {
-		return ""
+	switch {
+	case b.loop != nil:
+		return b.loop.winner
+	case b.join != nil:
+		return b.join.winner
 	}
-	return b.join.winner
+	return ""
 }
 
 // joins prepares the join of a group or for_each that opens, or fails it.
@@ -163,6 +166,9 @@ func (m *Machine) joined(r ref) bool {
 	j := d.join
 	switch {
 	case j.decided && j.err != nil:
+		if j.err.Reason == "join" { // one failure was not too many
+			d.cause = cause{}
+		}
 		m.fail(r, j.err)
 	case j.decided:
 		m.deliver(r)

@@ -11,9 +11,10 @@ const MaxIterations = 100_000
 
 // looping is where a repeat stands. The frame at hand keeps the one before it, and no others are kept.
 type looping struct {
-	max   int
-	count int // iterations begun
-	frame *frame
+	max    int
+	count  int // iterations begun
+	frame  *frame
+	winner string // of the last iteration
 }
 
 func (b *body) iterations() int {
@@ -51,6 +52,9 @@ func (m *Machine) iterate(r ref) {
 	}
 	l.frame = f
 	s.remaining, s.tally, s.cause = 1, tally{}, cause{}
+	if s.status == event.Waiting {
+		m.move(r, event.Running, "")
+	}
 	m.arrived(ref{f, r.node}, released)
 }
 
@@ -58,18 +62,19 @@ func (m *Machine) iterate(r ref) {
 func (m *Machine) iterated(r ref) {
 	d := m.state(r).detail
 	l, n := d.loop, m.node(r)
-	last := ref{l.frame, r.node}
+	last, why := ref{l.frame, r.node}, d.cause
+	d.cause = cause{} // it counts where this iteration is the last, and is what the node fails of
 	status := m.state(last).status
 	switch {
 	case status == event.Cancelled || status == event.Blocked:
 		m.finish(r, status, fmt.Sprintf("iteration %d %s", l.count, verb(status)))
 		return
 	case m.halted(r):
-		m.lastOf(r, last)
+		m.lastOf(r, last, why)
 		return
 	case n.Repeat.Until == nil:
 		if status == event.FailedS || l.count == l.max {
-			m.lastOf(r, last)
+			m.lastOf(r, last, why)
 			return
 		}
 	default:
@@ -81,7 +86,7 @@ func (m *Machine) iterated(r ref) {
 			m.fail(r, evaluation("until", err))
 			return
 		case holds:
-			m.lastOf(r, last)
+			m.lastOf(r, last, why)
 			return
 		case l.count == l.max:
 			m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "limit", ExitCode: -1,
@@ -93,10 +98,13 @@ func (m *Machine) iterated(r ref) {
 }
 
 // lastOf ends a repeat as its last iteration ended.
-func (m *Machine) lastOf(r, last ref) {
+func (m *Machine) lastOf(r, last ref, why cause) {
 	d, from := m.detail(r), m.state(last)
 	d.exit, d.streams, d.attempts, d.agent, d.err = from.exit, from.streams, from.attempts, from.agent, from.err
-	d.output, d.computed = from.output, from.computed
+	d.output, d.computed, d.cause = from.output, from.computed, why
+	if from.body != nil {
+		d.loop.winner = from.winner()
+	}
 	m.finish(r, from.status, "")
 }
 

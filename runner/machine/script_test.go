@@ -339,6 +339,15 @@ func transition(t event.Transition) string {
 		if r.Output != nil {
 			s += " output=" + string(value.Append(nil, r.Output))
 		}
+		if r.Tolerated {
+			s += " tolerated"
+		}
+		if r.Winner != "" {
+			s += " winner=" + r.Winner
+		}
+		if r.Iterations > 0 {
+			s += fmt.Sprintf(" iterations=%d", r.Iterations)
+		}
 	}
 	return s
 }
