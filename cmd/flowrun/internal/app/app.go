@@ -75,6 +75,7 @@ func (a *app) root() *cobra.Command {
 		Short: "Runs workflow files: checked before they start, durable while they run",
 		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume goes on where it stopped.
 
+  flowrun init                write a first workflow
   flowrun validate DIR        check files
   flowrun plan FILE           what a run would do
   flowrun apply FILE          run a workflow and print its outputs
@@ -111,6 +112,8 @@ func (a *app) root() *cobra.Command {
 		a.cancel(),
 		a.explain(),
 		a.schema(),
+		a.init(),
+		a.doctor(),
 		a.version(),
 	)
 	root.InitDefaultCompletionCmd()

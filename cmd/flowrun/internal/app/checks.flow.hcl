@@ -1,0 +1,71 @@
+# A first workflow: it looks over the files of a folder, and needs nothing but a shell.
+#
+#   flowrun validate checks.flow.hcl                    checks this file
+#   flowrun apply checks.flow.hcl                       runs it
+#   flowrun apply checks.flow.hcl --input folder=src    looks at another folder
+#   flowrun explain step                                tells what a step can say
+
+variable "large_kib" {
+  type        = number
+  default     = 1024
+  description = "From how many KiB on a file is large"
+}
+
+# A gate judges what a step has made. When it does not pass, the step fails, and so does the run.
+gate "nothing_found" {
+  check   = "length(result.output) == 0"
+  message = "found in ${join(", ", result.output)}"
+}
+
+workflow "checks" {
+  description = "Looks over the files of a folder"
+
+  input "folder" {
+    type    = string
+    default = "."
+  }
+
+  # The nodes of a parallel run at once.
+  parallel "look" {
+    step "conflicts" {
+      # Values are arguments of a script, never parts of it: no name of a file can become a command.
+      run = ["sh", "-c", <<-EOT
+        grep -rlE '^(<<<<<<<|>>>>>>>) ' --exclude-dir=.git --exclude-dir=.flowrun -- "$1" || test $? -eq 1
+        EOT
+        , "sh", input.folder]
+      parse = "lines"
+      gates = [gate.nothing_found]
+    }
+
+    step "large" {
+      run = ["sh", "-c", <<-EOT
+        find "$1" \( -name .git -o -name .flowrun \) -prune -o -type f -size +"$2"k -print
+        EOT
+        , "sh", input.folder, var.large_kib]
+      parse = "lines"
+    }
+
+    step "count" {
+      run = ["sh", "-c", <<-EOT
+        find "$1" \( -name .git -o -name .flowrun \) -prune -o -type f -print | wc -l
+        EOT
+        , "sh", input.folder]
+      parse  = "json"
+      output = number
+    }
+  }
+
+  # This step reads the others, so it waits for them; nothing else has to be said.
+  step "report" {
+    value = "${step.count.output} files, ${length(step.large.output)} of them larger than ${var.large_kib} KiB"
+  }
+
+  # A condition: the step runs only where it holds, and is skipped elsewhere.
+  step "warn" {
+    when = "length(step.large.output) > 0"
+    run  = concat(["echo", "large:"], step.large.output)
+  }
+
+  output "report" { value = step.report.output }
+  output "large" { value = step.large.output }
+}

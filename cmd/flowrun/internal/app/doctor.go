@@ -1,0 +1,59 @@
+package app
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+)
+
+func (a *app) doctor() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "doctor [PATH]", Short: "Look whether everything is in order here",
+		Long: `doctor looks at what runs need: the store and its disk, the clock, the shells, and the programs that the workflows and
+agents of a file or folder start. Each finding comes with what mends it. It changes nothing. The exit code is 1 if
+something is wrong.`,
+		Args: between(0, 1, "[PATH]"),
+		RunE: func(_ *cobra.Command, words []string) error {
+			path := "."
+			if len(words) > 0 {
+				path = words[0]
+			}
+			if path == "" {
+				return emptyPath()
+			}
+			return a.examine(filepath.Clean(path), asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+// examine makes all examinations and shows what they found.
+func (a *app) examine(path string, asJSON bool) error {
+	var found []ui.Finding
+	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, a.aboutStore, aboutClock, a.aboutShells, a.aboutPrograms, a.aboutTerminal} {
+		found = append(found, e(path)...)
+	}
+	if err := ui.Findings(a.out, found, asJSON); err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f.Level == ui.Wrong {
+			return &ended{exitNo}
+		}
+	}
+	return nil
+}
+
+func fine(name, text string) ui.Finding { return ui.Finding{Name: name, Level: ui.Fine, Text: text} }
+
+func odd(name, text, fix string) ui.Finding {
+	return ui.Finding{Name: name, Level: ui.Odd, Text: text, Fix: fix}
+}
+
+func wrong(name, text, fix string) ui.Finding {
+	return ui.Finding{Name: name, Level: ui.Wrong, Text: text, Fix: fix}
+}

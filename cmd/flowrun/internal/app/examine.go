@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Bounds from which on doctor speaks up.
+const (
+	MinFree   = 100 << 20       // bytes free on the disk of the store
+	MaxAhead  = 5 * time.Minute // how far a run may seem to have started in the future
+	clockFrom = "2026-01-01T00:00:00Z"
+)
+
+func (a *app) aboutRelease(string) []ui.Finding {
+	return []ui.Finding{fine("release", thisVersion().String())}
+}
+
+func (a *app) aboutRepository(path string) []ui.Finding {
+	dir, err := folderOf(path)
+	if err != nil {
+		return []ui.Finding{wrong("repository", err.Error(), "Go to a folder that is there.")}
+	}
+	if root := repository(dir); root != "" {
+		return []ui.Finding{fine("repository", root)}
+	}
+	return []ui.Finding{odd("repository", "there is none around "+dir, "Runs are kept beside the file then. In a repository (git init) they are kept at its root.")}
+}
+
+// aboutStore looks at the store without making one: its folder, its disk, its version, and its runs.
+func (a *app) aboutStore(path string) []ui.Finding {
+	dir, err := a.storeDir(path)
+	if err != nil {
+		return []ui.Finding{wrong("store", err.Error(), "Name another with --store, or remove what is in its place.")}
+	}
+	out := []ui.Finding{disk(dir)}
+	s, err := a.readStore(dir)
+	var older *local.OlderStore
+	var newer *local.NewerStore
+	switch {
+	case errors.Is(err, local.ErrNoStore):
+		return append(out, fine("runs", "none yet"))
+	case errors.As(err, &older):
+		return append(out, odd("version", older.Error(), "The next flowrun apply or resume brings it forward, and keeps a copy."))
+	case errors.As(err, &newer):
+		return append(out, wrong("version", newer.Error(), "Use that release, or name another store with --store."))
+	case err != nil:
+		return append(out, wrong("runs", err.Error(), "Bring back a copy of the store, or move the folder away to begin anew."))
+	}
+	defer s.Close()
+	infos, err := s.List(context.Background(), 0)
+	if err != nil {
+		return append(out, wrong("runs", err.Error(), "Bring back a copy of the store, or move the folder away to begin anew."))
+	}
+	return append(append(out, runsOf(infos)...), ahead(infos)...)
+}
+
+// disk looks whether the store, or the folder that it will be made in, can be written, and how much room there is.
+func disk(dir string) ui.Finding {
+	at := dir
+	for {
+		if _, err := os.Stat(at); err == nil || filepath.Dir(at) == at {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	const writable = 2 // W_OK of access(2)
+	if err := syscall.Access(at, writable); err != nil {
+		return wrong("store", fmt.Sprintf("%s cannot be written: %v", at, err), "Change its permissions, or name another store with --store or FLOWRUN_STORE.")
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(at, &fs); err != nil {
+		return wrong("store", fmt.Sprintf("the disk of %s does not tell its room: %v", at, err), "Name another store with --store or FLOWRUN_STORE.")
+	}
+	free := fs.Bavail * uint64(fs.Bsize)
+	text := fmt.Sprintf("%s, %s free", dir, ui.Bytes(free))
+	switch {
+	case free < MinFree:
+		return wrong("store", text, "Make room: a run stops when its journal cannot be written. Log files of old runs lie in "+filepath.Join(dir, logsDir)+".")
+	case at != dir:
+		text += ", made by the first run"
+	}
+	return fine("store", text)
+}
+
+// runsOf counts runs, and names those that nobody drives.
+func runsOf(infos []local.Info) []ui.Finding {
+	driven, left := 0, ""
+	n := 0
+	for i := range infos {
+		switch {
+		case infos[i].Status.Terminal():
+		case infos[i].Driver != 0:
+			driven++
+		default:
+			n, left = n+1, infos[i].Run
+		}
+	}
+	out := []ui.Finding{fine("runs", fmt.Sprintf("%d in all, %d driven now", len(infos), driven))}
+	if n > 0 {
+		out = append(out, odd("runs", fmt.Sprintf("%d not at their end, and nobody drives them", n), "Go on with one: flowrun resume "+left+", or end it: flowrun cancel "+left))
+	}
+	return out
+}
+
+// ahead tells of a run that started in the future: the clock was set back since.
+func ahead(infos []local.Info) []ui.Finding {
+	now := event.At(time.Now())
+	for i := range infos {
+		if by := infos[i].Created.Sub(now); by > MaxAhead {
+			return []ui.Finding{wrong("clock", fmt.Sprintf("run %s started %s from now: the clock was set back", infos[i].Run, ui.Duration(by)), "Set the clock. Waits of runs that go on count from the later time.")}
+		}
+	}
+	return nil
+}
+
+// aboutClock refuses a clock that cannot be right.
+func aboutClock(string) []ui.Finding {
+	now := time.Now()
+	if from, _ := time.Parse(time.RFC3339, clockFrom); now.Before(from) {
+		return []ui.Finding{wrong("clock", "it says "+now.UTC().Format(time.RFC3339)+", which is before this release was made", "Set the clock.")}
+	}
+	zone, _ := now.Zone()
+	return []ui.Finding{fine("clock", now.UTC().Format(time.RFC3339)+", time zone "+zone)}
+}
+
+func (a *app) aboutTerminal(string) []ui.Finding {
+	text := "standard output is no terminal: progress is written in lines"
+	if a.out.Live {
+		columns, rows := a.out.Size()
+		text = fmt.Sprintf("%d columns, %d rows", columns, rows)
+	}
+	if a.out.Color {
+		text += ", in colour"
+	}
+	return []ui.Finding{fine("terminal", text)}
+}

@@ -1,0 +1,170 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// aboutShells looks for the shells that scripts run in.
+func (a *app) aboutShells(string) []ui.Finding {
+	var out []ui.Finding
+	if at, err := a.program("sh", ""); err == nil {
+		out = append(out, fine("sh", at))
+	} else {
+		out = append(out, wrong("sh", err.Error(), "Scripts run in it: install a POSIX shell, or mend PATH."))
+	}
+	if at, err := a.program("bash", ""); err == nil {
+		out = append(out, fine("bash", at))
+	} else {
+		out = append(out, odd("bash", err.Error(), `Only scripts with shell = "bash" need it.`))
+	}
+	return out
+}
+
+// aboutPrograms looks at the program at a path, and for what its steps, gates and agents start.
+func (a *app) aboutPrograms(path string) []ui.Finding {
+	p, list := read(path)
+	if p.IR == nil {
+		for _, d := range list {
+			if d.Code == emptyFolder {
+				return []ui.Finding{fine("program", "no workflow files in "+path)}
+			}
+		}
+		return []ui.Finding{wrong("program", fmt.Sprintf("%s is refused: %s", path, errorsOf(list)), "See flowrun validate "+ui.Quote(path)+".")}
+	}
+	out := []ui.Finding{fine("program", path+" with "+ui.Count(len(p.IR.Workflows), "workflow"))}
+	dir, err := folderOf(path)
+	if err != nil {
+		return append(out, wrong("program", err.Error(), "Go to a folder that is there."))
+	}
+	users := map[string][]string{}
+	for _, s := range started(p.IR) {
+		users[s.program] = append(users[s.program], s.by)
+	}
+	names := make([]string, 0, len(users))
+	for n := range users {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		by := " for " + several(users[n])
+		if at, err := a.program(n, dir); err == nil {
+			out = append(out, fine("command", at+by))
+		} else {
+			out = append(out, wrong("command", err.Error()+by, "Install it, or mend PATH, or name it with its folder."))
+		}
+	}
+	return out
+}
+
+// emptyFolder is the code of the diagnostic for a folder without workflow files.
+const emptyFolder = "F0051"
+
+func errorsOf(list diag.List) string {
+	n := 0
+	for i := range list {
+		if list[i].Severity == diag.Error {
+			n++
+		}
+	}
+	return ui.Count(n, "error")
+}
+
+// several names the first few of many.
+func several(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// start is a program that something starts.
+type start struct{ program, by string }
+
+// started lists what a program starts whose name is known from the file.
+func started(p *ir.Program) (out []start) {
+	add := func(e *ir.Expr, by string) {
+		if name := firstOf(e); name != "" {
+			out = append(out, start{name, by})
+		}
+	}
+	for i := range p.Agents {
+		add(p.Agents[i].Command, "agent "+p.Agents[i].Name)
+	}
+	for i := range p.Gates {
+		if r := p.Gates[i].Run; r != nil {
+			add(r.Argv, "gate "+p.Gates[i].Name)
+		}
+	}
+	for i := range p.Workflows {
+		each(p.Workflows[i].Nodes, func(n *ir.Node) {
+			if n.Run != nil {
+				add(n.Run.Argv, "step "+n.Name)
+			}
+		})
+	}
+	return out
+}
+
+// literal is the first member of a list that is written out.
+var literal = regexp.MustCompile(`^\s*(?:concat\(\s*)?\[\s*"((?:[^"\\$%])+)"`)
+
+// firstOf is the program that a list of program and arguments begins with, or "" where it is computed.
+func firstOf(e *ir.Expr) string {
+	if e == nil {
+		return ""
+	}
+	if list, ok := e.Const.([]any); ok && len(list) > 0 {
+		name, _ := list[0].(string)
+		return name
+	}
+	if m := literal.FindStringSubmatch(e.Text); m != nil && e.Kind == ir.HCL {
+		return m[1]
+	}
+	return ""
+}
+
+func each(nodes []ir.Node, f func(*ir.Node)) {
+	for i := range nodes {
+		f(&nodes[i])
+		each(nodes[i].Children, f)
+	}
+}
+
+// program finds a program as an attempt would: by PATH, or from a folder where its name has a slash.
+func (a *app) program(name, dir string) (string, error) {
+	if strings.Contains(name, "/") {
+		at := name
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(dir, name)
+		}
+		return at, executable(at)
+	}
+	for _, folder := range filepath.SplitList(a.getenv("PATH")) {
+		if at := filepath.Join(folder, name); folder != "" && executable(at) == nil {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not on the PATH", name)
+}
+
+func executable(at string) error {
+	info, err := os.Stat(at)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", at, errors.Unwrap(err))
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s is not executable", at)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Programs are looked for as an attempt looks for them.
+func TestProgramsAreFound(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"run": 0o755, "text": 0o644} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &app{Streams: Streams{Environ: []string{"PATH=:" + dir}}}
+	for name, want := range map[string]string{
+		"run": "", "text": "text is not on the PATH", "none": "none is not on the PATH", "./run": "", "./text": "is not executable", "./none": "no such file",
+		filepath.Join(dir, "run"): "", dir: "is not executable",
+	} {
+		at, err := a.program(name, dir)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %s, %v", name, at, err)
+		}
+	}
+	a = &app{Streams: Streams{Environ: []string{"PATH="}}}
+	found := a.aboutShells("")
+	if found[0].Level != ui.Wrong || found[1].Level != ui.Odd || found[0].Fix == "" {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestFirstOf(t *testing.T) {
+	for text, want := range map[string]string{
+		`["git", "log"]`: "git", `concat(["git"], x)`: "git", "[\n \"a b\"]": "a b", `["${x}"]`: "", `["a\"b"]`: "", "x": "", `[x, "git"]`: "",
+	} {
+		if have := firstOf(&ir.Expr{Kind: ir.HCL, Text: text}); have != want {
+			t.Errorf("%s: %q, want %q", text, have, want)
+		}
+	}
+	if have := firstOf(&ir.Expr{Kind: ir.Const, Const: []any{"git"}}); have != "git" || firstOf(nil) != "" {
+		t.Error(have)
+	}
+}
+
+// A run from the future is told from the bound on, and a run that nobody drives at once.
+func TestRunsAndClock(t *testing.T) {
+	at := func(d time.Duration) local.Info {
+		return local.Info{Run: "abc", Status: event.Succeeded, Created: event.At(time.Now().Add(d))}
+	}
+	if found := ahead([]local.Info{at(-time.Hour), at(MaxAhead - time.Second)}); found != nil {
+		t.Errorf("%+v", found)
+	}
+	if found := ahead([]local.Info{at(MaxAhead + time.Minute)}); len(found) != 1 || found[0].Level != ui.Wrong || !strings.Contains(found[0].Text, "abc") {
+		t.Errorf("%+v", found)
+	}
+	left := local.Info{Run: "left", Status: event.Running}
+	if found := runsOf([]local.Info{at(0), left, {Status: event.Running, Driver: 7}}); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left") {
+		t.Errorf("%+v", found)
+	}
+}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+)
+
+// firstName is the file that init writes; its text is the one beside this file, which a session validates and runs.
+const firstName = "checks.flow.hcl"
+
+//go:embed checks.flow.hcl
+var firstText []byte
+
+func (a *app) init() *cobra.Command {
+	return &cobra.Command{
+		Use: "init [DIR]", Short: "Write a first workflow that runs at once",
+		Long: `init writes ` + firstName + ` into a folder: a workflow that looks over the files there, with a parallel group, a gate and
+outputs. It needs no network. A file is never overwritten, and a folder that holds a program already is left alone.`,
+		Args: between(0, 1, "[DIR]"),
+		RunE: func(_ *cobra.Command, words []string) error {
+			dir := "."
+			if len(words) > 0 {
+				dir = words[0]
+			}
+			if dir == "" {
+				return emptyPath()
+			}
+			return a.begin(filepath.Clean(dir))
+		},
+	}
+}
+
+// begin writes the first workflow into a folder, which it makes where it is not there.
+func (a *app) begin(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("making the folder: %w", err)
+	}
+	if there, err := filepath.Glob(filepath.Join(dir, "*.hcl")); err == nil && len(there) > 0 {
+		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(there[0]))
+		return &ended{exitNo}
+	}
+	name := filepath.Join(dir, firstName)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(name))
+		return &ended{exitNo}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(firstText)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	a.out.Printf("%s\n", ui.Clean(name))
+	a.err.Printf("Next:  flowrun apply %s\nRuns are kept in .flowrun/ at the root of the repository. It ignores itself in git; .gitignore needs no line.\n", ui.Quote(name))
+	return nil
+}
