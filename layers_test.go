@@ -27,6 +27,7 @@ dsl/ir                           pure: dsl/value
 dsl/syntax                       pure: dsl/diag hcl cty
 dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
+dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
@@ -59,7 +60,7 @@ var modules = map[string]string{
 	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
 	"diff":       "github.com/rogpeppe/go-internal/diff",
-	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "text": "golang.org/x/text",
+	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
 }
 
 const module = "github.com/flowrun/flowrun/"

@@ -1,0 +1,138 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// settings are variables whose value a shell, or a program that is started often, runs or loads.
+var settings = set("PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND BASH_ENV ENV IFS SHELLOPTS BASHOPTS LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH " +
+	"DYLD_INSERT_LIBRARIES PERL5OPT PERL5DB PYTHONSTARTUP RUBYOPT NODE_OPTIONS JAVA_TOOL_OPTIONS MAKEFLAGS GNUMAKEFLAGS PAGER MANPAGER EDITOR " +
+	"VISUAL BROWSER GIT_SSH GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF SSH_ASKPASS " +
+	"GIT_CONFIG_PARAMETERS LESSOPEN LESSCLOSE RSYNC_RSH TAR_OPTIONS")
+
+// numbers are variables of bash whose value is read as arithmetic.
+var numbers = set("RANDOM SECONDS SRANDOM LINENO OPTIND HISTCMD BASHPID EPOCHSECONDS")
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// assigned is why a value may not be assigned to a name; nil if it may.
+func (s *scan) assigned(name string) *ban {
+	switch {
+	case settings[name]:
+		return banSetting
+	case numbers[name] || s.declared[name]:
+		return banArithmetic
+	}
+	return nil
+}
+
+func (s *scan) assign(a *syntax.Assign, w where) {
+	if a.Index != nil {
+		s.ban(a.Index, w.but(banArithmetic))
+	}
+	if a.Name != nil {
+		w = w.but(s.assigned(a.Name.Value))
+	}
+	s.word(a.Value, w)
+	if a.Array == nil {
+		return
+	}
+	for _, e := range a.Array.Elems {
+		if e.Index != nil {
+			s.ban(e.Index, w.but(banArithmetic))
+		}
+		s.word(e.Value, w)
+	}
+}
+
+// declare walks bash's declare, local, export and readonly. Options can make an assignment arithmetic (-i), or make the value a name (-n).
+func (s *scan) declare(d *syntax.DeclClause, w where) {
+	special := false
+	for _, a := range d.Args {
+		if a.Naked && a.Name == nil && a.Value != nil {
+			text, _ := s.literal(a.Value)
+			special = special || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "in")
+		}
+	}
+	for _, a := range d.Args {
+		switch {
+		case a.Naked && a.Name == nil:
+			s.word(a.Value, w.but(banName))
+		case special:
+			if a.Name != nil {
+				s.declared[a.Name.Value] = true
+			}
+			s.assign(a, w.but(banArithmetic))
+		default:
+			s.assign(a, w)
+		}
+	}
+}
+
+// declareWords does the same where the words of declare, local, export and readonly are those of a plain command, as sh
+// has them.
+func (s *scan) declareWords(words []*syntax.Word, bans map[*syntax.Word]*ban) {
+	special := false
+	for _, x := range words {
+		text, _ := s.literal(x)
+		special = special || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "in")
+	}
+	for _, x := range words {
+		text, _ := s.literal(x)
+		name, _, ok := strings.Cut(text, "=")
+		switch {
+		case !ok || !isName(name):
+			bans[x] = banName
+		case special:
+			bans[x] = banArithmetic
+		default:
+			bans[x] = s.assigned(name)
+		}
+		if special && isName(name) {
+			s.declared[name] = true
+		}
+	}
+}
+
+func isName(text string) bool {
+	for i, c := range text {
+		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// test walks [[ … ]] of bash.
+func (s *scan) test(x syntax.TestExpr, w where) {
+	switch x := x.(type) {
+	case *syntax.Word:
+		s.word(x, w)
+	case *syntax.ParenTest:
+		s.test(x.X, w)
+	case *syntax.UnaryTest:
+		switch x.Op {
+		case syntax.TsVarSet, syntax.TsRefVar:
+			w = w.but(banName)
+		}
+		s.test(x.X, w)
+	case *syntax.BinaryTest:
+		left, right := w, w
+		switch x.Op {
+		case syntax.TsReMatch:
+			right = w.but(banPattern)
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			left, right = w.but(banArithmetic), w.but(banArithmetic)
+		}
+		s.test(x.X, left)
+		s.test(x.Y, right)
+	}
+}

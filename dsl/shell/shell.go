@@ -1,0 +1,170 @@
+// Package shell puts values into shell scripts as data.
+//
+// A script is written in the file and never computed; a value in it arrives in the environment, as FLOWRUN_V0,
+// FLOWRUN_V1 and so on, and the script refers to it there: "${FLOWRUN_V0}", with the quotes that its place needs. So no
+// value can become a part of a command. [Rewrite] parses the script with each reference in place, finds every reference
+// again in the syntax tree by its offset, and decides by what stands around it: quotes are put around it, or nothing, or
+// the place is refused with the way out. The text stays as it was byte for byte but for those quotes.
+//
+// What holds always: a place that the package does not know is refused (walk.go lists those it knows). What programs do
+// with their arguments is a matter of theirs: those that run text again, as sh -c does, stand in a table (table.go)
+// that is known to be incomplete, and what a script itself does later with a variable that holds a value is not looked at.
+//
+// The package imports diag and the parser of mvdan.cc/sh. It must never import expressions, the checker or anything that
+// reaches the world. Enter at [Rewrite].
+package shell
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// Dialect says which shell runs a script.
+type Dialect int
+
+// The dialects.
+const (
+	POSIX Dialect = iota // sh
+	Bash
+)
+
+func (d Dialect) String() string { return [...]string{"sh", "bash"}[d] }
+
+// The bounds of a script with values in it. The parser calls itself for each level of nesting: 64 KiB of nothing but
+// open brackets took 256 MiB of stack, and with MaxDepth the worst of 64 KiB took 75 MiB in all. One without values is
+// not parsed and has no such bounds.
+const (
+	MaxScript = 64 << 10
+	MaxValues = 1000
+	MaxDepth  = 100
+)
+
+// Part is a piece of a script as the file has it: literal text, or a value.
+type Part struct {
+	Value bool
+	Text  string     // the literal text; of a value its expression, as messages show it
+	Range diag.Range // of a value
+	From  []int      // of a literal: the offset in the file of each byte, and of what follows
+}
+
+// Variable is the name of the environment variable that holds the i-th value of a script.
+func Variable(i int) string { return "FLOWRUN_V" + strconv.Itoa(i) }
+
+// Rewrite returns the script that refers to the values of its parts, numbered in their order, as data; or what is wrong,
+// each finding at the range of the value that it concerns. place makes a range of two offsets in the file. A script without
+// values is returned as it is, unread: the shell itself is its judge.
+func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (string, diag.List) {
+	s := &scan{dialect: d, declared: map[string]bool{}}
+	s.assemble(parts)
+	if len(s.marks) == 0 {
+		return s.text, nil
+	}
+	if list := s.bounds(); list != nil {
+		return "", list
+	}
+	file, err := parse(s.text, d)
+	if err != nil {
+		return "", diag.List{s.unreadable(parts, err, place)}
+	}
+	s.stmts(file.Stmts, where{})
+	s.comments(file)
+	for i := range s.marks {
+		s.refuse(i, banPlace) // whatever the walk did not come to
+	}
+	if s.list.HasErrors() {
+		return "", s.list
+	}
+	return s.quoted(), nil
+}
+
+// mark is where a value's reference stands in the text.
+type mark struct {
+	start, end int
+	value      Part
+	done       bool
+}
+
+// scan is one run of Rewrite.
+type scan struct {
+	dialect  Dialect
+	text     string
+	marks    []mark
+	edits    map[int]string // what is put in at an offset
+	declared map[string]bool
+	list     diag.List
+}
+
+// assemble makes the text with a reference in the place of each value.
+func (s *scan) assemble(parts []Part) {
+	var b strings.Builder
+	for _, p := range parts {
+		if !p.Value {
+			b.WriteString(p.Text)
+			continue
+		}
+		start := b.Len()
+		b.WriteString("${" + Variable(len(s.marks)) + "}")
+		s.marks = append(s.marks, mark{start: start, end: b.Len(), value: p})
+	}
+	s.text, s.edits = b.String(), map[int]string{}
+}
+
+// quoted is the text with the quotes that were decided on.
+func (s *scan) quoted() string {
+	var b strings.Builder
+	from := 0
+	for _, m := range s.marks {
+		b.WriteString(s.text[from:m.start])
+		b.WriteString(s.edits[m.start] + s.text[m.start:m.end] + s.edits[m.end])
+		from = m.end
+	}
+	b.WriteString(s.text[from:])
+	return b.String()
+}
+
+// put decides for the i-th value: it stands as it is, or between what is put before and behind it.
+func (s *scan) put(i int, before, behind string) {
+	m := &s.marks[i]
+	if m.done {
+		return
+	}
+	m.done = true
+	if before != "" {
+		s.edits[m.start], s.edits[m.end] = before, behind
+	}
+}
+
+// refuse reports the i-th value, once.
+func (s *scan) refuse(i int, b *ban) {
+	if m := &s.marks[i]; !m.done {
+		m.done = true
+		s.list = append(s.list, b.of(m.value))
+	}
+}
+
+// within gives the numbers of the values that stand between two offsets, from first up to last.
+func (s *scan) within(start, end uint) (first, last int) {
+	before := func(end uint) int {
+		return sort.Search(len(s.marks), func(i int) bool { return uint(s.marks[i].start) >= end })
+	}
+	return before(start), before(end)
+}
+
+// begins tells whether a word begins with a value, so that the value decides what sort of word it is.
+func (s *scan) begins(w *syntax.Word) bool {
+	p := w.Parts[0]
+	if q, ok := p.(*syntax.DblQuoted); ok && len(q.Parts) > 0 {
+		p = q.Parts[0]
+	}
+	start := p.Pos().Offset()
+	if q, ok := p.(*syntax.SglQuoted); ok {
+		start = q.Left.Offset() + 1
+	}
+	first, last := s.within(start, start+1)
+	return first < last
+}

@@ -1,0 +1,307 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// where is what the walk knows of a place.
+type where struct {
+	double bool // inside "…", a here-document, or the word of a ${…} in one of these
+	ticks  bool // inside `…`
+	no     *ban // why no value can stand here; nil if one can
+}
+
+func (w where) but(no *ban) where {
+	if w.no == nil {
+		w.no = no
+	}
+	return w
+}
+
+// fresh is the place inside a $(…) or a nested command: its quotes are its own.
+func (w where) fresh() where { w.double = false; return w }
+
+func (s *scan) stmts(list []*syntax.Stmt, w where) {
+	for _, st := range list {
+		s.stmt(st, w)
+	}
+}
+
+func (s *scan) stmt(st *syntax.Stmt, w where) {
+	reads := s.command(st.Cmd, w)
+	for _, r := range st.Redirs {
+		s.redirect(r, w, reads)
+	}
+}
+
+// command walks one command. It returns why a value may not be in what the command reads; nil if it may.
+func (s *scan) command(c syntax.Command, w where) *ban {
+	switch c := c.(type) {
+	case nil:
+	case *syntax.CallExpr:
+		return s.call(c, w)
+	case *syntax.BinaryCmd:
+		s.binary(c, w)
+	case *syntax.Block:
+		s.stmts(c.Stmts, w)
+	case *syntax.Subshell:
+		s.stmts(c.Stmts, w)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			s.stmts(c.Cond, w)
+			s.stmts(c.Then, w)
+		}
+	case *syntax.WhileClause:
+		s.stmts(c.Cond, w)
+		s.stmts(c.Do, w)
+	case *syntax.ForClause:
+		s.loop(c, w)
+	case *syntax.CaseClause:
+		s.word(c.Word, w)
+		for _, item := range c.Items {
+			s.words(item.Patterns, w.but(banPattern))
+			s.stmts(item.Stmts, w)
+		}
+	case *syntax.FuncDecl:
+		s.stmt(c.Body, w)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			s.stmt(c.Stmt, w)
+		}
+	case *syntax.CoprocClause:
+		s.stmt(c.Stmt, w)
+	case *syntax.TestClause:
+		s.test(c.X, w)
+	case *syntax.DeclClause:
+		s.declare(c, w)
+	case *syntax.ArithmCmd, *syntax.LetClause:
+		s.ban(c, w.but(banArithmetic))
+	}
+	return nil
+}
+
+// binary walks a && b, a || b and a | b. What the last of a pipe runs must not come from the ones before it.
+func (s *scan) binary(c *syntax.BinaryCmd, w where) {
+	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
+		s.stmt(c.X, w)
+		s.stmt(c.Y, w)
+		return
+	}
+	if no := s.consumes(c.Y); no != nil {
+		w = w.but(no)
+	}
+	s.stmt(c.X, w)
+	s.stmt(c.Y, w)
+}
+
+// consumes tells what is wrong with a value in the standard input of a stage of a pipe, or of what follows it.
+func (s *scan) consumes(st *syntax.Stmt) *ban {
+	switch c := st.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		if no := s.consumes(c.X); no != nil {
+			return no
+		}
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			return s.consumes(c.Y)
+		}
+	case *syntax.CallExpr:
+		return s.judge(c.Args, map[*syntax.Word]*ban{})
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return s.consumes(c.Stmt)
+		}
+	case *syntax.Block:
+		return s.consumesAny(c.Stmts)
+	case *syntax.Subshell:
+		return s.consumesAny(c.Stmts)
+	}
+	return nil
+}
+
+func (s *scan) consumesAny(list []*syntax.Stmt) *ban {
+	for _, st := range list {
+		if no := s.consumes(st); no != nil {
+			return no
+		}
+	}
+	return nil
+}
+
+func (s *scan) loop(c *syntax.ForClause, w where) {
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		items := w
+		if s.declared[l.Name.Value] {
+			items = w.but(banArithmetic)
+		}
+		s.words(l.Items, items)
+	case *syntax.CStyleLoop:
+		s.ban(l, w.but(banArithmetic))
+	}
+	s.stmts(c.Do, w)
+}
+
+// redirect walks <, >, << and their kin. reads is why a value may not be in what the command reads.
+func (s *scan) redirect(r *syntax.Redirect, w where, reads *ban) {
+	in := w.fresh()
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		s.word(r.Word, in.but(banDelimiter))
+		if r.Hdoc == nil {
+			return
+		}
+		body := in.but(reads)
+		body.double = true
+		if s.isQuoted(r.Word) {
+			body = body.but(banQuotedHeredoc)
+		}
+		s.parts(r.Hdoc.Parts, body)
+	case syntax.RdrIn, syntax.RdrInOut, syntax.WordHdoc:
+		s.word(r.Word, in.but(reads))
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.AppClob, syntax.RdrAllClob, syntax.AppAllClob:
+		s.word(r.Word, in)
+	default: // >&, <&: a number of the shell's own
+		s.word(r.Word, in.but(banDescriptor))
+	}
+}
+
+func (s *scan) isQuoted(w *syntax.Word) bool {
+	return strings.ContainsAny(s.text[w.Pos().Offset():w.End().Offset()], `'"\`)
+}
+
+func (s *scan) words(list []*syntax.Word, w where) {
+	for _, x := range list {
+		s.word(x, w)
+	}
+}
+
+func (s *scan) word(x *syntax.Word, w where) {
+	if x != nil {
+		s.parts(x.Parts, w)
+	}
+}
+
+func (s *scan) parts(list []syntax.WordPart, w where) {
+	for _, p := range list {
+		s.part(p, w)
+	}
+}
+
+func (s *scan) part(p syntax.WordPart, w where) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		s.ban(p, w.but(banEscaped)) // a reference that is no part of its own has a backslash before it
+	case *syntax.SglQuoted:
+		s.single(p, w)
+	case *syntax.DblQuoted:
+		if p.Dollar || s.dollar(p.Left) {
+			w = w.but(banAnsi)
+		}
+		w.double = true
+		s.parts(p.Parts, w)
+	case *syntax.ParamExp:
+		s.param(p, w)
+	case *syntax.CmdSubst:
+		w.ticks = w.ticks || p.Backquotes
+		s.stmts(p.Stmts, w.fresh())
+	case *syntax.ProcSubst:
+		s.stmts(p.Stmts, w.fresh())
+	case *syntax.ArithmExp:
+		s.ban(p, w.but(banArithmetic))
+	case *syntax.ExtGlob:
+		s.ban(p, w.but(banPattern))
+	default:
+		s.ban(p, w.but(banPlace))
+	}
+}
+
+// single decides for the values inside '…': the quotes are interrupted for each.
+func (s *scan) single(p *syntax.SglQuoted, w where) {
+	if p.Dollar || s.dollar(p.Left) {
+		w = w.but(banAnsi)
+	}
+	if w.double {
+		w = w.but(banPlace)
+	}
+	first, last := s.within(p.Left.Offset(), p.Right.Offset())
+	for i := first; i < last; i++ {
+		if w.no != nil {
+			s.refuse(i, w.no)
+		} else {
+			s.put(i, `'"`, `"'`)
+		}
+	}
+}
+
+// dollar tells whether $ stands before a quote. sh knows no $'…', but where bash is sh, it does.
+func (s *scan) dollar(quote syntax.Pos) bool {
+	return quote.Offset() > 0 && s.text[quote.Offset()-1] == '$'
+}
+
+// param walks ${…}: one of ours, or one of the script's with words inside.
+func (s *scan) param(p *syntax.ParamExp, w where) {
+	if first, last := s.within(p.Pos().Offset(), p.Pos().Offset()+1); first < last {
+		switch m := s.marks[first]; {
+		case w.no != nil:
+			s.refuse(first, w.no)
+		case w.ticks && m.start > 0 && s.text[m.start-1] == '\\': // back quotes take one backslash away before anything else
+			s.refuse(first, banEscaped)
+		case int(p.End().Offset()) != m.end:
+			s.refuse(first, banPlace)
+		case w.double:
+			s.put(first, "", "")
+		default:
+			s.put(first, `"`, `"`)
+		}
+		return
+	}
+	s.ban(p.Index, w.but(banArithmetic))
+	if p.Slice != nil {
+		s.ban(p.Slice.Offset, w.but(banArithmetic))
+		s.ban(p.Slice.Length, w.but(banArithmetic))
+	}
+	if p.Repl != nil {
+		s.word(p.Repl.Orig, w.but(banPattern))
+		s.word(p.Repl.With, w.but(banPattern))
+	}
+	if p.Exp == nil || p.Exp.Word == nil {
+		return
+	}
+	switch p.Exp.Op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		s.word(p.Exp.Word, w)
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if p.Param != nil {
+			w = w.but(s.assigned(p.Param.Value))
+		}
+		s.word(p.Exp.Word, w)
+	default:
+		s.word(p.Exp.Word, w.but(banPattern))
+	}
+}
+
+// ban refuses all values in a node.
+func (s *scan) ban(n syntax.Node, w where) {
+	if n == nil {
+		return
+	}
+	first, last := s.within(n.Pos().Offset(), n.End().Offset())
+	for i := first; i < last; i++ {
+		s.refuse(i, w.no)
+	}
+}
+
+// comments lets values in comments be: nothing reads them.
+func (s *scan) comments(f *syntax.File) {
+	syntax.Walk(f, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok {
+			first, last := s.within(c.Pos().Offset(), c.End().Offset())
+			for i := first; i < last; i++ {
+				s.put(i, "", "")
+			}
+		}
+		return true
+	})
+}
