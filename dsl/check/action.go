@@ -11,7 +11,11 @@ import (
 var belongs = map[string][]string{
 	"task": {"agent"}, "with": {"agent"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
 	"gates": {"run", "agent", "value"}, "output": {"run", "agent", "value"}, "timeout": {"run", "agent"},
+	"on_lost": {"run", "agent"}, "fallback": {"agent"},
 }
+
+// attempting are the actions that make attempts.
+var attempting = []string{"run", "agent"}
 
 // action checks that a step does exactly one thing, and that what stands beside it belongs to it.
 func (c *checker) action(n *Node) {
@@ -47,9 +51,11 @@ func (c *checker) action(n *Node) {
 				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", either(actions))})
 		}
 	}
-	if b := n.Inner("retry"); b != nil && !contains([]string{"run", "agent"}, found[0]) {
-		c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("retry has no effect with %s", found[0]),
-			Detail: "It makes attempts again, and only run and agent make attempts. Remove it, or change the action."})
+	for _, kind := range []string{"retry", "compensate"} {
+		if b := n.Inner(kind); b != nil && !contains(attempting, found[0]) {
+			c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", kind, found[0]),
+				Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(attempting))})
+		}
 	}
 }
 

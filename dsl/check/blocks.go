@@ -77,27 +77,6 @@ func (c *checker) agent(b *Block) {
 	}
 }
 
-// gate checks that a gate judges by one thing, and that what stands beside it belongs to it.
-func (c *checker) gate(b *Block) {
-	check, run := b.attr("check"), b.attr("run")
-	switch {
-	case check == nil && run == nil && b.Src.Body.Attr("check") == nil && b.Src.Body.Attr("run") == nil:
-		c.report(diag.Diagnostic{Code: "F0121", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing to judge by in %s", b.Words()),
-			Detail: "A gate has one of  check = \"CONDITION over result\"  and  run = [\"PROGRAM\"]."})
-	case check != nil && run != nil:
-		c.report(diag.Diagnostic{Code: "F0122", Subject: run.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Both check and run in %s", b.Words()),
-			Detail: "A gate judges by one thing. Make two gates of it.", Notes: []diag.Note{{Text: "check stands here", Range: check.Src.Range}}})
-	}
-	if run == nil && check != nil {
-		for _, name := range []string{"dir", "env", "shell", "timeout"} {
-			if a := b.attr(name); a != nil {
-				c.report(diag.Diagnostic{Code: "F0123", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("%s has no effect on a condition", name),
-					Detail: "It belongs to gates with run: check starts no program."})
-			}
-		}
-	}
-}
-
 // retry checks the retry block of b, if it has one: when sees the error, the rest is like any attribute around it.
 func (c *checker) retry(b *Block, when, rest *expr.Env) {
 	r := b.Inner("retry")

@@ -118,6 +118,7 @@ func (c *checker) globals() {
 	for _, g := range p.Gates {
 		c.gate(g)
 		c.topGate(g)
+		c.schema(g)
 	}
 }
 
@@ -133,13 +134,14 @@ func nameRange(b *Block) diag.Range {
 func (c *checker) nodes(w *Workflow) {
 	w.ByName = map[string]*Node{}
 	books := map[string]book{"input": {}, "node": {}, "output": {}}
+	final := false
 	var add func(parent *Node, number int, blocks []*Block) []*Node
 	add = func(parent *Node, number int, blocks []*Block) (out []*Node) {
 		for _, b := range blocks {
 			if !isNode(b) {
 				continue
 			}
-			n := &Node{Block: b, Parent: parent, Case: number, index: len(w.All)}
+			n := &Node{Block: b, Parent: parent, Case: number, final: final, index: len(w.All)}
 			if parent != nil {
 				n.Depth = parent.Depth + 1
 				if parent.Schema.Kind == "sequence" && len(out) > 0 {
@@ -187,6 +189,14 @@ func (c *checker) nodes(w *Workflow) {
 		}
 	}
 	w.Nodes = add(nil, 0, w.Blocks)
+	if b := w.Inner("finally"); b != nil {
+		final = true
+		w.Finally = add(nil, 0, b.Blocks)
+		if len(w.Finally) == 0 && !b.stray {
+			c.report(diag.Diagnostic{Code: "F0113", Subject: b.Src.Header, Context: w.Words(), Summary: "No steps in finally",
+				Detail: "It does at the end what its steps do. Put steps into it, or remove it."})
+		}
+	}
 	if len(w.Nodes) == 0 && !w.stray {
 		c.report(diag.Diagnostic{Code: "F0114", Subject: w.Src.Header, Context: w.Words(), Summary: fmt.Sprintf("No steps in %s", w.Words()),
 			Detail: "A workflow needs something to do: step \"NAME\" { run = [\"PROGRAM\"] }."})

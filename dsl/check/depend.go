@@ -34,12 +34,20 @@ func (c *checker) depend(w *Workflow, n *Node) (uses []use) {
 		i, there := seen[to]
 		if !there {
 			u := use{node: to, needs: needs}
-			if d := refused(n, to); d != nil {
+			d := refused(n, to)
+			drawn := true
+			if d == nil {
+				drawn, d = crosses(n, to)
+			}
+			if !drawn {
+				u.node = nil
+			}
+			if d != nil {
 				d.Subject, d.Context = at(), n.Words()
 				d.Notes = []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}
 				c.report(*d)
 				u.node = nil
-			} else {
+			} else if drawn {
 				u.at = at()
 			}
 			seen[to] = len(uses)
@@ -80,11 +88,11 @@ func (c *checker) depend(w *Workflow, n *Node) (uses []use) {
 	return out
 }
 
-// each calls f with every checked expression of the node itself: its attributes and the blocks in it, but not its children's.
+// each calls f with every checked expression of the node itself: its attributes and the blocks in it, but not its compensation and its children's.
 func (n *Node) each(f func(*Attr, *ir.Expr)) {
 	walk(n.Block, f)
 	for _, b := range n.Blocks {
-		if !isNode(b) {
+		if !isNode(b) && b.Schema.Kind != "compensate" {
 			walk(b, f)
 		}
 	}

@@ -15,18 +15,19 @@ type roots map[string]*expr.Root
 type where int
 
 const (
-	inWorkflow where = iota // attributes of a workflow
-	inOutput                // its outputs
-	once                    // attributes of a node that are evaluated once, in the scope around it: for_each, max_concurrency
-	inWhen                  // a node's condition
-	inJoin                  // its join
-	atStart                 // evaluated once for an instance, before its iterations: require, priority, deadline, repeat
-	inUntil                 // repeat.until
-	perNode                 // evaluated once for an iteration: timeout, value, wait
-	inDegrade               // degrade.output
-	perAttempt              // evaluated for each attempt: run, task, with, env, dir
-	inRetry                 // retry.when
-	inGate                  // a gate's attributes
+	inWorkflow   where = iota // attributes of a workflow
+	inOutput                  // its outputs
+	once                      // attributes of a node that are evaluated once, in the scope around it: for_each, max_concurrency
+	inWhen                    // a node's condition
+	inJoin                    // its join
+	atStart                   // evaluated once for an instance, before its iterations: require, priority, deadline, repeat
+	inUntil                   // repeat.until
+	perNode                   // evaluated once for an iteration: timeout, value, wait
+	inDegrade                 // degrade.output
+	inCompensate              // attributes of compensate
+	perAttempt                // evaluated for each attempt: run, task, with, env, dir
+	inRetry                   // retry.when
+	inGate                    // a gate's attributes
 )
 
 // Types of the names that every run has.
@@ -74,7 +75,7 @@ const (
 	notInWhen    = "when is asked before the iterations of the node. Read iteration in what the node does, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
 	notLast      = "last is the iteration before of a repeat; there is none around this place."
 	notCounted   = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
-	notFeedback  = "feedback is what a gate says to the next attempt with on_fail = \"retry\", which is not carried out by this release yet."
+	notFeedback  = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, task, with, env and dir of a step with such a gate can read it."
 	notEnded     = "It is known at the end of the run: outputs of the workflow can read it. What has become of a node is step.NAME.status."
 	notPicked    = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated  = "It counts the iterations of a repeat, and is null for a node without one."
@@ -150,6 +151,8 @@ type envKey struct {
 	first bool  // the first of a sequence: previous is null
 	self  *Node // whose result a gate judges, or who sees other nodes in its own way
 	round *Node // whose iteration counts
+	final bool  // in finally
+	said  bool  // a gate can have said something to the next attempt
 }
 
 // envAt returns the environment of a place in a node; n is nil for the workflow itself.
@@ -157,10 +160,12 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	k := envKey{where: at}
 	if n != nil {
 		k.each = eachOf(n, at == once || at == inJoin && n.attr("for_each") != nil)
+		k.final = n.final
+		k.said = at >= perAttempt && c.retries(n)
 		k.round = repeatOf(n, at <= atStart || at == inDegrade)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
-		if at == inGate || at == inUntil || at == inJoin || n.seesOwn(at) {
+		if at == inGate || at == inUntil || at == inJoin || at == inCompensate || n.seesOwn(at) {
 			k.self = n
 		}
 	}
@@ -168,7 +173,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		return e
 	}
 	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
-	if at == inOutput {
+	if at == inOutput || k.final {
 		more["run"] = root("run", runType)
 	}
 	if at != inWorkflow && (n != nil || at == inOutput) {
@@ -189,6 +194,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		}
 		more["last"] = w.last(k.round)
 	}
+	if k.said {
+		more["feedback"] = root("feedback", value.StringType.OrNull())
+	}
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)
 		more["error"] = root("error", errorType.OrNull())
@@ -199,6 +207,8 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	case inGate:
 		more["result"] = resultRoot("result", n.judged())
 	case inUntil:
+		more["result"] = resultRoot("result", uncertain(n.judged()))
+	case inCompensate:
 		more["result"] = resultRoot("result", uncertain(n.judged()))
 	case inJoin:
 		maps.Copy(more, joinRoots(n.joinedResult()))

@@ -70,6 +70,7 @@ type Workflow struct {
 	Inputs  []*Decl
 	Outputs []*Block
 	Nodes   []*Node // the top level
+	Finally []*Node // the top level of finally
 	All     []*Node // every node, parents before children, in file order
 	ByName  map[string]*Node
 
@@ -92,6 +93,7 @@ type Node struct {
 	Needs    []string
 	Observes []string
 
+	final  bool       // in finally
 	output value.Type // of one instance, once known
 	index  int        // in Workflow.All
 }

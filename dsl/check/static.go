@@ -93,7 +93,7 @@ func laterWord(attr, word string) bool {
 	case "type":
 		return contains([]string{"http", "mcp", "chat", "human"}, word)
 	case "on_fail":
-		return word == "retry" || word == "escalate"
+		return word == "escalate"
 	}
 	return false
 }

@@ -192,6 +192,18 @@ func (w *Workflow) members(n *Node) value.Type {
 	return value.Object(attrs)
 }
 
+// makes is the type of what an agent gives.
+func (b *Block) makes() value.Type {
+	switch {
+	case b == nil:
+	case b.attr("output") != nil && b.attr("output").Type.Kind != "":
+		return b.attr("output").Type
+	case b.Text("type") != "null" && b.Text("output_format") == "text":
+		return value.StringType
+	}
+	return value.AnyType
+}
+
 // made is the type of what an action makes, before a declared output type.
 func (c *checker) made(w *Workflow, n *Node) value.Type {
 	switch {
@@ -213,14 +225,13 @@ func (c *checker) made(w *Workflow, n *Node) value.Type {
 			return nullType
 		}
 	case n.attr("agent") != nil:
-		if b := c.agents[n.attr("agent").ref().Name]; b != nil {
-			if a := b.attr("output"); a != nil && a.Type.Kind != "" {
-				return a.Type
-			}
-			if b.Text("type") != "null" && b.Text("output_format") == "text" {
-				return value.StringType
+		t := c.agents[n.attr("agent").ref().Name].makes()
+		if a := n.attr("fallback"); a != nil {
+			for _, r := range a.Names {
+				t = expr.Unify(t, c.agents[r.Name].makes())
 			}
 		}
+		return t
 	case n.Inner("wait") != nil:
 		return nullType
 	}

@@ -25,7 +25,7 @@ func (c *checker) workflow(w *Workflow) {
 	c.expressions(w.Block, func(string) *expr.Env { return own })
 	c.retry(w.Block, c.retryEnv(w, nil), own)
 	for _, b := range w.Blocks {
-		if b.Schema.Kind == "require" {
+		if b.Schema.Kind == "require" || b.Schema.Kind == "finally" {
 			c.expressions(b, func(string) *expr.Env { return own })
 		}
 	}
@@ -33,12 +33,13 @@ func (c *checker) workflow(w *Workflow) {
 	for i, n := range w.All {
 		c.node(w, n)
 		uses[i] = c.depend(w, n)
+		c.compensated(w, n)
 	}
 	c.cycles(w, uses)
 	for _, o := range w.Outputs {
 		env := c.envAt(w, nil, inOutput)
 		c.expressions(o, func(string) *expr.Env { return env })
-		c.outputReads(w, o)
+		c.reading(w, o, &outside)
 	}
 }
 
@@ -57,6 +58,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	}
 	c.joined(n)
 	c.priority(n)
+	c.deadline(n)
 	if a := n.attr("gates"); a != nil {
 		for _, r := range a.Names {
 			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {
@@ -81,16 +83,19 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 			return c.envAt(w, n, atStart)
 		})
 		return
-	case "require", "case", "default":
+	case "require", "case", "default", "deadline":
 		at = atStart
 	case "degrade":
 		at = inDegrade
+	case "compensate":
+		at = inCompensate
 	case "gate":
 		c.gate(b)
 		at = inGate
 	}
 	if !isNode(b) {
 		c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, at) })
+		c.schema(b)
 	}
 }
 
@@ -138,6 +143,8 @@ func (c *checker) references(n *Node) {
 		a.Names = known
 	}
 	look("agent", c.agents, "agent")
+	look("fallback", c.agents, "agent")
+	c.fallbacks(n)
 	look("gates", c.gates, "gate")
 	if a := n.attr("gates"); a != nil {
 		seen := map[string]bool{}
@@ -169,15 +176,15 @@ func keys(m map[string]*Block) []string {
 	return out
 }
 
-// outputReads refuses workflow outputs that read what exists only inside a for_each.
-func (c *checker) outputReads(w *Workflow, o *Block) {
+// reading refuses references of a block that makes no dependencies to what exists only inside a for_each or repeat.
+func (c *checker) reading(w *Workflow, o *Block, from *Node) {
 	walk(o, func(a *Attr, e *ir.Expr) {
 		for _, r := range e.Reads {
 			to := w.ByName[r.Name]
 			if r.Root != "step" || to == nil {
 				continue
 			}
-			if d := refused(&outside, to); d != nil {
+			if d := refused(from, to); d != nil {
 				d.Subject, d.Context = a.locate(r.Name), o.Words()
 				c.report(*d)
 			}

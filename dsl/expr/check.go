@@ -136,26 +136,57 @@ func within(t value.Type, left *int) bool {
 // function for the message.
 func (c *checker) need(n node, k kind, user string) value.Type {
 	t := c.infer(n)
-	c.mustBe(n.at(), t, k, user)
+	c.mustBe(n, t, k, user)
 	return t
 }
 
-func (c *checker) mustBe(at span, t value.Type, k kind, user string) {
+func (c *checker) mustBe(n node, t value.Type, k kind, user string) {
+	at := n.at()
 	switch {
 	case t.IsAny():
 		return
 	case k.fits(t) == No && t.Kind != value.Null:
 		c.add(at, codeOperand, fmt.Sprintf("%s needs %s", user, kindNames[k]), fmt.Sprintf("This is %s.%s", describeType(t), hint(t, k, user)))
 	case t.Nullable && !k.nulls() && c.forgiving == 0:
-		c.add(at, codeMaybeNull, fmt.Sprintf("This can be null, and %s needs %s", user, kindNames[k]), c.nullHint())
+		x := shownPath(n)
+		c.add(at, codeMaybeNull, fmt.Sprintf("%s can be null, and %s needs %s", x, user, kindNames[k]), c.nullHint(x, k))
 	}
 }
 
-func (c *checker) nullHint() string {
-	if c.condition {
-		return "What it reads may be left out or skipped. Test it before (x != null && …), or give what else to take (x ?? 0)."
+func (c *checker) nullHint(x string, k kind) string {
+	if x == "This" {
+		x = "x"
 	}
-	return "What it reads may be left out or skipped. Say what else to take, coalesce(x, 0) or try(x, 0), or test it before (x == null ? … : …)."
+	other := map[kind]string{kString: `""`, kPure: `""`, kBool: "false", kList: "[]", kColl: "[]"}[k]
+	if other == "" {
+		other = "0"
+	}
+	if c.condition {
+		return fmt.Sprintf("What it reads may be left out or skipped. Test it before (%s != null && …), or give what else to take (%s ?? %s).", x, x, strings.ReplaceAll(other, `"`, "'"))
+	}
+	return fmt.Sprintf("What it reads may be left out or skipped. Say what else to take, coalesce(%s, %s), or test it before (%s == null ? … : …).", x, other, x)
+}
+
+// maxPathShown bounds the length of a path that stands in a sentence.
+const maxPathShown = 60
+
+// shownPath is what a node reads as it is written, or "This".
+func shownPath(n node) string {
+	x := n
+	for m, is := x.(*member); is; m, is = x.(*member) {
+		x = m.x
+	}
+	if _, is := x.(*ref); !is {
+		return "This"
+	}
+	p := pathOf(n)
+	if len(p) > maxPathShown {
+		return "This"
+	}
+	if rest, is := strings.CutPrefix(p, "last."); is {
+		p = "last.step." + rest
+	}
+	return p
 }
 
 // maxTypeShown bounds what is shown of a type in a sentence.

@@ -113,7 +113,9 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 	case kBool.fits(typ) == No:
 		fs.add(whole, codeCondType, "A condition must be true or false", fmt.Sprintf("This is %s.%s", describeType(typ), hint(typ, kBool, "")))
 	case typ.Nullable && !typ.IsAny():
-		fs.add(whole, codeMaybeNull, "This can be null, and a condition needs a bool", "Write x ?? false, or compare it: x == true.")
+		x := shownPath(root)
+		f := fs.add(whole, codeMaybeNull, x+" can be null, and a condition needs a bool", "")
+		f.detail = strings.ReplaceAll("Write X ?? false, or compare it: X == true.", "X", strings.Replace(x, "This", "x", 1))
 	}
 	if fs.failed() {
 		return nil

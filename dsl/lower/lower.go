@@ -73,7 +73,7 @@ func gate(b *check.Block, name, shell string) ir.Gate {
 		shell = s
 	}
 	out := ir.Gate{Name: name, Check: b.Expr("check"), Dir: b.Expr("dir"), Env: env(b), Timeout: b.Expr("timeout"),
-		Message: b.Expr("message"), OnFail: b.Text("on_fail")}
+		Message: b.Expr("message"), OnFail: b.Text("on_fail"), Schema: b.Expr("schema")}
 	if a := b.Attrs["run"]; a != nil {
 		out.Run = run(a, shell, "")
 	}

@@ -48,6 +48,37 @@ func repeat(n *check.Node) *ir.Repeat {
 	return &ir.Repeat{Until: b.Expr("until"), Max: *b.Expr("max"), Delay: b.Expr("delay")}
 }
 
+// progress are the percentages of a deadline, which are written out.
+func progress(b *check.Block) (out []float64) {
+	if e := b.Expr("progress"); e != nil {
+		for _, v := range e.Const.([]any) {
+			out = append(out, v.(float64))
+		}
+	}
+	return out
+}
+
+func compensate(n *check.Node, shell string) *ir.Compensate {
+	b := n.Inner("compensate")
+	if b == nil {
+		return nil
+	}
+	if s := b.Text("shell"); s != "" {
+		shell = s
+	}
+	return &ir.Compensate{Run: *run(b.Attrs["run"], shell, ""), Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Timeout: b.Expr("timeout")}
+}
+
+// names are the declarations that an attribute refers to, in order.
+func names(a *check.Attr) (out []string) {
+	if a != nil {
+		for _, r := range a.Names {
+			out = append(out, r.Name)
+		}
+	}
+	return out
+}
+
 // requires are the conditions that must hold before a node or a workflow starts, in file order.
 func requires(b *check.Block) (out []ir.Require) {
 	for _, r := range b.Blocks {

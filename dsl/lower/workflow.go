@@ -34,6 +34,14 @@ func (l *workflow) lower() ir.Workflow {
 	}
 	out.Nodes = l.nodes(w.Nodes, inherited{shell: w.Text("shell")})
 	out.Require = requires(w.Block)
+	if b := w.Inner("finally"); b != nil {
+		out.Finally = &ir.Finally{Timeout: b.Expr("timeout"), Nodes: l.nodes(w.Finally, inherited{shell: w.Text("shell")})}
+		for i := range out.Finally.Nodes {
+			if n := &out.Finally.Nodes[i]; n.TriggerRule == "" {
+				n.TriggerRule = ir.Always
+			}
+		}
+	}
 	for _, o := range w.Outputs {
 		out.Outputs = append(out.Outputs, ir.Output{Name: o.Name, Expr: *o.Expr("value")})
 		l.at[w.Name+"/output."+o.Name] = o.Src.Header
@@ -60,6 +68,9 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		Env: env(n.Block), Dir: n.Expr("dir"), TriggerRule: ir.TriggerRule(n.Text("trigger_rule")), Join: join(n), Losers: n.Text("losers"),
 		OnError: n.Text("on_error"), OnLost: n.Text("on_lost"), Priority: n.Expr("priority"), Repeat: repeat(n), Require: requires(n.Block),
 		Case: n.Case}
+	if b := n.Inner("deadline"); b != nil {
+		out.Deadline = &ir.Deadline{After: *b.Expr("after"), Progress: progress(b)}
+	}
 	if b := n.Inner("degrade"); b != nil {
 		out.Degrade = b.Expr("output")
 	}
@@ -72,6 +83,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		return out
 	}
 	l.action(n, &out, own)
+	out.Compensate = compensate(n, own.shell)
 	out.Gates = l.gates(n, own.shell)
 	return out
 }
@@ -81,6 +93,7 @@ func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
 	case n.Attrs["run"] != nil:
 		out.Run = run(n.Attrs["run"], own.shell, n.Text("parse"))
 	case n.Attrs["agent"] != nil:
+		out.Fallback = names(n.Attrs["fallback"])
 		out.Agent = &ir.AgentTask{Agent: n.Attrs["agent"].Names[0].Name, Task: n.Expr("task"), With: n.Expr("with")}
 	case n.Attrs["value"] != nil:
 		out.Value = n.Expr("value")

@@ -115,4 +115,8 @@ var Codes = map[string]string{
 	"F0266": "A repeat has no bound.",
 	"F0273": "A priority is neither a word for one nor a whole number within bounds.",
 	"F0274": "A switch has no cases.",
+	"F0275": "A node is read that runs later, in finally.",
+	"F0278": "The progress of a deadline is not a rising list of percentages.",
+	"F0282": "An agent is asked twice in one step.",
+	"F0287": "The schema of a gate is none.",
 }

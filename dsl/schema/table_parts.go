@@ -17,6 +17,16 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat where it holds after an iteration; it reads result, iteration and, of a group, its nodes."},
 		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Required: true, Doc: "How many iterations at most; without until, how many."},
 		Attr{Name: "delay", Kind: Duration, Default: "none", Doc: "Wait between two iterations."})},
+	"deadline": {Doc: "When a node must have ended, with queueing, attempts, waits and gates.", Once: true, Attrs: attrs(
+		Attr{Name: "after", Kind: Duration, Required: true, Doc: "How long after the node could start."},
+		Attr{Name: "progress", Kind: Value, Want: value.List(value.NumberType), Default: "none", Doc: "Percentages of that time at which the run says that the node still runs."})},
+	"compensate": {Doc: "Undoes what a step did, where the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
+		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script; it is run once."},
+		dir, env, sh,
+		Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that the program is given besides what it gets anyway."},
+		Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for it."})},
+	"finally": {Doc: "Nodes that run at the end of a run, whatever happened, one after the other.", Once: true, Blocks: innerNodes, Attrs: attrs(
+		Attr{Name: "timeout", Kind: Duration, Default: `"5m"`, Doc: "Longest time for all of it."})},
 	"require": {Doc: "What must hold before the start; else the node, or the run, fails.", Attrs: attrs(cond, say)},
 	"degrade": {Doc: "An output in place of that of a node that failed, which is tolerated then.", Once: true, Attrs: attrs(
 		Attr{Name: "output", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is then; it can read error."})},

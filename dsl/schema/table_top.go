@@ -25,13 +25,14 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
 			later("capabilities", "heartbeat", "soul", "url", "method", "headers", "model", "tool", "prompt"))},
 
-	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, or by a program's exit code.",
-		Blocks: []string{"schema", "review", "benchmark", "security"},
+	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
+		Blocks: []string{"review", "benchmark", "security"},
 		Attrs: attrs(
 			Attr{Name: "check", Kind: Condition, Doc: "A condition over result, which is what is being judged."},
 			Attr{Name: "run", Kind: Command, Doc: "A program that passes the result by exiting with 0."},
+			Attr{Name: "schema", Kind: Value, Want: value.AnyType, Doc: "A JSON Schema, as a value or as its text, that the output must fit."},
 			Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "What to say when the gate does not pass."},
-			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "warn"}, Default: `"fail"`, Doc: "What a verdict of no does."},
+			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "retry", "warn"}, Default: `"fail"`, Doc: "What a verdict of no does: fails the attempt, makes another one that can read it as feedback, or is told only."},
 			dir, env, sh, time, later("retry"))},
 
 	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",

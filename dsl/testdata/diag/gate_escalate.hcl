@@ -1,6 +1,6 @@
 gate "g" {
   check   = "result.exit_code == 0"
-  on_fail = "retry"
+  on_fail = "escalate"
 }
 workflow "w" {
   step "a" {

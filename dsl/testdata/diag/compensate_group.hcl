@@ -1,0 +1,6 @@
+workflow "w" {
+  parallel "p" {
+    compensate { run = ["undo"] }
+    step "a" { run = ["true"] }
+  }
+}

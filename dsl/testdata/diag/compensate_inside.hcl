@@ -1,0 +1,10 @@
+workflow "w" {
+  parallel "p" {
+    for_each = ["x"]
+    step "a" { run = ["echo", each.value] }
+  }
+  step "b" {
+    run = ["true"]
+    compensate { run = ["undo", coalesce(step.a.output, "")] }
+  }
+}

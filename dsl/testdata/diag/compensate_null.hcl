@@ -1,0 +1,6 @@
+workflow "w" {
+  step "create" {
+    run = ["create"]
+    compensate { run = ["delete", result.output] }
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    value = 1
+    compensate { run = ["undo"] }
+  }
+}

@@ -1,0 +1,10 @@
+workflow "w" {
+  input "at" { type = list(number) }
+  step "a" {
+    run = ["true"]
+    deadline {
+      after    = "1h"
+      progress = input.at
+    }
+  }
+}

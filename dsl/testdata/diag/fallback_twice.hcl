@@ -1,0 +1,11 @@
+agent "x" {
+  type    = "exec"
+  command = ["x"]
+}
+workflow "w" {
+  step "a" {
+    agent    = agent.x
+    task     = "do it"
+    fallback = [agent.x]
+  }
+}

@@ -1,5 +1,0 @@
-workflow "w" {
-  step "a" {
-    run = ["echo", feedback]
-  }
-}

@@ -1,0 +1,9 @@
+agent "x" { type = "null" }
+gate "good" { check = "result.output != null" }
+workflow "w" {
+  step "a" {
+    agent = agent.x
+    task  = "write: ${coalesce(feedback, "")}"
+    gates = [gate.good]
+  }
+}

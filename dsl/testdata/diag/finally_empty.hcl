@@ -1,0 +1,4 @@
+workflow "w" {
+  step "a" { run = ["true"] }
+  finally { timeout = "1m" }
+}

@@ -1,0 +1,10 @@
+gate "shape" {
+  schema = { type = "object" }
+  dir    = "tmp"
+}
+workflow "w" {
+  step "a" {
+    value = {}
+    gates = [gate.shape]
+  }
+}

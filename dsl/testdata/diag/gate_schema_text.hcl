@@ -1,0 +1,9 @@
+gate "shape" {
+  schema = "{ type: object }"
+}
+workflow "w" {
+  step "a" {
+    value = 1
+    gates = [gate.shape]
+  }
+}

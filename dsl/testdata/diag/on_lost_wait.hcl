@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    on_lost = "fail"
+    wait { duration = "1h" }
+  }
+}
