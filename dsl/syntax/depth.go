@@ -10,11 +10,12 @@ import (
 // frame is something open: the file, a bracket, a template interpolation, a quoted string or a heredoc.
 type frame struct {
 	kind   byte // F ( [ { T for ${ and %{, " and H
-	open   int  // offset of what opened it
+	from   int  // offset of what opened it
 	marker []byte
-	start  int   // offset behind the opening of a heredoc
-	ops    int   // operators since the last separator
-	body   *body // of the file or a block, where it is cut into pieces
+	start  int  // offset behind the opening of a heredoc
+	ops    int  // operators since the last separator
+	body   bool // the file, or a block
+	open   bool // a body whose first line has ended
 }
 
 // scanner walks the text once and knows just enough of the language to tell brackets from text: strings, templates,
@@ -25,8 +26,11 @@ type scanner struct {
 	i     int
 	stack []frame
 	depth int // frames that are brackets or templates
-	piece int // bytes from which on a piece may end
 	list  diag.List
+
+	segments []segment
+	closed   bool // a block of several lines has ended on this line
+	doubt    bool // more than one block begins or ends on a line
 }
 
 func (s *scanner) top() *frame { return &s.stack[len(s.stack)-1] }
@@ -43,7 +47,7 @@ func (s *scanner) run() {
 		}
 	}
 	if k := s.top().kind; len(s.list) == 0 && (k == '(' || k == '[') {
-		s.fail(s.top().open, 1, "F0030", fmt.Sprintf("%c is never closed", k), "The file ends before the bracket that belongs to this one.")
+		s.fail(s.top().from, 1, "F0030", fmt.Sprintf("%c is never closed", k), "The file ends before the bracket that belongs to this one.")
 	}
 }
 
@@ -56,11 +60,8 @@ func (s *scanner) push(kind byte, size int) {
 		return
 	}
 	s.depth++
-	f := frame{kind: kind, open: s.i}
-	if around := s.top(); kind == '{' && around.body != nil && around.ops == 0 {
-		f.body = &body{line: s.i}
-	}
-	s.stack = append(s.stack, f)
+	around := s.top()
+	s.stack = append(s.stack, frame{kind: kind, from: s.i, body: kind == '{' && around.body && around.ops == 0})
 	s.i += size
 }
 
@@ -106,9 +107,9 @@ func (s *scanner) text() {
 
 // unclosed reports a string that does not end on its line; where an interpolation in it swallowed the quote, that one.
 func (s *scanner) unclosed() {
-	at := s.top().open
+	at := s.top().from
 	if n := len(s.stack); n > 2 && s.stack[n-2].kind == 'T' && s.stack[n-3].kind == '"' {
-		s.fail(s.stack[n-2].open, 2, "F0034", "Missing } after ${",
+		s.fail(s.stack[n-2].from, 2, "F0034", "Missing } after ${",
 			"The expression that begins with ${ ends with }. Where the two characters are meant as text, write $${.")
 		return
 	}
@@ -146,7 +147,7 @@ func (s *scanner) code() {
 	case s.at("/*"):
 		s.skipTo("*/", 2)
 	case b == '"':
-		s.stack = append(s.stack, frame{kind: '"', open: s.i})
+		s.stack = append(s.stack, frame{kind: '"', from: s.i})
 		s.i++
 	case s.at("<<") && s.openHeredoc():
 	case b == '(' || b == '[' || b == '{':
@@ -177,11 +178,10 @@ func (s *scanner) skipTo(mark string, extra int) {
 func (s *scanner) close(b byte) {
 	s.i++
 	if k := s.top().kind; k == '(' && b == ')' || k == '[' && b == ']' || (k == '{' || k == 'T') && b == '}' {
-		inner := s.top().body
-		s.pop()
-		if inner != nil {
-			s.blockEnds(inner, s.top().body)
+		if f := s.top(); f.body && f.open {
+			s.blockEnds()
 		}
+		s.pop()
 	}
 }
 

@@ -14,19 +14,14 @@ const MaxSyntaxErrors = 20
 
 // Parse reads one file. With an error in the list the file's body is empty, but Src is set, so that snippets can be shown.
 func Parse(name string, data []byte) (*File, diag.List) {
-	return parse(name, data, PieceBytes)
-}
-
-// parse is Parse with a size for pieces; none are made where that is zero.
-func parse(name string, data []byte, size int) (*File, diag.List) {
 	f := &File{Name: name, Src: data}
-	src, pieces, list := scan(name, data, size)
+	src, segments, list := scan(name, data)
 	f.Src = src
 	if list.HasErrors() {
 		return f, list
 	}
-	if len(pieces) > 0 {
-		if b, ok := f.join(pieces); ok {
+	if segments != nil {
+		if b, ok := f.join(segments); ok {
 			f.Body = b
 			return f, list
 		}
@@ -34,7 +29,7 @@ func parse(name string, data []byte, size int) (*File, diag.List) {
 	return f, append(list, f.parseWhole()...)
 }
 
-// parseWhole parses a file in one.
+// parseWhole has HCL parse the file in one. All findings come from here.
 func (f *File) parseWhole() (list diag.List) {
 	tree, problems := hclsyntax.ParseConfig(f.Src, f.Name, hcl.InitialPos)
 	for _, p := range problems {

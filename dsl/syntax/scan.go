@@ -21,8 +21,8 @@ const (
 )
 
 // scan normalizes the line ends and refuses what must not reach HCL. It stops at the first finding of each kind. It also
-// notes the borders of pieces of a size, where that is more than zero and the file is larger.
-func scan(name string, data []byte, size int) ([]byte, []piece, diag.List) {
+// cuts the text into segments.
+func scan(name string, data []byte) ([]byte, []segment, diag.List) {
 	if len(data) > MaxFileBytes {
 		return nil, nil, diag.List{{Code: "F0001", Subject: diag.Range{File: name},
 			Summary: fmt.Sprintf("File of %d MiB is too large", len(data)>>20),
@@ -38,16 +38,10 @@ func scan(name string, data []byte, size int) ([]byte, []piece, diag.List) {
 	if list := foreign(name, src); len(list) > 0 {
 		return src, nil, list
 	}
-	s := &scanner{name: name, src: src, piece: size}
-	s.stack = append(s.stack, frame{kind: 'F'})
-	if size > 0 && len(src) > size {
-		s.top().body = &body{open: true}
-	}
+	s := &scanner{name: name, src: src}
+	s.stack = append(s.stack, frame{kind: 'F', body: true, open: true})
 	s.run()
-	if len(s.list) > 0 || s.top().body == nil {
-		return src, nil, s.list
-	}
-	return src, s.whole(), nil
+	return src, s.cut(), s.list
 }
 
 // characters finds bytes that are no text, or text that does not look like what it is, and lines that are too long.

@@ -8,149 +8,165 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// PieceBytes is how much of a file HCL's parser gets at once. All tokens of a text lie in one slice while it is parsed,
-// 96 bytes for each, which a large file copies and scans again and again.
-const PieceBytes = 4 << 10
-
-// piece is a part of a body, from the beginning of a line to the end of one, with nothing open at either. A block that
-// is too large for a piece has its inside parsed in pieces of their own, between a head, which ends with the line of the
-// opening brace, and a tail, which begins with the line of the closing one.
-type piece struct {
-	start, end int
-	head, tail int // the end and the start of them; zero where the piece is parsed as it is
-	inner      []piece
+// segment is a part of a file that begins with a line of a body and ends with one, and has nothing of an item on either
+// side. end is the offset behind it; the next one begins there.
+type segment struct {
+	end  int32
+	kind segmentKind
 }
 
-// body is what the scanner notes of the file, or of a block, while it is open.
-type body struct {
-	open   bool    // its first line has ended
-	head   int     // end of that line
-	from   int     // where the piece begins that is being gathered
-	line   int     // where the line begins that is being read
-	pieces []piece // those before from
-	held   *piece  // a large block that has closed, and whose line has not ended
-	doubt  bool    // two such on a line: it is parsed in one piece
-}
+type segmentKind uint8
 
-// newline may end a piece: outside of brackets and text, each item of a body ends with its line.
+const (
+	item   segmentKind = iota // an attribute, a block on one line, a comment, a blank line
+	opens                     // a block's header, up to the line end behind its brace
+	closes                    // a block's closing brace
+)
+
+// newline ends a segment if the line ends a body's: outside of brackets and text, each item ends with its line.
 func (s *scanner) newline() {
-	b := s.top().body
-	if b == nil {
+	f := s.top()
+	if !f.body {
 		return
 	}
-	at := s.i + 1
+	kind := item
 	switch {
-	case !b.open:
-		b.open, b.head, b.from = true, at, at
-	case b.held != nil:
-		b.flush(at)
-	case at-b.from >= s.piece:
-		b.pieces = append(b.pieces, piece{start: b.from, end: at})
-		b.from = at
+	case !f.open:
+		f.open, kind = true, opens
+		s.doubt = s.doubt || s.closed
+	case s.closed:
+		kind = closes
 	}
-	b.line = at
+	s.closed = false
+	s.segments = append(s.segments, segment{int32(s.i + 1), kind})
 }
 
-// flush ends the piece that is a large block.
-func (b *body) flush(at int) {
-	b.held.end = at
-	b.pieces = append(b.pieces, *b.held)
-	b.held, b.from = nil, at
+// blockEnds notes the closing brace of a block that has lines of its own.
+func (s *scanner) blockEnds() {
+	s.doubt = s.doubt || s.closed
+	s.closed = true
 }
 
-// blockEnds notes a block whose closing brace has come. Where it has pieces, it becomes one of the body around it.
-func (s *scanner) blockEnds(b, around *body) {
-	if around == nil || len(b.pieces) == 0 || b.doubt {
-		return
-	}
-	if around.held != nil || b.held != nil {
-		around.doubt = true
-		return
-	}
-	if b.from < b.line {
-		b.pieces = append(b.pieces, piece{start: b.from, end: b.line})
-	}
-	if around.from < around.line {
-		around.pieces = append(around.pieces, piece{start: around.from, end: around.line})
-		around.from = around.line
-	}
-	around.held = &piece{start: around.line, head: b.head, tail: b.line, inner: b.pieces}
-}
-
-// whole returns the pieces of the file, none where it is parsed as it is.
-func (s *scanner) whole() []piece {
-	b := s.top().body
-	if len(s.stack) != 1 || b.doubt {
+// cut returns the segments of the file, or nil where two braces on a line leave a doubt about them.
+func (s *scanner) cut() []segment {
+	if len(s.stack) != 1 || s.doubt {
 		return nil
 	}
-	if b.held != nil {
-		b.flush(len(s.src))
+	if n := len(s.segments); n == 0 || int(s.segments[n-1].end) < len(s.src) {
+		kind := item
+		if s.closed {
+			kind = closes
+		}
+		s.segments = append(s.segments, segment{int32(len(s.src)), kind})
 	}
-	if len(b.pieces) == 0 {
-		return nil
-	}
-	if b.from < len(s.src) {
-		b.pieces = append(b.pieces, piece{start: b.from, end: len(s.src)})
-	}
-	return b.pieces
+	return s.segments
 }
 
-// joiner parses the pieces of a file in their order and puts the trees together.
+// MaxPieceBytes is about how much of a file HCL's parser gets at once. It keeps all tokens of a text in one slice, 96
+// bytes for each, which a large text copies again and again, and the collector scans.
+const MaxPieceBytes = 4 << 10
+
+// joiner reads the segments of a file in their order and puts the tree together. What is plain it reads itself
+// (plain.go); the rest it gives to HCL in pieces.
 //
-// It trusts nothing that the scanner noted, and gives up where HCL reports anything of a piece, or where the pieces don't
-// fit. What it does give is what parsing the file in one would: each piece begins behind a line feed and was read without
-// an error to its end, so no string, heredoc, comment or bracket can be open at its borders; and a body is a sequence of
-// items that end with their lines, whatever stands before and behind them.
+// It trusts nothing that the scanner noted, and gives up where HCL reports anything of a piece, or where the pieces
+// don't fit. What it does give is what HCL would give for the file in one: each piece begins behind a line feed and was
+// read without an error to its end, so no string, heredoc, comment or bracket is open at its borders; and a body is a
+// sequence of items that end with their lines, whatever stands before and behind them.
 type joiner struct {
 	f        *File
-	at, line int // the place up to which lines are counted
+	segments []segment
+	next     int // of the segments
+	at, line int // where it begins
 }
 
-// join returns the tree of a file from its pieces. ok is false where there is any doubt.
-func (f *File) join(pieces []piece) (Body, bool) {
-	j := &joiner{f: f, line: 1}
-	return j.body(pieces)
+// join returns the tree of a file from its segments. ok is false where there is any doubt.
+func (f *File) join(segments []segment) (Body, bool) {
+	j := &joiner{f: f, segments: segments, line: 1}
+	b, ok := j.body()
+	return b, ok && j.next == len(segments)
 }
 
-func (j *joiner) body(pieces []piece) (out Body, ok bool) {
-	for _, p := range pieces {
-		if p.head > 0 {
-			b, ok := j.block(p)
+// body reads the segments of a body, up to the one that closes it or the end of the file.
+func (j *joiner) body() (out Body, ok bool) {
+	for j.next < len(j.segments) {
+		switch s := j.segments[j.next]; s.kind {
+		case closes:
+			return out, !repeated(out.Attrs)
+		case opens:
+			b, ok := j.block()
 			if !ok {
 				return Body{}, false
 			}
 			out.Blocks = append(out.Blocks, b)
-			continue
+		default:
+			if j.plain(int(s.end), &out) {
+				j.skip()
+			} else if !j.piece(&out) {
+				return Body{}, false
+			}
 		}
-		b, ok := j.parse(p.start, j.f.Src[p.start:p.end])
-		if !ok {
-			return Body{}, false
-		}
-		part := j.f.body(b)
-		out.Attrs, out.Blocks = append(out.Attrs, part.Attrs...), append(out.Blocks, part.Blocks...)
 	}
 	return out, !repeated(out.Attrs)
 }
 
-// block parses a large block: the head with a brace behind it, the inside, the tail with a head before it.
-func (j *joiner) block(p piece) (*Block, bool) {
-	head, ok := j.parse(p.start, append(bytes.Clone(j.f.Src[p.start:p.head]), "}\n"...))
-	if !ok || !hollow(head) {
-		return nil, false
-	}
-	out := j.f.block(head.Blocks[0])
-	if out.Body, ok = j.body(p.inner); !ok {
-		return nil, false
-	}
-	tail, ok := j.parse(p.tail, append([]byte("x {\n"), j.f.Src[p.tail:p.end]...))
-	return out, ok && hollow(tail)
+// skip goes on to the next segment.
+func (j *joiner) skip() {
+	end := int(j.segments[j.next].end)
+	j.line += bytes.Count(j.f.Src[j.at:end], []byte("\n"))
+	j.at = end
+	j.next++
 }
 
-// parse parses text as if it stood at an offset of the file, which is at least that of the last call.
-func (j *joiner) parse(at int, text []byte) (*hclsyntax.Body, bool) {
-	j.line += bytes.Count(j.f.Src[j.at:at], []byte("\n"))
-	j.at = at
-	tree, problems := hclsyntax.ParseConfig(text, j.f.Name, hcl.Pos{Line: j.line, Column: 1, Byte: at})
+// piece parses the items from here on that HCL has to read.
+func (j *joiner) piece(out *Body) bool {
+	start, pos := j.at, j.pos(j.at)
+	for {
+		j.skip()
+		if j.next == len(j.segments) || j.at-start >= MaxPieceBytes || j.segments[j.next].kind != item || j.readable(int(j.segments[j.next].end)) {
+			break
+		}
+	}
+	b, ok := j.parse(j.f.Src[start:j.at], pos)
+	if ok {
+		part := j.f.body(b)
+		out.Attrs, out.Blocks = append(out.Attrs, part.Attrs...), append(out.Blocks, part.Blocks...)
+	}
+	return ok
+}
+
+// block reads a block: its header, what is inside, and its closing brace. Where HCL has to read the header it gets a
+// brace behind it, and the closing one gets a header before it.
+func (j *joiner) block() (out *Block, ok bool) {
+	end := int(j.segments[j.next].end)
+	if out = j.plainHeader(end); out == nil {
+		head, ok := j.parse(append(bytes.Clone(j.f.Src[j.at:end]), "}\n"...), j.pos(j.at))
+		if !ok || !hollow(head) {
+			return nil, false
+		}
+		out = j.f.block(head.Blocks[0])
+	}
+	j.skip()
+	if out.Body, ok = j.body(); !ok || j.next == len(j.segments) {
+		return nil, false
+	}
+	end = int(j.segments[j.next].end)
+	if !j.plainClose(end) {
+		tail, ok := j.parse(append([]byte("x {\n"), j.f.Src[j.at:end]...), j.pos(j.at))
+		if !ok || !hollow(tail) {
+			return nil, false
+		}
+	}
+	j.skip()
+	return out, true
+}
+
+// pos is a place on the line that the reader is at, which holds nothing but ASCII before it.
+func (j *joiner) pos(at int) hcl.Pos { return hcl.Pos{Line: j.line, Column: at - j.at + 1, Byte: at} }
+
+// parse parses text as if it stood at a place of the file.
+func (j *joiner) parse(text []byte, at hcl.Pos) (*hclsyntax.Body, bool) {
+	tree, problems := hclsyntax.ParseConfig(text, j.f.Name, at)
 	return tree.Body.(*hclsyntax.Body), len(problems) == 0
 }
 
@@ -161,17 +177,24 @@ func hollow(b *hclsyntax.Body) bool {
 
 // repeated tells whether a name stands twice. HCL sees it within a piece only.
 func repeated(attrs []*Attr) bool {
-	if len(attrs) < 2 {
+	if len(attrs) > 8 {
+		names := make([]string, len(attrs))
+		for i, a := range attrs {
+			names[i] = a.Name
+		}
+		sort.Strings(names)
+		for i := 1; i < len(names); i++ {
+			if names[i] == names[i-1] {
+				return true
+			}
+		}
 		return false
 	}
-	names := make([]string, len(attrs))
 	for i, a := range attrs {
-		names[i] = a.Name
-	}
-	sort.Strings(names)
-	for i := 1; i < len(names); i++ {
-		if names[i] == names[i-1] {
-			return true
+		for _, b := range attrs[:i] {
+			if a.Name == b.Name {
+				return true
+			}
 		}
 	}
 	return false

@@ -10,20 +10,40 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-// same fails unless a text gives the same tree and findings in one piece and in pieces of several sizes.
-func same(t interface{ Fatalf(string, ...any) }, src []byte) {
-	want, found := parse("x", src, 0)
-	for _, size := range []int{1, 40, 300} {
-		got, list := parse("x", src, size)
-		if !reflect.DeepEqual(list, found) {
-			t.Fatalf("pieces of %d bytes: findings\n%v\nwant\n%v\nin\n%s", size, list, found, src)
-		}
-		if path := differ(&got.Body, &want.Body); path != "" {
-			t.Fatalf("pieces of %d bytes: trees differ at %s in\n%s", size, path, src)
-		}
+// whole is Parse without cutting.
+func whole(name string, data []byte) (*File, diag.List) {
+	src, _, list := scan(name, data)
+	f := &File{Name: name, Src: src}
+	if len(list) > 0 {
+		return f, list
 	}
+	return f, f.parseWhole()
+}
+
+// same fails unless a text gives the same tree and findings in one and in segments. It tells whether they were joined.
+func same(t interface{ Fatalf(string, ...any) }, src []byte) bool {
+	want, found := whole("x", src)
+	got, list := Parse("x", src)
+	if fmt.Sprint(list) != fmt.Sprint(found) || !reflect.DeepEqual(list, found) && len(list)+len(found) > 0 {
+		t.Fatalf("findings\n%v\nwant\n%v\nin\n%s", list, found, src)
+	}
+	if at := differ(&got.Body, &want.Body); at != "" {
+		t.Fatalf("trees differ at %s in\n%s", at, src)
+	}
+	_, segments, list := scan("x", src)
+	if len(list) > 0 || segments == nil {
+		return false
+	}
+	f := &File{Name: "x", Src: got.Src}
+	b, ok := f.join(segments)
+	if ok && (found.HasErrors() || differ(&b, &want.Body) != "") {
+		t.Fatalf("joined, in spite of %v\n%s", found, src)
+	}
+	return ok
 }
 
 // differ says where two bodies differ. Files are not compared: each attribute points to its own.
@@ -91,7 +111,7 @@ func text(t *rapid.T, b *strings.Builder, depth int) {
 		switch rapid.IntRange(0, 7).Draw(t, "kind") {
 		case 0, 1, 2:
 			fmt.Fprintf(b, "%sa%d = %s\n", pad, i, rapid.SampledFrom([]string{
-				"1", `"x"`, "[1,\n 2]", "{\n a = 1\n b = \"}\"\n}", "<<E\n  } {\n${x}\n%{ if true }\n y\n%{ endif }\nE", "<<-E\n  a {\n   \"\n  E",
+				"1", `"x"`, `["x", y.z, [3,],]`, `"${x.y} z ${ w }"`, "null", `""`, "x-y.z_1 # é", "100000000000000000000 // 1", "[1,\n 2]", "{\n a = 1\n b = \"}\"\n}", "<<E\n  } {\n${x}\n%{ if true }\n y\n%{ endif }\nE", "<<-E\n  a {\n   \"\n  E",
 				`"a ${"b ${c} }"} {"`, "x.y[0].z", "f(1,\n2)", "(1 +\n 2)", `"é̈ 𝒳" # note`, "[for x in y : {\n a = x\n}]", "a ? b : c", "/* { */ 1", "{}",
 			}).Draw(t, "value"))
 		case 3, 4, 5:
@@ -119,19 +139,41 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// Cutting is what happens to large files: a block of many pieces is read without parsing the file in one.
-func TestSplitHappens(t *testing.T) {
-	src := []byte("w \"x\" {\n" + strings.Repeat("  s \"a\" {\n    b = <<E\n{\nE\n  }\n", 1000) + "}\nv \"y\" {\n}\n")
-	_, pieces, list := scan("x", src, PieceBytes)
-	if len(list) > 0 || len(pieces) != 2 || len(pieces[0].inner) < len(src)/PieceBytes/2 {
-		t.Fatalf("%d pieces, %v", len(pieces), list)
+// Files without errors are read in segments, whatever is in them, and never in one.
+func TestJoined(t *testing.T) {
+	for _, src := range []string{
+		"", "\n", "# x", "a = 1", "a {\n}", "w \"x\" {\n" + strings.Repeat("  s \"a\" {\n    b = <<E\n{\nE\n  }\n", 1000) + "}\nv \"y\" {\n}\n",
+		"a { b = 1 }\nc {\n d { e = [] }\n /* x */ f /* {\n */ \"g\" { # é\n }\n /* }\n */ } // {\n",
+		strings.Repeat("a {\n", MaxDepth) + strings.Repeat("}\n", MaxDepth), "é = \"ü\" # ö\nß \"é\" { // é\n}\n",
+	} {
+		if !same(t, []byte(src)) {
+			t.Errorf("not joined: %.200s", src)
+		}
 	}
-	f := &File{Name: "x", Src: src}
-	b, ok := f.join(pieces)
-	if !ok || len(b.Blocks) != 2 || len(b.Blocks[0].Body.Blocks) != 1000 || b.Blocks[1].Labels[0].Text != "y" {
-		t.Fatalf("joined: %v, %d blocks", ok, len(b.Blocks))
+}
+
+// What is plain is read without HCL, and what is nearly plain is not.
+func TestPlain(t *testing.T) {
+	for src, plain := range map[string]bool{
+		"a = 1": true, "a=1": true, " a-b_3 \t=\t[ 1,2 , [] ,]\t# é": true, "_a = true": true, "a = [false, null]": true, "a = \"\"": true,
+		"a = \"x # } $\tx\"": false, "a = \"x # }\tx\" // \"": true, "a = b": true, "a = b.c.true.e-f": true, "a = \"${b.c}\"": true, "a = \"x ${ b.c } y${d}${e}\"": true,
+		"b { a = 1 }": true, "b \"c\" d { a = [\"x\"] }": true, "b{}": true, "b\"c\"{a=1}": true, "b { }": true, "": true, " // x": true, "a = 007": true,
+		"a = 1.5": false, "a = 1e3": false, "a = 1a": false, "a = 1.a": false, "a == 1": false, "a => 1": false, "a = -1": false, "a = b[0]": false, "a = b.0": false, "a = b.*.c": false,
+		"a = b()": false, "a = b::c()": false, "a = true.x": false, "a = for": false, "a = [for x in y : x]": false, "a = \"x": false, "a = \"\\n\"": false, "a = \"%{x}\"": false,
+		"a = \"$${x}\"": false, "a = \"${~b}\"": false, "a = é": false, "a = \"é\"": false, "a = bé": false, "a = b + c": false, "a = b ? c : d": false, "a = (b)": false, "a = {}": false,
+		"a = 1 /* x */": false, "a = 1 b": false, "a = 1,": false, "a = [1 2]": false, "a = [,]": false, "b { a = 1 c = 2 }": false, "b { c {} }": false, "b {} c {}": false, "a = b. c": false,
+		"a = b .c": false, "\"a\" = 1": false, "a": false, "a =": false, "b \"${c}\" {}": false, "b {": false, "}": false, "a = <<E": false, "a = 'x'": false, "a = [1": false, "a = 1 /": false,
+	} {
+		f := &File{Name: "x", Src: []byte(src + "\n")}
+		j := &joiner{f: f, line: 1}
+		if got := j.readable(len(f.Src)); got != plain {
+			t.Errorf("%q: plain %v, want %v", src, got, plain)
+		}
+		same(t, f.Src)
+		same(t, []byte(src))
+		same(t, []byte("w {\n"+src+"\n\n"+src+"}\n"))
+		same(t, []byte("w {\n  "+src+"\n  z = [\n"+src+"\n]\n}\n"))
 	}
-	same(t, src)
 }
 
 func FuzzSplit(f *testing.F) {

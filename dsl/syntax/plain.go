@@ -1,0 +1,330 @@
+package syntax
+
+import (
+	"bytes"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Most lines of most files are plain: a name, an equals sign, and a string, a whole number, a name with points or a list
+// of these, in ASCII, on one line. HCL takes 10 µs for such a line, most of it for its tokens, and leaves 9 KB to collect
+// (hcl v2.25.0, the attributes of BenchmarkLoad); reading it here takes a tenth of that. The rule for what may be added:
+// the nodes are those that HCL makes, to the last range (split_test.go compares them), and whatever is not exactly of
+// this form is left to HCL.
+
+// line reads a line from left to right. Every method that finds nothing leaves the place where it was.
+type line struct {
+	j   *joiner
+	src []byte // up to the end of the line, with its line feed
+	i   int
+}
+
+func (l *line) peek() byte {
+	if l.i < len(l.src) {
+		return l.src[l.i]
+	}
+	return 0
+}
+
+func (l *line) blanks() {
+	for l.peek() == ' ' || l.peek() == '\t' {
+		l.i++
+	}
+}
+
+func (l *line) eat(b byte) bool {
+	if l.peek() != b {
+		return false
+	}
+	l.i++
+	return true
+}
+
+// word reads a name. Names beyond ASCII are HCL's.
+func (l *line) word() string {
+	start := l.i
+	if b := l.peek(); b >= 0x80 || !letter(b) {
+		return ""
+	}
+	for b := l.peek(); b < 0x80 && (letter(b) || digit(b) || b == '-'); b = l.peek() {
+		l.i++
+	}
+	if l.peek() >= 0x80 {
+		l.i = start
+		return ""
+	}
+	return intern(l.src[start:l.i])
+}
+
+// ends tells whether nothing but a comment stands on the rest of the line. What a comment says may be any text.
+func (l *line) ends() bool {
+	l.blanks()
+	rest := l.src[l.i:]
+	if len(rest) > 0 && rest[0] != '\n' && rest[0] != '#' && !bytes.HasPrefix(rest, []byte("//")) {
+		return false
+	}
+	return bytes.IndexByte(rest, '\n') == len(rest)-1
+}
+
+// rng is a range of the line.
+func (l *line) rng(start, end int) hcl.Range {
+	return hcl.Range{Filename: l.j.f.Name, Start: l.j.pos(start), End: l.j.pos(end)}
+}
+
+func (j *joiner) startLine(end int) line { return line{j, j.f.Src[:end], j.at} }
+
+// plain reads a segment of one item, if it is plain, into the body around it.
+func (j *joiner) plain(end int, out *Body) bool {
+	l := j.startLine(end)
+	if l.ends() {
+		return true
+	}
+	start := l.i
+	if a := l.attr(); a != nil {
+		if !l.ends() {
+			return false
+		}
+		out.Attrs = append(out.Attrs, a)
+		return true
+	}
+	l.i = start
+	b := l.header()
+	if b == nil {
+		return false
+	}
+	l.blanks()
+	if l.peek() != '}' {
+		a := l.attr()
+		if a == nil {
+			return false
+		}
+		b.Body.Attrs = []*Attr{a}
+		l.blanks()
+	}
+	if !l.eat('}') || !l.ends() {
+		return false
+	}
+	out.Blocks = append(out.Blocks, b)
+	return true
+}
+
+// readable tells whether plain would read a segment.
+func (j *joiner) readable(end int) bool {
+	var b Body
+	return j.plain(end, &b)
+}
+
+// plainHeader reads the first line of a block, or returns nil.
+func (j *joiner) plainHeader(end int) *Block {
+	l := j.startLine(end)
+	if b := l.header(); b != nil && l.ends() {
+		return b
+	}
+	return nil
+}
+
+// plainClose tells whether a segment is a closing brace and nothing else.
+func (j *joiner) plainClose(end int) bool {
+	l := j.startLine(end)
+	l.blanks()
+	return l.eat('}') && l.ends()
+}
+
+// attr reads name = value.
+func (l *line) attr() *Attr {
+	l.blanks()
+	start := l.i
+	name := l.word()
+	at := l.i
+	if name == "" {
+		return nil
+	}
+	l.blanks()
+	if !l.eat('=') || l.peek() == '=' || l.peek() == '>' {
+		return nil
+	}
+	x := l.value(0)
+	if x == nil {
+		return nil
+	}
+	return &Attr{File: l.j.f, Name: name, Range: Range(l.rng(start, at)), Expr: x}
+}
+
+// header reads kind "label" {.
+func (l *line) header() *Block {
+	l.blanks()
+	start := l.i
+	kind := l.word()
+	if kind == "" {
+		return nil
+	}
+	b := &Block{File: l.j.f, Kind: kind, Range: Range(l.rng(start, l.i))}
+	b.Header = b.Range
+	for {
+		l.blanks()
+		if l.eat('{') {
+			return b
+		}
+		from, text := l.i, ""
+		if l.eat('"') {
+			at := l.i
+			if !l.text() || !l.eat('"') {
+				return nil
+			}
+			text = string(l.src[at : l.i-1])
+		} else if text = l.word(); text == "" {
+			return nil
+		}
+		r := Range(l.rng(from, l.i))
+		b.Labels = append(b.Labels, Label{Text: text, Range: r})
+		b.Header.End = r.End
+	}
+}
+
+// text goes on to a quote or a template. What has an escape, a dollar or percent sign of its own, or a character beyond
+// ASCII is HCL's.
+func (l *line) text() bool {
+	for ; l.i < len(l.src); l.i++ {
+		switch b := l.src[l.i]; {
+		case b == '"' || b == '$' && l.i+1 < len(l.src) && l.src[l.i+1] == '{':
+			return true
+		case b == '\\' || b == '$' || b == '%' || b < ' ' && b != '\t' || b >= 0x7f:
+			return false
+		}
+	}
+	return false
+}
+
+// value reads a value and the blanks around it, or returns nil.
+func (l *line) value(depth int) (x hclsyntax.Expression) {
+	l.blanks()
+	switch b := l.peek(); {
+	case b == '"':
+		x = l.quoted()
+	case b == '[' && depth < MaxDepth:
+		x = l.list(depth)
+	case digit(b):
+		x = l.number()
+	default:
+		x = l.name()
+	}
+	l.blanks()
+	return x
+}
+
+// quoted reads a string, with plain names in ${} if it has any.
+func (l *line) quoted() hclsyntax.Expression {
+	start := l.i
+	l.i++
+	var parts []hclsyntax.Expression
+	literal := false
+	for {
+		at := l.i
+		if !l.text() {
+			return nil
+		}
+		if l.i > at {
+			literal = true
+			parts = append(parts, &hclsyntax.LiteralValueExpr{Val: cty.StringVal(string(l.src[at:l.i])), SrcRange: l.rng(at, l.i)})
+		} else if parts == nil && l.peek() == '"' { // HCL has the text of "" behind it
+			literal = true
+			parts = []hclsyntax.Expression{&hclsyntax.LiteralValueExpr{Val: cty.StringVal(""), SrcRange: l.rng(at+1, at+1)}}
+		}
+		if l.eat('"') {
+			break
+		}
+		l.i += 2
+		l.blanks()
+		x := l.name()
+		if l.blanks(); x == nil || !l.eat('}') {
+			return nil
+		}
+		parts = append(parts, x)
+	}
+	if len(parts) == 1 && !literal {
+		return &hclsyntax.TemplateWrapExpr{Wrapped: parts[0], SrcRange: l.rng(start, l.i)}
+	}
+	return &hclsyntax.TemplateExpr{Parts: parts, SrcRange: l.rng(start, l.i)}
+}
+
+// name reads true, false, null, or a name with points.
+func (l *line) name() hclsyntax.Expression {
+	start := l.i
+	root := l.word()
+	r := l.rng(start, l.i)
+	switch root {
+	case "", "for":
+		return nil
+	case "true", "false", "null":
+		if l.peek() == '.' {
+			return nil
+		}
+		v := map[string]cty.Value{"true": cty.True, "false": cty.False, "null": cty.NullVal(cty.DynamicPseudoType)}[root]
+		return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: r}
+	}
+	x := &hclsyntax.ScopeTraversalExpr{Traversal: hcl.Traversal{hcl.TraverseRoot{Name: root, SrcRange: r}}, SrcRange: r}
+	for l.peek() == '.' {
+		dot := l.i
+		l.i++
+		name := l.word()
+		if name == "" {
+			return nil
+		}
+		r := l.rng(dot, l.i)
+		x.Traversal = append(x.Traversal, hcl.TraverseAttr{Name: name, SrcRange: r})
+		x.SrcRange.End = r.End
+	}
+	return x
+}
+
+// number reads a whole number of few digits.
+func (l *line) number() hclsyntax.Expression {
+	start := l.i
+	for digit(l.peek()) {
+		l.i++
+	}
+	v, err := cty.ParseNumberVal(string(l.src[start:l.i]))
+	if err != nil || letter(l.peek()) || l.peek() == '.' {
+		return nil
+	}
+	return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: l.rng(start, l.i)}
+}
+
+// list reads a list of values.
+func (l *line) list(depth int) hclsyntax.Expression {
+	start := l.i
+	l.i++
+	x := &hclsyntax.TupleConsExpr{OpenRange: l.rng(start, l.i)}
+	for l.blanks(); !l.eat(']'); {
+		v := l.value(depth + 1)
+		if v == nil {
+			return nil
+		}
+		x.Exprs = append(x.Exprs, v)
+		if !l.eat(',') && l.peek() != ']' {
+			return nil
+		}
+		l.blanks()
+	}
+	x.SrcRange = l.rng(start, l.i)
+	return x
+}
+
+// common holds the names that files repeat, so that they share one string.
+var common = func() map[string]string {
+	out := map[string]string{}
+	for _, w := range []string{"step", "run", "agent", "value", "depends_on", "when", "with", "task", "output", "input", "var", "local", "type", "default",
+		"sequence", "parallel", "gate", "gates", "timeout", "string", "number", "env", "each", "key", "exit_code", "status", "stdout", "description"} {
+		out[w] = w
+	}
+	return out
+}()
+
+func intern(b []byte) string {
+	if s, ok := common[string(b)]; ok {
+		return s
+	}
+	return string(b)
+}
