@@ -1,0 +1,219 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The files that CI systems read of this repository do what they say: the steps of action.yml and the hooks of
+// .pre-commit-hooks.yaml are run in a repository of their own, with a program that is good and one that is not.
+
+const (
+	goodFlow  = "workflow \"w\" {\n  step \"a\" { value = 1 }\n}\n"
+	badFlow   = "workflow \"w\" {\n  step \"a\" { rum = [\"true\"] }\n}\n"
+	looseFlow = "workflow   \"w\" {\n  step \"a\" { value = 1 }\n}\n"
+)
+
+// project makes a repository with one program in a folder whose name must be quoted.
+func project(t *testing.T, flow string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{".git/HEAD": "", "my flows/main.flow.hcl": flow, "other/notes.txt": ""} {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// runnerEnv is the environment that a runner gives a step, without what this test itself runs under.
+func runnerEnv(t *testing.T, more ...string) []string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var env []string
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "GITHUB_") {
+			env = append(env, e)
+		}
+	}
+	return append(env, append(more, "GITHUB_ACTIONS=true", "GITHUB_ACTION_PATH="+root)...)
+}
+
+func TestAction(t *testing.T) {
+	steps := actionSteps(t)
+	if len(steps) != 2 || len(steps[0].env) != 0 || len(steps[1].env) != 4 {
+		t.Fatalf("action.yml has other steps: %+v", steps)
+	}
+	temp := t.TempDir()
+	if out, err := steps[0].run(t, ".", nil, runnerEnv(t, "RUNNER_TEMP="+temp)); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, c := range []struct {
+		name, flow string
+		inputs     map[string]string
+		code       int
+		want       string
+	}{
+		{"a good program", goodFlow, nil, 0, "1 program with 1 node: no errors\n"},
+		{"a bad program", badFlow, nil, 1, "::error file=my flows/main.flow.hcl,line=2,"},
+		{"paths one a line", badFlow, map[string]string{"paths": "my flows/main.flow.hcl\n\nmy flows\n"}, 1, "::error file=my flows/main.flow.hcl,"},
+		{"a path is no flag", goodFlow, map[string]string{"paths": "--help"}, 3, "--help"},
+		{"a path is no command", goodFlow, map[string]string{"paths": "$(touch hacked); `touch hacked`"}, 3, "touch hacked"},
+		{"a binary that is there", goodFlow, map[string]string{"binary": temp + "/flowrun-bin/flowrun"}, 0, "no errors"},
+		{"a level that there is not", goodFlow, map[string]string{"fail-level": "none"}, 2, "--fail-level"},
+		{"sarif beside annotations", badFlow, map[string]string{"sarif": "out.sarif"}, 1, "::error "},
+	} {
+		dir := project(t, c.flow)
+		summary := filepath.Join(dir, "summary.md")
+		out, err := steps[1].run(t, dir, c.inputs, runnerEnv(t, "RUNNER_TEMP="+temp, "GITHUB_STEP_SUMMARY="+summary))
+		if code := exitCodeOf(err); code != c.code || !strings.Contains(out, c.want) {
+			t.Errorf("%s: exit code %d, %q", c.name, code, out)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "hacked")); err == nil {
+			t.Errorf("%s: an input became a command", c.name)
+		}
+		if text, err := os.ReadFile(summary); c.code < 2 && (err != nil || !strings.HasPrefix(string(text), "### flowrun validate: ")) {
+			t.Errorf("%s: the summary is %q, %v", c.name, text, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "out.sarif")); c.inputs["sarif"] != "" && (err != nil || !strings.Contains(string(text), `"uri": "my%20flows/main.flow.hcl"`)) {
+			t.Errorf("%s: the report is %q, %v", c.name, text, err)
+		}
+	}
+}
+
+func exitCodeOf(err error) int {
+	if exit, ok := err.(*exec.ExitError); ok {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		return -1
+	}
+	return 0
+}
+
+// step is a step of action.yml that runs a shell.
+type step struct {
+	env    map[string]string
+	script string
+}
+
+// run carries a step out as GitHub's runner does: inputs become environment variables as the step says, and the shell is
+// bash with the options that the runner gives it.
+func (s *step) run(t *testing.T, dir string, inputs map[string]string, env []string) (string, error) {
+	t.Helper()
+	if strings.Contains(s.script, "${{") {
+		t.Error("an expression stands inside a script: its value could become a command")
+	}
+	for name, value := range s.env {
+		input := inputName.FindStringSubmatch(value)
+		if input == nil {
+			t.Fatalf("%s is %q, which is no input", name, value)
+		}
+		given, ok := inputs[input[1]]
+		if !ok {
+			given = actionDefaults(t)[input[1]]
+		}
+		env = append(env, name+"="+given)
+	}
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", s.script)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+var (
+	inputName = regexp.MustCompile(`^\$\{\{ inputs\.([\w-]+) \}\}$`)
+	oneStep   = regexp.MustCompile(`(?m)^    - name: .*\n((?:      .*\n)+)`)
+	oneEnv    = regexp.MustCompile(`(?m)^        (\w+): (\$.*)$`)
+	script    = regexp.MustCompile(`(?m)^      run: \|\n((?:        .*\n|\n)+)`)
+	oneInput  = regexp.MustCompile(`(?m)^  ([\w-]+):\n    description: .*\n    default: (.*)$`)
+)
+
+func readCI(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// actionSteps reads the steps of action.yml that run a shell. It knows as much of YAML as that file uses.
+func actionSteps(t *testing.T) (out []*step) {
+	t.Helper()
+	for _, m := range oneStep.FindAllStringSubmatch(readCI(t, "action.yml"), -1) {
+		run := script.FindStringSubmatch(m[1])
+		if run == nil {
+			continue
+		}
+		s := &step{env: map[string]string{}, script: regexp.MustCompile(`(?m)^        `).ReplaceAllString(run[1], "")}
+		for _, e := range oneEnv.FindAllStringSubmatch(strings.Replace(m[1], run[1], "", 1), -1) {
+			s.env[e[1]] = e[2]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func actionDefaults(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, m := range oneInput.FindAllStringSubmatch(readCI(t, "action.yml"), -1) {
+		out[m[1]] = strings.Trim(m[2], `"`)
+	}
+	if len(out) != 5 {
+		t.Fatalf("action.yml has the inputs %v", out)
+	}
+	return out
+}
+
+// TestHooks runs the hooks as pre-commit does: entry, args and, unless the hook wants none, the names of the files.
+func TestHooks(t *testing.T) {
+	binary := build(t)
+	hooks := regexp.MustCompile(`(?m)^- id: (.*)\n((?:  .*\n)+)`).FindAllStringSubmatch(readCI(t, ".pre-commit-hooks.yaml"), -1)
+	if len(hooks) != 2 {
+		t.Fatalf("%d hooks", len(hooks))
+	}
+	for _, h := range hooks {
+		field := func(name string) string {
+			m := regexp.MustCompile(`(?m)^  ` + name + `: (.*)$`).FindStringSubmatch(h[2])
+			if m == nil {
+				return ""
+			}
+			return m[1]
+		}
+		name := "my flows/main.flow.hcl"
+		if field("language") != "golang" || !regexp.MustCompile(field("files")).MatchString(name) || regexp.MustCompile(field("files")).MatchString("main.tf.hcl") {
+			t.Errorf("%s: %s", h[1], h[2])
+		}
+		words := append(strings.Fields(field("entry")), strings.Fields(strings.Trim(field("args"), "[]"))...)
+		if field("pass_filenames") != "false" {
+			words = append(words, name)
+		}
+		for _, c := range []struct {
+			flow string
+			fine bool
+		}{{goodFlow, true}, {badFlow, h[1] == "flowrun-fmt"}, {looseFlow, h[1] == "flowrun-validate"}} {
+			dir := project(t, c.flow)
+			cmd := exec.Command(binary, words[1:]...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GITHUB_ACTIONS=")
+			out, err := cmd.CombinedOutput()
+			after, _ := os.ReadFile(filepath.Join(dir, name))
+			// A hook fails when its command does, and when it changed a file.
+			if fine := err == nil && string(after) == c.flow; fine != c.fine {
+				t.Errorf("%s on %q: %v\n%s", h[1], c.flow, err, out)
+			}
+		}
+	}
+}
