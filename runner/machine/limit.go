@@ -75,7 +75,7 @@ func (m *Machine) giveBack(r ref, gate int) {
 
 func (m *Machine) wake(l *limiter) {
 	for l.used < l.cap && len(l.parked) > 0 {
-		if w := l.unpark(); m.state(w.ref).queued {
+		if w := l.unpark(); m.state(w.ref).queued && !m.halted(w.ref) { // what a stop finds queued it ends
 			m.admit(w)
 		}
 	}

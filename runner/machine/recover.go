@@ -35,6 +35,8 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.fail(a.ref, m.poison())
 		case d.Lost && m.failsIfLost(a):
 			m.drop(a)
+			// A wish that waited for a driver may have let it start a moment ago: then it must not.
+			m.command(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "its driver died"}})
 			m.failed(a.ref, lost("its driver died"))
 		default:
 			m.command(event.Command{Start: a.request})

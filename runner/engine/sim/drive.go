@@ -250,6 +250,6 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool) {
 }
 
 func failure(a event.Attempt, kind, reason, message string) event.AttemptFinished {
-	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Outcome: event.Failed,
+	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.Failed,
 		Error: &event.Error{Kind: kind, Reason: reason, Message: message, ExitCode: -1}}
 }

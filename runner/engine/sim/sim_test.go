@@ -34,10 +34,13 @@ var (
 // TestSimulation runs random programs with faults from a seed and looks for broken invariants:
 //
 //  1. every run ends;
-//  2. an attempt whose good end was journaled is never started again, and a key never changes;
+//  2. an attempt whose good end was journaled is never started again; a key changes with a rejection or another agent
+//     and never else;
 //  3. no limit on concurrency is exceeded, and nothing starts before what it needs has succeeded or was skipped;
 //  4. where nothing in the program depends on time, faults change neither the end nor one output;
-//  5. the journal's chain holds, and replaying it in slices of another size gives the same digests.
+//  5. the journal's chain holds, and replaying it in slices of another size gives the same digests;
+//  6. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
+//     for a second cancel.
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
 		simulate(t, *seed1, true)
@@ -121,7 +124,7 @@ type simulation struct {
 
 	// What the world has seen.
 	live  map[uint64]event.Attempt
-	keys  map[string]string
+	keys  map[string]work
 	acked map[string]bool
 	t     *testing.T
 }
@@ -129,13 +132,14 @@ type simulation struct {
 func newCase(t *testing.T, seed uint64) *simulation {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := &simulation{seed: seed, untimed: seed%3 != 0, keys: map[string]string{}, acked: map[string]bool{}, t: t}
+	c := &simulation{seed: seed, untimed: seed%3 != 0, keys: map[string]work{}, acked: map[string]bool{}, t: t}
 	c.source = randomProgram(r, 1+r.IntN(16), !c.untimed)
 	p, diags := dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(c.source)}}, "w.flow.hcl", dsl.Options{})
 	if diags.HasErrors() {
 		t.Fatalf("seed %d: the random program is refused: %v\n%s", seed, diags, c.source)
 	}
 	c.program = p.IR
+	season(r, c.program, !c.untimed)
 	return c
 }
 
@@ -153,16 +157,22 @@ func (c *simulation) run(t *testing.T, f sim.Faults) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancelAt := -1
+	cancelAt, cancels := -1, 1+int(c.seed/2%2)
 	if !c.untimed && c.seed%2 == 0 {
 		cancelAt = int(c.seed % 40)
 	}
+	var j *journey
 	for {
+		j = newJourney()
 		c.live = map[uint64]event.Attempt{}
 		c.end, err = c.engine.Drive(ctx, c.id, func(events []event.Event, r *event.Reaction, replayed bool) {
 			c.watch(events, replayed)
+			j.watch(events, r)
 			if cancelAt >= 0 && !replayed && events[len(events)-1].Seq >= uint64(cancelAt) {
-				cancelAt = -1
+				if cancelAt += int(c.seed % 5); cancels == 1 {
+					cancelAt = -1
+				}
+				cancels--
 				_ = c.engine.Cancel(ctx, c.id, "the simulation says so")
 			}
 		})
@@ -174,6 +184,7 @@ func (c *simulation) run(t *testing.T, f sim.Faults) {
 		t.Errorf("seed %d: %v", c.seed, err)
 		return
 	}
+	c.judge(j)
 	c.replay(t)
 }
 
@@ -195,31 +206,54 @@ func (c *simulation) watch(events []event.Event, replayed bool) {
 		if f := ev.AttemptFinished; f != nil {
 			delete(c.live, f.Ticket)
 			if f.Outcome == event.OK {
-				c.acked[attemptID(f.Node, f.Gate, f.Attempt)] = true
+				c.acked[attemptID(f.Node, f.Gate, f.Compensate, f.Attempt)] = true
 			}
 		}
 	}
 }
 
-func attemptID(node, gate string, attempt int) string {
+func attemptID(node, gate string, compensate bool, attempt int) string {
+	if compensate {
+		gate += " compensation"
+	}
 	return fmt.Sprintf("%s %s #%d", node, gate, attempt)
+}
+
+// work is what an attempt is at.
+type work struct{ key, agent string }
+
+// samework checks a key: an attempt at the same work as the one before has its key, and work that was rejected or that
+// another agent has is not the same.
+func (c *simulation) samework(a event.Attempt) {
+	id, is := attemptID(a.Node, a.Gate, a.Compensate, a.Attempt), work{key: a.Key}
+	if a.Agent != nil {
+		is.agent = a.Agent.Name
+	}
+	if was, seen := c.keys[id]; seen && was != is {
+		c.t.Errorf("seed %d: %s was %v and is %v", c.seed, id, was, is)
+	}
+	c.keys[id] = is
+	if a.Attempt == 1 || a.Gate != "" || a.Compensate {
+		return
+	}
+	before := attemptID(a.Node, "", false, a.Attempt-1)
+	was, started := c.keys[before]
+	if !started {
+		return // its driver died first
+	}
+	if other := c.acked[before] || was.agent != is.agent; other == (was.key == is.key) {
+		c.t.Errorf("seed %d: %s is %v after %v; other work: %v", c.seed, id, is, was, other)
+	}
 }
 
 // Attempt implements sim.World: the outcome depends on the seed, the node and the attempt alone, so that faults can't
 // change it; how long it takes is chance.
 func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished, time.Duration) {
-	id := attemptID(a.Node, a.Gate, a.Attempt)
+	id := attemptID(a.Node, a.Gate, a.Compensate, a.Attempt)
 	if c.acked[id] {
 		c.t.Errorf("seed %d: %s was acknowledged and is started again", c.seed, id)
 	}
-	of := a.Node + " " + a.Gate
-	if a.Gate != "" {
-		of = id // a gate's key is of the attempt that it judges
-	}
-	if k, seen := c.keys[of]; seen && k != a.Key {
-		c.t.Errorf("seed %d: the key of %s was %s and is %s", c.seed, of, k, a.Key)
-	}
-	c.keys[of] = a.Key
+	c.samework(a)
 	c.live[a.Ticket] = a
 	c.bounds(a)
 	return c.outcome(a), time.Duration(r.Int64N(int64(30 * time.Second)))
@@ -231,10 +265,10 @@ func (c *simulation) bounds(a event.Attempt) {
 	if n, most := len(c.live), int(w.MaxConcurrency.Const.(float64)); n > most {
 		c.t.Errorf("seed %d: %d attempts are live, and the workflow allows %d", c.seed, n, most)
 	}
-	if g := &c.program.Agents[0]; a.Agent != nil && g.Concurrency != nil {
+	if g := &c.program.Agents[0]; a.Agent != nil && a.Agent.Name == g.Name && g.Concurrency != nil {
 		n := 0
 		for _, l := range c.live {
-			if l.Agent != nil && l.Gate == "" {
+			if l.Agent != nil && l.Agent.Name == g.Name {
 				n++
 			}
 		}
@@ -279,8 +313,8 @@ func node(nodes []ir.Node, name string) *ir.Node {
 func (c *simulation) outcome(a event.Attempt) event.AttemptFinished {
 	h := fnv.New64a()
 	h.Write(binary.LittleEndian.AppendUint64(nil, c.seed))
-	fmt.Fprint(h, a.Node, a.Gate, a.Attempt)
-	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Outcome: event.OK}
+	fmt.Fprint(h, a.Node, a.Gate, a.Attempt, a.Compensate)
+	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
 	switch dice := (h.Sum64() >> 20) % 100; {
 	case dice < 70:
 		zero := 0

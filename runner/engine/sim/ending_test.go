@@ -1,0 +1,156 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// season lays over a random program what nodes do about failures, and what a run does at its end. What depends on time
+// or on crashes is added only where the program is timed anyway.
+func season(r *rand.Rand, p *ir.Program, timed bool) {
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
+	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
+	p.Agents = append(p.Agents, ir.Agent{Name: "spare", Type: ir.AgentNull})
+	for i := range p.Gates {
+		if p.Gates[i].Check != nil && maybe(2) {
+			p.Gates[i].OnFail = "retry"
+		}
+	}
+	w := &p.Workflows[0]
+	eachNode(w.Nodes, func(n *ir.Node) {
+		if n.Run == nil && n.Agent == nil {
+			return
+		}
+		if n.Agent != nil && maybe(3) {
+			n.Fallback = []string{"spare"}
+		}
+		if maybe(3) {
+			n.Compensate = &ir.Compensate{Run: program("undo", n.Name)}
+		}
+		if timed && maybe(5) {
+			n.OnLost = "fail"
+		}
+		if timed && maybe(6) {
+			n.Deadline = &ir.Deadline{After: *lit(fmt.Sprintf("%ds", 1+r.IntN(90))), Progress: []float64{50, 10}}
+		}
+		if maybe(12) {
+			n.TriggerRule = ir.Always
+		}
+	})
+	if maybe(3) {
+		return
+	}
+	w.Finally = &ir.Finally{Timeout: lit("9000h")} // clocks jump
+	if timed {
+		w.Finally.Timeout = lit(fmt.Sprintf("%ds", 1+r.IntN(120)))
+	}
+	for i := range 1 + r.IntN(3) {
+		run := program("last", i)
+		w.Finally.Nodes = append(w.Finally.Nodes, ir.Node{Name: fmt.Sprintf("last%d", i), Kind: ir.Step, Run: &run})
+	}
+}
+
+func eachNode(nodes []ir.Node, f func(*ir.Node)) {
+	for i := range nodes {
+		f(&nodes[i])
+		eachNode(nodes[i].Children, f)
+	}
+}
+
+// journey is what was seen of a run's way to its end.
+type journey struct {
+	first   map[string]uint64 // by path: the ticket of a node's first attempt
+	undone  []string          // paths, in the order in which compensations were started
+	tickets map[uint64]bool   // of those, for a start may be asked for again
+	told    map[string]event.Note
+	status  map[string]event.Status
+	// tolerated are the nodes whose failure does not count.
+	tolerated map[string]bool
+	cancels   int
+}
+
+func newJourney() *journey {
+	return &journey{first: map[string]uint64{}, tickets: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
+}
+
+func (j *journey) watch(events []event.Event, r *event.Reaction) {
+	for _, ev := range events {
+		if ev.External != nil {
+			j.cancels++
+		}
+	}
+	for _, c := range r.Commands {
+		switch a := c.Start; {
+		case a == nil || a.Gate != "":
+		case a.Compensate && !j.tickets[a.Ticket]:
+			j.tickets[a.Ticket] = true
+			j.undone = append(j.undone, a.Node)
+		case !a.Compensate && j.first[a.Node] == 0:
+			j.first[a.Node] = a.Ticket
+		}
+	}
+	for _, t := range r.Transitions {
+		if t.Note != "" && t.Note != event.Progress {
+			j.told[t.Node] = t.Note
+		} else if t.Note == "" && t.To != "" {
+			j.status[t.Node] = t.To
+			j.tolerated[t.Node] = t.Result != nil && t.Result.Tolerated
+		}
+	}
+}
+
+// wentWrong tells that the run had failed, or was cancelled, before finally.
+func (c *simulation) wentWrong(j *journey) bool {
+	for path, s := range j.status {
+		if s.Bad() && !j.tolerated[path] && slices.ContainsFunc(c.program.Workflows[0].Nodes, func(n ir.Node) bool { return n.Name == path }) {
+			return true
+		}
+	}
+	return c.end.Status == event.Cancelled || c.end.Limit
+}
+
+// judge compares the way to the end with what the program asks for.
+func (c *simulation) judge(j *journey) {
+	w := &c.program.Workflows[0]
+	undo := map[string]bool{}
+	eachNode(w.Nodes, func(n *ir.Node) { undo[n.Name] = n.Compensate != nil })
+	var want []string
+	for path := range j.first {
+		if undo[view.Base(path)] && c.wentWrong(j) {
+			want = append(want, path)
+		}
+	}
+	slices.SortFunc(want, func(a, b string) int { return int(j.first[b]) - int(j.first[a]) })
+	if j.cancels < 2 && !slices.Equal(want, j.undone) {
+		c.t.Errorf("seed %d: undone were %v; in reverse order of their starts these are %v", c.seed, j.undone, want)
+	}
+	if j.cancels > 1 && len(j.told) == 0 {
+		want = nil // it was cancelled for good when it had succeeded but for finally
+	}
+	for _, path := range want {
+		if n := j.told[path]; n != event.Compensated && n != event.NotCompensated {
+			c.t.Errorf("seed %d: %s ends %q", c.seed, path, n)
+		}
+	}
+	for path, s := range j.status {
+		if !s.Terminal() {
+			c.t.Errorf("seed %d: %s ends %s", c.seed, path, s)
+		}
+	}
+	if w.Finally == nil {
+		return
+	}
+	for i := range w.Finally.Nodes {
+		s := j.status[w.Finally.Nodes[i].Name]
+		if !s.Terminal() || s == event.Cancelled && c.untimed {
+			c.t.Errorf("seed %d: %s, of finally, ends %q", c.seed, w.Finally.Nodes[i].Name, s)
+		}
+	}
+}
