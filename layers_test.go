@@ -41,6 +41,7 @@ runner/plan                      pure: dsl/ir dsl/value
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
+runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/engine                    runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              dsl/value runner/engine runner/event runner/executor runner/journal sqlite

@@ -98,12 +98,12 @@ func (r *Run) declare(nodes []ir.Node) {
 	}
 }
 
-// outline adds the declared nodes. What lies below a for_each is left to appear with its instances.
+// outline adds the declared nodes. What lies below a for_each or repeat is left to appear with its instances or iterations.
 func (r *Run) outline(nodes []ir.Node, prefix string) {
 	for i := range nodes {
 		n := &nodes[i]
 		r.add(prefix+n.Name, n.Name, string(n.Kind))
-		if n.ForEach == nil {
+		if n.ForEach == nil && n.Repeat == nil {
 			r.outline(n.Children, prefix+n.Name+"/")
 		}
 	}

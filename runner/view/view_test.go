@@ -259,3 +259,11 @@ func TestCompensation(t *testing.T) {
 		t.Errorf("a node of finally ran because of %q", have)
 	}
 }
+
+// What lies in a repeat is there once for each iteration, and not once more beside them.
+func TestRepeatHasOnlyIterations(t *testing.T) {
+	r := New(&ir.Workflow{Name: "w", Nodes: []ir.Node{{Name: "again", Kind: ir.Sequence, Repeat: &ir.Repeat{}, Children: []ir.Node{{Name: "try", Kind: ir.Step}}}}})
+	if r.Size() != 1 {
+		t.Errorf("%d nodes before the first iteration, not 1", r.Size())
+	}
+}

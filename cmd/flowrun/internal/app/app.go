@@ -106,6 +106,7 @@ func (a *app) root() *cobra.Command {
 		a.validate(),
 		a.format(),
 		a.plan(),
+		a.graph(),
 		a.runs(),
 		a.console(),
 		a.resume(),

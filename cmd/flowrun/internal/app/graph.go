@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/view/graph"
+)
+
+func (a *app) graph() *cobra.Command {
+	var o args.Graph
+	c := &cobra.Command{
+		Use: "graph FILE|DIR|RUN [WORKFLOW]", Short: "Draw a workflow, or how far a run came", Args: between(0, 2, "FILE|DIR|RUN [WORKFLOW]"),
+		Long: `graph writes a drawing of a workflow to standard output: what waits for what, which groups there are, and what is conditional
+or repeated. With --run, or for a run's id or latest, it draws the workflow as that run was started with it, with the states of its nodes.
+
+  flowrun graph release.flow.hcl > release.svg
+  flowrun graph latest > latest.svg
+  flowrun graph . --format mermaid`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			words = append(words, "", "")
+			o.Path, o.Workflow = words[0], words[1]
+			if err := o.Check(); err != nil {
+				return err
+			}
+			a.asJSON = o.Format == "json"
+			return a.draw(&o)
+		},
+	}
+	c.Flags().StringVar(&o.Format, "format", "svg", "svg, mermaid, dot or json")
+	c.Flags().StringVar(&o.Run, "run", "", "draw `RUN` with its states: an id, a unique prefix, a workflow's name or latest")
+	return c
+}
+
+func (a *app) draw(o *args.Graph) error {
+	g, err := a.graphOf(o)
+	if err != nil {
+		return err
+	}
+	var out []byte
+	switch o.Format {
+	case "json":
+		return ui.WriteJSON(a.out, g)
+	case "mermaid":
+		out = g.Mermaid()
+	case "dot":
+		out = g.DOT()
+	default:
+		if out, err = g.SVG(); err != nil {
+			return fmt.Errorf("drawing %q: %w", g.Workflow, err)
+		}
+	}
+	_, _ = a.out.Write(out)
+	return nil
+}
+
+// graphOf finds what to draw: a run, or the workflow of a file.
+func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
+	if o.Run != "" {
+		if o.Path != "" && a.global.Store == "" { // the file says which store is meant
+			dir, err := a.storeDir(o.Path)
+			if err != nil {
+				return nil, err
+			}
+			a.global.Store = dir
+		}
+		return a.graphOfRun(o.Run, o.Workflow)
+	}
+	path, workflow := byName(o.Path, o.Workflow)
+	if _, err := os.Stat(path); err != nil && workflow == "" {
+		if g, err := a.graphOfRun(path, ""); err == nil || path == "latest" {
+			return g, err
+		}
+	}
+	p, err := a.load(path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.workflow(workflow)
+	if err != nil {
+		return nil, err
+	}
+	return graph.Of(w), nil
+}
+
+// graphOfRun draws what a run was started with, whatever the file says now.
+func (a *app) graphOfRun(name, workflow string) (*graph.Graph, error) {
+	s, info, err := a.lookup(&args.Runs{Run: name}, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	_, _, w, err := s.pinned(context.Background(), info.Run)
+	if err != nil {
+		return nil, err
+	}
+	if workflow != "" && workflow != w.Name {
+		return nil, args.Errorf("run %s is of the workflow %q, not of %q", info.Run, w.Name, workflow)
+	}
+	run, err := s.history(context.Background(), info.Run)
+	if err != nil {
+		return nil, err
+	}
+	g := graph.Of(w)
+	g.Show(run)
+	return g, nil
+}
