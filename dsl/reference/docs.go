@@ -2,6 +2,21 @@ package reference
 
 // What the objects hold that expressions can read. A test says when an attribute has no sentence.
 var (
+	rootDocs = map[string]string{
+		"var":       "A variable: var.NAME, from --var, --var-file, FLOWRUN_VAR_NAME or its default.",
+		"local":     "A local: local.NAME.",
+		"input":     "An input of the run: input.NAME.",
+		"step":      "The result of a node, whatever its kind: step.NAME. Whoever reads its output waits for its success, whoever reads its status for its end.",
+		"each":      "The member that an instance of a for_each stands for: each.key and each.value; the key of a list is its index from 0.",
+		"run":       "The run itself: run.id, run.workflow, run.started_at.",
+		"attempt":   "Which attempt of the node this is, from 1.",
+		"iteration": "Which iteration of the repeat around it this is, from 1.",
+		"previous":  "The result of the sibling before in a sequence; null at the first.",
+		"last":      "The iteration before of the repeat around it: last.step.NAME; null in the first.",
+		"result":    "What is being judged: the node's own result.",
+		"error":     "What ended the attempt before, or null.",
+		"feedback":  "What gates have said of the attempt before, or null.",
+	}
 	resultDocs = map[string]string{
 		"output":      "What the node made; what it is depends on its kind. Null where it was skipped.",
 		"status":      "How far it is, or how it ended.",

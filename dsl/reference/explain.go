@@ -22,7 +22,14 @@ func About(word string) (text, near string, ok bool) {
 		if text := t.within(b, attr); text != "" {
 			return text, "", true
 		}
+		if text := member("step.NAME", attr, t.Results); block == "step" && text != "" {
+			return text, "", true
+		}
 		return "", prefixed(block, diag.Nearest(attr, b.names())), false
+	}
+	if list := map[string][]Member{"error": t.Errors, "run": t.Run}[block]; dotted && list != nil {
+		text := member(block, attr, list)
+		return text, "", text != ""
 	}
 	var parts []string
 	if b := t.block(word); b != nil {
@@ -36,6 +43,11 @@ func About(word string) (text, near string, ok bool) {
 	if text := t.attributes(word, len(parts) == 0); text != "" {
 		parts = append(parts, text)
 	}
+	for _, text := range []string{member("", word, t.Roots), member("results", word, t.Results)} {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
 	if meant := schema.Meant[word]; meant != "" && len(parts) == 0 {
 		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no such word. What other tools call so is written  %s\n", word, meant))
 	}
@@ -43,6 +55,24 @@ func About(word string) (text, near string, ok bool) {
 		return strings.Join(parts, "\n"), "", true
 	}
 	return "", diag.Nearest(word, t.words()), false
+}
+
+// member explains an attribute of what can be read, or "".
+func member(of, name string, list []Member) string {
+	for _, m := range list {
+		if m.Name != name {
+			continue
+		}
+		title := name
+		switch {
+		case of == "results":
+			title += ", of a result"
+		case of != "":
+			title = of + "." + name
+		}
+		return "# " + title + "\n\n" + m.Doc + "\n"
+	}
+	return ""
 }
 
 func prefixed(block, name string) string {
@@ -152,6 +182,9 @@ func (t *Table) words() (out []string) {
 	}
 	for _, f := range t.Functions {
 		out = append(out, f.Name)
+	}
+	for _, m := range append(slices.Clone(t.Roots), t.Results...) {
+		out = append(out, m.Name)
 	}
 	return append(out, Codes()...)
 }

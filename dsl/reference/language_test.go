@@ -3,6 +3,7 @@ package reference
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,7 @@ func TestLanguage(t *testing.T) {
 // Everything in the table is told, and examples of functions have results.
 func TestTable(t *testing.T) {
 	table := Language()
-	for name, list := range map[string][]Member{"results": table.Results, "errors": table.Errors, "run": table.Run} {
+	for name, list := range map[string][]Member{"roots": table.Roots, "results": table.Results, "errors": table.Errors, "run": table.Run} {
 		for _, m := range list {
 			if m.Doc == "" {
 				t.Errorf("%s: %s has no sentence (docs.go)", name, m.Name)
@@ -44,6 +45,18 @@ func TestTable(t *testing.T) {
 	}
 	if b, err := json.Marshal(table); err != nil || len(b) < 10_000 {
 		t.Errorf("%d bytes of JSON: %v", len(b), err)
+	}
+}
+
+// Every probe is a place of the language: the checker takes the attribute there.
+func TestProbes(t *testing.T) {
+	for _, p := range probes {
+		_, found := load(p.program("var.v"))
+		for _, d := range found {
+			if slices.Contains([]string{"F0101", "F0102", "F0106", "F0110", "F0111"}, d.Code) || strings.HasPrefix(d.Code, "F00") {
+				t.Errorf("%s is no place of the language any more (places.go): %v", p.place, d)
+			}
+		}
 	}
 }
 
@@ -75,7 +88,7 @@ func TestPlaces(t *testing.T) {
 func TestAbout(t *testing.T) {
 	for word, want := range map[string]string{
 		"F0302": "# F0302: ", "f0302": "# F0302: ", "step": `# step "NAME"`, "step.when": "# step.when", "agent.retry": "# retry", "upper": "`upper(\"abc\")` is `\"ABC\"`",
-		"len": "another name of `length`", "when": "# when, in ", "needs": "depends_on = [step.NAME]", "any": "# any(list, body)", "file": "# file",
+		"len": "another name of `length`", "when": "# when, in ", "needs": "depends_on = [step.NAME]", "any": "# any(list, body)", "file": "# file", "each": "# each", "error.kind": "# error.kind", "exit_code": "# exit_code", "step.exit_code": "# step.NAME.exit_code",
 	} {
 		if text, _, ok := About(word); !ok || !strings.Contains(text, want) {
 			t.Errorf("%s: %q does not say %q", word, text, want)

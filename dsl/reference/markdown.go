@@ -133,12 +133,8 @@ func (a *Attribute) takes() string {
 func (t *Table) names(w *writer) {
 	w.line("\n## Names\n\nWhich names an expression can read depends on where it stands; `agent.NAME`, `gate.NAME` and their kin are references and no values.\n")
 	var roots []string
-	for _, p := range t.Places {
-		for _, r := range p.Reads {
-			if !slices.Contains(roots, r) {
-				roots = append(roots, r)
-			}
-		}
+	for _, r := range t.Roots {
+		roots = append(roots, r.Name)
 	}
 	w.line("| place | " + strings.Join(quoted(roots), " | ") + " |\n|---|" + strings.Repeat(":-:|", len(roots)))
 	for _, p := range t.Places {
@@ -152,7 +148,10 @@ func (t *Table) names(w *writer) {
 		}
 		w.row(cells...)
 	}
-	w.line("\n`each` needs a `for_each` around the place, `previous` a `sequence`.")
+	w.line("\n`each` needs a `for_each` around the place, `previous` a `sequence`, `iteration` and `last` a `repeat`, `feedback` a gate with `on_fail = \"retry\"`.\n\n| name | |\n|---|---|")
+	for _, r := range t.Roots {
+		w.row(code(r.Name), r.Doc)
+	}
 	w.members("`step.NAME`, `previous`, `result`", t.Results)
 	w.members("`error`", t.Errors)
 	w.members("`run`", t.Run)

@@ -19,7 +19,7 @@ type Place struct {
 // probe is a place, and the part of a program around it; PROBE stands where the expression does.
 type probe struct{ place, at, source string }
 
-// probes are the places of the language. A new one needs a line here.
+// probes are the places of the language. A new one needs a line here; a test says when one is no place any more.
 var probes = []probe{
 	{"default of a variable or an input", "top", `variable "x" { default = PROBE }`},
 	{"locals", "top", `locals { x = PROBE }`},
@@ -27,12 +27,18 @@ var probes = []probe{
 	{"a gate at the top", "top", `gate "x" { run = ["true", PROBE] }`},
 	{"timeout, max_concurrency and env of a workflow", "workflow", `timeout = PROBE`},
 	{"output of a workflow", "workflow", `output "x" { value = PROBE }`},
-	{"when", "node", `when = "PROBE != null"`},
+	{"nodes of finally", "workflow", "finally {\n  step \"x\" { run = [\"true\", PROBE] }\n}"},
 	{"for_each, max_concurrency", "node", `for_each = PROBE`},
+	{"when", "node", `when = "PROBE != null"`},
+	{"require, priority, deadline", "node", "require {\n  condition = \"PROBE != null\"\n  message = \"x\"\n}"},
 	{"value, timeout, wait", "node", `timeout = PROBE`},
 	{"run, task, with, env, dir", "node", `env = { X = PROBE }`},
-	{"a gate inside a step", "node", `gate "x" { run = ["true", PROBE] }`},
+	{"a gate inside a step", "node", "gate \"x\" { run = [\"true\", PROBE] }"},
 	{"when of a retry", "node", `retry { when = "PROBE != null" }`},
+	{"degrade", "node", `degrade { output = PROBE }`},
+	{"compensate", "node", `compensate { run = ["true", PROBE] }`},
+	{"until of a repeat", "node", "repeat {\n  until = \"PROBE != null\"\n  max = 2\n}"},
+	{"join", "group", `join = "PROBE != null"`},
 }
 
 // reads gives a name below each root.
@@ -41,21 +47,30 @@ var reads = map[string]string{
 	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback",
 }
 
+// probed is a program in which every name that depends on what stands around has something around it.
 const probed = `variable "v" { default = 1 }
 locals {
   l = 1
 }
-agent "a" { type = "null" }
+gate "again" {
+  check   = "true"
+  on_fail = "retry"
+}
 TOP
 workflow "w" {
   input "i" { default = 1 }
   WORKFLOW
   sequence "all" {
     for_each = ["x"]
-    step "first" { value = 1 }
-    step "here" {
-      run = ["true"]
-      NODE
+    GROUP
+    sequence "rounds" {
+      repeat { max = 2 }
+      step "first" { value = 1 }
+      step "here" {
+        run   = ["true"]
+        gates = [gate.again]
+        NODE
+      }
     }
   }
 }
@@ -79,17 +94,21 @@ func places() (out []Place) {
 }
 
 func readable(p probe, name string) bool {
-	source := strings.ReplaceAll(p.source, "PROBE", name)
+	_, found := load(p.program(name))
+	return !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(hidden, d.Code) })
+}
+
+// program is the whole program with an expression in the place.
+func (p probe) program(expression string) string {
 	text := probed
-	for mark, at := range map[string]string{"TOP": "top", "WORKFLOW": "workflow", "NODE": "node"} {
+	for _, mark := range []string{"TOP", "WORKFLOW", "GROUP", "NODE"} {
 		with := ""
-		if at == p.at {
-			with = source
+		if strings.ToLower(mark) == p.at {
+			with = strings.ReplaceAll(p.source, "PROBE", expression)
 		}
 		text = strings.Replace(text, mark+"\n", with+"\n", 1)
 	}
-	_, found := load(text)
-	return !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(hidden, d.Code) })
+	return text
 }
 
 // load loads one file.

@@ -16,6 +16,7 @@ import (
 type Table struct {
 	FormatVersion string     `json:"format_version"` // "1.0"; the minor number rises when something is added
 	Blocks        []Block    `json:"blocks"`
+	Roots         []Member   `json:"roots"`   // what names begin with
 	Results       []Member   `json:"results"` // attributes of step.NAME, previous and result
 	Errors        []Member   `json:"errors"`  // attributes of error
 	Run           []Member   `json:"run"`     // attributes of run
@@ -57,7 +58,7 @@ type Attribute struct {
 // Member is an attribute of an object that expressions can read.
 type Member struct {
 	Name string `json:"name"`
-	Type string `json:"type"`
+	Type string `json:"type,omitempty"`
 	Null bool   `json:"null"` // it may be null
 	Doc  string `json:"doc"`
 }
@@ -84,6 +85,9 @@ type Code struct {
 func Language() *Table {
 	t := &Table{FormatVersion: "1.0", Statuses: schema.Statuses, Places: places(), Functions: functions(), Limits: limits(),
 		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs)}
+	for _, name := range schema.Roots {
+		t.Roots = append(t.Roots, Member{Name: name, Doc: rootDocs[name]})
+	}
 	for _, kind := range slices.Sorted(maps.Keys(schema.Blocks)) {
 		t.Blocks = append(t.Blocks, makeBlock(schema.Blocks[kind]))
 	}
