@@ -91,17 +91,20 @@ func (m *Machine) stop(s *stop) {
 	m.sweepAll()
 }
 
-// sweepAll ends all that lives in this phase; what runs "always" only once the run is abandoned.
+// sweepAll ends all that lives in this phase.
 func (m *Machine) sweepAll() {
-	m.agenda.push(task{do: doSweepBelow, ref: ref{m.root, plan.None}, reason: m.whyStopped(), hard: m.abandoned})
+	m.agenda.push(task{do: doSweepBelow, ref: ref{m.root, plan.None}, reason: m.whyStopped(), hard: !m.spares()})
 	for _, r := range m.strays {
-		m.agenda.push(task{do: doSweepBelow, ref: r, reason: m.whyStopped(), hard: m.abandoned})
+		m.agenda.push(task{do: doSweepBelow, ref: r, reason: m.whyStopped(), hard: !m.spares()})
 	}
 }
 
+// spares tells that a stop leaves alone what runs "always": not in finally, where everything does, and not for good.
+func (m *Machine) spares() bool { return m.phase == working && !m.abandoned }
+
 // halted tells that a stop keeps a node from starting anything.
 func (m *Machine) halted(r ref) bool {
-	return m.abandoned || m.stopping != nil && !m.node(r).Always
+	return m.abandoned || m.stopping != nil && !(m.node(r).Always && m.spares())
 }
 
 // abandon ends the run at once: all that is in flight is forgotten, and neither compensations nor finally run. Children

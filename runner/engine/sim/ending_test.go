@@ -53,7 +53,7 @@ func season(r *rand.Rand, p *ir.Program, timed bool) {
 	}
 	for i := range 1 + r.IntN(3) {
 		run := program("last", i)
-		w.Finally.Nodes = append(w.Finally.Nodes, ir.Node{Name: fmt.Sprintf("last%d", i), Kind: ir.Step, Run: &run})
+		w.Finally.Nodes = append(w.Finally.Nodes, ir.Node{Name: fmt.Sprintf("last%d", i), Kind: ir.Step, TriggerRule: ir.Always, Run: &run})
 	}
 }
 
