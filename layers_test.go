@@ -48,6 +48,7 @@ runner/engine/local              dsl/value runner/engine runner/event runner/exe
 runner/engine/sim                runner/engine runner/event runner/journal
 runner/executor                  runner/event
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
+runner/executor/http             dsl/value runner/event runner/executor runner/executor/protocol
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/protocol
 
 cmd/flowrun                      cmd/flowrun/internal/app

@@ -127,13 +127,6 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		executor.Fail(&ans, err)
 		return ans
 	}
-	s, startErr := x.slot()
-	if startErr != nil {
-		executor.Fail(&ans, notReady(prog, startErr))
-		return ans
-	}
-	defer x.release(s)
-
 	out := x.newCapture(a, "stdout")
 	errs := x.newCapture(a, "stderr")
 	defer out.close()
@@ -150,9 +143,9 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		said = x.listen(a)
 		out.also = said.Write
 	}
-	e, startErr := x.supervise(ctx, s, prog, a.Timeout, &out, &errs)
+	e, startErr := x.supervise(ctx, prog, a.Timeout, &out, &errs)
 	if startErr != nil {
-		executor.Fail(&ans, startFailed(prog, startErr))
+		executor.Fail(&ans, unready(ctx, startFailed(prog, startErr)))
 		return ans
 	}
 	ans.StartedAt = event.At(e.started)

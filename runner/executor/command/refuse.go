@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -87,9 +88,20 @@ func notReady(p *program, err error) *event.Error {
 	return &event.Error{Kind: event.Transient, Reason: "start", ExitCode: -1, Message: fmt.Sprintf("%s cannot start: %v", p.name(), err)}
 }
 
+// unready prefers, for an attempt that could not start, that nobody wants it any more: it may have waited for its start.
+func unready(ctx context.Context, why *event.Error) *event.Error {
+	if ctx.Err() != nil {
+		return executor.WasCancelled()
+	}
+	return why
+}
+
 // startFailed says why a program did not start. The system says "no such file" of a missing folder, a missing program and a
 // missing interpreter alike; this looks which.
 func startFailed(p *program, err error) *event.Error {
+	if none := (noSlot{}); errors.As(err, &none) {
+		return notReady(p, err)
+	}
 	e := &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1}
 	if e.Message = badFolder(p.dir); e.Message != "" {
 		return e

@@ -19,6 +19,11 @@ type slot struct {
 // readSize is how much is read at once: what a Linux pipe holds.
 const readSize = 64 << 10
 
+// noSlot is why there is no slot to be had.
+type noSlot struct{ error }
+
+func (n noSlot) Unwrap() error { return n.error }
+
 // slot takes an idle slot or makes one.
 func (x *Executor) slot() (*slot, error) {
 	x.mu.Lock()

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 const (
@@ -37,22 +39,41 @@ type ended struct {
 
 // supervise starts a program, takes what it says, ends it when its time is over or ctx is done, and cleans up behind
 // it. The error says that it did not start.
-func (x *Executor) supervise(ctx context.Context, s *slot, p *program, timeout time.Duration, out, errs *capture) (ended, error) {
+func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Duration, out, errs *capture) (ended, error) {
 	// The kernel kills the child when the thread that started it ends. Holding the thread keeps it from being given
 	// to somebody who ends it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c := &child{slot: s, out: out, err: errs, pending: p.stdin}
-	e := ended{started: time.Now()} // before the fork: a short program has ended when it returns
-	if err := c.start(p, x.null, x.session); err != nil {
+	c := &child{out: out, err: errs}
+	var e ended
+	err := executor.UntilPlenty(ctx, func() error {
+		e.started = time.Now() // before the fork: a short program has ended when it returns
+		return x.begin(c, p)
+	})
+	if err != nil {
 		return ended{}, err
 	}
+	defer x.release(c.slot)
 	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, s.wake)()
+		defer context.AfterFunc(ctx, c.wake)()
 	}
 	due := c.watch(ctx, &e, timeout, x.opt.Grace)
 	c.finish(ctx, &e, due)
 	return e, nil
+}
+
+// begin starts a program in a slot. What fails for want of descriptors gives its own back.
+func (x *Executor) begin(c *child, p *program) (err error) {
+	if c.slot, err = x.slot(); err != nil {
+		return noSlot{err}
+	}
+	c.pending = p.stdin
+	if err = c.start(p, x.null, x.session); executor.Scarce(err) {
+		c.slot.close()
+	} else if err != nil {
+		x.release(c.slot)
+	}
+	return err
 }
 
 // watch takes what the child says until it ends. A child that must go gets TERM, and KILL after the grace; the time

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
-	"github.com/flowrun/flowrun/runner/executor/command"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -25,7 +24,7 @@ const logsDir = "logs"
 // store is an open store, and what carries out attempts of the runs in it.
 type store struct {
 	*local.Engine
-	exec *command.Executor // nil for reading only
+	exec *executors // nil for reading only
 }
 
 // newMachine is the engine.Factory: the program that a run pins, as the machine that runs it.
@@ -46,7 +45,7 @@ func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
 
 // openStore opens the store in dir for driving runs, and makes it where there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
-	x := command.New(command.Options{LogDir: filepath.Join(dir, logsDir), LogRel: logsDir, Environ: a.Environ})
+	x := a.newExecutors(dir)
 	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit})
 	if err != nil {
 		x.Close()

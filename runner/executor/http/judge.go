@@ -1,0 +1,232 @@
+package http
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	nethttp "net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
+)
+
+const (
+	// maxStream bounds what an agent may say in one answer, results and all that it reports on the way, where the attempt has
+	// no bound of its own.
+	maxStream = 64 << 20
+	// excerptMax is how much of an answer that is a failure stands in its message, and excerptRead how much is read for it.
+	excerptMax  = 500
+	excerptRead = 4 << 10
+	// excerptWait is how long it is waited for: the status says enough.
+	excerptWait = time.Second
+)
+
+// judgeStep turns the answer to an http step into the attempt's: an object of status, headers and body, if the status is one
+// of those that are expected.
+func (e *exchange) judgeStep(res *response) *event.Error {
+	if !e.expected(res.StatusCode) {
+		return unexpected(res, excerpt(res))
+	}
+	text, err := e.whole(res)
+	if err != nil {
+		return err
+	}
+	var body value.Value = executor.Valid(text)
+	if isJSON(res.Header.Get("Content-Type")) {
+		if body, err = decoded(res, text); err != nil {
+			return err
+		}
+	}
+	output := map[string]any{"status": float64(res.StatusCode), "headers": headers(res.Header), "body": body}
+	if n := len(value.Append(nil, output)); n > executor.MaxOutput {
+		return executor.TooLarge("the answer to "+res.to.what()+", as JSON,", int64(n))
+	}
+	e.answer.Outcome, e.answer.Output = event.OK, output
+	return nil
+}
+
+// whole reads a body that must fit its bound.
+func (e *exchange) whole(res *response) ([]byte, *event.Error) {
+	limit := int64(executor.MaxOutput)
+	if n := int64(e.attempt.HTTP.MaxBytes); n > 0 {
+		limit = min(n, limit)
+	}
+	r, err := res.content(limit)
+	if err != nil {
+		return nil, e.broken(res.to, err)
+	}
+	text, err := io.ReadAll(r)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, tooLarge(res, limit)
+	case err != nil:
+		return nil, e.broken(res.to, err)
+	}
+	return text, nil
+}
+
+func tooLarge(res *response, limit int64) *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: "output_too_large", Status: res.StatusCode, ExitCode: -1,
+		Message: fmt.Sprintf("the body of the answer to %s has more than %d bytes", res.to.what(), limit)}
+}
+
+// decoded is a JSON body as a value; an empty one is null.
+func decoded(res *response, text []byte) (value.Value, *event.Error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	v, err := value.Decode(text)
+	if err != nil {
+		return nil, &event.Error{Kind: event.Blocking, Reason: "bad_json", Status: res.StatusCode, ExitCode: -1,
+			Message: fmt.Sprintf("the answer to %s says that it is JSON, and is not: %v", res.to.what(), err)}
+	}
+	return v, nil
+}
+
+// isJSON tells whether a content type is one of JSON: application/json, or any with +json.
+func isJSON(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json"))
+}
+
+// headers is the object of an answer's headers, by lower-case name; those that come several times are joined by ", ".
+func headers(h nethttp.Header) map[string]any {
+	object := make(map[string]any, len(h))
+	for name, values := range h { // any order: it becomes a map
+		object[executor.Valid([]byte(strings.ToLower(name)))] = executor.Valid([]byte(strings.Join(values, ", ")))
+	}
+	return object
+}
+
+// judgeAgent turns an agent's answer into the attempt's. An error that the agent reports comes before the status that it has,
+// and the status before its result.
+func (e *exchange) judgeAgent(res *response) *event.Error {
+	limit := int64(maxStream)
+	if n := int64(e.attempt.HTTP.MaxBytes); n > 0 {
+		limit = n
+	}
+	said := &protocol.Lines{Live: func(kind, text string) {
+		if e.opt.Live != nil {
+			e.opt.Live(*e.attempt, kind, text)
+		}
+	}}
+	kept := &head{}
+	r, err := res.content(limit)
+	if err == nil {
+		_, err = io.Copy(io.MultiWriter(kept, lineWriter{said}), r)
+	}
+	e.answer.Stdout = executor.Clip(string(kept.text), executor.MaxInline)
+	plain := e.attempt.Agent.OutputFormat == "text"
+	var failure *event.Error
+	if !plain {
+		failure = said.End()
+	}
+	switch ok := e.expected(res.StatusCode); {
+	case errors.Is(err, errTooLarge):
+		return tooLarge(res, limit)
+	case err != nil:
+		return e.broken(res.to, err)
+	case failure != nil:
+		failure.ExitCode = -1
+		if !ok {
+			failure.Status = res.StatusCode
+			failure.RetryAfter = max(failure.RetryAfter, retryAfter(res.Header))
+		}
+		return failure
+	case !ok:
+		return unexpected(res, kept.text)
+	case plain && kept.over:
+		return executor.TooLarge("the agent's answer", kept.total)
+	case plain:
+		e.answer.Output = strings.TrimRight(executor.Valid(kept.text), "\n")
+	default:
+		if e.answer.Output, failure = said.Output(); failure != nil {
+			failure.ExitCode = -1
+			return failure
+		}
+	}
+	e.answer.Outcome = event.OK
+	return nil
+}
+
+type lineWriter struct{ *protocol.Lines }
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w.Lines.Write(p)
+	return len(p), nil
+}
+
+// head keeps the first [executor.MaxOutput] bytes.
+type head struct {
+	text  []byte
+	total int64
+	over  bool
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	fits := p[:min(len(p), executor.MaxOutput-len(h.text))]
+	h.text, h.total, h.over = append(h.text, fits...), h.total+int64(len(p)), h.over || len(fits) < len(p)
+	return len(p), nil
+}
+
+func (e *exchange) expected(status int) bool {
+	if e.attempt.HTTP.Expect == nil {
+		return status >= 200 && status <= 299
+	}
+	return slices.Contains(e.attempt.HTTP.Expect, status)
+}
+
+// excerpt is the beginning of an answer's body, as far as it can be had.
+func excerpt(res *response) []byte {
+	r, err := res.content(excerptRead)
+	if err != nil {
+		return nil
+	}
+	late := time.AfterFunc(excerptWait, func() { res.Body.Close() })
+	defer late.Stop()
+	text, _ := io.ReadAll(r) // what there is will do
+	return text
+}
+
+// unexpected is the error that a status is, with what the server said of it.
+func unexpected(res *response, text []byte) *event.Error {
+	failure := &event.Error{Kind: kindOf(res.StatusCode), Reason: "http", Status: res.StatusCode, ExitCode: -1, RetryAfter: retryAfter(res.Header)}
+	failure.Message = strings.TrimSpace(fmt.Sprintf("%s: status %d %s", res.to.what(), res.StatusCode, nethttp.StatusText(res.StatusCode)))
+	if said := strings.Join(strings.Fields(executor.Valid(text)), " "); said != "" {
+		failure.Message += ": " + executor.Clip(said, excerptMax)
+	}
+	return failure
+}
+
+// kindOf is the kind of error that a status is.
+func kindOf(status int) string {
+	switch {
+	case status == 429:
+		return event.RateLimited
+	case status == 408 || status >= 500:
+		return event.Transient
+	case status == 401 || status == 403 || status == 404:
+		return event.Blocking
+	}
+	return event.Recoverable
+}
+
+// retryAfter is how many seconds an answer asks to wait: a number, or until a date. 0 if it does not ask.
+func retryAfter(h nethttp.Header) float64 {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return float64(n)
+	}
+	if at, err := nethttp.ParseTime(text); err == nil {
+		return max(0, float64(time.Until(at).Round(time.Second)/time.Second))
+	}
+	return 0
+}

@@ -1,0 +1,101 @@
+package http
+
+import (
+	nethttp "net/http"
+	"net/url"
+	"sort"
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
+)
+
+// request is what is sent, once or, along redirects, several times.
+type request struct {
+	method  string
+	url     *url.URL
+	headers nethttp.Header
+	host    string // in place of the URL's, where the file says so
+	body    string
+	zipped  bool // we offer gzip, and so undo it
+}
+
+// unsettable are the headers that say how the message is framed, which is not the file's to say.
+var unsettable = []string{"Content-Length", "Transfer-Encoding", "Trailer"}
+
+// first is the request as the attempt has it.
+func (e *exchange) first() (*request, *event.Error) {
+	a, h := e.attempt, e.attempt.HTTP
+	u, err := url.Parse(h.URL)
+	switch {
+	case err != nil:
+		return nil, refused("the URL cannot be read")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, refused("the URL %s is neither http nor https", shown(u))
+	case u.Host == "" || u.Hostname() == "":
+		return nil, refused("the URL %s names no host", shown(u))
+	}
+	r := &request{method: h.Method, url: u, headers: nethttp.Header{}, body: h.Body}
+	if a.Agent != nil {
+		r.body = string(protocol.Request(a))
+		r.headers.Set("Content-Type", "application/json")
+		r.headers.Set("Accept", "application/json, application/x-ndjson")
+		if a.Agent.Input == "text" {
+			r.headers.Set("Content-Type", "text/plain; charset=utf-8")
+		}
+	}
+	if r.method == "" {
+		r.method = "GET"
+		if r.body != "" {
+			r.method = "POST"
+		}
+	}
+	r.headers.Set("User-Agent", strings.TrimSuffix("flowrun/"+e.opt.Release, "/"))
+	if a.Key != "" {
+		r.headers.Set("Idempotency-Key", a.Key)
+	}
+	if err := r.given(h.Headers); err != nil {
+		return nil, err
+	}
+	if r.headers.Get("Accept-Encoding") == "" {
+		r.headers.Set("Accept-Encoding", "gzip")
+		r.zipped = true
+	}
+	return r, nil
+}
+
+// given puts in the headers that the file gives.
+func (r *request) given(headers map[string]string) *event.Error {
+	names := make([]string, 0, len(headers))
+	for name := range headers {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		canonical := nethttp.CanonicalHeaderKey(name)
+		if canonical == "Host" {
+			r.host = headers[name]
+			continue
+		}
+		for _, no := range unsettable {
+			if canonical == no {
+				return refused("the header %s follows from the body and cannot be given", no)
+			}
+		}
+		r.headers.Set(canonical, headers[name])
+	}
+	return nil
+}
+
+// changesNothing tells whether the request may share a connection: what is sent twice on it does no harm.
+func (r *request) changesNothing() bool {
+	return (r.method == "GET" || r.method == "HEAD" || r.method == "OPTIONS") && r.body == ""
+}
+
+// shown is a URL as messages have it: what stands in its query, or before the @, may be a secret.
+func shown(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// what names the request in messages.
+func (r *request) what() string { return r.method + " " + shown(r.url) }
