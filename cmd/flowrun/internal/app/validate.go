@@ -70,8 +70,9 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 			}
 		}
 	}
-	r := &ui.Report{List: list.Sort(), Sources: sources, Checked: ui.Checked(len(paths), nodes, len(list)),
-		Release: thisVersion().Release, Base: baseOf(), Rule: ruleOf}
+	list = list.Sort()
+	r := &ui.Report{List: list, Sources: sources, Checked: ui.Checked(len(paths), nodes, list),
+		Release: thisVersion().Release, Unread: refusal(list) == exitCouldNot, Base: baseOf(), Rule: ruleOf}
 	for _, f := range forms {
 		if err := a.show(r, f); err != nil {
 			return err

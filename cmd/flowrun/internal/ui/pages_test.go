@@ -40,6 +40,9 @@ func page(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if testing.Short() && strings.Contains(p.Bad.Text, "⟨") {
+		t.Skip("large examples are left to the whole run")
+	}
 	list, output := shown(p.Bad)
 	if !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == p.Code }) {
 		t.Errorf("the refused example does not give %s; it gives\n%s", p.Code, output)

@@ -14,6 +14,7 @@ type Report struct {
 	Sources Sources
 	Checked string // the line about programs without errors
 	Release string // flowrun's own
+	Unread  bool   // a file could not be read, so the report is not whole
 	// Base gives a file's path relative to the root of the repository, with slashes, or ok false where it lies outside.
 	Base func(file string) (path string, ok bool)
 	// Rule explains a code.

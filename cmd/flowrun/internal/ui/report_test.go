@@ -31,7 +31,7 @@ func nastyReport() *Report {
 		{Severity: diag.Advice, Code: "F0999", Summary: "A hint", Subject: at("ship.hcl", ship, "biuld")},
 		{Code: "F0050", Summary: "Cannot read ../x", Subject: diag.Range{File: "../x"}},
 	}
-	return &Report{List: list.Sort(), Sources: sources, Checked: Checked(3, 4, 0), Release: "1.2.3",
+	return &Report{List: list.Sort(), Sources: sources, Checked: Checked(3, 4, nil), Release: "1.2.3",
 		Base: func(f string) (string, bool) { return "sub/" + f, !strings.HasPrefix(f, "..") },
 		Rule: func(c string) Rule {
 			if c == "F0999" {
@@ -249,6 +249,13 @@ func TestJunit(t *testing.T) {
 		if bad := c.Name == "sub/"+nasty || c.Name == "sub/../x"; bad != (c.Failure != nil) {
 			t.Errorf("%+v", c)
 		}
+	}
+}
+
+func TestChecked(t *testing.T) {
+	found := diag.List{{Severity: diag.Warning}, {Severity: diag.Advice}, {Severity: diag.Warning}}
+	if have := Checked(1, 2, found); have != "1 program with 2 nodes: no errors, 2 warnings, 1 piece of advice" {
+		t.Error(have)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -114,10 +115,17 @@ func NewProblem(kind, message string, exitCode int) Problem {
 }
 
 // Checked is the word about programs without errors.
-func Checked(programs, nodes, findings int) string {
+func Checked(programs, nodes int, found diag.List) string {
 	s := fmt.Sprintf("%s with %s: no errors", plural(programs, "program"), plural(nodes, "node"))
-	if findings > 0 {
-		s += ", " + plural(findings, "warning")
+	count := map[diag.Severity]int{}
+	for i := range found {
+		count[found[i].Severity]++
+	}
+	if n := count[diag.Warning]; n > 0 {
+		s += ", " + plural(n, "warning")
+	}
+	if n := count[diag.Advice]; n > 0 {
+		s += ", " + plural(n, "piece") + " of advice"
 	}
 	return s
 }

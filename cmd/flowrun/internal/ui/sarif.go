@@ -26,7 +26,7 @@ func (r *Report) sarif(w io.Writer) error {
 	run := sarifRun{ColumnKind: "utf16CodeUnits", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
 		Name: "flowrun", SemanticVersion: r.Release, InformationURI: "https://github.com/flowrun/flowrun", Rules: []sarifRule{}}},
 		Bases:       map[string]sarifBase{sourceRoot: {sarifText{Text: "The root of the repository."}}},
-		Invocations: []sarifInvocation{{true}}}
+		Invocations: []sarifInvocation{{!r.Unread}}}
 	index, prints := map[string]int{}, map[string]int{}
 	for i := range r.List {
 		d := &r.List[i]
