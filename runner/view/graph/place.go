@@ -8,8 +8,11 @@ const (
 	maxRow  = 110
 	gapPort = 12 // between a row of ports and the next, where links are nearly straight
 	small   = 8  // nearly straight
-	passes  = 12 // over the rows, each moving one row; further ones move nothing that can be seen
 )
+
+// passes is how often all rows are moved. The links of the graphs of BenchmarkLayout lead 14.1 million pixels aside after
+// two, 10.3 after four, and 10.4 to 10.7 after more.
+const passes = 4
 
 // placeColumns places the items of each row: as near as can be to the middle of their neighbours, in order, without overlap.
 func (l *level) placeColumns() {

@@ -8,9 +8,8 @@ func (l *level) ranks() {
 			first = 1
 		}
 	}
-	waiting := map[*item]int{}
+	waiting, loose := map[*item]int{}, l.loose()
 	var ready []*item
-	loose := l.loose()
 	for _, it := range l.items {
 		waiting[it] = len(it.up)
 		if len(it.up) == 0 {
@@ -34,15 +33,14 @@ func (l *level) ranks() {
 			}
 		}
 	}
-	if n := columns(len(loose)); l.wraps && n > 0 {
+	if l.wraps {
 		for i, it := range loose {
-			it.rank = first + i/n
+			it.rank = first + i/columns(len(loose))
 			lowest = max(lowest, it.rank)
 		}
 	}
 	for _, it := range l.items {
-		switch it.kind {
-		case last:
+		if it.kind == last {
 			lowest++
 			it.rank = lowest
 		}
