@@ -12,7 +12,7 @@ func align(lines []line) {
 // lines of one level.
 func column(lines []line, find func(*line) int) {
 	for i := 0; i < len(lines); i++ {
-		start, most := i, 0
+		start, most := i, int32(0)
 		for ; i < len(lines) && (i == start || lines[i].joins(&lines[start])) && find(&lines[i]) > 0; i++ {
 			most = max(most, lines[i].columns(find(&lines[i])))
 		}
@@ -30,8 +30,8 @@ func column(lines []line, find func(*line) int) {
 func (l *line) joins(first *line) bool { return !l.apart && l.indent == first.indent }
 
 // columns counts those before a token.
-func (l *line) columns(at int) int {
-	n := 2 * l.indent
+func (l *line) columns(at int) int32 {
+	n := int32(2 * l.indent)
 	for _, t := range l.tokens[:at] {
 		n += t.blanks + t.width
 	}

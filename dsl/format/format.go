@@ -19,6 +19,7 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/syntax"
@@ -31,22 +32,21 @@ func Format(name string, src []byte) ([]byte, diag.List) {
 	if list.HasErrors() {
 		return nil, list
 	}
-	before := scan(f.Src)
-	lines := split(before)
+	lines := split(slices.Collect(scan(f.Src)))
 	indent(lines)
 	separate(lines)
 	space(lines)
 	align(lines)
-	out := write(lines)
-	if !same(before, scan(out)) {
+	out := write(lines, len(f.Src))
+	if !same(lines, out) {
 		panic(fmt.Sprintf("formatting %s would change its meaning", name)) // a defect of the rules of spacing: nothing is written
 	}
 	return out, list
 }
 
-// write gives the text of laid-out lines.
-func write(lines []line) []byte {
-	var b bytes.Buffer
+// write gives the text of laid-out lines, which has about so many bytes.
+func write(lines []line, size int) []byte {
+	b := bytes.NewBuffer(make([]byte, 0, size))
 	for i := range lines {
 		l := &lines[i]
 		if l.apart && i > 0 {

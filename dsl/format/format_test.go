@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,28 @@ func TestOtherEditors(t *testing.T) {
 		}
 		if out := hclwrite.Format(src); !bytes.Equal(out, src) {
 			t.Errorf("hclwrite makes of %s\n%s", path, out)
+		}
+	}
+}
+
+// However a text is cut for hcl's scanner, the tokens are the same.
+func TestChunks(t *testing.T) {
+	texts := []string{"/* a\n b */ c = 1\n\n# d\ne = \"${\n f}\" // g\nh = <<-EOT\n i ${ {\n} }\n\n  EOT\nj = 4/ 2 * 3\nk = x.*.y\n", "é = \"日本\"\n/*日\n本 */\nü = 1\n"}
+	paths, _ := filepath.Glob("../../examples/*/*.hcl")
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(b))
+	}
+	for _, text := range texts {
+		whole := slices.Collect(scanBy([]byte(text), len(text)))
+		for size := 1; size < min(len(text), 200); size++ {
+			lines := split(slices.Collect(scanBy([]byte(text), size)))
+			if !same(lines, []byte(text)) || len(lines) != len(split(whole)) {
+				t.Fatalf("in pieces of %d bytes %q has other tokens", size, text)
+			}
 		}
 	}
 }

@@ -2,96 +2,149 @@ package format
 
 import (
 	"bytes"
-	"slices"
+	"iter"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// token is a word of the language. A whole string or heredoc is one, of kind hclsyntax.TokenQuotedLit.
+// token is a word of the language. A whole string or heredoc is one, of the kind [literal].
 type token struct {
-	kind   hclsyntax.TokenType
 	text   []byte
-	width  int // columns; 0 for what takes several lines
-	blanks int // before it
+	kind   hclsyntax.TokenType
+	width  int32 // columns; 0 for what takes several lines
+	blanks int32 // before it
 }
 
 // literal is the kind of a token that is a whole string or heredoc.
 const literal = hclsyntax.TokenQuotedLit
 
+// chunk is how much text hcl's scanner gets at once, in bytes: its tokens take a hundred times that.
+const chunk = 64 << 10
+
 // scan divides a text into tokens. A comment that ends its line is one without the line end, and a newline.
-func scan(src []byte) []token {
-	lexed, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos)
-	out := make([]token, 0, len(lexed))
+func scan(src []byte) iter.Seq[token] { return scanBy(src, chunk) }
+
+func scanBy(src []byte, chunk int) iter.Seq[token] {
+	return func(yield func(token) bool) {
+		src, size := src, chunk
+		for len(src) > 0 {
+			lexed, n := lex(src, size)
+			if n == 0 {
+				size *= 2 // no line ends outside of strings in there
+				continue
+			}
+			if !words(src, lexed, yield) {
+				return
+			}
+			src, size = src[n:], chunk
+		}
+	}
+}
+
+// lex gives the tokens of the lines that end within the first bytes of a text, and the length of these lines; 0 if there
+// are none. Between two lines, outside of strings and comments, hcl's scanner can begin anew. A comment that is cut off
+// shows as a slash with a star behind it, which has no other meaning.
+func lex(src []byte, size int) (hclsyntax.Tokens, int) {
+	if size >= len(src) {
+		lexed, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos)
+		return lexed, len(src)
+	}
+	lexed, _ := hclsyntax.LexConfig(src[:size], "", hcl.InitialPos)
+	depth, keep := 0, 0
+	for i, t := range lexed {
+		depth += nests(t.Type)
+		if t.Type == hclsyntax.TokenStar && i > 0 && lexed[i-1].Type == hclsyntax.TokenSlash && lexed[i-1].Range.End == t.Range.Start {
+			break
+		}
+		if depth == 0 && t.Range.End.Byte > 0 && src[t.Range.End.Byte-1] == '\n' && t.Range.End.Byte < size {
+			keep = i + 1
+		}
+	}
+	if keep == 0 {
+		return nil, 0
+	}
+	return lexed[:keep], lexed[keep-1].Range.End.Byte
+}
+
+// nests tells whether a token begins (1) or ends (-1) a string or heredoc.
+func nests(t hclsyntax.TokenType) int {
+	switch t {
+	case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+		return 1
+	case hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+		return -1
+	}
+	return 0
+}
+
+// words hands on the tokens that hcl's scanner found, strings and heredocs as one each.
+func words(src []byte, lexed hclsyntax.Tokens, yield func(token) bool) bool {
 	at := 0 // the end of the token before
 	for i := 0; i < len(lexed); i++ {
 		t := lexed[i]
+		blanks := int32(t.Range.Start.Byte - at)
+		more := true
 		switch t.Type {
 		case hclsyntax.TokenEOF:
 		case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
-			end := closing(lexed, i)
-			r := hcl.RangeBetween(t.Range, lexed[end].Range)
+			i = closing(lexed, i)
+			r := hcl.RangeBetween(t.Range, lexed[i].Range)
 			text := bytes.TrimRight(src[r.Start.Byte:r.End.Byte], " \t") // behind the marker that ends a heredoc
-			out = append(out, token{kind: literal, text: text, width: columns(r), blanks: t.Range.Start.Byte - at})
-			i = end
+			more = yield(token{text, literal, columns(r), blanks})
 		case hclsyntax.TokenComment:
-			text, ended := bytes.CutSuffix(t.Bytes, []byte("\n"))
-			text = bytes.TrimRight(text, " \t")
-			out = append(out, token{kind: t.Type, text: text, width: columns(t.Range), blanks: t.Range.Start.Byte - at})
-			if ended {
-				out = append(out, token{kind: hclsyntax.TokenNewline})
-			}
+			text, ended := bytes.CutSuffix(src[t.Range.Start.Byte:t.Range.End.Byte], []byte("\n"))
+			more = yield(token{bytes.TrimRight(text, " \t"), t.Type, columns(t.Range), blanks}) && (!ended || yield(token{kind: hclsyntax.TokenNewline}))
+		case hclsyntax.TokenNewline:
+			more = yield(token{kind: hclsyntax.TokenNewline})
 		default:
-			out = append(out, token{kind: t.Type, text: t.Bytes, width: columns(t.Range), blanks: t.Range.Start.Byte - at})
+			more = yield(token{src[t.Range.Start.Byte:t.Range.End.Byte], t.Type, columns(t.Range), blanks})
+		}
+		if !more {
+			return false
 		}
 		at = lexed[i].Range.End.Byte
 	}
-	return out
+	return true
 }
 
 // closing finds the token that ends the string or heredoc which begins at i.
 func closing(lexed hclsyntax.Tokens, i int) int {
-	depth := 0
-	for ; i < len(lexed); i++ {
-		switch lexed[i].Type {
-		case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
-			depth++
-		case hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
-			depth--
-		}
-		if depth == 0 {
+	for depth := 0; i < len(lexed); i++ {
+		if depth += nests(lexed[i].Type); depth == 0 {
 			return i
 		}
 	}
 	return len(lexed) - 1
 }
 
-func columns(r hcl.Range) int {
+func columns(r hcl.Range) int32 {
 	if r.Start.Line != r.End.Line {
 		return 0
 	}
-	return r.End.Column - r.Start.Column
+	return int32(r.End.Column - r.Start.Column)
 }
 
-// same tells whether two texts are the same but for blanks and empty lines.
-func same(a, b []token) bool {
-	return slices.EqualFunc(bare(a), bare(b), func(x, y token) bool { return x.kind == y.kind && bytes.Equal(x.text, y.text) })
-}
-
-// bare leaves out the newlines of empty lines, and the last.
-func bare(tokens []token) []token {
-	out := make([]token, 0, len(tokens))
-	for _, t := range tokens {
-		if t.kind != hclsyntax.TokenNewline {
-			out = append(out, t)
-		} else if n := len(out); n > 0 && out[n-1].kind != hclsyntax.TokenNewline {
-			out = append(out, token{kind: hclsyntax.TokenNewline})
+// same tells whether a text has the tokens of the lines, and no others; empty lines and blanks do not count.
+func same(lines []line, text []byte) bool {
+	i, j := 0, 0
+	for t := range scan(text) {
+		switch {
+		case t.kind == hclsyntax.TokenNewline && j == 0:
+		case i == len(lines):
+			return false
+		case t.kind == hclsyntax.TokenNewline:
+			if j != len(lines[i].tokens) {
+				return false
+			}
+			i, j = i+1, 0
+		case j == len(lines[i].tokens) || t.kind != lines[i].tokens[j].kind || !bytes.Equal(t.text, lines[i].tokens[j].text):
+			return false
+		default:
+			j++
 		}
 	}
-	if n := len(out); n > 0 && out[n-1].kind == hclsyntax.TokenNewline {
-		out = out[:n-1]
-	}
-	return out
+	return i == len(lines) && j == 0
 }
 
 func (t token) opens() bool {

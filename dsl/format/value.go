@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -10,12 +11,12 @@ import (
 // more line ends than the language needs. Two values that differ in nothing else have one text, so that what a program is
 // known by depends neither on its layout nor on the remarks in it.
 func Value(text string) string {
-	lines := split(needed(scan([]byte(text))))
+	lines := split(needed(slices.Collect(scan([]byte(text)))))
 	for i := range lines {
 		lines[i].apart = false
 	}
 	space(lines)
-	return string(bytes.TrimSuffix(write(lines), []byte("\n")))
+	return string(bytes.TrimSuffix(write(lines, len(text)), []byte("\n")))
 }
 
 // needed leaves out comments, and newlines but behind heredocs and between the members of objects.
