@@ -1,0 +1,314 @@
+package engine_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what is seen into the golden files")
+
+// faster is how much faster than real time the local host's world goes in these tests.
+const faster = 20
+
+// TestHosts runs every control-flow pattern and a file for each construct on both hosts: in virtual time, where all that
+// can be seen stands in a golden file, second by second; in virtual time with a driver that dies; and on SQLite with
+// time that goes faster. However it runs, every node must end with the same status and the run with the same outputs.
+func TestHosts(t *testing.T) {
+	for _, folder := range []struct {
+		name  string
+		least int
+	}{{"patterns", 16}, {"constructs", 20}} {
+		files, err := filepath.Glob("../../testdata/" + folder.name + "/*.hcl")
+		if err != nil || len(files) < folder.least {
+			t.Errorf("%d files in %s (%v), want at least %d", len(files), folder.name, err, folder.least)
+		}
+		for _, f := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(f), ".hcl"), func(t *testing.T) {
+				t.Parallel()
+				p := load(t, f)
+				seen, want := p.simulate(t, 1, sim.Faults{})
+				golden(t, strings.TrimSuffix(f, ".hcl")+".golden", seen+want)
+				if got := p.local(t); got != want {
+					t.Errorf("on SQLite it ends otherwise (-virtual +SQLite):\n%s", cmp.Diff(want, got))
+				}
+				if p.races {
+					return // what ends first depends on when it was started again
+				}
+				for seed := range uint64(20) {
+					if _, got := p.simulate(t, seed, sim.Faults{CrashBeforeCommit: 0.1, CrashAfterCommit: 0.1, CrashMidway: 0.1, Twice: 0.2}); got != want {
+						t.Errorf("with crashes of seed %d it ends otherwise (-calm +crashes):\n%s", seed, cmp.Diff(want, got))
+					}
+				}
+			})
+		}
+	}
+}
+
+// program is a file that is run. A line "# races" in it says that its end depends on what is faster.
+type program struct {
+	*ir.Program
+	races bool
+}
+
+func load(t *testing.T, file string) program {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, list := dsl.Load(os.DirFS(filepath.Dir(file)), filepath.Base(file), dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	for i := range p.IR.Agents { // a null agent is answered where it stands, and could not be cancelled
+		p.IR.Agents[i].Type, p.IR.Agents[i].Command = ir.AgentExec, ir.Lit([]any{"agent"}, value.List(value.StringType))
+	}
+	return program{p.IR, strings.Contains(string(text), "\n# races\n")}
+}
+
+func (p program) start() engine.Start {
+	w := &p.Workflows[0]
+	for i := range p.Workflows {
+		if p.Workflows[i].Default {
+			w = &p.Workflows[i]
+		}
+	}
+	vars, _ := dsl.Inputs("variable", p.Variables, nil)
+	inputs, _ := dsl.Inputs("input", w.Inputs, nil)
+	return engine.Start{
+		Header:     journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: p.Hash(), Workflow: w.Name},
+		First:      event.RunStarted{Workflow: w.Name, Dir: "/repo", Vars: vars, Inputs: inputs},
+		Definition: p.Canonical(),
+	}
+}
+
+// simulate runs it in virtual time. It gives all that was seen, and how it ended.
+func (p program) simulate(t *testing.T, seed uint64, faults sim.Faults) (seen, ended string) {
+	t.Helper()
+	e := sim.New(sim.NewStore(seed), sim.Options{Factory: factory, World: virtual{}, Faults: faults, DeathLimit: 100})
+	run, err := e.Start(context.Background(), p.start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		var lines strings.Builder
+		r := view.New(p.Workflow(p.start().Header.Workflow))
+		end, err := e.Drive(context.Background(), run, func(events []event.Event, reaction *event.Reaction, _ bool) {
+			r.Apply(events, reaction)
+			for _, tr := range reaction.Transitions {
+				fmt.Fprintf(&lines, "%5.1fs  %s\n", tr.At.Sub(sim.Epoch).Seconds(), saw(tr))
+			}
+		})
+		if err == nil {
+			return lines.String(), result(r, end)
+		}
+		if err != sim.ErrCrashed {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("it does not end")
+	return "", ""
+}
+
+// saw puts a transition into a line.
+func saw(tr event.Transition) string {
+	who := tr.Node
+	if who == "" {
+		who = "run"
+	}
+	if tr.Gate != nil {
+		verdict := "passed"
+		if !tr.Gate.Passed {
+			verdict = "no: " + tr.Gate.Message
+		}
+		return fmt.Sprintf("%-24s gate %s: %s", who, tr.Gate.Gate, verdict)
+	}
+	line := fmt.Sprintf("%-24s %s", who, tr.To)
+	if tr.Note != "" {
+		return fmt.Sprintf("%-24s %s: %s", who, strings.ReplaceAll(string(tr.Note), "_", " "), tr.Reason)
+	}
+	if tr.To == event.Running && tr.Attempt > 1 {
+		line += fmt.Sprintf(" #%d", tr.Attempt)
+	}
+	if tr.Reason != "" && tr.To != event.Running {
+		line += " (" + tr.Reason + ")"
+	}
+	return line
+}
+
+// local runs it on SQLite.
+func (p program) local(t *testing.T) string {
+	t.Helper()
+	began := time.Now()
+	e, err := local.Open(t.TempDir(), local.Options{Factory: factory, Executor: executor.Func(hurried), Clock: quick{began}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	run, err := e.Start(context.Background(), p.start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := view.New(p.Workflow(p.start().Header.Workflow))
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	end, err := e.Drive(ctx, run, func(events []event.Event, reaction *event.Reaction, _ bool) { r.Apply(events, reaction) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result(r, end)
+}
+
+// result is how a run ended: the status of each node, and the outputs.
+func result(r *view.Run, end event.End) string {
+	var b strings.Builder
+	b.WriteString("----\n")
+	r.Each(func(n *view.Node, _ int) {
+		fmt.Fprintf(&b, "%-24s %s", n.Path, n.Status)
+		if n.Result != nil && n.Result.Error != nil {
+			fmt.Fprintf(&b, " %s %s", n.Result.Error.Kind, n.Result.Error.Reason)
+		}
+		b.WriteString("\n")
+	})
+	fmt.Fprintf(&b, "run %s", end.Status)
+	if end.Error != nil {
+		fmt.Fprintf(&b, ": %s", end.Error.Message)
+	}
+	b.WriteString("\n")
+	for _, k := range value.Keys(end.Outputs) {
+		fmt.Fprintf(&b, "%s = %s\n", k, value.Text(end.Outputs[k]))
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("what is seen has changed (-want +got):\n%s", d)
+	}
+}
+
+func factory(h journal.Header, definition []byte) (engine.Machine, error) {
+	p, err := ir.Load(definition)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plan.Build(p, h.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return machine.New(g, expr.NewEvaluator()), nil
+}
+
+// behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind. A
+// program is one of: say WORDS; sleep SECONDS; exit CODE; flaky N (fails until attempt N); read (prints its input).
+func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
+	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
+	seconds, code, kind := 0.0, 0, event.Recoverable
+	switch {
+	case a.Agent != nil:
+		with, _ := a.Agent.With.(map[string]any)
+		seconds, _ = with["takes"].(float64)
+		if fails, _ := with["fails"].(float64); a.Attempt <= int(fails) {
+			code = 1
+		}
+		if k, ok := with["kind"].(string); ok {
+			kind = k
+		}
+		f.Output = map[string]any{"agent": a.Agent.Name, "feedback": a.Agent.Feedback, "attempt": float64(a.Attempt), "with": a.Agent.With}
+	case a.HTTP != nil:
+		f.Output = map[string]any{"status": 200.0, "headers": map[string]any{}, "body": a.HTTP.Method + " " + a.HTTP.URL}
+	case len(a.Argv) > 0:
+		number := 0.0
+		if len(a.Argv) > 1 {
+			number, _ = strconv.ParseFloat(a.Argv[1], 64)
+		}
+		switch a.Argv[0] {
+		case "say":
+			f.Stdout = strings.Join(a.Argv[1:], " ") + "\n"
+		case "sleep":
+			seconds = number
+		case "exit":
+			code = int(number)
+		case "flaky":
+			if a.Attempt < int(number) {
+				code = 1
+			}
+		}
+		f.ExitCode = &code
+	}
+	if code != 0 {
+		f.Outcome, f.Output = event.Failed, nil
+		f.Error = &event.Error{Kind: kind, Reason: "exit", Message: fmt.Sprintf("exit code %d", code), ExitCode: code}
+	}
+	took := time.Duration(seconds * float64(time.Second))
+	if a.Timeout > 0 && took > a.Timeout {
+		took = a.Timeout
+		f.Outcome, f.Output, f.ExitCode = event.Failed, nil, nil
+		f.Error = &event.Error{Kind: event.Transient, Reason: "timeout", Message: "its time is up", ExitCode: -1}
+	}
+	return f, took
+}
+
+// virtual is the world of the simulation.
+type virtual struct{}
+
+func (virtual) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, time.Duration) {
+	return behave(a)
+}
+
+// hurried is the same world in real time, which goes faster.
+func hurried(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	f, took := behave(a)
+	select {
+	case <-time.After(took / faster):
+	case <-ctx.Done():
+		f.Outcome, f.Output, f.ExitCode = event.Failed, nil, nil
+		f.Error = &event.Error{Kind: event.Transient, Reason: "cancelled", Message: "it was cancelled", ExitCode: -1}
+	}
+	return f
+}
+
+// quick is a clock that goes faster.
+type quick struct{ began time.Time }
+
+func (q quick) Now() time.Time { return q.began.Add(time.Since(q.began) * faster) }
+
+func (quick) After(d time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTimer(d / faster)
+	return t.C, func() { t.Stop() }
+}
