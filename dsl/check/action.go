@@ -9,24 +9,24 @@ import (
 
 // belongs says which actions an attribute of a step goes with; what is not here goes with all.
 var belongs = map[string][]string{
-	"task": {"agent"}, "with": {"agent"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
-	"gates": {"run", "agent", "value"}, "output": {"run", "agent", "value"}, "timeout": {"run", "agent"},
-	"on_lost": {"run", "agent"}, "fallback": {"agent"},
+	"task": {"agent"}, "with": {"agent", "call"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
+	"gates": {"run", "agent", "value", "call", "http"}, "output": {"run", "agent", "value", "call", "http"}, "timeout": {"run", "agent", "call", "http"},
+	"on_lost": {"run", "agent", "http"}, "fallback": {"agent"},
 }
 
 // attempting are the actions that make attempts.
-var attempting = []string{"run", "agent"}
+var attempting = []string{"run", "agent", "call", "http"}
 
 // action checks that a step does exactly one thing, and that what stands beside it belongs to it.
 func (c *checker) action(n *Node) {
 	var found []string
 	var places []diag.Range
-	for _, name := range []string{"run", "agent", "value"} {
+	for _, name := range []string{"run", "agent", "value", "call"} {
 		if a := n.Src.Body.Attr(name); a != nil {
 			found, places = append(found, name), append(places, a.Range)
 		}
 	}
-	for _, kind := range []string{"wait", "fail", "end"} {
+	for _, kind := range []string{"http", "wait", "fail", "end"} {
 		if b := n.Inner(kind); b != nil {
 			found, places = append(found, kind), append(places, b.Src.Range)
 		}
@@ -35,7 +35,7 @@ func (c *checker) action(n *Node) {
 	case len(found) == 0:
 		if !n.stray {
 			c.report(diag.Diagnostic{Code: "F0125", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("Nothing to do in %s", n.Words()),
-				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …,  or a block wait, fail or end."})
+				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …,  call = workflow.NAME,  or a block http, wait, fail or end."})
 		}
 		return
 	case len(found) > 1:

@@ -43,20 +43,26 @@ func (c *checker) decl(v *Decl) {
 	c.in(v.Block, list)
 }
 
+// agentHas says which types of agent have an attribute that not all have.
+var agentHas = map[string][]string{
+	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},
+	"shell": {"shell"}, "timeout": {"exec", "shell", "http"}, "method": {"http"}, "headers": {"http"},
+}
+
 // agent checks an agent's expressions, and that it has what its type needs.
 func (c *checker) agent(b *Block) {
 	env := c.env(nil, nil)
 	c.expressions(b, func(string) *expr.Env { return env })
 	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)}, nil), env)
-	needs := map[string]string{"exec": "command", "shell": "run"}
+	needs := map[string]string{"exec": "command", "shell": "run", "http": "url"}
 	kind := b.Text("type")
-	for _, t := range []string{"exec", "shell"} {
+	for _, t := range []string{"exec", "shell", "http"} {
 		a := b.attr(needs[t])
 		switch {
 		case kind == t && a == nil:
 			c.report(diag.Diagnostic{Code: "F0119", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", needs[t], b.Words()),
 				Detail: fmt.Sprintf("An agent of type %s needs it: %s", t, b.Schema.Attr(needs[t]).Doc)})
-		case kind != t && a != nil && contains([]string{"exec", "shell", "null"}, kind):
+		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "null"}, kind):
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, needs[t]),
 				Detail: fmt.Sprintf("The attribute %s belongs to type = %q. Remove it, or change the type.", needs[t], t)})
 		}
@@ -69,8 +75,9 @@ func (c *checker) agent(b *Block) {
 		c.report(diag.Diagnostic{Code: "F0208", Subject: a.span(), Context: b.Words(), Summary: "List without a program",
 			Detail: "The first member is the program, the others are its arguments:  command = [\"agent\", \"--json\"]."})
 	}
-	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout"} {
-		if a := b.attr(n); a != nil && (kind == "null" || kind == "exec" && n == "shell") {
+	c.request(b)
+	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "method", "headers"} {
+		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && kind != "" {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})
 		}

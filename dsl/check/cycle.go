@@ -26,7 +26,7 @@ func (c *checker) cycles(w *Workflow, uses [][]use) {
 		}
 	}
 	for _, points := range g.cycles() {
-		c.circle("F0225", "wait for each other", distinct(points), func(i int) (string, diag.Range) {
+		c.circle("F0225", "wait for each other", neverBegin, distinct(points), func(i int) (string, diag.Range) {
 			return w.All[i].Name, nameRange(w.All[i].Block)
 		})
 	}
@@ -44,8 +44,11 @@ func distinct(points []int) (out []int) {
 	return out
 }
 
-// circle reports things that need each other, in the order of need; what says how.
-func (c *checker) circle(code, what string, members []int, at func(int) (string, diag.Range)) {
+// neverBegin is what a circle of references comes to.
+const neverBegin = "None of them can ever begin. Take one of these references out."
+
+// circle reports things that need each other, in the order of need; what says how, and fix what comes of it.
+func (c *checker) circle(code, what, fix string, members []int, at func(int) (string, diag.Range)) {
 	d := diag.Diagnostic{Code: code, Summary: fmt.Sprintf("%d nodes %s", len(members), what)}
 	var way []string
 	for i, m := range members {
@@ -66,6 +69,6 @@ func (c *checker) circle(code, what string, members []int, at func(int) (string,
 	if len(members) > MaxShownCircle {
 		way = append(way, fmt.Sprintf("… (%d more)", len(members)-MaxShownCircle))
 	}
-	d.Detail = fmt.Sprintf("%s → %s. None of them can ever begin. Take one of these references out.", strings.Join(way, " → "), first)
+	d.Detail = fmt.Sprintf("%s → %s. %s", strings.Join(way, " → "), first, fix)
 	c.report(d)
 }

@@ -99,7 +99,9 @@ func (c *checker) globals() {
 	}
 	var first *Workflow
 	for _, w := range p.Workflows {
-		enter(w.Block)
+		if enter(w.Block) {
+			c.workflows[w.Name] = w
+		}
 		c.static(w.Block)
 		if a := w.attr("default"); a != nil && a.Flag {
 			if first != nil {

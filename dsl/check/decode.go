@@ -15,8 +15,8 @@ const MaxName = 64
 var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // decode checks a block's structure against its schema. The block is usable even where it has errors: what was wrong is left out.
-func (c *checker) decode(src *syntax.Block, s *schema.Block) *Block {
-	b := &Block{Schema: s, Src: src, Attrs: make(map[string]*Attr, len(src.Body.Attrs))}
+func (c *checker) decode(src *syntax.Block, s *schema.Block, within string) *Block {
+	b := &Block{Schema: s, Src: src, within: within, Attrs: make(map[string]*Attr, len(src.Body.Attrs))}
 	c.labels(b)
 	for _, a := range src.Body.Attrs {
 		c.attribute(b, a)
@@ -59,7 +59,7 @@ func (c *checker) inner(parent *Block, body *syntax.Body, s *schema.Block, where
 			continue
 		}
 		once[src.Kind] = src
-		out = append(out, c.decode(src, child))
+		out = append(out, c.decode(src, child, where))
 	}
 	return out
 }

@@ -6,7 +6,7 @@
 //
 // The order of work: decode.go (structure), declare.go (names), static.go (what is fixed in the file), types.go
 // (result types, in the order of what reads what), expressions.go (everything else), judge.go (gates, by what they judge),
-// depend.go and cycle.go (the graph). Each stage reports all that it finds and marks what later stages need not complain about again.
+// depend.go and cycle.go (the graph). Workflows come after those that they call. Each stage reports all that it finds and marks what later stages need not complain about again.
 //
 // What always holds: a Program without errors can be lowered without looking at its text again, and no name in it can
 // fail to resolve in a run. The cost is linear in the size of the program.
@@ -38,7 +38,8 @@ type Block struct {
 	Attrs  map[string]*Attr
 	Blocks []*Block
 
-	stray bool // something inside was refused, so what seems to be missing may be that
+	within string // the words of the block that it stands in, if any
+	stray  bool   // something inside was refused, so what seems to be missing may be that
 }
 
 // Attr is an attribute with what was found out about it. Which fields are set depends on the schema's kind.
@@ -74,6 +75,7 @@ type Workflow struct {
 	All     []*Node // every node, parents before children, in file order
 	ByName  map[string]*Node
 
+	inputs *expr.Root
 	roots  roots
 	envs   map[envKey]*expr.Env
 	names  []string
@@ -127,8 +129,11 @@ func (b *Block) Inner(kind string) *Block {
 	return nil
 }
 
-// Words names the block for a message: step "test".
+// Words names the block for a message: step "test", and retry of step "test" for one without a name.
 func (b *Block) Words() string {
+	if b.Name == "" && b.Schema.Label == "" && b.within != "" {
+		return b.Schema.Kind + " of " + b.within
+	}
 	if b.Name == "" {
 		return b.Schema.Kind
 	}
@@ -152,11 +157,13 @@ type checker struct {
 	list    diag.List
 	agents  map[string]*Block
 	gates   map[string]*Block
-	vars    map[string]value.Type
-	locals  map[string]*Attr
-	global  roots
-	uses    map[*Block]*usedGate // gates at the top
-	judged  int                  // bytes of their text that were typed for what they judge
+
+	workflows map[string]*Workflow
+	vars      map[string]value.Type
+	locals    map[string]*Attr
+	global    roots
+	uses      map[*Block]*usedGate // gates at the top
+	judged    int                  // bytes of their text that were typed for what they judge
 }
 
 func (c *checker) report(d diag.Diagnostic) {
@@ -177,12 +184,15 @@ func (c *checker) in(b *Block, found diag.List) {
 
 // Check reads the files of one program.
 func Check(files []*syntax.File) (*Program, diag.List) {
-	c := &checker{program: &Program{}, agents: map[string]*Block{}, gates: map[string]*Block{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
+	c := &checker{program: &Program{}, agents: map[string]*Block{}, gates: map[string]*Block{}, workflows: map[string]*Workflow{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
 	for _, f := range files {
 		c.file(f)
 	}
 	c.globals()
 	for _, w := range c.program.Workflows {
+		c.outline(w)
+	}
+	for _, w := range c.calls() {
 		c.workflow(w)
 	}
 	c.topGates()

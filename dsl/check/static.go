@@ -91,7 +91,7 @@ func (a *Attr) span() diag.Range { return syntax.Range(a.Src.Expr.Range()) }
 func laterWord(attr, word string) bool {
 	switch attr {
 	case "type":
-		return contains([]string{"http", "mcp", "chat", "human"}, word)
+		return contains([]string{"mcp", "chat", "human"}, word)
 	case "on_fail":
 		return word == "escalate"
 	}

@@ -28,7 +28,7 @@ func (c *checker) localTypes() {
 		}
 	}
 	for _, cycle := range g.cycles() {
-		c.circle("F0226", "need each other", cycle, func(i int) (string, diag.Range) { return "local." + order[i].Src.Name, order[i].Src.Range })
+		c.circle("F0226", "need each other", neverBegin, cycle, func(i int) (string, diag.Range) { return "local." + order[i].Src.Name, order[i].Src.Range })
 	}
 	env := c.env(nil, nil)
 	for _, i := range g.order() {
@@ -48,7 +48,8 @@ func (c *checker) nodeTypes(w *Workflow) {
 		w.result[name] = anyResult
 	}
 	w.roots = roots{
-		"run": {What: "run", Type: runType, HiddenAttrs: ended},
+		"input": w.inputs,
+		"run":   {What: "run", Type: runType, HiddenAttrs: ended},
 		"step": {What: "step", Names: w.result, Absent: absentAttrs, Decl: func(n string) diag.Range {
 			if node := w.ByName[n]; node != nil {
 				return nameRange(node.Block)
@@ -56,12 +57,6 @@ func (c *checker) nodeTypes(w *Workflow) {
 			return diag.Range{}
 		}},
 	}
-	inputs, places := map[string]value.Type{}, map[string]diag.Range{}
-	for _, in := range w.Inputs {
-		c.decl(in)
-		inputs[in.Name], places[in.Name] = in.Type, nameRange(in.Block)
-	}
-	w.roots["input"] = &expr.Root{What: "input", Names: inputs, Decl: func(n string) diag.Range { return places[n] }}
 
 	// Two points for each node: 2i its for_each is typed, 2i+1 its output is.
 	g := newGraph(2 * len(w.All))
@@ -232,6 +227,10 @@ func (c *checker) made(w *Workflow, n *Node) value.Type {
 			}
 		}
 		return t
+	case c.called(n) != nil:
+		return c.called(n).outputType()
+	case n.Inner("http") != nil:
+		return responseType
 	case n.Inner("wait") != nil:
 		return nullType
 	}

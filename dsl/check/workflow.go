@@ -7,10 +7,11 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// workflow checks all that is inside a workflow.
-func (c *checker) workflow(w *Workflow) {
+// outline reads the names of a workflow and what is fixed in the file.
+func (c *checker) outline(w *Workflow) {
 	w.envs, w.rounds = map[envKey]*expr.Env{}, map[*Node]*expr.Root{}
 	c.nodes(w)
 	for _, n := range w.All {
@@ -20,6 +21,16 @@ func (c *checker) workflow(w *Workflow) {
 			c.action(n)
 		}
 	}
+	inputs, places := map[string]value.Type{}, map[string]diag.Range{}
+	for _, in := range w.Inputs {
+		c.decl(in)
+		inputs[in.Name], places[in.Name] = in.Type, nameRange(in.Block)
+	}
+	w.inputs = &expr.Root{What: "input", Names: inputs, Decl: func(n string) diag.Range { return places[n] }}
+}
+
+// workflow checks all that is inside a workflow.
+func (c *checker) workflow(w *Workflow) {
 	c.nodeTypes(w)
 	own := c.envAt(w, nil, inWorkflow)
 	c.expressions(w.Block, func(string) *expr.Env { return own })
@@ -59,6 +70,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	c.joined(n)
 	c.priority(n)
 	c.deadline(n)
+	c.callWith(n)
 	if a := n.attr("gates"); a != nil {
 		for _, r := range a.Names {
 			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {
@@ -87,6 +99,8 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		at = atStart
 	case "degrade":
 		at = inDegrade
+	case "http":
+		at = perAttempt
 	case "compensate":
 		at = inCompensate
 	case "gate":
@@ -95,7 +109,14 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 	}
 	if !isNode(b) {
 		c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, at) })
+	}
+	switch b.Schema.Kind {
+	case "gate":
 		c.schema(b)
+	case "http":
+		c.request(b)
+	case "wait":
+		c.wait(b)
 	}
 }
 
@@ -143,6 +164,13 @@ func (c *checker) references(n *Node) {
 		a.Names = known
 	}
 	look("agent", c.agents, "agent")
+	called := make(map[string]*Block, len(c.workflows))
+	if n.attr("call") != nil {
+		for name, w := range c.workflows {
+			called[name] = w.Block
+		}
+	}
+	look("call", called, "workflow")
 	look("fallback", c.agents, "agent")
 	c.fallbacks(n)
 	look("gates", c.gates, "gate")

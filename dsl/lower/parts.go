@@ -8,8 +8,11 @@ import (
 // block lowers an action that is a block of the step.
 func (l *workflow) block(n *check.Node, out *ir.Node) {
 	switch b := action(n); b.Schema.Kind {
+	case "http":
+		out.HTTP = &ir.HTTP{URL: *b.Expr("url"), Method: b.Expr("method"), Headers: b.Expr("headers"), Query: b.Expr("query"), Body: b.Expr("body"),
+			Expect: b.Expr("expect"), Follow: b.Expr("follow"), MaxBody: b.Expr("max_bytes")}
 	case "wait":
-		out.Wait = &ir.Wait{Duration: b.Expr("duration")}
+		out.Wait = &ir.Wait{Duration: b.Expr("duration"), At: b.Expr("at")}
 	case "fail":
 		out.Fail = &ir.Fail{Message: b.Expr("message"), Kind: b.Text("kind")}
 	case "end":
@@ -19,7 +22,7 @@ func (l *workflow) block(n *check.Node, out *ir.Node) {
 
 // action is the block that says what a step does.
 func action(n *check.Node) *check.Block {
-	for _, kind := range []string{"wait", "fail", "end"} {
+	for _, kind := range []string{"http", "wait", "fail", "end"} {
 		if b := n.Inner(kind); b != nil {
 			return b
 		}

@@ -98,9 +98,12 @@ func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
 	case n.Attrs["value"] != nil:
 		out.Value = n.Expr("value")
 		return
+	case n.Attrs["call"] != nil:
+		out.Call = &ir.Call{Workflow: n.Attrs["call"].Names[0].Name, With: n.Expr("with")}
 	default:
-		l.block(n, out)
-		return
+		if l.block(n, out); out.HTTP == nil {
+			return
+		}
 	}
 	out.Retry = l.retry(n, own.retry)
 }

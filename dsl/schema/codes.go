@@ -111,12 +111,16 @@ var Codes = map[string]string{
 	"F0230": "Gates judge outputs of too many types.",
 
 	"F0260": "A node inside a repeat is named from outside.",
+	"F0261": "Workflows call each other in a circle.",
 	"F0264": "A join stands where there is nothing, or more than one thing, to join.",
 	"F0266": "A repeat has no bound.",
 	"F0273": "A priority is neither a word for one nor a whole number within bounds.",
 	"F0274": "A switch has no cases.",
 	"F0275": "A node is read that runs later, in finally.",
 	"F0278": "The progress of a deadline is not a rising list of percentages.",
+	"F0281": "A call gives a workflow an input that it does not have, or not all that it must have.",
 	"F0282": "An agent is asked twice in one step.",
+	"F0283": "A request has an address, method, header, query or status code that cannot be one.",
+	"F0284": "A wait has nothing to wait for, or two things, or a moment that cannot be read.",
 	"F0287": "The schema of a gate is none.",
 }

@@ -9,6 +9,8 @@ const (
 	MaxMultiplier  = 100
 	MaxIterations  = 10000
 	MaxPriority    = 1000 // and MaxPriority below zero
+	MaxRedirects   = 20
+	MaxBody        = 1 << 20
 )
 
 // Priorities are the words that stand for priorities.

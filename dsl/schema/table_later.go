@@ -13,7 +13,7 @@ var laterBlocks = map[string]*Block{
 	"benchmark": {Doc: "A gate by a measured figure.", Later: true}, "security": {Doc: "A gate by a security scan.", Later: true},
 	"feedback":  {Doc: "Producer and reviewer until accepted.", Later: true},
 	"consensus": {Doc: "Participants vote.", Later: true}, "delegate": {Doc: "A conductor chooses who.", Later: true},
-	"compete": {Doc: "Several agents, one winner.", Later: true}, "concurrency": {Doc: "How runs of a workflow share.", Later: true}, "http": {Doc: "One HTTP request.", Later: true}, "approve": {Doc: "A person's decision.", Later: true}, "emit": {Doc: "Publishes an event.", Later: true},
+	"compete": {Doc: "Several agents, one winner.", Later: true}, "concurrency": {Doc: "How runs of a workflow share.", Later: true}, "approve": {Doc: "A person's decision.", Later: true}, "emit": {Doc: "Publishes an event.", Later: true},
 	"kv": {Doc: "State shared by runs.", Later: true}, "remember": {Doc: "Writes to the memory.", Later: true}, "recall": {Doc: "Searches the memory.", Later: true},
 	"handoff": {Doc: "A structured hand-over.", Later: true}, "sync": {Doc: "A sync point shared by runs.", Later: true},
 	"budget": {Doc: "What the node may cost.", Later: true},

@@ -4,18 +4,19 @@ import "github.com/flowrun/flowrun/dsl/value"
 
 // nodeBlocks are the nodes of a workflow.
 var nodeBlocks = map[string]*Block{
-	"step": {Label: "name", Doc: "One unit of work, with exactly one action: run, agent, value, wait, fail or end.",
+	"step": {Label: "name", Doc: "One unit of work, with exactly one action: run, agent, value, call, http, wait, fail or end.",
 		Blocks: blocks([]string{"wait", "fail", "end", "gate", "compensate", "http", "approve", "emit", "kv", "remember", "recall", "handoff", "sync"}, nodeBlock),
 		Attrs: attrs(
 			Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."},
 			Attr{Name: "agent", Kind: Ref, RefKind: "agent", Doc: "The agent that is given the task."},
 			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
-			Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent."},
+			Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."},
 			Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."},
+			Attr{Name: "call", Kind: Ref, RefKind: "workflow", Doc: "The workflow that is run as a run of its own; its outputs are the output."},
 			commonAttrs, lost, back, time, gate, env, dir, sh,
 			Attr{Name: "parse", Kind: Word, Words: []string{"text", "json", "lines", "none"}, Default: `"text"`, Doc: "How standard output becomes the output."},
 			Attr{Name: "output", Kind: Type, Doc: "Type that the output must have."},
-			nodeLater, later("call", "stdin"))},
+			nodeLater, later("stdin"))},
 	"sequence": {Label: "name", Doc: "Its nodes one after the other; each can read previous, the result before it.",
 		Blocks: blocks(innerNodes, nodeBlock),
 		Attrs:  attrs(commonAttrs, span, env, dir, sh, nodeLater, groupLater)},

@@ -13,9 +13,12 @@ var topBlocks = map[string]*Block{
 	"agent": {Label: "name", Doc: "Somebody or something that does tasks.",
 		Blocks: []string{"retry", "circuit_breaker", "rate_limit", "resources"},
 		Attrs: attrs(
-			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, or nothing at all (returns what it was given)."},
+			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, a URL that the same request is sent to, or nothing at all (returns what it was given)."},
 			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of an exec agent."},
 			Attr{Name: "run", Kind: Value, Want: value.StringType, Doc: "Script of a shell agent."},
+			Attr{Name: "url", Kind: Value, Want: value.StringType, Doc: "Address of an http agent."},
+			Attr{Name: "method", Kind: Word, Words: []string{"POST", "PUT", "PATCH"}, Default: `"POST"`, Doc: "Method of the requests to an http agent."},
+			Attr{Name: "headers", Kind: Value, Want: value.AnyType, Doc: "An object of header fields of the requests to an http agent."},
 			sh, dir, env,
 			Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that the agent is given."},
 			Attr{Name: "input", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "What the agent reads on standard input: a JSON request, or the task as plain text."},
@@ -23,7 +26,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks the agent does at once."},
 			time,
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
-			later("capabilities", "heartbeat", "soul", "url", "method", "headers", "model", "tool", "prompt"))},
+			later("capabilities", "heartbeat", "soul", "model", "tool", "prompt"))},
 
 	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
 		Blocks: []string{"review", "benchmark", "security"},

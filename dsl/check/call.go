@@ -1,0 +1,166 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// calls are the workflows in an order in which each comes after those that it calls. A circle of calls is a fault.
+func (c *checker) calls() []*Workflow {
+	all := c.program.Workflows
+	number := make(map[*Workflow]int, len(all))
+	for i, w := range all {
+		number[w] = i
+	}
+	g := newGraph(len(all))
+	for i, w := range all {
+		for _, n := range w.All {
+			if to := c.called(n); to != nil {
+				g.edge(i, number[to])
+			}
+		}
+	}
+	for _, circle := range g.cycles() {
+		if len(circle) > 1 {
+			c.circle("F0261", "call each other", "Such runs would never end. Take one of these calls out.", circle, func(i int) (string, diag.Range) {
+				return all[i].Name, nameRange(all[i].Block)
+			})
+			continue
+		}
+		w := all[circle[0]]
+		c.report(diag.Diagnostic{Code: "F0261", Subject: nameRange(w.Block), Summary: fmt.Sprintf("Workflow %q calls itself", w.Name),
+			Detail: "Such a run would never end. To do something again there is  repeat { until = \"CONDITION\", max = N }."})
+	}
+	var out []*Workflow
+	for _, i := range g.order() {
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// called is the workflow that a step calls, or nil.
+func (c *checker) called(n *Node) *Workflow {
+	if a := n.attr("call"); a != nil {
+		return c.workflows[a.ref().Name]
+	}
+	return nil
+}
+
+// inputType is what a call of the workflow must be given.
+func (w *Workflow) inputType() value.Type {
+	attrs := make(map[string]value.Type, len(w.Inputs))
+	for _, in := range w.Inputs {
+		t := in.Type
+		t.Optional = in.Default != nil
+		attrs[in.Name] = t
+	}
+	return value.Object(attrs)
+}
+
+// outputType is what a call of the workflow gives.
+func (w *Workflow) outputType() value.Type {
+	attrs := make(map[string]value.Type, len(w.Outputs))
+	for _, o := range w.Outputs {
+		attrs[o.Name] = value.AnyType
+		if e := o.Expr("value"); e != nil {
+			attrs[o.Name] = e.Type
+		}
+	}
+	return value.Object(attrs)
+}
+
+// callWith checks what a call gives to a workflow: no input that it does not have, all that it must have, each of its type.
+func (c *checker) callWith(n *Node) {
+	to, a := c.called(n), n.attr("with")
+	if to == nil || a != nil && a.Expr == nil {
+		return
+	}
+	given, at := value.Object(nil), n.attr("call").span()
+	if a != nil {
+		given, at = a.Expr.Type, a.span()
+	}
+	if given.Kind != value.ObjectT {
+		if list := expr.Conform(a.Expr, value.Map(value.AnyType), "with", at); list != nil {
+			c.in(n.Block, list)
+		}
+		return
+	}
+	want := to.inputType()
+	bad := false
+	for _, name := range given.Names() {
+		if _, known := want.Attrs[name]; known {
+			continue
+		}
+		bad = true
+		d := diag.Diagnostic{Code: "F0281", Subject: a.key(name), Context: n.Words(), Summary: fmt.Sprintf("Workflow %q has no input %q", to.Name, name),
+			Detail: "It has none."}
+		if near := diag.Nearest(name, want.Names()); near != "" {
+			d.Detail = fmt.Sprintf("Did you mean %q?", near)
+			if d.Subject != at {
+				d.Edit = &diag.Edit{Range: d.Subject, Text: near}
+			}
+		} else if len(want.Attrs) > 0 {
+			d.Detail = fmt.Sprintf("It has %s.", list(want.Names()))
+		}
+		d.Notes = []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}
+		c.report(d)
+	}
+	var missing []string
+	for _, in := range to.Inputs {
+		if _, there := given.Attrs[in.Name]; !there && in.Default == nil {
+			missing = append(missing, in.Name)
+		}
+	}
+	if len(missing) > 0 {
+		bad = true
+		c.report(diag.Diagnostic{Code: "F0281", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("No value for %s of workflow %q", list(missing), to.Name),
+			Detail: fmt.Sprintf("What has no default must be given:  with = { %s = … }.", strings.Join(missing, " = …, ")),
+			Notes:  []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}})
+	}
+	if a == nil || bad {
+		return
+	}
+	for _, name := range given.Names() {
+		if expr.Assignable(given.Attrs[name], want.Attrs[name]) == expr.No {
+			e := &ir.Expr{Kind: ir.HCL, Type: given.Attrs[name]}
+			c.in(n.Block, expr.Conform(e, want.Attrs[name], fmt.Sprintf("Input %q of workflow %q", name, to.Name), a.member(name)))
+		}
+	}
+}
+
+// key is where an object that is written out names one of its members, or the whole of it.
+func (a *Attr) key(name string) diag.Range {
+	if item := a.item(name); item != nil {
+		return syntax.Range(item.KeyExpr.Range())
+	}
+	return a.span()
+}
+
+// member is where the value of a member stands.
+func (a *Attr) member(name string) diag.Range {
+	if item := a.item(name); item != nil {
+		return syntax.Range(item.ValueExpr.Range())
+	}
+	return a.span()
+}
+
+func (a *Attr) item(name string) *hclsyntax.ObjectConsItem {
+	o, ok := a.Src.Expr.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return nil
+	}
+	for i := range o.Items {
+		if key, ok := envKeyText(o.Items[i].KeyExpr); ok && key == name {
+			return &o.Items[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package check
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// responseType is what an http step makes.
+var responseType = value.Object(map[string]value.Type{"status": value.IntType, "headers": value.Map(value.StringType), "body": value.AnyType})
+
+var methodName = regexp.MustCompile(`^[A-Za-z]{1,20}$`)
+
+// request checks what is known from the file of a request, or of an agent that is spoken to over HTTP.
+func (c *checker) request(b *Block) {
+	say := func(a *Attr, summary, detail string) {
+		c.report(diag.Diagnostic{Code: "F0283", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
+	}
+	if a := b.attr("url"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
+		text, _ := a.Expr.Const.(string)
+		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			say(a, fmt.Sprintf("%.80q is no URL to ask", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
+		}
+	}
+	if a := b.attr("method"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
+		if text, _ := a.Expr.Const.(string); !methodName.MatchString(text) {
+			say(a, fmt.Sprintf("%.40q is no method", text), `It is a word such as "GET", "POST", "PUT", "PATCH" or "DELETE".`)
+		}
+	}
+	for _, name := range []string{"headers", "query"} {
+		a := b.attr(name)
+		if a == nil || a.Expr == nil {
+			continue
+		}
+		if t := a.Expr.Type; !t.IsAny() && t.Kind != value.ObjectT && t.Kind != value.MapT {
+			say(a, fmt.Sprintf("%s must be an object, and this is a %s", name, kindWord(t)), fmt.Sprintf("It names each with its text:  %s = { NAME = \"VALUE\" }.", name))
+		} else if bad := notPlain(t); bad != "" {
+			say(a, fmt.Sprintf("%q of %s is not text", bad, name), "Members are strings, numbers or bools; one that is null is left out. jsonencode(…) makes text of a value.")
+		}
+	}
+	if a := b.attr("expect"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
+		codes, _ := a.Expr.Const.([]any)
+		for _, v := range codes {
+			if f := v.(float64); f < 100 || f > 599 || f != float64(int(f)) {
+				say(a, fmt.Sprintf("%s is no status code", value.Text(f)), "Status codes are whole numbers from 100 to 599.")
+				return
+			}
+		}
+		if len(codes) == 0 {
+			say(a, "No status code is expected", "Name those that are no failure, such as [200, 404]; without expect they are 200 to 299.")
+		}
+	}
+}
+
+// notPlain is the first member of an object that cannot become text, or "".
+func notPlain(t value.Type) string {
+	for _, name := range t.Names() {
+		switch t.Attrs[name].Kind {
+		case value.ListT, value.SetT, value.MapT, value.TupleT, value.ObjectT:
+			return name
+		}
+	}
+	return ""
+}

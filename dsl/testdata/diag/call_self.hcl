@@ -1,0 +1,3 @@
+workflow "again" {
+  step "a" { call = workflow.again }
+}

@@ -1,0 +1,8 @@
+workflow "w" {
+  step "a" {
+    http {
+      url     = "https://example.com"
+      headers = ["accept: text/plain"]
+    }
+  }
+}

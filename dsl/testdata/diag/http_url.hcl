@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    http { url = "example.com/status" }
+  }
+}
