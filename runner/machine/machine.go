@@ -179,7 +179,7 @@ func (m *Machine) event(ev *event.Event) {
 func (m *Machine) start() {
 	m.started = m.now
 	m.show(event.Transition{To: event.Running})
-	m.root = m.newFrame(0, nil, 0, item{})
+	m.root = m.newFrame(&frame{})
 	m.remaining = len(m.graph.Top)
 	if len(m.run.Targets) > 0 {
 		m.wanted = m.graph.Closure(m.run.Targets)

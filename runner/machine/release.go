@@ -99,10 +99,8 @@ func (m *Machine) goes(r ref) bool {
 // openGroup lets a group's children go. The group itself starts with the first of them.
 func (m *Machine) openGroup(r ref) {
 	n, d, s := m.node(r), m.detail(r), m.state(r)
-	if n.MaxConcurrency != nil && n.ForEach == nil {
-		if !m.bound(r) {
-			return
-		}
+	if !m.bound(r) {
+		return
 	}
 	if n.Kind == ir.Switch && !m.choose(r) || !m.joins(r) {
 		return
@@ -115,8 +113,11 @@ func (m *Machine) openGroup(r ref) {
 	m.agenda.push(task{do: doRelease, ref: r})
 }
 
-// bound gives a group or for_each its own limiter, or fails it.
+// bound gives a node's own limiter to the whole of it, so that it holds over all instances and iterations, or fails it.
 func (m *Machine) bound(r ref) bool {
+	if n := m.node(r); n.MaxConcurrency == nil || n.Region != r.frame.region {
+		return true
+	}
 	slots, err := m.number(m.node(r).MaxConcurrency, m.scope(r), 0, MaxConcurrency)
 	if err != nil {
 		m.fail(r, evaluation("max_concurrency", err))
@@ -137,7 +138,7 @@ func (m *Machine) expand(r ref) {
 		m.fail(r, evaluation("for_each", err))
 		return
 	}
-	if n.MaxConcurrency != nil && !m.bound(r) || !m.joins(r) {
+	if !m.bound(r) || !m.joins(r) {
 		return
 	}
 	s.open, d.remaining, d.total = true, len(d.items), len(d.items)
@@ -187,7 +188,8 @@ func (m *Machine) spawn(t task) {
 	if s.status.Terminal() && !(d.join != nil && d.join.detached) || len(d.frames) == len(d.items) {
 		return
 	}
-	f := m.newFrame(m.node(t.ref).Body, t.ref.frame, len(d.frames), d.items[len(d.frames)])
+	at := len(d.frames)
+	f := m.newFrame(&frame{region: m.node(t.ref).Body, up: t.ref.frame, key: d.items[at].key, index: at, each: d.items[at].each})
 	d.frames = append(d.frames, f)
 	m.arrived(ref{f, t.ref.node}, released)
 	m.agenda.push(t)

@@ -31,6 +31,9 @@ func (m *Machine) loop(r ref) {
 		m.fail(r, evaluation("repeat.max", err))
 		return
 	}
+	if !m.bound(r) {
+		return
+	}
 	s := m.state(r)
 	s.open = true
 	m.detail(r).loop = &looping{max: most}
@@ -45,11 +48,10 @@ func (m *Machine) iterate(r ref) {
 	}
 	l := s.loop
 	l.count++
-	f := m.newFrame(m.node(r).Loop, r.frame, 0, item{})
-	f.iteration, f.last = l.count, l.frame
-	if f.last != nil {
-		f.last.last = nil
+	if l.frame != nil {
+		l.frame.last = nil
 	}
+	f := m.newFrame(&frame{region: m.node(r).Loop, up: r.frame, iteration: l.count, last: l.frame})
 	l.frame = f
 	s.remaining, s.tally, s.cause = 1, tally{}, cause{}
 	if s.status == event.Waiting {

@@ -112,8 +112,10 @@ type waiter struct {
 	needs bool
 }
 
-func (m *Machine) newFrame(region int, up *frame, index int, it item) *frame {
-	f := &frame{region: region, up: up, key: it.key, index: index, each: it.each, states: make([]state, len(m.graph.Regions[region].Nodes))}
+// newFrame gives a frame, whose place is known, its states.
+func (m *Machine) newFrame(f *frame) *frame {
+	region := f.region
+	f.states = make([]state, len(m.graph.Regions[region].Nodes))
 	for slot, number := range m.graph.Regions[region].Nodes {
 		n := &m.graph.Nodes[number]
 		s := &f.states[slot]

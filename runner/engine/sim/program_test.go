@@ -15,6 +15,8 @@ type writer struct {
 	left  int
 	// seen are the nodes written so far that can be named here; open are the groups around.
 	seen []string
+	// early tells that the node at hand may start before what it waits for has ended.
+	early bool
 }
 
 // randomProgram writes a program of at most size nodes. Timeouts and cancels depend on when things happen, so timed says
@@ -79,7 +81,7 @@ func (w *writer) retry(depth int) {
 
 // other is a node that can be named here, or "".
 func (w *writer) other() string {
-	if len(w.seen) == 0 {
+	if len(w.seen) == 0 || w.early {
 		return ""
 	}
 	return w.seen[w.r.IntN(len(w.seen))]
@@ -91,33 +93,103 @@ func (w *writer) node(depth int, timed bool) {
 	name := fmt.Sprintf("n%d", w.names)
 	kind := "step"
 	if depth < 4 && w.left > 1 && w.maybe(4) {
-		kind = []string{"sequence", "parallel"}[w.r.IntN(2)]
+		kind = []string{"sequence", "parallel", "switch"}[w.r.IntN(3)]
 	}
 	w.line(depth, "%s %q {", kind, name)
-	each := w.maybe(6)
+	each, again := w.maybe(6), w.maybe(8)
 	if each {
 		w.line(depth+1, "for_each = %s", []string{`["x", "y", "z"]`, `{ a = 1, b = 2 }`, `[]`, `range(5)`}[w.r.IntN(4)])
-	}
-	if w.maybe(5) {
-		if o := w.other(); o != "" {
-			w.line(depth+1, `when = "%s"`, []string{"step." + o + ".status == 'succeeded'", "step." + o + ".attempts > 1", "step." + o + ".output != null"}[w.r.IntN(3)])
-		}
 	}
 	if w.maybe(3) {
 		if o := w.other(); o != "" {
 			w.line(depth+1, "depends_on = [step.%s]", o)
+			w.rule(depth + 1)
 		}
 	}
+	w.conditions(depth + 1)
+	w.failures(depth+1, timed)
+	if again {
+		w.repeat(depth + 1)
+	}
+	if timed && each != (kind == "parallel") && w.maybe(2) {
+		w.join(depth+1, again)
+	}
 	if kind == "step" {
-		w.action(depth+1, each, timed)
+		w.action(depth+1, each, again, timed)
 	} else {
-		w.group(depth, each, timed)
+		w.group(depth, kind, each || again, timed)
 	}
 	w.line(depth, "}")
+	w.early = false
 	w.seen = append(w.seen, name)
 }
 
-func (w *writer) action(depth int, each, timed bool) {
+// rule writes a trigger rule. What a node sees of others that it does not wait for depends on the order of events, so a
+// node whose rule fires early looks at nothing.
+func (w *writer) rule(depth int) {
+	if !w.maybe(2) {
+		return
+	}
+	rule := []string{"none_failed", "all_success", "all_failed", "all_done", "one_success", "one_failed", "always"}[w.r.IntN(7)]
+	w.line(depth, "trigger_rule = %q", rule)
+	w.early = strings.HasPrefix(rule, "one_")
+}
+
+func (w *writer) conditions(depth int) {
+	if w.maybe(5) {
+		if o := w.other(); o != "" {
+			w.line(depth, `when = "%s"`, []string{"step." + o + ".status == 'succeeded'", "step." + o + ".attempts > 1", "step." + o + ".output != null"}[w.r.IntN(3)])
+		}
+	}
+	if w.maybe(20) {
+		if o := w.other(); o != "" {
+			w.line(depth, `require { condition = "step.%s.status != 'failed'" }`, o)
+		}
+	}
+}
+
+// failures says what becomes of them. What a stop still finds running depends on time.
+func (w *writer) failures(depth int, timed bool) {
+	switch w.r.IntN(8) {
+	case 0, 1:
+		w.line(depth, `on_error = "continue"`)
+	case 2:
+		if timed {
+			w.line(depth, `on_error = "stop"`)
+		}
+	}
+	if w.maybe(12) {
+		w.line(depth, `degrade { output = "degraded" }`)
+	}
+	if w.maybe(6) {
+		w.line(depth, `priority = %d`, w.r.IntN(3))
+	}
+}
+
+func (w *writer) repeat(depth int) {
+	w.line(depth, "repeat {")
+	w.line(depth+1, "max = %d", 1+w.r.IntN(3))
+	if w.maybe(2) {
+		w.line(depth+1, `until = "%s"`, []string{"result.status == 'succeeded'", "iteration >= 2", "result.attempts > 1 || result.output != null"}[w.r.IntN(3)])
+	}
+	if w.maybe(3) {
+		w.line(depth+1, `delay = "%ds"`, 1+w.r.IntN(20))
+	}
+	w.line(depth, "}")
+}
+
+// join lets a node have enough of what it holds. Which that is depends on time.
+func (w *writer) join(depth int, again bool) {
+	w.line(depth, "join = %s", []string{`"all"`, `"any"`, `"first_success"`, "2", `"succeeded > 0 && done > 1"`}[w.r.IntN(5)])
+	switch losers := w.r.IntN(4); {
+	case losers < 2:
+		w.line(depth, "losers = %q", []string{"wait", "cancel"}[losers])
+	case losers == 2 && !again:
+		w.line(depth, `losers = "detach"`)
+	}
+}
+
+func (w *writer) action(depth int, each, again, timed bool) {
 	argument := `"plain"`
 	if o := w.other(); o != "" {
 		argument = []string{"step." + o + ".status", "jsonencode(step." + o + ".output)"}[w.r.IntN(2)]
@@ -125,8 +197,15 @@ func (w *writer) action(depth int, each, timed bool) {
 	if each && w.maybe(2) {
 		argument = "jsonencode(each.value)"
 	}
+	if again && w.maybe(2) {
+		argument = []string{"tostring(iteration)", fmt.Sprintf("coalesce(last.step.n%d.status, \"first\")", w.names)}[w.r.IntN(2)]
+	}
 	switch w.r.IntN(6) {
 	case 0:
+		if w.maybe(4) && !again {
+			w.line(depth, "fail {}")
+			return
+		}
 		w.line(depth, "value = { a = %s }", argument)
 		return
 	case 1:
@@ -152,8 +231,10 @@ func (w *writer) action(depth int, each, timed bool) {
 	}
 }
 
-// group writes the children. What lies in a for_each can be named only inside it.
-func (w *writer) group(depth int, each, timed bool) {
+// group writes the children. What lies in a for_each or repeat can be named only inside it.
+func (w *writer) group(depth int, kind string, inside, timed bool) {
+	early := w.early
+	w.early = false
 	if w.maybe(3) {
 		w.line(depth+1, "max_concurrency = %d", 1+w.r.IntN(3))
 	}
@@ -161,10 +242,43 @@ func (w *writer) group(depth int, each, timed bool) {
 		w.line(depth+1, `timeout = "%ds"`, 1+w.r.IntN(60))
 	}
 	outside := len(w.seen)
-	for n := 1 + w.r.IntN(4); n > 0 && w.left > 0; n-- {
-		w.node(depth+1, timed)
+	if kind == "switch" {
+		w.cases(depth+1, early, timed)
+	} else {
+		w.children(depth+1, timed)
 	}
-	if each {
+	if inside {
 		w.seen = w.seen[:outside]
 	}
+}
+
+func (w *writer) children(depth int, timed bool) {
+	for n := 1 + w.r.IntN(4); n > 0 && w.left > 0; n-- {
+		w.node(depth, timed)
+	}
+}
+
+// cases writes those of a switch. A node can't name those of other cases, for at most one of the two is there.
+func (w *writer) cases(depth int, early, timed bool) {
+	outside := len(w.seen)
+	var inside []string
+	for n := 1 + w.r.IntN(2); n >= 0; n-- {
+		when := "false"
+		if o := w.other(); o != "" && !early {
+			when = "step." + o + ".status == 'succeeded'"
+		}
+		if n > 0 {
+			w.line(depth, "case {")
+			w.line(depth+1, `when = "%s"`, when)
+		} else if w.maybe(2) {
+			w.line(depth, "default {")
+		} else {
+			break
+		}
+		w.children(depth+1, timed)
+		w.line(depth, "}")
+		inside = append(inside, w.seen[outside:]...)
+		w.seen = w.seen[:outside:outside]
+	}
+	w.seen = append(w.seen, inside...)
 }

@@ -1,0 +1,645 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/policy"
+)
+
+// TestModel computes the ends of all nodes of random programs a second time, by a slow interpreter that has nothing of the
+// machine: it asks for what it needs, recursively, and knows no order of events, no slots and no time. Programs whose ends
+// depend on these are not asked.
+func TestModel(t *testing.T) {
+	n := *seeds
+	if testing.Short() {
+		n = min(n, 100)
+	}
+	first, asked, nodes := uint64(1), 0, 0
+	if *seed1 != 0 {
+		first, n = *seed1, 1
+	}
+	for seed := first; seed < first+uint64(n); seed++ {
+		c := newCase(t, seed)
+		if !c.untimed {
+			continue
+		}
+		got := c.ends(t)
+		m := newModel(c)
+		want := m.run()
+		asked, nodes = asked+1, nodes+len(want)
+		if maps.Equal(got, want) {
+			continue
+		}
+		for _, path := range slices.Sorted(maps.Keys(want)) {
+			if got[path] != want[path] {
+				t.Errorf("seed %d: %q ends %q in the machine and %q in the model", seed, path, got[path], want[path])
+			}
+		}
+		for _, path := range slices.Sorted(maps.Keys(got)) {
+			if want[path] == "" {
+				t.Errorf("seed %d: %q ends %q in the machine and is not in the model", seed, path, got[path])
+			}
+		}
+		t.Fatalf("repeat with: go test ./runner/engine/sim -run TestModel -sim.seed=%d\n%s", seed, c.source)
+	}
+	t.Logf("%d programs with %d nodes", asked, nodes)
+}
+
+// ends runs the program without faults and gives the last status of every path, "" being the run's.
+func (c *simulation) ends(t *testing.T) map[string]string {
+	t.Helper()
+	c.store = sim.NewStore(c.seed)
+	c.engine = sim.New(c.store, sim.Options{Factory: factory, World: c})
+	c.live = map[uint64]event.Attempt{}
+	ctx, ends := context.Background(), map[string]string{}
+	id, err := c.engine.Start(ctx, engine.Start{
+		Header:     journal.Header{Behaviour: ir.Behaviour, Definition: c.program.Hash(), Workflow: "w", Run: "simulated000"},
+		Definition: c.program.Canonical(), First: event.RunStarted{Workflow: "w", Dir: "/"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.engine.Drive(ctx, id, func(events []event.Event, r *event.Reaction, replayed bool) {
+		c.watch(events, replayed)
+		for _, tr := range r.Transitions {
+			if tr.To == "" {
+				continue
+			}
+			ends[tr.Node] = string(tr.To)
+			if tr.Result != nil && tr.Result.Tolerated {
+				ends[tr.Node] += " tolerated"
+			}
+		}
+	}); err != nil {
+		t.Fatalf("seed %d: %v", c.seed, err)
+	}
+	return ends
+}
+
+// model interprets a workflow.
+type model struct {
+	c       *simulation
+	eval    ir.Evaluator
+	nodes   map[string]*ir.Node
+	parents map[string]*ir.Node // the group around, or nil
+	before  map[string]*ir.Node // the sibling before in a sequence
+	ends    map[string]string
+}
+
+// activation is the run, an instance, or an iteration.
+type activation struct {
+	up        *activation
+	owner     *ir.Node // nil for the run
+	path      string
+	key, each value.Value
+	iteration int
+	last      *activation
+	own       *outcome // the owner's, once it has ended
+	begun     map[*ir.Node]*outcome
+	done      map[*ir.Node]*outcome
+}
+
+type outcome struct {
+	status     event.Status
+	output     value.Value
+	attempts   int
+	iterations int
+	err        *event.Error
+	tolerated  bool
+}
+
+var unknown = &outcome{status: event.Running}
+
+func newModel(c *simulation) *model {
+	m := &model{c: c, eval: expr.NewEvaluator(), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: map[string]string{}}
+	m.declare(c.program.Workflows[0].Nodes, nil)
+	return m
+}
+
+func (m *model) declare(nodes []ir.Node, parent *ir.Node) {
+	for i := range nodes {
+		n := &nodes[i]
+		m.nodes[n.Name], m.parents[n.Name] = n, parent
+		if i > 0 && parent != nil && parent.Kind == ir.Sequence {
+			m.before[n.Name] = &nodes[i-1]
+		}
+		m.declare(n.Children, n)
+	}
+}
+
+func (m *model) run() map[string]string {
+	top := m.activate(nil, nil, "")
+	verdict := event.Succeeded
+	for i := range m.c.program.Workflows[0].Nodes {
+		if o := m.whole(&m.c.program.Workflows[0].Nodes[i], top); o.status.Bad() && !o.tolerated {
+			verdict = event.FailedS
+		}
+	}
+	for _, out := range m.c.program.Workflows[0].Outputs {
+		if _, err := m.value(&out.Expr, top, nil, nil); err != nil {
+			verdict = event.FailedS
+		}
+	}
+	m.ends[""] = string(verdict)
+	return m.ends
+}
+
+func (m *model) activate(up *activation, owner *ir.Node, path string) *activation {
+	return &activation{up: up, owner: owner, path: path, begun: map[*ir.Node]*outcome{}, done: map[*ir.Node]*outcome{}}
+}
+
+func multiple(n *ir.Node) bool { return n.ForEach != nil || n.Repeat != nil }
+
+// home finds the activation in which a node lives, from inside of it.
+func (m *model) home(n *ir.Node, from *activation) *activation {
+	owner := m.parents[n.Name]
+	for owner != nil && !multiple(owner) {
+		owner = m.parents[owner.Name]
+	}
+	for from.owner != owner {
+		from = from.up
+	}
+	return from
+}
+
+func (m *model) path(n *ir.Node, in *activation) string {
+	up := in.path
+	if p := m.parents[n.Name]; p != nil && p != in.owner {
+		up = m.path(p, in)
+	}
+	if up == "" {
+		return n.Name
+	}
+	return up + "/" + n.Name
+}
+
+// begin is nil for a node that is let go, or how it ends without having been.
+func (m *model) begin(n *ir.Node, in *activation) *outcome {
+	if o, known := in.begun[n]; known {
+		return o
+	}
+	o := m.refuse(n, in)
+	in.begun[n] = o
+	return o
+}
+
+func (m *model) refuse(n *ir.Node, in *activation) *outcome {
+	if p := m.parents[n.Name]; p != nil {
+		if !multiple(p) {
+			if o := m.begin(p, in); o != nil {
+				if o.status == event.FailedS {
+					return &outcome{status: event.Blocked}
+				}
+				return &outcome{status: o.status}
+			}
+		}
+		if taken, _ := m.choose(p, in); p.Kind == ir.Switch && n.Case != taken {
+			return &outcome{status: event.Skipped}
+		}
+	}
+	if o := m.ruled(n, in); o != nil {
+		return o
+	}
+	if o := m.permit(n, in, false); o != nil {
+		return o
+	}
+	if _, err := m.choose(n, in); err != nil && !multiple(n) {
+		return failed(err)
+	}
+	return nil
+}
+
+func failed(err error) *outcome {
+	return &outcome{status: event.FailedS, err: &event.Error{Kind: event.Blocking, Reason: "evaluation", Message: err.Error(), ExitCode: -1}}
+}
+
+// ruled counts the ends of what a node waits for.
+func (m *model) ruled(n *ir.Node, in *activation) *outcome {
+	needs := map[string]bool{}
+	if p := m.before[n.Name]; p != nil {
+		needs[p.Name] = true
+	}
+	for _, name := range n.Observes {
+		needs[name] = false
+	}
+	for _, name := range n.Needs {
+		needs[name] = true
+	}
+	total, succeeded, bad, skipped, broken := 0, 0, 0, 0, false
+	for name, need := range needs { // any order: they are counted
+		o := m.whole(m.nodes[name], m.home(m.nodes[name], in))
+		if !need && n.TriggerRule == "" {
+			continue
+		}
+		total++
+		switch {
+		case o.status == event.Succeeded:
+			succeeded++
+		case o.status == event.Skipped:
+			skipped++
+		default:
+			bad++
+			broken = broken || !o.tolerated
+		}
+	}
+	holds := true
+	switch n.TriggerRule {
+	case "", ir.NoneFailed, ir.AllSuccess:
+		if broken {
+			return &outcome{status: event.Blocked}
+		}
+		holds = n.TriggerRule != ir.AllSuccess || skipped == 0
+	case ir.AllFailed:
+		holds = bad == total
+	case ir.OneSuccess:
+		holds = succeeded > 0
+	case ir.OneFailed:
+		holds = bad > 0
+	}
+	if !holds {
+		return &outcome{status: event.Skipped}
+	}
+	return nil
+}
+
+// permit asks the condition and the requirements that belong to the whole, or to one instance.
+func (m *model) permit(n *ir.Node, in *activation, instance bool) *outcome {
+	mine := func(e *ir.Expr) bool {
+		return instance == (n.ForEach != nil && slices.ContainsFunc(e.Reads, func(r ir.Ref) bool { return r.Root == "each" }))
+	}
+	if n.When != nil && mine(n.When) {
+		if v, err := m.value(n.When, in, n, nil); err != nil {
+			return failed(err)
+		} else if v != true {
+			return &outcome{status: event.Skipped}
+		}
+	}
+	for i := range n.Require {
+		if q := &n.Require[i].Condition; mine(q) {
+			if v, err := m.value(q, in, n, nil); err != nil || v != true {
+				return failed(errors.New("required"))
+			}
+		}
+	}
+	return nil
+}
+
+func (m *model) choose(n *ir.Node, in *activation) (int, error) {
+	for i, c := range n.Cases {
+		if c.When == nil {
+			return i + 1, nil
+		}
+		if v, err := m.value(c.When, in, n, nil); err != nil {
+			return 0, err
+		} else if v == true {
+			return i + 1, nil
+		}
+	}
+	return 0, nil
+}
+
+// whole is a node's end, with all its instances.
+func (m *model) whole(n *ir.Node, in *activation) *outcome {
+	if o := in.done[n]; o != nil {
+		return o
+	}
+	in.done[n] = unknown
+	path := m.path(n, in)
+	o := m.begin(n, in)
+	switch {
+	case o != nil && !multiple(n):
+		for i := range n.Children {
+			m.whole(&n.Children[i], in)
+		}
+	case o != nil:
+	case n.ForEach != nil:
+		o = m.instances(n, in, path)
+	default:
+		in.done[n] = m.instance(n, in, path)
+		return in.done[n]
+	}
+	m.settle(n, in, o, path, n.ForEach == nil)
+	in.done[n] = o
+	return o
+}
+
+// settle tolerates, or does not, and notes the end.
+func (m *model) settle(n *ir.Node, in *activation, o *outcome, path string, degrades bool) {
+	if o.status == event.FailedS {
+		o.output = nil
+		if n.Degrade != nil && degrades {
+			if v, err := m.value(n.Degrade, in, n, o); err == nil {
+				o.output, o.tolerated = v, true
+			}
+		}
+		o.tolerated = o.tolerated || n.OnError == "continue"
+	}
+	m.note(path, o)
+}
+
+func (m *model) note(path string, o *outcome) {
+	m.ends[path] = string(o.status)
+	if o.tolerated {
+		m.ends[path] += " tolerated"
+	}
+}
+
+func (m *model) instances(n *ir.Node, in *activation, path string) *outcome {
+	v, err := m.value(n.ForEach, in, n, nil)
+	if err != nil {
+		return failed(err)
+	}
+	all, list, byKey := &outcome{}, []any{}, map[string]any{}
+	var results []*outcome
+	one := func(key, each value.Value, name string) {
+		a := m.activate(in, n, path+"["+name+"]")
+		a.key, a.each = key, each
+		o := m.permit(n, a, true)
+		if o == nil {
+			o = m.instance(n, a, a.path)
+		} else {
+			m.settle(n, a, o, a.path, true)
+		}
+		results = append(results, o)
+		list, byKey[name] = append(list, o.output), o.output
+	}
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			one(float64(i), e, strconv.Itoa(i))
+		}
+		all.output = list
+	case map[string]any:
+		for _, k := range value.Keys(v) {
+			one(k, v[k], k)
+		}
+		all.output = byKey
+	}
+	all.status = worst(results)
+	return all
+}
+
+// worst is how what holds others ends by their ends.
+func worst(results []*outcome) event.Status {
+	status := event.Succeeded
+	for _, o := range results {
+		switch {
+		case o.status == event.FailedS && !o.tolerated:
+			return event.FailedS
+		case o.status == event.Blocked:
+			status = event.Blocked
+		}
+	}
+	return status
+}
+
+// instance is the end of a node, or of one instance of it, with all its iterations.
+func (m *model) instance(n *ir.Node, in *activation, path string) (o *outcome) {
+	if n.Repeat == nil {
+		o = m.once(n, in, path)
+		m.settle(n, in, o, path, true)
+		return o
+	}
+	last := (*activation)(nil)
+	for i := 1; ; i++ {
+		a := m.activate(in, n, path+"/i"+strconv.Itoa(i))
+		a.iteration, a.last = i, last
+		o = m.once(n, a, a.path)
+		m.note(a.path, o)
+		a.own, last = o, a
+		if o.status == event.Blocked || n.Repeat.Until == nil && (o.status == event.FailedS || i == whole(&n.Repeat.Max)) {
+			break
+		}
+		if n.Repeat.Until == nil {
+			continue
+		}
+		v, err := m.value(n.Repeat.Until, a, n, o)
+		if err == nil && v == true {
+			break
+		}
+		if err != nil || i == whole(&n.Repeat.Max) {
+			o = failed(errors.New("limit"))
+			break
+		}
+	}
+	end := *o
+	end.iterations = last.iteration
+	m.settle(n, last, &end, path, true)
+	return &end
+}
+
+func whole(e *ir.Expr) int { return int(e.Const.(float64)) }
+
+// once does a node's work: its children, or its attempts.
+func (m *model) once(n *ir.Node, in *activation, path string) *outcome {
+	if n.Kind == ir.Step {
+		return m.step(n, in, path)
+	}
+	taken, err := m.choose(n, in)
+	if err != nil {
+		o := failed(err)
+		in.begun[n] = o
+		for i := range n.Children {
+			in.done[&n.Children[i]] = &outcome{status: event.Blocked}
+			m.blockBelow(&n.Children[i], in)
+		}
+		return o
+	}
+	output := map[string]any{}
+	var results []*outcome
+	for i := range n.Children {
+		c := &n.Children[i]
+		o := m.whole(c, in)
+		results = append(results, o)
+		if n.Kind != ir.Switch || c.Case == taken {
+			output[c.Name] = o.output
+		}
+	}
+	o := &outcome{status: worst(results)}
+	if o.status == event.Succeeded {
+		o.output = output
+	}
+	return o
+}
+
+func (m *model) blockBelow(n *ir.Node, in *activation) {
+	m.note(m.path(n, in), &outcome{status: event.Blocked})
+	if !multiple(n) {
+		for i := range n.Children {
+			m.blockBelow(&n.Children[i], in)
+		}
+	}
+}
+
+// step makes attempts until one is good or the last.
+func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
+	o := &outcome{status: event.Succeeded, attempts: 1}
+	switch {
+	case n.Wait != nil:
+		return o
+	case n.Fail != nil:
+		return &outcome{status: event.FailedS, attempts: 1, err: &event.Error{Kind: event.Blocking}}
+	case n.Value != nil:
+		v, err := m.value(n.Value, in, n, o)
+		if err != nil {
+			return failed(err)
+		}
+		o.output = v
+		return o
+	}
+	for o.attempts = 1; ; o.attempts++ {
+		a := event.Attempt{Node: path, Attempt: o.attempts}
+		work := n.Run
+		if n.Agent != nil {
+			with, err := m.value(n.Agent.With, in, n, o)
+			if err != nil {
+				return failed(err)
+			}
+			a.Agent = &event.AgentRequest{With: with}
+		} else if _, err := m.value(work.Argv, in, n, o); err != nil {
+			return failed(err)
+		}
+		f := m.c.outcome(a)
+		if o.err = f.Error; o.err == nil {
+			if o.output = "out of " + path; n.Agent != nil {
+				o.output = f.Output
+			}
+			if m.judged(n, in, o, path) {
+				return o
+			}
+			o.status, o.output = event.FailedS, nil
+			return o
+		}
+		if !m.again(n, in, o) {
+			o.status, o.output = event.FailedS, nil
+			return o
+		}
+	}
+}
+
+func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) bool {
+	passed := true
+	for _, name := range n.Gates {
+		g := m.gate(name)
+		ok := false
+		if g.Run != nil {
+			ok = m.c.outcome(event.Attempt{Node: path, Attempt: o.attempts, Gate: name}).Error == nil
+		} else {
+			v, err := m.value(g.Check, in, n, o)
+			ok = err == nil && v == true
+		}
+		passed = passed && (ok || g.OnFail == "warn")
+	}
+	return passed
+}
+
+func (m *model) gate(name string) *ir.Gate {
+	for i := range m.c.program.Gates {
+		if m.c.program.Gates[i].Name == name {
+			return &m.c.program.Gates[i]
+		}
+	}
+	return nil
+}
+
+func (m *model) again(n *ir.Node, in *activation, o *outcome) bool {
+	layers := []*ir.Retry{n.Retry}
+	if n.Agent != nil {
+		layers = append(layers, m.c.program.Agents[0].Retry)
+	}
+	most, when := 0, (*ir.Expr)(nil)
+	for _, r := range layers {
+		if r != nil && most == 0 && r.MaxAttempts != nil {
+			most = whole(r.MaxAttempts)
+		}
+		if r != nil && when == nil {
+			when = r.When
+		}
+	}
+	if o.attempts >= max(most, 1) {
+		return false
+	}
+	if when == nil {
+		return policy.Retried(o.err.Kind)
+	}
+	v, err := m.value(when, in, n, o)
+	return err == nil && v == true
+}
+
+// value computes an expression of a node, which sees what it has come to so far.
+func (m *model) value(e *ir.Expr, in *activation, n *ir.Node, o *outcome) (value.Value, error) {
+	return m.eval.Eval(e, names{m, in, n, o})
+}
+
+// names answers for the names that random programs use.
+type names struct {
+	m   *model
+	in  *activation
+	n   *ir.Node
+	own *outcome
+}
+
+func (s names) Lookup(r ir.Ref) (value.Value, error) {
+	switch r.Root {
+	case "step":
+		n := s.m.nodes[r.Name]
+		return s.m.whole(n, s.m.home(n, s.in)).attr(r.Attr)
+	case "result":
+		return s.own.attr(r.Name + r.Attr)
+	case "attempt":
+		return float64(s.own.attempts), nil
+	case "error":
+		return map[string]any{"kind": s.own.err.Kind}[r.Name], nil
+	case "each":
+		a := s.in
+		for a.iteration > 0 {
+			a = a.up
+		}
+		return map[string]any{"key": a.key, "value": a.each}[r.Name], nil
+	}
+	for a := s.in; a != nil; a = a.up {
+		if a.iteration == 0 {
+			continue
+		}
+		n := s.m.nodes[r.Name]
+		switch {
+		case r.Root == "iteration":
+			return float64(a.iteration), nil
+		case r.Root != "last" || a.owner != n && s.m.home(n, s.in) != a:
+		case a.last == nil:
+			return nil, nil
+		case a.owner == n:
+			return a.last.own.attr(r.Attr)
+		default:
+			return s.m.whole(n, a.last).attr(r.Attr)
+		}
+	}
+	return nil, fmt.Errorf("the model does not know %s", r)
+}
+
+func (o *outcome) attr(name string) (value.Value, error) {
+	switch name {
+	case "status":
+		return string(o.status), nil
+	case "output":
+		return o.output, nil
+	case "attempts":
+		return float64(o.attempts), nil
+	case "iterations":
+		return float64(o.iterations), nil
+	}
+	return nil, fmt.Errorf("the model does not know the attribute %q", name)
+}
