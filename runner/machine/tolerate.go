@@ -72,13 +72,13 @@ func (m *Machine) declared(r ref) *value.Type {
 // stopAround carries out on_error = "stop": what lies around the node, its group or the run, is ended. The failure of a
 // node that a join has already let go stops nothing.
 func (m *Machine) stopAround(r ref, c cause) {
-	for m.node(r).Region != r.frame.region {
-		r.frame = r.frame.up
-	}
 	for p := m.parent(r); p.node != plan.None; p = m.parent(p) {
 		if d := m.detail(p); d.join != nil && d.join.decided {
 			return
 		}
+	}
+	for m.node(r).Region != r.frame.region {
+		r.frame = r.frame.up
 	}
 	if p := m.parent(r); p.node != plan.None {
 		m.doom(p, &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1,

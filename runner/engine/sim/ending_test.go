@@ -8,7 +8,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/view"
 )
 
 // season lays over a random program what nodes do about failures, and what a run does at its end. What depends on time
@@ -67,6 +66,7 @@ func eachNode(nodes []ir.Node, f func(*ir.Node)) {
 // journey is what was seen of a run's way to its end.
 type journey struct {
 	first   map[string]uint64 // by path: the ticket of a node's first attempt
+	names   map[string]string // by path: the node's declared name
 	undone  []string          // paths, in the order in which compensations were started
 	tickets map[uint64]bool   // of those, for a start may be asked for again
 	told    map[string]event.Note
@@ -77,7 +77,7 @@ type journey struct {
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]uint64{}, tickets: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
+	return &journey{first: map[string]uint64{}, names: map[string]string{}, tickets: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
@@ -93,7 +93,7 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 			j.tickets[a.Ticket] = true
 			j.undone = append(j.undone, a.Node)
 		case !a.Compensate && j.first[a.Node] == 0:
-			j.first[a.Node] = a.Ticket
+			j.first[a.Node], j.names[a.Node] = a.Ticket, a.Name
 		}
 	}
 	for _, t := range r.Transitions {
@@ -123,7 +123,7 @@ func (c *simulation) judge(j *journey) {
 	eachNode(w.Nodes, func(n *ir.Node) { undo[n.Name] = n.Compensate != nil })
 	var want []string
 	for path := range j.first {
-		if undo[view.Base(path)] && c.wentWrong(j) {
+		if undo[j.names[path]] && c.wentWrong(j) {
 			want = append(want, path)
 		}
 	}

@@ -75,7 +75,7 @@ func (c *simulation) ends(t *testing.T) map[string]string {
 	if _, err := c.engine.Drive(ctx, id, func(events []event.Event, r *event.Reaction, replayed bool) {
 		c.watch(events, replayed)
 		for _, tr := range r.Transitions {
-			if tr.To == "" {
+			if tr.To == "" || tr.Note != "" {
 				continue
 			}
 			ends[tr.Node] = string(tr.To)
@@ -125,7 +125,11 @@ var unknown = &outcome{status: event.Running}
 
 func newModel(c *simulation) *model {
 	m := &model{c: c, eval: expr.NewEvaluator(), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: map[string]string{}}
-	m.declare(c.program.Workflows[0].Nodes, nil)
+	w := &c.program.Workflows[0]
+	m.declare(w.Nodes, nil)
+	if w.Finally != nil {
+		m.declare(w.Finally.Nodes, nil)
+	}
 	return m
 }
 
@@ -141,14 +145,18 @@ func (m *model) declare(nodes []ir.Node, parent *ir.Node) {
 }
 
 func (m *model) run() map[string]string {
-	top := m.activate(nil, nil, "")
+	top, w := m.activate(nil, nil, ""), &m.c.program.Workflows[0]
 	verdict := event.Succeeded
-	for i := range m.c.program.Workflows[0].Nodes {
-		if o := m.whole(&m.c.program.Workflows[0].Nodes[i], top); o.status.Bad() && !o.tolerated {
+	nodes := w.Nodes
+	if w.Finally != nil {
+		nodes = slices.Concat(w.Nodes, w.Finally.Nodes)
+	}
+	for i := range nodes {
+		if o := m.whole(m.nodes[nodes[i].Name], top); o.status.Bad() && !o.tolerated {
 			verdict = event.FailedS
 		}
 	}
-	for _, out := range m.c.program.Workflows[0].Outputs {
+	for _, out := range w.Outputs {
 		if _, err := m.value(&out.Expr, top, nil, nil); err != nil {
 			verdict = event.FailedS
 		}
@@ -388,7 +396,9 @@ func (m *model) instances(n *ir.Node, in *activation, path string) *outcome {
 		}
 		all.output = byKey
 	}
-	all.status = worst(results)
+	if all.status = worst(results); all.status != event.Succeeded {
+		all.output = nil
+	}
 	return all
 }
 
@@ -500,38 +510,40 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		o.output = v
 		return o
 	}
-	for o.attempts = 1; ; o.attempts++ {
+	for before, agent := 0, 0; ; o.attempts++ {
 		a := event.Attempt{Node: path, Attempt: o.attempts}
-		work := n.Run
 		if n.Agent != nil {
 			with, err := m.value(n.Agent.With, in, n, o)
 			if err != nil {
 				return failed(err)
 			}
 			a.Agent = &event.AgentRequest{With: with}
-		} else if _, err := m.value(work.Argv, in, n, o); err != nil {
+		} else if _, err := m.value(n.Run.Argv, in, n, o); err != nil {
 			return failed(err)
 		}
 		f := m.c.outcome(a)
+		rejected, refused := false, false
 		if o.err = f.Error; o.err == nil {
 			if o.output = "out of " + path; n.Agent != nil {
 				o.output = f.Output
 			}
-			if m.judged(n, in, o, path) {
+			if rejected, refused = m.judged(n, in, o, path); !rejected {
 				return o
 			}
-			o.status, o.output = event.FailedS, nil
-			return o
 		}
-		if !m.again(n, in, o) {
+		switch {
+		case !refused && m.again(n, in, o, agent, o.attempts-before, rejected):
+		case agent < len(n.Fallback):
+			agent, before = agent+1, o.attempts
+		default:
 			o.status, o.output = event.FailedS, nil
 			return o
 		}
 	}
 }
 
-func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) bool {
-	passed := true
+// judged asks all gates. What one refused that says "fail" is not tried again.
+func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) (rejected, refused bool) {
 	for _, name := range n.Gates {
 		g := m.gate(name)
 		ok := false
@@ -541,9 +553,10 @@ func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) bool
 			v, err := m.value(g.Check, in, n, o)
 			ok = err == nil && v == true
 		}
-		passed = passed && (ok || g.OnFail == "warn")
+		rejected = rejected || !ok && g.OnFail != "warn"
+		refused = refused || !ok && g.OnFail == ""
 	}
-	return passed
+	return rejected, refused
 }
 
 func (m *model) gate(name string) *ir.Gate {
@@ -555,10 +568,11 @@ func (m *model) gate(name string) *ir.Gate {
 	return nil
 }
 
-func (m *model) again(n *ir.Node, in *activation, o *outcome) bool {
+// again tells whether the same agent, the first or one of the others, has another attempt.
+func (m *model) again(n *ir.Node, in *activation, o *outcome, agent, made int, rejected bool) bool {
 	layers := []*ir.Retry{n.Retry}
 	if n.Agent != nil {
-		layers = append(layers, m.c.program.Agents[0].Retry)
+		layers = append(layers, m.c.program.Agents[agent].Retry)
 	}
 	most, when := 0, (*ir.Expr)(nil)
 	for _, r := range layers {
@@ -569,10 +583,18 @@ func (m *model) again(n *ir.Node, in *activation, o *outcome) bool {
 			when = r.When
 		}
 	}
-	if o.attempts >= max(most, 1) {
-		return false
+	if most == 0 {
+		most = 1
+		if slices.ContainsFunc(n.Gates, func(g string) bool { return m.gate(g).OnFail == "retry" }) {
+			most = 3
+		}
 	}
-	if when == nil {
+	switch {
+	case made >= most:
+		return false
+	case rejected:
+		return true
+	case when == nil:
 		return policy.Retried(o.err.Kind)
 	}
 	v, err := m.value(when, in, n, o)
