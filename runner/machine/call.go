@@ -32,7 +32,7 @@ func (m *Machine) call(r ref) {
 	}
 	a := &attempt{ref: r, gate: work, since: m.now, child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs}}
 	m.remember(r)
-	m.move(r, event.Running, m.whyStarted(r))
+	m.move(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
 	d.live = a
 	m.live.add(a)
 	m.command(event.Command{StartChild: a.child})

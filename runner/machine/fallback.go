@@ -23,7 +23,7 @@ func (m *Machine) fallBack(r ref) bool {
 		return false
 	}
 	x, said := d.rare, ""
-	if d.err.Reason == "gate" {
+	if d.rejected(d.err) {
 		said = x.said
 	}
 	m.renew(r, said)

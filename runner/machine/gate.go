@@ -107,6 +107,9 @@ func (m *Machine) verdict(r ref, gate int, passed bool, message string) {
 	m.show(event.Transition{Node: d.path, Attempt: d.attempts, Gate: v, Name: m.node(r).Name, Kind: string(m.node(r).Kind)})
 }
 
+// rejected tells that an attempt failed of what gates said.
+func (d *detail) rejected(err *event.Error) bool { return d.rare != nil && d.rare.rejected == err }
+
 // reject notes that a gate said no. The first that says it for good outweighs those that ask for better work, and is what
 // the attempt fails of; all that say no are heard in the feedback.
 func (m *Machine) reject(r ref, g *ir.Gate, message string) {

@@ -21,7 +21,7 @@ func (m *Machine) failed(r ref, err *event.Error) {
 	}
 	again, delay, problem := m.again(r, err)
 	switch {
-	case again && err.Reason == "gate":
+	case again && d.rejected(err):
 		m.renew(r, m.rare(r).said)
 		m.next(r, 0, fmt.Sprintf("attempt %d was rejected; the next follows with what the gates said", d.attempts))
 	case again:
@@ -61,7 +61,7 @@ func (m *Machine) try(r ref) {
 // be computed match nothing; problem says so in words.
 func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duration, problem string) {
 	n, d := m.node(r), m.detail(r)
-	rejected := err.Reason == "gate"
+	rejected := d.rejected(err)
 	if !acts(n) || rejected && d.rare.refused {
 		return false, 0, ""
 	}
