@@ -158,7 +158,7 @@ func TestOurFilesAreFormatted(t *testing.T) {
 		}
 		return b
 	}
-	for _, pattern := range []string{"../examples/*/*.hcl", "../workflows/*.hcl"} {
+	for _, pattern := range []string{"../examples/*/*.hcl", "../workflows/*.hcl", "../testdata/patterns/*.hcl"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
