@@ -70,7 +70,7 @@ func literal(text string) (value.Value, error) {
 	if len(f.Body.Attrs) != 1 || len(f.Body.Blocks) != 0 {
 		return nil, fmt.Errorf("more than one value")
 	}
-	x := f.Body.Attrs[0].Expr
+	x := f.Body.Attrs[0].Expr()
 	if len(hclsyntax.Variables(x)) > 0 {
 		return nil, fmt.Errorf("a reference, not a value")
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -26,13 +25,13 @@ func (c *checker) decl(v *Decl) {
 		env.Hidden[n] = notFixed
 	}
 	a.done = true
-	e, list := expr.Value(a.Src.Expr, a.Src.File.Src, env)
+	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, env)
 	if e != nil && !list.HasErrors() {
 		if e.Const == nil { // null as a default means: may be left out
 			v.Type.Nullable = true
 			a.Expr = e
 		} else {
-			found := expr.Conform(e, v.Type, "default", syntax.Range(a.Src.Expr.Range()))
+			found := expr.Conform(e, v.Type, "default", a.Src.Span())
 			list = append(list, found...)
 			if !found.HasErrors() {
 				a.Expr = e

@@ -35,7 +35,7 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 	if t.Nullable {
 		return expr.Conform(e, value.List(value.StringType), what, at)
 	}
-	written, _ := a.Src.Expr.(*hclsyntax.TupleConsExpr)
+	written, _ := a.Src.Expr().(*hclsyntax.TupleConsExpr)
 	for i, m := range members {
 		at, text := at, "VALUE"
 		if written != nil && len(written.Exprs) == len(members) {
@@ -57,7 +57,7 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 
 // command checks run: a list of program and arguments, or a script.
 func (c *checker) command(a *Attr, env *expr.Env) diag.List {
-	x, src := a.Src.Expr, a.Src.File.Src
+	x, src := a.Src.Expr(), a.Src.File.Src
 	if t, ok := x.(*hclsyntax.TemplateExpr); ok {
 		if list := scriptParts(a, t); list != nil {
 			return list

@@ -16,7 +16,7 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // environment checks env = { NAME = value, … }: names are written out, each value is an expression of its own.
 func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
-	o, ok := a.Src.Expr.(*hclsyntax.ObjectConsExpr)
+	o, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		return diag.List{{Code: "F0211", Subject: a.span(), Summary: "env must name its variables",
 			Detail: "Which variables are set is known from the file:  env = { NAME = \"value\" }. The values can be expressions."}}

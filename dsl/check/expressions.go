@@ -38,7 +38,7 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 			list = append(list, arguments(a, a.Expr)...)
 		}
 	case schema.Duration:
-		if a.Expr, list = expr.Value(a.Src.Expr, a.Src.File.Src, env); a.Expr == nil {
+		if a.Expr, list = expr.Value(a.Src.Expr(), a.Src.File.Src, env); a.Expr == nil {
 			break
 		}
 		if a.Expr.Type.Kind == value.NumberT {
@@ -50,7 +50,7 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 			}
 		}
 	case schema.Condition:
-		a.Expr, list = expr.Condition(a.Src.Expr, a.Src.File.Src, env)
+		a.Expr, list = expr.Condition(a.Src.Expr(), a.Src.File.Src, env)
 	case schema.Command:
 		list = c.command(a, env)
 	case schema.Join:
@@ -87,7 +87,7 @@ func withoutUnit(a *Attr) diag.Diagnostic {
 
 // typed checks a value and that its type fits.
 func (c *checker) typed(a *Attr, env *expr.Env) (*ir.Expr, diag.List) {
-	e, list := expr.Value(a.Src.Expr, a.Src.File.Src, env)
+	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, env)
 	if e == nil || list.HasErrors() {
 		return nil, list
 	}

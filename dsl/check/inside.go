@@ -87,7 +87,7 @@ func (n *Node) asked(at where) map[string][]string {
 // asks adds what a condition reads of other nodes.
 func asks(a *Attr, out map[string][]string) {
 	two, one := "", ""
-	words(a.Src.File.Text(a.Src.Expr), func(word string) {
+	words(a.Src.Text(), func(word string) {
 		if two == "step" {
 			out[one] = append(out[one], word)
 		}
@@ -135,8 +135,7 @@ func (n *Node) mentions(f func(before, word string)) {
 func (n *Node) texts(f func(b *Block, a *syntax.Attr, src []byte)) {
 	attrs := func(b *Block) {
 		for _, a := range b.Src.Body.Attrs {
-			r := a.Expr.Range()
-			f(b, a, r.SliceBytes(a.File.Src))
+			f(b, a, a.Bytes())
 		}
 	}
 	attrs(n.Block)

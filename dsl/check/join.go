@@ -15,7 +15,7 @@ var oneWord = regexp.MustCompile(`^[a-z]+([ _-][a-z]+)?$`)
 
 // join checks what a join is: a word, a number of successes, or a condition.
 func (c *checker) join(a *Attr, env *expr.Env) diag.List {
-	text, literal := literal(a.Src.Expr)
+	text, literal := literal(a.Src.Expr())
 	switch {
 	case a.Text != "":
 		return nil
@@ -30,7 +30,7 @@ func (c *checker) join(a *Attr, env *expr.Env) diag.List {
 	}
 	e, list := (*ir.Expr)(nil), diag.List(nil)
 	if literal {
-		e, list = expr.Condition(a.Src.Expr, a.Src.File.Src, env)
+		e, list = expr.Condition(a.Src.Expr(), a.Src.File.Src, env)
 	} else {
 		e, list = c.typed(a, env)
 	}

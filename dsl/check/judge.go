@@ -80,7 +80,7 @@ func (c *checker) judges(g *Block, n *Node, at diag.Range) {
 func (c *checker) typedGate(g *Block, u *usedGate, n *Node) (found diag.List) {
 	var env *expr.Env
 	for _, a := range u.attrs {
-		r := a.Src.Expr.Range()
+		r := a.Src.Span()
 		if c.judged += r.End.Byte - r.Start.Byte; c.judged > MaxJudged {
 			return diag.List{{Code: "F0230", Subject: nameRange(g), Summary: "Gates judge outputs of too many types",
 				Detail: fmt.Sprintf("A gate is checked for each type of output that it is used with, up to %d MiB of text in all. Make the gates shorter, or give the steps an output type in common.", MaxJudged>>20)}}

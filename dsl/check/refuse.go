@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
 // refused says why n cannot refer to another node, or nil.
@@ -60,7 +59,7 @@ func (c *checker) unknown(w *Workflow, n *Node, name string, at diag.Range) {
 
 // locate finds where an expression's text names a node: the whole expression if it cannot be found.
 func (a *Attr) locate(name string) diag.Range {
-	r := syntax.Range(a.Src.Expr.Range())
+	r := a.Src.Span()
 	text := string(a.Src.File.Src[r.Start.Byte:min(r.End.Byte, len(a.Src.File.Src))])
 	for _, form := range []string{"step." + name, `step["` + name, `step[\"` + name, "step['" + name} {
 		for at := 0; ; {

@@ -11,7 +11,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
-	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -31,7 +30,7 @@ func (c *checker) static(b *Block) {
 }
 
 func (c *checker) fixed(a *Attr) (list diag.List) {
-	x, ok := a.Src.Expr, false
+	x, ok := a.Src.Expr(), false
 	switch a.Schema.Kind {
 	case schema.Word, schema.Text:
 		if a.Text, ok = literal(x); !ok {
@@ -85,7 +84,7 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 }
 
 // span is the place of an attribute's expression.
-func (a *Attr) span() diag.Range { return syntax.Range(a.Src.Expr.Range()) }
+func (a *Attr) span() diag.Range { return a.Src.Span() }
 
 // laterWord knows values of words that the language has and this release does not carry out.
 func laterWord(attr, word string) bool {

@@ -21,7 +21,7 @@ func (c *checker) localTypes() {
 	}
 	g := newGraph(len(order))
 	for i, a := range order {
-		for _, r := range expr.Refs(a.Src.Expr) {
+		for _, r := range expr.Refs(a.Src.Expr()) {
 			if j, ok := index[r.Name]; ok && r.Root == "local" {
 				g.edge(i, j)
 			}
@@ -96,7 +96,7 @@ func (c *checker) reads(w *Workflow, g *graph, from int, a *Attr) {
 	if a == nil {
 		return
 	}
-	for _, r := range expr.Refs(a.Src.Expr) {
+	for _, r := range expr.Refs(a.Src.Expr()) {
 		if n := w.ByName[r.Name]; r.Root == "step" && n != nil {
 			g.edge(from, 2*n.index+1)
 		}
@@ -119,7 +119,7 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 		return
 	case t.Nullable:
 		d.Code, d.Summary = "F0214", "for_each may be null"
-		d.Detail = fmt.Sprintf("Say what to do then: coalesce(%s, []) makes no instances.", a.Src.File.Text(a.Src.Expr))
+		d.Detail = fmt.Sprintf("Say what to do then: coalesce(%s, []) makes no instances.", a.Src.Text())
 	case t.Kind == value.SetT && t.Elem.Kind != value.StringT && !t.Elem.IsAny():
 		d.Code, d.Summary = "F0215", fmt.Sprintf("for_each over a set of %s", t.Elem)
 		d.Detail = "The members of a set are the keys of its instances, so they must be strings. Use tolist() to go by position."

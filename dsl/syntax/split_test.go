@@ -52,7 +52,7 @@ func differ(a, b *Body) string {
 		return "the number of items"
 	}
 	for i, x := range a.Attrs {
-		if y := b.Attrs[i]; x.Name != y.Name || x.Range != y.Range || !reflect.DeepEqual(x.Expr, y.Expr) {
+		if y := b.Attrs[i]; x.Name != y.Name || x.Range != y.Range || x.Span() != y.Span() || !reflect.DeepEqual(x.Expr(), y.Expr()) {
 			return x.Range.String()
 		}
 	}

@@ -39,7 +39,9 @@ type Attr struct {
 	File  *File
 	Name  string
 	Range diag.Range // the name
-	Expr  hclsyntax.Expression
+
+	expr     hclsyntax.Expression // nil where it is plain
+	from, to int32                // where a plain expression stands
 }
 
 // Block is kind "label" … { body }.

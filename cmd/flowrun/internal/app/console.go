@@ -185,12 +185,12 @@ func compile(text string, condition bool, env *expr.Env) (*ir.Expr, []byte, diag
 		return nil, f.Src, list
 	}
 	if condition {
-		e, found := expr.Condition(f.Body.Attrs[0].Expr, f.Src, env)
+		e, found := expr.Condition(f.Body.Attrs[0].Expr(), f.Src, env)
 		if e != nil {
 			e.Text = strings.TrimSpace(e.Text)
 		}
 		return e, f.Src, found
 	}
-	e, found := expr.Value(f.Body.Attrs[0].Expr, f.Src, env)
+	e, found := expr.Value(f.Body.Attrs[0].Expr(), f.Src, env)
 	return e, f.Src, found
 }

@@ -168,7 +168,7 @@ func literals(name string, data []byte) (map[string]value.Value, error) {
 	}
 	out := map[string]value.Value{}
 	for _, attr := range f.Body.Attrs {
-		e, found := expr.Value(attr.Expr, f.Src, &expr.Env{})
+		e, found := expr.Value(attr.Expr(), f.Src, &expr.Env{})
 		if list = append(list, found...); e != nil && e.Kind == ir.Const {
 			out[attr.Name] = e.Const
 		}
