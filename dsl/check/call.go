@@ -153,7 +153,7 @@ func (a *Attr) member(name string) diag.Range {
 }
 
 func (a *Attr) item(name string) *hclsyntax.ObjectConsItem {
-	o, ok := a.Src.Expr.(*hclsyntax.ObjectConsExpr)
+	o, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		return nil
 	}
