@@ -8,7 +8,9 @@
 // How it is built: the graph (runner/plan) is immutable; a [frame] is one activation of a region of it and holds a slice
 // of states by slot; an agenda holds what is to be done next, in order, a constant amount of work an entry. A node goes
 // through the same few doors whatever it is: ready (rule, condition) → start (slots, attempt) → finished → judged (gates) →
-// finish (dependents, parent). No entry ever waits for the world, so a slice can end between any two.
+// finish (dependents, parent). A run comes to its end through phases of its own: its nodes, compensations, finally (end.go);
+// what a cancel, a timeout or an end step stops, it stops through one door (stop.go). No entry ever waits for the world, so a
+// slice can end between any two.
 //
 // It imports the IR, values, events, plan and policy, and must never import a host, an executor, os, sync, or a clock.
 package machine

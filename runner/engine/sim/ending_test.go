@@ -24,6 +24,9 @@ func season(r *rand.Rand, p *ir.Program, timed bool) {
 	}
 	w := &p.Workflows[0]
 	eachNode(w.Nodes, func(n *ir.Node) {
+		if timed && n.Value != nil && maybe(15) {
+			n.Value, n.End = nil, &ir.End{Status: []string{"", "failed", "cancelled"}[r.IntN(3)]}
+		}
 		if n.Run == nil && n.Agent == nil {
 			return
 		}
@@ -100,16 +103,32 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		if t.Note != "" && t.Note != event.Progress {
 			j.told[t.Node] = t.Note
 		} else if t.Note == "" && t.To != "" {
-			j.status[t.Node] = t.To
+			j.status[t.Node], j.names[t.Node] = t.To, t.Name
 			j.tolerated[t.Node] = t.Result != nil && t.Result.Tolerated
 		}
 	}
 }
 
+// endedItself is the end step that ended the run, if one did.
+func (c *simulation) endedItself(j *journey) (end *ir.End) {
+	eachNode(c.program.Workflows[0].Nodes, func(n *ir.Node) {
+		for path, name := range j.names {
+			if name == n.Name && n.End != nil && j.status[path] == event.Succeeded && !c.end.Limit {
+				end = n.End
+			}
+		}
+	})
+	return end
+}
+
 // wentWrong tells that the run had failed, or was cancelled, before finally.
 func (c *simulation) wentWrong(j *journey) bool {
+	ended := c.endedItself(j)
+	if ended != nil && ended.Status != "" {
+		return true
+	}
 	for path, s := range j.status {
-		if s.Bad() && !j.tolerated[path] && slices.ContainsFunc(c.program.Workflows[0].Nodes, func(n ir.Node) bool { return n.Name == path }) {
+		if s.Bad() && !j.tolerated[path] && (ended == nil || s != event.Cancelled) && slices.ContainsFunc(c.program.Workflows[0].Nodes, func(n ir.Node) bool { return n.Name == path }) {
 			return true
 		}
 	}
