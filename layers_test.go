@@ -29,7 +29,7 @@ dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
-dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
+dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value

@@ -9,7 +9,7 @@ import (
 
 // belongs says which actions an attribute of a step goes with; what is not here goes with all.
 var belongs = map[string][]string{
-	"task": {"agent"}, "with": {"agent", "call"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "dir": {"run", "agent"},
+	"task": {"agent"}, "with": {"agent", "call"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "pass_env": {"run", "agent"}, "stdin": {"run"}, "dir": {"run", "agent"},
 	"gates": {"run", "agent", "value", "call", "http"}, "output": {"run", "agent", "value", "call", "http"}, "timeout": {"run", "agent", "call", "http"},
 	"on_lost": {"run", "agent", "http"}, "fallback": {"agent"},
 }

@@ -51,6 +51,7 @@ var agentHas = map[string][]string{
 // agent checks an agent's expressions, and that it has what its type needs.
 func (c *checker) agent(b *Block) {
 	env := c.env(nil, nil)
+	commands(b, "")
 	c.expressions(b, func(string) *expr.Env { return env })
 	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)}, nil), env)
 	needs := map[string]string{"exec": "command", "shell": "run", "http": "url"}
@@ -65,10 +66,6 @@ func (c *checker) agent(b *Block) {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, needs[t]),
 				Detail: fmt.Sprintf("The attribute %s belongs to type = %q. Remove it, or change the type.", needs[t], t)})
 		}
-	}
-	if a := b.attr("run"); a != nil && a.Expr != nil && a.Expr.Kind != ir.Const {
-		c.report(diag.Diagnostic{Code: "F0207", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Script of %s that is only known in a run", b.Words()),
-			Detail: "A script is written out in the file, so that no value can become a command. Give the value in env, and read it there as \"$NAME\"."})
 	}
 	if a := b.attr("command"); a != nil && a.Expr != nil && emptyList(a.Expr.Const) && a.Expr.Kind == ir.Const {
 		c.report(diag.Diagnostic{Code: "F0208", Subject: a.span(), Context: b.Words(), Summary: "List without a program",

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -58,31 +57,32 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 // command checks run: a list of program and arguments, or a script.
 func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 	x, src := a.Src.Expr(), a.Src.File.Src
-	if t, ok := x.(*hclsyntax.TemplateExpr); ok {
-		if list := scriptParts(a, t); list != nil {
-			return list
+	switch x := x.(type) {
+	case *hclsyntax.TemplateExpr:
+		if computed(x) {
+			return c.script(a, x, x.Parts, env)
 		}
-	}
-	if w, ok := x.(*hclsyntax.TemplateWrapExpr); ok {
-		return diag.List{inScript(a, w.Wrapped)}
+	case *hclsyntax.TemplateWrapExpr:
+		return c.script(a, x, []hclsyntax.Expression{x.Wrapped}, env)
 	}
 	e, list := expr.Value(x, src, env)
 	if e == nil || list.HasErrors() {
 		return list
 	}
 	a.Expr = e
+	list = append(list, noOutput(a)...)
 	switch {
 	case e.Type.Kind == value.StringT && e.Kind == ir.Const:
 		a.Script = true
 		if s, _ := e.Const.(string); strings.TrimSpace(s) == "" {
 			list = append(list, diag.Diagnostic{Code: "F0206", Subject: a.span(), Summary: "Script without a command",
 				Detail: "An empty script does nothing. Remove the step, or say what it runs."})
-		} else if strings.Contains(s, "FLOWRUN_OUTPUT") {
-			list = append(list, notYet(a.span(), "The file $FLOWRUN_OUTPUT", "hands named outputs on from a script; until then print JSON and say parse = \"json\".", ""))
 		}
 	case e.Type.Kind == value.StringT:
 		list = append(list, diag.Diagnostic{Code: "F0207", Subject: a.span(), Summary: "Script that is only known in a run",
-			Detail: "A script is written out in the file, so that no value can become a command. Give the value as an argument:  run = [\"sh\", \"-c\", \"… \\\"$1\\\"\", \"sh\", " + a.Src.File.Text(x) + "]."})
+			Detail: "A script is written out in the file, so that no value can become a command. A value can stand in it, as data:  run = \"PROGRAM ${" + a.Src.File.Text(x) + "}\"."})
+	case a.of == "agent":
+		list = append(list, textual(e, a.Src.Name, a.span())...)
 	case e.Kind == ir.Const && emptyList(e.Const):
 		list = append(list, diag.Diagnostic{Code: "F0208", Subject: a.span(), Summary: "List without a program",
 			Detail: "The first member is the program, the others are its arguments:  run = [\"make\", \"test\"]."})
@@ -93,26 +93,3 @@ func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 }
 
 func emptyList(v value.Value) bool { l, ok := v.([]any); return ok && len(l) == 0 }
-
-// scriptParts refuses what is computed inside a script: it would become part of a command.
-func scriptParts(a *Attr, t *hclsyntax.TemplateExpr) (list diag.List) {
-	for _, p := range t.Parts {
-		if _, ok := p.(*hclsyntax.LiteralValueExpr); !ok {
-			list = append(list, inScript(a, p))
-		}
-	}
-	return list
-}
-
-var shellName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
-
-func inScript(a *Attr, p hclsyntax.Expression) diag.Diagnostic {
-	text := a.Src.File.Text(p)
-	d := diag.Diagnostic{Code: "F0209", Subject: syntax.Range(p.Range()), Summary: "Value inside a script",
-		Detail: fmt.Sprintf("A value in a script could become a command. Give it as an argument instead:  run = [\"sh\", \"-c\", \"… \\\"$1\\\"\", \"sh\", %s]  or, without a shell,  run = [\"PROGRAM\", %s].", text, text)}
-	if shellName.MatchString(text) {
-		d.Code, d.Summary = "F0210", fmt.Sprintf("${%s} is read by flowrun, not by the shell", text)
-		d.Detail = fmt.Sprintf("For the shell's own variable write $%s, or $${%s}.", text, text)
-	}
-	return d
-}

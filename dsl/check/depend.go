@@ -115,6 +115,9 @@ func walk(b *Block, f func(*Attr, *ir.Expr)) {
 				f(a, e)
 			}
 		}
+		for i := range a.Values {
+			f(a, &a.Values[i])
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 	perNode                   // evaluated once for an iteration: timeout, value, wait
 	inDegrade                 // degrade.output
 	inCompensate              // attributes of compensate
-	perAttempt                // evaluated for each attempt: run, task, with, env, dir
+	perAttempt                // evaluated for each attempt: run, stdin, task, with, env, dir
 	inRetry                   // retry.when
 	inGate                    // a gate's attributes
 )
@@ -65,9 +65,9 @@ var ended = map[string]string{"status": notEnded, "failed": notEnded, "error": n
 const (
 	notEach      = "each is the member that an instance of a for_each stands for; there is no for_each around this place."
 	notPrevious  = "previous is the result of the sibling before in a sequence; this is not a node of a sequence."
-	notAttempt   = "attempt is known where something is evaluated for each attempt: run, task, with, env, dir, gates and retry."
+	notAttempt   = "attempt is known where something is evaluated for each attempt: run, stdin, task, with, env, dir, gates and retry."
 	notResult    = "result is what a gate judges; only gates can read it. A step is read as step.NAME."
-	notError     = "error is what ended the attempt before; run, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
+	notError     = "error is what ended the attempt before; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
 	notStep      = "Steps have no results yet where this is evaluated."
 	notInput     = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
 	notRun       = "No run exists where this is evaluated."
@@ -75,7 +75,7 @@ const (
 	notInWhen    = "when is asked before the iterations of the node. Read iteration in what the node does, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
 	notLast      = "last is the iteration before of a repeat; there is none around this place."
 	notCounted   = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
-	notFeedback  = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, task, with, env and dir of a step with such a gate can read it."
+	notFeedback  = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, stdin, task, with, env and dir of a step with such a gate can read it."
 	notEnded     = "It is known at the end of the run: outputs of the workflow can read it. What has become of a node is step.NAME.status."
 	notPicked    = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated  = "It counts the iterations of a repeat, and is null for a node without one."

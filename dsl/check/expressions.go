@@ -62,6 +62,9 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	for _, e := range a.Env {
 		laidOut(e)
 	}
+	for i := range a.Values {
+		laidOut(&a.Values[i])
+	}
 	return list
 }
 

@@ -42,6 +42,7 @@ type usedOutput struct {
 func (c *checker) topGate(g *Block) {
 	u := &usedGate{types: map[string]*usedOutput{}}
 	env := c.gateEnv()
+	commands(g, "")
 	for _, src := range g.Src.Body.Attrs {
 		a := g.Attrs[src.Name]
 		if a == nil {
@@ -88,7 +89,7 @@ func (c *checker) typedGate(g *Block, u *usedGate, n *Node) (found diag.List) {
 		if env == nil {
 			env = c.gateEnvOf(n.judged())
 		}
-		typed := Attr{Schema: a.Schema, Src: a.Src}
+		typed := Attr{Schema: a.Schema, Src: a.Src, shell: a.shell, of: a.of}
 		list := c.evaluate(&typed, env)
 		if a.failed && !list.HasErrors() {
 			*a.Attr, a.failed = typed, false
@@ -110,6 +111,11 @@ func (a *Attr) readsOutput() bool {
 	}
 	for _, e := range a.Env {
 		if e != nil && reads(e) {
+			return true
+		}
+	}
+	for i := range a.Values {
+		if reads(&a.Values[i]) {
 			return true
 		}
 	}

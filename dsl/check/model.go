@@ -48,6 +48,7 @@ type Attr struct {
 	Src     *syntax.Attr
 	Expr    *ir.Expr            // Value, Duration, Condition, Command; nil if it has errors
 	Script  bool                // Command: a script, not a list
+	Values  []ir.Expr           // Command: what stands in ${} in a script
 	Text    string              // Word, Text
 	Flag    bool                // Flag
 	Strings []string            // Strings
@@ -56,6 +57,8 @@ type Attr struct {
 	Env     map[string]*ir.Expr // Env
 
 	done bool // the expression has been checked
+	shell,
+	of string // Command: the shell of its scripts, and the kind of its block
 }
 
 // Decl is a variable or an input.
@@ -96,6 +99,7 @@ type Node struct {
 	Observes []string
 
 	final  bool       // in finally
+	shell  string     // of its scripts and those inside it
 	output value.Type // of one instance, once known
 	index  int        // in Workflow.All
 }

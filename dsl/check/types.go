@@ -166,7 +166,7 @@ func (c *checker) degraded(w *Workflow, n *Node, made value.Type) value.Type {
 
 func outputFix(n *Node) string {
 	if n.attr("run") != nil && n.Text("parse") != "json" {
-		return `With parse = "json" standard output is read as JSON.`
+		return `With parse = "json" standard output is read as JSON; a program that writes NAME=VALUE to the file $FLOWRUN_OUTPUT is told so by naming the file in run.`
 	}
 	return "Change the type, or what the step does."
 }
@@ -210,6 +210,8 @@ func (c *checker) made(w *Workflow, n *Node) value.Type {
 		if a.Expr != nil {
 			return a.Expr.Type
 		}
+	case n.WritesOutput():
+		return value.AnyType
 	case n.attr("run") != nil:
 		switch n.Text("parse") {
 		case "", "text":

@@ -16,6 +16,7 @@ func (c *checker) outline(w *Workflow) {
 	c.nodes(w)
 	for _, n := range w.All {
 		c.static(n.Block)
+		n.shells(w)
 		c.references(n)
 		if n.Schema.Kind == "step" {
 			c.action(n)
@@ -130,7 +131,7 @@ func placeOf(attr string) where {
 		return once
 	case "when":
 		return inWhen
-	case "run", "task", "with", "env", "dir":
+	case "run", "task", "with", "env", "dir", "stdin":
 		return perAttempt
 	}
 	return perNode

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
@@ -164,6 +165,35 @@ func cut(line []byte, n int) int {
 		i += size
 	}
 	return i
+}
+
+// Offsets gives for each byte of the text of a literal part of a template, and for what follows, the offset in the file. at
+// is the part's range, quoted whether the template stands in quotes. What a heredoc or a ~ has stripped is passed over.
+func Offsets(text string, at hcl.Range, src []byte, quoted bool) []int {
+	raw := src[min(at.Start.Byte, len(src)):min(at.End.Byte, len(src))]
+	from := make([]int, 0, len(text)+1)
+	i := 0
+	for j := 0; j < len(text); {
+		if i >= len(raw) {
+			from = append(from, at.End.Byte)
+			j++
+			continue
+		}
+		s, n := string(raw[i:i+1]), 1
+		if quoted {
+			n, s = escape(raw[i:])
+		} else if d, k := dollars(raw[i:]); k > 0 {
+			s, n = d, k
+		}
+		if strings.HasPrefix(text[j:], s) {
+			for k := range len(s) {
+				from = append(from, at.Start.Byte+i+min(k, n-1))
+			}
+			j += len(s)
+		}
+		i += n
+	}
+	return append(from, at.Start.Byte+min(i, len(raw)))
 }
 
 // literalText is the string that the parser found, and whether it is one without ${}.

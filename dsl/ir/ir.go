@@ -78,7 +78,7 @@ type Workflow struct {
 	Env   map[string]*Expr `json:"env,omitempty"`
 	Dir   *Expr            `json:"dir,omitempty"`
 	// PassEnv names variables of the caller's environment that programs get besides what they get anyway.
-	PassEnv []string `json:"pass_env,omitempty"`
+	PassEnv []string `json:"pass_env,omitzero"`
 	// Require is asked before the first node starts.
 	Require []Require `json:"require,omitempty"`
 	// Concurrency bounds how runs of one group overlap.
@@ -174,7 +174,7 @@ type Node struct {
 	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt.
 	Compensate *Compensate `json:"compensate,omitempty"`
 	// PassEnv names variables of the caller's environment; nil inherits those of the group.
-	PassEnv []string `json:"pass_env,omitempty"`
+	PassEnv []string `json:"pass_env,omitzero"`
 
 	Call *Call `json:"call,omitempty"`
 	HTTP *HTTP `json:"http,omitempty"`
@@ -230,7 +230,7 @@ type Compensate struct {
 	Run     Run              `json:"run"`
 	Dir     *Expr            `json:"dir,omitempty"`
 	Env     map[string]*Expr `json:"env,omitempty"`
-	PassEnv []string         `json:"pass_env,omitempty"`
+	PassEnv []string         `json:"pass_env,omitzero"`
 	Timeout *Expr            `json:"timeout,omitempty"`
 }
 
@@ -290,6 +290,8 @@ type Run struct {
 	// Values are what stands in ${} in Script, which is then a constant that refers to the i-th as $FLOWRUN_Vi.
 	Values []Expr `json:"values,omitempty"`
 	Stdin  *Expr  `json:"stdin,omitempty"` // a text; nil: the null device
+	// OutputFile tells that what the program writes to the file $FLOWRUN_OUTPUT becomes the output, in place of what Parse makes.
+	OutputFile bool `json:"output_file,omitempty"`
 }
 
 // AgentTask hands a task to an agent.
@@ -322,10 +324,11 @@ type Agent struct {
 	Type         AgentType        `json:"type"`
 	Command      *Expr            `json:"command,omitempty"` // exec: a list of strings
 	Run          *Expr            `json:"run,omitempty"`     // shell: a script
+	Values       []Expr           `json:"values,omitempty"`  // what stands in ${} in it, as in Run.Values
 	Shell        string           `json:"shell,omitempty"`
 	Dir          *Expr            `json:"dir,omitempty"`
 	Env          map[string]*Expr `json:"env,omitempty"`
-	PassEnv      []string         `json:"pass_env,omitempty"`
+	PassEnv      []string         `json:"pass_env,omitzero"`
 	Input        string           `json:"input,omitempty"`         // "json" (default) or "text"
 	OutputFormat string           `json:"output_format,omitempty"` // "json" (default) or "text"
 	URL          *Expr            `json:"url,omitempty"`           // http
@@ -359,7 +362,7 @@ type Gate struct {
 	Message *Expr            `json:"message,omitempty"`
 	// Schema is a JSON Schema (a value, or its text) that result.output must fit.
 	Schema  *Expr    `json:"schema,omitempty"`
-	PassEnv []string `json:"pass_env,omitempty"`
+	PassEnv []string `json:"pass_env,omitzero"`
 	OnFail  string   `json:"on_fail,omitempty"` // "fail" (default), "retry" (what it says becomes feedback) or "warn"
 }
 

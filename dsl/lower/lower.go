@@ -62,7 +62,7 @@ func variable(v *check.Decl) ir.Variable {
 
 func agent(b *check.Block) ir.Agent {
 	return ir.Agent{
-		Name: b.Name, Type: ir.AgentType(b.Text("type")), Command: b.Expr("command"), Run: b.Expr("run"), Shell: b.Text("shell"),
+		Name: b.Name, Type: ir.AgentType(b.Text("type")), Command: b.Expr("command"), Run: b.Expr("run"), Values: values(b), Shell: b.Text("shell"),
 		Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Input: b.Text("input"), OutputFormat: b.Text("output_format"),
 		URL: b.Expr("url"), Method: b.Text("method"), Headers: b.Expr("headers"),
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Retry: retry(b), Output: typ(b, "output"),
@@ -74,7 +74,7 @@ func gate(b *check.Block, name, shell string) ir.Gate {
 		shell = s
 	}
 	out := ir.Gate{Name: name, Check: b.Expr("check"), Dir: b.Expr("dir"), Env: env(b), Timeout: b.Expr("timeout"),
-		Message: b.Expr("message"), OnFail: b.Text("on_fail"), Schema: b.Expr("schema")}
+		Message: b.Expr("message"), OnFail: b.Text("on_fail"), Schema: b.Expr("schema"), PassEnv: passEnv(b)}
 	if a := b.Attrs["run"]; a != nil {
 		out.Run = run(a, shell, "")
 	}
@@ -83,9 +83,17 @@ func gate(b *check.Block, name, shell string) ir.Gate {
 
 func run(a *check.Attr, shell, parse string) *ir.Run {
 	if a.Script {
-		return &ir.Run{Script: a.Expr, Shell: shell, Parse: ir.Parse(parse)}
+		return &ir.Run{Script: a.Expr, Values: a.Values, Shell: shell, Parse: ir.Parse(parse)}
 	}
 	return &ir.Run{Argv: a.Expr, Parse: ir.Parse(parse)}
+}
+
+// values are those of the script of a block.
+func values(b *check.Block) []ir.Expr {
+	if a := b.Attrs["run"]; a != nil {
+		return a.Values
+	}
+	return nil
 }
 
 func retry(b *check.Block) *ir.Retry {
@@ -109,7 +117,7 @@ func passEnv(b *check.Block) []string {
 	if a == nil {
 		return nil
 	}
-	out := append([]string(nil), a.Strings...)
+	out := append([]string{}, a.Strings...) // an empty list is one, too: it inherits nothing
 	sort.Strings(out)
 	return out
 }

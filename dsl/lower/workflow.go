@@ -23,7 +23,7 @@ type inherited struct {
 func (l *workflow) lower() ir.Workflow {
 	w := l.src
 	out := ir.Workflow{Name: w.Name, Description: w.Text("description"), MaxConcurrency: w.Expr("max_concurrency"),
-		Timeout: w.Expr("timeout"), Retry: retry(w.Block), Env: env(w.Block), Dir: w.Expr("dir")}
+		Timeout: w.Expr("timeout"), Retry: retry(w.Block), Env: env(w.Block), PassEnv: passEnv(w.Block), Dir: w.Expr("dir")}
 	if a := w.Attrs["default"]; a != nil {
 		out.Default = a.Flag
 	}
@@ -65,7 +65,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	}
 	out := ir.Node{Name: n.Name, Kind: ir.NodeKind(n.Schema.Kind), Needs: n.Needs, Observes: n.Observes, When: n.Expr("when"),
 		ForEach: n.Expr("for_each"), MaxConcurrency: n.Expr("max_concurrency"), Timeout: n.Expr("timeout"), Output: typ(n.Block, "output"),
-		Env: env(n.Block), Dir: n.Expr("dir"), TriggerRule: ir.TriggerRule(n.Text("trigger_rule")), Join: join(n), Losers: n.Text("losers"),
+		Env: env(n.Block), PassEnv: passEnv(n.Block), Dir: n.Expr("dir"), TriggerRule: ir.TriggerRule(n.Text("trigger_rule")), Join: join(n), Losers: n.Text("losers"),
 		OnError: n.Text("on_error"), OnLost: n.Text("on_lost"), Priority: n.Expr("priority"), Repeat: repeat(n), Require: requires(n.Block),
 		Case: n.Case}
 	if b := n.Inner("deadline"); b != nil {
@@ -92,6 +92,7 @@ func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
 	switch {
 	case n.Attrs["run"] != nil:
 		out.Run = run(n.Attrs["run"], own.shell, n.Text("parse"))
+		out.Run.Stdin, out.Run.OutputFile = n.Expr("stdin"), n.WritesOutput()
 	case n.Attrs["agent"] != nil:
 		out.Fallback = names(n.Attrs["fallback"])
 		out.Agent = &ir.AgentTask{Agent: n.Attrs["agent"].Names[0].Name, Task: n.Expr("task"), With: n.Expr("with")}

@@ -61,7 +61,7 @@ func TestMeant(t *testing.T) {
 func TestCodes(t *testing.T) {
 	used := map[string]bool{}
 	code := regexp.MustCompile(`"(F0[0-2]\d\d)"`)
-	for _, dir := range []string{"../syntax", "../check", ".."} {
+	for _, dir := range []string{"../syntax", "../check", "../shell", ".."} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

@@ -30,6 +30,7 @@ var (
 	prio = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20)."}
 	back = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Doc: "Agents that are asked, in this order, when the retries of the step's agent are used up."}
 	env  = Attr{Name: "env", Kind: Env, Doc: "Environment variables; the nearest block that sets a name wins."}
+	pass = Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that programs are given though they look secret, such as *TOKEN* and *_KEY; the nearest list wins."}
 	dir  = Attr{Name: "dir", Kind: Value, Want: value.StringType, Default: "the program's folder", Doc: "Working folder, relative to the program's folder."}
 	sh   = Attr{Name: "shell", Kind: Word, Words: []string{"sh", "bash"}, Default: `"sh"`, Doc: "Shell for scripts: sh -e, or bash -eo pipefail."}
 	desc = Attr{Name: "description", Kind: Text, Doc: "What it is for, in a sentence."}

@@ -23,8 +23,7 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "progress", Kind: Value, Want: value.List(value.NumberType), Default: "none", Doc: "Percentages of that time at which the run says that the node still runs."})},
 	"compensate": {Doc: "Undoes what a step did, where the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script; it is run once."},
-		dir, env, sh,
-		Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that the program is given besides what it gets anyway."},
+		dir, env, pass, sh,
 		Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for it."})},
 	"finally": {Doc: "Nodes that run at the end of a run, whatever happened, one after the other.", Once: true, Blocks: innerNodes, Attrs: attrs(
 		Attr{Name: "timeout", Kind: Duration, Default: `"5m"`, Doc: "Longest time for all of it."})},

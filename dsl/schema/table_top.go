@@ -15,12 +15,12 @@ var topBlocks = map[string]*Block{
 		Attrs: attrs(
 			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, a URL that the same request is sent to, or nothing at all (returns what it was given)."},
 			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of an exec agent."},
-			Attr{Name: "run", Kind: Value, Want: value.StringType, Doc: "Script of a shell agent."},
+			Attr{Name: "run", Kind: Command, Doc: "Script of a shell agent."},
 			Attr{Name: "url", Kind: Value, Want: value.StringType, Doc: "Address of an http agent."},
 			Attr{Name: "method", Kind: Word, Words: []string{"POST", "PUT", "PATCH"}, Default: `"POST"`, Doc: "Method of the requests to an http agent."},
 			Attr{Name: "headers", Kind: Value, Want: value.AnyType, Doc: "An object of header fields of the requests to an http agent."},
 			sh, dir, env,
-			Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that the agent is given."},
+			Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that the agent is given; the nearest list wins."},
 			Attr{Name: "input", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "What the agent reads on standard input: a JSON request, or the task as plain text."},
 			Attr{Name: "output_format", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "What the agent writes: JSON lines, or plain text."},
 			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks the agent does at once."},
@@ -36,7 +36,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "schema", Kind: Value, Want: value.AnyType, Doc: "A JSON Schema, as a value or as its text, that the output must fit."},
 			Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "What to say when the gate does not pass."},
 			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "retry", "warn"}, Default: `"fail"`, Doc: "What a verdict of no does: fails the attempt, makes another one that can read it as feedback, or is told only."},
-			dir, env, sh, time, later("retry"))},
+			dir, env, pass, sh, time, later("retry"))},
 
 	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",
 		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "validation"}, innerNodes),
@@ -44,7 +44,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},
 			Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for a whole run."},
-			env, dir, sh, later("escalate", "quota"))},
+			env, pass, dir, sh, later("escalate", "quota"))},
 	"output": {Label: "name", Doc: "A result of the workflow, computed at its end.",
 		Attrs: attrs(Attr{Name: "value", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is."}, desc, later("sensitive"))},
 }

@@ -38,8 +38,6 @@ var (
 		"$'…' and $\"…\" are read for escapes or translated. End the quotes before the value:  $'…'{value}$'…'."}
 	banQuotedHeredoc = &ban{"F0235", "A value in a here-document whose word is in quotes",
 		"With quotes around the word, the shell leaves the document as it is. Take the quotes away, and put a backslash before each $ and ` that is meant literally; or give the text over as  stdin = … and leave the here-document out."}
-	banDelimiter = &ban{"F0236", "A value as the word that ends a here-document",
-		"The word is read before the script runs. Write it out:  <<EOF."}
 	banPattern = &ban{"F0237", "A value in a pattern",
 		"As data it would match nothing but itself, and as a pattern it would be more than data. Compare with  [ \"$x\" = {value} ], or let flowrun match:  regexall(PATTERN, {expr})."}
 	banDescriptor = &ban{"F0243", "A value as the number of an open file",

@@ -148,7 +148,7 @@ func (s *scan) redirect(r *syntax.Redirect, w where, reads *ban) {
 	in := w.fresh()
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		s.word(r.Word, in.but(banDelimiter))
+		s.word(r.Word, in.but(banPlace))
 		if r.Hdoc == nil {
 			return
 		}

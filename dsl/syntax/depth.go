@@ -108,6 +108,11 @@ func (s *scanner) text() {
 // unclosed reports a string that does not end on its line; where an interpolation in it swallowed the quote, that one.
 func (s *scanner) unclosed() {
 	at := s.top().from
+	if i := bytes.Index(s.src[at:s.i], []byte("${#")); i > 0 && s.src[at+i-1] != '$' {
+		s.fail(at+i, len("${#"), "F0034", "A comment behind ${",
+			"Inside ${ } a # begins a comment, which takes the rest of the line. For the length of a variable of the shell write $${#NAME}.")
+		return
+	}
 	if n := len(s.stack); n > 2 && s.stack[n-2].kind == 'T' && s.stack[n-3].kind == '"' {
 		s.fail(s.stack[n-2].from, 2, "F0034", "Missing } after ${",
 			"The expression that begins with ${ ends with }. Where the two characters are meant as text, write $${.")

@@ -122,7 +122,8 @@ type AttemptFinished struct {
 	// StdoutLog and StderrLog name the files that hold the whole text, relative to the store, if it went beyond the bound.
 	StdoutLog string `json:"stdout_log,omitempty"`
 	StderrLog string `json:"stderr_log,omitempty"`
-	// Output is an agent's result. A run step's output is parsed from Stdout by the machine.
+	// Output is an agent's result, or what a run step wrote to $FLOWRUN_OUTPUT; else the output of a run step is parsed from
+	// Stdout by the machine.
 	Output value.Value `json:"output,omitempty"`
 	// Error is set for every outcome but OK.
 	Error *Error `json:"error,omitempty"`
@@ -140,7 +141,7 @@ const (
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.
 type Error struct {
 	Kind       string  `json:"kind"`
-	Reason     string  `json:"reason,omitempty"` // a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type, output_too_large, bad_json, agent, poison, child, limit, require, deadline, join, fail, http
+	Reason     string  `json:"reason,omitempty"` // a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type, output_too_large, bad_json, bad_output, agent, poison, child, limit, require, deadline, join, fail, http
 	Message    string  `json:"message"`
 	Status     int     `json:"status,omitempty"` // of HTTP
 	ExitCode   int     `json:"exit_code"`

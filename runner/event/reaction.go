@@ -81,6 +81,13 @@ type Attempt struct {
 	Script string   `json:"script,omitempty"` // a script for Shell
 	Shell  string   `json:"shell,omitempty"`  // "" = sh -e
 	Parse  string   `json:"parse,omitempty"`  // ir.Parse; "none" needs no whole output
+	// Values are those of the script, the i-th for $FLOWRUN_Vi. Stdin is what the program reads; nil is the null device.
+	Values []string `json:"values,omitempty"`
+	Stdin  *string  `json:"stdin,omitempty"`
+	// PassEnv names variables of the driver's environment that are given though they look secret. An agent has its own.
+	PassEnv []string `json:"pass_env,omitempty"`
+	// OutputFile asks for a file $FLOWRUN_OUTPUT; what is written to it is the answer's Output.
+	OutputFile bool `json:"output_file,omitempty"`
 
 	Agent *AgentRequest `json:"agent,omitempty"`
 	HTTP  *HTTPRequest  `json:"http,omitempty"`

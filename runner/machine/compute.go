@@ -112,8 +112,8 @@ func sized(v value.Value) error {
 
 // output makes a node's output of what its attempt brought.
 func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *event.Error) {
-	if n.Run == nil {
-		return f.Output, nil
+	if n.Run == nil || f.Output != nil {
+		return f.Output, nil // an agent's, or what was written to $FLOWRUN_OUTPUT
 	}
 	switch n.Run.Parse {
 	case ir.ParseNone:

@@ -30,9 +30,15 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 		if g.Dir != nil {
 			dirs = []*ir.Expr{g.Dir}
 		}
-		return a, m.fill(a, sc, []map[string]*ir.Expr{g.Env}, dirs, g.Run, g.Timeout)
+		if a.PassEnv = g.PassEnv; g.PassEnv == nil {
+			a.PassEnv = m.passEnv(w.ref)
+		}
+		return a, m.fill(a, sc, append(m.envs(w.ref), g.Env), dirs, g.Run, g.Timeout)
 	}
 	a.Key = m.key(w.ref)
+	if n.Run != nil {
+		a.PassEnv = m.passEnv(w.ref)
+	}
 	g, timeout := m.agent(w.ref), n.Timeout
 	if timeout == nil && g != nil {
 		timeout = g.Timeout
@@ -96,9 +102,18 @@ func (m *Machine) generation(d *detail) int {
 }
 
 func (m *Machine) program(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
-	a.Shell, a.Parse = run.Shell, string(run.Parse)
+	a.Shell, a.Parse, a.OutputFile = run.Shell, string(run.Parse), run.OutputFile
+	if run.Stdin != nil {
+		text, err := m.text(run.Stdin, sc)
+		if err != nil {
+			return "stdin", err
+		}
+		a.Stdin = &text
+	}
 	if run.Script != nil {
-		a.Script, err = m.text(run.Script, sc)
+		if a.Script, err = m.text(run.Script, sc); err == nil {
+			a.Values, err = m.values(run.Values, sc)
+		}
 		return "run", err
 	}
 	v, err := m.eval.Eval(run.Argv, sc)
@@ -127,7 +142,7 @@ func arguments(v value.Value) ([]string, error) {
 }
 
 func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (place string, err error) {
-	q := &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: g.PassEnv, Input: g.Input, OutputFormat: g.OutputFormat,
+	q := &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: m.feedback(sc.ref)}
 	a.Agent, a.Shell = q, g.Shell
 	if g.Command != nil {
@@ -140,7 +155,10 @@ func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (
 		}
 	}
 	if g.Run != nil {
-		if a.Script, err = m.text(g.Run, sc); err != nil {
+		if a.Script, err = m.text(g.Run, sc); err == nil {
+			a.Values, err = m.values(g.Values, sc)
+		}
+		if err != nil {
 			return fmt.Sprintf("run of agent %q", g.Name), err
 		}
 	}
@@ -179,6 +197,23 @@ func (m *Machine) envs(r ref) []map[string]*ir.Expr {
 	list = append(list, m.graph.Workflow.Env)
 	slices.Reverse(list)
 	return list
+}
+
+// passEnv is the nearest list of names of the caller's environment: the step's, the agent's, that of a group, the workflow's.
+func (m *Machine) passEnv(r ref) []string {
+	n := m.node(r)
+	if n.PassEnv != nil {
+		return n.PassEnv
+	}
+	if g := m.agent(r); g != nil && g.PassEnv != nil {
+		return g.PassEnv
+	}
+	for up := n.Parent; up != plan.None; up = m.graph.Nodes[up].Parent {
+		if list := m.graph.Nodes[up].PassEnv; list != nil {
+			return list
+		}
+	}
+	return m.graph.Workflow.PassEnv
 }
 
 func (m *Machine) env(layers []map[string]*ir.Expr, sc *scope) (map[string]string, error) {

@@ -52,6 +52,9 @@ func (m *Machine) undoing(r ref) (*event.Attempt, *event.Error) {
 		Workflow: m.run.Workflow, Base: m.run.Env, Key: m.key(r, "compensate")}
 	sc := m.scope(r)
 	sc.mode = ended
+	if a.PassEnv = c.PassEnv; c.PassEnv == nil {
+		a.PassEnv = m.passEnv(r)
+	}
 	env, dirs := append(m.envs(r), c.Env), append([]*ir.Expr{c.Dir}, m.dirs(r)...)
 	return a, m.fill(a, sc, env, dirs, &c.Run, c.Timeout)
 }

@@ -127,6 +127,16 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		executor.Fail(&ans, err)
 		return ans
 	}
+	file := ""
+	if a.OutputFile {
+		var makeErr error
+		if file, makeErr = x.makeOutput(a); makeErr != nil {
+			executor.Fail(&ans, notReady(prog, makeErr))
+			return ans
+		}
+		defer os.Remove(file)
+		prog.env = set(prog.env, "FLOWRUN_OUTPUT", file)
+	}
 	out := x.newCapture(a, "stdout")
 	errs := x.newCapture(a, "stderr")
 	defer out.close()
@@ -158,6 +168,9 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		judgeAgent(a, &ans, e, &out, said)
 	} else {
 		judge(a, &ans, e, &out)
+		if file != "" && ans.Outcome == event.OK {
+			takeOutput(&ans, file)
+		}
 	}
 	ans.StdoutLog = out.logName()
 	return ans

@@ -12,8 +12,8 @@ import (
 
 // environ makes the environments of children.
 //
-// A run step or a gate inherits the driver's environment without the names that look secret; an agent inherits nothing
-// but the names that its pass_env lists. Over that lies the run's recorded allow-list, then what the file says, then
+// A run step or a gate inherits the driver's environment without the names that look secret, but with those that its pass_env
+// lists; an agent inherits nothing but the latter. Over that lies the run's recorded allow-list, then what the file says, then
 // FLOWRUN_RUN, FLOWRUN_WORKFLOW, FLOWRUN_STEP (the instance's path), FLOWRUN_ATTEMPT and FLOWRUN_IDEMPOTENCY_KEY.
 type environ struct {
 	all  map[string]string // the driver's
@@ -36,12 +36,20 @@ func newEnviron(list []string) environ {
 		if !ok || name == "" {
 			continue
 		}
+		if leftover(name) {
+			continue
+		}
 		e.all[name] = v
 		if !secret(name) {
 			e.open[name] = v
 		}
 	}
 	return e
+}
+
+// leftover tells whether a name is one that an attempt of another flowrun was given, for itself.
+func leftover(name string) bool {
+	return name == "FLOWRUN_OUTPUT" || name == "FLOWRUN_TASK" || strings.HasPrefix(name, "FLOWRUN_V") && strings.Trim(name[len("FLOWRUN_V"):], "0123456789") == ""
 }
 
 // secret tells whether a name looks like that of a secret.
@@ -65,11 +73,9 @@ func (e *environ) of(a *event.Attempt) []string {
 	out := make([]string, len(base), len(base)+len(a.Env)+8)
 	copy(out, base)
 	if a.Agent != nil {
-		for _, name := range a.Agent.PassEnv {
-			if v, ok := e.all[name]; ok {
-				out = set(out, name, v)
-			}
-		}
+		out = e.pass(out, a.Agent.PassEnv)
+	} else {
+		out = e.pass(out, a.PassEnv)
 	}
 	for _, name := range names(a.Env) {
 		out = set(out, name, a.Env[name])
@@ -79,6 +85,16 @@ func (e *environ) of(a *event.Attempt) []string {
 	out = set(out, "FLOWRUN_STEP", a.Node)
 	out = set(out, "FLOWRUN_ATTEMPT", strconv.Itoa(a.Attempt))
 	return set(out, "FLOWRUN_IDEMPOTENCY_KEY", a.Key)
+}
+
+// pass adds what the driver has of some names.
+func (e *environ) pass(list, names []string) []string {
+	for _, name := range names {
+		if v, ok := e.all[name]; ok {
+			list = set(list, name, v)
+		}
+	}
+	return list
 }
 
 func (e *environ) layers(base map[string]string) *layers {

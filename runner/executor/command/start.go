@@ -35,8 +35,15 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	if a.Agent != nil {
 		p.stdin = protocol.Request(a)
 		if a.Agent.Type == string(ir.AgentShell) {
-			p.env = append(p.env, "FLOWRUN_TASK="+a.Agent.Task)
+			if err := p.task(a); err != nil {
+				return nil, err
+			}
 		}
+	} else if a.Stdin != nil {
+		p.stdin = []byte(*a.Stdin)
+	}
+	for i, v := range a.Values {
+		p.env = set(p.env, fmt.Sprintf("FLOWRUN_V%d", i), v)
 	}
 	if flaw := p.flaw(a.Env); flaw != "" {
 		return nil, &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1, Message: p.name() + " cannot start: " + flaw}
@@ -55,6 +62,23 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	}
 	p.path = found
 	return p, nil
+}
+
+// taskMax is how long a task can be to stand in the environment: Linux takes 128 KiB in one string.
+const taskMax = 100 << 10
+
+// task gives the script of an agent its task as $FLOWRUN_TASK. A longer one stands in the request on its standard input alone.
+func (p *program) task(a *event.Attempt) *event.Error {
+	if len(a.Agent.Task) <= taskMax {
+		p.env = append(p.env, "FLOWRUN_TASK="+a.Agent.Task)
+		return nil
+	}
+	if !strings.Contains(a.Script, "FLOWRUN_TASK") {
+		return nil
+	}
+	return &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1, Message: fmt.Sprintf(
+		"the task has %d bytes, and $FLOWRUN_TASK can hold %d: the script finds it on its standard input, in the member task of the request, or by itself with input = \"text\"",
+		len(a.Agent.Task), taskMax)}
 }
 
 // shell gives the program and the arguments that run a script; $0 in it is "flowrun". A script needs no PATH for sh itself;

@@ -1,7 +1,7 @@
 variable "x" { default = "a" }
 agent "a" {
   type = "shell"
-  run  = "echo ${var.x}"
+  run  = ["echo", var.x]
 }
 workflow "w" {
   step "a" {

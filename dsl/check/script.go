@@ -1,0 +1,149 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/shell"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// outputFile is the environment variable that names the file for a step's output.
+const outputFile = "FLOWRUN_OUTPUT"
+
+// computed tells whether a template holds more than text.
+func computed(t *hclsyntax.TemplateExpr) bool {
+	for _, p := range t.Parts {
+		if _, ok := p.(*hclsyntax.LiteralValueExpr); !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// script checks a script with values in it. They become data: the script that is run refers to them in its environment.
+func (c *checker) script(a *Attr, whole hclsyntax.Expression, parts []hclsyntax.Expression, env *expr.Env) (list diag.List) {
+	f := a.Src.File
+	quoted := strings.HasPrefix(f.Text(whole), `"`)
+	var pieces []shell.Part
+	var values []ir.Expr
+	for _, p := range parts {
+		if l, ok := p.(*hclsyntax.LiteralValueExpr); ok && l.Val.Type() == cty.String && l.Val.IsWhollyKnown() && !l.Val.IsNull() && len(parts) > 1 {
+			text := l.Val.AsString()
+			pieces = append(pieces, shell.Part{Text: text, From: expr.Offsets(text, l.Range(), f.Src, quoted)})
+			continue
+		}
+		e, found := c.inScript(a, p, env)
+		list = append(list, found...)
+		if e == nil {
+			e = ir.Lit("", value.StringType)
+		}
+		values = append(values, *e)
+		pieces = append(pieces, shell.Part{Value: true, Text: f.Text(p), Range: syntax.Range(p.Range())})
+	}
+	dialect := shell.POSIX
+	if a.shell == "bash" {
+		dialect = shell.Bash
+	}
+	text, found := shell.Rewrite(pieces, dialect, f.Range)
+	for _, d := range found {
+		if !has(list, d.Subject) { // one thing at a time about a value
+			list = append(list, d)
+		}
+	}
+	if list = append(list, noOutput(a)...); list.HasErrors() {
+		return list
+	}
+	a.Script, a.Expr, a.Values = true, ir.Lit(text, value.StringType), values
+	return list
+}
+
+func has(list diag.List, at diag.Range) bool {
+	for i := range list {
+		if list[i].Subject == at {
+			return true
+		}
+	}
+	return false
+}
+
+var shellName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+
+// inScript checks one value in a script: it becomes text.
+func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.Expr, diag.List) {
+	text, at := a.Src.File.Text(p), syntax.Range(p.Range())
+	switch {
+	case shellName.MatchString(text):
+		return nil, diag.List{{Code: "F0210", Subject: at, Summary: fmt.Sprintf("${%s} is read by flowrun, not by the shell", text),
+			Detail: fmt.Sprintf("For the shell's own variable write $%s, or $${%s}.", text, text)}}
+	case strings.HasPrefix(text, "%{"):
+		return nil, diag.List{{Code: "F0251", Subject: at, Summary: "A %{ } in a script",
+			Detail: "What it makes would be a part of the script. Choose a value,  ${input.debug ? \"--verbose\" : \"--quiet\"}, or let the shell choose:  if [ ${input.debug} = true ]; then … fi. Where the two characters are the shell's, write %%{."}}
+	}
+	e, list := expr.Value(p, a.Src.File.Src, env)
+	if e == nil || list.HasErrors() {
+		return nil, list
+	}
+	if e.Type.Nullable && !e.Type.IsAny() && e.Kind != ir.Const {
+		return nil, append(list, diag.Diagnostic{Code: "F0307", Subject: at, Summary: fmt.Sprintf("%.60s can be null, and a script needs text", text),
+			Detail: fmt.Sprintf("What it reads may be left out or skipped. Say what else to take, coalesce(%.60s, \"\"), or test it before (%.60s == null ? … : …).", text, text)})
+	}
+	return e, append(list, textual(e, "A value in a script", at)...)
+}
+
+// shells says which shell the scripts of a node are for: the nearest that says so.
+func (n *Node) shells(w *Workflow) {
+	n.shell = w.Text("shell")
+	if n.Parent != nil {
+		n.shell = n.Parent.shell
+	}
+	n.shell = commands(n.Block, n.shell)
+}
+
+// commands notes the shell and the block of the commands of a block and of those in it that are no nodes.
+func commands(b *Block, shell string) string {
+	if s := b.Text("shell"); s != "" {
+		shell = s
+	}
+	if a := b.attr("run"); a != nil {
+		a.shell, a.of = shell, b.Schema.Kind
+	}
+	for _, i := range b.Blocks {
+		if !isNode(i) {
+			commands(i, shell)
+		}
+	}
+	return shell
+}
+
+// WritesOutput tells whether a step's program may write its output to the file $FLOWRUN_OUTPUT: it may if run names the
+// file, be it in a comment. So the type of what a step prints stays known where no file is meant.
+func (n *Node) WritesOutput() bool {
+	a := n.attr("run")
+	return a != nil && bytes.Contains(a.Src.Bytes(), []byte(outputFile))
+}
+
+// noOutput refuses the file where there is no output.
+func noOutput(a *Attr) diag.List {
+	if a.of == "step" || !bytes.Contains(a.Src.Bytes(), []byte(outputFile)) {
+		return nil
+	}
+	how := "A gate passes by ending with 0. What a later step needs is written by a step."
+	switch a.of {
+	case "agent":
+		how = "What an agent prints is its output, as output_format says."
+	case "compensate":
+		how = "What a compensation prints is in its log."
+	}
+	return diag.List{{Code: "F0252", Subject: a.span(), Summary: fmt.Sprintf("$%s in the run of a block %s", outputFile, a.of),
+		Detail: "The file takes the output of a step. " + how}}
+}

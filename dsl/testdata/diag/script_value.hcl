@@ -1,4 +1,0 @@
-workflow "w" {
-  input "title" { type = string }
-  step "a" { run = "echo ${input.title} done" }
-}

@@ -1,0 +1,6 @@
+workflow "w" {
+  input "x" { type = number }
+  step "a" {
+    run = "echo $((${input.x} + 1))"
+  }
+}

@@ -1,0 +1,71 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
+)
+
+// makeOutput makes the empty file $FLOWRUN_OUTPUT, readable by the owner alone, beside the run's logs.
+func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
+	dir := ""
+	if x.opt.LogDir != "" {
+		dir = filepath.Join(x.opt.LogDir, safe(a.Run))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", err
+		}
+	}
+	f, err := os.CreateTemp(dir, "output-*")
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// takeOutput makes the answer's output of what the file holds; one that holds nothing leaves it to the standard output.
+func takeOutput(ans *event.AttemptFinished, name string) {
+	text, size, err := readOutput(name)
+	switch {
+	case err != nil:
+		executor.Fail(ans, badOutput(fmt.Errorf("$FLOWRUN_OUTPUT cannot be read: %w", err)))
+		return
+	case size > executor.MaxOutput:
+		executor.Fail(ans, executor.TooLarge("the file $FLOWRUN_OUTPUT", size))
+		return
+	}
+	out, err := protocol.OutputFile(executor.Valid(text))
+	switch {
+	case err != nil:
+		executor.Fail(ans, badOutput(err))
+	case out != nil:
+		ans.Output = out
+	}
+}
+
+// readOutput reads at most MaxOutput bytes of a file. Whatever a program has put in its place, this does not wait.
+func readOutput(name string) (text []byte, size int64, err error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("it is no file any more")
+	}
+	text, err = io.ReadAll(io.LimitReader(f, executor.MaxOutput+1))
+	return text, max(st.Size(), int64(len(text))), err
+}
+
+func badOutput(err error) *event.Error {
+	return &event.Error{Kind: event.Blocking, Reason: "bad_output", ExitCode: -1, Message: err.Error()}
+}
