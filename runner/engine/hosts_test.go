@@ -84,9 +84,6 @@ func load(t *testing.T, file string) program {
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
-	for i := range p.IR.Agents { // a null agent is answered where it stands, and could not be cancelled
-		p.IR.Agents[i].Type, p.IR.Agents[i].Command = ir.AgentExec, ir.Lit([]any{"agent"}, value.List(value.StringType))
-	}
 	return program{p.IR, strings.Contains(string(text), "\n# races\n")}
 }
 

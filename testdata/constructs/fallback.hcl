@@ -1,10 +1,17 @@
 # Another agent is asked once the first has used up its attempts.
 agent "first" {
-  type = "null"
-  retry { max_attempts = 2 }
+  type    = "exec"
+  command = ["agent"]
+  retry {
+    max_attempts = 2
+    base_delay   = "100ms"
+  }
 }
 
-agent "second" { type = "null" }
+agent "second" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "helped" {
   step "task" {

@@ -1,5 +1,8 @@
 # A gate's verdict goes back to the agent as feedback.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 gate "long_enough" {
   check   = "result.output.attempt >= 3"

@@ -1,6 +1,9 @@
 # A join may be a condition over what has ended.
 # races
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "sample" {
   step "probe" {

@@ -1,6 +1,9 @@
 # Two successes are enough; the third is cancelled.
 # races
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "quorum" {
   parallel "votes" {

@@ -1,6 +1,9 @@
 # A join that cannot be met any more fails at once, and the rest is cancelled.
 # races
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "quorum" {
   parallel "votes" {

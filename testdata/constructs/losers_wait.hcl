@@ -1,6 +1,9 @@
 # The first success decides, and the rest is waited for.
 # races
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "race" {
   parallel "mirrors" {

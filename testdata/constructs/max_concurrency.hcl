@@ -1,5 +1,8 @@
 # Bounds at each level: the run, a group, a for_each.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "bounded" {
   max_concurrency = 3

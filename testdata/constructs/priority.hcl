@@ -1,5 +1,8 @@
 # What is more important gets the slot first.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "queue" {
   max_concurrency = 1

@@ -4,7 +4,7 @@ workflow "patient" {
     run = ["flaky", "4"]
     retry {
       max_attempts = 5
-      base_delay   = "1s"
+      base_delay   = "100ms"
       jitter       = "none"
     }
   }

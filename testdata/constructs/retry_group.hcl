@@ -3,6 +3,7 @@ workflow "stubborn" {
   parallel "all" {
     retry {
       max_attempts = 3
+      base_delay   = "100ms"
       jitter       = "none"
     }
 

@@ -2,15 +2,16 @@
 workflow "late" {
   step "attempt" {
     run     = ["sleep", "60"]
-    timeout = "1s"
+    timeout = "300ms"
     retry {
       max_attempts = 2
+      base_delay   = "100ms"
       jitter       = "none"
     }
   }
 
   sequence "group" {
-    timeout = "6s"
+    timeout = "2s"
     step "a" { run = ["sleep", "60"] }
     step "b" { run = ["say", "never"] }
   }

@@ -1,5 +1,8 @@
 # 1, sequence: an activity begins when the one before it has ended.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "order" {
   sequence "steps" {

@@ -1,5 +1,8 @@
 # 2, parallel split: after one activity several begin at once.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "split" {
   step "receive" {

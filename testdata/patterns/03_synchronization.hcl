@@ -1,5 +1,8 @@
 # 3, synchronization: an activity begins when several branches have ended.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "join" {
   parallel "prepare" {

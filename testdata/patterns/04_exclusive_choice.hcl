@@ -1,5 +1,8 @@
 # 4, exclusive choice: one of several branches is taken, by what is known then.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "choice" {
   step "weigh" { value = { kilos = 12 } }

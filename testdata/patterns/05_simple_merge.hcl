@@ -1,5 +1,8 @@
 # 5, simple merge: alternative branches come together without waiting for each other; what follows begins once.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "merge" {
   switch "pay" {

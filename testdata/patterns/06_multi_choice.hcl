@@ -1,5 +1,8 @@
 # 6, multi-choice: of several branches those are taken whose conditions hold, here two of three.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "call-out" {
   step "report" { value = { fire = true, injured = true, spill = false } }

@@ -1,5 +1,8 @@
 # 7, structured synchronizing merge: what follows a multi-choice waits for the branches that were taken, and for no other.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "call-out" {
   step "report" { value = { fire = true, injured = false } }

@@ -1,5 +1,8 @@
 # 8, multi-merge: branches come together without waiting for each other, and what follows is done once for each of them.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "inspect" {
   sequence "part" {

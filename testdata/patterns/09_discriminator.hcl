@@ -1,5 +1,8 @@
 # 9, structured discriminator: what follows begins when the first branch has ended; the others end in peace and count for nothing.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "triage" {
   parallel "check" {

@@ -1,5 +1,8 @@
 # 11, implicit termination: the run ends when nothing is left to do; no node is marked as the last.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "loose-ends" {
   step "left" {

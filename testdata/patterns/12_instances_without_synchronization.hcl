@@ -1,5 +1,8 @@
 # 12, multiple instances without synchronization: instances are made, and what follows does not wait for them.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "fines" {
   step "list" { value = ["a", "b"] }

@@ -1,5 +1,8 @@
 # 13, multiple instances known by design: three are written down; what follows waits for all of them.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "sign" {
   step "director" {

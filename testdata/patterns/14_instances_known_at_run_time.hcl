@@ -1,5 +1,8 @@
 # 14, multiple instances known at run time: how many is known when they are made, and not before the run.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "review" {
   step "reviewers" {

@@ -1,5 +1,8 @@
 # 16, deferred choice: the world decides which branch is taken, by what comes first; the other is withdrawn.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "answer" {
   parallel "first" {

@@ -1,5 +1,8 @@
 # 17, interleaved parallel routing: activities in any order that their dependencies allow, and never two at once.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "examine" {
   parallel "patient" {

@@ -1,5 +1,8 @@
 # 18, milestone: an activity is possible once a point is reached, and only as long as the next one is not.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "change" {
   step "ordered" {

@@ -1,5 +1,8 @@
 # 19, cancel task: one activity is withdrawn while it runs, and the run goes on.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "assess" {
   parallel "assessment" {

@@ -1,5 +1,8 @@
 # 20, cancel case: the whole run is ended early; all that is under way is withdrawn, and what must be done last is done.
-agent "worker" { type = "null" }
+agent "worker" {
+  type    = "exec"
+  command = ["agent"]
+}
 
 workflow "application" {
   step "examine" {

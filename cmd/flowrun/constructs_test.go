@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestConstructs runs each control-flow pattern and the file of each construct with the real command and real processes.
+// Every node must end as it does in virtual time: that stands in the golden file beside it.
+func TestConstructs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits some seconds")
+	}
+	bin := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"flowrun", "agent", "say", "exit", "flaky"} {
+		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environ := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "FLOWRUN_STORE=")
+	var files []string
+	for _, folder := range []string{"patterns", "constructs"} {
+		found, err := filepath.Glob("../../testdata/" + folder + "/*.hcl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".hcl")
+		if name == "http" {
+			continue // its server is a story of its own
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden, err := os.ReadFile(strings.TrimSuffix(f, ".hcl") + ".golden")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, want, _ := strings.Cut(string(golden), "----\n")
+			dir := t.TempDir()
+			source, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "flow.hcl"), source, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			flowrun := func(words ...string) []byte {
+				c := exec.Command(filepath.Join(bin, "flowrun"), words...)
+				c.Dir, c.Env, c.Stderr = dir, environ, new(strings.Builder)
+				out, err := c.Output()
+				if c.ProcessState == nil || c.ProcessState.ExitCode() > 1 && c.ProcessState.ExitCode() != 5 {
+					t.Fatalf("flowrun %q: %v\n%s%s", words, err, out, c.Stderr)
+				}
+				return out
+			}
+			flowrun("apply", "flow.hcl")
+			if got, want := ended(t, flowrun("runs", "show", "flow.hcl", "--json")), statuses(want); !slices.Equal(got, want) {
+				t.Errorf("it ends otherwise (-virtual +real):\n%s", cmp.Diff(want, got))
+			}
+		})
+	}
+}
+
+// statuses takes of a golden's lines what must be the same: who, and how it ended; and the outputs.
+func statuses(golden string) (out []string) {
+	for _, line := range strings.Split(strings.TrimSpace(golden), "\n") {
+		if strings.Contains(line, " = ") {
+			out = append(out, line)
+			continue
+		}
+		words := strings.Fields(line)
+		out = append(out, words[0]+" "+strings.TrimSuffix(words[1], ":"))
+	}
+	return out
+}
+
+// ended reads the same from a run as the command shows it to programs.
+func ended(t *testing.T, document []byte) (out []string) {
+	t.Helper()
+	var run struct {
+		Status  string
+		Outputs map[string]json.RawMessage
+		Nodes   []struct{ ID, Status string }
+	}
+	if err := json.Unmarshal(document, &run); err != nil {
+		t.Fatalf("%v in %s", err, document)
+	}
+	for _, n := range run.Nodes {
+		out = append(out, n.ID+" "+n.Status)
+	}
+	out = append(out, "run "+run.Status)
+	names := make([]string, 0, len(run.Outputs))
+	for name := range run.Outputs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		text := string(run.Outputs[name])
+		var s string
+		if json.Unmarshal(run.Outputs[name], &s) == nil && text != "null" {
+			text = s
+		}
+		out = append(out, name+" = "+text)
+	}
+	return out
+}
+
+// The programs of the files. An agent's task says in with how long it takes (here tenths of seconds) and how often it fails.
+
+func agent() {
+	var request struct {
+		Agent    string
+		Attempt  int
+		Feedback string
+		With     map[string]any
+	}
+	text, err := io.ReadAll(os.Stdin)
+	if err == nil {
+		err = json.Unmarshal(text, &request)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	takes, _ := request.With["takes"].(float64)
+	time.Sleep(time.Duration(takes * float64(100*time.Millisecond)))
+	if fails, _ := request.With["fails"].(float64); request.Attempt <= int(fails) {
+		kind, _ := request.With["kind"].(string)
+		if kind == "" {
+			kind = "recoverable"
+		}
+		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "error", "kind": kind, "message": "it fails"})
+		return
+	}
+	output := map[string]any{"agent": request.Agent, "attempt": request.Attempt, "feedback": request.Feedback, "with": request.With}
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "result", "output": output})
+}
+
+func say() { fmt.Println(strings.Join(os.Args[1:], " ")) }
+
+func exit() {
+	code, _ := strconv.Atoi(os.Args[1])
+	os.Exit(code)
+}
+
+func flaky() {
+	attempt, _ := strconv.Atoi(os.Getenv("FLOWRUN_ATTEMPT"))
+	if least, _ := strconv.Atoi(os.Args[1]); attempt < least {
+		os.Exit(1)
+	}
+}
