@@ -85,12 +85,14 @@ func (m *Machine) iterated(r ref) {
 		holds, err := m.holds(n.Repeat.Until, sc)
 		switch {
 		case err != nil:
+			m.inherit(d, m.state(last).detail)
 			m.fail(r, evaluation("until", err))
 			return
 		case holds:
 			m.lastOf(r, last, why)
 			return
 		case l.count == l.max:
+			m.inherit(d, m.state(last).detail)
 			m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "limit", ExitCode: -1,
 				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, n.Repeat.Until.Text)})
 			return
@@ -102,12 +104,17 @@ func (m *Machine) iterated(r ref) {
 // lastOf ends a repeat as its last iteration ended.
 func (m *Machine) lastOf(r, last ref, why cause) {
 	d, from := m.detail(r), m.state(last)
-	d.exit, d.streams, d.attempts, d.agent, d.err = from.exit, from.streams, from.attempts, from.agent, from.err
-	d.output, d.computed, d.cause = from.output, from.computed, why
+	m.inherit(d, from.detail)
+	d.err, d.output, d.computed, d.cause = from.err, from.output, from.computed, why
+	m.finish(r, from.status, "")
+}
+
+// inherit gives a repeat what its last iteration did.
+func (m *Machine) inherit(d, from *detail) {
+	d.exit, d.streams, d.attempts, d.agent = from.exit, from.streams, from.attempts, from.agent
 	if from.body != nil {
 		d.loop.winner = from.winner()
 	}
-	m.finish(r, from.status, "")
 }
 
 // another waits as long as the file says and makes another iteration.

@@ -69,6 +69,7 @@ func (r *Run) transition(t *event.Transition) Line {
 		r.move(n, t)
 	}
 	l.Status, l.Attempt, l.Duration, l.Leaf = n.Status, n.Attempt, n.Duration(t.At), len(n.Children) == 0
+	l.Tells = n.tells()
 	return *l
 }
 

@@ -32,6 +32,11 @@ type NodeDoc struct {
 	FinishedAt Moment       `json:"finished_at"`
 	Agent      *string      `json:"agent"`
 	Reason     string       `json:"reason"`
+	// Tolerated tells that the node failed and that this does not count.
+	Tolerated bool `json:"tolerated,omitempty"`
+	// Winner is the name or key of the child that a join picked, Iterations how many a repeat made.
+	Winner     string `json:"winner,omitempty"`
+	Iterations int    `json:"iterations,omitempty"`
 	// Compensation tells how far what the node did is undone.
 	Compensation *CompensationDoc `json:"compensation,omitempty"`
 }
@@ -88,6 +93,7 @@ func (r *Run) document(n *Node) NodeDoc {
 		return d
 	}
 	d.Error, d.ExitCode = res.Error, exitCode(res)
+	d.Tolerated, d.Winner, d.Iterations = res.Tolerated, res.Winner, res.Iterations
 	if n.Status.Terminal() {
 		d.Output = Data{res.Output}
 	}

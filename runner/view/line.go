@@ -34,7 +34,9 @@ type Line struct {
 	Duration time.Duration
 	// Leaf tells that nothing lies below the node.
 	Leaf bool
-	Gate *event.Verdict
+	// Tells says that Result is the last word on what a step did. That of an iteration is not: its repeat has that.
+	Tells bool
+	Gate  *event.Verdict
 	// Note says that something happened to the node without a change of its status; Result is then that thing's.
 	Note   event.Note
 	Result *event.Result

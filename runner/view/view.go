@@ -11,6 +11,7 @@
 package view
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -184,6 +185,27 @@ func openBracket(path string) int {
 
 func insideKey(path string, at int) bool {
 	return strings.Count(path[:at], "[") > strings.Count(path[:at], "]")
+}
+
+// Iteration is the number of an iteration of a repeat, from 1; 0 for any other node.
+func (n *Node) Iteration() int {
+	if n.Parent == nil || n.Parent.Name != n.Name || strings.HasSuffix(n.Path, "]") {
+		return 0
+	}
+	i, _ := strconv.Atoi(strings.TrimPrefix(n.Path[len(n.Parent.Path):], "/i"))
+	return i
+}
+
+// tells says whether a node's result is the last word on what a step did: of a step, but not of an iteration of it, whose
+// repeat has the result of its last one.
+func (n *Node) tells() bool {
+	switch {
+	case n.Iteration() > 0:
+		return false
+	case len(n.Children) == 0:
+		return true
+	}
+	return n.Kind == string(ir.Step) && n.Children[0].Iteration() > 0
 }
 
 // Duration is how long the node has run at a time, or ran: from its first attempt to its end. It is 0 before.

@@ -267,3 +267,41 @@ func TestRepeatHasOnlyIterations(t *testing.T) {
 		t.Errorf("%d nodes before the first iteration, not 1", r.Size())
 	}
 }
+
+// An iteration has no last word: the repeat has it, and what a program reads of it besides.
+func TestIterations(t *testing.T) {
+	r := New(&ir.Workflow{Nodes: []ir.Node{{Name: "poll", Kind: ir.Step, Repeat: &ir.Repeat{}}, {Name: "race", Kind: ir.Parallel}}})
+	failed := &event.Result{Attempts: 1, ExitCode: 1, Error: &event.Error{Message: "exit code 1"}}
+	whole := *failed
+	whole.Iterations, whole.Tolerated = 2, true
+	re := &event.Reaction{Transitions: []event.Transition{
+		{At: at(1), Node: "poll", Name: "poll", Kind: "step", To: event.Running},
+		{At: at(1), Node: "poll/i1", Name: "poll", Kind: "step", To: event.Running, Attempt: 1},
+		{At: at(2), Node: "poll/i1", Name: "poll", Kind: "step", From: event.Running, To: event.FailedS, Result: failed},
+		{At: at(2), Node: "poll/i2", Name: "poll", Kind: "step", To: event.Running, Attempt: 1},
+		{At: at(3), Node: "poll/i2", Name: "poll", Kind: "step", From: event.Running, To: event.FailedS, Result: failed},
+		{At: at(3), Node: "poll", Name: "poll", Kind: "step", From: event.Running, To: event.FailedS, Result: &whole},
+		{At: at(3), Node: "race", Name: "race", Kind: "parallel", To: event.Succeeded, Result: &event.Result{ExitCode: -1, Winner: "a"}},
+	}}
+	var tells []string
+	for _, l := range r.Apply(nil, re) {
+		if l.Tells && l.Status.Terminal() {
+			tells = append(tells, l.Node)
+		}
+	}
+	if have, want := strings.Join(tells, " "), "poll race"; have != want {
+		t.Errorf("have %s\nwant %s", have, want)
+	}
+	if n := r.Node("poll/i2"); n.Iteration() != 2 || r.Why(n) != "iteration 2" || r.Node("poll").Iteration() != 0 {
+		t.Errorf("the iteration is %d, because of %q", n.Iteration(), r.Why(n))
+	}
+	b, err := json.Marshal(r.Document().Nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"tolerated":true,"iterations":2`, `"winner":"a"`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s\nis missing in\n%s", want, b)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +29,9 @@ func (r *Run) Why(n *Node) string {
 	var parts []string
 	if n.Parent == nil && r.final[n.Name] {
 		parts = append(parts, Last)
+	}
+	if i := n.Iteration(); i > 0 {
+		return fmt.Sprintf("iteration %d", i)
 	}
 	instance := strings.HasSuffix(n.Path, "]") && d.ForEach != nil
 	if instance {

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -53,7 +52,7 @@ func stateOf(run *view.Run, all []*view.Node) *State {
 			instances[key] = n
 			members = true
 		default:
-			s.Iterations = max(s.Iterations, iteration(n))
+			s.Iterations = max(s.Iterations, n.Iteration())
 		}
 		if len(n.Children) == 0 || n.Children[0].Name != n.Name {
 			s.Attempts += n.Attempt
@@ -79,21 +78,12 @@ func stateOf(run *view.Run, all []*view.Node) *State {
 	return s
 }
 
-// iteration is the number at the end of an iteration's path, build/i3; 0 for any other node.
-func iteration(n *view.Node) int {
-	if n.Parent == nil || n.Parent.Name != n.Name || strings.HasSuffix(n.Path, "]") {
-		return 0
-	}
-	i, _ := strconv.Atoi(strings.TrimPrefix(n.Path[len(n.Parent.Path):], "/i"))
-	return i
-}
-
 // placeOf is a node's path without the iterations in it.
 func placeOf(n *view.Node) string {
 	if n.Parent == nil {
 		return n.Path
 	}
-	if iteration(n) > 0 {
+	if n.Iteration() > 0 {
 		return placeOf(n.Parent)
 	}
 	return placeOf(n.Parent) + n.Path[len(n.Parent.Path):]

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,11 +75,17 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 	return err
 }
 
+// iteration is the last part of the path of one, as in build/i2.
+var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
+
 func knownStep(w *ir.Workflow, step string) error {
 	if step == "" {
 		return nil
 	}
 	names, name := namesOf(w.Nodes, nil), view.Base(step)
+	if up := view.Parent(step); up != "" && iteration.MatchString(name) {
+		name = view.Base(up)
+	}
 	if w.Finally != nil {
 		names = namesOf(w.Finally.Nodes, names)
 	}

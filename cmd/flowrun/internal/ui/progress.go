@@ -60,7 +60,7 @@ func sentence(t *Term, l *view.Line) string {
 	case l.Type == view.CancelAsked:
 		return text + "asked to stop" + because(l.Reason)
 	}
-	text += t.Style(statusStyle(l.Status), string(l.Status))
+	text += t.Style(style(l.Status, l.Result), string(l.Status))
 	if l.Attempt > 1 && l.Status == event.Running {
 		text += fmt.Sprintf(" (attempt %d)", l.Attempt)
 	}
@@ -70,7 +70,28 @@ func sentence(t *Term, l *view.Line) string {
 			text += fmt.Sprintf(" (attempt %d)", l.Attempt)
 		}
 	}
+	if f := facts(l.Result); f != "" && l.Status.Terminal() {
+		text += " (" + f + ")"
+	}
 	return text + because(culprit(l)+why(l.Status, l.Reason, l.Result))
+}
+
+// facts are what a status alone does not say of a node's end.
+func facts(res *event.Result) string {
+	if res == nil {
+		return ""
+	}
+	var parts []string
+	if res.Tolerated {
+		parts = append(parts, "tolerated")
+	}
+	if res.Winner != "" {
+		parts = append(parts, "winner "+Clean(res.Winner))
+	}
+	if res.Iterations > 0 {
+		parts = append(parts, plural(res.Iterations, "iteration"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // culprit names the node whose error is that of the run.
@@ -141,12 +162,12 @@ func verdict(t *Term, g *event.Verdict) string {
 	return "gate " + Clean(g.Gate) + " " + t.Style(style, word) + because(g.Message)
 }
 
-// failed tells whether a line reports a failure that wants its details shown at once: of a leaf, or of its compensation.
+// failed tells whether a line reports a failure that wants its details shown at once: of a step, or of its compensation.
 func failed(l *view.Line) bool {
 	if l.Note != "" {
 		return l.Note == event.NotCompensated && l.Result != nil
 	}
-	return l.Node != "" && l.Status == event.FailedS && l.Gate == nil && l.Leaf && l.Result != nil
+	return l.Node != "" && l.Status == event.FailedS && l.Gate == nil && l.Tells && l.Result != nil
 }
 
 // details tells all that a person needs after a failure, without a second command.
@@ -170,7 +191,11 @@ func details(t *Term, s *Scene, l *view.Line) string {
 			fmt.Fprintf(&b, "  whole output: %s\n", Clean(filepath.Join(s.Store, log)))
 		}
 	}
-	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, "flowrun runs logs "+l.Run+" "+Quote(l.Node)+s.Flags))
+	node := l.Node
+	if res.Iterations > 0 {
+		node += fmt.Sprintf("/i%d", res.Iterations)
+	}
+	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, "flowrun runs logs "+l.Run+" "+Quote(node)+s.Flags))
 	return b.String()
 }
 
@@ -196,6 +221,14 @@ func excerpt(text string) string {
 		lines[i] = Truncate(l, StderrCells)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// style is that of a status, and of a failure that does not count a milder one.
+func style(s event.Status, res *event.Result) string {
+	if res != nil && res.Tolerated {
+		return yellow
+	}
+	return statusStyle(s)
 }
 
 func statusStyle(s event.Status) string {

@@ -73,7 +73,7 @@ func row(t *Term, e entry, width int, now event.Time, frame, columns int) string
 	if columns > 0 {
 		rest = Truncate(rest, max(1, columns-len(text)-1))
 	}
-	return text + t.Style(statusStyle(e.n.Status), icon(e.n.Status, frame)) + rest
+	return text + t.Style(style(e.n.Status, e.n.Result), icon(e.n.Status, frame)) + rest
 }
 
 // label is the node's name with the indent that its mark gets, so that columns behind it line up.
@@ -118,6 +118,9 @@ func remark(n *view.Node) string {
 	}
 	if reason != "" {
 		parts = append([]string{reason}, parts...)
+	}
+	if f := facts(n.Result); f != "" && n.Status.Terminal() {
+		parts = append(parts, f)
 	}
 	for _, g := range n.Gates {
 		if g.Warning {
