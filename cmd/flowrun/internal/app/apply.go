@@ -55,15 +55,7 @@ func (a *app) run(o *args.Apply) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if o.Path == "" {
-		return emptyPath()
-	}
-	o.Path, o.Workflow = byName(o.Path, o.Workflow)
-	p, err := a.load(o.Path)
-	if err != nil {
-		return err
-	}
-	w, err := p.workflow(o.Workflow)
+	p, w, err := a.pick(&o.Path, o.Workflow)
 	if err != nil {
 		return err
 	}
@@ -89,6 +81,21 @@ func (a *app) run(o *args.Apply) error {
 		return err
 	}
 	return a.drive(s, run, view.New(w), a.scene(s, func(step string) string { return b.Where[step] }), o.JSON)
+}
+
+// pick loads the program that a user named, and picks the workflow. A path that turns out to be a workflow's name becomes
+// the current folder.
+func (a *app) pick(path *string, workflow string) (*program, *ir.Workflow, error) {
+	if *path == "" {
+		return nil, nil, emptyPath()
+	}
+	*path, workflow = byName(*path, workflow)
+	p, err := a.load(*path)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := p.workflow(workflow)
+	return p, w, err
 }
 
 // byName lets a workflow of the current folder stand where a file is expected, if there is no such file.

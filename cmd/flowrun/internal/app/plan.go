@@ -37,15 +37,7 @@ attempts there are at most. Nothing runs. Values that are given are used; what d
 }
 
 func (a *app) foresee(o *args.Plan) error {
-	if o.Path == "" {
-		return emptyPath()
-	}
-	o.Path, o.Workflow = byName(o.Path, o.Workflow)
-	p, err := a.load(o.Path)
-	if err != nil {
-		return err
-	}
-	w, err := p.workflow(o.Workflow)
+	p, w, err := a.pick(&o.Path, o.Workflow)
 	if err != nil {
 		return err
 	}
