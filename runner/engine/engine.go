@@ -14,6 +14,18 @@
 //     never starts ([Unwanted]).
 //  7. After the End command nothing else happens.
 //
+// A call is a run of its own, the child, with its own journal, to which all of the above applies:
+//
+//  8. A start_child makes the child durable ([Child]), unless a run of that id is there, and drives it for as long as the
+//     parent is driven. One that is too deep ([TooDeep]) is answered and not made.
+//  9. Once the child's end is durable, the parent gets one child_finished ([Finished]). A host that dies in between finds
+//     the end in the child's journal when the parent's next driver is asked for the child again. Whoever else ends the
+//     child, by a cancel of its own, the parent hears of it.
+//  10. A cancel_child is a cancel in the child's inbox. However often it is asked for, the child gets one, and with Now two
+//     in all. A child that is cancelled before it was made never is ([Unmade]).
+//  11. A stop or a crash of the parent's driver is one of the child's, too; so is taking over. A parent that ends while a child
+//     lives (a third cancel does not wait) leaves it as any run that nobody drives.
+//
 // The package knows no particular machine and no particular executor, and does no I/O itself. The hosts are
 // engine/local (SQLite) and engine/sim (virtual time, faults from a seed); enginetest is the suite both must pass.
 package engine

@@ -89,6 +89,11 @@ type RunStarted struct {
 	Parallel int `json:"parallel,omitempty"`
 	// Targets, if any, are the nodes that were asked for: they and all that they wait for run, the others are skipped.
 	Targets []string `json:"targets,omitempty"`
+	// Parent is the run that called this one, and ParentNode the path of its node that did; empty for a run that was started
+	// by hand. Depth counts the callers above.
+	Parent     string `json:"parent,omitempty"`
+	ParentNode string `json:"parent_node,omitempty"`
+	Depth      int    `json:"depth,omitempty"`
 }
 
 // Outcome says how an attempt ended.

@@ -1,9 +1,14 @@
 package enginetest
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -19,6 +24,9 @@ type machine struct {
 	flight  []uint64         // tickets in the order of their starts; dead ones among them
 	agenda  []event.Reaction // what is still to be said, a piece each
 	now     event.Time
+	calls   []string       // children that have not ended, in the order of their starts
+	child   map[string]int // child to task
+	cancels int
 	left    int
 	bad     []string
 	ticket  uint64
@@ -37,7 +45,7 @@ type task struct {
 }
 
 func newMachine(run string, p Program) *machine {
-	m := &machine{run: run, program: p, tasks: make([]task, len(p.Tasks)), byName: map[string]int{}, live: map[uint64]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
+	m := &machine{run: run, program: p, tasks: make([]task, len(p.Tasks)), byName: map[string]int{}, live: map[uint64]int{}, child: map[string]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
 	for i, t := range p.Tasks {
 		m.byName[t.Name] = i
 		m.tasks[i].status = event.Pending
@@ -68,6 +76,8 @@ func (m *machine) Step(ev event.Event) error {
 		m.fired(ev.TimerFired.Timer)
 	case ev.External != nil:
 		m.cancel(ev.External.Reason)
+	case ev.ChildFinished != nil:
+		m.childFinished(ev.ChildFinished)
 	case ev.DriverChanged != nil:
 		m.again()
 	}
@@ -140,7 +150,11 @@ func (m *machine) fill() {
 		i := m.ready[0]
 		m.ready = m.ready[1:]
 		m.tasks[i].attempt++
-		m.start(i)
+		if m.program.Tasks[i].Call != "" {
+			m.call(i)
+		} else {
+			m.start(i)
+		}
 		m.move(i, event.Running, "")
 	}
 }
@@ -165,10 +179,52 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		return // late: recorded, and that is all
 	}
 	delete(m.live, f.Ticket)
+	m.ended(i, f.Outcome == event.OK, f.Error)
+}
+
+// call asks for a child. It needs no room: its tasks do, in its own run.
+func (m *machine) call(i int) {
+	run := childID(m.run, m.program.Tasks[i].Name)
+	m.child[run] = i
+	m.calls = append(m.calls, run)
+	m.askChild(run)
+}
+
+func (m *machine) askChild(run string) {
+	t := m.program.Tasks[m.child[run]]
+	m.ask(event.Command{StartChild: &event.StartChild{Run: run, Node: t.Name, Workflow: t.Call, Inputs: map[string]value.Value{"from": t.Name}}})
+}
+
+func (m *machine) cancelChild(run, reason string) {
+	m.ask(event.Command{CancelChild: &event.CancelChild{Run: run, Node: m.program.Tasks[m.child[run]].Name, Now: m.cancels > 1, Reason: reason}})
+}
+
+// childID is the id of the child that a task of a run calls.
+func childID(run, task string) string {
+	sum := sha256.Sum256([]byte(run + "/" + task))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:8]))[:12]
+}
+
+func (m *machine) childFinished(f *event.ChildFinished) {
+	i, live := m.child[f.Run]
+	if !live {
+		return
+	}
+	delete(m.child, f.Run)
+	m.calls = slices.DeleteFunc(m.calls, func(run string) bool { return run == f.Run })
+	failure := f.Error
+	if failure == nil {
+		failure = &event.Error{Message: string(f.Status)}
+	}
+	m.ended(i, f.Status == event.Succeeded, failure)
+}
+
+// ended ends a task, or has it tried again.
+func (m *machine) ended(i int, ok bool, failure *event.Error) {
 	switch {
 	case m.dying:
 		m.close(i, event.Cancelled, "")
-	case f.Outcome == event.OK:
+	case ok:
 		m.close(i, event.Succeeded, "")
 		for _, j := range m.tasks[i].next {
 			if m.tasks[j].missing--; m.tasks[j].missing == 0 {
@@ -179,7 +235,7 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		m.set(i, time.Second, "backoff")
 		m.move(i, event.Waiting, "failed once more")
 	default:
-		m.close(i, event.FailedS, f.Error.Message)
+		m.close(i, event.FailedS, failure.Message)
 		m.bad = append(m.bad, m.program.Tasks[i].Name)
 		m.block(i)
 	}
@@ -220,6 +276,12 @@ func (m *machine) fired(timer uint64) {
 }
 
 func (m *machine) cancel(reason string) {
+	m.cancels++
+	if m.cancels <= 2 {
+		for _, run := range m.calls {
+			m.cancelChild(run, reason)
+		}
+	}
 	if m.dying {
 		return
 	}
@@ -261,6 +323,12 @@ func (m *machine) again() {
 		}
 		m.start(i)
 	}
+	for _, run := range m.calls {
+		m.askChild(run)
+		if m.dying {
+			m.cancelChild(run, "asked again")
+		}
+	}
 }
 
 func (m *machine) settle() {
@@ -268,7 +336,7 @@ func (m *machine) settle() {
 		return
 	}
 	m.over = true
-	end := &event.End{Status: event.Succeeded}
+	end := &event.End{Status: event.Succeeded, Outputs: map[string]value.Value{"tasks": float64(len(m.tasks))}}
 	switch {
 	case m.dying:
 		end.Status, end.Limit = event.Cancelled, true

@@ -19,9 +19,12 @@ type Program struct {
 	Parallel int `json:"parallel,omitempty"`
 	// Twist makes the machine react otherwise, as another release might.
 	Twist bool `json:"twist,omitempty"`
+	// Workflows are what tasks can call, by name. All of them see all.
+	Workflows map[string]Program `json:"workflows,omitempty"`
 }
 
-// Task is an attempt, answered by the executor or, if Null, by an agent of type null; or, with Wait, a timer.
+// Task is an attempt, answered by the executor or, if Null, by an agent of type null; or, with Wait, a timer;
+// or, with Call, a child run.
 type Task struct {
 	Name  string        `json:"name"`
 	After []string      `json:"after,omitempty"`
@@ -31,6 +34,8 @@ type Task struct {
 	Tries int `json:"tries,omitempty"`
 	// With is what a null agent gives back.
 	With string `json:"with,omitempty"`
+	// Call makes the task a child run of one of Workflows.
+	Call string `json:"call,omitempty"`
 }
 
 // Start makes a start of a program.
@@ -52,6 +57,10 @@ func Factory(h journal.Header, definition []byte) (engine.Machine, error) {
 	var p Program
 	if err := json.Unmarshal(definition, &p); err != nil {
 		return nil, fmt.Errorf("a program of the suite: %w", err)
+	}
+	if w, ok := p.Workflows[h.Workflow]; ok {
+		w.Workflows = p.Workflows
+		p = w
 	}
 	return newMachine(h.Run, p), nil
 }

@@ -41,6 +41,20 @@ func Run(t *testing.T, h Harness) {
 		{"a cancel comes from another process", true, cancelFromOutside},
 		{"a cancel of what has ended does nothing", false, cancelAfterEnd},
 		{"a run has one driver", true, oneDriver},
+		{"a child is a run of its own, and its end its parent's news", false, childSucceeds},
+		{"a child that fails says why", false, childFails},
+		{"a child that is there already is the one that is meant", false, childIsThere},
+		{"a hundred children", false, manyChildren},
+		{"children of children, as deep as they may be", false, deepChildren},
+		{"a crash at any commit of parent or child loses nothing", false, crashWithChild},
+		{"a crash at any commit of a cancel with a child", false, crashWhileChildIsCancelled},
+		{"a crash while a child runs", true, crashInChild},
+		{"a stop stops children, too", true, stopWithChild},
+		{"a cancel reaches children", true, cancelWithChild},
+		{"a second cancel reaches children", false, cancelTwice},
+		{"a child can be cancelled by itself", true, cancelChildAlone},
+		{"a parent hears of a child that was cancelled while nobody drove it", true, cancelChildUndriven},
+		{"a child that starts and is cancelled in one batch is never made", false, childUnmade},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.blocking && !h.Blocking {

@@ -12,7 +12,9 @@ import (
 // collect queues what has come, without waiting: answers, then timers by (due, number), then the inbox. It stops where a
 // batch is full, so that an endless stream of one kind cannot grow the queue.
 func (d *drive) collect() error {
-	d.answers()
+	if err := d.answers(); err != nil {
+		return err
+	}
 	now := d.pace.time()
 	for d.room() {
 		t, ok := d.timers.due(now)
@@ -31,15 +33,21 @@ func (d *drive) collect() error {
 
 func (d *drive) room() bool { return len(d.queue) < journal.MaxBatchEvents }
 
-func (d *drive) answers() {
+// answers takes in what attempts and children have said.
+func (d *drive) answers() error {
 	for d.room() {
 		select {
 		case f := <-d.live.answers:
 			d.answered(f)
+		case end := <-d.children.ends:
+			if err := d.childEnded(end); err != nil {
+				return err
+			}
 		default:
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
 func (d *drive) answered(f event.AttemptFinished) {

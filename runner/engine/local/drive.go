@@ -20,11 +20,14 @@ type drive struct {
 	out    event.Reaction
 	mark   *mark
 	live   *attempts
-	timers timers
-	pace   pace
-	queue  []event.Event // they wait for their batch
-	poked  chan struct{}
-	stop   context.CancelCauseFunc
+	// start is how the run began: its children begin alike.
+	start    engine.Start
+	children children
+	timers   timers
+	pace     pace
+	queue    []event.Event // they wait for their batch
+	poked    chan struct{}
+	stop     context.CancelCauseFunc
 }
 
 // Drive takes a run over and drives it to its end, or until ctx is done. w may be nil; the slices and the reaction that it
@@ -79,10 +82,14 @@ func (d *drive) rebuild(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", h.Run, err)
 	}
+	d.start = engine.Start{Header: h, Definition: definition}
 	d.fold = engine.NewFold(h, m)
 	err = d.engine.batches(ctx, d.run, func(b journal.Batch) error {
 		events, err := d.fold.Replay(b, &d.out)
 		if err == nil {
+			if first := events[0].RunStarted; first != nil {
+				d.start.First = *first
+			}
 			d.run.status = statusAfter(d.run.status, &d.out)
 			d.watch(events, &d.out, d.run.driven)
 		}
@@ -101,6 +108,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 		return event.End{}, d.engine.commits.fail(err)
 	}
 	d.live = newAttempts(d.engine.options.Executor, d.engine.now)
+	d.children = newChildren()
 	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
 	d.engine.at(d)
 	if err = d.begin(); err == nil {
@@ -157,7 +165,9 @@ func (d *drive) loop(ctx context.Context) error {
 			return err
 		}
 		if len(d.queue) == 0 {
-			d.wait(ctx)
+			if err := d.wait(ctx); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := d.step(true); err != nil {
@@ -169,7 +179,9 @@ func (d *drive) loop(ctx context.Context) error {
 
 // lastWords makes durable what had been answered before the stop; what it asks for is left to the next driver.
 func (d *drive) lastWords(cause error) error {
-	d.answers()
+	if err := d.answers(); err != nil {
+		return err
+	}
 	for len(d.queue) > 0 && d.fold.End() == nil {
 		if err := d.step(false); err != nil {
 			return err
@@ -238,7 +250,7 @@ func statusAfter(s event.Status, r *event.Reaction) event.Status {
 // carryOut does what the machine asked for. Null agents, and what is no longer wanted, are answered here and now, for the
 // next batch.
 func (d *drive) carryOut(commands []event.Command) {
-	unwanted := engine.Unwanted(commands)
+	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
 	for i := range commands {
 		switch c := &commands[i]; {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
@@ -255,6 +267,10 @@ func (d *drive) carryOut(commands []event.Command) {
 			d.timers.add(*c.SetTimer)
 		case c.CancelTimer != nil:
 			d.timers.cancel(c.CancelTimer.Timer)
+		case c.StartChild != nil:
+			d.startChild(*c.StartChild, wishes[c.StartChild.Run])
+		case c.CancelChild != nil:
+			d.cancelChild(*c.CancelChild)
 		}
 	}
 }
@@ -264,7 +280,7 @@ func (d *drive) carryOut(commands []event.Command) {
 const maxWait = time.Minute
 
 // wait blocks until there may be something to collect.
-func (d *drive) wait(ctx context.Context) {
+func (d *drive) wait(ctx context.Context) error {
 	var alarm <-chan time.Time
 	if t, ok := d.timers.next(); ok {
 		var giveUp func()
@@ -274,11 +290,14 @@ func (d *drive) wait(ctx context.Context) {
 	select {
 	case f := <-d.live.answers:
 		d.answered(f)
+	case end := <-d.children.ends:
+		return d.childEnded(end)
 	case <-alarm:
 	case <-d.poked:
 		d.poke()
 	case <-ctx.Done():
 	}
+	return nil
 }
 
 func (d *drive) poke() {

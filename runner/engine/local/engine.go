@@ -157,17 +157,30 @@ func (e *Engine) driven() []*drive {
 
 // Cancel asks for a run's cancellation, in whatever process it is driven. A run that has ended is left alone.
 func (e *Engine) Cancel(_ context.Context, run, reason string) error {
+	return e.cancel(run, reason, func(int) int { return 1 })
+}
+
+// cancel asks as often as more says, which is told how often that was done before.
+func (e *Engine) cancel(run, reason string, more func(before int) int) error {
 	err := e.write(func(tx *transaction) error {
 		var key, ended int64
-		err := tx.get("SELECT key, ended FROM runs WHERE id = ?", []any{run}, &key, &ended)
+		var before int
+		err := tx.get("SELECT key, ended, cancels FROM runs WHERE id = ?", []any{run}, &key, &ended, &before)
 		if errors.Is(err, sql.ErrNoRows) {
 			return refused{fmt.Errorf("%w: %s", engine.ErrNoRun, run)}
 		}
 		if err != nil || ended != 0 {
 			return err
 		}
-		_, err = tx.exec("INSERT INTO inbox (run, kind, reason, created) VALUES (?, 'cancel', ?, ?)", key, reason, int64(e.now()))
-		return err
+		for range more(before) {
+			if _, err = tx.exec("INSERT INTO inbox (run, kind, reason, created) VALUES (?, 'cancel', ?, ?)", key, reason, int64(e.now())); err != nil {
+				return err
+			}
+			if _, err = tx.exec("UPDATE runs SET cancels = cancels + 1 WHERE key = ?", key); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err == nil {
 		e.poke(run)

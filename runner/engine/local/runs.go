@@ -28,6 +28,8 @@ type Info struct {
 	// Crashed tells that the last driver died; resume goes on.
 	Crashed bool
 	Summary Summary
+	// Parent is the run that called this one, and ParentNode the path of its node that did; "" if nobody did.
+	Parent, ParentNode string
 }
 
 // Summary is how a run ended. Outputs that are larger than [MaxSummary] are left out, and Cut says so: the journal has them.
@@ -59,7 +61,7 @@ func summarize(end *event.End) []byte {
 	return b
 }
 
-const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended, r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0), coalesce(r.summary, x'')
+const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended, r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0), coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, '')
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner `
 
 // List returns the runs, newest first; limit 0 means all.
@@ -83,6 +85,7 @@ func (e *Engine) Get(ctx context.Context, run string) (Info, error) {
 }
 
 // Find returns the run that a person means: "latest", an id, a workflow's name (its newest run), or the beginning of an id.
+// Children are found by their ids.
 // Errors: *Ambiguous, or one that wraps engine.ErrNoRun.
 func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
 	id := strings.ToLower(name)
@@ -90,9 +93,9 @@ func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
 		where string
 		args  []any
 	}{
-		{"WHERE ? = 'latest' ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
+		{"WHERE ? = 'latest' AND r.parent IS NULL ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
 		{"WHERE r.id = ?", []any{id}},
-		{"WHERE r.workflow = ? ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
+		{"WHERE r.workflow = ? AND r.parent IS NULL ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
 		{"WHERE ? != '' AND substr(r.id, 1, length(?)) = ? ORDER BY r.created DESC, r.key DESC LIMIT 5", []any{id, id, id}},
 	} {
 		list, err := e.infos(ctx, try.where, try.args...)
@@ -141,7 +144,7 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) ([]Info, 
 
 func scanInfo(rows *sql.Rows) (i Info, owner int64, clean bool, err error) {
 	var summary []byte
-	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver, &summary)
+	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver, &summary, &i.Parent, &i.ParentNode)
 	if err == nil && len(summary) > 0 {
 		err = json.Unmarshal(summary, &i.Summary)
 	}

@@ -70,9 +70,14 @@ func insertRun(tx *transaction, h journal.Header, s engine.Start, b journal.Batc
 		}
 		source = sum[:]
 	}
+	var parent, node any
+	if s.First.Parent != "" {
+		parent, node = s.First.Parent, s.First.ParentNode
+	}
 	var key int64
-	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-		[]any{h.Run, h.Encode(), h.Definition, source, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:]}, &key)
+	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node)
+		VALUES (?, ?, ?, coalesce(?, (SELECT source FROM runs WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+		[]any{h.Run, h.Encode(), h.Definition, source, parent, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:], parent, node}, &key)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/runner/engine"
@@ -37,10 +38,13 @@ func (q *queue) Pop() any {
 	return x
 }
 
-// driver is one life of a driving process.
+// driver is one run in one life of a driving process.
 type driver struct {
 	e       *Engine
 	s       *stored
+	life    *life
+	parent  *driver          // nil for the run that the process was asked to drive
+	ask     event.StartChild // of the parent
 	fold    *engine.Fold
 	watch   engine.Watcher
 	queue   queue
@@ -51,34 +55,83 @@ type driver struct {
 	taken   int64 // the last row of the inbox that is pending or journaled
 }
 
+// life is one life of a driving process: the run that it was asked to drive, and the children of that.
+type life struct {
+	drivers []*driver // in the order in which they began
+}
+
 // Drive implements engine.Engine. It returns ErrCrashed when chance killed the driver.
 func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	s, err := e.stored(run)
+	p := &life{}
+	d, err := p.take(e, run, w)
 	if err != nil {
-		return event.End{}, err
-	}
-	m, err := e.opts.Factory(s.start.Header, s.start.Definition)
-	if err != nil {
-		return event.End{}, err
-	}
-	d := &driver{e: e, s: s, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{}, gone: map[uint64]bool{}}
-	if e.opts.Slice > 0 {
-		d.fold.SetSlice(e.opts.Slice)
-	}
-	if err := d.rebuild(); err != nil {
 		return event.End{}, err
 	}
 	for d.fold.End() == nil {
 		if ctx.Err() != nil {
-			s.clean = true
+			for _, d := range p.drivers {
+				d.s.clean = true
+			}
 			return event.End{}, context.Cause(ctx)
 		}
-		if err := d.turn(ctx); err != nil {
+		if err := p.next().turn(ctx); err != nil {
 			return event.End{}, err
 		}
 	}
-	s.ended = true
+	for _, d := range p.drivers {
+		d.s.clean = true // a child that nobody waited for
+	}
+	d.s.ended = true
 	return *d.fold.End(), nil
+}
+
+// take makes the process the driver of a run.
+func (p *life) take(e *Engine, run string, w engine.Watcher) (*driver, error) {
+	s, err := e.stored(run)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.opts.Factory(s.start.Header, s.start.Definition)
+	if err != nil {
+		return nil, err
+	}
+	d := &driver{e: e, s: s, life: p, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{}, gone: map[uint64]bool{}}
+	if e.opts.Slice > 0 {
+		d.fold.SetSlice(e.opts.Slice)
+	}
+	p.drivers = append(p.drivers, d)
+	return d, d.rebuild()
+}
+
+// next is the run in which something happens next: what waits for its commit first, then by time, then in the order in
+// which they began. One that has ended hands its end to its parent here.
+func (p *life) next() *driver {
+	var first *driver
+	for _, d := range slices.Clone(p.drivers) {
+		d.lookAround()
+		switch {
+		case d.fold.End() != nil && d.parent == nil, first != nil && len(first.pending) > 0:
+		case d.fold.End() != nil:
+			p.drop(d)
+			f := engine.Finished(d.ask, *d.fold.End())
+			d.parent.pending = append(d.parent.pending, event.Event{ChildFinished: &f})
+			return d.parent
+		case len(d.pending) > 0, first == nil, len(d.queue) > 0 && (len(first.queue) == 0 || d.queue[0].at < first.queue[0].at):
+			first = d
+		}
+	}
+	return first
+}
+
+// drop lets go of a run that has ended, and of children that it did not wait for.
+func (p *life) drop(d *driver) {
+	d.s.clean = true
+	p.drivers = slices.DeleteFunc(p.drivers, func(x *driver) bool { return x == d })
+	for _, x := range slices.Clone(p.drivers) {
+		if x.parent == d {
+			p.drop(x)
+		}
+	}
 }
 
 // rebuild replays the journal and plans what follows from it. On the first drive the past is news, and what it asks for
@@ -97,8 +150,10 @@ func (d *driver) rebuild() error {
 	d.s.driven = true
 	switch {
 	case d.fold.End() != nil:
+		d.s.ended = true
 	case first:
-		d.carryOut(r.Commands)
+		d.s.clean = false
+		return d.carryOut(r.Commands)
 	default: // what came in while nobody drove is fed first
 		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: !d.s.clean, DeathLimit: d.e.opts.DeathLimit}})
 		for _, t := range d.fold.Timers() {
@@ -156,8 +211,13 @@ func (d *driver) turn(ctx context.Context) error {
 	if dies {
 		cut = e.rng.IntN(cut)
 	}
+	if d.fold.End() != nil {
+		d.s.ended = true
+	}
 	if ctx.Err() == nil {
-		d.carryOut(r.Commands[:cut])
+		if err := d.carryOut(r.Commands[:cut]); err != nil {
+			return err
+		}
 	}
 	if dies {
 		return ErrCrashed
@@ -212,15 +272,18 @@ func (d *driver) take(c coming) {
 	}
 }
 
-func (d *driver) carryOut(commands []event.Command) {
-	unwanted := engine.Unwanted(commands)
+func (d *driver) carryOut(commands []event.Command) error {
+	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
 	for _, c := range commands {
-		d.do(c, unwanted)
+		if err := d.do(c, unwanted, wishes); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // do carries out one command.
-func (d *driver) do(c event.Command, unwanted map[uint64]bool) {
+func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string]engine.Wish) error {
 	e := d.e
 	switch {
 	case c.Start != nil && unwanted[c.Start.Ticket]:
@@ -246,7 +309,54 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool) {
 		d.plan(coming{at: max(e.now, c.SetTimer.Due.Add(-e.skew)), timer: *c.SetTimer})
 	case c.CancelTimer != nil:
 		d.gone[c.CancelTimer.Timer] = true
+	case c.StartChild != nil:
+		return d.startChild(*c.StartChild, wishes[c.StartChild.Run])
+	case c.CancelChild != nil:
+		return d.cancelChild(*c.CancelChild)
 	}
+	return nil
+}
+
+// startChild makes a child, unless it is there, and drives it from now on.
+func (d *driver) startChild(ask event.StartChild, wish engine.Wish) error {
+	answer := func(f event.ChildFinished) error {
+		d.pending = append(d.pending, event.Event{ChildFinished: &f})
+		return nil
+	}
+	parent := d.s.start
+	if no := engine.TooDeep(parent.First, ask); no != nil {
+		return answer(*no)
+	}
+	if d.e.runs[ask.Run] == nil {
+		if wish.Cancels > 0 {
+			return answer(engine.Unmade(ask))
+		}
+		if _, err := d.e.Start(context.Background(), engine.Child(parent, ask)); err != nil {
+			return err
+		}
+	}
+	if d.dies(d.e.opts.Faults.CrashMidway) {
+		return ErrCrashed
+	}
+	if err := d.e.wish(ask.Run, wish); err != nil {
+		return err
+	}
+	k, err := d.life.take(d.e, ask.Run, nil)
+	if err != nil {
+		return err
+	}
+	k.parent, k.ask = d, ask
+	return nil
+}
+
+// cancelChild wishes a child's end. The machine asks again after a crash, and the child must not be asked once more.
+func (d *driver) cancelChild(c event.CancelChild) error {
+	var w engine.Wish
+	w.Add(c)
+	if d.e.runs[c.Run] == nil {
+		return nil
+	}
+	return d.e.wish(c.Run, w)
 }
 
 func failure(a event.Attempt, kind, reason, message string) event.AttemptFinished {

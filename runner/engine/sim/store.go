@@ -29,6 +29,7 @@ type stored struct {
 	batches []journal.Batch
 	inbox   []event.External
 	inboxID int64
+	cancels int // asked for so far
 	driven  bool
 	clean   bool // the last driver stopped by itself
 	ended   bool
@@ -123,9 +124,25 @@ func (e *Engine) Cancel(_ context.Context, run, reason string) error {
 	if err != nil || s.ended {
 		return err
 	}
+	return e.commit(func() { s.cancel(reason) })
+}
+
+func (s *stored) cancel(reason string) {
+	s.cancels++
+	s.inboxID++
+	s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: "cancel", Reason: reason})
+}
+
+// wish asks for a run's cancel until it has been asked as often as is wished.
+func (e *Engine) wish(run string, w engine.Wish) error {
+	s := e.runs[run]
+	if s.ended || s.cancels >= w.Cancels {
+		return nil
+	}
 	return e.commit(func() {
-		s.inboxID++
-		s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: "cancel", Reason: reason})
+		for s.cancels < w.Cancels {
+			s.cancel(w.Reason)
+		}
 	})
 }
 

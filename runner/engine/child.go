@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// MaxDepth is how many runs can be above a child. A program whose calls go round in a circle is refused when it is checked; this
+// bounds how long the way can be without one.
+const MaxDepth = 32
+
+// Child is the start of the run that a parent asks for: of the parent's program, with its variables, folder, environment and
+// bound on attempts at once.
+func Child(parent Start, c event.StartChild) Start {
+	s := parent
+	s.Header.Run, s.Header.Workflow, s.Header.Created = c.Run, c.Workflow, 0
+	s.First.Run, s.First.Workflow, s.First.Inputs = c.Run, c.Workflow, c.Inputs
+	s.First.Targets = nil // which are the parent's nodes
+	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
+	return s
+}
+
+// Finished is what a parent hears of the end of a child.
+func Finished(c event.StartChild, end event.End) event.ChildFinished {
+	return event.ChildFinished{Run: c.Run, Node: c.Node, Status: end.Status, Outputs: end.Outputs, Error: end.Error}
+}
+
+// TooDeep answers for a child that would have more than [MaxDepth] runs above it; nil if it has not.
+func TooDeep(parent event.RunStarted, c event.StartChild) *event.ChildFinished {
+	if parent.Depth < MaxDepth {
+		return nil
+	}
+	return &event.ChildFinished{Run: c.Run, Node: c.Node, Status: event.FailedS, Error: &event.Error{Kind: event.Fatal, Reason: "limit", ExitCode: -1,
+		Message: fmt.Sprintf("calls nest at most %d deep, and this is one more", MaxDepth)}}
+}
+
+// Unmade answers for a child that is not wanted any more and has not been made.
+func Unmade(c event.StartChild) event.ChildFinished {
+	return event.ChildFinished{Run: c.Run, Node: c.Node, Status: event.Cancelled,
+		Error: &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled before it started", ExitCode: -1}}
+}
+
+// Wish is how often a child shall have been cancelled: not, once, or twice, which is at once.
+type Wish struct {
+	Cancels int
+	Reason  string
+}
+
+// Add takes a command in. It reports whether that asks for more than before.
+func (w *Wish) Add(c event.CancelChild) bool {
+	n := 1
+	if c.Now {
+		n = 2
+	}
+	if n <= w.Cancels {
+		return false
+	}
+	w.Cancels, w.Reason = n, c.Reason
+	return true
+}
+
+// Wishes gathers what commands ask of children, by run, so that one that the same commands start and cancel is not begun.
+func Wishes(commands []event.Command) map[string]Wish {
+	var wishes map[string]Wish
+	for _, c := range commands {
+		if c.CancelChild == nil {
+			continue
+		}
+		if wishes == nil {
+			wishes = map[string]Wish{}
+		}
+		w := wishes[c.CancelChild.Run]
+		w.Add(*c.CancelChild)
+		wishes[c.CancelChild.Run] = w
+	}
+	return wishes
+}

@@ -1,0 +1,179 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// maxChildren is how many children of one run are driven at once; more wait for their turn, in the order in which they were
+// asked for. It bounds memory and open files, not attempts: each child has a bound of its own for these.
+const maxChildren = 256
+
+// children are the child runs that a drive drives on behalf of its own run: a goroutine each, whose ends come through a channel.
+type children struct {
+	byRun map[string]*callee // touched by the drive's goroutine only
+	place chan struct{}
+	ends  chan childEnd
+}
+
+// callee is one of them, until its end has been taken.
+type callee struct {
+	ask      event.StartChild
+	unwanted chan struct{} // closed with the first wish
+
+	mu   sync.Mutex
+	wish engine.Wish
+	made bool // it is in the store, so that wishes go to its inbox
+}
+
+// childEnd is how a child ended, or why it cannot be driven.
+type childEnd struct {
+	event.ChildFinished
+	err error
+}
+
+func newChildren() children {
+	return children{byRun: map[string]*callee{}, place: make(chan struct{}, maxChildren), ends: make(chan childEnd)}
+}
+
+// startChild makes a child and drives it to its end, in the background.
+func (d *drive) startChild(ask event.StartChild, wish engine.Wish) {
+	if d.children.byRun[ask.Run] != nil {
+		return
+	}
+	k := &callee{ask: ask, unwanted: make(chan struct{}), wish: wish}
+	if wish.Cancels > 0 {
+		close(k.unwanted)
+	}
+	d.children.byRun[ask.Run] = k
+	d.live.running.Add(1)
+	go func() {
+		defer d.live.running.Done()
+		end, err := d.raise(k)
+		select {
+		case d.children.ends <- childEnd{end, err}:
+		case <-d.live.closed:
+		}
+	}()
+}
+
+// raise is the life of a child.
+func (d *drive) raise(k *callee) (event.ChildFinished, error) {
+	if no := engine.TooDeep(d.start.First, k.ask); no != nil {
+		return *no, nil
+	}
+	ctx := d.live.ctx
+	select {
+	case d.children.place <- struct{}{}:
+		defer func() { <-d.children.place }()
+	case <-k.unwanted: // ending a run takes no place
+	case <-ctx.Done():
+		return event.ChildFinished{}, context.Cause(ctx)
+	}
+	made, err := d.engine.make(ctx, engine.Child(d.start, k.ask), k)
+	if err == nil && !made {
+		return engine.Unmade(k.ask), nil
+	}
+	if err == nil {
+		err = k.begun(d.engine)
+	}
+	if err != nil {
+		return event.ChildFinished{}, fmt.Errorf("starting run %s for %q: %w", k.ask.Run, k.ask.Node, err)
+	}
+	end, err := d.engine.driveChild(ctx, k.ask.Run)
+	if err != nil {
+		return event.ChildFinished{}, fmt.Errorf("driving run %s for %q: %w", k.ask.Run, k.ask.Node, err)
+	}
+	return engine.Finished(k.ask, end), nil
+}
+
+// make sees to it that a child is in the store. It reports false where it is not, and nobody wants it any more.
+func (e *Engine) make(ctx context.Context, s engine.Start, k *callee) (bool, error) {
+	_, err := e.Get(ctx, s.Header.Run)
+	if !errors.Is(err, engine.ErrNoRun) {
+		return err == nil, err
+	}
+	k.mu.Lock()
+	unwanted := k.wish.Cancels > 0
+	k.mu.Unlock()
+	if unwanted {
+		return false, nil
+	}
+	_, err = e.Start(ctx, s)
+	return err == nil, err
+}
+
+// begun hands on what has been wished so far; what comes later goes to the inbox at once.
+func (k *callee) begun(e *Engine) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.made = true
+	return e.cancelUpTo(k.ask.Run, k.wish)
+}
+
+// cancelChild wishes a child's end.
+func (d *drive) cancelChild(c event.CancelChild) {
+	k := d.children.byRun[c.Run]
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	first := k.wish.Cancels == 0
+	if !k.wish.Add(c) {
+		return
+	}
+	if first {
+		close(k.unwanted)
+	}
+	if !k.made {
+		return
+	}
+	wish := k.wish
+	d.live.running.Add(1)
+	go func() { // a failure is the store's, and every drive hears of it
+		defer d.live.running.Done()
+		d.engine.cancelUpTo(c.Run, wish)
+	}()
+}
+
+// driveChild drives a child to its end. While another process drives it, or has just taken it, it waits.
+func (e *Engine) driveChild(ctx context.Context, run string) (event.End, error) {
+	for {
+		end, err := e.Drive(ctx, run, nil)
+		if !errors.Is(err, engine.ErrOwned) && !errors.Is(err, engine.ErrFenced) {
+			return end, err
+		}
+		pause := time.NewTimer(lookEvery)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return event.End{}, context.Cause(ctx)
+		}
+	}
+}
+
+// childEnded takes a child's end in. An error is that of the parent's drive, too: it cannot go on without the child.
+func (d *drive) childEnded(end childEnd) error {
+	if end.err != nil {
+		return end.err
+	}
+	delete(d.children.byRun, end.Run)
+	d.queue = append(d.queue, event.Event{ChildFinished: &end.ChildFinished})
+	return nil
+}
+
+// cancelUpTo asks for a run's cancel until it has been asked as often as is wished.
+func (e *Engine) cancelUpTo(run string, wish engine.Wish) error {
+	if wish.Cancels == 0 {
+		return nil
+	}
+	return e.cancel(run, wish.Reason, func(before int) int { return wish.Cancels - before })
+}
