@@ -16,9 +16,9 @@ import (
 // BenchmarkFold runs whole workflows of null attempts through machine, journal encoding and digest, without a disk. The
 // figure to watch is ns/step at growing sizes: it must not grow with the run.
 func BenchmarkFold(b *testing.B) {
-	for _, shape := range []string{"wide", "chain", "for_each", "values"} {
+	for _, shape := range []string{"wide", "chain", "for_each", "values", "rules", "join", "repeat"} {
 		for _, n := range []int{100, 1000, 10_000, 100_000} {
-			if n == 100_000 && testing.Short() {
+			if n == 100_000 && testing.Short() || n > machine.MaxIterations && shape == "repeat" {
 				continue
 			}
 			b.Run(fmt.Sprintf("%s/%d", shape, n), func(b *testing.B) {
@@ -34,7 +34,8 @@ func BenchmarkFold(b *testing.B) {
 	}
 }
 
-// shapeGraph is a workflow of n null attempts (or value steps), at once or each after the one before.
+// shapeGraph is a workflow of n null attempts (or value steps), at once, each after the one before, as the instances of a
+// step or as its iterations.
 func shapeGraph(tb testing.TB, shape string, n int) *plan.Graph {
 	tb.Helper()
 	var src strings.Builder
@@ -42,6 +43,10 @@ func shapeGraph(tb testing.TB, shape string, n int) *plan.Graph {
 	switch shape {
 	case "for_each":
 		fmt.Fprintf(&src, "  step \"s\" {\n    for_each = range(%d)\n    agent    = agent.null\n    with     = each.value\n  }\n", n)
+	case "join":
+		fmt.Fprintf(&src, "  step \"s\" {\n    for_each = range(%d)\n    agent    = agent.null\n    join     = \"succeeded >= %d\"\n  }\n", n, n)
+	case "repeat":
+		fmt.Fprintf(&src, "  step \"s\" {\n    agent = agent.null\n    repeat {\n      max = %d\n    }\n  }\n", n)
 	default:
 		for i := range n {
 			fmt.Fprintf(&src, "  step \"s%d\" {\n", i)
@@ -52,6 +57,9 @@ func shapeGraph(tb testing.TB, shape string, n int) *plan.Graph {
 			}
 			if i > 0 && shape != "wide" {
 				fmt.Fprintf(&src, "    depends_on = [step.s%d]\n", i-1)
+			}
+			if i > 0 && shape == "rules" {
+				src.WriteString("    trigger_rule = \"one_success\"\n    on_error = \"continue\"\n")
 			}
 			src.WriteString("  }\n")
 		}

@@ -15,7 +15,6 @@ type joining struct {
 	detached bool // it has ended, or is about to, and the run alone waits for the rest
 	err      *event.Error
 	winner   string
-	trouble  error // why the condition could not be computed when it was asked last
 }
 
 func (b *body) winner() string {
@@ -93,7 +92,6 @@ func (m *Machine) ask(p ref, d *detail, rule *ir.Join) {
 	sc := m.scope(p)
 	sc.mode = joins
 	holds, err := m.holds(rule.Condition, sc)
-	d.join.trouble = err
 	switch {
 	case holds:
 		m.enough(p, nil)
@@ -130,6 +128,9 @@ func (m *Machine) enough(p ref, err *event.Error) {
 		m.unmade(d)
 		m.agenda.push(task{do: doSweepBelow, ref: p, reason: fmt.Sprintf("%q does not need it any more", m.node(p).Name), hard: true})
 	case "detach":
+		if m.detached == 0 {
+			m.strays = nil
+		}
 		d.join.detached = true
 		m.detached += d.remaining
 		m.strays = append(m.strays, p)

@@ -36,6 +36,8 @@ const (
 	MaxOutput = 1 << 20
 	// MaxStream bounds what a result keeps of stdout and stderr each, in bytes.
 	MaxStream = 64 << 10
+	// LastYear is the last one that a step can wait for.
+	LastYear = 2200
 	// DefaultDeathLimit is how many drivers may die in a row over the same attempts.
 	DefaultDeathLimit = 3
 )

@@ -245,8 +245,8 @@ func (m *Machine) until(w *ir.Wait, sc *scope) (event.Time, error) {
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("a moment such as 2026-01-31T08:00:00Z is needed, but this is %q", text)
-	case at.Year() > 2200:
-		return 0, fmt.Errorf("%s lies beyond the year 2200", text)
+	case at.Year() > LastYear:
+		return 0, fmt.Errorf("%s lies beyond the year %d", text, LastYear)
 	case at.Before(m.now.Go()):
 		return m.now, nil
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // MaxIterations bounds one repeat.
-const MaxIterations = 100_000
+const MaxIterations = 10_000
 
 // looping is where a repeat stands. The frame at hand keeps the one before it, and no others are kept.
 type looping struct {

@@ -74,6 +74,33 @@ last r0/5 !s !in
 	}
 }
 
+// A repeat has a region inside of that of its instances; what lies below lives in the innermost.
+func TestRegionsOfRepeats(t *testing.T) {
+	both := each(group(ir.Sequence, "both", step("in")))
+	both.Repeat = &ir.Repeat{}
+	both.Priority = ir.Lit(1.0, value.NumberType)
+	once := step("once")
+	once.Repeat = &ir.Repeat{}
+	once.Require = []ir.Require{{Condition: ir.Expr{Reads: []ir.Ref{{Root: "each"}}}}}
+	g, err := Build(&ir.Program{Workflows: []ir.Workflow{{Name: "w", Nodes: []ir.Node{both, once}}}}, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, in, o := g.Nodes[0], g.Nodes[1], g.Nodes[2]
+	if b.Region != 0 || b.Body != 1 || b.Loop != 2 || b.Inner != 2 || in.Region != 2 || in.Slot != 1 {
+		t.Errorf("both lives in %d, %d and %d, and what is in it in %d/%d", b.Region, b.Body, b.Loop, in.Region, in.Slot)
+	}
+	if o.Body != None || o.Loop != 3 || o.Inner != 3 || g.Regions[3].Owner != 2 {
+		t.Errorf("once repeats in region %d", o.Loop)
+	}
+	if in.Ranked != 0 || o.Ranked != None {
+		t.Errorf("in has the rank of node %d, once that of %d", in.Ranked, o.Ranked)
+	}
+	if len(o.Requires) != 1 || o.Requires[0].PerInstance {
+		t.Errorf("once requires %v: it has no instances", o.Requires)
+	}
+}
+
 func TestBuildRefusesWhatWasNotChecked(t *testing.T) {
 	agent := ir.Node{Name: "a", Kind: ir.Step, Agent: &ir.AgentTask{Agent: "nobody"}}
 	gated := step("a")

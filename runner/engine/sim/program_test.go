@@ -209,7 +209,11 @@ func (w *writer) action(depth int, each, again, timed bool) {
 		w.line(depth, "value = { a = %s }", argument)
 		return
 	case 1:
-		w.line(depth, `wait { duration = "%ds" }`, 1+w.r.IntN(100))
+		if w.maybe(3) {
+			w.line(depth, `wait { at = "2026-01-01T00:%02d:00Z" }`, w.r.IntN(60))
+		} else {
+			w.line(depth, `wait { duration = "%ds" }`, 1+w.r.IntN(100))
+		}
 		return
 	case 2, 3:
 		w.line(depth, "agent = agent.echo")
