@@ -46,7 +46,8 @@ runner/engine                    runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              dsl/value runner/engine runner/event runner/executor runner/journal sqlite
 runner/engine/sim                runner/engine runner/event runner/journal
-runner/executor                  runner/event
+runner/executor                  runner/event runner/executor/mask
+runner/executor/mask             pure: dsl/value
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/protocol
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/protocol

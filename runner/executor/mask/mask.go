@@ -1,0 +1,119 @@
+// Package mask takes secrets out of text.
+//
+// A [Masker] knows some secrets and puts [Mark] in the place of each of them: in a stream that comes in pieces of any
+// size ([Masker.Writer], [Masker.Reader]), in a text, and deep in a value. It finds a secret as it is, each of its longer lines, and
+// what common encodings make of both (forms.go). A secret that is taken to pieces, turned round or packed is not found: masking keeps
+// accidents from being seen, and no program from telling what it was given.
+//
+// It knows no attempt, no run and no stream of any process. Enter at [New]. automaton.go finds, writer.go replaces.
+//
+// What always holds:
+//
+//   - What comes out does not depend on the pieces that the text came in.
+//   - Every byte of every occurrence is replaced, where occurrences overlap too; all other bytes stay as they are. Occurrences
+//     that touch are one Mark.
+//   - The time is linear in the text, whatever the secrets and the text are. At most the length of the longest form is held back.
+//   - A nil *Masker masks nothing and costs nothing.
+package mask
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Mark stands where a secret was.
+const Mark = "(sensitive)"
+
+// Bounds of what can be masked, in bytes.
+const (
+	// MinSecret is the shortest text that is looked for. A shorter one stands in half of all texts by chance.
+	MinSecret = 4
+	// MinLine is the shortest line of a secret of several lines that is looked for by itself.
+	MinLine = 8
+	// MaxSecrets is how long all secrets of a Masker may be together. A byte costs about 400 bytes of memory, and 730 where it needs
+	// escapes everywhere (TestMemory).
+	MaxSecrets = 64 << 10
+)
+
+// Masker knows secrets. It is safe for concurrent use.
+type Masker struct{ automaton }
+
+// New makes a Masker. Texts shorter than [MinSecret] are passed over: whoever takes secrets in refuses them, and so does he
+// with what goes beyond [MaxSecrets]. Without any secret the Masker is nil.
+func New(secrets []string) *Masker {
+	forms := formsOf(secrets)
+	if len(forms) == 0 {
+		return nil
+	}
+	m := &Masker{}
+	m.build(forms)
+	return m
+}
+
+// Text is s without secrets.
+func (m *Masker) Text(s string) string {
+	if m == nil || len(s) < MinSecret {
+		return s
+	}
+	var out []byte
+	w := m.Writer(func(p []byte) { out = append(out, p...) })
+	w.Write([]byte(s))
+	w.End()
+	if string(out) == s {
+		return s
+	}
+	return string(out)
+}
+
+// Value is v without secrets, in texts, numbers and names of members. Of two members whose names become the same one is
+// left.
+func (m *Masker) Value(v value.Value) value.Value {
+	if m == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		return m.Text(v)
+	case float64:
+		text := string(value.AppendNumber(nil, v))
+		if masked := m.Text(text); masked != text {
+			return masked
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = m.Value(e)
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for _, k := range value.Keys(v) {
+			object[m.Text(k)] = m.Value(v[k])
+		}
+		return object
+	}
+	return v
+}
+
+// Strings lists the texts of a secret value that must not be seen: its strings and numbers, however deep. Names of members, bools and
+// empty strings tell nothing.
+func Strings(v value.Value) (list []string) {
+	switch v := v.(type) {
+	case string:
+		if strings.TrimSpace(v) != "" {
+			list = append(list, v)
+		}
+	case float64:
+		list = append(list, string(value.AppendNumber(nil, v)))
+	case []any:
+		for _, e := range v {
+			list = append(list, Strings(e)...)
+		}
+	case map[string]any:
+		for _, k := range value.Keys(v) {
+			list = append(list, Strings(v[k])...)
+		}
+	}
+	return list
+}

@@ -1,0 +1,235 @@
+package mask
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// spelled masks as the package's comment says it, without any cleverness: what an occurrence covers is replaced.
+func spelled(forms []string, text string) string {
+	secret := make([]bool, len(text))
+	for _, f := range forms {
+		for i := 0; i+len(f) <= len(text); i++ {
+			if text[i:i+len(f)] == f {
+				for k := range len(f) {
+					secret[i+k] = true
+				}
+			}
+		}
+	}
+	var out strings.Builder
+	for i := range len(text) {
+		switch {
+		case !secret[i]:
+			out.WriteByte(text[i])
+		case i == 0 || !secret[i-1]:
+			out.WriteString(Mark)
+		}
+	}
+	return out.String()
+}
+
+// Few letters make many occurrences, overlapping ones, and beginnings that come to nothing. Whatever the pieces are, nothing leaks
+// and nothing else changes.
+func TestPieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.StringOfN(rapid.SampledFrom([]rune("ab=")), 1, 40, -1)
+		forms := rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("ab=")), 2, 7, -1), 1, 5).Draw(t, "texts")
+		text := strings.Join(rapid.SliceOfN(rapid.OneOf(letters, rapid.SampledFrom(forms)), 0, 20).Draw(t, "text"), "")
+		m := &Masker{}
+		m.build(forms)
+		var out []byte
+		w := m.Writer(func(p []byte) { out = append(out, p...) })
+		for again := range 2 { // a Writer that has ended is as new
+			out = out[:0]
+			for rest := text; rest != ""; {
+				n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+				w.Write([]byte(rest[:n]))
+				rest = rest[n:]
+			}
+			w.End()
+			if want := spelled(forms, text); string(out) != want {
+				t.Fatalf("%d: %q without %q is %q, want %q", again, text, forms, out, want)
+			}
+		}
+	})
+}
+
+// Every form of a secret is found, wherever it stands and however it is cut.
+func TestForms(t *testing.T) {
+	for _, secret := range []string{"s3cr", "p@ss w/rd+\"quoted\" it's <100%> ü𝄞!*()", "tab\tand \\ and\nline two is long\n", "trailing-newline\n"} {
+		m := New([]string{secret})
+		trim := strings.TrimSpace(secret)
+		ascii := escapes{ascii: true}.of(secret)
+		j, _ := json.Marshal(secret)
+		forms := map[string]string{
+			"as it is": secret, "without the space around": trim, "Go's JSON": string(j[1 : len(j)-1]), "ASCII JSON": ascii,
+			"query": url.QueryEscape(secret), "path": url.PathEscape(secret), "lower-case digits": lowerHex(url.PathEscape(secret)),
+			"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "URL base64": base64.URLEncoding.EncodeToString([]byte(secret)),
+			"raw base64": base64.RawURLEncoding.EncodeToString([]byte(trim)),
+			"traced":     strings.ReplaceAll(secret, "'", `'\''`), "traced by dash": strings.ReplaceAll(secret, "'", `'"'"'`),
+		}
+		for i, l := range strings.Split(secret, "\n") {
+			if len(l) >= MinLine {
+				forms[fmt.Sprintf("line %d", i)] = l
+			}
+		}
+		for name, f := range forms {
+			for _, around := range [][2]string{{"", ""}, {"before ", " behind"}, {"\x00\xff", "\xff"}} {
+				text := around[0] + f + around[1]
+				if got, want := m.Text(text), around[0]+Mark+around[1]; got != want {
+					t.Errorf("%q, %s: %q becomes %q, want %q", secret, name, text, got, want)
+				}
+			}
+		}
+	}
+}
+
+// In base64 of a longer text, what the secret alone decides is replaced: a Basic header is the usual case.
+func TestInsideBase64(t *testing.T) {
+	const secret = "correct-horse"
+	m := New([]string{secret})
+	for _, user := range []string{"", "a:", "bo:", "ann:", "dave:", "x"} {
+		code := base64.StdEncoding.EncodeToString([]byte(user + secret + "\n"))
+		got := m.Text("Authorization: Basic " + code)
+		if !strings.Contains(got, Mark) {
+			t.Errorf("%s: %s", user, got)
+		}
+		left, _, _ := strings.Cut(strings.TrimPrefix(got, "Authorization: Basic "), Mark)
+		plain, _ := base64.RawStdEncoding.DecodeString(left[:len(left)/4*4])
+		if string(plain) != user[:min(len(user), len(plain))] {
+			t.Errorf("%s: %s tells %q", user, got, plain)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	if New(nil) != nil || New([]string{"", "abc"}) != nil {
+		t.Error("there is something to mask in nothing")
+	}
+	if got := New([]string{"abcd"}).Text("abcabcd"); got != "abc"+Mark {
+		t.Error(got)
+	}
+	m := New([]string{"1234567\n12345678"})
+	if got := m.Text("1234567 12345678"); got != "1234567 "+Mark {
+		t.Errorf("lines of 7 and 8 bytes: %s", got)
+	}
+}
+
+func TestNothingToMask(t *testing.T) {
+	var m *Masker
+	var out string
+	w := m.Writer(func(p []byte) { out += string(p) })
+	w.Write([]byte("abcd"))
+	w.End()
+	r := strings.NewReader("x")
+	if out != "abcd" || m.Text("abcd") != "abcd" || m.Reader(r) != io.Reader(r) || m.Value(1.0) != 1.0 {
+		t.Error("a nil Masker masks")
+	}
+}
+
+func TestValue(t *testing.T) {
+	m := New([]string{"hunter22", "4711"})
+	v := map[string]any{
+		"a hunter22 b": []any{"hunter22", "plain", 4711.0, 5.0, true, nil},
+		"deep":         map[string]any{"x": "aHVudGVyMjI="},
+	}
+	want := map[string]any{
+		"a (sensitive) b": []any{Mark, "plain", Mark, 5.0, true, nil},
+		"deep":            map[string]any{"x": Mark},
+	}
+	if diff := cmp.Diff(want, m.Value(v)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStrings(t *testing.T) {
+	v := map[string]any{"b": []any{"two", 3.5, nil, true, ""}, "a": "one"}
+	if diff := cmp.Diff([]string{"one", "two", "3.5"}, Strings(v)); diff != "" {
+		t.Error(diff)
+	}
+	var _ value.Value = v
+}
+
+func TestReader(t *testing.T) {
+	m := New([]string{"hunter22"})
+	text := strings.Repeat("hunter2 is not hunter22; ", 3000)
+	for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text))} {
+		got, err := io.ReadAll(m.Reader(r))
+		if want := strings.ReplaceAll(text, "hunter22", Mark); err != nil || string(got) != want {
+			t.Errorf("%s: %v, %d bytes, want %d", name, err, len(got), len(want))
+		}
+	}
+	broken := io.MultiReader(strings.NewReader("hunter"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if got, err := io.ReadAll(m.Reader(broken)); string(got) != "hunter" || err != io.ErrUnexpectedEOF {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A secret of which the text is full, in all beginnings, takes no more time than another.
+func TestLinear(t *testing.T) {
+	m := New([]string{strings.Repeat("a", 4<<10) + "b"})
+	text := strings.Repeat("a", 4<<20)
+	if got := m.Text(text); len(got) != len(text) {
+		t.Errorf("%d bytes of %d", len(got), len(text))
+	}
+}
+
+// The largest secrets that are taken stay within the memory that their bound speaks of.
+func TestMemory(t *testing.T) {
+	usual, worst := make([]byte, MaxSecrets), make([]byte, MaxSecrets)
+	x := uint32(1)
+	for i := range usual {
+		x = x*1664525 + 1013904223
+		usual[i] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[x>>26]
+		worst[i] = "\"\\<>&/%\x01\x02é'"[(x>>24)%11]
+		if i%64 == 63 {
+			usual[i] = '\n'
+		}
+	}
+	for name, c := range map[string]struct {
+		secret []byte
+		most   int
+	}{"usual": {usual, 400}, "worst": {worst, 900}} {
+		if per := New([]string{string(c.secret)}).size() / MaxSecrets; per > c.most {
+			t.Errorf("%s: %d bytes of memory for each byte", name, per)
+		} else {
+			t.Logf("%s: %d bytes of memory for each byte", name, per)
+		}
+	}
+}
+
+func BenchmarkWriter(b *testing.B) {
+	log := strings.Repeat("2026-11-21T07:55:04Z INFO  compiling github.com/example/project/internal/server (cached) 0.012s\n", 800)[:64<<10]
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n", 26) + "-----END PRIVATE KEY-----\n"
+	for name, c := range map[string]struct {
+		secrets []string
+		text    string
+	}{
+		"token":      {[]string{"ghp_16C7e42F292c6912E7710c838347Ae178B4a"}, log},
+		"key":        {[]string{key, "ghp_16C7e42F292c6912E7710c838347Ae178B4a"}, log},
+		"each line":  {[]string{"compiling"}, log},
+		"in base64":  {[]string{key}, strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKx\n", 1100)[:64<<10]},
+		"no secrets": {nil, log},
+	} {
+		b.Run(name, func(b *testing.B) {
+			w := New(c.secrets).Writer(func([]byte) {})
+			b.SetBytes(int64(len(c.text)))
+			piece := []byte(c.text)
+			for b.Loop() {
+				w.Write(piece)
+			}
+		})
+	}
+}

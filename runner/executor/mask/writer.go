@@ -1,0 +1,149 @@
+package mask
+
+import "io"
+
+// Writer masks a stream and hands it on. It is not safe for concurrent use.
+type Writer struct {
+	m    *Masker
+	next func([]byte)
+
+	state int32
+	buf   []byte // what came and was not handed on, the piece at hand included
+	runs  []run  // what of buf is secret: in order, and no two touch
+	open  bool   // what was handed on last was a Mark, and stands for what comes next too if that is secret
+	out   []byte
+}
+
+// run is a part of Writer.buf.
+type run struct{ start, end int }
+
+// Writer makes a Writer that hands on to next, which must not keep what it gets. A nil Masker's hands on what it gets.
+func (m *Masker) Writer(next func([]byte)) *Writer { return &Writer{m: m, next: next} }
+
+// Write takes a piece of the stream. What may be the beginning of a secret is held back.
+func (w *Writer) Write(p []byte) {
+	if w.m == nil {
+		w.next(p)
+		return
+	}
+	from := len(w.buf)
+	w.buf = append(w.buf, p...)
+	s := w.state
+	for i := from; i < len(w.buf); i++ {
+		if s == 0 {
+			if i = w.m.skip(w.buf, i); i == len(w.buf) {
+				break
+			}
+		}
+		s = w.m.automaton.next(s, w.buf[i])
+		if n := int(w.m.out[s]); n > 0 {
+			w.cover(i+1-n, i+1)
+		}
+	}
+	w.state = s
+	w.hand(len(w.buf) - int(w.m.depth[s]))
+}
+
+// End hands on what was held back. The Writer is then as new.
+func (w *Writer) End() {
+	w.hand(len(w.buf))
+	w.state, w.open = 0, false
+}
+
+// cover notes a secret, whose end is behind those of all before. Its beginning may have been handed on, as a Mark.
+func (w *Writer) cover(start, end int) {
+	start = max(start, 0)
+	for last := len(w.runs) - 1; last >= 0 && w.runs[last].end >= start; last-- {
+		start = min(start, w.runs[last].start)
+		w.runs = w.runs[:last]
+	}
+	w.runs = append(w.runs, run{start, end})
+}
+
+// hand hands on the first n bytes of what is held.
+func (w *Writer) hand(n int) {
+	if n == 0 {
+		return
+	}
+	if len(w.runs) == 0 {
+		w.next(w.buf[:n])
+		w.open = false
+	} else {
+		w.replace(n)
+	}
+	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
+}
+
+// replace hands on the first n bytes, with a Mark for each run, and moves what is left of the runs.
+func (w *Writer) replace(n int) {
+	w.out = w.out[:0]
+	at, done := 0, 0
+	for _, r := range w.runs {
+		if r.start >= n {
+			break
+		}
+		if r.start > at {
+			w.out = append(w.out, w.buf[at:r.start]...)
+			w.open = false
+		}
+		if !w.open {
+			w.out = append(w.out, Mark...)
+			w.open = true
+		}
+		if at = min(r.end, n); r.end > n {
+			break
+		}
+		done++
+	}
+	if at < n {
+		w.out = append(w.out, w.buf[at:n]...)
+		w.open = false
+	}
+	left := w.runs[:0]
+	for _, r := range w.runs[done:] {
+		left = append(left, run{max(r.start-n, 0), r.end - n})
+	}
+	w.runs = left
+	if len(w.out) > 0 {
+		w.next(w.out)
+	}
+}
+
+// Reader makes a reader of r's text without secrets. A nil Masker's is r.
+func (m *Masker) Reader(r io.Reader) io.Reader {
+	if m == nil {
+		return r
+	}
+	x := &reader{from: r, piece: make([]byte, pieceSize)}
+	x.w = m.Writer(func(p []byte) { x.ready = append(x.ready, p...) })
+	return x
+}
+
+// pieceSize is how much a reader takes at a time, in bytes.
+const pieceSize = 16 << 10
+
+type reader struct {
+	from  io.Reader
+	w     *Writer
+	piece []byte
+	ready []byte
+	err   error
+}
+
+func (x *reader) Read(p []byte) (int, error) {
+	for len(x.ready) == 0 && x.err == nil {
+		n, err := x.from.Read(x.piece)
+		x.w.Write(x.piece[:n])
+		if x.err = err; err != nil {
+			x.w.End()
+		}
+	}
+	n := copy(p, x.ready)
+	if x.ready = x.ready[n:]; len(x.ready) == 0 {
+		x.ready = x.ready[:0]
+	}
+	if n > 0 || len(p) == 0 {
+		return n, nil
+	}
+	return 0, x.err
+}

@@ -1,0 +1,35 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/mask"
+)
+
+type maskKey struct{}
+
+// WithMask gives an attempt's context what must not be seen of its answer. Executors mask streams as they come, before they cut,
+// parse or keep anything of them: half a secret is not found any more.
+func WithMask(ctx context.Context, m *mask.Masker) context.Context {
+	return context.WithValue(ctx, maskKey{}, m)
+}
+
+// Mask is what WithMask gave; nil, which masks nothing, if nobody did.
+func Mask(ctx context.Context) *mask.Masker {
+	m, _ := ctx.Value(maskKey{}).(*mask.Masker)
+	return m
+}
+
+// Hide masks an answer: all that a person may read of it, and its output.
+func Hide(m *mask.Masker, ans *event.AttemptFinished) {
+	if m == nil {
+		return
+	}
+	ans.Stdout, ans.Stderr, ans.Output = m.Text(ans.Stdout), m.Text(ans.Stderr), m.Value(ans.Output)
+	if ans.Error != nil {
+		e := *ans.Error
+		e.Message = m.Text(e.Message)
+		ans.Error = &e
+	}
+}
