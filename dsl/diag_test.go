@@ -24,7 +24,7 @@ func TestDiagnostics(t *testing.T) {
 	codes, first := map[string]bool{}, map[string]string{}
 	for _, path := range paths {
 		name := filepath.Base(path)
-		p, list := Load(os.DirFS("testdata/diag"), name, Options{})
+		p, list := Load(os.DirFS("testdata/diag"), name, Options{Version: "0.1.0"})
 		if !list.HasErrors() || p.IR != nil {
 			t.Errorf("%s: nothing is wrong with it", name)
 			continue

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -49,16 +50,29 @@ func ParseInput(decl ir.Variable, text string) (value.Value, error) {
 	case decl.Type.IsAny():
 		return fit(decl, text)
 	}
+	var d diag.Diagnostic
+	if errors.As(err, &d) && d.Code == tooLarge && decl.Type.Kind == value.NumberT {
+		why, _, _ := strings.Cut(uncapital(d.Detail), ";")
+		return nil, &InputError{decl.Name, fmt.Sprintf("%s cannot be %.60s: %s", decl.Name, text, why), "Declare it as a string to keep all digits"}
+	}
 	return nil, &InputError{decl.Name, fmt.Sprintf("%s must be a %s, and %.60q is none", decl.Name, decl.Type, text), example(decl.Type)}
 }
 
+// tooLarge is the code of a number that cannot be held.
+const tooLarge = "F0312"
+
+func uncapital(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
 // fit converts a value to the declared type.
 func fit(decl ir.Variable, v value.Value) (value.Value, error) {
+	if err := undeclared(v, decl.Type, ""); err != nil {
+		return nil, &InputError{decl.Name, fmt.Sprintf("%s: %v", decl.Name, err), ""}
+	}
 	v, err := value.Convert(v, decl.Type)
 	if err != nil {
 		return nil, &InputError{decl.Name, fmt.Sprintf("%s: %v", decl.Name, err), example(decl.Type)}
 	}
-	return v, nil
+	return v, listed(decl, v)
 }
 
 // literal evaluates a literal: an expression that reads nothing and calls nothing that the bounds would not allow.
@@ -92,17 +106,20 @@ func example(t value.Type) string {
 	case value.NumberT:
 		return "Write a number, such as 3"
 	case value.ListT, value.SetT, value.TupleT:
-		return `Write a list, such as '["a", "b"]'`
+		if t.Elem != nil && t.Elem.Kind == value.StringT {
+			return `Write a list, such as '["a", "b"]'`
+		}
+		return fmt.Sprintf("Write a list, such as '%s'", sample(t, 0))
 	case value.MapT, value.ObjectT:
-		return `Write an object, such as '{"a": "b"}'`
+		return fmt.Sprintf("Write an object, such as '%s'", sample(t, 0))
 	}
 	return ""
 }
 
 // Inputs completes what was given for a list of declarations: defaults are filled in, values are converted to their
-// types. kind is "variable" or "input", for messages. Errors
+// types, and what the declarations ask of them is asked. kind is "variable" or "input". Errors
 // are *InputError, all of them, in order of names.
-func Inputs(kind string, decls []ir.Variable, given map[string]value.Value) (map[string]value.Value, []error) {
+func Inputs(kind string, decls []ir.Variable, given map[string]value.Value, around Known) (map[string]value.Value, []error) {
 	out := make(map[string]value.Value, len(decls))
 	var errs []error
 	var names []string
@@ -138,6 +155,7 @@ func Inputs(kind string, decls []ir.Variable, given map[string]value.Value) (map
 		}
 		errs = append(errs, e)
 	}
+	errs = append(errs, validate(kind, decls, out, around)...)
 	sort.SliceStable(errs, func(i, j int) bool { return errs[i].(*InputError).Name < errs[j].(*InputError).Name })
 	return out, errs
 }

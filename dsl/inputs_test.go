@@ -33,6 +33,10 @@ func TestParseInput(t *testing.T) {
 		{obj, `{ a = "x" }`, `{"a":"x"}`, false},
 		{obj, `{"a": "x"}`, `{"a":"x"}`, false},
 		{obj, `{}`, `attribute "a"`, true},
+		{obj, `{"a": "x", "bc": 1}`, `there is no attribute "bc"; there are a`, true},
+		{value.List(value.Object(map[string]value.Type{"name": value.StringType})), `[{"nmae": "x"}]`, `at [0]; did you mean "name"?`, true},
+		{value.Object(map[string]value.Type{"a": value.NumberType, "b": value.List(value.BoolType)}), `3`, `such as '{"a": 3, "b": [true]}'`, true},
+		{value.NumberType, `9007199254740993`, "v cannot be 9007199254740993: the number is beyond 2^53", true},
 		{value.AnyType, `{"a": [1, null]}`, `{"a":[1,null]}`, false},
 		{value.AnyType, `hello world`, `"hello world"`, false},
 		{value.AnyType, `hello`, `"hello"`, false},
@@ -60,11 +64,11 @@ func TestInputs(t *testing.T) {
 		{Name: "kind", Type: value.StringType, HasDefault: true, Default: "feature"},
 		{Name: "note", Type: value.StringType.OrNull(), HasDefault: true},
 	}
-	got, errs := Inputs("input", decls, map[string]value.Value{"ticket": "T-1"})
+	got, errs := Inputs("input", decls, map[string]value.Value{"ticket": "T-1"}, Known{})
 	if len(errs) > 0 || string(value.Append(nil, map[string]any(got))) != `{"kind":"feature","note":null,"ticket":"T-1"}` {
 		t.Errorf("%v, %v", got, errs)
 	}
-	_, errs = Inputs("input", decls, map[string]value.Value{"tiket": "T-1", "kind": 3.0, "zzzzzz": nil})
+	_, errs = Inputs("input", decls, map[string]value.Value{"tiket": "T-1", "kind": 3.0, "zzzzzz": nil}, Known{})
 	var said []string
 	for _, e := range errs {
 		said = append(said, e.Error())
@@ -77,5 +81,45 @@ func TestInputs(t *testing.T) {
 	}
 	if strings.Join(said, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(said, "\n"))
+	}
+}
+
+// What declarations ask of values is asked where they are given: one of a list, and conditions over all that is given.
+func TestInputsAreJudged(t *testing.T) {
+	p, list := Load(memory(`variable "level" {
+  type = string
+  enum = ["low", "high"]
+}
+workflow "w" {
+  input "env" {
+    type = string
+    validation {
+      condition = "input.env != 'live' || var.level == 'high'"
+      message   = "live needs a high level, not ${var.level}"
+    }
+    validation { condition = "len(input.env) == 4" }
+  }
+  step "a" { run = ["true"] }
+}
+`), "w.hcl", Options{})
+	if p.IR == nil {
+		t.Fatal(render(list, p.Sources))
+	}
+	for _, c := range []struct{ level, env, want string }{
+		{"high", "live", ""},
+		{"low", "test", ""},
+		{"low", "live", "env: live needs a high level, not low"},
+		{"low", "local", "env: it must hold that len(input.env) == 4"},
+		{"hihg", "test", `level cannot be "hihg". It is one of low, high. Did you mean "high"?`},
+	} {
+		vars, errs := Inputs("variable", p.IR.Variables, map[string]value.Value{"level": c.level}, Known{})
+		_, more := Inputs("input", p.IR.Workflows[0].Inputs, map[string]value.Value{"env": c.env}, Known{Vars: vars})
+		got := ""
+		for _, err := range append(errs, more...) {
+			got += err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.level, c.env, got, c.want)
+		}
 	}
 }

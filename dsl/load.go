@@ -33,6 +33,11 @@ type Program struct {
 type Options struct {
 	// Name gives the name of a file in diagnostics for its path in the file system; nil uses the path.
 	Name func(path string) string
+	// Version is that of this flowrun, for required_version; "" is not compared.
+	Version string
+	// Root is what file("PATH") may read, and Dir the program's folder in it; nil: what is loaded from, and the folder there.
+	Root fs.FS
+	Dir  string
 }
 
 // show is the name of a path in diagnostics.
@@ -57,7 +62,7 @@ func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 	if list.HasErrors() {
 		return p, list.Sort()
 	}
-	checked, found := check.Check(parsed)
+	checked, found := check.Check(parsed, check.Options{Version: opts.Version, File: opts.reader(fsys, path)})
 	list = append(list, found...)
 	if !list.HasErrors() && len(checked.Workflows) == 0 {
 		list = append(list, noWorkflow(parsed, path))

@@ -9,39 +9,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// decl checks a variable or an input: its type and its default.
-func (c *checker) decl(v *Decl) {
-	c.static(v.Block)
-	v.Type = value.AnyType
-	if a := v.attr("type"); a != nil && a.Type.Kind != "" {
-		v.Type = a.Type
-	}
-	a := v.attr("default")
-	if a == nil {
-		return
-	}
-	env := &expr.Env{Roots: roots{}, Hidden: map[string]string{}}
-	for _, n := range []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback"} {
-		env.Hidden[n] = notFixed
-	}
-	a.done = true
-	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, env)
-	if e != nil && !list.HasErrors() {
-		if e.Const == nil { // null as a default means: may be left out
-			v.Type.Nullable = true
-			a.Expr = e
-		} else {
-			found := expr.Conform(e, v.Type, "default", a.Src.Span())
-			list = append(list, found...)
-			if !found.HasErrors() {
-				a.Expr = e
-			}
-		}
-		v.Default = a.Expr
-	}
-	c.in(v.Block, list)
-}
-
 // agentHas says which types of agent have an attribute that not all have.
 var agentHas = map[string][]string{
 	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},

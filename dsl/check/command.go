@@ -20,6 +20,18 @@ func kindWord(t value.Type) string {
 	return string(t.Kind)
 }
 
+// elements are the places of the members of a list that is written out.
+func (a *Attr) elements() (out []diag.Range, ok bool) {
+	t, ok := a.Src.Expr().(*hclsyntax.TupleConsExpr)
+	if !ok {
+		return nil, false
+	}
+	for _, x := range t.Exprs {
+		out = append(out, syntax.Range(x.Range()))
+	}
+	return out, true
+}
+
 // arguments checks a program with its arguments: a list whose members become text.
 func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 	t, what, at := e.Type, a.Src.Name, a.span()

@@ -54,6 +54,12 @@ func (c *checker) file(f *syntax.File) {
 			for _, src := range b.Src.Body.Attrs {
 				p.Locals = append(p.Locals, b.Attrs[src.Name])
 			}
+		case "flowrun":
+			if p.Settings != nil {
+				c.report(diag.Diagnostic{Code: "F0107", Subject: b.Src.Range, Summary: "A second block flowrun in the program",
+					Detail: "The settings of a program stand in one block. Put all of it into one.", Notes: []diag.Note{{Text: "the first one", Range: p.Settings.Src.Range}}})
+			}
+			p.Settings = b
 		case "agent":
 			p.Agents = append(p.Agents, b)
 		case "gate":
@@ -72,11 +78,6 @@ func (c *checker) globals() {
 		k := b.Schema.Kind
 		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
 	}
-	for _, v := range p.Variables {
-		enter(v.Block)
-		c.decl(v)
-		c.vars[v.Name] = v.Type
-	}
 	for _, a := range p.Locals {
 		if !goodName(a.Src.Name) {
 			c.report(diag.Diagnostic{Code: "F0105", Subject: a.Src.Range, Summary: fmt.Sprintf("%.80q cannot be a name", a.Src.Name),
@@ -84,6 +85,24 @@ func (c *checker) globals() {
 		} else if c.enter(books["local"], "Local", a.Src.Name, a.Src.Range) {
 			c.locals[a.Src.Name] = a
 		}
+	}
+	for _, v := range p.Variables {
+		enter(v.Block)
+	}
+	if p.Settings != nil {
+		c.static(p.Settings)
+		c.settings(p.Settings)
+	}
+	c.makeGlobals()
+	for _, v := range p.Variables {
+		c.decl(v)
+		c.vars[v.Name] = v.read()
+	}
+	for _, v := range p.Variables {
+		env := c.env(nil, nil)
+		delete(env.Roots, "local")
+		env.Hidden["local"] = notLocal
+		c.validations(v, "var", env)
 	}
 	for _, a := range p.Agents {
 		if enter(a); c.agents[a.Name] == nil {

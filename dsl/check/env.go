@@ -79,7 +79,8 @@ const (
 	notEnded     = "It is known at the end of the run: outputs of the workflow can read it. What has become of a node is step.NAME.status."
 	notPicked    = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated  = "It counts the iterations of a repeat, and is null for a node without one."
-	notFixed     = "A default is fixed before anything is known; write the value out."
+	notLocal     = "A value that is given is judged before locals are computed. Read var or input."
+	notFixed     = "It is fixed before anything is known; write the value out."
 )
 
 func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
@@ -111,7 +112,7 @@ func (c *checker) makeGlobals() {
 
 // env makes an environment of the global roots and more; all other roots of the language are hidden.
 func (c *checker) env(more roots, why map[string]string) *expr.Env {
-	e := &expr.Env{Roots: roots{}, Hidden: map[string]string{
+	e := &expr.Env{Roots: roots{}, File: c.reader(), Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
 		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback,
 	}}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
-	"github.com/flowrun/flowrun/dsl/ir"
 )
 
 // judgedBy are the attributes by which a gate can judge.
@@ -44,13 +43,17 @@ func (c *checker) gate(b *Block) {
 // schema checks a JSON Schema that is known from the file.
 func (c *checker) schema(b *Block) {
 	a := b.attr("schema")
-	if a == nil || a.Expr == nil || a.Expr.Kind != ir.Const {
+	if a == nil {
 		return
 	}
-	if _, err := expr.CompileSchema(a.Expr.Const); err != nil {
+	v, fixed := expr.Fixed(a.Expr, c.texts())
+	if !fixed {
+		return
+	}
+	if _, err := expr.CompileSchema(v); err != nil {
 		d := diag.Diagnostic{Code: "F0287", Subject: a.span(), Context: b.Words(), Summary: "This is no JSON Schema",
 			Detail: upper(err.Error()) + ". Schemas are of draft 2020-12 unless $schema names another one."}
-		if _, text := a.Expr.Const.(string); text {
+		if _, text := v.(string); text {
 			d.Summary = "This text is no JSON Schema"
 			d.Detail += " It can also be written as a value:  schema = { type = \"object\" }."
 		}

@@ -28,6 +28,8 @@ type Program struct {
 	Agents    []*Block
 	Gates     []*Block
 	Workflows []*Workflow
+	Settings  *Block            // flowrun, or nil
+	Files     map[string]string // what file("PATH") stands for, by the path
 }
 
 // Block is a block of the file whose structure is known to fit its schema.
@@ -65,6 +67,7 @@ type Attr struct {
 type Decl struct {
 	*Block
 	Type    value.Type
+	Enum    []value.Value
 	Default *ir.Expr // a constant; nil: required
 }
 
@@ -163,6 +166,8 @@ type checker struct {
 	gates   map[string]*Block
 
 	workflows map[string]*Workflow
+	options   Options
+	read      map[string]kept // files
 	vars      map[string]value.Type
 	locals    map[string]*Attr
 	global    roots
@@ -187,8 +192,8 @@ func (c *checker) in(b *Block, found diag.List) {
 }
 
 // Check reads the files of one program.
-func Check(files []*syntax.File) (*Program, diag.List) {
-	c := &checker{program: &Program{}, agents: map[string]*Block{}, gates: map[string]*Block{}, workflows: map[string]*Workflow{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
+func Check(files []*syntax.File, options Options) (*Program, diag.List) {
+	c := &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, workflows: map[string]*Workflow{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
 	for _, f := range files {
 		c.file(f)
 	}
@@ -200,5 +205,6 @@ func Check(files []*syntax.File) (*Program, diag.List) {
 		c.workflow(w)
 	}
 	c.topGates()
+	c.program.Files = c.texts()
 	return c.program, c.list
 }

@@ -10,7 +10,6 @@ import (
 
 // localTypes checks the locals, each after those that it reads.
 func (c *checker) localTypes() {
-	c.makeGlobals()
 	var order []*Attr
 	index := map[string]int{}
 	for _, a := range c.program.Locals {

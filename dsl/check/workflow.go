@@ -25,9 +25,15 @@ func (c *checker) outline(w *Workflow) {
 	inputs, places := map[string]value.Type{}, map[string]diag.Range{}
 	for _, in := range w.Inputs {
 		c.decl(in)
-		inputs[in.Name], places[in.Name] = in.Type, nameRange(in.Block)
+		inputs[in.Name], places[in.Name] = in.read(), nameRange(in.Block)
 	}
 	w.inputs = &expr.Root{What: "input", Names: inputs, Decl: func(n string) diag.Range { return places[n] }}
+	for _, in := range w.Inputs {
+		env := c.env(roots{"input": w.inputs}, nil)
+		delete(env.Roots, "local")
+		env.Hidden["local"] = notLocal
+		c.validations(in, "input", env)
+	}
 }
 
 // workflow checks all that is inside a workflow.
@@ -37,6 +43,10 @@ func (c *checker) workflow(w *Workflow) {
 	c.expressions(w.Block, func(string) *expr.Env { return own })
 	c.retry(w.Block, c.retryEnv(w, nil), own)
 	for _, b := range w.Blocks {
+		if b.Schema.Kind == "concurrency" {
+			only := c.env(roots{"input": w.inputs}, map[string]string{"run": "The group is computed before the run that it is for begins.", "step": "The group is computed before any step has run."})
+			c.expressions(b, func(string) *expr.Env { return only })
+		}
 		if b.Schema.Kind == "require" || b.Schema.Kind == "finally" {
 			c.expressions(b, func(string) *expr.Env { return own })
 		}

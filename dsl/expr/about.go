@@ -87,7 +87,8 @@ var functionDocs = map[string]functionDoc{
 	"base64encode": {"text", "The text in base64.", `base64encode("hello")`}, "base64decode": {"text", "The text that base64 stands for.", `base64decode("aGVsbG8=")`},
 	"md5": {"text", "A digest in hexadecimal, not safe against forgery.", `md5("a")`}, "sha1": {"text", "A digest in hexadecimal, not safe against forgery.", `sha1("a")`}, "sha256": {"text", "A digest in hexadecimal.", `substr(sha256("a"), 0, 8)`}, "sha512": {"text", "A digest in hexadecimal.", `substr(sha512("a"), 0, 8)`},
 
-	"try": {"value, …", "The first that has a value: what fails or is null is passed over, names that do not exist are not.", `try(jsondecode("{"), "none")`}, "can": {"value", "Whether it has a value.", `can(tonumber("x"))`},
+	"file": {"path", "The text of a file, by its path from the program's folder; it is read with the program, before anything runs.", ""},
+	"try":  {"value, …", "The first that has a value: what fails or is null is passed over, names that do not exist are not.", `try(jsondecode("{"), "none")`}, "can": {"value", "Whether it has a value.", `can(tonumber("x"))`},
 
 	"all": {"list, body", "Whether the body holds for every member; # is the member: all(list, # > 1).", ""}, "any": {"list, body", "Whether it holds for a member.", ""}, "none": {"list, body", "Whether it holds for no member.", ""},
 	"count": {"list, body", "For how many members it holds.", ""}, "filter": {"list, body", "The members for which it holds.", ""}, "map": {"list, body", "What the body gives for each member.", ""},

@@ -15,6 +15,7 @@ import (
 type run struct {
 	scope ir.Scope
 	slots []value.Value
+	files map[string]string
 	steps int
 	bytes int
 }

@@ -15,6 +15,7 @@ type checker struct {
 	condition bool // the language: conditions refuse comparisons that values warn of
 	slots     []value.Type
 	notNull   map[string]int // paths that are known not to be null here, by how many tests
+	files     bool           // a file is read
 	forgiving int            // above 0 inside try and can, which silence null
 }
 
@@ -23,7 +24,9 @@ func check(t *tree, env *Env, condition bool, fs *findings) value.Type {
 		env = &Env{}
 	}
 	c := &checker{findings: fs, env: env, condition: condition, slots: make([]value.Type, t.slots), notNull: map[string]int{}}
-	return c.infer(t.root)
+	typ := c.infer(t.root)
+	t.files = c.files
+	return typ
 }
 
 // infer returns the type of n. After a fault it is any, so that one fault gives one message.
@@ -43,6 +46,9 @@ func (c *checker) typeOf(n node) value.Type {
 		return typeOf(n.v)
 	case *ref:
 		return c.ref(n)
+	case *fileText:
+		c.file(n)
+		return value.StringType
 	case *bound:
 		return c.slots[n.slot]
 	case *member:

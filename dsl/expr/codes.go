@@ -22,6 +22,7 @@ const (
 	codeStatic         = "F0317"
 	codeRefusedFunc    = "F0318"
 	codePattern        = "F0319"
+	codeFile           = "F0320" // a file that cannot be read, or a path that is computed
 	codeNotLiteral     = "F0401"
 	codeInterpolation  = "F0402"
 	codeCondSyntax     = "F0403"
@@ -53,6 +54,7 @@ var Codes = map[string]string{
 	codeSyntax:         "A form of HCL is not taken.",
 	codeStatic:         "A reference to a declaration is not written bare.",
 	codeRefusedFunc:    "A function would read the world outside of the run.",
+	codeFile:           "A file cannot be read.",
 	codePattern:        "A regular expression cannot be used.",
 	codeNotLiteral:     "A condition is not a text in quotes.",
 	codeInterpolation:  "A condition has ${} in it.",

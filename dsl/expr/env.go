@@ -14,6 +14,8 @@ type Env struct {
 	Roots map[string]*Root
 	// Hidden are roots that the language has, but not in this place, with one sentence that says why.
 	Hidden map[string]string
+	// File reads the file of a path for file("PATH"); its error says in words why it cannot. nil: no file can be read here.
+	File func(path string) (string, error)
 }
 
 // Root is one name that expressions may begin with. It must not be copied.

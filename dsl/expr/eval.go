@@ -45,6 +45,8 @@ func (r *run) compute(n node) (value.Value, error) {
 		return n.v, nil
 	case *ref:
 		return r.scope.Lookup(n.ref)
+	case *fileText:
+		return r.file(n)
 	case *bound:
 		return r.slots[n.slot], nil
 	case *member:

@@ -16,6 +16,7 @@ import (
 // [MaxKeptBytes] of text. Like the machine that it belongs to it is used by one goroutine at a time.
 type Evaluator struct {
 	trees   map[source]*tree
+	files   map[string]string
 	kept    int // bytes of text in trees
 	schemas map[string]*jsonschema.Schema
 }
@@ -40,9 +41,14 @@ func sourceOf(e *ir.Expr) source {
 	return key
 }
 
-// NewEvaluator makes an evaluator without anything parsed yet.
-func NewEvaluator() *Evaluator {
-	return &Evaluator{trees: map[source]*tree{}, schemas: map[string]*jsonschema.Schema{}}
+// NewEvaluator makes an evaluator without anything parsed yet. files, if given, is what file("PATH") stands for, by the path
+// as it is written: [ir.Program.Files].
+func NewEvaluator(files ...map[string]string) *Evaluator {
+	all := map[string]string(nil)
+	for _, more := range files {
+		all = more
+	}
+	return &Evaluator{files: all, trees: map[source]*tree{}, schemas: map[string]*jsonschema.Schema{}}
 }
 
 var _ ir.Evaluator = (*Evaluator)(nil)
@@ -57,7 +63,7 @@ func (ev *Evaluator) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := t.eval(s)
+	v, err := t.eval(s, ev.files)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +130,8 @@ func parse(e *ir.Expr) (*tree, error) {
 }
 
 // eval computes the tree within the bounds of one evaluation.
-func (t *tree) eval(s ir.Scope) (value.Value, error) {
-	r := &run{scope: s, slots: make([]value.Value, t.slots)}
+func (t *tree) eval(s ir.Scope, files map[string]string) (value.Value, error) {
+	r := &run{scope: s, files: files, slots: make([]value.Value, t.slots)}
 	v, err := r.eval(t.root)
 	if err == nil {
 		err = r.fail(t.root.at(), r.settle(v))

@@ -12,6 +12,16 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
+// Fixed is the value of an expression that reads nothing but files, whose texts are given by their paths; ok is false for
+// all others.
+func Fixed(e *ir.Expr, files map[string]string) (v value.Value, ok bool) {
+	if e == nil || len(e.Reads) > 0 {
+		return nil, false
+	}
+	v, err := NewEvaluator(files).Eval(e, nil)
+	return v, err == nil
+}
+
 // Value checks an HCL expression and makes it IR. An expression that reads nothing is evaluated now, within the bounds
 // of any evaluation, and becomes an [ir.Const]; every other one becomes an [ir.HCL] with its source text. src holds the
 // bytes of the whole file, so that the byte offsets in x's ranges are indexes into it. The result is nil if and only if
@@ -29,7 +39,7 @@ func Value(x hclsyntax.Expression, src []byte, env *Env) (*ir.Expr, diag.List) {
 	fs := &l.findings
 	typ := check(t, env, false, fs)
 	e := &ir.Expr{Kind: ir.HCL, Text: text, Reads: t.reads, Type: typ}
-	if !fs.failed() && len(t.reads) == 0 {
+	if !fs.failed() && len(t.reads) == 0 && !t.files {
 		e = evaluateNow(t, typ, fs)
 	}
 	if fs.failed() {
@@ -45,7 +55,7 @@ func sourceText(r hcl.Range, src []byte) string {
 
 // evaluateNow evaluates an expression that reads nothing.
 func evaluateNow(t *tree, typ value.Type, fs *findings) *ir.Expr {
-	v, err := t.eval(nil)
+	v, err := t.eval(nil, nil)
 	if err != nil {
 		at, cause := span{0, len(t.text)}, err
 		var e *Error

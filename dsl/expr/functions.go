@@ -49,7 +49,7 @@ func init() {
 			functionNames = append(functionNames, name)
 		}
 	}
-	functionNames = append(functionNames, "try", "can")
+	functionNames = append(functionNames, "try", "can", "file")
 	slices.Sort(functionNames)
 }
 
@@ -110,11 +110,6 @@ var refused = map[string]string{
 	"bitnot": "Numbers here have no bits.", "bitshl": "Numbers here have no bits.", "bitshr": "Numbers here have no bits.", "bitushr": "Numbers here have no bits.",
 }
 
-// laterFuncs are functions of the language that this release does not carry out, with what to do until then.
-var laterFuncs = map[string]string{
-	"file": "Write the text as a heredoc, or read the file in a step that runs before: run = [\"cat\", \"NAME\"], and step.NAME.output where it is needed.",
-}
-
 // makeCall finds the function and checks the number of arguments.
 func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bool, code string) node {
 	if name == "try" || name == "can" {
@@ -124,12 +119,11 @@ func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bo
 		}
 		return &attempt{at, name == "can", args}
 	}
+	if name == "file" {
+		return makeFile(fs, at, args)
+	}
 	f := functions[name]
 	if f == nil {
-		if fix, ok := laterFuncs[name]; ok {
-			fs.add(nameAt, codeRefusedFunc, fmt.Sprintf("%s(…) is not carried out by this release yet", name), fix)
-			return &lit{at, nil}
-		}
 		if why, ok := refused[name]; ok {
 			fs.add(nameAt, codeRefusedFunc, fmt.Sprintf("There is no function %q here", name), why)
 			return &lit{at, nil}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -109,6 +110,8 @@ func (l *hclLowerer) literal(x *hclsyntax.LiteralValueExpr, at span) node {
 
 var maxNumber, minNumber = big.NewFloat(value.MaxNumber), big.NewFloat(-value.MaxNumber)
 
+var errTooManyDigits = errors.New("the number is beyond 2^53 and would lose digits; write it as a string")
+
 func fromLiteral(v cty.Value) (value.Value, error) {
 	switch {
 	case v.IsNull() || !v.IsKnown():
@@ -123,12 +126,12 @@ func fromLiteral(v cty.Value) (value.Value, error) {
 			if exp < 0 {
 				return nil, fmt.Errorf("the number is too close to zero")
 			}
-			return nil, fmt.Errorf("the number is beyond 2^53 and would lose digits; write it as a string")
+			return nil, errTooManyDigits
+		}
+		if b.Cmp(maxNumber) > 0 || b.Cmp(minNumber) < 0 {
+			return nil, errTooManyDigits
 		}
 		f, _ := b.Float64()
-		if b.Cmp(maxNumber) > 0 || b.Cmp(minNumber) < 0 { // what float64 would round to 2^53
-			f *= 2
-		}
 		return value.Number(f)
 	}
 	return nil, fmt.Errorf("a literal of type %s", v.Type().FriendlyName())

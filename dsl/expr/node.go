@@ -135,6 +135,7 @@ type (
 // tree is a lowered expression.
 type tree struct {
 	root  node
+	files bool     // it reads files
 	slots int      // how many names the expression binds itself
 	reads []ir.Ref // sorted, without repeats
 	text  string

@@ -22,7 +22,7 @@ type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
 func Lower(p *check.Program) (*ir.Program, Positions) {
-	out, at := &ir.Program{}, Positions{}
+	out, at := &ir.Program{Files: p.Files}, Positions{}
 	for _, v := range p.Variables {
 		out.Variables = append(out.Variables, variable(v))
 		at["var."+v.Name] = v.Src.Header
@@ -53,7 +53,13 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 }
 
 func variable(v *check.Decl) ir.Variable {
-	out := ir.Variable{Name: v.Name, Type: v.Type}
+	out := ir.Variable{Name: v.Name, Type: v.Type, Enum: v.Enum}
+	if a := v.Attrs["sensitive"]; a != nil {
+		out.Sensitive = a.Flag
+	}
+	for _, b := range v.Blocks {
+		out.Validation = append(out.Validation, ir.Require{Condition: *b.Expr("condition"), Message: b.Expr("message")})
+	}
 	if v.Default != nil {
 		out.HasDefault, out.Default = true, v.Default.Const
 	}

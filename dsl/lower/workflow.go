@@ -34,6 +34,9 @@ func (l *workflow) lower() ir.Workflow {
 	}
 	out.Nodes = l.nodes(w.Nodes, inherited{shell: w.Text("shell")})
 	out.Require = requires(w.Block)
+	if b := w.Inner("concurrency"); b != nil {
+		out.Concurrency = &ir.Concurrency{Group: *b.Expr("group"), WhenBusy: b.Text("when_busy")}
+	}
 	if b := w.Inner("finally"); b != nil {
 		out.Finally = &ir.Finally{Timeout: b.Expr("timeout"), Nodes: l.nodes(w.Finally, inherited{shell: w.Text("shell")})}
 		for i := range out.Finally.Nodes {

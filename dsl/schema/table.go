@@ -18,6 +18,8 @@ var Priorities = map[string]float64{"low": -10, "normal": 0, "high": 10, "critic
 
 // Attributes that several kinds of block have.
 var (
+	enum = Attr{Name: "enum", Kind: Value, Want: value.AnyType, Doc: "The values that there may be, written out."}
+	hide = Attr{Name: "sensitive", Kind: Flag, Default: "false", Doc: "Keeps the value out of journal, logs and screen."}
 	when = Attr{Name: "when", Kind: Condition, Doc: "Runs the node only if this holds; else it is skipped and its output is null."}
 	deps = Attr{Name: "depends_on", Kind: Refs, RefKind: "step", Doc: "Nodes that must succeed before this one starts, besides those that its expressions read."}
 	rule = Attr{Name: "trigger_rule", Kind: Word, Words: []string{"none_failed", "all_success", "all_done", "one_success", "one_failed", "all_failed", "always"}, Default: `"none_failed"`, Doc: "Which ends of the nodes that this one waits for let it start."}

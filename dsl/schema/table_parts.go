@@ -27,6 +27,9 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for it."})},
 	"finally": {Doc: "Nodes that run at the end of a run, whatever happened, one after the other.", Once: true, Blocks: innerNodes, Attrs: attrs(
 		Attr{Name: "timeout", Kind: Duration, Default: `"5m"`, Doc: "Longest time for all of it."})},
+	"concurrency": {Doc: "Lets one run at a time be active of those whose group is the same text.", Once: true, Attrs: attrs(
+		Attr{Name: "group", Kind: Value, Want: value.StringType, Required: true, Doc: "A text over var, local and input."},
+		Attr{Name: "when_busy", Kind: Word, Words: []string{"queue", "skip", "cancel_previous"}, Default: `"queue"`, Doc: "What another run of the group does: waits, does not run, or cancels the one before."})},
 	"require": {Doc: "What must hold before the start; else the node, or the run, fails.", Attrs: attrs(cond, say)},
 	"degrade": {Doc: "An output in place of that of a node that failed, which is tolerated then.", Once: true, Attrs: attrs(
 		Attr{Name: "output", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is then; it can read error."})},

@@ -5,9 +5,13 @@ import "github.com/flowrun/flowrun/dsl/value"
 // topBlocks are the blocks that stand at the top of a file, and those of values that are given from outside.
 var topBlocks = map[string]*Block{
 	"variable": {Label: "name", Doc: "A value that is given from outside and read as var.NAME.", Blocks: []string{"validation"},
-		Attrs: attrs(typ, deft, desc, later("sensitive", "enum"))},
+		Attrs: attrs(typ, deft, desc, enum, hide)},
 	"input": {Label: "name", Doc: "A value that a run of the workflow is given, read as input.NAME.", Blocks: []string{"validation"},
-		Attrs: attrs(typ, deft, desc, later("sensitive", "enum"))},
+		Attrs: attrs(typ, deft, desc, enum, hide)},
+	"validation": {Doc: "A condition that a value must meet before anything starts.", Attrs: attrs(cond, say)},
+	"flowrun": {Doc: "Settings of the program.", Attrs: attrs(
+		Attr{Name: "required_version", Kind: Text, Doc: "The releases of flowrun that the program is for, such as \">= 0.3, < 2\"."},
+		Attr{Name: "engine", Kind: Text, Default: `"local"`, Doc: "What drives runs."}, later("store"))},
 	"locals": {Doc: "Named expressions over variables and other locals, read as local.NAME.", Free: true},
 
 	"agent": {Label: "name", Doc: "Somebody or something that does tasks.",
@@ -39,7 +43,7 @@ var topBlocks = map[string]*Block{
 			dir, env, pass, sh, time, later("retry"))},
 
 	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",
-		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "validation"}, innerNodes),
+		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require"}, innerNodes),
 		Attrs: attrs(desc,
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},

@@ -94,8 +94,8 @@ func (p program) start() engine.Start {
 			w = &p.Workflows[i]
 		}
 	}
-	vars, _ := dsl.Inputs("variable", p.Variables, nil)
-	inputs, _ := dsl.Inputs("input", w.Inputs, nil)
+	vars, _ := dsl.Inputs("variable", p.Variables, nil, dsl.Known{})
+	inputs, _ := dsl.Inputs("input", w.Inputs, nil, dsl.Known{})
 	return engine.Start{
 		Header:     journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: p.Hash(), Workflow: w.Name},
 		First:      event.RunStarted{Workflow: w.Name, Dir: "/repo", Vars: vars, Inputs: inputs},

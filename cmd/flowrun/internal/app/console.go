@@ -91,7 +91,7 @@ func (a *app) openConsole(r *args.Runs) (*console, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &console{a: a, evaluator: expr.NewEvaluator(), scope: m.(*machine.Machine).Names(), env: consoleEnv(p, w)}, nil
+	return &console{a: a, evaluator: expr.NewEvaluator(p.Files), scope: m.(*machine.Machine).Names(), env: consoleEnv(p, w)}, nil
 }
 
 // consoleEnv names what a run has. Types of declarations are known; those of results are what they turn out to be.

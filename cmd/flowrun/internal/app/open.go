@@ -40,7 +40,7 @@ func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return machine.New(g, expr.NewEvaluator()), nil
+	return machine.New(g, expr.NewEvaluator(p.Files)), nil
 }
 
 // openStore opens the store in dir for driving runs, and makes it where there is none.

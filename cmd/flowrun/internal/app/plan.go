@@ -81,7 +81,7 @@ func (a *app) known(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, err
 	}
 	forget(inputs, w.Inputs)
 	forget(vars, p.ir.Variables)
-	b := &beforehand{inputs: inputs, vars: vars, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator()}
+	b := &beforehand{inputs: inputs, vars: vars, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(p.ir.Files)}
 	for i := range p.ir.Locals {
 		b.locals[p.ir.Locals[i].Name] = &p.ir.Locals[i].Expr
 	}

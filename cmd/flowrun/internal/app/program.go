@@ -35,9 +35,10 @@ func place(path string) (fsys fs.FS, name string, opts dsl.Options) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		dir, name = filepath.Dir(path), filepath.Base(path)
 	}
-	return os.DirFS(dir), filepath.ToSlash(name), dsl.Options{
-		Name: func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) },
-	}
+	return os.DirFS(dir), filepath.ToSlash(name), within(dir, dsl.Options{
+		Name:    func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) },
+		Version: Release,
+	})
 }
 
 // load loads a program that is needed to go on. What was found is shown; a program with errors is an error.

@@ -52,7 +52,7 @@ func (a *app) values(p *program, w *ir.Workflow, o *args.Apply) (inputs, vars ma
 		delete(file, pair.Name)
 	}
 	problems = append(problems, fit(pairs, p.ir.Variables, given)...)
-	vars, more := dsl.Inputs("variable", p.ir.Variables, given)
+	vars, more := dsl.Inputs("variable", p.ir.Variables, given, dsl.Known{Files: p.ir.Files})
 	problems = append(problems, placed(more, file)...)
 
 	if pairs, err = args.Pairs("--input", o.Inputs, world); err != nil {
@@ -60,7 +60,7 @@ func (a *app) values(p *program, w *ir.Workflow, o *args.Apply) (inputs, vars ma
 	}
 	given = map[string]value.Value{}
 	problems = append(problems, fit(pairs, w.Inputs, given)...)
-	inputs, more = dsl.Inputs("input", w.Inputs, given)
+	inputs, more = dsl.Inputs("input", w.Inputs, given, dsl.Known{Vars: vars, Files: p.ir.Files})
 	return inputs, vars, usage(append(problems, more...))
 }
 

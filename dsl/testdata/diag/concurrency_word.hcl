@@ -1,0 +1,8 @@
+workflow "w" {
+  input "env" { type = string }
+  concurrency {
+    group     = "deploy-${input.env}"
+    when_busy = "cancel"
+  }
+  step "a" { value = 3 }
+}

@@ -1,0 +1,8 @@
+variable "level" {
+  type    = string
+  enum    = ["low", "high"]
+  default = "hihg"
+}
+workflow "w" {
+  step "a" { run = ["true"] }
+}

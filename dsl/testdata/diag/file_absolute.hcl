@@ -1,0 +1,3 @@
+workflow "w" {
+  step "s" { value = "hosts: ${file("/etc/hosts")}" }
+}

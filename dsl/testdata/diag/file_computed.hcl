@@ -1,0 +1,4 @@
+variable "name" { default = "x" }
+workflow "w" {
+  step "s" { value = file("${var.name}.md") }
+}

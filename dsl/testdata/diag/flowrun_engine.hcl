@@ -1,0 +1,6 @@
+flowrun {
+  engine = "kubernetes"
+}
+workflow "w" {
+  step "a" { run = ["true"] }
+}

@@ -1,0 +1,6 @@
+flowrun {
+  required_version = "~> 1"
+}
+workflow "w" {
+  step "a" { run = ["true"] }
+}

@@ -1,9 +1,0 @@
-variable "token" {
-  type      = string
-  sensitive = true
-}
-workflow "w" {
-  step "a" {
-    run = ["true"]
-  }
-}
