@@ -87,12 +87,19 @@ func (m *Machine) text(e *ir.Expr, sc *scope) (string, error) {
 	return plain(v)
 }
 
+// plain is a value as a text for the system, which ends texts at a NUL.
 func plain(v value.Value) (string, error) {
+	s, err := printed(v)
+	if err == nil && strings.IndexByte(s, 0) >= 0 {
+		return "", errors.New("the text holds a NUL character")
+	}
+	return s, err
+}
+
+// printed is a value as a text.
+func printed(v value.Value) (string, error) {
 	switch v := v.(type) {
 	case string:
-		if strings.IndexByte(v, 0) >= 0 {
-			return "", errors.New("the text holds a NUL character")
-		}
 		return v, nil
 	case float64, bool:
 		return value.Text(v), nil

@@ -104,7 +104,11 @@ func (m *Machine) generation(d *detail) int {
 func (m *Machine) program(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
 	a.Shell, a.Parse, a.OutputFile = run.Shell, string(run.Parse), run.OutputFile
 	if run.Stdin != nil {
-		text, err := m.text(run.Stdin, sc)
+		v, err := m.eval.Eval(run.Stdin, sc)
+		if err != nil {
+			return "stdin", err
+		}
+		text, err := printed(v)
 		if err != nil {
 			return "stdin", err
 		}

@@ -363,8 +363,23 @@ func command(c event.Command, now event.Time) string {
 		if a.Script != "" {
 			s += fmt.Sprintf(" sh %q", a.Script)
 		}
+		for i, v := range a.Values {
+			s += fmt.Sprintf(" V%d=%q", i, v)
+		}
+		if a.Stdin != nil {
+			s += fmt.Sprintf(" stdin=%q", *a.Stdin)
+		}
+		if a.PassEnv != nil {
+			s += fmt.Sprintf(" pass_env=%v", a.PassEnv)
+		}
+		if a.OutputFile {
+			s += " output_file"
+		}
 		if q := a.Agent; q != nil {
 			s += " agent " + q.Name
+			if q.PassEnv != nil {
+				s += fmt.Sprintf(" pass_env=%v", q.PassEnv)
+			}
 			if q.Task != "" {
 				s += fmt.Sprintf(" task=%q", q.Task)
 			}

@@ -15,7 +15,11 @@ const MaxScriptValue = 100 << 10
 func (m *Machine) values(exprs []ir.Expr, sc *scope) (out []string, err error) {
 	for i := range exprs {
 		e := &exprs[i]
-		text, err := m.text(e, sc)
+		v, err := m.eval.Eval(e, sc)
+		text := ""
+		if err == nil {
+			text, err = printed(v)
+		}
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", named(e), err)

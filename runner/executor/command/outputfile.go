@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +33,9 @@ func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
 func takeOutput(ans *event.AttemptFinished, name string) {
 	text, size, err := readOutput(name)
 	switch {
+	case errors.Is(err, os.ErrNotExist):
+		executor.Fail(ans, badOutput(errors.New("$FLOWRUN_OUTPUT cannot be read: it is not there any more")))
+		return
 	case err != nil:
 		executor.Fail(ans, badOutput(fmt.Errorf("$FLOWRUN_OUTPUT cannot be read: %w", err)))
 		return
