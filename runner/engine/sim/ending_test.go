@@ -137,6 +137,7 @@ func (c *simulation) wentWrong(j *journey) bool {
 
 // judge compares the way to the end with what the program asks for.
 func (c *simulation) judge(j *journey) {
+	c.joins(j)
 	w := &c.program.Workflows[0]
 	undo := map[string]bool{}
 	eachNode(w.Nodes, func(n *ir.Node) { undo[n.Name] = n.Compensate != nil })

@@ -1,0 +1,76 @@
+package machine
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// expand evaluates for_each and starts making instances.
+func (m *Machine) expand(r ref) {
+	n, d, s := m.node(r), m.detail(r), m.state(r)
+	v, err := m.eval.Eval(n.ForEach, m.scope(r))
+	if err == nil {
+		d.items, d.keyed, err = items(v, n.ForEach.Type.Kind == value.SetT)
+	}
+	if err != nil {
+		m.fail(r, evaluation("for_each", err))
+		return
+	}
+	if !m.bound(r) || !m.joins(r) {
+		return
+	}
+	s.open, d.remaining, d.total = true, len(d.items), len(d.items)
+	if d.remaining == 0 {
+		m.agenda.push(task{do: doCollect, ref: r})
+		return
+	}
+	d.frames = make([]*frame, 0, len(d.items))
+	m.agenda.push(task{do: doSpawn, ref: r})
+}
+
+// items lists what for_each runs over: a list by index, a set by its strings, a map by its keys in order.
+func items(v value.Value, set bool) (list []item, keyed bool, err error) {
+	keyed = set
+	switch v := v.(type) {
+	case []any:
+		list = make([]item, len(v))
+		for i, e := range v {
+			list[i] = item{strconv.Itoa(i), e}
+			if set {
+				key, ok := e.(string)
+				if !ok {
+					return nil, false, fmt.Errorf("a set of strings is needed, but member %d is %s", i, value.Text(e))
+				}
+				list[i].key = key
+			}
+		}
+	case map[string]any:
+		keyed = true
+		list = make([]item, 0, len(v))
+		for _, k := range value.Keys(v) {
+			list = append(list, item{k, v[k]})
+		}
+	default:
+		return nil, false, fmt.Errorf("a list, a set of strings or a map is needed, but this is %.60s", value.Text(v))
+	}
+	if len(list) > MaxInstances {
+		return nil, false, fmt.Errorf("%d instances are more than the limit of %d", len(list), MaxInstances)
+	}
+	return list, keyed, nil
+}
+
+// spawn makes the next instance.
+func (m *Machine) spawn(t task) {
+	s := m.state(t.ref)
+	d := s.detail
+	if s.status.Terminal() && !(d.join != nil && d.join.detached) || len(d.frames) == len(d.items) {
+		return
+	}
+	at := len(d.frames)
+	f := m.newFrame(&frame{region: m.node(t.ref).Body, up: t.ref.frame, key: d.items[at].key, index: at, each: d.items[at].each})
+	d.frames = append(d.frames, f)
+	m.arrived(ref{f, t.ref.node}, released)
+	m.agenda.push(t)
+}

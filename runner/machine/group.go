@@ -1,0 +1,36 @@
+package machine
+
+import (
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// openGroup lets a group's children go. The group itself starts with the first of them.
+func (m *Machine) openGroup(r ref) {
+	n, d, s := m.node(r), m.detail(r), m.state(r)
+	if !m.bound(r) {
+		return
+	}
+	if n.Kind == ir.Switch && !m.choose(r) || !m.joins(r) {
+		return
+	}
+	s.open, d.remaining, d.total = true, len(n.Below), len(n.Below)
+	if d.remaining == 0 {
+		m.agenda.push(task{do: doCollect, ref: r})
+		return
+	}
+	m.agenda.push(task{do: doRelease, ref: r})
+}
+
+// bound gives a node's own limiter to the whole of it, so that it holds over all instances and iterations, or fails it.
+func (m *Machine) bound(r ref) bool {
+	if n := m.node(r); n.MaxConcurrency == nil || n.Region != r.frame.region {
+		return true
+	}
+	slots, err := m.number(m.node(r).MaxConcurrency, m.scope(r), 0, MaxConcurrency)
+	if err != nil {
+		m.fail(r, evaluation("max_concurrency", err))
+		return false
+	}
+	m.detail(r).limit = &limiter{cap: slots}
+	return true
+}
