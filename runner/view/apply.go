@@ -15,8 +15,11 @@ func (r *Run) Apply(events []event.Event, reaction *event.Reaction) []Line {
 		lines = append(lines, r.transition(&reaction.Transitions[i]))
 	}
 	for i := range reaction.Commands {
-		if end := reaction.Commands[i].End; end != nil {
-			r.end(end, lines)
+		switch c := &reaction.Commands[i]; {
+		case c.StartChild != nil && r.byPath[c.StartChild.Node] != nil:
+			r.byPath[c.StartChild.Node].Child = c.StartChild.Run
+		case c.End != nil:
+			r.end(c.End, lines)
 		}
 	}
 	return lines
@@ -27,6 +30,7 @@ func (r *Run) event(ev *event.Event) *Line {
 	switch {
 	case ev.RunStarted != nil:
 		r.ID, r.Workflow, r.Inputs = ev.RunStarted.Run, ev.RunStarted.Workflow, ev.RunStarted.Inputs
+		r.Parent, r.ParentNode = ev.RunStarted.Parent, ev.RunStarted.ParentNode
 		if r.StartedAt == 0 {
 			r.StartedAt = ev.At
 		}

@@ -17,7 +17,10 @@ type Document struct {
 	Inputs     Data         `json:"inputs"`
 	Outputs    Data         `json:"outputs"`
 	Error      *event.Error `json:"error"`
-	Nodes      []NodeDoc    `json:"nodes"`
+	// Parent is the run that called this one, and ParentNode the path of its node that did.
+	Parent     string    `json:"parent,omitempty"`
+	ParentNode string    `json:"parent_node,omitempty"`
+	Nodes      []NodeDoc `json:"nodes"`
 }
 
 // NodeDoc is a node in a Document. ID is the instance's path; Reason says why it ran, was skipped or blocked.
@@ -37,6 +40,8 @@ type NodeDoc struct {
 	// Winner is the name or key of the child that a join picked, Iterations how many a repeat made.
 	Winner     string `json:"winner,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
+	// Child is the id of the run that the node called.
+	Child string `json:"child,omitempty"`
 	// Compensation tells how far what the node did is undone.
 	Compensation *CompensationDoc `json:"compensation,omitempty"`
 }
@@ -70,7 +75,7 @@ func (r *Run) Document() Document {
 	d := Document{
 		Run: r.ID, Workflow: r.Workflow, Status: r.Status,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
-		Inputs: Outputs(r.Inputs), Error: r.Error, Nodes: make([]NodeDoc, 0, r.Size()),
+		Inputs: Outputs(r.Inputs), Error: r.Error, Parent: r.Parent, ParentNode: r.ParentNode, Nodes: make([]NodeDoc, 0, r.Size()),
 	}
 	if r.Status.Terminal() {
 		d.Outputs = Outputs(r.Outputs)
@@ -80,7 +85,7 @@ func (r *Run) Document() Document {
 }
 
 func (r *Run) document(n *Node) NodeDoc {
-	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n),
+	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child,
 		StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
 	if c := n.Compensation; c != nil {
 		d.Compensation = &CompensationDoc{Status: c.Status}

@@ -29,6 +29,8 @@ type Run struct {
 	Inputs   map[string]value.Value
 	Outputs  map[string]value.Value // set at the end
 	Error    *event.Error           // set at the end of a run that failed
+	// Parent is the run that called this one, and ParentNode the path of its node that did; "" if nobody did.
+	Parent, ParentNode string
 	// Limit tells that the run's own timeout or a cancel ended it.
 	Limit bool
 	// StartedAt and FinishedAt are 0 until they are known; Last is the time of the last event.
@@ -62,6 +64,8 @@ type Node struct {
 	Gates  []event.Verdict // of the last attempt, in order
 	// Compensation tells how far what the node did is undone; nil where that never began.
 	Compensation *Compensation
+	// Child is the id of the run that the node called, the last where there were several; "" if it called none.
+	Child string
 
 	Parent   *Node
 	Children []*Node

@@ -140,6 +140,19 @@ func (a *app) lookup(r *args.Runs, drive bool) (*store, local.Info, error) {
 	return s, info, nil
 }
 
+// top is the run that must be driven for a run to go on: itself, or the one from which the calls came. A caller that has ended
+// drives nothing any more.
+func (s *store) top(info local.Info) string {
+	for info.Parent != "" && !info.Status.Terminal() {
+		parent, err := s.Get(context.Background(), info.Parent)
+		if err != nil || parent.Status.Terminal() {
+			break
+		}
+		info = parent
+	}
+	return info.Run
+}
+
 // scene says how runs of a store are spoken of from here.
 func (a *app) scene(s *store, where func(string) string) ui.Scene {
 	scene := ui.Scene{Where: where, Store: shorter(s.Dir())}

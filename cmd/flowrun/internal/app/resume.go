@@ -18,7 +18,8 @@ func (a *app) resume() *cobra.Command {
 		Use: "resume RUN", Short: "Go on with a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
 		Long: `resume goes on with a run where its journal ends. What had finished is not done again; attempts that were under way
 start again with the same idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest".
-For a run that has ended it prints the outputs, and the exit code is the run's.`,
+For a run that has ended it prints the outputs, and the exit code is the run's. A run that another one called goes on with
+that one.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {
@@ -29,6 +30,10 @@ For a run that has ended it prints the outputs, and the exit code is the run's.`
 				return err
 			}
 			defer s.Close()
+			if top := s.top(info); top != info.Run {
+				return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
+					Hint: fmt.Sprintf("flowrun resume %s%s", top, a.scene(s, nil).Flags)}
+			}
 			ctx := context.Background()
 			_, _, w, err := s.pinned(ctx, info.Run)
 			if err != nil {

@@ -65,7 +65,8 @@ func (a *app) runsList() *cobra.Command {
 }
 
 func listed(i *local.Info) ui.Listed {
-	return ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created), FinishedAt: view.Moment(i.Ended), Driver: i.Driver}
+	return ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created), FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
+		Parent: i.Parent, ParentNode: i.ParentNode}
 }
 
 func (a *app) runsShow() *cobra.Command {
@@ -88,7 +89,7 @@ func (a *app) runsShow() *cobra.Command {
 			}
 			ui.Show(a.out, run, event.At(time.Now()))
 			if !run.Status.Terminal() && info.Driver == 0 {
-				a.err.Printf("Nobody drives this run now. Go on with:\n  flowrun resume %s%s\n", info.Run, a.scene(s, nil).Flags)
+				a.err.Printf("Nobody drives this run now. Go on with:\n  flowrun resume %s%s\n", s.top(info), a.scene(s, nil).Flags)
 			}
 			return nil
 		},

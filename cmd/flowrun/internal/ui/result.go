@@ -31,6 +31,9 @@ func Show(t *Term, r *view.Run, now event.Time) {
 	if r.StartedAt != 0 {
 		t.Printf(" after %s, started %s", Duration(r.Duration(now)), r.StartedAt)
 	}
+	if r.Parent != "" {
+		t.Printf(", called by %s of run %s", Clean(r.ParentNode), Clean(r.Parent))
+	}
 	l := view.Line{Result: &event.Result{Error: r.Error}}
 	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
 	var nodes []entry
@@ -48,6 +51,9 @@ func ran(r *view.Run, n *view.Node) string {
 	if n.Status != event.Succeeded && n.Status != event.Running && n.Status != event.FailedS {
 		return ""
 	}
+	if n.Child != "" && strings.Contains(n.Reason, n.Child) {
+		return "" // the row names it
+	}
 	if why := r.Why(n); why != view.Free && why != view.Member && why != "" && !strings.Contains(remark(n), why) {
 		return "  (" + Clean(why) + ")"
 	}
@@ -63,6 +69,34 @@ type Listed struct {
 	FinishedAt view.Moment  `json:"finished_at"`
 	// Driver is the process that drives the run now, or 0.
 	Driver int `json:"driver,omitempty"`
+	// Parent is the run that called this one, and ParentNode the path of its node that did.
+	Parent     string `json:"parent,omitempty"`
+	ParentNode string `json:"parent_node,omitempty"`
+}
+
+// below puts each run that was called under the one that called it, if that is listed, in the order of their starts. It gives
+// the depth of each.
+func below(runs []Listed) (sorted []Listed, depths []int) {
+	listed, children := map[string]bool{}, map[string][]Listed{}
+	for _, r := range runs {
+		listed[r.Run] = true
+	}
+	for i := len(runs) - 1; i >= 0; i-- {
+		children[runs[i].Parent] = append(children[runs[i].Parent], runs[i])
+	}
+	var add func(r Listed, depth int)
+	add = func(r Listed, depth int) {
+		sorted, depths = append(sorted, r), append(depths, depth)
+		for _, c := range children[r.Run] {
+			add(c, depth+1)
+		}
+	}
+	for _, r := range runs {
+		if r.Parent == "" || !listed[r.Parent] {
+			add(r, 0)
+		}
+	}
+	return sorted, depths
 }
 
 // List writes runs as a table, or as one JSON array.
@@ -75,18 +109,25 @@ func List(t *Term, runs []Listed, now event.Time, asJSON bool) {
 		return
 	}
 	name := len("WORKFLOW")
+	runs, depths := below(runs)
 	for i := range runs {
-		name = max(name, Cells(Clean(runs[i].Workflow)))
+		name = max(name, 2*depths[i]+Cells(Clean(runs[i].Workflow)))
 	}
 	t.Printf("%s\n", t.Style(bold, fmt.Sprintf("%-12s  %-*s  %-9s  %8s  %s", "RUN", name, "WORKFLOW", "STATUS", "TOOK", "STARTED")))
-	for _, r := range runs {
+	for i, r := range runs {
 		end := event.Time(r.FinishedAt)
 		if end == 0 {
 			end = now
 		}
-		w := Clean(r.Workflow)
+		w := strings.Repeat("  ", depths[i]) + Clean(r.Workflow)
 		note := ""
-		if !r.Status.Terminal() && r.Driver == 0 {
+		switch {
+		case r.Parent != "":
+			note = "  called by " + Clean(r.ParentNode)
+			if depths[i] == 0 {
+				note += " of run " + Clean(r.Parent)
+			}
+		case !r.Status.Terminal() && r.Driver == 0:
 			note = "  nobody drives it: flowrun resume " + Clean(r.Run)
 		}
 		t.Printf("%-12s  %s%s  %s%s  %8s  %s%s\n", Clean(r.Run), w, strings.Repeat(" ", name-Cells(w)),

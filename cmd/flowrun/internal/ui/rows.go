@@ -119,6 +119,9 @@ func remark(n *view.Node) string {
 	if reason != "" {
 		parts = append([]string{reason}, parts...)
 	}
+	if n.Child != "" && !strings.Contains(reason, n.Child) {
+		parts = append(parts, "run "+Clean(n.Child))
+	}
 	if f := facts(n.Result); f != "" && n.Status.Terminal() {
 		parts = append(parts, f)
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// website starts a server on loopback until the session is over, and sets URL.
+//
+//	/items          JSON
+//	/status/CODE    that status
+//	/busy/N         429 with Retry-After: 0 until it was asked N times, then what the others are sent to
+//	/moved          a redirect to /items
+//	/agent          an agent: says what it was told, in the protocol
+//	/log            the requests so far, a line each
+func website(ts *testscript.TestScript, neg bool, words []string) {
+	if neg || len(words) != 0 {
+		ts.Fatalf("usage: website")
+	}
+	s := httptest.NewServer(&site{})
+	ts.Defer(s.Close)
+	ts.Setenv("URL", s.URL)
+}
+
+type site struct {
+	mu    sync.Mutex
+	lines []string
+	asked map[string]int
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	first, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if s.asked == nil {
+		s.asked = map[string]int{}
+	}
+	s.asked[r.URL.Path]++
+	number, _ := strconv.Atoi(rest)
+	if first == "log" {
+		io.WriteString(w, strings.Join(s.lines, "\n"))
+		return
+	}
+	s.lines = append(s.lines, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL, body)))
+	switch first {
+	case "items":
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"items":["bolt","nut"]}`)
+	case "status":
+		w.WriteHeader(number)
+		io.WriteString(w, "as you wish\n")
+	case "busy":
+		if s.asked[r.URL.Path] < number {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(429)
+			return
+		}
+		fmt.Fprintf(w, "at last, with key %t", r.Header.Get("Idempotency-Key") != "")
+	case "moved":
+		http.Redirect(w, r, "/items", http.StatusFound)
+	case "agent":
+		var told map[string]any
+		json.Unmarshal(body, &told)
+		answer, _ := json.Marshal(map[string]any{"type": "result", "output": map[string]any{"summary": fmt.Sprint("did: ", told["task"])}})
+		fmt.Fprintf(w, "{\"type\":\"progress\",\"percent\":50}\n%s\n", answer)
+	default:
+		http.NotFound(w, r)
+	}
+}
