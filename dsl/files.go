@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ func files(fsys fs.FS, name string, opts Options) (out []text, list diag.List) {
 		}
 	}
 	for _, p := range paths {
-		data, err := read(fsys, p)
+		data, err := readFile(fsys, p)
 		if err != nil {
 			list = append(list, unreadable(opts.show(p), err))
 			continue
@@ -79,8 +80,8 @@ func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
 
 var errNotFile = errors.New("it is neither a file nor a folder")
 
-// read reads a regular file, and no more of it than the first byte beyond the bound: syntax says that it is too large.
-func read(fsys fs.FS, name string) ([]byte, error) {
+// readFile reads a regular file, and no more of it than the first byte beyond the bound: syntax says that it is too large.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,10 @@ func read(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, syntax.MaxFileBytes+1))
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), syntax.MaxFileBytes)) + bytes.MinRead) // so that it never grows again
+	_, err = b.ReadFrom(io.LimitReader(f, syntax.MaxFileBytes+1))
+	return b.Bytes(), err
 }
 
 func unreadable(name string, err error) diag.Diagnostic {

@@ -44,7 +44,7 @@ func declarations(fsys fs.FS, name string, opts Options) map[string]string {
 	out := map[string]string{}
 	paths, _ := inFolder(fsys, path.Dir(name), "")
 	for _, p := range paths {
-		data, err := read(fsys, p)
+		data, err := readFile(fsys, p)
 		if p == name || err != nil {
 			continue
 		}

@@ -49,14 +49,14 @@ type Attr struct {
 	Schema  *schema.Attr
 	Src     *syntax.Attr
 	Expr    *ir.Expr            // Value, Duration, Condition, Command; nil if it has errors
-	Script  bool                // Command: a script, not a list
 	Values  []ir.Expr           // Command: what stands in ${} in a script
 	Text    string              // Word, Text
-	Flag    bool                // Flag
 	Strings []string            // Strings
 	Names   []expr.Name         // Ref, Refs
-	Type    value.Type          // Type
+	Type    *value.Type         // Type; nil if it has errors
 	Env     map[string]*ir.Expr // Env
+	Script  bool                // Command: a script, not a list
+	Flag    bool                // Flag
 
 	done bool // the expression has been checked
 	shell,

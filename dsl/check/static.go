@@ -30,13 +30,13 @@ func (c *checker) static(b *Block) {
 }
 
 func (c *checker) fixed(a *Attr) (list diag.List) {
-	x, ok := a.Src.Expr(), false
+	x, ok := a.Src.Expr, false
 	switch a.Schema.Kind {
 	case schema.Word, schema.Text:
-		if a.Text, ok = literal(x); !ok {
+		if a.Text, ok = literal(x()); !ok {
 			d := diag.Diagnostic{Code: "F0115", Subject: a.span(), Summary: fmt.Sprintf("%s must be written out", a.Src.Name),
 				Detail: "It is read before anything runs, so it is text in quotes, without ${} and references." + takes(a.Schema)}
-			if word := a.Src.File.Text(x); contains(a.Schema.Words, word) {
+			if word := a.Src.Text(); contains(a.Schema.Words, word) {
 				d.Detail = fmt.Sprintf("Text stands in quotes:  %s = %q.", a.Src.Name, word)
 				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", word)}
 			}
@@ -56,29 +56,32 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 			return diag.List{d}
 		}
 	case schema.Join:
-		if text, ok := literal(x); ok && contains(a.Schema.Words, text) {
+		if text, ok := literal(x()); ok && contains(a.Schema.Words, text) {
 			a.Text = text
 		}
 	case schema.Flag:
-		if a.Flag, ok = flag(x); !ok {
+		if a.Flag, ok = flag(x()); !ok {
 			return diag.List{{Code: "F0117", Subject: a.span(), Summary: fmt.Sprintf("%s must be true or false", a.Src.Name),
 				Detail: "It is read before anything runs, so it is written out, without quotes."}}
 		}
 	case schema.Strings:
-		if a.Strings, ok = literals(x); !ok {
+		if a.Strings, ok = literals(x()); !ok {
 			return diag.List{{Code: "F0118", Subject: a.span(), Summary: fmt.Sprintf("%s must be a list of texts", a.Src.Name),
 				Detail: fmt.Sprintf("It is read before anything runs, so it is written out:  %s = [\"A\", \"B\"].", a.Src.Name)}}
 		}
 	case schema.Type:
-		a.Type, list = expr.Type(x)
+		t, found := expr.Type(x())
+		if list = found; t.Kind != "" {
+			a.Type = &t
+		}
 	case schema.Ref:
-		n, ok, found := expr.Static(x, a.Schema.RefKind)
+		n, ok, found := expr.Static(x(), a.Schema.RefKind)
 		if ok {
 			a.Names = []expr.Name{n}
 		}
 		return found
 	case schema.Refs:
-		a.Names, list = expr.StaticList(x, a.Schema.RefKind)
+		a.Names, list = expr.StaticList(x(), a.Schema.RefKind)
 	}
 	return list
 }

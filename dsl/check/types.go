@@ -139,14 +139,14 @@ func (c *checker) eachType(w *Workflow, n *Node) {
 func (c *checker) output(w *Workflow, n *Node) value.Type {
 	made := c.made(w, n)
 	a := n.attr("output")
-	if a == nil || a.Type.Kind == "" {
+	if a == nil || a.Type == nil {
 		return c.degraded(w, n, made)
 	}
-	if expr.Assignable(made, a.Type) == expr.No {
+	if expr.Assignable(made, *a.Type) == expr.No {
 		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("Output can never be a %s", a.Type),
 			Detail: fmt.Sprintf("What the step makes is a %s, and outputs are not converted. %s", made, outputFix(n))})
 	}
-	return c.degraded(w, n, a.Type)
+	return c.degraded(w, n, *a.Type)
 }
 
 // degraded is the type of an output that another one can stand in for.
@@ -190,8 +190,8 @@ func (w *Workflow) members(n *Node) value.Type {
 func (b *Block) makes() value.Type {
 	switch {
 	case b == nil:
-	case b.attr("output") != nil && b.attr("output").Type.Kind != "":
-		return b.attr("output").Type
+	case b.attr("output") != nil && b.attr("output").Type != nil:
+		return *b.attr("output").Type
 	case b.Text("type") != "null" && b.Text("output_format") == "text":
 		return value.StringType
 	}

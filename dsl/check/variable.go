@@ -27,8 +27,8 @@ func (c *checker) fixedEnv() *expr.Env {
 func (c *checker) decl(v *Decl) {
 	c.static(v.Block)
 	v.Type = value.AnyType
-	if a := v.attr("type"); a != nil && a.Type.Kind != "" {
-		v.Type = a.Type
+	if a := v.attr("type"); a != nil && a.Type != nil {
+		v.Type = *a.Type
 	}
 	c.enum(v)
 	a := v.attr("default")

@@ -77,7 +77,7 @@ func (c *checker) typeOf(n node) value.Type {
 		for i, item := range n.items {
 			t.Elems[i] = c.infer(item)
 		}
-		return bounded(t)
+		return bounded(shared(t))
 	case *object:
 		return c.object(n)
 	case *call:

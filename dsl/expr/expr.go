@@ -87,7 +87,7 @@ func Condition(x hclsyntax.Expression, src []byte, env *Env) (*ir.Expr, diag.Lis
 	}
 	d := decodeLiteral(s, src)
 	r := x.Range()
-	p := &places{file: r.Filename, src: src, anchor: r.Start, at: func(i int) int { return d.from[min(max(i, 0), len(d.from)-1)] }}
+	p := &places{file: r.Filename, src: src, anchor: r.Start, at: d.at}
 	fs := &findings{}
 	e := checkCondition(d.text, env, fs, p)
 	return e, p.diagnostics(fs.list)
@@ -109,7 +109,7 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 		return nil
 	}
 	outer := p.at
-	p.at = func(i int) int { return outer(rw.from[min(max(i, 0), len(rw.from)-1)]) }
+	p.at = func(i int) int { return outer(rw.at(i)) }
 	l, root := parseCondition(rw.text)
 	fs.list = append(fs.list, l.list...)
 	if fs.failed() {
@@ -181,6 +181,9 @@ func inQuotes(text string) (string, bool) {
 // storedText is the text as it was written, if it can be read back from the names that it reads alone; else, where it
 // has a dash in the name of an attribute, with that name in brackets.
 func storedText(text, parsed string, env *Env, reads []ir.Ref) string {
+	if !strings.Contains(text, "-") { // nothing but a dash in a name is read in two ways
+		return text
+	}
 	if again, _ := rewrite(text, readNames(reads), false); again.text == parsed {
 		return text
 	}

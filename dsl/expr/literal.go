@@ -12,9 +12,19 @@ import (
 )
 
 // decoded is the text of a literal string, with the offset in the file of each of its bytes, and one more for its end.
+// Where from is nil, the text stands in the file as it is, from base on.
 type decoded struct {
 	text string
 	from []int
+	base int
+}
+
+// at is the offset in the file of a byte of the text.
+func (d decoded) at(i int) int {
+	if d.from == nil {
+		return d.base + min(max(i, 0), len(d.text))
+	}
+	return d.from[min(max(i, 0), len(d.from)-1)]
 }
 
 // decodeLiteral reads a quoted string or a heredoc from the file's own bytes, because the parser keeps one range for all
@@ -26,6 +36,10 @@ func decodeLiteral(x *hclsyntax.TemplateExpr, src []byte) decoded {
 	want, plain := literalText(x)
 	var d decoded
 	switch {
+	case len(raw) >= 2 && raw[0] == '"' && !bytes.ContainsAny(raw, "\\$%"):
+		if d = (decoded{text: string(raw[1 : len(raw)-1]), base: start + 1}); !plain || d.text == want {
+			return d
+		}
 	case len(raw) >= 2 && raw[0] == '"':
 		d = decodeQuoted(raw[1:len(raw)-1], start+1)
 	case bytes.HasPrefix(raw, []byte("<<")):

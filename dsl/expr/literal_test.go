@@ -15,15 +15,15 @@ func TestLiteralOffsets(t *testing.T) {
 		x := attribute(t, src+"\n").(*hclsyntax.TemplateExpr)
 		d := decodeLiteral(x, []byte(src+"\n"))
 		want, _ := literalText(x)
-		if d.text != want || len(d.from) != len(want)+1 {
+		if d.text != want || d.from != nil && len(d.from) != len(want)+1 {
 			t.Errorf("%q: %q with %d offsets, HCL reads %q", src, d.text, len(d.from), want)
 			continue
 		}
 		for i := range len(want) {
-			if d.from[i] < d.from[max(i-1, 0)] || d.from[i] >= len(src) {
-				t.Errorf("%q: byte %d is said to stand at %d", src, i, d.from[i])
+			if d.at(i) < d.at(max(i-1, 0)) || d.at(i) >= len(src) {
+				t.Errorf("%q: byte %d is said to stand at %d", src, i, d.at(i))
 			}
-			if b := src[d.from[i]]; b != want[i] && b != '\\' && b != '$' && b != '%' {
+			if b := src[d.at(i)]; b != want[i] && b != '\\' && b != '$' && b != '%' {
 				t.Errorf("%q: byte %d (%q) is said to stand at %q", src, i, want[i], b)
 			}
 		}

@@ -3,10 +3,19 @@ package expr
 import "strings"
 
 // rewritten is a condition's text as expr-lang's parser gets it: names with dashes stand in brackets, and contains(…)
-// has a name that is not an operator. from[i] is the offset in the text before of byte i; it has one entry more than bytes.
+// has a name that is not an operator. from[i] is the offset in the text before of byte i; it has one entry more than bytes, or is
+// nil where nothing was changed.
 type rewritten struct {
 	text string
 	from []int
+}
+
+// at is the offset in the text before of a byte of the text.
+func (r rewritten) at(i int) int {
+	if r.from == nil {
+		return min(max(i, 0), len(r.text))
+	}
+	return r.from[min(max(i, 0), len(r.from)-1)]
 }
 
 // containsFunc is what the function contains is called in text for expr-lang, where contains is an infix operator.
@@ -40,6 +49,9 @@ func rewrite(text string, names namespace, namesOnly bool) (rewritten, int) {
 	s := &condScanner{in: text, names: names, namesOnly: namesOnly}
 	for s.i < len(text) {
 		s.step()
+	}
+	if s.copied == 0 && s.from == nil {
+		return rewritten{text: text}, s.depth
 	}
 	s.copyTo(len(text))
 	s.from = append(s.from, len(text))

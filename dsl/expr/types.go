@@ -262,11 +262,11 @@ func typeOf(v value.Value) value.Type {
 	case string:
 		return value.StringType
 	case []any:
-		t := value.Type{Kind: value.TupleT}
-		for _, e := range v {
-			t.Elems = append(t.Elems, typeOf(e))
+		t := value.Type{Kind: value.TupleT, Elems: make([]value.Type, len(v))}
+		for i, e := range v {
+			t.Elems[i] = typeOf(e)
 		}
-		return t
+		return shared(t)
 	case map[string]any:
 		attrs := make(map[string]value.Type, len(v))
 		for k, e := range v { // any order: it fills an object
@@ -275,4 +275,27 @@ func typeOf(v value.Value) value.Type {
 		return value.Object(attrs)
 	}
 	return value.Type{Kind: value.Null, Nullable: true}
+}
+
+// stringTypes are the member types of short lists of texts, as commands are: one list for all of them.
+var stringTypes = func() (out [16]value.Type) {
+	for i := range out {
+		out[i] = value.StringType
+	}
+	return out
+}()
+
+// shared is a tuple's type; that of a short list of texts shares its members with all others.
+func shared(t value.Type) value.Type {
+	n := len(t.Elems)
+	if n == 0 || n > len(stringTypes) {
+		return t
+	}
+	for i := range t.Elems {
+		if e := &t.Elems[i]; e.Kind != value.StringT || e.Nullable || e.Optional || e.Enum != nil {
+			return t
+		}
+	}
+	t.Elems = stringTypes[:n:n]
+	return t
 }

@@ -130,7 +130,7 @@ func passEnv(b *check.Block) []string {
 
 func typ(b *check.Block, name string) *value.Type {
 	if a := b.Attrs[name]; a != nil {
-		return &a.Type
+		return a.Type
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (a *Attr) Expr() hclsyntax.Expression {
 		return a.expr
 	}
 	at := a.Range.Start
-	l := line{j: &joiner{f: a.File, at: at.Byte - at.Column + 1, line: at.Line}, src: a.File.Src[:a.to], i: int(a.from)}
+	l := line{j: &joiner{f: a.File, at: at.Byte - at.Column + 1, line: at.Line}, src: a.File.Src[:a.to], i: int(a.from), made: true}
 	return l.value(0)
 }
 
@@ -51,13 +51,17 @@ func (a *Attr) Bytes() []byte {
 // Text is the source text of the expression.
 func (a *Attr) Text() string { return string(a.Bytes()) }
 
-// line reads a line from left to right. Every method that finds nothing leaves the place where it was.
+// line reads a line from left to right. Where a method finds nothing, the line is given up, or read from its start again.
 type line struct {
 	j   *joiner
 	src []byte // up to the end of the line, with its line feed
 	i   int
 	end int // of the last value
+
+	made bool // nodes are made; else found stands for each value that there is
 }
+
+var found hclsyntax.Expression = &hclsyntax.LiteralValueExpr{}
 
 func (l *line) peek() byte {
 	if l.i < len(l.src) {
@@ -80,17 +84,21 @@ func (l *line) eat(b byte) bool {
 	return true
 }
 
-// word reads a name. Names beyond ASCII are HCL's.
-func (l *line) word() string {
-	start := l.i
+// letters goes behind a name. Names beyond ASCII are HCL's.
+func (l *line) letters() bool {
 	if b := l.peek(); b >= 0x80 || !letter(b) {
-		return ""
+		return false
 	}
 	for b := l.peek(); b < 0x80 && (letter(b) || digit(b) || b == '-'); b = l.peek() {
 		l.i++
 	}
-	if l.peek() >= 0x80 {
-		l.i = start
+	return l.peek() < 0x80
+}
+
+// word reads a name, or nothing.
+func (l *line) word() string {
+	start := l.i
+	if !l.letters() {
 		return ""
 	}
 	return intern(l.src[start:l.i])
@@ -259,18 +267,19 @@ func (l *line) quoted() hclsyntax.Expression {
 	start := l.i
 	l.i++
 	var parts []hclsyntax.Expression
-	literal := false
+	literal := l.peek() == '"'
+	if literal && l.made { // HCL has the text of "" behind it
+		parts = []hclsyntax.Expression{&hclsyntax.LiteralValueExpr{Val: cty.StringVal(""), SrcRange: l.rng(l.i+1, l.i+1)}}
+	}
 	for {
 		at := l.i
 		if !l.text() {
 			return nil
 		}
 		if l.i > at {
-			literal = true
-			parts = append(parts, &hclsyntax.LiteralValueExpr{Val: cty.StringVal(string(l.src[at:l.i])), SrcRange: l.rng(at, l.i)})
-		} else if parts == nil && l.peek() == '"' { // HCL has the text of "" behind it
-			literal = true
-			parts = []hclsyntax.Expression{&hclsyntax.LiteralValueExpr{Val: cty.StringVal(""), SrcRange: l.rng(at+1, at+1)}}
+			if literal = true; l.made {
+				parts = append(parts, &hclsyntax.LiteralValueExpr{Val: cty.StringVal(string(l.src[at:l.i])), SrcRange: l.rng(at, l.i)})
+			}
 		}
 		if l.eat('"') {
 			break
@@ -281,9 +290,14 @@ func (l *line) quoted() hclsyntax.Expression {
 		if l.blanks(); x == nil || !l.eat('}') {
 			return nil
 		}
-		parts = append(parts, x)
+		if l.made {
+			parts = append(parts, x)
+		}
 	}
-	if len(parts) == 1 && !literal {
+	switch {
+	case !l.made:
+		return found
+	case len(parts) == 1 && !literal:
 		return &hclsyntax.TemplateWrapExpr{Wrapped: parts[0], SrcRange: l.rng(start, l.i)}
 	}
 	return &hclsyntax.TemplateExpr{Parts: parts, SrcRange: l.rng(start, l.i)}
@@ -292,41 +306,62 @@ func (l *line) quoted() hclsyntax.Expression {
 // name reads true, false, null, or a name with points.
 func (l *line) name() hclsyntax.Expression {
 	start := l.i
-	root := l.word()
-	r := l.rng(start, l.i)
-	switch root {
-	case "", "for":
+	if !l.letters() {
 		return nil
-	case "true", "false", "null":
-		if l.peek() == '.' {
-			return nil
-		}
-		v := map[string]cty.Value{"true": cty.True, "false": cty.False, "null": cty.NullVal(cty.DynamicPseudoType)}[root]
-		return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: r}
 	}
-	x := &hclsyntax.ScopeTraversalExpr{Traversal: hcl.Traversal{hcl.TraverseRoot{Name: root, SrcRange: r}}, SrcRange: r}
+	root := l.src[start:l.i]
 	for l.peek() == '.' {
-		dot := l.i
 		l.i++
-		name := l.word()
-		if name == "" {
+		if !l.letters() {
 			return nil
 		}
-		r := l.rng(dot, l.i)
-		x.Traversal = append(x.Traversal, hcl.TraverseAttr{Name: name, SrcRange: r})
-		x.SrcRange.End = r.End
 	}
-	return x
+	alone := len(root) == l.i-start
+	v, keyword := keywords[string(root)]
+	switch {
+	case keyword && !alone, string(root) == "for":
+		return nil
+	case !l.made:
+		return found
+	case keyword:
+		return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: l.rng(start, l.i)}
+	}
+	return l.traversal(start, len(root))
 }
 
-// number reads a whole number of few digits.
+var keywords = map[string]cty.Value{"true": cty.True, "false": cty.False, "null": cty.NullVal(cty.DynamicPseudoType)}
+
+// traversal makes the nodes of a name with points that was read from start on, whose first part has a size.
+func (l *line) traversal(start, size int) hclsyntax.Expression {
+	at := start + size
+	text := l.src[at:l.i]
+	t := make(hcl.Traversal, 1, 1+bytes.Count(text, []byte(".")))
+	t[0] = hcl.TraverseRoot{Name: intern(l.src[start:at]), SrcRange: l.rng(start, at)}
+	for at < l.i {
+		n := bytes.IndexByte(l.src[at+1:l.i], '.') + 1
+		if n == 0 {
+			n = l.i - at
+		}
+		t = append(t, hcl.TraverseAttr{Name: intern(l.src[at+1 : at+n]), SrcRange: l.rng(at, at+n)})
+		at += n
+	}
+	return &hclsyntax.ScopeTraversalExpr{Traversal: t, SrcRange: l.rng(start, l.i)}
+}
+
+// number reads a whole number.
 func (l *line) number() hclsyntax.Expression {
 	start := l.i
 	for digit(l.peek()) {
 		l.i++
 	}
+	if letter(l.peek()) || l.peek() == '.' {
+		return nil
+	}
+	if !l.made {
+		return found
+	}
 	v, err := cty.ParseNumberVal(string(l.src[start:l.i]))
-	if err != nil || letter(l.peek()) || l.peek() == '.' {
+	if err != nil {
 		return nil
 	}
 	return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: l.rng(start, l.i)}
@@ -336,20 +371,24 @@ func (l *line) number() hclsyntax.Expression {
 func (l *line) list(depth int) hclsyntax.Expression {
 	start := l.i
 	l.i++
-	x := &hclsyntax.TupleConsExpr{OpenRange: l.rng(start, l.i)}
+	var members []hclsyntax.Expression
 	for l.blanks(); !l.eat(']'); {
 		v := l.value(depth + 1)
 		if v == nil {
 			return nil
 		}
-		x.Exprs = append(x.Exprs, v)
+		if l.made {
+			members = append(members, v)
+		}
 		if !l.eat(',') && l.peek() != ']' {
 			return nil
 		}
 		l.blanks()
 	}
-	x.SrcRange = l.rng(start, l.i)
-	return x
+	if !l.made {
+		return found
+	}
+	return &hclsyntax.TupleConsExpr{Exprs: members, SrcRange: l.rng(start, l.i), OpenRange: l.rng(start, start+1)}
 }
 
 // common holds the names that files repeat, so that they share one string.
