@@ -442,6 +442,7 @@ func (m *model) instance(n *ir.Node, in *activation, path string) (o *outcome) {
 		}
 		if err != nil || i == whole(&n.Repeat.Max) {
 			o = failed(errors.New("limit"))
+			o.attempts = a.own.attempts
 			break
 		}
 	}
