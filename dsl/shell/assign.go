@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -53,51 +54,65 @@ func (s *scan) assign(a *syntax.Assign, w where) {
 	}
 }
 
-// declare walks bash's declare, local, export and readonly. Options can make an assignment arithmetic (-i), or make the value a name (-n).
-func (s *scan) declare(d *syntax.DeclClause, w where) {
-	special := false
-	for _, a := range d.Args {
-		if a.Naked && a.Name == nil && a.Value != nil {
-			text, _ := s.literal(a.Value)
-			special = special || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "in")
-		}
-	}
-	for _, a := range d.Args {
-		switch {
-		case a.Naked && a.Name == nil:
-			s.word(a.Value, w.but(banName))
-		case special:
-			if a.Name != nil {
-				s.declared[a.Name.Value] = true
+// declarations notes the names that are declared as numbers (-i) or as names of others (-n), anywhere in the script.
+func (s *scan) declarations(f *syntax.File) {
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DeclClause:
+			if !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil && s.special(a.Value) }) {
+				break
 			}
-			s.assign(a, w.but(banArithmetic))
-		default:
+			for _, a := range n.Args {
+				if a.Name != nil {
+					s.declared[a.Name.Value] = true
+				}
+			}
+		case *syntax.CallExpr:
+			if len(n.Args) == 0 {
+				break
+			}
+			if name, _ := s.literal(n.Args[0]); !declaring[name] || !slices.ContainsFunc(n.Args[1:], s.special) {
+				break
+			}
+			for _, x := range n.Args[1:] {
+				text, _ := s.literal(x)
+				name, _, _ := strings.Cut(text, "=")
+				s.declared[name] = true
+			}
+		}
+		return true
+	})
+}
+
+// special tells whether an option of a declaration makes assignments more than text.
+func (s *scan) special(x *syntax.Word) bool {
+	text, _ := s.literal(x)
+	return strings.HasPrefix(text, "-") && strings.ContainsAny(text, "in")
+}
+
+// declare walks bash's declare, local, export and readonly.
+func (s *scan) declare(d *syntax.DeclClause, w where) {
+	for _, a := range d.Args {
+		if a.Naked && a.Name == nil {
+			s.word(a.Value, w.but(banName))
+		} else {
 			s.assign(a, w)
 		}
 	}
 }
 
+// declaring are the commands of declarations.
+var declaring = set("declare typeset local export readonly")
+
 // declareWords does the same where the words of declare, local, export and readonly are those of a plain command, as sh
 // has them.
 func (s *scan) declareWords(words []*syntax.Word, bans map[*syntax.Word]*ban) {
-	special := false
 	for _, x := range words {
 		text, _ := s.literal(x)
-		special = special || strings.HasPrefix(text, "-") && strings.ContainsAny(text, "in")
-	}
-	for _, x := range words {
-		text, _ := s.literal(x)
-		name, _, ok := strings.Cut(text, "=")
-		switch {
-		case !ok || !isName(name):
-			bans[x] = banName
-		case special:
-			bans[x] = banArithmetic
-		default:
+		if name, _, ok := strings.Cut(text, "="); ok && isName(name) {
 			bans[x] = s.assigned(name)
-		}
-		if special && isName(name) {
-			s.declared[name] = true
+		} else {
+			bans[x] = banName
 		}
 	}
 }

@@ -12,11 +12,11 @@ var own map[string]func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban
 func init() {
 	own = map[string]func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban{
 		"printf": (*scan).printf, "test": (*scan).bracket, "[": (*scan).bracket, "find": (*scan).find, "git": (*scan).git,
-		".": first(banSource), "source": first(banSource), "trap": first(banEval), "eval": every(banEval), "alias": every(banEval),
+		".": (*scan).source, "source": (*scan).source, "enable": every(banSource), "trap": first(banEval), "eval": every(banEval), "alias": every(banEval),
 		"complete": every(banEval), "compgen": every(banEval), "bind": every(banEval), "let": every(banArithmetic), "[[": every(banTest),
 		"read": every(banName), "unset": every(banName), "getopts": every(banName), "mapfile": every(banName), "readarray": every(banName),
 	}
-	for _, name := range []string{"declare", "typeset", "local", "export", "readonly"} {
+	for name := range declaring { // any order: each for itself
 		own[name] = func(s *scan, words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
 			s.declareWords(words[1:], bans)
 			return nil
@@ -44,6 +44,17 @@ func first(b *ban) func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban {
 		}
 		return nil
 	}
+}
+
+// source runs a file, or what it reads.
+func (s *scan) source(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
+	first(banSource)(s, words, bans)
+	for _, w := range words[1:] {
+		if text, _ := s.literal(w); readsInput[text] {
+			return banInput("source")
+		}
+	}
+	return nil
 }
 
 // printf takes a name behind -v, and then the format.

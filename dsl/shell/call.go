@@ -7,18 +7,20 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call walks a plain command. It returns why a value may not be in what the command reads; nil if it may.
-func (s *scan) call(c *syntax.CallExpr, w where) *ban {
+// call walks a plain command.
+func (s *scan) call(c *syntax.CallExpr, w where) {
 	for _, a := range c.Assigns {
 		s.assign(a, w)
 	}
 	bans := map[*syntax.Word]*ban{}
-	reads := s.judge(c.Args, bans)
+	s.judge(c.Args, bans)
 	for _, x := range c.Args {
 		s.word(x, w.but(bans[x]))
 	}
-	return reads
 }
+
+// readsInput are the files that stand for the standard input.
+var readsInput = set("- /dev/stdin /dev/fd/0 /proc/self/fd/0")
 
 // judge says for each word of a command why no value can stand there, if none can. It returns the same for what the
 // command reads.
@@ -101,6 +103,8 @@ type judge struct {
 	program  bool // an option has said what it runs
 	dashes   bool // -- has been there
 	input    bool // -s, or - in the place of a file
+	replaces bool // xargs puts what it reads into words
+	opens    bool // perl opens the files that it is given, and runs those with a | at the end
 	inline   bool // -c: the first operand is a script, and no file
 }
 
@@ -109,7 +113,7 @@ func (j *judge) command(words []*syntax.Word) (reads *ban) {
 	for i := 0; i < len(words); i++ {
 		text, whole := j.literal(words[i])
 		if j.operands > 0 && j.kind() == isCommand {
-			return j.scan.judge(words[i:], j.bans)
+			return j.inner(words[i:])
 		}
 		if !j.dashes && strings.HasPrefix(text, "-") && text != "-" && (j.operands == 0 || j.tool.mixed) {
 			if text == "--" && whole {
@@ -132,12 +136,26 @@ func (j *judge) command(words []*syntax.Word) (reads *ban) {
 			}
 		}
 		if j.kind() == isCommand {
-			return j.scan.judge(words[i:], j.bans)
+			return j.inner(words[i:])
 		}
 		j.operand(words[i], text)
 	}
 	if j.tool.reads || j.tool.stdin && (j.input || j.operands == 0 && !j.program) || j.name == "ssh" && j.remote(words) {
 		return banInput(j.name)
+	}
+	return nil
+}
+
+// inner judges the command that a command runs. xargs puts what it reads behind the words of that, or into them.
+func (j *judge) inner(words []*syntax.Word) *ban {
+	reads := j.scan.judge(words, j.bans)
+	if reads != nil || !strings.HasSuffix(j.name, "xargs") {
+		return reads
+	}
+	name, _ := j.literal(words[0])
+	t := tools[path.Base(name)]
+	if t != nil && (j.replaces && t.stdin || len(words) == 1 && (t.first == isCommand || t.first == isText || t.rest == isCommand)) {
+		return banInput("xargs " + name)
 	}
 	return nil
 }
@@ -161,7 +179,7 @@ func (j *judge) remote(words []*syntax.Word) bool {
 // kind is what the next word that is no option is.
 func (j *judge) kind() kind {
 	switch {
-	case j.program:
+	case j.program && !j.tool.shell:
 		return isData
 	case j.operands == 0:
 		return j.tool.first
@@ -178,8 +196,12 @@ func (j *judge) operand(w *syntax.Word, text string) {
 		if j.inline {
 			j.bans[w] = banCode(j.name+" -c", j.tool.how)
 		}
-		j.input = j.input || text == "-"
+		j.input = j.input || readsInput[text]
 	default:
+		if j.opens {
+			j.bans[w] = banCode(j.name+" -n", "It runs a file's name that ends with |. Let the shell open the file:  perl -pe '…' < {value}.")
+			break
+		}
 		open := !j.dashes && (j.operands == 0 || j.tool.mixed)
 		if open && j.begins(w) && (j.tool.runs || j.program) {
 			j.bans[w] = banOption(j.name, j.tool.dash)
@@ -199,6 +221,7 @@ func (j *judge) option(words []*syntax.Word, i int, text string, whole bool) (mo
 	code := banCode(j.name+" "+text, j.tool.how)
 	if strings.HasPrefix(text, "--") {
 		name, _, has := strings.Cut(text, "=")
+		j.replaces = j.replaces || name == "--replace"
 		switch {
 		case !whole && !has: // the value is a part of the option's name
 			j.bans[words[i]] = banOption(j.name, j.tool.dash)
@@ -218,7 +241,9 @@ func (j *judge) option(words []*syntax.Word, i int, text string, whole bool) (mo
 	}
 	for at, c := range text[1:] {
 		rest := text[2+at:]
-		switch letter := "-" + string(c); {
+		letter := "-" + string(c)
+		j.replaces = j.replaces || letter == "-I" || letter == "-i" || letter == "-J"
+		switch {
 		case j.tool.code[letter]:
 			j.program = true
 			if rest != "" || !whole {
@@ -231,6 +256,8 @@ func (j *judge) option(words []*syntax.Word, i int, text string, whole bool) (mo
 				return 0
 			}
 			return next(nil)
+		case strings.Contains("np", letter[1:]) && j.name == "perl":
+			j.opens = true
 		case letter == "-s" && j.tool.shell:
 			j.input = true
 		case letter == "-c" && j.tool.shell:

@@ -37,6 +37,7 @@ var contexts = []struct {
 	{name: "behind two backslashes", script: `printf '%s' "\\«x»"`, then: func(p string) string { return `\` + p }},
 	{name: "single quotes", script: `printf '%s' 'a $v «x» "b"'`, then: func(p string) string { return "a $v " + p + ` "b"` }},
 	{name: "single quotes alone", script: `printf '%s' '«x»'`},
+	{name: "one by one in single quotes", script: `printf '%s' '«x»«x»'`, then: func(p string) string { return p + p }},
 	{name: "assignment", script: `v=«x»; printf '%s' "$v"`},
 	{name: "assignment with more", script: `v=a:«x»:~; printf '%s' "$v"`, then: func(p string) string { return "a:" + p + ":" + os.Getenv("HOME") }},
 	{name: "assignment before a command", script: `V=«x» env printenv V`, then: line},

@@ -92,7 +92,7 @@ func (s *scan) unreadable(parts []Part, err error, place func(start, end int) di
 	if s.dialect == POSIX {
 		d.Detail += " If this is bash's own syntax, say  shell = \"bash\"."
 	}
-	if r, ok := s.source(parts, at, place); ok {
+	if r, ok := s.inFile(parts, at, place); ok {
 		d.Subject = r
 	}
 	return d
@@ -106,8 +106,8 @@ func (s *scan) named(text string) string {
 	return text
 }
 
-// source is the place in the file of an offset in the text.
-func (s *scan) source(parts []Part, at int, place func(start, end int) diag.Range) (diag.Range, bool) {
+// inFile is the place in the file of an offset in the text.
+func (s *scan) inFile(parts []Part, at int, place func(start, end int) diag.Range) (diag.Range, bool) {
 	n, from := 0, 0
 	for _, p := range parts {
 		size := len(p.Text)

@@ -71,6 +71,7 @@ func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (st
 	if err != nil {
 		return "", diag.List{s.unreadable(parts, err, place)}
 	}
+	s.declarations(file)
 	s.stmts(file.Stmts, where{})
 	s.comments(file)
 	for i := range s.marks {
@@ -87,6 +88,8 @@ type mark struct {
 	start, end int
 	value      Part
 	done       bool
+	before     string // what is put in before it, and behind it
+	behind     string
 }
 
 // scan is one run of Rewrite.
@@ -94,7 +97,6 @@ type scan struct {
 	dialect  Dialect
 	text     string
 	marks    []mark
-	edits    map[int]string // what is put in at an offset
 	declared map[string]bool
 	list     diag.List
 }
@@ -111,7 +113,7 @@ func (s *scan) assemble(parts []Part) {
 		b.WriteString("${" + Variable(len(s.marks)) + "}")
 		s.marks = append(s.marks, mark{start: start, end: b.Len(), value: p})
 	}
-	s.text, s.edits = b.String(), map[int]string{}
+	s.text = b.String()
 }
 
 // quoted is the text with the quotes that were decided on.
@@ -120,7 +122,7 @@ func (s *scan) quoted() string {
 	from := 0
 	for _, m := range s.marks {
 		b.WriteString(s.text[from:m.start])
-		b.WriteString(s.edits[m.start] + s.text[m.start:m.end] + s.edits[m.end])
+		b.WriteString(m.before + s.text[m.start:m.end] + m.behind)
 		from = m.end
 	}
 	b.WriteString(s.text[from:])
@@ -133,10 +135,7 @@ func (s *scan) put(i int, before, behind string) {
 	if m.done {
 		return
 	}
-	m.done = true
-	if before != "" {
-		s.edits[m.start], s.edits[m.end] = before, behind
-	}
+	m.done, m.before, m.behind = true, before, behind
 }
 
 // refuse reports the i-th value, once.
@@ -153,6 +152,12 @@ func (s *scan) within(start, end uint) (first, last int) {
 		return sort.Search(len(s.marks), func(i int) bool { return uint(s.marks[i].start) >= end })
 	}
 	return before(start), before(end)
+}
+
+// holds tells whether a value stands in a node, however deep.
+func (s *scan) holds(n syntax.Node) bool {
+	first, last := s.within(n.Pos().Offset(), n.End().Offset())
+	return first < last
 }
 
 // begins tells whether a word begins with a value, so that the value decides what sort of word it is.

@@ -51,27 +51,27 @@ var tools = func() map[string]*tool {
 		}
 	}
 	// Interpreters: an option with the text, or a file; or what they read.
-	add("sh bash dash ash zsh ksh mksh yash rbash fish csh tcsh", tool{first: isFile, stdin: true, shell: true, values: set("-o -O --rcfile --init-file"), how: howShell})
+	add("sh bash dash ash zsh ksh mksh yash rbash fish csh tcsh", tool{first: isFile, stdin: true, shell: true, code: set("--rcfile --init-file"), values: set("-o -O"), how: howShell})
 	add("python python2 python3 pypy pypy3", tool{first: isFile, stdin: true, code: set("-c -m"), ends: true, values: set("-W -X"), how: howPython})
 	add("perl", tool{first: isFile, stdin: true, code: set("-e -E -M -m -I"), how: howPerl})
 	add("ruby", tool{first: isFile, stdin: true, code: set("-e -r -I"), values: set("-C"), how: "Read it from the arguments, ARGV[0]:  ruby -e '…' -- {value}."})
 	add("node nodejs bun", tool{first: isFile, stdin: true, code: set("-e -p -r --eval --print --require --import"), how: "Read it from the arguments, process.argv[1]:  node -e '…' -- {value}."})
 	add("php", tool{first: isFile, stdin: true, code: set("-r -R -B -E -d -f --run"), how: "Read it from the arguments, $argv[1]:  php -r '…' -- {value}."})
-	add("lua luajit Rscript osascript tclsh expect wish guile elixir groovy scala", tool{first: isFile, stdin: true, code: set("-e -c -l")})
+	add("lua luajit julia octave gnuplot Rscript osascript tclsh expect wish guile elixir groovy scala", tool{first: isFile, stdin: true, code: set("-e -c -l")})
 	add("pwsh powershell", tool{first: isText, rest: isText, stdin: true})
 	add("awk gawk mawk nawk", tool{first: isText, code: set("-e -f -l -i --source --file"), values: set("-v -F --assign --field-separator"), how: howAwk})
-	add("sed gsed", tool{first: isText, code: set("-e -f --expression --file"), values: set("-l"), how: howSed})
+	add("sed gsed", tool{first: isText, runs: true, mixed: true, code: set("-e -f --expression --file"), values: set("-l"), how: howSed})
 	add("jq yq", tool{first: isText, code: set("-f --from-file"), values: set("--indent -L"), pairs: set("--arg --argjson --slurpfile --rawfile"), mixed: true, how: "Give it by name,  jq --arg v {value} '… $v …', with the filter in single quotes."})
-	add("psql mysql mariadb sqlite3 duckdb mongosh mongo", tool{first: isData, rest: isText, reads: true, mixed: true, code: set("-c -e -f -cmd --command --execute --eval --file"),
+	add("psql mysql mariadb sqlite3 duckdb mongosh mongo", tool{first: isData, rest: isText, reads: true, runs: true, mixed: true, code: set("-c -e -f -cmd --command --execute --eval --file"),
 		values: set("-h -p -U -d -v -u -P -D --host --port --username --dbname --variable --set --user --database"), how: howSQL})
 	add("at batch", tool{reads: true, code: set("-f")})
 	add("dc m4 ed ex crontab gdb", tool{first: isFile, rest: isFile, reads: true, code: set("-e -f -D -x --eval-command --expression"), values: set("-q -t")})
-	add("vi vim nvim emacs", tool{code: set("-c -S -s --cmd --eval --load"), runs: true})
+	add("vi vim nvim emacs less more", tool{code: set("-c -S -s --cmd --eval --load"), runs: true})
 	add("make gmake", tool{first: isText, rest: isText, mixed: true, code: set("-f -I -E --eval --file"), values: set("-C -j -l -o -W --directory --jobs"),
 		how: "make expands $(…) in words and in variables. Give it in the environment,  env = { V = {expr} }, and let the recipe read \"$$V\"."})
 
 	// Programs that run a command: their own words, then the command.
-	add("nohup setsid command builtin time busybox pkexec caffeinate", tool{first: isCommand, values: set("-f -o")})
+	add("nohup setsid command builtin time coproc busybox pkexec caffeinate npx bunx pnpx uvx", tool{first: isCommand, values: set("-f -o")})
 	add("exec", tool{first: isCommand, values: set("-a")})
 	add("nice ionice chrt stdbuf", tool{first: isCommand, values: set("-n -c -p -i -o -e --adjustment --class --classdata --input --output --error")})
 	add("timeout gtimeout", tool{first: isData, rest: isCommand, values: set("-k -s --kill-after --signal")})
@@ -85,7 +85,8 @@ var tools = func() map[string]*tool {
 
 	// Programs and builtins that run their arguments as text.
 	add("eval", tool{first: isText, rest: isText})
-	add("watch parallel tmux screen entr", tool{first: isText, rest: isText, values: set("-n --interval"), how: howShell})
+	add("parallel", tool{first: isText, rest: isText, reads: true, how: howShell})
+	add("watch tmux screen entr", tool{first: isText, rest: isText, values: set("-n --interval"), how: howShell})
 	add("ssh", tool{rest: isText, runs: true, code: set("-o -F"), values: set("-B -b -c -D -E -e -I -i -J -L -l -m -O -p -Q -R -S -W -w"), how: howRemote})
 
 	// Programs with options that run another program.

@@ -30,23 +30,32 @@ func (s *scan) stmts(list []*syntax.Stmt, w where) {
 }
 
 func (s *scan) stmt(st *syntax.Stmt, w where) {
-	reads := s.command(st.Cmd, w)
+	var reads *ban
+	if st.Cmd != nil {
+		s.command(st.Cmd, w)
+		for _, r := range st.Redirs {
+			if reads == nil && s.holds(r) {
+				reads = s.consumes(st.Cmd)
+			}
+		}
+	}
 	for _, r := range st.Redirs {
 		s.redirect(r, w, reads)
 	}
 }
 
-// command walks one command. It returns why a value may not be in what the command reads; nil if it may.
-func (s *scan) command(c syntax.Command, w where) *ban {
+func (s *scan) command(c syntax.Command, w where) {
 	switch c := c.(type) {
-	case nil:
 	case *syntax.CallExpr:
-		return s.call(c, w)
+		s.call(c, w)
 	case *syntax.BinaryCmd:
 		s.binary(c, w)
 	case *syntax.Block:
 		s.stmts(c.Stmts, w)
 	case *syntax.Subshell:
+		if s.text[c.Lparen.Offset()+1] == '(' { // where bash is sh, this is arithmetic
+			w = w.but(banArithmetic)
+		}
 		s.stmts(c.Stmts, w)
 	case *syntax.IfClause:
 		for ; c != nil; c = c.Else {
@@ -79,7 +88,6 @@ func (s *scan) command(c syntax.Command, w where) *ban {
 	case *syntax.ArithmCmd, *syntax.LetClause:
 		s.ban(c, w.but(banArithmetic))
 	}
-	return nil
 }
 
 // binary walks a && b, a || b and a | b. What the last of a pipe runs must not come from the ones before it.
@@ -89,44 +97,23 @@ func (s *scan) binary(c *syntax.BinaryCmd, w where) {
 		s.stmt(c.Y, w)
 		return
 	}
-	if no := s.consumes(c.Y); no != nil {
-		w = w.but(no)
+	left := w
+	if s.holds(c.X) {
+		left = w.but(s.consumes(c.Y))
 	}
-	s.stmt(c.X, w)
+	s.stmt(c.X, left)
 	s.stmt(c.Y, w)
 }
 
-// consumes tells what is wrong with a value in the standard input of a stage of a pipe, or of what follows it.
-func (s *scan) consumes(st *syntax.Stmt) *ban {
-	switch c := st.Cmd.(type) {
-	case *syntax.BinaryCmd:
-		if no := s.consumes(c.X); no != nil {
-			return no
+// consumes is why a value may not be in what a command, or one inside it, reads; nil if it may.
+func (s *scan) consumes(n syntax.Node) (no *ban) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok && no == nil {
+			no = s.judge(c.Args, map[*syntax.Word]*ban{})
 		}
-		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			return s.consumes(c.Y)
-		}
-	case *syntax.CallExpr:
-		return s.judge(c.Args, map[*syntax.Word]*ban{})
-	case *syntax.TimeClause:
-		if c.Stmt != nil {
-			return s.consumes(c.Stmt)
-		}
-	case *syntax.Block:
-		return s.consumesAny(c.Stmts)
-	case *syntax.Subshell:
-		return s.consumesAny(c.Stmts)
-	}
-	return nil
-}
-
-func (s *scan) consumesAny(list []*syntax.Stmt) *ban {
-	for _, st := range list {
-		if no := s.consumes(st); no != nil {
-			return no
-		}
-	}
-	return nil
+		return no == nil
+	})
+	return no
 }
 
 func (s *scan) loop(c *syntax.ForClause, w where) {
@@ -184,7 +171,10 @@ func (s *scan) word(x *syntax.Word, w where) {
 }
 
 func (s *scan) parts(list []syntax.WordPart, w where) {
-	for _, p := range list {
+	for i, p := range list {
+		if i > 0 && strings.Contains(s.text[list[0].Pos().Offset():p.Pos().Offset()], "$[") { // arithmetic of bash, and of sh where bash is that
+			w = w.but(banArithmetic)
+		}
 		s.part(p, w)
 	}
 }
