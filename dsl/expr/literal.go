@@ -200,8 +200,9 @@ func Offsets(text string, at hcl.Range, src []byte, quoted bool) []int {
 			s, n = d, k
 		}
 		if strings.HasPrefix(text[j:], s) {
-			for k := range len(s) {
-				from = append(from, at.Start.Byte+i+min(k, n-1))
+			from = append(from, at.Start.Byte+i)
+			for k := 1; k < len(s); k++ {
+				from = append(from, at.Start.Byte+i+n-len(s)+k)
 			}
 			j += len(s)
 		}
