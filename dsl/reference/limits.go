@@ -22,6 +22,7 @@ func limits() []Limit {
 		{"files of a program", dsl.MaxFiles, "files"},
 		{"a line outside of heredocs and comments", syntax.MaxLineBytes, "bytes"},
 		{"a heredoc", syntax.MaxHeredocBytes, "bytes"},
+		{"copies to put texts of many lines together, for each byte of a file of a MiB or more", syntax.MaxCopies, "bytes"},
 		{"brackets, braces and templates inside each other", syntax.MaxDepth, "levels"},
 		{"operators in a row", syntax.MaxOperators, "operators"},
 		{"digits of a number", syntax.MaxDigits, "digits"},

@@ -16,6 +16,7 @@ type frame struct {
 	ops    int  // operators since the last separator
 	body   bool // the file, or a block
 	open   bool // a body whose first line has ended
+	pieces int  // of a text, as HCL takes it apart
 }
 
 // scanner walks the text once and knows just enough of the language to tell brackets from text: strings, templates,
@@ -28,6 +29,7 @@ type scanner struct {
 	depth int // frames that are brackets or templates
 	list  diag.List
 
+	copies   int  // bytes that HCL will copy to put texts together
 	segments []segment
 	closed   bool // a block of several lines has ended on this line
 	doubt    bool // more than one block begins or ends on a line
@@ -66,10 +68,23 @@ func (s *scanner) push(kind byte, size int) {
 }
 
 func (s *scanner) pop() {
-	if k := s.top().kind; k != '"' && k != 'H' {
+	if f := s.top(); f.kind != '"' && f.kind != 'H' {
 		s.depth--
+	} else {
+		s.copies += f.pieces * (s.i - f.from + pieceBytes*f.pieces)
 	}
 	s.stack = s.stack[:len(s.stack)-1]
+}
+
+// piece counts a piece of the text that is open: a line of a heredoc, or a $ or % that begins nothing. HCL puts a text
+// together one piece at a time and copies all of it for each, so a text of many pieces is slow by the square of them.
+func (s *scanner) piece() {
+	f := s.top()
+	f.pieces++
+	if s.copies+f.pieces*(s.i-f.from+pieceBytes*f.pieces) > MaxCopies*max(len(s.src), 1<<20) {
+		s.fail(f.from, 1, "F0014", fmt.Sprintf("Text of more than %d lines or signs", f.pieces-1),
+			"A text may be long, or have many lines and $ and % signs, but not both. Keep it in a file that the step reads.")
+	}
 }
 
 func (s *scanner) fail(at, size int, code, summary, detail string) {
@@ -80,6 +95,7 @@ func (s *scanner) fail(at, size int, code, summary, detail string) {
 func (s *scanner) template() bool {
 	switch {
 	case s.at("$${"), s.at("%%{"):
+		s.piece()
 		s.i += 3
 	case s.at("${"), s.at("%{"):
 		s.push('T', 2)
@@ -101,6 +117,9 @@ func (s *scanner) text() {
 		s.unclosed()
 	case s.template():
 	default:
+		if b == '$' || b == '%' {
+			s.piece()
+		}
 		s.i++
 	}
 }
@@ -139,6 +158,9 @@ func (s *scanner) heredoc() {
 		}
 	}
 	if !s.template() {
+		if b := s.src[s.i]; b == '\n' || b == '$' || b == '%' {
+			s.piece()
+		}
 		s.i++
 	}
 }
@@ -148,9 +170,9 @@ func (s *scanner) code() {
 	b := s.src[s.i]
 	switch {
 	case b == '#' || s.at("//"):
-		s.skipTo("\n", 0)
+		s.skipLine()
 	case s.at("/*"):
-		s.skipTo("*/", 2)
+		s.comment()
 	case b == '"':
 		s.stack = append(s.stack, frame{kind: '"', from: s.i})
 		s.i++
@@ -171,13 +193,22 @@ func (s *scanner) code() {
 	}
 }
 
-func (s *scanner) skipTo(mark string, extra int) {
-	n := bytes.Index(s.src[s.i:], []byte(mark))
+// comment skips /* … */. HCL takes each line of one that does not end for a mistake of its own.
+func (s *scanner) comment() {
+	n := bytes.Index(s.src[s.i+2:], []byte("*/"))
 	if n < 0 {
-		s.i = len(s.src)
+		s.fail(s.i, 2, "F0031", "Comment without its end", "A comment that begins with /* ends with */. One that begins with # or // ends with its line.")
 		return
 	}
-	s.i += n + extra
+	s.i += 2 + n + 2
+}
+
+func (s *scanner) skipLine() {
+	n := bytes.IndexByte(s.src[s.i:], '\n')
+	if n < 0 {
+		n = len(s.src) - s.i
+	}
+	s.i += n
 }
 
 func (s *scanner) close(b byte) {
@@ -203,7 +234,7 @@ func (s *scanner) openHeredoc() bool {
 		}
 	}
 	s.i += len(line) + 1
-	s.stack = append(s.stack, frame{kind: 'H', marker: mark, start: s.i})
+	s.stack = append(s.stack, frame{kind: 'H', from: s.i - len(line) - 1, marker: mark, start: s.i})
 	return true
 }
 

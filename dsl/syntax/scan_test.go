@@ -25,6 +25,10 @@ func TestBounds(t *testing.T) {
 		{"F0012", attr("1" + rep("+1", MaxOperators-1)), attr("1" + rep("+1", MaxOperators))},
 		{"F0012", attr(rep("!", MaxOperators-1) + "true"), attr(rep("!", MaxOperators) + "true")},
 		{"F0013", attr("<<E\n" + rep(rep("x", 1023)+"\n", MaxHeredocBytes>>10) + "E"), attr("<<E\n" + rep(rep("x", 1023)+"\n", MaxHeredocBytes>>10+1) + "E")},
+		{"F0014", attr("<<E\n" + rep(rep("x", 159)+"\n", 4800) + "E"), attr("<<E\n" + rep(rep("x", 159)+"\n", 5100) + "E")},
+		{"F0014", attr("[" + rep(`"`+rep("$ ", 10000)+"\",\n", 2) + "]"), attr("[" + rep(`"`+rep("$ ", 10000)+"\",\n", 3) + "]")},
+		{"F0014", attr("[" + rep(`"`+rep("%%{", 10000)+"\",\n", 2) + "]"), attr("[" + rep(`"`+rep("%%{", 10000)+"\",\n", 3) + "]")},
+		{"F0031", attr("1 /*" + rep("x\n", 1<<19) + "*/"), attr("1 /*" + rep("x\n", 1<<19))},
 	} {
 		if f, list := Parse("x", c.within); len(list) > 0 || len(f.Body.Attrs)+len(f.Body.Blocks) != 1 {
 			t.Errorf("%s within the bound (%.30q): %v", c.code, c.within, list)
@@ -90,4 +94,14 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("a tree beside errors")
 		}
 	})
+}
+
+// BenchmarkPieces parses the most expensive text that MaxCopies lets through in a file of a MiB.
+func BenchmarkPieces(b *testing.B) {
+	src := attr("<<E\n" + strings.Repeat(strings.Repeat("x", 159)+"\n", 4800) + "E")
+	for b.Loop() {
+		if _, list := Parse("x", src); len(list) > 0 {
+			b.Fatal(list)
+		}
+	}
 }

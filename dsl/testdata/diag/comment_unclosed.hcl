@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    run = "true" /* what it does
+  }
+}
