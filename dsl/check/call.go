@@ -78,11 +78,12 @@ func (w *Workflow) outputType() value.Type {
 }
 
 // callWith checks what a call gives to a workflow: no input that it does not have, all that it must have, each of its type.
-func (c *checker) callWith(n *Node) {
+func (c *checker) callWith(w *Workflow, n *Node) {
 	to, a := c.called(n), n.attr("with")
 	if to == nil || a != nil && a.Expr == nil {
 		return
 	}
+	c.secretInputs(w, n, to)
 	given, at := value.Object(nil), n.attr("call").span()
 	if a != nil {
 		given, at = a.Expr.Type, a.span()

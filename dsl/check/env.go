@@ -100,8 +100,8 @@ func (c *checker) makeGlobals() {
 		locals[n] = value.AnyType
 	}
 	c.global = roots{
-		"var": {What: "variable", Names: c.vars, Decl: func(n string) diag.Range { return places[n] }},
-		"local": {What: "local", Names: locals, Decl: func(n string) diag.Range {
+		"var": {What: "variable", Names: c.vars, Secret: secrets(c.program.Variables), Used: map[string]bool{}, Decl: func(n string) diag.Range { return places[n] }},
+		"local": {What: "local", Names: locals, Secret: map[string]bool{}, Used: map[string]bool{}, Decl: func(n string) diag.Range {
 			if a := c.locals[n]; a != nil {
 				return a.Src.Range
 			}

@@ -24,7 +24,8 @@ func (c *checker) expressions(b *Block, env func(attr string) *expr.Env) {
 // expression checks one attribute, once.
 func (c *checker) expression(b *Block, a *Attr, env *expr.Env) {
 	if !a.done {
-		c.in(b, c.evaluate(a, env))
+		found := c.evaluate(a, env)
+		c.in(b, append(found, c.secret(b, a)...))
 	}
 }
 

@@ -49,6 +49,7 @@ func (c *checker) topGate(g *Block) {
 			continue
 		}
 		found := few(c.evaluate(a, env))
+		c.in(g, c.secret(g, a))
 		if failed := found.HasErrors(); failed || a.readsOutput() {
 			u.attrs = append(u.attrs, &judgingAttr{a, failed})
 			u.open = append(u.open, found...)

@@ -35,6 +35,7 @@ func (c *checker) localTypes() {
 		c.expression(nil, a, env)
 		if a.Expr != nil {
 			c.global["local"].Names[a.Src.Name] = a.Expr.Type
+			c.global["local"].Secret[a.Src.Name] = a.Expr.Sensitive
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (c *checker) outline(w *Workflow) {
 		c.decl(in)
 		inputs[in.Name], places[in.Name] = in.read(), nameRange(in.Block)
 	}
-	w.inputs = &expr.Root{What: "input", Names: inputs, Decl: func(n string) diag.Range { return places[n] }}
+	w.inputs = &expr.Root{What: "input", Names: inputs, Secret: secrets(w.Inputs), Used: map[string]bool{}, Decl: func(n string) diag.Range { return places[n] }}
 	for _, in := range w.Inputs {
 		env := c.env(roots{"input": w.inputs}, nil)
 		delete(env.Roots, "local")
@@ -81,7 +81,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	c.joined(n)
 	c.priority(n)
 	c.deadline(n)
-	c.callWith(n)
+	c.callWith(w, n)
 	if a := n.attr("gates"); a != nil {
 		for _, r := range a.Names {
 			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {

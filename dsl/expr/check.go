@@ -16,6 +16,7 @@ type checker struct {
 	slots     []value.Type
 	notNull   map[string]int // paths that are known not to be null here, by how many tests
 	files     bool           // a file is read
+	secret    bool           // something sensitive is read
 	forgiving int            // above 0 inside try and can, which silence null
 }
 
@@ -25,7 +26,7 @@ func check(t *tree, env *Env, condition bool, fs *findings) value.Type {
 	}
 	c := &checker{findings: fs, env: env, condition: condition, slots: make([]value.Type, t.slots), notNull: map[string]int{}}
 	typ := c.infer(t.root)
-	t.files = c.files
+	t.files, t.secret = c.files, c.secret
 	return typ
 }
 

@@ -29,6 +29,10 @@ func (c *checker) ref(n *ref) value.Type {
 			c.unknownName(n, root)
 			return value.AnyType
 		}
+		c.secret = c.secret || root.Secret[n.ref.Name]
+		if root.Used != nil {
+			root.Used[n.ref.Name] = true
+		}
 	} else if n.ref.Name != "" {
 		t = c.attrOf(root, t, n.ref.Name, n.name, n)
 	}

@@ -39,6 +39,10 @@ type Root struct {
 	// one where its type is null is a mistake.
 	Absent map[string]string
 
+	// Secret are names whose values are sensitive; Used, if it is not nil, learns which names are read.
+	Secret map[string]bool
+	Used   map[string]bool
+
 	suggested int // how often names were suggested
 }
 

@@ -38,7 +38,7 @@ func Value(x hclsyntax.Expression, src []byte, env *Env) (*ir.Expr, diag.List) {
 	t.slots, t.reads = l.slots, sortRefs(l.reads)
 	fs := &l.findings
 	typ := check(t, env, false, fs)
-	e := &ir.Expr{Kind: ir.HCL, Text: text, Reads: t.reads, Type: typ}
+	e := &ir.Expr{Kind: ir.HCL, Text: text, Reads: t.reads, Type: typ, Sensitive: t.secret}
 	if !fs.failed() && len(t.reads) == 0 && !t.files {
 		e = evaluateNow(t, typ, fs)
 	}
@@ -130,7 +130,7 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 	if fs.failed() {
 		return nil
 	}
-	return &ir.Expr{Kind: ir.Condition, Text: storedText(text, rw.text, env, t.reads), Reads: t.reads, Type: value.BoolType}
+	return &ir.Expr{Kind: ir.Condition, Text: storedText(text, rw.text, env, t.reads), Reads: t.reads, Type: value.BoolType, Sensitive: t.secret}
 }
 
 // conditionLiteral finds the literal string, or says what to write instead.

@@ -134,12 +134,13 @@ type (
 
 // tree is a lowered expression.
 type tree struct {
-	root  node
-	files bool     // it reads files
-	slots int      // how many names the expression binds itself
-	reads []ir.Ref // sorted, without repeats
-	text  string
-	from  []int // offsets in text of what was parsed, where that was rewritten; else nil
+	root   node
+	files  bool     // it reads files
+	secret bool     // it reads something sensitive
+	slots  int      // how many names the expression binds itself
+	reads  []ir.Ref // sorted, without repeats
+	text   string
+	from   []int // offsets in text of what was parsed, where that was rewritten; else nil
 }
 
 // finding is a fault in a text, before its place in a file is known.

@@ -135,6 +135,7 @@ var Codes = map[string]string{
 	"F0261": "Workflows call each other in a circle.",
 	"F0264": "A join stands where there is nothing, or more than one thing, to join.",
 	"F0266": "A repeat has no bound.",
+	"F0271": "A sensitive value stands where it would be written down or shown.",
 	"F0273": "A priority is neither a word for one nor a whole number within bounds.",
 	"F0274": "A switch has no cases.",
 	"F0275": "A node is read that runs later, in finally.",

@@ -17,6 +17,7 @@ variable "motto" {
   default = file("texts/motto.md")
 }
 locals {
+  bearer = "Bearer ${var.token}"
   prompt = "${file("texts/prompt.md")} Level: ${var.level}"
 }
 agent "null" { type = "null" }
@@ -34,6 +35,11 @@ workflow "given" {
       message   = "live needs a high level, not ${var.level}"
     }
     validation { condition = "len(input.env) == 4" }
+  }
+  step "push" {
+    run   = "push --to ${input.env} --as ${var.token}"
+    stdin = local.bearer
+    env   = { TOKEN = var.token }
   }
   step "ask" {
     agent = agent.null

@@ -1,0 +1,117 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// mayBeSecret says in which attributes of which blocks a sensitive value may stand: those that are computed when an attempt
+// starts, by who carries it out, and never written down. A local hands it on.
+var mayBeSecret = map[string][]string{
+	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "method", "headers", "query", "body"},
+	"agent": {"command", "run", "env", "url", "headers"}, "compensate": {"run", "env"},
+	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"},
+}
+
+// secret reports a sensitive value where it may not stand.
+func (c *checker) secret(b *Block, a *Attr) (list diag.List) {
+	if b == nil || contains(mayBeSecret[b.Schema.Kind], a.Src.Name) {
+		return nil
+	}
+	a.each(func(e *ir.Expr) {
+		if !e.Sensitive || list != nil {
+			return
+		}
+		list = diag.List{{Code: "F0271", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Sensitive value in %s of %s", a.Src.Name, b.Words()),
+			Detail: fmt.Sprintf("What is computed here is written to the journal or shown. %sIt may stand in run, stdin, env, task and with of a step, and in http.", c.named(e))}}
+	})
+	return list
+}
+
+// named says what in an expression is sensitive.
+func (c *checker) named(e *ir.Expr) string {
+	for _, r := range e.Reads {
+		if root := c.global[r.Root]; root != nil && root.Secret[r.Name] {
+			return fmt.Sprintf("%s is, or reads, a sensitive variable. ", r)
+		}
+	}
+	return "An input that it reads is sensitive. "
+}
+
+// each calls f with every expression of an attribute.
+func (a *Attr) each(f func(*ir.Expr)) {
+	if a.Expr != nil {
+		f(a.Expr)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		if e := a.Env[name]; e != nil {
+			f(e)
+		}
+	}
+	for i := range a.Values {
+		f(&a.Values[i])
+	}
+}
+
+// secretInputs checks that what a call gives stays as sensitive as it is.
+func (c *checker) secretInputs(w *Workflow, n *Node, to *Workflow) {
+	a := n.attr("with")
+	if a == nil || a.Expr == nil || !a.Expr.Sensitive {
+		return
+	}
+	_, written := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
+	for i := range to.Inputs {
+		in := to.Inputs[i]
+		if in.sensitive() {
+			continue
+		}
+		if written {
+			item := a.item(in.Name)
+			if item == nil || !c.readsSecret(item.ValueExpr, w) {
+				continue
+			}
+		}
+		c.report(diag.Diagnostic{Code: "F0271", Subject: a.member(in.Name), Context: n.Words(), Summary: fmt.Sprintf("Sensitive value for the input %q of %s, which is not", in.Name, to.Words()),
+			Detail: "The inputs of a run are written to its journal. Declare the input with  sensitive = true.",
+			Notes:  []diag.Note{{Text: fmt.Sprintf("%q is declared here", in.Name), Range: nameRange(in.Block)}}})
+	}
+}
+
+// readsSecret tells whether a value reads what is sensitive.
+func (c *checker) readsSecret(x hclsyntax.Expression, w *Workflow) bool {
+	for _, r := range expr.Refs(x) {
+		switch {
+		case c.global[r.Root] != nil && c.global[r.Root].Secret[r.Name], r.Root == "input" && w.inputs.Secret[r.Name]:
+			return true
+		}
+	}
+	return false
+}
+
+// sensitive tells whether a variable or input is declared so.
+func (v *Decl) sensitive() bool {
+	a := v.attr("sensitive")
+	if a == nil {
+		return false
+	}
+	on, _ := flag(a.Src.Expr())
+	return on
+}
+
+// secrets are the sensitive ones of a list of declarations.
+func secrets(decls []*Decl) map[string]bool {
+	out := map[string]bool{}
+	for _, v := range decls {
+		if v.sensitive() {
+			out[v.Name] = true
+		}
+	}
+	return out
+}

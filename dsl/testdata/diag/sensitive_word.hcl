@@ -1,0 +1,4 @@
+variable "token" { sensitive = "yes" }
+workflow "w" {
+  step "a" { run = ["deploy", var.token] }
+}
