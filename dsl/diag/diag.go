@@ -8,6 +8,7 @@ package diag
 import (
 	"fmt"
 	"sort"
+	"unicode/utf8"
 )
 
 // Severity says whether a file is refused. The zero value is Error, so that a forgotten one is never too mild.
@@ -68,6 +69,34 @@ func (d Diagnostic) Error() string {
 	return fmt.Sprintf("%s: %s: %s (%s)", d.Subject, d.Severity, d.Summary, d.Code)
 }
 
+// The bounds of what a diagnostic says, in bytes. A name in a file can be as long as a line.
+const (
+	MaxSummary = 200
+	MaxDetail  = 4000
+)
+
+// bounded cuts the texts to their bounds.
+func (d Diagnostic) bounded() Diagnostic {
+	d.Summary, d.Detail = cut(d.Summary, MaxSummary), cut(d.Detail, MaxDetail)
+	return d
+}
+
+// cut shortens a text that is longer than n bytes in its middle: what is wrong stands at both ends.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	const mark = " … "
+	head, tail := (n-len(mark))*3/4, len(s)-(n-len(mark))/4
+	for !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + mark + s[tail:]
+}
+
 // List is what stages hand on.
 type List []Diagnostic
 
@@ -81,18 +110,18 @@ func (l List) HasErrors() bool {
 	return false
 }
 
-// Sort orders by file, place, severity and code, and drops exact repeats.
+// Sort orders by file, place, severity and code, drops exact repeats, and cuts texts to their bounds.
 func (l List) Sort() List {
 	sort.SliceStable(l, func(i, j int) bool { return less(l[i], l[j]) })
 	out := l[:0]
 	for i, d := range l {
 		if i > 0 {
 			p := out[len(out)-1]
-			if p.Code == d.Code && p.Subject == d.Subject && p.Summary == d.Summary {
+			if p.Code == d.Code && p.Subject == d.Subject && p.Summary == cut(d.Summary, MaxSummary) {
 				continue
 			}
 		}
-		out = append(out, d)
+		out = append(out, d.bounded())
 	}
 	return out
 }

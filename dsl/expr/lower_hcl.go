@@ -104,6 +104,7 @@ func (l *hclLowerer) literal(x *hclsyntax.LiteralValueExpr, at span) node {
 	v, err := fromLiteral(x.Val)
 	if err != nil {
 		l.add(at, codeTooLarge, "A number that flowrun cannot hold", capital(err.Error())+".")
+		v = 1.0 // a number still, for what stands around it
 	}
 	return &lit{at, v}
 }

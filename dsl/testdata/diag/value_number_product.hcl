@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    value = 1e300 * 2
+  }
+}
