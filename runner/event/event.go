@@ -89,6 +89,8 @@ type RunStarted struct {
 	Parallel int `json:"parallel,omitempty"`
 	// Targets, if any, are the nodes that were asked for: they and all that they wait for run, the others are skipped.
 	Targets []string `json:"targets,omitempty"`
+	// Skip, if not empty, says why the run does nothing: all its nodes, and the run, end as skipped.
+	Skip string `json:"skip,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did; empty for a run that was started
 	// by hand. Depth counts the callers above.
 	Parent     string `json:"parent,omitempty"`

@@ -82,6 +82,8 @@ func (m *Machine) settle() {
 		v.status, v.err, v.limit = s.status, s.err, s.limit
 	case len(m.lost) > 0:
 		v.status, v.err = event.FailedS, m.bad.err
+	case m.run.Skip != "":
+		v.status = event.Skipped
 	}
 	m.final, m.stopping, m.lost, m.bad, m.strays = v, nil, nil, cause{}, nil
 	m.cancelRunTimer()
@@ -104,7 +106,7 @@ func (m *Machine) conclude() {
 	m.outputs(e)
 	v.status, v.err = e.Status, e.Error
 	m.phase = over
-	m.show(event.Transition{From: event.Running, To: e.Status, Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now}})
+	m.show(event.Transition{From: event.Running, To: e.Status, Reason: m.run.Skip, Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now}})
 	m.command(event.Command{End: e})
 }
 

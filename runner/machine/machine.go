@@ -188,6 +188,9 @@ func (m *Machine) start() {
 	if len(m.run.Targets) > 0 {
 		m.wanted = m.graph.Closure(m.run.Targets)
 	}
+	if m.run.Skip != "" {
+		m.wanted = make([]bool, len(m.graph.Nodes))
+	}
 	w := m.graph.Workflow
 	here := &scope{m: m, ref: ref{m.root, plan.None}}
 	slots, err := m.number(w.MaxConcurrency, here, DefaultConcurrency, MaxConcurrency)
@@ -208,7 +211,7 @@ func (m *Machine) start() {
 	if err != nil {
 		refused = evaluation("the workflow's settings", err)
 	}
-	if refused != nil {
+	if refused != nil && m.run.Skip == "" {
 		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
 	}
 	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})

@@ -30,6 +30,13 @@ func (m *Machine) below(r ref) []int {
 	return m.node(r).Below
 }
 
+func (m *Machine) whyUnwanted() string {
+	if m.run.Skip != "" {
+		return m.run.Skip
+	}
+	return "it is not needed for the targets"
+}
+
 // ready decides what becomes of a node once nothing is left to wait for: rule, condition and requirements, then its kind.
 func (m *Machine) ready(r ref) {
 	s := m.state(r)
@@ -41,7 +48,7 @@ func (m *Machine) ready(r ref) {
 		return
 	}
 	if m.wanted != nil && !m.wanted[r.node] {
-		m.finish(r, event.Skipped, "it is not needed for the targets")
+		m.finish(r, event.Skipped, m.whyUnwanted())
 		return
 	}
 	if status, reason := m.ruled(r); status != "" {

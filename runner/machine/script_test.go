@@ -128,6 +128,8 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 				r.Parallel, _ = strconv.Atoi(a.Vals[0])
 			case "targets":
 				r.Targets = a.Vals
+			case "skip":
+				r.Skip = strings.Join(a.Vals, ",")
 			}
 		}
 		return event.Event{RunStarted: r}, nil

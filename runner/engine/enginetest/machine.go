@@ -68,6 +68,10 @@ func (m *machine) Step(ev event.Event) error {
 	}
 	m.now = ev.At
 	switch {
+	case ev.RunStarted != nil && ev.RunStarted.Skip != "":
+		m.begun, m.over = true, true
+		m.move(-1, event.Skipped, ev.RunStarted.Skip)
+		m.ask(event.Command{End: &event.End{Status: event.Skipped}})
 	case ev.RunStarted != nil:
 		m.begin()
 	case ev.AttemptFinished != nil:

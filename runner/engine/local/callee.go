@@ -27,9 +27,10 @@ type callee struct {
 	ask      event.StartChild
 	unwanted chan struct{} // closed with the first wish
 
-	mu   sync.Mutex
-	wish engine.Wish
-	made bool // it is in the store, so that wishes go to its inbox
+	mu     sync.Mutex
+	giveUp func() // ends what the child waits for before it is made
+	wish   engine.Wish
+	made   bool // it is in the store, so that wishes go to its inbox
 }
 
 // childEnd is how a child ended, or why it cannot be driven.
@@ -93,20 +94,32 @@ func (d *drive) raise(k *callee) (event.ChildFinished, error) {
 	return engine.Finished(k.ask, end), nil
 }
 
+// errUnwanted ends the wait of a child for its group.
+var errUnwanted = errors.New("nobody wants the child any more")
+
 // make sees to it that a child is in the store. It reports false where it is not, and nobody wants it any more.
 func (e *Engine) make(ctx context.Context, s engine.Start, k *callee) (bool, error) {
 	_, err := e.Get(ctx, s.Header.Run)
 	if !errors.Is(err, engine.ErrNoRun) {
 		return err == nil, err
 	}
-	k.mu.Lock()
-	unwanted := k.wish.Cancels > 0
-	k.mu.Unlock()
-	if unwanted {
+	waiting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	k.onUnwanted(func() { stop(errUnwanted) })
+	_, err = e.Start(waiting, s)
+	if errors.Is(err, errUnwanted) {
 		return false, nil
 	}
-	_, err = e.Start(ctx, s)
 	return err == nil, err
+}
+
+// onUnwanted calls f at the first wish: now, if it has come.
+func (k *callee) onUnwanted(f func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.giveUp = f; k.wish.Cancels > 0 {
+		f()
+	}
 }
 
 // begun hands on what has been wished so far; what comes later goes to the inbox at once.
@@ -117,21 +130,40 @@ func (k *callee) begun(e *Engine) error {
 	return e.cancelUpTo(k.ask.Run, k.wish)
 }
 
-// cancelChild wishes a child's end.
-func (d *drive) cancelChild(c event.CancelChild) {
-	k := d.children.byRun[c.Run]
+// wish notes what is wished of children that live, before any of it is carried out: a place that one of them leaves must not
+// go to another that nobody wants.
+func (d *drive) wish(wishes map[string]engine.Wish) {
+	for run, w := range wishes {
+		if k := d.children.byRun[run]; k != nil {
+			k.want(w)
+		}
+	}
+}
+
+func (k *callee) want(w engine.Wish) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	first := k.wish.Cancels == 0
+	if w.Cancels <= k.wish.Cancels {
+		return
+	}
+	k.wish = w
+	if first {
+		close(k.unwanted)
+		if k.giveUp != nil {
+			k.giveUp()
+		}
+	}
+}
+
+// cancelChild hands on what was wished of a child to its inbox, if it has one; else begun does.
+func (d *drive) cancelChild(run string) {
+	k := d.children.byRun[run]
 	if k == nil {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	first := k.wish.Cancels == 0
-	if !k.wish.Add(c) {
-		return
-	}
-	if first {
-		close(k.unwanted)
-	}
 	if !k.made {
 		return
 	}
@@ -139,7 +171,7 @@ func (d *drive) cancelChild(c event.CancelChild) {
 	d.live.running.Add(1)
 	go func() { // a failure is the store's, and every drive hears of it
 		defer d.live.running.Done()
-		d.engine.cancelUpTo(c.Run, wish)
+		d.engine.cancelUpTo(run, wish)
 	}()
 }
 

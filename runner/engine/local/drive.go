@@ -44,6 +44,11 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event
 		return event.End{}, err
 	}
 	defer e.leave(run)
+	leave, err := e.enterGroup(ctx, run)
+	if err != nil {
+		return event.End{}, err
+	}
+	defer leave()
 	c, err := e.claim(run)
 	if err != nil {
 		return event.End{}, err
@@ -251,6 +256,7 @@ func statusAfter(s event.Status, r *event.Reaction) event.Status {
 // next batch.
 func (d *drive) carryOut(commands []event.Command) {
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
+	d.wish(wishes)
 	for i := range commands {
 		switch c := &commands[i]; {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
@@ -270,7 +276,7 @@ func (d *drive) carryOut(commands []event.Command) {
 		case c.StartChild != nil:
 			d.startChild(*c.StartChild, wishes[c.StartChild.Run])
 		case c.CancelChild != nil:
-			d.cancelChild(*c.CancelChild)
+			d.cancelChild(c.CancelChild.Run)
 		}
 	}
 }

@@ -79,8 +79,10 @@ func (e *Engine) sweep(tx *transaction, mine int64) error {
 		if alive {
 			continue
 		}
-		if _, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", epoch); err != nil {
-			return err
+		for _, table := range []string{"drivers", "places"} {
+			if _, err := tx.exec("DELETE FROM "+table+" WHERE epoch = ?", epoch); err != nil {
+				return err
+			}
 		}
 		if err := os.Remove(e.lockPath(epoch)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -98,6 +100,9 @@ func (e *Engine) retire() error {
 	e.driver = nil
 	err := e.write(func(tx *transaction) error {
 		_, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", d.epoch)
+		if err == nil {
+			_, err = tx.exec("DELETE FROM places WHERE epoch = ?", d.epoch)
+		}
 		return err
 	})
 	if err == nil {

@@ -24,6 +24,7 @@ type Engine struct {
 	driver *driver           // this process as an owner, from the first Drive on
 	drives map[string]*drive // by run; nil while one is being taken over
 	watch  *lookout          // runs while anything is driven
+	places map[string]*place // by run: turns of runs that were started and are not driven yet
 	closed bool
 	idle   sync.WaitGroup // of drives
 }
@@ -43,7 +44,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	if o.StopGrace == 0 {
 		o.StopGrace = DefaultStopGrace
 	}
-	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}}
+	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, places: map[string]*place{}}
 	write, read, err := openDatabase(dir, o.ReadOnly)
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", dir, err)

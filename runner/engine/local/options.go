@@ -13,6 +13,11 @@ import (
 type Options struct {
 	Factory  engine.Factory
 	Executor executor.Executor
+	// Group tells which runs must not overlap, from the definition and the first event of a run that is about to start. nil:
+	// all may.
+	Group func(definition []byte, first event.RunStarted) (Group, error)
+	// Waiting, if set, hears whom a run of a group waits for.
+	Waiting func(group, behind string)
 	// ReadOnly opens a store that is there already, takes no lock, and refuses to write.
 	ReadOnly bool
 	// TakeOver lets Drive take a run from a living process, which is then refused its next append.

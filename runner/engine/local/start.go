@@ -15,7 +15,8 @@ import (
 )
 
 // Start makes a run durable: its definition, its source and its first batch. What the first event asks for is carried out
-// by the first Drive.
+// by the first Drive. A run of a group that is busy waits here for its turn, or is skipped; the turn is kept until the run's
+// drive ends, or the engine is closed.
 func (e *Engine) Start(ctx context.Context, s engine.Start) (string, error) {
 	if e.commits == nil {
 		return "", ErrReadOnly
@@ -30,27 +31,49 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (string, error) {
 	if err := checkID(h.Run); err != nil {
 		return "", err
 	}
-	if h.Created == 0 {
-		h.Created = e.now()
-	}
 	if h.Format == 0 {
 		h.Format = journal.Format
 	}
-	s.First.Run = h.Run
-	m, err := e.options.Factory(h, s.Definition)
+	s.First.Run, s.Header = h.Run, h
+	g, p, err := e.admit(ctx, &s)
 	if err != nil {
 		return "", err
+	}
+	if err = e.begin(s, g, p); err != nil && p != nil {
+		e.leavePlace(p)
+	} else if p != nil {
+		e.hold(h.Run, p)
+	}
+	return h.Run, err
+}
+
+// begin makes the first batch of a run and stores it.
+func (e *Engine) begin(s engine.Start, g Group, p *place) error {
+	if s.Header.Created == 0 {
+		s.Header.Created = e.now()
+	}
+	h := s.Header
+	m, err := e.options.Factory(h, s.Definition)
+	if err != nil {
+		return err
 	}
 	var out event.Reaction
 	first := s.First
 	b, err := engine.NewFold(h, m).Feed(e.now(), []event.Event{{RunStarted: &first}}, &out)
 	if err != nil {
-		return "", fmt.Errorf("starting run %s: %w", h.Run, err)
+		return fmt.Errorf("starting run %s: %w", h.Run, err)
 	}
-	return h.Run, e.write(func(tx *transaction) error { return insertRun(tx, h, s, b, statusAfter(event.Pending, &out)) })
+	return e.write(func(tx *transaction) error {
+		err := insertRun(tx, s, g, b, statusAfter(event.Pending, &out))
+		if err == nil && p != nil {
+			err = tx.seat(p, h.Run)
+		}
+		return err
+	})
 }
 
-func insertRun(tx *transaction, h journal.Header, s engine.Start, b journal.Batch, status event.Status) error {
+func insertRun(tx *transaction, s engine.Start, g Group, b journal.Batch, status event.Status) error {
+	h := s.Header
 	var there int
 	if err := tx.get("SELECT count(*) FROM runs WHERE id = ?", []any{h.Run}, &there); err != nil || there != 0 {
 		return err
@@ -70,14 +93,17 @@ func insertRun(tx *transaction, h journal.Header, s engine.Start, b journal.Batc
 		}
 		source = sum[:]
 	}
-	var parent, node any
+	var parent, node, group any
+	if g.Name != "" && s.First.Skip == "" {
+		group = g.Name
+	}
 	if s.First.Parent != "" {
 		parent, node = s.First.Parent, s.First.ParentNode
 	}
 	var key int64
-	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node)
-		VALUES (?, ?, ?, coalesce(?, (SELECT source FROM runs WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-		[]any{h.Run, h.Encode(), h.Definition, source, parent, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:], parent, node}, &key)
+	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp)
+		VALUES (?, ?, ?, coalesce(?, (SELECT source FROM runs WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+		[]any{h.Run, h.Encode(), h.Definition, source, parent, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:], parent, node, group}, &key)
 	if err != nil {
 		return err
 	}

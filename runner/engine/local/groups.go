@@ -1,0 +1,270 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Group names runs of which one at a time is driven. The zero value is no group.
+type Group struct {
+	Name string
+	// WhenBusy says what a run does when another one of the group is driven, or waits to be: "queue" (wait; the default),
+	// "skip" (end as skipped), or "cancel_previous" (have those cancelled, and wait for their end).
+	WhenBusy string
+}
+
+// ErrSuperseded says that a run was not made because a newer one of its group cancels those before it.
+var ErrSuperseded = errors.New("a newer run took its turn")
+
+// place is a turn in a group. Places are taken in the order of their ids, and one is free when its process has died.
+type place struct {
+	id    int64
+	group string
+}
+
+// groupOf tells to which group a run belongs when it starts. A child is already let in where a run above it was; and it never
+// skips: its caller waits for what it does.
+func (e *Engine) groupOf(s *engine.Start) (Group, error) {
+	if e.options.Group == nil {
+		return Group{}, nil
+	}
+	g, err := e.options.Group(s.Definition, s.First)
+	if err != nil || g.Name == "" {
+		return Group{}, err
+	}
+	if s.First.Parent != "" && g.WhenBusy == "skip" {
+		g.WhenBusy = "queue"
+	}
+	return g, nil
+}
+
+// letIn tells whether one of the runs above a child is of the group.
+func (e *Engine) letIn(ctx context.Context, parent, group string) (bool, error) {
+	for parent != "" {
+		var up, have string
+		err := e.read.QueryRowContext(ctx, "SELECT coalesce(parent, ''), coalesce(grp, '') FROM runs WHERE id = ?", parent).Scan(&up, &have)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return false, err
+		}
+		if have == group {
+			return true, nil
+		}
+		parent = up
+	}
+	return false, nil
+}
+
+// admit takes a place for a run that is about to be made, and waits for its turn. It returns nil without a place where the
+// run needs none; where it is to be skipped, it says so in the start.
+func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, error) {
+	g, err := e.groupOf(s)
+	if err != nil || g.Name == "" {
+		return g, nil, err
+	}
+	in, err := e.letIn(ctx, s.First.Parent, g.Name)
+	if err != nil || in {
+		return g, nil, err
+	}
+	p, err := e.takePlace(g, s.Header.Run)
+	if err != nil {
+		return g, nil, err
+	}
+	if g.WhenBusy == "skip" {
+		behind, err := e.before(ctx, p, "")
+		if err != nil || behind != nil {
+			e.leavePlace(p)
+		}
+		if behind == nil {
+			return g, p, err
+		}
+		s.First.Skip = fmt.Sprintf("%s of the group %q is under way", behind, g.Name)
+		return g, nil, err
+	}
+	if err := e.turn(ctx, p, ""); err != nil {
+		e.leavePlace(p)
+		return g, nil, err
+	}
+	return g, p, nil
+}
+
+// takePlace puts this process at the end of a group's queue. With cancel_previous, all that is before it is to end.
+func (e *Engine) takePlace(g Group, run string) (*place, error) {
+	epoch, err := e.epoch()
+	if err != nil {
+		return nil, err
+	}
+	p := &place{group: g.Name}
+	var previous []string
+	err = e.write(func(tx *transaction) error {
+		if err := tx.get("INSERT INTO places (grp, epoch) VALUES (?, ?) RETURNING id", []any{g.Name, epoch}, &p.id); err != nil {
+			return err
+		}
+		if g.WhenBusy != "cancel_previous" {
+			return nil
+		}
+		if _, err := tx.exec("UPDATE places SET gone = 1 WHERE grp = ? AND id < ? AND run IS NULL", g.Name, p.id); err != nil {
+			return err
+		}
+		previous, err = tx.column("SELECT id FROM runs WHERE grp = ? AND ended = 0 AND id != ?", g.Name, run)
+		return err
+	})
+	for i := 0; i < len(previous) && err == nil; i++ {
+		err = e.cancelUpTo(previous[i], engine.Wish{Cancels: 1, Reason: fmt.Sprintf("a newer run of the group %q", g.Name)})
+	}
+	return p, err
+}
+
+// holder is whoever is before a place.
+type holder struct {
+	run   string // "" if it is not made yet
+	epoch int64
+}
+
+func (h *holder) String() string {
+	if h.run == "" {
+		return "a run that waits itself"
+	}
+	return "run " + h.run
+}
+
+// before is the next in the queue before a place whose process lives; nil if it is the place's turn. The run's own place, in the
+// hands of another process, does not count: who drives the run is settled when it is claimed.
+func (e *Engine) before(ctx context.Context, p *place, run string) (*holder, error) {
+	rows, err := e.read.QueryContext(ctx, "SELECT id, epoch, coalesce(run, ''), gone FROM places WHERE grp = ? AND id <= ? ORDER BY id DESC", p.group, p.id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	mine := e.driverEpoch()
+	for rows.Next() {
+		var id int64
+		var h holder
+		var gone bool
+		if err := rows.Scan(&id, &h.epoch, &h.run, &gone); err != nil {
+			return nil, err
+		}
+		switch {
+		case id == p.id && gone:
+			return nil, fmt.Errorf("%w in the group %q", ErrSuperseded, p.group)
+		case id == p.id, gone, run != "" && h.run == run:
+			continue
+		}
+		alive := h.epoch == mine
+		if !alive {
+			if alive, err = locked(e.lockPath(h.epoch)); err != nil {
+				return nil, err
+			}
+		}
+		if alive {
+			return &h, nil
+		}
+	}
+	return nil, rows.Err()
+}
+
+// turn waits until nobody is before a place. Whom it waits for is told once.
+func (e *Engine) turn(ctx context.Context, p *place, run string) error {
+	told := ""
+	for {
+		h, err := e.before(ctx, p, run)
+		if err != nil || h == nil {
+			return err
+		}
+		if e.options.Waiting != nil && h.String() != told {
+			told = h.String()
+			e.options.Waiting(p.group, told)
+		}
+		pause := time.NewTimer(lookEvery)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// leavePlace lets the next one in. A failure is the store's; the place is free when this process ends, then.
+func (e *Engine) leavePlace(p *place) {
+	e.write(func(tx *transaction) error {
+		_, err := tx.exec("DELETE FROM places WHERE id = ?", p.id)
+		return err
+	})
+}
+
+// hold keeps the place of a run that was just made until its drive ends.
+func (e *Engine) hold(run string, p *place) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.places[run] = p
+}
+
+// held takes the place that a run has in this process.
+func (e *Engine) held(run string) *place {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.places[run]
+	delete(e.places, run)
+	return p
+}
+
+// enterGroup sees to it that a run that is about to be driven has its turn. It returns what gives the turn back.
+func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err error) {
+	p := e.held(run)
+	if p == nil {
+		var group, parent string
+		var ended event.Time
+		err := e.read.QueryRowContext(ctx, "SELECT coalesce(grp, ''), coalesce(parent, ''), ended FROM runs WHERE id = ?", run).Scan(&group, &parent, &ended)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		in, err := e.letIn(ctx, parent, group)
+		if err != nil || in || group == "" || ended != 0 {
+			return func() {}, err
+		}
+		if p, err = e.takePlace(Group{Name: group}, run); err != nil {
+			return nil, err
+		}
+		if err := e.turn(ctx, p, run); err != nil {
+			e.leavePlace(p)
+			return nil, err
+		}
+		if err := e.write(func(tx *transaction) error { return tx.seat(p, run) }); err != nil {
+			return nil, err
+		}
+	}
+	return func() { e.leavePlace(p) }, nil
+}
+
+// seat tells others which run a place is for.
+func (tx *transaction) seat(p *place, run string) error {
+	_, err := tx.exec("UPDATE places SET run = ? WHERE id = ?", run, p.id)
+	return err
+}
+
+// column reads the texts of a query's only column.
+func (tx *transaction) column(query string, args ...any) (list []string, err error) {
+	s, err := tx.c.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.Query(args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, rows.Err()
+}
