@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -73,7 +72,7 @@ func (a *app) run(o *args.Apply) error {
 	}
 	defer s.Close()
 	b := p.bundle(w.Name)
-	run, err := s.Start(context.Background(), engine.Start{
+	run, err := a.makeRun(s, engine.Start{
 		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: p.ir.Hash(), Workflow: w.Name, Release: Release},
 		First:  first, Definition: p.ir.Canonical(), Source: b.encode(),
 	})

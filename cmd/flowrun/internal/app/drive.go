@@ -158,7 +158,7 @@ func (a *app) verdict(run string, end event.End, scene ui.Scene, asJSON bool) er
 	}
 	code := exitNo
 	switch {
-	case end.Status == event.Succeeded:
+	case end.Status == event.Succeeded, end.Status == event.Skipped:
 		return nil
 	case end.Limit:
 		code = exitLimit

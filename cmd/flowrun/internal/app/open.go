@@ -46,7 +46,7 @@ func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
 // openStore opens the store in dir for driving runs, and makes it where there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	x := a.newExecutors(dir)
-	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit})
+	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit, Group: groupOf, Waiting: a.waiting})
 	if err != nil {
 		x.Close()
 		return nil, err
