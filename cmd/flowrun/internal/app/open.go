@@ -89,7 +89,7 @@ func (a *app) find(ctx context.Context, s *store, word string) (local.Info, erro
 	return info, &args.Error{Message: fmt.Sprintf("there is no run %q in %s", word, s.Dir()), Hint: "See flowrun runs list."}
 }
 
-// newestOf finds the newest run of a program's workflows.
+// newestOf finds the newest run of a program's workflows that no other run called.
 func (a *app) newestOf(ctx context.Context, s *store, path string) (local.Info, error) {
 	p, err := a.load(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *app) newestOf(ctx context.Context, s *store, path string) (local.Info, 
 		return local.Info{}, err
 	}
 	for _, info := range all {
-		if p.ir.Workflow(info.Workflow) != nil {
+		if info.Parent == "" && p.ir.Workflow(info.Workflow) != nil {
 			return info, nil
 		}
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -66,8 +65,11 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 		opts.Sized = collect
 		p, found := dsl.Check(fsys, name, opts)
 		list, nodes = append(list, found...), nodes+p.Nodes
-		if len(found) > 0 {
-			maps.Copy(sources, p.Sources)
+		for name, text := range p.Sources { // any order: it fills a map
+			if len(found) == 0 {
+				text = nil // only its name is shown, and thousands of texts would stay in memory
+			}
+			sources[name] = text
 		}
 	}
 	list = list.Sort()
