@@ -10,6 +10,9 @@ import (
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
+// MaxSiblingBytes bounds how much text beside a file is read to say where a name is declared.
+const MaxSiblingBytes = 1 << 20
+
 // siblings adds to findings about unknown names where a file beside the loaded one declares them: a file is loaded
 // alone, and whoever names it alone may not know that. Files that don't parse are passed over.
 func siblings(fsys fs.FS, name string, opts Options, list diag.List, sources map[string][]byte) {
@@ -43,9 +46,15 @@ func unknownKind(d diag.Diagnostic) (string, bool) {
 func declarations(fsys fs.FS, name string, opts Options) map[string]string {
 	out := map[string]string{}
 	paths, _ := inFolder(fsys, path.Dir(name), "")
+	left := MaxSiblingBytes
 	for _, p := range paths {
+		info, err := fs.Stat(fsys, p)
+		if p == name || err != nil || info.Size() > int64(left) {
+			continue
+		}
+		left -= int(info.Size())
 		data, err := readFile(fsys, p)
-		if p == name || err != nil {
+		if err != nil {
 			continue
 		}
 		f, _ := syntax.Parse(opts.show(p), data)

@@ -65,7 +65,7 @@ func (c *checker) file(f *syntax.File) {
 		case "gate":
 			p.Gates = append(p.Gates, b)
 		case "workflow":
-			p.Workflows = append(p.Workflows, &Workflow{Block: b})
+			p.Workflows = append(p.Workflows, &Workflow{Block: b, plain: results{}})
 		}
 	}
 }

@@ -86,7 +86,8 @@ type Workflow struct {
 	envs   map[envKey]*expr.Env
 	names  []string
 	result map[string]value.Type // the whole result object of each node
-	rounds map[*Node]*expr.Root  // last, by the node with the repeat
+	plain  results
+	rounds map[*Node]*expr.Root // last, by the node with the repeat
 }
 
 // Node is a step or a group.

@@ -43,10 +43,31 @@ func (w *Workflow) resultFor(n, reader *Node) value.Type {
 	if n.Inner("repeat") != nil || n.winner() {
 		return n.special(resultType(out, stdout, nullType, nullType), skippable)
 	}
-	if out.Kind == value.StringT && len(out.Enum) == 0 && stdout.Nullable == out.Nullable {
-		return textResult[out.Nullable]
+	return w.plainResult(out, stdout)
+}
+
+// plainResult is the type of a result whose output may be a plain type: the object takes 2 KiB, so that nodes of which
+// much the same is known share one.
+func (w *Workflow) plainResult(out, stdout value.Type) value.Type {
+	if out.Elem != nil || out.Elems != nil || out.Attrs != nil || out.Enum != nil || stdout.Enum != nil {
+		return resultType(out, stdout, nullType, nullType)
 	}
-	return resultType(out, stdout, nullType, nullType)
+	key := resultKey{out.Kind, stdout.Kind, out.Int, out.Nullable, out.Optional, stdout.Nullable}
+	t, there := w.plain[key]
+	if !there {
+		t = resultType(out, stdout, nullType, nullType)
+		w.plain[key] = t
+	}
+	return t
+}
+
+// results are result types that nodes share.
+type results map[resultKey]value.Type
+
+// resultKey is what plain types of an output and of stdout differ in.
+type resultKey struct {
+	out, stdout                       value.Kind
+	whole, nullable, optional, noText bool
 }
 
 // collected is the type of the result of a node with for_each: what its instances made, by position or by key. Its counts
@@ -105,12 +126,6 @@ func uncertain(t value.Type) value.Type {
 		}
 	}
 	return value.Object(attrs)
-}
-
-// textResult holds the commonest result types, certain and possibly null, so that ten thousand steps share them.
-var textResult = map[bool]value.Type{
-	false: resultType(value.StringType, value.StringType, nullType, nullType),
-	true:  resultType(value.StringType.OrNull(), value.StringType.OrNull(), nullType, nullType),
 }
 
 // stdout is the type of the stdout of one instance; certain says that it cannot have been skipped.

@@ -154,7 +154,10 @@ func (r *Root) sorted() []string {
 			return nil
 		}
 	}
-	return slices.Sorted(maps.Keys(r.Names))
+	if len(r.order) != len(r.Names) {
+		r.order = slices.Sorted(maps.Keys(r.Names))
+	}
+	return r.order
 }
 
 func (r *Root) at(name string) *declared {

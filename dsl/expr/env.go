@@ -43,7 +43,8 @@ type Root struct {
 	Secret map[string]bool
 	Used   map[string]bool
 
-	suggested int // how often names were suggested
+	suggested int      // how often names were suggested
+	order     []string // the declared names, sorted, once they were asked for
 }
 
 // MaxSuggestions bounds how many unknown names below one root are compared with all that are declared: a file with

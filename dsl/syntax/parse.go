@@ -21,12 +21,33 @@ func Parse(name string, data []byte) (*File, diag.List) {
 		return f, list
 	}
 	if segments != nil {
-		if b, ok := f.join(segments); ok {
+		b, end := f.join(segments)
+		if end < 0 {
 			f.Body = b
 			return f, list
 		}
+		if len(segments) > MaxLinesWhole {
+			if found := f.parseFirst(end); len(found) > 0 {
+				return f, append(list, found...)
+			}
+		}
 	}
 	return f, append(list, f.parseWhole()...)
+}
+
+// MaxLinesWhole is how many lines a file may have for all its syntax errors to be found at once. HCL takes 370 MB for
+// half a million lines of a single character each.
+const MaxLinesWhole = 50000
+
+// parseFirst finds the errors up to a place where there is one. That what is open there does not end is none of them.
+func (f *File) parseFirst(end int) (list diag.List) {
+	_, problems := hclsyntax.ParseConfig(f.Src[:end], f.Name, hcl.InitialPos)
+	for _, p := range problems {
+		if d := translate(f, p); d.Code != "F0022" {
+			list = keep(list, d)
+		}
+	}
+	return list
 }
 
 // parseWhole has HCL parse the file in one. All findings come from here.

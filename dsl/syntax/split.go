@@ -80,11 +80,18 @@ type joiner struct {
 	at, line int // where it begins
 }
 
-// join returns the tree of a file from its segments. ok is false where there is any doubt.
-func (f *File) join(segments []segment) (Body, bool) {
+// join returns the tree of a file from its segments. end is negative; where there is any doubt, it is how far the file
+// was read.
+func (f *File) join(segments []segment) (b Body, end int) {
 	j := &joiner{f: f, segments: segments, line: 1}
 	b, ok := j.body()
-	return b, ok && j.next == len(segments)
+	if ok && j.next == len(segments) {
+		return b, -1
+	}
+	if j.next < len(segments) {
+		j.skip()
+	}
+	return Body{}, j.at
 }
 
 // body reads the segments of a body, up to the one that closes it or the end of the file.

@@ -39,11 +39,11 @@ func same(t interface{ Fatalf(string, ...any) }, src []byte) bool {
 		return false
 	}
 	f := &File{Name: "x", Src: got.Src}
-	b, ok := f.join(segments)
-	if ok && (found.HasErrors() || differ(&b, &want.Body) != "") {
+	b, end := f.join(segments)
+	if end < 0 && (found.HasErrors() || differ(&b, &want.Body) != "") {
 		t.Fatalf("joined, in spite of %v\n%s", found, src)
 	}
-	return ok
+	return end < 0
 }
 
 // differ says where two bodies differ. Files are not compared: each attribute points to its own.
@@ -173,6 +173,25 @@ func TestPlain(t *testing.T) {
 		same(t, []byte(src))
 		same(t, []byte("w {\n"+src+"\n\n"+src+"}\n"))
 		same(t, []byte("w {\n  "+src+"\n  z = [\n"+src+"\n]\n}\n"))
+	}
+}
+
+// A file of very many lines is not read in one for its errors: those up to the first are found, and no more.
+func TestFirstErrors(t *testing.T) {
+	for _, c := range []struct{ src, codes string }{
+		{"w {\n" + strings.Repeat("  a {\n  }\n", MaxLinesWhole) + "  b = 'x'\n}\nc = 'y'\n", "F0036"},
+		{"w {\n" + strings.Repeat("  a {\n  }\n", MaxLinesWhole), "F0022"},
+		{"w {\n" + strings.Repeat("  a {\n  }\n", MaxLinesWhole) + "  b = 1\n  b = 2\n}\nc = 'y'\n", "F0020"},
+		{"w {\n" + strings.Repeat("  a {\n  }\n", 10) + "  b = 'x'\n}\nc = 'y'\n", "F0036 F0036"},
+	} {
+		_, list := Parse("x", []byte(c.src))
+		var codes []string
+		for _, d := range list {
+			codes = append(codes, d.Code)
+		}
+		if strings.Join(codes, " ") != c.codes {
+			t.Errorf("%v, want %s", list, c.codes)
+		}
 	}
 }
 
