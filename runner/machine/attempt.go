@@ -66,6 +66,10 @@ func (l *liveList) all() (list []*attempt) {
 
 // begin starts an attempt whose slots are taken: everything that it needs is computed now.
 func (m *Machine) begin(w want) {
+	if m.calls(w) {
+		m.call(w.ref)
+		return
+	}
 	s, d := m.state(w.ref), m.detail(w.ref)
 	if w.gate == work {
 		d.attempts++

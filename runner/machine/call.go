@@ -14,21 +14,25 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// call starts a run of another workflow. It holds no slot here: the child's own attempts do, in the child.
+// calls tells that what wants to start is a run of another workflow.
+func (m *Machine) calls(w want) bool { return w.gate == work && m.node(w.ref).Call != nil }
+
+// call starts a run of another workflow. It counts where a group or for_each bounds what is live below it, and holds no slot
+// of the run: the child's own attempts do, in the child.
 func (m *Machine) call(r ref) {
 	n, d := m.node(r), m.detail(r)
 	d.attempts++
 	inputs, err := m.inputs(r)
-	if err != nil {
-		m.fail(r, evaluation("with", err))
-		return
-	}
+	what := "with"
 	var due event.Time
-	if n.Timeout != nil {
-		if due, err = m.due(n.Timeout, m.scope(r)); err != nil {
-			m.fail(r, evaluation("timeout", err))
-			return
-		}
+	if err == nil && n.Timeout != nil {
+		due, err = m.due(n.Timeout, m.scope(r))
+		what = "timeout"
+	}
+	if err != nil {
+		m.giveBack(r, work)
+		m.fail(r, evaluation(what, err))
+		return
 	}
 	a := &attempt{ref: r, gate: work, since: m.now, child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs}}
 	m.remember(r)
@@ -141,6 +145,7 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 		return
 	}
 	m.live.remove(a)
+	m.giveBack(a.ref, work)
 	d := m.detail(a.ref)
 	d.live = nil
 	m.stopTimer(d)

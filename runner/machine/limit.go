@@ -81,7 +81,8 @@ func (m *Machine) wake(l *limiter) {
 	}
 }
 
-// limiters lists what bounds an attempt, from the innermost out. Gates don't count against the agent.
+// limiters lists what bounds an attempt, from the innermost out. Gates don't count against the agent, calls not
+// against the run.
 func (m *Machine) limiters(list []*limiter, w want) []*limiter {
 	if a := m.agent(w.ref); a != nil && w.gate == work {
 		if l := m.agents[a.Name]; l != nil {
@@ -92,6 +93,9 @@ func (m *Machine) limiters(list []*limiter, w want) []*limiter {
 		if d := m.state(r).detail; d != nil && d.body != nil && d.limit != nil {
 			list = append(list, d.limit)
 		}
+	}
+	if m.calls(w) {
+		return list
 	}
 	return append(list, m.limit)
 }

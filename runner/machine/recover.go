@@ -62,7 +62,7 @@ func lost(how string) *event.Error {
 func (m *Machine) drop(a *attempt) {
 	m.live.remove(a)
 	m.state(a.ref).live = nil
-	if a.child == nil && a.gate != undone {
+	if a.gate != undone {
 		m.giveBack(a.ref, a.gate)
 	}
 }
