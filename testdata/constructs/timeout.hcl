@@ -11,7 +11,9 @@ workflow "late" {
   }
 
   sequence "group" {
-    timeout = "2s"
+    timeout      = "2s"
+    depends_on   = [step.attempt]
+    trigger_rule = "all_done" # so that what fails first is the same on every host
     step "a" { run = ["sleep", "60"] }
     step "b" { run = ["say", "never"] }
   }
