@@ -34,11 +34,12 @@ dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/sc
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value
 
-runner/event                     pure: dsl/value
+runner/event                     pure: dsl/ir dsl/value
 runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
 runner/policy                    pure:
 runner/plan                      pure: dsl/ir dsl/value
-runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy
+runner/request                   pure: dsl/value runner/event
+runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
@@ -48,9 +49,10 @@ runner/engine/local              dsl/value runner/engine runner/event runner/exe
 runner/engine/sim                runner/engine runner/event runner/journal
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
+runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
-runner/executor/http             dsl/value runner/event runner/executor runner/executor/protocol
-runner/executor/command          dsl/ir runner/event runner/executor runner/executor/protocol
+runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
+runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra

@@ -15,7 +15,7 @@ import (
 // mayBeSecret says in which attributes of which blocks a sensitive value may stand: those that are computed when an attempt
 // starts, by who carries it out, and never written down. A local hands it on.
 var mayBeSecret = map[string][]string{
-	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "method", "headers", "query", "body"},
+	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "headers", "query", "body"},
 	"agent": {"command", "run", "env", "url", "headers"}, "compensate": {"run", "env"},
 	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"},
 }

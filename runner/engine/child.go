@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -15,10 +17,18 @@ const MaxDepth = 32
 func Child(parent Start, c event.StartChild) Start {
 	s := parent
 	s.Header.Run, s.Header.Workflow, s.Header.Created = c.Run, c.Workflow, 0
-	s.First.Run, s.First.Workflow, s.First.Inputs = c.Run, c.Workflow, c.Inputs
+	s.First.Run, s.First.Workflow, s.First.Inputs, s.First.Late = c.Run, c.Workflow, c.Inputs, c.Late
+	s.First.Secrets = variables(s.First.Secrets)
 	s.First.Targets = nil // which are the parent's nodes
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
 	return s
+}
+
+// variables are the secrets that are no inputs.
+func variables(secrets map[string]event.Secret) map[string]event.Secret {
+	out := maps.Clone(secrets)
+	maps.DeleteFunc(out, func(name string, _ event.Secret) bool { return !strings.HasPrefix(name, "var.") })
+	return out
 }
 
 // Finished is what a parent hears of the end of a child.

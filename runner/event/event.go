@@ -5,7 +5,7 @@
 // reused, and what is absent is left out. Commands and transitions are derived from events by the machine, again and
 // again, and enter the journal only as a digest ([Reaction.AppendTo]).
 //
-// The package imports data types only; it knows neither the machine nor any host.
+// The package imports data types only (expressions are data too); it knows neither the machine nor any host.
 package event
 
 import (
@@ -80,7 +80,13 @@ type RunStarted struct {
 	Run      string                 `json:"run"`
 	Workflow string                 `json:"workflow"`
 	Inputs   map[string]value.Value `json:"inputs,omitempty"`
-	Vars     map[string]value.Value `json:"vars,omitempty"`
+	Vars     map[string]value.Value `json:"vars,omitempty"` // of both, those that are not sensitive
+	// Secrets are the sensitive variables and inputs, by the names under which they are read (var.token): where each came from,
+	// and how to tell whether another value is the same.
+	Secrets map[string]Secret `json:"secrets,omitempty"`
+	// Late are the sensitive inputs of a run that another one called, by their names: how they are computed, for nothing of them
+	// is kept.
+	Late map[string]Late `json:"late,omitempty"`
 	// Dir is the program's folder, absolute: where a step without dir runs.
 	Dir string `json:"dir,omitempty"`
 	// Env is the allow-listed part of the environment (PATH, HOME, LANG …) that every attempt gets.
@@ -96,6 +102,17 @@ type RunStarted struct {
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
 	Depth      int    `json:"depth,omitempty"`
+}
+
+// Secret stands in a journal for a value that must not.
+type Secret struct {
+	// From is where the value was taken from, and is taken from again when the run goes on in another process: "env NAME",
+	// "--env-file PATH", "--var-file PATH", "--var", "--var @PATH" or "default". Paths are absolute.
+	From string `json:"from"`
+	// Hash is the SHA-256 of Salt, which is random, and the value as canonical JSON; both are in hex. It tells whether a value is the
+	// same, and keeps a short one from whoever reads the journal no better than a hash can.
+	Salt string `json:"salt"`
+	Hash string `json:"hash"`
 }
 
 // Outcome says how an attempt ended.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -58,7 +59,7 @@ type Command struct {
 }
 
 // Attempt asks for one try of an action or of a gate. The host answers with an AttemptFinished of the same ticket.
-// All values are computed: an executor needs nothing but this.
+// All values are computed, but for what reads secrets: an executor needs nothing but this.
 type Attempt struct {
 	Ticket  uint64 `json:"ticket"`  // counts from 1 in the order of starts of a run
 	Node    string `json:"node"`    // the instance's path: build/api[3]
@@ -91,6 +92,22 @@ type Attempt struct {
 
 	Agent *AgentRequest `json:"agent,omitempty"`
 	HTTP  *HTTPRequest  `json:"http,omitempty"`
+
+	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
+	// attempt starts. A part that stands here is empty in the other fields.
+	Late []Late `json:"late,omitempty"`
+}
+
+// Late is an expression that the machine cannot compute, and all that it reads but the secrets themselves.
+type Late struct {
+	Place string  `json:"place,omitempty"` // of an attempt, see runner/request
+	What  string  `json:"-"`               // in words
+	Expr  ir.Expr `json:"expr"`
+	// Names holds what the expression reads, by [ir.Ref.String]. Secrets are missing. Locals holds the locals that read some, as they
+	// are written; Inputs, the inputs that a caller computes so.
+	Names  map[string]value.Value `json:"names,omitempty"`
+	Locals map[string]ir.Expr     `json:"locals,omitempty"`
+	Inputs map[string]Late        `json:"inputs,omitempty"`
 }
 
 // HTTPRequest is the part of an attempt that is one HTTP request. For an agent of type http the host makes the body of the
@@ -112,6 +129,7 @@ type StartChild struct {
 	Node     string                 `json:"node"`
 	Workflow string                 `json:"workflow"`
 	Inputs   map[string]value.Value `json:"inputs,omitempty"`
+	Late     map[string]Late        `json:"late,omitempty"` // the sensitive ones
 }
 
 // CancelChild asks for the child's cancel; its ChildFinished still comes. Asked again it changes nothing, but for Now,

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/mask"
@@ -32,4 +33,15 @@ func Hide(m *mask.Masker, ans *event.AttemptFinished) {
 		e.Message = m.Text(e.Message)
 		ans.Error = &e
 	}
+}
+
+// LooksSecret tells whether a name of the environment looks like that of a secret.
+func LooksSecret(name string) bool {
+	name = strings.ToUpper(name)
+	for _, part := range []string{"TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, "_KEY")
 }

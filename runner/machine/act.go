@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // compute does a value step, which takes no time and no slot.
 func (m *Machine) compute(r ref) {
 	v, err := m.eval.Eval(m.node(r).Value, m.scope(r))
 	if err == nil {
-		err = sized(v)
+		err = request.Sized(v)
 	}
 	d := m.detail(r)
 	d.attempts = 1

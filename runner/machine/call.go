@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // calls tells that what wants to start is a run of another workflow.
@@ -66,7 +67,7 @@ func (m *Machine) inputs(r ref) (map[string]value.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = sized(v); err != nil {
+		if err = request.Sized(v); err != nil {
 			return nil, err
 		}
 		o, ok := v.(map[string]any)

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // evaluation is the error of an expression that could not be computed. Trying again would give the same.
@@ -84,37 +84,7 @@ func (m *Machine) text(e *ir.Expr, sc *scope) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return plain(v)
-}
-
-// plain is a value as a text for the system, which ends texts at a NUL.
-func plain(v value.Value) (string, error) {
-	s, err := printed(v)
-	if err == nil && strings.IndexByte(s, 0) >= 0 {
-		return "", errors.New("the text holds a NUL character")
-	}
-	return s, err
-}
-
-// printed is a value as a text.
-func printed(v value.Value) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case float64, bool:
-		return value.Text(v), nil
-	case nil:
-		return "", errors.New("a text is needed, but this is null")
-	}
-	return "", errors.New("a text, number or bool is needed; jsonencode makes a text of this")
-}
-
-// sized refuses a value that is too large to hand on.
-func sized(v value.Value) error {
-	if n := len(value.Append(nil, v)); n > MaxOutput {
-		return fmt.Errorf("the value has %d bytes as JSON, more than the limit of %d", n, MaxOutput)
-	}
-	return nil
+	return request.Text(v)
 }
 
 // output makes a node's output of what its attempt brought.

@@ -10,9 +10,9 @@ import (
 	"strconv"
 
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // request computes an attempt. An error is the attempt's own: blocking, for trying again would give the same.
@@ -63,7 +63,7 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 // fill computes what attempts of all sorts have, and the program of those that run one.
 func (m *Machine) fill(a *event.Attempt, sc *scope, env []map[string]*ir.Expr, dirs []*ir.Expr, run *ir.Run, timeout *ir.Expr) *event.Error {
 	var err error
-	if a.Env, err = m.env(env, sc); err != nil {
+	if err = m.env(a, env, sc); err != nil {
 		return evaluation("env", err)
 	}
 	if a.Dir, err = m.dir(dirs, sc); err != nil {
@@ -104,85 +104,67 @@ func (m *Machine) generation(d *detail) int {
 func (m *Machine) program(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
 	a.Shell, a.Parse, a.OutputFile = run.Shell, string(run.Parse), run.OutputFile
 	if run.Stdin != nil {
-		v, err := m.eval.Eval(run.Stdin, sc)
-		if err != nil {
+		if err := m.put(a, request.Stdin, "stdin", run.Stdin, sc); err != nil {
 			return "stdin", err
 		}
-		text, err := printed(v)
-		if err != nil {
-			return "stdin", err
-		}
-		a.Stdin = &text
 	}
 	if run.Script != nil {
-		if a.Script, err = m.text(run.Script, sc); err == nil {
-			a.Values, err = m.values(run.Values, sc)
-		}
-		return "run", err
+		return "run", m.script(a, "run", run.Script, run.Values, sc)
 	}
-	v, err := m.eval.Eval(run.Argv, sc)
-	if err != nil {
-		return "run", err
-	}
-	a.Argv, err = arguments(v)
-	return "run", err
+	return "run", m.put(a, request.Argv, "run", run.Argv, sc)
 }
 
-// arguments makes an argument list of a list of strings, numbers and bools.
-func arguments(v value.Value) ([]string, error) {
-	list, ok := v.([]any)
-	if !ok || len(list) == 0 {
-		return nil, fmt.Errorf("a list of a program and its arguments is needed, but this is %.60s", value.Text(v))
+// script computes a script and the values that stand in it.
+func (m *Machine) script(a *event.Attempt, what string, script *ir.Expr, values []ir.Expr, sc *scope) error {
+	if err := m.put(a, request.Script, what, script, sc); err != nil || len(values) == 0 {
+		return err
 	}
-	argv := make([]string, len(list))
-	for i, e := range list {
-		s, err := plain(e)
-		if err != nil {
-			return nil, fmt.Errorf("argument %d: %w", i, err)
+	a.Values = make([]string, len(values))
+	for i := range values {
+		e := &values[i]
+		if err := m.put(a, request.Value+strconv.Itoa(i), what+": "+named(e), e, sc); err != nil {
+			return fmt.Errorf("%s: %w", named(e), err)
 		}
-		argv[i] = s
 	}
-	return argv, nil
+	return nil
+}
+
+// named is what a message calls a value in a script.
+func named(e *ir.Expr) string {
+	if e.Text == "" {
+		return "a value"
+	}
+	return fmt.Sprintf("${%.60s}", e.Text)
 }
 
 func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (place string, err error) {
-	q := &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
+	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: m.feedback(sc.ref)}
-	a.Agent, a.Shell = q, g.Shell
+	a.Shell = g.Shell
 	if g.Command != nil {
-		v, err := m.eval.Eval(g.Command, sc)
-		if err == nil {
-			a.Argv, err = arguments(v)
-		}
-		if err != nil {
-			return fmt.Sprintf("command of agent %q", g.Name), err
+		what := fmt.Sprintf("command of agent %q", g.Name)
+		if err = m.put(a, request.Argv, what, g.Command, sc); err != nil {
+			return what, err
 		}
 	}
 	if g.Run != nil {
-		if a.Script, err = m.text(g.Run, sc); err == nil {
-			a.Values, err = m.values(g.Values, sc)
-		}
-		if err != nil {
-			return fmt.Sprintf("run of agent %q", g.Name), err
+		what := fmt.Sprintf("run of agent %q", g.Name)
+		if err = m.script(a, what, g.Run, g.Values, sc); err != nil {
+			return what, err
 		}
 	}
 	if g.URL != nil {
 		if place, err = m.post(a, g, sc); err != nil {
-			return fmt.Sprintf("%s of agent %q", place, g.Name), err
+			return place, err
 		}
 	}
 	if t := n.Node.Agent.Task; t != nil {
-		if q.Task, err = m.text(t, sc); err != nil {
+		if err = m.put(a, request.Task, "task", t, sc); err != nil {
 			return "task", err
 		}
 	}
 	if w := n.Node.Agent.With; w != nil {
-		if q.With, err = m.eval.Eval(w, sc); err != nil {
-			return "with", err
-		}
-		if err = sized(q.With); err != nil {
-			return "with", err
-		}
+		return "with", m.put(a, request.With, "with", w, sc)
 	}
 	return "", nil
 }
@@ -220,21 +202,17 @@ func (m *Machine) passEnv(r ref) []string {
 	return m.graph.Workflow.PassEnv
 }
 
-func (m *Machine) env(layers []map[string]*ir.Expr, sc *scope) (map[string]string, error) {
-	var env map[string]string
+func (m *Machine) env(a *event.Attempt, layers []map[string]*ir.Expr, sc *scope) error {
+	nearest := map[string]*ir.Expr{}
 	for _, exprs := range layers {
-		for _, name := range slices.Sorted(maps.Keys(exprs)) {
-			s, err := m.text(exprs[name], sc)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			if env == nil {
-				env = map[string]string{}
-			}
-			env[name] = s
+		maps.Copy(nearest, exprs)
+	}
+	for _, name := range slices.Sorted(maps.Keys(nearest)) {
+		if err := m.put(a, request.Env+name, "env: "+name, nearest[name], sc); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return env, nil
+	return nil
 }
 
 // dirs lists where a node's folder may be given, the nearest first.

@@ -38,12 +38,12 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 	m := s.m
 	switch r.Root {
 	case "var":
-		return m.run.Vars[r.Name], nil
+		return m.given(r, m.run.Vars)
 	case "input":
 		if s.inputs != nil {
 			return s.inputs[r.Name], nil
 		}
-		return m.run.Inputs[r.Name], nil
+		return m.given(r, m.run.Inputs)
 	case "local":
 		return m.local(r.Name)
 	case "run":

@@ -30,7 +30,7 @@ import (
 //	program         the workflow file that follows
 //	ir NODE         what follows, as JSON, is laid over the node (or workflow, or program) as it was lowered; {"=": V} is a
 //	                constant, {"hcl": TEXT, "reads": […]} and {"cond": …} are expressions
-//	start           the run begins; inputs and vars as JSON objects, parallel as a number
+//	start           the run begins; inputs and vars as JSON objects, secrets as names, parallel as a number
 //	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON)
 //	gate N#A G …    the same for a gate
 //	compensation N#A …  the same for a node's compensation
@@ -123,6 +123,11 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 					r.Inputs = v.(map[string]any)
 				} else {
 					r.Vars = v.(map[string]any)
+				}
+			case "secrets":
+				r.Secrets = map[string]event.Secret{}
+				for _, name := range a.Vals {
+					r.Secrets[name] = event.Secret{From: "--var"}
 				}
 			case "parallel":
 				r.Parallel, _ = strconv.Atoi(a.Vals[0])
@@ -354,6 +359,22 @@ func transition(t event.Transition) string {
 	return s
 }
 
+// lateText is an expression that is left to the host, with all that it is told.
+func lateText(l *event.Late) string {
+	s := fmt.Sprintf("%q", l.Expr.Text)
+	for _, name := range value.Keys(l.Names) {
+		s += fmt.Sprintf(" %s=%s", name, value.Append(nil, l.Names[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Locals)) {
+		s += fmt.Sprintf(" local.%s is %q", name, l.Locals[name].Text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Inputs)) {
+		inner := l.Inputs[name]
+		s += fmt.Sprintf(" input.%s is [%s]", name, lateText(&inner))
+	}
+	return s
+}
+
 func command(c event.Command, now event.Time) string {
 	switch {
 	case c.Start != nil:
@@ -415,6 +436,9 @@ func command(c event.Command, now event.Time) string {
 		}
 		if a.Timeout != 0 {
 			s += " timeout=" + a.Timeout.String()
+		}
+		for i := range a.Late {
+			s += fmt.Sprintf("\n    late %s (%s): %s", a.Late[i].Place, a.Late[i].What, lateText(&a.Late[i]))
 		}
 		return s
 	case c.Cancel != nil:

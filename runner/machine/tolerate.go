@@ -6,6 +6,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // cause is a failure that counts, and when it came among those of the run: a run fails of the first thing that went wrong
@@ -57,7 +58,7 @@ func (m *Machine) degraded(r ref, n *plan.Node) (value.Value, error) {
 			return nil, err
 		}
 	}
-	return v, sized(v)
+	return v, request.Sized(v)
 }
 
 // declared is the type that a node's output must have, or nil.

@@ -6,17 +6,20 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
-// A value in a script has MaxScriptValue bytes at most. The message names it, and the way out.
+// A value in a script has request.MaxScriptValue bytes at most. The message names it, and the way out.
 func TestValuesOfScripts(t *testing.T) {
 	m := &Machine{eval: constants{}}
-	for n, fits := range map[int]bool{MaxScriptValue: true, MaxScriptValue + 1: false} {
-		out, err := m.values([]ir.Expr{{Kind: ir.HCL, Text: "input.log", Const: strings.Repeat("x", n)}}, nil)
-		if fits && (err != nil || len(out) != 1 || len(out[0]) != n) {
+	for n, fits := range map[int]bool{request.MaxScriptValue: true, request.MaxScriptValue + 1: false} {
+		a := &event.Attempt{}
+		err := m.script(a, "run", ir.Lit("", value.StringType), []ir.Expr{{Kind: ir.HCL, Text: "input.log", Const: strings.Repeat("x", n)}}, nil)
+		if fits && (err != nil || len(a.Values) != 1 || len(a.Values[0]) != n) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
-		if !fits && (err == nil || !strings.Contains(err.Error(), "${input.log} has 102401 bytes") || !strings.Contains(err.Error(), "stdin")) {
+		if !fits && (err == nil || !strings.Contains(err.Error(), "${input.log}: it has 102401 bytes") || !strings.Contains(err.Error(), "stdin")) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -8,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
-// listen makes the listener for an agent that answers in JSON.
-func (x *Executor) listen(a *event.Attempt) *protocol.Lines {
+// listen makes the listener for an agent that answers in JSON. What it hears is masked; once more where it has been decoded.
+func (x *Executor) listen(ctx context.Context, a *event.Attempt) *protocol.Lines {
 	return &protocol.Lines{Live: func(kind, text string) {
 		if x.opt.Live != nil {
-			x.opt.Live(*a, kind, text)
+			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}
 	}}
 }

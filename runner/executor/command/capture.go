@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/mask"
 )
 
 const (
@@ -17,6 +18,7 @@ const (
 type capture struct {
 	limit int          // up to here the whole is kept; executor.MaxInline or more
 	also  func([]byte) // hears everything too, if set
+	mask  *mask.Writer // stands before all of this, if set
 	log   logFile
 
 	total int64
@@ -27,6 +29,29 @@ type capture struct {
 
 func (x *Executor) newCapture(a *event.Attempt, stream string) capture {
 	return capture{limit: executor.MaxInline, log: x.logFile(a, stream)}
+}
+
+// without makes the capture keep nothing of secrets, and hand on nothing of them.
+func (c *capture) without(m *mask.Masker) {
+	if m != nil {
+		c.mask = m.Writer(c.write)
+	}
+}
+
+// hear takes a piece of the stream as it comes from the child.
+func (c *capture) hear(p []byte) {
+	if c.mask != nil {
+		c.mask.Write(p)
+		return
+	}
+	c.write(p)
+}
+
+// end takes what was held back, once the child says no more.
+func (c *capture) end() {
+	if c.mask != nil {
+		c.mask.End()
+	}
 }
 
 // write takes a piece of the stream. It copies what it keeps.

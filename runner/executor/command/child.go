@@ -58,7 +58,7 @@ func (c *child) take(at int, to *capture) {
 	n, err := syscall.Read(int(c.fds[at].fd), c.buffer())
 	switch {
 	case n > 0:
-		to.write(c.buf[:n])
+		to.hear(c.buf[:n])
 	case err != syscall.EINTR:
 		c.drop(at)
 	}

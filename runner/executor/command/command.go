@@ -141,6 +141,8 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	errs := x.newCapture(a, "stderr")
 	defer out.close()
 	defer errs.close()
+	out.without(executor.Mask(ctx))
+	errs.without(executor.Mask(ctx))
 	var said *protocol.Lines
 	switch {
 	case a.Agent == nil:
@@ -150,7 +152,7 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	case a.Agent.OutputFormat == "text":
 		out.limit = executor.MaxOutput
 	default:
-		said = x.listen(a)
+		said = x.listen(ctx, a)
 		out.also = said.Write
 	}
 	e, startErr := x.supervise(ctx, prog, a.Timeout, &out, &errs)
@@ -158,6 +160,8 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		executor.Fail(&ans, unready(ctx, startFailed(prog, startErr)))
 		return ans
 	}
+	out.end()
+	errs.end()
 	ans.StartedAt = event.At(e.started)
 	ans.Stderr, ans.StderrLog = errs.text(), errs.logName()
 	if !e.stuck && e.status.Exited() {

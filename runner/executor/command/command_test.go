@@ -182,8 +182,8 @@ func TestSecretNames(t *testing.T) {
 		"GITHUB_TOKEN": true, "tokenizer": true, "my_secret": true, "PGPASSWORD": true, "AWS_CREDENTIALS": true, "API_KEY": true, "api_key": true,
 		"KEYBOARD": false, "KEY": false, "PATH": false, "PASSWD": false, "KEY_FILE": false,
 	} {
-		if secret(name) != want {
-			t.Errorf("secret(%s) = %v", name, !want)
+		if executor.LooksSecret(name) != want {
+			t.Errorf("LooksSecret(%s) = %v", name, !want)
 		}
 	}
 }

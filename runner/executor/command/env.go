@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // environ makes the environments of children.
@@ -40,7 +41,7 @@ func newEnviron(list []string) environ {
 			continue
 		}
 		e.all[name] = v
-		if !secret(name) {
+		if !executor.LooksSecret(name) {
 			e.open[name] = v
 		}
 	}
@@ -50,17 +51,6 @@ func newEnviron(list []string) environ {
 // leftover tells whether a name is one that an attempt of another flowrun was given, for itself.
 func leftover(name string) bool {
 	return name == "FLOWRUN_OUTPUT" || name == "FLOWRUN_TASK" || strings.HasPrefix(name, "FLOWRUN_V") && strings.Trim(name[len("FLOWRUN_V"):], "0123456789") == ""
-}
-
-// secret tells whether a name looks like that of a secret.
-func secret(name string) bool {
-	name = strings.ToUpper(name)
-	for _, part := range []string{"TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return strings.HasSuffix(name, "_KEY")
 }
 
 // of gives the environment of an attempt's child. The slice is the caller's.

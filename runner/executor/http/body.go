@@ -15,8 +15,16 @@ var errTooLarge = errors.New("the body is larger than its bound")
 const zipSlack = 64 << 10
 
 // content is the body of an answer, unpacked where we offered that, and bounded on both sides of the unpacking: reading beyond
-// the bound fails with errTooLarge.
+// the bound fails with errTooLarge. Secrets are masked: whoever reads may cut.
 func (res *response) content(limit int64) (io.Reader, error) {
+	r, err := res.unpacked(limit)
+	if err != nil {
+		return nil, err
+	}
+	return res.mask.Reader(r), nil
+}
+
+func (res *response) unpacked(limit int64) (io.Reader, error) {
 	packed := res.to.zipped && strings.EqualFold(res.Header.Get("Content-Encoding"), "gzip")
 	if !packed || res.to.method == "HEAD" {
 		return &bounded{r: res.Body, left: limit}, nil

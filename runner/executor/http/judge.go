@@ -115,7 +115,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	}
 	said := &protocol.Lines{Live: func(kind, text string) {
 		if e.opt.Live != nil {
-			e.opt.Live(*e.attempt, kind, text)
+			e.opt.Live(*e.attempt, kind, res.mask.Text(text))
 		}
 	}}
 	kept := &head{}

@@ -9,12 +9,15 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/mask"
 )
 
-// response is the last answer of an exchange, and the request that it is to.
+// response is the last answer of an exchange, the request that it is to, and what must not be seen of it.
 type response struct {
 	*nethttp.Response
-	to *request
+	to   *request
+	mask *mask.Masker
 }
 
 // send sends a request, and goes after redirects as often as the attempt allows. With none allowed, a redirect is an answer
@@ -28,7 +31,7 @@ func (e *exchange) send(r *request) (*response, *event.Error) {
 		}
 		location := res.Header.Get("Location")
 		if !redirects(res.StatusCode) || location == "" || h.Follow <= 0 || slices.Contains(h.Expect, res.StatusCode) {
-			return &response{res, r}, nil
+			return &response{res, r, executor.Mask(e.ctx)}, nil
 		}
 		res.Body.Close()
 		if hops == h.Follow {

@@ -52,12 +52,19 @@ func New(secrets []string) *Masker {
 }
 
 // Text is s without secrets.
-func (m *Masker) Text(s string) string {
+func (m *Masker) Text(s string) string { return m.text(s, false) }
+
+// Message is s without secrets, and without what a secret begins with: for messages that quote values and cut them short. It
+// replaces too much rather than too little.
+func (m *Masker) Message(s string) string { return m.text(s, true) }
+
+func (m *Masker) text(s string, strict bool) string {
 	if m == nil || len(s) < MinSecret {
 		return s
 	}
 	var out []byte
 	w := m.Writer(func(p []byte) { out = append(out, p...) })
+	w.strict = strict
 	w.Write([]byte(s))
 	w.End()
 	if string(out) == s {

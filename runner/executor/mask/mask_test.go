@@ -45,7 +45,7 @@ func spelled(forms []string, text string) string {
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.StringOfN(rapid.SampledFrom([]rune("ab=")), 1, 40, -1)
-		forms := rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("ab=")), 2, 7, -1), 1, 5).Draw(t, "texts")
+		forms := rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("ab=")), MinSecret, 9, -1), 1, 5).Draw(t, "texts")
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(letters, rapid.SampledFrom(forms)), 0, 20).Draw(t, "text"), "")
 		m := &Masker{}
 		m.build(forms)
@@ -162,6 +162,18 @@ func TestStrings(t *testing.T) {
 	var _ value.Value = v
 }
 
+// A message may have cut a secret short.
+func TestMessage(t *testing.T) {
+	m := New([]string{"hunter22"})
+	for text, want := range map[string]string{
+		`"hunt" is no URL`: `"` + Mark + `" is no URL`, `"hun" is no URL`: `"hun" is no URL`, "hunter22hunter": Mark, "the hunters": "the " + Mark + "s",
+	} {
+		if got := m.Message(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestReader(t *testing.T) {
 	m := New([]string{"hunter22"})
 	text := strings.Repeat("hunter2 is not hunter22; ", 3000)
@@ -171,8 +183,8 @@ func TestReader(t *testing.T) {
 			t.Errorf("%s: %v, %d bytes, want %d", name, err, len(got), len(want))
 		}
 	}
-	broken := io.MultiReader(strings.NewReader("hunter"), iotest.ErrReader(io.ErrUnexpectedEOF))
-	if got, err := io.ReadAll(m.Reader(broken)); string(got) != "hunter" || err != io.ErrUnexpectedEOF {
+	broken := io.MultiReader(strings.NewReader("hunt"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if got, err := io.ReadAll(m.Reader(broken)); string(got) != "" || err != io.ErrUnexpectedEOF {
 		t.Errorf("%q, %v", got, err)
 	}
 }

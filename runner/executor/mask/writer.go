@@ -4,8 +4,9 @@ import "io"
 
 // Writer masks a stream and hands it on. It is not safe for concurrent use.
 type Writer struct {
-	m    *Masker
-	next func([]byte)
+	m      *Masker
+	next   func([]byte)
+	strict bool // see Masker.Message
 
 	state int32
 	buf   []byte // what came and was not handed on, the piece at hand included
@@ -36,8 +37,12 @@ func (w *Writer) Write(p []byte) {
 			}
 		}
 		s = w.m.automaton.next(s, w.buf[i])
-		if n := int(w.m.out[s]); n > 0 {
-			w.cover(i+1-n, i+1)
+		n := w.m.out[s]
+		if d := w.m.depth[s]; w.strict && d >= MinSecret {
+			n = d
+		}
+		if n > 0 {
+			w.cover(i+1-int(n), i+1)
 		}
 	}
 	w.state = s
@@ -109,7 +114,8 @@ func (w *Writer) replace(n int) {
 	}
 }
 
-// Reader makes a reader of r's text without secrets. A nil Masker's is r.
+// Reader makes a reader of r's text without secrets. Where r fails, what was held back is dropped: it may be half a secret. A nil
+// Masker's is r.
 func (m *Masker) Reader(r io.Reader) io.Reader {
 	if m == nil {
 		return r
@@ -134,7 +140,7 @@ func (x *reader) Read(p []byte) (int, error) {
 	for len(x.ready) == 0 && x.err == nil {
 		n, err := x.from.Read(x.piece)
 		x.w.Write(x.piece[:n])
-		if x.err = err; err != nil {
+		if x.err = err; err == io.EOF {
 			x.w.End()
 		}
 	}

@@ -1,0 +1,93 @@
+package secret
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/mask"
+	"github.com/flowrun/flowrun/runner/request"
+)
+
+// complete computes what an attempt leaves to the host. The attempt is a copy, but what it points to is the machine's.
+func (x *Executor) complete(a *event.Attempt, m *mask.Masker) error {
+	late := a.Late
+	a.Late, a.Env, a.Values = nil, maps.Clone(a.Env), slices.Clone(a.Values)
+	if a.Agent != nil {
+		agent := *a.Agent
+		a.Agent = &agent
+	}
+	if a.HTTP != nil {
+		http := *a.HTTP
+		http.Headers = maps.Clone(http.Headers)
+		a.HTTP = &http
+	}
+	for i := range late {
+		l := &late[i]
+		v, err := x.compute(l)
+		if err == nil {
+			err = request.Put(a, l.Place, v)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %s", l.What, m.Message(err.Error()))
+		}
+	}
+	return nil
+}
+
+// compute evaluates one expression. The evaluator serves one at a time.
+func (x *Executor) compute(l *event.Late) (value.Value, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.eval == nil {
+		return nil, fmt.Errorf("the process that drives the run does not have its secrets")
+	}
+	return x.eval.Eval(&l.Expr, &scope{x, l})
+}
+
+// scope answers for the names that an expression reads: with what the machine told, with locals and inputs that
+// read secrets, and with the secrets themselves.
+type scope struct {
+	x *Executor
+	l *event.Late
+}
+
+// Lookup implements ir.Scope.
+func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
+	if told, ok := s.l.Names[r.String()]; ok {
+		return told, nil
+	}
+	if l, ok := s.l.Inputs[r.Name]; ok && r.Root == "input" {
+		return s.x.eval.Eval(&l.Expr, &scope{s.x, &l})
+	}
+	if e, ok := s.l.Locals[r.Name]; ok && r.Root == "local" {
+		v, err := s.x.eval.Eval(&e, s)
+		if err != nil {
+			return nil, fmt.Errorf("local %q: %w", r.Name, err)
+		}
+		return v, nil
+	}
+	if v, ok := s.x.held[r.String()]; ok {
+		return v, nil
+	}
+	return nil, fmt.Errorf("%s is not known where the attempt is carried out", r)
+}
+
+// Flaw tells why a secret cannot be kept: it is too short to be found in a text, or too long; "" if it can. The message holds nothing
+// of it.
+func Flaw(v value.Value) string {
+	size := 0
+	for _, s := range mask.Strings(v) {
+		if len(s) < mask.MinSecret {
+			return fmt.Sprintf("a part of it has fewer than %d bytes: that cannot be told from other text, and so not be masked", mask.MinSecret)
+		}
+		size += len(s)
+	}
+	if size > mask.MaxSecrets {
+		return fmt.Sprintf("it has %d bytes, and %d can be masked", size, mask.MaxSecrets)
+	}
+	return ""
+}

@@ -1,0 +1,142 @@
+// Package secret completes attempts that read secrets, and takes secrets out of all that comes back.
+//
+// It stands between a host and its executors. The machine and the journal never see a secret: an attempt carries the expressions
+// that read one (event.Attempt.Late), and here, where the process holds the values, they are computed, just before the program starts.
+// Nothing of an answer leaves unmasked: executors mask streams as they come (executor.Mask), and what they make of them is masked
+// again here, where it has been decoded.
+//
+// It knows no machine, no store and no command line; where values come from is its caller's matter. An evaluator is handed in.
+// Enter at [New] and [Executor.Hold].
+//
+// What always holds: an attempt that is handed on has no Late parts; the one that came in is not changed; without secrets an
+// attempt costs one look at a map.
+package secret
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/mask"
+)
+
+// minInherited is how long what a variable of the environment holds must be to be masked, in bytes. That it is a secret is a guess
+// by its name, and DISABLE_TOKEN_CHECK=true is none.
+const minInherited = 8
+
+// Executor completes attempts for another. It serves the runs of one process that have the same secrets: a run and those that it
+// calls. It is safe for concurrent use.
+type Executor struct {
+	next    executor.Executor
+	environ map[string]string // what looks secret
+
+	mu      sync.Mutex
+	held    map[string]value.Value
+	eval    ir.Evaluator
+	strings []string
+	masks   map[string]*mask.Masker // by the names that pass_env gives
+}
+
+var _ executor.Executor = (*Executor)(nil)
+
+// New stands an Executor before another. environ is the driver's environment, as os.Environ gives it: what of it looks secret is
+// masked where pass_env hands it to a program.
+func New(next executor.Executor, environ []string) *Executor {
+	x := &Executor{next: next, environ: map[string]string{}, masks: map[string]*mask.Masker{}}
+	for _, pair := range environ {
+		if name, text, ok := strings.Cut(pair, "="); ok && executor.LooksSecret(name) && len(text) >= minInherited {
+			x.environ[name] = text
+		}
+	}
+	return x
+}
+
+// Hold gives the secrets, by the names under which they are read (var.token), and what computes expressions; it is called before
+// the first attempt. The values must pass [Flaw].
+func (x *Executor) Hold(secrets map[string]value.Value, eval ir.Evaluator) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.held, x.eval, x.strings = secrets, eval, nil
+	for _, name := range value.Keys(secrets) {
+		x.strings = append(x.strings, mask.Strings(secrets[name])...)
+	}
+	clear(x.masks)
+}
+
+// Execute completes an attempt, hands it on, and masks the answer.
+func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	m, err := x.masker(&a)
+	if err == nil && len(a.Late) > 0 {
+		err = x.complete(&a, m)
+	}
+	if err != nil {
+		ans := executor.Answer(a)
+		ans.StartedAt = event.At(time.Now())
+		executor.Fail(&ans, &event.Error{Kind: event.Blocking, Reason: "evaluation", ExitCode: -1, Message: err.Error()})
+		return ans
+	}
+	if m == nil {
+		return x.next.Execute(ctx, a)
+	}
+	ans := x.next.Execute(executor.WithMask(ctx, m), a)
+	hide(m, &a, &ans)
+	return ans
+}
+
+// masker is what hides the secrets that an attempt could show: all that this process holds, for programs leave things to each other,
+// and what pass_env gives this one.
+func (x *Executor) masker(a *event.Attempt) (*mask.Masker, error) {
+	names := a.PassEnv
+	if a.Agent != nil {
+		names = a.Agent.PassEnv
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var given []string
+	for _, name := range names {
+		if _, ok := x.environ[name]; ok {
+			given = append(given, name)
+		}
+	}
+	if len(given) == 0 && len(x.strings) == 0 {
+		return nil, nil
+	}
+	key := strings.Join(given, "=")
+	if m, ok := x.masks[key]; ok {
+		return m, nil
+	}
+	secrets, size := x.strings[:len(x.strings):len(x.strings)], 0
+	for _, name := range given {
+		secrets = append(secrets, x.environ[name])
+	}
+	for _, s := range secrets {
+		size += len(s)
+	}
+	if size > mask.MaxSecrets {
+		return nil, fmt.Errorf("the secrets that pass_env gives have, with all others, %d bytes, and %d can be masked", size, mask.MaxSecrets)
+	}
+	m := mask.New(secrets)
+	x.masks[key] = m
+	return m, nil
+}
+
+// hide masks an answer. What the machine is going to parse is masked in its decoded form, where no spelling hides a secret.
+func hide(m *mask.Masker, a *event.Attempt, ans *event.AttemptFinished) {
+	executor.Hide(m, ans)
+	if a.Parse != string(ir.ParseJSON) || ans.Outcome != event.OK {
+		return
+	}
+	v, err := value.Decode([]byte(ans.Stdout))
+	if err != nil {
+		return
+	}
+	if masked := m.Value(v); !value.Equal(v, masked) {
+		ans.Stdout = string(value.Append(nil, masked))
+	}
+}

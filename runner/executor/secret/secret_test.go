@@ -1,0 +1,215 @@
+package secret_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/mask"
+	"github.com/flowrun/flowrun/runner/executor/secret"
+	"github.com/flowrun/flowrun/runner/request"
+)
+
+const token = "ghp_hunter22/hunter22"
+
+// words evaluates texts in which a name stands for its value; "fail NAME" quotes the start of it in an error.
+type words struct{}
+
+func (words) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
+	text := e.Text
+	for _, r := range e.Reads {
+		v, err := s.Lookup(r)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(text, "fail ") {
+			return nil, fmt.Errorf("%.8q is no number", v)
+		}
+		if text == r.String() {
+			return v, nil
+		}
+		text = strings.ReplaceAll(text, r.String(), fmt.Sprint(v))
+	}
+	return text, nil
+}
+
+func (words) Conforms(_, _ value.Value) error { return nil }
+
+func late(place, text string, reads ...ir.Ref) event.Late {
+	return event.Late{Place: place, What: place, Expr: ir.Expr{Kind: ir.HCL, Text: text, Reads: reads, Sensitive: true}}
+}
+
+var (
+	theToken = ir.Ref{Root: "var", Name: "token"}
+	thePin   = ir.Ref{Root: "var", Name: "pin"}
+)
+
+// hold makes an Executor before one that echoes.
+func hold(next executor.Executor, environ ...string) *secret.Executor {
+	x := secret.New(next, environ)
+	x.Hold(map[string]value.Value{"var.token": token, "var.pin": 4711.0, "var.db": map[string]any{"password": "sesame66"},
+		"var.argv": []any{"curl", token}, "var.headers": map[string]any{"Authorization": "Bearer " + token}}, words{})
+	return x
+}
+
+// Every part of an attempt can be left to the host. It comes out as the machine would have made it.
+func TestParts(t *testing.T) {
+	var got event.Attempt
+	x := hold(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		got = a
+		return executor.Answer(a)
+	}))
+	ref := func(name string) ir.Ref { return ir.Ref{Root: "var", Name: name} }
+	with := late(request.With, "var.db", ref("db"))
+	env := late(request.Env+"AUTH", "local.auth of each.key", ir.Ref{Root: "local", Name: "auth"}, ir.Ref{Root: "each", Name: "key"})
+	env.Names, env.Locals = map[string]value.Value{"each.key": "k"}, map[string]ir.Expr{"auth": {Text: "Bearer var.token", Reads: []ir.Ref{theToken}}}
+	stdin := late(request.Stdin, "input.a", ir.Ref{Root: "input", Name: "a"})
+	inner := late("", "<input.b>", ir.Ref{Root: "input", Name: "b"})
+	inner.Inputs = map[string]event.Late{"b": late("", "var.pin", thePin)}
+	stdin.Inputs = map[string]event.Late{"a": inner}
+	a := event.Attempt{Ticket: 7, Env: map[string]string{"A": "1"}, Values: []string{"x", ""}, Agent: &event.AgentRequest{Name: "g"},
+		HTTP: &event.HTTPRequest{Method: "POST"}, Late: []event.Late{
+			env, late(request.Argv, "var.argv", ref("argv")), late(request.Value+"1", "var.pin", thePin), stdin,
+			late(request.Task, "use var.token", theToken), with,
+			late(request.URL, "http://h/var.token?x=1", theToken), late(request.Query, "var.db", ref("db")),
+			late(request.Headers, "var.headers", ref("headers")), late(request.Body, "var.db", ref("db")),
+		}}
+	before := fmt.Sprintf("%+v %+v %+v %d", a, *a.Agent, *a.HTTP, len(a.Late))
+	if ans := x.Execute(context.Background(), a); ans.Error != nil || ans.Ticket != 7 {
+		t.Fatalf("%+v", ans.Error)
+	}
+	if after := fmt.Sprintf("%+v %+v %+v %d", a, *a.Agent, *a.HTTP, len(a.Late)); after != before {
+		t.Errorf("the machine's attempt was changed:\n%s\n%s", before, after)
+	}
+	in := "<4711>"
+	want := event.Attempt{Ticket: 7, Env: map[string]string{"A": "1", "AUTH": "Bearer " + token + " of k"}, Argv: []string{"curl", token}, Values: []string{"x", "4711"},
+		Stdin: &in, Agent: &event.AgentRequest{Name: "g", Task: "use " + token, With: map[string]any{"password": "sesame66"}},
+		HTTP: &event.HTTPRequest{Method: "POST", URL: "http://h/" + token + "?password=sesame66&x=1", Body: `{"password":"sesame66"}`,
+			Headers: map[string]string{"Authorization": "Bearer " + token, "content-type": "application/json"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What comes back holds no secret, in whatever field and spelling.
+func TestEcho(t *testing.T) {
+	code := base64.StdEncoding.EncodeToString([]byte(token))
+	x := hold(executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		ans := executor.Answer(a)
+		ans.Outcome, ans.Stdout, ans.Stderr = event.OK, "it is "+token, code
+		ans.Output = map[string]any{token: []any{"x" + code, 4711.0}}
+		ans.Error = &event.Error{Message: "no entry for " + token}
+		if executor.Mask(ctx).Text(token) != mask.Mark {
+			t.Error("streams are not masked")
+		}
+		return ans
+	}))
+	got := fmt.Sprintf("%+v", x.Execute(context.Background(), event.Attempt{}))
+	for _, leak := range []string{"hunter22", code, "4711"} {
+		if strings.Contains(got, leak) {
+			t.Errorf("%s stands in %s", leak, got)
+		}
+	}
+}
+
+// JSON that the machine is going to parse hides nothing in its escapes.
+func TestEscapedJSON(t *testing.T) {
+	x := hold(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		ans := executor.Answer(a)
+		ans.Outcome, ans.Stdout = event.OK, `{"a":"ghp_hun\u0074er22/hunter22","b":1}`
+		return ans
+	}))
+	got := x.Execute(context.Background(), event.Attempt{Parse: "json"}).Stdout
+	if want := `{"a":"(sensitive)","b":1}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// An expression that fails is the attempt's failure. Its message quotes values, and cuts them.
+func TestFailures(t *testing.T) {
+	x := hold(executor.Func(func(context.Context, event.Attempt) event.AttemptFinished {
+		t.Error("an attempt is carried out that is not complete")
+		return event.AttemptFinished{}
+	}))
+	for want, l := range map[string]event.Late{
+		`task: "(sensitive)" is no number`:                                                  late(request.Task, "fail var.token", theToken),
+		"argv: a list of a program and its arguments is needed, but this is (sensitive)":    late(request.Argv, "var.token", theToken),
+		`http.url: "(sensitive)" is no URL that begins with http:// or https:// and a host`: late(request.URL, "var.token", theToken),
+		"with: var.gone is not known where the attempt is carried out":                      late(request.With, "x", ir.Ref{Root: "var", Name: "gone"}),
+	} {
+		ans := x.Execute(context.Background(), event.Attempt{Ticket: 3, Agent: &event.AgentRequest{}, HTTP: &event.HTTPRequest{}, Late: []event.Late{l}})
+		if ans.Outcome != event.Failed || ans.Error.Reason != "evaluation" || ans.Error.Kind != event.Blocking || ans.Error.Message != want || ans.Ticket != 3 {
+			t.Errorf("%+v, %+v, want %s", ans, ans.Error, want)
+		}
+	}
+	bare := secret.New(executor.Func(nil), nil)
+	if ans := bare.Execute(context.Background(), event.Attempt{Late: []event.Late{late(request.Argv, "x")}}); !strings.Contains(ans.Error.Message, "does not have its secrets") {
+		t.Error(ans.Error.Message)
+	}
+}
+
+// What pass_env gives is a secret too, if it looks like one; and only for the attempts that are given it.
+func TestPassEnv(t *testing.T) {
+	x := secret.New(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		return event.AttemptFinished{Stdout: "swordfish66 true plaintext"}
+	}), []string{"API_TOKEN=swordfish66", "NO_TOKEN=true", "HOME_DIR=plaintext"})
+	all := []string{"API_TOKEN", "NO_TOKEN", "HOME_DIR"}
+	for want, a := range map[string]event.Attempt{
+		"(sensitive) true plaintext": {PassEnv: all},
+		"swordfish66 true plaintext": {},
+	} {
+		if got := x.Execute(context.Background(), a).Stdout; got != want {
+			t.Errorf("%+v: %s, want %s", a.PassEnv, got, want)
+		}
+	}
+	if got := x.Execute(context.Background(), event.Attempt{Agent: &event.AgentRequest{PassEnv: all}}).Stdout; got != "(sensitive) true plaintext" {
+		t.Error(got)
+	}
+	big := secret.New(executor.Func(nil), []string{"API_TOKEN=" + strings.Repeat("x", mask.MaxSecrets+1)})
+	if ans := big.Execute(context.Background(), event.Attempt{PassEnv: all}); ans.Error == nil || !strings.Contains(ans.Error.Message, "can be masked") {
+		t.Errorf("%+v", ans)
+	}
+}
+
+func TestFlaw(t *testing.T) {
+	for _, c := range []struct {
+		v  value.Value
+		ok bool
+	}{
+		{"abcd", true}, {"abc", false}, {"", true}, {nil, true}, {true, true}, {1234.0, true}, {123.0, false},
+		{map[string]any{"host": "db", "password": "sesame66"}, false}, {[]any{"long enough", ""}, true},
+		{strings.Repeat("x", mask.MaxSecrets), true}, {strings.Repeat("x", mask.MaxSecrets+1), false},
+	} {
+		flaw := secret.Flaw(c.v)
+		if (flaw == "") != c.ok {
+			t.Errorf("%.40v: %q", c.v, flaw)
+		}
+		if s, is := c.v.(string); is && len(s) > 2 && strings.Contains(flaw, s) {
+			t.Errorf("%q tells the value", flaw)
+		}
+	}
+}
+
+// Without secrets the attempt and the answer pass as they are.
+func TestNoSecrets(t *testing.T) {
+	x := secret.New(executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		if executor.Mask(ctx) != nil {
+			t.Error("there is a masker")
+		}
+		ans := executor.Answer(a)
+		ans.Error = &event.Error{Message: errors.ErrUnsupported.Error()}
+		return ans
+	}), []string{"TERM=x"})
+	if ans := x.Execute(context.Background(), event.Attempt{Ticket: 1}); ans.Error.Message != "unsupported operation" {
+		t.Errorf("%+v", ans)
+	}
+}

@@ -1,0 +1,99 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/request"
+)
+
+// adds says which part must be there before another, which adds to it.
+var adds = map[string]string{request.Query: request.URL, request.Body: request.Headers}
+
+// put computes a part of an attempt. What reads secrets, and what adds to such a part, is left to the host.
+func (m *Machine) put(a *event.Attempt, place, what string, e *ir.Expr, sc *scope) error {
+	if e.Sensitive || left(a, adds[place]) {
+		l := event.Late{Place: place, What: what, Expr: *e}
+		err := m.confide(&l, e.Reads, sc)
+		a.Late = append(a.Late, l)
+		return err
+	}
+	v, err := m.eval.Eval(e, sc)
+	if err != nil {
+		return err
+	}
+	return request.Put(a, place, v)
+}
+
+// left tells whether a part of an attempt is left to the host.
+func left(a *event.Attempt, place string) bool {
+	for i := range a.Late {
+		if a.Late[i].Place == place {
+			return true
+		}
+	}
+	return false
+}
+
+// confide adds what an expression reads to what the host is told: all but secrets.
+func (m *Machine) confide(l *event.Late, reads []ir.Ref, sc *scope) error {
+	for _, r := range reads {
+		if m.secret(r) {
+			continue
+		}
+		if late, ok := m.run.Late[r.Name]; ok && r.Root == "input" {
+			if l.Inputs == nil {
+				l.Inputs = map[string]event.Late{}
+			}
+			l.Inputs[r.Name] = late
+			continue
+		}
+		if e := m.graph.Local(r.Name); r.Root == "local" && e != nil && e.Sensitive {
+			if err := m.confideLocal(l, r.Name, e); err != nil {
+				return err
+			}
+			continue
+		}
+		v, err := sc.Lookup(r)
+		if err != nil {
+			return err
+		}
+		if l.Names == nil {
+			l.Names = map[string]value.Value{}
+		}
+		l.Names[r.String()] = v
+	}
+	return nil
+}
+
+// confideLocal adds a local that reads secrets, as it is written.
+func (m *Machine) confideLocal(l *event.Late, name string, e *ir.Expr) error {
+	if _, there := l.Locals[name]; there {
+		return nil
+	}
+	if l.Locals == nil {
+		l.Locals = map[string]ir.Expr{}
+	}
+	l.Locals[name] = *e
+	return m.confide(l, e.Reads, m.constants())
+}
+
+// secret tells whether a name is one whose value the machine is not told.
+func (m *Machine) secret(r ir.Ref) bool {
+	if len(m.run.Secrets) == 0 {
+		return false
+	}
+	_, known := m.run.Secrets[r.String()]
+	return known
+}
+
+// given is the value of a variable or an input. One that is secret is read by nothing that the machine computes.
+func (m *Machine) given(r ir.Ref, values map[string]value.Value) (value.Value, error) {
+	_, late := m.run.Late[r.Name]
+	if m.secret(r) || late && r.Root == "input" {
+		return nil, fmt.Errorf("%s is sensitive: its value is not part of the run", r)
+	}
+	return values[r.Name], nil
+}
