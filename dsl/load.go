@@ -39,6 +39,8 @@ type Options struct {
 	// Root is what file("PATH") may read, and Dir the program's folder in it; nil: what is loaded from, and the folder there.
 	Root fs.FS
 	Dir  string
+	// LookPath tells whether a program can be found on this machine; nil: programs are not looked for. Check asks it.
+	LookPath func(name string) bool
 	// Sized, if not nil, is told the size of the program when its files have been read and nothing was made of them yet.
 	Sized func(bytes int)
 }
@@ -54,20 +56,20 @@ func (o Options) show(path string) string {
 // Load reads a program: path is a file, or a folder whose *.flow.hcl, or else *.hcl, are read together. The program is
 // never nil. There is no error beside the diagnostics: a file that cannot be read is one.
 func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
-	p, checked, list := read(fsys, path, opts)
+	p, checked, list := read(fsys, path, opts, false)
 	if !list.HasErrors() {
 		p.IR, p.Positions = lower.Lower(checked)
 	}
 	return p, list.Sort()
 }
 
-// Check finds what Load would find, and makes neither IR nor Positions, which would take a third more memory.
+// Check finds what Load would find and gives advice, and makes neither IR nor Positions, which would take a third more memory.
 func Check(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
-	p, _, list := read(fsys, path, opts)
+	p, _, list := read(fsys, path, opts, true)
 	return p, list.Sort()
 }
 
-func read(fsys fs.FS, path string, opts Options) (*Program, *check.Program, diag.List) {
+func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.Program, diag.List) {
 	p := &Program{Sources: map[string][]byte{}, Positions: map[string]diag.Range{}}
 	texts, list := files(fsys, path, opts)
 	if opts.Sized != nil {
@@ -86,7 +88,7 @@ func read(fsys fs.FS, path string, opts Options) (*Program, *check.Program, diag
 	if list.HasErrors() {
 		return p, nil, list
 	}
-	checked, found := check.Check(parsed, check.Options{Version: opts.Version, File: opts.reader(fsys, path)})
+	checked, found := check.Check(parsed, check.Options{Version: opts.Version, File: opts.reader(fsys, path), Advise: advise, LookPath: opts.LookPath})
 	list = append(list, found...)
 	if !list.HasErrors() && len(checked.Workflows) == 0 {
 		list = append(list, noWorkflow(parsed, path))

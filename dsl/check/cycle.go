@@ -9,7 +9,7 @@ import (
 
 // cycles finds nodes that wait for each other: by what they refer to, by the order of sequences, and by groups, which
 // end after all that is inside them.
-func (c *checker) cycles(w *Workflow, uses [][]use) {
+func (c *checker) cycles(w *Workflow, uses [][]use, first int) (circles [][]int) {
 	// Two points for each node: 2i is its start, 2i+1 its end.
 	g := newGraph(2 * len(w.All))
 	for i, n := range w.All {
@@ -26,10 +26,32 @@ func (c *checker) cycles(w *Workflow, uses [][]use) {
 		}
 	}
 	for _, points := range g.cycles() {
+		circles = append(circles, distinct(points))
 		c.circle("F0225", "wait for each other", neverBegin, distinct(points), func(i int) (string, diag.Range) {
 			return w.All[i].Name, nameRange(w.All[i].Block)
 		})
 	}
+	if len(circles) > 0 {
+		c.follow(w, first, circles)
+	}
+	return circles
+}
+
+// follow takes out findings that follow from a circle: what its nodes make is not known, so it seemed that it may be null.
+func (c *checker) follow(w *Workflow, first int, circles [][]int) {
+	in := map[string]bool{}
+	for _, circle := range circles {
+		for _, i := range circle {
+			in[w.All[i].Words()] = true
+		}
+	}
+	out := c.list[:first]
+	for _, d := range c.list[first:] {
+		if !in[d.Context] || d.Code != "F0307" && d.Code != "F0229" {
+			out = append(out, d)
+		}
+	}
+	c.list = out
 }
 
 // distinct turns points into nodes, each once, in order.

@@ -6,6 +6,10 @@ type Options struct {
 	Version string
 	// File reads what file("PATH") stands for. Its error says in a sentence without a full stop why it cannot be read.
 	File func(path string) (string, error)
+	// Advise asks for advice as well: what is right and could be better.
+	Advise bool
+	// LookPath tells whether a program of this name can be found; nil: programs are not looked for.
+	LookPath func(name string) bool
 }
 
 // kept is a file that was read, or why it could not be.

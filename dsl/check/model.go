@@ -207,5 +207,8 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 	}
 	c.topGates()
 	c.program.Files = c.texts()
+	if options.Advise && len(c.program.Workflows) > 0 && !c.list.HasErrors() {
+		c.advise()
+	}
 	return c.program, c.list
 }

@@ -51,17 +51,20 @@ func (c *checker) workflow(w *Workflow) {
 			c.expressions(b, func(string) *expr.Env { return own })
 		}
 	}
-	uses := make([][]use, len(w.All))
+	uses, first := make([][]use, len(w.All)), len(c.list)
 	for i, n := range w.All {
 		c.node(w, n)
 		uses[i] = c.depend(w, n)
 		c.compensated(w, n)
 	}
-	c.cycles(w, uses)
+	circles := c.cycles(w, uses, first)
 	for _, o := range w.Outputs {
 		env := c.envAt(w, nil, inOutput)
 		c.expressions(o, func(string) *expr.Env { return env })
 		c.reading(w, o, &outside)
+	}
+	if len(circles) == 0 {
+		c.sound(w)
 	}
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -62,7 +63,7 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 	sources, nodes := ui.Sources{}, 0
 	for _, path := range paths {
 		fsys, name, opts := place(path)
-		opts.Sized = collect
+		opts.Sized, opts.LookPath = collect, onPath
 		p, found := dsl.Check(fsys, name, opts)
 		list, nodes = append(list, found...), nodes+p.Nodes
 		for name, text := range p.Sources { // any order: it fills a map
@@ -100,6 +101,12 @@ func collect(bytes int) {
 		percent = 50
 	}
 	debug.SetGCPercent(percent)
+}
+
+// onPath tells whether a program can be found by its name.
+func onPath(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
 }
 
 // worthFailing tells whether a list without errors has warnings; advice never fails a check.

@@ -65,7 +65,7 @@ func page(t *testing.T, file string) {
 // shown validates an example and gives what is found, and how the screen shows it.
 func shown(e reference.Example) (diag.List, string) {
 	fsys, path := program(e)
-	p, list := dsl.Load(fsys, path, dsl.Options{})
+	p, list := dsl.Check(fsys, path, dsl.Options{LookPath: func(name string) bool { return name != "no-such-program-here" }})
 	var b bytes.Buffer
 	Diagnostics(NewTerm(&b, "never", none), list, p.Sources)
 	return list, b.String()

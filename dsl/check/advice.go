@@ -1,0 +1,168 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// advise says what is right and could be better. It is asked for where somebody looks at a program, not where it is run.
+func (c *checker) advise() {
+	c.unused()
+	for _, w := range c.program.Workflows {
+		for _, n := range w.All {
+			c.order(w, n)
+		}
+	}
+	if c.options.LookPath != nil {
+		c.programs()
+	}
+}
+
+func (c *checker) advice(code string, at diag.Range, context, summary, detail string) {
+	c.report(diag.Diagnostic{Severity: diag.Advice, Code: code, Subject: at, Context: context, Summary: summary, Detail: detail})
+}
+
+// unused names declarations that nothing refers to.
+func (c *checker) unused() {
+	say := func(at diag.Range, summary string) { c.advice("F0269", at, "", summary, "Use it, or remove it.") }
+	for _, v := range c.program.Variables {
+		if !c.global["var"].Used[v.Name] {
+			say(nameRange(v.Block), fmt.Sprintf("Nothing reads the variable %q", v.Name))
+		}
+	}
+	for _, a := range c.program.Locals {
+		if !c.global["local"].Used[a.Src.Name] {
+			say(a.Src.Range, fmt.Sprintf("Nothing reads the local %q", a.Src.Name))
+		}
+	}
+	tasked := map[string]bool{}
+	for _, w := range c.program.Workflows {
+		for _, in := range w.Inputs {
+			if !w.inputs.Used[in.Name] {
+				say(nameRange(in.Block), fmt.Sprintf("Nothing reads the input %q of workflow %q", in.Name, w.Name))
+			}
+		}
+		for _, n := range w.All {
+			for _, attr := range []string{"agent", "fallback"} {
+				if a := n.attr(attr); a != nil {
+					for _, r := range a.Names {
+						tasked[r.Name] = true
+					}
+				}
+			}
+		}
+	}
+	for _, a := range c.program.Agents {
+		if !tasked[a.Name] {
+			say(nameRange(a), fmt.Sprintf("No step gives agent %q a task", a.Name))
+		}
+	}
+	for _, g := range c.program.Gates {
+		if len(c.uses[g].order) == 0 {
+			say(nameRange(g), fmt.Sprintf("No step uses gate %q", g.Name))
+		}
+	}
+}
+
+// order looks for a sequence whose nodes have no need of its order: none of them reads another, and none only waits or ends.
+func (c *checker) order(w *Workflow, n *Node) {
+	if n.Schema.Kind != "sequence" || len(n.Children) < 2 {
+		return
+	}
+	first := n.index + 1
+	last := len(w.All)
+	for i := first; i < len(w.All); i++ {
+		m := w.All[i]
+		if !n.holds(m) {
+			last = i
+			break
+		}
+		if m.Parent == n && (m.Inner("wait") != nil || m.Inner("fail") != nil || m.Inner("end") != nil || m.attr("when") != nil) {
+			return
+		}
+	}
+	for _, m := range w.All[first:last] {
+		own := m.below(n)
+		for _, names := range [][]string{m.Needs, m.Observes} {
+			for _, name := range names {
+				if to := w.ByName[name]; n.holds(to) && to.below(n) != own {
+					return
+				}
+			}
+		}
+		before := false
+		m.each(func(_ *Attr, e *ir.Expr) {
+			for _, r := range e.Reads {
+				before = before || r.Root == "previous" || r.Root == "last"
+			}
+		})
+		if before {
+			return
+		}
+	}
+	c.advice("F0272", nameRange(n.Block), n.Words(), fmt.Sprintf("The nodes of sequence %q do not read each other", n.Name),
+		"Each waits for the one before and takes nothing from it. If what they do does not build on each other either, a parallel does it in the time of the longest.")
+}
+
+// below is the child of g that holds n, or is n.
+func (n *Node) below(g *Node) *Node {
+	for n.Parent != g {
+		n = n.Parent
+	}
+	return n
+}
+
+// programs looks for programs that cannot be found, each once.
+func (c *checker) programs() {
+	seen := map[string]bool{}
+	look := func(b *Block, attr string) {
+		a := b.attr(attr)
+		if a == nil || a.Expr == nil || a.Expr.Kind != ir.Const {
+			return
+		}
+		argv, _ := a.Expr.Const.([]any)
+		if len(argv) == 0 {
+			return
+		}
+		name, _ := argv[0].(string)
+		if name == "" || strings.Contains(name, "/") || seen[name] {
+			return
+		}
+		if seen[name] = true; !c.options.LookPath(name) {
+			c.advice("F0270", a.memberAt(0), b.Words(), fmt.Sprintf("Program %.60q is not on the PATH here", name), "A run that gets there would fail on this machine. Install it, or write its path.")
+		}
+	}
+	for _, a := range c.program.Agents {
+		look(a, "command")
+	}
+	for _, g := range c.program.Gates {
+		look(g, "run")
+	}
+	for _, w := range c.program.Workflows {
+		for _, n := range w.All {
+			if n.setsPath(w) {
+				continue
+			}
+			look(n.Block, "run")
+			for _, b := range n.Blocks {
+				if !isNode(b) {
+					look(b, "run")
+				}
+			}
+		}
+	}
+}
+
+// setsPath tells whether programs of the node are looked for elsewhere.
+func (n *Node) setsPath(w *Workflow) bool {
+	sets := func(b *Block) bool { a := b.attr("env"); return a != nil && a.Env["PATH"] != nil }
+	for p := n; p != nil; p = p.Parent {
+		if sets(p.Block) {
+			return true
+		}
+	}
+	return sets(w.Block)
+}

@@ -1,0 +1,4 @@
+workflow "w" {
+  step "a" { run = ["echo", step.b.stdout] }
+  step "b" { run = ["echo", step.a.stdout] }
+}

@@ -1,0 +1,7 @@
+workflow "w" {
+  parallel "p" {
+    join = 3
+    step "a" { run = ["true"] }
+    step "b" { run = ["true"] }
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run          = ["true"]
+    trigger_rule = "one_failed"
+  }
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  sequence "checks" {
+    step "lint" { run = ["lint"] }
+    step "test" { run = ["test"] }
+  }
+}
