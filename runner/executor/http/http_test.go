@@ -96,7 +96,7 @@ func raw(text string) handler {
 
 func TestAnswers(t *testing.T) {
 	x := newTest(t, Options{})
-	in30 := time.Now().Add(30 * time.Second).UTC().Format(nethttp.TimeFormat)
+	now, in30 := "Sat, 21 Nov 2026 10:00:00 GMT", "Sat, 21 Nov 2026 10:00:30 GMT" // by the server's own clock
 	for _, tc := range []struct {
 		name   string
 		server handler
@@ -118,7 +118,7 @@ func TestAnswers(t *testing.T) {
 		{"not found", say(404, "text/plain", ""), nil, "blocking/http 404"},
 		{"request timeout", say(408, "text/plain", ""), nil, "transient/http 408"},
 		{"too many, in seconds", say(429, "text/plain", "", "Retry-After", "17"), nil, "rate_limited/http 429 after=17"},
-		{"too many, until a date", say(429, "text/plain", "", "Retry-After", in30), nil, "rate_limited/http 429 after=30"},
+		{"too many, until a date", say(429, "text/plain", "", "Date", now, "Retry-After", in30), nil, "rate_limited/http 429 after=30"},
 		{"too many, until a date that has passed", say(429, "text/plain", "", "Retry-After", "Thu, 01 Jan 2026 00:00:00 GMT"), nil, "rate_limited/http 429"},
 		{"too many, and nonsense", say(429, "text/plain", "", "Retry-After", "-3 soon"), nil, "rate_limited/http 429"},
 		{"a server's error", say(500, "text/plain", ""), nil, "transient/http 500"},

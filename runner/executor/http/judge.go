@@ -226,7 +226,11 @@ func retryAfter(h nethttp.Header) float64 {
 		return float64(n)
 	}
 	if at, err := nethttp.ParseTime(text); err == nil {
-		return max(0, float64(time.Until(at).Round(time.Second)/time.Second))
+		now, err := nethttp.ParseTime(h.Get("Date")) // the server's own clock, if it says
+		if err != nil {
+			now = time.Now()
+		}
+		return max(0, at.Sub(now).Round(time.Second).Seconds())
 	}
 	return 0
 }
