@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -180,11 +179,11 @@ func childError(c *event.StartChild, f *event.ChildFinished) *event.Error {
 }
 
 // expireChild ends a child whose time is up; its answer fails the attempt.
-func (m *Machine) expireChild(a *attempt) {
+func (m *Machine) expireChild(a *attempt, t timer) {
 	if a.cancelled {
 		return
 	}
 	a.expired = &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
-		Message: "it did not end within " + time.Duration(m.now-a.since).Round(time.Millisecond).String()}
+		Message: "it did not end within " + t.after(a.since)}
 	m.askToEnd(a, "its time is up")
 }

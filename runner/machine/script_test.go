@@ -35,7 +35,7 @@ import (
 //	gate N#A G …    the same for a gate
 //	compensation N#A …  the same for a node's compensation
 //	child N STATUS …    the child run of node N ends; outputs (JSON), kind, message
-//	timer N WHY     the node's timer fires at its due time (run for the run's own); WHY for deadline and progress
+//	timer N WHY late=D   the node's timer fires at its due time or D after it (run for the run's own); WHY for deadline and progress
 //	cancel          somebody cancels
 //	driver          lost or clean: another process takes over
 //	after D         time passes before the next event
@@ -148,15 +148,20 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 		return s.answer(d.CmdArgs[0].Key+" "+d.CmdArgs[1].Key, d.CmdArgs[2:])
 	case "timer":
 		name := d.CmdArgs[0].Key
-		if len(d.CmdArgs) > 1 {
-			name += " " + d.CmdArgs[1].Key
+		late := time.Duration(0)
+		for _, a := range d.CmdArgs[1:] {
+			if a.Key == "late" {
+				late, _ = time.ParseDuration(a.Vals[0])
+				continue
+			}
+			name += " " + a.Key
 		}
 		timer, ok := s.timers[name]
 		if !ok {
 			return event.Event{}, fmt.Errorf("%s has no timer", name)
 		}
 		delete(s.timers, name)
-		s.now = max(s.now, timer.Due)
+		s.now = max(s.now, timer.Due.Add(late))
 		return event.Event{TimerFired: &event.TimerFired{Timer: timer.Timer, Node: timer.Node}}, nil
 	case "cancel":
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil

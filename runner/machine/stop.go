@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -40,14 +39,14 @@ func cancelled(reason string) *event.Error {
 }
 
 // timeout ends the run because its own time is up, or finally because that one's is.
-func (m *Machine) timeout(why string) {
+func (m *Machine) timeout(t timer) {
 	m.runTimer = 0
 	what, since := "the run", m.started
-	if why == "finally" {
+	if t.why == "finally" {
 		what, since = "finally", m.closedAt
 	}
-	message := what + " did not end within " + time.Duration(m.now-since).Round(time.Millisecond).String()
-	m.stop(&stop{status: event.FailedS, limit: why != "finally", reason: message,
+	message := what + " did not end within " + t.after(since)
+	m.stop(&stop{status: event.FailedS, limit: t.why != "finally", reason: message,
 		err: &event.Error{Kind: event.Transient, Reason: "timeout", Message: message, ExitCode: -1}})
 }
 

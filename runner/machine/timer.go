@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"time"
-
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -18,7 +16,7 @@ func (m *Machine) setTimer(r ref, due event.Time, why string) {
 
 func (m *Machine) newTimer(r ref, due event.Time, why string) uint64 {
 	m.timerSeq++
-	m.timers[m.timerSeq] = timer{r, why}
+	m.timers[m.timerSeq] = timer{r, why, due}
 	m.command(event.Command{SetTimer: &event.SetTimer{Timer: m.timerSeq, Node: m.path(r), Due: due, Why: why}})
 	return m.timerSeq
 }
@@ -26,7 +24,11 @@ func (m *Machine) newTimer(r ref, due event.Time, why string) uint64 {
 type timer struct {
 	ref
 	why string
+	due event.Time
 }
+
+// after is how long after a moment the timer was set to fire; it may have fired later.
+func (t timer) after(since event.Time) string { return t.due.Sub(since).String() }
 
 func (m *Machine) cancelRunTimer() { m.takeBack(&m.runTimer) }
 
@@ -58,7 +60,7 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 	}
 	delete(m.timers, f.Timer)
 	if t.node == plan.None {
-		m.timeout(t.why)
+		m.timeout(t)
 		return
 	}
 	d := m.detail(t.ref)
@@ -80,10 +82,10 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		m.agenda.push(task{do: doIterate, ref: t.ref})
 	case "timeout":
 		if d.live != nil {
-			m.expireChild(d.live)
+			m.expireChild(d.live, t)
 			return
 		}
 		m.doom(t.ref, &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
-			Message: "it did not end within " + time.Duration(m.now-d.started).Round(time.Millisecond).String()})
+			Message: "it did not end within " + t.after(d.started)})
 	}
 }
