@@ -208,7 +208,8 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	case inGate:
 		more["result"] = resultRoot("result", n.judged())
 	case inUntil:
-		more["result"] = resultRoot("result", uncertain(n.judged()))
+		// What is null only because the iteration may have failed is no fault: then the until cannot be computed, and says so.
+		more["result"] = resultRoot("result", n.judged())
 	case inCompensate:
 		more["result"] = resultRoot("result", uncertain(n.judged()))
 	case inJoin:

@@ -58,7 +58,7 @@ func (w *Workflow) steps(n *Node, at where) *expr.Root {
 		}
 		if to := w.ByName[word]; to != nil {
 			t := w.resultFor(to, n)
-			if n.lenient() || n.final && n.top() != to.top() || at == inCompensate || n.holds(to) {
+			if n.lenient() || n.final && n.top() != to.top() || at == inCompensate || at == inJoin && n.holds(to) {
 				t = uncertain(t)
 			}
 			names[word] = certain(t, asked[word])

@@ -85,8 +85,13 @@ func (m *Machine) iterated(r ref) {
 		holds, err := m.holds(n.Repeat.Until, sc)
 		switch {
 		case err != nil:
-			m.inherit(d, m.state(last).detail)
-			m.fail(r, evaluation("until", err))
+			of := m.state(last).detail
+			m.inherit(d, of)
+			e := evaluation("until", err)
+			if status == event.FailedS {
+				e.Message += fmt.Sprintf("; iteration %d failed: %s", l.count, of.err.Message)
+			}
+			m.fail(r, e)
 			return
 		case holds:
 			m.lastOf(r, last, why)

@@ -1,11 +1,15 @@
 workflow "w" {
-  step "poll" {
-    run   = ["cat", "state.json"]
-    parse = "json"
-    output = object({ done = bool })
+  sequence "round" {
     repeat {
-      until = "result.output.done"
+      until = "step.check.output.done"
       max   = 5
+    }
+    step "work" { run = ["work"] }
+    step "check" {
+      when   = "step.work.output != ''"
+      run    = ["cat", "state.json"]
+      parse  = "json"
+      output = object({ done = bool })
     }
   }
 }
