@@ -130,6 +130,7 @@ var Codes = map[string]string{
 	"F0250": "A value could be taken for an option that runs a program.",
 	"F0251": "A %{ } stands in a script.",
 	"F0252": "$FLOWRUN_OUTPUT is used where there is no output.",
+	"F0253": "A value is given to an array of bash by a declaration.",
 
 	"F0260": "A node inside a repeat is named from outside.",
 	"F0261": "Workflows call each other in a circle.",

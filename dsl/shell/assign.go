@@ -11,7 +11,7 @@ import (
 var settings = set("PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND BASH_ENV ENV IFS SHELLOPTS BASHOPTS LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH " +
 	"DYLD_INSERT_LIBRARIES PERL5OPT PERL5DB PYTHONSTARTUP RUBYOPT NODE_OPTIONS JAVA_TOOL_OPTIONS MAKEFLAGS GNUMAKEFLAGS PAGER MANPAGER EDITOR " +
 	"VISUAL BROWSER GIT_SSH GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF SSH_ASKPASS " +
-	"GIT_CONFIG_PARAMETERS LESSOPEN LESSCLOSE RSYNC_RSH TAR_OPTIONS")
+	"BASH_CMDS BASH_ALIASES GIT_CONFIG_PARAMETERS LESSOPEN LESSCLOSE RSYNC_RSH TAR_OPTIONS")
 
 // numbers are variables of bash whose value is read as arithmetic.
 var numbers = set("RANDOM SECONDS SRANDOM LINENO OPTIND HISTCMD BASHPID EPOCHSECONDS")
@@ -54,9 +54,11 @@ func (s *scan) assign(a *syntax.Assign, w where) {
 	}
 }
 
-// declarations notes the names that are declared as numbers (-i) or as names of others (-n), anywhere in the script.
+// declarations notes the names that are declared as numbers (-i) or as names of others (-n), anywhere in the script, and
+// those of arrays.
 func (s *scan) declarations(f *syntax.File) {
 	syntax.Walk(f, func(n syntax.Node) bool {
+		s.array(n)
 		switch n := n.(type) {
 		case *syntax.DeclClause:
 			if !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil && s.special(a.Value) }) {
@@ -84,6 +86,52 @@ func (s *scan) declarations(f *syntax.File) {
 	})
 }
 
+// array notes the names that a node makes an array of.
+func (s *scan) array(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.Assign:
+		if n.Name != nil && (n.Array != nil || n.Index != nil) {
+			s.arrays[n.Name.Value] = true
+		}
+	case *syntax.DeclClause:
+		if !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil && s.listed(a.Value) }) {
+			break
+		}
+		for _, a := range n.Args {
+			if a.Name != nil {
+				s.arrays[a.Name.Value] = true
+			}
+		}
+	case *syntax.CallExpr: // read -a, mapfile, and declarations as sh has them
+		if len(n.Args) == 0 {
+			break
+		}
+		name, _ := s.literal(n.Args[0])
+		if filled := set("mapfile readarray"); !filled[name] && !((name == "read" || declaring[name]) && slices.ContainsFunc(n.Args[1:], s.listed)) {
+			break
+		}
+		for _, x := range n.Args[1:] {
+			text, _ := s.literal(x)
+			name, _, _ := strings.Cut(text, "=")
+			s.arrays[name] = true
+		}
+	}
+}
+
+// listed tells whether a word is an option that makes arrays.
+func (s *scan) listed(x *syntax.Word) bool {
+	text, _ := s.literal(x)
+	return strings.HasPrefix(text, "-") && strings.ContainsAny(text, "aA")
+}
+
+// declaredAs is why a value may not be given to a name by a declaration: to an array it is read as a list again.
+func (s *scan) declaredAs(name string) *ban {
+	if s.arrays[name] {
+		return banArray
+	}
+	return s.assigned(name)
+}
+
 // special tells whether an option of a declaration makes assignments more than text.
 func (s *scan) special(x *syntax.Word) bool {
 	text, _ := s.literal(x)
@@ -93,9 +141,12 @@ func (s *scan) special(x *syntax.Word) bool {
 // declare walks bash's declare, local, export and readonly.
 func (s *scan) declare(d *syntax.DeclClause, w where) {
 	for _, a := range d.Args {
-		if a.Naked && a.Name == nil {
+		switch {
+		case a.Naked && a.Name == nil:
 			s.word(a.Value, w.but(banName))
-		} else {
+		case a.Name != nil && a.Value != nil && a.Index == nil:
+			s.assign(a, w.but(s.declaredAs(a.Name.Value)))
+		default:
 			s.assign(a, w)
 		}
 	}
@@ -110,7 +161,7 @@ func (s *scan) declareWords(words []*syntax.Word, bans map[*syntax.Word]*ban) {
 	for _, x := range words {
 		text, _ := s.literal(x)
 		if name, _, ok := strings.Cut(text, "="); ok && isName(name) {
-			bans[x] = s.assigned(name)
+			bans[x] = s.declaredAs(name)
 		} else {
 			bans[x] = banName
 		}

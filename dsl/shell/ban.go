@@ -48,6 +48,8 @@ var (
 		"It would take the special meaning away that the reference to the value has. Remove it, or double it where a backslash is meant."}
 	banSetting = &ban{"F0246", "A value in a variable that decides what programs run",
 		"What stands in this variable is run or loaded by the shell or by programs that it starts. Write it out, or choose between values that are written out:  case {value} in …."}
+	banArray = &ban{"F0253", "A value in the declaration of an array",
+		"bash reads the text as a list in parentheses again, and runs the commands in it. Assign it behind the declaration, to a member:  declare -a x; x[0]={value}."}
 	banName = &ban{"F0247", "A value as the name of a shell variable",
 		"bash runs commands that it finds in a name: a[$(COMMAND)]. Write the name out."}
 	banFormat = &ban{"F0249", "A value in the format of printf",

@@ -239,6 +239,10 @@ func (j *judge) option(words []*syntax.Word, i int, text string, whole bool) (mo
 		}
 		return 0
 	}
+	if whole && len(text) > 2 && j.tool.code[text] { // gdb -ex COMMAND
+		j.program = true
+		return next(code)
+	}
 	for at, c := range text[1:] {
 		rest := text[2+at:]
 		letter := "-" + string(c)

@@ -19,7 +19,7 @@ var payloads = []string{
 	";;esac; touch pwned", "EOF\ntouch pwned\n", "E\ntouch pwned\nE\n", "<(touch pwned)", ">pwned", "2>pwned", ">>pwned", "<<<$(touch pwned)",
 	"$'\\x3b touch pwned'", "${x:-$(touch pwned)}", "${FLOWRUN_V0@P}$(touch pwned)", "-n", "-e", "--", "-", "!", "!!", "~", "~root", "*", "?[a-z]", "{a,b}",
 	"$HOME", "$1", "$@", "$$", "%s%n", "\\", "\\\\", "\\n\\c\\0101", "'", "\"", "'\"'\"'", "`", " ", "  lead and trail  ", "\t", "\n", "two\nlines\n\n", "a\n",
-	"ü€𝄞\u202e", "\x01\x02\x7f", "\u0081\u0088", "#comment", "a#b", "", "%", "&", "a=b", "[x]", "\\'", "\\\"", "touch pwned", "() { :;}; touch pwned",
+	"ü€𝄞\u202e", "\x01\x02\x7f", "\u0081\u0088", "#comment", "a#b", "", "%", "&", "a=b", "[x]", "\\'", "\\\"", "touch pwned", "() { :;}; touch pwned", "($(touch pwned))", "([$(touch pwned)]=1)", "(a `touch pwned`)",
 }
 
 // contexts are all places that accept a value, each printing it. "then" is what is expected of the payload p.
@@ -76,6 +76,7 @@ var contexts = []struct {
 	{name: "find", script: `find . -maxdepth 1 -name «x» -exec true \; ; printf ok`, then: func(string) string { return "ok" }, skip: func(p string) bool { return strings.ContainsAny(p, "*?[") || p == "" || strings.Contains(p, "/") }},
 
 	{name: "bash: words in an array", script: `a=(«x» b «x»); printf '%s|' "${a[@]}"`, bash: true, then: func(p string) string { return p + "|b|" + p + "|" }},
+	{name: "bash: a member of an array", script: `declare -a a; a[0]=«x»; printf '%s' "${a[0]}"`, bash: true},
 	{name: "bash: here-string", script: `cat <<< «x»`, bash: true, then: line},
 	{name: "bash: [[ == ]]", script: `[[ «x» == «x» && -n "a«x»" ]] && printf ok`, bash: true, then: func(string) string { return "ok" }},
 	{name: "bash: [[ != ]]", script: `[[ a«x» != «x» ]] && printf ok`, bash: true, then: func(string) string { return "ok" }},

@@ -59,7 +59,7 @@ func Variable(i int) string { return "FLOWRUN_V" + strconv.Itoa(i) }
 // each finding at the range of the value that it concerns. place makes a range of two offsets in the file. A script without
 // values is returned as it is, unread: the shell itself is its judge.
 func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (string, diag.List) {
-	s := &scan{dialect: d, declared: map[string]bool{}}
+	s := &scan{dialect: d, declared: map[string]bool{}, arrays: map[string]bool{}}
 	s.assemble(parts)
 	if len(s.marks) == 0 {
 		return s.text, nil
@@ -97,7 +97,8 @@ type scan struct {
 	dialect  Dialect
 	text     string
 	marks    []mark
-	declared map[string]bool
+	declared map[string]bool // numbers, and names of others
+	arrays   map[string]bool
 	list     diag.List
 }
 

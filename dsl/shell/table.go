@@ -57,6 +57,8 @@ var tools = func() map[string]*tool {
 	add("ruby", tool{first: isFile, stdin: true, code: set("-e -r -I"), values: set("-C"), how: "Read it from the arguments, ARGV[0]:  ruby -e '…' -- {value}."})
 	add("node nodejs bun", tool{first: isFile, stdin: true, code: set("-e -p -r --eval --print --require --import"), how: "Read it from the arguments, process.argv[1]:  node -e '…' -- {value}."})
 	add("php", tool{first: isFile, stdin: true, code: set("-r -R -B -E -d -f --run"), how: "Read it from the arguments, $argv[1]:  php -r '…' -- {value}."})
+	add("deno", tool{first: isData, rest: isText, how: "Read it from the environment,  env = { V = {expr} }."})
+	add("tsx ts-node", tool{first: isFile, stdin: true, code: set("-e -p -r --eval --print --require --import")})
 	add("lua luajit julia octave gnuplot Rscript osascript tclsh expect wish guile elixir groovy scala", tool{first: isFile, stdin: true, code: set("-e -c -l")})
 	add("pwsh powershell", tool{first: isText, rest: isText, stdin: true})
 	add("awk gawk mawk nawk", tool{first: isText, code: set("-e -f -l -i --source --file"), values: set("-v -F --assign --field-separator"), how: howAwk})
@@ -65,13 +67,16 @@ var tools = func() map[string]*tool {
 	add("psql mysql mariadb sqlite3 duckdb mongosh mongo", tool{first: isData, rest: isText, reads: true, runs: true, mixed: true, code: set("-c -e -f -cmd --command --execute --eval --file"),
 		values: set("-h -p -U -d -v -u -P -D --host --port --username --dbname --variable --set --user --database"), how: howSQL})
 	add("at batch", tool{reads: true, code: set("-f")})
-	add("dc m4 ed ex crontab gdb", tool{first: isFile, rest: isFile, reads: true, code: set("-e -f -D -x --eval-command --expression"), values: set("-q -t")})
+	add("dc m4 ed ex crontab gdb", tool{first: isFile, rest: isFile, reads: true, code: set("-e -f -D -x -ex -iex --eval-command --init-eval-command --expression"), values: set("-q -t")})
 	add("vi vim nvim emacs less more", tool{code: set("-c -S -s --cmd --eval --load"), runs: true})
 	add("make gmake", tool{first: isText, rest: isText, mixed: true, code: set("-f -I -E --eval --file"), values: set("-C -j -l -o -W --directory --jobs"),
 		how: "make expands $(…) in words and in variables. Give it in the environment,  env = { V = {expr} }, and let the recipe read \"$$V\"."})
 
 	// Programs that run a command: their own words, then the command.
 	add("nohup setsid command builtin time coproc busybox pkexec caffeinate npx bunx pnpx uvx", tool{first: isCommand, values: set("-f -o")})
+	add("fakeroot gosu su-exec tini dumb-init unbuffer dbus-run-session", tool{first: isCommand})
+	add("sshpass", tool{first: isCommand, values: set("-p -f -d -P")})
+	add("retry", tool{first: isData, rest: isCommand, values: set("-t -d -s -n")})
 	add("exec", tool{first: isCommand, values: set("-a")})
 	add("nice ionice chrt stdbuf", tool{first: isCommand, values: set("-n -c -p -i -o -e --adjustment --class --classdata --input --output --error")})
 	add("timeout gtimeout", tool{first: isData, rest: isCommand, values: set("-k -s --kill-after --signal")})
@@ -86,6 +91,10 @@ var tools = func() map[string]*tool {
 	// Programs and builtins that run their arguments as text.
 	add("eval", tool{first: isText, rest: isText})
 	add("parallel", tool{first: isText, rest: isText, reads: true, how: howShell})
+	add("hyperfine watchexec socat", tool{first: isText, rest: isText, values: set("-w -m -r -n"), how: howShell})
+	add("ansible", tool{first: isData, mixed: true, code: set("-a --args"), values: set("-i -m -u -e --inventory --module-name --user"), how: howShell})
+	add("nix-shell", tool{first: isFile, mixed: true, code: set("-p --run --command"), how: howShell})
+	add("nc ncat netcat", tool{runs: true, mixed: true, code: set("-e -c --exec --sh-exec")})
 	add("watch tmux screen entr", tool{first: isText, rest: isText, values: set("-n --interval"), how: howShell})
 	add("ssh", tool{rest: isText, runs: true, code: set("-o -F"), values: set("-B -b -c -D -E -e -I -i -J -L -l -m -O -p -Q -R -S -W -w"), how: howRemote})
 
@@ -94,6 +103,8 @@ var tools = func() map[string]*tool {
 	add("rsync", tool{runs: true, mixed: true, code: set("-e --rsh --rsync-path"), values: set("-f -B -T -M --exclude --include --filter --files-from")})
 	add("tar bsdtar gtar", tool{runs: true, mixed: true, bundle: true, code: set("-I -F --to-command --checkpoint-action --use-compress-program --info-script --new-volume-script --rsh-command"),
 		values: set("-f -C -b -T -X -g -V -K -N -H -L --file --directory --files-from --exclude-from --exclude --transform --owner --group")})
+	add("rg", tool{runs: true, mixed: true, code: set("--pre --hostname-bin"), values: set("-e -f -g -t -A -B -C -m -r --glob --type --regexp --max-count --replace")})
+	add("fd fdfind", tool{runs: true, mixed: true, code: set("-x -X --exec --exec-batch"), values: set("-e -t -d -E --extension --type --max-depth --exclude")})
 	add("zip sort man wget split", tool{runs: true, mixed: true, code: set("-TT -P -H --unzip-command --compress-program --pager --html --use-askpass --filter"),
 		values: set("-o -O -k -t -S -T -b -l -n -C -a -e -q --output --output-document --key --suffix")})
 	return out

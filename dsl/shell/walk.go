@@ -32,7 +32,7 @@ func (s *scan) stmts(list []*syntax.Stmt, w where) {
 func (s *scan) stmt(st *syntax.Stmt, w where) {
 	var reads *ban
 	if st.Cmd != nil {
-		s.command(st.Cmd, w)
+		s.command(st.Cmd, s.feeds(st, w))
 		for _, r := range st.Redirs {
 			if reads == nil && s.holds(r) {
 				reads = s.consumes(st.Cmd)
@@ -42,6 +42,21 @@ func (s *scan) stmt(st *syntax.Stmt, w where) {
 	for _, r := range st.Redirs {
 		s.redirect(r, w, reads)
 	}
+}
+
+// feeds is the place of a statement whose output goes to >(…): nothing there may run it.
+func (s *scan) feeds(st *syntax.Stmt, w where) where {
+	if w.no != nil || !s.holds(st.Cmd) {
+		return w
+	}
+	for _, r := range st.Redirs {
+		if r.Word != nil && len(r.Word.Parts) == 1 {
+			if p, ok := r.Word.Parts[0].(*syntax.ProcSubst); ok && p.Op == syntax.CmdOut {
+				w = w.but(s.consumes(p))
+			}
+		}
+	}
+	return w
 }
 
 func (s *scan) command(c syntax.Command, w where) {

@@ -29,7 +29,7 @@ type scanner struct {
 	depth int // frames that are brackets or templates
 	list  diag.List
 
-	copies   int  // bytes that HCL will copy to put texts together
+	copies   int // bytes that HCL will copy to put texts together
 	segments []segment
 	closed   bool // a block of several lines has ended on this line
 	doubt    bool // more than one block begins or ends on a line
