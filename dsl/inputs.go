@@ -37,6 +37,11 @@ func (e *InputError) Error() string {
 // is, everything else is a literal of the language, of which JSON is a part. For type any, text that is no literal is a
 // string. The error is an *InputError.
 func ParseInput(decl ir.Variable, text string) (value.Value, error) {
+	v, err := parseInput(decl, text)
+	return v, hidden(decl, err)
+}
+
+func parseInput(decl ir.Variable, text string) (value.Value, error) {
 	if len(text) > MaxInputBytes {
 		return nil, &InputError{decl.Name, fmt.Sprintf("%s has %d bytes", decl.Name, len(text)), fmt.Sprintf("A value may have at most %d MiB; give the name of a file instead", MaxInputBytes>>20)}
 	}
@@ -56,6 +61,14 @@ func ParseInput(decl ir.Variable, text string) (value.Value, error) {
 		return nil, &InputError{decl.Name, fmt.Sprintf("%s cannot be %.60s: %s", decl.Name, text, why), "Declare it as a string to keep all digits"}
 	}
 	return nil, &InputError{decl.Name, fmt.Sprintf("%s must be a %s, and %.60q is none", decl.Name, decl.Type, text), example(decl.Type)}
+}
+
+// hidden is an error about a value without the value, where that is sensitive.
+func hidden(d ir.Variable, err error) error {
+	if err == nil || !d.Sensitive {
+		return err
+	}
+	return &InputError{d.Name, fmt.Sprintf("the value of %s does not fit", d.Name), fmt.Sprintf("A %s is needed; the value is sensitive and not shown", d.Type)}
 }
 
 // tooLarge is the code of a number that cannot be held.
@@ -138,7 +151,7 @@ func Inputs(kind string, decls []ir.Variable, given map[string]value.Value, arou
 		}
 		v, err := fit(d, v)
 		if err != nil {
-			errs = append(errs, err)
+			errs = append(errs, hidden(d, err))
 			continue
 		}
 		out[d.Name] = v

@@ -84,6 +84,26 @@ func TestInputs(t *testing.T) {
 	}
 }
 
+// A sensitive value is not shown where it does not fit.
+func TestSensitiveInputsAreNotShown(t *testing.T) {
+	for _, c := range []struct {
+		d    ir.Variable
+		text string
+	}{
+		{ir.Variable{Name: "v", Type: value.NumberType, Sensitive: true}, "hunter22"},
+		{ir.Variable{Name: "v", Type: value.StringType, Enum: []any{"a"}, Sensitive: true}, "hunter22"},
+		{ir.Variable{Name: "v", Type: value.Object(map[string]value.Type{"a": value.StringType}), Sensitive: true}, `{"hunter22": 1}`},
+	} {
+		if _, err := ParseInput(c.d, c.text); err == nil || strings.Contains(err.Error(), "hunter22") {
+			t.Errorf("%s: %v", c.d.Type, err)
+		}
+	}
+	_, errs := Inputs("variable", []ir.Variable{{Name: "v", Type: value.NumberType, Sensitive: true}}, map[string]value.Value{"v": "hunter22"}, Known{})
+	if len(errs) != 1 || strings.Contains(errs[0].Error(), "hunter22") {
+		t.Error(errs)
+	}
+}
+
 // What declarations ask of values is asked where they are given: one of a list, and conditions over all that is given.
 func TestInputsAreJudged(t *testing.T) {
 	p, list := Load(memory(`variable "level" {

@@ -41,6 +41,8 @@ func validate(kind string, decls []ir.Variable, values map[string]value.Value, k
 			}
 			holds, err := ev.Eval(&rule.Condition, scope)
 			switch {
+			case err != nil && d.Sensitive:
+				errs = append(errs, &InputError{d.Name, d.Name + " cannot be judged by its validation", ""})
 			case err != nil:
 				errs = append(errs, &InputError{d.Name, fmt.Sprintf("%s cannot be judged: %v", d.Name, err), ""})
 			case holds != true:
@@ -73,9 +75,6 @@ func listed(d ir.Variable, v value.Value) error {
 	err := &InputError{d.Name, fmt.Sprintf("%s cannot be %.60q", d.Name, value.Text(v)), "It is one of " + strings.Join(words, ", ")}
 	if near := diag.Nearest(value.Text(v), words); near != "" {
 		err.Hint += fmt.Sprintf(". Did you mean %q?", near)
-	}
-	if d.Sensitive {
-		err.Message, err.Hint = d.Name+" is none of the values that it can be", ""
 	}
 	return err
 }

@@ -64,7 +64,7 @@ func (w *Workflow) steps(n *Node, at where) *expr.Root {
 			names[word] = certain(t, asked[word])
 		}
 	})
-	return &expr.Root{What: all.What, Names: names, Absent: all.Absent, Decl: all.Decl}
+	return &expr.Root{What: all.What, Names: names, Why: w.because(n), Absent: all.Absent, Decl: all.Decl}
 }
 
 // asked lists the attributes of other nodes that the conditions on and around a node read: step.X.status in a when.

@@ -69,6 +69,9 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 			return diag.List{{Code: "F0118", Subject: a.span(), Summary: fmt.Sprintf("%s must be a list of texts", a.Src.Name),
 				Detail: fmt.Sprintf("It is read before anything runs, so it is written out:  %s = [\"A\", \"B\"].", a.Src.Name)}}
 		}
+		if a.Src.Name == "pass_env" {
+			return a.passed()
+		}
 	case schema.Type:
 		t, found := expr.Type(x())
 		if list = found; t.Kind != "" {
@@ -82,6 +85,17 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 		return found
 	case schema.Refs:
 		a.Names, list = expr.StaticList(x(), a.Schema.RefKind)
+	}
+	return list
+}
+
+// passed checks the names of environment variables that are passed on.
+func (a *Attr) passed() (list diag.List) {
+	for i, name := range a.Strings {
+		if !envName.MatchString(name) {
+			list = append(list, diag.Diagnostic{Code: "F0212", Subject: a.memberAt(i), Summary: fmt.Sprintf("%.60q in pass_env cannot be the name of an environment variable", name),
+				Detail: "Names alone stand here, such as \"GITHUB_TOKEN\": the values are those that flowrun itself is given. A value of your own stands in  env = { NAME = \"VALUE\" }."})
+		}
 	}
 	return list
 }

@@ -50,7 +50,7 @@ func (c *checker) nodeTypes(w *Workflow) {
 	w.roots = roots{
 		"input": w.inputs,
 		"run":   {What: "run", Type: runType, HiddenAttrs: ended},
-		"step": {What: "step", Names: w.result, Absent: absentAttrs, Decl: func(n string) diag.Range {
+		"step": {What: "step", Names: w.result, Why: w.because(nil), Absent: absentAttrs, Decl: func(n string) diag.Range {
 			if node := w.ByName[n]; node != nil {
 				return nameRange(node.Block)
 			}

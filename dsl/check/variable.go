@@ -35,6 +35,10 @@ func (c *checker) decl(v *Decl) {
 	if a == nil {
 		return
 	}
+	if v.sensitive() {
+		c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0288", Subject: a.Src.Range, Context: v.Words(), Summary: fmt.Sprintf("The default of the sensitive %s is written in the file", v.Words()),
+			Detail: "Who can read the file can read it. Give the value where the run starts, and leave the default out."})
+	}
 	a.done = true
 	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, c.fixedEnv())
 	if e != nil && !list.HasErrors() {

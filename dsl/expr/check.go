@@ -156,11 +156,12 @@ func (c *checker) mustBe(n node, t value.Type, k kind, user string) {
 		c.add(at, codeOperand, fmt.Sprintf("%s needs %s", user, kindNames[k]), fmt.Sprintf("This is %s.%s", describeType(t), hint(t, k, user)))
 	case t.Nullable && !k.nulls() && c.forgiving == 0:
 		x := shownPath(n)
-		c.add(at, codeMaybeNull, fmt.Sprintf("%s can be null, and %s needs %s", x, user, kindNames[k]), c.nullHint(x, k))
+		c.add(at, codeMaybeNull, fmt.Sprintf("%s can be null, and %s needs %s", x, user, kindNames[k]), c.nullHint(n, x, k))
 	}
 }
 
-func (c *checker) nullHint(x string, k kind) string {
+func (c *checker) nullHint(n node, x string, k kind) string {
+	why := c.whyNull(n)
 	if x == "This" {
 		x = "x"
 	}
@@ -169,9 +170,30 @@ func (c *checker) nullHint(x string, k kind) string {
 		other = "0"
 	}
 	if c.condition {
-		return fmt.Sprintf("What it reads may be left out or skipped. Test it before (%s != null && …), or give what else to take (%s ?? %s).", x, x, strings.ReplaceAll(other, `"`, "'"))
+		return fmt.Sprintf("%s Test it before (%s != null && …), or give what else to take (%s ?? %s).", why, x, x, strings.ReplaceAll(other, `"`, "'"))
 	}
-	return fmt.Sprintf("What it reads may be left out or skipped. Say what else to take, coalesce(%s, %s), or test it before (%s == null ? … : …).", x, other, x)
+	return fmt.Sprintf("%s Say what else to take, coalesce(%s, %s), or test it before (%s == null ? … : …).", why, x, other, x)
+}
+
+// whyNull says why what a node reads can be null.
+func (c *checker) whyNull(n node) string {
+	if r := readBy(n); r != nil && r.ref.Root == "step" && (r.ref.Attr == "output" || r.ref.Attr == "stdout") {
+		if root := c.env.Roots["step"]; root != nil && root.Why != nil {
+			if why := root.Why(r.ref.Name); why != "" {
+				return why
+			}
+		}
+	}
+	return "What it reads may be left out or skipped."
+}
+
+// readBy is the reference that a path begins with, or nil.
+func readBy(n node) *ref {
+	for m, is := n.(*member); is; m, is = n.(*member) {
+		n = m.x
+	}
+	r, _ := n.(*ref)
+	return r
 }
 
 // maxPathShown bounds the length of a path that stands in a sentence.
@@ -179,11 +201,7 @@ const maxPathShown = 60
 
 // shownPath is what a node reads as it is written, or "This".
 func shownPath(n node) string {
-	x := n
-	for m, is := x.(*member); is; m, is = x.(*member) {
-		x = m.x
-	}
-	if _, is := x.(*ref); !is {
+	if readBy(n) == nil {
 		return "This"
 	}
 	p := pathOf(n)

@@ -35,6 +35,8 @@ type Root struct {
 	// HiddenAttrs are attributes, of the root or of what is declared below it, that cannot be read here, with a sentence
 	// that says why. They may be part of the type: then they are there where the object is read as a whole.
 	HiddenAttrs map[string]string
+	// Why says in a sentence why what is declared can be null, or nothing. It may be nil.
+	Why func(name string) string
 	// Absent are attributes of results that are null for some, with a sentence that says for whom they are not: reading
 	// one where its type is null is a mistake.
 	Absent map[string]string

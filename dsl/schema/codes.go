@@ -157,4 +157,5 @@ var Codes = map[string]string{
 	"F0283": "A request has an address, method, header, query or status code that cannot be one.",
 	"F0284": "A wait has nothing to wait for, or two things, or a moment that cannot be read.",
 	"F0287": "The schema of a gate is none.",
+	"F0288": "The default of a sensitive variable is written in the file.",
 }

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run      = ["deploy"]
+    pass_env = ["TOKEN=abc"]
+  }
+}
