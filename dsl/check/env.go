@@ -58,7 +58,7 @@ func plainMembers(t value.Type) value.Type {
 	return value.Object(attrs)
 }
 
-// ended hides what is known of a run at its end from all but its outputs.
+// ended hides what is known of a run at its end from all but its outputs, its compensations and finally.
 var ended = map[string]string{"status": notEnded, "failed": notEnded, "error": notEnded}
 
 // Why a name of the language cannot be read in a place.
@@ -76,7 +76,7 @@ const (
 	notLast      = "last is the iteration before of a repeat; there is none around this place."
 	notCounted   = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
 	notFeedback  = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, stdin, task, with, env and dir of a step with such a gate can read it."
-	notEnded     = "It is known at the end of the run: outputs of the workflow can read it. What has become of a node is step.NAME.status."
+	notEnded     = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
 	notPicked    = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated  = "It counts the iterations of a repeat, and is null for a node without one."
 	notLocal     = "A value that is given is judged before locals are computed. Read var or input."
@@ -174,7 +174,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		return e
 	}
 	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
-	if at == inOutput || k.final {
+	if at == inOutput || at == inCompensate || k.final {
 		more["run"] = root("run", runType)
 	}
 	if at != inWorkflow && (n != nil || at == inOutput) {

@@ -177,7 +177,7 @@ func bounded(a *Attr, e *ir.Expr) diag.List {
 				what = "a whole number"
 			}
 			return diag.List{{Code: "F0205", Subject: a.span(), Summary: fmt.Sprintf("%s cannot be %s", a.Src.Name, value.Text(v)),
-				Detail: fmt.Sprintf("It is %s from %g to %g.", what, s.Min, s.Max)}}
+				Detail: fmt.Sprintf("It is %s from %s to %s.", what, value.Text(s.Min), value.Text(s.Max))}}
 		}
 	case string:
 		if a.Schema.Kind == schema.Duration {

@@ -50,7 +50,7 @@ var (
 		"id":         "Id of the run: 12 characters.",
 		"workflow":   "Name of the workflow.",
 		"started_at": "When it started, in RFC 3339.",
-		"status":     "How it ended; known in outputs of the workflow, and in finally.",
+		"status":     "How it ended; known in outputs of the workflow, in compensate and in finally.",
 		"failed":     "Names of the nodes that failed; known likewise.",
 		"error":      "The first error; known likewise.",
 	}
