@@ -117,7 +117,7 @@ func certain(t value.Type, asked []string) value.Type {
 // tellEnd are the attributes that tell how a node ended, toldByEnd those that are known to be there from that.
 var (
 	tellEnd   = map[string]bool{"status": true, "error": true, "exit_code": true, "counts": true}
-	toldByEnd = map[string]bool{"output": true, "stdout": true, "error": true, "instances": true}
+	toldByEnd = map[string]bool{"output": true, "stdout": true, "stderr": true, "error": true, "instances": true}
 )
 
 // mentions calls f with every word in the text of the node's own expressions, and the word before it.

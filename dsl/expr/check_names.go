@@ -34,6 +34,7 @@ func (c *checker) ref(n *ref) value.Type {
 			root.Used[n.ref.Name] = true
 		}
 	} else if n.ref.Name != "" {
+		t.Nullable = t.Nullable && c.notNull[n.ref.Root] == 0
 		t = c.attrOf(root, t, n.ref.Name, n.name, n)
 	}
 	if n.ref.Attr != "" {

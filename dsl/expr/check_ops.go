@@ -208,11 +208,7 @@ func equalFacts(x, what node, same bool) []string {
 	if !ok || (l.v == nil) == same {
 		return nil
 	}
-	paths := presence(x)
-	if l.v == "succeeded" {
-		paths = append(paths, afterSuccess(x)...)
-	}
-	return paths
+	return append(presence(x), afterEnd(x, l.v)...)
 }
 
 // inFacts are the facts about x when it is one of the members of a list that is written out.
@@ -221,32 +217,41 @@ func inFacts(x, list node) []string {
 	if !ok || len(items.items) == 0 {
 		return nil
 	}
-	succeeded := true
+	same, first := true, value.Value(nil)
 	for _, item := range items.items {
 		l, ok := item.(*lit)
 		if !ok || l.v == nil {
 			return nil
 		}
-		succeeded = succeeded && l.v == "succeeded"
+		if first == nil {
+			first = l.v
+		}
+		same = same && l.v == first
 	}
 	paths := presence(x)
-	if succeeded {
-		paths = append(paths, afterSuccess(x)...)
+	if same {
+		paths = append(paths, afterEnd(x, first)...)
 	}
 	return paths
 }
 
-// afterSuccess is what is there after success of the node whose status x is.
-func afterSuccess(x node) []string {
+// afterEnd is what is there when the node, or run, whose status x is has ended so.
+func afterEnd(x node, status value.Value) []string {
 	r, ok := x.(*ref)
 	if !ok {
 		return nil
 	}
 	of, is := strings.CutSuffix(r.ref.String(), ".status")
-	if !is || r.ref.Attr == "" && r.ref.Root != "result" && r.ref.Root != "previous" {
+	if !is || r.ref.Attr == "" && r.ref.Root != "result" && r.ref.Root != "previous" && r.ref.Root != "run" {
 		return nil
 	}
-	return []string{of + ".output", of + ".stdout"}
+	switch status {
+	case "succeeded":
+		return []string{of + ".output", of + ".stdout"}
+	case "failed":
+		return []string{of + ".error", of + ".stderr"}
+	}
+	return nil
 }
 
 // presence is x and all that it is read through.
@@ -261,6 +266,11 @@ func presence(x node) []string {
 			x = n.x
 		case *index:
 			x = n.x
+		case *ref:
+			if n.ref.Name != "" && n.ref.Attr == "" {
+				paths = append(paths, n.ref.Root)
+			}
+			x = nil
 		default:
 			x = nil
 		}

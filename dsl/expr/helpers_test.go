@@ -55,6 +55,7 @@ func result(output value.Type) value.Type {
 // testEnv is what most tests read.
 func testEnv() *Env {
 	coverage := value.Object(map[string]value.Type{"coverage": value.NumberType, "files": value.List(value.StringType), "note": func() value.Type { s := value.StringType; s.Optional = true; return s }()})
+	failure := value.Object(map[string]value.Type{"message": value.StringType, "reason": value.StringType.OrNull()})
 	return &Env{
 		Roots: map[string]*Root{
 			"var":   {What: "variable", Names: map[string]value.Type{"min": value.NumberType, "name": value.StringType, "flag": value.BoolType, "list": value.List(value.StringType), "map": value.Map(value.NumberType), "any": value.AnyType}},
@@ -68,6 +69,8 @@ func testEnv() *Env {
 			"each":    {What: "each", Type: value.Object(map[string]value.Type{"key": value.StringType, "value": value.AnyType})},
 			"attempt": {What: "attempt", Type: value.IntType},
 			"result":  {What: "result", Type: result(value.AnyType)},
+			"error":   {What: "error", Type: failure.OrNull()},
+			"run":     {What: "run", Type: value.Object(map[string]value.Type{"status": value.StringType, "error": failure.OrNull()})},
 		},
 		Hidden: map[string]string{"iteration": "It counts in a repeat, and this node is in none."},
 	}
