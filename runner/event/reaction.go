@@ -211,6 +211,7 @@ const (
 	Compensated    Note = "compensated"
 	NotCompensated Note = "not_compensated"
 	Progress       Note = "progress" // a part of the node's deadline has passed
+	Warned         Note = "warned"   // something that the file asks for could not be computed, and counts as not there
 )
 
 // Verdict is what a gate found.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // agent is who has a step now; nil where it is no agent's.
@@ -16,8 +17,8 @@ func (m *Machine) agent(r ref) *ir.Agent {
 }
 
 // fallBack gives a step to the next agent of its list, with attempts of its own. It is other work: the one before may
-// have done some.
-func (m *Machine) fallBack(r ref) bool {
+// have done some. What was wrong with the rules for another attempt is said here: the node's end will not tell.
+func (m *Machine) fallBack(r ref, problem string) bool {
 	n, d := m.node(r), m.detail(r)
 	if len(n.Others) == 0 || m.rare(r).fallback == len(n.Others) {
 		return false
@@ -25,6 +26,9 @@ func (m *Machine) fallBack(r ref) bool {
 	x, said := d.rare, ""
 	if d.rejected(d.err) {
 		said = x.said
+	}
+	if problem != "" {
+		m.note(r, event.Warned, problem, nil)
 	}
 	m.renew(r, said)
 	x.fallback++

@@ -13,6 +13,7 @@ type joining struct {
 	need     int  // successes; 0 where the join is no number
 	decided  bool // by its join, before or with the last end
 	detached bool // it has ended, or is about to, and the run alone waits for the rest
+	warned   bool // that its condition could not be computed; it is said once
 	err      *event.Error
 	winner   string
 }
@@ -87,7 +88,8 @@ func (m *Machine) decide(p, child ref, s *state) {
 	}
 }
 
-// ask asks a join that is a condition. One that cannot be computed does not hold.
+// ask asks a join that is a condition. One that cannot be computed does not hold: that is said the first time, and what the
+// group fails of in the end.
 func (m *Machine) ask(p ref, d *detail, rule *ir.Join) {
 	sc := m.scope(p)
 	sc.mode = joins
@@ -97,6 +99,9 @@ func (m *Machine) ask(p ref, d *detail, rule *ir.Join) {
 		m.enough(p, nil)
 	case d.remaining == 0 && err != nil:
 		m.enough(p, unmet("its join cannot be evaluated: %v", err))
+	case err != nil && !d.join.warned:
+		d.join.warned = true
+		m.note(p, event.Warned, fmt.Sprintf("its join cannot be evaluated so far: %v", err), nil)
 	case d.remaining == 0:
 		m.enough(p, unmet("its join never held (%s): %s", d.tally.all(), rule.Condition.Text))
 	}

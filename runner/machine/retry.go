@@ -29,7 +29,7 @@ func (m *Machine) failed(r ref, err *event.Error) {
 			m.rare(r).generation++
 		}
 		m.next(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
-	case m.fallBack(r):
+	case m.fallBack(r, problem):
 	default:
 		m.finish(r, event.FailedS, problem)
 	}

@@ -40,10 +40,12 @@ func (m *Machine) tolerate(r ref) {
 	}
 	s, n := m.state(r), m.node(r)
 	if n.Degrade != nil && !m.collector(r) {
-		if v, err := m.degraded(r, n); err == nil {
+		v, err := m.degraded(r, n)
+		if err == nil {
 			s.output, s.computed, s.tolerated = v, true, true
 			return
 		}
+		m.note(r, event.Warned, fmt.Sprintf("degrade.output: %v", err), nil)
 	}
 	s.tolerated = n.OnError == "continue"
 }

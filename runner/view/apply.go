@@ -77,9 +77,18 @@ func (r *Run) transition(t *event.Transition) Line {
 	return *l
 }
 
+// MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.
+const MaxWarnings = 8
+
 // note takes in what happened to a node whose status stayed as it was.
 func (n *Node) note(t *event.Transition) {
-	if t.Note != event.Progress {
+	switch t.Note {
+	case event.Progress:
+	case event.Warned:
+		if len(n.Warnings) < MaxWarnings && !contains(n.Warnings, t.Reason) {
+			n.Warnings = append(n.Warnings, t.Reason)
+		}
+	default:
 		n.Compensation = &Compensation{Status: t.Note, Result: t.Result}
 	}
 }

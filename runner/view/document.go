@@ -42,6 +42,8 @@ type NodeDoc struct {
 	Iterations int    `json:"iterations,omitempty"`
 	// Child is the id of the run that the node called.
 	Child string `json:"child,omitempty"`
+	// Warnings are what the file asks for and could not be computed: it counts as not there.
+	Warnings []string `json:"warnings,omitempty"`
 	// Compensation tells how far what the node did is undone.
 	Compensation *CompensationDoc `json:"compensation,omitempty"`
 }
@@ -85,7 +87,7 @@ func (r *Run) Document() Document {
 }
 
 func (r *Run) document(n *Node) NodeDoc {
-	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child,
+	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
 		StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
 	if c := n.Compensation; c != nil {
 		d.Compensation = &CompensationDoc{Status: c.Status}

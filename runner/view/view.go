@@ -62,6 +62,8 @@ type Node struct {
 	// Result is the node's result once it ended, or of the attempt that failed last while another follows.
 	Result *event.Result
 	Gates  []event.Verdict // of the last attempt, in order
+	// Warnings are what could not be computed and was taken for not there, MaxWarnings of them at most.
+	Warnings []string
 	// Compensation tells how far what the node did is undone; nil where that never began.
 	Compensation *Compensation
 	// Child is the id of the run that the node called, the last where there were several; "" if it called none.

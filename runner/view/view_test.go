@@ -232,6 +232,8 @@ func TestCompensation(t *testing.T) {
 	re := &event.Reaction{Transitions: []event.Transition{
 		{At: at(1), Node: "a", To: event.Running, Attempt: 1},
 		{At: at(2), Node: "a", From: event.Running, To: event.Running, Note: event.Progress, Reason: "50% of its deadline has passed"},
+		{At: at(2), Node: "a", From: event.Running, To: event.Running, Note: event.Warned, Reason: "what"},
+		{At: at(2), Node: "a", From: event.Running, To: event.Running, Note: event.Warned, Reason: "what"},
 		{At: at(3), Node: "a", From: event.Running, To: event.Succeeded, Result: &event.Result{Attempts: 1, ExitCode: 0}},
 		{At: at(4), Node: "a", From: event.Succeeded, To: event.Succeeded, Note: event.Compensating},
 		{At: at(5), Node: "a", From: event.Succeeded, To: event.Succeeded, Note: event.NotCompensated, Result: broken},
@@ -241,7 +243,7 @@ func TestCompensation(t *testing.T) {
 	for _, l := range r.Apply(nil, re) {
 		types = append(types, l.Type)
 	}
-	if have, want := strings.Join(types, " "), "node.running node.progress node.succeeded node.compensating node.not_compensated node.running"; have != want {
+	if have, want := strings.Join(types, " "), "node.running node.progress node.warned node.warned node.succeeded node.compensating node.not_compensated node.running"; have != want {
 		t.Errorf("have %s\nwant %s", have, want)
 	}
 	n := r.Node("a")
@@ -252,8 +254,17 @@ func TestCompensation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(n.Warnings) != 1 || !strings.Contains(string(b), `"warnings":["what"]`) {
+		t.Errorf("warnings are %q in %s", n.Warnings, b)
+	}
 	if want := `"compensation":{"status":"not_compensated","exit_code":3,"error":{`; !strings.Contains(string(b), want) {
 		t.Errorf("%s\nis missing in\n%s", want, b)
+	}
+	for i := range 2 * MaxWarnings {
+		n.note(&event.Transition{Note: event.Warned, Reason: strings.Repeat("x", i)})
+	}
+	if len(n.Warnings) != MaxWarnings {
+		t.Errorf("%d warnings are kept", len(n.Warnings))
 	}
 	if have := r.Why(r.Node("last")); have != Last {
 		t.Errorf("a node of finally ran because of %q", have)

@@ -100,7 +100,7 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 	}
 	for _, t := range r.Transitions {
-		if t.Note != "" && t.Note != event.Progress {
+		if t.Note != "" && t.Note != event.Progress && t.Note != event.Warned {
 			j.told[t.Node] = t.Note
 		} else if t.Note == "" && t.To != "" {
 			j.status[t.Node], j.names[t.Node] = t.To, t.Name

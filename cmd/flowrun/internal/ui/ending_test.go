@@ -26,6 +26,7 @@ func TestNotes(t *testing.T) {
 		s.batch(0, event.Event{RunStarted: &event.RunStarted{Run: "abc", Workflow: "ship"}}, nil,
 			event.Transition{To: event.Running}, event.Transition{Node: "move", To: event.Running, Attempt: 1})
 		s.at(time.Second, note("move", event.Running, event.Progress, "50% of its deadline has passed", nil))
+		s.at(time.Second, note("move", event.Running, event.Warned, "degrade.output: no number", nil))
 		s.at(2*time.Second, event.Transition{Node: "move", To: event.Succeeded, Result: &event.Result{Attempts: 1}},
 			event.Transition{Node: "check", To: event.Running, Attempt: 1})
 		s.at(3*time.Second, event.Transition{Node: "check", To: event.FailedS, Result: &event.Result{Attempts: 1, ExitCode: 1, Error: bad}},

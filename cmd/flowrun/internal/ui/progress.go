@@ -143,6 +143,8 @@ func noted(t *Term, l *view.Line) string {
 	switch l.Note {
 	case event.Compensating:
 		return "compensating" + because(l.Reason)
+	case event.Warned:
+		return t.Style(yellow, "warning") + because(l.Reason)
 	case event.Compensated:
 		return t.Style(green, "compensated")
 	case event.NotCompensated:

@@ -130,6 +130,9 @@ func remark(n *view.Node) string {
 			parts = append(parts, "warning of gate "+Clean(g.Gate)+because(g.Message))
 		}
 	}
+	for _, w := range n.Warnings {
+		parts = append(parts, "warning"+because(w))
+	}
 	if c := n.Compensation; c != nil {
 		words := strings.ReplaceAll(string(c.Status), "_", " ")
 		if c.Result != nil && c.Result.Error != nil {
