@@ -75,7 +75,7 @@ func badInputs() []bad {
 	// These are stopped when they are evaluated in a run; see the bounds of expr.
 	add("for a run", "", when("reduce(1..30, #acc + #acc, input.s) == ''"), "", when("len(repeat('x', 1000000000)) > 0"), "", when("len(repeat(repeat('x', 100000), 100000)) > 0"))
 	add("deep", "F0006", "a = "+rep("(", 60000), "F0006", "a = "+rep("[", 60000), "F0005", "a = "+rep("(", 100000), "F0012", "a = "+rep("!", 60000), "F0005", "a = "+rep("!", 1000000), "F0006", rep("a {\n", 300000), "F0006", "a = \""+rep("${\"", 3000), "F0006", rep("a = [\n", 100000))
-	add("large", "", "/*"+rep(rep("x", 1023)+"\n", 1024)+"*/\n"+ok, "F0013", "a = <<E\n"+rep(rep("x", 1023)+"\n", 1025)+"E\n", "F0005", "a = \""+rep("x", 900<<10)+"\"\n", "F0011", "a = "+rep("9", 60000)+"\n", "F0005", "a = "+rep("9", 1000000)+"\n")
+	add("large", "F0055", "/*"+rep(rep("x", 1023)+"\n", 1025)+"*/\n"+ok, "F0013", "a = <<E\n"+rep(rep("x", 1023)+"\n", 1025)+"E\n", "F0005", "a = \""+rep("x", 900<<10)+"\"\n", "F0011", "a = "+rep("9", 60000)+"\n", "F0005", "a = "+rep("9", 1000000)+"\n")
 	add("huge number", "F0011", val(`"${1e8000000}"`), "F0011", val("1e-99999999"), "F0011", val(rep("9", 41)))
 	copies := func(form string) string {
 		var b strings.Builder

@@ -2,10 +2,15 @@ package dsl
 
 import (
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	exprlang "github.com/expr-lang/expr"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // wide is a file of n steps, each with a dependency and a condition on the one before.
@@ -58,17 +63,57 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// BenchmarkLoad, BenchmarkCheck and BenchmarkFloor show what a step costs in programs of 10 to 100,000:
+//
+//	go test ./dsl -run '^$' -bench 'Load|Check|Floor' -benchtime 3x
+//
+// The floor is what reading such a file takes at the least with the libraries alone: HCL's parser for the whole, and
+// expr-lang's compiler for each condition.
 func BenchmarkLoad(b *testing.B) {
-	for _, n := range []int{10, 1000, 10000} {
-		fsys := fstest.MapFS{"w.hcl": {Data: []byte(wide(n))}}
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if p, list := Load(fsys, "w.hcl", Options{}); p.IR == nil {
-					b.Fatal(list)
+	growth(b, func(fsys fs.FS) bool {
+		p, _ := Load(fsys, "w.hcl", Options{})
+		return p.IR != nil
+	})
+}
+
+func BenchmarkCheck(b *testing.B) {
+	growth(b, func(fsys fs.FS) bool {
+		p, _ := Check(fsys, "w.hcl", Options{})
+		return p.Nodes > 0
+	})
+}
+
+func BenchmarkFloor(b *testing.B) {
+	growth(b, func(fsys fs.FS) bool {
+		src, _ := fs.ReadFile(fsys, "w.hcl")
+		f, problems := hclsyntax.ParseConfig(src, "w.hcl", hcl.InitialPos)
+		for _, step := range f.Body.(*hclsyntax.Body).Blocks[0].Body.Blocks {
+			if when := step.Body.Attributes["when"]; when != nil {
+				text, _ := when.Expr.Value(nil)
+				if _, err := exprlang.Compile(text.AsString(), exprlang.AsBool()); err != nil {
+					return false
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "us/step")
+		}
+		return !problems.HasErrors()
+	})
+}
+
+func growth(b *testing.B, load func(fs.FS) bool) {
+	for _, n := range []int{10, 100, 1000, 10000, 100000} {
+		fsys := fstest.MapFS{"w.hcl": {Data: []byte(wide(n))}}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for b.Loop() {
+				if !load(fsys) {
+					b.Fatal("refused")
+				}
+			}
+			runtime.ReadMemStats(&after)
+			steps := float64(b.N * n)
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/steps, "us/step")
+			b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/steps, "B/step")
 		})
 	}
 }

@@ -36,7 +36,7 @@ func files(fsys fs.FS, name string, opts Options) (out []text, list diag.List) {
 		}
 	}
 	for _, p := range paths {
-		data, err := readFile(fsys, p)
+		data, err := readFile(fsys, p, opts)
 		if err != nil {
 			list = append(list, unreadable(opts.show(p), err))
 			continue
@@ -81,7 +81,7 @@ func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
 var errNotFile = errors.New("it is neither a file nor a folder")
 
 // readFile reads a regular file, and no more of it than the first byte beyond the bound: syntax says that it is too large.
-func readFile(fsys fs.FS, name string) ([]byte, error) {
+func readFile(fsys fs.FS, name string, opts Options) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
@@ -94,9 +94,10 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	most := int64(opts.Limits.FileBytes())
 	var b bytes.Buffer
-	b.Grow(int(min(info.Size(), syntax.MaxFileBytes)) + bytes.MinRead) // so that it never grows again
-	_, err = b.ReadFrom(io.LimitReader(f, syntax.MaxFileBytes+1))
+	b.Grow(int(min(info.Size(), most)) + bytes.MinRead) // so that it never grows again
+	_, err = b.ReadFrom(io.LimitReader(f, most+1))
 	return b.Bytes(), err
 }
 

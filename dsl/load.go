@@ -41,6 +41,8 @@ type Options struct {
 	Dir  string
 	// LookPath tells whether a program can be found on this machine; nil: programs are not looked for. Check asks it.
 	LookPath func(name string) bool
+	// Limits are the bounds of a file where they are other than the usual.
+	Limits syntax.Limits
 	// Sized, if not nil, is told the size of the program when its files have been read and nothing was made of them yet.
 	Sized func(bytes int)
 }
@@ -81,7 +83,7 @@ func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.
 	}
 	var parsed []*syntax.File
 	for _, t := range texts {
-		f, found := syntax.Parse(t.name, t.data)
+		f, found := opts.Limits.Parse(t.name, t.data)
 		p.Sources[f.Name] = f.Src
 		parsed, list = append(parsed, f), append(list, found...)
 	}

@@ -9,7 +9,7 @@ import (
 // File is one file of a program, as it lies on the disk.
 type File struct {
 	Name string // as diagnostics call it
-	Data []byte // at most one byte more than syntax.MaxFileBytes
+	Data []byte // at most one byte more than the limit of a file
 }
 
 // Files reads the files that [Load] would read, and leaves them as they are. A file that cannot be read is a finding.

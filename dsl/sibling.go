@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
 // MaxSiblingBytes bounds how much text beside a file is read to say where a name is declared.
@@ -53,11 +52,11 @@ func declarations(fsys fs.FS, name string, opts Options) map[string]string {
 			continue
 		}
 		left -= int(info.Size())
-		data, err := readFile(fsys, p)
+		data, err := readFile(fsys, p, opts)
 		if err != nil {
 			continue
 		}
-		f, _ := syntax.Parse(opts.show(p), data)
+		f, _ := opts.Limits.Parse(opts.show(p), data)
 		for _, b := range f.Body.Blocks {
 			for _, a := range b.Body.Attrs {
 				if b.Kind == "locals" {

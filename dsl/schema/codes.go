@@ -52,6 +52,8 @@ var Codes = map[string]string{
 	"F0052": "A program declares no workflow.",
 	"F0053": "A program has too many files.",
 	"F0054": "A comma stands behind an attribute.",
+	"F0055": "A comment is too long.",
+	"F0056": "A block is too large.",
 
 	"F0101": "A block does not have this attribute.",
 	"F0102": "A kind of block does not exist.",

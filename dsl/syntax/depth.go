@@ -12,11 +12,12 @@ type frame struct {
 	kind   byte // F ( [ { T for ${ and %{, " and H
 	from   int  // offset of what opened it
 	marker []byte
-	start  int  // offset behind the opening of a heredoc
+	start  int  // offset behind the opening of a heredoc; of the line on which a block begins
 	ops    int  // operators since the last separator
 	body   bool // the file, or a block
 	open   bool // a body whose first line has ended
 	pieces int  // of a text, as HCL takes it apart
+	inside int  // bytes of the blocks inside a body
 }
 
 // scanner walks the text once and knows just enough of the language to tell brackets from text: strings, templates,
@@ -28,6 +29,7 @@ type scanner struct {
 	stack []frame
 	depth int // frames that are brackets or templates
 	list  diag.List
+	most  Limits
 
 	copies   int // bytes that HCL will copy to put texts together
 	segments []segment
@@ -56,14 +58,18 @@ func (s *scanner) run() {
 func (s *scanner) at(word string) bool { return bytes.HasPrefix(s.src[s.i:], []byte(word)) }
 
 func (s *scanner) push(kind byte, size int) {
-	if s.depth == MaxDepth {
-		s.fail(s.i, size, "F0006", fmt.Sprintf("More than %d levels of nesting", MaxDepth),
-			"Brackets, braces and templates may not lie deeper in each other. Name parts of the value in locals.")
+	if s.depth == s.most.Depth {
+		s.fail(s.i, size, "F0006", fmt.Sprintf("More than %d levels of nesting", s.most.Depth),
+			"Brackets, braces and templates may not lie deeper in each other. Name parts of the value in locals."+raise("depth"))
 		return
 	}
 	s.depth++
 	around := s.top()
-	s.stack = append(s.stack, frame{kind: kind, from: s.i, body: kind == '{' && around.body && around.ops == 0})
+	f := frame{kind: kind, from: s.i, body: kind == '{' && around.body && around.ops == 0}
+	if n := len(s.segments); f.body && n > 0 {
+		f.start = int(s.segments[n-1].end)
+	}
+	s.stack = append(s.stack, f)
 	s.i += size
 }
 
@@ -144,9 +150,9 @@ func (s *scanner) unclosed() {
 // heredoc walks inside one, a line or an interpolation at a time.
 func (s *scanner) heredoc() {
 	f := s.top()
-	if s.i-f.start > MaxHeredocBytes {
+	if s.i-f.start > s.most.Token {
 		s.fail(f.start-1, 1, "F0013", "Heredoc is too long",
-			fmt.Sprintf("A heredoc may have at most %d MiB. Keep the text in a file that the step reads.", MaxHeredocBytes>>20))
+			fmt.Sprintf("A heredoc may have at most %s. Keep the text in a file that the step reads.", bytesText(s.most.Token))+raise("token"))
 		return
 	}
 	if s.i > 0 && s.src[s.i-1] == '\n' {
@@ -200,6 +206,11 @@ func (s *scanner) comment() {
 		s.fail(s.i, 2, "F0031", "Comment without its end", "A comment that begins with /* ends with */. One that begins with # or // ends with its line.")
 		return
 	}
+	if n > s.most.Token {
+		s.fail(s.i, 2, "F0055", "Comment is too long",
+			fmt.Sprintf("A comment may have at most %s. Keep the text in a file of its own.", bytesText(s.most.Token))+raise("token"))
+		return
+	}
 	s.i += 2 + n + 2
 }
 
@@ -214,10 +225,11 @@ func (s *scanner) skipLine() {
 func (s *scanner) close(b byte) {
 	s.i++
 	if k := s.top().kind; k == '(' && b == ')' || k == '[' && b == ']' || (k == '{' || k == 'T') && b == '}' {
-		if f := s.top(); f.body && f.open {
-			s.blockEnds()
-		}
+		f := *s.top()
 		s.pop()
+		if f.body {
+			s.blockEnds(f)
+		}
 	}
 }
 

@@ -13,9 +13,11 @@ import (
 const MaxSyntaxErrors = 20
 
 // Parse reads one file. With an error in the list the file's body is empty, but Src is set, so that snippets can be shown.
-func Parse(name string, data []byte) (*File, diag.List) {
+func Parse(name string, data []byte) (*File, diag.List) { return Limits{}.Parse(name, data) }
+
+func parse(name string, data []byte, most Limits) (*File, diag.List) {
 	f := &File{Name: name, Src: data}
-	src, segments, list := scan(name, data)
+	src, segments, list := scan(name, data, most)
 	f.Src = src
 	if list.HasErrors() {
 		return f, list

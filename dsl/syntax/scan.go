@@ -8,12 +8,13 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-// The bounds of a file, checked on bytes before HCL sees them. HCL itself has none: 100,000 parentheses end the process
+// The bounds of a file, checked on bytes before HCL sees them; [Limits] raise the first five. HCL itself has none: 100,000 parentheses end the process
 // with a stack overflow, and ten thousand cost 280 MB (measured with hcl v2.25.0).
 const (
 	MaxFileBytes    = 64 << 20 // a file
 	MaxLineBytes    = 64 << 10 // a line; only a heredoc or a comment can be longer than one
-	MaxHeredocBytes = 1 << 20  // the text of one heredoc
+	MaxHeredocBytes = 1 << 20  // the text of one heredoc, or of one comment
+	MaxBlockBytes   = 1 << 20  // a block, without the blocks inside it
 	MaxDepth        = 64       // brackets, braces and templates inside each other
 	MaxOperators    = 1000     // operators in a row in one expression: a chain is a tree as deep as it is long
 	MaxDigits       = 40       // digits of a number
@@ -28,30 +29,30 @@ const (
 
 // scan normalizes the line ends and refuses what must not reach HCL. It stops at the first finding of each kind. It also
 // cuts the text into segments.
-func scan(name string, data []byte) ([]byte, []segment, diag.List) {
-	if len(data) > MaxFileBytes {
+func scan(name string, data []byte, most Limits) ([]byte, []segment, diag.List) {
+	if len(data) > most.File {
 		return nil, nil, diag.List{{Code: "F0001", Subject: diag.Range{File: name},
-			Summary: fmt.Sprintf("File of %d MiB is too large", len(data)>>20),
-			Detail:  fmt.Sprintf("A workflow file may have at most %d MiB. Keep data in files of their own that a step reads.", MaxFileBytes>>20)}}
+			Summary: fmt.Sprintf("File of more than %s is too large", bytesText(most.File)),
+			Detail:  fmt.Sprintf("A workflow file may have at most %s. Keep data in files of their own that a step reads.", bytesText(most.File)) + raise("file")}}
 	}
 	src := bytes.TrimPrefix(data, []byte("\ufeff"))
 	if bytes.Contains(src, []byte("\r\n")) {
 		src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	}
-	if list := characters(name, src); len(list) > 0 {
+	if list := characters(name, src, most.Line); len(list) > 0 {
 		return src, nil, list
 	}
 	if list := foreign(name, src); len(list) > 0 {
 		return src, nil, list
 	}
-	s := &scanner{name: name, src: src}
+	s := &scanner{name: name, src: src, most: most}
 	s.stack = append(s.stack, frame{kind: 'F', body: true, open: true})
 	s.run()
 	return src, s.cut(), s.list
 }
 
 // characters finds bytes that are no text, or text that does not look like what it is, and lines that are too long.
-func characters(name string, src []byte) (list diag.List) {
+func characters(name string, src []byte, most int) (list diag.List) {
 	seen := map[string]bool{}
 	report := func(at, size int, code, summary, detail string) {
 		if !seen[code] {
@@ -64,9 +65,9 @@ func characters(name string, src []byte) (list diag.List) {
 		b := src[i]
 		switch {
 		case b == '\n':
-			if i-line > MaxLineBytes {
+			if i-line > most {
 				report(line, 1, "F0005", fmt.Sprintf("Line of %d bytes is too long", i-line),
-					fmt.Sprintf("A line may have at most %d KiB. Break it up, or keep the data in a file that a step reads.", MaxLineBytes>>10))
+					tooLong(most))
 			}
 			line = i + 1
 		case b == '\r':
@@ -93,11 +94,15 @@ func characters(name string, src []byte) (list diag.List) {
 		}
 		i++
 	}
-	if len(src)-line > MaxLineBytes {
+	if len(src)-line > most {
 		report(line, 1, "F0005", fmt.Sprintf("Line of %d bytes is too long", len(src)-line),
-			fmt.Sprintf("A line may have at most %d KiB. Break it up, or keep the data in a file that a step reads.", MaxLineBytes>>10))
+			tooLong(most))
 	}
 	return list
+}
+
+func tooLong(most int) string {
+	return fmt.Sprintf("A line may have at most %s. Break it up, or keep the data in a file that a step reads.", bytesText(most)) + raise("line")
 }
 
 // hidden tells whether a character has no shape of its own: zero-width ones, line separators, direction marks.

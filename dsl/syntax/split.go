@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"fmt"
 	"sort"
 
 	"github.com/hashicorp/hcl/v2"
@@ -41,10 +42,17 @@ func (s *scanner) newline() {
 	s.segments = append(s.segments, segment{int32(s.i + 1), kind})
 }
 
-// blockEnds notes the closing brace of a block that has lines of its own.
-func (s *scanner) blockEnds() {
-	s.doubt = s.doubt || s.closed
-	s.closed = true
+// blockEnds notes the closing brace of a block, and refuses one that is too large.
+func (s *scanner) blockEnds(f frame) {
+	s.top().inside += s.i + 1 - f.start
+	if own := s.i - f.from - f.inside; own > s.most.Block {
+		s.fail(f.from, 1, "F0056", fmt.Sprintf("Block of %d bytes is too large", own),
+			fmt.Sprintf("A block may have at most %s, besides those of the blocks inside it. Keep data in a file that a step reads.", bytesText(s.most.Block))+raise("block"))
+	}
+	if f.open {
+		s.doubt = s.doubt || s.closed
+		s.closed = true
+	}
 }
 
 // cut returns the segments of the file, or nil where two braces on a line leave a doubt about them.

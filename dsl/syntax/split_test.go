@@ -16,7 +16,7 @@ import (
 
 // whole is Parse without cutting.
 func whole(name string, data []byte) (*File, diag.List) {
-	src, _, list := scan(name, data)
+	src, _, list := scan(name, data, Limits{}.usual())
 	f := &File{Name: name, Src: src}
 	if len(list) > 0 {
 		return f, list
@@ -34,7 +34,7 @@ func same(t interface{ Fatalf(string, ...any) }, src []byte) bool {
 	if at := differ(&got.Body, &want.Body); at != "" {
 		t.Fatalf("trees differ at %s in\n%s", at, src)
 	}
-	_, segments, list := scan("x", src)
+	_, segments, list := scan("x", src, Limits{}.usual())
 	if len(list) > 0 || segments == nil {
 		return false
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
 // Streams is what a process has of the world.
@@ -39,6 +40,7 @@ func Process() Streams {
 type app struct {
 	Streams
 	global   args.Global
+	limits   syntax.Limits
 	asJSON   bool // results, diagnostics and errors are JSON
 	out, err *ui.Term
 }
@@ -94,13 +96,14 @@ func (a *app) root() *cobra.Command {
 				return err
 			}
 			a.terminals()
-			return nil
+			return a.setLimits()
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
 	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
 	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
+	root.PersistentFlags().StringArrayVar(&a.global.Limits, "limit", nil, "raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
 	root.AddCommand(
 		a.apply(),
 		a.validate(),

@@ -88,7 +88,7 @@ func (a *app) pick(path *string, workflow string) (*program, *ir.Workflow, error
 	if *path == "" {
 		return nil, nil, emptyPath()
 	}
-	*path, workflow = byName(*path, workflow)
+	*path, workflow = a.byName(*path, workflow)
 	p, err := a.load(*path)
 	if err != nil {
 		return nil, nil, err
@@ -98,11 +98,11 @@ func (a *app) pick(path *string, workflow string) (*program, *ir.Workflow, error
 }
 
 // byName lets a workflow of the current folder stand where a file is expected, if there is no such file.
-func byName(path, workflow string) (string, string) {
+func (a *app) byName(path, workflow string) (string, string) {
 	if _, err := os.Stat(path); err == nil || workflow != "" {
 		return path, workflow
 	}
-	if p, list := read("."); !list.HasErrors() && p.IR.Workflow(path) != nil {
+	if p, list := a.read("."); !list.HasErrors() && p.IR.Workflow(path) != nil {
 		return ".", path
 	}
 	return path, workflow

@@ -32,7 +32,7 @@ func (a *app) aboutShells(string) []ui.Finding {
 
 // aboutPrograms looks at the program at a path, and for what its steps, gates and agents start.
 func (a *app) aboutPrograms(path string) []ui.Finding {
-	p, list := read(path)
+	p, list := a.read(path)
 	if p.IR == nil {
 		for _, d := range list {
 			if d.Code == emptyFolder {

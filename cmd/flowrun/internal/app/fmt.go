@@ -83,7 +83,7 @@ func (l *layouts) all() error {
 	}
 	seen := map[string]bool{}
 	for _, path := range paths {
-		fsys, name, opts := place(path)
+		fsys, name, opts := l.place(path)
 		files, found := dsl.Files(fsys, name, opts)
 		l.list = append(l.list, found...)
 		for _, f := range files {

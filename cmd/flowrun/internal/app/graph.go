@@ -71,7 +71,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 		}
 		return a.graphOfRun(o.Run, o.Workflow)
 	}
-	path, workflow := byName(o.Path, o.Workflow)
+	path, workflow := a.byName(o.Path, o.Workflow)
 	if _, err := os.Stat(path); err != nil && workflow == "" {
 		if g, err := a.graphOfRun(path, ""); err == nil || path == "latest" {
 			return g, err

@@ -27,10 +27,10 @@ type program struct {
 }
 
 // read loads the program at a path that a user named, whatever is found in it.
-func read(path string) (*dsl.Program, diag.List) { return dsl.Load(place(path)) }
+func (a *app) read(path string) (*dsl.Program, diag.List) { return dsl.Load(a.place(path)) }
 
 // place is where the program of a path is read from: a file system, its name there, and how its files are called.
-func place(path string) (fsys fs.FS, name string, opts dsl.Options) {
+func (a *app) place(path string) (fsys fs.FS, name string, opts dsl.Options) {
 	dir, name := filepath.Clean(path), "."
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		dir, name = filepath.Dir(path), filepath.Base(path)
@@ -38,12 +38,13 @@ func place(path string) (fsys fs.FS, name string, opts dsl.Options) {
 	return os.DirFS(dir), filepath.ToSlash(name), within(dir, dsl.Options{
 		Name:    func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) },
 		Version: Release,
+		Limits:  a.limits,
 	})
 }
 
 // load loads a program that is needed to go on. What was found is shown; a program with errors is an error.
 func (a *app) load(path string) (*program, error) {
-	p, list := read(path)
+	p, list := a.read(path)
 	if list.HasErrors() && a.asJSON {
 		_ = ui.DiagnosticsJSON(a.out, list, p.Sources)
 	} else {

@@ -62,7 +62,7 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 	var list diag.List
 	sources, nodes := ui.Sources{}, 0
 	for _, path := range paths {
-		fsys, name, opts := place(path)
+		fsys, name, opts := a.place(path)
 		opts.Sized, opts.LookPath = collect, onPath
 		p, found := dsl.Check(fsys, name, opts)
 		list, nodes = append(list, found...), nodes+p.Nodes

@@ -17,6 +17,8 @@ import (
 type Global struct {
 	Color string // auto | always | never
 	Store string // "" means the usual place
+	// Limits are those of files, each NAME=SIZE.
+	Limits []string
 }
 
 // Drive is what commands take that drive a run.
