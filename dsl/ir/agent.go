@@ -1,0 +1,62 @@
+package ir
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// AgentType says how an agent is spoken to.
+type AgentType string
+
+// The agent types of this release.
+const (
+	AgentExec  AgentType = "exec"  // a program that speaks flowrun's JSON protocol, or plain text
+	AgentShell AgentType = "shell" // a shell script; the request is in its environment and on its standard input
+	AgentHTTP  AgentType = "http"  // the request is posted to a URL
+	AgentNull  AgentType = "null"  // returns what it was given; no process
+)
+
+// Agent is one declared agent. Its expressions read var and local only.
+type Agent struct {
+	Name         string           `json:"name"`
+	Type         AgentType        `json:"type"`
+	Command      *Expr            `json:"command,omitempty"` // exec: a list of strings
+	Run          *Expr            `json:"run,omitempty"`     // shell: a script
+	Values       []Expr           `json:"values,omitempty"`  // what stands in ${} in it, as in Run.Values
+	Shell        string           `json:"shell,omitempty"`
+	Dir          *Expr            `json:"dir,omitempty"`
+	Env          map[string]*Expr `json:"env,omitempty"`
+	PassEnv      []string         `json:"pass_env,omitzero"`
+	Input        string           `json:"input,omitempty"`         // "json" (default) or "text"
+	OutputFormat string           `json:"output_format,omitempty"` // "json" (default) or "text"
+	URL          *Expr            `json:"url,omitempty"`           // http
+	Method       string           `json:"method,omitempty"`        // http; "" means POST
+	Headers      *Expr            `json:"headers,omitempty"`       // http: an object or map of texts
+	Concurrency  *Expr            `json:"concurrency,omitempty"`   // nil: no bound of its own
+	Timeout      *Expr            `json:"timeout,omitempty"`
+	Retry        *Retry           `json:"retry,omitempty"`
+	Output       *value.Type      `json:"output,omitempty"`
+}
+
+// Retry says when a failed attempt is made again. Attributes merge singly: step over agent over workflow over the
+// built-in defaults that runner/policy holds.
+type Retry struct {
+	MaxAttempts *Expr  `json:"max_attempts,omitempty"` // counts the first; 1 by default
+	BaseDelay   *Expr  `json:"base_delay,omitempty"`   // durations are strings such as "1m30s"
+	MaxDelay    *Expr  `json:"max_delay,omitempty"`
+	Multiplier  *Expr  `json:"multiplier,omitempty"`
+	Jitter      string `json:"jitter,omitempty"` // none | full | equal
+	When        *Expr  `json:"when,omitempty"`   // a condition over error
+}
+
+// Gate judges the result of an attempt. A gate written inside a step has the name "WORKFLOW/STEP/GATE".
+type Gate struct {
+	Name    string           `json:"name"`
+	Check   *Expr            `json:"check,omitempty"` // a condition over result
+	Run     *Run             `json:"run,omitempty"`   // passes with exit code 0
+	Dir     *Expr            `json:"dir,omitempty"`
+	Env     map[string]*Expr `json:"env,omitempty"`
+	Timeout *Expr            `json:"timeout,omitempty"`
+	Message *Expr            `json:"message,omitempty"`
+	// Schema is a JSON Schema (a value, or its text) that result.output must fit.
+	Schema  *Expr    `json:"schema,omitempty"`
+	PassEnv []string `json:"pass_env,omitzero"`
+	OnFail  string   `json:"on_fail,omitempty"` // "fail" (default), "retry" (what it says becomes feedback) or "warn"
+}

@@ -1,0 +1,137 @@
+package ir
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// NodeKind says what a node is.
+type NodeKind string
+
+// The node kinds: a handful, and no more. Everything else in the language is lowered to them.
+const (
+	Step     NodeKind = "step"     // exactly one of Run, Agent, Value, Call, HTTP, Wait, Fail, End
+	Sequence NodeKind = "sequence" // Children, each after the one before
+	Parallel NodeKind = "parallel" // Children, at once
+	Switch   NodeKind = "switch"   // Children of the first of Cases that holds, at once; the others are skipped
+)
+
+// Node is one unit of a workflow. Names are unique in the workflow.
+type Node struct {
+	Name string   `json:"name"`
+	Kind NodeKind `json:"kind"`
+
+	// Needs are the nodes whose success this one waits for by its trigger rule; Observes are those whose end it waits
+	// for, whatever the end. Both are inferred from references and depends_on, sorted, without repeats, and disjoint. The order of a
+	// sequence is not in here: the machine knows it from the tree.
+	Needs    []string `json:"needs,omitempty"`
+	Observes []string `json:"observes,omitempty"`
+
+	// TriggerRule says which ends of the nodes that this one waits for let it go. Empty means NoneFailed over Needs, with
+	// Observes awaited and not judged; a rule that is written judges both.
+	TriggerRule TriggerRule `json:"trigger_rule,omitempty"`
+
+	When *Expr `json:"when,omitempty"`
+	// ForEach makes an instance of the node for each member of a list, set or map.
+	ForEach *Expr `json:"for_each,omitempty"`
+	// MaxConcurrency bounds the attempts that are live at once below this node (group or for_each).
+	MaxConcurrency *Expr `json:"max_concurrency,omitempty"`
+	// Timeout bounds one attempt of an action, without queueing and gates; of a group, the time from its first start.
+	Timeout *Expr    `json:"timeout,omitempty"`
+	Retry   *Retry   `json:"retry,omitempty"`
+	Gates   []string `json:"gates,omitempty"` // names in Program.Gates, in order
+	// Output, if given, is what the node's output must be; the output is converted to it strictly.
+	Output *value.Type      `json:"output,omitempty"`
+	Env    map[string]*Expr `json:"env,omitempty"`
+	Dir    *Expr            `json:"dir,omitempty"`
+
+	Run   *Run       `json:"run,omitempty"`
+	Agent *AgentTask `json:"agent,omitempty"`
+	Value *Expr      `json:"value,omitempty"`
+	Wait  *Wait      `json:"wait,omitempty"`
+
+	// Join says when a parallel or for_each has enough; nil means all.
+	Join *Join `json:"join,omitempty"`
+	// Losers says what becomes of the rest then; empty means "wait" for a join of all and "cancel" for the others.
+	Losers string `json:"losers,omitempty"` // wait | cancel | detach
+	// Repeat makes the node again until a condition holds. It lies inside of for_each and outside of Retry.
+	Repeat *Repeat `json:"repeat,omitempty"`
+	// Require is asked after When, before the node starts.
+	Require []Require `json:"require,omitempty"`
+	// Deadline bounds the node in all, from its release to its end: queueing, attempts, backoffs and gates.
+	Deadline *Deadline `json:"deadline,omitempty"`
+	// Priority orders what waits for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10),
+	// critical (20). Groups hand it down; nil means 0.
+	Priority *Expr `json:"priority,omitempty"`
+	// Fallback are the agents that are asked, in this order, after Agent's retries are used up.
+	Fallback []string `json:"fallback,omitempty"`
+	// Degrade is the output that stands in for that of a node that failed, and so tolerates its failure.
+	Degrade *Expr `json:"degrade,omitempty"`
+	// OnError says what a failure means for others: "block" (default), "stop" or "continue".
+	OnError string `json:"on_error,omitempty"`
+	// OnLost says what becomes of an attempt whose driver died: "retry" (default) or "fail".
+	OnLost string `json:"on_lost,omitempty"`
+	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt.
+	Compensate *Compensate `json:"compensate,omitempty"`
+	// PassEnv names variables of the caller's environment; nil inherits those of the group.
+	PassEnv []string `json:"pass_env,omitzero"`
+
+	Call *Call `json:"call,omitempty"`
+	HTTP *HTTP `json:"http,omitempty"`
+	Fail *Fail `json:"fail,omitempty"`
+	End  *End  `json:"end,omitempty"`
+
+	Children []Node `json:"children,omitempty"`
+	// Cases of a switch, in order. Case, in its children, is the number of the case that they belong to, from 1.
+	Cases []Case `json:"cases,omitempty"`
+	Case  int    `json:"case,omitempty"`
+}
+
+// TriggerRule is a rule over the ends of other nodes. Failed, blocked and cancelled count as failed; a failure that was
+// tolerated does not keep NoneFailed and AllSuccess from holding, is no success for OneSuccess, and is a failure for
+// OneFailed and AllFailed.
+type TriggerRule string
+
+// The trigger rules. OneSuccess and OneFailed hold as soon as one such end is there; the others wait for all.
+const (
+	NoneFailed TriggerRule = "none_failed"
+	AllSuccess TriggerRule = "all_success"
+	AllFailed  TriggerRule = "all_failed"
+	AllDone    TriggerRule = "all_done"
+	OneSuccess TriggerRule = "one_success"
+	OneFailed  TriggerRule = "one_failed"
+	Always     TriggerRule = "always" // AllDone that also runs while the run is being cancelled
+)
+
+// Join is exactly one of a word, a number of successes, or a condition over total, done, succeeded, failed, skipped
+// and result, which is asked at each end.
+type Join struct {
+	Word      string `json:"word,omitempty"` // all | any | first_success
+	Count     *Expr  `json:"count,omitempty"`
+	Condition *Expr  `json:"condition,omitempty"`
+}
+
+// Repeat makes iterations. Until is asked after each, a failed one too; where it never holds within Max iterations, the
+// node fails with the reason "limit". Without Until there are Max iterations, and the first that fails is the last.
+type Repeat struct {
+	Until *Expr `json:"until,omitempty"` // a condition over result, iteration and, in a group, its children
+	Max   Expr  `json:"max"`
+	Delay *Expr `json:"delay,omitempty"` // between iterations
+}
+
+// Deadline is when a node must have ended. Progress are percentages of After at which the node says that it still runs.
+type Deadline struct {
+	After    Expr      `json:"after"`
+	Progress []float64 `json:"progress,omitempty"`
+}
+
+// Compensate is a program that is run once, without retries; its failure is recorded and changes nothing.
+type Compensate struct {
+	Run     Run              `json:"run"`
+	Dir     *Expr            `json:"dir,omitempty"`
+	Env     map[string]*Expr `json:"env,omitempty"`
+	PassEnv []string         `json:"pass_env,omitzero"`
+	Timeout *Expr            `json:"timeout,omitempty"`
+}
+
+// Case is one way that a switch can take. The default has no condition and is the last.
+type Case struct {
+	When *Expr `json:"when,omitempty"`
+}

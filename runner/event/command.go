@@ -1,0 +1,143 @@
+package event
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Command is something that must happen in the world. Exactly one of the pointers is set.
+type Command struct {
+	Start       *Attempt       `json:"start,omitempty"`
+	Cancel      *CancelAttempt `json:"cancel,omitempty"`
+	SetTimer    *SetTimer      `json:"set_timer,omitempty"`
+	CancelTimer *CancelTimer   `json:"cancel_timer,omitempty"`
+	StartChild  *StartChild    `json:"start_child,omitempty"`
+	CancelChild *CancelChild   `json:"cancel_child,omitempty"`
+	End         *End           `json:"end,omitempty"`
+}
+
+// Attempt asks for one try of an action or of a gate. The host answers with an AttemptFinished of the same ticket.
+// All values are computed, but for what reads secrets: an executor needs nothing but this.
+type Attempt struct {
+	Ticket  uint64 `json:"ticket"`  // counts from 1 in the order of starts of a run
+	Node    string `json:"node"`    // the instance's path: build/api[3]
+	Name    string `json:"name"`    // the node's declared name
+	Attempt int    `json:"attempt"` // counts from 1
+	Gate    string `json:"gate,omitempty"`
+	// Compensate tells that this is the node's compensation, which is run once, while the run ends.
+	Compensate bool   `json:"compensate,omitempty"`
+	Key        string `json:"key"` // the idempotency key
+	Run        string `json:"run"`
+	Workflow   string `json:"workflow"`
+
+	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
+	Dir     string        `json:"dir,omitempty"`     // absolute
+	// Env is what the file adds, nearest wins already applied. Base is run_started's allow-list.
+	Env  map[string]string `json:"env,omitempty"`
+	Base map[string]string `json:"-"` // the same for the whole run: not worth a digest each time
+
+	Argv   []string `json:"argv,omitempty"`   // a program, or
+	Script string   `json:"script,omitempty"` // a script for Shell
+	Shell  string   `json:"shell,omitempty"`  // "" = sh -e
+	Parse  string   `json:"parse,omitempty"`  // ir.Parse; "none" needs no whole output
+	// Values are those of the script, the i-th for $FLOWRUN_Vi. Stdin is what the program reads; nil is the null device.
+	Values []string `json:"values,omitempty"`
+	Stdin  *string  `json:"stdin,omitempty"`
+	// PassEnv names variables of the driver's environment that are given though they look secret. An agent has its own.
+	PassEnv []string `json:"pass_env,omitempty"`
+	// OutputFile asks for a file $FLOWRUN_OUTPUT; what is written to it is the answer's Output.
+	OutputFile bool `json:"output_file,omitempty"`
+
+	Agent *AgentRequest `json:"agent,omitempty"`
+	HTTP  *HTTPRequest  `json:"http,omitempty"`
+
+	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
+	// attempt starts. A part that stands here is empty in the other fields.
+	Late []Late `json:"late,omitempty"`
+}
+
+// Late is an expression that the machine cannot compute, and all that it reads but the secrets themselves.
+type Late struct {
+	Place string  `json:"place,omitempty"` // of an attempt, see runner/request
+	What  string  `json:"-"`               // in words
+	Expr  ir.Expr `json:"expr"`
+	// Names holds what the expression reads, by [ir.Ref.String]. Secrets are missing. Locals holds the locals that read some, as they
+	// are written; Inputs, the inputs that a caller computes so.
+	Names  map[string]value.Value `json:"names,omitempty"`
+	Locals map[string]ir.Expr     `json:"locals,omitempty"`
+	Inputs map[string]Late        `json:"inputs,omitempty"`
+}
+
+// HTTPRequest is the part of an attempt that is one HTTP request. For an agent of type http the host makes the body of the
+// agent's request, and Body is empty.
+type HTTPRequest struct {
+	URL      string            `json:"url"` // with its query
+	Method   string            `json:"method"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     string            `json:"body,omitempty"`
+	Expect   []int             `json:"expect,omitempty"` // nil: 200 to 299
+	Follow   int               `json:"follow,omitempty"` // redirects
+	MaxBytes int               `json:"max_bytes,omitempty"`
+}
+
+// StartChild asks for a run of another workflow of the same program, with its own journal. The host answers with a
+// ChildFinished when that run has ended; a run of this id that exists already is the one that is meant.
+type StartChild struct {
+	Run      string                 `json:"run"` // the child's id, which depends on the parent's id, the node and its generation
+	Node     string                 `json:"node"`
+	Workflow string                 `json:"workflow"`
+	Inputs   map[string]value.Value `json:"inputs,omitempty"`
+	Late     map[string]Late        `json:"late,omitempty"` // the sensitive ones
+}
+
+// CancelChild asks for the child's cancel; its ChildFinished still comes. Asked again it changes nothing, but for Now,
+// which asks what a second cancel asks: that the child ends at once.
+type CancelChild struct {
+	Run    string `json:"run"`
+	Node   string `json:"node"`
+	Now    bool   `json:"now,omitempty"`
+	Reason string `json:"-"` // in words
+}
+
+// AgentRequest is the part of an attempt that an agent carries out.
+type AgentRequest struct {
+	Name         string      `json:"name"`
+	Type         string      `json:"type"` // exec | shell | null
+	Task         string      `json:"task,omitempty"`
+	With         value.Value `json:"with,omitempty"`
+	Feedback     string      `json:"feedback,omitempty"`
+	PassEnv      []string    `json:"pass_env,omitempty"`
+	Input        string      `json:"input,omitempty"`
+	OutputFormat string      `json:"output_format,omitempty"`
+}
+
+// CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes.
+type CancelAttempt struct {
+	Ticket uint64 `json:"ticket"`
+	Node   string `json:"node"`
+	Reason string `json:"-"` // in words
+}
+
+// SetTimer asks for a TimerFired at or after Due. Timer counts from 1 over a run, so a number is never used again.
+type SetTimer struct {
+	Timer uint64 `json:"timer"`
+	Node  string `json:"node,omitempty"` // "" for the run itself
+	Due   Time   `json:"due"`
+	Why   string `json:"why"` // backoff | wait | timeout | deadline | progress | repeat | finally
+}
+
+// CancelTimer takes a SetTimer back.
+type CancelTimer struct {
+	Timer uint64 `json:"timer"`
+}
+
+// End tells that the run is over. It is the last command of every run.
+type End struct {
+	Status  Status                 `json:"status"`
+	Outputs map[string]value.Value `json:"outputs,omitempty"`
+	Error   *Error                 `json:"-"`
+	// Limit tells that the run's own timeout or a cancel ended it (exit code 5).
+	Limit bool `json:"limit,omitempty"`
+}

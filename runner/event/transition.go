@@ -1,0 +1,65 @@
+package event
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// Transition is one visible change: of a node, of the run (Node ""), or the verdict of a gate.
+type Transition struct {
+	At      Time   `json:"at"`
+	Node    string `json:"node"`
+	From    Status `json:"from,omitempty"`
+	To      Status `json:"to,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	// Note says what else happened to a node whose status stays as it is: From and To are equal.
+	Note Note `json:"note,omitempty"`
+	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
+	Reason string   `json:"-"`
+	Gate   *Verdict `json:"gate,omitempty"`
+	// Result is the node's result as it is now; set when To is terminal, and when an attempt failed and another follows.
+	// It belongs to the machine and must not be changed.
+	Result *Result `json:"result,omitempty"`
+	// Name is the node's declared name; Kind its kind as ir spells it.
+	Name string `json:"-"`
+	Kind string `json:"-"`
+}
+
+// Note is something that happens to a node without changing its status. The set is closed.
+type Note string
+
+// The notes. A compensation that failed has its own result with it, which is not the node's.
+const (
+	Compensating   Note = "compensating"
+	Compensated    Note = "compensated"
+	NotCompensated Note = "not_compensated"
+	Progress       Note = "progress" // a part of the node's deadline has passed
+	Warned         Note = "warned"   // something that the file asks for could not be computed, and counts as not there
+)
+
+// Verdict is what a gate found.
+type Verdict struct {
+	Gate    string `json:"gate"`
+	Passed  bool   `json:"passed"`
+	Warning bool   `json:"warning,omitempty"` // not passed, but on_fail = "warn"
+	Message string `json:"message,omitempty"`
+}
+
+// Result is what is known of a node after its end.
+type Result struct {
+	ExitCode   int         `json:"exit_code"` // -1 where there is none
+	Stdout     string      `json:"-"`         // these come from events unchanged, so a digest need not repeat them
+	Stderr     string      `json:"-"`
+	StdoutLog  string      `json:"-"`
+	StderrLog  string      `json:"-"`
+	Output     value.Value `json:"-"`
+	Error      *Error      `json:"-"`
+	Attempts   int         `json:"attempts"`
+	Agent      string      `json:"agent,omitempty"`
+	StartedAt  Time        `json:"started_at,omitempty"`
+	FinishedAt Time        `json:"finished_at,omitempty"`
+	// Tolerated tells that the node failed and that this does not count against the run.
+	Tolerated bool `json:"tolerated,omitempty"`
+	// Winner is the name or key of the child that a join picked; Iterations counts those of a repeat. Zero: not applicable.
+	Winner     string `json:"winner,omitempty"`
+	Iterations int    `json:"iterations,omitempty"`
+	// Computed tells that Output was evaluated and not reported, so that a digest covers it.
+	Computed bool `json:"-"`
+}
