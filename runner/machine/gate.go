@@ -90,7 +90,7 @@ func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 // verdict records what a gate found. The gate's own message, where it has one, says it better than we can.
 func (m *Machine) verdict(r ref, gate int, passed bool, message string) {
 	g, d := m.node(r).Gates[gate], m.detail(r)
-	v := &event.Verdict{Gate: g.Name, Passed: passed}
+	v := &event.Verdict{Gate: gateName(g), Passed: passed}
 	if !passed {
 		v.Message = message
 		if g.Message != nil {
@@ -110,6 +110,9 @@ func (m *Machine) verdict(r ref, gate int, passed bool, message string) {
 // rejected tells that an attempt failed of what gates said.
 func (d *detail) rejected(err *event.Error) bool { return d.rare != nil && d.rare.rejected == err }
 
+// gateName is a gate's name as it is written. The name of one inside a step leads with the workflow and the step.
+func gateName(g *ir.Gate) string { return g.Name[strings.LastIndexByte(g.Name, '/')+1:] }
+
 // reject notes that a gate said no. The first that says it for good outweighs those that ask for better work, and is what
 // the attempt fails of; all that say no are heard in the feedback.
 func (m *Machine) reject(r ref, g *ir.Gate, message string) {
@@ -117,10 +120,10 @@ func (m *Machine) reject(r ref, g *ir.Gate, message string) {
 	if x.said != "" {
 		x.said += "\n"
 	}
-	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", g.Name[strings.LastIndexByte(g.Name, '/')+1:], message), MaxStream)
+	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), message), MaxStream)
 	if final := g.OnFail != "retry"; x.rejected == nil || final && !x.refused {
 		x.refused = final
-		x.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: g.Name, ExitCode: -1,
-			Message: fmt.Sprintf("gate %q did not pass: %s", g.Name, message)}
+		x.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: gateName(g), ExitCode: -1,
+			Message: fmt.Sprintf("gate %q did not pass: %s", gateName(g), message)}
 	}
 }

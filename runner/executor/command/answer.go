@@ -12,6 +12,10 @@ import (
 // exitTransient is the exit code of a failure that passes: EX_TEMPFAIL of sysexits.h.
 const exitTransient = 75
 
+// exitNotFound is what a shell ends with where it finds no program for a command, as POSIX has it; env, xargs and timeout
+// end so, too.
+const exitNotFound = 127
+
 // judge turns the end of a run step or a gate into an answer.
 func judge(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture) {
 	ans.Stdout = out.text()
@@ -37,6 +41,9 @@ func (e ended) err(timeout time.Duration) *event.Error {
 		return e.with(&event.Error{Kind: event.Transient, Reason: "signal", Message: "ended by " + signalName(e.status.Signal())})
 	case e.status.ExitStatus() == 0:
 		return nil
+	}
+	if e.status.ExitStatus() == exitNotFound {
+		return e.with(&event.Error{Kind: event.Blocking, Reason: "not_found", Message: "exit code 127: a command was not found"})
 	}
 	kind := event.Recoverable
 	if e.status.ExitStatus() == exitTransient {

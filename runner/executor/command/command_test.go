@@ -80,6 +80,7 @@ func TestEnds(t *testing.T) {
 		{"ok", run("true"), "ok exit=0"},
 		{"exit", run("false"), "error exit=1 recoverable/exit: exit code 1"},
 		{"exit 75", script("exit 75"), "error exit=75 transient/exit: exit code 75"},
+		{"command not found", script("no-such-command"), "error exit=127 blocking/not_found: exit code 127: a command was not found"},
 		{"signal", script("kill -9 $$"), "error transient/signal/SIGKILL: ended by SIGKILL"},
 		{"sh stops at an error", script("false; true"), "error exit=1 recoverable/exit: exit code 1"},
 		{"bash has pipefail", func() event.Attempt { a := script("false | true"); a.Shell = "bash"; return a }(), "error exit=1 recoverable/exit: exit code 1"},
