@@ -54,6 +54,8 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 		a.Expr, list = expr.Condition(a.Src.Expr(), a.Src.File.Src, env)
 	case schema.Command:
 		list = c.command(a, env)
+	case schema.Ref:
+		list = a.choice(env)
 	case schema.Join:
 		list = c.join(a, env)
 	case schema.Env:
@@ -65,6 +67,17 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	}
 	for i := range a.Values {
 		laidOut(&a.Values[i])
+	}
+	return list
+}
+
+// choice checks what decides between two references.
+func (a *Attr) choice(env *expr.Env) (list diag.List) {
+	if a.Choice == nil {
+		return nil
+	}
+	if a.Expr, list = expr.Value(a.Choice, a.Src.File.Src, env); a.Expr != nil {
+		list = append(list, expr.Conform(a.Expr, value.BoolType, "the condition of "+a.Src.Name, expr.Range(a.Choice.Range()))...)
 	}
 	return list
 }

@@ -13,6 +13,8 @@
 package check
 
 import (
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -48,15 +50,16 @@ type Block struct {
 type Attr struct {
 	Schema  *schema.Attr
 	Src     *syntax.Attr
-	Expr    *ir.Expr            // Value, Duration, Condition, Command; nil if it has errors
-	Values  []ir.Expr           // Command: what stands in ${} in a script
-	Text    string              // Word, Text
-	Strings []string            // Strings
-	Names   []expr.Name         // Ref, Refs
-	Type    *value.Type         // Type; nil if it has errors
-	Env     map[string]*ir.Expr // Env
-	Script  bool                // Command: a script, not a list
-	Flag    bool                // Flag
+	Expr    *ir.Expr             // Value, Duration, Condition, Command; nil if it has errors
+	Values  []ir.Expr            // Command: what stands in ${} in a script
+	Text    string               // Word, Text
+	Strings []string             // Strings
+	Names   []expr.Name          // Ref, Refs
+	Type    *value.Type          // Type; nil if it has errors
+	Env     map[string]*ir.Expr  // Env
+	Script  bool                 // Command: a script, not a list
+	Choice  hclsyntax.Expression // Ref: what decides between two Names; its IR is Expr
+	Flag    bool                 // Flag
 
 	done bool // the expression has been checked
 	shell,

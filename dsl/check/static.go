@@ -78,6 +78,11 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 			a.Type = &t
 		}
 	case schema.Ref:
+		if a.Schema.Name == "agent" {
+			if a.Choice, a.Names, list = expr.Choice(x(), a.Schema.RefKind); a.Choice != nil {
+				return list
+			}
+		}
 		n, ok, found := expr.Static(x(), a.Schema.RefKind)
 		if ok {
 			a.Names = []expr.Name{n}

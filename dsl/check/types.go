@@ -223,9 +223,11 @@ func (c *checker) made(w *Workflow, n *Node) value.Type {
 		}
 	case n.attr("agent") != nil:
 		t := c.agents[n.attr("agent").ref().Name].makes()
-		if a := n.attr("fallback"); a != nil {
-			for _, r := range a.Names {
-				t = expr.Unify(t, c.agents[r.Name].makes())
+		for _, attr := range []string{"agent", "fallback"} {
+			if a := n.attr(attr); a != nil {
+				for _, r := range a.Names {
+					t = expr.Unify(t, c.agents[r.Name].makes())
+				}
 			}
 		}
 		return t

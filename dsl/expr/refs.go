@@ -72,8 +72,8 @@ func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag
 	if _, is := x.(*hclsyntax.ConditionalExpr); is {
 		return Name{}, false, diag.List{{
 			Code:    codeStatic,
-			Summary: "A choice between " + root + "s is not carried out by this release yet",
-			Detail:  "Write a step for each " + root + ", with  when  to choose the one that runs.",
+			Summary: "A choice between " + root + "s cannot be made here",
+			Detail:  "Only  agent = CONDITION ? agent.A : agent.B  chooses. Write a step for each " + root + ", with  when  to choose the one that runs.",
 			Subject: rng,
 		}}
 	}
@@ -88,6 +88,22 @@ func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag
 		d.Edit = &diag.Edit{Range: rng, Text: meant}
 	}
 	return Name{}, false, diag.List{d}
+}
+
+// Choice reads a choice between two references: condition ? root.A : root.B. It is nil where x is something else.
+func Choice(x hclsyntax.Expression, root string) (condition hclsyntax.Expression, names []Name, diags diag.List) {
+	c, is := x.(*hclsyntax.ConditionalExpr)
+	if !is {
+		return nil, nil, nil
+	}
+	for _, side := range []hclsyntax.Expression{c.TrueResult, c.FalseResult} {
+		n, ok, found := Static(side, root)
+		diags = append(diags, found...)
+		if ok {
+			names = append(names, n)
+		}
+	}
+	return c.Condition, names, diags
 }
 
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)

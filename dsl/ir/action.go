@@ -58,8 +58,11 @@ type Run struct {
 // AgentTask hands a task to an agent.
 type AgentTask struct {
 	Agent string `json:"agent"`
-	Task  *Expr  `json:"task,omitempty"`
-	With  *Expr  `json:"with,omitempty"`
+	// If, where it is given, decides between Agent and Else when the step has its turn.
+	If   *Expr  `json:"if,omitempty"`
+	Else string `json:"else,omitempty"`
+	Task *Expr  `json:"task,omitempty"`
+	With *Expr  `json:"with,omitempty"`
 }
 
 // Wait is a durable pause; one of the two.

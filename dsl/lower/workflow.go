@@ -98,7 +98,11 @@ func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
 		out.Run.Stdin, out.Run.OutputFile = n.Expr("stdin"), n.WritesOutput()
 	case n.Attrs["agent"] != nil:
 		out.Fallback = names(n.Attrs["fallback"])
-		out.Agent = &ir.AgentTask{Agent: n.Attrs["agent"].Names[0].Name, Task: n.Expr("task"), With: n.Expr("with")}
+		a := n.Attrs["agent"]
+		out.Agent = &ir.AgentTask{Agent: a.Names[0].Name, If: a.Expr, Task: n.Expr("task"), With: n.Expr("with")}
+		if a.Expr != nil {
+			out.Agent.Else = a.Names[1].Name
+		}
 	case n.Attrs["value"] != nil:
 		out.Value = n.Expr("value")
 		return
@@ -159,7 +163,9 @@ func (l *workflow) retry(n *check.Node, groups *ir.Retry) *ir.Retry {
 		return own
 	}
 	if a := n.Attrs["agent"]; a != nil {
-		groups = without(groups, l.agents[a.Names[0].Name])
+		for _, name := range a.Names {
+			groups = without(groups, l.agents[name.Name])
+		}
 	}
 	if own == nil {
 		return groups

@@ -49,6 +49,9 @@ func (m *Machine) giveUp(r ref) {
 // queue sends a step's action to its turn for slots.
 func (m *Machine) queue(r ref) {
 	d := m.detail(r)
+	if !m.appoint(r) {
+		return
+	}
 	if g := m.agent(r); g != nil {
 		d.agent = g.Name
 		if !m.employ(r, g) {

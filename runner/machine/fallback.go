@@ -10,10 +10,30 @@ import (
 // agent is who has a step now; nil where it is no agent's.
 func (m *Machine) agent(r ref) *ir.Agent {
 	n := m.node(r)
-	if d := m.state(r).detail; d != nil && d.rare != nil && d.rare.fallback > 0 {
-		return n.Others[d.rare.fallback-1]
+	if d := m.state(r).detail; d != nil && d.rare != nil {
+		switch {
+		case d.rare.fallback > 0:
+			return n.Others[d.rare.fallback-1]
+		case d.rare.otherwise:
+			return n.Else
+		}
 	}
 	return n.Agent
+}
+
+// appoint picks the agent where the file gives a choice of two, or fails the node.
+func (m *Machine) appoint(r ref) bool {
+	n := m.node(r)
+	if n.Else == nil {
+		return true
+	}
+	holds, err := m.holds(n.Node.Agent.If, m.scope(r))
+	if err != nil {
+		m.fail(r, evaluation("agent", err))
+		return false
+	}
+	m.rare(r).otherwise = !holds
+	return true
 }
 
 // fallBack gives a step to the next agent of its list, with attempts of its own. It is other work: the one before may

@@ -80,6 +80,7 @@ type body struct {
 type rare struct {
 	generation int          // how often its work became other work: see key
 	fallback   int          // the agent that has it now: 0 is its own, n the nth of those that it falls back to
+	otherwise  bool         // of a choice of two agents the second has it
 	before     int          // attempts that were made before that agent had it
 	rejected   *event.Error // what this attempt fails of if gates said no to it
 	said       string       // by those gates, a line each

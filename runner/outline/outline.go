@@ -132,6 +132,11 @@ func (o *outliner) attempts(n *plan.Node) *int {
 		return &one
 	}
 	sum := o.tries(n, n.Agent)
+	if n.Else != nil { // one of the two has it
+		if other := o.tries(n, n.Else); sum == nil || other == nil || *other > *sum {
+			sum = other
+		}
+	}
 	for _, name := range n.Fallback {
 		more := o.tries(n, o.agent(name))
 		if sum == nil || more == nil {

@@ -45,7 +45,11 @@ func (o *outliner) step(i int) Step {
 		s.After = append(s.After, o.g.Nodes[a.Node].Name)
 	}
 	if n.Node.Agent != nil {
-		s.Agents = append([]string{n.Agent.Name}, n.Fallback...)
+		s.Agents = append(s.Agents, n.Agent.Name)
+		if n.Else != nil {
+			s.Agents = append(s.Agents, n.Else.Name)
+		}
+		s.Agents = append(s.Agents, n.Fallback...)
 	}
 	one, rounds := 1, 1
 	instances, most := &one, &rounds
@@ -125,6 +129,9 @@ func does(n *plan.Node) string {
 	case n.Run != nil:
 		return "run"
 	case n.Node.Agent != nil:
+		if n.Else != nil {
+			return "agent " + n.Agent.Name + " or " + n.Else.Name
+		}
 		return "agent " + n.Agent.Name
 	case n.Value != nil:
 		return "value"

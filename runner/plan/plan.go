@@ -57,6 +57,7 @@ type Node struct {
 	// Awaited are the nodes of the same region that wait for this one.
 	Awaited []Await
 	Agent   *ir.Agent
+	Else    *ir.Agent // who has the task where the file chooses, and not Agent
 	Gates   []*ir.Gate
 	// WhenPerInstance tells that the condition reads each, so that it is asked for every instance.
 	WhenPerInstance bool
@@ -183,6 +184,11 @@ func (g *Graph) resolve() error {
 		if n.Node.Agent != nil {
 			if n.Agent = agents[n.Node.Agent.Agent]; n.Agent == nil {
 				return fmt.Errorf("plan: node %q has no agent %q", n.Name, n.Node.Agent.Agent)
+			}
+			if n.Node.Agent.If != nil {
+				if n.Else = agents[n.Node.Agent.Else]; n.Else == nil {
+					return fmt.Errorf("plan: node %q has no agent %q", n.Name, n.Node.Agent.Else)
+				}
 			}
 		}
 		for _, name := range n.Node.Fallback {

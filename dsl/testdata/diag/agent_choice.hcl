@@ -1,9 +1,10 @@
 agent "a" { type = "null" }
-agent "b" { type = "null" }
 
 workflow "w" {
-  input "x" { default = true }
   step "s" {
-    agent = input.x ? agent.a : agent.b
+    agent = "yes" ? agent.a : agent.second
+  }
+  step "t" {
+    agent = true ? agent.a : "second"
   }
 }
