@@ -39,6 +39,8 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 	case near != "" && (meant == "" || near[0] == src.Name[0]):
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
+	case strings.HasPrefix(meant, b.Schema.Kind+" { "):
+		d.Detail = "In flowrun this is written  " + strings.TrimSuffix(strings.TrimPrefix(meant, b.Schema.Kind+" { "), " }")
 	case meant != "" && fits(b.Schema, meant):
 		d.Detail = "In flowrun this is written  " + meant
 		if a := b.Schema.Attr(strings.Fields(meant)[0]); a != nil && a.Later {

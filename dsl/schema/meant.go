@@ -17,6 +17,13 @@ var Meant = map[string]string{
 	"name": "a label: step \"NAME\" { … }", "id": "a label: step \"NAME\" { … }", "required": "default = VALUE where it may be left out; what has no default must be given", "optional": "default = VALUE", "help": "description = \"…\"", "desc": "description = \"…\"", "sleep": "wait { duration = \"5s\" }",
 	"delay": "base_delay = \"1s\"", "backoff": "multiplier = 2", "error_message": "message = \"…\"", "expect": "check = \"CONDITION\"", "assert": "check = \"CONDITION\"", "command_line": "run = [\"PROGRAM\"]",
 
+	"while": "repeat { until = \"CONDITION\" … }", "until": "repeat { until = \"CONDITION\" … }", "loop_until": "repeat { until = \"CONDITION\" … }", "times": "repeat { max = N }",
+	"on_failure": "on_error = \"continue\"", "on-failure": "on_error = \"continue\"", "on_fail": "on_error = \"continue\"", "fail_fast": "on_error = \"stop\"", "fail-fast": "on_error = \"stop\"",
+	"catch": "a step of its own that asks: when = \"step.NAME.status == 'failed'\"", "rescue": "a step of its own that asks: when = \"step.NAME.status == 'failed'\"", "on_success": "a step of its own that reads this one, or names it in depends_on",
+	"cleanup": "finally { … }", "ensure": "finally { … }", "teardown": "finally { … }", "post": "finally { … }", "always": "finally { … }", "defer": "finally { … }", "on_exit": "finally { … }",
+	"rollback": "compensate { run = … }", "undo": "compensate { run = … }", "working_dir": "dir = \"FOLDER\"", "initial_interval": "base_delay = \"1s\"", "interval": "base_delay = \"1s\"",
+	"terraform": "flowrun { … }", "resource": "step \"NAME\" { … }",
+
 	"job": "step \"NAME\" { … }", "jobs": "a block for each: step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "a block for each: step \"NAME\" { … }", "steps": "a block for each: step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",
 	"pipeline": "workflow \"NAME\" { … }", "workflows": "workflow \"NAME\" { … }", "flow": "workflow \"NAME\" { … }", "dag": "workflow \"NAME\" { … }", "local": "locals { NAME = VALUE }", "vars": "variable \"NAME\" { … }", "var": "variable \"NAME\" { … }",
 	"group": "parallel \"NAME\" { … }", "outputs": "output \"NAME\" { value = … }", "agents": "agent \"NAME\" { … }", "check": "gate \"NAME\" { check = \"CONDITION\" }", "quality_gate": "gate \"NAME\" { check = \"CONDITION\" }", "params_block": "input \"NAME\" { … }", "parameter": "input \"NAME\" { … }",
