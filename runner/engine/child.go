@@ -41,8 +41,9 @@ func TooDeep(parent event.RunStarted, c event.StartChild) *event.ChildFinished {
 	if parent.Depth < MaxDepth {
 		return nil
 	}
-	return &event.ChildFinished{Run: c.Run, Node: c.Node, Status: event.FailedS, Error: &event.Error{Kind: event.Fatal, Reason: "limit", ExitCode: -1,
-		Message: fmt.Sprintf("calls nest at most %d deep, and this is one more", MaxDepth)}}
+	message := fmt.Sprintf("calls nest at most %d deep, and this is one more", MaxDepth)
+	return &event.ChildFinished{Run: c.Run, Node: c.Node, Status: event.FailedS,
+		Error: &event.Error{Kind: event.Fatal, Reason: "limit", Message: message, ExitCode: -1}}
 }
 
 // Unmade answers for a child that is not wanted any more and has not been made.

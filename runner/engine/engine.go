@@ -95,7 +95,8 @@ type Diverged struct {
 }
 
 func (d *Diverged) Error() string {
-	return fmt.Sprintf("run %s diverged at event %d: its journal says %016x, this release gives %016x; resume it with the release that started it", d.Run, d.Event, d.Want, d.Have)
+	return fmt.Sprintf("run %s diverged at event %d: its journal says %016x, this release gives %016x; "+
+		"resume it with the release that started it", d.Run, d.Event, d.Want, d.Have)
 }
 
 // Unwrap gives ErrDiverged.

@@ -104,7 +104,7 @@ type CancelChild struct {
 // AgentRequest is the part of an attempt that an agent carries out.
 type AgentRequest struct {
 	Name         string      `json:"name"`
-	Type         string      `json:"type"` // exec | shell | null
+	Type         string      `json:"type"` // as ir.AgentType spells it
 	Task         string      `json:"task,omitempty"`
 	With         value.Value `json:"with,omitempty"`
 	Feedback     string      `json:"feedback,omitempty"`

@@ -164,8 +164,10 @@ const (
 
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.
 type Error struct {
-	Kind       string  `json:"kind"`
-	Reason     string  `json:"reason,omitempty"` // a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type, output_too_large, bad_json, bad_output, agent, poison, child, limit, require, deadline, join, fail, http
+	Kind string `json:"kind"`
+	// Reason is one of a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type,
+	// output_too_large, bad_json, bad_output, agent, poison, child, limit, require, deadline, join, fail, http.
+	Reason     string  `json:"reason,omitempty"`
 	Message    string  `json:"message"`
 	Status     int     `json:"status,omitempty"` // of HTTP
 	ExitCode   int     `json:"exit_code"`

@@ -34,7 +34,8 @@ func (m *Machine) call(r ref) {
 		m.fail(r, evaluation(what, err))
 		return
 	}
-	a := &attempt{ref: r, gate: work, since: m.now, child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs}}
+	a := &attempt{ref: r, gate: work, since: m.now,
+		child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs}}
 	m.remember(r)
 	m.move(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
 	d.live = a

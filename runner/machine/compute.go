@@ -124,7 +124,8 @@ func (m *Machine) conform(r ref) *event.Error {
 	}
 	v, err := value.Convert(d.output, *t)
 	if err != nil {
-		return &event.Error{Kind: event.Fatal, Reason: "output_type", ExitCode: -1, Message: "the output is not of its declared type: " + err.Error()}
+		return &event.Error{Kind: event.Fatal, Reason: "output_type", ExitCode: -1,
+			Message: "the output is not of its declared type: " + err.Error()}
 	}
 	d.output = v
 	return nil

@@ -106,7 +106,8 @@ func (m *Machine) conclude() {
 	m.outputs(e)
 	v.status, v.err = e.Status, e.Error
 	m.phase = over
-	m.show(event.Transition{From: event.Running, To: e.Status, Reason: m.run.Skip, Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now}})
+	m.show(event.Transition{From: event.Running, To: e.Status, Reason: m.run.Skip,
+		Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now}})
 	m.command(event.Command{End: e})
 }
 

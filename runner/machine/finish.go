@@ -39,7 +39,8 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	if d.started != 0 {
 		d.finished = m.now
 	}
-	m.show(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.result(r), Name: n.Name, Kind: string(n.Kind)})
+	m.show(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.result(r),
+		Name: n.Name, Kind: string(n.Kind)})
 	if !s.open && len(n.Below) > 0 && m.inner(r) {
 		m.agenda.push(task{do: doCascade, ref: r, status: status, reason: fmt.Sprintf("%q %s", n.Name, verb(status))})
 	}

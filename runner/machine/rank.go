@@ -43,7 +43,8 @@ func (m *Machine) rank(r ref) (int16, error) {
 	}
 	f, ok := v.(float64)
 	if !ok || f < LeastPriority || f > MostPriority || f != float64(int16(f)) {
-		return 0, fmt.Errorf("low, normal, high, critical or a whole number from %d to %d is needed, but this is %.60s", LeastPriority, MostPriority, value.Text(v))
+		return 0, fmt.Errorf("low, normal, high, critical or a whole number from %d to %d is needed, but this is %.60s",
+			LeastPriority, MostPriority, value.Text(v))
 	}
 	return int16(f), nil
 }

@@ -61,7 +61,9 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 }
 
 // fill computes what attempts of all sorts have, and the program of those that run one.
-func (m *Machine) fill(a *event.Attempt, sc *scope, env []map[string]*ir.Expr, dirs []*ir.Expr, run *ir.Run, timeout *ir.Expr) *event.Error {
+func (m *Machine) fill(
+	a *event.Attempt, sc *scope, env []map[string]*ir.Expr, dirs []*ir.Expr, run *ir.Run, timeout *ir.Expr,
+) *event.Error {
 	var err error
 	if err = m.env(a, env, sc); err != nil {
 		return evaluation("env", err)

@@ -133,7 +133,8 @@ func (m *Machine) rules(r ref) (merged ir.Retry) {
 // backoff computes the delays that the rules ask for, with the built-in ones where they say nothing. A base delay beyond
 // the default maximum raises that.
 func (m *Machine) backoff(rules ir.Retry, sc *scope) (b policy.Backoff, err error) {
-	b = policy.Backoff{Base: policy.DefaultBaseDelay, Max: policy.DefaultMaxDelay, Multiplier: policy.DefaultMultiplier, Jitter: policy.DefaultJitter}
+	b = policy.Backoff{Base: policy.DefaultBaseDelay, Max: policy.DefaultMaxDelay, Multiplier: policy.DefaultMultiplier,
+		Jitter: policy.DefaultJitter}
 	if rules.Jitter != "" {
 		b.Jitter = policy.Jitter(rules.Jitter)
 	}

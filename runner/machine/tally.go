@@ -34,7 +34,8 @@ func (t *tally) bad() int32 { return t.failed - t.tolerated + t.blocked + t.canc
 
 // words say what went wrong.
 func (t *tally) words() string {
-	return list("nothing", count{t.failed - t.tolerated, "failed"}, count{t.blocked, "blocked"}, count{t.cancelled, "cancelled"}) + "; first " + t.firstBad
+	return list("nothing", count{t.failed - t.tolerated, "failed"}, count{t.blocked, "blocked"}, count{t.cancelled, "cancelled"}) +
+		"; first " + t.firstBad
 }
 
 // all says how everything ended.

@@ -63,7 +63,8 @@ const MaxCount = 1_000_000_000
 
 // Of makes the outline of a graph. Values may be nil: then only constants are known.
 func Of(g *plan.Graph, values Values) *Outline {
-	o := &outliner{g: g, values: values, start: make([]int, len(g.Nodes)), end: make([]int, len(g.Nodes)), from: make([]int, len(g.Nodes)), last: make([]int, len(g.Nodes))}
+	o := &outliner{g: g, values: values, start: make([]int, len(g.Nodes)), end: make([]int, len(g.Nodes)),
+		from: make([]int, len(g.Nodes)), last: make([]int, len(g.Nodes))}
 	out := &Outline{Workflow: g.Workflow.Name, Description: g.Workflow.Description, Steps: []Step{}, Waves: [][]string{}}
 	for n := range g.Nodes {
 		if o.finally(n) {

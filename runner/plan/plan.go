@@ -115,7 +115,8 @@ func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
 		n := &nodes[i]
 		id := len(g.Nodes)
 		numbers[i], g.numbers[n.Name] = id, id
-		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.place(region, id), Body: None, Loop: None, Previous: previous, Ranked: None})
+		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.place(region, id), Body: None,
+			Loop: None, Previous: previous, Ranked: None})
 		g.Nodes[id].Always = n.TriggerRule == ir.Always || parent != None && g.Nodes[parent].Always
 		inner := region
 		if n.ForEach != nil {

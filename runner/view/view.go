@@ -82,7 +82,8 @@ type Compensation struct {
 // New makes the view of a run that has not begun. With a workflow, its nodes are there from the start as pending;
 // nil is fine, nodes then appear with their first transition.
 func New(w *ir.Workflow) *Run {
-	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}, declared: map[string]*ir.Node{}, final: map[string]bool{}}
+	r := &Run{Status: event.Pending, Leaves: map[event.Status]int{}, byPath: map[string]*Node{}, declared: map[string]*ir.Node{},
+		final: map[string]bool{}}
 	if w != nil {
 		r.Workflow = w.Name
 		r.outline(w.Nodes, "")

@@ -61,12 +61,14 @@ func childSucceeds(t *testing.T, s Store) {
 	}
 	list := events(t, h, child)
 	first := list[0].RunStarted
-	if d := fmt.Sprint(first.Run, first.Workflow, first.Inputs, first.Vars, first.Dir, first.Env, first.Parallel, first.Parent, first.ParentNode, first.Depth); d !=
+	if d := fmt.Sprint(first.Run, first.Workflow, first.Inputs, first.Vars, first.Dir, first.Env, first.Parallel, first.Parent,
+		first.ParentNode, first.Depth); d !=
 		fmt.Sprint(child, "child", map[string]value.Value{"from": "kid"}, begin.First.Vars, "/dir", begin.First.Env, 3, run, "kid", 1) {
 		t.Errorf("the child began with %s", d)
 	}
 	header, definition, err := h.Journal(context.Background(), child, func(journal.Batch) error { return nil })
-	if err != nil || header.Definition != begin.Header.Definition || header.Workflow != "child" || string(definition) != string(begin.Definition) {
+	if err != nil || header.Definition != begin.Header.Definition || header.Workflow != "child" ||
+		string(definition) != string(begin.Definition) {
 		t.Errorf("the child's header is %+v, %v", header, err)
 	}
 	if n := len(w.took("x")); n != 1 {

@@ -45,7 +45,8 @@ type task struct {
 }
 
 func newMachine(run string, p Program) *machine {
-	m := &machine{run: run, program: p, tasks: make([]task, len(p.Tasks)), byName: map[string]int{}, live: map[uint64]int{}, child: map[string]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
+	m := &machine{run: run, program: p, tasks: make([]task, len(p.Tasks)), byName: map[string]int{}, live: map[uint64]int{},
+		child: map[string]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
 	for i, t := range p.Tasks {
 		m.byName[t.Name] = i
 		m.tasks[i].status = event.Pending
@@ -168,7 +169,8 @@ func (m *machine) start(i int) {
 	m.live[m.ticket] = i
 	m.flight = append(m.flight, m.ticket)
 	t := m.program.Tasks[i]
-	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: m.run + "/" + t.Name, Run: m.run, Workflow: "test"}
+	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: m.run + "/" + t.Name,
+		Run: m.run, Workflow: "test"}
 	if t.Null {
 		a.Agent = &event.AgentRequest{Name: "null", Type: "null", With: t.With}
 	} else {
@@ -196,11 +198,13 @@ func (m *machine) call(i int) {
 
 func (m *machine) askChild(run string) {
 	t := m.program.Tasks[m.child[run]]
-	m.ask(event.Command{StartChild: &event.StartChild{Run: run, Node: t.Name, Workflow: t.Call, Inputs: map[string]value.Value{"from": t.Name}}})
+	m.ask(event.Command{StartChild: &event.StartChild{Run: run, Node: t.Name, Workflow: t.Call,
+		Inputs: map[string]value.Value{"from": t.Name}}})
 }
 
 func (m *machine) cancelChild(run, reason string) {
-	m.ask(event.Command{CancelChild: &event.CancelChild{Run: run, Node: m.program.Tasks[m.child[run]].Name, Now: m.cancels > 1, Reason: reason}})
+	m.ask(event.Command{CancelChild: &event.CancelChild{Run: run, Node: m.program.Tasks[m.child[run]].Name, Now: m.cancels > 1,
+		Reason: reason}})
 }
 
 // childID is the id of the child that a task of a run calls.

@@ -102,7 +102,8 @@ func cancelInBatch(t *testing.T, s Store) {
 		}
 		return w.Execute(ctx, a)
 	}))
-	run := start(t, h, Program{Tasks: []Task{{Name: "first", Null: true}, {Name: "a", Null: true, After: []string{"first"}}, {Name: "b", After: []string{"a"}}}})
+	run := start(t, h, Program{Tasks: []Task{{Name: "first", Null: true}, {Name: "a", Null: true, After: []string{"first"}},
+		{Name: "b", After: []string{"a"}}}})
 	cancelled(t, s, h, run)
 	if n := len(w.took("b")); n != 0 {
 		t.Errorf("the run was cancelled, and then its last task started %d times", n)

@@ -92,7 +92,8 @@ func (e *Engine) checkTail(tx *transaction, c *claimed) error {
 	case err != nil:
 		return err
 	case first+count-1 != c.seq || string(link) != string(c.link[:]):
-		return refused{fmt.Errorf("%w: run %s: its journal ends at event %d, its row says %d with link %s", journal.ErrBroken, c.id, first+count-1, c.seq, c.link)}
+		return refused{fmt.Errorf("%w: run %s: its journal ends at event %d, its row says %d with link %s",
+			journal.ErrBroken, c.id, first+count-1, c.seq, c.link)}
 	}
 	if err := checkMark(e.markPath(c.id), c.id, c.seq, c.link); err != nil {
 		return refused{err}

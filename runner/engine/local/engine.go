@@ -174,7 +174,8 @@ func (e *Engine) cancel(run, reason string, more func(before int) int) error {
 			return err
 		}
 		for range more(before) {
-			if _, err = tx.exec("INSERT INTO inbox (run, kind, reason, created) VALUES (?, 'cancel', ?, ?)", key, reason, int64(e.now())); err != nil {
+			_, err = tx.exec("INSERT INTO inbox (run, kind, reason, created) VALUES (?, 'cancel', ?, ?)", key, reason, int64(e.now()))
+			if err != nil {
 				return err
 			}
 			if _, err = tx.exec("UPDATE runs SET cancels = cancels + 1 WHERE key = ?", key); err != nil {

@@ -20,7 +20,8 @@ const (
 )
 
 // ownNames are what a folder may hold before it holds a store: the beginnings of one whose making was cut off.
-var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", "logs"}
+var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal",
+	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", "logs"}
 
 // prepareFolder makes the folder and what lies in it before the database, for nobody but its owner whatever the umask.
 // A folder that was there keeps its mode; one that holds other things, and no store, is refused.

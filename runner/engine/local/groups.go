@@ -220,7 +220,8 @@ func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err 
 	if p == nil {
 		var group, parent string
 		var ended event.Time
-		err := e.read.QueryRowContext(ctx, "SELECT coalesce(grp, ''), coalesce(parent, ''), ended FROM runs WHERE id = ?", run).Scan(&group, &parent, &ended)
+		row := e.read.QueryRowContext(ctx, "SELECT coalesce(grp, ''), coalesce(parent, ''), ended FROM runs WHERE id = ?", run)
+		err := row.Scan(&group, &parent, &ended)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}

@@ -34,7 +34,8 @@ const (
 // one connection of a pool only. With frozen set the database is taken as a file that nobody changes.
 func dataSource(dir string, write, frozen bool) string {
 	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
-	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)", path, busyTimeout.Milliseconds())
+	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)",
+		path, busyTimeout.Milliseconds())
 	if write {
 		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(%d)", checkpointPages)
 	}

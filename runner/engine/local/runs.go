@@ -144,7 +144,8 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) ([]Info, 
 
 func scanInfo(rows *sql.Rows) (i Info, owner int64, clean bool, err error) {
 	var summary []byte
-	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver, &summary, &i.Parent, &i.ParentNode)
+	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver,
+		&summary, &i.Parent, &i.ParentNode)
 	if err == nil && len(summary) > 0 {
 		err = json.Unmarshal(summary, &i.Summary)
 	}

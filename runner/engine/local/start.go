@@ -80,7 +80,8 @@ func insertRun(tx *transaction, s engine.Start, g Group, b journal.Batch, status
 	}
 	sum := sha256.Sum256(s.Definition)
 	body, packed := pack(s.Definition)
-	_, err := tx.exec("INSERT INTO definitions (hash, sum, packed, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", h.Definition, sum[:], packed, body)
+	_, err := tx.exec("INSERT INTO definitions (hash, sum, packed, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		h.Definition, sum[:], packed, body)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,8 @@ func insertRun(tx *transaction, s engine.Start, g Group, b journal.Batch, status
 	if len(s.Source) > 0 {
 		sum := sha256.Sum256(s.Source)
 		body, packed := pack(s.Source)
-		if _, err := tx.exec("INSERT INTO sources (hash, packed, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sum[:], packed, body); err != nil {
+		_, err := tx.exec("INSERT INTO sources (hash, packed, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sum[:], packed, body)
+		if err != nil {
 			return err
 		}
 		source = sum[:]
@@ -103,7 +105,8 @@ func insertRun(tx *transaction, s engine.Start, g Group, b journal.Batch, status
 	var key int64
 	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp)
 		VALUES (?, ?, ?, coalesce(?, (SELECT source FROM runs WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-		[]any{h.Run, h.Encode(), h.Definition, source, parent, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:], parent, node, group}, &key)
+		[]any{h.Run, h.Encode(), h.Definition, source, parent, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:],
+			parent, node, group}, &key)
 	if err != nil {
 		return err
 	}

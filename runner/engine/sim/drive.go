@@ -95,7 +95,8 @@ func (p *life) take(e *Engine, run string, w engine.Watcher) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{e: e, s: s, life: p, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{}, gone: map[uint64]bool{}}
+	d := &driver{e: e, s: s, life: p, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{},
+		gone: map[uint64]bool{}}
 	if e.opts.Slice > 0 {
 		d.fold.SetSlice(e.opts.Slice)
 	}
@@ -360,6 +361,6 @@ func (d *driver) cancelChild(c event.CancelChild) error {
 }
 
 func failure(a event.Attempt, kind, reason, message string) event.AttemptFinished {
-	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.Failed,
-		Error: &event.Error{Kind: kind, Reason: reason, Message: message, ExitCode: -1}}
+	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate,
+		Outcome: event.Failed, Error: &event.Error{Kind: kind, Reason: reason, Message: message, ExitCode: -1}}
 }

@@ -50,7 +50,8 @@ func newEnviron(list []string) environ {
 
 // leftover tells whether a name is one that an attempt of another flowrun was given, for itself.
 func leftover(name string) bool {
-	return name == "FLOWRUN_OUTPUT" || name == "FLOWRUN_TASK" || strings.HasPrefix(name, "FLOWRUN_V") && strings.Trim(name[len("FLOWRUN_V"):], "0123456789") == ""
+	number, isValue := strings.CutPrefix(name, "FLOWRUN_V")
+	return name == "FLOWRUN_OUTPUT" || name == "FLOWRUN_TASK" || isValue && strings.Trim(number, "0123456789") == ""
 }
 
 // of gives the environment of an attempt's child. The slice is the caller's.

@@ -28,7 +28,8 @@ func waitNoReap(pid int) {
 	const pPid = 1
 	var siginfo [16]uint64 // 128 bytes, more than any system's
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPid, uintptr(pid), uintptr(unsafe.Pointer(&siginfo[0])), syscall.WEXITED|syscall.WNOWAIT, 0, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPid, uintptr(pid), uintptr(unsafe.Pointer(&siginfo[0])),
+			syscall.WEXITED|syscall.WNOWAIT, 0, 0)
 		if errno != syscall.EINTR {
 			return
 		}

@@ -36,7 +36,8 @@ func (p *program) flaw(env map[string]string) string {
 	}
 	for _, name := range names(env) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Sprintf("%s is no name of an environment variable: it may not be empty, nor hold = or a NUL byte", executor.Clip(fmt.Sprintf("%q", name), nameMax))
+			return fmt.Sprintf("%s is no name of an environment variable: it may not be empty, nor hold = or a NUL byte",
+				executor.Clip(fmt.Sprintf("%q", name), nameMax))
 		}
 	}
 	for i := range len(p.argv) + len(p.env) {
@@ -79,7 +80,8 @@ func (p *program) tooMuch() string {
 			largest = i
 		}
 	}
-	return fmt.Sprintf("its arguments and environment have %d bytes, more than the system takes; the largest is %s with %d. Hand large texts over in a file",
+	return fmt.Sprintf("its arguments and environment have %d bytes, more than the system takes; "+
+		"the largest is %s with %d. Hand large texts over in a file",
 		total, p.what(largest), len(p.string(largest)))
 }
 

@@ -27,7 +27,8 @@ func poll(fds []pollFd, wait time.Duration) error {
 		ts = &t
 	}
 	// ppoll and not poll: arm64 has no other.
-	_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(ts)), 0, 0, 0)
+	_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)),
+		uintptr(unsafe.Pointer(ts)), 0, 0, 0)
 	return polled(fds, errno)
 }
 

@@ -27,7 +27,8 @@ func (e *exchange) broken(r *request, err error) *event.Error {
 		if context.Cause(e.ctx) != errTimeout {
 			return executor.WasCancelled()
 		}
-		return &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1, Message: fmt.Sprintf("%s: timed out after %s", r.what(), e.attempt.Timeout)}
+		return &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
+			Message: fmt.Sprintf("%s: timed out after %s", r.what(), e.attempt.Timeout)}
 	}
 	failure := &event.Error{Kind: event.Transient, Reason: "http", ExitCode: -1}
 	text := plain(err)

@@ -196,7 +196,8 @@ func excerpt(res *response) []byte {
 
 // unexpected is the error that a status is, with what the server said of it.
 func unexpected(res *response, text []byte) *event.Error {
-	failure := &event.Error{Kind: kindOf(res.StatusCode), Reason: "http", Status: res.StatusCode, ExitCode: -1, RetryAfter: retryAfter(res.Header)}
+	failure := &event.Error{Kind: kindOf(res.StatusCode), Reason: "http", Status: res.StatusCode, ExitCode: -1,
+		RetryAfter: retryAfter(res.Header)}
 	failure.Message = strings.TrimSpace(fmt.Sprintf("%s: status %d %s", res.to.what(), res.StatusCode, nethttp.StatusText(res.StatusCode)))
 	if said := strings.Join(strings.Fields(executor.Valid(text)), " "); said != "" {
 		failure.Message += ": " + executor.Clip(said, excerptMax)

@@ -8,8 +8,8 @@ import (
 // Version stands in every request, so that an agent can tell what it is spoken to in.
 const Version = "flowrun/1"
 
-// Request is what an agent is told, on its standard input or as the body of a POST: one line of JSON, or for input = "text" the task, and after a
-// blank line what with holds, as JSON.
+// Request is what an agent is told, on its standard input or as the body of a POST: one line of JSON, or for input = "text"
+// the task, and after a blank line what with holds, as JSON.
 func Request(a *event.Attempt) []byte {
 	g := a.Agent
 	if g.Input == "text" {

@@ -29,7 +29,8 @@ func (g *Graph) Mermaid() []byte {
 			}
 		}
 		if len(of) > 0 {
-			fmt.Fprintf(&out, "  classDef %s fill:%s,stroke:%s,color:#1f2328\n  class %s %s\n", t.status, t.fill, t.line, strings.Join(of, ","), t.status)
+			fmt.Fprintf(&out, "  classDef %s fill:%s,stroke:%s,color:#1f2328\n  class %s %s\n", t.status, t.fill, t.line,
+				strings.Join(of, ","), t.status)
 		}
 	}
 	return out.Bytes()

@@ -102,7 +102,8 @@ func (l *level) bends() bool {
 		if at != from && head < 0 {
 			head = 0
 		}
-		links = append(links, &link{from: at, to: to, fromPort: fromPort, fromAt: fromAt, toPort: k.toPort, toAt: k.toAt, kind: k.kind, head: head})
+		links = append(links, &link{from: at, to: to, fromPort: fromPort, fromAt: fromAt, toPort: k.toPort, toAt: k.toAt, kind: k.kind,
+			head: head})
 	}
 	l.links = links
 	for _, k := range links {

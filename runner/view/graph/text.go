@@ -120,7 +120,8 @@ func cells(s string) (n int) {
 	for _, r := range s {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-		case r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0xff00 && r < 0xff61 || r >= 0x1f300):
+		case r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) ||
+			r >= 0xff00 && r < 0xff61 || r >= 0x1f300):
 			n += 2
 		default:
 			n++

@@ -120,7 +120,8 @@ func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted
 	if err != nil {
 		return event.RunStarted{}, err
 	}
-	return event.RunStarted{Workflow: w.Name, Inputs: inputs, Vars: vars, Dir: p.dir, Env: recordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}, nil
+	return event.RunStarted{Workflow: w.Name, Inputs: inputs, Vars: vars, Dir: p.dir, Env: recordedEnv(a.Environ),
+		Parallel: o.Parallel, Targets: o.Targets}, nil
 }
 
 // targets checks that the steps that were asked for are there.

@@ -34,7 +34,8 @@ something is wrong.`,
 // examine makes all examinations and shows what they found.
 func (a *app) examine(path string, asJSON bool) error {
 	var found []ui.Finding
-	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, a.aboutStore, aboutClock, a.aboutShells, a.aboutPrograms, a.aboutTerminal} {
+	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, a.aboutStore, aboutClock, a.aboutShells,
+		a.aboutPrograms, a.aboutTerminal} {
 		found = append(found, e(path)...)
 	}
 	if err := ui.Findings(a.out, found, asJSON); err != nil {

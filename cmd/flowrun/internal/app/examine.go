@@ -33,7 +33,8 @@ func (a *app) aboutRepository(path string) []ui.Finding {
 	if root := repository(dir); root != "" {
 		return []ui.Finding{fine("repository", root)}
 	}
-	return []ui.Finding{odd("repository", "there is none around "+dir, "Runs are kept beside the file then. In a repository (git init) they are kept at its root.")}
+	return []ui.Finding{odd("repository", "there is none around "+dir,
+		"Runs are kept beside the file then. In a repository (git init) they are kept at its root.")}
 }
 
 // aboutStore looks at the store without making one: its folder, its disk, its version, and its runs.
@@ -75,17 +76,20 @@ func disk(dir string) ui.Finding {
 	}
 	const writable = 2 // W_OK of access(2)
 	if err := syscall.Access(at, writable); err != nil {
-		return wrong("store", fmt.Sprintf("%s cannot be written: %v", at, err), "Change its permissions, or name another store with --store or FLOWRUN_STORE.")
+		return wrong("store", fmt.Sprintf("%s cannot be written: %v", at, err),
+			"Change its permissions, or name another store with --store or FLOWRUN_STORE.")
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(at, &fs); err != nil {
-		return wrong("store", fmt.Sprintf("the disk of %s does not tell its room: %v", at, err), "Name another store with --store or FLOWRUN_STORE.")
+		return wrong("store", fmt.Sprintf("the disk of %s does not tell its room: %v", at, err),
+			"Name another store with --store or FLOWRUN_STORE.")
 	}
 	free := fs.Bavail * uint64(fs.Bsize)
 	text := fmt.Sprintf("%s, %s free", dir, ui.Bytes(free))
 	switch {
 	case free < MinFree:
-		return wrong("store", text, "Make room: a run stops when its journal cannot be written. Log files of old runs lie in "+filepath.Join(dir, logsDir)+".")
+		return wrong("store", text,
+			"Make room: a run stops when its journal cannot be written. Log files of old runs lie in "+filepath.Join(dir, logsDir)+".")
 	case at != dir:
 		text += ", made by the first run"
 	}
@@ -107,7 +111,8 @@ func runsOf(infos []local.Info) []ui.Finding {
 	}
 	out := []ui.Finding{fine("runs", fmt.Sprintf("%d in all, %d driven now", len(infos), driven))}
 	if n > 0 {
-		out = append(out, odd("runs", fmt.Sprintf("%d not at their end, and nobody drives them", n), "Go on with one: flowrun resume "+left+", or end it: flowrun cancel "+left))
+		out = append(out, odd("runs", fmt.Sprintf("%d not at their end, and nobody drives them", n),
+			"Go on with one: flowrun resume "+left+", or end it: flowrun cancel "+left))
 	}
 	return out
 }
@@ -117,7 +122,9 @@ func ahead(infos []local.Info) []ui.Finding {
 	now := event.At(time.Now())
 	for i := range infos {
 		if by := infos[i].Created.Sub(now); by > MaxAhead {
-			return []ui.Finding{wrong("clock", fmt.Sprintf("run %s started %s from now: the clock was set back", infos[i].Run, ui.Duration(by)), "Set the clock. Waits of runs that go on count from the later time.")}
+			return []ui.Finding{wrong("clock",
+				fmt.Sprintf("run %s started %s from now: the clock was set back", infos[i].Run, ui.Duration(by)),
+				"Set the clock. Waits of runs that go on count from the later time.")}
 		}
 	}
 	return nil

@@ -27,7 +27,8 @@ func (a *app) explain() *cobra.Command {
 		RunE: func(_ *cobra.Command, words []string) error {
 			text, near, ok := reference.About(words[0])
 			if !ok {
-				e := &args.Error{Message: fmt.Sprintf("there is nothing to explain of %q", words[0]), Hint: "It can be a code (F0302), a block (step), an attribute (step.when) or a function (substr)."}
+				e := &args.Error{Message: fmt.Sprintf("there is nothing to explain of %q", words[0]),
+					Hint: "It can be a code (F0302), a block (step), an attribute (step.when) or a function (substr)."}
 				if near != "" {
 					e.Hint = fmt.Sprintf("Did you mean %q?", near)
 				}

@@ -30,7 +30,8 @@ type store struct {
 // newMachine is the engine.Factory: the program that a run pins, as the machine that runs it.
 func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
 	if h.Behaviour > ir.Behaviour {
-		return nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun", h.Run, h.Behaviour, ir.Behaviour)
+		return nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
+			h.Run, h.Behaviour, ir.Behaviour)
 	}
 	p, err := ir.Load(definition)
 	if err != nil {
@@ -46,7 +47,8 @@ func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
 // openStore opens the store in dir for driving runs, and makes it where there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	x := a.newExecutors(dir)
-	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit, Group: groupOf, Waiting: a.waiting})
+	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
+		Group: groupOf, Waiting: a.waiting})
 	if err != nil {
 		x.Close()
 		return nil, err

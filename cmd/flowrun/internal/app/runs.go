@@ -65,7 +65,8 @@ func (a *app) runsList() *cobra.Command {
 }
 
 func listed(i *local.Info) ui.Listed {
-	return ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created), FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
+	return ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created),
+		FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
 		Parent: i.Parent, ParentNode: i.ParentNode}
 }
 

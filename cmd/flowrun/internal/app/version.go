@@ -27,7 +27,8 @@ type versionJSON struct {
 }
 
 func thisVersion() versionJSON {
-	v := versionJSON{Release: Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Behaviour: ir.Behaviour, Journal: journal.Format}
+	v := versionJSON{Release: Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Behaviour: ir.Behaviour,
+		Journal: journal.Format}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -174,7 +174,8 @@ func Pairs(flag string, given []string, w World) ([]Pair, error) {
 		case strings.HasPrefix(text, "@@"):
 			text = text[1:]
 		case text == "@":
-			return nil, &Error{fmt.Sprintf("%s %s: no file is named behind the @", flag, name), "Write " + flag + " " + name + "=@FILE, or @@ for the character itself."}
+			return nil, &Error{fmt.Sprintf("%s %s: no file is named behind the @", flag, name),
+				"Write " + flag + " " + name + "=@FILE, or @@ for the character itself."}
 		case strings.HasPrefix(text, "@"):
 			b, err := w.ReadFile(text[1:], MaxFile+1)
 			if err != nil {

@@ -9,7 +9,8 @@ import (
 
 // Plan writes what a run would do: a line for each step under its wave, and what follows from it.
 func Plan(t *Term, o *outline.Outline) {
-	t.Printf("%s: %s in %s, %s\n", t.Style(bold, "workflow "+Clean(o.Workflow)), plural(len(o.Steps), "step"), plural(len(o.Waves), "wave"), most(o))
+	t.Printf("%s: %s in %s, %s\n", t.Style(bold, "workflow "+Clean(o.Workflow)), plural(len(o.Steps), "step"),
+		plural(len(o.Waves), "wave"), most(o))
 	if o.Description != "" {
 		t.Printf("%s\n", Clean(o.Description))
 	}
@@ -83,5 +84,6 @@ func planned(s *outline.Step, node, does int) string {
 		notes = append(notes, "at most "+plural(*s.Attempts, "attempt"))
 	}
 	name, act := Clean(s.Node), Clean(s.Does)
-	return name + strings.Repeat(" ", node-Cells(name)) + "  " + act + strings.Repeat(" ", does-Cells(act)) + "  " + Clean(strings.Join(notes, "; "))
+	return name + strings.Repeat(" ", node-Cells(name)) + "  " + act + strings.Repeat(" ", does-Cells(act)) + "  " +
+		Clean(strings.Join(notes, "; "))
 }

@@ -68,12 +68,14 @@ func (r *Report) result(d *diag.Diagnostic, rule int, prints map[string]int) sar
 	}
 	for i, n := range d.Notes {
 		if n.Range.File != "" {
-			out.Related = append(out.Related, sarifLocation{ID: i + 1, Physical: r.physical(n.Range), Message: &sarifText{Text: plainText(Clean(n.Text))}})
+			out.Related = append(out.Related, sarifLocation{ID: i + 1, Physical: r.physical(n.Range),
+				Message: &sarifText{Text: plainText(Clean(n.Text))}})
 		}
 	}
 	if e := d.Edit; e != nil {
 		p := r.physical(e.Range)
-		out.Fixes = []sarifFix{{sarifText{Text: plainText("Write " + Clean(e.Text))}, []sarifChange{{p.Artifact, []sarifReplacement{{*p.Region, sarifContent{e.Text}}}}}}}
+		out.Fixes = []sarifFix{{sarifText{Text: plainText("Write " + Clean(e.Text))},
+			[]sarifChange{{p.Artifact, []sarifReplacement{{*p.Region, sarifContent{e.Text}}}}}}}
 	}
 	out.Prints = map[string]string{"finding/v1": r.print(d, prints)}
 	return out
@@ -101,7 +103,8 @@ func (r *Report) physical(at diag.Range) *sarifPhysical {
 		return p
 	}
 	src := r.Sources[at.File]
-	p.Region = &sarifRegion{StartLine: at.Start.Line, StartColumn: column(src, at.Start, utf16Units), EndLine: max(at.Start.Line, at.End.Line), EndColumn: column(src, at.End, utf16Units)}
+	p.Region = &sarifRegion{StartLine: at.Start.Line, StartColumn: column(src, at.Start, utf16Units),
+		EndLine: max(at.Start.Line, at.End.Line), EndColumn: column(src, at.End, utf16Units)}
 	if p.Region.EndLine == p.Region.StartLine {
 		p.Region.EndColumn = max(p.Region.StartColumn, p.Region.EndColumn)
 	}

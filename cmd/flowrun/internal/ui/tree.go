@@ -173,7 +173,8 @@ func stillActive(nodes []*view.Node) []*view.Node {
 // footer counts the leaves.
 func (p *Tree) footer(columns int) string {
 	var parts []string
-	for _, s := range []event.Status{event.Succeeded, event.FailedS, event.Blocked, event.Cancelled, event.Skipped, event.Running, event.Waiting, event.Pending} {
+	for _, s := range []event.Status{event.Succeeded, event.FailedS, event.Blocked, event.Cancelled, event.Skipped, event.Running,
+		event.Waiting, event.Pending} {
 		if n := p.run.Leaves[s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
