@@ -9,9 +9,18 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/shell"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
+
+// aKind is kindWord with its article.
+func aKind(t value.Type) string {
+	if t.Kind == value.Null {
+		return "null"
+	}
+	return strings.ToLower(article(kindWord(t)))
+}
 
 func kindWord(t value.Type) string {
 	if t.Kind == value.TupleT {
@@ -54,7 +63,7 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 		}
 		switch m.Kind {
 		case value.ListT, value.SetT, value.MapT, value.TupleT, value.ObjectT, value.Null:
-			list = append(list, diag.Diagnostic{Code: "F0227", Subject: at, Summary: fmt.Sprintf("Argument %d of %s is a %s", i, what, kindWord(m)),
+			list = append(list, diag.Diagnostic{Code: "F0227", Subject: at, Summary: fmt.Sprintf("Argument %d of %s is %s", i, what, aKind(m)),
 				Detail: "Arguments are strings, numbers or bools. concat(…) joins lists to one, jsonencode(…) makes text of a value."})
 			continue
 		}
@@ -101,7 +110,35 @@ func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 	default:
 		list = append(list, arguments(a, e)...)
 	}
+	if t, ok := x.(*hclsyntax.TupleConsExpr); ok && !list.HasErrors() && e.Kind != ir.Const {
+		list = append(list, shell.Argv(c.words(a, t, env))...)
+	}
 	return list
+}
+
+// words are the words of a list that is written out, with what is only known in a run as values.
+func (c *checker) words(a *Attr, t *hclsyntax.TupleConsExpr, env *expr.Env) (out [][]shell.Part) {
+	part := func(x hclsyntax.Expression) shell.Part {
+		if e, _ := expr.Value(x, a.Src.File.Src, env); e != nil && e.Kind == ir.Const {
+			return shell.Part{Text: value.Text(e.Const)}
+		}
+		return shell.Part{Value: true, Text: a.Src.File.Text(x), Range: syntax.Range(x.Range())}
+	}
+	for _, x := range t.Exprs {
+		parts := []hclsyntax.Expression{x}
+		switch x := x.(type) {
+		case *hclsyntax.TemplateExpr:
+			parts = x.Parts
+		case *hclsyntax.TemplateWrapExpr:
+			parts = []hclsyntax.Expression{x.Wrapped}
+		}
+		var word []shell.Part
+		for _, p := range parts {
+			word = append(word, part(p))
+		}
+		out = append(out, word)
+	}
+	return out
 }
 
 func emptyList(v value.Value) bool { l, ok := v.([]any); return ok && len(l) == 0 }

@@ -37,7 +37,7 @@ func (c *checker) request(b *Block) {
 			continue
 		}
 		if t := a.Expr.Type; !t.IsAny() && t.Kind != value.ObjectT && t.Kind != value.MapT {
-			say(a, fmt.Sprintf("%s must be an object, and this is a %s", name, kindWord(t)), fmt.Sprintf("It names each with its text:  %s = { NAME = \"VALUE\" }.", name))
+			say(a, fmt.Sprintf("%s must be an object, and this is %s", name, aKind(t)), fmt.Sprintf("It names each with its text:  %s = { NAME = \"VALUE\" }.", name))
 		} else if bad := notPlain(t); bad != "" {
 			say(a, fmt.Sprintf("%q of %s is not text", bad, name), "Members are strings, numbers or bools; one that is null is left out. jsonencode(…) makes text of a value.")
 		}
