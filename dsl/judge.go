@@ -41,7 +41,7 @@ func validate(kind string, decls []ir.Variable, values map[string]value.Value, k
 			}
 			holds, err := ev.Eval(&rule.Condition, scope)
 			switch {
-			case err != nil && d.Sensitive:
+			case err != nil && (d.Sensitive || rule.Condition.Sensitive):
 				errs = append(errs, &InputError{d.Name, d.Name + " cannot be judged by its validation", ""})
 			case err != nil:
 				errs = append(errs, &InputError{d.Name, fmt.Sprintf("%s cannot be judged: %v", d.Name, err), ""})

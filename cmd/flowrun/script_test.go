@@ -28,7 +28,9 @@ func TestMain(m *testing.M) {
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "../../testdata/script", RequireUniqueNames: true, RequireExplicitExec: true, UpdateScripts: *update,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "await": await, "json": jsonField, "website": website},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "await": await, "json": jsonField, "website": website, "stored": stored,
+		},
 	})
 }
 

@@ -107,9 +107,9 @@ type RunStarted struct {
 // Secret stands in a journal for a value that must not.
 type Secret struct {
 	// From is where the value was taken from, and is taken from again when the run goes on in another process: "env NAME",
-	// "--env-file PATH", "--var-file PATH", "--var", "--var @PATH" or "default". Paths are absolute.
+	// "--env-file PATH", "--var-file PATH", "--var", "--var @PATH", the same of --input, or "default". Paths are absolute.
 	From string `json:"from"`
-	// Hash is the SHA-256 of Salt, which is random, and the value as canonical JSON; both are in hex. It tells whether a value is the
+	// Hash is the SHA-256 of Salt, which is random and in hex, and the value as canonical JSON. It tells whether a value is the
 	// same, and keeps a short one from whoever reads the journal no better than a hash can.
 	Salt string `json:"salt"`
 	Hash string `json:"hash"`

@@ -48,6 +48,12 @@ func newEnviron(list []string) environ {
 	return e
 }
 
+// Withhold takes a variable out of what children inherit, or get by pass_env. It is called before the first attempt.
+func (x *Executor) Withhold(name string) {
+	delete(x.env.all, name)
+	delete(x.env.open, name)
+}
+
 // leftover tells whether a name is one that an attempt of another flowrun was given, for itself.
 func leftover(name string) bool {
 	number, isValue := strings.CutPrefix(name, "FLOWRUN_V")

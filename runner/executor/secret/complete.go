@@ -75,19 +75,3 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 	}
 	return nil, fmt.Errorf("%s is not known where the attempt is carried out", r)
 }
-
-// Flaw tells why a secret cannot be kept: it is too short to be found in a text, or too long; "" if it can. The message holds nothing
-// of it.
-func Flaw(v value.Value) string {
-	size := 0
-	for _, s := range mask.Strings(v) {
-		if len(s) < mask.MinSecret {
-			return fmt.Sprintf("a part of it has fewer than %d bytes: that cannot be told from other text, and so not be masked", mask.MinSecret)
-		}
-		size += len(s)
-	}
-	if size > mask.MaxSecrets {
-		return fmt.Sprintf("it has %d bytes, and %d can be masked", size, mask.MaxSecrets)
-	}
-	return ""
-}

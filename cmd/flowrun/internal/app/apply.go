@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -22,7 +23,8 @@ func (a *app) apply() *cobra.Command {
 		Use: "apply FILE|DIR [WORKFLOW]", Short: "Run a workflow and print its outputs", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
 		Long: `apply checks a program and runs one of its workflows to the end: the one that is named, or the only one, or the one with
 default = true. Progress goes to standard error, outputs to standard output. Values are given by their declared types;
-@FILE reads a value from a file, - from standard input. FLOWRUN_VAR_x gives variable x; --var-file overrides it, --var both.`,
+@FILE reads a value from a file, - from standard input. FLOWRUN_VAR_x gives variable x; --env-file overrides it, --var-file both,
+--var all. What is sensitive is not recorded: resume takes it from the same place again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {
@@ -33,7 +35,7 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 		},
 	}
 	f := c.Flags()
-	valueFlags(c, &o)
+	valueFlags(c, &o.Given)
 	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, in place of the workflow's max_concurrency")
 	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
@@ -42,11 +44,12 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 }
 
 // valueFlags are the flags that give values to a workflow.
-func valueFlags(c *cobra.Command, o *args.Apply) {
+func valueFlags(c *cobra.Command, o *args.Given) {
 	f := c.Flags()
 	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
 	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
+	f.StringArrayVar(&o.EnvFiles, "env-file", nil, "a `file` of NAME=VALUE lines: FLOWRUN_VAR_x, or x, gives variable x; can be repeated")
 }
 
 // run is apply: check, start, drive.
@@ -58,7 +61,7 @@ func (a *app) run(o *args.Apply) error {
 	if err != nil {
 		return err
 	}
-	first, err := a.first(p, w, o)
+	first, held, err := a.first(p, w, o)
 	if err != nil {
 		return err
 	}
@@ -71,6 +74,7 @@ func (a *app) run(o *args.Apply) error {
 		return err
 	}
 	defer s.Close()
+	s.exec.hold(held, p.ir)
 	b := p.bundle(w.Name)
 	run, err := a.makeRun(s, engine.Start{
 		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: p.ir.Hash(), Workflow: w.Name, Release: Release},
@@ -108,20 +112,25 @@ func (a *app) byName(path, workflow string) (string, string) {
 	return path, workflow
 }
 
-// first is what a run begins with: all that it depends on besides its program.
-func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, error) {
+// first is what a run begins with: all that it depends on besides its program, and beside it the secrets, which are not recorded.
+func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, map[string]value.Value, error) {
+	first := event.RunStarted{Workflow: w.Name, Dir: p.dir, Env: recordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}
 	if err := targets(w, o.Targets); err != nil {
-		return event.RunStarted{}, err
+		return first, nil, err
 	}
-	inputs, vars, err := a.values(p, w, o)
+	inputs, vars, err := a.values(p, w, &o.Given)
 	if err == nil {
 		err = args.IsText("the name of the program's folder", p.dir)
 	}
 	if err != nil {
-		return event.RunStarted{}, err
+		return first, nil, err
 	}
-	return event.RunStarted{Workflow: w.Name, Inputs: inputs, Vars: vars, Dir: p.dir, Env: recordedEnv(a.Environ),
-		Parallel: o.Parallel, Targets: o.Targets}, nil
+	held := map[string]value.Value{}
+	if first.Secrets, err = seal(held, p.ir.Variables, vars, w.Inputs, inputs); err != nil {
+		return first, nil, err
+	}
+	first.Inputs, first.Vars = inputs.values, vars.values
+	return first, held, nil
 }
 
 // targets checks that the steps that were asked for are there.

@@ -4,30 +4,54 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/command"
 	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/executor/secret"
 )
 
-// executors are all that carry out attempts here. It is an executor that hands each attempt to the one that can.
+// executors are all that carry out attempts here. It is an executor that hands each attempt to the one that can, with what is
+// secret, and takes that out of the answer.
 type executors struct {
 	command *command.Executor
 	http    *http.Executor
+	secret  *secret.Executor
 }
 
 func (a *app) newExecutors(store string) *executors {
-	return &executors{
+	x := &executors{
 		command: command.New(command.Options{LogDir: filepath.Join(store, logsDir), LogRel: logsDir, Environ: a.Environ}),
 		http:    http.New(http.Options{Release: Release}),
 	}
+	x.secret = secret.New(executor.Func(x.complete), a.Environ)
+	return x
 }
 
 // Execute carries out one attempt.
 func (x *executors) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	return x.secret.Execute(ctx, a)
+}
+
+// complete carries out an attempt of which nothing is missing.
+func (x *executors) complete(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	if a.HTTP != nil {
 		return x.http.Execute(ctx, a)
 	}
 	return x.command.Execute(ctx, a)
+}
+
+// hold gives the secrets of a run that is about to be driven. The environment in which they may have come is not handed on.
+func (x *executors) hold(secrets map[string]value.Value, p *ir.Program) {
+	x.secret.Hold(secrets, expr.NewEvaluator(p.Files))
+	for _, d := range p.Variables {
+		if d.Sensitive {
+			x.command.Withhold(envVar + d.Name)
+		}
+	}
 }
 
 // Close gives back what they keep between attempts.

@@ -31,6 +31,30 @@ func (s *store) pinned(ctx context.Context, run string) (journal.Header, []byte,
 	return h, definition, w, nil
 }
 
+// begun reads what a run was given, and its program.
+func (s *store) begun(ctx context.Context, run string) (first *event.RunStarted, p *ir.Program, err error) {
+	enough := errors.New("enough")
+	h, definition, err := s.Journal(ctx, run, func(b journal.Batch) error { return enough })
+	if err != nil && !errors.Is(err, enough) {
+		return nil, nil, err
+	}
+	_, _, err = s.Journal(ctx, run, func(b journal.Batch) error {
+		events, err := journal.NewReader(h).Read(b)
+		if err == nil && len(events) > 0 {
+			first, err = events[0].RunStarted, enough
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, enough) {
+		return nil, nil, err
+	}
+	if first == nil {
+		return nil, nil, fmt.Errorf("%w: run %s has no beginning", journal.ErrBroken, run)
+	}
+	p, err = ir.Load(definition)
+	return first, p, err
+}
+
 // history replays a run for looking at it.
 func (s *store) history(ctx context.Context, run string) (*view.Run, error) {
 	h, definition, w, err := s.pinned(ctx, run)

@@ -30,7 +30,7 @@ attempts there are at most. Nothing runs. Values that are given are used; what d
 		},
 	}
 	f := c.Flags()
-	valueFlags(c, &o.Apply)
+	valueFlags(c, &o.Given)
 	f.BoolVar(&o.JSON, "json", false, "as JSON")
 	f.BoolVar(&o.DetailedExit, "detailed-exitcode", false, "exit with 6 where something would run, with 0 where nothing would")
 	return c
@@ -75,13 +75,13 @@ var errUnknown = errors.New("not known before a run")
 func (a *app) known(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, error) {
 	whole, most := *p.ir, *w
 	whole.Variables, most.Inputs = lenient(p.ir.Variables), lenient(w.Inputs)
-	inputs, vars, err := a.values(&program{ir: &whole}, &most, o)
+	inputs, vars, err := a.values(&program{ir: &whole}, &most, &o.Given)
 	if err != nil {
 		return nil, err
 	}
-	forget(inputs, w.Inputs)
-	forget(vars, p.ir.Variables)
-	b := &beforehand{inputs: inputs, vars: vars, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(p.ir.Files)}
+	forget(inputs.values, w.Inputs)
+	forget(vars.values, p.ir.Variables)
+	b := &beforehand{inputs: inputs.values, vars: vars.values, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(p.ir.Files)}
 	for i := range p.ir.Locals {
 		b.locals[p.ir.Locals[i].Name] = &p.ir.Locals[i].Expr
 	}
@@ -99,10 +99,10 @@ func lenient(decls []ir.Variable) []ir.Variable {
 	return out
 }
 
-// forget removes the nulls that stand for what is missing.
+// forget removes the nulls that stand for what is missing, and what is not to be shown.
 func forget(values map[string]value.Value, decls []ir.Variable) {
 	for _, d := range decls {
-		if !d.HasDefault && values[d.Name] == nil {
+		if !d.HasDefault && values[d.Name] == nil || d.Sensitive {
 			delete(values, d.Name)
 		}
 	}

@@ -19,7 +19,8 @@ func (a *app) resume() *cobra.Command {
 		Long: `resume goes on with a run where its journal ends. What had finished is not done again; attempts that were under way
 start again with the same idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest".
 For a run that has ended it prints the outputs, and the exit code is the run's. A run that another one called goes on with
-that one.`,
+that one. What is sensitive is taken from where the run got it, and must be the same. What stood on the command line must be
+given again; the flags for values also tell where something is now.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {
@@ -39,6 +40,11 @@ that one.`,
 			if err != nil {
 				return err
 			}
+			if !info.Status.Terminal() {
+				if err := a.holdAgain(ctx, s, info.Run, &r.Given); err != nil {
+					return err
+				}
+			}
 			if info.Status.Terminal() && !r.JSON {
 				a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
 			}
@@ -52,7 +58,21 @@ that one.`,
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
 	deathLimit(c, &r.Drive)
+	valueFlags(c, &r.Given)
 	return c
+}
+
+// holdAgain gets the secrets of a run that began in another process.
+func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given) error {
+	first, p, err := s.begun(ctx, run)
+	if err != nil {
+		return err
+	}
+	held, err := a.unseal(run, first, p, o)
+	if err == nil {
+		s.exec.hold(held, p)
+	}
+	return err
 }
 
 func deathLimit(c *cobra.Command, d *args.Drive) {

@@ -20,56 +20,107 @@ import (
 // envVar stands before a variable's name in the environment.
 const envVar = "FLOWRUN_VAR_"
 
-// values completes the inputs of the workflow and the variables of the program with what was given: a variable is taken
-// from the environment, overridden by files in their order, overridden by --var.
-func (a *app) values(p *program, w *ir.Workflow, o *args.Apply) (inputs, vars map[string]value.Value, err error) {
-	var problems []error
-	given, file := map[string]value.Value{}, map[string]string{}
-	for _, d := range p.ir.Variables {
-		if text, ok := a.lookupEnv(envVar + d.Name); ok {
-			err := args.IsText("its value", text)
-			if err == nil {
-				given[d.Name], err = dsl.ParseInput(d, text)
-			}
-			problems = append(problems, from(envVar+d.Name, err))
+// given is what a run is given: values by name, and where each was taken from: "env NAME", "--env-file PATH", "--var-file PATH",
+// "--var", "--var @PATH", or "default".
+type given struct {
+	values map[string]value.Value
+	from   map[string]string
+}
+
+func newGiven() given { return given{map[string]value.Value{}, map[string]string{}} }
+
+// values completes the inputs of the workflow and the variables of the program with what was given.
+func (a *app) values(p *program, w *ir.Workflow, o *args.Given) (inputs, vars given, err error) {
+	vars, problems, err := a.variables(p.ir.Variables, o)
+	if err != nil {
+		return inputs, vars, err
+	}
+	all, more := dsl.Inputs("variable", p.ir.Variables, vars.values, dsl.Known{Files: p.ir.Files})
+	vars.values = all
+	problems = append(problems, placed(more, vars.from)...)
+
+	pairs, err := args.Pairs("--input", o.Inputs, args.World{Stdin: a.Stdin, ReadFile: readSome})
+	if err != nil {
+		return inputs, vars, err
+	}
+	inputs = newGiven()
+	problems = append(problems, inputs.pairs(pairs, w.Inputs)...)
+	inputs.values, more = dsl.Inputs("input", w.Inputs, inputs.values, dsl.Known{Vars: vars.values, Files: p.ir.Files})
+	return inputs, vars, usage(append(problems, more...))
+}
+
+// variables gathers what is given for variables: each is taken from the environment, overridden by files of an environment, then by
+// files of variables, in their order, then by --var.
+func (a *app) variables(decls []ir.Variable, o *args.Given) (g given, problems []error, err error) {
+	g = newGiven()
+	problems = g.environ("env ", decls, func(name string) (string, bool) { return a.lookupEnv(envVar + name) })
+	for _, f := range o.EnvFiles {
+		texts, err := envFile(f)
+		if err != nil {
+			return g, nil, err
 		}
+		problems = append(problems, g.environ("--env-file "+f, decls, texts.variable)...)
 	}
 	for _, f := range o.VarFiles {
 		more, err := varFile(f)
 		if err != nil {
-			return nil, nil, err
+			return g, nil, err
 		}
 		for name, v := range more {
-			given[name], file[name] = v, "--var-file "+f
+			g.values[name], g.from[name] = v, "--var-file "+f
 		}
 	}
-	world := args.World{Stdin: a.Stdin, ReadFile: readSome}
-	pairs, err := args.Pairs("--var", o.Vars, world)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, pair := range pairs {
-		delete(file, pair.Name)
-	}
-	problems = append(problems, fit(pairs, p.ir.Variables, given)...)
-	vars, more := dsl.Inputs("variable", p.ir.Variables, given, dsl.Known{Files: p.ir.Files})
-	problems = append(problems, placed(more, file)...)
+	pairs, err := args.Pairs("--var", o.Vars, args.World{Stdin: a.Stdin, ReadFile: readSome})
+	return g, append(problems, g.pairs(pairs, decls)...), err
+}
 
-	if pairs, err = args.Pairs("--input", o.Inputs, world); err != nil {
-		return nil, nil, err
+// environ reads texts by the declared types. A place that ends in a space is completed with the name of the environment's variable.
+func (g *given) environ(place string, decls []ir.Variable, lookup func(string) (string, bool)) (problems []error) {
+	for _, d := range decls {
+		text, ok := lookup(d.Name)
+		if !ok {
+			continue
+		}
+		at, said := place, place
+		if strings.HasSuffix(place, " ") {
+			at, said = place+envVar+d.Name, envVar+d.Name
+		}
+		err := args.IsText("its value", text)
+		if err == nil {
+			g.values[d.Name], err = dsl.ParseInput(d, text)
+			g.from[d.Name] = at
+		}
+		problems = append(problems, from(said, err))
 	}
-	given = map[string]value.Value{}
-	problems = append(problems, fit(pairs, w.Inputs, given)...)
-	inputs, more = dsl.Inputs("input", w.Inputs, given, dsl.Known{Vars: vars, Files: p.ir.Files})
-	return inputs, vars, usage(append(problems, more...))
+	return problems
+}
+
+// pairs reads values of a flag by the declared types. An undeclared name goes through: dsl.Inputs knows the nearest.
+func (g *given) pairs(pairs []args.Pair, decls []ir.Variable) (problems []error) {
+	for _, pair := range pairs {
+		g.values[pair.Name], g.from[pair.Name] = pair.Text, pair.From
+		for _, d := range decls {
+			if d.Name != pair.Name {
+				continue
+			}
+			v, err := dsl.ParseInput(d, pair.Text)
+			if err != nil {
+				flag, _, _ := strings.Cut(pair.From, " ")
+				problems = append(problems, from(flag, err))
+				v = d.Default
+			}
+			g.values[d.Name] = v
+		}
+	}
+	return problems
 }
 
 // placed says of each problem which file its value came from.
-func placed(problems []error, file map[string]string) []error {
+func placed(problems []error, places map[string]string) []error {
 	for i, err := range problems {
 		var in *dsl.InputError
-		if errors.As(err, &in) && file[in.Name] != "" {
-			problems[i] = from(file[in.Name], err)
+		if errors.As(err, &in) && strings.HasPrefix(places[in.Name], "--var-file ") {
+			problems[i] = from(places[in.Name], err)
 		}
 	}
 	return problems
@@ -83,25 +134,6 @@ func readSome(name string, most int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, most))
-}
-
-// fit reads pairs by the declared types. An undeclared name goes through: dsl.Inputs knows the nearest.
-func fit(pairs []args.Pair, decls []ir.Variable, given map[string]value.Value) (problems []error) {
-	for _, pair := range pairs {
-		given[pair.Name] = pair.Text
-		for _, d := range decls {
-			if d.Name != pair.Name {
-				continue
-			}
-			v, err := dsl.ParseInput(d, pair.Text)
-			if err != nil {
-				problems = append(problems, from(pair.From, err))
-				v = d.Default
-			}
-			given[d.Name] = v
-		}
-	}
-	return problems
 }
 
 // from says where a value came from.

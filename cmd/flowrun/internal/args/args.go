@@ -36,14 +36,20 @@ func (d *Drive) Check() error {
 	return nil
 }
 
+// Given are the flags that give values to a run, in their order.
+type Given struct {
+	Inputs   []string
+	Vars     []string
+	VarFiles []string
+	EnvFiles []string
+}
+
 // Apply is what apply takes.
 type Apply struct {
 	Global
 	Path     string
 	Workflow string // "" means the only one, or the default
-	Inputs   []string
-	Vars     []string
-	VarFiles []string
+	Given
 	Parallel int // 0 means what the workflow says
 	Targets  []string
 	JSON     bool
@@ -99,6 +105,7 @@ type Runs struct {
 	JSON   bool
 	Limit  int    // list: at most so many; 0 means all
 	Reason string // cancel
+	Given         // resume
 	Drive
 }
 
@@ -135,7 +142,7 @@ type World struct {
 // Pair is one name=value, with what @file and - stand for already read.
 type Pair struct {
 	Name, Text string
-	From       string // where it was said: "--input", "FLOWRUN_VAR_x", a file's name
+	From       string // the flag, and " @FILE" where the value was read from a file
 }
 
 // IsText refuses what is not UTF-8: a journal could not give it back as it was.
@@ -160,6 +167,7 @@ func Pairs(flag string, given []string, w World) ([]Pair, error) {
 			return nil, Errorf("%s gives %q twice", flag, name)
 		}
 		seen[name] = true
+		from := flag
 		switch {
 		case text == "-":
 			if stdin {
@@ -181,7 +189,7 @@ func Pairs(flag string, given []string, w World) ([]Pair, error) {
 			if err != nil {
 				return nil, Errorf("%s %s: %v", flag, name, err)
 			}
-			text = string(b)
+			from, text = flag+" "+text, string(b)
 		}
 		if len(text) > MaxFile {
 			return nil, Errorf("%s %s is larger than %d bytes", flag, name, MaxFile)
@@ -189,7 +197,7 @@ func Pairs(flag string, given []string, w World) ([]Pair, error) {
 		if err := IsText(flag+" "+name, text); err != nil {
 			return nil, err
 		}
-		out = append(out, Pair{name, text, flag})
+		out = append(out, Pair{name, text, from})
 	}
 	return out, nil
 }

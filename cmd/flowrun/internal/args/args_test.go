@@ -24,7 +24,7 @@ func world(stdin string) World {
 
 func TestPairs(t *testing.T) {
 	have, err := Pairs("--input", []string{"a=1=2", "b=@f", "c=-", "d=@@x", "e="}, world("typed"))
-	want := []Pair{{"a", "1=2", "--input"}, {"b", "from f\n", "--input"}, {"c", "typed", "--input"}, {"d", "@x", "--input"}, {"e", "", "--input"}}
+	want := []Pair{{"a", "1=2", "--input"}, {"b", "from f\n", "--input @f"}, {"c", "typed", "--input"}, {"d", "@x", "--input"}, {"e", "", "--input"}}
 	if err != nil || !reflect.DeepEqual(have, want) {
 		t.Errorf("%v, %v", have, err)
 	}
