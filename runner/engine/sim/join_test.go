@@ -47,7 +47,7 @@ func (c *simulation) joins(j *journey) {
 			enough := false
 			switch {
 			case n.Join.Count != nil:
-				enough = succeeded >= int(n.Join.Count.Const.(float64))
+				enough = succeeded >= joined
 			case n.Join.Condition != nil:
 				enough = succeeded > 0 || len(children[path]) == 0
 			case n.Join.Word == "first_success":

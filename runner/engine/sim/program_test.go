@@ -23,6 +23,7 @@ type writer struct {
 // whether there may be any: without them the end of a run does not depend on the order of events.
 func randomProgram(r *rand.Rand, size int, timed bool) string {
 	w := &writer{r: r, left: size}
+	w.line(0, "locals { enough = %d }", joined)
 	w.line(0, `agent "echo" {`)
 	w.line(1, `type = "null"`)
 	if w.maybe(2) {
@@ -178,9 +179,13 @@ func (w *writer) repeat(depth int) {
 	w.line(depth, "}")
 }
 
-// join lets a node have enough of what it holds. Which that is depends on time.
+// joined is how many successes a join by number needs.
+const joined = 2
+
+// join lets a node have enough of what it holds. Which that is depends on time. The number stands in a local: a literal one
+// that is more than there are children is refused before a run, and what a run makes of it is to be seen, too.
 func (w *writer) join(depth int, again bool) {
-	w.line(depth, "join = %s", []string{`"all"`, `"any"`, `"first_success"`, "2", `"succeeded > 0 && done > 1"`}[w.r.IntN(5)])
+	w.line(depth, "join = %s", []string{`"all"`, `"any"`, `"first_success"`, "local.enough", `"succeeded > 0 && done >= local.enough"`}[w.r.IntN(5)])
 	switch losers := w.r.IntN(4); {
 	case losers < 2:
 		w.line(depth, "losers = %q", []string{"wait", "cancel"}[losers])
