@@ -48,8 +48,7 @@ func TooDeep(parent event.RunStarted, c event.StartChild) *event.ChildFinished {
 
 // Unmade answers for a child that is not wanted any more and has not been made.
 func Unmade(c event.StartChild) event.ChildFinished {
-	return event.ChildFinished{Run: c.Run, Node: c.Node, Status: event.Cancelled,
-		Error: &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled before it started", ExitCode: -1}}
+	return event.ChildFinished{Run: c.Run, Node: c.Node, Status: event.Cancelled, Error: beforeItStarted()}
 }
 
 // Wish is how often a child shall have been cancelled: not, once, or twice, which is at once.

@@ -138,8 +138,8 @@ func (o *outliner) attempts(n *plan.Node) *int {
 			sum = other
 		}
 	}
-	for _, name := range n.Fallback {
-		more := o.tries(n, o.agent(name))
+	for _, other := range n.Others {
+		more := o.tries(n, other)
 		if sum == nil || more == nil {
 			return nil
 		}
@@ -154,7 +154,7 @@ func (o *outliner) tries(n *plan.Node, agent *ir.Agent) *int {
 	otherwise := policy.DefaultMaxAttempts
 	for _, g := range n.Gates {
 		if g.OnFail == "retry" {
-			otherwise = 3
+			otherwise = policy.DefaultRejections
 		}
 	}
 	layers := []*ir.Retry{n.Retry, nil, o.g.Workflow.Retry}
@@ -167,13 +167,4 @@ func (o *outliner) tries(n *plan.Node, agent *ir.Agent) *int {
 		}
 	}
 	return &otherwise
-}
-
-func (o *outliner) agent(name string) *ir.Agent {
-	for i := range o.g.Program.Agents {
-		if o.g.Program.Agents[i].Name == name {
-			return &o.g.Program.Agents[i]
-		}
-	}
-	return nil
 }

@@ -1,6 +1,10 @@
 package view
 
-import "github.com/flowrun/flowrun/runner/event"
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
 
 // Apply takes in one batch and returns what it showed, a line per change. Lines are numbered from 1 over the whole run,
 // so a replay gives the same numbers. The lines share nothing with later calls.
@@ -85,7 +89,7 @@ func (n *Node) note(t *event.Transition) {
 	switch t.Note {
 	case event.Progress:
 	case event.Warned:
-		if len(n.Warnings) < MaxWarnings && !contains(n.Warnings, t.Reason) {
+		if len(n.Warnings) < MaxWarnings && !slices.Contains(n.Warnings, t.Reason) {
 			n.Warnings = append(n.Warnings, t.Reason)
 		}
 	default:

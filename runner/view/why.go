@@ -64,19 +64,10 @@ func (r *Run) awaited(n *Node, d *ir.Node) []string {
 	}
 	if group := r.declared[n.Parent.Name]; group != nil && group.Kind == ir.Sequence {
 		for i := 1; i < len(group.Children); i++ {
-			if before := group.Children[i-1].Name; group.Children[i].Name == n.Name && !contains(names, before) {
+			if before := group.Children[i-1].Name; group.Children[i].Name == n.Name && !slices.Contains(names, before) {
 				names = append(names, before)
 			}
 		}
 	}
 	return names
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }

@@ -59,14 +59,6 @@ func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFi
 	return f
 }
 
-// neverStarted answers an attempt that was cancelled before its turn came.
-func neverStarted(r event.Attempt) event.AttemptFinished {
-	f := executor.Answer(r)
-	f.Outcome = event.Failed
-	f.Error = &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled before it started", ExitCode: -1}
-	return f
-}
-
 // over forgets an attempt that has answered.
 func (a *attempts) over(ticket uint64) {
 	if cancel := a.cancel[ticket]; cancel != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -182,12 +181,8 @@ func (e *Engine) driveChild(ctx context.Context, run string) (event.End, error) 
 		if !errors.Is(err, engine.ErrOwned) && !errors.Is(err, engine.ErrFenced) {
 			return end, err
 		}
-		pause := time.NewTimer(lookEvery)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return event.End{}, context.Cause(ctx)
+		if err := pause(ctx); err != nil {
+			return event.End{}, err
 		}
 	}
 }

@@ -260,7 +260,7 @@ func (d *drive) carryOut(commands []event.Command) {
 	for i := range commands {
 		switch c := &commands[i]; {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
-			f := neverStarted(*c.Start)
+			f := engine.NeverStarted(*c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 		case c.Start != nil && direct(c.Start):
 			f := d.live.execute(d.live.ctx, *c.Start)

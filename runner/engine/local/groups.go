@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -180,12 +179,8 @@ func (e *Engine) turn(ctx context.Context, p *place, run string) error {
 			told = h.String()
 			e.options.Waiting(p.group, told)
 		}
-		pause := time.NewTimer(lookEvery)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return context.Cause(ctx)
+		if err := pause(ctx); err != nil {
+			return err
 		}
 	}
 }
@@ -250,22 +245,10 @@ func (tx *transaction) seat(p *place, run string) error {
 }
 
 // column reads the texts of a query's only column.
-func (tx *transaction) column(query string, args ...any) (list []string, err error) {
+func (tx *transaction) column(query string, args ...any) ([]string, error) {
 	s, err := tx.c.statement(query)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.Query(args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		list = append(list, text)
-	}
-	return list, rows.Err()
+	return texts(s.Query(args...))
 }

@@ -16,6 +16,18 @@ const (
 	checkEvery = time.Second
 )
 
+// pause waits until it is worth looking again, or returns the cause why ctx is done.
+func pause(ctx context.Context) error {
+	next := time.NewTimer(lookEvery)
+	defer next.Stop()
+	select {
+	case <-next.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // lookout watches the database for what other processes write, while anything is driven.
 type lookout struct {
 	engine *Engine
@@ -93,23 +105,31 @@ func (l *lookout) look(conn *sql.Conn, version *int64) error {
 	return nil
 }
 
+// column is the set of texts in a query's only column.
 func column(conn *sql.Conn, query string, args ...any) (map[string]bool, error) {
-	rows, err := conn.QueryContext(context.Background(), query, args...)
+	list, err := texts(conn.QueryContext(context.Background(), query, args...))
+	set := make(map[string]bool, len(list))
+	for _, text := range list {
+		set[text] = true
+	}
+	return set, err
+}
+
+// texts reads what a query gives that has one column.
+func texts(rows *sql.Rows, err error) (list []string, _ error) {
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	set := map[string]bool{}
 	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
+		var text string
+		if err := rows.Scan(&text); err != nil {
 			return nil, err
 		}
-		set[s] = true
+		list = append(list, text)
 	}
-	return set, rows.Err()
+	return list, rows.Err()
 }
-
 func (l *lookout) alarm(err error) {
 	l.engine.commits.fail(l.engine.explain(err))
 	for _, d := range l.engine.driven() {

@@ -288,7 +288,7 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 	e := d.e
 	switch {
 	case c.Start != nil && unwanted[c.Start.Ticket]:
-		answer := failure(*c.Start, event.Fatal, "cancelled", "cancelled before it started")
+		answer := engine.NeverStarted(*c.Start)
 		d.plan(coming{at: e.now, answer: &answer})
 	case c.Start != nil:
 		a := *c.Start
