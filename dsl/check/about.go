@@ -1,9 +1,20 @@
 package check
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"maps"
 
-// ResultType is the type of step.NAME where nothing is known of its output, for documentation.
-func ResultType() value.Type { return anyResult }
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// ResultType is the type of step.NAME where nothing is known of its output, for documentation: with what only nodes with
+// a repeat, or a join that picks one, have.
+func ResultType() value.Type {
+	t := anyResult
+	t.Attrs = maps.Clone(t.Attrs)
+	t.Attrs["iterations"] = value.Type{Kind: value.NumberT, Int: true, Nullable: true}
+	t.Attrs["winner"] = value.StringType.OrNull()
+	return t
+}
 
 // ErrorType is the type of what error is, and the error of a result.
 func ErrorType() value.Type { return errorType }

@@ -12,6 +12,9 @@ import (
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
+// ours are the variables that hold the values of scripts.
+var ours = regexp.MustCompile(`^FLOWRUN_V[0-9]+$`)
+
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // environment checks env = { NAME = value, … }: names are written out, each value is an expression of its own.
@@ -29,6 +32,10 @@ func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
 		case !ok || !envName.MatchString(key):
 			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%.60s cannot be the name of an environment variable", a.Src.File.Text(item.KeyExpr)),
 				Detail: "Such a name is written out; it begins with a letter or _ and goes on with letters, digits and _."})
+			continue
+		case key == outputFile || ours.MatchString(key):
+			list = append(list, diag.Diagnostic{Code: "F0212", Subject: at, Summary: fmt.Sprintf("%s is set by flowrun itself", key),
+				Detail: "It would be set over. Take another name."})
 			continue
 		case twice:
 			list = append(list, diag.Diagnostic{Code: "F0213", Subject: at, Summary: fmt.Sprintf("Environment variable %s is set twice", key),

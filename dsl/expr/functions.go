@@ -128,7 +128,7 @@ func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bo
 			fs.add(nameAt, codeRefusedFunc, fmt.Sprintf("There is no function %q here", name), why)
 			return &lit{at, nil}
 		}
-		detail := "The functions are Terraform's pure ones, and those of expr-lang."
+		detail := "Most of Terraform's pure functions are there, and most of expr-lang's; flowrun schema lists them."
 		if near := diag.Nearest(name, functionNames); near != "" {
 			detail = fmt.Sprintf("Did you mean %q?", near)
 		} else if lower := strings.ToLower(name); functions[lower] != nil {

@@ -89,6 +89,8 @@ func (l *condLowerer) syntaxError(err error) {
 		l.add(at, codeCondSyntax, "A single = in a condition", "Conditions compare and never assign. Write == to compare.")
 	case strings.Contains(message, "cannot be mixed"):
 		l.add(at, codeCondSyntax, "?? beside another operator without parentheses", "Put the alternative in parentheses: (x ?? 0) > 1.")
+	case strings.Contains(message, "value out of range"):
+		l.tooLarge(at)
 	case here == "" || strings.Contains(message, "EOF"):
 		l.add(at, codeCondSyntax, "The condition ends too early", "Something is missing behind its last part: an operand, or a closing bracket.")
 	default:
@@ -124,7 +126,7 @@ func (l *condLowerer) lower(n ast.Node) node {
 		return &lit{at, n.Value}
 	case *ast.IntegerNode:
 		if n.Value > value.MaxNumber {
-			return l.number(at, 2*value.MaxNumber)
+			return l.tooLarge(at)
 		}
 		return l.number(at, float64(n.Value))
 	case *ast.FloatNode:
@@ -161,9 +163,14 @@ func (l *condLowerer) lower(n ast.Node) node {
 func (l *condLowerer) number(at span, f float64) node {
 	v, err := value.Number(f)
 	if err != nil {
-		l.add(at, codeTooLarge, "A number that flowrun cannot hold", capital(err.Error())+".")
+		return l.tooLarge(at)
 	}
 	return &lit{at, v}
+}
+
+func (l *condLowerer) tooLarge(at span) node {
+	l.add(at, codeTooLarge, "A number that flowrun cannot hold", capital(errTooManyDigits.Error())+".")
+	return &lit{at, 1.0} // a number still, for what stands around it
 }
 
 func (l *condLowerer) slice(n *ast.SliceNode, at span) node {

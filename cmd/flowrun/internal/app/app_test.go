@@ -57,6 +57,17 @@ func TestAFullDiskIsNoSuccess(t *testing.T) {
 	}
 }
 
+// An answer of no that could not be written is not the answer of no.
+func TestALostAnswerIsNone(t *testing.T) {
+	var err bytes.Buffer
+	a := &app{Streams: Streams{Stdout: full{}, Stderr: &err}}
+	a.terminals()
+	a.out.Printf("result")
+	if code := a.report(nil, &ended{exitNo}); code != exitCouldNot || !strings.Contains(err.String(), "writing the result") {
+		t.Errorf("%d, %q", code, err.String())
+	}
+}
+
 // Where JSON cannot be written, standard error says why.
 func TestAFullDiskIsToldWhateverTheForm(t *testing.T) {
 	var err bytes.Buffer

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -153,8 +154,8 @@ func (k *console) line(text string) {
 	if rest, ok := strings.CutPrefix(text, "when "); ok {
 		text, conditions = rest, true
 	}
-	e, src, found := compile(text, conditions, k.env)
-	ui.Diagnostics(k.a.err, found, ui.Sources{consoleFile: src})
+	e, found := compile(text, conditions, k.env)
+	ui.Diagnostics(k.a.err, found, ui.Sources{consoleFile: []byte(text)})
 	if e == nil {
 		k.failed++
 		return
@@ -172,25 +173,51 @@ func (k *console) line(text string) {
 const consoleFile = "expression"
 
 // compile checks a text as it would be checked in a file: in brackets, so that it may be of any form, on a line of its own.
-func compile(text string, condition bool, env *expr.Env) (*ir.Expr, []byte, diag.List) {
+func compile(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
 	before, after := "v = (\n", "\n)\n"
 	if condition {
 		before, after = "v = <<END_OF_CONDITION\n", "\nEND_OF_CONDITION\n"
 	}
 	f, list := syntax.Parse(consoleFile, []byte(before+text+after))
+	home := func(list diag.List) diag.List {
+		for i := range list {
+			list[i].Subject = asked(list[i].Subject, len(before), text)
+			for n := range list[i].Notes {
+				list[i].Notes[n].Range = asked(list[i].Notes[n].Range, len(before), text)
+			}
+		}
+		return list
+	}
 	if list.HasErrors() || len(f.Body.Attrs) != 1 || len(f.Body.Blocks) > 0 {
 		if !list.HasErrors() {
 			list = diag.List{{Code: "F0035", Summary: "More than one expression", Detail: "A line is one expression."}}
 		}
-		return nil, f.Src, list
+		return nil, home(list)
 	}
 	if condition {
 		e, found := expr.Condition(f.Body.Attrs[0].Expr(), f.Src, env)
 		if e != nil {
 			e.Text = strings.TrimSpace(e.Text)
 		}
-		return e, f.Src, found
+		return e, home(found)
 	}
 	e, found := expr.Value(f.Body.Attrs[0].Expr(), f.Src, env)
-	return e, f.Src, found
+	return e, home(found)
+}
+
+// asked is a place in the text that was asked, for one in the file around it. What is found behind the text is found at its end.
+func asked(r diag.Range, before int, text string) diag.Range {
+	end := diag.Pos{Line: 1 + strings.Count(text, "\n"), Byte: len(text)}
+	end.Column = 1 + utf8.RuneCountInString(text[strings.LastIndexByte(text, '\n')+1:])
+	in := func(p diag.Pos) diag.Pos {
+		p.Line, p.Byte = p.Line-1, p.Byte-before
+		if p.Byte > len(text) || p.Line > end.Line {
+			return end
+		}
+		return p
+	}
+	if r.Set() {
+		r.Start, r.End = in(r.Start), in(r.End)
+	}
+	return r
 }

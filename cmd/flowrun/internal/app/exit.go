@@ -60,7 +60,7 @@ func exitCode(err error) int {
 // report says what went wrong, where it was not said yet, and gives the code.
 func (a *app) report(arguments []string, err error) int {
 	code := exitCode(err)
-	if err == nil {
+	if err == nil || code == exitNo { // an answer that nobody gets is none
 		if e := errors.Join(a.out.Err(), a.err.Err()); e != nil {
 			err, code = fmt.Errorf("writing the result: %w", e), exitCouldNot
 		}

@@ -58,6 +58,7 @@ func (a *app) begin(dir string) error {
 	}
 	_, err = f.Write(firstText)
 	if err := errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(name) // a part of it would stand in the way of the next try
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	a.out.Printf("%s\n", ui.Clean(name))
