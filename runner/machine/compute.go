@@ -2,14 +2,11 @@ package machine
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/request"
 )
 
@@ -85,64 +82,4 @@ func (m *Machine) text(e *ir.Expr, sc *scope) (string, error) {
 		return "", err
 	}
 	return request.Text(v)
-}
-
-// output makes a node's output of what its attempt brought.
-func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *event.Error) {
-	if n.Run == nil || f.Output != nil {
-		return f.Output, nil // an agent's, or what was written to $FLOWRUN_OUTPUT
-	}
-	switch n.Run.Parse {
-	case ir.ParseNone:
-		return nil, nil
-	case ir.ParseLines:
-		text := strings.TrimSuffix(f.Stdout, "\n")
-		if text == "" {
-			return []any{}, nil
-		}
-		lines := strings.Split(text, "\n")
-		list := make([]any, len(lines))
-		for i, l := range lines {
-			list[i] = strings.TrimSuffix(l, "\r")
-		}
-		return list, nil
-	case ir.ParseJSON:
-		v, err := value.Decode([]byte(f.Stdout))
-		if err != nil {
-			return nil, &event.Error{Kind: event.Blocking, Reason: "bad_json", ExitCode: -1, Message: "standard output is not JSON: " + err.Error()}
-		}
-		return v, nil
-	}
-	return strings.TrimRight(f.Stdout, "\r\n"), nil
-}
-
-// conform converts a node's output to the type that the file declares for it.
-func (m *Machine) conform(r ref) *event.Error {
-	d, t := m.detail(r), m.declared(r)
-	if t == nil {
-		return nil
-	}
-	v, err := value.Convert(d.output, *t)
-	if err != nil {
-		return &event.Error{Kind: event.Fatal, Reason: "output_type", ExitCode: -1,
-			Message: "the output is not of its declared type: " + err.Error()}
-	}
-	d.output = v
-	return nil
-}
-
-// Bound keeps the head and the tail of a text and says between them how much is left out. The result has at most limit
-// bytes and a mark, and never half a character.
-func Bound(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	head, tail := text[:limit/2], text[len(text)-limit/2:]
-	for len(head) > 0 && !utf8.RuneStart(text[len(head)]) {
-		head = head[:len(head)-1]
-	}
-	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
-	return fmt.Sprintf("%s\n[flowrun: %d bytes left out]\n%s", head, len(text)-len(head)-len(tail), tail)
 }

@@ -15,7 +15,7 @@ const (
 	// MaxRedirects bounds what a file may ask for.
 	MaxRedirects = 20
 	// MaxBody bounds how many bytes of an answer a file may ask for.
-	MaxBody = MaxOutput
+	MaxBody = request.MaxValue
 )
 
 // post computes the address of an agent that is spoken to over HTTP. The host makes the body.

@@ -12,14 +12,15 @@
 // what a cancel, a timeout or an end step stops, it stops through one door (stop.go). No entry ever waits for the world, so a
 // slice can end between any two.
 //
-// It imports the IR, values, events, plan and policy, and must never import a host, an executor, os, sync, or a clock.
+// What an expression reads is answered by scope.go; what an attempt is given is computed by request.go, but for secrets (late.go).
+//
+// It imports the IR, values, events, plan, policy and request, and must never import a host, an executor, os, sync, or a clock.
 package machine
 
 import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -32,8 +33,6 @@ const (
 	MaxConcurrency = 10_000
 	// MaxInstances bounds one for_each.
 	MaxInstances = 200_000
-	// MaxOutput bounds what a node may hand on as its output, in bytes.
-	MaxOutput = 1 << 20
 	// MaxStream bounds what a result keeps of stdout and stderr each, in bytes.
 	MaxStream = 64 << 10
 	// LastYear is the last one that a step can wait for.
@@ -180,57 +179,6 @@ func (m *Machine) event(ev *event.Event) {
 	}
 }
 
-func (m *Machine) start() {
-	m.started = m.now
-	m.show(event.Transition{To: event.Running})
-	m.root = m.newFrame(&frame{})
-	m.remaining = len(m.graph.Top)
-	if len(m.run.Targets) > 0 {
-		m.wanted = m.graph.Closure(m.run.Targets)
-	}
-	if m.run.Skip != "" {
-		m.wanted = make([]bool, len(m.graph.Nodes))
-	}
-	w := m.graph.Workflow
-	here := &scope{m: m, ref: ref{m.root, plan.None}}
-	slots, err := m.number(w.MaxConcurrency, here, DefaultConcurrency, MaxConcurrency)
-	if err != nil {
-		slots = DefaultConcurrency // for what still runs at the end
-	}
-	if m.run.Parallel > 0 {
-		slots = min(m.run.Parallel, MaxConcurrency)
-	}
-	m.limit = &limiter{cap: slots}
-	if err == nil && w.Timeout != nil {
-		var timeout event.Time
-		if timeout, err = m.due(w.Timeout, here); err == nil {
-			m.setTimer(ref{m.root, plan.None}, timeout, "timeout")
-		}
-	}
-	refused := m.required(here)
-	if err != nil {
-		refused = evaluation("the workflow's settings", err)
-	}
-	if refused != nil && m.run.Skip == "" {
-		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
-	}
-	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
-	if m.remaining == 0 {
-		m.agenda.push(task{do: doEnd})
-	}
-}
-
-// required asks what the workflow requires before anything starts.
-func (m *Machine) required(sc *scope) *event.Error {
-	list := m.graph.Workflow.Require
-	for i := range list {
-		if err := m.require(&list[i], sc); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // show makes a transition visible.
 func (m *Machine) show(t event.Transition) {
 	t.At = m.now
@@ -238,10 +186,3 @@ func (m *Machine) show(t event.Transition) {
 }
 
 func (m *Machine) command(c event.Command) { m.out.Commands = append(m.out.Commands, c) }
-
-// local is the value of a local once it was read, or why it has none.
-type local struct {
-	value value.Value
-	err   error
-	busy  bool
-}

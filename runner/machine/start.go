@@ -8,6 +8,66 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
+// start makes the run's own frame and lets its first nodes go. What the workflow asks for and cannot be computed, or requires
+// and is not there, ends the run before any of them starts anything.
+func (m *Machine) start() {
+	m.started = m.now
+	m.show(event.Transition{To: event.Running})
+	m.root = m.newFrame(&frame{})
+	m.remaining = len(m.graph.Top)
+	if len(m.run.Targets) > 0 {
+		m.wanted = m.graph.Closure(m.run.Targets)
+	}
+	if m.run.Skip != "" {
+		m.wanted = make([]bool, len(m.graph.Nodes))
+	}
+	here := m.constants()
+	refused := m.required(here)
+	if err := m.settings(here); err != nil {
+		refused = evaluation("the workflow's settings", err)
+	}
+	if refused != nil && m.run.Skip == "" {
+		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
+	}
+	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
+	if m.remaining == 0 {
+		m.agenda.push(task{do: doEnd})
+	}
+}
+
+// settings computes what bounds the run: how many attempts are live at once, and its timeout. The first always has a value,
+// for what still runs at the end.
+func (m *Machine) settings(sc *scope) error {
+	w := m.graph.Workflow
+	slots, err := m.number(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
+	if err != nil {
+		slots = DefaultConcurrency
+	}
+	if m.run.Parallel > 0 {
+		slots = min(m.run.Parallel, MaxConcurrency)
+	}
+	m.limit = &limiter{cap: slots}
+	if err != nil || w.Timeout == nil {
+		return err
+	}
+	timeout, err := m.due(w.Timeout, sc)
+	if err == nil {
+		m.setTimer(sc.ref, timeout, "timeout")
+	}
+	return err
+}
+
+// required asks what the workflow requires before anything starts.
+func (m *Machine) required(sc *scope) *event.Error {
+	list := m.graph.Workflow.Require
+	for i := range list {
+		if err := m.require(&list[i], sc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // startParents starts the groups that r lies in, from the outside in, if they have not started.
 func (m *Machine) startParents(r ref) {
 	p := m.parent(r)

@@ -1,0 +1,158 @@
+package machine
+
+import (
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// read gives one attribute of a node's result, or the whole object where attr is empty. A node that came to nothing has
+// null for most of them.
+func (m *Machine) read(r ref, attr string) (value.Value, error) {
+	s := m.state(r)
+	d := s.detail
+	if attr == "" {
+		o := make(map[string]any, len(attributes))
+		for _, a := range attributes {
+			v, err := m.read(r, a)
+			if err != nil {
+				return nil, err
+			}
+			o[a] = v
+		}
+		return o, nil
+	}
+	if !s.status.Terminal() && attr == "status" {
+		return string(event.Running), nil // a rule let somebody look before the end
+	}
+	if attr == "status" {
+		return string(s.status), nil
+	}
+	if d == nil {
+		switch attr {
+		case "exit_code":
+			return -1.0, nil
+		case "attempts", "duration":
+			return 0.0, nil
+		}
+		return nil, nil
+	}
+	switch attr {
+	case "output":
+		return m.outputOf(r), nil
+	case "exit_code":
+		return float64(d.exit), nil
+	case "stdout":
+		return m.stream(r, d.streams.stdout), nil
+	case "stderr":
+		return m.stream(r, d.streams.stderr), nil
+	case "error":
+		return null(errorObject(d.err)), nil
+	case "attempts":
+		return float64(d.attempts), nil
+	case "duration":
+		switch {
+		case d.started == 0:
+			return 0.0, nil
+		case d.finished == 0:
+			return m.now.Sub(d.started).Seconds(), nil
+		}
+		return d.finished.Sub(d.started).Seconds(), nil
+	case "started_at":
+		return moment(d.started), nil
+	case "finished_at":
+		return moment(d.finished), nil
+	case "agent":
+		if d.agent == "" {
+			return nil, nil
+		}
+		return d.agent, nil
+	case "instances":
+		return m.instances(r), nil
+	case "counts":
+		return m.counts(r), nil
+	case "winner":
+		if d.body != nil && d.winner() != "" {
+			return d.winner(), nil
+		}
+	case "iterations":
+		if d.body != nil && d.loop != nil {
+			return float64(d.loop.count), nil
+		}
+	}
+	return nil, nil
+}
+
+// attributes are those of every result object.
+var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
+	"finished_at", "agent", "instances", "counts", "winner", "iterations"}
+
+// stream is null where nothing printed because nothing ran.
+func (m *Machine) stream(r ref, s string) value.Value {
+	if n := m.node(r); s == "" && n.Run == nil && n.Agent == nil {
+		return nil
+	}
+	return s
+}
+
+func (m *Machine) instances(r ref) value.Value {
+	s := m.state(r)
+	if !m.collector(r) || !s.open {
+		return nil
+	}
+	d := s.detail
+	list, byKey := make([]any, len(d.frames)), make(map[string]any, len(d.frames))
+	for i, f := range d.frames {
+		o, _ := m.read(ref{f, r.node}, "")
+		list[i], byKey[f.key] = o, o
+	}
+	if d.keyed {
+		return byKey
+	}
+	return list
+}
+
+func (m *Machine) counts(r ref) value.Value {
+	if !m.collector(r) {
+		return nil
+	}
+	all := m.soFar(r)
+	delete(all, "done")
+	return all
+}
+
+func moment(t event.Time) value.Value {
+	if t == 0 {
+		return nil
+	}
+	return t.String()
+}
+
+func null(o map[string]any) value.Value {
+	if o == nil {
+		return nil
+	}
+	return o
+}
+
+// errorObject is an error as expressions see it: what does not apply is null.
+func errorObject(e *event.Error) map[string]any {
+	if e == nil {
+		return nil
+	}
+	o := map[string]any{
+		"kind": e.Kind, "reason": e.Reason, "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": float64(e.Attempt),
+		"status": nil, "signal": nil, "gate": nil, "node": nil, "retry_after": nil,
+	}
+	if e.Status != 0 {
+		o["status"] = float64(e.Status)
+	}
+	if e.RetryAfter != 0 {
+		o["retry_after"] = e.RetryAfter
+	}
+	for k, v := range map[string]string{"signal": e.Signal, "gate": e.Gate, "node": e.Node} { // any order: it fills an object
+		if v != "" {
+			o[k] = v
+		}
+	}
+	return o
+}

@@ -1,0 +1,86 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/request"
+)
+
+// envs lists what the file adds to a node's environment, the farthest first, so that the nearest wins: the workflow,
+// groups from the outside in, the agent, the step.
+func (m *Machine) envs(r ref) []map[string]*ir.Expr {
+	n := m.node(r)
+	list := []map[string]*ir.Expr{n.Env}
+	if g := m.agent(r); g != nil {
+		list = append(list, g.Env)
+	}
+	for up := n.Parent; up != plan.None; up = m.graph.Nodes[up].Parent {
+		list = append(list, m.graph.Nodes[up].Env)
+	}
+	list = append(list, m.graph.Workflow.Env)
+	slices.Reverse(list)
+	return list
+}
+
+// passEnv is the nearest list of names of the caller's environment: the step's, the agent's, that of a group, the workflow's.
+func (m *Machine) passEnv(r ref) []string {
+	n := m.node(r)
+	if n.PassEnv != nil {
+		return n.PassEnv
+	}
+	if g := m.agent(r); g != nil && g.PassEnv != nil {
+		return g.PassEnv
+	}
+	for up := n.Parent; up != plan.None; up = m.graph.Nodes[up].Parent {
+		if list := m.graph.Nodes[up].PassEnv; list != nil {
+			return list
+		}
+	}
+	return m.graph.Workflow.PassEnv
+}
+
+func (m *Machine) env(a *event.Attempt, layers []map[string]*ir.Expr, sc *scope) error {
+	nearest := map[string]*ir.Expr{}
+	for _, exprs := range layers {
+		maps.Copy(nearest, exprs)
+	}
+	for _, name := range slices.Sorted(maps.Keys(nearest)) {
+		if err := m.put(a, request.Env+name, "env: "+name, nearest[name], sc); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// dirs lists where a node's folder may be given, the nearest first.
+func (m *Machine) dirs(r ref) []*ir.Expr {
+	list := []*ir.Expr{m.node(r).Dir}
+	if g := m.agent(r); g != nil {
+		list = append(list, g.Dir)
+	}
+	for n := m.node(r).Parent; n != plan.None; n = m.graph.Nodes[n].Parent {
+		list = append(list, m.graph.Nodes[n].Dir)
+	}
+	return append(list, m.graph.Workflow.Dir)
+}
+
+// dir is the folder that an attempt runs in: absolute, below the program's folder if it is relative.
+func (m *Machine) dir(list []*ir.Expr, sc *scope) (string, error) {
+	for _, e := range list {
+		if e == nil {
+			continue
+		}
+		s, err := m.text(e, sc)
+		if err != nil || path.IsAbs(s) {
+			return s, err
+		}
+		return path.Join(m.run.Dir, s), nil
+	}
+	return m.run.Dir, nil
+}
