@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"golang.org/x/text/unicode/norm"
 )
 
 // decoded is the text of a literal string, with the offset in the file of each of its bytes, and one more for its end.
@@ -45,6 +46,9 @@ func decodeLiteral(x *hclsyntax.TemplateExpr, src []byte) decoded {
 	case bytes.HasPrefix(raw, []byte("<<")):
 		d = decodeHeredoc(raw, start)
 	}
+	if plain && d.text != want {
+		d = d.composed()
+	}
 	if plain && d.text != want { // a form that this decoder does not know: right text, every place at its start
 		d = decoded{}
 		for i := range len(want) {
@@ -53,6 +57,22 @@ func decodeLiteral(x *hclsyntax.TemplateExpr, src []byte) decoded {
 	}
 	d.from = append(d.from, tail(d, start))
 	return d
+}
+
+// composed is the text as cty keeps strings: letters and their accents in one character where there is one (NFC).
+func (d decoded) composed() (out decoded) {
+	var text strings.Builder
+	var it norm.Iter
+	for it.InitString(norm.NFC, d.text); !it.Done(); {
+		start := it.Pos()
+		s := it.Next()
+		text.Write(s)
+		for range s {
+			out.from = append(out.from, d.at(start))
+		}
+	}
+	out.text = text.String()
+	return out
 }
 
 // tail is the offset behind the last character.
