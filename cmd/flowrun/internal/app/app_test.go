@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/machine"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -140,5 +141,12 @@ func TestProblemsOfValues(t *testing.T) {
 	}
 	if err := usage([]error{nil, errors.New("one")}); err.Error() != "one" {
 		t.Error(err)
+	}
+}
+
+// What the command line takes is what the machine takes.
+func TestParallelIsBoundedAsTheMachineIs(t *testing.T) {
+	if args.MaxParallel != machine.MaxConcurrency {
+		t.Errorf("--parallel takes up to %d, the machine %d", args.MaxParallel, machine.MaxConcurrency)
 	}
 }

@@ -28,13 +28,13 @@ and the exit code is 1.`,
 			if o.Paths = words; len(words) == 0 {
 				o.Paths = []string{"."}
 			}
-			if err := o.Verify(); err != nil {
+			if err := o.Check(); err != nil {
 				return err
 			}
 			return a.layOut(&o)
 		},
 	}
-	c.Flags().BoolVar(&o.Check, "check", false, "write nothing: name the files that would change, and exit with 1 if there are any")
+	c.Flags().BoolVar(&o.Dry, "check", false, "write nothing: name the files that would change, and exit with 1 if there are any")
 	c.Flags().BoolVar(&o.Diff, "diff", false, "write nothing: show what would change")
 	return c
 }
@@ -61,7 +61,7 @@ func (a *app) layOut(o *args.Fmt) error {
 		return errors.Join(l.failed...)
 	case l.list.HasErrors():
 		return &ended{refusal(l.list)}
-	case o.Check && l.changed > 0:
+	case o.Dry && l.changed > 0:
 		return &ended{exitNo}
 	}
 	return nil
@@ -113,10 +113,10 @@ func (l *layouts) file(f dsl.File, stdin bool) {
 	switch {
 	case l.Diff:
 		ui.Diff(l.out, f.Name, f.Data, out)
-	case stdin && !l.Check:
+	case stdin && !l.Dry:
 		_, _ = l.out.Write(out)
 	case same:
-	case l.Check:
+	case l.Dry:
 		l.out.Printf("%s\n", ui.Clean(f.Name))
 	default:
 		if err := replaceFile(f.Name, f.Data, out); err != nil {

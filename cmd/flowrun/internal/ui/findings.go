@@ -66,6 +66,3 @@ func Bytes(n uint64) string {
 	}
 	return fmt.Sprintf("%.0f %s", f, unit)
 }
-
-// Count writes a number of things: 1 error, 2 errors.
-func Count(n int, noun string) string { return plural(n, noun) }

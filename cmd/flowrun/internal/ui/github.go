@@ -35,7 +35,7 @@ func (r *Report) github(w io.Writer) error {
 		b.WriteString(l + "\n")
 	}
 	if len(rest) > 0 {
-		fmt.Fprintf(&b, "%s above without an annotation: a step can have %d of each severity.\n", plural(len(rest), "finding"), MaxAnnotations)
+		fmt.Fprintf(&b, "%s above without an annotation: a step can have %d of each severity.\n", Count(len(rest), "finding"), MaxAnnotations)
 	}
 	fmt.Fprintf(&b, "%s\n", r.verdict())
 	_, err := io.WriteString(w, b.String())
@@ -47,9 +47,9 @@ func (r *Report) verdict() string {
 	if !r.List.HasErrors() {
 		return r.Checked
 	}
-	s := plural(r.count(diag.Error), "error")
+	s := Count(r.count(diag.Error), "error")
 	if n := r.count(diag.Warning); n > 0 {
-		s += ", " + plural(n, "warning")
+		s += ", " + Count(n, "warning")
 	}
 	return s
 }

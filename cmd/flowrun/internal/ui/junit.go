@@ -96,7 +96,7 @@ func (r *Report) testcase(file string, found diag.List) junitCase {
 	if first != nil {
 		c.Failure = &junitFailure{Message: Clean(first.Summary), Type: first.Code, Text: xmlText(wrong)}
 		if n := len(wrong) - 1; n > 0 {
-			c.Failure.Message += fmt.Sprintf(", and %s more", plural(n, "error"))
+			c.Failure.Message += fmt.Sprintf(", and %s more", Count(n, "error"))
 		}
 	}
 	if len(mild) > 0 {

@@ -9,8 +9,8 @@ import (
 
 // Plan writes what a run would do: a line for each step under its wave, and what follows from it.
 func Plan(t *Term, o *outline.Outline) {
-	t.Printf("%s: %s in %s, %s\n", t.Style(bold, "workflow "+Clean(o.Workflow)), plural(len(o.Steps), "step"),
-		plural(len(o.Waves), "wave"), most(o))
+	t.Printf("%s: %s in %s, %s\n", t.Style(bold, "workflow "+Clean(o.Workflow)), Count(len(o.Steps), "step"),
+		Count(len(o.Waves), "wave"), most(o))
 	if o.Description != "" {
 		t.Printf("%s\n", Clean(o.Description))
 	}
@@ -51,7 +51,7 @@ func most(o *outline.Outline) string {
 	if o.Attempts == nil {
 		return "no known bound on attempts"
 	}
-	return "at most " + plural(*o.Attempts, "attempt")
+	return "at most " + Count(*o.Attempts, "attempt")
 }
 
 // planned is a step in a line: its name, what it does, what it waits for, how often, and on what condition.
@@ -62,12 +62,12 @@ func planned(s *outline.Step, node, does int) string {
 	}
 	switch {
 	case s.Instances != nil:
-		notes = append(notes, plural(*s.Instances, "instance"))
+		notes = append(notes, Count(*s.Instances, "instance"))
 	case len(s.ForEach) > 0:
 		notes = append(notes, "for each of "+strings.Join(s.ForEach, " and "))
 	}
 	if s.Rounds != nil {
-		notes = append(notes, "up to "+plural(*s.Rounds, "round"))
+		notes = append(notes, "up to "+Count(*s.Rounds, "round"))
 	}
 	switch {
 	case s.Skipped != "":
@@ -77,11 +77,11 @@ func planned(s *outline.Step, node, does int) string {
 	}
 	switch {
 	case s.Attempts == nil && s.Each != nil:
-		notes = append(notes, "at most "+plural(*s.Each, "attempt")+" each")
+		notes = append(notes, "at most "+Count(*s.Each, "attempt")+" each")
 	case s.Attempts == nil:
 		notes = append(notes, "an unknown number of attempts")
 	case *s.Attempts > 1:
-		notes = append(notes, "at most "+plural(*s.Attempts, "attempt"))
+		notes = append(notes, "at most "+Count(*s.Attempts, "attempt"))
 	}
 	name, act := Clean(s.Node), Clean(s.Does)
 	return name + strings.Repeat(" ", node-Cells(name)) + "  " + act + strings.Repeat(" ", does-Cells(act)) + "  " +

@@ -89,7 +89,7 @@ func facts(res *event.Result) string {
 		parts = append(parts, "winner "+Clean(res.Winner))
 	}
 	if res.Iterations > 0 {
-		parts = append(parts, plural(res.Iterations, "iteration"))
+		parts = append(parts, Count(res.Iterations, "iteration"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -127,3 +127,19 @@ func cutBytes(s string, most int) string {
 	}
 	return s[:most] + mark
 }
+
+// Checked is the word about programs without errors.
+func Checked(programs, nodes int, found diag.List) string {
+	s := fmt.Sprintf("%s with %s: no errors", Count(programs, "program"), Count(nodes, "node"))
+	count := map[diag.Severity]int{}
+	for i := range found {
+		count[found[i].Severity]++
+	}
+	if n := count[diag.Warning]; n > 0 {
+		s += ", " + Count(n, "warning")
+	}
+	if n := count[diag.Advice]; n > 0 {
+		s += ", " + Count(n, "piece") + " of advice"
+	}
+	return s
+}

@@ -108,12 +108,12 @@ func remark(n *view.Node) string {
 	case event.Succeeded:
 		reason = ""
 		if n.Attempt > 1 {
-			reason = plural(n.Attempt, "attempt")
+			reason = Count(n.Attempt, "attempt")
 		}
 	default:
 		reason = string(n.Status) + because(reason)
 		if n.Attempt > 1 {
-			parts = append(parts, plural(n.Attempt, "attempt"))
+			parts = append(parts, Count(n.Attempt, "attempt"))
 		}
 	}
 	if reason != "" {

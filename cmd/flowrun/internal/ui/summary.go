@@ -27,7 +27,7 @@ func (r *Report) Summary(most int) string {
 	for i := range r.List {
 		row := r.row(&r.List[i])
 		if b.Len()+len(row)+summaryTail > most {
-			fmt.Fprintf(&b, "\n… and %s more.\n", plural(len(r.List)-i, "finding"))
+			fmt.Fprintf(&b, "\n… and %s more.\n", Count(len(r.List)-i, "finding"))
 			break
 		}
 		b.WriteString(row)

@@ -157,8 +157,8 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// plural writes a count with its noun.
-func plural(n int, noun string) string {
+// Count writes a number of things: 1 error, 2 errors.
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -1,0 +1,45 @@
+package args
+
+// Drive is what commands take that drive a run.
+type Drive struct {
+	TakeOver bool // resume
+	// DeathLimit is how many processes may die in a row over the same attempt before it fails; 0 means the usual 3.
+	DeathLimit int
+}
+
+// Check refuses numbers.
+func (d *Drive) Check() error {
+	if d.DeathLimit < 0 {
+		return Errorf("--death-limit %d is below 1", d.DeathLimit)
+	}
+	return nil
+}
+
+// Apply is what apply takes.
+type Apply struct {
+	Global
+	Path     string
+	Workflow string // "" means the only one, or the default
+	Given
+	Parallel int // 0 means what the workflow says
+	Targets  []string
+	JSON     bool
+	Drive
+}
+
+// Plan is what plan takes.
+type Plan struct {
+	Apply
+	DetailedExit bool
+}
+
+// MaxParallel bounds --parallel, as the machine bounds max_concurrency.
+const MaxParallel = 10_000
+
+// Check refuses numbers.
+func (o *Apply) Check() error {
+	if o.Parallel < 0 || o.Parallel > MaxParallel {
+		return Errorf("--parallel %d is not between 1 and %d", o.Parallel, MaxParallel)
+	}
+	return o.Drive.Check()
+}

@@ -1,0 +1,19 @@
+package args
+
+// Fmt is what fmt takes.
+type Fmt struct {
+	Global
+	Paths []string // "-" alone means standard input
+	Dry   bool     // --check: name what would change, and write nothing
+	Diff  bool     // show what would change, and write nothing
+}
+
+// Check refuses standard input beside files.
+func (f *Fmt) Check() error {
+	for _, p := range f.Paths {
+		if p == "-" && len(f.Paths) > 1 {
+			return &Error{"- stands beside other paths", "Standard input is laid out alone: flowrun fmt - < FILE."}
+		}
+	}
+	return nil
+}
