@@ -15,10 +15,10 @@ var pure = []string{
 	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 	"github.com/flowrun/flowrun/dsl/diag", "github.com/flowrun/flowrun/dsl/ir", "github.com/flowrun/flowrun/dsl/value",
 	"github.com/hashicorp/hcl/v2", "github.com/hashicorp/hcl/v2/hclsyntax", "github.com/zclconf/go-cty/cty",
-	"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text/language", "golang.org/x/text/message", // no loader: nothing is fetched
+	"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text/language", "golang.org/x/text/message", "golang.org/x/text/unicode/norm", // no loader: nothing is fetched
 	"github.com/expr-lang/expr/ast", "github.com/expr-lang/expr/conf", "github.com/expr-lang/expr/file", "github.com/expr-lang/expr/parser",
 	// The schemas of gates. Its loader refuses every other document, and formats are not asserted: it computes and nothing else.
-	"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text/language", "golang.org/x/text/message",
+	"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text/language", "golang.org/x/text/message", "golang.org/x/text/unicode/norm",
 }
 
 func TestPurity(t *testing.T) {
