@@ -106,12 +106,20 @@ func started(p *ir.Program) (out []start) {
 			add(r.Argv, "gate "+p.Gates[i].Name)
 		}
 	}
+	node := func(n *ir.Node) {
+		if n.Run != nil {
+			add(n.Run.Argv, "step "+n.Name)
+		}
+		if n.Compensate != nil {
+			add(n.Compensate.Run.Argv, "compensation of "+n.Name)
+		}
+	}
 	for i := range p.Workflows {
-		each(p.Workflows[i].Nodes, func(n *ir.Node) {
-			if n.Run != nil {
-				add(n.Run.Argv, "step "+n.Name)
-			}
-		})
+		w := &p.Workflows[i]
+		each(w.Nodes, node)
+		if w.Finally != nil {
+			each(w.Finally.Nodes, node)
+		}
 	}
 	return out
 }

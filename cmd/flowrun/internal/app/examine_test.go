@@ -3,12 +3,14 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -65,5 +67,22 @@ func TestRunsAndClock(t *testing.T) {
 	left := local.Info{Run: "left", Status: event.Running}
 	if found := runsOf([]local.Info{at(0), left, {Status: event.Running, Driver: 7}}); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left") {
 		t.Errorf("%+v", found)
+	}
+}
+
+// What a workflow starts is looked for wherever it stands: last, and to undo something, too.
+func TestStartedProgramsAreFoundEverywhere(t *testing.T) {
+	run := func(name string) ir.Run { return ir.Run{Argv: ir.Lit([]any{name}, value.List(value.StringType))} }
+	step, last, gate := run("a"), run("b"), run("c")
+	p := &ir.Program{
+		Gates: []ir.Gate{{Name: "g", Run: &gate}},
+		Workflows: []ir.Workflow{{
+			Nodes:   []ir.Node{{Name: "group", Children: []ir.Node{{Name: "s", Run: &step, Compensate: &ir.Compensate{Run: run("d")}}}}},
+			Finally: &ir.Finally{Nodes: []ir.Node{{Name: "f", Run: &last}}},
+		}},
+	}
+	want := []start{{"c", "gate g"}, {"a", "step s"}, {"d", "compensation of s"}, {"b", "step f"}}
+	if have := started(p); !slices.Equal(have, want) {
+		t.Errorf("%v, want %v", have, want)
 	}
 }
