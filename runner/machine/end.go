@@ -26,6 +26,7 @@ type verdict struct {
 	err    *event.Error
 	limit  bool
 	failed []string
+	ended  bool // by an end step: what it cut off may leave outputs without a value
 }
 
 // topEnded counts the end of a node at the top of the workflow or of finally. What a stop cancelled is nothing that the
@@ -79,7 +80,7 @@ func (m *Machine) settle() {
 	v := &verdict{status: event.Succeeded, failed: m.lost}
 	switch s := m.stopping; {
 	case s != nil && (!s.yields || len(m.lost) == 0):
-		v.status, v.err, v.limit = s.status, s.err, s.limit
+		v.status, v.err, v.limit, v.ended = s.status, s.err, s.limit, s.yields
 	case len(m.lost) > 0:
 		v.status, v.err = event.FailedS, m.bad.err
 	case m.run.Skip != "":
@@ -124,8 +125,8 @@ func (m *Machine) standing() verdict {
 	return verdict{status: event.Running}
 }
 
-// outputs computes the workflow's outputs. In a run that failed, or of which only targets were asked for, those that cannot be
-// computed are null; in another one the first of them is what it fails of.
+// outputs computes the workflow's outputs. In a run that failed, that an end step cut short, or of which only targets were
+// asked for, those that cannot be computed are null; in another one the first of them is what it fails of.
 func (m *Machine) outputs(e *event.End) {
 	list := m.graph.Workflow.Outputs
 	if len(list) == 0 {
@@ -137,7 +138,7 @@ func (m *Machine) outputs(e *event.End) {
 		v, err := m.eval.Eval(&list[i].Expr, sc)
 		if err != nil {
 			v = nil
-			if e.Status == event.Succeeded && m.wanted == nil {
+			if e.Status == event.Succeeded && m.wanted == nil && !m.final.ended {
 				e.Status, e.Error = event.FailedS, evaluation(fmt.Sprintf("output %q", list[i].Name), err)
 			}
 		}

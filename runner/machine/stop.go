@@ -76,7 +76,7 @@ func (m *Machine) endRun(r ref) {
 	case "failed":
 		s.status, s.err = event.FailedS, &event.Error{Kind: event.Blocking, Reason: "fail", Message: message, ExitCode: -1, Node: d.path}
 	case "cancelled":
-		s.status, s.err = event.Cancelled, cancelled(message)
+		s.status, s.err, s.limit = event.Cancelled, cancelled(message), true
 	}
 	m.stop(s)
 }
