@@ -156,18 +156,25 @@ func (c *checker) mustBe(n node, t value.Type, k kind, user string) {
 		c.add(at, codeOperand, fmt.Sprintf("%s needs %s", user, kindNames[k]), fmt.Sprintf("This is %s.%s", describeType(t), hint(t, k, user)))
 	case t.Nullable && !k.nulls() && c.forgiving == 0:
 		x := shownPath(n)
-		c.add(at, codeMaybeNull, fmt.Sprintf("%s can be null, and %s needs %s", x, user, kindNames[k]), c.nullHint(n, x, k))
+		c.add(at, codeMaybeNull, fmt.Sprintf("%s can be null, and %s needs %s", x, user, kindNames[k]), c.nullHint(n, x, t))
 	}
 }
 
-func (c *checker) nullHint(n node, x string, k kind) string {
+func (c *checker) nullHint(n node, x string, t value.Type) string {
 	why := c.whyNull(n)
 	if x == "This" {
 		x = "x"
 	}
-	other := map[kind]string{kString: `""`, kPure: `""`, kBool: "false", kList: "[]", kColl: "[]"}[k]
-	if other == "" {
-		other = "0"
+	other := "0"
+	switch {
+	case t.Kind == value.StringT:
+		other = `""`
+	case t.Kind == value.Bool:
+		other = "false"
+	case isList(t):
+		other = "[]"
+	case isMap(t):
+		other = "{}"
 	}
 	if c.condition {
 		return fmt.Sprintf("%s Test it before (%s != null && …), or give what else to take (%s ?? %s).", why, x, x, strings.ReplaceAll(other, `"`, "'"))
