@@ -198,6 +198,23 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
+// TestWhyNothingRan: a for_each that had nothing to do says so.
+func TestWhyNothingRan(t *testing.T) {
+	r := New(program)
+	r.Apply(nil, &event.Reaction{Transitions: []event.Transition{
+		{Node: "build/api[0]", Name: "api", To: event.Skipped, Reason: "its condition is false", Result: &event.Result{ExitCode: -1}},
+		{Node: "build/api", To: event.Succeeded, Result: &event.Result{ExitCode: -1}},
+	}})
+	if have := r.Why(r.Node("build/api")); have != NoneRan {
+		t.Errorf("it ran because of %q", have)
+	}
+	r = New(program)
+	r.Apply(nil, &event.Reaction{Transitions: []event.Transition{{Node: "build/api", To: event.Succeeded, Result: &event.Result{ExitCode: -1}}}})
+	if have := r.Why(r.Node("build/api")); have != Empty {
+		t.Errorf("it ran because of %q", have)
+	}
+}
+
 func TestWhy(t *testing.T) {
 	w := &ir.Workflow{Nodes: []ir.Node{
 		{Name: "a", Kind: ir.Step},

@@ -16,6 +16,12 @@ const (
 	Last   = "in finally"
 )
 
+// Reasons of a for_each that ended without ever starting.
+const (
+	Empty   = "its for_each has no members"
+	NoneRan = "none of its instances ran"
+)
+
 // Why says why a node ran, waits, was skipped or blocked: what the machine said of it, else, of a node that ran, what it
 // had waited for. It is "" for a node that is still pending, and where the workflow is not known.
 func (r *Run) Why(n *Node) string {
@@ -23,6 +29,12 @@ func (r *Run) Why(n *Node) string {
 		return n.Reason
 	}
 	d := r.declared[n.Name]
+	if d != nil && d.ForEach != nil && n.StartedAt == 0 && n.Status == event.Succeeded {
+		if len(n.Children) == 0 {
+			return Empty
+		}
+		return NoneRan
+	}
 	if d == nil || n.StartedAt == 0 || n.Status == event.Pending {
 		return ""
 	}
