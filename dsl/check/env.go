@@ -33,7 +33,7 @@ const (
 // Types of the names that every run has.
 var (
 	errorType = value.Object(map[string]value.Type{
-		"kind": value.StringType, "reason": value.StringType.OrNull(), "message": value.StringType, "status": value.IntType.OrNull(),
+		"kind": value.StringType, "reason": value.StringType, "message": value.StringType, "status": value.IntType.OrNull(),
 		"exit_code": value.IntType, "signal": value.StringType.OrNull(), "gate": value.StringType.OrNull(),
 		"node": value.StringType.OrNull(), "attempt": value.IntType.OrNull(), "retry_after": value.NumberType.OrNull(),
 	})

@@ -179,5 +179,8 @@ func failure(f *event.AttemptFinished) *event.Error {
 		return &event.Error{Kind: event.Transient, Reason: string(f.Outcome), Message: "the attempt ended without a reason", ExitCode: -1}
 	}
 	e := *f.Error
+	if e.Reason == "" { // who reads error.reason may rely on it
+		e.Reason = string(f.Outcome)
+	}
 	return &e
 }

@@ -140,8 +140,11 @@ func errorObject(e *event.Error) map[string]any {
 		return nil
 	}
 	o := map[string]any{
-		"kind": e.Kind, "reason": e.Reason, "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": float64(e.Attempt),
+		"kind": e.Kind, "reason": e.Reason, "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": nil,
 		"status": nil, "signal": nil, "gate": nil, "node": nil, "retry_after": nil,
+	}
+	if e.Attempt != 0 {
+		o["attempt"] = float64(e.Attempt)
 	}
 	if e.Status != 0 {
 		o["status"] = float64(e.Status)
