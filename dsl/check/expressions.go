@@ -35,6 +35,7 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	switch a.Schema.Kind {
 	case schema.Value:
 		a.Expr, list = c.typed(a, env)
+		a.members(env)
 		if a.Expr != nil && a.Src.Name == "command" {
 			list = append(list, arguments(a, a.Expr)...)
 		}
@@ -63,6 +64,9 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	}
 	laidOut(a.Expr)
 	for _, e := range a.Env {
+		laidOut(e)
+	}
+	for _, e := range a.Members {
 		laidOut(e)
 	}
 	for i := range a.Values {

@@ -57,6 +57,7 @@ type Attr struct {
 	Names   []expr.Name          // Ref, Refs
 	Type    *value.Type          // Type; nil if it has errors
 	Env     map[string]*ir.Expr  // Env
+	Members map[string]*ir.Expr  // Value: the members of an object that is written out and sensitive; nil if it is none
 	Script  bool                 // Command: a script, not a list
 	Choice  hclsyntax.Expression // Ref: what decides between two Names; its IR is Expr
 	Flag    bool                 // Flag

@@ -66,17 +66,15 @@ func (c *checker) secretInputs(w *Workflow, n *Node, to *Workflow) {
 	if a == nil || a.Expr == nil || !a.Expr.Sensitive {
 		return
 	}
-	_, written := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
+	if a.Members == nil {
+		c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: n.Words(), Summary: "Sensitive inputs that are not written out",
+			Detail: "Which of them are sensitive must be seen:  with = { NAME = … }."})
+		return
+	}
 	for i := range to.Inputs {
 		in := to.Inputs[i]
-		if in.sensitive() {
+		if e := a.Members[in.Name]; e == nil || !e.Sensitive || in.sensitive() {
 			continue
-		}
-		if written {
-			item := a.item(in.Name)
-			if item == nil || !c.readsSecret(item.ValueExpr, w) {
-				continue
-			}
 		}
 		c.report(diag.Diagnostic{Code: "F0271", Subject: a.member(in.Name), Context: n.Words(), Summary: fmt.Sprintf("Sensitive value for the input %q of %s, which is not", in.Name, to.Words()),
 			Detail: "The inputs of a run are written to its journal. Declare the input with  sensitive = true.",
@@ -84,15 +82,21 @@ func (c *checker) secretInputs(w *Workflow, n *Node, to *Workflow) {
 	}
 }
 
-// readsSecret tells whether a value reads what is sensitive.
-func (c *checker) readsSecret(x hclsyntax.Expression, w *Workflow) bool {
-	for _, r := range expr.Refs(x) {
-		switch {
-		case c.global[r.Root] != nil && c.global[r.Root].Secret[r.Name], r.Root == "input" && w.inputs.Secret[r.Name]:
-			return true
-		}
+// members takes a sensitive object apart, if it is written out.
+func (a *Attr) members(env *expr.Env) {
+	object, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
+	if !ok || a.Expr == nil || !a.Expr.Sensitive {
+		return
 	}
-	return false
+	a.Members = map[string]*ir.Expr{}
+	for i := range object.Items {
+		key, ok := envKeyText(object.Items[i].KeyExpr)
+		if !ok {
+			a.Members = nil
+			return
+		}
+		a.Members[key], _ = expr.Value(object.Items[i].ValueExpr, a.Src.File.Src, env) // what is wrong has been reported
+	}
 }
 
 // sensitive tells whether a variable or input is declared so.

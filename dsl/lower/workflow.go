@@ -107,7 +107,7 @@ func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
 		out.Value = n.Expr("value")
 		return
 	case n.Attrs["call"] != nil:
-		out.Call = &ir.Call{Workflow: n.Attrs["call"].Names[0].Name, With: n.Expr("with")}
+		out.Call = call(n)
 	default:
 		if l.block(n, out); out.HTTP == nil {
 			return
@@ -211,4 +211,13 @@ func merge(under, over *ir.Retry) *ir.Retry {
 		out.Jitter = over.Jitter
 	}
 	return &out
+}
+
+// call makes a call. Inputs that are sensitive stand by themselves.
+func call(n *check.Node) *ir.Call {
+	out := &ir.Call{Workflow: n.Attrs["call"].Names[0].Name, With: n.Expr("with")}
+	if out.With != nil && out.With.Sensitive {
+		out.With, out.Inputs = nil, n.Attrs["with"].Members
+	}
+	return out
 }

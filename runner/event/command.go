@@ -68,6 +68,12 @@ type Late struct {
 	Names  map[string]value.Value `json:"names,omitempty"`
 	Locals map[string]ir.Expr     `json:"locals,omitempty"`
 	Inputs map[string]Late        `json:"inputs,omitempty"`
+	// An input that a caller computes is of this type, one of these values if there are any, and keeps these rules: conditions
+	// that read it, too, each with what to say where it does not hold.
+	Type    *value.Type   `json:"type,omitempty"`
+	Enum    []value.Value `json:"enum,omitempty"`
+	Rules   []Late        `json:"rules,omitempty"`
+	Message string        `json:"message,omitempty"`
 }
 
 // HTTPRequest is the part of an attempt that is one HTTP request. For an agent of type http the host makes the body of the

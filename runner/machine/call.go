@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ func (m *Machine) calls(w want) bool { return w.gate == work && m.node(w.ref).Ca
 func (m *Machine) call(r ref) {
 	n, d := m.node(r), m.detail(r)
 	d.attempts++
-	inputs, err := m.inputs(r)
+	inputs, late, err := m.inputs(r)
 	what := "with"
 	var due event.Time
 	if err == nil && n.Timeout != nil {
@@ -35,7 +36,8 @@ func (m *Machine) call(r ref) {
 		return
 	}
 	a := &attempt{ref: r, gate: work, since: m.now,
-		child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs}}
+		child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs,
+			Late: late}}
 	m.remember(r)
 	m.move(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
 	d.live = a
@@ -54,47 +56,80 @@ func (m *Machine) childID(r ref) string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:8]))[:12]
 }
 
-// inputs computes what a child is given, by the declarations of its workflow.
-func (m *Machine) inputs(r ref) (map[string]value.Value, error) {
+// inputs computes what a child is given, by the declarations of its workflow. What is sensitive is left to the host.
+func (m *Machine) inputs(r ref) (inputs map[string]value.Value, late map[string]event.Late, err error) {
 	call := m.node(r).Call
 	w := m.graph.Program.Workflow(call.Workflow)
 	if w == nil {
-		return nil, fmt.Errorf("there is no workflow %q", call.Workflow)
+		return nil, nil, fmt.Errorf("there is no workflow %q", call.Workflow)
 	}
-	given := map[string]any{}
-	if call.With != nil {
-		v, err := m.eval.Eval(call.With, m.scope(r))
-		if err != nil {
-			return nil, err
+	given, late, err := m.handed(r, call)
+	if err != nil {
+		return nil, nil, err
+	}
+	inputs = make(map[string]value.Value, len(w.Inputs))
+	for i := range w.Inputs {
+		name := w.Inputs[i].Name
+		if _, ok := late[name]; ok {
+			continue
 		}
-		if err = request.Sized(v); err != nil {
-			return nil, err
+		if inputs[name], err = m.input(&w.Inputs[i], given); err != nil {
+			return nil, nil, err
+		}
+	}
+	declared := func(name string) bool {
+		return slices.ContainsFunc(w.Inputs, func(v ir.Variable) bool { return v.Name == name })
+	}
+	for _, name := range append(value.Keys(given), slices.Sorted(maps.Keys(late))...) {
+		if !declared(name) {
+			return nil, nil, fmt.Errorf("workflow %q has no input %q", call.Workflow, name)
+		}
+	}
+	for i := range w.Inputs {
+		decl := &w.Inputs[i]
+		if l, ok := late[decl.Name]; ok {
+			late[decl.Name], err = m.judgedLate(l, decl, inputs)
+		} else {
+			err = m.validate(decl, inputs)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return inputs, late, nil
+}
+
+// handed is what a call gives: an object, or the members of one.
+func (m *Machine) handed(r ref, call *ir.Call) (given map[string]any, late map[string]event.Late, err error) {
+	given, sc := map[string]any{}, m.scope(r)
+	for _, name := range slices.Sorted(maps.Keys(call.Inputs)) {
+		e := call.Inputs[name]
+		if e.Sensitive {
+			if late == nil {
+				late = map[string]event.Late{}
+			}
+			l := event.Late{Expr: *e}
+			err = m.confide(&l, e.Reads, sc)
+			late[name] = l
+		} else {
+			given[name], err = m.eval.Eval(e, sc)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if call.With != nil {
+		v, err := m.eval.Eval(call.With, sc)
+		if err != nil {
+			return nil, nil, err
 		}
 		o, ok := v.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("an object of the inputs of %q is needed, but this is %.60s", call.Workflow, value.Text(v))
+			return nil, nil, fmt.Errorf("an object of the inputs of %q is needed, but this is %.60s", call.Workflow, value.Text(v))
 		}
 		given = o
 	}
-	inputs := make(map[string]value.Value, len(w.Inputs))
-	for i := range w.Inputs {
-		v, err := m.input(&w.Inputs[i], given)
-		if err != nil {
-			return nil, err
-		}
-		inputs[w.Inputs[i].Name] = v
-	}
-	for _, name := range value.Keys(given) {
-		if !slices.ContainsFunc(w.Inputs, func(v ir.Variable) bool { return v.Name == name }) {
-			return nil, fmt.Errorf("workflow %q has no input %q", call.Workflow, name)
-		}
-	}
-	for i := range w.Inputs {
-		if err := m.validate(&w.Inputs[i], inputs); err != nil {
-			return nil, err
-		}
-	}
-	return inputs, nil
+	return given, late, request.Sized(given)
 }
 
 // input converts one input, or takes its default.

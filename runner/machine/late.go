@@ -97,3 +97,37 @@ func (m *Machine) given(r ir.Ref, values map[string]value.Value) (value.Value, e
 	}
 	return values[r.Name], nil
 }
+
+// judgedLate adds to a sensitive input of a child its type and what its declaration asks of it, which the host judges. A name of an
+// input means the child's there.
+func (m *Machine) judgedLate(l event.Late, decl *ir.Variable, inputs map[string]value.Value) (event.Late, error) {
+	sc := m.constants()
+	sc.inputs = inputs
+	l.Type, l.Enum = &decl.Type, decl.Enum
+	for i := range decl.Validation {
+		q := &decl.Validation[i]
+		rule := event.Late{Expr: q.Condition, Message: "its condition is false: " + q.Condition.Text, Names: map[string]value.Value{}}
+		var reads []ir.Ref
+		for _, r := range q.Condition.Reads {
+			v, known := inputs[r.Name]
+			switch {
+			case r.Root != "input":
+				reads = append(reads, r)
+			case known:
+				rule.Names[r.String()] = v
+			case r.Name != decl.Name:
+				return l, fmt.Errorf("a validation of the input %q reads another sensitive one", decl.Name)
+			}
+		}
+		if err := m.confide(&rule, reads, sc); err != nil {
+			return l, err
+		}
+		if q.Message != nil {
+			if text, err := m.text(q.Message, sc); err == nil {
+				rule.Message = text
+			}
+		}
+		l.Rules = append(l.Rules, rule)
+	}
+	return l, nil
+}

@@ -383,6 +383,18 @@ func lateText(l *event.Late) string {
 	return s
 }
 
+// lateInputs are the inputs of a child that are left to the host.
+func lateInputs(late map[string]event.Late) (s string) {
+	for _, name := range slices.Sorted(maps.Keys(late)) {
+		l := late[name]
+		s += fmt.Sprintf("\n    late %s: %s", name, lateText(&l))
+		for i := range l.Rules {
+			s += fmt.Sprintf(" if %s, else %q", lateText(&l.Rules[i]), l.Rules[i].Message)
+		}
+	}
+	return s
+}
+
 func command(c event.Command, now event.Time) string {
 	switch {
 	case c.Start != nil:
@@ -455,7 +467,7 @@ func command(c event.Command, now event.Time) string {
 		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer), c.SetTimer.Due.Sub(now), c.SetTimer.Why)
 	case c.StartChild != nil:
 		return fmt.Sprintf("start_child %s of %s workflow %s inputs=%s", c.StartChild.Run, c.StartChild.Node, c.StartChild.Workflow,
-			value.Append(nil, map[string]any(c.StartChild.Inputs)))
+			value.Append(nil, map[string]any(c.StartChild.Inputs))) + lateInputs(c.StartChild.Late)
 	case c.CancelChild != nil:
 		s := "cancel_child " + c.CancelChild.Run + " of " + c.CancelChild.Node
 		if c.CancelChild.Now {

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,7 +62,7 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 		return told, nil
 	}
 	if l, ok := s.l.Inputs[r.Name]; ok && r.Root == "input" {
-		return s.x.eval.Eval(&l.Expr, &scope{s.x, &l})
+		return s.x.input(r, &l)
 	}
 	if e, ok := s.l.Locals[r.Name]; ok && r.Root == "local" {
 		v, err := s.x.eval.Eval(&e, s)
@@ -74,4 +75,35 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 		return v, nil
 	}
 	return nil, fmt.Errorf("%s is not known where the attempt is carried out", r)
+}
+
+// input computes an input that a caller left to the host: what its declaration asks is asked here. The evaluator says of
+// which name an error is.
+func (x *Executor) input(r ir.Ref, l *event.Late) (value.Value, error) {
+	v, err := x.eval.Eval(&l.Expr, &scope{x, l})
+	if err == nil && l.Type != nil {
+		v, err = value.Convert(v, *l.Type)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Enum) > 0 && !slices.ContainsFunc(l.Enum, func(e value.Value) bool { return value.Equal(e, v) }) {
+		return nil, errors.New("it is none of the values that it can be")
+	}
+	for i := range l.Rules {
+		rule := l.Rules[i]
+		rule.Names = maps.Clone(rule.Names)
+		if rule.Names == nil {
+			rule.Names = map[string]value.Value{}
+		}
+		rule.Names[r.String()] = v
+		holds, err := x.eval.Eval(&rule.Expr, &scope{x, &rule})
+		if err != nil {
+			return nil, fmt.Errorf("it cannot be judged: %w", err)
+		}
+		if holds != true {
+			return nil, errors.New(rule.Message)
+		}
+	}
+	return v, nil
 }

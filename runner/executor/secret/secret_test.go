@@ -144,7 +144,9 @@ func TestFailures(t *testing.T) {
 		`task: "(sensitive)" is no number`:                                                  late(request.Task, "fail var.token", theToken),
 		"argv: a list of a program and its arguments is needed, but this is (sensitive)":    late(request.Argv, "var.token", theToken),
 		`http.url: "(sensitive)" is no URL that begins with http:// or https:// and a host`: late(request.URL, "var.token", theToken),
-		"with: var.gone is not known where the attempt is carried out":                      late(request.With, "x", ir.Ref{Root: "var", Name: "gone"}),
+		"task: too short": judged("input.a", "too short", nil),
+		"stdin: it is none of the values that it can be":               judged("", "", []value.Value{"x"}),
+		"with: var.gone is not known where the attempt is carried out": late(request.With, "x", ir.Ref{Root: "var", Name: "gone"}),
 	} {
 		ans := x.Execute(context.Background(), event.Attempt{Ticket: 3, Agent: &event.AgentRequest{}, HTTP: &event.HTTPRequest{}, Late: []event.Late{l}})
 		if ans.Outcome != event.Failed || ans.Error.Reason != "evaluation" || ans.Error.Kind != event.Blocking || ans.Error.Message != want || ans.Ticket != 3 {
@@ -155,6 +157,23 @@ func TestFailures(t *testing.T) {
 	if ans := bare.Execute(context.Background(), event.Attempt{Late: []event.Late{late(request.Argv, "x")}}); !strings.Contains(ans.Error.Message, "does not have its secrets") {
 		t.Error(ans.Error.Message)
 	}
+}
+
+// judged is a part that reads an input with a rule that does not hold, or with other values.
+func judged(rule, message string, enum []value.Value) event.Late {
+	place := request.Task
+	if rule == "" {
+		place = request.Stdin
+	}
+	a := ir.Ref{Root: "input", Name: "a"}
+	input := late("", "var.token", theToken)
+	input.Enum = enum
+	if rule != "" {
+		input.Rules = []event.Late{{Expr: ir.Expr{Text: rule, Reads: []ir.Ref{a}}, Message: message}}
+	}
+	l := late(place, "input.a", a)
+	l.Inputs = map[string]event.Late{"a": input}
+	return l
 }
 
 // What pass_env gives is a secret too, if it looks like one; and only for the attempts that are given it.
