@@ -1,7 +1,9 @@
-// Package executor is the contract of whoever carries out attempts: one call, one attempt, one answer.
+// Package executor is the contract of whoever carries out attempts: one call, one attempt, one answer. It holds what all of
+// them share: how large an answer can be, how texts are cut, what is masked, and what to do while descriptors are scarce.
 //
 // An executor knows nothing of machines, engines, journals or memory. Everything that it needs stands in the
-// event.Attempt that it is given. Implementations are the packages below this one.
+// event.Attempt that it is given. Implementations are the packages below this one: command and http carry out, secret stands
+// before them. Enter at [Executor]; an implementation begins with [Answer] and fails with [Fail].
 package executor
 
 import (

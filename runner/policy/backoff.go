@@ -1,5 +1,7 @@
-// Package policy holds the numbers of resilience: when to try again and after how long. Numbers in, numbers out: no
-// clock, no randomness of its own, no other package of flowrun.
+// Package policy holds the numbers of resilience: when to try again, how often, and after how long.
+//
+// Numbers in, numbers out: no clock, no randomness of its own, no other package of flowrun. Equal arguments give equal results,
+// so that a replay waits as long as the run did. Enter at [Backoff.Delay].
 package policy
 
 import (

@@ -182,25 +182,16 @@ func deepChildren(t *testing.T, s Store) {
 // crashWithChild kills the host before and after each of its commits, and finishes on another.
 func crashWithChild(t *testing.T, s Store) {
 	p := family(Task{Name: "x"}, Task{Name: "w", Wait: 1e9, After: []string{"x"}}, Task{Name: "y", After: []string{"w"}, Tries: 2})
-	for _, after := range []bool{false, true} {
-		for n, lived := 1, false; !lived; n++ {
-			if n > 100 {
-				t.Fatal("the run never ends")
-			}
-			w := newWitness()
-			w.fails["y"] = 1
-			h := s.Open(t, Factory, w)
-			run := start(t, h, p)
-			h.CrashAt(n, after)
-			err := drive(context.Background(), s, h, run, nil)
-			lived = err == nil
-			if err != nil && !errors.Is(err, ErrCrashed) {
-				t.Fatalf("commit %d: %v", n, err)
-			}
-			h.Close()
-			whole(t, s, w, run, fmt.Sprintf("commit %d, after it %v", n, after))
-		}
-	}
+	atEveryCommit(t, func(n int, after bool) bool {
+		w := newWitness()
+		w.fails["y"] = 1
+		h := s.Open(t, Factory, w)
+		run := start(t, h, p)
+		lived := crashAt(t, s, h, run, n, after)
+		h.Close()
+		whole(t, s, w, run, fmt.Sprintf("commit %d, after it %v", n, after))
+		return lived
+	})
 }
 
 // whole finishes a family on another host, and looks whether anything was lost or done again.
@@ -241,49 +232,36 @@ func crashWhileChildIsCancelled(t *testing.T, s Store) {
 	p := family(Task{Name: "x", Call: "grandchild"})
 	p.Workflows["grandchild"] = Program{Tasks: []Task{{Name: "y", Wait: 1e18}}}
 	p.Tasks = append(p.Tasks, Task{Name: "enough", After: []string{"before"}})
-	for _, after := range []bool{false, true} {
-		for n, lived := 1, false; !lived; n++ {
-			if n > 100 {
-				t.Fatal("the run never ends")
+	atEveryCommit(t, func(n int, after bool) bool {
+		var h Host
+		once := sync.Once{}
+		world := executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+			if a.Name == "enough" {
+				once.Do(func() { h.Cancel(ctx, a.Run, "enough") })
 			}
-			var h Host
-			once := sync.Once{}
-			world := executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
-				if a.Name == "enough" {
-					once.Do(func() { h.Cancel(ctx, a.Run, "enough") })
-				}
-				return newWitness().Execute(ctx, a)
-			})
-			h = s.Open(t, Factory, world)
-			run := start(t, h, p)
-			h.CrashAt(n, after)
-			err := drive(context.Background(), s, h, run, nil)
-			lived = err == nil
-			if err != nil && !errors.Is(err, ErrCrashed) {
-				t.Fatalf("commit %d: %v", n, err)
-			}
-			h.Close()
-			h = s.Open(t, Factory, newWitness())
-			asked := func() bool { // the wish itself may be what got lost
-				list, err := read(h, run)
-				return err == nil && count(list, "external") > 0
-			}
-			if !asked() {
-				if err := h.Cancel(context.Background(), run, "enough"); err != nil {
-					t.Fatal(err)
-				}
-			}
-			mustEnd(t, s, h, run, event.Cancelled)
-			child, err := read(h, childID(run, "kid"))
-			if err != nil && !errors.Is(err, engine.ErrNoRun) {
+			return newWitness().Execute(ctx, a)
+		})
+		h = s.Open(t, Factory, world)
+		run := start(t, h, p)
+		lived := crashAt(t, s, h, run, n, after)
+		h.Close()
+		h = s.Open(t, Factory, newWitness())
+		defer h.Close()
+		if list, err := read(h, run); err != nil || count(list, "external") == 0 { // the wish itself may be what got lost
+			if err := h.Cancel(context.Background(), run, "enough"); err != nil {
 				t.Fatal(err)
 			}
-			if parent := count(events(t, h, run), "external"); parent == 1 && count(child, "external") > 1 {
-				t.Errorf("commit %d, after it %v: the parent was cancelled once, the child %d times", n, after, count(child, "external"))
-			}
-			h.Close()
 		}
-	}
+		mustEnd(t, s, h, run, event.Cancelled)
+		child, err := read(h, childID(run, "kid"))
+		if err != nil && !errors.Is(err, engine.ErrNoRun) {
+			t.Fatal(err)
+		}
+		if parent := count(events(t, h, run), "external"); parent == 1 && count(child, "external") > 1 {
+			t.Errorf("commit %d, after it %v: the parent was cancelled once, the child %d times", n, after, count(child, "external"))
+		}
+		return lived
+	})
 }
 
 // hangingChild drives a family until the child's task hangs.

@@ -73,36 +73,48 @@ func stopKeepsTimers(t *testing.T, s Store) {
 
 // crashAnywhere kills the host before and after each of its commits, and finishes on another.
 func crashAnywhere(t *testing.T, s Store) {
+	atEveryCommit(t, func(n int, after bool) bool { return crashOnce(t, s, n, after) })
+}
+
+// maxCommits is more than any run of the suite has.
+const maxCommits = 100
+
+// atEveryCommit crashes hosts at their first commit, their second, and so on, before and after it became durable, until
+// one lives to the end of its run.
+func atEveryCommit(t *testing.T, crash func(n int, after bool) (lived bool)) {
+	t.Helper()
 	for _, after := range []bool{false, true} {
-		for n := 1; ; n++ {
-			if n > 100 {
+		for n := 1; !crash(n, after); n++ {
+			if n == maxCommits {
 				t.Fatal("the run never ends")
-			}
-			if !crashOnce(t, s, n, after) {
-				break
 			}
 		}
 	}
 }
 
-// crashOnce reports whether the host lived to its nth commit.
-func crashOnce(t *testing.T, s Store, n int, after bool) bool {
+// crashAt drives a run until its host dies at its nth commit. It reports whether the host lived.
+func crashAt(t *testing.T, s Store, h Host, run string, n int, after bool) (lived bool) {
 	t.Helper()
-	ctx := context.Background()
+	h.CrashAt(n, after)
+	err := drive(context.Background(), s, h, run, nil)
+	if err != nil && !errors.Is(err, ErrCrashed) {
+		t.Fatalf("commit %d, after it %v: %v", n, after, err)
+	}
+	return err == nil
+}
+
+// crashOnce crashes a host once, finishes its run on another, and reports whether the first lived.
+func crashOnce(t *testing.T, s Store, n int, after bool) (lived bool) {
+	t.Helper()
 	first := newWitness()
 	first.fails["c"] = 1
 	h := s.Open(t, Factory, first)
 	run := start(t, h, diamond())
-	h.CrashAt(n, after)
-	err := drive(ctx, s, h, run, nil)
-	if err == nil {
+	if crashAt(t, s, h, run, n, after) {
 		h.Close()
-		return false
+		return true
 	}
 	where := fmt.Sprintf("commit %d, after it %v", n, after)
-	if !errors.Is(err, ErrCrashed) {
-		t.Fatalf("%s: %v", where, err)
-	}
 	second := newWitness()
 	second.fails["c"] = first.fails["c"]
 	h = s.Open(t, Factory, second)
@@ -132,13 +144,13 @@ func crashOnce(t *testing.T, s Store, n int, after bool) bool {
 		c := list[len(before)].DriverChanged
 		// Before the first commit nobody had driven the run.
 		if undriven := n == 1 && !after; !undriven && len(before) == 1 && c == nil {
-			return true
+			return false
 		}
 		if c != nil && !c.Lost {
 			t.Errorf("%s: a crash looks like a clean stop", where)
 		}
 	}
-	return true
+	return false
 }
 
 func crashInFlight(t *testing.T, s Store) {

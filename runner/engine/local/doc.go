@@ -15,5 +15,6 @@
 //   - After the first error of a write the open store writes nothing more: what the disk holds is unknown until the
 //     store is opened afresh.
 //
-// Enter at [Open]; drive.go is the loop, commit.go the way to the disk, claim.go ownership, schema in migrations/.
+// Enter at [Open]; drive.go is the loop, commit.go the way to the disk, claim.go ownership, callee.go the runs that a run calls,
+// groups.go the turns of runs that exclude each other, schema in migrations/.
 package local

@@ -44,17 +44,3 @@ func reap(pid int) (status syscall.WaitStatus) {
 		}
 	}
 }
-
-// polled reads the outcome of a poll: one that was interrupted, or had no memory, found nothing.
-func polled(fds []pollFd, errno syscall.Errno) error {
-	switch errno {
-	case 0:
-		return nil
-	case syscall.EINTR, syscall.EAGAIN, syscall.ENOMEM:
-		for i := range fds {
-			fds[i].revents = 0
-		}
-		return nil
-	}
-	return errno
-}

@@ -6,18 +6,6 @@ import (
 	"unsafe"
 )
 
-// pollFd is struct pollfd. A negative fd is passed over.
-type pollFd struct {
-	fd      int32
-	events  int16
-	revents int16
-}
-
-const (
-	pollIn  = 0x1
-	pollOut = 0x4
-)
-
 // poll waits until a descriptor is ready or the time is over; a negative time is for ever. An interrupted poll is an
 // early one, with nothing ready.
 func poll(fds []pollFd, wait time.Duration) error {
