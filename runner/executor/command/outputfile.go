@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,20 +14,29 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
-// makeOutput makes the empty file $FLOWRUN_OUTPUT, readable by the owner alone, beside the run's logs.
+// makeOutput makes the empty file $FLOWRUN_OUTPUT, readable by the owner alone, beside the run's logs. Its name is the attempt's: the
+// one that a crash left behind, with what the program wrote to it, goes when the attempt is made again.
 func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
-	dir := ""
-	if x.opt.LogDir != "" {
-		dir = filepath.Join(x.opt.LogDir, safe(a.Run))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	if x.opt.LogDir == "" {
+		f, err := os.CreateTemp("", "output-*")
+		if err != nil {
 			return "", err
 		}
+		return f.Name(), f.Close()
 	}
-	f, err := os.CreateTemp(dir, "output-*")
+	dir := filepath.Join(x.opt.LogDir, safe(a.Run))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	name = filepath.Join(dir, fmt.Sprintf("output-%s-%d", safe(a.Key), a.Attempt))
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
 	}
-	return f.Name(), f.Close()
+	return name, f.Close()
 }
 
 // takeOutput makes the answer's output of what the file holds; one that holds nothing leaves it to the standard output.
