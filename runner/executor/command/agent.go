@@ -4,18 +4,32 @@ import (
 	"context"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
-// listen makes the listener for an agent that answers in JSON. What it hears is masked; once more where it has been decoded.
-func (x *Executor) listen(ctx context.Context, a *event.Attempt) *protocol.Lines {
-	return &protocol.Lines{Live: func(kind, text string) {
+// listen prepares the standard output for its reader: what is going to be parsed is kept whole, and an agent that answers in
+// JSON gets a listener; nil for all others. What that hears is masked; once more where it has been decoded.
+func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *protocol.Lines {
+	switch {
+	case a.Agent == nil:
+		if a.Gate == "" && a.Parse != string(ir.ParseNone) {
+			out.limit = executor.MaxOutput
+		}
+		return nil
+	case a.Agent.OutputFormat == "text":
+		out.limit = executor.MaxOutput
+		return nil
+	}
+	said := &protocol.Lines{Live: func(kind, text string) {
 		if x.opt.Live != nil {
 			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}
 	}}
+	out.also = said.Write
+	return said
 }
 
 // judgeAgent turns an agent's end and what it said into an answer. What we did to it counts first; then two finals,

@@ -30,7 +30,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
-	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
 // DefaultGrace is the time between TERM and KILL.
@@ -143,18 +142,7 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	defer errs.close()
 	out.without(executor.Mask(ctx))
 	errs.without(executor.Mask(ctx))
-	var said *protocol.Lines
-	switch {
-	case a.Agent == nil:
-		if a.Gate == "" && a.Parse != string(ir.ParseNone) {
-			out.limit = executor.MaxOutput
-		}
-	case a.Agent.OutputFormat == "text":
-		out.limit = executor.MaxOutput
-	default:
-		said = x.listen(ctx, a)
-		out.also = said.Write
-	}
+	said := x.listen(ctx, a, &out)
 	e, startErr := x.supervise(ctx, prog, a.Timeout, &out, &errs)
 	if startErr != nil {
 		executor.Fail(&ans, unready(ctx, startFailed(prog, startErr)))

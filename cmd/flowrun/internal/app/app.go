@@ -100,10 +100,8 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
+	a.globalFlags(root)
 	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
-	root.PersistentFlags().StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
-	root.PersistentFlags().StringVar(&a.global.Store, "store", "", "the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
-	root.PersistentFlags().StringArrayVar(&a.global.Limits, "limit", nil, "raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
 	root.AddCommand(
 		a.apply(),
 		a.validate(),
@@ -120,6 +118,22 @@ func (a *app) root() *cobra.Command {
 		a.doctor(),
 		a.version(),
 	)
+	tame(root)
+	return root
+}
+
+// globalFlags are those that every command takes.
+func (a *app) globalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
+	f.StringVar(&a.global.Store, "store", "",
+		"the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
+	f.StringArrayVar(&a.global.Limits, "limit", nil,
+		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
+}
+
+// tame makes the commands that the library adds answer as ours do: wrong words are usage errors, and help is a result.
+func tame(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
@@ -133,7 +147,6 @@ func (a *app) root() *cobra.Command {
 			c.Run, c.RunE = nil, help
 		}
 	}
-	return root
 }
 
 // help shows the help of a command that is named by its words.
