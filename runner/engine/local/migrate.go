@@ -109,7 +109,7 @@ func setUp(dir, identity string, c *sql.Conn) error {
 		return fmt.Errorf("%w: %s is empty", ErrReplaced, databaseFile)
 	case have > 0 && !ours(c):
 		return fmt.Errorf("%w: %s belongs to another program", ErrReplaced, databaseFile)
-	case have > 0 && have < len(migrations):
+	case have > 0 && have < len(migrations) && identity != "": // without one its making was cut off: nothing is in it
 		if err := keepCopy(dir, have, c); err != nil {
 			return fmt.Errorf("copying the store before bringing it forward: %w", err)
 		}

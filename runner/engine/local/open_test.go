@@ -187,6 +187,29 @@ func TestOpenMakesUpForACutOffStart(t *testing.T) {
 	}
 }
 
+// A store whose making is cut off between two migrations is made on, however often that happens.
+func TestOpenMakesUpForAMakingThatWasCutOff(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	defer func(old []string) { migrations = old }(migrations)
+	all := migrations
+	for n := 1; n <= len(all); n++ {
+		migrations = all[:n]
+		e, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatalf("after %d of %d migrations: %v", n-1, len(all), err)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n < len(all) { // as if the process had died before the identity was written
+			os.Remove(filepath.Join(dir, identityFile))
+		}
+	}
+	if copies, _ := filepath.Glob(filepath.Join(dir, databaseFile+".v*")); len(copies) > 0 {
+		t.Errorf("there are copies of nothing: %v", copies)
+	}
+}
+
 func TestPathsThatURLsWouldMisread(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b?c#d%20e&_pragma=synchronous(OFF)", ".flowrun")
 	e, err := Open(dir, Options{Factory: enginetest.Factory, Executor: answersOK})
