@@ -43,6 +43,10 @@ func (m *Machine) enqueue(r ref, gate int) {
 	if s.rare != nil {
 		w.rank = s.rare.rank
 	}
+	if m.contest.on {
+		m.contest.ready.park(w)
+		return
+	}
 	m.admit(w)
 }
 
@@ -67,7 +71,11 @@ func (m *Machine) giveBack(r ref, gate int) {
 	var buf [8]*limiter
 	for _, l := range m.limiters(buf[:0], want{ref: r, gate: gate}) {
 		l.used--
-		if len(l.parked) > 0 {
+		switch {
+		case len(l.parked) == 0:
+		case m.contest.on:
+			m.contest.woken = append(m.contest.woken, l)
+		default:
 			m.agenda.push(task{do: doWake, limiter: l})
 		}
 	}

@@ -54,6 +54,7 @@ type Machine struct {
 	agenda   agenda
 	out      *event.Reaction
 	limit    *limiter
+	contest  contest
 	agents   map[string]*limiter
 	locals   map[string]local
 	tickets  uint64
@@ -82,7 +83,7 @@ type Machine struct {
 // New makes the machine of a graph. The evaluator must be pure.
 func New(g *plan.Graph, eval ir.Evaluator) *Machine {
 	return &Machine{
-		graph: g, eval: eval,
+		graph: g, eval: eval, contest: contest{on: ranked(g)},
 		agents: map[string]*limiter{}, locals: map[string]local{},
 		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
@@ -113,11 +114,15 @@ func (m *Machine) Step(ev event.Event) error {
 // Advance does at most budget entries of the agenda and appends what follows to out.
 func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	m.out = out
-	for ; budget > 0 && !m.agenda.empty(); budget-- {
-		m.do(m.agenda.pop())
+	for ; budget > 0; budget-- {
+		if !m.agenda.empty() {
+			m.do(m.agenda.pop())
+		} else if !m.allot() {
+			break
+		}
 	}
 	m.out = nil
-	if !m.agenda.empty() {
+	if !m.agenda.empty() || m.contest.open() {
 		return true
 	}
 	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0, "the run has not ended and waits for nothing")
