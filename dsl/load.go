@@ -43,8 +43,6 @@ type Options struct {
 	LookPath func(name string) bool
 	// Limits are the bounds of a file where they are other than the usual.
 	Limits syntax.Limits
-	// Sized, if not nil, is told the size of the program when its files have been read and nothing was made of them yet.
-	Sized func(bytes int)
 }
 
 // show is the name of a path in diagnostics.
@@ -74,13 +72,6 @@ func Check(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.Program, diag.List) {
 	p := &Program{Sources: map[string][]byte{}, Positions: map[string]diag.Range{}}
 	texts, list := files(fsys, path, opts)
-	if opts.Sized != nil {
-		size := 0
-		for _, t := range texts {
-			size += len(t.data)
-		}
-		opts.Sized(size)
-	}
 	var parsed []*syntax.File
 	for _, t := range texts {
 		f, found := opts.Limits.Parse(t.name, t.data)

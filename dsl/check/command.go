@@ -57,6 +57,9 @@ func arguments(a *Attr, e *ir.Expr) (list diag.List) {
 	}
 	written, _ := a.Src.Expr().(*hclsyntax.TupleConsExpr)
 	for i, m := range members {
+		if m.Kind == value.StringT && !m.Nullable {
+			continue
+		}
 		at, text := at, "VALUE"
 		if written != nil && len(written.Exprs) == len(members) {
 			at, text = syntax.Range(written.Exprs[i].Range()), a.Src.File.Text(written.Exprs[i])

@@ -26,6 +26,9 @@ type condLowerer struct {
 	inside []*predicate
 }
 
+// condConfig is read and never written by expr-lang's parser.
+var condConfig = &conf.Config{MaxNodes: 4 * MaxConditionNodes}
+
 // parseCondition parses text that rewrite has prepared.
 func parseCondition(text string) (*condLowerer, node) {
 	l := &condLowerer{text: text}
@@ -35,8 +38,7 @@ func parseCondition(text string) (*condLowerer, node) {
 			break
 		}
 	}
-	config := &conf.Config{MaxNodes: 4 * MaxConditionNodes}
-	t, err := parser.ParseWithConfig(text, config)
+	t, err := parser.ParseWithConfig(text, condConfig)
 	if err != nil {
 		l.syntaxError(err)
 		return l, &lit{span{0, len(text)}, nil}

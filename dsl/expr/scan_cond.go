@@ -175,6 +175,9 @@ func (s *condScanner) path(root string) {
 // dashed returns the longest declared name that begins at plain. Where all names are known and none is there, it takes
 // all the dashes: the message then names what was meant. Where nothing is known, as of any, a dash is a minus.
 func (s *condScanner) dashed(path []string, plain string) (string, int) {
+	if s.i >= len(s.in) || s.in[s.i] != '-' {
+		return plain, s.i
+	}
 	known := func(name string) bool {
 		is, _ := s.names(append(path[:len(path):len(path)], name))
 		return is

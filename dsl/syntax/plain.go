@@ -20,11 +20,19 @@ import (
 // The nodes of a plain value are made when they are asked for: the trees of 100,000 steps would take 130 MB, and making
 // one again takes less than a microsecond.
 
-// Expr returns the expression, which is a tree of its own for each call.
+// Expr returns the expression. The file keeps the last tree that was made, because whoever asks once asks twice.
 func (a *Attr) Expr() hclsyntax.Expression {
 	if a.expr != nil {
 		return a.expr
 	}
+	if a.File.asked != a {
+		a.File.asked, a.File.tree = a, a.make()
+	}
+	return a.File.tree
+}
+
+// make makes the tree of a plain value.
+func (a *Attr) make() hclsyntax.Expression {
 	at := a.Range.Start
 	l := line{j: &joiner{f: a.File, at: at.Byte - at.Column + 1, line: at.Line}, src: a.File.Src[:a.to], i: int(a.from), made: true}
 	return l.value(0)

@@ -26,6 +26,9 @@ type File struct {
 	Name string // as the user named it
 	Src  []byte
 	Body Body
+
+	asked *Attr // whose tree was made last
+	tree  hclsyntax.Expression
 }
 
 // Body is what stands between braces, or in a file.

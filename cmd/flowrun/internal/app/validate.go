@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -59,11 +58,12 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 	if err != nil {
 		return err
 	}
+	a.collectSeldom()
 	var list diag.List
 	sources, nodes := ui.Sources{}, 0
 	for _, path := range paths {
 		fsys, name, opts := a.place(path)
-		opts.Sized, opts.LookPath = collect, onPath
+		opts.LookPath = onPath
 		p, found := dsl.Check(fsys, name, opts)
 		list, nodes = append(list, found...), nodes+p.Nodes
 		for name, text := range p.Sources { // any order: it fills a map
@@ -88,19 +88,6 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 		return &ended{exitNo}
 	}
 	return nil
-}
-
-// large is the size of a program from which on memory counts for more than time. What is live of a program takes some
-// 20 times the size of its text: 15 MiB with 100,000 steps are checked within 512 MiB.
-const large = 4 << 20
-
-// collect sets the collector for the check of a program: the process is short, so that a small one hardly needs it.
-func collect(bytes int) {
-	percent := 200
-	if bytes > large {
-		percent = 50
-	}
-	debug.SetGCPercent(percent)
 }
 
 // onPath tells whether a program can be found by its name.
