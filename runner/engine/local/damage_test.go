@@ -92,6 +92,49 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
+// TestDamagedDatabaseIsNamed overwrites parts of the file: who meets that hears which store it is and what to do, not only
+// what SQLite calls it.
+func TestDamagedDatabaseIsNamed(t *testing.T) {
+	for name, at := range map[string]int64{"its beginning": 0, "its tables": 4096} {
+		dir, run, _ := finished(t, 200)
+		f, err := os.OpenFile(filepath.Join(dir, databaseFile), os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise := make([]byte, min(info.Size()-at, 1<<20))
+		for i := range noise {
+			noise[i] = byte(i*7 + i/251)
+		}
+		if _, err := f.WriteAt(noise, at); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		for what, do := range map[string]func(*Engine) error{
+			"list":  func(e *Engine) error { _, err := e.List(context.Background(), 0); return err },
+			"drive": func(e *Engine) error { _, err := e.Drive(context.Background(), run, nil); return err },
+			"start": func(e *Engine) error {
+				_, err := e.Start(context.Background(), enginetest.Chain(1).Start())
+				return err
+			},
+			"cancel": func(e *Engine) error { return e.Cancel(context.Background(), run, "") },
+		} {
+			e, err := Open(dir, Options{Factory: enginetest.Factory, Executor: answersOK})
+			if err == nil {
+				err = do(e)
+				e.Close()
+			}
+			var told *Damaged
+			if !errors.As(err, &told) || told.Dir != dir || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "flowrun doctor") {
+				t.Errorf("%s of a store with noise in %s: %v", what, name, err)
+			}
+		}
+	}
+}
+
 // TestMissingTailIsNoticed cuts a journal so that all of the database fits together again.
 func TestMissingTailIsNoticed(t *testing.T) {
 	dir, run, _ := finished(t, 5)

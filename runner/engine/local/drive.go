@@ -33,7 +33,8 @@ type drive struct {
 // Drive takes a run over and drives it to its end, or until ctx is done. w may be nil; the slices and the reaction that it
 // gets are valid during the call. Errors: ctx's cause; those of package engine; journal.ErrBroken; the store's first I/O
 // error. In all cases the attempts that were live have been ended.
-func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ event.End, err error) {
+	defer func() { err = e.explain(err) }()
 	if e.commits == nil {
 		return event.End{}, ErrReadOnly
 	}

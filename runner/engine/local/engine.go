@@ -31,8 +31,8 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *NewerStore, *OlderStore, or
-// one that wraps ErrNoStore, ErrReplaced or the operating system's.
+// Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *NewerStore, *OlderStore,
+// *Damaged, or one that wraps ErrNoStore, ErrReplaced or the operating system's.
 func Open(dir string, o Options) (*Engine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -47,6 +47,9 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, places: map[string]*place{}}
 	write, read, err := openDatabase(dir, o.ReadOnly)
 	if err != nil {
+		if err = damaged(dir, err); errors.As(err, new(*Damaged)) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)
 	}
 	e.read = read
@@ -187,5 +190,5 @@ func (e *Engine) cancel(run, reason string, more func(before int) int) error {
 	if err == nil {
 		e.poke(run)
 	}
-	return err
+	return e.explain(err)
 }

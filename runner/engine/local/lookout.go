@@ -149,10 +149,13 @@ func (e *Engine) checkFile() error {
 	return nil
 }
 
-// explain prefers the reason why reading failed, where it is that the database is gone.
+// explain prefers the reason why something failed, where it is that the database is gone or damaged.
 func (e *Engine) explain(err error) error {
-	if gone := e.checkFile(); err != nil && gone != nil {
+	if err == nil {
+		return nil
+	}
+	if gone := e.checkFile(); gone != nil {
 		return gone
 	}
-	return err
+	return damaged(e.dir, err)
 }

@@ -14,7 +14,8 @@ import (
 
 // Journal reads a run's journal, as far as it goes at the moment of the call. It holds nothing while each runs, and
 // disturbs no one who drives the run. The batches are as stored: journal.NewReader checks them.
-func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error) {
+func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batch) error) (_ journal.Header, _ []byte, err error) {
+	defer func() { err = e.explain(err) }()
 	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
 		return journal.Header{}, nil, plain(err)
@@ -111,7 +112,7 @@ func (e *Engine) Source(ctx context.Context, run string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
 	}
 	if err != nil || len(body) == 0 {
-		return nil, err
+		return nil, e.explain(err)
 	}
 	return unpack(body, packed)
 }

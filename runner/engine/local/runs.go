@@ -115,13 +115,13 @@ func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
 	return Info{}, fmt.Errorf("%w: %s", engine.ErrNoRun, name)
 }
 
-func (e *Engine) infos(ctx context.Context, where string, args ...any) ([]Info, error) {
+func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []Info, err error) {
+	defer func() { err = e.explain(err) }()
 	rows, err := e.read.QueryContext(ctx, infoRow+where, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var list []Info
 	alive := map[int64]bool{0: false}
 	for rows.Next() {
 		i, owner, clean, err := scanInfo(rows)

@@ -17,7 +17,8 @@ import (
 // Start makes a run durable: its definition, its source and its first batch. What the first event asks for is carried out
 // by the first Drive. A run of a group that is busy waits here for its turn, or is skipped; the turn is kept until the run's
 // drive ends, or the engine is closed.
-func (e *Engine) Start(ctx context.Context, s engine.Start) (string, error) {
+func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error) {
+	defer func() { err = e.explain(err) }()
 	if e.commits == nil {
 		return "", ErrReadOnly
 	}

@@ -20,11 +20,11 @@ import (
 const maxGroup = 1 << 10
 
 // groupOf computes to which group a run belongs that is about to start.
-func groupOf(definition []byte, first event.RunStarted) (local.Group, error) {
+func (c *definitions) groupOf(definition []byte, first event.RunStarted) (local.Group, error) {
 	if !bytes.Contains(definition, []byte(`"concurrency":{"group":`)) { // a large program is not loaded for nothing
 		return local.Group{}, nil
 	}
-	p, err := ir.Load(definition)
+	p, err := c.load(definition)
 	if err != nil {
 		return local.Group{}, err
 	}

@@ -27,13 +27,18 @@ type store struct {
 	exec *executors // nil for reading only
 }
 
-// newMachine is the engine.Factory: the program that a run pins, as the machine that runs it.
+// newMachine makes the machine of one run, whose program nobody else needs.
 func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
+	return new(definitions).machine(h, definition)
+}
+
+// machine is the engine.Factory: the program that a run pins, as the machine that runs it.
+func (c *definitions) machine(h journal.Header, definition []byte) (engine.Machine, error) {
 	if h.Behaviour > ir.Behaviour {
 		return nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
 			h.Run, h.Behaviour, ir.Behaviour)
 	}
-	p, err := ir.Load(definition)
+	p, err := c.load(definition)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +51,9 @@ func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
 
 // openStore opens the store in dir for driving runs, and makes it where there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
-	x := a.newExecutors(dir)
-	e, err := local.Open(dir, local.Options{Factory: newMachine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
-		Group: groupOf, Waiting: a.waiting})
+	x, known := a.newExecutors(dir), new(definitions)
+	e, err := local.Open(dir, local.Options{Factory: known.machine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
+		Group: known.groupOf, Waiting: a.waiting})
 	if err != nil {
 		x.Close()
 		return nil, err
