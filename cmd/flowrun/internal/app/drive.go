@@ -25,12 +25,13 @@ type show struct {
 	mu   sync.Mutex // watcher and ticker come from two goroutines
 	run  *view.Run
 	p    ui.Progress
+	said *heard
 	done chan struct{}
 }
 
 // newShow picks the form: JSON lines on stdout, a tree on a terminal, lines elsewhere.
-func (a *app) newShow(r *view.Run, scene ui.Scene, asJSON bool) *show {
-	s := &show{run: r, done: make(chan struct{})}
+func (a *app) newShow(r *view.Run, said *heard, scene ui.Scene, asJSON bool) *show {
+	s := &show{run: r, said: said, done: make(chan struct{})}
 	switch {
 	case asJSON:
 		s.p = ui.NewEvents(a.out)
@@ -47,6 +48,7 @@ func (a *app) newShow(r *view.Run, scene ui.Scene, asJSON bool) *show {
 func (s *show) watch(events []event.Event, r *event.Reaction, replayed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.hear(time.Now()) // before it is over
 	s.p.Update(s.run, s.run.Apply(events, r), replayed)
 }
 
@@ -72,7 +74,15 @@ func (a *app) ticks(s *show) {
 func (s *show) tick(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.hear(now)
 	s.p.Tick(now)
+}
+
+// hear hands on what agents have said.
+func (s *show) hear(now time.Time) {
+	for _, word := range s.said.take(now) {
+		s.p.Hear(word)
+	}
 }
 
 func (s *show) say(text string) {
@@ -123,7 +133,8 @@ func untilSignal(say func(string)) (context.Context, func()) {
 
 // drive drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).
 func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
-	screen := a.newShow(r, scene, asJSON)
+	s.exec.heard.only(run)
+	screen := a.newShow(r, s.exec.heard, scene, asJSON)
 	ctx, release := untilSignal(screen.say)
 	defer release()
 	end, err := s.Drive(ctx, run, screen.watch)

@@ -20,12 +20,15 @@ type executors struct {
 	command *command.Executor
 	http    *http.Executor
 	secret  *secret.Executor
+	heard   *heard
 }
 
 func (a *app) newExecutors(store string) *executors {
+	h := new(heard)
 	x := &executors{
-		command: command.New(command.Options{LogDir: filepath.Join(store, logsDir), LogRel: logsDir, Environ: a.Environ}),
-		http:    http.New(http.Options{Release: Release}),
+		command: command.New(command.Options{LogDir: filepath.Join(store, logsDir), LogRel: logsDir, Environ: a.Environ, Live: h.hear}),
+		http:    http.New(http.Options{Release: Release, Live: h.hear}),
+		heard:   h,
 	}
 	x.secret = secret.New(executor.Func(x.complete), a.Environ)
 	return x

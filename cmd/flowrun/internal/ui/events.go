@@ -79,5 +79,8 @@ func (p *Events) Tick(time.Time) {}
 // Close implements Progress.
 func (p *Events) Close(time.Time) {}
 
+// Hear implements Progress.
+func (p *Events) Hear(Saying) {}
+
 // Say implements Progress.
 func (p *Events) Say(string) {}

@@ -16,6 +16,7 @@ const Heartbeat = 30 * time.Second
 type Lines struct {
 	t     *Term
 	scene Scene
+	run   *view.Run
 	beats []beat // of what runs, in order of start; may hold what ended since
 }
 
@@ -31,6 +32,7 @@ func NewLines(t *Term, s Scene) *Lines { return &Lines{t: t, scene: s} }
 
 // Update implements Progress.
 func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
+	p.run = r
 	var b strings.Builder
 	for i := range lines {
 		l := &lines[i]
@@ -67,6 +69,13 @@ func (p *Lines) Tick(now time.Time) {
 
 // Close implements Progress.
 func (p *Lines) Close(time.Time) {}
+
+// Hear implements Progress.
+func (p *Lines) Hear(s Saying) {
+	if n := s.of(p.run); n != nil {
+		p.t.Printf("%s: says: %s\n", Clean(n.Path), s.words())
+	}
+}
 
 // Say implements Progress.
 func (p *Lines) Say(text string) {

@@ -17,11 +17,37 @@ type Progress interface {
 	Update(r *view.Run, lines []view.Line, past bool)
 	// Tick tells that time has passed: spinners turn, long steps say that they live.
 	Tick(now time.Time)
+	// Hear takes in what an agent says while it works. It is for whoever looks now: no journal has it, and JSON has no place for it.
+	// What is said of an attempt that has ended is dropped.
+	Hear(s Saying)
 	// Say shows a line about the command itself. JSON has no place for it.
 	Say(text string)
 	// Close shows the end and leaves the screen in order.
 	Close(now time.Time)
 }
+
+// Saying is what an agent says of its progress.
+type Saying struct {
+	Node    string // the instance's path
+	Attempt int
+	Text    string
+}
+
+// SaidCells bounds what is shown of it, in columns.
+const SaidCells = 120
+
+// of finds the node that a saying is of, if it still works at that.
+func (s Saying) of(r *view.Run) *view.Node {
+	if r == nil {
+		return nil
+	}
+	if n := r.Node(s.Node); n != nil && n.Status == event.Running && n.Attempt == s.Attempt {
+		return n
+	}
+	return nil
+}
+
+func (s Saying) words() string { return Truncate(gist(s.Text), SaidCells) }
 
 // Scene is what a Progress knows besides the fold. The zero value is fine.
 type Scene struct {

@@ -72,6 +72,10 @@ func (s *stage) play() {
 		event.Transition{Node: "build/api", To: event.Running},
 		event.Transition{Node: "build/api[0]", Name: "api", To: event.Running, Attempt: 1},
 		event.Transition{Node: "build/ui", To: event.Running, Attempt: 1})
+	s.p.Hear(Saying{"design", 1, "40% reading\x1b[2J the ticket"})
+	s.p.Hear(Saying{"design", 2, "of an attempt that is not"})
+	s.p.Hear(Saying{"nobody", 1, "of a node that is not"})
+	s.p.Hear(Saying{"build/ui", 1, strings.Repeat("long ", 100)})
 	s.tick(300 * time.Millisecond)
 	s.at(1500*time.Millisecond,
 		event.Transition{Node: "design", To: event.Succeeded, Result: &event.Result{Attempts: 1, ExitCode: 0}},
@@ -172,7 +176,7 @@ func TestFramesFit(t *testing.T) {
 
 // A name is cut before the duration behind it is.
 func TestDurationsAreSeenOnNarrowScreens(t *testing.T) {
-	node := entry{&view.Node{Path: "a-rather-long-name-of-a-step-that-goes-on", Status: event.Succeeded, StartedAt: t0, FinishedAt: t0.Add(time.Second)}, 0}
+	node := entry{&view.Node{Path: "a-rather-long-name-of-a-step-that-goes-on", Status: event.Succeeded, StartedAt: t0, FinishedAt: t0.Add(time.Second)}, 0, ""}
 	for _, columns := range []int{80, 40, 20} {
 		line := rows(NewTerm(new(bytes.Buffer), "never", none), []entry{node}, t0, 0, columns-1)[0]
 		if Cells(line) >= columns || !strings.HasSuffix(line, " 1.0s") {

@@ -20,6 +20,7 @@ const (
 type entry struct {
 	n     *view.Node
 	depth int
+	said  string // the last word of its agent
 }
 
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
@@ -68,12 +69,20 @@ func row(t *Term, e entry, width int, now event.Time, frame, columns int) string
 		took = Duration(e.n.Duration(now))
 	}
 	text := strings.Repeat("  ", max(0, e.depth)+1)
-	rest := fmt.Sprintf(" %s%s %7s  %s", strings.TrimLeft(name, " "), strings.Repeat(" ", max(0, width-Cells(name))), took, remark(e.n))
+	rest := fmt.Sprintf(" %s%s %7s  %s", strings.TrimLeft(name, " "), strings.Repeat(" ", max(0, width-Cells(name))), took, join(remark(e.n), e.said))
 	rest = strings.TrimRight(rest, " ")
 	if columns > 0 {
 		rest = Truncate(rest, max(1, columns-len(text)-1))
 	}
 	return text + t.Style(style(e.n.Status, e.n.Result), icon(e.n.Status, frame)) + rest
+}
+
+// join puts two remarks side by side; either may be "".
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ", " + b
 }
 
 // label is the node's name with the indent that its mark gets, so that columns behind it line up.

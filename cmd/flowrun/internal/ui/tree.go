@@ -17,12 +17,13 @@ type Tree struct {
 	run    *view.Run
 	frame  int
 	now    event.Time
-	above  strings.Builder // waits to be printed above the tree
-	below  []string        // the lines painted last
-	end    string          // the last sentence
-	small  bool            // compact: once the tree did not fit
-	active []*view.Node    // leaves under way, in order of start; may hold some that ended since
-	done   []*view.Node    // leaves that ended and were not scrolled up yet
+	above  strings.Builder       // waits to be printed above the tree
+	below  []string              // the lines painted last
+	end    string                // the last sentence
+	small  bool                  // compact: once the tree did not fit
+	active []*view.Node          // leaves under way, in order of start; may hold some that ended since
+	said   map[*view.Node]Saying // the last word of agents at work
+	done   []*view.Node          // leaves that ended and were not scrolled up yet
 }
 
 // NewTree makes a Progress for a terminal that can be repainted.
@@ -36,6 +37,9 @@ func (p *Tree) Update(r *view.Run, lines []view.Line, past bool) {
 		l := &lines[i]
 		p.now = max(p.now, l.Time)
 		n := r.Node(l.Node)
+		if l.Status.Terminal() {
+			delete(p.said, n)
+		}
 		switch {
 		case n == nil || !l.Leaf:
 		case l.Gate != nil || l.Note != "":
@@ -139,12 +143,12 @@ func (p *Tree) lines(columns, rows int) []string {
 	bound := max(1, rows-2)
 	if p.small = p.small || p.run.Size()+1 > bound; !p.small {
 		var nodes []entry
-		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, entry{n, depth}) })
+		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, entry{n, depth, p.word(n)}) })
 		return append(p.rows(nodes, columns), p.footer(columns))
 	}
 	var finished, under []entry
 	for _, n := range p.done {
-		finished = append(finished, entry{n, -1})
+		finished = append(finished, entry{n, -1, ""})
 	}
 	p.done = nil
 	for _, l := range p.rows(finished, columns) {
@@ -152,7 +156,7 @@ func (p *Tree) lines(columns, rows int) []string {
 	}
 	p.active = stillActive(p.active)
 	for _, n := range p.active[:min(len(p.active), bound-1)] {
-		under = append(under, entry{n, -1})
+		under = append(under, entry{n, -1, p.word(n)})
 	}
 	return append(p.rows(under, columns), p.footer(columns))
 }
@@ -185,6 +189,31 @@ func (p *Tree) footer(columns int) string {
 
 func (p *Tree) rows(nodes []entry, columns int) []string {
 	return rows(p.t, nodes, p.now, p.frame, columns-1)
+}
+
+// Hear implements Progress: the words stand with the node until it says others or ends.
+func (p *Tree) Hear(s Saying) {
+	n := s.of(p.run)
+	if n == nil {
+		return
+	}
+	if p.said == nil {
+		p.said = map[*view.Node]Saying{}
+	}
+	p.said[n] = s
+}
+
+// word is what a node said last in the attempt that it is at.
+func (p *Tree) word(n *view.Node) string {
+	s, known := p.said[n]
+	switch {
+	case !known:
+		return ""
+	case s.of(p.run) != n:
+		delete(p.said, n)
+		return ""
+	}
+	return s.words()
 }
 
 // Say implements Progress.
