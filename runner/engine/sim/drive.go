@@ -124,6 +124,11 @@ func (p *life) next() *driver {
 	return first
 }
 
+// expects tells whether something is still to come in any of the runs.
+func (p *life) expects() bool {
+	return slices.ContainsFunc(p.drivers, func(d *driver) bool { return len(d.pending)+len(d.queue) > 0 })
+}
+
 // drop lets go of a run that has ended, and of children that it did not wait for.
 func (p *life) drop(d *driver) {
 	d.s.clean = true
@@ -169,6 +174,9 @@ func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {
 	if d.watch != nil {
 		d.watch(events, r, replayed)
 	}
+	if d.e.opts.Watch != nil {
+		d.e.opts.Watch(d.s.start.Header.Run, events, r, replayed)
+	}
 }
 
 func (d *driver) plan(c coming) {
@@ -181,6 +189,9 @@ func (d *driver) plan(c coming) {
 func (d *driver) turn(ctx context.Context) error {
 	e := d.e
 	d.gather()
+	if len(d.pending) == 0 && d.life.expects() {
+		return nil // what was due here had been taken back
+	}
 	if len(d.pending) == 0 {
 		return fmt.Errorf("%w: %d live attempts", ErrStuck, len(d.live))
 	}

@@ -14,20 +14,26 @@ import (
 // or on crashes is added only where the program is timed anyway.
 func season(r *rand.Rand, p *ir.Program, timed bool) {
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
-	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
-	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
 	p.Agents = append(p.Agents, ir.Agent{Name: "spare", Type: ir.AgentNull})
 	for i := range p.Gates {
 		if p.Gates[i].Check != nil && maybe(2) {
 			p.Gates[i].OnFail = "retry"
 		}
 	}
-	w := &p.Workflows[0]
+	for i := range p.Workflows {
+		seasonWorkflow(r, &p.Workflows[i], timed)
+	}
+}
+
+func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
+	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
 	eachNode(w.Nodes, func(n *ir.Node) {
 		if timed && n.Value != nil && maybe(15) {
 			n.Value, n.End = nil, &ir.End{Status: []string{"", "failed", "cancelled"}[r.IntN(3)]}
 		}
-		if n.Run == nil && n.Agent == nil {
+		if n.Run == nil && n.Agent == nil && n.Call == nil {
 			return
 		}
 		if n.Agent != nil && maybe(3) {
@@ -36,7 +42,7 @@ func season(r *rand.Rand, p *ir.Program, timed bool) {
 		if maybe(3) {
 			n.Compensate = &ir.Compensate{Run: program("undo", n.Name)}
 		}
-		if timed && maybe(5) {
+		if timed && n.Call == nil && maybe(5) {
 			n.OnLost = "fail"
 		}
 		if timed && maybe(6) {
@@ -68,7 +74,7 @@ func eachNode(nodes []ir.Node, f func(*ir.Node)) {
 
 // journey is what was seen of a run's way to its end.
 type journey struct {
-	first   map[string]uint64 // by path: the ticket of a node's first attempt
+	first   map[string]int    // by path: the how manieth a node was to start an attempt or a call
 	names   map[string]string // by path: the node's declared name
 	undone  []string          // paths, in the order in which compensations were started
 	tickets map[uint64]bool   // of those, for a start may be asked for again
@@ -80,7 +86,7 @@ type journey struct {
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]uint64{}, names: map[string]string{}, tickets: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
+	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
@@ -90,13 +96,16 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		}
 	}
 	for _, c := range r.Commands {
+		if k := c.StartChild; k != nil && j.first[k.Node] == 0 {
+			j.began(k.Node, "")
+		}
 		switch a := c.Start; {
 		case a == nil || a.Gate != "":
 		case a.Compensate && !j.tickets[a.Ticket]:
 			j.tickets[a.Ticket] = true
 			j.undone = append(j.undone, a.Node)
 		case !a.Compensate && j.first[a.Node] == 0:
-			j.first[a.Node], j.names[a.Node] = a.Ticket, a.Name
+			j.began(a.Node, a.Name)
 		}
 	}
 	for _, t := range r.Transitions {
@@ -109,11 +118,20 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 	}
 }
 
+// began notes the first start of a node. The name of one that calls comes with its transition.
+func (j *journey) began(path, name string) {
+	j.first[path] = len(j.first) + 1
+	if name != "" {
+		j.names[path] = name
+	}
+}
+
 // endedItself is the end step that ended the run, if one did.
-func (c *simulation) endedItself(j *journey) (end *ir.End) {
-	eachNode(c.program.Workflows[0].Nodes, func(n *ir.Node) {
+func (s *seen) endedItself() (end *ir.End) {
+	j := s.j
+	eachNode(s.w.Nodes, func(n *ir.Node) {
 		for path, name := range j.names {
-			if name == n.Name && n.End != nil && j.status[path] == event.Succeeded && !c.end.Limit {
+			if name == n.Name && n.End != nil && j.status[path] == event.Succeeded && !s.end.Limit {
 				end = n.End
 			}
 		}
@@ -122,32 +140,32 @@ func (c *simulation) endedItself(j *journey) (end *ir.End) {
 }
 
 // wentWrong tells that the run had failed, or was cancelled, before finally.
-func (c *simulation) wentWrong(j *journey) bool {
-	ended := c.endedItself(j)
+func (s *seen) wentWrong() bool {
+	j, ended := s.j, s.endedItself()
 	if ended != nil && ended.Status != "" {
 		return true
 	}
-	for path, s := range j.status {
-		if s.Bad() && !j.tolerated[path] && (ended == nil || s != event.Cancelled) && slices.ContainsFunc(c.program.Workflows[0].Nodes, func(n ir.Node) bool { return n.Name == path }) {
+	for path, how := range j.status {
+		if how.Bad() && !j.tolerated[path] && (ended == nil || how != event.Cancelled) && slices.ContainsFunc(s.w.Nodes, func(n ir.Node) bool { return n.Name == path }) {
 			return true
 		}
 	}
-	return c.end.Status == event.Cancelled || c.end.Limit
+	return s.end.Status == event.Cancelled || s.end.Limit
 }
 
 // judge compares the way to the end with what the program asks for.
-func (c *simulation) judge(j *journey) {
-	c.joins(j)
-	w := &c.program.Workflows[0]
+func (c *simulation) judge(run *seen) {
+	c.joins(run)
+	j, w := run.j, run.w
 	undo := map[string]bool{}
 	eachNode(w.Nodes, func(n *ir.Node) { undo[n.Name] = n.Compensate != nil })
 	var want []string
 	for path := range j.first {
-		if undo[j.names[path]] && c.wentWrong(j) {
+		if undo[j.names[path]] && run.wentWrong() {
 			want = append(want, path)
 		}
 	}
-	slices.SortFunc(want, func(a, b string) int { return int(j.first[b]) - int(j.first[a]) })
+	slices.SortFunc(want, func(a, b string) int { return j.first[b] - j.first[a] })
 	if j.cancels < 2 && !slices.Equal(want, j.undone) {
 		c.t.Errorf("seed %d: undone were %v; in reverse order of their starts these are %v", c.seed, j.undone, want)
 	}

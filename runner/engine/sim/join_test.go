@@ -20,14 +20,15 @@ func joinOf(n *ir.Node, path string) bool {
 
 // joins checks every node that says itself when it has enough: one that succeeded had it. Which of the others ended how
 // depends on time.
-func (c *simulation) joins(j *journey) {
+func (c *simulation) joins(run *seen) {
+	j := run.j
 	children := map[string][]string{}
 	for path := range j.status { // any order: they are counted
 		if path != "" {
 			children[view.Parent(path)] = append(children[view.Parent(path)], path)
 		}
 	}
-	eachNode(c.program.Workflows[0].Nodes, func(n *ir.Node) {
+	eachNode(run.w.Nodes, func(n *ir.Node) {
 		for path, s := range j.status {
 			if path == "" || n.Join == nil || s != event.Succeeded || !joinOf(n, path) {
 				continue

@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,10 +11,8 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/sim"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/policy"
 )
 
@@ -37,8 +34,8 @@ func TestModel(t *testing.T) {
 			continue
 		}
 		got := c.ends(t)
-		m := newModel(c)
-		want := m.run()
+		want := map[string]string{}
+		newModel(c, c.program.Workflow("w"), "", nil, want).interpret()
 		asked, nodes = asked+1, nodes+len(want)
 		if maps.Equal(got, want) {
 			continue
@@ -58,33 +55,22 @@ func TestModel(t *testing.T) {
 	t.Logf("%d programs with %d nodes", asked, nodes)
 }
 
-// ends runs the program without faults and gives the last status of every path, "" being the run's.
+// ends runs the program without faults and gives the last status of every path of every run, "" being the run's own.
 func (c *simulation) ends(t *testing.T) map[string]string {
 	t.Helper()
-	c.store = sim.NewStore(c.seed)
-	c.engine = sim.New(c.store, sim.Options{Factory: factory, World: c})
-	c.live = map[uint64]event.Attempt{}
-	ctx, ends := context.Background(), map[string]string{}
-	id, err := c.engine.Start(ctx, engine.Start{
-		Header:     journal.Header{Behaviour: ir.Behaviour, Definition: c.program.Hash(), Workflow: "w", Run: "simulated000"},
-		Definition: c.program.Canonical(), First: event.RunStarted{Workflow: "w", Dir: "/"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.engine.Drive(ctx, id, func(events []event.Event, r *event.Reaction, replayed bool) {
-		c.watch(events, replayed)
-		for _, tr := range r.Transitions {
-			if tr.To == "" || tr.Note != "" {
-				continue
-			}
-			ends[tr.Node] = string(tr.To)
-			if tr.Result != nil && tr.Result.Tolerated {
-				ends[tr.Node] += " tolerated"
-			}
-		}
-	}); err != nil {
+	c.start(t, sim.Faults{})
+	if _, err := c.drive(root, nil); err != nil {
 		t.Fatalf("seed %d: %v", c.seed, err)
+	}
+	ends := map[string]string{}
+	for _, s := range c.runs { // any order: it fills a map
+		for path, status := range s.j.status {
+			how := string(status)
+			if s.j.tolerated[path] {
+				how += " tolerated"
+			}
+			ends[s.name+" "+path] = how
+		}
 	}
 	return ends
 }
@@ -92,6 +78,9 @@ func (c *simulation) ends(t *testing.T) map[string]string {
 // model interprets a workflow.
 type model struct {
 	c       *simulation
+	w       *ir.Workflow
+	run     string // the name, see seen
+	inputs  map[string]any
 	eval    ir.Evaluator
 	nodes   map[string]*ir.Node
 	parents map[string]*ir.Node // the group around, or nil
@@ -123,9 +112,8 @@ type outcome struct {
 
 var unknown = &outcome{status: event.Running}
 
-func newModel(c *simulation) *model {
-	m := &model{c: c, eval: expr.NewEvaluator(), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: map[string]string{}}
-	w := &c.program.Workflows[0]
+func newModel(c *simulation, w *ir.Workflow, run string, inputs map[string]any, ends map[string]string) *model {
+	m := &model{c: c, w: w, run: run, inputs: inputs, eval: expr.NewEvaluator(), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: ends}
 	m.declare(w.Nodes, nil)
 	if w.Finally != nil {
 		m.declare(w.Finally.Nodes, nil)
@@ -144,8 +132,9 @@ func (m *model) declare(nodes []ir.Node, parent *ir.Node) {
 	}
 }
 
-func (m *model) run() map[string]string {
-	top, w := m.activate(nil, nil, ""), &m.c.program.Workflows[0]
+// interpret gives the run's verdict and, of one that succeeded, its outputs.
+func (m *model) interpret() (event.Status, map[string]any) {
+	top, w := m.activate(nil, nil, ""), m.w
 	verdict := event.Succeeded
 	nodes := w.Nodes
 	if w.Finally != nil {
@@ -156,13 +145,16 @@ func (m *model) run() map[string]string {
 			verdict = event.FailedS
 		}
 	}
+	outputs := map[string]any{}
 	for _, out := range w.Outputs {
-		if _, err := m.value(&out.Expr, top, nil, nil); err != nil {
+		v, err := m.value(&out.Expr, top, nil, nil)
+		if err != nil {
 			verdict = event.FailedS
 		}
+		outputs[out.Name] = v
 	}
-	m.ends[""] = string(verdict)
-	return m.ends
+	m.note("", &outcome{status: verdict})
+	return verdict, outputs
 }
 
 func (m *model) activate(up *activation, owner *ir.Node, path string) *activation {
@@ -359,10 +351,11 @@ func (m *model) settle(n *ir.Node, in *activation, o *outcome, path string, degr
 }
 
 func (m *model) note(path string, o *outcome) {
-	m.ends[path] = string(o.status)
+	how := string(o.status)
 	if o.tolerated {
-		m.ends[path] += " tolerated"
+		how += " tolerated"
 	}
+	m.ends[m.run+" "+path] = how
 }
 
 func (m *model) instances(n *ir.Node, in *activation, path string) *outcome {
@@ -519,15 +512,28 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 				return failed(err)
 			}
 			a.Agent = &event.AgentRequest{With: with}
+		} else if n.Call != nil {
+			with, err := m.value(n.Call.With, in, n, o)
+			if err != nil {
+				return failed(err)
+			}
+			if o.err = m.call(n, o, path, with); o.err != nil && m.again(n, in, o, 0, o.attempts, false) {
+				continue
+			} else if o.err != nil {
+				o.status, o.output = event.FailedS, nil
+				return o
+			}
 		} else if _, err := m.value(n.Run.Argv, in, n, o); err != nil {
 			return failed(err)
 		}
-		f := m.c.outcome(a)
 		rejected, refused := false, false
-		if o.err = f.Error; o.err == nil {
-			if o.output = "out of " + path; n.Agent != nil {
+		if n.Call == nil {
+			f := m.c.outcome(m.run, a)
+			if o.err, o.output = f.Error, "out of "+path; n.Agent != nil {
 				o.output = f.Output
 			}
+		}
+		if o.err == nil {
 			if rejected, refused = m.judged(n, in, o, path); !rejected {
 				return o
 			}
@@ -543,13 +549,24 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 	}
 }
 
+// call interprets another workflow, as the run that this attempt makes.
+func (m *model) call(n *ir.Node, o *outcome, path string, with value.Value) *event.Error {
+	w := m.c.program.Workflow(n.Call.Workflow)
+	status, outputs := newModel(m.c, w, calledAs(m.run, path, o.attempts), with.(map[string]any), m.ends).interpret()
+	if status != event.Succeeded {
+		return &event.Error{Kind: event.Recoverable}
+	}
+	o.output = outputs
+	return nil
+}
+
 // judged asks all gates. What one refused that says "fail" is not tried again.
 func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) (rejected, refused bool) {
 	for _, name := range n.Gates {
 		g := m.gate(name)
 		ok := false
 		if g.Run != nil {
-			ok = m.c.outcome(event.Attempt{Node: path, Attempt: o.attempts, Gate: name}).Error == nil
+			ok = m.c.outcome(m.run, event.Attempt{Node: path, Attempt: o.attempts, Gate: name}).Error == nil
 		} else {
 			v, err := m.value(g.Check, in, n, o)
 			ok = err == nil && v == true
@@ -617,6 +634,8 @@ type names struct {
 
 func (s names) Lookup(r ir.Ref) (value.Value, error) {
 	switch r.Root {
+	case "input":
+		return s.m.inputs[r.Name], nil
 	case "step":
 		n := s.m.nodes[r.Name]
 		return s.m.whole(n, s.m.home(n, s.in)).attr(r.Attr)

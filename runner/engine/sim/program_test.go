@@ -17,7 +17,13 @@ type writer struct {
 	seen []string
 	// early tells that the node at hand may start before what it waits for has ended.
 	early bool
+	// callable are the workflows that this one can call; it is called itself, and has an input.
+	callable []string
+	called   bool
 }
+
+// maxCalls is how many workflows call each other in a random program, besides the one that is run.
+const maxCalls = 3
 
 // randomProgram writes a program of at most size nodes. Timeouts and cancels depend on when things happen, so timed says
 // whether there may be any: without them the end of a run does not depend on the order of events.
@@ -40,10 +46,26 @@ func randomProgram(r *rand.Rand, size int, timed bool) string {
 		w.line(1, `on_fail = "warn"`)
 	}
 	w.line(0, "}")
-	w.line(0, `workflow "w" {`)
-	w.line(1, "max_concurrency = %d", 1+r.IntN(6))
+	size, calls := w.left, r.IntN(1+maxCalls)
+	for k := calls; k > 0; k-- {
+		name := fmt.Sprintf("k%d", k)
+		w.called, w.seen, w.left = true, nil, 1+r.IntN(3)
+		w.workflow(name, timed)
+		w.callable = append(w.callable, name)
+	}
+	w.called, w.seen, w.left = false, nil, size
+	w.workflow("w", timed)
+	return w.b.String()
+}
+
+func (w *writer) workflow(name string, timed bool) {
+	w.line(0, "workflow %q {", name)
+	if w.called {
+		w.line(1, `input "a" { type = string }`)
+	}
+	w.line(1, "max_concurrency = %d", 1+w.r.IntN(6))
 	if timed && w.maybe(3) {
-		w.line(1, `timeout = "%ds"`, 5+r.IntN(600))
+		w.line(1, `timeout = "%ds"`, 5+w.r.IntN(600))
 	}
 	for w.left > 0 {
 		w.node(1, timed)
@@ -54,7 +76,6 @@ func randomProgram(r *rand.Rand, size int, timed bool) string {
 		}
 	}
 	w.line(0, "}")
-	return w.b.String()
 }
 
 func (w *writer) line(depth int, format string, args ...any) {
@@ -142,7 +163,9 @@ func (w *writer) conditions(depth int) {
 			w.line(depth, `when = "%s"`, []string{"step." + o + ".status == 'succeeded'", "step." + o + ".attempts > 1", "step." + o + ".output != null"}[w.r.IntN(3)])
 		}
 	}
-	if w.maybe(20) {
+	if w.called && w.maybe(8) {
+		w.line(depth, `require { condition = "input.a != 'failed'" }`)
+	} else if w.maybe(20) {
 		if o := w.other(); o != "" {
 			w.line(depth, `require { condition = "step.%s.status != 'failed'" }`, o)
 		}
@@ -196,6 +219,9 @@ func (w *writer) join(depth int, again bool) {
 
 func (w *writer) action(depth int, each, again, timed bool) {
 	argument := `"plain"`
+	if w.called && w.maybe(2) {
+		argument = "input.a"
+	}
 	if o := w.other(); o != "" {
 		argument = []string{"step." + o + ".status", "jsonencode(step." + o + ".output)"}[w.r.IntN(2)]
 	}
@@ -205,7 +231,7 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	if again && w.maybe(2) {
 		argument = []string{"tostring(iteration)", fmt.Sprintf("coalesce(last.step.n%d.status, \"first\")", w.names)}[w.r.IntN(2)]
 	}
-	switch w.r.IntN(6) {
+	switch w.r.IntN(8) {
 	case 0:
 		if w.maybe(4) && !again {
 			w.line(depth, "fail {}")
@@ -223,6 +249,12 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	case 2, 3:
 		w.line(depth, "agent = agent.echo")
 		w.line(depth, "with  = { a = %s, n = attempt }", argument)
+	case 4, 5:
+		if len(w.callable) > 0 {
+			w.call(depth, argument, timed)
+			return
+		}
+		fallthrough
 	default:
 		w.line(depth, `run = ["do", %s]`, argument)
 	}
@@ -232,12 +264,36 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	if timed && w.maybe(4) {
 		w.line(depth, `timeout = "%ds"`, 1+w.r.IntN(20))
 	}
+	w.gates(depth)
+}
+
+func (w *writer) gates(depth int) {
 	switch w.r.IntN(6) {
 	case 0:
 		w.line(depth, "gates = [gate.quick]")
 	case 1:
 		w.line(depth, "gates = [gate.probe, gate.quick]")
 	}
+}
+
+// call writes the call of another workflow. Which of its failures a run tells depends on time, so where nothing else does a
+// retry does not look at the error.
+func (w *writer) call(depth int, argument string, timed bool) {
+	w.line(depth, "call = workflow.%s", w.callable[w.r.IntN(len(w.callable))])
+	w.line(depth, "with = { a = %s }", argument)
+	switch {
+	case !timed:
+		w.line(depth, `retry {`)
+		w.line(depth+1, "max_attempts = %d", 1+w.r.IntN(3))
+		w.line(depth+1, `when = "attempt < 3"`)
+		w.line(depth, `}`)
+	case w.maybe(2):
+		w.retry(depth)
+	}
+	if timed && w.maybe(3) {
+		w.line(depth, `timeout = "%ds"`, 1+w.r.IntN(60))
+	}
+	w.gates(depth)
 }
 
 // group writes the children. What lies in a for_each or repeat can be named only inside it.

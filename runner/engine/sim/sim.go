@@ -54,4 +54,6 @@ type Options struct {
 	DeathLimit int
 	// Slice is engine.Fold's; 0 leaves it.
 	Slice int
+	// Watch, if given, is shown what Drive's watcher is shown, and the same of every run that is called.
+	Watch func(run string, events []event.Event, r *event.Reaction, replayed bool)
 }

@@ -8,7 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -27,7 +29,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("sim.seeds", 500, "how many simulations to run")
+	seeds = flag.Int("sim.seeds", 200, "how many simulations to run")
 	seed1 = flag.Uint64("sim.seed", 0, "run this one simulation and print its program")
 )
 
@@ -39,7 +41,9 @@ var (
 //  3. no limit on concurrency is exceeded, and nothing starts before what it needs has succeeded or was skipped;
 //  4. where nothing in the program depends on time, faults change neither the end nor one output;
 //  5. the journal's chain holds, and replaying it in slices of another size gives the same digests;
-//  6. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
+//  6. a run that is called is made once and asked for as often as its caller's driver dies; its end is taken once, it has the
+//     end that its caller hears of, and a cancel reaches it; no run is left behind, but by a second cancel;
+//  7. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
@@ -50,17 +54,25 @@ func TestSimulation(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 100)
 	}
-	crashes := 0
+	crashes, calls, cancelled, again := 0, 0, 0, 0
 	start := time.Now()
 	for seed := uint64(1); seed <= uint64(n); seed++ {
-		crashes += simulate(t, seed, false)
+		c := simulate(t, seed, false)
+		crashes += c.store.Crashes()
+		for _, s := range c.runs {
+			calls += len(s.asked)
+			again += len(s.asked) - len(s.calls)
+			if s.caller != "" && s.j.cancels > 0 {
+				cancelled++
+			}
+		}
 		if t.Failed() {
 			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
 		}
 	}
-	t.Logf("%d seeds, %d crashes, %.0f seeds a minute", n, crashes, float64(n)/time.Since(start).Minutes())
-	if crashes < n {
-		t.Errorf("only %d crashes in %d simulations: the faults are not what they are meant to be", crashes, n)
+	t.Logf("%d seeds, %d crashes, %d calls, %d of them once more, %d cancelled, %.0f seeds a minute", n, crashes, calls, again, cancelled, float64(n)/time.Since(start).Minutes())
+	if crashes < n || calls < n || again < n/10 || cancelled < n/20 {
+		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
 
@@ -89,21 +101,21 @@ func TestOtherSeedOtherBytes(t *testing.T) {
 
 var faulty = sim.Faults{CrashBeforeCommit: 0.05, CrashAfterCommit: 0.05, CrashMidway: 0.05, Twice: 0.1, ClockJump: 0.02}
 
-func simulate(t *testing.T, seed uint64, verbose bool) (crashes int) {
+func simulate(t *testing.T, seed uint64, verbose bool) *simulation {
 	c := newCase(t, seed)
 	if verbose {
 		t.Logf("the program of seed %d:\n%s", seed, c.source)
 	}
 	c.run(t, faulty)
 	if t.Failed() || !c.untimed {
-		return c.store.Crashes()
+		return c
 	}
 	calm := newCase(t, seed)
 	calm.run(t, sim.Faults{})
-	if a, b := ending(c.end), ending(calm.end); a != b {
-		t.Errorf("seed %d: with faults the run ends\n%s\nand without\n%s", seed, a, b)
+	if a, b := c.endings(), calm.endings(); !maps.Equal(a, b) {
+		t.Errorf("seed %d: with faults the runs end\n%q\nand without\n%q", seed, a, b)
 	}
-	return c.store.Crashes()
+	return c
 }
 
 // ending is a run's end without its error: which of two failures came first is a matter of time.
@@ -119,11 +131,10 @@ type simulation struct {
 	program *ir.Program
 	store   *sim.Store
 	engine  *sim.Engine
-	id      string
 	end     event.End
 
 	// What the world has seen.
-	live  map[uint64]event.Attempt
+	runs  map[string]*seen // by id
 	keys  map[string]work
 	acked map[string]bool
 	t     *testing.T
@@ -132,7 +143,7 @@ type simulation struct {
 func newCase(t *testing.T, seed uint64) *simulation {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := &simulation{seed: seed, untimed: seed%3 != 0, keys: map[string]work{}, acked: map[string]bool{}, t: t}
+	c := &simulation{seed: seed, untimed: seed%3 != 0, runs: map[string]*seen{}, keys: map[string]work{}, acked: map[string]bool{}, t: t}
 	c.source = randomProgram(r, 1+r.IntN(16), !c.untimed)
 	p, diags := dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(c.source)}}, "w.flow.hcl", dsl.Options{})
 	if diags.HasErrors() {
@@ -143,49 +154,62 @@ func newCase(t *testing.T, seed uint64) *simulation {
 	return c
 }
 
-func (c *simulation) run(t *testing.T, f sim.Faults) {
+const root = "simulated000"
+
+// start makes the run of the program, in a world with faults.
+func (c *simulation) start(t *testing.T, f sim.Faults) {
 	t.Helper()
-	canonical := c.program.Canonical()
 	c.store = sim.NewStore(c.seed)
-	c.engine = sim.New(c.store, sim.Options{Factory: factory, World: c, Faults: f, DeathLimit: 1000})
-	ctx := context.Background()
-	var err error
-	c.id, err = c.engine.Start(ctx, engine.Start{
-		Header:     journal.Header{Behaviour: ir.Behaviour, Definition: c.program.Hash(), Workflow: "w", Run: "simulated000"},
-		Definition: canonical, First: event.RunStarted{Workflow: "w", Dir: "/"},
-	})
-	if err != nil {
+	c.engine = sim.New(c.store, sim.Options{Factory: factory, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch})
+	c.runs = map[string]*seen{root: newSeen("", c.program.Workflow("w"), "")}
+	if _, err := c.engine.Start(context.Background(), engine.Start{
+		Header:     journal.Header{Behaviour: ir.Behaviour, Definition: c.program.Hash(), Workflow: "w", Run: root},
+		Definition: c.program.Canonical(), First: event.RunStarted{Workflow: "w", Dir: "/"},
+	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// drive drives a run to its end, in as many lives as it takes.
+func (c *simulation) drive(run string, w engine.Watcher) (end event.End, err error) {
+	for {
+		for _, s := range c.runs { // any order: each is emptied
+			s.live = map[uint64]event.Attempt{}
+		}
+		if end, err = c.engine.Drive(context.Background(), run, w); !errors.Is(err, sim.ErrCrashed) {
+			return end, err
+		}
+	}
+}
+
+func (c *simulation) run(t *testing.T, f sim.Faults) {
+	t.Helper()
+	c.start(t, f)
 	cancelAt, cancels := -1, 1+int(c.seed/2%2)
 	if !c.untimed && c.seed%2 == 0 {
 		cancelAt = int(c.seed % 40)
 	}
-	var j *journey
-	for {
-		j = newJourney()
-		c.live = map[uint64]event.Attempt{}
-		c.end, err = c.engine.Drive(ctx, c.id, func(events []event.Event, r *event.Reaction, replayed bool) {
-			c.watch(events, replayed)
-			j.watch(events, r)
-			if cancelAt >= 0 && !replayed && events[len(events)-1].Seq >= uint64(cancelAt) {
-				if cancelAt += int(c.seed % 5); cancels == 1 {
-					cancelAt = -1
-				}
-				cancels--
-				_ = c.engine.Cancel(ctx, c.id, "the simulation says so")
+	var err error
+	c.end, err = c.drive(root, func(events []event.Event, _ *event.Reaction, replayed bool) {
+		if cancelAt >= 0 && !replayed && events[len(events)-1].Seq >= uint64(cancelAt) {
+			if cancelAt += int(c.seed % 5); cancels == 1 {
+				cancelAt = -1
 			}
-		})
-		if !errors.Is(err, sim.ErrCrashed) {
-			break
+			cancels--
+			_ = c.engine.Cancel(context.Background(), root, "the simulation says so")
 		}
-	}
+	})
 	if err != nil {
 		t.Errorf("seed %d: %v", c.seed, err)
 		return
 	}
-	c.judge(j)
-	c.replay(t)
+	c.outlived()
+	for _, id := range slices.Sorted(maps.Keys(c.runs)) {
+		if s := c.runs[id]; s.end != nil {
+			c.judge(s)
+			c.replay(t, id)
+		}
+	}
 }
 
 func factory(h journal.Header, definition []byte) (engine.Machine, error) {
@@ -200,23 +224,11 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 	return machine.New(g, expr.NewEvaluator()), nil
 }
 
-// watch notes what was acknowledged.
-func (c *simulation) watch(events []event.Event, replayed bool) {
-	for _, ev := range events {
-		if f := ev.AttemptFinished; f != nil {
-			delete(c.live, f.Ticket)
-			if f.Outcome == event.OK {
-				c.acked[attemptID(f.Node, f.Gate, f.Compensate, f.Attempt)] = true
-			}
-		}
-	}
-}
-
-func attemptID(node, gate string, compensate bool, attempt int) string {
+func attemptID(run, node, gate string, compensate bool, attempt int) string {
 	if compensate {
 		gate += " compensation"
 	}
-	return fmt.Sprintf("%s %s #%d", node, gate, attempt)
+	return fmt.Sprintf("%s %s %s #%d", run, node, gate, attempt)
 }
 
 // work is what an attempt is at.
@@ -225,7 +237,7 @@ type work struct{ key, agent string }
 // samework checks a key: an attempt at the same work as the one before has its key, and work that was rejected or that
 // another agent has is not the same.
 func (c *simulation) samework(a event.Attempt) {
-	id, is := attemptID(a.Node, a.Gate, a.Compensate, a.Attempt), work{key: a.Key}
+	id, is := attemptID(a.Run, a.Node, a.Gate, a.Compensate, a.Attempt), work{key: a.Key}
 	if a.Agent != nil {
 		is.agent = a.Agent.Name
 	}
@@ -236,7 +248,7 @@ func (c *simulation) samework(a event.Attempt) {
 	if a.Attempt == 1 || a.Gate != "" || a.Compensate {
 		return
 	}
-	before := attemptID(a.Node, "", false, a.Attempt-1)
+	before := attemptID(a.Run, a.Node, "", false, a.Attempt-1)
 	was, started := c.keys[before]
 	if !started {
 		return // its driver died first
@@ -249,25 +261,20 @@ func (c *simulation) samework(a event.Attempt) {
 // Attempt implements sim.World: the outcome depends on the seed, the node and the attempt alone, so that faults can't
 // change it; how long it takes is chance.
 func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished, time.Duration) {
-	id := attemptID(a.Node, a.Gate, a.Compensate, a.Attempt)
+	id := attemptID(a.Run, a.Node, a.Gate, a.Compensate, a.Attempt)
 	if c.acked[id] {
 		c.t.Errorf("seed %d: %s was acknowledged and is started again", c.seed, id)
 	}
 	c.samework(a)
-	c.live[a.Ticket] = a
-	c.bounds(a)
-	return c.outcome(a), time.Duration(r.Int64N(int64(30 * time.Second)))
-}
-
-// bounds checks the limits on what is live at once.
-func (c *simulation) bounds(a event.Attempt) {
-	w := &c.program.Workflows[0]
-	if n, most := len(c.live), int(w.MaxConcurrency.Const.(float64)); n > most {
+	s := c.runs[a.Run]
+	s.live[a.Ticket] = a
+	c.bounds(s, a.Node)
+	if n, most := len(s.live), int(s.w.MaxConcurrency.Const.(float64)); n > most {
 		c.t.Errorf("seed %d: %d attempts are live, and the workflow allows %d", c.seed, n, most)
 	}
 	if g := &c.program.Agents[0]; a.Agent != nil && a.Agent.Name == g.Name && g.Concurrency != nil {
 		n := 0
-		for _, l := range c.live {
+		for _, l := range s.live {
 			if l.Agent != nil && l.Agent.Name == g.Name {
 				n++
 			}
@@ -276,9 +283,14 @@ func (c *simulation) bounds(a event.Attempt) {
 			c.t.Errorf("seed %d: %d attempts of the agent are live, and it allows %d", c.seed, n, most)
 		}
 	}
-	for up := a.Node; strings.Contains(up, "/"); {
+	return c.outcome(s.name, a), time.Duration(r.Int64N(int64(30 * time.Second)))
+}
+
+// bounds checks the limits of the groups around a node on what is live below them at once, calls included.
+func (c *simulation) bounds(s *seen, path string) {
+	for up := path; strings.Contains(up, "/"); {
 		up = up[:strings.LastIndexByte(up, '/')]
-		group := node(w.Nodes, strings.SplitN(up[strings.LastIndexByte(up, '/')+1:], "[", 2)[0])
+		group := node(s.w.Nodes, strings.SplitN(up[strings.LastIndexByte(up, '/')+1:], "[", 2)[0])
 		if group == nil || group.MaxConcurrency == nil {
 			continue
 		}
@@ -287,13 +299,13 @@ func (c *simulation) bounds(a event.Attempt) {
 			inside = inside[:strings.LastIndexByte(inside, '[')]
 		}
 		n := 0
-		for _, l := range c.live {
-			if rest, below := strings.CutPrefix(l.Node, inside); below && (rest[0] == '/' || rest[0] == '[') {
+		for _, l := range s.under() {
+			if rest, below := strings.CutPrefix(l, inside); below && (rest[0] == '/' || rest[0] == '[') {
 				n++
 			}
 		}
 		if most := int(group.MaxConcurrency.Const.(float64)); n > most {
-			c.t.Errorf("seed %d: %d attempts are live in %s, and it allows %d", c.seed, n, inside, most)
+			c.t.Errorf("seed %d: %d attempts and calls are live in %s, and it allows %d", c.seed, n, inside, most)
 		}
 	}
 }
@@ -310,10 +322,10 @@ func node(nodes []ir.Node, name string) *ir.Node {
 	return nil
 }
 
-func (c *simulation) outcome(a event.Attempt) event.AttemptFinished {
+func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished {
 	h := fnv.New64a()
 	h.Write(binary.LittleEndian.AppendUint64(nil, c.seed))
-	fmt.Fprint(h, a.Node, a.Gate, a.Attempt, a.Compensate)
+	fmt.Fprint(h, run, a.Node, a.Gate, a.Attempt, a.Compensate)
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
 	switch dice := (h.Sum64() >> 20) % 100; {
 	case dice < 70:
@@ -331,23 +343,22 @@ func (c *simulation) outcome(a event.Attempt) event.AttemptFinished {
 }
 
 // replay folds the journal once more, in slices of one, on a machine of its own.
-func (c *simulation) replay(t *testing.T) {
+func (c *simulation) replay(t *testing.T, run string) {
 	t.Helper()
-	m, err := factory(journal.Header{Workflow: "w"}, c.program.Canonical())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var fold *engine.Fold
 	var r event.Reaction
 	var batches []journal.Batch
-	h, _, err := c.engine.Journal(context.Background(), c.id, func(b journal.Batch) error {
+	h, definition, err := c.engine.Journal(context.Background(), run, func(b journal.Batch) error {
 		batches = append(batches, b)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fold = engine.NewFold(h, m)
+	m, err := factory(h, definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold := engine.NewFold(h, m)
 	fold.SetSlice(1)
 	for _, b := range batches {
 		if _, err := fold.Replay(b, &r); err != nil {
@@ -355,20 +366,22 @@ func (c *simulation) replay(t *testing.T) {
 			return
 		}
 	}
-	if fold.End() == nil || ending(*fold.End()) != ending(c.end) {
-		t.Errorf("seed %d: replayed, the run ends %+v; it ended %+v", c.seed, fold.End(), c.end)
+	if end := *c.runs[run].end; fold.End() == nil || ending(*fold.End()) != ending(end) {
+		t.Errorf("seed %d: replayed, the run ends %+v; it ended %+v", c.seed, fold.End(), end)
 	}
 }
 
 func (c *simulation) bytes(t *testing.T) []byte {
 	t.Helper()
 	var all []byte
-	if _, _, err := c.engine.Journal(context.Background(), c.id, func(b journal.Batch) error {
-		all = binary.LittleEndian.AppendUint64(all, b.Digest)
-		all = append(append(all, b.Link[:]...), b.Body...)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
+	for _, id := range slices.Sorted(maps.Keys(c.runs)) {
+		if _, _, err := c.engine.Journal(context.Background(), id, func(b journal.Batch) error {
+			all = binary.LittleEndian.AppendUint64(all, b.Digest)
+			all = append(append(all, b.Link[:]...), b.Body...)
+			return nil
+		}); err != nil && !errors.Is(err, engine.ErrNoRun) {
+			t.Fatal(err)
+		}
 	}
 	return all
 }

@@ -1,0 +1,148 @@
+package sim_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// seen is what was seen of one run.
+type seen struct {
+	// name tells the run apart whatever its id: "" is the one that was started, and see calledAs.
+	name   string
+	w      *ir.Workflow
+	caller string // its id
+	j      *journey
+	end    *event.End
+	live   map[uint64]event.Attempt
+	// calls are the ids of the runs that each node called, in the order in which they were first asked for; asked is what was
+	// asked, and taken how often the run's journal has the end of each.
+	calls map[string][]string
+	asked map[string]string
+	taken map[string]int
+	// unwanted tells that the caller asked for the end of the run before it was there.
+	unwanted bool
+}
+
+func newSeen(name string, w *ir.Workflow, caller string) *seen {
+	return &seen{name: name, w: w, caller: caller, j: newJourney(), live: map[uint64]event.Attempt{}, calls: map[string][]string{}, asked: map[string]string{}, taken: map[string]int{}}
+}
+
+// calledAs is the name of the nth run that a node calls.
+func calledAs(caller, node string, n int) string { return fmt.Sprintf("%s>%s#%d", caller, node, n) }
+
+// under are the paths of what is live.
+func (s *seen) under() (paths []string) {
+	for _, a := range s.live { // any order: they are counted
+		paths = append(paths, a.Node)
+	}
+	for node, ids := range s.calls { // any order: they are counted
+		for _, id := range ids {
+			if s.taken[id] == 0 {
+				paths = append(paths, node)
+			}
+		}
+	}
+	return paths
+}
+
+// watch notes what happens in a run.
+func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, replayed bool) {
+	s := c.runs[run]
+	if events[0].RunStarted != nil { // the past is told again
+		s.j, s.taken = newJourney(), map[string]int{}
+	}
+	s.j.watch(events, r)
+	for _, ev := range events {
+		if f := ev.AttemptFinished; f != nil {
+			delete(s.live, f.Ticket)
+			if f.Outcome == event.OK {
+				c.acked[attemptID(run, f.Node, f.Gate, f.Compensate, f.Attempt)] = true
+			}
+		}
+		if f := ev.ChildFinished; f != nil {
+			c.tookEnd(s, f)
+		}
+	}
+	for _, cmd := range r.Commands {
+		switch {
+		case cmd.StartChild != nil:
+			c.calls(run, s, cmd.StartChild, replayed)
+		case cmd.CancelChild != nil:
+			if k := c.runs[cmd.CancelChild.Run]; k.end == nil {
+				k.unwanted = true
+			}
+		case cmd.End != nil:
+			s.end = cmd.End
+			before := replayed || events[0].RunStarted != nil // it may have ended before anybody asked
+			if s.unwanted && s.j.cancels == 0 && !before {
+				c.t.Errorf("seed %d: run %q was to be cancelled and was not", c.seed, s.name)
+			}
+		}
+	}
+}
+
+// calls takes in that a run asks for another one. It may ask again for the same until it has taken its end.
+func (c *simulation) calls(run string, s *seen, k *event.StartChild, replayed bool) {
+	what := k.Node + " " + k.Workflow + " " + string(value.Append(nil, map[string]any(k.Inputs)))
+	was, before := s.asked[k.Run]
+	switch {
+	case before && was != what:
+		c.t.Errorf("seed %d: %q asked for %s as %s", c.seed, s.name, what, was)
+	case before && !replayed && s.taken[k.Run] > 0:
+		c.t.Errorf("seed %d: %q asks for %s, whose end it has taken", c.seed, s.name, what)
+	case !before && c.runs[k.Run] != nil:
+		c.t.Errorf("seed %d: the run that %q asks for as %s is another one's, too", c.seed, s.name, what)
+	case !before:
+		s.asked[k.Run], s.calls[k.Node] = what, append(s.calls[k.Node], k.Run)
+		c.runs[k.Run] = newSeen(calledAs(s.name, k.Node, len(s.calls[k.Node])), c.program.Workflow(k.Workflow), run)
+		c.bounds(s, k.Node)
+	}
+}
+
+// tookEnd compares the end that a caller hears of with the one that was.
+func (c *simulation) tookEnd(s *seen, f *event.ChildFinished) {
+	if s.taken[f.Run]++; s.taken[f.Run] > 1 {
+		c.t.Errorf("seed %d: %q took the end of %s %d times", c.seed, s.name, f.Node, s.taken[f.Run])
+	}
+	switch k := c.runs[f.Run]; {
+	case k.end == nil && len(k.j.status) == 0 && f.Status == event.Cancelled: // it was never made
+	case k.end == nil || ending(*k.end) != ending(event.End{Status: f.Status, Outputs: f.Outputs}):
+		c.t.Errorf("seed %d: %q heard that %q ended %s, but its end is %+v", c.seed, s.name, k.name, f.Status, k.end)
+	}
+}
+
+// outlived drives the runs to their end that their callers did not wait for. Only a second cancel leaves any.
+func (c *simulation) outlived() {
+	for _, id := range slices.Sorted(maps.Keys(c.runs)) {
+		s := c.runs[id]
+		if s.end != nil || len(s.j.status) == 0 {
+			continue
+		}
+		hurried := false
+		for up := s.caller; up != ""; up = c.runs[up].caller {
+			hurried = hurried || c.runs[up].j.cancels > 1
+		}
+		if !hurried {
+			c.t.Errorf("seed %d: run %q is left behind", c.seed, s.name)
+		}
+		if _, err := c.drive(id, nil); err != nil {
+			c.t.Errorf("seed %d: %q, left behind: %v", c.seed, s.name, err)
+		}
+	}
+}
+
+// endings are the ends of all runs by name.
+func (c *simulation) endings() map[string]string {
+	all := map[string]string{}
+	for _, s := range c.runs { // any order: it fills a map
+		if s.end != nil {
+			all[s.name] = ending(*s.end)
+		}
+	}
+	return all
+}
