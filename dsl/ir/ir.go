@@ -6,7 +6,8 @@
 // first use by whoever implements [Evaluator].
 //
 // The package knows no HCL, no expr-lang, no files. Fields that a program does not use are left out of the JSON, so a
-// later release can add fields without changing the hash of programs that don't use them.
+// later release can add fields without changing the hash of programs that don't use them. Enter at [Program]; node.go holds
+// what a workflow is made of, action.go what its steps do, expr.go what is evaluated.
 package ir
 
 import (

@@ -28,7 +28,8 @@ type claimed struct {
 	alive  bool  // the owner was, and lost the run to us
 }
 
-const runRow = `SELECT r.key, r.id, r.header, r.status, r.seq, r.link, r.ended != 0, r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
+const runRow = `SELECT r.key, r.id, r.header, r.status, r.seq, r.link, r.ended != 0, r.driven, r.clean,
+	coalesce(r.owner, 0), coalesce(d.pid, 0)
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ?`
 
 func scanRun(scan func(...any) error, run string) (claimed, error) {

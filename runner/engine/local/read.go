@@ -58,8 +58,8 @@ const (
 )
 
 func (e *Engine) page(ctx context.Context, key int64, from, to uint64) (page []journal.Batch, err error) {
-	rows, err := e.read.QueryContext(ctx, "SELECT first, count, digest, link, body FROM batches WHERE run = ? AND first >= ? AND first <= ? ORDER BY first LIMIT ?",
-		key, int64(from), int64(to), pageBatches)
+	rows, err := e.read.QueryContext(ctx, `SELECT first, count, digest, link, body FROM batches
+		WHERE run = ? AND first >= ? AND first <= ? ORDER BY first LIMIT ?`, key, int64(from), int64(to), pageBatches)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,8 @@ func (e *Engine) definition(ctx context.Context, h journal.Header) ([]byte, erro
 func (e *Engine) Source(ctx context.Context, run string) ([]byte, error) {
 	var body []byte
 	var packed bool
-	err := e.read.QueryRowContext(ctx, `SELECT coalesce(s.body, x''), coalesce(s.packed, 0) FROM runs r LEFT JOIN sources s ON s.hash = r.source WHERE r.id = ?`, run).Scan(&body, &packed)
+	err := e.read.QueryRowContext(ctx, `SELECT coalesce(s.body, x''), coalesce(s.packed, 0)
+		FROM runs r LEFT JOIN sources s ON s.hash = r.source WHERE r.id = ?`, run).Scan(&body, &packed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
 	}

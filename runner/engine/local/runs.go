@@ -61,7 +61,9 @@ func summarize(end *event.End) []byte {
 	return b
 }
 
-const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended, r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0), coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, '')
+const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended,
+	r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
+	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, '')
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner `
 
 // List returns the runs, newest first; limit 0 means all.

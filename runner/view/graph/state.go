@@ -20,7 +20,8 @@ type State struct {
 
 // grave orders statuses: a node of several instances has the gravest of theirs.
 var grave = map[event.Status]int{
-	event.FailedS: 8, event.Blocked: 7, event.Cancelled: 6, event.Running: 5, event.Waiting: 4, event.Pending: 3, event.Succeeded: 2, event.Skipped: 1,
+	event.FailedS: 8, event.Blocked: 7, event.Cancelled: 6, event.Running: 5, event.Waiting: 4, event.Pending: 3,
+	event.Succeeded: 2, event.Skipped: 1,
 }
 
 // Show gives the nodes the states that they have in a run of the same workflow.
