@@ -32,7 +32,7 @@ dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr js
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
-dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value
+dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 
 runner/event                     pure: dsl/ir dsl/value
 runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy

@@ -1,15 +1,18 @@
 package reference
 
 import (
+	"time"
+
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/shell"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// Limit is a bound of what a file may say.
+// Limit is a bound of what a file may say, or of what a run of it may do.
 type Limit struct {
 	What  string `json:"what"`
 	Most  int    `json:"most"`
@@ -41,6 +44,25 @@ func limits() []Limit {
 		{"work of one evaluation", expr.MaxSteps, "steps"},
 		{"memory of one evaluation", expr.MaxBytes, "bytes"},
 		{"JSON of a value", expr.MaxResultBytes, "bytes"},
+		{"a script", shell.MaxScript, "bytes"},
+		{"values in a script", shell.MaxValues, "values"},
+		{"commands inside each other in a script", shell.MaxDepth, "levels"},
+		{"one value in a script", schema.MaxScriptValue, "bytes"},
+		{"what is handed to an agent or a called run, as JSON", schema.MaxValue, "bytes"},
+		{"an output, and what is written to $FLOWRUN_OUTPUT", schema.MaxOutput, "bytes"},
+		{"what .stdout and .stderr keep", schema.MaxStream, "bytes"},
+		{"max_bytes of an http step: the body of an answer", schema.MaxBody, "bytes"},
+		{"headers of an answer", schema.MaxHeader, "bytes"},
+		{"all that an http agent says in an answer", schema.MaxAgentAnswer, "bytes"},
+		{"follow of an http step", schema.MaxRedirects, "redirects"},
+		{"the wait that an answer asks for with Retry-After", schema.MaxRetryAfter, "seconds"},
+		{"a duration: of a wait, a timeout, a deadline, a delay", int(value.MaxDuration / (24 * time.Hour)), "days"},
+		{"instances of a for_each", schema.MaxInstances, "instances"},
+		{"max of a repeat", schema.MaxIterations, "iterations"},
+		{"runs above one that is called", schema.MaxCallDepth, "runs"},
+		{"called runs of one run at once; more wait", schema.MaxLiveCalls, "runs"},
+		{"the name of a concurrency group", schema.MaxGroupName, "bytes"},
+		{"priority, either way of 0", schema.MaxPriority, ""},
 		{"max_concurrency", schema.MaxConcurrency, "attempts"},
 		{"max_attempts", schema.MaxAttempts, "attempts"},
 		{"multiplier of a retry", schema.MaxMultiplier, ""},

@@ -13,6 +13,22 @@ const (
 	MaxBody        = 1 << 20
 )
 
+// The bounds of a run that a person who writes a file should know. Whoever holds a run to them has them from elsewhere, since
+// nothing of the language may be asked there; a test of the command compares the two.
+const (
+	MaxCallDepth   = 32        // runs above one that is called
+	MaxLiveCalls   = 256       // called runs of one run that are driven at once
+	MaxInstances   = 200_000   // of a for_each
+	MaxOutput      = 1 << 20   // bytes of a program's or agent's output, and of what a program writes to $FLOWRUN_OUTPUT
+	MaxStream      = 64 << 10  // bytes of .stdout and .stderr
+	MaxValue       = 1 << 20   // bytes of JSON that are handed on: with, task, inputs, bodies
+	MaxScriptValue = 100 << 10 // bytes of a value in a script
+	MaxHeader      = 64 << 10  // bytes of the headers of an answer
+	MaxAgentAnswer = 64 << 20  // bytes of all that an agent over HTTP says in one answer
+	MaxGroupName   = 1 << 10   // bytes of the name of a concurrency group
+	MaxRetryAfter  = 3600      // seconds that an attempt waits because the other side asks for it
+)
+
 // Priorities are the words that stand for priorities.
 var Priorities = map[string]float64{"low": -10, "normal": 0, "high": 10, "critical": 20}
 

@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/policy"
 	"github.com/flowrun/flowrun/runner/request"
 )
 
@@ -55,8 +56,8 @@ func (m *Machine) factor(e *ir.Expr, sc *scope) (float64, error) {
 		return 0, err
 	}
 	f, ok := v.(float64)
-	if !ok || f < 1 || f > 100 {
-		return 0, fmt.Errorf("a number from 1 to 100 is needed, but this is %.60s", value.Text(v))
+	if !ok || f < 1 || f > policy.MaxMultiplier {
+		return 0, fmt.Errorf("a number from 1 to %d is needed, but this is %.60s", policy.MaxMultiplier, value.Text(v))
 	}
 	return f, nil
 }

@@ -21,8 +21,9 @@ const (
 	DefaultJitter      = Full
 	// MaxRetryAfter bounds a delay that the other side asks for.
 	MaxRetryAfter = time.Hour
-	// MaxAttempts bounds what a file may ask for.
-	MaxAttempts = 10_000
+	// MaxAttempts and MaxMultiplier bound what a file may ask for.
+	MaxAttempts   = 1000
+	MaxMultiplier = 100
 )
 
 // Jitter says how a delay is spread.

@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// maxChildren is how many children of one run are driven at once; more wait for their turn, in the order in which they were
+// MaxChildren is how many children of one run are driven at once; more wait for their turn, in the order in which they were
 // asked for. It bounds memory and open files, not attempts: each child has a bound of its own for these.
-const maxChildren = 256
+const MaxChildren = 256
 
 // children are the child runs that a drive drives on behalf of its own run: a goroutine each, whose ends come through a channel.
 type children struct {
@@ -39,7 +39,7 @@ type childEnd struct {
 }
 
 func newChildren() children {
-	return children{byRun: map[string]*callee{}, place: make(chan struct{}, maxChildren), ends: make(chan childEnd)}
+	return children{byRun: map[string]*callee{}, place: make(chan struct{}, MaxChildren), ends: make(chan childEnd)}
 }
 
 // startChild makes a child and drives it to its end, in the background.

@@ -14,7 +14,7 @@ import (
 func TestChildrenWaitForTheirTurn(t *testing.T) {
 	const more = 10
 	p := enginetest.Program{Workflows: map[string]enginetest.Program{"child": {Tasks: []enginetest.Task{{Name: "w", Wait: 1e18}}}}}
-	for i := range maxChildren + more {
+	for i := range MaxChildren + more {
 		p.Tasks = append(p.Tasks, enginetest.Task{Name: fmt.Sprintf("c%d", i), Call: "child"})
 	}
 	s := newStore(t)
@@ -29,12 +29,12 @@ func TestChildrenWaitForTheirTurn(t *testing.T) {
 		done <- err
 	}()
 	driven := func() int { return len(e.driven()) - 1 }
-	for due := time.Now().Add(20 * time.Second); driven() < maxChildren && time.Now().Before(due); {
+	for due := time.Now().Add(20 * time.Second); driven() < MaxChildren && time.Now().Before(due); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	time.Sleep(20 * time.Millisecond) // for one too many
-	if n := driven(); n != maxChildren {
-		t.Errorf("%d children are driven at once, want %d", n, maxChildren)
+	if n := driven(); n != MaxChildren {
+		t.Errorf("%d children are driven at once, want %d", n, MaxChildren)
 	}
 	if err := e.Cancel(context.Background(), run, "enough"); err != nil {
 		t.Fatal(err)
@@ -55,8 +55,8 @@ func TestChildrenWaitForTheirTurn(t *testing.T) {
 			}
 		}
 	}
-	if children != maxChildren {
-		t.Errorf("%d children were made, want %d", children, maxChildren)
+	if children != MaxChildren {
+		t.Errorf("%d children were made, want %d", children, MaxChildren)
 	}
 	if latest, err := e.Find(context.Background(), "latest"); err != nil || latest.Run != run {
 		t.Errorf("the latest run is %+v, %v", latest, err)

@@ -37,7 +37,7 @@ func (e *exchange) broken(r *request, err error) *event.Error {
 		failure.Kind = event.Blocking
 	case strings.Contains(text, "server response headers exceeded"): // net/http has no type for it
 		failure.Kind, failure.Reason = event.Fatal, "output_too_large"
-		text = fmt.Sprintf("the headers of the answer have more than %d bytes", maxHeader)
+		text = fmt.Sprintf("the headers of the answer have more than %d bytes", MaxHeader)
 	case strings.HasPrefix(text, "net/http: invalid"): // a method or a header that is none
 		failure.Kind, failure.Reason = event.Blocking, "start"
 	}

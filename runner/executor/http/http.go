@@ -8,7 +8,7 @@
 //
 //   - Execute returns within the attempt's timeout, and at once when its context is done. Without a timeout a server that
 //     keeps the connection open can take for ever; connecting cannot (see [dialWait]).
-//   - Memory does not grow with the answer: see [maxHeader], [executor.MaxOutput], [maxStream].
+//   - Memory does not grow with the answer: see [MaxHeader], [executor.MaxOutput], [MaxStream].
 //   - A request is sent once. Where sending it twice could do something twice, it gets a connection of its own, because on one
 //     that was used before nobody can tell a request that was not read from one that was carried out.
 //   - What the file says in headers goes to the origin that it names, and to no other.
@@ -36,8 +36,8 @@ const (
 	idleWait    = 30 * time.Second
 	idlePerHost = 8
 	idleMax     = 64
-	// maxHeader bounds the headers of an answer, in bytes.
-	maxHeader = 64 << 10
+	// MaxHeader bounds the headers of an answer, in bytes.
+	MaxHeader = 64 << 10
 )
 
 // Options says how an Executor speaks. The zero value works.
@@ -81,7 +81,7 @@ func newTransport(opt *Options) *nethttp.Transport {
 		MaxIdleConns:           idleMax,
 		MaxIdleConnsPerHost:    idlePerHost,
 		IdleConnTimeout:        idleWait,
-		MaxResponseHeaderBytes: maxHeader,
+		MaxResponseHeaderBytes: MaxHeader,
 		DisableCompression:     true, // body.go does it, and bounds both sides
 	}
 }

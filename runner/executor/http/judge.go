@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxStream bounds what an agent may say in one answer, results and all that it reports on the way, where the attempt has
+	// MaxStream bounds what an agent may say in one answer, results and all that it reports on the way, where the attempt has
 	// no bound of its own.
-	maxStream = 64 << 20
+	MaxStream = 64 << 20
 	// excerptMax is how much of an answer that is a failure stands in its message, and excerptRead how much is read for it.
 	excerptMax  = 500
 	excerptRead = 4 << 10
@@ -107,7 +107,7 @@ func headers(h nethttp.Header) map[string]any {
 // judgeAgent turns an agent's answer into the attempt's. An error that the agent reports comes before the status that it has,
 // and the status before its result.
 func (e *exchange) judgeAgent(res *response) *event.Error {
-	limit := int64(maxStream)
+	limit := int64(MaxStream)
 	if n := int64(e.attempt.HTTP.MaxBytes); n > 0 {
 		limit = n
 	}

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/policy"
+	"github.com/flowrun/flowrun/runner/request"
+)
+
+// TestLimitsAreToldAsTheyAre compares what the reference says with what runs are held to: the language knows nothing of what
+// carries runs out, so the numbers stand in two places.
+func TestLimitsAreToldAsTheyAre(t *testing.T) {
+	for what, pair := range map[string][2]int{
+		"depth of calls":       {schema.MaxCallDepth, engine.MaxDepth},
+		"calls at once":        {schema.MaxLiveCalls, local.MaxChildren},
+		"instances":            {schema.MaxInstances, machine.MaxInstances},
+		"iterations":           {schema.MaxIterations, machine.MaxIterations},
+		"priority":             {schema.MaxPriority, machine.MostPriority},
+		"max_concurrency":      {schema.MaxConcurrency, machine.MaxConcurrency},
+		"redirects":            {schema.MaxRedirects, machine.MaxRedirects},
+		"body":                 {schema.MaxBody, machine.MaxBody},
+		"body, by the host":    {schema.MaxBody, executor.MaxOutput},
+		"output":               {schema.MaxOutput, executor.MaxOutput},
+		"streams":              {schema.MaxStream, machine.MaxStream},
+		"streams, by the host": {schema.MaxStream, executor.MaxInline},
+		"values":               {schema.MaxValue, request.MaxValue},
+		"values in scripts":    {schema.MaxScriptValue, request.MaxScriptValue},
+		"headers":              {schema.MaxHeader, http.MaxHeader},
+		"an agent's answer":    {schema.MaxAgentAnswer, http.MaxStream},
+		"group":                {schema.MaxGroupName, maxGroup},
+		"attempts":             {schema.MaxAttempts, policy.MaxAttempts},
+		"multiplier":           {schema.MaxMultiplier, policy.MaxMultiplier},
+		"retry after":          {schema.MaxRetryAfter, int(policy.MaxRetryAfter / time.Second)},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: the reference says %d, and it is %d", what, pair[0], pair[1])
+		}
+	}
+}
