@@ -11,7 +11,7 @@
 //  4. Gather events: answers of executors, timers that are due, rows of the inbox. Feed them ([Fold.Feed]).
 //  5. Make the batch durable. Stop on the first error: never append again, never retry a sync.
 //  6. Only then carry out the commands, in order, and show the transitions. What the same commands start and cancel
-//     never starts ([Unwanted]).
+//     never starts ([Unwanted]), and what they start twice starts once ([Once]).
 //  7. After the End command nothing else happens.
 //
 // A call is a run of its own, the child, with its own journal, to which all of the above applies:

@@ -28,10 +28,39 @@ func beforeItStarted() *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled before it started", ExitCode: -1}
 }
 
-func put(set map[uint64]bool, ticket uint64) map[uint64]bool {
-	if set == nil {
-		set = map[uint64]bool{}
+// Once leaves out what commands ask for a second time: the start of an attempt or of a child. What came in while nobody drove can
+// start something, and driver_changed, in the same batch, asks for all that is in flight. The commands themselves stay as they
+// are.
+func Once(commands []event.Command) []event.Command {
+	tickets, children := map[uint64]bool(nil), map[string]bool(nil)
+	var rest []event.Command
+	for i, c := range commands {
+		again := false
+		switch {
+		case c.Start != nil:
+			again = tickets[c.Start.Ticket]
+			tickets = put(tickets, c.Start.Ticket)
+		case c.StartChild != nil:
+			again = children[c.StartChild.Run]
+			children = put(children, c.StartChild.Run)
+		}
+		switch {
+		case again && rest == nil:
+			rest = append([]event.Command(nil), commands[:i]...)
+		case !again && rest != nil:
+			rest = append(rest, c)
+		}
 	}
-	set[ticket] = true
+	if rest == nil {
+		return commands
+	}
+	return rest
+}
+
+func put[K comparable](set map[K]bool, key K) map[K]bool {
+	if set == nil {
+		set = map[K]bool{}
+	}
+	set[key] = true
 	return set
 }

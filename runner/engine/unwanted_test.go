@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -22,5 +23,21 @@ func TestUnwanted(t *testing.T) {
 		if have := Unwanted(test.commands); !maps.Equal(have, test.want) {
 			t.Errorf("of %v unwanted is %v, want %v", test.commands, have, test.want)
 		}
+	}
+}
+
+func TestOnce(t *testing.T) {
+	start := func(n uint64) event.Command { return event.Command{Start: &event.Attempt{Ticket: n}} }
+	child := func(run string) event.Command { return event.Command{StartChild: &event.StartChild{Run: run}} }
+	cancel := event.Command{Cancel: &event.CancelAttempt{Ticket: 1}}
+	all := []event.Command{start(1), child("a"), cancel, start(1), start(2), child("b"), child("a"), cancel, start(2)}
+	if have := Once(all); !slices.Equal(have, []event.Command{all[0], all[1], all[2], all[4], all[5], all[7]}) {
+		t.Errorf("have %v", have)
+	}
+	if all[3].Start == nil || len(all) != 9 {
+		t.Error("the commands have changed")
+	}
+	if some := all[:3]; &Once(some)[0] != &some[0] {
+		t.Error("commands without repetition are copied")
 	}
 }

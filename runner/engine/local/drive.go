@@ -256,6 +256,7 @@ func statusAfter(s event.Status, r *event.Reaction) event.Status {
 // carryOut does what the machine asked for. Null agents, and what is no longer wanted, are answered here and now, for the
 // next batch.
 func (d *drive) carryOut(commands []event.Command) {
+	commands = engine.Once(commands)
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
 	d.wish(wishes)
 	for i := range commands {

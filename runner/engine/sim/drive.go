@@ -285,6 +285,7 @@ func (d *driver) take(c coming) {
 }
 
 func (d *driver) carryOut(commands []event.Command) error {
+	commands = engine.Once(commands)
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
 	for _, c := range commands {
 		if err := d.do(c, unwanted, wishes); err != nil {

@@ -267,6 +267,9 @@ func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinish
 	}
 	c.samework(a)
 	s := c.runs[a.Run]
+	if _, live := s.live[a.Ticket]; live {
+		c.t.Errorf("seed %d: %s is started while it runs", c.seed, id)
+	}
 	s.live[a.Ticket] = a
 	c.bounds(s, a.Node)
 	if n, most := len(s.live), int(s.w.MaxConcurrency.Const.(float64)); n > most {
