@@ -77,6 +77,10 @@ func (d *drive) raise(k *callee) (event.ChildFinished, error) {
 		return event.ChildFinished{}, context.Cause(ctx)
 	}
 	made, err := d.engine.make(ctx, engine.Child(d.start, k.ask), k)
+	var round *circle
+	if errors.As(err, &round) {
+		return round.refusal(k.ask), nil
+	}
 	if err == nil && !made {
 		return engine.Unmade(k.ask), nil
 	}

@@ -16,5 +16,5 @@
 //     store is opened afresh.
 //
 // Enter at [Open]; drive.go is the loop, commit.go the way to the disk, claim.go ownership, callee.go the runs that a run calls,
-// groups.go the turns of runs that exclude each other, schema in migrations/.
+// groups.go the turns of runs that exclude each other (circle.go: not for ever), schema in migrations/.
 package local

@@ -70,7 +70,7 @@ func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, err
 	if err != nil || in {
 		return g, nil, err
 	}
-	p, err := e.takePlace(g, s.Header.Run)
+	p, err := e.takePlace(g, s.Header.Run, s.First.Parent)
 	if err != nil {
 		return g, nil, err
 	}
@@ -85,15 +85,26 @@ func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, err
 		s.First.Skip = fmt.Sprintf("%s of the group %q is under way", behind, g.Name)
 		return g, nil, err
 	}
-	if err := e.turn(ctx, p, ""); err != nil {
+	var c *circle
+	if g.WhenBusy != "cancel_previous" {
+		c, err = e.closes(ctx, p, "", s.First.Parent)
+	}
+	if c != nil {
+		err = c
+	}
+	if err == nil {
+		err = e.turn(ctx, p, "")
+	}
+	if err != nil {
 		e.leavePlace(p)
 		return g, nil, err
 	}
 	return g, p, nil
 }
 
-// takePlace puts this process at the end of a group's queue. With cancel_previous, all that is before it is to end.
-func (e *Engine) takePlace(g Group, run string) (*place, error) {
+// takePlace puts this process at the end of a group's queue, on behalf of the run that calls, if one does. With cancel_previous,
+// all that is before it is to end.
+func (e *Engine) takePlace(g Group, run, caller string) (*place, error) {
 	epoch, err := e.epoch()
 	if err != nil {
 		return nil, err
@@ -101,7 +112,7 @@ func (e *Engine) takePlace(g Group, run string) (*place, error) {
 	p := &place{group: g.Name}
 	var previous []string
 	err = e.write(func(tx *transaction) error {
-		if err := tx.get("INSERT INTO places (grp, epoch) VALUES (?, ?) RETURNING id", []any{g.Name, epoch}, &p.id); err != nil {
+		if err := tx.get("INSERT INTO places (grp, epoch, caller) VALUES (?, ?, nullif(?, '')) RETURNING id", []any{g.Name, epoch, caller}, &p.id); err != nil {
 			return err
 		}
 		if g.WhenBusy != "cancel_previous" {
@@ -224,7 +235,17 @@ func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err 
 		if err != nil || in || group == "" || ended != 0 {
 			return func() {}, err
 		}
-		if p, err = e.takePlace(Group{Name: group}, run); err != nil {
+		if p, err = e.takePlace(Group{Name: group}, run, parent); err != nil {
+			return nil, err
+		}
+		c, err := e.closes(ctx, p, run, parent)
+		if c != nil {
+			// It is there and must come to its end. Those whose turn it is wait for it, by the circle, and do nothing meanwhile.
+			e.leavePlace(p)
+			return func() {}, e.cancelUpTo(run, engine.Wish{Cancels: 1, Reason: c.Error()})
+		}
+		if err != nil {
+			e.leavePlace(p)
 			return nil, err
 		}
 		if err := e.turn(ctx, p, run); err != nil {

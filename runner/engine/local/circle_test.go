@@ -1,0 +1,131 @@
+package local
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// holding is a run that has its turn in a group for an hour before it calls one of another group, for as long as is given.
+func holding(group, of string, long time.Duration) engine.Start {
+	s := enginetest.Program{
+		Tasks:     []enginetest.Task{{Name: "w", Wait: time.Hour}, {Name: "kid", Call: "child", After: []string{"w"}}},
+		Workflows: map[string]enginetest.Program{"child": {Tasks: []enginetest.Task{{Name: "v", Wait: long}}}},
+	}.Start()
+	s.First.Vars = map[string]any{"group": group, "child": of}
+	return s
+}
+
+// member is a run of a circle.
+type member struct {
+	*under
+	by *Engine
+	id string
+}
+
+// Runs whose callees wait for each other's groups would wait for ever. The last one to wait is refused, and the others go on.
+func TestWaitsInACircle(t *testing.T) {
+	for name, groups := range map[string][]string{"of two": {"x", "y"}, "of three": {"x", "y", "z"}} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew(t)
+			var all []*member
+			for i, g := range groups {
+				e := c.process()
+				u := &member{under: launch(e, holding(g, groups[(i+1)%len(groups)], time.Minute)), by: e}
+				all = append(all, u)
+				u.id = <-u.run
+				c.until("it is driven", driving(e, u.id))
+			}
+			c.until("all have ended", func() bool {
+				c.Advance(time.Hour)
+				return !slices.ContainsFunc(all, func(u *member) bool { return len(u.done) == 0 })
+			})
+			refused := 0
+			for _, u := range all {
+				if err := <-u.done; err != nil {
+					t.Error(err)
+				}
+				if u.end.Status == event.Succeeded {
+					continue
+				}
+				refused++
+				events, err := eventsOf(u.by, u.id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				heard := slices.IndexFunc(events, func(ev event.Event) bool {
+					f := ev.ChildFinished
+					return f != nil && f.Error.Kind == event.Blocking && f.Error.Reason == "group" && strings.Contains(f.Error.Message, "would never have its turn in the group")
+				})
+				if heard < 0 {
+					t.Errorf("it ended %s, and its journal is %+v", u.end.Status, events)
+				}
+			}
+			if refused != 1 {
+				t.Errorf("%d of %d were refused, want one", refused, len(all))
+			}
+		})
+	}
+}
+
+// A wait that is no circle is not refused: for a run that waits, through what it calls, for a third one.
+func TestWaitsInARow(t *testing.T) {
+	c := newCrew(t)
+	var all []*under
+	for _, s := range []engine.Start{long("z", ""), holding("y", "z", time.Minute), holding("x", "y", time.Minute)} {
+		e := c.process()
+		u := launch(e, s)
+		all = append(all, u)
+		c.until("it is driven", driving(e, <-u.run))
+	}
+	for _, u := range all {
+		c.until("it has ended", func() bool { c.Advance(time.Hour); return len(u.done) > 0 })
+		c.ended(u, event.Succeeded)
+	}
+}
+
+// After a crash the places are taken anew, in another order. A called run that is there already and closes a circle is brought
+// to its end.
+func TestWaitsInACircleAfterACrash(t *testing.T) {
+	c := newCrew(t)
+	dead := &host{c.process()}
+	a := launch(dead.Engine, holding("x", "y", 10_000*time.Hour))
+	run, child := <-a.run, ""
+	c.until("its child is there", func() bool {
+		c.Advance(time.Hour)
+		list, err := dead.List(context.Background(), 0)
+		for _, i := range list {
+			if i.Parent == run {
+				child = i.Run
+			}
+		}
+		return err == nil && child != ""
+	})
+	dead.Crash()
+	<-a.done
+
+	other, e := c.process(), c.process()
+	b := launch(other, holding("y", "x", time.Minute))
+	c.until("another one has its turn", driving(other, <-b.run))
+	p, err := e.takePlace(Group{Name: "x"}, run, "") // as its caller does when it is driven again
+	if err == nil {
+		err = e.write(func(tx *transaction) error { return tx.seat(p, run) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.until("what the other calls waits", func() bool { c.Advance(time.Hour); return c.heard(1)() })
+	end, err := e.Drive(context.Background(), child, nil)
+	if err != nil || end.Status != event.Cancelled {
+		t.Errorf("the child ends %s, %v", end.Status, err)
+	}
+	e.leavePlace(p)
+	c.until("the other has ended", func() bool { c.Advance(time.Minute); return len(b.done) > 0 })
+	c.ended(b, event.Succeeded)
+}
