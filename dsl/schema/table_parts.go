@@ -27,7 +27,7 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for it."})},
 	"finally": {Doc: "Nodes that run at the end of a run, whatever happened, one after the other.", Once: true, Blocks: innerNodes, Attrs: attrs(
 		Attr{Name: "timeout", Kind: Duration, Default: `"5m"`, Doc: "Longest time for all of it."})},
-	"concurrency": {Doc: "Lets one run at a time be active of those whose group is the same text.", Once: true, Attrs: attrs(
+	"concurrency": {Doc: "Lets one run at a time be active of those whose group is the same text. A run keeps its turn while it calls others; a call that could never have its turn for that fails.", Once: true, Attrs: attrs(
 		Attr{Name: "group", Kind: Value, Want: value.StringType, Required: true, Doc: "A text over var, local and input."},
 		Attr{Name: "when_busy", Kind: Word, Words: []string{"queue", "skip", "cancel_previous"}, Default: `"queue"`, Doc: "What another run of the group does: waits, does not run, or cancels the one before."})},
 	"require": {Doc: "What must hold before the start; else the node, or the run, fails.", Attrs: attrs(cond, say)},
