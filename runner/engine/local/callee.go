@@ -172,9 +172,11 @@ func (d *drive) cancelChild(run string) {
 	}
 	wish := k.wish
 	d.live.running.Add(1)
-	go func() { // a failure is the store's, and every drive hears of it
+	go func() {
 		defer d.live.running.Done()
-		d.engine.cancelUpTo(run, wish)
+		if err := d.engine.cancelUpTo(run, wish); err != nil {
+			d.stop(err) // the store takes nothing any more, and this drive may write nothing by itself for long
+		}
 	}()
 }
 
