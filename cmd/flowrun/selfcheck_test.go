@@ -34,10 +34,10 @@ func TestSelfCheck(t *testing.T) {
 		t.Errorf("from another folder the self-check says\n%swhere it said\n%s", b, a)
 	}
 
-	for _, broken := range []struct{ name, file, text, want string }{
-		{"a failing test", "dsl/value/broken_test.go", "package value\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Error(\"broken on purpose\") }\n", "broken on purpose"},
-		{"bad format", "dsl/value/unformatted.go", "package value\n\nvar   _ =   1\n", "dsl/value/unformatted.go"},
-		{"a binary over its bound", "examples/self-check/self-check.flow.hcl", "", "more than 1 MiB"},
+	for _, broken := range []struct{ name, target, file, text, want string }{
+		{"a failing test", "test", "dsl/value/broken_test.go", "package value\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Error(\"broken on purpose\") }\n", "broken on purpose"},
+		{"bad format", "format", "dsl/value/unformatted.go", "package value\n\nvar   _ =   1\n", "dsl/value/unformatted.go"},
+		{"a binary over its bound", "build", "examples/self-check/self-check.flow.hcl", "", "more than 1 MiB"},
 	} {
 		path := filepath.Join(repo, filepath.FromSlash(broken.file))
 		before, _ := os.ReadFile(path)
@@ -48,7 +48,7 @@ func TestSelfCheck(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(binary, "apply", filepath.Join(repo, "examples", "self-check"))
+		cmd := exec.Command(binary, "apply", filepath.Join(repo, "examples", "self-check"), "--target", broken.target)
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != 1 || !bytes.Contains(out, []byte(broken.want)) {
 			t.Errorf("%s: %v, want exit code 1 and %q\n%s", broken.name, err, broken.want, out)
