@@ -35,7 +35,7 @@ func TestSelfCheck(t *testing.T) {
 	}
 
 	for _, broken := range []struct{ name, target, file, text, want string }{
-		{"a failing test", "test", "dsl/value/broken_test.go", "package value\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Error(\"broken on purpose\") }\n", "broken on purpose"},
+		{"a failing test", "test", "runner/view/broken_test.go", "package view\n\nimport \"testing\"\n\nfunc TestBroken(t *testing.T) { t.Error(\"broken on purpose\") }\n", "broken on purpose"},
 		{"bad format", "format", "dsl/value/unformatted.go", "package value\n\nvar   _ =   1\n", "dsl/value/unformatted.go"},
 		{"a binary over its bound", "build", "examples/self-check/self-check.flow.hcl", "", "more than 1 MiB"},
 	} {
