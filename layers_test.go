@@ -57,7 +57,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
 cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys diff
-cmd/flowrun/internal/app         * cobra
+cmd/flowrun/internal/app         * cobra hcl
 `
 
 // modules are the short names of what lies outside.

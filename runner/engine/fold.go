@@ -50,10 +50,39 @@ func (f *Fold) Replay(b journal.Batch, out *event.Reaction) ([]event.Event, erro
 			return nil, err
 		}
 	}
-	if have := f.digest.sum(); have != b.Digest {
-		return nil, &Diverged{Run: f.header.Run, Event: b.Last(), Want: b.Digest, Have: have}
+	if err := f.same(b); err != nil {
+		return nil, err
 	}
 	return events, nil
+}
+
+// Trace is Replay that gives each event with what it alone caused, as soon as that is known; the reaction is valid during the
+// call. Where each returns false it stops there, and what the rest of the batch would cause is not asked. That a batch diverged
+// is known only at its end, after each of its events was given.
+func (f *Fold) Trace(b journal.Batch, each func(event.Event, *event.Reaction) bool) error {
+	events, err := f.read.Read(b)
+	if err != nil {
+		return err
+	}
+	var out event.Reaction
+	for _, ev := range events {
+		out.Reset()
+		if err := f.step(ev, &out); err != nil {
+			return err
+		}
+		if !each(ev, &out) {
+			return nil
+		}
+	}
+	return f.same(b)
+}
+
+// same compares what the batch caused with what it caused then.
+func (f *Fold) same(b journal.Batch) error {
+	if have := f.digest.sum(); have != b.Digest {
+		return &Diverged{Run: f.header.Run, Event: b.Last(), Want: b.Digest, Have: have}
+	}
+	return nil
 }
 
 // Feed stamps events with their numbers and the time now (never earlier than the event before), steps the machine,

@@ -27,6 +27,16 @@ func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batc
 	return c.header, definition, e.batches(ctx, &c, each)
 }
 
+// Batches is Journal without the definition, so that events can be read though that is missing or damaged.
+func (e *Engine) Batches(ctx context.Context, run string, each func(journal.Batch) error) (_ journal.Header, err error) {
+	defer func() { err = e.explain(err) }()
+	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	if err != nil {
+		return journal.Header{}, plain(err)
+	}
+	return c.header, e.batches(ctx, &c, each)
+}
+
 // batches gives each batch of a run in turn.
 func (e *Engine) batches(ctx context.Context, c *claimed, each func(journal.Batch) error) error {
 	var from, last uint64

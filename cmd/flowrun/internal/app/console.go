@@ -2,11 +2,13 @@ package app
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -16,10 +18,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/machine"
 )
 
 // MaxConsoleLine bounds a line that console reads, in bytes.
@@ -71,28 +69,14 @@ func (a *app) openConsole(r *args.Runs) (*console, error) {
 	}
 	defer s.Close()
 	ctx := context.Background()
-	h, definition, w, err := s.pinned(ctx, info.Run)
+	p, err := s.recall(ctx, info.Run)
+	if err == nil {
+		err = p.replay(ctx, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	p, err := ir.Load(definition)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMachine(h, definition)
-	if err != nil {
-		return nil, err
-	}
-	fold := engine.NewFold(h, m)
-	var out event.Reaction
-	_, _, err = s.Journal(ctx, info.Run, func(b journal.Batch) error {
-		_, err := fold.Replay(b, &out)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &console{a: a, evaluator: expr.NewEvaluator(p.Files), scope: m.(*machine.Machine).Names(), env: consoleEnv(p, w)}, nil
+	return &console{a: a, evaluator: expr.NewEvaluator(p.program.Files), scope: p.machine.Names(), env: consoleEnv(p.program, p.workflow)}, nil
 }
 
 // consoleEnv names what a run has. Types of declarations are known; those of results are what they turn out to be.
@@ -176,7 +160,8 @@ const consoleFile = "expression"
 func compile(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
 	before, after := "v = (\n", "\n)\n"
 	if condition {
-		before, after = "v = <<END_OF_CONDITION\n", "\nEND_OF_CONDITION\n"
+		end := endOf(text)
+		before, after = "v = <<"+end+"\n", "\n"+end+"\n"
 	}
 	f, list := syntax.Parse(consoleFile, []byte(before+text+after))
 	home := func(list diag.List) diag.List {
@@ -188,7 +173,7 @@ func compile(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
 		}
 		return list
 	}
-	if list.HasErrors() || len(f.Body.Attrs) != 1 || len(f.Body.Blocks) > 0 {
+	if list.HasErrors() || !alone(f) {
 		if !list.HasErrors() {
 			list = diag.List{{Code: "F0035", Summary: "More than one expression", Detail: "A line is one expression."}}
 		}
@@ -203,6 +188,26 @@ func compile(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
 	}
 	e, found := expr.Value(f.Body.Attrs[0].Expr(), f.Src, env)
 	return e, home(found)
+}
+
+// endOf is a word that ends a heredoc and is no line of it.
+func endOf(text string) string {
+	end := "END"
+	for strings.Contains(text, end) {
+		end += "_"
+	}
+	return end
+}
+
+// alone tells whether a file around a text holds one expression and nothing else: the brackets around it are a pair, and no two
+// of "1) + (2".
+func alone(f *syntax.File) bool {
+	if len(f.Body.Attrs) != 1 || len(f.Body.Blocks) > 0 {
+		return false
+	}
+	x, bracketed := f.Body.Attrs[0].Expr().(*hclsyntax.ParenthesesExpr)
+	_, heredoc := f.Body.Attrs[0].Expr().(*hclsyntax.TemplateExpr)
+	return heredoc || bracketed && x.SrcRange.End.Byte >= len(bytes.TrimSpace(f.Src))
 }
 
 // asked is a place in the text that was asked, for one in the file around it. What is found behind the text is found at its end.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/view"
@@ -57,24 +56,14 @@ func (s *store) begun(ctx context.Context, run string) (first *event.RunStarted,
 
 // history replays a run for looking at it.
 func (s *store) history(ctx context.Context, run string) (*view.Run, error) {
-	h, definition, w, err := s.pinned(ctx, run)
+	p, err := s.recall(ctx, run)
+	if err == nil {
+		err = p.replay(ctx, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMachine(h, definition)
-	if err != nil {
-		return nil, err
-	}
-	fold, r := engine.NewFold(h, m), view.New(w)
-	var out event.Reaction
-	_, _, err = s.Journal(ctx, run, func(b journal.Batch) error {
-		events, err := fold.Replay(b, &out)
-		if err == nil {
-			r.Apply(events, &out)
-		}
-		return err
-	})
-	return r, err
+	return p.view, nil
 }
 
 // bundle is what is kept of a program's source beside a run: for messages, never for running.
