@@ -40,13 +40,12 @@ type eventJSON struct {
 	Outputs    *view.Data `json:"outputs,omitempty"` // on the last line
 }
 
-// Update implements Progress.
+// Update implements Progress. Of what was told before, to another process, the end alone is told again: a run that has ended says how.
 func (p *Events) Update(_ *view.Run, lines []view.Line, past bool) {
-	if past {
-		return
-	}
 	for i := range lines {
-		_ = WriteJSON(p.t, eventOf(&lines[i])) // a Term keeps its own error
+		if !past || lines[i].End != nil {
+			_ = WriteJSON(p.t, eventOf(&lines[i])) // a Term keeps its own error
+		}
 	}
 }
 

@@ -1,0 +1,379 @@
+package app
+
+import (
+	"bytes"
+	"compress/flate"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	_ "modernc.org/sqlite"
+)
+
+// The secrets of the canary's workflow all hold this word, in a place where no encoding changes it.
+const canary = "canary"
+
+const (
+	theSecret = canary + `-1/x+y "q"&z%`
+	theNested = canary + "-two"
+	thePin    = canary + "-three"
+	thePEM    = "-----BEGIN-----\n" + canary + "4canary4canary4\n-----END-----\n"
+)
+
+// spoken is every command in every way in which it can be made to speak: the sinks that are a screen or a pipe. A command, or a flag that
+// may make one say other things, has to stand here. tells says that the line must show the word where it is no secret, so that it is
+// known to look. FILE, RUN, BROKEN and GIVEN stand for the workflow, its run, a file of variables that cannot be read, and what the
+// workflow is given.
+var spoken = []struct {
+	line  string
+	tells bool
+}{
+	{"apply FILE GIVEN", true},
+	{"apply FILE GIVEN --json", true},
+	{"apply FILE GIVEN --target argv --target last --parallel 2 --death-limit 2", true},
+	{"apply FILE GIVEN --var-file BROKEN", false},
+	{"apply FILE GIVEN --env-file BROKEN", false},
+	{"apply FILE GIVEN --var nested=" + canary, false},
+	{"apply FILE GIVEN --var nested=[" + canary, false},
+	{"apply FILE GIVEN --input nowhere=" + canary, false},
+	{"validate FILE", false},
+	{"validate FILE --json --fail-level warning", false},
+	{"validate FILE --format compact", false},
+	{"validate FILE --format github", false},
+	{"validate FILE --format sarif", false},
+	{"validate FILE --format junit", false},
+	{"plan FILE GIVEN", false},
+	{"plan FILE GIVEN --json --detailed-exitcode", false},
+	{"graph FILE", false},
+	{"graph FILE --format dot", false},
+	{"graph FILE --format mermaid --run RUN", false},
+	{"graph FILE --format json --run RUN", false},
+	{"runs list", false},
+	{"runs list --json --limit 3", false},
+	{"runs show RUN", true},
+	{"runs show RUN --json", true},
+	{"runs logs RUN", true},
+	{"runs logs RUN many", true},
+	{"console RUN var.secret", true},
+	{"console RUN step.argv.output", true},
+	{"console RUN step.argv.output --condition", true},
+	{"apply FILE GIVEN " + cut, true},
+	{"resume CUT GIVEN --take-over --death-limit 2", true},
+	{"apply FILE GIVEN " + cut, true},
+	{"resume CUT", false},
+	{"resume CUT GIVEN --json", true},
+	{"resume RUN GIVEN --json", true},
+	{"apply FILE GIVEN " + cut, true},
+	{"cancel CUT --reason none", false},
+	{"doctor", false},
+	{"doctor --json", false},
+	{"fmt FILE --check", false},
+	{"fmt FILE --diff", false},
+	{"fmt FILE", false},
+}
+
+// cut runs a step that a signal stops half-way.
+const cut = "--target goes_on --target not_found"
+
+// speechless are the commands that neither read a run nor are given a secret.
+var speechless = []string{"explain", "schema", "init", "version", "help", "completion"}
+
+// givenFlags are the flags that give values: those of GIVEN and of the lines with BROKEN.
+var givenFlags = []string{"input", "var", "var-file", "env-file"}
+
+// kept are the places of the store: files, and columns of tables. One that is found and does not stand here fails the test.
+var kept = []string{
+	".gitignore", "store", "*.lock", "drivers/*", "marks/*", "flowrun.db", "flowrun.db-shm", "flowrun.db-wal", "logs/*/*",
+}
+
+// TestCanary gives a workflow secrets, lets its steps, agents, gates and children say them in every way they can, and looks for them in all
+// that flowrun writes. The second time the same values are no secrets, and must be found.
+func TestCanary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a few hundred processes")
+	}
+	everyCommand(t)
+	for _, sensitive := range []bool{true, false} {
+		t.Run(fmt.Sprintf("sensitive=%v", sensitive), func(t *testing.T) { fly(t, sensitive) })
+	}
+}
+
+// everyCommand fails where a command or a flag stands in no line.
+func everyCommand(t *testing.T) {
+	a := &app{}
+	root := a.root()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		name := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "flowrun"), " ")
+		if slices.Contains(speechless, name) {
+			return
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if !c.Runnable() || c.HasSubCommands() {
+			return
+		}
+		var lines []string
+		for _, s := range spoken {
+			if strings.HasPrefix(s.line+" ", name+" ") {
+				lines = append(lines, s.line+" ")
+			}
+		}
+		if len(lines) == 0 {
+			t.Errorf("the command %q stands in no line of the table: add one, so that secrets are looked for in what it says", name)
+		}
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" || slices.Contains(givenFlags, f.Name) {
+				return
+			}
+			if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, " --"+f.Name+" ") }) {
+				t.Errorf("the flag --%s of %q stands in no line of the table: add one, so that secrets are looked for in what it makes the command say", f.Name, name)
+			}
+		})
+	}
+	walk(root)
+}
+
+func fly(t *testing.T, sensitive bool) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dirOfTest, "testdata", "canary.hcl"))
+	must(err)
+	must(os.WriteFile("flow.hcl", bytes.ReplaceAll(text, []byte("SENSITIVE"), fmt.Append(nil, sensitive)), 0o600))
+	outside := t.TempDir() // what is given, which holds the secrets of course
+	variables, broken := filepath.Join(outside, "vars.json"), filepath.Join(outside, "broken")
+	must(os.WriteFile(variables, fmt.Appendf(nil, `{"nested": {"list": [{"password": %q}]}, "pem": %q}`, theNested, thePEM), 0o600))
+	must(os.WriteFile(broken, []byte("pem = \""+canary+"\n"+canary+" = = 3\n"), 0o600))
+	must(os.Mkdir("tmp", 0o700))
+	t.Setenv("TMPDIR", filepath.Join(dir, "tmp"))
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("X-Echo", base64.StdEncoding.EncodeToString([]byte(r.Header.Get("Authorization"))))
+		fmt.Fprintf(w, "%s %s %s\n%s", r.Method, r.URL, r.Header.Get("Authorization"), body)
+	}))
+	defer echo.Close()
+	environ := append(os.Environ(), "FLOWRUN_VAR_secret="+theSecret, "FLOWRUN_VAR_site="+echo.URL)
+
+	marker := filepath.Join(outside, "marker")
+	environ = append(environ, "FLOWRUN_VAR_marker="+marker)
+	seen := map[string]string{}
+	first, last := "", ""
+	for _, s := range spoken {
+		if !sensitive && s.line == "resume CUT" {
+			continue // without secrets nothing is missing: it would go on
+		}
+		var words []string
+		for _, w := range strings.Fields(s.line) {
+			switch w {
+			case "FILE":
+				words = append(words, "flow.hcl")
+			case "RUN":
+				words = append(words, first)
+			case "CUT":
+				words = append(words, last)
+			case "BROKEN":
+				words = append(words, broken)
+			case "GIVEN":
+				if !sensitive && strings.HasPrefix(s.line, "resume") {
+					continue // only what is sensitive is given again
+				}
+				words = append(words, "--var-file", variables, "--input", "pin="+thePin)
+			default:
+				words = append(words, w)
+			}
+		}
+		must(os.WriteFile(marker, nil, 0o600))
+		if strings.HasSuffix(s.line, cut) {
+			must(os.Remove(marker))
+			go interruptAt(marker)
+		}
+		var out bytes.Buffer
+		code := Main(words, Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: environ})
+		if out.Len() == 0 && code != 0 {
+			t.Errorf("%s: exit code %d and not a word", s.line, code)
+		}
+		if strings.Contains(out.String(), "a defect in flowrun") || testing.Verbose() {
+			t.Logf("%s: %d\n%s", s.line, code, out.String())
+		}
+		if strings.HasPrefix(s.line, "apply") {
+			if last = newest(t); first == "" {
+				first = last
+			}
+		}
+		// What stands on the command line itself is no secret to who reads the answer.
+		if plain := strings.Contains(s.line, canary); !plain || sensitive {
+			look(out.Bytes(), func(how string) { seen[s.line] = how })
+		}
+		if sensitive && s.tells && !strings.Contains(out.String(), "sensitive") {
+			t.Errorf("%s hides nothing:\n%s", s.line, out.String())
+		}
+		if !sensitive && s.tells && seen[s.line] == "" {
+			t.Errorf("%s shows nothing of a value that is no secret, so it cannot tell whether one is hidden:\n%s", s.line, out.String())
+		}
+	}
+	stored(t, dir, func(where string, text []byte) { look(text, func(how string) { seen[where] = how }) })
+	if !sensitive {
+		for _, where := range []string{"flowrun.db batches.body", "logs/*/*"} {
+			if seen[where] == "" {
+				t.Errorf("%s holds nothing of a value that is no secret, so nobody looked there: %q", where, seen)
+			}
+		}
+		return
+	}
+	for where, how := range seen {
+		t.Errorf("a secret is in %s: %s", where, how)
+	}
+}
+
+// interruptAt sends this process what Ctrl-C sends, once a step has made the file.
+func interruptAt(file string) {
+	for range 1000 {
+		if _, err := os.Stat(file); err == nil {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// newest is the run that was started last.
+func newest(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	var list []struct{ Run, Parent string }
+	if code := Main([]string{"runs", "list", "--json"}, Streams{Stdout: &out, Stderr: &out}); code != 0 {
+		t.Fatal(out.String())
+	}
+	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	for _, r := range list {
+		if r.Parent == "" {
+			return r.Run
+		}
+	}
+	return "none"
+}
+
+// dirOfTest is the package's folder: tests leave it.
+var dirOfTest, _ = os.Getwd()
+
+// look finds the canary in a text: as it is, in base64 wherever it stands in it, or packed. How tells what is around it.
+func look(text []byte, found func(how string)) {
+	words := []string{canary}
+	for before := range 3 {
+		code := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), canary...))
+		words = append(words, code[(before*8+5)/6:(before+len(canary))*8/6])
+	}
+	for i, plain := 0, text; i < 2; i++ {
+		for _, w := range words {
+			if at := bytes.Index(plain, []byte(w)); at >= 0 {
+				found(fmt.Sprintf("%q", plain[max(0, at-60):min(len(plain), at+60)]))
+			}
+		}
+		plain, _ = io.ReadAll(flate.NewReader(bytes.NewReader(text)))
+	}
+}
+
+// stored looks at every file below dir but the workflow, and at every column of every table.
+func stored(t *testing.T, dir string, look func(where string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, name)
+		if rel == "flow.hcl" {
+			return nil
+		}
+		inStore, is := strings.CutPrefix(rel, ".flowrun/")
+		at := slices.IndexFunc(kept, func(glob string) bool { ok, _ := filepath.Match(glob, inStore); return ok })
+		if !is || at < 0 {
+			t.Errorf("the file %s stands in no line of the table", rel)
+			look(rel, text)
+			return nil
+		}
+		look(kept[at], text)
+		if filepath.Ext(name) == ".db" {
+			columns(t, name, func(column string, text []byte) { look(inStore+" "+column, text) })
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// columns looks at every value of a database. Columns need no table of their own: none is left out.
+func columns(t *testing.T, name string, look func(column string, text []byte)) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+name+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var tables []string
+	eachValue(t, db, "SELECT name FROM sqlite_master WHERE type = 'table'", func(_ string, v any) { tables = append(tables, fmt.Sprint(v)) })
+	for _, table := range tables {
+		eachValue(t, db, "SELECT * FROM "+table, func(column string, v any) {
+			text, ok := v.([]byte)
+			if !ok {
+				text = fmt.Append(nil, v)
+			}
+			look(table+"."+column, text)
+		})
+	}
+}
+
+func eachValue(t *testing.T, db *sql.DB, query string, value func(column string, v any)) {
+	t.Helper()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, to := make([]any, len(names)), make([]any, len(names))
+	for i := range values {
+		to[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range values {
+			value(names[i], v)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
