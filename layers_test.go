@@ -58,6 +58,11 @@ cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
 cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
+
+cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor
+cmd/flowbench/internal/bench     cmd/flowbench/internal/child cmd/flowbench/internal/floor
+cmd/flowbench/internal/child
+cmd/flowbench/internal/floor     sqlite
 `
 
 // modules are the short names of what lies outside.

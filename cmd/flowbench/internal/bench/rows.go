@@ -1,0 +1,22 @@
+package bench
+
+// row is a line of the table: what is measured, and how.
+type row struct {
+	name, what string
+	run        func(*lab) ([]figure, error)
+}
+
+// rows are all of them, in the order in which they are measured.
+var rows = []row{
+	{"version", "flowrun version: CPU", startVersion},
+	{"validate", "flowrun validate of 10 steps: CPU and wall", startValidate},
+	{"wide", "1,000 process steps at once, 8 in parallel, beside a bare os/exec loop: CPU", processWide},
+	{"chain", "500 process steps one after the other, beside a bare os/exec loop: wall", processChain},
+	{"growth", "10,000 process steps: CPU a step beside that of 1,000, and memory", processGrowth},
+	{"null", "null attempts, fan-out and chain, beside the same SQLite with rows as large: rate and CPU", nullAttempts},
+	{"each", "for_each of 100,000 null attempts beside 10,000: CPU a step and memory", eachNull},
+	{"values", "100,000 value steps beside 10,000, as for_each and as blocks: CPU a step and memory", values},
+	{"resume", "resume of a run of which 10,000 steps have finished: wall until the next step begins", resumeSteps},
+	{"open", "resume of a run with 1,000,000 events: wall until the next step begins, and memory", resumeEvents},
+	{"soak", "100,000 process steps in one process, 100 runs one after the other: growth of memory, descriptors, goroutines", soak},
+}
