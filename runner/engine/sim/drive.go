@@ -198,7 +198,7 @@ func (d *driver) turn(ctx context.Context) error {
 	if d.fold.Seq() > MaxEvents {
 		return fmt.Errorf("sim: more than %d events", MaxEvents)
 	}
-	if e.chance(e.opts.Faults.ClockJump) {
+	if e.strikes(e.opts.Faults.ClockJump, &e.struck.Jumps) {
 		e.skew += time.Duration(e.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour
 	}
 	var r event.Reaction
@@ -216,6 +216,9 @@ func (d *driver) turn(ctx context.Context) error {
 	}
 	if d.dies(e.opts.Faults.CrashAfterCommit) {
 		return ErrCrashed
+	}
+	if e.strikes(e.opts.Faults.Slow, &e.struck.Slow) {
+		e.now = e.now.Add(time.Duration(e.rng.Int64N(int64(time.Minute))))
 	}
 	d.show(events, &r, false)
 	cut := len(r.Commands)
@@ -238,11 +241,7 @@ func (d *driver) turn(ctx context.Context) error {
 }
 
 func (d *driver) dies(p float64) bool {
-	if d.e.crashes >= d.e.opts.Faults.MaxCrashes || !d.e.chance(p) {
-		return false
-	}
-	d.e.crashes++
-	return true
+	return d.e.struck.Crashes < d.e.opts.Faults.MaxCrashes && d.e.strikes(p, &d.e.struck.Crashes)
 }
 
 // lookAround takes what has come into the inbox.
@@ -264,8 +263,13 @@ func (d *driver) gather() {
 		d.take(next)
 	}
 	// What comes at the same moment, or while the commit was under way, shares the batch.
+	came := len(d.pending)
 	for len(d.queue) > 0 && d.queue[0].at <= d.e.now {
 		d.take(heap.Pop(&d.queue).(coming))
+	}
+	if d.e.opts.Faults.Slow > 0 {
+		late := d.pending[came:]
+		d.e.rng.Shuffle(len(late), func(i, j int) { late[i], late[j] = late[j], late[i] })
 	}
 }
 
@@ -273,7 +277,7 @@ func (d *driver) take(c coming) {
 	switch {
 	case c.answer != nil:
 		d.pending = append(d.pending, event.Event{AttemptFinished: c.answer})
-		if _, live := d.live[c.answer.Ticket]; live && d.e.chance(d.e.opts.Faults.Twice) {
+		if _, live := d.live[c.answer.Ticket]; live && d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Twice) {
 			again := *c.answer
 			d.plan(coming{at: d.e.now.Add(time.Duration(d.e.rng.Int64N(int64(time.Minute)))), answer: &again})
 		}
@@ -309,6 +313,10 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		if a.Timeout > 0 && took > a.Timeout {
 			took = a.Timeout
 			answer = failure(a, event.Transient, "timeout", "it did not end within "+a.Timeout.String())
+		}
+		if e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
+			answer = failure(a, event.Transient, "lost", "it fell silent")
+			answer.Outcome = event.Lost
 		}
 		answer.StartedAt = e.wall()
 		d.plan(coming{at: e.now.Add(took), answer: &answer})

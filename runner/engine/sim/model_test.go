@@ -523,13 +523,18 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 				o.status, o.output = event.FailedS, nil
 				return o
 			}
+		} else if n.HTTP != nil {
+			if _, err := m.value(&n.HTTP.URL, in, n, o); err != nil {
+				return failed(err)
+			}
+			a.HTTP = &event.HTTPRequest{}
 		} else if _, err := m.value(n.Run.Argv, in, n, o); err != nil {
 			return failed(err)
 		}
 		rejected, refused := false, false
 		if n.Call == nil {
 			f := m.c.outcome(m.run, a)
-			if o.err, o.output = f.Error, "out of "+path; n.Agent != nil {
+			if o.err, o.output = f.Error, "out of "+path; n.Agent != nil || n.HTTP != nil {
 				o.output = f.Output
 			}
 		}

@@ -249,6 +249,14 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	case 2, 3:
 		w.line(depth, "agent = agent.echo")
 		w.line(depth, "with  = { a = %s, n = attempt }", argument)
+	case 6:
+		if w.maybe(2) {
+			w.line(depth, "http {")
+			w.line(depth+1, `url = "http://localhost/${%s}"`, argument)
+			w.line(depth, "}")
+			break
+		}
+		w.line(depth, `run = ["do", %s]`, argument)
 	case 4, 5:
 		if len(w.callable) > 0 {
 			w.call(depth, argument, timed)

@@ -3,7 +3,7 @@
 // It drives the same machines through the same engine.Fold as every host and keeps the same journal bytes, in memory.
 // Nothing in it waits: the clock jumps to whatever comes next. A [World] plays the part of executors. [Faults] says how
 // often things go wrong: the driver dies before or after a commit or between two commands, the clock jumps, answers come
-// twice or late. Everything is drawn from one seed, so a run that went wrong goes wrong again.
+// twice, late, together, or not at all. Everything is drawn from one seed, so a run that went wrong goes wrong again.
 //
 // A simulation is single-threaded: neither Store nor Engine is safe for concurrent use. It knows no particular machine.
 package sim
@@ -41,6 +41,8 @@ type Faults struct {
 	CrashAfterCommit  float64 // the events are kept, none of their commands is carried out
 	CrashMidway       float64 // some of the commands are carried out
 	Twice             float64 // an answer comes a second time
+	Silent            float64 // an attempt falls silent, and is given up as lost
+	Slow              float64 // a commit takes up to a minute: what comes meanwhile shares the next batch, and its order is chance
 	ClockJump         float64 // the wall clock jumps by up to a day, either way
 	MaxCrashes        int     // in the life of the engine; 0 means 20
 }

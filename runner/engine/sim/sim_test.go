@@ -54,11 +54,14 @@ func TestSimulation(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 100)
 	}
-	crashes, calls, cancelled, again := 0, 0, 0, 0
+	var all sim.Struck
+	calls, cancelled, again := 0, 0, 0
 	start := time.Now()
 	for seed := uint64(1); seed <= uint64(n); seed++ {
 		c := simulate(t, seed, false)
-		crashes += c.store.Crashes()
+		struck := c.store.Struck()
+		all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
+		all.Silent, all.Slow = all.Silent+struck.Silent, all.Slow+struck.Slow
 		for _, s := range c.runs {
 			calls += len(s.asked)
 			again += len(s.asked) - len(s.calls)
@@ -70,8 +73,8 @@ func TestSimulation(t *testing.T) {
 			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
 		}
 	}
-	t.Logf("%d seeds, %d crashes, %d calls, %d of them once more, %d cancelled, %.0f seeds a minute", n, crashes, calls, again, cancelled, float64(n)/time.Since(start).Minutes())
-	if crashes < n || calls < n || again < n/10 || cancelled < n/20 {
+	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %.0f seeds a minute", n, all, calls, again, cancelled, float64(n)/time.Since(start).Minutes())
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || calls < n || again < n/10 || cancelled < n/20 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -99,7 +102,7 @@ func TestOtherSeedOtherBytes(t *testing.T) {
 	}
 }
 
-var faulty = sim.Faults{CrashBeforeCommit: 0.05, CrashAfterCommit: 0.05, CrashMidway: 0.05, Twice: 0.1, ClockJump: 0.02}
+var faulty = sim.Faults{CrashBeforeCommit: 0.05, CrashAfterCommit: 0.05, CrashMidway: 0.05, Twice: 0.1, ClockJump: 0.02, Silent: 0.03, Slow: 0.1}
 
 func simulate(t *testing.T, seed uint64, verbose bool) *simulation {
 	c := newCase(t, seed)
@@ -334,7 +337,10 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 	case dice < 70:
 		zero := 0
 		f.Stdout, f.ExitCode = fmt.Sprintf("out of %s\n", a.Node), &zero
-		if a.Agent != nil {
+		switch {
+		case a.HTTP != nil:
+			f.Output, f.ExitCode, f.Stdout = map[string]any{"status": 200.0, "headers": map[string]any{}, "body": "out of " + a.Node}, nil, ""
+		case a.Agent != nil:
 			f.Output, f.ExitCode, f.Stdout = a.Agent.With, nil, ""
 		}
 	default:

@@ -16,11 +16,11 @@ import (
 
 // Store is what survives a crash, and the one clock and the one source of chance of a simulation.
 type Store struct {
-	rng     *rand.Rand
-	now     event.Time // monotonic virtual time
-	skew    time.Duration
-	runs    map[string]*stored
-	crashes int
+	rng    *rand.Rand
+	now    event.Time // monotonic virtual time
+	skew   time.Duration
+	runs   map[string]*stored
+	struck Struck
 }
 
 // stored is one run.
@@ -40,14 +40,25 @@ func NewStore(seed uint64) *Store {
 	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{}}
 }
 
-// Crashes is how often a driver has died by chance.
-func (s *Store) Crashes() int { return s.crashes }
+// Struck counts the faults that have struck.
+type Struck struct {
+	Crashes, Twice, Silent, Slow, Jumps int
+}
+
+// Struck tells how often chance has done what Faults allow.
+func (s *Store) Struck() Struck { return s.struck }
 
 // wall is what a clock on the wall shows, jumps included.
 func (s *Store) wall() event.Time { return s.now.Add(s.skew) }
 
-// chance draws one fault.
-func (s *Store) chance(p float64) bool { return p > 0 && s.rng.Float64() < p }
+// strikes draws one fault and counts it.
+func (s *Store) strikes(p float64, count *int) bool {
+	if p <= 0 || s.rng.Float64() >= p {
+		return false
+	}
+	*count++
+	return true
+}
 
 // Engine is one process. It implements engine.Engine.
 type Engine struct {
