@@ -40,6 +40,7 @@ runner/policy                    pure:
 runner/plan                      pure: dsl/ir dsl/value
 runner/request                   pure: dsl/value runner/event
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
+runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view

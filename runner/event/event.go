@@ -102,6 +102,30 @@ type RunStarted struct {
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
 	Depth      int    `json:"depth,omitempty"`
+	// RetryOf is the run that this one repeats, and Reused how nodes of that run ended, by their paths, which they end as here
+	// without being made again.
+	RetryOf string             `json:"retry_of,omitempty"`
+	Reused  map[string]*Reused `json:"reused,omitempty"`
+}
+
+// Reused is how a node ended in an earlier run. Of a group, a for_each as a whole, or an instance that holds other nodes, it says
+// that all that lies in it ends as it did there, whatever a join, a timeout or a gate would say of it now.
+type Reused struct {
+	Status Status `json:"status"` // succeeded, failed or cancelled
+	// The rest is as in a Result. A group has an output where a join decided what belongs to it.
+	ExitCode   *int        `json:"exit_code,omitempty"` // nil: there is none
+	Stdout     string      `json:"stdout,omitempty"`
+	Stderr     string      `json:"stderr,omitempty"`
+	StdoutLog  string      `json:"stdout_log,omitempty"`
+	StderrLog  string      `json:"stderr_log,omitempty"`
+	Output     value.Value `json:"output,omitempty"`
+	Error      *Error      `json:"error,omitempty"`
+	Attempts   int         `json:"attempts,omitempty"`
+	Agent      string      `json:"agent,omitempty"`
+	StartedAt  Time        `json:"started_at,omitempty"`
+	FinishedAt Time        `json:"finished_at,omitempty"`
+	Winner     string      `json:"winner,omitempty"`
+	Iterations int         `json:"iterations,omitempty"`
 }
 
 // Secret stands in a journal for a value that must not.

@@ -60,6 +60,8 @@ type Result struct {
 	// Winner is the name or key of the child that a join picked; Iterations counts those of a repeat. Zero: not applicable.
 	Winner     string `json:"winner,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
+	// Reused tells that the result is that of the run that this one repeats.
+	Reused bool `json:"reused,omitempty"`
 	// Computed tells that Output was evaluated and not reported, so that a digest covers it.
 	Computed bool `json:"-"`
 }

@@ -14,6 +14,10 @@ func (m *Machine) collect(r ref) {
 		return
 	}
 	d, t := s.detail, &s.tally
+	if k := d.kept(); k != nil && k.Status == event.FailedS {
+		m.keep(r, k)
+		return
+	}
 	switch {
 	case d.doom != nil:
 		m.fail(r, d.doom)

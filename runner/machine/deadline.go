@@ -19,7 +19,7 @@ type deadline struct {
 // watch sets a node's deadline when it is let go, or fails it.
 func (m *Machine) watch(r ref) bool {
 	n := m.node(r)
-	if n.Deadline == nil {
+	if n.Deadline == nil || m.kept(r) != nil {
 		return true
 	}
 	after, err := m.duration(&n.Deadline.After, m.scope(r))

@@ -36,7 +36,7 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	}
 	from := s.status
 	s.status, s.queued = status, false
-	if d.started != 0 {
+	if d.started != 0 && d.finished == 0 {
 		d.finished = m.now
 	}
 	m.show(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.result(r),
@@ -48,7 +48,7 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 		m.tell(r, s)
 	}
 	m.account(r, s, why)
-	if status == event.FailedS && !s.tolerated && n.OnError == "stop" && !m.iteration(r) {
+	if status == event.FailedS && !s.tolerated && n.OnError == "stop" && !m.iteration(r) && d.kept() == nil {
 		m.stopAround(r, why)
 	}
 }
@@ -83,10 +83,13 @@ func (m *Machine) account(r ref, s *state, why cause) {
 		return
 	}
 	ps.remaining--
-	if ps.join == nil || !ps.join.decided {
+	switch {
+	case ps.join == nil || !ps.join.decided:
 		ps.tally.count(s.status, s.tolerated, s.path)
 		ps.cause.first(why)
 		m.decide(p, r, s)
+	case ps.kept() != nil && s.status != event.Cancelled: // it is known how many counted
+		ps.tally.count(s.status, s.tolerated, s.path)
 	}
 	if ps.remaining == 0 {
 		m.agenda.push(task{do: doCollect, ref: p})

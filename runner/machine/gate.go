@@ -10,12 +10,19 @@ import (
 
 // deliver hands a node's fresh output to its declared type and then to its gates.
 func (m *Machine) deliver(r ref) {
-	if m.collector(r) { // types and gates are the instances' matter
+	k := m.kept(r)
+	if k == nil && m.collector(r) { // types and gates are the instances' matter
 		m.finish(r, event.Succeeded, "")
 		return
 	}
-	if err := m.conform(r); err != nil {
-		m.failed(r, err)
+	if !m.collector(r) {
+		if err := m.conform(r); err != nil {
+			m.failed(r, err)
+			return
+		}
+	}
+	if k != nil {
+		m.keep(r, k)
 		return
 	}
 	if x := m.detail(r).rare; x != nil {

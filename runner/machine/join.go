@@ -35,6 +35,10 @@ func (m *Machine) joins(r ref) bool {
 		return true
 	}
 	d.join = &joining{}
+	if k := d.kept(); k != nil {
+		d.join.decided, d.join.winner, d.output = true, k.Winner, k.Output
+		return true
+	}
 	switch {
 	case n.Join == nil:
 	case n.Join.Count != nil:

@@ -47,15 +47,7 @@ func (m *Machine) ready(r ref) {
 		m.finish(r, event.Cancelled, m.whyStopped())
 		return
 	}
-	if m.wanted != nil && !m.wanted[r.node] {
-		m.finish(r, event.Skipped, m.whyUnwanted())
-		return
-	}
-	if status, reason := m.ruled(r); status != "" {
-		m.finish(r, status, reason)
-		return
-	}
-	if !m.iteration(r) && (!m.goes(r) || !m.permitted(r)) {
+	if m.reuse(r) || m.kept(r) == nil && !m.mayStart(r) {
 		return
 	}
 	if !m.collector(r) && !m.iteration(r) && !m.watch(r) {
@@ -80,6 +72,27 @@ func (m *Machine) ready(r ref) {
 	default:
 		m.queue(r)
 	}
+}
+
+// mayStart asks what may keep a node from starting: the targets of the run, its rule, condition and requirements, or that what it
+// lies in once ended without it. Where it may not, it is at its end.
+func (m *Machine) mayStart(r ref) bool {
+	if m.wanted != nil && !m.wanted[r.node] {
+		m.finish(r, event.Skipped, m.whyUnwanted())
+		return false
+	}
+	if status, reason := m.ruled(r); status != "" {
+		m.finish(r, status, reason)
+		return false
+	}
+	if !m.iteration(r) && (!m.goes(r) || !m.permitted(r)) {
+		return false
+	}
+	if m.passedBy(r) {
+		m.finish(r, event.Cancelled, "it was not needed in run "+m.run.RetryOf)
+		return false
+	}
+	return true
 }
 
 // goes asks a node's condition, of the whole or of each instance. Where it does not hold, the node is at its end.

@@ -31,7 +31,8 @@ import (
 //	program         the workflow file that follows
 //	ir NODE         what follows, as JSON, is laid over the node (or workflow, or program) as it was lowered; {"=": V} is a
 //	                constant, {"hcl": TEXT, "reads": […]} and {"cond": …} are expressions
-//	start           the run begins; inputs and vars as JSON objects, secrets as names, parallel as a number
+//	start           the run begins; inputs and vars as JSON objects, secrets as names, parallel as a number; below it, as JSON,
+//	                the ends of nodes that it reuses, of the run retry_of
 //	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON)
 //	gate N#A G …    the same for a gate
 //	compensation N#A …  the same for a node's compensation
@@ -136,8 +137,15 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 				r.Parallel, _ = strconv.Atoi(a.Vals[0])
 			case "targets":
 				r.Targets = a.Vals
+			case "retry_of":
+				r.RetryOf = a.Vals[0]
 			case "skip":
 				r.Skip = strings.Join(a.Vals, ",")
+			}
+		}
+		if d.Input != "" { // what it reuses
+			if err := json.Unmarshal([]byte(d.Input), &r.Reused); err != nil {
+				return event.Event{}, err
 			}
 		}
 		return event.Event{RunStarted: r}, nil

@@ -79,7 +79,7 @@ func (m *Machine) startParents(r ref) {
 		reason = m.way(p)
 	}
 	m.move(p, event.Running, reason)
-	if n := m.node(p); n.Timeout != nil && n.Kind != ir.Step && m.inner(p) {
+	if n := m.node(p); n.Timeout != nil && n.Kind != ir.Step && m.inner(p) && m.kept(p) == nil {
 		due, err := m.due(n.Timeout, m.scope(p))
 		if err != nil {
 			m.doom(p, evaluation("timeout", err))

@@ -88,8 +88,9 @@ type rare struct {
 	feedback   string       // what was said of the work that this is to do better
 	toUndo     bool         // it stands in the list of what is to be compensated
 	deadline   *deadline
-	rule       *ruling // of a node whose trigger_rule is written
-	rank       int16   // its priority, once it has asked for slots
+	rule       *ruling       // of a node whose trigger_rule is written
+	rank       int16         // its priority, once it has asked for slots
+	kept       *event.Reused // how it ended in the run that this one repeats, and ends here
 }
 
 func (m *Machine) rare(r ref) *rare {
@@ -249,7 +250,7 @@ func (m *Machine) result(r ref) *event.Result {
 	res := &event.Result{
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished, Computed: d.computed,
-		Tolerated: s.tolerated,
+		Tolerated: s.tolerated, Reused: d.kept() != nil,
 	}
 	if d.body != nil {
 		res.Winner, res.Iterations = d.winner(), d.iterations()

@@ -1,0 +1,198 @@
+// Package retry decides what a run that repeats another one reuses of it, and what is made again.
+//
+// It reads the view of a run that has ended and the graph that it ran, and writes what the new run's first event holds:
+// how nodes ended, by their paths. The rules, in this order:
+//
+//   - A step that succeeded is reused, and so is a failure that was tolerated: it is settled. What failed, was blocked or
+//     cancelled, and what the run never came to, is made again. Each instance of a for_each stands for itself. A repeat is
+//     one piece, and so is a call: a child that succeeded is its outputs, and one that did not is called again.
+//   - What the run began to undo is made again, whatever it was.
+//   - What depends on a node that is made again, by a reference of either kind, by depends_on or by its place in a
+//     sequence, is made again, too, and so on. A group is as new as the newest node in it.
+//   - A group or for_each that ended well because its join had enough keeps the ends of its losers, as long as nothing in it is
+//     made again; so does a group whose failure was tolerated.
+//   - finally belongs to its run, and is never reused; nor is a step that ends the run.
+//
+// The package does no I/O and never imports a host or the machine. Its answer depends on its arguments alone. Enter at [Of].
+package retry
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// MaxReused bounds the bytes of what a run reuses, as JSON: they are one event of its journal.
+const MaxReused = 64 << 20
+
+// MaxNamed bounds how many nodes a refusal names.
+const MaxNamed = 5
+
+// Wish says what to make again. The zero value is for what did not end well, and what depends on it.
+type Wish struct {
+	// From is the name or the path of a node that is made again besides, with all that depends on it.
+	From string
+	// Only is the name of the one node that is made again. All else is reused as it is, or left out.
+	Only string
+}
+
+// Plan is what the new run is told.
+type Plan struct {
+	Reused  map[string]*event.Reused // by path; nil where nothing is
+	Targets []string                 // as of [event.RunStarted]
+	Steps   int                      // how many of the reused hold no others
+}
+
+// Refusal says why a run cannot be repeated as wished, and what can be done.
+type Refusal struct{ Message, Hint string }
+
+func (r *Refusal) Error() string { return r.Message + "\n" + r.Hint }
+
+// Of decides for a run that has ended: g is the graph that it ran, first its first event, r its view. The error is a *Refusal.
+func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, error) {
+	s := newSurvey(g, first, r, w.Only != "")
+	p := &Plan{Targets: first.Targets}
+	if number := g.Number(view.Base(w.From + w.Only)); len(g.Finally) > 0 && number >= g.Finally[0] {
+		return nil, &Refusal{fmt.Sprintf("%q belongs to finally, which runs at the end of every run", w.From+w.Only),
+			"To make again what did not end well: flowrun retry " + r.ID}
+	}
+	switch {
+	case w.Only != "":
+		p.Targets = []string{w.Only}
+		s.name(w.Only)
+	case w.From != "":
+		if name := view.Base(w.From); s.asked != nil && g.Number(name) != plan.None && !s.asked[g.Number(name)] {
+			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(first.Targets, ", "), name),
+				fmt.Sprintf("To make it all the same: --only %s", name)}
+		}
+		s.name(w.From)
+	}
+	s.settle()
+	if w.Only != "" {
+		if err := s.missing(w.Only); err != nil {
+			return nil, err
+		}
+	}
+	if w == (Wish{}) && r.Status == event.Succeeded && !s.anew() {
+		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so there is nothing to make again", r.ID), "To make a step again, and what depends on it: --from STEP"}
+	}
+	p.Reused, p.Steps = s.collect()
+	if text, err := json.Marshal(p.Reused); err != nil || len(text) > MaxReused {
+		return nil, &Refusal{fmt.Sprintf("what run %s has done takes %d bytes, and a run reuses at most %d", r.ID, len(text), MaxReused),
+			"Make more of it again with --from STEP, or all of it with flowrun apply."}
+	}
+	return p, nil
+}
+
+// missing refuses to make one node alone where something that it waits for has no end to be reused.
+func (s *survey) missing(only string) error {
+	wanted := s.graph.Closure([]string{only})
+	var names []string
+	s.each(func(n *view.Node) {
+		if wanted[s.number(n)] && !s.whole(n) && (s.leaf(n) || len(n.Children) == 0) && !s.settled(n) && !s.covered(n) {
+			names = append(names, fmt.Sprintf("%q (%s)", n.Path, n.Status))
+		}
+	})
+	if names == nil {
+		return nil
+	}
+	if len(names) > MaxNamed {
+		names = append(names[:MaxNamed], fmt.Sprintf("and %d more", len(names)-MaxNamed))
+	}
+	return &Refusal{fmt.Sprintf("%q cannot be made alone: it needs what run %s has no result of: %s", only, s.run.ID, strings.Join(names, ", ")),
+		"Make these, too: flowrun retry " + s.run.ID}
+}
+
+// anew tells whether anything is made again.
+func (s *survey) anew() bool {
+	for _, n := range s.run.Roots {
+		if !s.final(n) && s.touched(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// collect gathers the ends that are reused, and counts the steps among them.
+func (s *survey) collect() (reused map[string]*event.Reused, steps int) {
+	reused = map[string]*event.Reused{}
+	var visit func(n *view.Node, pinned bool)
+	visit = func(n *view.Node, pinned bool) {
+		node := &s.graph.Nodes[s.number(n)]
+		switch {
+		case s.whole(n):
+		case s.leaf(n):
+			if node.End == nil && s.lasts(n, pinned) {
+				reused[n.Path] = end(n, true)
+				steps++
+			}
+		case pinned && n.Status == event.Cancelled:
+			reused[n.Path] = end(n, false)
+		default:
+			pinned = pinned || s.settled(n) && !s.touched(n)
+			if pinned && (n.Status == event.Succeeded || n.Status == event.FailedS) {
+				reused[n.Path] = end(n, node.Joins())
+			}
+			for _, c := range n.Children {
+				visit(c, pinned)
+			}
+		}
+	}
+	for _, n := range s.run.Roots {
+		if !s.final(n) {
+			visit(n, false)
+		}
+	}
+	if len(reused) == 0 {
+		return nil, 0
+	}
+	return reused, steps
+}
+
+// lasts tells whether a step's end is one to be reused. A skipped one is asked its condition again.
+func (s *survey) lasts(n *view.Node, pinned bool) bool {
+	switch n.Status {
+	case event.Succeeded:
+		return true
+	case event.FailedS:
+		return pinned || s.settled(n)
+	}
+	return pinned && n.Status == event.Cancelled
+}
+
+// end is how a node ended.
+func end(n *view.Node, output bool) *event.Reused {
+	e := &event.Reused{Status: n.Status}
+	r := n.Result
+	if r == nil {
+		return e
+	}
+	if r.ExitCode >= 0 {
+		code := r.ExitCode
+		e.ExitCode = &code
+	}
+	e.Stdout, e.Stderr, e.StdoutLog, e.StderrLog = r.Stdout, r.Stderr, r.StdoutLog, r.StderrLog
+	e.Error, e.Attempts, e.Agent, e.StartedAt, e.FinishedAt = r.Error, r.Attempts, r.Agent, r.StartedAt, r.FinishedAt
+	e.Winner, e.Iterations = r.Winner, r.Iterations
+	if output && n.Status == event.Succeeded {
+		e.Output = r.Output
+	}
+	return e
+}
+
+// leaf tells that a node is one piece here: a step, an instance of one, or a repeat.
+func (s *survey) leaf(n *view.Node) bool {
+	g := &s.graph.Nodes[s.number(n)]
+	if g.Body != plan.None && !instance(n) {
+		return false
+	}
+	return g.Kind == ir.Step || g.Loop != plan.None
+}
+
+// instance tells that a node is one of a for_each.
+func instance(n *view.Node) bool { return strings.HasSuffix(n.Path, "]") }

@@ -1,0 +1,144 @@
+package retry_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/retry"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// TestScripts runs testdata/*.txt: a program, a run of it, and runs that repeat the one before.
+//
+//	program               the workflow file that follows
+//	run fail=(PATH,…)     all attempts succeed at once, but those of these paths
+//	retry from=X only=X fail=(PATH,…)   the run before is repeated
+//
+// Below the rule stands what was reused, which attempts were made, in their order, and how the run ended.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		w := &world{}
+		datadriven.RunTest(t, path, w.run)
+	})
+}
+
+// world is the last run of a program.
+type world struct {
+	graph *plan.Graph
+	runs  int
+	first *event.RunStarted
+	view  *view.Run
+	fail  []string
+	made  []string
+}
+
+func (w *world) run(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "program":
+		p, list := dsl.Load(fstest.MapFS{"w.hcl": {Data: []byte(d.Input)}}, "w.hcl", dsl.Options{})
+		for _, f := range list {
+			if f.Severity == diag.Error {
+				return f.Error()
+			}
+		}
+		g, err := plan.Build(p.IR, p.IR.Workflows[0].Name)
+		if err != nil {
+			return err.Error()
+		}
+		*w = world{graph: g}
+		return ""
+	case "run":
+		w.fail = words(d, "fail")
+		return w.play(&event.RunStarted{Targets: words(d, "targets")})
+	case "retry":
+		wish := retry.Wish{From: strings.Join(words(d, "from"), ""), Only: strings.Join(words(d, "only"), "")}
+		before := w.first.Run
+		p, err := retry.Of(w.graph, w.first, w.view, wish)
+		if err != nil {
+			return err.Error()
+		}
+		w.fail = words(d, "fail")
+		return w.play(&event.RunStarted{Targets: p.Targets, RetryOf: before, Reused: p.Reused})
+	}
+	return "no stanza " + d.Cmd
+}
+
+func words(d *datadriven.TestData, key string) []string {
+	for _, a := range d.CmdArgs {
+		if a.Key == key {
+			return a.Vals
+		}
+	}
+	return nil
+}
+
+// play is a host without time: it answers every attempt as soon as it is asked for.
+func (w *world) play(first *event.RunStarted) string {
+	w.runs++
+	first.Run, first.Workflow = fmt.Sprintf("run%d", w.runs), w.graph.Workflow.Name
+	w.first, w.view, w.made = first, view.New(w.graph.Workflow), nil
+	m := machine.New(w.graph, expr.NewEvaluator())
+	queue := []event.Event{{RunStarted: first}}
+	for seq := uint64(1); len(queue) > 0; seq++ {
+		ev := queue[0]
+		queue = queue[1:]
+		ev.Seq, ev.At = seq, event.Time(seq*1e9)
+		if err := m.Step(ev); err != nil {
+			return err.Error()
+		}
+		var r event.Reaction
+		for m.Advance(100, &r) {
+		}
+		w.view.Apply([]event.Event{ev}, &r)
+		for i := range r.Commands {
+			if answer := w.answer(&r.Commands[i]); answer != nil {
+				queue = append(queue, *answer)
+			}
+		}
+	}
+	reused := slices.Sorted(maps.Keys(first.Reused))
+	return fmt.Sprintf("reused: %s\nmade:   %s\n%s: %s", strings.Join(reused, " "), strings.Join(w.made, " "), first.Run, w.view.Status)
+}
+
+func (w *world) answer(c *event.Command) *event.Event {
+	switch {
+	case c.Start != nil:
+		a := c.Start
+		f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
+		name := a.Node
+		switch {
+		case a.Compensate:
+			name = "undo:" + name
+		case a.Gate != "":
+			name = "gate:" + name
+		}
+		w.made = append(w.made, name)
+		if slices.Contains(w.fail, name) {
+			f.Outcome = event.Failed
+			f.Error = &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+		}
+		return &event.Event{AttemptFinished: f}
+	case c.StartChild != nil:
+		w.made = append(w.made, "call:"+c.StartChild.Node)
+		f := &event.ChildFinished{Run: c.StartChild.Run, Node: c.StartChild.Node, Status: event.Succeeded}
+		if slices.Contains(w.fail, c.StartChild.Node) {
+			f.Status = event.FailedS
+		}
+		return &event.Event{ChildFinished: f}
+	case c.SetTimer != nil && c.SetTimer.Why == "wait":
+		return &event.Event{TimerFired: &event.TimerFired{Timer: c.SetTimer.Timer, Node: c.SetTimer.Node}}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package retry
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// survey finds out which nodes of a run are made again. Every node is asked a constant number of times, and once more when a
+// group turns out not to keep its losers.
+type survey struct {
+	graph *plan.Graph
+	run   *view.Run
+	asked []bool // by node: it was asked for; nil: everything was
+	only  bool   // nothing is made again but what is named
+
+	named  map[*view.Node]bool
+	opened map[*view.Node]bool // groups that are decided again, so that what lies in them counts
+	wholes map[*view.Node]bool
+	parts  map[*view.Node]bool
+}
+
+func newSurvey(g *plan.Graph, first *event.RunStarted, r *view.Run, only bool) *survey {
+	s := &survey{graph: g, run: r, only: only, named: map[*view.Node]bool{}, opened: map[*view.Node]bool{}}
+	if len(first.Targets) > 0 {
+		s.asked = g.Closure(first.Targets)
+	}
+	if first.Skip != "" {
+		s.asked = make([]bool, len(g.Nodes))
+	}
+	return s
+}
+
+// name marks the nodes of a name or path. What lies in a repeat is the whole of it.
+func (s *survey) name(word string) {
+	s.each(func(n *view.Node) {
+		if n.Path == word || n.Name == word && !instance(n) {
+			s.named[n] = true
+		}
+	})
+	number := s.graph.Number(view.Base(word))
+	for up := number; up != plan.None; up = s.graph.Nodes[up].Parent {
+		if s.graph.Nodes[up].Loop != plan.None {
+			s.each(func(n *view.Node) {
+				if s.number(n) == up && s.leaf(n) && (word == s.graph.Nodes[number].Name || strings.HasPrefix(word, n.Path)) {
+					s.named[n] = true
+				}
+			})
+		}
+	}
+}
+
+// each calls f for every node of the workflow but those in repeats, which are one piece, and in finally.
+func (s *survey) each(f func(*view.Node)) {
+	var visit func(n *view.Node)
+	visit = func(n *view.Node) {
+		if f(n); s.leaf(n) {
+			return
+		}
+		for _, c := range n.Children {
+			visit(c)
+		}
+	}
+	for _, n := range s.run.Roots {
+		if !s.final(n) {
+			visit(n)
+		}
+	}
+}
+
+// settle decides all. A group that keeps its losers and in which something is made again all the same keeps them no more.
+func (s *survey) settle() {
+	for again := true; again; {
+		again = false
+		s.wholes, s.parts = map[*view.Node]bool{}, map[*view.Node]bool{}
+		s.each(func(n *view.Node) {
+			if s.covers(n) && s.touched(n) {
+				s.opened[n], again = true, true
+			}
+		})
+	}
+}
+
+// whole tells that a node is made again with all that lies in it.
+func (s *survey) whole(n *view.Node) bool {
+	v, known := s.wholes[n]
+	if !known {
+		v = s.named[n] || n.Parent != nil && s.whole(n.Parent) || !s.only && (s.lost(n) || s.follows(n))
+		s.wholes[n] = v
+	}
+	return v
+}
+
+// lost tells that there is nothing of a node that could be reused.
+func (s *survey) lost(n *view.Node) bool {
+	return n.Compensation != nil || s.leaf(n) && !s.settled(n) && !s.covered(n)
+}
+
+// touched tells that something of a node is made again.
+func (s *survey) touched(n *view.Node) bool {
+	v, known := s.parts[n]
+	if !known {
+		v = s.whole(n)
+		if !v && !s.leaf(n) {
+			v = !s.only && !s.settled(n) && !s.covered(n)
+			for _, c := range n.Children {
+				v = v || s.touched(c)
+			}
+		}
+		s.parts[n] = v
+	}
+	return v
+}
+
+// follows tells that something that a node waits for is made again.
+func (s *survey) follows(n *view.Node) bool {
+	if instance(n) { // the whole has waited for all of them
+		return false
+	}
+	for _, a := range s.graph.Nodes[s.number(n)].Awaits {
+		if on := s.seen(n, a.Node); on == nil || s.touched(on) {
+			return true
+		}
+	}
+	return false
+}
+
+// seen is the node of a number as another one sees it: of the same instance, where both lie in one. nil where it never came up.
+func (s *survey) seen(from *view.Node, number int) *view.Node {
+	path := s.graph.Nodes[number].Name
+	for up := s.graph.Nodes[number].Parent; up != plan.None; up = s.graph.Nodes[up].Parent {
+		name := s.graph.Nodes[up].Name
+		for n := from.Parent; n != nil; n = n.Parent {
+			if n.Name == name {
+				return s.run.Node(n.Path + "/" + path)
+			}
+		}
+		path = name + "/" + path
+	}
+	return s.run.Node(path)
+}
+
+// settled tells that a node ended in a way that stands. What was skipped because nobody asked for it did not.
+func (s *survey) settled(n *view.Node) bool {
+	switch {
+	case n.Compensation != nil:
+		return false
+	case n.Status == event.FailedS:
+		return n.Result != nil && n.Result.Tolerated
+	case n.Status == event.Skipped:
+		return s.asked == nil || s.asked[s.number(n)]
+	}
+	return n.Status == event.Succeeded
+}
+
+// covers tells that a node ended well, or was tolerated, whatever some of those that lie in it ended as.
+func (s *survey) covers(n *view.Node) bool {
+	if s.opened[n] || s.leaf(n) || n.Status == event.Skipped || !s.settled(n) {
+		return false
+	}
+	return n.Status == event.FailedS || s.graph.Nodes[s.number(n)].Joins()
+}
+
+func (s *survey) covered(n *view.Node) bool {
+	for n = n.Parent; n != nil; n = n.Parent {
+		if s.covers(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *survey) number(n *view.Node) int { return s.graph.Number(n.Name) }
+
+// final tells that a node at the top belongs to finally.
+func (s *survey) final(n *view.Node) bool {
+	all := s.graph.Finally
+	return len(all) > 0 && s.number(n) >= all[0]
+}
