@@ -143,6 +143,9 @@ func (d *drive) begin() error {
 		d.carryOut(d.out.Commands) // of the journal's only batch
 		return nil
 	}
+	if d.run.driven && d.engine.options.Leftover != nil {
+		d.engine.options.Leftover(d.run.id)
+	}
 	for _, t := range d.fold.Timers() {
 		d.timers.add(t)
 	}

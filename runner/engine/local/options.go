@@ -18,6 +18,9 @@ type Options struct {
 	Group func(definition []byte, first event.RunStarted) (Group, error)
 	// Waiting, if set, hears whom a run of a group waits for.
 	Waiting func(group, behind string)
+	// Leftover, if set, hears of each run that was driven before, once it is ours and before anything of it starts again: what
+	// attempts of its driver before have left running is ended there.
+	Leftover func(run string)
 	// ReadOnly opens a store that is there already, takes no lock, and refuses to write.
 	ReadOnly bool
 	// TakeOver lets Drive take a run from a living process, which is then refused its next append.

@@ -49,7 +49,9 @@ func floor(b *testing.B) func() {
 }
 
 func ours(b *testing.B, a event.Attempt) func() {
-	x := newTest(b, Options{Environ: os.Environ()})
+	opt := guarded()
+	opt.Environ = os.Environ()
+	x := newTest(b, opt)
 	a.Dir, a.Base = b.TempDir(), map[string]string{}
 	for _, name := range []string{"PATH", "HOME", "USER", "SHELL", "LANG", "TZ", "TMPDIR", "TERM"} {
 		a.Base[name] = os.Getenv(name)

@@ -10,10 +10,12 @@
 //   - Execute returns within the attempt's timeout + grace + about one second. Only a process that the kernel cannot
 //     kill (stuck in a device) takes longer, and it is left behind after [killWait].
 //   - The child is reaped, and nothing of its process group runs any more; members whose parent does not reap them stay
-//     as zombies. A process that made itself a session of its own (setsid) leaves the group and is not found; it loses
-//     its pipes and nothing waits for it.
-//   - On Linux the child dies with the driver: the kernel kills it when the thread that started it ends, and that
-//     thread is held for as long as the child lives. On macOS it does not.
+//     as zombies. A process that made itself a session of its own (setsid) leaves the group. On Linux it is found all the same,
+//     see orphans_linux.go, and ended with the attempt, unless it has thrown its environment away too; on macOS it loses its
+//     pipes and nothing waits for it.
+//   - The child, its group and whoever left it die with the driver, even by SIGKILL: the guardian kills them, see guard.go. On
+//     Linux the child itself needs no guardian: the kernel kills it when the thread that started it ends, and that thread is
+//     held for as long as the child lives. What the guardian could not end, Clear ends before the run goes on.
 //   - Memory does not grow with output: see [executor.MaxInline], [executor.MaxOutput], [protocol.MaxLine].
 //
 // An attempt costs one thread while it runs, and no goroutine: the calling one starts the child and polls its pipes
@@ -49,6 +51,13 @@ type Options struct {
 	// Live, if set, hears what an agent says while it works: kind is progress, heartbeat or log. It is called by the
 	// attempt's own goroutine, several attempts at once, and must not block.
 	Live func(a event.Attempt, kind, text string)
+	// Guardian is a command line that, with one more argument, calls [Guardian] with it: this very program, mostly. It is started
+	// before the first child and ends with this process. If it is empty, or cannot be started, those whose driver is killed live on,
+	// but for the child itself on Linux.
+	Guardian []string
+	// Adopt makes this process the parent of all orphans below it, so that those who left an attempt's group are ended with it. It
+	// stays so until the process ends. Linux alone.
+	Adopt bool
 }
 
 // Executor carries out attempts. It is safe for concurrent use.
@@ -58,9 +67,12 @@ type Executor struct {
 	logMax  int64
 	session bool // whether children get a session of their own
 
-	mu   sync.Mutex
-	idle []*slot
-	null int // the null device, open for reading; -1 before the first child
+	mu     sync.Mutex
+	idle   []*slot
+	slots  int   // places that were given so far,
+	places []int // and those of them that are free
+	null   int   // the null device, open for reading; -1 before the first child
+	guard  guard
 }
 
 var _ executor.Executor = (*Executor)(nil)
@@ -73,7 +85,9 @@ func New(opt Options) *Executor {
 	if opt.Grace == 0 {
 		opt.Grace = DefaultGrace
 	}
-	return &Executor{opt: opt, env: newEnviron(opt.Environ), logMax: logMax, session: terminal(), null: -1}
+	x := &Executor{opt: opt, env: newEnviron(opt.Environ), logMax: logMax, session: terminal(), null: -1}
+	x.guard.token = newToken()
+	return x
 }
 
 // terminal tells whether there is one that children could ask for a password. A process of a background group that
@@ -88,14 +102,18 @@ func terminal() bool {
 	return true
 }
 
-// Close gives back the few descriptors that are kept between attempts. Execute must not be called afterwards.
+// Close gives back what is kept between attempts: a few descriptors, and the guardian. Execute must not be called afterwards.
 func (x *Executor) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, s := range x.idle {
 		s.close()
+		x.places = append(x.places, s.place)
 	}
 	x.idle = nil
+	if x.slots == len(x.places) {
+		x.guard.stop()
+	} // else an attempt is left behind, and the guardian ends it with this process
 	if x.null >= 0 {
 		syscall.Close(x.null)
 		x.null = -1
@@ -126,6 +144,8 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		executor.Fail(&ans, err)
 		return ans
 	}
+	prog.mark = x.guard.mark()
+	prog.env = set(prog.env, childVar, prog.mark)
 	file := ""
 	if a.OutputFile {
 		var makeErr error

@@ -15,7 +15,8 @@ import (
 //
 // A run step or a gate inherits the driver's environment without the names that look secret, but with those that its pass_env
 // lists; an agent inherits nothing but the latter. Over that lies the run's recorded allow-list, then what the file says, then
-// FLOWRUN_RUN, FLOWRUN_WORKFLOW, FLOWRUN_STEP (the instance's path), FLOWRUN_ATTEMPT and FLOWRUN_IDEMPOTENCY_KEY.
+// FLOWRUN_RUN, FLOWRUN_WORKFLOW, FLOWRUN_STEP (the instance's path), FLOWRUN_ATTEMPT and FLOWRUN_IDEMPOTENCY_KEY; last comes
+// the mark by which those are found who leave the attempt's group, FLOWRUN_CHILD.
 type environ struct {
 	all  map[string]string // the driver's
 	open map[string]string // those that do not look secret
@@ -57,7 +58,7 @@ func (x *Executor) Withhold(name string) {
 // leftover tells whether a name is one that an attempt of another flowrun was given, for itself.
 func leftover(name string) bool {
 	number, isValue := strings.CutPrefix(name, "FLOWRUN_V")
-	return name == "FLOWRUN_OUTPUT" || name == "FLOWRUN_TASK" || isValue && strings.Trim(number, "0123456789") == ""
+	return name == "FLOWRUN_OUTPUT" || name == childVar || name == "FLOWRUN_TASK" || isValue && strings.Trim(number, "0123456789") == ""
 }
 
 // of gives the environment of an attempt's child. The slice is the caller's.

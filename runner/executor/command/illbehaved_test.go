@@ -50,7 +50,6 @@ type illBehaved struct {
 	name, script string
 	want         string // the start of the answer
 	prepares     bool   // it does something before it is ready for TERM
-	escapes      bool   // one process leaves the group: the limit that the package comment states
 	with         any
 }
 
@@ -63,7 +62,7 @@ func TestIllBehaved(t *testing.T) {
 	cases := []illBehaved{
 		// These hold a pipe for holdWait. They come first, for the time of all together.
 		{name: "forks a grandchild that holds the pipe", script: result + `; sleep 1000 &`, want: "ok exit=0"},
-		{name: "setsid", script: result + `; setsid sleep 1000 &`, want: "ok exit=0", escapes: true},
+		{name: "setsid", script: result + `; setsid sleep 1000 &`, want: "ok exit=0"},
 		{name: "its grandchild floods after its end", script: result + `; yes &`, want: "ok exit=0"},
 		{name: "a result too late", script: `(sleep 5; ` + result + `) &`, want: "error exit=0 blocking/bad_json: the agent said nothing"},
 		{name: "ignores TERM", prepares: true, script: `trap "" TERM; while :; do sleep 0.05; done`, want: "error transient/timeout/SIGKILL: timed out"},
@@ -71,7 +70,7 @@ func TestIllBehaved(t *testing.T) {
 		{name: "sleeps for ever", script: `sleep 1000`, want: "error transient/timeout/SIGTERM: timed out"},
 		{name: "is stopped", script: `kill -STOP $$`, want: "error transient/timeout/SIGTERM: timed out"},
 		{name: "forks a grandchild that holds nothing", script: result + `; sleep 1000 >/dev/null 2>&1 &`, want: "ok exit=0"},
-		{name: "setsid, then sleeps", prepares: true, script: `setsid sleep 1000 & sleep 1000`, want: "error transient/timeout/SIGTERM: timed out", escapes: true},
+		{name: "setsid, then sleeps", prepares: true, script: `setsid sleep 1000 & sleep 1000`, want: "error transient/timeout/SIGTERM: timed out"},
 		{name: "floods stdout", script: `yes`, want: "error transient/timeout/SIGTERM: timed out"},
 		{name: "floods stdout and ignores TERM", prepares: true, script: `trap "" TERM; yes`, want: "error transient/timeout/SIGKILL: timed out"},
 		{name: "floods stderr", script: `yes >&2`, want: "error transient/timeout/SIGTERM: timed out"},
@@ -120,7 +119,9 @@ func (tc illBehaved) test(t *testing.T) {
 	if testing.Short() {
 		spare = 3 * time.Second // eight at once start slowly; the other form is exact
 	}
-	x := newTest(t, Options{Grace: grace, LogDir: t.TempDir()})
+	opt := guarded()
+	opt.Grace, opt.LogDir = grace, t.TempDir()
+	x := newTest(t, opt)
 	a := keyed(agent(tc.script))
 	a.Timeout, a.Agent.With = timeout, tc.with
 	if strings.HasPrefix(tc.want, "ok") || strings.Contains(tc.want, "exit=") {
@@ -140,11 +141,8 @@ func (tc illBehaved) test(t *testing.T) {
 		t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
 	}
 	left := descendants(t, a.Key)
-	if !tc.escapes && len(left) != 0 {
+	if len(left) != 0 {
 		t.Errorf("left behind: %v", left)
-	}
-	if tc.escapes && len(left) != 1 {
-		t.Errorf("%d processes are left; the one that escaped is what we know of", len(left))
 	}
 	for _, pid := range left {
 		syscall.Kill(pid, syscall.SIGKILL)
@@ -235,15 +233,7 @@ func await(t *testing.T, what string, is func() bool) {
 
 // Where orphans come to us, as to the first process of a container, they are reaped as well.
 func TestOrphansAreReaped(t *testing.T) {
-	const prSetChildSubreaper = 36
-	subreaper := func(on uintptr) {
-		if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, on, 0); err != 0 {
-			t.Skipf("no subreapers here: %v", err)
-		}
-	}
-	subreaper(1)
-	defer subreaper(0)
-	x := newTest(t, Options{Grace: 5 * time.Second})
+	x := newTest(t, Options{Grace: 5 * time.Second, Adopt: true})
 	start := time.Now()
 	do(x, script(`sleep 1000 >/dev/null 2>&1 & sleep 1000 >/dev/null 2>&1 &`))
 	a := script(`sleep 1000 & sleep 1000`)
@@ -360,6 +350,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 
 func noChildren(t *testing.T) {
 	t.Helper()
+	orphans.reap()
 	if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.ECHILD {
 		t.Errorf("a child is left: pid %d, %v", pid, err)
 	}

@@ -14,11 +14,14 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
+// outputPrefix begins the names of the files $FLOWRUN_OUTPUT.
+const outputPrefix = "output-"
+
 // makeOutput makes the empty file $FLOWRUN_OUTPUT, readable by the owner alone, beside the run's logs. Its name is the attempt's: the
 // one that a crash left behind, with what the program wrote to it, goes when the attempt is made again.
 func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
 	if x.opt.LogDir == "" {
-		f, err := os.CreateTemp("", "output-*")
+		f, err := os.CreateTemp("", outputPrefix+"*")
 		if err != nil {
 			return "", err
 		}
@@ -28,7 +31,7 @@ func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	name = filepath.Join(dir, fmt.Sprintf("output-%s-%d", safe(a.Key), a.Attempt))
+	name = filepath.Join(dir, fmt.Sprintf("%s%s-%d", outputPrefix, safe(a.Key), a.Attempt))
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}

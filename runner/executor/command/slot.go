@@ -2,12 +2,15 @@ package command
 
 import (
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
 // slot is what one attempt at a time needs and the next can use again: a pipe that wakes its poll, the poll's table,
 // a buffer to read into. There are as many as attempts have ever been under way at once.
 type slot struct {
+	place int           // its number
+	group *atomic.Int32 // where the guardian looks for the group of the child; may be nil
 	wakeR int
 	buf   []byte // made at the first byte that a child says
 	fds   [fdCount]pollFd
@@ -34,6 +37,12 @@ func (x *Executor) slot() (*slot, error) {
 			return nil, err
 		}
 		x.null = fd
+		if x.opt.Adopt {
+			orphans.adopt()
+		}
+	}
+	if err := x.guard.start(x.opt.Guardian); err != nil {
+		return nil, err
 	}
 	if n := len(x.idle); n > 0 {
 		s := x.idle[n-1]
@@ -46,7 +55,28 @@ func (x *Executor) slot() (*slot, error) {
 	}
 	syscall.SetNonblock(r, true)
 	syscall.SetNonblock(w, true)
-	return &slot{wakeR: r, wakeW: w}, nil
+	s := &slot{wakeR: r, wakeW: w, place: x.place()}
+	s.group = x.guard.group(s.place)
+	return s, nil
+}
+
+// discard gives up a slot whose descriptors others need more.
+func (x *Executor) discard(s *slot) {
+	s.close()
+	x.mu.Lock()
+	x.places = append(x.places, s.place)
+	x.mu.Unlock()
+}
+
+// place is a number for a slot that no other has, as small as can be.
+func (x *Executor) place() int {
+	if n := len(x.places); n > 0 {
+		p := x.places[n-1]
+		x.places = x.places[:n-1]
+		return p
+	}
+	x.slots++
+	return x.slots - 1
 }
 
 func (x *Executor) release(s *slot) {

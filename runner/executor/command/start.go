@@ -22,7 +22,8 @@ type program struct {
 	dir   string
 	stdin []byte // nil: the null device
 
-	script bool // the last argument but one is a script
+	script bool   // the last argument but one is a script
+	mark   string // the value of childVar
 }
 
 // program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
@@ -150,9 +151,11 @@ func (c *child) start(p *program, null int, session bool) (err error) {
 		return err
 	}
 	pidfd := -1
+	orphans.birth()
 	pid, err := syscall.ForkExec(p.path, p.argv, &syscall.ProcAttr{
 		Dir: p.dir, Env: p.env, Files: []uintptr{uintptr(inR), uintptr(outW), uintptr(errW)}, Sys: attributes(&pidfd, session),
 	})
+	orphans.born(pid)
 	if err != nil {
 		for _, fd := range []int{outR, outW, errR, errW} {
 			syscall.Close(fd)
@@ -161,6 +164,9 @@ func (c *child) start(p *program, null int, session bool) (err error) {
 		return err
 	}
 	c.pid, c.outW, c.errW = pid, outW, errW
+	if c.group != nil {
+		c.group.Store(int32(pid))
+	}
 	c.fds[fdWake] = pollFd{fd: int32(c.wakeR), events: pollIn}
 	c.fds[fdOut] = pollFd{fd: int32(outR), events: pollIn}
 	c.fds[fdErr] = pollFd{fd: int32(errR), events: pollIn}

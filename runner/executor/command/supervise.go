@@ -54,11 +54,17 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 		return ended{}, err
 	}
 	defer x.release(c.slot)
+	orphans.enter()
+	defer orphans.leave()
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, c.wake)()
 	}
 	due := c.watch(ctx, &e, timeout, x.opt.Grace)
 	c.finish(ctx, &e, due)
+	if c.group != nil {
+		c.group.Store(0)
+	}
+	orphans.end(p.mark)
 	return e, nil
 }
 
@@ -69,7 +75,7 @@ func (x *Executor) begin(c *child, p *program) (err error) {
 	}
 	c.pending = p.stdin
 	if err = c.start(p, x.null, x.session); executor.Scarce(err) {
-		c.slot.close()
+		x.discard(c.slot)
 	} else if err != nil {
 		x.release(c.slot)
 	}
@@ -127,9 +133,9 @@ func (c *child) finish(ctx context.Context, e *ended, due time.Time) {
 	syscall.Close(c.errW)
 	switch {
 	case e.stuck:
-		go reap(c.pid)
+		go c.reap()
 	case e.why != "":
-		e.status = reap(c.pid)
+		e.status = c.reap()
 		c.leave(due)
 		if !c.members() {
 			c.drain(context.Background(), lastWait)
@@ -143,11 +149,16 @@ func (c *child) finish(ctx context.Context, e *ended, due time.Time) {
 	c.drain(context.Background(), lastWait)
 	c.shut()
 	if e.why == "" {
-		e.status = reap(c.pid)
+		e.status = c.reap()
 	}
 	if !e.stuck {
 		c.sweep()
 	}
+}
+
+func (c *child) reap() syscall.WaitStatus {
+	defer orphans.over(c.pid)
+	return reap(c.pid)
 }
 
 // leave gives the other members of a group that was sent TERM the rest of the grace: a shell dies of it at once, while

@@ -117,6 +117,7 @@ func (a *app) root() *cobra.Command {
 		a.init(),
 		a.doctor(),
 		a.version(),
+		guardian(),
 	)
 	tame(root)
 	return root

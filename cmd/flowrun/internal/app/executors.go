@@ -26,9 +26,10 @@ type executors struct {
 func (a *app) newExecutors(store string) *executors {
 	h := new(heard)
 	x := &executors{
-		command: command.New(command.Options{LogDir: filepath.Join(store, logsDir), LogRel: logsDir, Environ: a.Environ, Live: h.hear}),
-		http:    http.New(http.Options{Release: Release, Live: h.hear}),
-		heard:   h,
+		command: command.New(command.Options{LogDir: filepath.Join(store, logsDir), LogRel: logsDir, Environ: a.Environ, Live: h.hear,
+			Guardian: guardianCommand(), Adopt: true}),
+		http:  http.New(http.Options{Release: Release, Live: h.hear}),
+		heard: h,
 	}
 	x.secret = secret.New(executor.Func(x.complete), a.Environ)
 	return x
