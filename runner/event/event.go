@@ -97,6 +97,11 @@ type RunStarted struct {
 	Targets []string `json:"targets,omitempty"`
 	// Skip, if not empty, says why the run does nothing: all its nodes, and the run, end as skipped.
 	Skip string `json:"skip,omitempty"`
+	// ExpectedUS is how long earlier runs let expect one execution of a node to take, in microseconds, by its declared name;
+	// ExpectedTimes how often it is executed in all, where that is not once. With them what is furthest from the end of the
+	// run starts first; they stand here so that a replay gives the same order.
+	ExpectedUS    map[string]int64 `json:"expected_us,omitempty"`
+	ExpectedTimes map[string]int   `json:"expected_times,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did; empty for a run that was started
 	// by hand. Depth counts the callers above.
 	Parent     string `json:"parent,omitempty"`

@@ -11,7 +11,7 @@ const (
 	doSpawn                  // make the instances of a for_each, one an entry
 	doIterate                // make the next iteration of a repeat
 	doReady                  // all that a node waited for has ended
-	doWake                   // slots of a limiter are free
+	doWake                   // slots of the run are free, where nobody competes
 	doCollect                // all children of a group, or instances, have ended
 	doCascade                // a group ended without being released: so do its children, one an entry
 	doSweep                  // end a node because its run or group ends
@@ -22,14 +22,13 @@ const (
 
 // task is an entry of the agenda.
 type task struct {
-	do      what
-	hard    bool // of a sweep: what runs "always" ends, too
-	ref     ref
-	cursor  int
-	event   *event.Event
-	limiter *limiter
-	status  event.Status
-	reason  string
+	do     what
+	hard   bool // of a sweep: what runs "always" ends, too
+	ref    ref
+	cursor int
+	event  *event.Event
+	status event.Status
+	reason string
 }
 
 // agenda is a queue. Its order is part of the machine's behaviour.

@@ -1,27 +1,45 @@
 package machine
 
-import "github.com/flowrun/flowrun/runner/plan"
+import (
+	"math"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
 
 // limiter bounds how many attempts are live at once: in the run, below a group or for_each, or with one agent. Leaf
-// attempts alone hold slots. An attempt takes a slot of each of its limiters, all at once or none, and parks at the
-// first that is full; there the order is that of priority, and then of becoming ready, so a retry or a gate does not queue
-// behind newcomers of its own rank.
+// attempts alone hold slots. An attempt takes a slot of each of its limiters, all at once or none.
 type limiter struct {
 	cap, used int
-	parked    []want // a heap by rank, the highest first, and seq
+	parked    heap[want]    // who waits where nobody competes: see contest
+	blocked   [2]heap[turn] // who does not compete because it is full, as contest.open
 }
 
-// want is an attempt that should start: of the node's action, or of the gate numbered (from 0).
+// want is an attempt that should start: of the node's action, or of the gate numbered (from 0). The order is that of
+// priority; where it is equal, the longest way to the end of the run first, if that is known; then that of becoming
+// ready. What has begun keeps its turn, and where ways are known goes before what has not: a retry or a gate does not
+// queue behind newcomers of its own rank.
 type want struct {
 	ref
 	gate int
 	rank int16
+	left int64 // see Machine.left; begun where it does not count any more
 	seq  uint64
 }
 
+// begun is further from the end than any other.
+const begun = math.MaxInt64
+
 // before tells which of two has the next slot.
-func (w *want) before(other *want) bool {
-	return w.rank > other.rank || w.rank == other.rank && w.seq < other.seq
+func (w want) before(other want) bool {
+	switch {
+	case w.rank != other.rank:
+		return w.rank > other.rank
+	case w.left != other.left:
+		return w.left > other.left
+	}
+	return w.seq < other.seq
 }
 
 // work as a gate number is the action itself.
@@ -39,28 +57,39 @@ func (m *Machine) enqueue(r ref, gate int) {
 		s.seq = m.queueSeq
 	}
 	s.queued = true
-	w := want{r, gate, 0, s.seq}
+	w := want{ref: r, gate: gate, seq: s.seq}
 	if s.rare != nil {
 		w.rank = s.rare.rank
 	}
-	if m.contest.on {
-		m.contest.ready.park(w)
-		return
-	}
-	m.admit(w)
-}
-
-func (m *Machine) admit(w want) {
-	var buf [8]*limiter
-	limits := m.limiters(buf[:0], w)
-	for _, l := range limits {
-		if l.used >= l.cap {
-			l.park(w)
-			return
+	if m.left != nil {
+		if w.left = m.left[r.node]; s.status != event.Pending {
+			w.left = begun
 		}
 	}
-	for _, l := range limits {
-		l.used++
+	if !m.contest.on {
+		m.admit(w)
+		return
+	}
+	var buf [8]*limiter
+	key := classKey{call: m.calls(w)}
+	limits := m.groups(buf[:0], r)
+	if len(limits) > 0 {
+		key.around = limits[0]
+	}
+	if key.agent = m.employer(w); key.agent != nil {
+		limits = append(limits, key.agent)
+	}
+	m.contest.enter(w, key, limits)
+}
+
+// admit starts an attempt, or lets it wait, where the run's is the only limiter and nobody competes.
+func (m *Machine) admit(w want) {
+	if !m.calls(w) {
+		if m.limit.used >= m.limit.cap {
+			m.limit.parked.push(w)
+			return
+		}
+		m.limit.used++
 	}
 	m.state(w.ref).queued = false
 	m.begin(w)
@@ -68,73 +97,54 @@ func (m *Machine) admit(w want) {
 
 // giveBack frees an attempt's slots and lets others have them.
 func (m *Machine) giveBack(r ref, gate int) {
-	var buf [8]*limiter
-	for _, l := range m.limiters(buf[:0], want{ref: r, gate: gate}) {
-		l.used--
-		switch {
-		case len(l.parked) == 0:
-		case m.contest.on:
-			m.contest.woken = append(m.contest.woken, l)
-		default:
-			m.agenda.push(task{do: doWake, limiter: l})
+	w := want{ref: r, gate: gate}
+	if !m.calls(w) {
+		m.limit.used--
+		if len(m.limit.parked) > 0 {
+			m.agenda.push(task{do: doWake})
 		}
+	}
+	if !m.contest.on {
+		return
+	}
+	var buf [8]*limiter
+	limits := m.groups(buf[:0], r)
+	if l := m.employer(w); l != nil {
+		limits = append(limits, l)
+	}
+	for _, l := range limits {
+		l.used--
+		m.contest.surface(l)
 	}
 }
 
-func (m *Machine) wake(l *limiter) {
-	for l.used < l.cap && len(l.parked) > 0 {
-		if w := l.unpark(); m.state(w.ref).queued && !m.halted(w.ref) { // what a stop finds queued it ends
+// wake lets those that wait have the slots that are free.
+func (m *Machine) wake() {
+	for l := m.limit; l.used < l.cap && len(l.parked) > 0; {
+		if w := l.parked.pop(); m.state(w.ref).queued && !m.halted(w.ref) { // what a stop finds queued it ends
 			m.admit(w)
 		}
 	}
 }
 
-// limiters lists what bounds an attempt, from the innermost out. Gates don't count against the agent, calls not
-// against the run.
-func (m *Machine) limiters(list []*limiter, w want) []*limiter {
-	if a := m.agent(w.ref); a != nil && w.gate == work {
-		if l := m.agents[a.Name]; l != nil {
-			list = append(list, l)
-		}
-	}
-	for r := w.ref; r.node != plan.None; r = m.parent(r) {
+// groups lists what bounds a node below groups and for_each, from the innermost out.
+func (m *Machine) groups(list []*limiter, r ref) []*limiter {
+	for ; r.node != plan.None; r = m.parent(r) {
 		if d := m.state(r).detail; d != nil && d.body != nil && d.limit != nil {
 			list = append(list, d.limit)
 		}
 	}
-	if m.calls(w) {
-		return list
-	}
-	return append(list, m.limit)
+	return list
 }
 
-func (l *limiter) park(w want) {
-	l.parked = append(l.parked, w)
-	for i := len(l.parked) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !l.parked[i].before(&l.parked[up]) {
-			return
-		}
-		l.parked[up], l.parked[i] = l.parked[i], l.parked[up]
-		i = up
+// employer is what bounds an attempt of an agent; gates do not count against it.
+func (m *Machine) employer(w want) *limiter {
+	var a *ir.Agent
+	if w.gate == work {
+		a = m.agent(w.ref)
 	}
-}
-
-func (l *limiter) unpark() want {
-	first, last := l.parked[0], len(l.parked)-1
-	l.parked[0], l.parked[last] = l.parked[last], want{}
-	l.parked = l.parked[:last]
-	for i := 0; ; {
-		least := i
-		for _, down := range [2]int{2*i + 1, 2*i + 2} {
-			if down < last && l.parked[down].before(&l.parked[least]) {
-				least = down
-			}
-		}
-		if least == i {
-			return first
-		}
-		l.parked[least], l.parked[i] = l.parked[i], l.parked[least]
-		i = least
+	if a == nil {
+		return nil
 	}
+	return m.agents[a.Name]
 }

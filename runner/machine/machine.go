@@ -63,6 +63,7 @@ type Machine struct {
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
 	queueSeq uint64
+	left     []int64 // by node: the expected way from its start to the end of the run, in microseconds; nil: nobody knows
 	deaths   int
 
 	phase     phase
@@ -83,7 +84,7 @@ type Machine struct {
 // New makes the machine of a graph. The evaluator must be pure.
 func New(g *plan.Graph, eval ir.Evaluator) *Machine {
 	return &Machine{
-		graph: g, eval: eval, contest: contest{on: ranked(g)},
+		graph: g, eval: eval, contest: contest{on: contested(g)},
 		agents: map[string]*limiter{}, locals: map[string]local{},
 		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
@@ -122,7 +123,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 		}
 	}
 	m.out = nil
-	if !m.agenda.empty() || m.contest.open() {
+	if !m.agenda.empty() || m.contest.next(m.limit) != nil {
 		return true
 	}
 	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0, "the run has not ended and waits for nothing")
@@ -143,7 +144,7 @@ func (m *Machine) do(t task) {
 	case doReady:
 		m.ready(t.ref)
 	case doWake:
-		m.wake(t.limiter)
+		m.wake()
 	case doCollect:
 		m.collect(t.ref)
 	case doCascade:

@@ -31,8 +31,8 @@ import (
 //	program         the workflow file that follows
 //	ir NODE         what follows, as JSON, is laid over the node (or workflow, or program) as it was lowered; {"=": V} is a
 //	                constant, {"hcl": TEXT, "reads": […]} and {"cond": …} are expressions
-//	start           the run begins; inputs and vars as JSON objects, secrets as names, parallel as a number; below it, as JSON,
-//	                the ends of nodes that it reuses, of the run retry_of
+//	start           the run begins; inputs and vars as JSON objects, secrets as names, parallel as a number, expected
+//	                (microseconds) and times by name; below it, as JSON, the ends of nodes that it reuses, of the run retry_of
 //	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON)
 //	gate N#A G …    the same for a gate
 //	compensation N#A …  the same for a node's compensation
@@ -135,6 +135,10 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 				}
 			case "parallel":
 				r.Parallel, _ = strconv.Atoi(a.Vals[0])
+			case "expected", "times":
+				if err := json.Unmarshal([]byte(strings.Join(a.Vals, ",")), map[string]any{"expected": &r.ExpectedUS, "times": &r.ExpectedTimes}[a.Key]); err != nil {
+					return event.Event{}, err
+				}
 			case "targets":
 				r.Targets = a.Vals
 			case "retry_of":

@@ -26,6 +26,9 @@ func (m *Machine) start() {
 	if err := m.settings(here); err != nil {
 		refused = evaluation("the workflow's settings", err)
 	}
+	if len(m.run.ExpectedUS) > 0 {
+		m.contest.on, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.limit.cap)
+	}
 	if refused != nil && m.run.Skip == "" {
 		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
 	}
