@@ -14,8 +14,8 @@ import (
 // pause is a step that says by one file that all before it have finished, and ends once there is another one, or once the place
 // has been left.
 func pause(name string, after ...string) string {
-	return fmt.Sprintf("  step %q {\n    run = \"touch here_%s; while test -e %s && ! test -e go_%s; do sleep 0.02; done\"\n    depends_on = [%s]\n  }\n",
-		name, name, file, name, strings.Join(after, ", "))
+	return fmt.Sprintf("  step %q {\n    run = \"touch here_%s; while test -e %s && ! test -e go_%s; do sleep 0.02; done\"\n    depends_on = [\n      %s,\n    ]\n  }\n",
+		name, name, file, name, strings.Join(after, ",\n      "))
 }
 
 // maxPause is how long a run may take to its next pause.
