@@ -21,6 +21,7 @@ type committer struct {
 	conn    *writer
 	prepare map[string]*sql.Stmt // touched by the holder of turn only
 	turn    chan struct{}        // holds one token while somebody commits
+	log     log                  // likewise
 
 	mu     sync.Mutex
 	queue  []*request
@@ -46,8 +47,8 @@ func (r refused) Unwrap() error { return r.error }
 // transaction is what a request sees of the database.
 type transaction struct{ c *committer }
 
-func newCommitter(conn *writer) *committer {
-	return &committer{conn: conn, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
+func newCommitter(conn *writer, l log) *committer {
+	return &committer{conn: conn, log: l, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
 }
 
 // write returns when what do wrote is durable, or with the reason why not.
@@ -127,9 +128,11 @@ func (c *committer) transact(group []*request) error {
 		return c.rollback(err)
 	}
 	if c.fault != nil {
-		return c.fault(true)
+		if err := c.fault(true); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.checkpoint() // what failed here is not acknowledged either, although it is durable
 }
 
 // explainBusy says what it means that the lock could not be had within busyTimeout.

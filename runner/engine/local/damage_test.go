@@ -36,7 +36,7 @@ func finished(t *testing.T, n int) (dir, run string, events []event.Event) {
 // alter runs a statement on a store's database behind its back.
 func alter(t *testing.T, dir, query string, args ...any) {
 	t.Helper()
-	w, err := openWriter(dir)
+	w, err := openWriter(dir, realDisk)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestMark(t *testing.T) {
 	if err := checkMark(path, "run", 5, one); err != nil {
 		t.Errorf("no mark: %v", err)
 	}
-	m, err := openMark(path, "run")
+	m, err := realDisk.openMark(path, "run")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,10 @@
 //   - Only the driver appends to a journal. All others put a row into the inbox, and the driver moves it to the journal
 //     in one transaction.
 //   - Nothing is done or shown before the batch that caused it is synced (WAL, synchronous=FULL).
-//   - After the first error of a write the open store writes nothing more: what the disk holds is unknown until the
-//     store is opened afresh.
+//   - After the first error of a write, or of writing the log back, the open store writes nothing more: what the disk holds
+//     is unknown until the store is opened afresh.
 //
 // Enter at [Open]; drive.go is the loop, commit.go the way to the disk, claim.go ownership, callee.go the runs that a run calls,
-// groups.go the turns of runs that exclude each other (circle.go: not for ever), schema in migrations/.
+// groups.go the turns of runs that exclude each other (circle.go: not for ever), disk.go what tests put faults into,
+// checkpoint.go when the log is written back, schema in migrations/.
 package local

@@ -111,7 +111,7 @@ func (d *drive) rebuild(ctx context.Context) error {
 // toEnd drives a run that is ours and rebuilt, and gives it back.
 func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	var err error
-	if d.mark, err = openMark(d.engine.markPath(d.run.id), d.run.id); err != nil {
+	if d.mark, err = d.engine.options.disk.openMark(d.engine.markPath(d.run.id), d.run.id); err != nil {
 		return event.End{}, d.engine.commits.fail(err)
 	}
 	d.live = newAttempts(d.engine.options.Executor, d.engine.now)

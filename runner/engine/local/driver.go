@@ -61,6 +61,20 @@ func (e *Engine) driverEpoch() int64 {
 	return e.driver.epoch
 }
 
+// driversAlive tells whether any process drives runs of a store.
+func driversAlive(dir string) (bool, error) {
+	files, err := os.ReadDir(filepath.Join(dir, driversDir))
+	if err != nil {
+		return false, err
+	}
+	for _, f := range files {
+		if alive, err := locked(filepath.Join(dir, driversDir, f.Name())); err != nil || alive {
+			return alive, err
+		}
+	}
+	return false, nil
+}
+
 // sweep removes what dead drivers left: their rows, and all lock files that nobody holds.
 func (e *Engine) sweep(tx *transaction, mine int64) error {
 	files, err := os.ReadDir(filepath.Join(e.dir, driversDir))

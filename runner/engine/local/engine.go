@@ -44,8 +44,11 @@ func Open(dir string, o Options) (*Engine, error) {
 	if o.StopGrace == 0 {
 		o.StopGrace = DefaultStopGrace
 	}
+	if o.disk == nil {
+		o.disk = realDisk
+	}
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, places: map[string]*place{}}
-	write, read, err := openDatabase(dir, o.ReadOnly)
+	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
 		if err = damaged(dir, err); errors.As(err, new(*Damaged)) {
 			return nil, err
@@ -54,7 +57,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	e.read = read
 	if write != nil {
-		e.commits = newCommitter(write)
+		e.commits = newCommitter(write, newLog(dir, o.disk))
 	}
 	if e.file, err = os.Stat(filepath.Join(dir, databaseFile)); err != nil {
 		e.Close()

@@ -25,23 +25,23 @@ var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-sh
 
 // prepareFolder makes the folder and what lies in it before the database, for nobody but its owner whatever the umask.
 // A folder that was there keeps its mode; one that holds other things, and no store, is refused.
-func prepareFolder(dir string) error {
+func prepareFolder(dir string, d *disk) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
 	}
 	if err := refuseForeign(dir); err != nil {
 		return err
 	}
-	for _, d := range []string{dir, filepath.Join(dir, driversDir), filepath.Join(dir, marksDir)} {
-		err := os.Mkdir(d, 0o700)
+	for _, folder := range []string{dir, filepath.Join(dir, driversDir), filepath.Join(dir, marksDir)} {
+		err := os.Mkdir(folder, 0o700)
 		if err == nil {
-			err = os.Chmod(d, 0o700)
+			err = os.Chmod(folder, 0o700)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	return createFile(filepath.Join(dir, ".gitignore"), "*\n")
+	return d.create(filepath.Join(dir, ".gitignore"), "*\n")
 }
 
 func refuseForeign(dir string) error {
@@ -65,9 +65,9 @@ func refuseForeign(dir string) error {
 	return nil
 }
 
-// createFile makes a private file with the text given, and leaves one that exists alone.
-func createFile(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// create makes a private file with the text given, and leaves one that exists alone.
+func (d *disk) create(path, text string) error {
+	f, err := d.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func createFile(path, text string) error {
 	if err := f.Chmod(0o600); err != nil {
 		return err
 	}
-	if _, err := f.WriteString(text); err != nil {
+	if _, err := f.Write([]byte(text)); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -97,27 +97,27 @@ func readIdentity(dir string) (string, error) {
 }
 
 // writeIdentity makes the identity file whole or not at all.
-func writeIdentity(dir, id string) error {
+func (d *disk) writeIdentity(dir, id string) error {
 	path := filepath.Join(dir, identityFile)
-	if err := os.Remove(path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.remove(path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := createFile(path+".new", id+"\n"); err != nil {
+	if err := d.create(path+".new", id+"\n"); err != nil {
 		return err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := d.rename(path+".new", path); err != nil {
 		return err
 	}
-	return syncFolder(dir)
+	return d.syncFolder(dir)
 }
 
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
+func (d *disk) syncFolder(dir string) error {
+	f, err := d.open(dir, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
+	defer f.Close()
+	if err := f.Sync(); err != nil {
 		return fmt.Errorf("syncing %s: %w", dir, err)
 	}
 	return nil

@@ -24,15 +24,15 @@ const markSync = time.Second
 // the journal proves that events are missing.
 type mark struct {
 	run    string
-	file   *os.File
+	file   file
 	synced time.Time
 	buf    [markSize]byte
 }
 
 func (e *Engine) markPath(run string) string { return filepath.Join(e.dir, marksDir, run) }
 
-func openMark(path, run string) (*mark, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func (d *disk) openMark(path, run string) (*mark, error) {
+	f, err := d.open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,8 @@ type writer struct {
 func (w *writer) Close() error { return errors.Join(w.Conn.Close(), w.pool.Close()) }
 
 // openWriter makes the store where there is none, brings an older one forward, and returns its one writing connection.
-func openWriter(dir string) (*writer, error) {
-	if err := prepareFolder(dir); err != nil {
+func openWriter(dir string, d *disk) (*writer, error) {
+	if err := prepareFolder(dir, d); err != nil {
 		return nil, err
 	}
 	lock, err := lockFile(filepath.Join(dir, setupLock), busyTimeout)
@@ -67,13 +67,13 @@ func openWriter(dir string) (*writer, error) {
 		return nil, err
 	}
 	if identity == "" { // SQLite would make the file readable for others
-		if err := createFile(filepath.Join(dir, databaseFile), ""); err != nil {
+		if err := d.create(filepath.Join(dir, databaseFile), ""); err != nil {
 			return nil, err
 		}
 	} else if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s is missing", ErrReplaced, databaseFile)
 	}
-	db, err := sql.Open("sqlite", dataSource(dir, true, false))
+	db, err := sql.Open("sqlite", dataSource(dir, d, true, false))
 	if err != nil {
 		return nil, err
 	}
@@ -84,19 +84,23 @@ func openWriter(dir string) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{Conn: c, pool: db}
-	if err := setUp(dir, identity, c); err != nil {
+	if err := w.settle(dir); err != nil {
+		w.Close()
+		return nil, fmt.Errorf("writing the log back that was left behind: %w", err)
+	}
+	if err := setUp(dir, d, identity, c); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func setUp(dir, identity string, c *sql.Conn) error {
+func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 	ctx := context.Background()
 	if err := checkVersion(c.QueryRowContext(ctx, "SELECT sqlite_version()")); err != nil {
 		return err
 	}
-	if err := checkPragmas(c); err != nil {
+	if err := checkPragmas(c, d); err != nil {
 		return err
 	}
 	have, err := schemaVersion(c.QueryRowContext(ctx, "PRAGMA user_version"))
@@ -110,7 +114,7 @@ func setUp(dir, identity string, c *sql.Conn) error {
 	case have > 0 && !ours(c):
 		return fmt.Errorf("%w: %s belongs to another program", ErrReplaced, databaseFile)
 	case have > 0 && have < len(migrations) && identity != "": // without one its making was cut off: nothing is in it
-		if err := keepCopy(dir, have, c); err != nil {
+		if err := keepCopy(dir, d, have, c); err != nil {
 			return fmt.Errorf("copying the store before bringing it forward: %w", err)
 		}
 	}
@@ -126,7 +130,7 @@ func setUp(dir, identity string, c *sql.Conn) error {
 	if err := c.QueryRowContext(ctx, "SELECT id FROM store").Scan(&id); err != nil {
 		return err
 	}
-	return writeIdentity(dir, id)
+	return d.writeIdentity(dir, id)
 }
 
 func ours(c *sql.Conn) bool {
@@ -163,12 +167,12 @@ func migrate(c *sql.Conn, n int) error {
 }
 
 // keepCopy leaves the database as it was beside the one that is about to change.
-func keepCopy(dir string, version int, c *sql.Conn) error {
+func keepCopy(dir string, d *disk, version int, c *sql.Conn) error {
 	path := filepath.Join(dir, fmt.Sprintf("%s.v%d", databaseFile, version))
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := createFile(path, ""); err != nil {
+	if err := d.create(path, ""); err != nil {
 		return err
 	}
 	_, err := c.ExecContext(context.Background(), "VACUUM INTO ?", path)

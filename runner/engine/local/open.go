@@ -32,12 +32,15 @@ const (
 
 // dataSource names the database with everything that a connection must be told: a pragma by statement would hold for
 // one connection of a pool only. With frozen set the database is taken as a file that nobody changes.
-func dataSource(dir string, write, frozen bool) string {
+func dataSource(dir string, d *disk, write, frozen bool) string {
 	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
 	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)",
 		path, busyTimeout.Milliseconds())
+	if d.sqlite != "" {
+		s += "&vfs=" + d.sqlite
+	}
 	if write {
-		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(%d)", checkpointPages)
+		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(%d)&_pragma=wal_autocheckpoint(0)", d.synchronous())
 	}
 	if frozen {
 		s += "&immutable=1"
@@ -47,7 +50,7 @@ func dataSource(dir string, write, frozen bool) string {
 
 // openDatabase opens the writer (nil for reading only) and the readers, and sees to it that it is the right database, whole
 // and of this release's version.
-func openDatabase(dir string, readOnly bool) (write *writer, read *sql.DB, err error) {
+func openDatabase(dir string, d *disk, readOnly bool) (write *writer, read *sql.DB, err error) {
 	if readOnly {
 		if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
 			if id, _ := readIdentity(dir); id != "" {
@@ -55,10 +58,10 @@ func openDatabase(dir string, readOnly bool) (write *writer, read *sql.DB, err e
 			}
 			return nil, nil, ErrNoStore
 		}
-	} else if write, err = openWriter(dir); err != nil {
+	} else if write, err = openWriter(dir, d); err != nil {
 		return nil, nil, err
 	}
-	if read, err = sql.Open("sqlite", dataSource(dir, false, readOnly && frozen(dir))); err == nil {
+	if read, err = sql.Open("sqlite", dataSource(dir, d, false, readOnly && frozen(dir))); err == nil {
 		read.SetMaxOpenConns(readers)
 		err = checkReader(dir, read)
 	}
@@ -141,8 +144,8 @@ func checkVersion(row *sql.Row) error {
 }
 
 // checkPragmas makes sure that commits are synced: a connection that ignored its settings would lose them in silence.
-func checkPragmas(c *sql.Conn) error {
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
+func checkPragmas(c *sql.Conn, d *disk) error {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": strconv.Itoa(d.synchronous()), "foreign_keys": "1"} {
 		var have string
 		if err := c.QueryRowContext(context.Background(), "PRAGMA "+pragma).Scan(&have); err != nil {
 			return err

@@ -31,6 +31,8 @@ type Options struct {
 	StopGrace time.Duration
 	// Clock is the machine's time. nil means the wall clock.
 	Clock Clock
+
+	disk *disk // nil: the real one
 }
 
 // DefaultStopGrace is longer than an executor's own grace of 5 s between TERM and KILL.

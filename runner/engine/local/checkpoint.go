@@ -1,0 +1,86 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Checkpoints write the log back into the database. SQLite would make them by itself after a commit, and keep to itself what
+// goes wrong there: a sync that failed would go unheard. So the committer makes them.
+
+// pageSize is SQLite's default, which the store does not change.
+const pageSize = 4096
+
+// log counts the pages that this process has written to the log since it last wrote the log back.
+type log struct {
+	limit int
+	pages int
+}
+
+// newLog begins with what the log's file could hold: others may have left it long.
+func newLog(dir string, d *disk) log {
+	return log{limit: cmp.Or(d.checkpoint, checkpointPages), pages: int(logSize(dir) / pageSize)}
+}
+
+// logSize is the size of the log's file in bytes, 0 if there is none.
+func logSize(dir string) int64 {
+	info, err := os.Stat(filepath.Join(dir, databaseFile+"-wal"))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// checkpoint writes the log back if it has grown long. What was committed before is durable in any case; an error means that
+// nothing more may be written. A disk that is too full for it is no error: the log keeps all, until a commit finds no room.
+func (c *committer) checkpoint() error {
+	err := c.conn.Raw(func(conn any) error {
+		written, _, err := conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true)
+		c.log.pages += written
+		return err
+	})
+	if err != nil || c.log.pages < c.log.limit {
+		return err
+	}
+	c.log.pages = 0
+	_, err = c.exec("PRAGMA wal_checkpoint(PASSIVE)")
+	if err == nil || isFull(err) {
+		return nil
+	}
+	return fmt.Errorf("writing the log back: %w", err)
+}
+
+// settle writes back a log that was left behind, before anything is added to it, unless others have the store open. A log whose
+// sync failed may be whole in the computer's memory and have a hole on its disk; what is written behind the hole would be
+// lost with the power. After this the database, written and synced anew, holds all of it.
+func (w *writer) settle(dir string) error {
+	if logSize(dir) == 0 {
+		return nil
+	}
+	if others, err := driversAlive(dir); err != nil || others {
+		return err
+	}
+	ctx := context.Background()
+	if _, err := w.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return err
+	}
+	_, err := w.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if isFull(err) {
+		err = nil
+	}
+	_, back := w.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeout.Milliseconds()))
+	return errors.Join(err, back)
+}
+
+// isFull tells whether an error is that there is no room on the disk.
+func isFull(err error) bool {
+	var s *sqlite.Error
+	return errors.As(err, &s) && s.Code()&0xff == sqlite3.SQLITE_FULL
+}

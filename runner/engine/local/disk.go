@@ -1,0 +1,60 @@
+package local
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// disk is how a store reaches its files. The zero value is the operating system; tests put their own in between, with faults,
+// and are given SQLite's reads, writes and syncs too, by the name of a file system that they register with it.
+type disk struct {
+	files
+	sqlite string // the name of SQLite's file system; "" is its default
+	// loose lets commits be written and not synced: the control that a test of power loss must fail with.
+	loose bool
+	// checkpoint is how many pages the log holds before it is written back; 0 means checkpointPages.
+	checkpoint int
+}
+
+// files is what the store does to the files that are not SQLite's.
+type files interface {
+	// open is os.OpenFile, for a file that only its owner may read.
+	open(path string, flag int) (file, error)
+	remove(path string) error
+	rename(from, to string) error
+}
+
+// file is an open one.
+type file interface {
+	io.Writer
+	io.WriterAt
+	io.Closer
+	Sync() error
+	Chmod(fs.FileMode) error
+}
+
+// system are the files of the operating system.
+type system struct{}
+
+func (system) open(path string, flag int) (file, error) {
+	f, err := os.OpenFile(path, flag, 0o600)
+	if err != nil {
+		return nil, err // and no file that is not nil
+	}
+	return f, nil
+}
+
+func (system) remove(path string) error     { return os.Remove(path) }
+func (system) rename(from, to string) error { return os.Rename(from, to) }
+
+// realDisk is where stores lie.
+var realDisk = &disk{files: system{}}
+
+// synchronous is the value of SQLite's pragma: FULL, which syncs each commit, or NORMAL.
+func (d *disk) synchronous() int {
+	if d.loose {
+		return 1
+	}
+	return 2
+}
