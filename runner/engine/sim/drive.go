@@ -282,8 +282,11 @@ func (d *driver) take(c coming) {
 			d.plan(coming{at: d.e.now.Add(time.Duration(d.e.rng.Int64N(int64(time.Minute)))), answer: &again})
 		}
 		delete(d.live, c.answer.Ticket)
-	case !d.gone[c.timer.Timer]:
-		d.gone[c.timer.Timer] = true
+	case !d.gone[c.timer.Timer] || d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Stale):
+		if !d.gone[c.timer.Timer] {
+			d.gone[c.timer.Timer] = true
+			d.plan(coming{at: d.e.now.Add(time.Second), timer: c.timer})
+		}
 		d.pending = append(d.pending, event.Event{TimerFired: &event.TimerFired{Timer: c.timer.Timer, Node: c.timer.Node}})
 	}
 }

@@ -61,7 +61,7 @@ func TestSimulation(t *testing.T) {
 		c := simulate(t, seed, false)
 		struck := c.store.Struck()
 		all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
-		all.Silent, all.Slow = all.Silent+struck.Silent, all.Slow+struck.Slow
+		all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
 		for _, s := range c.runs {
 			calls += len(s.asked)
 			again += len(s.asked) - len(s.calls)
@@ -74,7 +74,7 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %.0f seeds a minute", n, all, calls, again, cancelled, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || calls < n || again < n/10 || cancelled < n/20 {
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || calls < n || again < n/10 || cancelled < n/20 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }

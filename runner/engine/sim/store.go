@@ -42,7 +42,7 @@ func NewStore(seed uint64) *Store {
 
 // Struck counts the faults that have struck.
 type Struck struct {
-	Crashes, Twice, Silent, Slow, Jumps int
+	Crashes, Twice, Stale, Silent, Slow, Jumps int
 }
 
 // Struck tells how often chance has done what Faults allow.
