@@ -29,7 +29,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "../../testdata/script", RequireUniqueNames: true, RequireExplicitExec: true, UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "json": jsonField, "website": website, "stored": stored,
+			"exits": exits, "await": await, "json": jsonField, "website": website, "stored": stored, "sqlite": sqlite,
 		},
 	})
 }

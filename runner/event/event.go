@@ -75,6 +75,19 @@ func (e Event) Kind() string {
 	return "nothing"
 }
 
+// Node is the path of the node that the event is about, or "".
+func (e Event) Node() string {
+	switch {
+	case e.AttemptFinished != nil:
+		return e.AttemptFinished.Node
+	case e.TimerFired != nil:
+		return e.TimerFired.Node
+	case e.ChildFinished != nil:
+		return e.ChildFinished.Node
+	}
+	return ""
+}
+
 // RunStarted is always the first event, and carries all that the run depends on besides its program.
 type RunStarted struct {
 	Run      string                 `json:"run"`

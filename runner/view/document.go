@@ -28,7 +28,7 @@ type NodeDoc struct {
 	ID         string       `json:"id"`
 	Status     event.Status `json:"status"`
 	Attempts   int          `json:"attempts"`
-	ExitCode   *int         `json:"exit_code"`
+	ExitCode   int          `json:"exit_code"` // -1 where there is none
 	Output     Data         `json:"output"`
 	Error      *event.Error `json:"error"`
 	StartedAt  Moment       `json:"started_at"`
@@ -51,7 +51,7 @@ type NodeDoc struct {
 // CompensationDoc is a node's undoing: its status is "compensating", "compensated" or "not_compensated".
 type CompensationDoc struct {
 	Status   event.Note   `json:"status"`
-	ExitCode *int         `json:"exit_code"`
+	ExitCode int          `json:"exit_code"` // -1 where there is none
 	Error    *event.Error `json:"error"`
 }
 
@@ -88,18 +88,18 @@ func (r *Run) Document() Document {
 
 func (r *Run) document(n *Node) NodeDoc {
 	d := NodeDoc{ID: n.Path, Status: n.Status, Attempts: n.Attempt, Reason: r.Why(n), Child: n.Child, Warnings: n.Warnings,
-		StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
+		ExitCode: -1, StartedAt: Moment(n.StartedAt), FinishedAt: Moment(n.FinishedAt)}
 	if c := n.Compensation; c != nil {
-		d.Compensation = &CompensationDoc{Status: c.Status}
+		d.Compensation = &CompensationDoc{Status: c.Status, ExitCode: -1}
 		if c.Result != nil {
-			d.Compensation.ExitCode, d.Compensation.Error = exitCode(c.Result), c.Result.Error
+			d.Compensation.ExitCode, d.Compensation.Error = c.Result.ExitCode, c.Result.Error
 		}
 	}
 	res := n.Result
 	if res == nil {
 		return d
 	}
-	d.Error, d.ExitCode = res.Error, exitCode(res)
+	d.Error, d.ExitCode = res.Error, res.ExitCode
 	d.Tolerated, d.Winner, d.Iterations = res.Tolerated, res.Winner, res.Iterations
 	if n.Status.Terminal() {
 		d.Output = Data{res.Output}
@@ -109,15 +109,6 @@ func (r *Run) document(n *Node) NodeDoc {
 		d.Agent = &agent
 	}
 	return d
-}
-
-// exitCode is nil where there was none.
-func exitCode(r *event.Result) *int {
-	if r.ExitCode < 0 {
-		return nil
-	}
-	code := r.ExitCode
-	return &code
 }
 
 // Outputs makes a map of values a value; an absent map is an empty one, not null.

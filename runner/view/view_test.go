@@ -154,8 +154,8 @@ func TestDocument(t *testing.T) {
 	}
 	for _, want := range []string{
 		`{"run":"abc","workflow":"ship","status":"failed","started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:23.000Z","inputs":{},"outputs":{},"error":null,"nodes":[`,
-		`{"id":"design","status":"succeeded","attempts":1,"exit_code":null,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":"nothing to wait for"}`,
-		`{"id":"release","status":"blocked","attempts":0,"exit_code":null,"output":null,"error":null,"started_at":null,"finished_at":"2023-11-14T22:13:23.000Z","agent":null,"reason":"build failed"}`,
+		`{"id":"design","status":"succeeded","attempts":1,"exit_code":-1,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":"nothing to wait for"}`,
+		`{"id":"release","status":"blocked","attempts":0,"exit_code":-1,"output":null,"error":null,"started_at":null,"finished_at":"2023-11-14T22:13:23.000Z","agent":null,"reason":"build failed"}`,
 		`"exit_code":2`,
 	} {
 		if !strings.Contains(string(b), want) {

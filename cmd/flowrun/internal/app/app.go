@@ -109,6 +109,7 @@ func (a *app) root() *cobra.Command {
 		a.plan(),
 		a.graph(),
 		a.runs(),
+		a.events(),
 		a.console(),
 		a.resume(),
 		a.cancel(),

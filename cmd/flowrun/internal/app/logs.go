@@ -120,18 +120,11 @@ func about(path, step string) bool {
 
 // log prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
 func (a *app) log(s *store, f *event.AttemptFinished) error {
-	what := fmt.Sprintf("%s, attempt %d", f.Node, f.Attempt)
-	if f.Gate != "" {
-		what += ", gate " + f.Gate
-	}
-	if f.Compensate {
-		what = f.Node + ", compensation"
-	}
 	how := "ok"
 	if f.Error != nil {
 		how = f.Error.Message
 	}
-	a.out.Printf("== %s: %s\n", ui.Clean(what), ui.Clean(how))
+	a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
 	if err := a.stream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
 		return err
 	}

@@ -69,32 +69,3 @@ func listed(i *local.Info) ui.Listed {
 		FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
 		Parent: i.Parent, ParentNode: i.ParentNode}
 }
-
-func (a *app) runsShow() *cobra.Command {
-	var r args.Runs
-	c := &cobra.Command{
-		Use: "show RUN", Short: "Show a run's nodes: what they did and why", Args: between(1, 1, "RUN"),
-		RunE: func(_ *cobra.Command, words []string) error {
-			r.Run = words[0]
-			s, info, err := a.lookup(&r, false)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			run, err := s.history(context.Background(), info.Run)
-			if err != nil {
-				return err
-			}
-			if r.JSON {
-				return ui.WriteJSON(a.out, run.Document())
-			}
-			ui.Show(a.out, run, event.At(time.Now()))
-			if !run.Status.Terminal() && info.Driver == 0 {
-				a.err.Printf("Nobody drives this run now. Go on with:\n  flowrun resume %s%s\n", s.top(info), a.scene(s, nil).Flags)
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
-	return c
-}

@@ -1,0 +1,169 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) events() *cobra.Command {
+	var r args.Events
+	c := &cobra.Command{
+		Use: "events RUN", Short: "Print a run's journal: each event and what it caused", Args: between(1, 1, "RUN"),
+		Long: `events prints what stands in a run's journal, an event a line: its number, when it came, how long after the beginning, what it
+is, and below it what it caused. An answer that came late or twice, and a timer that had been overtaken, are marked as dropped. A
+damaged journal is printed as far as it goes. Where this release would not do again what the run did, events stand alone.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Run, a.asJSON = words[0], r.JSON
+			if err := r.Check(); err != nil {
+				return err
+			}
+			s, info, err := a.lookup(&r.Runs, false)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return a.listEvents(s, info.Run, &r)
+		},
+	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON lines, each event as the journal has it")
+	c.Flags().StringVar(&r.Node, "node", "", "only what is about this `step`, an instance of it, or below it")
+	c.Flags().IntVar(&r.Since, "since", 0, "from event `N` on")
+	return c
+}
+
+// lister prints a journal.
+type lister struct {
+	a       *app
+	run     string
+	wanted  *args.Events
+	started event.Time
+	why     map[uint64]string // of timers that were set
+	heard   map[uint64]bool   // tickets that were answered
+	batch   []ui.Entry        // of one batch: whether it is what happened then is known at its end
+	seq     uint64            // of the last event that was taken
+}
+
+// listEvents prints what the journal has. What its events caused is told as long as a replay does what was done then.
+func (a *app) listEvents(s *store, run string, wanted *args.Events) error {
+	ctx := context.Background()
+	l := &lister{a: a, run: run, wanted: wanted, why: map[uint64]string{}, heard: map[uint64]bool{}}
+	p, err := s.recall(ctx, run)
+	if err == nil {
+		if err := knownStep(p.workflow, wanted.Node); err != nil {
+			return err
+		}
+		_, err = s.Batches(ctx, run, func(b journal.Batch) error { return l.replayed(p, b) })
+	}
+	var apart *unlike
+	switch {
+	case err == nil, p != nil && !errors.As(err, &apart):
+		return err
+	}
+	a.err.Printf("From event %d on, what events caused is not known: %s\n", l.seq+1, ui.CleanLines(err.Error()))
+	return l.alone(ctx, s)
+}
+
+// unlike is why a replay does not tell what happened: everything but damage of the journal itself.
+type unlike struct{ error }
+
+func (u *unlike) Unwrap() error { return u.error }
+
+// replayed prints a batch with what it caused.
+func (l *lister) replayed(p *past, b journal.Batch) error {
+	l.batch = l.batch[:0]
+	err := p.batch(b, func(s seen) bool {
+		l.batch = append(l.batch, l.entry(s))
+		return true
+	})
+	if err != nil {
+		if errors.Is(err, journal.ErrBroken) {
+			return err
+		}
+		return &unlike{err}
+	}
+	for i := range l.batch {
+		l.print(&l.batch[i])
+	}
+	return nil
+}
+
+// entry notes what a person wants to know of an event and its consequences.
+func (l *lister) entry(s seen) ui.Entry {
+	e := ui.Entry{Event: s.event, Known: true}
+	for _, c := range s.caused.Commands {
+		if c.SetTimer != nil {
+			l.why[c.SetTimer.Timer] = c.SetTimer.Why
+		}
+	}
+	if t := s.event.TimerFired; t != nil {
+		e.Why = l.why[t.Timer]
+		delete(l.why, t.Timer)
+	}
+	e.Asked = slices.Clone(s.caused.Commands)
+	for _, line := range s.lines {
+		if line.Type != view.Resumed && line.Type != view.CancelAsked { // these say the event itself
+			e.Caused = append(e.Caused, line)
+		}
+	}
+	e.Dropped = len(s.caused.Commands)+len(s.caused.Transitions) == 0 && s.event.DriverChanged == nil
+	return e
+}
+
+// alone prints the events that were not printed yet, without what they caused.
+func (l *lister) alone(ctx context.Context, s *store) error {
+	h, err := s.Batches(ctx, l.run, func(journal.Batch) error { return errEnough })
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	reader := journal.NewReader(h)
+	_, err = s.Batches(ctx, l.run, func(b journal.Batch) error {
+		events, err := reader.Read(b)
+		for _, ev := range events {
+			if ev.Seq > l.seq {
+				f := ev.AttemptFinished
+				l.print(&ui.Entry{Event: ev, Dropped: f != nil && l.heard[f.Ticket]})
+			}
+		}
+		return err
+	})
+	return err
+}
+
+// print prints an event if it is asked for.
+func (l *lister) print(e *ui.Entry) {
+	l.seq = e.Event.Seq
+	if l.started == 0 {
+		l.started = e.Event.At
+	}
+	if f := e.Event.AttemptFinished; f != nil {
+		l.heard[f.Ticket] = true
+	}
+	if l.seq < uint64(l.wanted.Since) || !l.concerns(e) {
+		return
+	}
+	e.Run, e.Started = l.run, l.started
+	if l.wanted.JSON {
+		_ = ui.WriteJSON(l.a.out, e)
+		return
+	}
+	ui.EntryLines(l.a.out, e)
+}
+
+// concerns tells whether an event has to do with the node that was asked for, and leaves out what has not.
+func (l *lister) concerns(e *ui.Entry) bool {
+	if l.wanted.Node == "" {
+		return true
+	}
+	e.Caused = slices.DeleteFunc(e.Caused, func(c view.Line) bool { return !about(c.Node, l.wanted.Node) })
+	e.Asked = slices.DeleteFunc(e.Asked, func(c event.Command) bool { return !about(ui.NodeOf(&c), l.wanted.Node) })
+	return len(e.Caused)+len(e.Asked) > 0 || about(e.Event.Node(), l.wanted.Node)
+}

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) runsShow() *cobra.Command {
+	var r args.Show
+	c := &cobra.Command{
+		Use: "show RUN [STEP]", Short: "Show a run's nodes, or one of them: what they did and why", Args: between(1, 2, "RUN [STEP]"),
+		Long: `show tells of every node of a run where it stands and why: what it waited for, which condition was false and what that read,
+which dependency failed. With a step, or the path of an instance (build/api[3]), it tells all of that one: each attempt, what the
+gates said, what depends on it. --at N shows the run as it was after event N (see flowrun events).`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Run, a.asJSON = words[0], r.JSON
+			if len(words) > 1 {
+				r.Step = words[1]
+			}
+			if err := r.Check(); err != nil {
+				return err
+			}
+			s, info, err := a.lookup(&r.Runs, false)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return a.showRun(s, info, &r)
+		},
+	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
+	c.Flags().IntVar(&r.At, "at", 0, "as it was after event `N`")
+	return c
+}
+
+// showRun replays a run up to the event that was asked for, and shows what was asked for.
+func (a *app) showRun(s *store, info local.Info, r *args.Show) error {
+	ctx := context.Background()
+	if r.At > 0 && uint64(r.At) > info.Events {
+		return &args.Error{Message: fmt.Sprintf("run %s has events 1 to %d; --at %d is beyond them", info.Run, info.Events, r.At),
+			Hint: fmt.Sprintf("See flowrun events %s%s", info.Run, a.scene(s, nil).Flags)}
+	}
+	p, err := s.recall(ctx, info.Run)
+	if err != nil {
+		return err
+	}
+	if err := knownStep(p.workflow, r.Step); err != nil {
+		return err
+	}
+	stories := map[string]*view.Story{}
+	switch {
+	case r.Step != "":
+		err = p.replay(ctx, func(e seen) bool {
+			p.listen(stories, r.Step, &e)
+			return e.event.Seq != uint64(r.At)
+		})
+	case r.At > 0:
+		err = p.replay(ctx, func(e seen) bool { return e.event.Seq != uint64(r.At) })
+	default:
+		err = p.replay(ctx, nil)
+	}
+	if err != nil {
+		return err
+	}
+	now := event.At(time.Now())
+	if r.At > 0 {
+		now = p.view.Last
+		a.err.Printf("As it was after event %d of %d, at %s:\n", r.At, info.Events, now)
+	}
+	if r.Step != "" {
+		return a.story(s, p, stories, r, now)
+	}
+	if r.JSON {
+		return ui.WriteJSON(a.out, p.view.Document())
+	}
+	ui.Show(a.out, p.view, now)
+	if r.At == 0 && !p.view.Status.Terminal() && info.Driver == 0 {
+		a.err.Printf("Nobody drives this run now. Go on with:\n  flowrun resume %s%s\n", s.top(info), a.scene(s, nil).Flags)
+	}
+	return nil
+}
+
+// listen lets stories of the nodes that a step's name can mean take in an event. Which of them is meant is known at the end.
+func (p *past) listen(stories map[string]*view.Story, step string, e *seen) {
+	paths := map[string]bool{e.event.Node(): true}
+	for i := range e.caused.Transitions {
+		paths[e.caused.Transitions[i].Node] = true
+	}
+	for path := range paths {
+		if path != step && (view.Base(path) != step || strings.HasSuffix(path, "]")) {
+			continue
+		}
+		if stories[path] == nil {
+			stories[path] = p.view.Story(path)
+		}
+		stories[path].Apply(e.event, e.caused)
+	}
+}
+
+// story shows the one node that was asked for.
+func (a *app) story(s *store, p *past, stories map[string]*view.Story, r *args.Show, now event.Time) error {
+	n, err := p.node(r.Step)
+	if err != nil {
+		return err
+	}
+	story := stories[n.Path]
+	if story == nil {
+		story = p.view.Story(n.Path)
+	}
+	if r.JSON {
+		return ui.WriteJSON(a.out, story.Document())
+	}
+	ui.Story(a.out, p.view, story, a.scene(s, s.where(context.Background(), p.run)), now)
+	return nil
+}
+
+// maxNamed is how many paths are named where a name means several.
+const maxNamed = 5
+
+// node finds the node that a path or a name means. There may be several of a name, below instances of a for_each or iterations.
+func (p *past) node(step string) (*view.Node, error) {
+	if n := p.view.Node(step); n != nil {
+		return n, nil
+	}
+	list := p.view.Named(step)
+	switch len(list) {
+	case 0:
+		return nil, &args.Error{Message: fmt.Sprintf("%q is not there: what it lies in has not come to it", step),
+			Hint: "See flowrun runs show " + p.run}
+	case 1:
+		return list[0], nil
+	}
+	paths := make([]string, 0, maxNamed)
+	for _, n := range list[:min(len(list), maxNamed)] {
+		paths = append(paths, n.Path)
+	}
+	return nil, &args.Error{Message: fmt.Sprintf("%d nodes are called %q", len(list), step),
+		Hint: "Name one: " + strings.Join(paths, ", ")}
+}

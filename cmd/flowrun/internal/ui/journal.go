@@ -1,0 +1,194 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Entry is an event of a journal and what it caused.
+type Entry struct {
+	Run     string
+	Started event.Time // the time of the run's first event
+	Event   event.Event
+	Why     string // of a timer that fired: what it was set for
+	// Known tells that what the event caused is: Caused, that can be seen, and Asked, of the world.
+	Known  bool
+	Caused []view.Line
+	Asked  []event.Command
+	// Dropped tells that the event changed nothing: what it is about had moved on.
+	Dropped bool
+}
+
+// entryJSON is an Entry as programs read it. Its fields are an interface: they are added, never renamed.
+type entryJSON struct {
+	V       int         `json:"v"`
+	Seq     uint64      `json:"seq"`
+	Time    view.Moment `json:"time"`
+	Type    string      `json:"type"`
+	Run     string      `json:"run"`
+	Node    string      `json:"node,omitempty"`
+	Dropped bool        `json:"dropped,omitempty"`
+	// Event is the event as the journal has it. Caused is missing where that is not known.
+	Event  event.Event  `json:"event"`
+	Caused *[]eventJSON `json:"caused,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e *Entry) MarshalJSON() ([]byte, error) {
+	j := entryJSON{V: EventVersion, Seq: e.Event.Seq, Time: view.Moment(e.Event.At), Type: e.Event.Kind(), Run: e.Run,
+		Node: e.Event.Node(), Dropped: e.Dropped, Event: e.Event}
+	if e.Known {
+		caused := make([]eventJSON, len(e.Caused))
+		for i := range e.Caused {
+			caused[i] = eventOf(&e.Caused[i])
+		}
+		j.Caused = &caused
+	}
+	return json.Marshal(j)
+}
+
+// EntryLines writes an entry for a person: a line for the event, and one, indented, for each thing that it caused.
+func EntryLines(t *Term, e *Entry) {
+	var b strings.Builder
+	note := ""
+	if e.Dropped {
+		note = "  " + t.Style(yellow, "dropped"+because(dropped(&e.Event)))
+	}
+	fmt.Fprintf(&b, "%5d  %s  %8s  %s  %s%s\n", e.Event.Seq, e.Event.At, "+"+Duration(e.Event.At.Sub(e.Started)),
+		t.Style(bold, fmt.Sprintf("%-16s", e.Event.Kind())), told(e), note)
+	for i := range e.Caused {
+		fmt.Fprintf(&b, "%9s%s\n", "", sentence(t, &e.Caused[i]))
+	}
+	for i := range e.Asked {
+		if ask := asks(&e.Asked[i]); ask != "" {
+			fmt.Fprintf(&b, "%9s%s\n", "", t.Style(dim, "→ "+ask))
+		}
+	}
+	t.Printf("%s", b.String())
+}
+
+// dropped says why an event of a kind can change nothing.
+func dropped(ev *event.Event) string {
+	switch {
+	case ev.AttemptFinished != nil, ev.ChildFinished != nil:
+		return "it came late or twice"
+	case ev.TimerFired != nil:
+		return "what it was set for has moved on"
+	}
+	return "it came too late"
+}
+
+// told says what an event is about.
+func told(e *Entry) string {
+	ev := &e.Event
+	switch {
+	case ev.RunStarted != nil:
+		return begun(ev.RunStarted)
+	case ev.AttemptFinished != nil:
+		return finished(ev.AttemptFinished, ev.At)
+	case ev.TimerFired != nil:
+		text := fmt.Sprintf("timer %d", ev.TimerFired.Timer)
+		if ev.TimerFired.Node != "" {
+			text += " of " + Clean(ev.TimerFired.Node)
+		}
+		return text + because(e.Why)
+	case ev.External != nil:
+		return Clean(ev.External.Kind) + because(ev.External.Reason)
+	case ev.ChildFinished != nil:
+		c := ev.ChildFinished
+		text := Clean(c.Node) + ": run " + Clean(c.Run) + " " + Clean(string(c.Status))
+		if c.Error != nil {
+			text += because(c.Error.Message)
+		}
+		return text
+	case ev.DriverChanged != nil:
+		text := fmt.Sprintf("driver %d", ev.DriverChanged.Driver)
+		if ev.DriverChanged.Lost {
+			text += ", what was under way is lost"
+		}
+		return text + because(ev.DriverChanged.Why)
+	}
+	return ""
+}
+
+func begun(s *event.RunStarted) string {
+	text := Clean(s.Workflow)
+	if s.Parent != "" {
+		text += ", called by " + Clean(s.ParentNode) + " of run " + Clean(s.Parent)
+	}
+	for _, k := range value.Keys(s.Inputs) {
+		text += ", " + Clean(k) + " = " + oneLine(s.Inputs[k])
+	}
+	return Truncate(text, MaxReason)
+}
+
+func finished(f *event.AttemptFinished, at event.Time) string {
+	text := Attempted(f) + ": " + string(f.Outcome)
+	if f.StartedAt != 0 && at >= f.StartedAt {
+		text += " after " + Duration(at.Sub(f.StartedAt))
+	}
+	if f.Error != nil {
+		text += because(f.Error.Message)
+	}
+	if n := len(f.Stdout) + len(f.Stderr); n > 0 {
+		text += ", " + Count(n, "byte") + " of output"
+	}
+	return text
+}
+
+// Attempted names an attempt: "build, attempt 2, gate lint".
+func Attempted(f *event.AttemptFinished) string {
+	switch {
+	case f.Compensate:
+		return Clean(f.Node) + ", compensation"
+	case f.Gate != "":
+		return fmt.Sprintf("%s, attempt %d, gate %s", Clean(f.Node), f.Attempt, GateName(f.Gate))
+	}
+	return fmt.Sprintf("%s, attempt %d", Clean(f.Node), f.Attempt)
+}
+
+// GateName is a gate's name as it is written: that of one inside a step leads, in the journal, with the workflow and the step.
+func GateName(name string) string { return Clean(name[strings.LastIndexByte(name, '/')+1:]) }
+
+// asks says what is asked of the world and cannot be seen in any node's status; "" where it can.
+func asks(c *event.Command) string {
+	switch {
+	case c.Start != nil && c.Start.Gate != "":
+		return fmt.Sprintf("starts gate %s of %s", GateName(c.Start.Gate), Clean(c.Start.Node))
+	case c.Cancel != nil:
+		return "ends what runs of " + Clean(c.Cancel.Node) + because(c.Cancel.Reason)
+	case c.SetTimer != nil:
+		text := fmt.Sprintf("sets timer %d", c.SetTimer.Timer)
+		if c.SetTimer.Node != "" {
+			text += " of " + Clean(c.SetTimer.Node)
+		}
+		return text + fmt.Sprintf(" (%s) for %s", Clean(c.SetTimer.Why), c.SetTimer.Due)
+	case c.StartChild != nil:
+		return "starts run " + Clean(c.StartChild.Run) + " for " + Clean(c.StartChild.Node)
+	case c.CancelChild != nil:
+		return "cancels run " + Clean(c.CancelChild.Run) + " of " + Clean(c.CancelChild.Node) + because(c.CancelChild.Reason)
+	}
+	return ""
+}
+
+// NodeOf is the path of the node that a command is about, or "".
+func NodeOf(c *event.Command) string {
+	switch {
+	case c.Start != nil:
+		return c.Start.Node
+	case c.Cancel != nil:
+		return c.Cancel.Node
+	case c.SetTimer != nil:
+		return c.SetTimer.Node
+	case c.StartChild != nil:
+		return c.StartChild.Node
+	case c.CancelChild != nil:
+		return c.CancelChild.Node
+	}
+	return ""
+}

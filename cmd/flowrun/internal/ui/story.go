@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Story writes one node whole: what became of it and why, what it waited for and what waits for it, each attempt with its end.
+func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
+	n := s.Node()
+	took := ""
+	if n.StartedAt != 0 {
+		took = " after " + Duration(n.Duration(now)) + ", started " + n.StartedAt.String()
+	}
+	t.Printf("%s of run %s: %s%s\n", Clean(n.Path), Clean(r.ID), t.Style(style(n.Status, n.Result), string(n.Status)), took)
+	if scene.Where != nil {
+		if at := scene.Where(n.Name); at != "" {
+			t.Printf("  at %s\n", Clean(at))
+		}
+	}
+	fact(t, "why", because(r.Why(n)))
+	if when := s.Condition(); !strings.Contains(r.Why(n), when) {
+		fact(t, "condition", because(when))
+	}
+	fact(t, "waited for", because(awaited(s.Awaits())))
+	fact(t, "needed by", because(strings.Join(s.Dependents(), ", ")))
+	if n.Child != "" {
+		fact(t, "run", ": "+Clean(n.Child))
+	}
+	if f := facts(n.Result); f != "" {
+		fact(t, "result", ": "+f)
+	}
+	if s.Left > 0 {
+		t.Printf("  %s more before\n", Count(s.Left, "attempt"))
+	}
+	for i := range s.Tries {
+		t.Printf("%s", try(t, &s.Tries[i], &scene))
+	}
+	for _, v := range s.Gates {
+		t.Printf("  attempt %d: %s\n", v.Attempt, verdict(t, &v.Verdict))
+	}
+	for _, w := range n.Warnings {
+		fact(t, "warning", because(w))
+	}
+	if c := n.Compensation; c != nil {
+		fact(t, "compensation", ": "+strings.ReplaceAll(string(c.Status), "_", " "))
+	}
+	parts(t, n, now)
+	if n.Result != nil && n.Result.Error != nil {
+		fact(t, "error", ": "+n.Result.Error.Kind+"/"+n.Result.Error.Reason+because(n.Result.Error.Message))
+	}
+	if n.Result != nil && n.Status == event.Succeeded && n.Result.Output != nil {
+		fact(t, "output", ": "+Truncate(oneLine(n.Result.Output), MaxReason))
+	}
+}
+
+// MaxParts bounds how many of a node's children, instances or iterations are told of with it: the last ones.
+const MaxParts = 20
+
+// parts writes what lies directly below a node.
+func parts(t *Term, n *view.Node, now event.Time) {
+	below := n.Children
+	if left := len(below) - MaxParts; left > 0 {
+		t.Printf("  %s more before\n", Count(left, "node"))
+		below = below[left:]
+	}
+	list := make([]entry, len(below))
+	for i, c := range below {
+		list[i] = entry{c, 0, ""}
+	}
+	for _, line := range rows(t, list, now, 0, 0) {
+		t.Printf("%s\n", line)
+	}
+}
+
+// fact writes what is known under a name; text begins with a colon, or there is nothing to write.
+func fact(t *Term, name, text string) {
+	if text != "" {
+		t.Printf("  %s%s\n", name, text)
+	}
+}
+
+func awaited(list []view.Awaited) string {
+	parts := make([]string, len(list))
+	for i, a := range list {
+		status := string(a.Status)
+		if status == "" {
+			status = "not there yet"
+		}
+		parts[i] = a.Name + " (" + status + ")"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// try writes an attempt, with the last of what it wrote to standard error, or to standard output where it failed without.
+func try(t *Term, y *view.Try, scene *Scene) string {
+	f := y.Answer
+	var b strings.Builder
+	what := fmt.Sprintf("attempt %d", f.Attempt)
+	switch {
+	case f.Compensate:
+		what = "compensation"
+	case f.Gate != "":
+		what += ", gate " + GateName(f.Gate)
+	}
+	outcome, style := string(f.Outcome), red
+	if f.Outcome == event.OK {
+		style = green
+	}
+	fmt.Fprintf(&b, "  %s: %s", what, t.Style(style, outcome))
+	if f.StartedAt != 0 {
+		fmt.Fprintf(&b, " after %s, started %s", Duration(y.Ended.Sub(f.StartedAt)), f.StartedAt)
+	}
+	if f.ExitCode != nil {
+		fmt.Fprintf(&b, ", exit code %d", *f.ExitCode)
+	}
+	if f.Error != nil && (f.ExitCode == nil || f.Error.Reason != "exit") {
+		b.WriteString(because(f.Error.Message))
+	}
+	if y.Dropped {
+		b.WriteString("  " + t.Style(yellow, "dropped: it came late or twice"))
+	}
+	b.WriteString("\n")
+	tail := lastLines(f.Stderr, StderrLines)
+	if tail == "" && f.Outcome != event.OK {
+		tail = lastLines(f.Stdout, StderrLines)
+	}
+	if tail != "" {
+		fmt.Fprintf(&b, "%s\n", indent(excerpt(tail), "    | "))
+	}
+	for _, log := range []string{f.StderrLog, f.StdoutLog} {
+		if log != "" {
+			fmt.Fprintf(&b, "    whole output: %s\n", Clean(filepath.Join(scene.Store, log)))
+		}
+	}
+	return b.String()
+}
