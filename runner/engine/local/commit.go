@@ -27,6 +27,8 @@ type committer struct {
 	queue  []*request
 	failed error // sticky: after it nothing is written
 
+	// at hears of points.
+	at func(Point)
 	// fault is what tests break commits with; it is asked before a group's COMMIT and after it.
 	fault func(after bool) error
 }
@@ -47,8 +49,8 @@ func (r refused) Unwrap() error { return r.error }
 // transaction is what a request sees of the database.
 type transaction struct{ c *committer }
 
-func newCommitter(conn *writer, l log) *committer {
-	return &committer{conn: conn, log: l, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
+func newCommitter(conn *writer, l log, at func(Point)) *committer {
+	return &committer{conn: conn, log: l, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
 }
 
 // write returns when what do wrote is durable, or with the reason why not.
@@ -119,6 +121,7 @@ func (c *committer) transact(group []*request) error {
 			return c.rollback(err)
 		}
 	}
+	c.at(Appending)
 	if c.fault != nil {
 		if err := c.fault(false); err != nil {
 			return c.rollback(err)
@@ -127,6 +130,7 @@ func (c *committer) transact(group []*request) error {
 	if _, err := c.exec("COMMIT"); err != nil {
 		return c.rollback(err)
 	}
+	c.at(Committed)
 	if c.fault != nil {
 		if err := c.fault(true); err != nil {
 			return err

@@ -227,10 +227,13 @@ func (d *drive) step(act bool) error {
 	if err := d.mark.set(b.Last(), b.Link); err != nil {
 		return d.engine.commits.fail(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
 	}
+	d.engine.options.at(Marked)
 	if act {
 		d.carryOut(d.out.Commands)
 	}
+	d.engine.options.at(Showing)
 	d.watch(taken, &d.out, false)
+	d.engine.options.at(Shown)
 	d.queue = append(d.queue[:0], d.queue[b.Count:]...)
 	return nil
 }
@@ -275,6 +278,7 @@ func (d *drive) carryOut(commands []event.Command) {
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
 	d.wish(wishes)
 	for i := range commands {
+		d.engine.options.at(Acting)
 		switch c := &commands[i]; {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
 			f := engine.NeverStarted(*c.Start)

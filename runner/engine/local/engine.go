@@ -57,7 +57,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	e.read = read
 	if write != nil {
-		e.commits = newCommitter(write, newLog(dir, o.disk))
+		e.commits = newCommitter(write, newLog(dir, o.disk), e.options.at)
 	}
 	if e.file, err = os.Stat(filepath.Join(dir, databaseFile)); err != nil {
 		e.Close()

@@ -31,6 +31,8 @@ type Options struct {
 	StopGrace time.Duration
 	// Clock is the machine's time. nil means the wall clock.
 	Clock Clock
+	// At, if set, is told of each [Point], by whatever goroutine comes by: for tests that kill the process there.
+	At func(Point)
 
 	disk *disk // nil: the real one
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/runner/engine/local"
 )
 
 // Streams is what a process has of the world.
@@ -27,13 +28,15 @@ type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Environ        []string
+	// At, which only tests set, is told how far the driving of a run has come.
+	At func(local.Point)
 }
 
 // Process gives the streams of this process. A reader of its output that goes away must not end it: SIGPIPE is caught,
 // which children, unlike with an ignored signal, do not inherit.
 func Process() Streams {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return Streams{os.Stdin, os.Stdout, os.Stderr, os.Environ()}
+	return Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
 }
 
 // app is one call of the command line.

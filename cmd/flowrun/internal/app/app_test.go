@@ -38,7 +38,7 @@ func TestExitCodes(t *testing.T) {
 func TestAPanicIsOneLine(t *testing.T) {
 	for _, debug := range []string{"", "1"} {
 		var out, err bytes.Buffer
-		a := &app{Streams: Streams{nil, &out, &err, []string{"FLOWRUN_DEBUG=" + debug}}}
+		a := &app{Streams: Streams{Stdout: &out, Stderr: &err, Environ: []string{"FLOWRUN_DEBUG=" + debug}}}
 		a.terminals()
 		if code := a.report(nil, &panicked{"boom", []byte("goroutine 1")}); code != exitCouldNot {
 			t.Error(code)

@@ -53,7 +53,7 @@ func (c *definitions) machine(h journal.Header, definition []byte) (engine.Machi
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	x, known := a.newExecutors(dir), new(definitions)
 	e, err := local.Open(dir, local.Options{Factory: known.machine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
-		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x)})
+		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x), At: a.At})
 	if err != nil {
 		x.Close()
 		return nil, err
