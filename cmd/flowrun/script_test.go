@@ -21,7 +21,8 @@ var update = flag.Bool("update", false, "write what commands printed into the se
 
 // The test binary is flowrun too, and the tools that sessions need.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "flaky": flaky})
+	testscript.Main(m, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "flaky": flaky,
+		"mortal": mortal})
 }
 
 // TestScript plays the sessions of testdata/script: a person at a terminal, one story a file.
