@@ -42,9 +42,12 @@ func (p *Program) Canonical() []byte {
 	return b
 }
 
-// Hash is the SHA-256 of the canonical JSON, in hex.
-func (p *Program) Hash() string {
-	sum := sha256.Sum256(p.Canonical())
+// Hash is [Hash] of the canonical JSON.
+func (p *Program) Hash() string { return Hash(p.Canonical()) }
+
+// Hash is what journals pin a program by: the SHA-256 of its canonical JSON, in hex.
+func Hash(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -57,6 +57,7 @@ func (a *app) run(o *args.Apply) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
+	a.collectWithin()
 	p, w, err := a.pick(&o.Path, o.Workflow)
 	if err != nil {
 		return err
@@ -75,15 +76,26 @@ func (a *app) run(o *args.Apply) error {
 	}
 	defer s.Close()
 	s.exec.hold(held, p.ir)
-	b := p.bundle(w.Name)
-	run, err := a.makeRun(s, engine.Start{
-		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: p.ir.Hash(), Workflow: w.Name, Release: Release},
-		First:  first, Definition: p.ir.Canonical(), Source: b.encode(),
-	})
+	start, where := p.start(w.Name, first) // from here on the program as it was read is garbage
+	run, err := a.makeRun(s, start)
 	if err != nil {
 		return err
 	}
-	return a.drive(s, run, view.New(w), a.scene(s, func(step string) string { return b.Where[step] }), o.JSON)
+	pinned, err := s.known.load(start.Definition)
+	if err != nil {
+		return err
+	}
+	start = engine.Start{}
+	return a.drive(s, run, view.New(pinned.Workflow(first.Workflow)), a.scene(s, func(step string) string { return where[step] }), o.JSON)
+}
+
+// start is a run as the engine takes it, and where its steps are declared.
+func (p *program) start(workflow string, first event.RunStarted) (engine.Start, map[string]string) {
+	b, definition := p.bundle(workflow), p.ir.Canonical()
+	return engine.Start{
+		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow, Release: Release},
+		First:  first, Definition: definition, Source: b.encode(),
+	}, b.Where
 }
 
 // pick loads the program that a user named, and picks the workflow. A path that turns out to be a workflow's name becomes

@@ -8,7 +8,8 @@ import (
 )
 
 // definitions loads definitions and keeps the last one: a run's is asked for when it is made, when it is driven, and by every
-// run that it calls. A program is not changed by those who have it. It is safe for concurrent use; the zero value is empty.
+// run that it calls. A program is not changed by those who have it. It is safe for concurrent use; the zero value is empty, and a
+// nil one loads anew each time.
 type definitions struct {
 	mu         sync.Mutex
 	definition []byte
@@ -16,9 +17,13 @@ type definitions struct {
 }
 
 func (c *definitions) load(definition []byte) (*ir.Program, error) {
+	if c == nil {
+		return ir.Load(definition)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.program != nil && bytes.Equal(c.definition, definition) {
+		c.definition = definition // whoever asks keeps it, mostly; so none is kept for this alone
 		return c.program, nil
 	}
 	p, err := ir.Load(definition)

@@ -19,7 +19,7 @@ func (s *store) pinned(ctx context.Context, run string) (journal.Header, []byte,
 	if err != nil && !errors.Is(err, enough) {
 		return h, nil, nil, err
 	}
-	p, err := ir.Load(definition)
+	p, err := s.known.load(definition)
 	if err != nil {
 		return h, nil, nil, fmt.Errorf("run %s: %w", run, err)
 	}

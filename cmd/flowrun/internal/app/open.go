@@ -24,7 +24,8 @@ const logsDir = "logs"
 // store is an open store, and what carries out attempts of the runs in it.
 type store struct {
 	*local.Engine
-	exec *executors // nil for reading only
+	exec  *executors   // nil for reading only
+	known *definitions // nil for reading only
 }
 
 // newMachine makes the machine of one run, whose program nobody else needs.
@@ -58,7 +59,7 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 		x.Close()
 		return nil, err
 	}
-	return &store{e, x}, nil
+	return &store{e, x, known}, nil
 }
 
 // readStore opens the store in dir for looking.
@@ -67,7 +68,7 @@ func (a *app) readStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{e, nil}, nil
+	return &store{e, nil, nil}, nil
 }
 
 // Close closes the store, then what carries out attempts.

@@ -26,6 +26,7 @@ given again; the flags for values also tell where something is now.`,
 			if err := r.Check(); err != nil {
 				return err
 			}
+			a.collectWithin()
 			s, info, err := a.lookup(&r, true)
 			if err != nil {
 				return err
