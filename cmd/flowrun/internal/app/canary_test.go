@@ -95,7 +95,7 @@ var spoken = []struct {
 const cut = "--target goes_on --target not_found"
 
 // speechless are the commands that neither read a run nor are given a secret.
-var speechless = []string{"explain", "schema", "init", "version", "help", "completion"}
+var speechless = []string{"explain", "schema", "init", "version", "help", "completion", guardianName}
 
 // givenFlags are the flags that give values: those of GIVEN and of the lines with BROKEN.
 var givenFlags = []string{"input", "var", "var-file", "env-file"}
