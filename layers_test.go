@@ -44,9 +44,10 @@ runner/retry                     pure: dsl/ir runner/event runner/plan runner/vi
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
+runner/durations                 pure: runner/event runner/view
 runner/engine                    runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              dsl/value runner/engine runner/event runner/executor runner/journal sqlite
+runner/engine/local              dsl/value runner/durations runner/engine runner/event runner/executor runner/journal sqlite
 runner/engine/sim                runner/engine runner/event runner/journal
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value

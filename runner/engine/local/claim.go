@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -127,7 +128,8 @@ type change struct {
 	status  event.Status
 	ended   event.Time // 0: not yet
 	summary []byte
-	taken   []int64 // inbox rows that the batch holds
+	taken   []int64             // inbox rows that the batch holds
+	took    *durations.Expected // what nodes took, at the end of a run that succeeded
 }
 
 // append makes a batch durable, if the run is still ours.
@@ -145,6 +147,9 @@ func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 		}
 		if ch.ended != 0 && err == nil { // what came too late
 			_, err = tx.exec("DELETE FROM inbox WHERE run = ?", c.key)
+		}
+		if err == nil {
+			err = tx.learn(c.header.Workflow, ch.took)
 		}
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -26,6 +27,7 @@ type drive struct {
 	children children
 	timers   timers
 	pace     pace
+	tally    durations.Tally
 	queue    []event.Event // they wait for their batch
 	poked    chan struct{}
 	stop     context.CancelCauseFunc
@@ -98,6 +100,7 @@ func (d *drive) rebuild(ctx context.Context) error {
 				d.start.First = *first
 			}
 			d.run.status = statusAfter(d.run.status, &d.out)
+			d.tally.Add(events, &d.out)
 			d.watch(events, &d.out, d.run.driven)
 		}
 		return err
@@ -221,6 +224,7 @@ func (d *drive) step(act bool) error {
 		return err
 	}
 	taken := d.queue[:b.Count]
+	d.tally.Add(taken, &d.out)
 	if err := d.engine.append(d.run, b, d.change(taken)); err != nil {
 		return err
 	}
@@ -257,6 +261,10 @@ func (d *drive) change(taken []event.Event) change {
 	}
 	if end := d.fold.End(); end != nil {
 		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), summarize(end)
+		if end.Status == event.Succeeded {
+			took := d.tally.Took()
+			ch.took = &took
+		}
 	}
 	return ch
 }

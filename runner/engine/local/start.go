@@ -60,6 +60,11 @@ func (e *Engine) begin(s engine.Start, g Group, p *place) error {
 	}
 	var out event.Reaction
 	first := s.First
+	x, _, err := e.Expected(context.Background(), h.Workflow)
+	if err != nil {
+		return err
+	}
+	first.ExpectedUS, first.ExpectedTimes = x.US, x.Times
 	b, err := engine.NewFold(h, m).Feed(e.now(), []event.Event{{RunStarted: &first}}, &out)
 	if err != nil {
 		return fmt.Errorf("starting run %s: %w", h.Run, err)

@@ -1,0 +1,42 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/flowrun/flowrun/runner/durations"
+)
+
+// Expected says what the last runs of a workflow that succeeded let expect of its nodes, and how many have been counted
+// so far; none where it has no such run. Workflows of one name in different files are one.
+func (e *Engine) Expected(ctx context.Context, workflow string) (x durations.Expected, runs int, err error) {
+	defer func() { err = e.explain(err) }()
+	var b []byte
+	err = e.read.QueryRowContext(ctx, "SELECT runs, expected FROM durations WHERE workflow = ?", workflow).Scan(&runs, &b)
+	if errors.Is(err, sql.ErrNoRows) {
+		return x, 0, nil
+	}
+	if err == nil {
+		x = durations.DecodeExpected(b)
+	}
+	return x, runs, err
+}
+
+// learn counts a run in that has succeeded. Reading and writing what is known costs some milliseconds at 10,000 nodes, once a run.
+func (tx *transaction) learn(workflow string, took *durations.Expected) error {
+	if took == nil || len(took.US) == 0 {
+		return nil
+	}
+	var before []byte
+	err := tx.get("SELECT whole FROM durations WHERE workflow = ?", []any{workflow}, &before)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	h := durations.DecodeHistory(before)
+	h.Add(*took)
+	whole, expected := h.Encode()
+	_, err = tx.exec(`INSERT INTO durations (workflow, runs, whole, expected) VALUES (?, 1, ?, ?)
+		ON CONFLICT DO UPDATE SET runs = runs + 1, whole = excluded.whole, expected = excluded.expected`, workflow, whole, expected)
+	return err
+}
