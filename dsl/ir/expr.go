@@ -60,6 +60,9 @@ type Scope interface {
 // needs. A Condition evaluates to a bool or fails.
 type Evaluator interface {
 	Eval(e *Expr, s Scope) (value.Value, error)
+	// Readings says in words, for people, what the names that an expression reads stand for; "" where it reads none. It costs as
+	// much as reading them.
+	Readings(e *Expr, s Scope) string
 	// Conforms tells why a value does not fit a JSON Schema, which is a value or its text; nil if it does. An error that
 	// names no place in the value is the schema's own.
 	Conforms(schema, v value.Value) error

@@ -29,6 +29,14 @@ func (m *Machine) holds(e *ir.Expr, sc *scope) (bool, error) {
 	return b, nil
 }
 
+// reading is a condition that did not hold as people read it: its text, and behind it what its names stood for.
+func (m *Machine) reading(e *ir.Expr, sc *scope) string {
+	if r := m.eval.Readings(e, sc); r != "" {
+		return e.Text + " (" + r + ")"
+	}
+	return e.Text
+}
+
 // number computes a whole number from 1 to most; a nil expression gives the default.
 func (m *Machine) number(e *ir.Expr, sc *scope, otherwise, most int) (int, error) {
 	if e == nil {

@@ -75,7 +75,7 @@ func (m *Machine) check(r ref, gate int) {
 	case err != nil:
 		message = "it cannot be evaluated: " + err.Error()
 	case !passed:
-		message = "its check is false: " + g.Check.Text
+		message = "its check is false: " + m.reading(g.Check, sc)
 	}
 	m.verdict(r, gate, passed && err == nil, message)
 }

@@ -107,7 +107,7 @@ func (m *Machine) ask(p ref, d *detail, rule *ir.Join) {
 		d.join.warned = true
 		m.note(p, event.Warned, fmt.Sprintf("its join cannot be evaluated so far: %v", err), nil)
 	case d.remaining == 0:
-		m.enough(p, unmet("its join never held (%s): %s", d.tally.all(), rule.Condition.Text))
+		m.enough(p, unmet("its join never held (%s): %s", d.tally.all(), m.reading(rule.Condition, sc)))
 	}
 }
 

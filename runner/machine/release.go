@@ -101,12 +101,13 @@ func (m *Machine) goes(r ref) bool {
 	if n.When == nil || m.instance(r) != n.WhenPerInstance {
 		return true
 	}
-	holds, err := m.holds(n.When, m.scope(r))
+	sc := m.scope(r)
+	holds, err := m.holds(n.When, sc)
 	switch {
 	case err != nil:
 		m.fail(r, evaluation("when", err))
 	case !holds:
-		m.finish(r, event.Skipped, "its condition is false: "+n.When.Text)
+		m.finish(r, event.Skipped, "its condition is false: "+m.reading(n.When, sc))
 	}
 	return err == nil && holds
 }

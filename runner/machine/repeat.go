@@ -99,7 +99,7 @@ func (m *Machine) iterated(r ref) {
 		case l.count == l.max:
 			m.inherit(d, m.state(last).detail)
 			m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "limit", ExitCode: -1,
-				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, n.Repeat.Until.Text)})
+				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.reading(n.Repeat.Until, sc))})
 			return
 		}
 	}

@@ -30,11 +30,14 @@ func (m *Machine) require(q *ir.Require, sc *scope) *event.Error {
 	case holds:
 		return nil
 	}
-	message := "it requires " + q.Condition.Text
+	message := ""
 	if q.Message != nil {
 		if text, err := m.text(q.Message, sc); err == nil {
 			message = text
 		}
+	}
+	if message == "" {
+		message = "it requires " + m.reading(&q.Condition, sc)
 	}
 	return &event.Error{Kind: event.Blocking, Reason: "require", ExitCode: -1, Message: message}
 }

@@ -104,7 +104,32 @@ func (m *Machine) ruled(r ref) (status event.Status, reason string) {
 	if holds {
 		return "", ""
 	}
-	return event.Skipped, fmt.Sprintf("its rule %s does not hold: of what it waits for %s", rule, c.words())
+	return event.Skipped, fmt.Sprintf("its rule %s does not hold: of what it waits for %s", rule, c.words()+m.against(r, rule))
+}
+
+// maxAgainst bounds how many nodes are named that a rule does not hold of.
+const maxAgainst = 4
+
+// against names those of what a node waits for that keep its rule from holding, in brackets; "" where that is plain.
+func (m *Machine) against(r ref, rule ir.TriggerRule) string {
+	var names []string
+	for _, a := range m.node(r).Awaits {
+		s := m.state(m.outer(r.frame, a.Node))
+		well := rule == ir.NoneFailed && !s.status.Bad() || rule == ir.AllSuccess && s.status == event.Succeeded ||
+			rule == ir.AllFailed && s.status.Bad()
+		if well {
+			continue
+		}
+		if len(names) == maxAgainst {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, fmt.Sprintf("%q %s", m.graph.Nodes[a.Node].Name, s.status))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 func (c *ruling) words() string {

@@ -72,6 +72,7 @@ type body struct {
 	items     []item   // what they are made of
 	keyed     bool     // by key rather than by index
 	taken     int      // the case of a switch that holds, from 1; 0: none
+	way       string   // that in words
 	join      *joining // of a node that says when it has enough
 	loop      *looping // of a repeat
 }

@@ -30,3 +30,4 @@ type constants struct{}
 
 func (constants) Eval(e *ir.Expr, _ ir.Scope) (value.Value, error) { return e.Const, nil }
 func (constants) Conforms(_, _ value.Value) error                  { return nil }
+func (constants) Readings(*ir.Expr, ir.Scope) string               { return "" }
