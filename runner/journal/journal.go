@@ -70,17 +70,12 @@ func (l Link) String() string { return hex.EncodeToString(l[:8]) }
 // First is the link before the first event.
 func (h Header) First() Link { return sha256.Sum256(h.Encode()) }
 
-// Next is the link after one event's bytes.
+// Next is the link after one event's bytes: the SHA-256 of the link before, the size of the bytes, and the bytes.
 func (l Link) Next(record []byte) Link {
-	var size [8]byte
-	binary.LittleEndian.PutUint64(size[:], uint64(len(record)))
-	s := sha256.New()
-	s.Write(l[:])
-	s.Write(size[:])
-	s.Write(record)
-	var next Link
-	s.Sum(next[:0])
-	return next
+	var small [512]byte // most events fit, and need no memory of their own
+	b := append(small[:0], l[:]...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(record)))
+	return sha256.Sum256(append(b, record...))
 }
 
 // seal takes a batch's digest into the chain, so that it cannot change unseen either.
@@ -142,16 +137,6 @@ func (w *Writer) Cut(digest uint64) Batch {
 	return b
 }
 
-func appendEvent(dst []byte, ev event.Event) ([]byte, error) {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(ev); err != nil {
-		return dst, err
-	}
-	return append(dst, buf.Bytes()...), nil // with the newline
-}
-
 // ErrBroken is wrapped by every error about bytes that are not what was written.
 var ErrBroken = errors.New("the journal is damaged")
 
@@ -190,14 +175,16 @@ func (r *Reader) Read(b Batch) ([]event.Event, error) {
 			return nil, broken("its last line has no end")
 		}
 		link = link.Next(rest[:end])
-		var ev event.Event
-		if err := json.Unmarshal(rest[:end], &ev); err != nil {
-			return nil, broken("event %d: %v", b.First+uint64(len(events)), err)
+		want := b.First + uint64(len(events))
+		events = append(events, event.Event{})
+		ev := &events[len(events)-1]
+		if err := decodeEvent(rest[:end], ev); err != nil {
+			return nil, broken("event %d: %v", want, err)
 		}
-		if want := b.First + uint64(len(events)); ev.Seq != want {
+		if ev.Seq != want {
 			return nil, broken("event %d stands where %d belongs", ev.Seq, want)
 		}
-		events, rest = append(events, ev), rest[end:]
+		rest = rest[end:]
 	}
 	if len(events) != b.Count {
 		return nil, broken("it holds %d events and says %d", len(events), b.Count)
