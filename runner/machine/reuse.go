@@ -37,6 +37,14 @@ func (m *Machine) reuse(r ref) bool {
 	return true
 }
 
+// whyAtAll says where a run comes from that repeats another one.
+func (m *Machine) whyAtAll() string {
+	if m.run.RetryOf == "" {
+		return ""
+	}
+	return "it repeats run " + m.run.RetryOf
+}
+
 // holder tells that a node consists of others that have results of their own: a group or a for_each, but no repeat.
 func (m *Machine) holder(r ref) bool {
 	return m.collector(r) || !m.repeater(r) && m.node(r).Kind != ir.Step

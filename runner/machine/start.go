@@ -12,7 +12,7 @@ import (
 // and is not there, ends the run before any of them starts anything.
 func (m *Machine) start() {
 	m.started = m.now
-	m.show(event.Transition{To: event.Running})
+	m.show(event.Transition{To: event.Running, Reason: m.whyAtAll()})
 	m.root = m.newFrame(&frame{})
 	m.remaining = len(m.graph.Top)
 	if len(m.run.Targets) > 0 {

@@ -35,6 +35,7 @@ func (r *Run) event(ev *event.Event) *Line {
 	case ev.RunStarted != nil:
 		r.ID, r.Workflow, r.Inputs = ev.RunStarted.Run, ev.RunStarted.Workflow, ev.RunStarted.Inputs
 		r.Parent, r.ParentNode = ev.RunStarted.Parent, ev.RunStarted.ParentNode
+		r.RetryOf = ev.RunStarted.RetryOf
 		if r.StartedAt == 0 {
 			r.StartedAt = ev.At
 		}

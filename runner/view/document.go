@@ -18,9 +18,12 @@ type Document struct {
 	Outputs    Data         `json:"outputs"`
 	Error      *event.Error `json:"error"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
-	Parent     string    `json:"parent,omitempty"`
-	ParentNode string    `json:"parent_node,omitempty"`
-	Nodes      []NodeDoc `json:"nodes"`
+	Parent     string `json:"parent,omitempty"`
+	ParentNode string `json:"parent_node,omitempty"`
+	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one.
+	RetryOf   string    `json:"retry_of,omitempty"`
+	RetriedBy string    `json:"retried_by,omitempty"`
+	Nodes     []NodeDoc `json:"nodes"`
 }
 
 // NodeDoc is a node in a Document. ID is the instance's path; Reason says why it ran, was skipped or blocked.
@@ -37,6 +40,8 @@ type NodeDoc struct {
 	Reason     string       `json:"reason"`
 	// Tolerated tells that the node failed and that this does not count.
 	Tolerated bool `json:"tolerated,omitempty"`
+	// Reused tells that the node ended so in the run that this one repeats, and was not made again.
+	Reused bool `json:"reused,omitempty"`
 	// Winner is the name or key of the child that a join picked, Iterations how many a repeat made.
 	Winner     string `json:"winner,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
@@ -77,7 +82,8 @@ func (r *Run) Document() Document {
 	d := Document{
 		Run: r.ID, Workflow: r.Workflow, Status: r.Status,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
-		Inputs: Outputs(r.Inputs), Error: r.Error, Parent: r.Parent, ParentNode: r.ParentNode, Nodes: make([]NodeDoc, 0, r.Size()),
+		Inputs: Outputs(r.Inputs), Error: r.Error, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy,
+		Nodes: make([]NodeDoc, 0, r.Size()),
 	}
 	if r.Status.Terminal() {
 		d.Outputs = Outputs(r.Outputs)
@@ -100,7 +106,7 @@ func (r *Run) document(n *Node) NodeDoc {
 		return d
 	}
 	d.Error, d.ExitCode = res.Error, res.ExitCode
-	d.Tolerated, d.Winner, d.Iterations = res.Tolerated, res.Winner, res.Iterations
+	d.Tolerated, d.Reused, d.Winner, d.Iterations = res.Tolerated, res.Reused, res.Winner, res.Iterations
 	if n.Status.Terminal() {
 		d.Output = Data{res.Output}
 	}

@@ -30,6 +30,8 @@ type Info struct {
 	Summary Summary
 	// Parent is the run that called this one, and ParentNode the path of its node that did; "" if nobody did.
 	Parent, ParentNode string
+	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one; "" if there is none.
+	RetryOf, RetriedBy string
 }
 
 // Summary is how a run ended. Outputs that are larger than [MaxSummary] are left out, and Cut says so: the journal has them.
@@ -63,7 +65,8 @@ func summarize(end *event.End) []byte {
 
 const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended,
 	r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
-	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, '')
+	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, ''), coalesce(r.retry_of, ''),
+	coalesce((SELECT n.id FROM runs n WHERE n.retry_of = r.id ORDER BY n.key DESC LIMIT 1), '')
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner `
 
 // List returns the runs, newest first; limit 0 means all.
@@ -147,7 +150,7 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []I
 func scanInfo(rows *sql.Rows) (i Info, owner int64, clean bool, err error) {
 	var summary []byte
 	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver,
-		&summary, &i.Parent, &i.ParentNode)
+		&summary, &i.Parent, &i.ParentNode, &i.RetryOf, &i.RetriedBy)
 	if err == nil && len(summary) > 0 {
 		err = json.Unmarshal(summary, &i.Summary)
 	}

@@ -101,18 +101,21 @@ func insertRun(tx *transaction, s engine.Start, g Group, b journal.Batch, status
 		}
 		source = sum[:]
 	}
-	var parent, node, group any
+	var parent, node, group, repeats any
 	if g.Name != "" && s.First.Skip == "" {
 		group = g.Name
 	}
 	if s.First.Parent != "" {
 		parent, node = s.First.Parent, s.First.ParentNode
 	}
+	if s.First.RetryOf != "" {
+		repeats = s.First.RetryOf
+	}
 	var key int64
-	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp)
-		VALUES (?, ?, ?, coalesce(?, (SELECT source FROM runs WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp,
+		retry_of) VALUES (?, ?, ?, coalesce(?, (SELECT source FROM runs WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
 		[]any{h.Run, h.Encode(), h.Definition, source, parent, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:],
-			parent, node, group}, &key)
+			parent, node, group, repeats}, &key)
 	if err != nil {
 		return err
 	}

@@ -115,6 +115,7 @@ func (a *app) root() *cobra.Command {
 		a.events(),
 		a.console(),
 		a.resume(),
+		a.retry(),
 		a.cancel(),
 		a.explain(),
 		a.schema(),

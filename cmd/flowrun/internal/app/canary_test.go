@@ -82,6 +82,9 @@ var spoken = []struct {
 	{"resume CUT", false},
 	{"resume CUT GIVEN --json", true},
 	{"resume RUN GIVEN --json", true},
+	{"retry RUN GIVEN --from argv", true},
+	{"retry RUN GIVEN --only argv --json --death-limit 2", true},
+	{"retry RUN", false},
 	{"apply FILE GIVEN " + cut, true},
 	{"cancel CUT --reason none", false},
 	{"doctor", false},
@@ -200,7 +203,7 @@ func fly(t *testing.T, sensitive bool) {
 			case "BROKEN":
 				words = append(words, broken)
 			case "GIVEN":
-				if !sensitive && strings.HasPrefix(s.line, "resume") {
+				if !sensitive && (strings.HasPrefix(s.line, "resume") || strings.HasPrefix(s.line, "retry")) {
 					continue // only what is sensitive is given again
 				}
 				words = append(words, "--var-file", variables, "--input", "pin="+thePin)

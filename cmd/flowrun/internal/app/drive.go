@@ -176,6 +176,7 @@ func (a *app) verdict(run string, end event.End, scene ui.Scene, asJSON bool) er
 	}
 	if !asJSON {
 		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
+		a.err.Printf("To make again what did not end well: flowrun retry %s%s\n", run, scene.Flags)
 	}
 	return &ended{code}
 }

@@ -67,5 +67,5 @@ func (a *app) runsList() *cobra.Command {
 func listed(i *local.Info) ui.Listed {
 	return ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created),
 		FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
-		Parent: i.Parent, ParentNode: i.ParentNode}
+		Parent: i.Parent, ParentNode: i.ParentNode, RetryOf: i.RetryOf, RetriedBy: i.RetriedBy}
 }

@@ -72,6 +72,7 @@ func (a *app) showRun(s *store, info local.Info, r *args.Show) error {
 	if err != nil {
 		return err
 	}
+	p.view.RetriedBy = info.RetriedBy
 	now := event.At(time.Now())
 	if r.At > 0 {
 		now = p.view.Last

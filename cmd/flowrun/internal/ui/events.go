@@ -33,8 +33,9 @@ type eventJSON struct {
 	ExitCode *int           `json:"exit_code,omitempty"`
 	Gate     *event.Verdict `json:"gate,omitempty"`
 	Error    *event.Error   `json:"error,omitempty"`
-	// Tolerated, Winner and Iterations are as in the document of a run.
+	// Tolerated, Reused, Winner and Iterations are as in the document of a run.
 	Tolerated  bool       `json:"tolerated,omitempty"`
+	Reused     bool       `json:"reused,omitempty"`
 	Winner     string     `json:"winner,omitempty"`
 	Iterations int        `json:"iterations,omitempty"`
 	Outputs    *view.Data `json:"outputs,omitempty"` // on the last line
@@ -60,7 +61,7 @@ func eventOf(l *view.Line) eventJSON {
 	}
 	if l.Result != nil && l.Gate == nil {
 		e.Error = l.Result.Error
-		e.Tolerated, e.Winner, e.Iterations = l.Result.Tolerated, l.Result.Winner, l.Result.Iterations
+		e.Tolerated, e.Reused, e.Winner, e.Iterations = l.Result.Tolerated, l.Result.Reused, l.Result.Winner, l.Result.Iterations
 		if l.Result.ExitCode >= 0 {
 			e.ExitCode = &l.Result.ExitCode
 		}

@@ -20,6 +20,9 @@ type Listed struct {
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
+	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one.
+	RetryOf   string `json:"retry_of,omitempty"`
+	RetriedBy string `json:"retried_by,omitempty"`
 }
 
 // below puts each run that was called under the one that called it, if that is listed, in the order of their starts. It gives
@@ -77,6 +80,12 @@ func List(t *Term, runs []Listed, now event.Time, asJSON bool) {
 			}
 		case !r.Status.Terminal() && r.Driver == 0:
 			note = "  nobody drives it: flowrun resume " + Clean(r.Run)
+		}
+		if r.RetryOf != "" {
+			note += "  repeats " + Clean(r.RetryOf)
+		}
+		if r.RetriedBy != "" {
+			note += "  repeated by " + Clean(r.RetriedBy)
 		}
 		t.Printf("%-12s  %s%s  %s%s  %8s  %s%s\n", Clean(r.Run), w, strings.Repeat(" ", name-Cells(w)),
 			t.Style(statusStyle(r.Status), string(r.Status)), strings.Repeat(" ", max(0, 9-len(r.Status))),

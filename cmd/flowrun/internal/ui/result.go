@@ -32,6 +32,12 @@ func Show(t *Term, r *view.Run, now event.Time) {
 	if r.Parent != "" {
 		t.Printf(", called by %s of run %s", Clean(r.ParentNode), Clean(r.Parent))
 	}
+	if r.RetryOf != "" {
+		t.Printf(", repeats run %s", Clean(r.RetryOf))
+	}
+	if r.RetriedBy != "" {
+		t.Printf(", repeated by run %s", Clean(r.RetriedBy))
+	}
 	l := view.Line{Result: &event.Result{Error: r.Error}}
 	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
 	var nodes []entry

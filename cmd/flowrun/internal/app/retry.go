@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/retry"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) retry() *cobra.Command {
+	var r args.Runs
+	c := &cobra.Command{
+		Use: "retry RUN", Short: "Make again what did not end well in a run, in a new run that reuses the rest", Args: between(1, 1, "RUN"),
+		Long: `retry starts a new run of the definition that RUN was started with, with the same inputs and variables. What succeeded there is
+reused; what failed, was blocked, cancelled or undone, and all that depends on it, is made again, with new idempotency keys. Instances of
+for_each stand for themselves; a repeat and a call are one piece each; a failure that was tolerated stands; finally runs again.
+RUN must have ended: resume goes on with one that has not. What is sensitive is taken from where RUN got it, and must be the same; what
+stood on the command line must be given again. For a changed file, use apply.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Run, a.asJSON = words[0], r.JSON
+			if err := r.Check(); err != nil {
+				return err
+			}
+			s, info, err := a.lookup(&r, true)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if err := a.repeatable(s, info); err != nil {
+				return err
+			}
+			return a.repeat(s, info, &r)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&r.From, "from", "", "make this `step` again, too, and all that depends on it; also an instance, as in build[3]")
+	f.StringVar(&r.Only, "only", "", "make only this `step` again, and reuse or leave out all else")
+	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
+	deathLimit(c, &r.Drive)
+	valueFlags(c, &r.Given)
+	return c
+}
+
+// repeatable refuses what cannot be repeated: a run that has not ended, and one that another run called.
+func (a *app) repeatable(s *store, info local.Info) error {
+	flags := a.scene(s, nil).Flags
+	if !info.Status.Terminal() {
+		top := s.top(info)
+		return &args.Error{Message: fmt.Sprintf("run %s has not ended", info.Run),
+			Hint: fmt.Sprintf("flowrun resume %s%s goes on with it, flowrun cancel %s%s ends it.", top, flags, top, flags)}
+	}
+	top, called := info, info.Parent
+	for top.Parent != "" {
+		parent, err := s.Get(context.Background(), top.Parent)
+		if err != nil {
+			break
+		}
+		top = parent
+	}
+	if called != "" {
+		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s", info.Run, called),
+			Hint: fmt.Sprintf("To repeat it with what called it: flowrun retry %s%s", top.Run, flags)}
+	}
+	return nil
+}
+
+// repeat starts the new run and drives it.
+func (a *app) repeat(s *store, info local.Info, r *args.Runs) error {
+	ctx := context.Background()
+	again, p, err := a.repetition(ctx, s, info.Run, r)
+	if err != nil {
+		return err
+	}
+	held, err := a.unseal(info.Run, &again.First, p.program, &r.Given)
+	if err != nil {
+		return err
+	}
+	s.exec.hold(held, p.program)
+	run, err := a.makeRun(s, *again)
+	if err != nil {
+		return err
+	}
+	return a.drive(s, run, view.New(p.workflow), a.scene(s, s.where(ctx, run)), r.JSON)
+}
+
+// repetition makes the start of a run that repeats another one.
+func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Runs) (*engine.Start, *past, error) {
+	p, err := s.recall(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := knownStep(p.workflow, r.From); err != nil {
+		return nil, nil, err
+	}
+	if err := knownStep(p.workflow, r.Only); err != nil {
+		return nil, nil, err
+	}
+	if view.Base(r.Only) != r.Only {
+		return nil, nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
+	}
+	if err := p.replay(ctx, nil); err != nil {
+		return nil, nil, err
+	}
+	g, err := plan.Build(p.program, p.workflow.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	first, _, err := s.begun(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, err := retry.Of(g, first, p.view, retry.Wish{From: r.From, Only: r.Only})
+	var no *retry.Refusal
+	if errors.As(err, &no) {
+		return nil, nil, &args.Error{Message: no.Message, Hint: no.Hint}
+	}
+	source, err := s.Source(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, definition, _, err := s.pinned(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := &engine.Start{Definition: definition, Source: source, First: *first,
+		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: Release}}
+	start.First.Run, start.First.Skip, start.First.Env = "", "", recordedEnv(a.Environ)
+	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
+	return start, p, nil
+}
