@@ -12,7 +12,7 @@ import (
 // agentHas says which types of agent have an attribute that not all have.
 var agentHas = map[string][]string{
 	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},
-	"shell": {"shell"}, "timeout": {"exec", "shell", "http"}, "method": {"http"}, "headers": {"http"},
+	"shell": {"shell"}, "timeout": {"exec", "shell", "http"}, "heartbeat": {"exec", "shell", "http"}, "method": {"http"}, "headers": {"http"},
 }
 
 // agent checks an agent's expressions, and that it has what its type needs.
@@ -39,7 +39,7 @@ func (c *checker) agent(b *Block) {
 			Detail: "The first member is the program, the others are its arguments:  command = [\"agent\", \"--json\"]."})
 	}
 	c.request(b)
-	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "method", "headers"} {
+	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers"} {
 		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && kind != "" {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})

@@ -71,7 +71,8 @@ func agent(b *check.Block) ir.Agent {
 		Name: b.Name, Type: ir.AgentType(b.Text("type")), Command: b.Expr("command"), Run: b.Expr("run"), Values: values(b), Shell: b.Text("shell"),
 		Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Input: b.Text("input"), OutputFormat: b.Text("output_format"),
 		URL: b.Expr("url"), Method: b.Text("method"), Headers: b.Expr("headers"),
-		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Retry: retry(b), Output: typ(b, "output"),
+		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
+		Retry: retry(b), Output: typ(b, "output"),
 	}
 }
 

@@ -30,7 +30,8 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks the agent does at once."},
 			time,
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
-			later("capabilities", "heartbeat", "soul", "model", "tool", "prompt"))},
+			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt is made again; the third time it has failed."},
+			later("capabilities", "soul", "model", "tool", "prompt"))},
 
 	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
 		Blocks: []string{"review", "benchmark", "security"},

@@ -117,6 +117,8 @@ type AgentRequest struct {
 	PassEnv      []string    `json:"pass_env,omitempty"`
 	Input        string      `json:"input,omitempty"`
 	OutputFormat string      `json:"output_format,omitempty"`
+	// Heartbeat is the longest silence: an agent of which nothing is heard for longer is ended, and the answer is Lost. 0: any.
+	Heartbeat time.Duration `json:"heartbeat,omitempty"`
 }
 
 // CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes.

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -22,10 +23,18 @@ func Answer(a event.Attempt) event.AttemptFinished {
 	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate}
 }
 
-// Fail makes an answer one that failed. It cuts the error's message to [MaxMessage].
+// Fail makes an answer one that failed, or was lost if that is the error's reason. It cuts the error's message to [MaxMessage].
 func Fail(ans *event.AttemptFinished, err *event.Error) {
 	err.Message = Clip(err.Message, MaxMessage)
 	ans.Outcome, ans.Error = event.Failed, err
+	if err.Reason == "lost" {
+		ans.Outcome = event.Lost
+	}
+}
+
+// FellSilent is the error of an attempt of which nothing was heard for longer than its agent's heartbeat.
+func FellSilent(beat time.Duration) *event.Error {
+	return &event.Error{Kind: event.Transient, Reason: "lost", ExitCode: -1, Message: fmt.Sprintf("nothing was heard of it for %s", beat)}
 }
 
 // WasCancelled is the error of an attempt that nobody wants any more: fatal, so that nobody tries again.

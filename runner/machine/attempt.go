@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"fmt"
+
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -103,6 +105,9 @@ func (m *Machine) begin(w want) {
 }
 
 func (m *Machine) whyStarted(r ref) string {
+	if x := m.detail(r).rare; x != nil && x.silent > 0 {
+		return fmt.Sprintf("it fell silent, and is made again (%d of %d)", x.silent, MaxSilences-1)
+	}
 	if n := m.node(r); n.When != nil && m.detail(r).attempts == 1 && !m.iteration(r) {
 		return "its condition holds: " + n.When.Text
 	}
@@ -131,10 +136,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.cut(a.ref)
 		return
 	}
-	if f.Outcome == event.Lost && !m.halted(a.ref) && !m.failsIfLost(a) { // it fell silent: the same attempt again
-		if a.gate == work {
-			d.attempts--
-		}
+	if f.Outcome == event.Lost && !m.halted(a.ref) && !m.failsIfLost(a) && m.once(a) { // the same attempt again
 		m.enqueue(a.ref, a.gate)
 		return
 	}
@@ -164,10 +166,27 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	m.deliver(a.ref)
 }
 
+// once tells whether an attempt that fell silent may be made again without being counted.
+func (m *Machine) once(a *attempt) bool {
+	if a.gate != work {
+		return true
+	}
+	d, x := m.detail(a.ref), m.rare(a.ref)
+	if x.silent++; x.silent == MaxSilences {
+		x.silent = 0
+		return false
+	}
+	d.attempts--
+	return true
+}
+
 // take keeps what an attempt printed, bounded.
 func (m *Machine) take(r ref, f *event.AttemptFinished) {
 	d := m.detail(r)
 	d.output, d.computed, d.exit = nil, false, -1
+	if d.rare != nil {
+		d.rare.silent = 0
+	}
 	if f.ExitCode != nil {
 		d.exit = *f.ExitCode
 	}

@@ -39,6 +39,9 @@ const (
 	LastYear = 2200
 	// DefaultDeathLimit is how many drivers may die in a row over the same attempts.
 	DefaultDeathLimit = 3
+	// MaxSilences is how often in a row an attempt may fall silent before it has failed: an agent that always hangs must not be
+	// asked for ever.
+	MaxSilences = 3
 )
 
 // Machine is one run. It is not safe for concurrent use. Make it with New.

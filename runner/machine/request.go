@@ -140,6 +140,11 @@ func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: m.feedback(sc.ref)}
 	a.Shell = g.Shell
+	if g.Heartbeat != nil {
+		if a.Agent.Heartbeat, err = m.duration(g.Heartbeat, sc); err != nil {
+			return fmt.Sprintf("heartbeat of agent %q", g.Name), err
+		}
+	}
 	if g.Command != nil {
 		what := fmt.Sprintf("command of agent %q", g.Name)
 		if err = m.put(a, request.Argv, what, g.Command, sc); err != nil {

@@ -85,6 +85,7 @@ type rare struct {
 	before     int          // attempts that were made before that agent had it
 	rejected   *event.Error // what this attempt fails of if gates said no to it
 	said       string       // by those gates, a line each
+	silent     int          // how often in a row this attempt fell silent
 	refused    bool         // by one of them for good
 	feedback   string       // what was said of the work that this is to do better
 	toUndo     bool         // it stands in the list of what is to be compensated

@@ -37,6 +37,9 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture, said *protocol.Lines) {
 	ans.Stdout = out.inline()
 	exit := e.err(a.Timeout)
+	if e.why == silent {
+		exit = e.with(executor.FellSilent(a.Agent.Heartbeat))
+	}
 	if e.why != "" {
 		executor.Fail(ans, exit)
 		return

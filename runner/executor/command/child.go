@@ -26,7 +26,8 @@ type child struct {
 	errW    int          // twice more than its pidfd does
 	out     *capture
 	err     *capture
-	pending []byte // of the standard input
+	pending []byte    // of the standard input
+	heard   time.Time // when it last said something
 }
 
 // round waits once, and handles what is ready. It reports whether the child has ended.
@@ -58,6 +59,7 @@ func (c *child) take(at int, to *capture) {
 	n, err := syscall.Read(int(c.fds[at].fd), c.buffer())
 	switch {
 	case n > 0:
+		c.heard = time.Now()
 		to.hear(c.buf[:n])
 	case err != syscall.EINTR:
 		c.drop(at)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
@@ -22,8 +23,9 @@ type program struct {
 	dir   string
 	stdin []byte // nil: the null device
 
-	script bool   // the last argument but one is a script
-	mark   string // the value of childVar
+	script bool          // the last argument but one is a script
+	mark   string        // the value of childVar
+	beat   time.Duration // the longest silence; 0: any
 }
 
 // program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
@@ -34,7 +36,7 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 		p.script = true
 	}
 	if a.Agent != nil {
-		p.stdin = protocol.Request(a)
+		p.stdin, p.beat = protocol.Request(a), a.Agent.Heartbeat
 		if a.Agent.Type == string(ir.AgentShell) {
 			if err := p.task(a); err != nil {
 				return nil, err

@@ -27,6 +27,7 @@ type reason string
 const (
 	timedOut reason = "timeout"
 	unwanted reason = "cancelled"
+	silent   reason = "silent"
 )
 
 // ended is all that is known of a child after its end.
@@ -59,7 +60,7 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, c.wake)()
 	}
-	due := c.watch(ctx, &e, timeout, x.opt.Grace)
+	due := c.watch(ctx, &e, limits{timeout, p.beat, x.opt.Grace})
 	c.finish(ctx, &e, due)
 	if c.group != nil {
 		c.group.Store(0)
@@ -82,27 +83,35 @@ func (x *Executor) begin(c *child, p *program) (err error) {
 	return err
 }
 
+// limits are how long a child may work, how long it may be silent (0: as long as it likes), and the time between TERM and KILL.
+type limits struct{ timeout, beat, grace time.Duration }
+
 // watch takes what the child says until it ends. A child that must go gets TERM, and KILL after the grace; the time
 // returned is then the end of the grace or past it.
-func (c *child) watch(ctx context.Context, e *ended, timeout, grace time.Duration) time.Time {
+func (c *child) watch(ctx context.Context, e *ended, l limits) time.Time {
 	const (
 		running = iota
 		terminating
 		killed
 	)
 	state, due := running, time.Time{}
-	if timeout > 0 {
-		due = e.started.Add(timeout)
+	if l.timeout > 0 {
+		due = e.started.Add(l.timeout)
 	}
 	end := func(why reason) {
 		e.why = why
-		state, due = terminating, time.Now().Add(grace)
+		state, due, l.beat = terminating, time.Now().Add(l.grace), 0
 		c.signal(syscall.SIGTERM)
 		c.signal(syscall.SIGCONT) // a stopped process hears TERM only when it goes on
 	}
-	for !c.round(until(due)) {
-		if state == running && ctx.Err() != nil {
+	c.heard = e.started
+	for !c.round(until(c.next(due, l.beat))) {
+		switch {
+		case state != running:
+		case ctx.Err() != nil:
 			end(unwanted)
+		case l.beat > 0 && time.Since(c.heard) >= l.beat:
+			end(silent)
 		}
 		if due.IsZero() || time.Now().Before(due) {
 			continue
@@ -120,6 +129,14 @@ func (c *child) watch(ctx context.Context, e *ended, timeout, grace time.Duratio
 	}
 	if state == killed {
 		return time.Time{}
+	}
+	return due
+}
+
+// next is when to look again: when the child's time is over, or before that when it would have been silent for too long.
+func (c *child) next(due time.Time, beat time.Duration) time.Time {
+	if at := c.heard.Add(beat); beat > 0 && (due.IsZero() || at.Before(due)) {
+		return at
 	}
 	return due
 }

@@ -13,8 +13,11 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// errTimeout is the cause of a context whose attempt took too long.
-var errTimeout = errors.New("timed out")
+// errTimeout is the cause of a context whose attempt took too long, errSilent that of one whose agent was silent for too long.
+var (
+	errTimeout = errors.New("timed out")
+	errSilent  = errors.New("silent")
+)
 
 // refused is the error of a request that could not even be made.
 func refused(format string, args ...any) *event.Error {
@@ -24,7 +27,11 @@ func refused(format string, args ...any) *event.Error {
 // broken says what it means that no whole answer came. What a network does passes; a certificate stays as it is.
 func (e *exchange) broken(r *request, err error) *event.Error {
 	if e.ctx.Err() != nil {
-		if context.Cause(e.ctx) != errTimeout {
+		switch context.Cause(e.ctx) {
+		case errTimeout:
+		case errSilent:
+			return executor.FellSilent(e.attempt.Agent.Heartbeat)
+		default:
 			return executor.WasCancelled()
 		}
 		return &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,

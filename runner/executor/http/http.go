@@ -19,6 +19,7 @@ package http
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	nethttp "net/http"
 	"net/url"
@@ -107,6 +108,10 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		e.alarm = time.AfterFunc(a.Timeout, func() { done(errTimeout) })
 		defer e.alarm.Stop()
 	}
+	if a.Agent != nil && a.Agent.Heartbeat > 0 {
+		e.silence = time.AfterFunc(a.Agent.Heartbeat, func() { done(errSilent) })
+		defer e.silence.Stop()
+	}
 	if err := e.carryOut(); err != nil {
 		executor.Fail(&ans, err)
 	}
@@ -120,6 +125,7 @@ type exchange struct {
 	attempt *event.Attempt
 	answer  *event.AttemptFinished
 	alarm   *time.Timer // nil without a timeout
+	silence *time.Timer // nil without a heartbeat
 }
 
 // carryOut sends what the attempt asks for and understands what comes back.
@@ -133,10 +139,27 @@ func (e *exchange) carryOut() *event.Error {
 		return err
 	}
 	defer res.Body.Close()
+	if e.silence != nil {
+		res.Body = &attentive{res.Body, e}
+	}
 	if e.attempt.Agent != nil {
 		return e.judgeAgent(res)
 	}
 	return e.judgeStep(res)
+}
+
+// attentive is the body of an agent's answer: each piece of it is a sign of life.
+type attentive struct {
+	io.ReadCloser
+	e *exchange
+}
+
+func (a *attentive) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	if n > 0 {
+		a.e.silence.Reset(a.e.attempt.Agent.Heartbeat)
+	}
+	return n, err
 }
 
 // alarmOf is under what a request's context holds its exchange.

@@ -1,0 +1,39 @@
+package http
+
+import (
+	"io"
+	nethttp "net/http"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// An agent that sends nothing for longer than its heartbeat is lost; one that sends a line now and then may take long.
+func TestHeartbeat(t *testing.T) {
+	x := newTest(t, Options{})
+	for name, c := range map[string]struct {
+		beats   int
+		outcome event.Outcome
+	}{"silent": {0, event.Lost}, "silent after a while": {1, event.Lost}, "beats": {6, event.OK}} {
+		f := func(w nethttp.ResponseWriter, r *nethttp.Request) {
+			io.Copy(io.Discard, r.Body)
+			for range c.beats {
+				io.WriteString(w, "{\"type\":\"heartbeat\"}\n")
+				w.(nethttp.Flusher).Flush()
+				time.Sleep(100 * time.Millisecond)
+			}
+			if c.outcome == event.Lost {
+				<-r.Context().Done()
+				return
+			}
+			io.WriteString(w, `{"type":"result","output":1}`)
+		}
+		a := agent(serve(t, f))
+		a.Agent.Heartbeat = 400 * time.Millisecond
+		got := do(x, a)
+		if got.Outcome != c.outcome || c.outcome == event.Lost && got.Error.Reason != "lost" {
+			t.Errorf("%s: %s %+v", name, got.Outcome, got.Error)
+		}
+	}
+}
