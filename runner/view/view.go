@@ -48,6 +48,7 @@ type Run struct {
 	byPath   map[string]*Node
 	declared map[string]*ir.Node // by name
 	final    map[string]bool     // the names of the nodes of finally
+	forgets  map[string]bool     // the names of repeats whose iterations are forgotten
 	seq      uint64
 }
 
@@ -140,6 +141,7 @@ func (r *Run) add(path, name, kind string) *Node {
 		r.Leaves[p.Status]--
 	}
 	n.Parent, p.Children = p, append(p.Children, n)
+	r.follow(n)
 	return n
 }
 

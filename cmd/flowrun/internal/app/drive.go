@@ -31,6 +31,7 @@ type show struct {
 
 // newShow picks the form: JSON lines on stdout, a tree on a terminal, lines elsewhere.
 func (a *app) newShow(r *view.Run, said *heard, scene ui.Scene, asJSON bool) *show {
+	r.Forget()
 	s := &show{run: r, said: said, done: make(chan struct{})}
 	switch {
 	case asJSON:
