@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
@@ -126,4 +127,23 @@ func (e *Engine) Source(ctx context.Context, run string) ([]byte, error) {
 		return nil, e.explain(err)
 	}
 	return unpack(body, packed)
+}
+
+// Inbox returns what others have asked of a run and its driver has not taken yet, in that order; [maxInbox] at most.
+func (e *Engine) Inbox(ctx context.Context, run string) (list []event.External, err error) {
+	defer func() { err = e.explain(err) }()
+	rows, err := e.read.QueryContext(ctx, `SELECT i.id, i.kind, i.reason FROM inbox i JOIN runs r ON r.key = i.run
+		WHERE r.id = ? ORDER BY i.id LIMIT ?`, run, maxInbox)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var x event.External
+		if err := rows.Scan(&x.Inbox, &x.Kind, &x.Reason); err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	return list, rows.Err()
 }

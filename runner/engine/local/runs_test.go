@@ -48,6 +48,36 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A run and those that repeat it know of each other, and what is asked of a run can be read before anybody takes it.
+func TestRetriesAndInbox(t *testing.T) {
+	s, ctx := newStore(t), context.Background()
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	for _, r := range []struct{ id, of string }{{"aaaa22222222", ""}, {"bbbb22222222", "aaaa22222222"}, {"cccc22222222", "aaaa22222222"}} {
+		start := enginetest.Chain(1).Start()
+		start.Header.Run, start.First.RetryOf = r.id, r.of
+		if _, err := e.Start(ctx, start); err != nil {
+			t.Fatal(err)
+		}
+		s.Advance(time.Second)
+	}
+	old, err := e.Get(ctx, "aaaa22222222")
+	if err != nil || old.RetryOf != "" || old.RetriedBy != "cccc22222222" {
+		t.Errorf("the first run is %+v, %v", old, err)
+	}
+	if again, err := e.Get(ctx, "bbbb22222222"); err != nil || again.RetryOf != old.Run || again.RetriedBy != "" {
+		t.Errorf("the second run is %+v, %v", again, err)
+	}
+	if list, err := e.Inbox(ctx, old.Run); err != nil || list != nil {
+		t.Errorf("of the first run is asked %v, %v", list, err)
+	}
+	if err := errors.Join(e.Cancel(ctx, old.Run, "not needed"), e.Cancel(ctx, "bbbb22222222", "nor this")); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := e.Inbox(ctx, old.Run); err != nil || len(list) != 1 || list[0].Kind != "cancel" || list[0].Reason != "not needed" {
+		t.Errorf("of the first run is asked %v, %v", list, err)
+	}
+}
+
 func TestSummaryIsBounded(t *testing.T) {
 	long := strings.Repeat("é", MaxSummary)
 	end := event.End{Status: event.FailedS, Error: &event.Error{Kind: event.Fatal, Message: long}, Outputs: map[string]value.Value{"x": "y"}}

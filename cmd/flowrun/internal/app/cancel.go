@@ -3,20 +3,24 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 func (a *app) cancel() *cobra.Command {
 	var r args.Runs
 	c := &cobra.Command{
 		Use: "cancel RUN", Short: "Stop a run for good", Args: between(1, 1, "RUN"),
-		Long: `cancel asks whichever process drives the run to end it, and returns when the wish is durable. A run that nobody drives
-is ended here and now. A second cancel does not wait for attempts that do not end.`,
+		Long: `cancel asks whichever process drives the run to end it, and returns when the wish is durable; with --wait, when the run has
+ended, compensations and finally included. A run that nobody drives is ended here and now, as is one whose process dies meanwhile. A
+second cancel does not wait for attempts that do not end, and skips compensations and finally.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
 			if err := r.Check(); err != nil {
@@ -31,22 +35,88 @@ is ended here and now. A second cancel does not wait for attempts that do not en
 				a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
 				return nil
 			}
-			ctx := context.Background()
-			if err := s.Cancel(ctx, info.Run, r.Reason); err != nil {
+			if err := s.Cancel(context.Background(), info.Run, r.Reason); err != nil {
 				return err
 			}
-			end, err := s.Drive(ctx, info.Run, nil)
-			switch {
-			case errors.Is(err, engine.ErrOwned):
-				a.err.Printf("run %s: its process was asked to end it\n", info.Run)
-				return nil
-			case err != nil:
-				return err
-			}
-			a.err.Printf("run %s: %s\n", info.Run, ui.Clean(string(end.Status)))
-			return nil
+			return a.untilEnded(s, info.Run, &r)
 		},
 	}
 	c.Flags().StringVar(&r.Reason, "reason", "", "why, for those who look at the run later")
+	c.Flags().BoolVar(&r.Wait, "wait", false, "return when the run has ended")
+	c.Flags().DurationVar(&r.Timeout, "timeout", 0, "wait no longer than this `duration`; then the exit code is 1 (default: without end)")
 	return c
+}
+
+// Glance is how often a run that another process drives is looked at.
+const Glance = 100 * time.Millisecond
+
+// untilEnded brings a run to its end where nobody else does; with --wait it waits for who does.
+func (a *app) untilEnded(s *store, run string, r *args.Runs) error {
+	ctx, release := untilSignal(func(string) {})
+	defer release()
+	if r.Timeout > 0 {
+		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &tooLong{run, r.Timeout})
+		defer stop()
+		ctx = late
+	}
+	for told := false; ; told = true {
+		end, err := s.Drive(ctx, run, nil)
+		switch {
+		case err == nil:
+			return a.endedAs(run, end.Status)
+		case !errors.Is(err, engine.ErrOwned):
+			return a.gaveUp(err)
+		case !told:
+			a.err.Printf("run %s: its process was asked to end it\n", run)
+		}
+		if !r.Wait {
+			return nil
+		}
+		if status, err := glance(ctx, s, run); err != nil || status.Terminal() {
+			if err != nil {
+				return a.gaveUp(err)
+			}
+			return a.endedAs(run, status)
+		}
+	}
+}
+
+// glance waits a little and looks where a run stands.
+func glance(ctx context.Context, s *store, run string) (event.Status, error) {
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case <-time.After(Glance):
+	}
+	info, err := s.Get(ctx, run)
+	return info.Status, err
+}
+
+func (a *app) endedAs(run string, status event.Status) error {
+	a.err.Printf("run %s: %s\n", run, ui.Clean(string(status)))
+	return nil
+}
+
+// tooLong is the cause of a wait that took as long as it may.
+type tooLong struct {
+	run   string
+	after time.Duration
+}
+
+func (t *tooLong) Error() string {
+	return fmt.Sprintf("run %s has not ended within %s; the wish to cancel it stands", t.run, t.after)
+}
+
+// gaveUp turns the end of a wait into an exit code.
+func (a *app) gaveUp(err error) error {
+	var late *tooLong
+	var stop *interrupted
+	switch {
+	case errors.As(err, &late):
+		a.err.Printf("flowrun: %s\n", late)
+		return &ended{exitNo}
+	case errors.As(err, &stop):
+		return &ended{signalCode(stop.signal)}
+	}
+	return err
 }

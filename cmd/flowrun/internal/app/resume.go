@@ -20,14 +20,15 @@ func (a *app) resume() *cobra.Command {
 start again with the same idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest".
 For a run that has ended it prints the outputs, and the exit code is the run's. A run that another one called goes on with
 that one. What is sensitive is taken from where the run got it, and must be the same. What stood on the command line must be
-given again; the flags for values also tell where something is now.`,
+given again; the flags for values also tell where something is now. --dry-run tells what would happen: which attempts would start
+again, what waits and until when; nothing is written, and nobody's run is taken.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {
 				return err
 			}
 			a.collectWithin()
-			s, info, err := a.lookup(&r, true)
+			s, info, err := a.lookup(&r, !r.DryRun)
 			if err != nil {
 				return err
 			}
@@ -37,6 +38,9 @@ given again; the flags for values also tell where something is now.`,
 					Hint: fmt.Sprintf("flowrun resume %s%s", top, a.scene(s, nil).Flags)}
 			}
 			ctx := context.Background()
+			if r.DryRun {
+				return a.dryRun(ctx, s, info, &r)
+			}
 			_, _, w, err := s.pinned(ctx, info.Run)
 			if err != nil {
 				return err
@@ -57,6 +61,7 @@ given again; the flags for values also tell where something is now.`,
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
+	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only tell what would happen")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
 	deathLimit(c, &r.Drive)
 	valueFlags(c, &r.Given)

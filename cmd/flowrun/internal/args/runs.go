@@ -1,5 +1,7 @@
 package args
 
+import "time"
+
 // Runs is what runs list, show and logs, resume, retry and cancel take.
 type Runs struct {
 	Global
@@ -10,7 +12,11 @@ type Runs struct {
 	Reason string // cancel
 	From   string // retry: a step, or an instance of one
 	Only   string // retry: a step
-	Given         // resume, retry
+	DryRun bool   // resume
+	Wait   bool   // cancel
+	// Timeout bounds how long cancel --wait waits; 0 means without end.
+	Timeout time.Duration
+	Given   // resume, retry
 	Drive
 }
 
@@ -21,6 +27,12 @@ func (r *Runs) Check() error {
 	}
 	if r.From != "" && r.Only != "" {
 		return Errorf("--from and --only exclude each other")
+	}
+	if r.Timeout < 0 {
+		return Errorf("--timeout %s is below 0", r.Timeout)
+	}
+	if r.Timeout > 0 && !r.Wait {
+		return Errorf("--timeout is for --wait")
 	}
 	if err := IsText("--reason", r.Reason); err != nil {
 		return err

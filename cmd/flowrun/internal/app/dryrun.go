@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// dryRun tells what resume would do: the run is replayed here, and its machine is told of a new driver, which nobody else is.
+func (a *app) dryRun(ctx context.Context, s *store, info local.Info, r *args.Runs) error {
+	if !info.Status.Terminal() {
+		first, p, err := s.begun(ctx, info.Run)
+		if err == nil {
+			_, err = a.unseal(info.Run, first, p, &r.Given) // what resume would ask for it would have to find
+		}
+		if err != nil {
+			return err
+		}
+	}
+	o := &outlook{store: s, now: event.At(time.Now()), drive: r.Drive}
+	p, err := o.of(ctx, info)
+	if err != nil {
+		return err
+	}
+	p.Workflow = info.Workflow
+	if r.JSON {
+		return ui.WriteJSON(a.out, p)
+	}
+	ui.ShowProspect(a.out, p, o.now)
+	return nil
+}
+
+// outlook looks ahead in a run and in those that it calls.
+type outlook struct {
+	store *store
+	now   event.Time
+	drive args.Drive
+}
+
+// of tells what the next driver of a run would begin with.
+func (o *outlook) of(ctx context.Context, info local.Info) (*ui.Prospect, error) {
+	p := &ui.Prospect{Run: info.Run, Workflow: info.Workflow, Status: info.Status, Driver: info.Driver, Crashed: info.Crashed, Would: []ui.Intent{}}
+	if info.Status.Terminal() || info.Driver != 0 && !o.drive.TakeOver {
+		return p, nil
+	}
+	out, past, err := o.wake(ctx, info)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.Transitions {
+		if t := &out.Transitions[i]; t.To.Terminal() {
+			p.Would = append(p.Would, ui.Intent{Does: "end", Run: info.Run, Node: t.Node, Status: t.To, Reason: because(t)})
+		}
+	}
+	unwanted := engine.Unwanted(out.Commands)
+	for i := range out.Commands {
+		switch c := &out.Commands[i]; {
+		case c.Start != nil && !unwanted[c.Start.Ticket]:
+			p.Would = append(p.Would, ui.Intent{Does: "start", Run: info.Run, Node: c.Start.Node, Attempt: c.Start.Attempt,
+				Gate: c.Start.Gate, Compensate: c.Start.Compensate})
+		case c.StartChild != nil:
+			below, err := o.child(ctx, info.Run, c.StartChild)
+			if err != nil {
+				return nil, err
+			}
+			p.Would = append(p.Would, below...)
+		}
+	}
+	for _, t := range past.fold.Timers() {
+		p.Would = append(p.Would, ui.Intent{Does: "wait", Run: info.Run, Node: t.Node, Reason: t.Why, Due: view.Moment(t.Due), Overdue: t.Due <= o.now})
+	}
+	return p, nil
+}
+
+// because is why a node would end, in words.
+func because(t *event.Transition) string {
+	if t.Reason == "" && t.Result != nil && t.Result.Error != nil {
+		return t.Result.Error.Message
+	}
+	return t.Reason
+}
+
+// wake replays a run and feeds its machine what the next driver would: what stands in the inbox, and that there is another driver.
+// Of a run that nobody ever drove, it is the beginning that is still to be carried out.
+func (o *outlook) wake(ctx context.Context, info local.Info) (*event.Reaction, *past, error) {
+	p, err := o.store.recall(ctx, info.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	begin := &event.Reaction{}
+	err = p.replay(ctx, func(e seen) bool {
+		begin = &event.Reaction{Commands: append(begin.Commands, e.caused.Commands...)}
+		return true
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	asked, err := o.store.Inbox(ctx, info.Run)
+	if err != nil || info.Status == event.Pending && asked == nil {
+		return begin, p, err
+	}
+	var events []event.Event
+	for i := range asked {
+		events = append(events, event.Event{External: &asked[i]})
+	}
+	events = append(events, event.Event{DriverChanged: &event.DriverChanged{Lost: info.Crashed, DeathLimit: o.drive.DeathLimit}})
+	out := &event.Reaction{}
+	_, err = p.fold.Feed(o.now, events, out)
+	return out, p, err
+}
+
+// child looks ahead in a run that another one would call again.
+func (o *outlook) child(ctx context.Context, run string, c *event.StartChild) ([]ui.Intent, error) {
+	call := ui.Intent{Does: "call", Run: run, Node: c.Node, Child: c.Run}
+	info, err := o.store.Get(ctx, c.Run)
+	if errors.Is(err, engine.ErrNoRun) {
+		call.Reason = "it has not begun"
+		return []ui.Intent{call}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	below, err := o.of(ctx, info)
+	if err != nil {
+		return nil, err
+	}
+	call.Status, call.Reason = info.Status, fmt.Sprintf("it is %s", info.Status)
+	return append([]ui.Intent{call}, below.Would...), nil
+}
