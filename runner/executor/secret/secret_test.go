@@ -44,6 +44,8 @@ func (words) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
 
 func (words) Conforms(_, _ value.Value) error { return nil }
 
+func (words) Readings(*ir.Expr, ir.Scope) string { return "" }
+
 func late(place, text string, reads ...ir.Ref) event.Late {
 	return event.Late{Place: place, What: place, Expr: ir.Expr{Kind: ir.HCL, Text: text, Reads: reads, Sensitive: true}}
 }
