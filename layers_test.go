@@ -45,6 +45,7 @@ runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
+runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/machine runner/plan
 runner/engine                    runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              dsl/value runner/durations runner/engine runner/event runner/executor runner/journal sqlite
@@ -58,7 +59,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
-cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/outline runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/forecast runner/outline runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor

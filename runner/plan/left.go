@@ -18,6 +18,10 @@ const MaxLeft = 1 << 55
 // are taken to share the run's slots; the way of one of them is its own, and not that of all. The cost is linear in
 // nodes and edges, but for the sorting of us.
 func (g *Graph) Left(us map[string]int64, times map[string]int, slots int) []int64 {
+	return g.ways(us, times, slots).start
+}
+
+func (g *Graph) ways(us map[string]int64, times map[string]int, slots int) *left {
 	l := &left{g: g, us: us, times: times, slots: int64(max(slots, 1)), usual: median(us),
 		start: unknown(len(g.Nodes)), end: unknown(len(g.Nodes)), waiters: make([][]int, len(g.Nodes))}
 	for n := range g.Nodes {
@@ -28,7 +32,7 @@ func (g *Graph) Left(us map[string]int64, times map[string]int, slots int) []int
 	for n := range g.Nodes {
 		l.one(n)
 	}
-	return l.start
+	return l
 }
 
 // Acts tells whether a node takes time of its own.
@@ -150,3 +154,45 @@ func (l *left) scale(n int, way int64) int64 {
 func (n *Node) owns() bool { return n.ForEach != nil || n.Repeat != nil }
 
 func (l *left) often(n int) int { return max(l.times[l.g.Nodes[n].Name], 1) }
+
+// Chain is a longest chain of steps that wait for each other, by what they are expected to take: see [Graph.Left]. The run
+// cannot take less time. What is in finally is left out.
+func (g *Graph) Chain(us map[string]int64, times map[string]int, slots int) (chain []int, took int64) {
+	l := g.ways(us, times, slots)
+	at := None
+	for _, n := range g.Top {
+		if way := l.whole(n); way > took {
+			at, took = n, way
+		}
+	}
+	for at != None {
+		if at = l.down(at); g.Nodes[at].Kind == ir.Step {
+			chain = append(chain, at)
+		}
+		at = l.next(at)
+	}
+	return chain, took
+}
+
+// down is the node of a group, at any depth, with which the longest way begins.
+func (l *left) down(n int) int {
+	for _, child := range l.g.Nodes[n].Below {
+		if way := l.whole(child); way == l.start[n] && way > l.after(n) {
+			return l.down(child)
+		}
+	}
+	return n
+}
+
+// next is the node with which the longest way goes on after a node's end, or None.
+func (l *left) next(n int) int {
+	way := l.after(n)
+	for p := n; p != None && way > 0; p = l.g.Nodes[p].Parent {
+		for _, m := range l.waiters[p] {
+			if l.into(m, p) == way {
+				return m
+			}
+		}
+	}
+	return None
+}

@@ -57,7 +57,7 @@ var spoken = []struct {
 	{"validate FILE --format sarif", false},
 	{"validate FILE --format junit", false},
 	{"plan FILE GIVEN", false},
-	{"plan FILE GIVEN --json --detailed-exitcode", false},
+	{"plan FILE GIVEN --parallel 2 --json --detailed-exitcode", false},
 	{"graph FILE", false},
 	{"graph FILE --format dot", false},
 	{"graph FILE --format mermaid --run RUN", false},

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,8 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -19,7 +22,8 @@ func (a *app) plan() *cobra.Command {
 	c := &cobra.Command{
 		Use: "plan FILE|DIR [WORKFLOW]", Short: "Show what a run would do", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
 		Long: `plan shows the order of a workflow's steps, what can run at once, the longest chain, what is conditional, and how many
-attempts there are at most. Nothing runs. Values that are given are used; what depends on others is said to be unknown.`,
+attempts there are at most; and, from the durations in earlier runs of a workflow of this name, how long it would take, and which
+chain of steps takes longest. Nothing runs. Values that are given are used; what depends on others is said to be unknown.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {
@@ -31,12 +35,16 @@ attempts there are at most. Nothing runs. Values that are given are used; what d
 	}
 	f := c.Flags()
 	valueFlags(c, &o.Given)
+	f.IntVar(&o.Parallel, "parallel", 0, "forecast a run of at most `N` attempts at once, in place of the workflow's max_concurrency")
 	f.BoolVar(&o.JSON, "json", false, "as JSON")
 	f.BoolVar(&o.DetailedExit, "detailed-exitcode", false, "exit with 6 where something would run, with 0 where nothing would")
 	return c
 }
 
 func (a *app) foresee(o *args.Plan) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
 	p, w, err := a.pick(&o.Path, o.Workflow)
 	if err != nil {
 		return err
@@ -49,7 +57,10 @@ func (a *app) foresee(o *args.Plan) error {
 	if err != nil {
 		return err
 	}
-	result := outline.Of(g, known.eval)
+	result := &ui.Planned{Outline: outline.Of(g, known.eval)}
+	if result.Forecast, err = a.forecast(o, g, known); err != nil {
+		return err
+	}
 	if o.JSON {
 		err = ui.WriteJSON(a.out, result)
 	} else {
@@ -59,6 +70,28 @@ func (a *app) foresee(o *args.Plan) error {
 		return &ended{exitChange}
 	}
 	return err
+}
+
+// forecast says how long a run would take, from what the store knows. A store that an older release left is as good as none.
+func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecast.Forecast, error) {
+	dir, err := a.storeDir(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.readStore(dir)
+	var old *local.OlderStore
+	if errors.Is(err, local.ErrNoStore) || errors.As(err, &old) {
+		return &forecast.Forecast{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	x, runs, err := s.Expected(context.Background(), g.Workflow.Name)
+	if err != nil {
+		return nil, err
+	}
+	return forecast.Of(g, known.eval, x, runs, o.Parallel), nil
 }
 
 // beforehand is the scope of what is known before a run: values that were given or have a default, and locals over them.

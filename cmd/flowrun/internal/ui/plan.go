@@ -3,12 +3,21 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
 )
 
+// Planned is what a run would do, and how long it would take.
+type Planned struct {
+	*outline.Outline
+	Forecast *forecast.Forecast `json:"forecast"`
+}
+
 // Plan writes what a run would do: a line for each step under its wave, and what follows from it.
-func Plan(t *Term, o *outline.Outline) {
+func Plan(t *Term, p *Planned) {
+	o, times := p.Outline, p.durations()
 	t.Printf("%s: %s in %s, %s\n", t.Style(bold, "workflow "+Clean(o.Workflow)), Count(len(o.Steps), "step"),
 		Count(len(o.Waves), "wave"), most(o))
 	if o.Description != "" {
@@ -28,22 +37,84 @@ func Plan(t *Term, o *outline.Outline) {
 			wave = s.Wave
 			head = fmt.Sprintf("%3d", wave)
 		}
-		t.Printf("\n%s", strings.TrimRight(head+"  "+planned(s, node, does), " "))
+		t.Printf("\n%s", strings.TrimRight(head+"  "+planned(s, node, does, times), " "))
 	}
 	for i := range o.Finally {
 		head := "   "
 		if i == 0 {
 			head = "end"
 		}
-		t.Printf("\n%s", strings.TrimRight(head+"  "+planned(&o.Finally[i], node, does), " "))
+		t.Printf("\n%s", strings.TrimRight(head+"  "+planned(&o.Finally[i], node, does, times), " "))
 	}
 	t.Printf("\n")
-	if len(o.Critical) > 1 {
-		t.Printf("\nLongest chain: %s\n", Clean(strings.Join(o.Critical, " → ")))
+	if chain := p.chain(); chain != "" {
+		t.Printf("\nLongest chain: %s\n", Clean(chain))
 	}
 	if len(o.Unknown) > 0 {
 		t.Printf("\nHow many attempts depends on values of the run: %s\n", Clean(strings.Join(o.Unknown, ", ")))
 	}
+	t.Printf("\n%s\n", p.forecast())
+}
+
+// durations writes how long an execution of each step is expected to take, by its name, to one width; with a star where
+// the step is part of the chain that takes longest. It is empty where nothing is known.
+func (p *Planned) durations() map[string]string {
+	times, wide := map[string]string{}, 0
+	for name, s := range p.Forecast.Node {
+		times[name] = Duration(seconds(s)) + " "
+	}
+	for _, name := range p.Forecast.Chain {
+		if times[name] == "" {
+			times[name] = "? "
+		}
+		times[name] = strings.TrimSuffix(times[name], " ") + "*"
+	}
+	for _, text := range times {
+		wide = max(wide, len(text))
+	}
+	for name, text := range times {
+		times[name] = strings.Repeat(" ", wide-len(text)) + text
+	}
+	if wide > 0 {
+		times[""] = strings.Repeat(" ", wide) // of a step of which nothing is known
+	}
+	return times
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// chain is the longest chain, by durations if they are known, else by the number of steps.
+func (p *Planned) chain() string {
+	if len(p.Forecast.Chain) == 0 {
+		if len(p.Critical) < 2 {
+			return ""
+		}
+		return strings.Join(p.Critical, " → ")
+	}
+	at := map[string]string{}
+	for i := range p.Steps {
+		at[p.Steps[i].Name] = p.Steps[i].Node
+	}
+	var nodes []string
+	for _, name := range p.Forecast.Chain {
+		nodes = append(nodes, at[name])
+	}
+	return fmt.Sprintf("%s (*, about %s)", strings.Join(nodes, " → "), Duration(seconds(p.Forecast.ChainSeconds)))
+}
+
+// forecast says how long a run would take, and what makes one think so.
+func (p *Planned) forecast() string {
+	f := p.Forecast
+	from := fmt.Sprintf("from %s; a duration is known of %d of %s", Count(f.Runs, "earlier run"), f.Known, Count(f.Steps, "step"))
+	switch {
+	case f.Runs == 0:
+		return "No earlier runs, so no forecast of how long it takes."
+	case f.Known == 0:
+		return fmt.Sprintf("No forecast of how long it takes: the %s knew none of these steps.", Count(f.Runs, "earlier run"))
+	case f.Seconds == nil:
+		return fmt.Sprintf("No forecast of how long it takes, for it has more than %d executions of steps.", forecast.MaxExecutions)
+	}
+	return fmt.Sprintf("Forecast: about %s with %d at once, %s.", Duration(seconds(*f.Seconds)), f.Slots, from)
 }
 
 // most says how many attempts there are at most.
@@ -55,7 +126,7 @@ func most(o *outline.Outline) string {
 }
 
 // planned is a step in a line: its name, what it does, what it waits for, how often, and on what condition.
-func planned(s *outline.Step, node, does int) string {
+func planned(s *outline.Step, node, does int, times map[string]string) string {
 	var notes []string
 	if len(s.After) > 0 {
 		notes = append(notes, "after "+strings.Join(s.After, ", "))
@@ -83,7 +154,13 @@ func planned(s *outline.Step, node, does int) string {
 	case *s.Attempts > 1:
 		notes = append(notes, "at most "+Count(*s.Attempts, "attempt"))
 	}
-	name, act := Clean(s.Node), Clean(s.Does)
-	return name + strings.Repeat(" ", node-Cells(name)) + "  " + act + strings.Repeat(" ", does-Cells(act)) + "  " +
+	name, act, took := Clean(s.Node), Clean(s.Does), times[s.Name]
+	if took == "" {
+		took = times[""]
+	}
+	if took != "" {
+		took += "  "
+	}
+	return name + strings.Repeat(" ", node-Cells(name)) + "  " + act + strings.Repeat(" ", does-Cells(act)) + "  " + took +
 		Clean(strings.Join(notes, "; "))
 }
