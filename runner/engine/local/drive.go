@@ -93,7 +93,7 @@ func (d *drive) rebuild(ctx context.Context) error {
 	}
 	d.start = engine.Start{Header: h, Definition: definition}
 	d.fold = engine.NewFold(h, m)
-	err = d.engine.batches(ctx, d.run, func(b journal.Batch) error {
+	err = d.engine.batches(ctx, d.run, 0, func(b journal.Batch) error {
 		events, err := d.fold.Replay(b, &d.out)
 		if err == nil {
 			if first := events[0].RunStarted; first != nil {

@@ -25,7 +25,7 @@ func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batc
 	if err != nil {
 		return c.header, nil, err
 	}
-	return c.header, definition, e.batches(ctx, &c, each)
+	return c.header, definition, e.batches(ctx, &c, 0, each)
 }
 
 // Batches is Journal without the definition, so that events can be read though that is missing or damaged.
@@ -35,12 +35,23 @@ func (e *Engine) Batches(ctx context.Context, run string, each func(journal.Batc
 	if err != nil {
 		return journal.Header{}, plain(err)
 	}
-	return c.header, e.batches(ctx, &c, each)
+	return c.header, e.batches(ctx, &c, 0, each)
 }
 
-// batches gives each batch of a run in turn.
-func (e *Engine) batches(ctx context.Context, c *claimed, each func(journal.Batch) error) error {
-	var from, last uint64
+// After reads what a run's journal has behind an event, which must be the last of a batch, or 0; it is for those who follow a run
+// that another process drives.
+func (e *Engine) After(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) (err error) {
+	defer func() { err = e.explain(err) }()
+	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	if err != nil {
+		return plain(err)
+	}
+	return e.batches(ctx, &c, seq, each)
+}
+
+// batches gives each batch of a run in turn, of those behind an event.
+func (e *Engine) batches(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
+	from := last + 1
 	for {
 		page, err := e.page(ctx, c.key, from, c.seq)
 		if err != nil {

@@ -18,50 +18,63 @@ func (a *app) runs() *cobra.Command {
 	list := a.runsList()
 	c := &cobra.Command{Use: "runs", Short: "Look at runs", Args: unknownCommand, RunE: list.RunE}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, a.runsShow(), a.runsLogs())
+	c.AddCommand(list, a.runsShow(), a.runsLogs(), a.runsWatch())
 	return c
 }
 
 func (a *app) runsList() *cobra.Command {
-	var r args.Runs
+	var r args.List
 	c := &cobra.Command{
 		Use: "list", Short: "List runs, newest first", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			if err := r.Check(); err != nil {
 				return err
 			}
-			dir, err := a.storeDir("")
-			if err != nil {
-				return err
-			}
-			s, err := a.readStore(dir)
-			if errors.Is(err, local.ErrNoStore) {
-				if !r.JSON {
-					a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
-					return nil
-				}
-				ui.List(a.out, nil, 0, true)
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			infos, err := s.List(context.Background(), r.Limit)
-			if err != nil {
-				return err
-			}
-			rows := make([]ui.Listed, len(infos))
-			for i := range infos {
-				rows[i] = listed(&infos[i])
-			}
-			ui.List(a.out, rows, event.At(time.Now()), r.JSON)
-			return nil
+			return a.list(&r)
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
 	c.Flags().IntVar(&r.Limit, "limit", 0, "at most `N` runs (0: all)")
+	c.Flags().StringArrayVar(&r.Status, "status", nil, "only runs of this `status`; can be repeated")
+	c.Flags().StringVar(&r.Workflow, "workflow", "", "only runs of this workflow, by its `name`")
 	return c
+}
+
+// list prints the runs that are asked for.
+func (a *app) list(r *args.List) error {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return err
+	}
+	s, err := a.readStore(dir)
+	if errors.Is(err, local.ErrNoStore) {
+		if !r.JSON {
+			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
+			return nil
+		}
+		ui.List(a.out, nil, 0, true)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	limit := r.Limit
+	if r.Filters() {
+		limit = 0
+	}
+	infos, err := s.List(context.Background(), limit)
+	if err != nil {
+		return err
+	}
+	var rows []ui.Listed
+	for i := range infos {
+		if r.Takes(infos[i].Workflow, string(infos[i].Status)) && (r.Limit == 0 || len(rows) < r.Limit) {
+			rows = append(rows, listed(&infos[i]))
+		}
+	}
+	ui.List(a.out, rows, event.At(time.Now()), r.JSON)
+	return nil
 }
 
 func listed(i *local.Info) ui.Listed {

@@ -61,7 +61,7 @@ func TestPairsThatAreWrong(t *testing.T) {
 }
 
 func TestRunsThatAreWrong(t *testing.T) {
-	for want, r := range map[string]Runs{"--limit": {Limit: -1}, "--reason": {Reason: "\xff"}, "--death-limit": {Drive: Drive{DeathLimit: -1}}} {
+	for want, r := range map[string]Runs{"--reason": {Reason: "\xff"}, "--death-limit": {Drive: Drive{DeathLimit: -1}}} {
 		if err := r.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}

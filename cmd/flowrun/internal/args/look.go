@@ -1,5 +1,39 @@
 package args
 
+import "slices"
+
+// List is what runs list takes.
+type List struct {
+	JSON     bool
+	Limit    int      // at most so many; 0 means all
+	Status   []string // of these alone; nil: of any
+	Workflow string   // of this alone; "": of any
+}
+
+// statuses are those that a run can have.
+var statuses = []string{"pending", "running", "succeeded", "failed", "cancelled", "skipped"}
+
+// Check refuses numbers and words.
+func (l *List) Check() error {
+	if l.Limit < 0 {
+		return Errorf("--limit %d is below 0", l.Limit)
+	}
+	for _, s := range l.Status {
+		if err := OneOf("--status", s, statuses...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Filters tells whether it asks for some runs and not for all.
+func (l *List) Filters() bool { return len(l.Status) > 0 || l.Workflow != "" }
+
+// Takes tells whether a run is one of those that are asked for.
+func (l *List) Takes(workflow, status string) bool {
+	return (l.Workflow == "" || l.Workflow == workflow) && (len(l.Status) == 0 || slices.Contains(l.Status, status))
+}
+
 // Events is what events takes.
 type Events struct {
 	Runs

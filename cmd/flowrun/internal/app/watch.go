@@ -1,0 +1,169 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+const (
+	// WatchEvery is how often the journal of a run that is followed is looked at: what it costs is one row of a table.
+	WatchEvery = 200 * time.Millisecond
+	// listEvery is how often a list of runs that stands on a terminal is made anew.
+	listEvery = time.Second
+)
+
+func (a *app) runsWatch() *cobra.Command {
+	var r args.Runs
+	c := &cobra.Command{
+		Use: "watch [RUN]", Short: "Follow a run that another process drives, or the list of runs", Args: between(0, 1, "[RUN]"),
+		Long: `watch shows a run as apply does, while another process drives it: a live tree on a terminal, a line for each change elsewhere, JSON
+lines with --json, from its beginning. It ends with the run, prints its outputs, and the exit code is the run's. Ctrl-C ends the
+watching and nothing else. Without a run it shows the list of runs: on a terminal again and again, elsewhere once.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			a.asJSON = r.JSON
+			if len(words) == 0 {
+				return a.watchList(r.JSON)
+			}
+			r.Run = words[0]
+			if err := r.Check(); err != nil {
+				return err
+			}
+			s, info, err := a.lookup(&r, false)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return a.watch(s, info, r.JSON)
+		},
+	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
+	return c
+}
+
+// watch shows a run until it has ended.
+func (a *app) watch(s *store, info local.Info, asJSON bool) error {
+	ctx, release := watching()
+	defer release()
+	p, err := s.recall(ctx, info.Run)
+	if err != nil {
+		return err
+	}
+	scene := a.scene(s, s.where(ctx, info.Run))
+	screen := a.newShow(p.view, new(heard), scene, asJSON)
+	err = p.follow(ctx, func(events []event.Event, out *event.Reaction) { screen.watch(events, out, false) }, func(i local.Info) {
+		screen.say("Nobody drives this run now. Go on with:\n  flowrun resume " + s.top(i) + scene.Flags)
+	})
+	screen.close()
+	var stop *interrupted
+	if errors.As(err, &stop) {
+		if !asJSON {
+			a.err.Printf("flowrun: no longer watching; run %s is left alone\n", info.Run)
+		}
+		return &ended{signalCode(stop.signal)}
+	}
+	if err != nil {
+		return err
+	}
+	return a.verdict(info.Run, *p.fold.End(), scene, asJSON)
+}
+
+// watching gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.
+func watching() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	go func() {
+		select {
+		case sig := <-signals:
+			cancel(&interrupted{sig})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}
+
+// follow replays a run's journal as it grows, until the run has ended or ctx is done; the view is left to each. alone is told, once,
+// when nobody drives the run.
+func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone func(local.Info)) error {
+	var out event.Reaction
+	told := false
+	for {
+		err := p.store.After(ctx, p.run, p.fold.Seq(), func(b journal.Batch) error {
+			events, err := p.fold.Replay(b, &out)
+			if err == nil {
+				each(events, &out)
+			}
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil || p.fold.End() != nil:
+			return err
+		}
+		info, err := p.store.Get(ctx, p.run)
+		if err == nil && info.Driver == 0 && !info.Status.Terminal() && !told {
+			told = true
+			alone(info)
+		} else if info.Driver != 0 {
+			told = false
+		}
+		if !rest(ctx, WatchEvery) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// rest waits, and tells whether ctx is not done.
+func rest(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// watchList shows the list of runs; on a terminal, until a signal comes.
+func (a *app) watchList(asJSON bool) error {
+	ctx, release := watching()
+	defer release()
+	if asJSON || !a.out.Live {
+		return a.list(&args.List{JSON: asJSON})
+	}
+	for screen := ui.NewScreen(a.out); ; {
+		var text bytes.Buffer
+		b := *a
+		b.out, b.err = a.out.Into(&text), a.out.Into(&text)
+		_, rows := a.out.Size()
+		if err := b.list(&args.List{Limit: max(1, rows-3)}); err != nil {
+			return err
+		}
+		screen.Paint(text.String())
+		if !rest(ctx, listEvery) {
+			return nil
+		}
+	}
+}
