@@ -1,7 +1,5 @@
 package mask
 
-import "math/bits"
-
 // automaton finds all of many texts in one pass: Aho, Corasick, "Efficient string matching" (1975). A state stands for a beginning of
 // one of the texts. Texts share few beginnings, so almost every state has one child, which is the state after it; the rare others are
 // in a map.
@@ -14,9 +12,17 @@ type automaton struct {
 	fork   []bool  // whether it has children in others
 	others map[edge]int32
 	root   [256]int32
-	// pairs are the two bytes that a text begins with, one bit for each pair. Outside of all texts nothing else is looked at.
-	pairs [1 << 16 / 64]uint64
+	first  pairs // the two bytes that a text begins with
+	early  pairs // the neighbours among the first MinSecret bytes of a text
 }
+
+// pairs is a set of two bytes that follow each other, a bit for each.
+type pairs [1 << 16 / 64]uint64
+
+func (s *pairs) add(a, b byte)      { s[pair(a, b)/64] |= 1 << (pair(a, b) % 64) }
+func (s *pairs) has(a, b byte) bool { return s[pair(a, b)/64]&(1<<(pair(a, b)%64)) != 0 }
+
+func pair(a, b byte) uint { return uint(a) | uint(b)<<8 }
 
 type edge struct {
 	state int32
@@ -36,7 +42,10 @@ func (a *automaton) build(texts []string) {
 			s = next
 		}
 		a.out[s] = int32(len(t))
-		a.pairs[pair(t[0], t[1])/64] |= 1 << (pair(t[0], t[1]) % 64)
+		a.first.add(t[0], t[1])
+		for i := range stride {
+			a.early.add(t[i], t[i+1])
+		}
 	}
 	for _, s := range a.byDepth() {
 		if a.depth[s] > 1 {
@@ -121,12 +130,26 @@ func (a *automaton) byDepth() []int32 {
 	return list[1:]
 }
 
-func pair(a, b byte) uint { return uint(a) | uint(b)<<8 }
+// stride is how many places one look at two bytes can rule out: as many as MinSecret bytes have neighbours.
+const stride = MinSecret - 1
 
-// skip is the first place from i on where a text may begin, or the end.
+// skip is the first place from i on where a text may begin, or the end. A text that begins in one of the next places has its early
+// neighbours where it looks, the last of these places, whichever it begins in; mostly nothing has, and the next are looked at.
 func (a *automaton) skip(p []byte, i int) int {
+	for i+stride < len(p) {
+		last := i + stride - 1
+		if !a.early.has(p[last], p[last+1]) {
+			i += stride
+			continue
+		}
+		for ; i <= last; i++ {
+			if a.first.has(p[i], p[i+1]) {
+				return i
+			}
+		}
+	}
 	for ; i+1 < len(p); i++ {
-		if k := pair(p[i], p[i+1]); a.pairs[k/64]&(1<<(k%64)) != 0 {
+		if a.first.has(p[i], p[i+1]) {
 			return i
 		}
 	}
@@ -139,5 +162,5 @@ func (a *automaton) skip(p []byte, i int) int {
 // size is how many bytes of memory the automaton takes, about.
 func (a *automaton) size() int {
 	const perState, perEdge = 1 + 4 + 4 + 4 + 4 + 1, 48
-	return len(a.label)*perState + len(a.others)*perEdge + len(a.pairs)*bits.UintSize/8
+	return len(a.label)*perState + len(a.others)*perEdge + 2*len(a.first)*8
 }

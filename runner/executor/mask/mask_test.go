@@ -245,3 +245,25 @@ func BenchmarkWriter(b *testing.B) {
 		})
 	}
 }
+
+// One look at two bytes rules out several places: a secret of any length is found wherever it begins and ends.
+func TestEveryPlace(t *testing.T) {
+	for size := MinSecret; size <= 3*MinSecret; size++ {
+		secret := "abcdefghijkl"[:size]
+		m := New([]string{secret})
+		for _, around := range []string{".", "a", "b", "ab", "bc", "abc", secret[:size-1]} {
+			for before := range 9 {
+				for after := range 9 {
+					text := strings.Repeat(around, before) + secret + strings.Repeat(around, after)
+					want := strings.ReplaceAll(text, secret, Mark)
+					if got := m.Text(text); got != want {
+						t.Fatalf("%q in %q: %q, want %q", secret, text, got, want)
+					}
+					if got := m.Message(text[:len(text)-1]); strings.Contains(got, secret[:MinSecret]) {
+						t.Fatalf("the beginning of %q in %q: %q", secret, text, got)
+					}
+				}
+			}
+		}
+	}
+}

@@ -9,13 +9,13 @@ type Writer struct {
 	strict bool // see Masker.Message
 
 	state int32
-	buf   []byte // what came and was not handed on, the piece at hand included
-	runs  []run  // what of buf is secret: in order, and no two touch
+	held  []byte // what came and was not handed on
+	runs  []run  // what is secret of that and of the piece at hand: in order, and no two touch
 	open  bool   // what was handed on last was a Mark, and stands for what comes next too if that is secret
 	out   []byte
 }
 
-// run is a part of Writer.buf.
+// run is a part of what is held and the piece at hand.
 type run struct{ start, end int }
 
 // Writer makes a Writer that hands on to next, which must not keep what it gets. A nil Masker's hands on what it gets.
@@ -27,16 +27,19 @@ func (w *Writer) Write(p []byte) {
 		w.next(p)
 		return
 	}
-	from := len(w.buf)
-	w.buf = append(w.buf, p...)
+	from, text := len(w.held), p
+	if from > 0 {
+		w.held = append(w.held, p...)
+		text = w.held
+	}
 	s := w.state
-	for i := from; i < len(w.buf); i++ {
+	for i := from; i < len(text); i++ {
 		if s == 0 {
-			if i = w.m.skip(w.buf, i); i == len(w.buf) {
+			if i = w.m.skip(text, i); i == len(text) {
 				break
 			}
 		}
-		s = w.m.automaton.next(s, w.buf[i])
+		s = w.m.automaton.next(s, text[i])
 		n := w.m.out[s]
 		if d := w.m.depth[s]; w.strict && d >= MinSecret {
 			n = d
@@ -46,12 +49,12 @@ func (w *Writer) Write(p []byte) {
 		}
 	}
 	w.state = s
-	w.hand(len(w.buf) - int(w.m.depth[s]))
+	w.hand(text, len(text)-int(w.m.depth[s]))
 }
 
 // End hands on what was held back. The Writer is then as new.
 func (w *Writer) End() {
-	w.hand(len(w.buf))
+	w.hand(w.held, len(w.held))
 	w.state, w.open = 0, false
 }
 
@@ -65,22 +68,21 @@ func (w *Writer) cover(start, end int) {
 	w.runs = append(w.runs, run{start, end})
 }
 
-// hand hands on the first n bytes of what is held.
-func (w *Writer) hand(n int) {
-	if n == 0 {
-		return
-	}
-	if len(w.runs) == 0 {
-		w.next(w.buf[:n])
+// hand hands on the first n bytes of a text, and holds back the others.
+func (w *Writer) hand(text []byte, n int) {
+	switch {
+	case n == 0:
+	case len(w.runs) == 0:
+		w.next(text[:n])
 		w.open = false
-	} else {
-		w.replace(n)
+	default:
+		w.replace(text, n)
 	}
-	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
+	w.held = append(w.held[:0], text[n:]...)
 }
 
-// replace hands on the first n bytes, with a Mark for each run, and moves what is left of the runs.
-func (w *Writer) replace(n int) {
+// replace hands on the first n bytes of a text, with a Mark for each run, and moves what is left of the runs.
+func (w *Writer) replace(text []byte, n int) {
 	w.out = w.out[:0]
 	at, done := 0, 0
 	for _, r := range w.runs {
@@ -88,7 +90,7 @@ func (w *Writer) replace(n int) {
 			break
 		}
 		if r.start > at {
-			w.out = append(w.out, w.buf[at:r.start]...)
+			w.out = append(w.out, text[at:r.start]...)
 			w.open = false
 		}
 		if !w.open {
@@ -101,7 +103,7 @@ func (w *Writer) replace(n int) {
 		done++
 	}
 	if at < n {
-		w.out = append(w.out, w.buf[at:n]...)
+		w.out = append(w.out, text[at:n]...)
 		w.open = false
 	}
 	left := w.runs[:0]
