@@ -176,3 +176,33 @@ workflow "w" {
 		t.Errorf("without earlier runs there is %+v", f)
 	}
 }
+
+// What plan pays: the rehearsal of a run of so many steps, at once or in a chain.
+func BenchmarkOf(b *testing.B) {
+	for _, chained := range []bool{false, true} {
+		for _, n := range []int{100, 1000, 10_000} {
+			x := durations.Expected{US: map[string]int64{}}
+			w := ir.Workflow{Name: "w"}
+			for i := range n {
+				s := ir.Node{Name: fmt.Sprint("s", i), Kind: ir.Step, Run: &ir.Run{}}
+				if chained && i > 0 {
+					s.Needs = []string{w.Nodes[i-1].Name}
+				}
+				x.US[s.Name] = int64(1000 + i%77)
+				w.Nodes = append(w.Nodes, s)
+			}
+			g, err := plan.Build(&ir.Program{Workflows: []ir.Workflow{w}}, "w")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("chained=%t/%d", chained, n), func(b *testing.B) {
+				for b.Loop() {
+					if f := Of(g, literals, x, 1, 0); f.Seconds == nil {
+						b.Fatal("no forecast")
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/step")
+			})
+		}
+	}
+}
