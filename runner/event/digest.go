@@ -131,7 +131,6 @@ func (f *facts) agent(a *AgentRequest) {
 	f.texts('P', a.PassEnv)
 	f.text('i', a.Input)
 	f.text('o', a.OutputFormat)
-	f.number('h', uint64(a.Heartbeat))
 	f.number('b', uint64(a.Heartbeat))
 	f.end()
 }
