@@ -32,6 +32,9 @@ func beforeItStarted() *event.Error {
 // start something, and driver_changed, in the same batch, asks for all that is in flight. The commands themselves stay as they
 // are.
 func Once(commands []event.Command) []event.Command {
+	if rising(commands) {
+		return commands
+	}
 	tickets, children := map[uint64]bool(nil), map[string]bool(nil)
 	var rest []event.Command
 	for i, c := range commands {
@@ -55,6 +58,19 @@ func Once(commands []event.Command) []event.Command {
 		return commands
 	}
 	return rest
+}
+
+// rising tells that commands start attempts in the order of their tickets, and no child: then none is there twice.
+func rising(commands []event.Command) bool {
+	last := uint64(0)
+	for i := range commands {
+		if c := &commands[i]; c.StartChild != nil || c.Start != nil && c.Start.Ticket <= last {
+			return false
+		} else if c.Start != nil {
+			last = c.Start.Ticket
+		}
+	}
+	return true
 }
 
 func put[K comparable](set map[K]bool, key K) map[K]bool {

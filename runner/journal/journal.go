@@ -133,7 +133,7 @@ func (w *Writer) Cut(digest uint64) Batch {
 	w.link = w.link.seal(digest)
 	b := w.batch
 	b.Digest, b.Link = digest, w.link
-	w.batch = Batch{First: w.next}
+	w.batch = Batch{First: w.next, Body: make([]byte, 0, len(b.Body)+len(b.Body)/8)} // most are about as large as the one before
 	return b
 }
 

@@ -1,9 +1,14 @@
 package machine
 
+import "slices"
+
 // heap is a priority queue: the first stands at 0.
 type heap[T interface{ before(T) bool }] []T
 
 func (h *heap[T]) push(t T) {
+	if len(*h) == cap(*h) {
+		*h = slices.Grow(*h, len(*h)+1) // append grows a long one by a quarter, which copies it too often
+	}
 	*h = append(*h, t)
 	list := *h
 	for i := len(list) - 1; i > 0; {

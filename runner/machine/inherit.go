@@ -46,9 +46,15 @@ func (m *Machine) passEnv(r ref) []string {
 }
 
 func (m *Machine) env(a *event.Attempt, layers []map[string]*ir.Expr, sc *scope) error {
-	nearest := map[string]*ir.Expr{}
+	var nearest map[string]*ir.Expr
 	for _, exprs := range layers {
+		if nearest == nil && len(exprs) > 0 {
+			nearest = map[string]*ir.Expr{}
+		}
 		maps.Copy(nearest, exprs)
+	}
+	if nearest == nil {
+		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(nearest)) {
 		if err := m.put(a, request.Env+name, "env: "+name, nearest[name], sc); err != nil {

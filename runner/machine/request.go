@@ -85,11 +85,13 @@ func (m *Machine) fill(
 // Work that was refused, or that another agent is given, is other work: it has another generation.
 func (m *Machine) key(r ref, about ...string) string {
 	d := m.detail(r)
-	text := m.run.Run + "\x00" + d.path + "\x00" + strconv.Itoa(m.generation(d))
+	var small [128]byte
+	text := append(append(append(append(small[:0], m.run.Run...), 0), d.path...), 0)
+	text = strconv.AppendInt(text, int64(m.generation(d)), 10)
 	for _, a := range about {
-		text += "\x00" + a
+		text = append(append(text, 0), a...)
 	}
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 

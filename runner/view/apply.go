@@ -9,14 +9,15 @@ import (
 // Apply takes in one batch and returns what it showed, a line per change. Lines are numbered from 1 over the whole run,
 // so a replay gives the same numbers. The lines share nothing with later calls.
 func (r *Run) Apply(events []event.Event, reaction *event.Reaction) []Line {
-	var lines []Line
+	lines := make([]Line, 0, len(reaction.Transitions)+1) // events seldom are lines of their own
 	for i := range events {
 		if l := r.event(&events[i]); l != nil {
 			lines = append(lines, *l)
 		}
 	}
 	for i := range reaction.Transitions {
-		lines = append(lines, r.transition(&reaction.Transitions[i]))
+		lines = append(lines, Line{})
+		r.transition(&lines[len(lines)-1], &reaction.Transitions[i])
 	}
 	for i := range reaction.Commands {
 		switch c := &reaction.Commands[i]; {
@@ -56,9 +57,11 @@ func (r *Run) event(ev *event.Event) *Line {
 	return nil
 }
 
-func (r *Run) transition(t *event.Transition) Line {
+func (r *Run) transition(l *Line, t *event.Transition) {
+	r.begin(l, typeOf(t), t.At)
 	if t.Node == "" {
-		return r.runTransition(t)
+		r.runTransition(l, t)
+		return
 	}
 	n := r.byPath[t.Node]
 	if n == nil {
@@ -67,7 +70,6 @@ func (r *Run) transition(t *event.Transition) Line {
 			n.Name = Base(t.Node)
 		}
 	}
-	l := r.line(typeOf(t), t.At)
 	l.Node, l.Name, l.Reason, l.Gate, l.Note, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Note, t.Result
 	switch {
 	case t.Gate != nil:
@@ -79,7 +81,6 @@ func (r *Run) transition(t *event.Transition) Line {
 	}
 	l.Status, l.Attempt, l.Duration, l.Leaf = n.Status, n.Attempt, n.Duration(t.At), len(n.Children) == 0
 	l.Tells = n.tells()
-	return *l
 }
 
 // MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.
@@ -130,8 +131,7 @@ func (r *Run) move(n *Node, t *event.Transition) {
 	}
 }
 
-func (r *Run) runTransition(t *event.Transition) Line {
-	l := r.line(typeOf(t), t.At)
+func (r *Run) runTransition(l *Line, t *event.Transition) {
 	r.Status, r.Reason = t.To, t.Reason
 	if t.To.Terminal() {
 		r.FinishedAt = t.At
@@ -140,7 +140,6 @@ func (r *Run) runTransition(t *event.Transition) Line {
 		}
 	}
 	l.Status, l.Reason, l.Result, l.Duration = t.To, t.Reason, t.Result, r.Duration(t.At)
-	return *l
 }
 
 // end takes over the outputs and gives them to the line that told the end, which stands in the same batch.

@@ -45,8 +45,24 @@ type Line struct {
 }
 
 func (r *Run) line(kind string, at event.Time) *Line {
+	l := new(Line)
+	r.begin(l, kind, at)
+	return l
+}
+
+// begin fills in what all lines have.
+func (r *Run) begin(l *Line, kind string, at event.Time) {
 	r.seq++
-	return &Line{Seq: r.seq, Time: at, Type: kind, Run: r.ID, Workflow: r.Workflow, Status: r.Status}
+	l.Seq, l.Time, l.Type, l.Run, l.Workflow, l.Status = r.seq, at, kind, r.ID, r.Workflow, r.Status
+}
+
+// nodeTypes are the types of most lines, so that they need no memory of their own.
+var nodeTypes = map[event.Status]string{}
+
+func init() {
+	for _, s := range event.Statuses {
+		nodeTypes[event.Status(s)] = "node." + s
+	}
 }
 
 func typeOf(t *event.Transition) string {
@@ -60,6 +76,9 @@ func typeOf(t *event.Transition) string {
 	case t.Note != "":
 		return "node." + string(t.Note)
 	case t.Node != "":
+		if kind := nodeTypes[t.To]; kind != "" {
+			return kind
+		}
 		return "node." + string(t.To)
 	case t.To == event.Running:
 		return Started

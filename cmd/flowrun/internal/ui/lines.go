@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -34,10 +33,14 @@ func NewLines(t *Term, s Scene) *Lines { return &Lines{t: t, scene: s} }
 func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 	p.run = r
 	var b strings.Builder
+	if !past {
+		b.Grow(len(lines) * 48) // most are about so long
+	}
 	for i := range lines {
 		l := &lines[i]
 		if !past {
-			fmt.Fprintln(&b, sentence(p.t, l))
+			b.WriteString(sentence(p.t, l))
+			b.WriteByte('\n')
 		}
 		if !past && failed(l) {
 			b.WriteString(details(p.t, &p.scene, l))
