@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -39,6 +40,7 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 	f.IntVar(&o.Parallel, "parallel", 0, "at most `N` attempts at once, in place of the workflow's max_concurrency")
 	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
+	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
 	deathLimit(c, &o.Drive)
 	return c
 }
@@ -55,6 +57,10 @@ func valueFlags(c *cobra.Command, o *args.Given) {
 // run is apply: check, start, drive.
 func (a *app) run(o *args.Apply) error {
 	if err := o.Check(); err != nil {
+		return err
+	}
+	reports, err := o.Forms(ui.ReportForms)
+	if err != nil {
 		return err
 	}
 	a.collectWithin()
@@ -86,7 +92,9 @@ func (a *app) run(o *args.Apply) error {
 		return err
 	}
 	start = engine.Start{}
-	return a.drive(s, run, view.New(pinned.Workflow(first.Workflow)), a.scene(s, func(step string) string { return where[step] }), o.JSON)
+	scene := a.scene(s, func(step string) string { return where[step] })
+	err = a.drive(s, run, view.New(pinned.Workflow(first.Workflow)), scene, o.JSON)
+	return a.reported(s, run, scene, reports, err)
 }
 
 // start is a run as the engine takes it, and where its steps are declared.

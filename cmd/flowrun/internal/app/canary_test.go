@@ -45,6 +45,7 @@ var spoken = []struct {
 	{"apply FILE GIVEN", true},
 	{"apply FILE GIVEN --json", true},
 	{"apply FILE GIVEN --target argv --target last --parallel 2 --death-limit 2", true},
+	{"apply FILE GIVEN --report junit=/dev/stdout", true},
 	{"apply FILE GIVEN --var-file BROKEN", false},
 	{"apply FILE GIVEN --env-file BROKEN", false},
 	{"apply FILE GIVEN --var nested=" + canary, false},

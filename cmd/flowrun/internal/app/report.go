@@ -33,13 +33,14 @@ func (a *app) show(r *ui.Report, f args.Form) error {
 		}
 	}
 	if f.Format == "github" {
-		return a.summarize(r)
+		return a.appendSummary(r.Summary)
 	}
 	return nil
 }
 
-// summarize adds the report to the summary of the step, where GitHub Actions asks for one, within the bound of its file.
-func (a *app) summarize(r *ui.Report) error {
+// appendSummary adds a text to the summary of the step, where GitHub Actions asks for one, within the bound of its file: text is told
+// how many bytes are left.
+func (a *app) appendSummary(text func(most int) string) error {
 	name := a.getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil
@@ -51,7 +52,7 @@ func (a *app) summarize(r *ui.Report) error {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil {
-		_, err = f.WriteString(r.Summary(ui.MaxSummaryBytes - int(info.Size())))
+		_, err = f.WriteString(text(ui.MaxSummaryBytes - int(info.Size())))
 	}
 	if err != nil {
 		return fmt.Errorf("writing the summary of the step: %w", err)

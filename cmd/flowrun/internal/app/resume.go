@@ -53,7 +53,8 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 			if info.Status.Terminal() && !r.JSON {
 				a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
 			}
-			err = a.drive(s, info.Run, view.New(w), a.scene(s, s.where(ctx, info.Run)), r.JSON)
+			scene := a.scene(s, s.where(ctx, info.Run))
+			err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(w), scene, r.JSON))
 			if errors.Is(err, engine.ErrOwned) {
 				return fmt.Errorf("%w\nWatch it there; or stop that process; or, if it hangs, take the run from it with --take-over.", err)
 			}

@@ -89,7 +89,8 @@ func (a *app) repeat(s *store, info local.Info, r *args.Runs) error {
 	if err != nil {
 		return err
 	}
-	return a.drive(s, run, view.New(p.workflow), a.scene(s, s.where(ctx, run)), r.JSON)
+	scene := a.scene(s, s.where(ctx, run))
+	return a.reported(s, run, scene, nil, a.drive(s, run, view.New(p.workflow), scene, r.JSON))
 }
 
 // repetition makes the start of a run that repeats another one.

@@ -1,5 +1,7 @@
 package args
 
+import "strings"
+
 // Drive is what commands take that drive a run.
 type Drive struct {
 	TakeOver bool // resume
@@ -24,7 +26,23 @@ type Apply struct {
 	Parallel int // 0 means what the workflow says
 	Targets  []string
 	JSON     bool
+	Reports  []string // each FORM=PATH
 	Drive
+}
+
+// Forms reads the reports that are asked for, each of one of the forms known, to a file.
+func (o *Apply) Forms(known []string) (list []Form, err error) {
+	for _, r := range o.Reports {
+		form, path, _ := strings.Cut(r, "=")
+		if err := OneOf("--report", form, known...); err != nil {
+			return nil, err
+		}
+		if path == "" {
+			return nil, &Error{"--report " + r + " names no file", "Write --report " + form + "=PATH."}
+		}
+		list = append(list, Form{form, path})
+	}
+	return list, nil
 }
 
 // Plan is what plan takes.

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// reported writes the reports on a run that were asked for, and the summary where GitHub Actions wants one, and gives the run's own
+// verdict unless that fails. They are made from the journal, however the run stands: whoever drives it keeps less than they show.
+func (a *app) reported(s *store, run string, scene ui.Scene, reports []args.Form, verdict error) error {
+	var done *ended
+	if len(reports) == 0 && a.getenv("GITHUB_STEP_SUMMARY") == "" || verdict != nil && !errors.As(verdict, &done) {
+		return verdict
+	}
+	r, err := s.history(context.Background(), run)
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	now := event.At(time.Now())
+	for _, f := range reports {
+		var b bytes.Buffer
+		if err := ui.RunReport(&b, f.Format, r, scene, now); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.Path, b.Bytes(), 0o666); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+	}
+	if err := a.appendSummary(func(most int) string { return ui.RunSummary(r, scene, now, most) }); err != nil {
+		return err
+	}
+	return verdict
+}
