@@ -8,7 +8,7 @@ import (
 
 // openBare opens a database with the store's settings and one table.
 func openBare(dir string) (*writer, *sql.DB, error) {
-	db, err := sql.Open("sqlite", dataSource(dir, realDisk, true, false))
+	db, err := sql.Open("sqlite", dataSource(dir, realDisk, writing))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Checkpoints write the log back into the database. SQLite would make them by itself after a commit, and keep to itself what
@@ -77,10 +76,4 @@ func (w *writer) settle(dir string) error {
 	}
 	_, back := w.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeout.Milliseconds()))
 	return errors.Join(err, back)
-}
-
-// isFull tells whether an error is that there is no room on the disk.
-func isFull(err error) bool {
-	var s *sqlite.Error
-	return errors.As(err, &s) && s.Code()&0xff == sqlite3.SQLITE_FULL
 }

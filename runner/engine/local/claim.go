@@ -68,10 +68,13 @@ func (e *Engine) claim(run string) (claimed, error) {
 		if err := e.checkTail(tx, &c); err != nil || c.ended {
 			return err
 		}
-		if c.owner != 0 && c.owner != epoch {
+		if c.owner == epoch {
+			c.clean = c.clean || !e.leftSomething() // a drive of this process that could not give it back
+		} else if c.owner != 0 {
 			if c.alive, err = locked(e.lockPath(c.owner)); err != nil {
 				return err
 			}
+			c.clean = c.clean || !c.alive && e.leftInOrder(c.owner)
 			if c.alive && !e.options.TakeOver {
 				return refused{fmt.Errorf("%w: run %s, process %d", engine.ErrOwned, run, c.pid)}
 			}
@@ -105,7 +108,7 @@ func (e *Engine) checkTail(tx *transaction, c *claimed) error {
 
 // release gives a run back. clean tells that nothing of it is in flight and nothing got lost.
 func (e *Engine) release(c *claimed, clean, driven bool) error {
-	return e.write(func(tx *transaction) error {
+	return e.lastWords(func(tx *transaction) error {
 		_, err := tx.exec("UPDATE runs SET owner = NULL, clean = ?, driven = ? WHERE key = ? AND owner = ?", clean, driven, c.key, c.epoch)
 		return err
 	})
@@ -116,7 +119,7 @@ func (e *Engine) finish(c *claimed, end *event.End, at event.Time) error {
 	if c.ended {
 		return nil
 	}
-	return e.write(func(tx *transaction) error {
+	return e.lastWords(func(tx *transaction) error {
 		_, err := tx.exec("UPDATE runs SET status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
 			string(end.Status), int64(at), summarize(end), c.key, c.epoch)
 		return err
@@ -134,7 +137,7 @@ type change struct {
 
 // append makes a batch durable, if the run is still ours.
 func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
-	err := e.write(func(tx *transaction) error {
+	err := e.lastWords(func(tx *transaction) error {
 		if err := c.advance(tx, b, ch); err != nil {
 			return err
 		}

@@ -25,7 +25,9 @@ type committer struct {
 
 	mu     sync.Mutex
 	queue  []*request
-	failed error // sticky: after it nothing is written
+	failed error       // sticky: after it nothing is written
+	full   bool        // the disk had no room for what must be written
+	spend  func() bool // gives the reserve up, if there is one
 
 	// at hears of points.
 	at func(Point)
@@ -37,6 +39,7 @@ type committer struct {
 // writes all of it; any other error fails the whole store.
 type request struct {
 	do   func(*transaction) error
+	last bool // last words: they may spend the reserve
 	done chan struct{}
 	err  error
 }
@@ -49,13 +52,14 @@ func (r refused) Unwrap() error { return r.error }
 // transaction is what a request sees of the database.
 type transaction struct{ c *committer }
 
-func newCommitter(conn *writer, l log, at func(Point)) *committer {
-	return &committer{conn: conn, log: l, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
+func newCommitter(conn *writer, l log, spend func() bool, at func(Point)) *committer {
+	return &committer{conn: conn, log: l, spend: spend, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
 }
 
-// write returns when what do wrote is durable, or with the reason why not.
-func (c *committer) write(do func(*transaction) error) error {
-	r := &request{do: do, done: make(chan struct{})}
+// write returns when what do wrote is durable, or with the reason why not. do may be called a second time, when what it did
+// the first time has been undone.
+func (c *committer) write(do func(*transaction) error, last bool) error {
+	r := &request{do: do, last: last, done: make(chan struct{})}
 	c.mu.Lock()
 	if c.failed != nil {
 		c.mu.Unlock()
@@ -92,11 +96,52 @@ func (c *committer) commit(group []*request) {
 		answer(group, err)
 		return
 	}
-	if err := c.transact(group); err != nil {
-		answer(group, c.fail(fmt.Errorf("writing to the store: %w", err)))
-		return
+	err := c.transact(group)
+	if isFull(err) {
+		if group, err = c.squeeze(group, err); isFull(err) {
+			answer(group, err)
+			return
+		}
 	}
-	answer(group, nil)
+	if err != nil {
+		err = c.fail(fmt.Errorf("writing to the store: %w", err))
+	}
+	answer(group, err)
+}
+
+// squeeze refuses what is new of a group for which there was no room, and writes the rest if the reserve makes some. The store
+// has not failed: unlike a sync that fails, a write without room leaves no doubt about what the disk holds.
+func (c *committer) squeeze(group []*request, err error) ([]*request, error) {
+	var last, more []*request
+	for _, r := range group {
+		if r.last {
+			r.err = nil
+			last = append(last, r)
+		} else {
+			more = append(more, r)
+		}
+	}
+	answer(more, err)
+	if len(last) == 0 {
+		return nil, nil
+	}
+	c.setFull(true)
+	if c.spend() {
+		err = c.transact(last)
+	}
+	return last, err
+}
+
+func (c *committer) setFull(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
+}
+
+func (c *committer) isFull() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.full
 }
 
 func answer(group []*request, err error) {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // disk is how a store reaches its files. The zero value is the operating system; tests put their own in between, with faults,
@@ -23,6 +24,8 @@ type files interface {
 	open(path string, flag int) (file, error)
 	remove(path string) error
 	rename(from, to string) error
+	// room is how many bytes the disk of a folder still takes.
+	room(dir string) (uint64, error)
 }
 
 // file is an open one.
@@ -47,6 +50,12 @@ func (system) open(path string, flag int) (file, error) {
 
 func (system) remove(path string) error     { return os.Remove(path) }
 func (system) rename(from, to string) error { return os.Rename(from, to) }
+
+func (system) room(dir string) (uint64, error) {
+	var s syscall.Statfs_t
+	err := syscall.Statfs(dir, &s)
+	return s.Bavail * uint64(s.Bsize), err
+}
 
 // realDisk is where stores lie.
 var realDisk = &disk{files: system{}}

@@ -44,6 +44,9 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 	if w == nil {
 		w = func([]event.Event, *event.Reaction, bool) {}
 	}
+	if err := e.welcome(); err != nil {
+		return event.End{}, err
+	}
 	if err := e.enter(run); err != nil {
 		return event.End{}, err
 	}
@@ -115,7 +118,11 @@ func (d *drive) rebuild(ctx context.Context) error {
 func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	var err error
 	if d.mark, err = d.engine.options.disk.openMark(d.engine.markPath(d.run.id), d.run.id); err != nil {
-		return event.End{}, d.engine.commits.fail(err)
+		if !isFull(err) {
+			d.engine.commits.fail(err)
+		}
+		d.engine.release(d.run, d.run.clean, d.run.driven) // nothing was carried out
+		return event.End{}, err
 	}
 	d.live = newAttempts(d.engine.options.Executor, d.engine.now)
 	d.children = newChildren()
@@ -125,6 +132,9 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 		err = d.loop(ctx)
 	}
 	gone := d.live.stop(d.engine.options.StopGrace)
+	if !gone {
+		d.engine.outlived()
+	}
 	if closing := d.mark.close(); closing != nil {
 		err = errors.Join(err, d.engine.commits.fail(closing))
 	}
@@ -173,6 +183,9 @@ func (d *drive) loop(ctx context.Context) error {
 	for d.fold.End() == nil {
 		if ctx.Err() != nil {
 			return d.lastWords(context.Cause(ctx))
+		}
+		if d.engine.commits.isFull() {
+			return d.lastWords(ErrFull)
 		}
 		if err := d.collect(); err != nil {
 			return err
@@ -228,7 +241,7 @@ func (d *drive) step(act bool) error {
 	if err := d.engine.append(d.run, b, d.change(taken)); err != nil {
 		return err
 	}
-	if err := d.mark.set(b.Last(), b.Link); err != nil {
+	if err := d.mark.set(b.Last(), b.Link); err != nil && !isFull(err) { // a mark that lags is fine
 		return d.engine.commits.fail(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
 	}
 	d.engine.options.at(Marked)

@@ -27,6 +27,9 @@ func (e *Engine) epoch() (int64, error) {
 	if e.driver != nil {
 		return e.driver.epoch, nil
 	}
+	if e.closed {
+		return 0, ErrClosed
+	}
 	var d driver
 	err := e.write(func(tx *transaction) error {
 		host, _ := os.Hostname()
@@ -93,6 +96,11 @@ func (e *Engine) sweep(tx *transaction, mine int64) error {
 		if alive {
 			continue
 		}
+		if e.leftInOrder(epoch) {
+			if err := tx.giveBack(epoch); err != nil {
+				return err
+			}
+		}
 		for _, table := range []string{"drivers", "places"} {
 			if _, err := tx.exec("DELETE FROM "+table+" WHERE epoch = ?", epoch); err != nil {
 				return err
@@ -107,22 +115,47 @@ func (e *Engine) sweep(tx *transaction, mine int64) error {
 
 // retire takes the process off the list of drivers. A store that failed keeps the row; the lock goes in any case.
 func (e *Engine) retire() error {
-	d := e.driver
+	e.mu.Lock()
+	d, orderly := e.driver, !e.leftovers
+	e.driver = nil
+	e.mu.Unlock()
 	if d == nil {
 		return nil
 	}
-	e.driver = nil
-	err := e.write(func(tx *transaction) error {
+	err := e.lastWords(func(tx *transaction) error {
 		_, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", d.epoch)
 		if err == nil {
 			_, err = tx.exec("DELETE FROM places WHERE epoch = ?", d.epoch)
 		}
+		if err == nil && orderly { // what could not be given back when its drive ended
+			err = tx.giveBack(d.epoch)
+		}
 		return err
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		err = os.Remove(e.lockPath(d.epoch))
-	} else {
-		err = nil // whoever drives next sweeps it up
+	case orderly:
+		_ = d.lock.Chmod(inOrder) // whoever drives next reads it, and sweeps it up
+		err = nil
+	default:
+		err = nil
 	}
 	return errors.Join(err, d.lock.Close())
+}
+
+// inOrder is the mode of the lock file of a driver that ended all that it had begun and could not say so in the database, which
+// had no room or failed. A mode takes no room. Such an end is not a death.
+const inOrder = 0o400
+
+// giveBack frees the runs of a driver that ended in order.
+func (tx *transaction) giveBack(epoch int64) error {
+	_, err := tx.exec("UPDATE runs SET owner = NULL, clean = 1 WHERE owner = ?", epoch)
+	return err
+}
+
+// leftInOrder tells whether a driver that is gone ended in order.
+func (e *Engine) leftInOrder(epoch int64) bool {
+	info, err := os.Stat(e.lockPath(epoch))
+	return err == nil && info.Mode().Perm() == inOrder
 }

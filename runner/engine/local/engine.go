@@ -20,13 +20,14 @@ type Engine struct {
 	commits *committer // nil for reading only
 	file    os.FileInfo
 
-	mu     sync.Mutex
-	driver *driver           // this process as an owner, from the first Drive on
-	drives map[string]*drive // by run; nil while one is being taken over
-	watch  *lookout          // runs while anything is driven
-	places map[string]*place // by run: turns of runs that were started and are not driven yet
-	closed bool
-	idle   sync.WaitGroup // of drives
+	mu        sync.Mutex
+	driver    *driver           // this process as an owner, from the first Drive on
+	drives    map[string]*drive // by run; nil while one is being taken over
+	watch     *lookout          // runs while anything is driven
+	places    map[string]*place // by run: turns of runs that were started and are not driven yet
+	closed    bool
+	leftovers bool           // attempts outlived a drive
+	idle      sync.WaitGroup // of drives
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -57,7 +58,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	e.read = read
 	if write != nil {
-		e.commits = newCommitter(write, newLog(dir, o.disk), e.options.at)
+		e.commits = newCommitter(write, newLog(dir, o.disk), func() bool { return o.disk.spend(dir) }, e.options.at)
 	}
 	if e.file, err = os.Stat(filepath.Join(dir, databaseFile)); err != nil {
 		e.Close()
@@ -96,7 +97,15 @@ func (e *Engine) write(do func(*transaction) error) error {
 	if e.commits == nil {
 		return ErrReadOnly
 	}
-	return e.commits.write(do)
+	return e.commits.write(do, false)
+}
+
+// lastWords is write for what must be said even if the disk is full.
+func (e *Engine) lastWords(do func(*transaction) error) error {
+	if e.commits == nil {
+		return ErrReadOnly
+	}
+	return e.commits.write(do, true)
 }
 
 // enter notes that a run is about to be driven here.
@@ -141,6 +150,19 @@ func (e *Engine) leave(run string) {
 	e.idle.Done()
 }
 
+// outlived notes that this process leaves something behind.
+func (e *Engine) outlived() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leftovers = true
+}
+
+func (e *Engine) leftSomething() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.leftovers
+}
+
 // poke makes a drive look at its inbox and at its ownership.
 func (e *Engine) poke(run string) {
 	e.mu.Lock()
@@ -169,7 +191,7 @@ func (e *Engine) Cancel(_ context.Context, run, reason string) error {
 
 // cancel asks as often as more says, which is told how often that was done before.
 func (e *Engine) cancel(run, reason string, more func(before int) int) error {
-	err := e.write(func(tx *transaction) error {
+	err := e.lastWords(func(tx *transaction) error {
 		var key, ended int64
 		var before int
 		err := tx.get("SELECT key, ended, cancels FROM runs WHERE id = ?", []any{run}, &key, &ended, &before)

@@ -20,6 +20,8 @@ var (
 	ErrReplaced = errors.New("the store's database is not what it was")
 	// ErrBusy: another process did not let go of the store in time.
 	ErrBusy = errors.New("another process holds the store's lock and does not move on; is it stopped?")
+	// ErrFull: nothing more is driven or started until there is room.
+	ErrFull = errors.New("the disk is full")
 	// ErrClosed: the engine was closed.
 	ErrClosed = errors.New("the store is closed")
 )

@@ -335,6 +335,15 @@ func (f faultyFiles) remove(path string) error {
 	return err
 }
 
+func (f faultyFiles) room(string) (uint64, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if f.d.room < 0 {
+		return 1 << 40, nil
+	}
+	return uint64(f.d.room), nil
+}
+
 // rename is durable with the next sync of the folder; before it the disk knows the old name. Both were synced by then.
 func (f faultyFiles) rename(from, to string) error {
 	err := os.Rename(from, to)

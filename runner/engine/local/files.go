@@ -17,6 +17,7 @@ const (
 	setupLock    = "setup.lock" // held while the database is made or brought forward
 	driversDir   = "drivers"    // EPOCH.lock, held by a driving process
 	marksDir     = "marks"      // RUN, the high-water mark of its journal
+	reserveFile  = "reserve"    // room to give back
 )
 
 // ownNames are what a folder may hold before it holds a store: the beginnings of one whose making was cut off.

@@ -70,6 +70,9 @@ func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, err
 	if err != nil || in {
 		return g, nil, err
 	}
+	if _, err := e.Get(ctx, s.Header.Run); !errors.Is(err, engine.ErrNoRun) {
+		return g, nil, err // it was started before, and this is no more than asking whether it was
+	}
 	p, err := e.takePlace(g, s.Header.Run, s.First.Parent)
 	if err != nil {
 		return g, nil, err
@@ -198,7 +201,7 @@ func (e *Engine) turn(ctx context.Context, p *place, run string) error {
 
 // leavePlace lets the next one in. A failure is the store's; the place is free when this process ends, then.
 func (e *Engine) leavePlace(p *place) {
-	e.write(func(tx *transaction) error {
+	e.lastWords(func(tx *transaction) error {
 		_, err := tx.exec("DELETE FROM places WHERE id = ?", p.id)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -52,6 +53,7 @@ func (l *lookout) run(ctx context.Context) {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
 	var checked time.Time
+	began := time.Now()
 	var version int64
 	conn, err := l.engine.read.Conn(ctx)
 	if err != nil {
@@ -76,7 +78,21 @@ func (l *lookout) run(ctx context.Context) {
 					l.alarm(err)
 					return
 				}
+				l.room(now.Sub(began))
 			}
+		}
+	}
+}
+
+// room looks after the room that is left. Where there is none to spare, the drives hear of it: they stop by themselves. A
+// reserve that cannot be made is no failure of the store.
+func (l *lookout) room(open time.Duration) {
+	if open >= checkEvery {
+		_ = l.engine.replenish()
+	}
+	if l.engine.commits.isFull() {
+		for _, d := range l.engine.driven() {
+			d.poke()
 		}
 	}
 }
@@ -157,5 +173,8 @@ func (e *Engine) explain(err error) error {
 	if gone := e.checkFile(); gone != nil {
 		return gone
 	}
-	return damaged(e.dir, err)
+	if strings.Contains(err.Error(), "sql: database is closed") { // package sql has no name for it
+		return ErrClosed
+	}
+	return e.full(damaged(e.dir, err))
 }

@@ -73,7 +73,7 @@ func openWriter(dir string, d *disk) (*writer, error) {
 	} else if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s is missing", ErrReplaced, databaseFile)
 	}
-	db, err := sql.Open("sqlite", dataSource(dir, d, true, false))
+	db, err := sql.Open("sqlite", dataSource(dir, d, writing))
 	if err != nil {
 		return nil, err
 	}

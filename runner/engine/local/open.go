@@ -31,22 +31,32 @@ const (
 )
 
 // dataSource names the database with everything that a connection must be told: a pragma by statement would hold for
-// one connection of a pool only. With frozen set the database is taken as a file that nobody changes.
-func dataSource(dir string, d *disk, write, frozen bool) string {
+// one connection of a pool only.
+func dataSource(dir string, d *disk, how access) string {
 	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
 	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)",
 		path, busyTimeout.Milliseconds())
 	if d.sqlite != "" {
 		s += "&vfs=" + d.sqlite
 	}
-	if write {
+	if how == writing {
 		return s + fmt.Sprintf("&_pragma=journal_mode(WAL)&_pragma=synchronous(%d)&_pragma=wal_autocheckpoint(0)", d.synchronous())
 	}
-	if frozen {
-		s += "&immutable=1"
-	}
-	return s + "&_pragma=query_only(1)"
+	return s + string(how) + "&_pragma=query_only(1)"
 }
+
+// access is how a connection reaches the database: by writing to it, or else by one of three ways to read it.
+type access string
+
+const (
+	writing access = "write"
+	// reading shares what is read with all others, through a file beside the database.
+	reading access = ""
+	// frozen takes the database for a file that nobody changes, and that has no log.
+	frozen access = "&immutable=1"
+	// alone shares nothing, and keeps writers out meanwhile.
+	alone access = "&_pragma=locking_mode(EXCLUSIVE)"
+)
 
 // openDatabase opens the writer (nil for reading only) and the readers, and sees to it that it is the right database, whole
 // and of this release's version.
@@ -61,20 +71,44 @@ func openDatabase(dir string, d *disk, readOnly bool) (write *writer, read *sql.
 	} else if write, err = openWriter(dir, d); err != nil {
 		return nil, nil, err
 	}
-	if read, err = sql.Open("sqlite", dataSource(dir, d, false, readOnly && frozen(dir))); err == nil {
-		read.SetMaxOpenConns(readers)
-		err = checkReader(dir, read)
+	how := reading
+	if readOnly && isFrozen(dir) {
+		how = frozen
+	}
+	read, err = openReader(dir, d, how)
+	if readOnly && isFull(err) { // nobody has the store open, and the file for sharing cannot be made
+		how = alone
+		if logSize(dir) == 0 {
+			how = frozen
+		}
+		read, err = openReader(dir, d, how)
 	}
 	if err != nil {
-		closeDatabase(write, read)
+		closeDatabase(write, nil)
 		return nil, nil, err
 	}
 	return write, read, nil
 }
 
-// frozen tells whether a store lies where we may not write (a read-only mount, another user's folder) and nobody has it
+func openReader(dir string, d *disk, how access) (*sql.DB, error) {
+	read, err := sql.Open("sqlite", dataSource(dir, d, how))
+	if err != nil {
+		return nil, err
+	}
+	read.SetMaxOpenConns(readers)
+	if how == alone {
+		read.SetMaxOpenConns(1)
+	}
+	if err := checkReader(dir, read); err != nil {
+		read.Close()
+		return nil, err
+	}
+	return read, nil
+}
+
+// isFrozen tells whether a store lies where we may not write (a read-only mount, another user's folder) and nobody has it
 // open. SQLite shares what it reads through a file beside the database, which it could not make there.
-func frozen(dir string) bool {
+func isFrozen(dir string) bool {
 	const write = 2 // W_OK
 	_, err := os.Stat(filepath.Join(dir, databaseFile+"-wal"))
 	return errors.Is(err, fs.ErrNotExist) && syscall.Access(dir, write) != nil

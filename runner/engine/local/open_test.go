@@ -76,7 +76,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Fatal("the folder's mode cannot be changed")
 	}
 	defer os.Chmod(dir, 0o700)
-	if want := os.Geteuid() != 0; frozen(dir) != want {
+	if want := os.Geteuid() != 0; isFrozen(dir) != want {
 		t.Errorf("the folder is frozen: %v, want %v", !want, want)
 	}
 	e, err := Open(dir, Options{ReadOnly: true})

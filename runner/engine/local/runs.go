@@ -141,7 +141,7 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []I
 		if !alive[owner] {
 			i.Driver = 0
 		}
-		i.Crashed = !clean && !alive[owner]
+		i.Crashed = !clean && !alive[owner] && !e.leftInOrder(owner)
 		list = append(list, i)
 	}
 	return list, rows.Err()

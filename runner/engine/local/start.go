@@ -25,6 +25,9 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
+	if err := e.welcome(); err != nil {
+		return "", err
+	}
 	h := s.Header
 	if h.Run == "" {
 		h.Run = newID()

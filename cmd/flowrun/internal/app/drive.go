@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -146,6 +147,8 @@ func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bo
 		return a.stopped(run, stop.signal, scene, asJSON)
 	case errors.Is(err, engine.ErrFenced):
 		return fmt.Errorf("run %s goes on elsewhere: %w", run, err)
+	case errors.Is(err, local.ErrFull):
+		return fmt.Errorf("driving run %s: %w\nNothing that finished is lost. Make room, then go on with:\n  flowrun resume %s%s", run, err, run, scene.Flags)
 	case err != nil:
 		return fmt.Errorf("driving run %s: %w", run, err)
 	}
