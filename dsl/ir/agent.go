@@ -31,7 +31,7 @@ type Agent struct {
 	Headers      *Expr            `json:"headers,omitempty"`       // http: an object or map of texts
 	Concurrency  *Expr            `json:"concurrency,omitempty"`   // nil: no bound of its own
 	Timeout      *Expr            `json:"timeout,omitempty"`
-	Heartbeat    *Expr            `json:"heartbeat,omitempty"`     // longest silence; nil: it may be silent
+	Heartbeat    *Expr            `json:"heartbeat,omitempty"` // longest silence; nil: it may be silent
 	Retry        *Retry           `json:"retry,omitempty"`
 	Output       *value.Type      `json:"output,omitempty"`
 }

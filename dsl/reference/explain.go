@@ -9,12 +9,15 @@ import (
 	"github.com/flowrun/flowrun/dsl/schema"
 )
 
-// About explains a word in Markdown: a code, a block ("step"), an attribute or block of a block ("step.when"), a function,
+// About explains a word in Markdown: a topic ("protocol"), a code, a block ("step"), an attribute or block of a block ("step.when"), a function,
 // an attribute that several blocks have, or a word of another tool. Where it knows nothing, ok is false and near is the
 // nearest word that it knows, or "".
 func About(word string) (text, near string, ok bool) {
 	if p, is := PageOf(strings.ToUpper(word)); is {
 		return p.Text, "", true
+	}
+	if text, err := files.ReadFile("topics/" + word + ".md"); err == nil {
+		return string(text), "", true
 	}
 	t := Language()
 	block, attr, dotted := strings.Cut(word, ".")
@@ -186,5 +189,14 @@ func (t *Table) words() (out []string) {
 	for _, m := range append(slices.Clone(t.Roots), t.Results...) {
 		out = append(out, m.Name)
 	}
-	return append(out, Codes()...)
+	return append(append(out, Topics()...), Codes()...)
+}
+
+// Topics are the words that have a page of their own.
+func Topics() (out []string) {
+	list, _ := files.ReadDir("topics") // embedded: there
+	for _, f := range list {
+		out = append(out, strings.TrimSuffix(f.Name(), ".md"))
+	}
+	return out
 }

@@ -17,8 +17,9 @@ const MaxLine = executor.MaxOutput
 //	{"type":"progress","percent":40,"message":"…"}   {"type":"heartbeat"}   {"type":"log","message":"…"}
 //	{"type":"result","output":…}                     {"type":"error","kind":"transient","message":"…","retry_after":30}
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
+//	{"type":"result","result":"…","is_error":false,…}
 //
-// The last four are final. What is no such line is put aside: if there is no final line at all, it must be one JSON
+// The last five are final. What is no such line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, and that is the output. Memory: MaxLine for the line at hand,
 // executor.MaxOutput for what is put aside, and the result.
 type Lines struct {
@@ -105,13 +106,32 @@ func (l *Lines) message(line []byte) bool {
 		kind, _ := m["type"].(string)
 		l.Live(kind, told(m))
 	case "result":
-		l.finals, l.result = l.finals+1, m["output"]
+		l.finals++
+		if _, ours := m["output"]; ours {
+			l.result = m["output"]
+		} else {
+			l.result, l.failure = assistant(m)
+		}
 	case "error":
 		l.finals, l.failure = l.finals+1, failure(m)
 	default:
 		return false
 	}
 	return true
+}
+
+// assistant understands the last word of command-line assistants: {"type":"result","result":"…","is_error":false,…}. All of it is the
+// output, so that step.x.output.result is the text, and session_id, total_cost_usd and the like stand beside it.
+func assistant(m map[string]any) (value.Value, *event.Error) {
+	text, there := m["result"]
+	switch {
+	case m["is_error"] == true:
+		return nil, failure(map[string]any{"message": text})
+	case !there:
+		return nil, nil
+	}
+	delete(m, "type")
+	return m, nil
 }
 
 // manager understands the other shape of a final line, {"status": …}.

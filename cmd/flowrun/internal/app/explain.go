@@ -14,12 +14,13 @@ import (
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain WORD", Short: "Say what a code or a word of the language means",
-		Long: `explain tells what there is to know of a word: the code of a diagnostic, a block, an attribute or a function.
+		Long: `explain tells what there is to know of a word: the code of a diagnostic, a block, an attribute, a function or a topic.
 
   flowrun explain F0302        why a file was refused, and what to do
   flowrun explain step         a block and its attributes
   flowrun explain step.when    an attribute of a block
-  flowrun explain substr       a function`,
+  flowrun explain substr       a function
+  flowrun explain protocol     how agents are spoken to, and what they answer`,
 		Args: between(1, 1, "WORD"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return reference.Codes(), cobra.ShellCompDirectiveNoFileComp

@@ -1,0 +1,123 @@
+package protocol
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/dsl/reference"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// examples are the blocks of JSON of the page on the protocol, by what stands behind the word json.
+func examples(t *testing.T) map[string]string {
+	t.Helper()
+	text, _, ok := reference.About("protocol")
+	if !ok {
+		t.Fatal("the reference has no page on the protocol")
+	}
+	list := map[string]string{}
+	for _, m := range regexp.MustCompile("(?ms)^```json (\\w+)\n(.*?)\n```$").FindAllStringSubmatch(text, -1) {
+		list[m[1]] = m[2]
+	}
+	return list
+}
+
+// The request on the page is the one that is sent, and each of its members is explained.
+func TestPageShowsTheRequest(t *testing.T) {
+	got := string(Request(&event.Attempt{Run: "k3v7m2x9q4ta", Node: "build/api[2]", Attempt: 1, Key: "9f2c1e5ab0d34c77a1be9d02f6c83e51",
+		Agent: &event.AgentRequest{Task: "Build the API.", With: map[string]any{"spec": "v2"}}}))
+	if d := cmp.Diff(got, examples(t)["request"]+"\n"); d != "" {
+		t.Error(d)
+	}
+	page, _, _ := reference.About("protocol")
+	v, _ := value.Decode([]byte(got))
+	for member := range v.(map[string]any) {
+		if !regexp.MustCompile("(?m)^\\| [^|]*`" + member + "`[^|]* \\|").MatchString(page) {
+			t.Errorf("the member %s of a request is not explained", member)
+		}
+	}
+}
+
+// Each line on the page is understood as the page says.
+func TestPageShowsTheLines(t *testing.T) {
+	want := map[string]string{
+		"progress":  "progress 40% reading the ticket",
+		"heartbeat": "heartbeat ",
+		"log":       "log three files to go",
+		"result":    `{"files":3,"summary":"done"}`,
+		"error":     "rate_limited: the model is busy after 30",
+		"output":    `{"summary":"done"}`,
+		"completed": `{"summary":"done"}`,
+		"failed":    "recoverable: the model is busy after 0",
+		"assistant": `{"is_error":false,"result":"Done.","session_id":"5d1c","subtype":"success","total_cost_usd":0.03}`,
+	}
+	got := map[string]string{}
+	for kind, line := range examples(t) {
+		if kind == "request" {
+			continue
+		}
+		live := ""
+		l := &Lines{Live: func(kind, text string) { live = kind + " " + text }}
+		l.Write([]byte(line + "\n"))
+		failure := l.End()
+		out, _ := l.Output()
+		switch {
+		case live != "":
+			got[kind] = live
+		case failure != nil:
+			got[kind] = failure.Kind + ": " + failure.Message + " after " + value.Text(failure.RetryAfter)
+		default:
+			got[kind] = string(value.Append(nil, out))
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// The bounds and the kinds of error on the page are those that hold.
+func TestPageSaysTheBounds(t *testing.T) {
+	page, _, _ := reference.About("protocol")
+	if MaxLine != 1<<20 || executor.MaxInline != 64<<10 || Version != "flowrun/1" {
+		t.Error("a bound is another than on the page")
+	}
+	for _, kind := range []string{event.Transient, event.RateLimited, event.Recoverable, event.Blocking, event.Fatal} {
+		if !strings.Contains(page, "`"+kind+"`") {
+			t.Errorf("the page does not name the kind %s", kind)
+		}
+	}
+	if !slices.Contains(reference.Topics(), "protocol") {
+		t.Error("the page is no topic")
+	}
+}
+
+// What assistants print is understood whatever else they print beside it.
+func TestAssistants(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"type":"result","is_error":true,"result":"no credit","subtype":"error_during_execution"}`: "recoverable: no credit",
+		`{"type":"result","is_error":true}`:               "recoverable: the agent failed and said no more",
+		`{"type":"result","is_error":false,"result":""}`:  `{"is_error":false,"result":""}`,
+		`{"type":"result"}`:                               `null`,
+		`{"type":"result","output":null,"result":"x"}`:    `null`,
+		"{\"type\":\"result\",\"output\":1,\"result\":2}": `1`,
+	} {
+		l := &Lines{Live: func(string, string) {}}
+		l.Write([]byte("warming up\n" + text))
+		got := ""
+		if failure := l.End(); failure != nil {
+			got = failure.Kind + ": " + failure.Message
+		} else {
+			v, _ := l.Output()
+			got = string(value.Append(nil, v))
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
