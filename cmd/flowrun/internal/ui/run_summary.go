@@ -23,7 +23,7 @@ func RunSummary(r *view.Run, scene Scene, now event.Time, most int) string {
 	}
 	shown := 0
 	r.Each(func(n *view.Node, _ int) {
-		if n.Status != event.FailedS || !acted(n) || shown == maxFailures {
+		if n.Status != event.FailedS || !acted(n) || shown == maxFailures || n.Result != nil && n.Result.Tolerated {
 			return
 		}
 		if text := failureOf(n, scene); b.Len()+len(text)+summaryTail <= most {
