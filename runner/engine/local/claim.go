@@ -55,6 +55,9 @@ func scanRun(scan func(...any) error, run string) (claimed, error) {
 // claim makes this process the owner of a run that has not ended. Errors: engine.ErrNoRun, engine.ErrOwned, and
 // journal.ErrBroken if the row, the last batch and the mark beside the database do not fit together.
 func (e *Engine) claim(run string) (claimed, error) {
+	if err := e.taken(run); err != nil {
+		return claimed{}, err
+	}
 	epoch, err := e.epoch()
 	if err != nil {
 		return claimed{}, err
@@ -68,22 +71,40 @@ func (e *Engine) claim(run string) (claimed, error) {
 		if err := e.checkTail(tx, &c); err != nil || c.ended {
 			return err
 		}
+		if err = e.refuse(&c, epoch); err != nil {
+			return err
+		}
 		if c.owner == epoch {
 			c.clean = c.clean || !e.leftSomething() // a drive of this process that could not give it back
 		} else if c.owner != 0 {
-			if c.alive, err = locked(e.lockPath(c.owner)); err != nil {
-				return err
-			}
 			c.clean = c.clean || !c.alive && e.leftInOrder(c.owner)
-			if c.alive && !e.options.TakeOver {
-				return refused{fmt.Errorf("%w: run %s, process %d", engine.ErrOwned, run, c.pid)}
-			}
 		}
 		_, err = tx.exec("UPDATE runs SET owner = ?, clean = 0, driven = 1 WHERE key = ?", epoch, c.key)
 		c.epoch = epoch
 		return err
 	})
 	return c, err
+}
+
+// taken refuses a run that another process drives before this one has written anything: of many that want the same run, all but
+// one go away without waiting for each other. The transaction asks again.
+func (e *Engine) taken(run string) error {
+	c, err := scanRun(e.read.QueryRow(runRow, run).Scan, run)
+	if err == nil && !c.ended {
+		err = e.refuse(&c, e.driverEpoch())
+	}
+	return plain(err)
+}
+
+// refuse looks whether another process drives a run.
+func (e *Engine) refuse(c *claimed, epoch int64) (err error) {
+	if c.owner == 0 || c.owner == epoch {
+		return nil
+	}
+	if c.alive, err = locked(e.lockPath(c.owner)); err == nil && c.alive && !e.options.TakeOver {
+		err = refused{fmt.Errorf("%w: run %s, process %d", engine.ErrOwned, c.id, c.pid)}
+	}
+	return err
 }
 
 // checkTail compares the row with the last batch and with the mark.
