@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -51,12 +52,24 @@ func (a *attempts) start(r event.Attempt) {
 // execute makes sure that the answer is one to this attempt.
 func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFinished {
 	began := a.now()
-	f := a.executor.Execute(ctx, r)
+	f := a.attempt(ctx, r)
 	f.Ticket, f.Node, f.Attempt, f.Gate, f.Compensate = r.Ticket, r.Node, r.Attempt, r.Gate, r.Compensate
 	if f.StartedAt == 0 {
 		f.StartedAt = began
 	}
 	return f
+}
+
+// attempt turns a panic of the executor into the end of this attempt: what else the process drives goes on.
+func (a *attempts) attempt(ctx context.Context, r event.Attempt) (f event.AttemptFinished) {
+	defer func() {
+		if p := recover(); p != nil {
+			message := fmt.Sprintf("a defect in flowrun: %v; nobody knows what the attempt did", p)
+			f = event.AttemptFinished{Outcome: event.Failed,
+				Error: &event.Error{Kind: event.Fatal, Reason: "lost", Message: message, ExitCode: -1}}
+		}
+	}()
+	return a.executor.Execute(ctx, r)
 }
 
 // over forgets an attempt that has answered.

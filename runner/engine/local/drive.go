@@ -97,7 +97,7 @@ func (d *drive) rebuild(ctx context.Context) error {
 	d.start = engine.Start{Header: h, Definition: definition}
 	d.fold = engine.NewFold(h, m)
 	err = d.engine.batches(ctx, d.run, 0, func(b journal.Batch) error {
-		events, err := d.fold.Replay(b, &d.out)
+		events, err := d.replay(b)
 		if err == nil {
 			if first := events[0].RunStarted; first != nil {
 				d.start.First = *first
@@ -112,6 +112,16 @@ func (d *drive) rebuild(ctx context.Context) error {
 		err = fmt.Errorf("%w: run %s: its row says that it has ended, its journal does not", journal.ErrBroken, h.Run)
 	}
 	return err
+}
+
+// replay turns a panic of the machine over a record into the end of this drive, as feed does.
+func (d *drive) replay(b journal.Batch) (events []event.Event, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("run %s: the machine failed over an event of %d to %d of the journal, which is as it was: %v", d.run.id, b.First, b.Last(), p)
+		}
+	}()
+	return d.fold.Replay(b, &d.out)
 }
 
 // toEnd drives a run that is ours and rebuilt, and gives it back.
