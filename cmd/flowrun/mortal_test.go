@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/app"
 	"github.com/flowrun/flowrun/runner/engine/local"
@@ -48,6 +49,7 @@ func doom(name string, n int) func(local.Point) {
 		}
 		if name == "STOP" {
 			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			time.Sleep(50 * time.Millisecond) // another thread may hear of it first, and this one should get no further
 			return
 		}
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
