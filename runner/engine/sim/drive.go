@@ -317,7 +317,8 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 			took = a.Timeout
 			answer = failure(a, event.Transient, "timeout", "it did not end within "+a.Timeout.String())
 		}
-		if e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
+		if e.silent[a.Key] < MaxSilent && e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
+			e.silent[a.Key]++
 			answer = failure(a, event.Transient, "lost", "it fell silent")
 			answer.Outcome = event.Lost
 		}

@@ -59,7 +59,9 @@ func (c *simulation) onSQLite(t *testing.T) (map[string]event.Status, event.End,
 	dir, clock := t.TempDir(), &hasty{now: time.Now()}
 	for stops := 0; ; stops++ {
 		e, err := local.Open(dir, local.Options{Factory: factory, Clock: clock, DeathLimit: 1000, Executor: executor.Func(
-			func(_ context.Context, a event.Attempt) event.AttemptFinished { return c.outcome(c.runs[a.Run].name, a) })})
+			func(_ context.Context, a event.Attempt) event.AttemptFinished {
+				return c.outcome(c.runs[a.Run].name, a)
+			})})
 		if err != nil {
 			t.Fatal(err)
 		}

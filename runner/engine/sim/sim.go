@@ -26,6 +26,9 @@ var ErrStuck = errors.New("sim: the run waits for nothing that could come")
 // MaxEvents bounds a run, so that one that never ends is found.
 const MaxEvents = 1_000_000
 
+// MaxSilent is how often the same work falls silent: a machine may take more of it for a failure, which a fault must not make.
+const MaxSilent = 2
+
 // Epoch is the virtual time at which a simulation begins.
 var Epoch = event.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 

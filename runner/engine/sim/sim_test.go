@@ -167,10 +167,35 @@ func (c *simulation) start(t *testing.T, f sim.Faults) {
 	c.runs = map[string]*seen{root: newSeen("", c.program.Workflow("w"), "")}
 	if _, err := c.engine.Start(context.Background(), engine.Start{
 		Header:     journal.Header{Behaviour: ir.Behaviour, Definition: c.program.Hash(), Workflow: "w", Run: root},
-		Definition: c.program.Canonical(), First: event.RunStarted{Workflow: "w", Dir: "/"},
+		Definition: c.program.Canonical(), First: c.first(),
 	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// first is how the run begins. Of every other one something is expected, right or wrong, so that its steps start in
+// another order than that of the file.
+func (c *simulation) first() event.RunStarted {
+	first := event.RunStarted{Workflow: "w", Dir: "/"}
+	if c.seed%2 == 0 {
+		return first
+	}
+	r := rand.New(rand.NewPCG(c.seed, 2))
+	first.ExpectedUS, first.ExpectedTimes = map[string]int64{}, map[string]int{}
+	var expect func([]ir.Node)
+	expect = func(nodes []ir.Node) {
+		for i := range nodes {
+			if n := &nodes[i]; r.IntN(4) > 0 {
+				first.ExpectedUS[n.Name] = r.Int64N(30e6)
+				if multiple(n) {
+					first.ExpectedTimes[n.Name] = r.IntN(10)
+				}
+			}
+			expect(nodes[i].Children)
+		}
+	}
+	expect(c.program.Workflow("w").Nodes)
+	return first
 }
 
 // drive drives a run to its end, in as many lives as it takes.

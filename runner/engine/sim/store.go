@@ -20,6 +20,7 @@ type Store struct {
 	now    event.Time // monotonic virtual time
 	skew   time.Duration
 	runs   map[string]*stored
+	silent map[string]int // by key: how often an attempt at that work fell silent
 	struck Struck
 }
 
@@ -37,7 +38,8 @@ type stored struct {
 
 // NewStore makes an empty store whose chance is drawn from a seed.
 func NewStore(seed uint64) *Store {
-	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{}}
+	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{},
+		silent: map[string]int{}}
 }
 
 // Struck counts the faults that have struck.
