@@ -41,6 +41,7 @@ runner/plan                      pure: dsl/ir dsl/value
 runner/request                   pure: dsl/value runner/event
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
 runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
+runner/replay                    pure: dsl/value runner/event runner/view
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
@@ -59,7 +60,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args        cobra
-cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/forecast runner/outline runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor

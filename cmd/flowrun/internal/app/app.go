@@ -117,6 +117,7 @@ func (a *app) root() *cobra.Command {
 		a.resume(),
 		a.retry(),
 		a.cancel(),
+		a.replay(),
 		a.explain(),
 		a.schema(),
 		a.init(),

@@ -11,8 +11,11 @@ type Runs struct {
 	Reason string // cancel
 	From   string // retry: a step, or an instance of one
 	Only   string // retry: a step
-	DryRun bool   // resume
-	Wait   bool   // cancel
+	File   string // replay: the program to compare with; "" means the run's own
+	// DetailedExit is replay's --detailed-exitcode.
+	DetailedExit bool
+	DryRun       bool // resume
+	Wait         bool // cancel
 	// Timeout bounds how long cancel --wait waits; 0 means without end.
 	Timeout time.Duration
 	Given   // resume, retry

@@ -1,0 +1,171 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/replay"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) replay() *cobra.Command {
+	var r args.Runs
+	c := &cobra.Command{
+		Use: "replay RUN", Short: "Replay a run's journal, or find out what today's file would have made of it", Args: between(1, 1, "RUN"),
+		Long: `replay feeds the journal of a run to this release's machine and checks that it does all that it did then; where it does not,
+the exit code is 1. Nothing runs, and nothing is written.
+
+With --file the journal is the world of another program: attempts and calls that the journal knows, by node, number and gate, end as
+they ended, after as long; conditions, joins, retries and timeouts are those of the file. It prints what would have been different:
+nodes with another end, what would have been asked for in other words (the answer of then is taken), and work that the journal knows
+nothing of, behind which all is left open. Inputs and variables are those of the run; new ones have their defaults.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Run, a.asJSON = words[0], r.JSON
+			if err := r.Check(); err != nil {
+				return err
+			}
+			s, info, err := a.lookup(&r, false)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if r.File == "" {
+				return a.same(s, info.Run, r.JSON)
+			}
+			return a.against(s, info.Run, &r)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&r.File, "file", "", "what would this `program`, a file or folder, have made of it")
+	f.BoolVar(&r.DetailedExit, "detailed-exitcode", false, "with --file: exit with 6 where something would have been different")
+	f.BoolVar(&r.JSON, "json", false, "as JSON")
+	return c
+}
+
+// same checks that a run's journal gives again what it gave then.
+func (a *app) same(s *store, run string, asJSON bool) error {
+	ctx := context.Background()
+	p, err := s.recall(ctx, run)
+	if err != nil {
+		return err
+	}
+	err = p.replay(ctx, nil)
+	found := &ui.Replayed{Run: run, Workflow: p.workflow.Name, Events: p.fold.Seq(), Same: err == nil, Status: p.view.Status}
+	switch {
+	case errors.Is(err, engine.ErrDiverged):
+		found.Problem = err.Error()
+	case err != nil:
+		return err
+	}
+	ui.ShowReplayed(a.out, found, asJSON)
+	if !found.Same {
+		return &ended{exitNo}
+	}
+	return nil
+}
+
+// against finds out what another program would have made of a run.
+func (a *app) against(s *store, run string, r *args.Runs) error {
+	ctx := context.Background()
+	p, err := s.recall(ctx, run)
+	if err != nil {
+		return err
+	}
+	then := replay.NewWorld()
+	var first event.RunStarted
+	err = p.replay(ctx, func(e seen) bool {
+		if e.event.RunStarted != nil {
+			first = *e.event.RunStarted
+		}
+		then.Learn(e.event, e.caused.Commands)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	now, err := a.load(r.File)
+	if err != nil {
+		return err
+	}
+	w, err := now.workflow(p.workflow.Name)
+	if err != nil {
+		return err
+	}
+	if err := refit(&first, now.ir, w); err != nil {
+		return err
+	}
+	out, err := attempt(then, now.ir, w, first)
+	if err == nil && len(out.New) > 0 { // what is never answered must not keep slots from what is
+		first.Parallel = machine.MaxConcurrency
+		out, err = attempt(then, now.ir, w, first)
+	}
+	if err != nil {
+		return fmt.Errorf("replaying run %s against %s: %w", run, r.File, err)
+	}
+	found := &ui.Replayed{Run: run, Workflow: w.Name, File: r.File, Events: uint64(len(out.Events)), Status: out.View.Status,
+		Differences: replay.Compare(p.view, out), New: out.New, Changed: out.Changed}
+	found.Same = len(found.Differences)+len(out.New)+len(out.Changed) == 0
+	ui.ShowReplayed(a.out, found, r.JSON)
+	if !found.Same && r.DetailedExit {
+		return &ended{exitChange}
+	}
+	return nil
+}
+
+// attempt is one replay of a world for a program.
+func attempt(then *replay.World, p *ir.Program, w *ir.Workflow, first event.RunStarted) (*replay.Outcome, error) {
+	m, err := newMachine(journal.Header{Behaviour: ir.Behaviour, Workflow: w.Name}, p.Canonical())
+	if err != nil {
+		return nil, err
+	}
+	return then.Run(m, first, view.New(w))
+}
+
+// refit gives a program what a run was given: what both know as it is, what is new by its default. What is not declared any more is
+// left out. What is sensitive has no value here, and needs none: nothing is carried out.
+func refit(first *event.RunStarted, p *ir.Program, w *ir.Workflow) error {
+	secrets := map[string]event.Secret{}
+	var problems []string
+	fill := func(kind, root string, decls []ir.Variable, old map[string]value.Value, around dsl.Known) map[string]value.Value {
+		var plain []ir.Variable
+		given := map[string]value.Value{}
+		for _, d := range decls {
+			if _, late := first.Late[d.Name]; late && kind == "input" {
+				continue
+			}
+			if d.Sensitive {
+				secrets[root+d.Name] = first.Secrets[root+d.Name]
+				continue
+			}
+			plain = append(plain, d)
+			if v, ok := old[d.Name]; ok {
+				given[d.Name] = v
+			}
+		}
+		values, errs := dsl.Inputs(kind, plain, given, around)
+		for _, err := range errs {
+			problems = append(problems, "\n  "+err.Error())
+		}
+		return values
+	}
+	first.Vars = fill("variable", "var.", p.Variables, first.Vars, dsl.Known{Files: p.Files})
+	first.Inputs = fill("input", "input.", w.Inputs, first.Inputs, dsl.Known{Vars: first.Vars, Files: p.Files})
+	first.Secrets, first.Workflow = secrets, w.Name
+	if problems != nil {
+		return &args.Error{Message: fmt.Sprintf("what run %s was given does not fit:%s", first.Run, strings.Join(problems, ""))}
+	}
+	return nil
+}
