@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"strings"
+	"bytes"
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -11,12 +11,21 @@ import (
 // Heartbeat is how often a step that takes long says that it still runs, where there is no live tree.
 const Heartbeat = 30 * time.Second
 
+// HeldTime and HeldBytes bound what waits for the next write: a run that moves fast writes ten times a second and not once a
+// step. What comes after a pause, a failure and the end are written at once.
+const (
+	HeldTime  = 100 * time.Millisecond // of the run's time; Tick writes by the clock
+	HeldBytes = 16 << 10
+)
+
 // Lines shows a run as one line per change.
 type Lines struct {
 	t     *Term
 	scene Scene
 	run   *view.Run
 	beats []beat // of what runs, in order of start; may hold what ended since
+	held  bytes.Buffer
+	wrote event.Time // of the last line that was written
 }
 
 // beat is a node with the time when it is next spoken of.
@@ -32,10 +41,7 @@ func NewLines(t *Term, s Scene) *Lines { return &Lines{t: t, scene: s} }
 // Update implements Progress.
 func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 	p.run = r
-	var b strings.Builder
-	if !past {
-		b.Grow(len(lines) * 48) // most are about so long
-	}
+	b, urgent := &p.held, false
 	for i := range lines {
 		l := &lines[i]
 		if !past {
@@ -44,18 +50,29 @@ func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 		}
 		if !past && failed(l) {
 			b.WriteString(details(p.t, &p.scene, l))
+			urgent = true
 		}
 		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Note == "" && l.Status == event.Running {
 			p.beats = append(p.beats, beat{n, l.Attempt, l.Time.Go().Add(Heartbeat)})
 		}
 	}
-	if b.Len() > 0 {
-		p.t.Printf("%s", b.String())
+	if n := len(lines); n > 0 && (urgent || lines[n-1].End != nil || lines[n-1].Time.Sub(p.wrote) >= HeldTime || b.Len() >= HeldBytes) {
+		p.wrote = lines[n-1].Time
+		p.write()
+	}
+}
+
+// write writes what is held.
+func (p *Lines) write() {
+	if p.held.Len() > 0 {
+		p.t.Printf("%s", p.held.String())
+		p.held.Reset()
 	}
 }
 
 // Tick implements Progress.
 func (p *Lines) Tick(now time.Time) {
+	p.write()
 	kept := p.beats[:0]
 	for _, b := range p.beats {
 		if b.node.Status != event.Running || b.node.Attempt != b.attempt || len(b.node.Children) > 0 {
@@ -71,10 +88,11 @@ func (p *Lines) Tick(now time.Time) {
 }
 
 // Close implements Progress.
-func (p *Lines) Close(time.Time) {}
+func (p *Lines) Close(time.Time) { p.write() }
 
 // Hear implements Progress.
 func (p *Lines) Hear(s Saying) {
+	p.write()
 	if n := s.of(p.run); n != nil {
 		p.t.Printf("%s: says: %s\n", Clean(n.Path), s.words())
 	}
@@ -82,5 +100,6 @@ func (p *Lines) Hear(s Saying) {
 
 // Say implements Progress.
 func (p *Lines) Say(text string) {
+	p.write()
 	p.t.Printf("%s\n", text)
 }
