@@ -5,6 +5,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,9 +54,11 @@ type illBehaved struct {
 	with         any
 }
 
-// TestIllBehaved runs agents that break the rules. Each ends within its timeout + grace + 1 s, leaves nobody in
-// its group, and makes us allocate a bounded amount, over its whole life, whatever it says. With -short several run at
-// once: what they make us allocate is counted together, and they have more time to spare.
+// TestIllBehaved runs agents that break the rules. Each ends within its timeout + grace + 1 s, leaves nobody, in its group or out of
+// it, and makes us allocate a bounded amount, over its whole life, whatever it says. With -short several run at
+// once: what they make us allocate is counted together, and they have more time to spare. All of it, as often as you like:
+//
+//	go test ./runner/executor/command -run TestIllBehaved -ill.times=20 -v
 func TestIllBehaved(t *testing.T) {
 	const maxHeap = 16 << 20
 	result := `echo '{"type":"result","output":1}'`
@@ -93,12 +96,54 @@ func TestIllBehaved(t *testing.T) {
 		}
 		return
 	}
+	resetPeak(t)
+	calm := memory(t, "VmRSS")
 	for _, tc := range cases {
 		before := allocated()
-		t.Run(tc.name, tc.test)
-		if n := allocated() - before; n > maxHeap {
+		t.Run(tc.name, func(t *testing.T) {
+			for range *illTimes {
+				tc.test(t)
+			}
+		})
+		if n := allocated() - before; n > uint64(*illTimes)*maxHeap {
 			t.Errorf("%s: %d bytes were allocated", tc.name, n)
 		}
+	}
+	noChildren(t)
+	grown := max(0, memory(t, "VmHWM")-calm)
+	if grown > 64<<20 {
+		t.Errorf("resident memory grew by %d bytes", grown)
+	}
+	t.Logf("%d agents, %d times each: nobody left, no zombie; at most %s beyond timeout and grace; %d KiB more memory at the peak",
+		len(cases), *illTimes, time.Duration(slowest.Load()).Round(time.Millisecond), grown>>10)
+}
+
+var (
+	illTimes = flag.Int("ill.times", 1, "how often each agent that breaks the rules is run")
+	slowest  atomic.Int64 // nanoseconds beyond timeout and grace
+)
+
+// memory is a line of /proc/self/status, in bytes.
+func memory(t *testing.T, name string) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), name+":")
+	kib, err := strconv.Atoi(strings.TrimSpace(strings.Split(rest, " kB")[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib << 10
+}
+
+// resetPeak makes VmHWM begin anew.
+func resetPeak(t *testing.T) {
+	t.Helper()
+	runtime.GC()
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
+		t.Logf("the peak of memory is that of the whole process: %v", err)
 	}
 }
 
@@ -119,14 +164,15 @@ func (tc illBehaved) test(t *testing.T) {
 	if testing.Short() {
 		spare = 3 * time.Second // eight at once start slowly; the other form is exact
 	}
+	ends := strings.HasPrefix(tc.want, "ok") || strings.Contains(tc.want, "exit=")
+	if ends { // by itself: it has holdWait from then on, and the time before that is the machine's, not ours
+		timeout, spare = 10*time.Second, 0
+	}
 	opt := guarded()
 	opt.Grace, opt.LogDir = grace, t.TempDir()
 	x := newTest(t, opt)
 	a := keyed(agent(tc.script))
 	a.Timeout, a.Agent.With = timeout, tc.with
-	if strings.HasPrefix(tc.want, "ok") || strings.Contains(tc.want, "exit=") {
-		a.Timeout = 10 * time.Second // it ends by itself; only holdWait may be added
-	}
 	start := time.Now()
 	f := do(x, a)
 	took := time.Since(start)
@@ -134,8 +180,11 @@ func (tc illBehaved) test(t *testing.T) {
 	if got := brief(f); !strings.HasPrefix(got, tc.want) {
 		t.Errorf("got  %s\nwant %s", got, tc.want)
 	}
-	if took > timeout+grace+spare {
+	if took > timeout+grace+spare || ends && took > 5*time.Second {
 		t.Errorf("it took %s", took)
+	}
+	if over := int64(took - timeout - grace); over > slowest.Load() {
+		slowest.Store(over)
 	}
 	if len(f.Stdout) > executor.MaxInline || len(f.Stderr) > executor.MaxInline {
 		t.Errorf("%d bytes of stdout, %d of stderr", len(f.Stdout), len(f.Stderr))
