@@ -120,9 +120,10 @@ func TestClear(t *testing.T) {
 		await(t, "it is up", func() bool { return len(descendants(t, a.Key)) == 3 })
 		return a.Key, over
 	}
-	key, over := begin(dead, "r1")
-	other, otherOver := begin(dead, "r2")
-	if n := x.Clear("r1"); n != 3 {
+	mine, others := keyed(run()).Key, keyed(run()).Key // runs of this test alone: others may be at work beside it
+	key, over := begin(dead, mine)
+	other, otherOver := begin(dead, others)
+	if n := x.Clear(mine); n != 3 {
 		t.Errorf("%d were ended, want 3", n)
 	}
 	if n := len(descendants(t, key)); n != 0 {
@@ -131,19 +132,19 @@ func TestClear(t *testing.T) {
 	if n := len(descendants(t, other)); n != 3 {
 		t.Errorf("of another run %d are left, want 3", n)
 	}
-	if n := x.Clear("r1"); n != 0 {
+	if n := x.Clear(mine); n != 0 {
 		t.Errorf("again: %d were ended", n)
 	}
 	if got := <-over; !strings.HasPrefix(got, "error transient/signal/SIGKILL") {
 		t.Error(got)
 	}
-	if n := dead.Clear("r2"); n != 0 {
+	if n := dead.Clear(others); n != 0 {
 		t.Errorf("%d of its own were ended", n)
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "*", outputPrefix+"*"))
 	if len(left) != 0 {
 		t.Errorf("files are left: %v", left)
 	}
-	x.Clear("r2")
+	x.Clear(others)
 	<-otherOver
 }
