@@ -45,7 +45,7 @@ var (
 	lose = Attr{Name: "losers", Kind: Word, Words: []string{"wait", "cancel", "detach"}, Default: `"wait" for a join of all, "cancel" for others`, Doc: "What becomes of the rest when a join has enough."}
 	oner = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "What a failure means for others: it blocks what depends on the node, also stops what runs beside it, or is tolerated."}
 	lost = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What becomes of an attempt whose driver died."}
-	prio = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20)."}
+	prio = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Where it is equal, what is furthest from the end of the run does, as far as earlier runs tell, and else what was ready first."}
 	back = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Doc: "Agents that are asked, in this order, when the retries of the step's agent are used up."}
 	env  = Attr{Name: "env", Kind: Env, Doc: "Environment variables; the nearest block that sets a name wins."}
 	pass = Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that programs are given though they look secret, such as *TOKEN* and *_KEY; the nearest list wins."}
