@@ -95,7 +95,9 @@ var spoken = []struct {
 	{"apply FILE GIVEN " + cut, true},
 	{"resume CUT GIVEN --dry-run", false},
 	{"resume CUT GIVEN --dry-run --json", false},
-	{"cancel CUT --reason none --wait --timeout 1m", false},
+	{"cancel CUT --reason none", false},
+	{"cancel CUT GIVEN --reason none --wait --timeout 1m", false},
+	{"cancel CUT --without-secrets", false},
 	{"doctor", false},
 	{"doctor --json", false},
 	{"fmt FILE --check", false},
@@ -212,7 +214,7 @@ func fly(t *testing.T, sensitive bool) {
 			case "BROKEN":
 				words = append(words, broken)
 			case "GIVEN":
-				if !sensitive && (strings.HasPrefix(s.line, "resume") || strings.HasPrefix(s.line, "retry")) {
+				if !sensitive && (strings.HasPrefix(s.line, "resume") || strings.HasPrefix(s.line, "retry") || strings.HasPrefix(s.line, "cancel")) {
 					continue // only what is sensitive is given again
 				}
 				words = append(words, "--var-file", variables, "--input", "pin="+thePin)

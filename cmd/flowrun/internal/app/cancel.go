@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -20,7 +21,8 @@ func (a *app) cancel() *cobra.Command {
 		Use: "cancel RUN", Short: "Stop a run for good", Args: between(1, 1, "RUN"),
 		Long: `cancel asks whichever process drives the run to end it, and returns when the wish is durable; with --wait, when the run has
 ended, compensations and finally included. A run that nobody drives is ended here and now, as is one whose process dies meanwhile. A
-second cancel does not wait for attempts that do not end, and skips compensations and finally.`,
+second cancel does not wait for attempts that do not end, and skips compensations and finally. Where the run is ended here, these may
+need what is sensitive: it is taken from where the run got it, or given again, as resume does.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
 			if err := r.Check(); err != nil {
@@ -35,14 +37,21 @@ second cancel does not wait for attempts that do not end, and skips compensation
 				a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
 				return nil
 			}
+			if info.Driver == 0 {
+				if err := a.equip(s, info.Run, &r); err != nil {
+					return err
+				}
+			}
 			if err := s.Cancel(context.Background(), info.Run, r.Reason); err != nil {
 				return err
 			}
-			return a.untilEnded(s, info.Run, &r)
+			return a.untilEnded(s, info.Run, info.Driver != 0, &r)
 		},
 	}
 	c.Flags().StringVar(&r.Reason, "reason", "", "why, for those who look at the run later")
 	c.Flags().BoolVar(&r.Wait, "wait", false, "return when the run has ended")
+	c.Flags().BoolVar(&r.WithoutSecrets, "without-secrets", false, "end it though what is sensitive is not to be had: what needs it is not undone")
+	valueFlags(c, &r.Given)
 	c.Flags().DurationVar(&r.Timeout, "timeout", 0, "wait no longer than this `duration`; then the exit code is 1 (default: without end)")
 	return c
 }
@@ -50,8 +59,22 @@ second cancel does not wait for attempts that do not end, and skips compensation
 // Glance is how often a run that another process drives is looked at.
 const Glance = 100 * time.Millisecond
 
-// untilEnded brings a run to its end where nobody else does; with --wait it waits for who does.
-func (a *app) untilEnded(s *store, run string, r *args.Runs) error {
+// equip gets the secrets of a run that is about to be driven here: what it undoes may need them.
+func (a *app) equip(s *store, run string, r *args.Runs) error {
+	if r.WithoutSecrets {
+		return nil
+	}
+	err := a.holdAgain(context.Background(), s, run, &r.Given)
+	var missing *args.Error
+	if errors.As(err, &missing) {
+		missing.Hint = "Without them, what needs them is not undone: flowrun cancel " + run + a.scene(s, nil).Flags + " --without-secrets"
+	}
+	return err
+}
+
+// untilEnded brings a run to its end where nobody else drives it; with --wait it waits for who does, and takes the run over from
+// one that dies.
+func (a *app) untilEnded(s *store, run string, driven bool, r *args.Runs) error {
 	ctx, release := untilSignal(func(string) {})
 	defer release()
 	if r.Timeout > 0 {
@@ -60,36 +83,44 @@ func (a *app) untilEnded(s *store, run string, r *args.Runs) error {
 		ctx = late
 	}
 	for told := false; ; told = true {
-		end, err := s.Drive(ctx, run, nil)
-		switch {
-		case err == nil:
-			return a.endedAs(run, end.Status)
-		case !errors.Is(err, engine.ErrOwned):
-			return a.gaveUp(err)
-		case !told:
+		if !driven {
+			end, err := s.Drive(ctx, run, nil)
+			if err == nil {
+				return a.endedAs(run, end.Status)
+			}
+			if !errors.Is(err, engine.ErrOwned) {
+				return a.gaveUp(err)
+			}
+		}
+		if !told {
 			a.err.Printf("run %s: its process was asked to end it\n", run)
 		}
 		if !r.Wait {
 			return nil
 		}
-		if status, err := glance(ctx, s, run); err != nil || status.Terminal() {
-			if err != nil {
-				return a.gaveUp(err)
+		info, err := glance(ctx, s, run)
+		if err != nil {
+			return a.gaveUp(err)
+		}
+		if info.Status.Terminal() {
+			return a.endedAs(run, info.Status)
+		}
+		if driven = info.Driver != 0; !driven {
+			if err := a.equip(s, run, r); err != nil {
+				return err
 			}
-			return a.endedAs(run, status)
 		}
 	}
 }
 
 // glance waits a little and looks where a run stands.
-func glance(ctx context.Context, s *store, run string) (event.Status, error) {
+func glance(ctx context.Context, s *store, run string) (local.Info, error) {
 	select {
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return local.Info{}, context.Cause(ctx)
 	case <-time.After(Glance):
 	}
-	info, err := s.Get(ctx, run)
-	return info.Status, err
+	return s.Get(ctx, run)
 }
 
 func (a *app) endedAs(run string, status event.Status) error {

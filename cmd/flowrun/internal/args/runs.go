@@ -16,9 +16,11 @@ type Runs struct {
 	DetailedExit bool
 	DryRun       bool // resume
 	Wait         bool // cancel
+	// WithoutSecrets ends a run whose secrets are not to be had.
+	WithoutSecrets bool
 	// Timeout bounds how long cancel --wait waits; 0 means without end.
 	Timeout time.Duration
-	Given   // resume, retry
+	Given   // resume, retry, cancel
 	Drive
 }
 
