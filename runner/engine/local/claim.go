@@ -31,7 +31,7 @@ type claimed struct {
 
 const runRow = `SELECT r.key, r.id, r.header, r.status, r.seq, r.link, r.ended != 0, r.driven, r.clean,
 	coalesce(r.owner, 0), coalesce(d.pid, 0)
-	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ?`
+	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ? AND r.status != 'pruned'`
 
 func scanRun(scan func(...any) error, run string) (claimed, error) {
 	var c claimed

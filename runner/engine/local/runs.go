@@ -67,7 +67,7 @@ const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THE
 	r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
 	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, ''), coalesce(r.retry_of, ''),
 	coalesce((SELECT n.id FROM runs n WHERE n.retry_of = r.id ORDER BY n.key DESC LIMIT 1), '')
-	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner `
+	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.status != 'pruned' `
 
 // List returns the runs, newest first; limit 0 means all.
 func (e *Engine) List(ctx context.Context, limit int) ([]Info, error) {
@@ -79,7 +79,7 @@ func (e *Engine) List(ctx context.Context, limit int) ([]Info, error) {
 
 // Get returns one run. The error wraps engine.ErrNoRun if there is none.
 func (e *Engine) Get(ctx context.Context, run string) (Info, error) {
-	list, err := e.infos(ctx, "WHERE r.id = ?", run)
+	list, err := e.infos(ctx, "AND r.id = ?", run)
 	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("%w: %s", engine.ErrNoRun, run)
 	}
@@ -98,10 +98,10 @@ func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
 		where string
 		args  []any
 	}{
-		{"WHERE ? = 'latest' AND r.parent IS NULL ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
-		{"WHERE r.id = ?", []any{id}},
-		{"WHERE r.workflow = ? AND r.parent IS NULL ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
-		{"WHERE ? != '' AND substr(r.id, 1, length(?)) = ? ORDER BY r.created DESC, r.key DESC LIMIT 5", []any{id, id, id}},
+		{"AND ? = 'latest' AND r.parent IS NULL ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
+		{"AND r.id = ?", []any{id}},
+		{"AND r.workflow = ? AND r.parent IS NULL ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
+		{"AND ? != '' AND substr(r.id, 1, length(?)) = ? ORDER BY r.created DESC, r.key DESC LIMIT 5", []any{id, id, id}},
 	} {
 		list, err := e.infos(ctx, try.where, try.args...)
 		switch {

@@ -66,6 +66,8 @@ var spoken = []struct {
 	{"runs list", false},
 	{"runs list --json --limit 3 --status failed --workflow w", false},
 	{"runs watch RUN", true},
+	{"runs prune --keep 100 --older-than 1d --all --dry-run", false},
+	{"runs prune --keep 100 --vacuum --json", false},
 	{"runs watch RUN --json", true},
 	{"runs watch", false},
 	{"runs show RUN", true},

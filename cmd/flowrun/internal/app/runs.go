@@ -18,7 +18,7 @@ func (a *app) runs() *cobra.Command {
 	list := a.runsList()
 	c := &cobra.Command{Use: "runs", Short: "Look at runs", Args: unknownCommand, RunE: list.RunE}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, a.runsShow(), a.runsLogs(), a.runsWatch())
+	c.AddCommand(list, a.runsShow(), a.runsLogs(), a.runsWatch(), a.runsPrune())
 	return c
 }
 

@@ -1,0 +1,197 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Bounds of one transaction of a prune, so that those who drive runs meanwhile are not held up: it takes as long as a large commit.
+const (
+	pruneBatches = 64
+	pruneBytes   = 4 << 20
+)
+
+// pruned is the status of a run that is being removed. Nobody sees it any more; where its removal was cut off, the next one goes on.
+const pruned = "pruned"
+
+// Tree lists a run and all that it called, directly or not, callers first.
+func (e *Engine) Tree(ctx context.Context, run string) (list []Info, err error) {
+	top, err := e.Get(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	list = []Info{top}
+	for i := 0; i < len(list); i++ {
+		below, err := e.infos(ctx, "AND r.parent = ? ORDER BY r.key", list[i].Run)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, below...)
+	}
+	return list, nil
+}
+
+// Size is how many bytes a run's journal takes in the database.
+func (e *Engine) Size(ctx context.Context, run string) (bytes int64, err error) {
+	err = e.read.QueryRowContext(ctx, `SELECT coalesce(sum(length(body)), 0) FROM batches
+		WHERE run = (SELECT key FROM runs WHERE id = ?)`, run).Scan(&bytes)
+	return bytes, e.explain(err)
+}
+
+// Remove removes runs for ever: their journals, marks, and rows. It refuses, before anything is removed, if one of them is driven, or
+// has not ended and unfinished is not set. Once it has begun, none of them can be seen any more, whatever happens.
+func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) error {
+	err := e.write(func(tx *transaction) error {
+		for _, run := range runs {
+			if err := e.removable(tx, run, unfinished); err != nil {
+				return err
+			}
+		}
+		for _, run := range runs {
+			if _, err := tx.exec("UPDATE runs SET status = ?, owner = NULL, ended = max(ended, 1) WHERE id = ?", pruned, run); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return e.explain(err)
+	}
+	return e.Sweep(ctx)
+}
+
+// removable refuses a run that somebody may want.
+func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
+	var ended, owner int64
+	err := tx.get("SELECT ended, coalesce(owner, 0) FROM runs WHERE id = ?", []any{run}, &ended, &owner)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if owner != 0 {
+		alive, err := locked(e.lockPath(owner))
+		if err != nil {
+			return err
+		}
+		if alive {
+			return refused{fmt.Errorf("run %s is driven now", run)}
+		}
+	}
+	if ended == 0 && !unfinished {
+		return refused{fmt.Errorf("run %s has not ended", run)}
+	}
+	return nil
+}
+
+// Sweep removes what is left of runs that are being removed, in small transactions, and the programs that no run uses any more.
+func (e *Engine) Sweep(ctx context.Context) error {
+	rows, err := e.read.QueryContext(ctx, "SELECT key, id FROM runs WHERE status = ?", pruned)
+	if err != nil {
+		return e.explain(err)
+	}
+	keys, ids, err := keyed(rows)
+	if err != nil {
+		return e.explain(err)
+	}
+	for i, key := range keys {
+		for more := true; more; {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if more, err = e.removeSome(key); err != nil {
+				return err
+			}
+		}
+		if err := os.Remove(e.markPath(ids[i])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		err := e.write(func(tx *transaction) error {
+			if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", key); err != nil {
+				return err
+			}
+			_, err := tx.exec("DELETE FROM runs WHERE key = ?", key)
+			return err
+		})
+		if err != nil {
+			return e.explain(err)
+		}
+	}
+	return e.explain(e.write(func(tx *transaction) error {
+		if _, err := tx.exec("DELETE FROM definitions WHERE hash NOT IN (SELECT definition FROM runs)"); err != nil {
+			return err
+		}
+		_, err := tx.exec("DELETE FROM sources WHERE hash NOT IN (SELECT source FROM runs WHERE source IS NOT NULL)")
+		return err
+	}))
+}
+
+func keyed(rows *sql.Rows) (keys []int64, ids []string, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var key int64
+		var id string
+		if err := rows.Scan(&key, &id); err != nil {
+			return nil, nil, err
+		}
+		keys, ids = append(keys, key), append(ids, id)
+	}
+	return keys, ids, rows.Err()
+}
+
+// removeSome removes some batches of a run, and tells whether there may be more.
+func (e *Engine) removeSome(key int64) (more bool, err error) {
+	err = e.write(func(tx *transaction) error {
+		var last sql.NullInt64
+		err := tx.get(`SELECT max(first) FROM (SELECT first, sum(length(body)) OVER (ORDER BY first) - length(body) AS before
+			FROM (SELECT first, body FROM batches WHERE run = ? ORDER BY first LIMIT ?)) WHERE before < ?`,
+			[]any{key, pruneBatches, pruneBytes}, &last)
+		if more = last.Valid; err != nil || !more {
+			return err
+		}
+		_, err = tx.exec("DELETE FROM batches WHERE run = ? AND first <= ?", key, last.Int64)
+		return err
+	})
+	return more, e.explain(err)
+}
+
+// Vacuum gives the space that removed runs took back to the file system. Until it is done, others that write have to wait.
+func (e *Engine) Vacuum() error {
+	if e.commits == nil {
+		return ErrReadOnly
+	}
+	return e.explain(e.commits.vacuum())
+}
+
+func (c *committer) vacuum() error {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	if err := c.failure(); err != nil {
+		return err
+	}
+	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := c.conn.ExecContext(context.Background(), statement); err != nil {
+			return explainBusy(err)
+		}
+	}
+	return nil
+}
+
+// FileSize is how many bytes the database takes on the disk.
+func (e *Engine) FileSize() (bytes int64, err error) {
+	for _, name := range []string{databaseFile, databaseFile + "-wal"} {
+		info, err := os.Stat(filepath.Join(e.dir, name))
+		if err == nil {
+			bytes += info.Size()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+	}
+	return bytes, nil
+}
