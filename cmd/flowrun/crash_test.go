@@ -19,7 +19,7 @@ import (
 
 var (
 	crashRuns  = flag.Int("crash.runs", 6, "how many runs are killed")
-	crashKills = flag.Int("crash.kills", 4, "how often each of them is killed")
+	crashKills = flag.Int("crash.kills", 5, "how often each of them is killed")
 	crashSeed  = flag.Uint64("crash.seed", 1, "draws the moments of the kills")
 )
 
@@ -31,7 +31,7 @@ var (
 //   - a step that was reported as done, on the screen or in the journal, never starts again;
 //   - a step that does start again has the idempotency key that it had.
 //
-// The large version: go test ./cmd/flowrun -run TestCrash -crash.runs=50 -v
+// The large version: go test ./cmd/flowrun -run TestCrash -crash.runs=200 -timeout 1h -v
 func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes for some seconds")
