@@ -28,8 +28,8 @@ import (
 // What is there is never written again: a journal that diverges means that the number must rise (ir.Behaviour) and the old
 // meaning be kept for old journals. As long as no release has given the number out, the folder may be deleted and made anew:
 //
-//	rm testdata/journals/1/*.journal
-//	go test ./runner/engine -run TestJournals -journals.make
+//	rm testdata/journals/1/*.journal testdata/stores/*
+//	go test ./runner/engine -run "TestJournals|TestStores" -journals.make -stores.make
 //	go test ./runner/engine -run TestJournals -journals.from STORE    adds the runs of a store
 var (
 	makeJournals = flag.Bool("journals.make", false, "make the journals of constructs and patterns that have none")
