@@ -279,7 +279,7 @@ func makeJournal(t *testing.T, name string, p program, cancel bool) {
 	}
 }
 
-// addStore adds the runs of a store of the real host, by the names of their workflows.
+// addStore adds the runs of a store of the host for one computer, by the names of their workflows.
 func addStore(t *testing.T, dir string) {
 	t.Helper()
 	e, err := local.Open(dir, local.Options{ReadOnly: true})
@@ -291,8 +291,11 @@ func addStore(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.Reverse(runs) // the oldest first
+	n := map[string]int{}
 	for _, i := range runs {
-		keep(t, "real_"+i.Workflow+".journal", e, i.Run)
+		n[i.Workflow]++
+		keep(t, fmt.Sprintf("%s.host%d.journal", i.Workflow, n[i.Workflow]), e, i.Run)
 	}
 }
 
