@@ -81,7 +81,7 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 	if w == (Wish{}) && r.Status == event.Succeeded && !s.anew() {
 		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so there is nothing to make again", r.ID), "To make a step again, and what depends on it: --from STEP"}
 	}
-	p.Reused, p.Steps = s.collect()
+	p.Reused, p.Steps = s.collect(p.Targets)
 	if text, err := json.Marshal(p.Reused); err != nil || len(text) > MaxReused {
 		return nil, &Refusal{fmt.Sprintf("what run %s has done takes %d bytes, and a run reuses at most %d", r.ID, len(text), MaxReused),
 			"Make more of it again with --from STEP, or all of it with flowrun apply."}
@@ -118,9 +118,13 @@ func (s *survey) anew() bool {
 	return false
 }
 
-// collect gathers the ends that are reused, and counts the steps among them.
-func (s *survey) collect() (reused map[string]*event.Reused, steps int) {
+// collect gathers the ends that are reused where these targets are asked for, and counts the steps among them.
+func (s *survey) collect(targets []string) (reused map[string]*event.Reused, steps int) {
 	reused = map[string]*event.Reused{}
+	var wanted []bool // nil: everything
+	if len(targets) > 0 {
+		wanted = s.graph.Closure(targets)
+	}
 	var visit func(n *view.Node, pinned bool)
 	visit = func(n *view.Node, pinned bool) {
 		node := &s.graph.Nodes[s.number(n)]
@@ -135,6 +139,9 @@ func (s *survey) collect() (reused map[string]*event.Reused, steps int) {
 			reused[n.Path] = end(n, false)
 		default:
 			pinned = pinned || s.settled(n) && !s.touched(n)
+			if !pinned && wanted != nil && !wanted[s.number(n)] {
+				return // it is left out, and what lies in it with it
+			}
 			if pinned && (n.Status == event.Succeeded || n.Status == event.FailedS) {
 				reused[n.Path] = end(n, node.Joins())
 			}

@@ -1,0 +1,249 @@
+package retry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/retry"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+var seeds = flag.Int("retry.seeds", 20, "runs with random failures of each program of the corpus, each of which is repeated")
+
+// TestCorpus lets attempts of every program of the corpus fail at random, and repeats the run. What must hold: the new run ends; of what it
+// reuses nothing is started, and all is as it was; its journal replays; and where nothing fails any more and nothing that
+// failed was tolerated, it ends as a run in which nothing ever failed.
+func TestCorpus(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/journals/*/*.journal")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d journals, %v", len(files), err)
+	}
+	c := &counts{}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.SplitN(text, []byte("\n"), 4)
+		var h struct{ Workflow string }
+		if err := json.Unmarshal(lines[1], &h); err != nil {
+			t.Fatal(err)
+		}
+		p, err := ir.Load(lines[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := plan.Build(p, h.Workflow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := firstEvent(t, lines[3])
+		for seed := range *seeds {
+			if err := c.one(g, first, seed); err != nil {
+				t.Errorf("%s, seed %d: %v", filepath.Base(name), seed, err)
+			}
+		}
+	}
+	t.Logf("%d runs, %d of them failed; %d repeated, which reused %d steps and made %d attempts and calls; %d refused",
+		c.runs, c.failed, c.repeated, c.reused, c.made, c.refused)
+	if c.failed == 0 || c.reused == 0 || c.made == 0 {
+		t.Error("nothing failed, or nothing was reused: the test looks at nothing")
+	}
+}
+
+type counts struct{ runs, failed, repeated, reused, made, refused int }
+
+// firstEvent is the run_started of a journal of the corpus, which stands behind the line of its batch.
+func firstEvent(t *testing.T, batches []byte) event.RunStarted {
+	t.Helper()
+	var ev event.Event
+	if err := json.Unmarshal(bytes.SplitN(batches, []byte("\n"), 3)[1], &ev); err != nil || ev.RunStarted == nil {
+		t.Fatalf("no first event: %v", err)
+	}
+	return *ev.RunStarted
+}
+
+// one makes a run with random failures, and repeats it: some from a step on, or one step alone.
+func (c *counts) one(g *plan.Graph, first event.RunStarted, seed int) error {
+	draw := func(name string) bool {
+		h := fnv.New32a()
+		fmt.Fprintf(h, "%d %s", seed, name)
+		return h.Sum32()%5 == 0
+	}
+	before, err := make1(g, first, draw)
+	if err != nil {
+		return fmt.Errorf("the first run: %w", err)
+	}
+	c.runs++
+	if before.view.Status != event.Succeeded {
+		c.failed++
+	}
+	var wish retry.Wish
+	if name := g.Nodes[seed%len(g.Nodes)].Name; seed%4 == 2 {
+		wish.From = name
+	} else if seed%4 == 3 {
+		wish.Only = name
+	}
+	p, err := retry.Of(g, &first, before.view, wish)
+	if no := (*retry.Refusal)(nil); errors.As(err, &no) {
+		c.refused++
+		return nil
+	} else if err != nil {
+		return err
+	}
+	again := first
+	again.Run, again.RetryOf, again.Reused, again.Targets = "zzzzzzzzzzzz", first.Run, p.Reused, p.Targets
+	after, err := make1(g, again, func(string) bool { return false })
+	if err != nil {
+		return fmt.Errorf("the run that repeats it: %w", err)
+	}
+	c.repeated, c.reused, c.made = c.repeated+1, c.reused+p.Steps, c.made+len(after.started)
+	for _, node := range after.started {
+		if p.Reused[node] != nil {
+			return fmt.Errorf("%s is reused, and was started", node)
+		}
+	}
+	for path, kept := range p.Reused {
+		was, is := before.view.Node(path), after.view.Node(path)
+		if is == nil && g.Nodes[g.Number(view.Base(path))].Joins() {
+			continue // its join had enough before it came up
+		}
+		if is == nil || is.Status != was.Status || kept.Status != was.Status {
+			return fmt.Errorf("%s is reused: it was %s, and is %+v", path, was.Status, is)
+		}
+		if !value.Equal(is.Result.Output, was.Result.Output) || is.Result.Attempts != was.Result.Attempts || is.Result.Winner != was.Result.Winner {
+			return fmt.Errorf("%s is reused: it was %+v, and is %+v", path, was.Result, is.Result)
+		}
+	}
+	if wish != (retry.Wish{}) || tolerated(before.view) {
+		return nil
+	}
+	fresh, err := make1(g, first, func(string) bool { return false })
+	if err == nil && after.view.Status != fresh.view.Status {
+		err = fmt.Errorf("it ends as %s, and a run in which nothing fails as %s", after.view.Status, fresh.view.Status)
+	}
+	return err
+}
+
+func tolerated(r *view.Run) (found bool) {
+	r.Each(func(n *view.Node, _ int) { found = found || n.Result != nil && n.Result.Tolerated })
+	return found
+}
+
+// made is a run that ended.
+type made struct {
+	view    *view.Run
+	started []string
+}
+
+// make1 makes a run: attempts are answered in the order in which they were asked for, and timers fire when nothing else can happen.
+// Then its events are fed to another machine, as a journal has them, which must do the same.
+func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*made, error) {
+	out := &made{view: view.New(g.Workflow)}
+	m := machine.New(g, expr.NewEvaluator(g.Program.Files))
+	queue, timers := []event.Event{{RunStarted: &first}}, []event.SetTimer(nil)
+	var events []event.Event
+	var trace []byte
+	now := event.Time(1e18)
+	for len(queue)+len(timers) > 0 && !out.view.Status.Terminal() {
+		var ev event.Event
+		if len(queue) > 0 {
+			ev, queue = queue[0], queue[1:]
+		} else {
+			next := 0
+			for i := range timers {
+				if timers[i].Due < timers[next].Due {
+					next = i
+				}
+			}
+			now = max(now, timers[next].Due)
+			ev = event.Event{TimerFired: &event.TimerFired{Timer: timers[next].Timer, Node: timers[next].Node}}
+			timers = append(timers[:next], timers[next+1:]...)
+		}
+		now += 1e9
+		ev.Seq, ev.At = uint64(len(events)+1), now
+		if len(events) > 10_000 {
+			return nil, errors.New("it does not end")
+		}
+		events = append(events, ev)
+		r, err := step(m, ev, 1000)
+		if err != nil {
+			return nil, err
+		}
+		trace = r.AppendTo(trace)
+		out.view.Apply([]event.Event{ev}, r)
+		for i := range r.Commands {
+			switch c := &r.Commands[i]; {
+			case c.Start != nil:
+				out.started = append(out.started, c.Start.Node)
+				queue = append(queue, answerTo(c.Start, fails))
+			case c.StartChild != nil:
+				out.started = append(out.started, c.StartChild.Node)
+				f := &event.ChildFinished{Run: c.StartChild.Run, Node: c.StartChild.Node, Status: event.Succeeded}
+				if fails(c.StartChild.Run) {
+					f.Status = event.FailedS
+				}
+				queue = append(queue, event.Event{ChildFinished: f})
+			case c.SetTimer != nil:
+				timers = append(timers, *c.SetTimer)
+			}
+		}
+	}
+	if !out.view.Status.Terminal() {
+		return nil, fmt.Errorf("it waits for nothing and is %s", out.view.Status)
+	}
+	other := machine.New(g, expr.NewEvaluator(g.Program.Files))
+	var again []byte
+	for _, ev := range events {
+		text, err := json.Marshal(ev)
+		if err != nil {
+			return nil, err
+		}
+		var stored event.Event
+		if err := json.Unmarshal(text, &stored); err != nil {
+			return nil, err
+		}
+		r, err := step(other, stored, 3)
+		if err != nil {
+			return nil, err
+		}
+		again = r.AppendTo(again)
+	}
+	if !bytes.Equal(trace, again) {
+		return nil, errors.New("its journal does not replay")
+	}
+	return out, nil
+}
+
+func step(m *machine.Machine, ev event.Event, budget int) (*event.Reaction, error) {
+	if err := m.Step(ev); err != nil {
+		return nil, err
+	}
+	r := &event.Reaction{}
+	for m.Advance(budget, r) {
+	}
+	return r, nil
+}
+
+// answerTo succeeds, with something of every sort, or fails.
+func answerTo(a *event.Attempt, fails func(string) bool) event.Event {
+	f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK,
+		Stdout: `{"n": 1}`}
+	if fails(fmt.Sprint(a.Node, a.Attempt, a.Gate)) {
+		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Transient, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+	}
+	return event.Event{AttemptFinished: f}
+}
