@@ -31,13 +31,13 @@ agent "a" {
 }
 `
 
-// alive are the processes that work in a folder, but for flowrun and its guardian.
-func alive(dir string) (pids []int) {
+// alive are the processes that work in a folder, but for those of flowrun.
+func alive(binary, dir string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range all {
 		at, _ := os.Readlink(link)
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
-		if pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link))); at == dir && !strings.Contains(string(line), "flowrun") {
+		program, err := os.Readlink(filepath.Join(filepath.Dir(link), "exe"))
+		if pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link))); at == dir && err == nil && program != binary {
 			pids = append(pids, pid)
 		}
 	}
@@ -92,7 +92,7 @@ func TestKilledWithChildren(t *testing.T) {
 			up, _ := filepath.Glob(filepath.Join(dir, "up.*"))
 			return len(up) == 4
 		})
-		found += len(alive(dir))
+		found += len(alive(binary, dir))
 		unguarded := i%2 == 1
 		if unguarded {
 			for _, pid := range guardians(binary) {
@@ -101,15 +101,15 @@ func TestKilledWithChildren(t *testing.T) {
 		}
 		flowrun.Process.Kill()
 		flowrun.Wait()
-		nobody := func() bool { return len(alive(dir)) == 0 && len(guardians(binary)) == 0 }
+		nobody := func() bool { return len(alive(binary, dir)) == 0 && len(guardians(binary)) == 0 }
 		if !unguarded {
 			slowest = max(slowest, within(t, 2*time.Second, "nobody is left", nobody))
 			continue
 		}
-		left += len(alive(dir))
+		left += len(alive(binary, dir))
 		resume := exec.Command(binary, "resume", "latest", "--store", "store")
 		resume.Dir = dir
-		before := alive(dir)
+		before := alive(binary, dir)
 		time.AfterFunc(time.Second, func() { os.WriteFile(filepath.Join(dir, "go"), nil, 0o600) })
 		out, err := resume.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "processes that were left") {

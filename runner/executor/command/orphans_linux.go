@@ -35,8 +35,8 @@ type orphanage struct {
 
 	mu   sync.Mutex
 	ours map[int]bool // started by this package, and not reaped yet
-	list int          // descriptor of the file; 0 where nothing is adopted
 
+	list     atomic.Int32 // descriptor of the file; 0 where nothing is adopted
 	attempts atomic.Int64 // under way
 	ticking  atomic.Bool
 }
@@ -46,7 +46,7 @@ func (o *orphanage) adopt() {
 	const prSetChildSubreaper = 36
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.list > 0 {
+	if o.list.Load() > 0 {
 		return
 	}
 	name := fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())
@@ -58,7 +58,7 @@ func (o *orphanage) adopt() {
 		syscall.Close(fd)
 		return
 	}
-	o.list = fd
+	o.list.Store(int32(fd))
 }
 
 // birth begins the making of a child, born ends it: pid is 0 where it failed.
@@ -86,7 +86,7 @@ func (o *orphanage) over(pid int) {
 // strangers are our children that were not started here.
 func (o *orphanage) strangers() (pids []int) {
 	var page [4 << 10]byte
-	n, err := syscall.Pread(o.list, page[:], 0)
+	n, err := syscall.Pread(int(o.list.Load()), page[:], 0)
 	if n <= 0 || err != nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (o *orphanage) strangers() (pids []int) {
 
 // end kills those who carry an attempt's mark and have outlived it, and waits until they are gone.
 func (o *orphanage) end(mark string) {
-	if o.list == 0 {
+	if o.list.Load() == 0 {
 		return
 	}
 	start := childVar + "=" + mark + "\x00"
@@ -128,7 +128,7 @@ func (o *orphanage) end(mark string) {
 
 // reap collects the strangers that are dead and returns the others.
 func (o *orphanage) reap() (alive []int) {
-	if len(o.strangers()) == 0 {
+	if o.list.Load() == 0 || len(o.strangers()) == 0 {
 		return nil
 	}
 	o.births.Lock()
@@ -146,11 +146,8 @@ func (o *orphanage) reap() (alive []int) {
 
 // enter and leave count attempts under way.
 func (o *orphanage) enter() {
-	if o.list == 0 {
-		return
-	}
 	o.attempts.Add(1)
-	if !o.ticking.Load() && o.ticking.CompareAndSwap(false, true) {
+	if o.list.Load() > 0 && !o.ticking.Load() && o.ticking.CompareAndSwap(false, true) {
 		time.AfterFunc(reapEvery, o.tick)
 	}
 }
