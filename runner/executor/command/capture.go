@@ -20,6 +20,7 @@ type capture struct {
 	also  func([]byte) // hears everything too, if set
 	mask  *mask.Writer // stands before all of this, if set
 	log   logFile
+	by    *Executor // knows who reads along; nil: nobody
 
 	total int64
 	buf   []byte // all of it; or the head, once there is a tail
@@ -28,7 +29,7 @@ type capture struct {
 }
 
 func (x *Executor) newCapture(a *event.Attempt, stream string) capture {
-	return capture{limit: executor.MaxInline, log: x.logFile(a, stream)}
+	return capture{limit: executor.MaxInline, log: x.logFile(a, stream), by: x}
 }
 
 // without makes the capture keep nothing of secrets, and hand on nothing of them.
@@ -60,7 +61,7 @@ func (c *capture) write(p []byte) {
 		c.also(p)
 	}
 	c.total += int64(len(p))
-	if c.total > executor.MaxInline {
+	if c.total > executor.MaxInline || c.log.opened || c.followed() {
 		c.keep()
 		c.log.write(p)
 	}

@@ -37,6 +37,8 @@ func (c *child) round(wait time.Duration) bool {
 	}
 	if c.fds[fdWake].revents != 0 {
 		c.woken()
+		c.out.attend()
+		c.err.attend()
 	}
 	if c.fds[fdIn].revents != 0 {
 		c.feed()

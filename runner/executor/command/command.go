@@ -26,6 +26,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -67,7 +68,10 @@ type Executor struct {
 	logMax  int64
 	session bool // whether children get a session of their own
 
+	followed atomic.Pointer[map[string]bool] // runs, by id; see Follow
+
 	mu     sync.Mutex
+	busy   map[*slot]bool
 	idle   []*slot
 	slots  int   // places that were given so far,
 	places []int // and those of them that are free

@@ -27,7 +27,7 @@ type logFile struct {
 	err    error
 }
 
-// logFile names the log of one stream of an attempt: RUN/TICKET-NAME-ATTEMPT.STREAM. A ticket is used once in a run.
+// logFile is the log of one stream of an attempt, see [LogName].
 func (x *Executor) logFile(a *event.Attempt, stream string) logFile {
 	return logFile{dir: x.opt.LogDir, prefix: x.opt.LogRel, of: a, stream: stream, left: x.logMax}
 }
@@ -38,14 +38,13 @@ func (l *logFile) open() {
 	if l.dir == "" {
 		return
 	}
-	run := safe(l.of.Run)
-	name := fmt.Sprintf("%06d-%s-%d.%s", l.of.Ticket, safe(l.of.Name), l.of.Attempt, l.stream)
-	dir := filepath.Join(l.dir, run)
-	if l.err = os.MkdirAll(dir, 0o700); l.err != nil {
+	name := LogName(l.of, l.stream)
+	file := filepath.Join(l.dir, name)
+	if l.err = os.MkdirAll(filepath.Dir(file), 0o700); l.err != nil {
 		return
 	}
-	if l.f, l.err = os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); l.err == nil {
-		l.rel = path.Join(l.prefix, run, name)
+	if l.f, l.err = os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); l.err == nil {
+		l.rel = path.Join(l.prefix, name)
 	}
 }
 

@@ -55,6 +55,8 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 		return ended{}, err
 	}
 	defer x.release(c.slot)
+	x.engage(c.slot)
+	defer x.disengage(c.slot)
 	orphans.enter()
 	defer orphans.leave()
 	if ctx.Done() != nil {

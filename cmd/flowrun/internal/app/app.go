@@ -113,6 +113,7 @@ func (a *app) root() *cobra.Command {
 		a.graph(),
 		a.runs(),
 		a.events(),
+		a.runsLogs(),
 		a.console(),
 		a.resume(),
 		a.retry(),

@@ -65,6 +65,8 @@ var spoken = []struct {
 	{"graph FILE --format json --run RUN", false},
 	{"runs list", false},
 	{"runs list --json --limit 3 --status failed --workflow w", false},
+	{"runs logs RUN --follow", true},
+	{"logs RUN --follow", true},
 	{"runs watch RUN", true},
 	{"runs prune --keep 100 --older-than 1d --all --dry-run", false},
 	{"runs prune --keep 100 --vacuum --json", false},
@@ -118,7 +120,7 @@ var givenFlags = []string{"input", "var", "var-file", "env-file"}
 
 // kept are the places of the store: files, and columns of tables. One that is found and does not stand here fails the test.
 var kept = []string{
-	".gitignore", "store", "reserve", "*.lock", "drivers/*", "marks/*", "flowrun.db", "flowrun.db-shm", "flowrun.db-wal", "logs/*/*",
+	".gitignore", "store", "reserve", "follow/*", "*.lock", "drivers/*", "marks/*", "flowrun.db", "flowrun.db-shm", "flowrun.db-wal", "logs/*/*",
 }
 
 // TestCanary gives a workflow secrets, lets its steps, agents, gates and children say them in every way they can, and looks for them in all

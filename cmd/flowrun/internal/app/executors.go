@@ -21,6 +21,7 @@ type executors struct {
 	http    *http.Executor
 	secret  *secret.Executor
 	heard   *heard
+	leave   func() // stops asking who follows
 }
 
 func (a *app) newExecutors(store string) *executors {
@@ -32,6 +33,7 @@ func (a *app) newExecutors(store string) *executors {
 		heard: h,
 	}
 	x.secret = secret.New(executor.Func(x.complete), a.Environ)
+	x.leave = attend(store, x.command)
 	return x
 }
 
@@ -60,6 +62,7 @@ func (x *executors) hold(secrets map[string]value.Value, p *ir.Program) {
 
 // Close gives back what they keep between attempts.
 func (x *executors) Close() {
+	x.leave()
 	x.command.Close()
 	x.http.Close()
 }

@@ -25,8 +25,11 @@ import (
 
 func (a *app) runsLogs() *cobra.Command {
 	var r args.Runs
-	return &cobra.Command{
+	follow := false
+	c := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print what attempts wrote to their standard output and error", Args: between(1, 2, "RUN [STEP]"),
+		Long: `logs prints what the attempts of a run wrote, of all of them or of one step, in the order in which they ended. With --follow it prints
+lines as they come, each behind the name of its node, until the run has ended; Ctrl-C ends the following and nothing else.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
 			if len(words) > 1 {
@@ -37,9 +40,14 @@ func (a *app) runsLogs() *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			if follow {
+				return a.tailLogs(s, info, r.Step)
+			}
 			return a.logs(s, info, r.Step)
 		},
 	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the run does, line by line behind the name of the node")
+	return c
 }
 
 // logs prints the attempts of a run, or of one step or group, in the order in which they ended.

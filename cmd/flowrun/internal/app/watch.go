@@ -65,7 +65,7 @@ func (a *app) watch(s *store, info local.Info, asJSON bool) error {
 	screen := a.newShow(p.view, new(heard), scene, asJSON)
 	err = p.follow(ctx, func(events []event.Event, out *event.Reaction) { screen.watch(events, out, false) }, func(i local.Info) {
 		screen.say("Nobody drives this run now. Go on with:\n  flowrun resume " + s.top(i) + scene.Flags)
-	})
+	}, func() {})
 	screen.close()
 	var stop *interrupted
 	if errors.As(err, &stop) {
@@ -103,8 +103,8 @@ func watching() (context.Context, func()) {
 }
 
 // follow replays a run's journal as it grows, until the run has ended or ctx is done; the view is left to each. alone is told, once,
-// when nobody drives the run.
-func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone func(local.Info)) error {
+// when nobody drives the run; between is called after each look at the journal.
+func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone func(local.Info), between func()) error {
 	var out event.Reaction
 	told := false
 	for {
@@ -121,6 +121,7 @@ func (p *past) follow(ctx context.Context, each func([]event.Event, *event.React
 		case err != nil || p.fold.End() != nil:
 			return err
 		}
+		between()
 		info, err := p.store.Get(ctx, p.run)
 		if err == nil && info.Driver == 0 && !info.Status.Terminal() && !told {
 			told = true

@@ -1,0 +1,215 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/command"
+)
+
+// maxOpenLine bounds what is held of a line that has not ended yet, in bytes.
+const maxOpenLine = 64 << 10
+
+// tail prints what the attempts of a run write, while they do.
+type tail struct {
+	a    *app
+	s    *store
+	step string
+	live map[uint64]*tailed // by ticket
+}
+
+// tailed is an attempt that is under way.
+type tailed struct {
+	attempt *event.Attempt
+	streams [2]*flow // stdout, stderr
+}
+
+// flow is one stream of it: the log file, as far as it was read, and the beginning of a line.
+type flow struct {
+	path string
+	file *os.File
+	open []byte
+	read bool // something of it
+}
+
+var streamNames = [2]string{"stdout", "stderr"}
+
+// tailLogs prints all that a run's attempts have written, and goes on until the run has ended.
+func (a *app) tailLogs(s *store, info local.Info, step string) error {
+	ctx, release := watching()
+	defer release()
+	p, err := s.recall(ctx, info.Run)
+	if err != nil {
+		return err
+	}
+	if err := knownStep(p.workflow, step); err != nil {
+		return err
+	}
+	if !info.Status.Terminal() {
+		unmark, err := markFollower(s.Dir(), info.Run)
+		if err != nil {
+			a.err.Printf("What attempts write is shown when they end: %s\n", ui.Clean(err.Error()))
+		} else {
+			defer unmark()
+		}
+	}
+	t := &tail{a: a, s: s, step: step, live: map[uint64]*tailed{}}
+	defer t.close()
+	err = p.follow(ctx, t.batch, func(i local.Info) {
+		a.err.Printf("Nobody drives this run now. Go on with:\n  flowrun resume %s%s\n", s.top(i), a.scene(s, nil).Flags)
+	}, t.look)
+	var stop *interrupted
+	if errors.As(err, &stop) {
+		return &ended{signalCode(stop.signal)}
+	}
+	return err
+}
+
+// batch takes in what has ended, then what has begun.
+func (t *tail) batch(events []event.Event, out *event.Reaction) {
+	for i := range events {
+		switch ev := &events[i]; {
+		case ev.AttemptFinished != nil && about(ev.AttemptFinished.Node, t.step):
+			t.finish(ev.AttemptFinished)
+		case ev.DriverChanged != nil: // what was under way begins again, as another attempt
+			t.look()
+			t.close()
+		}
+	}
+	for i := range out.Commands {
+		if start := out.Commands[i].Start; start != nil && about(start.Node, t.step) {
+			y := &tailed{attempt: start}
+			for n, name := range streamNames {
+				y.streams[n] = &flow{path: filepath.Join(t.s.Dir(), logsDir, filepath.FromSlash(command.LogName(start, name)))}
+			}
+			t.live[start.Ticket] = y
+		}
+	}
+}
+
+// look prints what has come since it last looked, of one attempt after another.
+func (t *tail) look() {
+	tickets := make([]uint64, 0, len(t.live))
+	for ticket := range t.live {
+		tickets = append(tickets, ticket)
+	}
+	slices.Sort(tickets)
+	for _, ticket := range tickets {
+		y := t.live[ticket]
+		for _, f := range y.streams {
+			t.drain(f, prefixOf(y.attempt.Node, y.attempt.Gate))
+		}
+	}
+}
+
+// finish prints the rest of an attempt: from its log files where there are any, else from the journal.
+func (t *tail) finish(f *event.AttemptFinished) {
+	y := t.live[f.Ticket]
+	delete(t.live, f.Ticket)
+	prefix := prefixOf(f.Node, f.Gate)
+	texts, logs := [2]string{f.Stdout, f.Stderr}, [2]string{f.StdoutLog, f.StderrLog}
+	for n := range streamNames {
+		x := &flow{}
+		if y != nil {
+			x = y.streams[n]
+		}
+		if logs[n] != "" {
+			x.path = filepath.Join(t.s.Dir(), logs[n])
+		}
+		if x.path != "" && (logs[n] != "" || x.read) {
+			t.drain(x, prefix)
+		}
+		if !x.read {
+			t.lines(x, []byte(texts[n]), prefix)
+		}
+		if len(x.open) > 0 {
+			t.lines(x, []byte("\n"), prefix)
+		}
+		x.close()
+	}
+	how := string(f.Outcome)
+	if f.Error != nil {
+		how = f.Error.Message
+	}
+	t.a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
+}
+
+func prefixOf(node, gate string) string {
+	if gate != "" {
+		node += " gate " + ui.GateName(gate)
+	}
+	return ui.Clean(node) + " | "
+}
+
+// drain prints what a log file has that was not printed yet. A file that is not there has nothing.
+func (t *tail) drain(f *flow, prefix string) {
+	if f.file == nil {
+		var err error
+		if f.file, err = os.Open(f.path); err != nil {
+			f.file = nil
+			return
+		}
+	}
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := f.file.Read(piece)
+		if n > 0 {
+			f.read = true
+			t.lines(f, piece[:n], prefix)
+		}
+		if err != nil || n == 0 {
+			if err != nil && err != io.EOF {
+				t.a.err.Printf("%s: %s\n", ui.Clean(f.path), ui.Clean(err.Error()))
+			}
+			return
+		}
+	}
+}
+
+// lines prints the lines that end in a piece, and keeps the rest for later.
+func (t *tail) lines(f *flow, piece []byte, prefix string) {
+	var b strings.Builder
+	for len(piece) > 0 {
+		end := bytes.IndexByte(piece, '\n')
+		if end < 0 && len(f.open)+len(piece) < maxOpenLine {
+			f.open = append(f.open, piece...)
+			break
+		}
+		if end < 0 {
+			end = len(piece)
+		}
+		line := string(append(f.open, piece[:end]...))
+		f.open, piece = f.open[:0], piece[min(end+1, len(piece)):]
+		if t.a.out.Live {
+			line = ui.CleanLines(line)
+		}
+		fmt.Fprintf(&b, "%s%s\n", prefix, line)
+	}
+	t.a.out.Printf("%s", b.String())
+}
+
+func (f *flow) close() {
+	if f.file != nil {
+		f.file.Close()
+		f.file = nil
+	}
+}
+
+// close forgets what is under way.
+func (t *tail) close() {
+	for _, y := range t.live {
+		for _, f := range y.streams {
+			f.close()
+		}
+	}
+	clear(t.live)
+}
