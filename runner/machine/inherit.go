@@ -16,7 +16,7 @@ import (
 // groups from the outside in, the agent, the step.
 func (m *Machine) envs(r ref) []map[string]*ir.Expr {
 	n := m.node(r)
-	list := []map[string]*ir.Expr{n.Env}
+	list := append(make([]map[string]*ir.Expr, 0, 8), n.Env)
 	if g := m.agent(r); g != nil {
 		list = append(list, g.Env)
 	}
@@ -66,7 +66,7 @@ func (m *Machine) env(a *event.Attempt, layers []map[string]*ir.Expr, sc *scope)
 
 // dirs lists where a node's folder may be given, the nearest first.
 func (m *Machine) dirs(r ref) []*ir.Expr {
-	list := []*ir.Expr{m.node(r).Dir}
+	list := append(make([]*ir.Expr, 0, 8), m.node(r).Dir)
 	if g := m.agent(r); g != nil {
 		list = append(list, g.Dir)
 	}

@@ -50,26 +50,29 @@ func resumeSteps(l *lab) ([]figure, error) {
 	for i := range names {
 		names[i] = fmt.Sprintf("step.s%d", i)
 	}
-	wall, rss, err := l.resume(workflow(concurrency(slots), wide(n, null), pause("last", names...)))
+	r, err := l.resume(workflow(concurrency(slots), wide(n, null), pause("last", names...)))
 	return []figure{
-		{fmt.Sprintf("resume behind %d finished steps", n), wall, "s", atMost(1), fmt.Sprintf("%.0f MiB", rss)},
+		{fmt.Sprintf("resume behind %d finished steps", n), r.wall, "s", atMost(1), fmt.Sprintf("CPU %.2f s, %.0f MiB", r.cpu, r.rss)},
 	}, err
 }
 
 func resumeEvents(l *lab) ([]figure, error) {
 	width, times := l.n(1000), l.n(1000)
 	all := forEach("s", width, fmt.Sprintf("%s\n    repeat {\n      max = %d\n    }", null, times))
-	wall, rss, err := l.resume(workflow(concurrency(slots), all, pause("last", "step.s")))
+	r, err := l.resume(workflow(concurrency(slots), all, pause("last", "step.s")))
 	what := fmt.Sprintf("resume behind %d events", width*times)
-	return []figure{{what, wall, "s", atMost(10), ""}, {what + ": peak memory", rss, "MiB", atMost(500), ""}}, err
+	return []figure{{what, r.wall, "s", atMost(10), fmt.Sprintf("CPU %.2f s", r.cpu)}, {what + ": peak memory", r.rss, "MiB", atMost(500), ""}}, err
 }
 
-// resume makes a run, kills its driver in the step "last", and gives the medians of what it takes to resume it, to its end:
-// wall time in s and memory in MiB. Each round resumes the store as the kill left it.
-func (l *lab) resume(text string) (wall, rss float64, err error) {
+// resumed is what it took to resume a run, to its end: s, s and MiB.
+type resumed struct{ wall, cpu, rss float64 }
+
+// resume makes a run, kills its driver in the step "last", and gives the medians of what it takes to resume it. Each round resumes
+// the store as the kill left it.
+func (l *lab) resume(text string) (r resumed, err error) {
 	dir, err := l.place(text)
 	if err != nil {
-		return 0, 0, err
+		return r, err
 	}
 	defer os.RemoveAll(dir)
 	p, err := child.Start(dir, l.flowrun, "apply", file, "--store", store)
@@ -83,9 +86,9 @@ func (l *lab) resume(text string) (wall, rss float64, err error) {
 		err = goOn(dir, "last")
 	}
 	if err != nil {
-		return 0, 0, err
+		return r, err
 	}
-	var walls, sizes series
+	var walls, cpus, sizes series
 	err = l.each(func() error {
 		again := filepath.Join(dir, "again")
 		defer os.RemoveAll(again)
@@ -94,8 +97,9 @@ func (l *lab) resume(text string) (wall, rss float64, err error) {
 		}
 		c, _, err := child.Run(dir, l.flowrun, "resume", "latest", "--store", again)
 		walls.add(c.Wall.Seconds())
+		cpus.add(c.CPU.Seconds())
 		sizes.add(float64(c.RSS) / (1 << 20))
 		return err
 	})
-	return walls.median(), sizes.median(), err
+	return resumed{walls.median(), cpus.median(), sizes.median()}, err
 }

@@ -16,7 +16,7 @@ var rows = []row{
 	{"null", "null attempts, fan-out and chain, beside the same SQLite with rows as large: rate and CPU", nullAttempts},
 	{"each", "for_each of 100,000 null attempts beside 10,000: CPU a step and memory", eachNull},
 	{"values", "100,000 value steps beside 10,000, as for_each and as blocks: CPU a step and memory", values},
-	{"resume", "resume of a run of which 10,000 steps have finished: wall until the next step begins", resumeSteps},
-	{"open", "resume of a run with 1,000,000 events: wall until the next step begins, and memory", resumeEvents},
+	{"resume", "resume of a run of which 10,000 steps have finished: wall to its end", resumeSteps},
+	{"open", "resume of a run with 1,000,000 events: wall to its end, and memory", resumeEvents},
 	{"soak", "100,000 process steps in one process, 100 runs one after the other: growth of memory, descriptors, goroutines", soak},
 }
