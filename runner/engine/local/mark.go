@@ -63,23 +63,33 @@ func encodeMark(buf *[markSize]byte, run string, seq uint64, link journal.Link) 
 	copy(buf[markSize-8:], h.Sum(nil))
 }
 
-// checkMark compares the mark with where the journal ends. A mark that is not there or was cut off says nothing.
+// checkMark compares the mark with where the journal ends.
 func checkMark(path, run string, seq uint64, link journal.Link) error {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	marked, at, err := readMark(path, run)
 	if err != nil {
 		return err
 	}
+	return compareMark(run, marked, at, seq, link)
+}
+
+// readMark reads a mark; one that is not there or was cut off says nothing, which is 0.
+func readMark(path, run string) (seq uint64, link journal.Link, err error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, link, nil
+	}
 	var have, want [markSize]byte
-	if copy(have[:], b) < markSize {
-		return nil
+	if err != nil || copy(have[:], b) < markSize {
+		return 0, link, err
 	}
-	marked, at := binary.LittleEndian.Uint64(have[:]), journal.Link(have[8:])
-	if encodeMark(&want, run, marked, at); have != want {
-		return nil
+	seq, link = binary.LittleEndian.Uint64(have[:]), journal.Link(have[8:])
+	if encodeMark(&want, run, seq, link); have != want {
+		return 0, link, nil
 	}
+	return seq, link, nil
+}
+
+func compareMark(run string, marked uint64, at journal.Link, seq uint64, link journal.Link) error {
 	switch {
 	case marked > seq:
 		return fmt.Errorf("%w: run %s: its journal ends at event %d, but events up to %d were stored", journal.ErrBroken, run, seq, marked)

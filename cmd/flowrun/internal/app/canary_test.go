@@ -103,7 +103,7 @@ var spoken = []struct {
 	{"cancel CUT GIVEN --reason none --wait --timeout 1m", false},
 	{"cancel CUT --without-secrets", false},
 	{"doctor", false},
-	{"doctor --json", false},
+	{"doctor --json --all", false},
 	{"fmt FILE --check", false},
 	{"fmt FILE --diff", false},
 	{"fmt FILE", false},

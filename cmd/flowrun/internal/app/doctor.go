@@ -9,12 +9,13 @@ import (
 )
 
 func (a *app) doctor() *cobra.Command {
-	asJSON := false
+	asJSON, all := false, false
 	c := &cobra.Command{
 		Use: "doctor [PATH]", Short: "Look whether everything is in order here",
 		Long: `doctor looks at what runs need: the store and its disk, the clock, the shells, and the programs that the workflows and
-agents of a file or folder start. Each finding comes with what mends it. It changes nothing. The exit code is 1 if
-something is wrong.`,
+agents of a file or folder start. Of the store it reads the journals of the newest runs from end to end (--all: of all), and holds
+them against what was noted beside them. Each finding comes with what mends it. It changes nothing. The exit code is 1 if something
+is wrong.`,
 		Args: between(0, 1, "[PATH]"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			path := "."
@@ -24,17 +25,23 @@ something is wrong.`,
 			if path == "" {
 				return emptyPath()
 			}
-			return a.examine(filepath.Clean(path), asJSON)
+			return a.examine(filepath.Clean(path), all, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&all, "all", false, "read the journals of all runs, and every page of the store")
 	return c
 }
 
 // examine makes all examinations and shows what they found.
-func (a *app) examine(path string, asJSON bool) error {
+func (a *app) examine(path string, all, asJSON bool) error {
+	newest := NewestRuns
+	if all {
+		newest = 0
+	}
+	aboutStore := func(path string) []ui.Finding { return a.aboutStore(path, newest) }
 	var found []ui.Finding
-	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, a.aboutStore, aboutClock, a.aboutShells,
+	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, aboutStore, aboutClock, a.aboutShells,
 		a.aboutPrograms, a.aboutTerminal} {
 		found = append(found, e(path)...)
 	}

@@ -37,8 +37,9 @@ func (a *app) aboutRepository(path string) []ui.Finding {
 		"Runs are kept beside the file then. In a repository (git init) they are kept at its root.")}
 }
 
-// aboutStore looks at the store without making one: its folder, its disk, its version, and its runs.
-func (a *app) aboutStore(path string) []ui.Finding {
+// aboutStore looks at the store without making one: its folder, its disk, its version, its runs, and the journals of so many of
+// the newest; 0 means all.
+func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	dir, err := a.storeDir(path)
 	if err != nil {
 		return []ui.Finding{wrong("store", err.Error(), "Name another with --store, or remove what is in its place.")}
@@ -55,14 +56,19 @@ func (a *app) aboutStore(path string) []ui.Finding {
 	case errors.As(err, &newer):
 		return append(out, wrong("version", newer.Error(), "Use that release, or name another store with --store."))
 	case err != nil:
-		return append(out, wrong("runs", err.Error(), "Bring back a copy of the store, or move the folder away to begin anew."))
+		return append(out, wrong("runs", err.Error(), beginAnew))
 	}
 	defer s.Close()
 	infos, err := s.List(context.Background(), 0)
 	if err != nil {
-		return append(out, wrong("runs", err.Error(), "Bring back a copy of the store, or move the folder away to begin anew."))
+		return append(out, wrong("runs", err.Error(), beginAnew))
 	}
-	return append(append(out, runsOf(infos)...), ahead(infos)...)
+	out = append(append(out, runsOf(infos)...), ahead(infos)...)
+	h, err := s.Examine(context.Background(), newest)
+	if err != nil {
+		return append(out, wrong("journals", err.Error(), beginAnew))
+	}
+	return append(out, ofHealth(&h, dir)...)
 }
 
 // disk looks whether the store, or the folder that it will be made in, can be written, and how much room there is.

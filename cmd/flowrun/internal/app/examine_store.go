@@ -1,0 +1,70 @@
+package app
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine/local"
+)
+
+// Bounds of what doctor reads and tells of a store.
+const (
+	NewestRuns = 100      // runs whose journals are read without --all
+	MaxTold    = 5        // broken runs that are named, and dead drivers
+	MaxLog     = 64 << 20 // bytes of the log from which on it is odd: it is written back at a quarter of that
+)
+
+const beginAnew = "Copy the folder first. Then bring back a copy of the store from before, or move the folder away to begin anew."
+
+// ofHealth says what was found in the files of a store, and how to mend it.
+func ofHealth(h *local.Health, dir string) []ui.Finding {
+	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, as this release writes it", h.Version))}
+	if h.Database != "" {
+		out = append(out, wrong("database", "its pages do not fit together: "+h.Database, beginAnew))
+	}
+	out = append(out, journals(h)...)
+	if n := len(h.Dead); n > 0 {
+		text := fmt.Sprintf("%s died; what is left is a lock that nobody holds: %s", ui.Count(n, "driver"), firstLocks(h.Dead))
+		out = append(out, odd("drivers", text, "Nothing is lost: flowrun resume goes on with the runs, and takes the locks away."))
+	}
+	if h.Log > MaxLog {
+		out = append(out, odd("log", fmt.Sprintf("%s wait in %s to be written back", ui.Bytes(uint64(h.Log)), filepath.Join(dir, "flowrun.db-wal")),
+			"A command that reads for long keeps it from shrinking: end those, and the next flowrun that writes shortens it."))
+	}
+	if h.Reserve {
+		return append(out, fine("reserve", ui.Bytes(local.ReserveSize)+" for last words, should the disk be full"))
+	}
+	return append(out, fine("reserve", "none yet: it is made when a run takes longer than a second and "+ui.Bytes(local.ReserveFrom)+" are free"))
+}
+
+// journals tells what reading them gave.
+func journals(h *local.Health) []ui.Finding {
+	if h.Runs == 0 {
+		return nil
+	}
+	whole := fmt.Sprintf("%d of %s read, %d whole", h.Checked, ui.Count(h.Runs, "run"), h.Checked-len(h.Broken))
+	if h.Checked < h.Runs {
+		whole += " (--all reads them all)"
+	}
+	if len(h.Broken) == 0 {
+		return []ui.Finding{fine("journals", whole)}
+	}
+	out := []ui.Finding{odd("journals", whole, "")}
+	for i, b := range h.Broken {
+		if i == MaxTold {
+			return append(out, odd("journals", fmt.Sprintf("%d more are damaged", len(h.Broken)-i), "Look again when these are mended."))
+		}
+		out = append(out, wrong("journals", b.Err.Error(),
+			"The other runs can go on. What is left of this one: flowrun events "+b.Run+". To have it whole, bring back a copy of the store."))
+	}
+	return out
+}
+
+func firstLocks(epochs []int64) string {
+	var names []string
+	for _, e := range epochs {
+		names = append(names, fmt.Sprintf("drivers/%d.lock", e))
+	}
+	return several(names)
+}

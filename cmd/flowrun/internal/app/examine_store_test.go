@@ -1,0 +1,33 @@
+package app
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine/local"
+)
+
+// What doctor tells of a store is bounded, and each problem comes with what mends it.
+func TestHealthIsTold(t *testing.T) {
+	h := local.Health{Runs: 200, Checked: 100, Database: "page 7", Dead: []int64{1, 2}, Log: MaxLog + 1, Reserve: true}
+	for range MaxTold + 2 {
+		h.Broken = append(h.Broken, local.Broken{Run: "abc", Err: errors.New("broken")})
+	}
+	count := map[ui.Level]int{}
+	for _, f := range ofHealth(&h, "/store") {
+		count[f.Level]++
+		if f.Level == ui.Wrong && f.Fix == "" {
+			t.Errorf("no way out of %+v", f)
+		}
+	}
+	if count[ui.Wrong] != 1+MaxTold || count[ui.Odd] != 4 || count[ui.Fine] != 2 {
+		t.Errorf("%v: %+v", count, ofHealth(&h, "/store"))
+	}
+	h = local.Health{Runs: 1, Checked: 1, Log: MaxLog}
+	for _, f := range ofHealth(&h, "/store") {
+		if f.Level != ui.Fine {
+			t.Errorf("%+v", f)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Health is what [Engine.Examine] found. The zero value is that of an empty store in order.
+type Health struct {
+	Version int // of the schema
+	Runs    int // in the store
+	Checked int // of these, how many journals were read from their first event to their last
+	// Broken are the runs whose journals, definitions or marks are damaged, with errors that wrap journal.ErrBroken or are
+	// a *Damaged.
+	Broken []Broken
+	// Database is what SQLite says of its file where it is not whole, "" where it is or was too large to look (MaxChecked).
+	Database string
+	Dead     []int64 // drivers that died and left their lock
+	Log      int64   // size of the log in bytes
+	Reserve  bool    // there is a reserve
+}
+
+// Broken is a run that is damaged.
+type Broken struct {
+	Run string
+	Err error
+}
+
+// MaxChecked is the size in bytes up to which a database's pages are checked when not all is asked for: that reads all of it.
+const MaxChecked = 64 << 20
+
+// Examine reads the newest runs' journals, or all with newest 0, and holds them against their rows, definitions and marks. Runs
+// may be driven meanwhile. It changes nothing. An error is one of reading as a whole; what is wrong with one run stands in
+// the result.
+func (e *Engine) Examine(ctx context.Context, newest int) (h Health, err error) {
+	defer func() { err = e.explain(err) }()
+	h.Log = logSize(e.dir)
+	if info, err := os.Stat(filepath.Join(e.dir, reserveFile)); err == nil {
+		h.Reserve = info.Size() == ReserveSize
+	}
+	if h.Dead, err = e.deadDrivers(); err != nil {
+		return h, err
+	}
+	if h.Version, err = schemaVersion(e.read.QueryRowContext(ctx, "PRAGMA user_version")); err != nil {
+		return h, err
+	}
+	if newest == 0 || e.file.Size() <= MaxChecked {
+		var says string
+		if err := e.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&says); err != nil {
+			return h, err
+		}
+		if says != "ok" {
+			h.Database = says
+		}
+	}
+	if err := e.read.QueryRowContext(ctx, "SELECT count(*) FROM runs").Scan(&h.Runs); err != nil {
+		return h, err
+	}
+	runs, err := texts(e.read.QueryContext(ctx, "SELECT id FROM runs ORDER BY created DESC, key DESC LIMIT ?", limitOf(newest)))
+	for _, run := range runs {
+		if err := e.examine(ctx, run); ctx.Err() != nil {
+			return h, context.Cause(ctx)
+		} else if err != nil {
+			h.Broken = append(h.Broken, Broken{run, e.explain(err)})
+		}
+		h.Checked++
+	}
+	return h, err
+}
+
+// limitOf is what a query takes for all.
+func limitOf(n int) int {
+	if n <= 0 {
+		return -1
+	}
+	return n
+}
+
+// examine looks at one run. The mark is read first: the journal may grow meanwhile, and is never behind it.
+func (e *Engine) examine(ctx context.Context, run string) error {
+	marked, at, err := readMark(e.markPath(run), run)
+	if err != nil {
+		return err
+	}
+	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	if err != nil {
+		return plain(err)
+	}
+	if _, err := e.definition(ctx, c.header); err != nil {
+		return err
+	}
+	r := journal.NewReader(c.header)
+	err = e.batches(ctx, &c, 0, func(b journal.Batch) error {
+		_, err := r.Read(b)
+		return err
+	})
+	if err == nil && r.Link() != c.link {
+		err = fmt.Errorf("%w: run %s: its row has link %s for event %d, its journal %s", journal.ErrBroken, run, c.link, c.seq, r.Link())
+	}
+	if err == nil {
+		err = compareMark(run, marked, at, c.seq, c.link)
+	}
+	return err
+}
+
+// deadDrivers are those whose locks nobody holds, but for those that ended in order.
+func (e *Engine) deadDrivers() (dead []int64, err error) {
+	files, err := os.ReadDir(filepath.Join(e.dir, driversDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	for _, f := range files {
+		epoch, err := strconv.ParseInt(strings.TrimSuffix(f.Name(), ".lock"), 10, 64)
+		if err != nil {
+			continue
+		}
+		alive, err := locked(e.lockPath(epoch))
+		if err != nil {
+			return nil, err
+		}
+		if !alive && !e.leftInOrder(epoch) {
+			dead = append(dead, epoch)
+		}
+	}
+	return dead, nil
+}
