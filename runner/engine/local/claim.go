@@ -33,12 +33,22 @@ const runRow = `SELECT r.key, r.id, r.header, r.status, r.seq, r.link, r.ended !
 	coalesce(r.owner, 0), coalesce(d.pid, 0)
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ? AND r.status != 'pruned'`
 
-func scanRun(scan func(...any) error, run string) (claimed, error) {
+// noRun says that a run is not there; or, where its mark says that it was, that it is missing.
+func (e *Engine) noRun(run string) error {
+	if checkID(run) == nil {
+		if seq, _, err := readMark(e.markPath(run), run); err == nil && seq > 0 {
+			return fmt.Errorf("%w: run %s is missing: events up to %d were stored", journal.ErrBroken, run, seq)
+		}
+	}
+	return fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+}
+
+func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 	var c claimed
 	var header, link []byte
 	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.ended, &c.driven, &c.clean, &c.owner, &c.pid)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, refused{fmt.Errorf("%w: %s", engine.ErrNoRun, run)}
+		return c, refused{e.noRun(run)}
 	}
 	if err != nil {
 		return c, err
@@ -65,7 +75,7 @@ func (e *Engine) claim(run string) (claimed, error) {
 	var c claimed
 	err = e.write(func(tx *transaction) (err error) {
 		get := func(dest ...any) error { return tx.get(runRow, []any{run}, dest...) }
-		if c, err = scanRun(get, run); err != nil {
+		if c, err = e.scanRun(get, run); err != nil {
 			return err
 		}
 		if err := e.checkTail(tx, &c); err != nil || c.ended {
@@ -89,7 +99,7 @@ func (e *Engine) claim(run string) (claimed, error) {
 // taken refuses a run that another process drives before this one has written anything: of many that want the same run, all but
 // one go away without waiting for each other. The transaction asks again.
 func (e *Engine) taken(run string) error {
-	c, err := scanRun(e.read.QueryRow(runRow, run).Scan, run)
+	c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
 	if err == nil && !c.ended {
 		err = e.refuse(&c, e.driverEpoch())
 	}

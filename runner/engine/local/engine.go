@@ -196,7 +196,7 @@ func (e *Engine) cancel(run, reason string, more func(before int) int) error {
 		var before int
 		err := tx.get("SELECT key, ended, cancels FROM runs WHERE id = ?", []any{run}, &key, &ended, &before)
 		if errors.Is(err, sql.ErrNoRows) {
-			return refused{fmt.Errorf("%w: %s", engine.ErrNoRun, run)}
+			return refused{e.noRun(run)}
 		}
 		if err != nil || ended != 0 {
 			return err

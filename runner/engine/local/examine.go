@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
@@ -72,7 +73,27 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h Health, err error) 
 		}
 		h.Checked++
 	}
+	if err == nil && newest == 0 {
+		err = e.missing(ctx, &h)
+	}
 	return h, err
+}
+
+// missing looks for runs that have a mark and nothing else.
+func (e *Engine) missing(ctx context.Context, h *Health) error {
+	marks, err := os.ReadDir(filepath.Join(e.dir, marksDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, m := range marks {
+		_, err := e.Get(ctx, m.Name())
+		if errors.Is(err, journal.ErrBroken) {
+			h.Broken = append(h.Broken, Broken{m.Name(), err})
+		} else if err != nil && !errors.Is(err, engine.ErrNoRun) {
+			return err
+		}
+	}
+	return nil
 }
 
 // limitOf is what a query takes for all.
@@ -89,7 +110,7 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 	if err != nil {
 		return err
 	}
-	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
 		return plain(err)
 	}

@@ -157,10 +157,10 @@ func (l *lookout) alarm(err error) {
 func (e *Engine) checkFile() error {
 	now, err := os.Stat(filepath.Join(e.dir, databaseFile))
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrReplaced, err)
+		return fmt.Errorf("%w: %s was taken away while it was in use (%w); bring it back, or a copy, and resume what was stopped", ErrReplaced, databaseFile, err)
 	}
 	if !os.SameFile(e.file, now) {
-		return fmt.Errorf("%w: %s was replaced", ErrReplaced, databaseFile)
+		return fmt.Errorf("%w: %s was replaced while it was in use; look at which is the right one, and resume what was stopped", ErrReplaced, databaseFile)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // disturbs no one who drives the run. The batches are as stored: journal.NewReader checks them.
 func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batch) error) (_ journal.Header, _ []byte, err error) {
 	defer func() { err = e.explain(err) }()
-	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
 		return journal.Header{}, nil, plain(err)
 	}
@@ -31,7 +31,7 @@ func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batc
 // Batches is Journal without the definition, so that events can be read though that is missing or damaged.
 func (e *Engine) Batches(ctx context.Context, run string, each func(journal.Batch) error) (_ journal.Header, err error) {
 	defer func() { err = e.explain(err) }()
-	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
 		return journal.Header{}, plain(err)
 	}
@@ -42,7 +42,7 @@ func (e *Engine) Batches(ctx context.Context, run string, each func(journal.Batc
 // that another process drives.
 func (e *Engine) After(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) (err error) {
 	defer func() { err = e.explain(err) }()
-	c, err := scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
 		return plain(err)
 	}

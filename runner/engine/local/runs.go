@@ -5,11 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -81,7 +79,7 @@ func (e *Engine) List(ctx context.Context, limit int) ([]Info, error) {
 func (e *Engine) Get(ctx context.Context, run string) (Info, error) {
 	list, err := e.infos(ctx, "AND r.id = ?", run)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%w: %s", engine.ErrNoRun, run)
+		err = e.noRun(run)
 	}
 	if err != nil {
 		return Info{}, err
@@ -117,7 +115,7 @@ func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
 			return Info{}, a
 		}
 	}
-	return Info{}, fmt.Errorf("%w: %s", engine.ErrNoRun, name)
+	return Info{}, e.noRun(name)
 }
 
 func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []Info, err error) {
