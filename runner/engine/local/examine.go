@@ -61,10 +61,10 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h Health, err error) 
 			h.Database = says
 		}
 	}
-	if err := e.read.QueryRowContext(ctx, "SELECT count(*) FROM runs").Scan(&h.Runs); err != nil {
+	if err := e.read.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE status != ?", pruned).Scan(&h.Runs); err != nil {
 		return h, err
 	}
-	runs, err := texts(e.read.QueryContext(ctx, "SELECT id FROM runs ORDER BY created DESC, key DESC LIMIT ?", limitOf(newest)))
+	runs, err := texts(e.read.QueryContext(ctx, "SELECT id FROM runs WHERE status != ? ORDER BY created DESC, key DESC LIMIT ?", pruned, limitOf(newest)))
 	for _, run := range runs {
 		if err := e.examine(ctx, run); ctx.Err() != nil {
 			return h, context.Cause(ctx)
