@@ -142,3 +142,21 @@ func (w *world) answer(c *event.Command) *event.Event {
 	}
 	return nil
 }
+
+// What is reused is one event of the new journal, so it has a bound.
+func TestReusedIsBounded(t *testing.T) {
+	w := &world{}
+	p := "workflow \"w\" {\n  step \"a\" { run = [\"a\"] }\n  step \"b\" { run = [\"b\"] }\n}"
+	w.run(t, &datadriven.TestData{Cmd: "program", Input: p})
+	w.fail = []string{"b"}
+	w.play(&event.RunStarted{})
+	around := len(`{"a":{"status":"succeeded","output":"","attempts":1,"started_at":1000000000,"finished_at":2000000000}}`)
+	for size, fits := range map[int]bool{retry.MaxReused - around: true, retry.MaxReused - around + 1: false} {
+		w.view.Node("a").Result.Output = strings.Repeat("x", size)
+		w.view.Node("a").Result.Stdout = ""
+		_, err := retry.Of(w.graph, w.first, w.view, retry.Wish{})
+		if (err == nil) != fits {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
@@ -59,17 +61,31 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 // Glance is how often a run that another process drives is looked at.
 const Glance = 100 * time.Millisecond
 
-// equip gets the secrets of a run that is about to be driven here: what it undoes may need them.
+// equip gets the secrets of a run that is about to be ended here, where its program has something that runs nevertheless and may
+// need them.
 func (a *app) equip(s *store, run string, r *args.Runs) error {
-	if r.WithoutSecrets {
-		return nil
+	ctx := context.Background()
+	_, p, err := s.begun(ctx, run)
+	if err != nil || r.WithoutSecrets || !lastWill(p) {
+		return err
 	}
-	err := a.holdAgain(context.Background(), s, run, &r.Given)
+	err = a.holdAgain(ctx, s, run, &r.Given)
 	var missing *args.Error
 	if errors.As(err, &missing) {
 		missing.Hint = "Without them, what needs them is not undone: flowrun cancel " + run + a.scene(s, nil).Flags + " --without-secrets"
 	}
 	return err
+}
+
+// lastWill tells whether a program, or one of the workflows that it calls, does something when it is cancelled.
+func lastWill(p *ir.Program) bool {
+	var any func(nodes []ir.Node) bool
+	any = func(nodes []ir.Node) bool {
+		return slices.ContainsFunc(nodes, func(n ir.Node) bool {
+			return n.Compensate != nil || n.TriggerRule == ir.Always || any(n.Children)
+		})
+	}
+	return slices.ContainsFunc(p.Workflows, func(w ir.Workflow) bool { return w.Finally != nil || any(w.Nodes) })
 }
 
 // untilEnded brings a run to its end where nobody else drives it; with --wait it waits for who does, and takes the run over from

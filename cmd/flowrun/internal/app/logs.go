@@ -75,6 +75,9 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 	})
 	switch {
 	case err != nil || shown > 0:
+	case info.RetryOf != "" && info.Status.Terminal() && step != "":
+		a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
+			info.RetryOf, ui.Quote(step), a.scene(s, nil).Flags)
 	case info.Status.Terminal():
 		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", run, a.scene(s, nil).Flags)
 	default:
