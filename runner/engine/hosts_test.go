@@ -106,7 +106,12 @@ func (p program) start() engine.Start {
 // simulate runs it in virtual time. It gives all that was seen, and how it ended.
 func (p program) simulate(t *testing.T, seed uint64, faults sim.Faults) (seen, ended string) {
 	t.Helper()
-	e := sim.New(sim.NewStore(seed), sim.Options{Factory: factory, World: virtual{}, Faults: faults, DeathLimit: 100})
+	return p.simulateIn(t, sim.NewStore(seed), faults)
+}
+
+func (p program) simulateIn(t *testing.T, store *sim.Store, faults sim.Faults) (seen, ended string) {
+	t.Helper()
+	e := sim.New(store, sim.Options{Factory: factory, World: virtual{}, Faults: faults, DeathLimit: 100})
 	run, err := e.Start(context.Background(), p.start())
 	if err != nil {
 		t.Fatal(err)

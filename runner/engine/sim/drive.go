@@ -241,6 +241,11 @@ func (d *driver) turn(ctx context.Context) error {
 }
 
 func (d *driver) dies(p float64) bool {
+	d.e.moments++
+	if d.e.moments == d.e.opts.Faults.CrashAt {
+		d.e.struck.Crashes++
+		return true
+	}
 	return d.e.struck.Crashes < d.e.opts.Faults.MaxCrashes && d.e.strikes(p, &d.e.struck.Crashes)
 }
 

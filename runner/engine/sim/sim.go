@@ -48,6 +48,7 @@ type Faults struct {
 	Slow              float64 // a commit takes up to a minute: what comes meanwhile shares the next batch, and its order is chance
 	ClockJump         float64 // the wall clock jumps by up to a day, either way
 	MaxCrashes        int     // in the life of the engine; 0 means 20
+	CrashAt           int     // not by chance: the driver dies at this opportunity of all the above, counted from 1; 0 means never
 }
 
 // Options make an Engine.

@@ -16,12 +16,13 @@ import (
 
 // Store is what survives a crash, and the one clock and the one source of chance of a simulation.
 type Store struct {
-	rng    *rand.Rand
-	now    event.Time // monotonic virtual time
-	skew   time.Duration
-	runs   map[string]*stored
-	silent map[string]int // by key: how often an attempt at that work fell silent
-	struck Struck
+	rng     *rand.Rand
+	now     event.Time // monotonic virtual time
+	skew    time.Duration
+	runs    map[string]*stored
+	silent  map[string]int // by key: how often an attempt at that work fell silent
+	struck  Struck
+	moments int // opportunities to die so far
 }
 
 // stored is one run.
