@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"syscall"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -101,12 +103,20 @@ func (e *Engine) claim(run string) (claimed, error) {
 // taken refuses a run that another process drives before this one has written anything: of many that want the same run, all but
 // one go away without waiting for each other. The transaction asks again.
 func (e *Engine) taken(run string) error {
-	c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
-	if err == nil && !c.ended {
-		err = e.refuse(&c, e.driverEpoch())
+	for due := time.Now().Add(lastForks); ; time.Sleep(lockBeat) {
+		c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
+		if err == nil && !c.ended {
+			err = e.refuse(&c, e.driverEpoch())
+		}
+		if !errors.Is(err, engine.ErrOwned) || time.Now().After(due) || syscall.Kill(int(c.pid), 0) != syscall.ESRCH {
+			return plain(err)
+		}
 	}
-	return plain(err)
 }
+
+// lastForks is how long a lock is waited for whose process is gone. One that is killed while it starts a child leaves that with
+// all its open files, the lock among them, until the child has become its program or is dead: of 1,000 kills one hit there.
+const lastForks = time.Second
 
 // refuse looks whether another process drives a run.
 func (e *Engine) refuse(c *claimed, epoch int64) (err error) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
@@ -109,5 +110,25 @@ func TestDeadDriversAreSweptUp(t *testing.T) {
 	var rows int
 	if err := e.read.QueryRow("SELECT count(*) FROM drivers").Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("%d drivers are left, %v", rows, err)
+	}
+}
+
+// A driver that was killed while it started a child leaves its lock to that for a moment: nobody drives the run then.
+func TestLockOfADeadDriverIsWaitedFor(t *testing.T) {
+	_, e, run, c := shared(t)
+	c.Process.Kill()
+	c.Wait()
+	var owner int64
+	if err := e.read.QueryRow("SELECT owner FROM runs WHERE id = ?", run).Scan(&owner); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := lockFile(e.lockPath(owner), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := time.AfterFunc(50*time.Millisecond, func() { lock.Close() })
+	defer release.Stop()
+	if end, err := e.Drive(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {
+		t.Errorf("it ends %v, %v", end, err)
 	}
 }
