@@ -43,7 +43,8 @@ var (
 //  5. the journal's chain holds, and replaying it in slices of another size gives the same digests;
 //  6. a run that is called is made once and asked for as often as its caller's driver dies; its end is taken once, it has the
 //     end that its caller hears of, and a cancel reaches it; no run is left behind, but by a second cancel;
-//  7. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
+//  7. a run that repeats it makes nothing again of what it reuses, and keeps all of this;
+//  8. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
@@ -55,16 +56,19 @@ func TestSimulation(t *testing.T) {
 		n = min(n, 100)
 	}
 	var all sim.Struck
-	calls, cancelled, again := 0, 0, 0
+	calls, cancelled, more, repeated := 0, 0, 0, 0
 	start := time.Now()
 	for seed := uint64(1); seed <= uint64(n); seed++ {
 		c := simulate(t, seed, false)
 		struck := c.store.Struck()
 		all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
 		all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
+		if c.repeated {
+			repeated++
+		}
 		for _, s := range c.runs {
 			calls += len(s.asked)
-			again += len(s.asked) - len(s.calls)
+			more += len(s.asked) - len(s.calls)
 			if s.caller != "" && s.j.cancels > 0 {
 				cancelled++
 			}
@@ -73,8 +77,8 @@ func TestSimulation(t *testing.T) {
 			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
 		}
 	}
-	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %.0f seeds a minute", n, all, calls, again, cancelled, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || calls < n || again < n/10 || cancelled < n/20 {
+	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, float64(n)/time.Since(start).Minutes())
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -110,11 +114,13 @@ func simulate(t *testing.T, seed uint64, verbose bool) *simulation {
 		t.Logf("the program of seed %d:\n%s", seed, c.source)
 	}
 	c.run(t, faulty)
+	c.repeated = !t.Failed() && c.repeat(t)
 	if t.Failed() || !c.untimed {
 		return c
 	}
 	calm := newCase(t, seed)
 	calm.run(t, sim.Faults{})
+	calm.repeat(t)
 	if a, b := c.endings(), calm.endings(); !maps.Equal(a, b) {
 		t.Errorf("seed %d: with faults the runs end\n%q\nand without\n%q", seed, a, b)
 	}
@@ -131,10 +137,12 @@ type simulation struct {
 	seed    uint64
 	source  string
 	untimed bool
-	program *ir.Program
-	store   *sim.Store
-	engine  *sim.Engine
-	end     event.End
+	// repeated tells that the run was repeated by another one.
+	repeated bool
+	program  *ir.Program
+	store    *sim.Store
+	engine   *sim.Engine
+	end      event.End
 
 	// What the world has seen.
 	runs  map[string]*seen // by id
