@@ -171,6 +171,9 @@ func (e *Engine) explain(err error) error {
 		return nil
 	}
 	if gone := e.checkFile(); gone != nil {
+		if e.commits != nil {
+			e.commits.fail(gone)
+		}
 		return gone
 	}
 	if strings.Contains(err.Error(), "sql: database is closed") { // package sql has no name for it

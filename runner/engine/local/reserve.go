@@ -67,8 +67,11 @@ func (d *disk) fill(path string, size int) error {
 // spend gives the reserve up, and tells whether there was one.
 func (d *disk) spend(dir string) bool { return d.remove(filepath.Join(dir, reserveFile)) == nil }
 
-// welcome refuses new work while the disk is full.
+// welcome refuses new work while the disk is full, and where the database has been taken away.
 func (e *Engine) welcome() error {
+	if err := e.checkFile(); err != nil {
+		return e.commits.fail(err)
+	}
 	if !e.commits.isFull() {
 		return nil
 	}

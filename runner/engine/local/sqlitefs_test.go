@@ -29,7 +29,6 @@ var wrapped struct {
 	once    sync.Once
 	err     error
 	real    uintptr // *Tsqlite3_vfs
-	vfs     sqlite3.Tsqlite3_vfs
 	mu      sync.Mutex
 	methods map[uintptr]*wrappedMethods // by the original's address
 	files   map[uintptr]openFile        // by the address of SQLite's object
@@ -37,7 +36,7 @@ var wrapped struct {
 }
 
 type wrappedMethods struct {
-	table sqlite3.Tsqlite3_io_methods // first: SQLite holds a pointer to it
+	table uintptr // *Tsqlite3_io_methods
 	real  *sqlite3.Tsqlite3_io_methods
 }
 
@@ -68,14 +67,21 @@ func registerFaultyFS() {
 		return
 	}
 	wrapped.real = sqlite3.Xsqlite3_vfs_find(tls, 0)
-	v := &wrapped.vfs
-	*v = *at[sqlite3.Tsqlite3_vfs](wrapped.real)
+	address := inC(tls, *at[sqlite3.Tsqlite3_vfs](wrapped.real))
+	v := at[sqlite3.Tsqlite3_vfs](address)
 	v.FzName, v.FpNext = name, 0
 	set(&v.FxOpen, faultyOpen)
 	set(&v.FxDelete, faultyDelete)
-	if rc := sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(v)), 0); rc != sqlite3.SQLITE_OK {
+	if rc := sqlite3.Xsqlite3_vfs_register(tls, address, 0); rc != sqlite3.SQLITE_OK {
 		wrapped.err = fmt.Errorf("registering a file system: %d", rc)
 	}
+}
+
+// inC copies a value into memory of C, where the translated code may point to it, and leaves it there.
+func inC[T any](tls *libc.TLS, v T) uintptr {
+	address := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(v)))
+	*at[T](address) = v
+	return address
 }
 
 // set and call turn functions of Go into what the translated C takes for pointers to functions, and back.
@@ -111,21 +117,22 @@ func faultyOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) 
 	via.opened(path)
 	w := wrapped.methods[*methods]
 	if w == nil {
-		w = wrapMethods(*methods)
+		w = wrapMethods(tls, *methods)
 		wrapped.methods[*methods] = w
 	}
 	wrapped.files[file] = openFile{path, via, w.real}
-	*methods = uintptr(unsafe.Pointer(w))
+	*methods = w.table
 	return rc
 }
 
-func wrapMethods(methods uintptr) *wrappedMethods {
+func wrapMethods(tls *libc.TLS, methods uintptr) *wrappedMethods {
 	w := &wrappedMethods{real: at[sqlite3.Tsqlite3_io_methods](methods)}
-	w.table = *w.real
-	set(&w.table.FxClose, faultyClose)
-	set(&w.table.FxWrite, faultyWrite)
-	set(&w.table.FxTruncate, faultyTruncate)
-	set(&w.table.FxSync, faultySync)
+	w.table = inC(tls, *w.real)
+	table := at[sqlite3.Tsqlite3_io_methods](w.table)
+	set(&table.FxClose, faultyClose)
+	set(&table.FxWrite, faultyWrite)
+	set(&table.FxTruncate, faultyTruncate)
+	set(&table.FxSync, faultySync)
 	return w
 }
 
