@@ -93,9 +93,16 @@ func (s *survey) whole(n *view.Node) bool {
 	return v
 }
 
-// lost tells that there is nothing of a node that could be reused.
+// lost tells that there is nothing of a node that could be reused. A group that had enough when a step in it ended the run is no
+// group that had enough without that step, which is not reused.
 func (s *survey) lost(n *view.Node) bool {
-	return n.Compensation != nil || s.leaf(n) && !s.settled(n) && !s.covered(n)
+	if n.Compensation != nil || !s.leaf(n) {
+		return n.Compensation != nil
+	}
+	if s.covered(n) {
+		return s.graph.Nodes[s.number(n)].End != nil && n.Status == event.Succeeded
+	}
+	return !s.settled(n)
 }
 
 // touched tells that something of a node is made again.
