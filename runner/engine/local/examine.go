@@ -65,18 +65,31 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h Health, err error) 
 		return h, err
 	}
 	runs, err := texts(e.read.QueryContext(ctx, "SELECT id FROM runs WHERE status != ? ORDER BY created DESC, key DESC LIMIT ?", pruned, limitOf(newest)))
-	for _, run := range runs {
-		if err := e.examine(ctx, run); ctx.Err() != nil {
-			return h, context.Cause(ctx)
-		} else if err != nil {
-			h.Broken = append(h.Broken, Broken{run, e.explain(err)})
-		}
-		h.Checked++
+	if err == nil {
+		err = e.examineRuns(ctx, runs, &h)
 	}
 	if err == nil && newest == 0 {
 		err = e.missing(ctx, &h)
 	}
 	return h, err
+}
+
+// examineRuns looks at one run after another. One that was removed since the list was made is no longer counted.
+func (e *Engine) examineRuns(ctx context.Context, runs []string, h *Health) error {
+	for _, run := range runs {
+		err := e.examine(ctx, run)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, engine.ErrNoRun):
+			h.Runs--
+			continue
+		case err != nil:
+			h.Broken = append(h.Broken, Broken{run, e.explain(err)})
+		}
+		h.Checked++
+	}
+	return nil
 }
 
 // missing looks for runs that have a mark and nothing else.
@@ -115,7 +128,7 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 		return plain(err)
 	}
 	if _, err := e.definition(ctx, c.header); err != nil {
-		return err
+		return e.orGone(ctx, &c, err)
 	}
 	r := journal.NewReader(c.header)
 	err = e.batches(ctx, &c, 0, func(b journal.Batch) error {

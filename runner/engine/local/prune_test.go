@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // What is being removed cannot be seen any more, wherever the removal was cut off, and the next one ends it.
@@ -85,6 +86,40 @@ func TestRemovalGoesInPieces(t *testing.T) {
 	}
 	if before != 0 || pieces < 6 {
 		t.Errorf("%d batches are left after %d pieces", before, pieces)
+	}
+}
+
+// Whoever reads a run while it is removed hears that it is gone, and not that it is damaged.
+func TestRemovalUnderAReader(t *testing.T) {
+	e := newStore(t).open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	ctx := context.Background()
+	run, err := e.Start(ctx, enginetest.Chain(2*pageBatches).Start()) // more than a page
+	if err == nil {
+		_, err = e.Drive(ctx, run, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, read := journal.NewReader(c.header), 0
+	_, err = e.Batches(ctx, run, func(b journal.Batch) error {
+		if read++; read == 1 {
+			if err := e.Remove(ctx, []string{run}, false); err != nil {
+				t.Error(err)
+			}
+		}
+		_, err := r.Read(b)
+		return err
+	})
+	if !errors.Is(err, engine.ErrNoRun) || read < pageBatches/2 || r.Next() > c.seq {
+		t.Errorf("after %d batches, and event %d of %d: %v", read, r.Next()-1, c.seq, err)
+	}
+	h := Health{Runs: 1}
+	if err := e.examineRuns(ctx, []string{run}, &h); err != nil || len(h.Broken)+h.Runs+h.Checked != 0 {
+		t.Errorf("of a run that is gone is said: %+v, %v", h, err)
 	}
 }
 

@@ -23,7 +23,7 @@ func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batc
 	}
 	definition, err := e.definition(ctx, c.header)
 	if err != nil {
-		return c.header, nil, err
+		return c.header, nil, e.orGone(ctx, &c, err)
 	}
 	return c.header, definition, e.batches(ctx, &c, 0, each)
 }
@@ -51,6 +51,23 @@ func (e *Engine) After(ctx context.Context, run string, seq uint64, each func(jo
 
 // batches gives each batch of a run in turn, of those behind an event.
 func (e *Engine) batches(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
+	return e.orGone(ctx, c, e.pages(ctx, c, last, each))
+}
+
+// orGone takes what was found of a run, and looks whether the run is there at all: one that is removed meanwhile is not damaged.
+func (e *Engine) orGone(ctx context.Context, c *claimed, err error) error {
+	if !errors.Is(err, journal.ErrBroken) {
+		return err
+	}
+	var rows int
+	again := e.read.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status != ?", c.key, pruned).Scan(&rows)
+	if again == nil && rows == 0 {
+		return e.noRun(c.id)
+	}
+	return err
+}
+
+func (e *Engine) pages(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
 	from := last + 1
 	for {
 		page, err := e.page(ctx, c.key, from, c.seq)
