@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) cancel() *cobra.Command {
-	var r args.Runs
+	var r args.Cancel
 	c := &cobra.Command{
 		Use: "cancel RUN", Short: "Stop a run for good", Args: between(1, 1, "RUN"),
 		Long: `cancel asks whichever process drives the run to end it, and returns when the wish is durable; with --wait, when the run has
@@ -30,24 +30,7 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 			if err := r.Check(); err != nil {
 				return err
 			}
-			s, info, err := a.lookup(&r, true)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			if info.Status.Terminal() {
-				a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
-				return nil
-			}
-			if info.Driver == 0 {
-				if err := a.equip(s, info.Run, &r); err != nil {
-					return err
-				}
-			}
-			if err := s.Cancel(context.Background(), info.Run, r.Reason); err != nil {
-				return err
-			}
-			return a.untilEnded(s, info.Run, info.Driver != 0, &r)
+			return a.onRun(r.Run, &args.Drive{}, func(s *store, info local.Info) error { return a.end(s, info, &r) })
 		},
 	}
 	c.Flags().StringVar(&r.Reason, "reason", "", "why, for those who look at the run later")
@@ -58,12 +41,29 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 	return c
 }
 
+// end asks for the end of a run, and brings it about where nobody else drives the run.
+func (a *app) end(s *store, info local.Info, r *args.Cancel) error {
+	if info.Status.Terminal() {
+		a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
+		return nil
+	}
+	if info.Driver == 0 {
+		if err := a.equip(s, info.Run, r); err != nil {
+			return err
+		}
+	}
+	if err := s.Cancel(context.Background(), info.Run, r.Reason); err != nil {
+		return err
+	}
+	return a.untilEnded(s, info.Run, info.Driver != 0, r)
+}
+
 // Glance is how often a run that another process drives is looked at.
 const Glance = 100 * time.Millisecond
 
 // equip gets the secrets of a run that is about to be ended here, where its program has something that runs nevertheless and may
 // need them.
-func (a *app) equip(s *store, run string, r *args.Runs) error {
+func (a *app) equip(s *store, run string, r *args.Cancel) error {
 	ctx := context.Background()
 	_, p, err := s.begun(ctx, run)
 	if err != nil || r.WithoutSecrets || !lastWill(p) {
@@ -90,7 +90,7 @@ func lastWill(p *ir.Program) bool {
 
 // untilEnded brings a run to its end where nobody else drives it; with --wait it waits for who does, and takes the run over from
 // one that dies.
-func (a *app) untilEnded(s *store, run string, driven bool, r *args.Runs) error {
+func (a *app) untilEnded(s *store, run string, driven bool, r *args.Cancel) error {
 	ctx, release := untilSignal(func(string) {})
 	defer release()
 	if r.Timeout > 0 {
@@ -131,10 +131,8 @@ func (a *app) untilEnded(s *store, run string, driven bool, r *args.Runs) error 
 
 // glance waits a little and looks where a run stands.
 func glance(ctx context.Context, s *store, run string) (local.Info, error) {
-	select {
-	case <-ctx.Done():
+	if !rest(ctx, Glance) {
 		return local.Info{}, context.Cause(ctx)
-	case <-time.After(Glance):
 	}
 	return s.Get(ctx, run)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -24,7 +23,6 @@ import (
 const MaxConsoleLine = 64 << 10
 
 func (a *app) console() *cobra.Command {
-	var r args.Runs
 	conditions := false
 	c := &cobra.Command{
 		Use: "console RUN [EXPRESSION...]", Short: "Evaluate values and conditions against a run", Args: between(1, 1000, "RUN [EXPRESSION...]"),
@@ -32,8 +30,7 @@ func (a *app) console() *cobra.Command {
 the rest. An expression is a value of the language; with --condition, or behind the word "when", it is a condition. Results are
 printed as JSON, one a line. Without expressions it reads them from standard input, a line each. Nothing of the run changes.`,
 		RunE: func(_ *cobra.Command, words []string) error {
-			r.Run = words[0]
-			k, err := a.openConsole(&r)
+			k, err := a.openConsole(words[0])
 			if err != nil {
 				return err
 			}
@@ -62,8 +59,8 @@ type console struct {
 }
 
 // openConsole replays a run and names what can be read of it.
-func (a *app) openConsole(r *args.Runs) (*console, error) {
-	s, info, err := a.lookup(r, false)
+func (a *app) openConsole(word string) (*console, error) {
+	s, info, err := a.lookup(word, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // dryRun tells what resume would do: the run is replayed here, and its machine is told of a new driver, which nobody else is.
-func (a *app) dryRun(ctx context.Context, s *store, info local.Info, r *args.Runs) error {
+func (a *app) dryRun(ctx context.Context, s *store, info local.Info, r *args.Resume) error {
 	if !info.Status.Terminal() {
 		first, p, err := s.begun(ctx, info.Run)
 		if err == nil {

@@ -90,7 +90,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 
 // graphOfRun draws what a run was started with, whatever the file says now.
 func (a *app) graphOfRun(name, workflow string) (*graph.Graph, error) {
-	s, info, err := a.lookup(&args.Runs{Run: name}, false)
+	s, info, err := a.lookup(name, nil)
 	if err != nil {
 		return nil, err
 	}

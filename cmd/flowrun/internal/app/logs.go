@@ -24,8 +24,7 @@ import (
 )
 
 func (a *app) runsLogs() *cobra.Command {
-	var r args.Runs
-	follow := false
+	var r args.Logs
 	c := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print what attempts wrote to their standard output and error", Args: between(1, 2, "RUN [STEP]"),
 		Long: `logs prints what the attempts of a run wrote, of all of them or of one step, in the order in which they ended. With --follow it prints
@@ -35,18 +34,15 @@ lines as they come, each behind the name of its node, until the run has ended; C
 			if len(words) > 1 {
 				r.Step = words[1]
 			}
-			s, info, err := a.lookup(&r, false)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			if follow {
-				return a.tailLogs(s, info, r.Step)
-			}
-			return a.logs(s, info, r.Step)
+			return a.onRun(r.Run, nil, func(s *store, info local.Info) error {
+				if r.Follow {
+					return a.tailLogs(s, info, r.Step)
+				}
+				return a.logs(s, info, r.Step)
+			})
 		},
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the run does, line by line behind the name of the node")
+	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "go on while the run does, line by line behind the name of the node")
 	return c
 }
 

@@ -115,12 +115,21 @@ func (a *app) newestOf(ctx context.Context, s *store, path string) (local.Info, 
 	return local.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
 }
 
-// lookup opens the store that a command about a run means, for reading or for driving, and finds the run. A store is
-// never made here.
-func (a *app) lookup(r *args.Runs, drive bool) (*store, local.Info, error) {
+// onRun does something with the run that a word means: see lookup.
+func (a *app) onRun(word string, drive *args.Drive, do func(*store, local.Info) error) error {
+	s, info, err := a.lookup(word, drive)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return do(s, info)
+}
+
+// lookup opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never made here.
+func (a *app) lookup(word string, drive *args.Drive) (*store, local.Info, error) {
 	at := ""
-	if _, err := os.Stat(r.Run); err == nil {
-		at = r.Run
+	if _, err := os.Stat(word); err == nil {
+		at = word
 	}
 	dir, err := a.storeDir(at)
 	if err != nil {
@@ -128,19 +137,19 @@ func (a *app) lookup(r *args.Runs, drive bool) (*store, local.Info, error) {
 	}
 	s, err := a.readStore(dir)
 	if errors.Is(err, local.ErrNoStore) {
-		return nil, local.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", r.Run, dir)}
+		return nil, local.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}
 	}
 	var old *local.OlderStore
-	if drive && (err == nil || errors.As(err, &old)) {
+	if drive != nil && (err == nil || errors.As(err, &old)) {
 		if err == nil {
 			s.Close()
 		}
-		s, err = a.openStore(dir, r.Drive)
+		s, err = a.openStore(dir, *drive)
 	}
 	if err != nil {
 		return nil, local.Info{}, err
 	}
-	info, err := a.find(context.Background(), s, r.Run)
+	info, err := a.find(context.Background(), s, word)
 	if err != nil {
 		s.Close()
 		return nil, info, err

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
@@ -22,7 +23,7 @@ import (
 )
 
 func (a *app) replay() *cobra.Command {
-	var r args.Runs
+	var r args.Replay
 	c := &cobra.Command{
 		Use: "replay RUN", Short: "Replay a run's journal, or find out what today's file would have made of it", Args: between(1, 1, "RUN"),
 		Long: `replay feeds the journal of a run to this release's machine and checks that it does all that it did then; where it does not,
@@ -34,18 +35,12 @@ nodes with another end, what would have been asked for in other words (the answe
 nothing of, behind which all is left open. Inputs and variables are those of the run; new ones have their defaults.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
-			if err := r.Check(); err != nil {
-				return err
-			}
-			s, info, err := a.lookup(&r, false)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			if r.File == "" {
-				return a.same(s, info.Run, r.JSON)
-			}
-			return a.against(s, info.Run, &r)
+			return a.onRun(r.Run, nil, func(s *store, info local.Info) error {
+				if r.File == "" {
+					return a.same(s, info.Run, r.JSON)
+				}
+				return a.against(s, info.Run, &r)
+			})
 		},
 	}
 	f := c.Flags()
@@ -78,7 +73,7 @@ func (a *app) same(s *store, run string, asJSON bool) error {
 }
 
 // against finds out what another program would have made of a run.
-func (a *app) against(s *store, run string, r *args.Runs) error {
+func (a *app) against(s *store, run string, r *args.Replay) error {
 	ctx := context.Background()
 	p, err := s.recall(ctx, run)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
 func (a *app) resume() *cobra.Command {
-	var r args.Runs
+	var r args.Resume
 	c := &cobra.Command{
 		Use: "resume RUN", Short: "Go on with a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
 		Long: `resume goes on with a run where its journal ends. What had finished is not done again; attempts that were under way
@@ -28,37 +29,11 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 				return err
 			}
 			a.collectWithin()
-			s, info, err := a.lookup(&r, !r.DryRun)
-			if err != nil {
-				return err
+			var drive *args.Drive
+			if !r.DryRun {
+				drive = &r.Drive
 			}
-			defer s.Close()
-			if top := s.top(info); top != info.Run {
-				return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
-					Hint: fmt.Sprintf("flowrun resume %s%s", top, a.scene(s, nil).Flags)}
-			}
-			ctx := context.Background()
-			if r.DryRun {
-				return a.dryRun(ctx, s, info, &r)
-			}
-			_, _, w, err := s.pinned(ctx, info.Run)
-			if err != nil {
-				return err
-			}
-			if !info.Status.Terminal() {
-				if err := a.holdAgain(ctx, s, info.Run, &r.Given); err != nil {
-					return err
-				}
-			}
-			if info.Status.Terminal() && !r.JSON {
-				a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
-			}
-			scene := a.scene(s, s.where(ctx, info.Run))
-			err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(w), scene, r.JSON))
-			if errors.Is(err, engine.ErrOwned) {
-				return fmt.Errorf("%w\nWatch it there; or stop that process; or, if it hangs, take the run from it with --take-over.", err)
-			}
-			return err
+			return a.onRun(r.Run, drive, func(s *store, info local.Info) error { return a.goOn(s, info, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
@@ -67,6 +42,35 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 	deathLimit(c, &r.Drive)
 	valueFlags(c, &r.Given)
 	return c
+}
+
+// goOn drives a run from where its journal ends, or tells what that would begin with.
+func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
+	if top := s.top(info); top != info.Run {
+		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
+			Hint: fmt.Sprintf("flowrun resume %s%s", top, a.scene(s, nil).Flags)}
+	}
+	ctx := context.Background()
+	if r.DryRun {
+		return a.dryRun(ctx, s, info, r)
+	}
+	_, _, w, err := s.pinned(ctx, info.Run)
+	if err != nil {
+		return err
+	}
+	if !info.Status.Terminal() {
+		if err := a.holdAgain(ctx, s, info.Run, &r.Given); err != nil {
+			return err
+		}
+	} else if !r.JSON {
+		a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
+	}
+	scene := a.scene(s, s.where(ctx, info.Run))
+	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(w), scene, r.JSON))
+	if errors.Is(err, engine.ErrOwned) {
+		return fmt.Errorf("%w\nWatch it there; or stop that process; or, if it hangs, take the run from it with --take-over.", err)
+	}
+	return err
 }
 
 // holdAgain gets the secrets of a run that began in another process.

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) retry() *cobra.Command {
-	var r args.Runs
+	var r args.Retry
 	c := &cobra.Command{
 		Use: "retry RUN", Short: "Make again what did not end well in a run, in a new run that reuses the rest", Args: between(1, 1, "RUN"),
 		Long: `retry starts a new run of the definition that RUN was started with, with the same inputs and variables. What succeeded there is
@@ -30,15 +30,7 @@ stood on the command line must be given again. For a changed file, use apply.`,
 			if err := r.Check(); err != nil {
 				return err
 			}
-			s, info, err := a.lookup(&r, true)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			if err := a.repeatable(s, info); err != nil {
-				return err
-			}
-			return a.repeat(s, info, &r)
+			return a.onRun(r.Run, &r.Drive, func(s *store, info local.Info) error { return a.repeat(s, info, &r) })
 		},
 	}
 	f := c.Flags()
@@ -74,7 +66,10 @@ func (a *app) repeatable(s *store, info local.Info) error {
 }
 
 // repeat starts the new run and drives it.
-func (a *app) repeat(s *store, info local.Info, r *args.Runs) error {
+func (a *app) repeat(s *store, info local.Info, r *args.Retry) error {
+	if err := a.repeatable(s, info); err != nil {
+		return err
+	}
 	ctx := context.Background()
 	again, p, err := a.repetition(ctx, s, info.Run, r)
 	if err != nil {
@@ -94,7 +89,7 @@ func (a *app) repeat(s *store, info local.Info, r *args.Runs) error {
 }
 
 // repetition makes the start of a run that repeats another one.
-func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Runs) (*engine.Start, *past, error) {
+func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retry) (*engine.Start, *past, error) {
 	p, err := s.recall(ctx, run)
 	if err != nil {
 		return nil, nil, err

@@ -30,12 +30,7 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 			if err := r.Check(); err != nil {
 				return err
 			}
-			s, info, err := a.lookup(&r.Runs, false)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return a.showRun(s, info, &r)
+			return a.onRun(r.Run, nil, func(s *store, info local.Info) error { return a.showRun(s, info, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")

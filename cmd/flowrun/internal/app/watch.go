@@ -37,16 +37,7 @@ watching and nothing else. Without a run it shows the list of runs: on a termina
 			if len(words) == 0 {
 				return a.watchList(r.JSON)
 			}
-			r.Run = words[0]
-			if err := r.Check(); err != nil {
-				return err
-			}
-			s, info, err := a.lookup(&r, false)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return a.watch(s, info, r.JSON)
+			return a.onRun(words[0], nil, func(s *store, info local.Info) error { return a.watch(s, info, r.JSON) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")

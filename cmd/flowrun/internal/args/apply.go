@@ -19,7 +19,6 @@ func (d *Drive) Check() error {
 
 // Apply is what apply takes.
 type Apply struct {
-	Global
 	Path     string
 	Workflow string // "" means the only one, or the default
 	Given

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 func world(stdin string) World {
@@ -61,13 +62,26 @@ func TestPairsThatAreWrong(t *testing.T) {
 }
 
 func TestRunsThatAreWrong(t *testing.T) {
-	for want, r := range map[string]Runs{"--reason": {Reason: "\xff"}, "--death-limit": {Drive: Drive{DeathLimit: -1}}} {
+	for want, r := range map[string]interface{ Check() error }{
+		"--reason":            &Cancel{Reason: "\xff"},
+		"--timeout -1s":       &Cancel{Timeout: -time.Second, Wait: true},
+		"--timeout is for":    &Cancel{Timeout: time.Second},
+		"--death-limit":       &Resume{Drive: Drive{DeathLimit: -1}},
+		"--death-limit -2":    &Retry{Drive: Drive{DeathLimit: -2}},
+		"--from and --only":   &Retry{From: "a", Only: "b"},
+		"--since -1 is below": &Events{Since: -1},
+		"--at -1 is below":    &Show{At: -1},
+		"--parallel 10001":    &Apply{Parallel: MaxParallel + 1},
+		"--death-limit -3":    &Apply{Drive: Drive{DeathLimit: -3}},
+	} {
 		if err := r.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if err := new(Runs).Check(); err != nil {
-		t.Error(err)
+	for _, r := range []interface{ Check() error }{&Cancel{}, &Cancel{Wait: true, Timeout: 1}, &Resume{}, &Retry{From: "a"}, &Events{}, &Show{}, &Apply{Parallel: MaxParallel}} {
+		if err := r.Check(); err != nil {
+			t.Errorf("%+v: %v", r, err)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package args
 
 // Fmt is what fmt takes.
 type Fmt struct {
-	Global
 	Paths []string // "-" alone means standard input
 	Dry   bool     // --check: name what would change, and write nothing
 	Diff  bool     // show what would change, and write nothing

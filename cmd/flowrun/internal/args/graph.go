@@ -2,7 +2,6 @@ package args
 
 // Graph is what graph takes.
 type Graph struct {
-	Global
 	Path     string // "" only with Run
 	Workflow string // "" means the only one, or the default
 	Format   string // svg | mermaid | dot | json

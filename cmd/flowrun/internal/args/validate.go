@@ -4,7 +4,6 @@ import "strings"
 
 // Validate is what validate takes.
 type Validate struct {
-	Global
 	Paths   []string // "" means the current folder
 	Formats []string // each FORMAT or FORMAT=PATH
 	// FailLevel is the mildest finding that makes the exit code 1: error | warning.
