@@ -32,7 +32,7 @@ type Forecast struct {
 	// Steps is how many steps take time of their own, and Known of how many of them it is known how long.
 	Steps int `json:"steps"`
 	Known int `json:"steps_known"`
-	// Seconds is how long the run would take with Slots attempts at once; nil where it is too large to be rehearsed.
+	// Seconds is how long the run would take with Slots attempts at once; nil where it is too large or too long to be rehearsed.
 	Seconds *float64 `json:"seconds,omitempty"`
 	Slots   int      `json:"slots,omitempty"`
 	// Chain is the longest chain of steps that wait for each other, by their names, and ChainSeconds how long it takes:

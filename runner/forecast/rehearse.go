@@ -12,7 +12,11 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// rehearse plays a run of a shape and gives how long it takes in microseconds; ok is false if it does not end.
+// maxClock is how far the clock of a rehearsal goes: 146 years, after which there is room for the longest that a step is expected to
+// take. A step takes that long where the clock was set while it ran.
+const maxClock = event.Time(1 << 62)
+
+// rehearse plays a run of a shape and gives how long it takes in microseconds; ok is false if it does not end, or not within maxClock.
 func (s *shaper) rehearse(shape *plan.Graph, slots int) (us int64, ok bool) {
 	h := &host{m: machine.New(shape, constants{}), took: s.took, gone: map[uint64]bool{}, now: 1}
 	return h.run(event.RunStarted{Run: "forecast", Workflow: shape.Workflow.Name, Parallel: slots,
@@ -75,6 +79,9 @@ func (h *host) run(first event.RunStarted) (us int64, ok bool) {
 		d := heap.Pop(&h.next).(due)
 		if d.event.TimerFired != nil && h.gone[d.event.TimerFired.Timer] {
 			continue
+		}
+		if d.at < h.now || d.at > maxClock {
+			return 0, false
 		}
 		h.now = d.at
 		end = h.step(d.event)

@@ -6,8 +6,8 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 )
 
-// MaxLeft bounds the expected way of a node to the end, in microseconds: it is more than a thousand years.
-const MaxLeft = 1 << 55
+// MaxLeft bounds the expected way of a node to the end, in microseconds: 285 years, which a time.Duration can just hold.
+const MaxLeft = 1 << 53
 
 // Left computes, for each node by number, the longest expected way from its start to the end of the run: what it takes
 // itself, and then the longest chain of what waits for it, through groups. It is a matter of whole numbers, so that every
