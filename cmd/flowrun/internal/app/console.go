@@ -65,11 +65,7 @@ func (a *app) openConsole(word string) (*console, error) {
 		return nil, err
 	}
 	defer s.Close()
-	ctx := context.Background()
-	p, err := s.recall(ctx, info.Run)
-	if err == nil {
-		err = p.replay(ctx, nil)
-	}
+	p, err := s.history(context.Background(), info.Run)
 	if err != nil {
 		return nil, err
 	}

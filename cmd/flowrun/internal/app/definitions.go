@@ -8,8 +8,7 @@ import (
 )
 
 // definitions loads definitions and keeps the last one: a run's is asked for when it is made, when it is driven, and by every
-// run that it calls. A program is not changed by those who have it. It is safe for concurrent use; the zero value is empty, and a
-// nil one loads anew each time.
+// run that it calls. A program is not changed by those who have it. It is safe for concurrent use; the zero value is empty.
 type definitions struct {
 	mu         sync.Mutex
 	definition []byte
@@ -17,9 +16,6 @@ type definitions struct {
 }
 
 func (c *definitions) load(definition []byte) (*ir.Program, error) {
-	if c == nil {
-		return ir.Load(definition)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.program != nil && bytes.Equal(c.definition, definition) {

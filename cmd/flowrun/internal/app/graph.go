@@ -95,18 +95,14 @@ func (a *app) graphOfRun(name, workflow string) (*graph.Graph, error) {
 		return nil, err
 	}
 	defer s.Close()
-	_, _, w, err := s.pinned(context.Background(), info.Run)
+	p, err := s.history(context.Background(), info.Run)
 	if err != nil {
 		return nil, err
 	}
-	if workflow != "" && workflow != w.Name {
-		return nil, args.Errorf("run %s is of the workflow %q, not of %q", info.Run, w.Name, workflow)
+	if workflow != "" && workflow != p.workflow.Name {
+		return nil, args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.workflow.Name, workflow)
 	}
-	run, err := s.history(context.Background(), info.Run)
-	if err != nil {
-		return nil, err
-	}
-	g := graph.Of(w)
-	g.Show(run)
+	g := graph.Of(p.workflow)
+	g.Show(p.view)
 	return g, nil
 }

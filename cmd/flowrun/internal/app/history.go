@@ -9,61 +9,62 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/view"
 )
 
+// pinned is what a run was started with: its journal's header, its definition, and where its journal begins.
+type pinned struct {
+	header     journal.Header
+	definition []byte
+	program    *ir.Program
+	workflow   *ir.Workflow
+	beginning  *journal.Batch // nil: none was stored
+}
+
+// errEnough ends the reading of a journal before its end.
+var errEnough = errors.New("enough")
+
 // pinned reads what a run was started with.
-func (s *store) pinned(ctx context.Context, run string) (journal.Header, []byte, *ir.Workflow, error) {
-	enough := errors.New("enough")
-	h, definition, err := s.Journal(ctx, run, func(journal.Batch) error { return enough })
-	if err != nil && !errors.Is(err, enough) {
-		return h, nil, nil, err
+func (s *store) pinned(ctx context.Context, run string) (*pinned, error) {
+	p := &pinned{}
+	var err error
+	p.header, p.definition, err = s.Journal(ctx, run, func(b journal.Batch) error {
+		p.beginning = &b
+		return errEnough
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
 	}
-	p, err := s.known.load(definition)
-	if err != nil {
-		return h, nil, nil, fmt.Errorf("run %s: %w", run, err)
+	if p.program, err = s.known.load(p.definition); err != nil {
+		return nil, fmt.Errorf("run %s: %w", run, err)
 	}
-	w := p.Workflow(h.Workflow)
-	if w == nil {
-		return h, nil, nil, fmt.Errorf("%w: run %s: its program has no workflow %q", journal.ErrBroken, run, h.Workflow)
+	if p.workflow = p.program.Workflow(p.header.Workflow); p.workflow == nil {
+		return nil, fmt.Errorf("%w: run %s: its program has no workflow %q", journal.ErrBroken, run, p.header.Workflow)
 	}
-	return h, definition, w, nil
+	return p, nil
+}
+
+// given is the run's first event: what it was given besides its program.
+func (p *pinned) given() (*event.RunStarted, error) {
+	if p.beginning != nil {
+		events, err := journal.NewReader(p.header).Read(*p.beginning)
+		if err != nil {
+			return nil, err
+		}
+		if first := events[0].RunStarted; first != nil {
+			return first, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: run %s has no beginning", journal.ErrBroken, p.header.Run)
 }
 
 // begun reads what a run was given, and its program.
-func (s *store) begun(ctx context.Context, run string) (first *event.RunStarted, p *ir.Program, err error) {
-	enough := errors.New("enough")
-	h, definition, err := s.Journal(ctx, run, func(b journal.Batch) error { return enough })
-	if err != nil && !errors.Is(err, enough) {
-		return nil, nil, err
-	}
-	_, _, err = s.Journal(ctx, run, func(b journal.Batch) error {
-		events, err := journal.NewReader(h).Read(b)
-		if err == nil && len(events) > 0 {
-			first, err = events[0].RunStarted, enough
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, enough) {
-		return nil, nil, err
-	}
-	if first == nil {
-		return nil, nil, fmt.Errorf("%w: run %s has no beginning", journal.ErrBroken, run)
-	}
-	p, err = ir.Load(definition)
-	return first, p, err
-}
-
-// history replays a run for looking at it.
-func (s *store) history(ctx context.Context, run string) (*view.Run, error) {
-	p, err := s.recall(ctx, run)
-	if err == nil {
-		err = p.replay(ctx, nil)
-	}
+func (s *store) begun(ctx context.Context, run string) (*event.RunStarted, *ir.Program, error) {
+	p, err := s.pinned(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return p.view, nil
+	first, err := p.given()
+	return first, p.program, err
 }
 
 // bundle is what is kept of a program's source beside a run: for messages, never for running.

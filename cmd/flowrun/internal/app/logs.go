@@ -49,15 +49,15 @@ lines as they come, each behind the name of its node, until the run has ended; C
 // logs prints the attempts of a run, or of one step or group, in the order in which they ended.
 func (a *app) logs(s *store, info local.Info, step string) error {
 	ctx, run := context.Background(), info.Run
-	h, _, w, err := s.pinned(ctx, run)
+	p, err := s.pinned(ctx, run)
 	if err != nil {
 		return err
 	}
-	if err := knownStep(w, step); err != nil {
+	if err := knownStep(p.workflow, step); err != nil {
 		return err
 	}
-	reader, shown := journal.NewReader(h), 0
-	_, _, err = s.Journal(ctx, run, func(b journal.Batch) error {
+	reader, shown := journal.NewReader(p.header), 0
+	_, err = s.Batches(ctx, run, func(b journal.Batch) error {
 		events, err := reader.Read(b)
 		for i := range events {
 			if f := events[i].AttemptFinished; f != nil && about(f.Node, step) {

@@ -24,8 +24,8 @@ const logsDir = "logs"
 // store is an open store, and what carries out attempts of the runs in it.
 type store struct {
 	*local.Engine
-	exec  *executors   // nil for reading only
-	known *definitions // nil for reading only
+	exec  *executors // nil for reading only
+	known *definitions
 }
 
 // newMachine makes the machine of one run, whose program nobody else needs.
@@ -64,11 +64,12 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 
 // readStore opens the store in dir for looking.
 func (a *app) readStore(dir string) (*store, error) {
-	e, err := local.Open(dir, local.Options{Factory: newMachine, ReadOnly: true})
+	known := new(definitions)
+	e, err := local.Open(dir, local.Options{Factory: known.machine, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	return &store{e, nil, nil}, nil
+	return &store{e, nil, known}, nil
 }
 
 // Close closes the store, then what carries out attempts.

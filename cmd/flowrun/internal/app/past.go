@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -15,31 +14,34 @@ import (
 
 // past is a run that is replayed for looking at it: nobody drives it, and nothing of the store changes.
 type past struct {
-	store    *store
-	run      string
-	program  *ir.Program
-	workflow *ir.Workflow
-	machine  *machine.Machine
-	fold     *engine.Fold
-	view     *view.Run
+	*pinned
+	store   *store
+	run     string
+	machine *machine.Machine
+	fold    *engine.Fold
+	view    *view.Run
 }
 
 // recall prepares the past of a run, from its definition; nothing of its journal has been replayed.
 func (s *store) recall(ctx context.Context, run string) (*past, error) {
-	h, definition, w, err := s.pinned(ctx, run)
+	p, err := s.pinned(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	known := new(definitions)
-	m, err := known.machine(h, definition)
+	m, err := s.known.machine(p.header, p.definition)
 	if err != nil {
 		return nil, err
 	}
-	p, err := known.load(definition)
-	if err != nil {
-		return nil, err
+	return &past{p, s, run, m.(*machine.Machine), engine.NewFold(p.header, m), view.New(p.workflow)}, nil
+}
+
+// history is the past of a run, replayed as far as it goes now.
+func (s *store) history(ctx context.Context, run string) (*past, error) {
+	p, err := s.recall(ctx, run)
+	if err == nil {
+		err = p.replay(ctx, nil)
 	}
-	return &past{store: s, run: run, program: p, workflow: w, machine: m.(*machine.Machine), fold: engine.NewFold(h, m), view: view.New(w)}, nil
+	return p, err
 }
 
 // seen is one event of a past with what it caused.
@@ -48,9 +50,6 @@ type seen struct {
 	caused *event.Reaction // valid during the call
 	lines  []view.Line     // what the view made of both
 }
-
-// errEnough ends a replay before its end.
-var errEnough = errors.New("enough")
 
 // replay replays the journal as far as it goes now, into the view. each, if given, sees every event after the view has; where it
 // returns false, the past ends there.

@@ -54,7 +54,7 @@ func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
 	if r.DryRun {
 		return a.dryRun(ctx, s, info, r)
 	}
-	_, _, w, err := s.pinned(ctx, info.Run)
+	p, err := s.pinned(ctx, info.Run)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
 	}
 	scene := a.scene(s, s.where(ctx, info.Run))
-	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(w), scene, r.JSON))
+	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(p.workflow), scene, r.JSON))
 	if errors.Is(err, engine.ErrOwned) {
 		return fmt.Errorf("%w\nWatch it there; or stop that process; or, if it hangs, take the run from it with --take-over.", err)
 	}

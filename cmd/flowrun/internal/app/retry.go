@@ -110,7 +110,7 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	if err != nil {
 		return nil, nil, err
 	}
-	first, _, err := s.begun(ctx, run)
+	first, err := p.given()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,11 +123,8 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	if err != nil {
 		return nil, nil, err
 	}
-	h, definition, _, err := s.pinned(ctx, run)
-	if err != nil {
-		return nil, nil, err
-	}
-	start := &engine.Start{Definition: definition, Source: source, First: *first,
+	h := p.header
+	start := &engine.Start{Definition: p.definition, Source: source, First: *first,
 		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: Release}}
 	start.First.Run, start.First.Skip, start.First.Env = "", "", recordedEnv(a.Environ)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets

@@ -20,21 +20,21 @@ func (a *app) reported(s *store, run string, scene ui.Scene, reports []args.Form
 	if len(reports) == 0 && a.getenv("GITHUB_STEP_SUMMARY") == "" || verdict != nil && !errors.As(verdict, &done) {
 		return verdict
 	}
-	r, err := s.history(context.Background(), run)
+	p, err := s.history(context.Background(), run)
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	now := event.At(time.Now())
 	for _, f := range reports {
 		var b bytes.Buffer
-		if err := ui.RunReport(&b, f.Format, r, scene, now); err != nil {
+		if err := ui.RunReport(&b, f.Format, p.view, scene, now); err != nil {
 			return err
 		}
 		if err := os.WriteFile(f.Path, b.Bytes(), 0o666); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
 	}
-	if err := a.appendSummary(func(most int) string { return ui.RunSummary(r, scene, now, most) }); err != nil {
+	if err := a.appendSummary(func(most int) string { return ui.RunSummary(p.view, scene, now, most) }); err != nil {
 		return err
 	}
 	return verdict
