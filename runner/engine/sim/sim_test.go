@@ -30,6 +30,7 @@ import (
 
 var (
 	seeds = flag.Int("sim.seeds", 200, "how many simulations to run")
+	from  = flag.Uint64("sim.from", 1, "the first of them")
 	seed1 = flag.Uint64("sim.seed", 0, "run this one simulation and print its program")
 )
 
@@ -58,7 +59,7 @@ func TestSimulation(t *testing.T) {
 	var all sim.Struck
 	calls, cancelled, more, repeated := 0, 0, 0, 0
 	start := time.Now()
-	for seed := uint64(1); seed <= uint64(n); seed++ {
+	for seed := *from; seed < *from+uint64(n); seed++ {
 		c := simulate(t, seed, false)
 		struck := c.store.Struck()
 		all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
