@@ -35,22 +35,23 @@ dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower ds
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 
 runner/event                     pure: dsl/ir dsl/value
+runner/heap                      pure:
 runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
 runner/policy                    pure:
 runner/plan                      pure: dsl/ir dsl/value
 runner/request                   pure: dsl/value runner/event
-runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
+runner/machine                   pure: dsl/ir dsl/value runner/event runner/heap runner/plan runner/policy runner/request
 runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
-runner/replay                    pure: dsl/value runner/event runner/view
+runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
-runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/machine runner/plan
+runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
 runner/engine                    runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              dsl/value runner/durations runner/engine runner/event runner/executor runner/journal sqlite
-runner/engine/sim                runner/engine runner/event runner/journal
+runner/engine/local              dsl/value runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
+runner/engine/sim                runner/engine runner/event runner/heap runner/journal
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request

@@ -1,13 +1,13 @@
 package forecast
 
 import (
-	"container/heap"
 	"errors"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/heap"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -45,7 +45,7 @@ type host struct {
 	took  func(name string) int64
 	now   event.Time
 	seq   uint64
-	next  agenda
+	next  heap.Heap[due]
 	gone  map[uint64]bool // timers that were cancelled
 	plans uint64
 }
@@ -57,26 +57,16 @@ type due struct {
 	event event.Event
 }
 
-type agenda []due
-
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].order < a[j].order
-}
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(due)) }
-func (a *agenda) Pop() any {
-	last := len(*a) - 1
-	d := (*a)[last]
-	*a = (*a)[:last]
-	return d
+// Before implements heap.Heap.
+func (d due) Before(other due) bool {
+	return d.at < other.at || d.at == other.at && d.order < other.order
 }
 
 func (h *host) run(first event.RunStarted) (us int64, ok bool) {
 	start := h.now
 	end := h.step(event.Event{RunStarted: &first})
 	for end == nil && len(h.next) > 0 {
-		d := heap.Pop(&h.next).(due)
+		d := h.next.Pop()
 		if d.event.TimerFired != nil && h.gone[d.event.TimerFired.Timer] {
 			continue
 		}
@@ -118,7 +108,7 @@ func (h *host) step(ev event.Event) *event.End {
 
 func (h *host) plan(at event.Time, ev event.Event) {
 	h.plans++
-	heap.Push(&h.next, due{at, h.plans, ev})
+	h.next.Push(due{at, h.plans, ev})
 }
 
 func answer(a *event.Attempt, outcome event.Outcome) *event.AttemptFinished {

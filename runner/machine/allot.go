@@ -1,6 +1,9 @@
 package machine
 
-import "github.com/flowrun/flowrun/runner/plan"
+import (
+	"github.com/flowrun/flowrun/runner/heap"
+	"github.com/flowrun/flowrun/runner/plan"
+)
 
 // contest is who competes for slots. Where a run has one bound and no order but that of becoming ready, each attempt goes
 // as it comes, and nothing competes. Else a slot is given away when all that an event sets free is known, to the first
@@ -15,7 +18,7 @@ type contest struct {
 	classes map[classKey]*class
 	// open are the classes of which nothing says that they have no room: those that need a slot of the run, and those that
 	// do not.
-	open [2]heap[turn]
+	open [2]heap.Heap[turn]
 }
 
 // classKey tells classes apart: the agent's limiter, the innermost of groups, and whether it is a call, which needs no slot
@@ -29,7 +32,7 @@ type classKey struct {
 type class struct {
 	key    classKey
 	limits []*limiter // but for the run's
-	wants  heap[want]
+	wants  heap.Heap[want]
 	stamp  uint64 // counts its moves: a turn of an older one is void
 }
 
@@ -40,7 +43,7 @@ type turn struct {
 	stamp uint64
 }
 
-func (t turn) before(other turn) bool { return t.first.before(other.first) }
+func (t turn) Before(other turn) bool { return t.first.Before(other.first) }
 
 // contested tells whether the order of starts is more than that of becoming ready.
 func contested(g *plan.Graph) bool {
@@ -67,8 +70,8 @@ func (c *contest) enter(w want, key classKey, limits []*limiter) {
 		k = &class{key: key, limits: append([]*limiter(nil), limits...)}
 		c.classes[key] = k
 	}
-	first := len(k.wants) == 0 || w.before(k.wants[0])
-	k.wants.push(w)
+	first := len(k.wants) == 0 || w.Before(k.wants[0])
+	k.wants.Push(w)
 	if first {
 		c.place(k)
 	}
@@ -80,7 +83,7 @@ func (c *contest) place(k *class) {
 		delete(c.classes, k.key)
 		return
 	}
-	c.open[k.side()].push(k.turn())
+	c.open[k.side()].Push(k.turn())
 }
 
 // side is 1 for calls, and 0 for what needs a slot of the run: that has none must not keep a call from starting.
@@ -97,20 +100,20 @@ func (k *class) turn() turn {
 }
 
 // best drops the void turns at the head of a heap and tells whether there is another.
-func best(h *heap[turn]) bool {
+func best(h *heap.Heap[turn]) bool {
 	for len(*h) > 0 {
 		if t := (*h)[0]; t.stamp == t.class.stamp {
 			return true
 		}
-		h.pop()
+		h.Pop()
 	}
 	return false
 }
 
 // next is the heap whose first is to be looked at now; nil if there is none.
-func (c *contest) next(run *limiter) *heap[turn] {
+func (c *contest) next(run *limiter) *heap.Heap[turn] {
 	calls := best(&c.open[1])
-	if !best(&c.open[0]) || run.used >= run.cap || calls && c.open[1][0].before(c.open[0][0]) {
+	if !best(&c.open[0]) || run.used >= run.cap || calls && c.open[1][0].Before(c.open[0][0]) {
 		if !calls {
 			return nil
 		}
@@ -126,16 +129,16 @@ func (c *contest) pick(run *limiter, alive func(*want) bool) (w want, picked, mo
 	if h == nil {
 		return w, false, false
 	}
-	k := h.pop().class
+	k := h.Pop().class
 	k.stamp++
 	switch full := k.full(); {
 	case !alive(&k.wants[0]):
-		k.wants.pop()
+		k.wants.Pop()
 		c.place(k)
 	case full != nil:
-		full.blocked[k.side()].push(k.turn())
+		full.blocked[k.side()].Push(k.turn())
 	default:
-		w, picked = k.wants.pop(), true
+		w, picked = k.wants.Pop(), true
 		k.take(run)
 		c.place(k)
 	}
@@ -168,7 +171,7 @@ func (k *class) take(run *limiter) {
 func (c *contest) surface(l *limiter) {
 	for side := range l.blocked {
 		if l.used < l.cap && best(&l.blocked[side]) {
-			c.place(l.blocked[side].pop().class)
+			c.place(l.blocked[side].Pop().class)
 		}
 	}
 }

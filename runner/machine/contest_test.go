@@ -21,7 +21,7 @@ type rival struct {
 
 func (n *naive) pick(run *limiter) (want, bool) {
 	slices.SortFunc(n.waiting, func(a, b rival) int {
-		if a.before(b.want) {
+		if a.Before(b.want) {
 			return -1
 		}
 		return 1

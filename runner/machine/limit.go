@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/heap"
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
@@ -12,8 +13,8 @@ import (
 // attempts alone hold slots. An attempt takes a slot of each of its limiters, all at once or none.
 type limiter struct {
 	cap, used int
-	parked    heap[want]    // who waits where nobody competes: see contest
-	blocked   [2]heap[turn] // who does not compete because it is full, as contest.open
+	parked    heap.Heap[want]    // who waits where nobody competes: see contest
+	blocked   [2]heap.Heap[turn] // who does not compete because it is full, as contest.open
 }
 
 // want is an attempt that should start: of the node's action, or of the gate numbered (from 0). The order is that of
@@ -32,7 +33,7 @@ type want struct {
 const begun = math.MaxInt64
 
 // before tells which of two has the next slot.
-func (w want) before(other want) bool {
+func (w want) Before(other want) bool {
 	switch {
 	case w.rank != other.rank:
 		return w.rank > other.rank
@@ -86,7 +87,7 @@ func (m *Machine) enqueue(r ref, gate int) {
 func (m *Machine) admit(w want) {
 	if !m.calls(w) {
 		if m.limit.used >= m.limit.cap {
-			m.limit.parked.push(w)
+			m.limit.parked.Push(w)
 			return
 		}
 		m.limit.used++
@@ -121,7 +122,7 @@ func (m *Machine) giveBack(r ref, gate int) {
 // wake lets those that wait have the slots that are free.
 func (m *Machine) wake() {
 	for l := m.limit; l.used < l.cap && len(l.parked) > 0; {
-		if w := l.parked.pop(); m.state(w.ref).queued && !m.halted(w.ref) { // what a stop finds queued it ends
+		if w := l.parked.Pop(); m.state(w.ref).queued && !m.halted(w.ref) { // what a stop finds queued it ends
 			m.admit(w)
 		}
 	}

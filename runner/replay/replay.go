@@ -14,11 +14,11 @@
 package replay
 
 import (
-	"container/heap"
 	"fmt"
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/heap"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -65,7 +65,7 @@ func (w *World) Run(m Machine, first event.RunStarted, v *view.Run) (*Outcome, e
 		h.put(w.others[i].At, w.others[i].Seq, w.others[i])
 	}
 	for len(h.queue) > 0 && !h.out.Ended {
-		next := heap.Pop(&h.queue).(item)
+		next := h.queue.Pop()
 		if !w.ended && next.at > w.last {
 			break
 		}
@@ -85,7 +85,7 @@ type host struct {
 	machine Machine
 	out     *Outcome
 	now     event.Time
-	queue   queue
+	queue   heap.Heap[item]
 	placed  uint64
 	live    map[uint64]*event.Attempt    // by ticket
 	calls   map[string]*event.StartChild // by run
@@ -138,7 +138,7 @@ func (h *host) take(c *event.Command) {
 		h.cut(c.CancelChild.Run, func(a *answer) *event.Event { return h.childFinished(h.calls[c.CancelChild.Run], a) })
 	case c.SetTimer != nil:
 		h.timers[c.SetTimer.Timer] = true
-		k := key{node: c.SetTimer.Node, what: "timer " + c.SetTimer.Why}
+		k := timerKey(c.SetTimer)
 		late, seq := h.world.late(k, h.next(k))
 		h.put(c.SetTimer.Due.Add(late), seq, event.Event{TimerFired: &event.TimerFired{Timer: c.SetTimer.Timer, Node: c.SetTimer.Node}})
 	case c.CancelTimer != nil:
@@ -157,41 +157,36 @@ func (h *host) next(k key) int {
 
 // start answers an attempt as the journal does, if it does.
 func (h *host) start(a *event.Attempt) {
-	k := attemptKey(a)
 	r := Request{Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate}
-	got := h.world.answer(k, h.next(k))
-	if got == nil {
-		h.out.New = append(h.out.New, r)
-		return
-	}
-	if r.Differs = differs(got.attempt, a); r.Differs != nil {
-		h.out.Changed = append(h.out.Changed, r)
-	}
-	h.reply(a.Ticket, got, func() *event.Event { return h.finished(a, got) }, r)
+	h.ask(attemptKey(a), a.Ticket, r, a, func(got *answer) *event.Event { return h.finished(a, got) })
 }
 
 func (h *host) call(c *event.StartChild) {
-	k := key{node: c.Node, what: "call"}
 	r := Request{Node: c.Node, Workflow: c.Workflow}
+	h.ask(callKey(c), c.Run, r, c, func(got *answer) *event.Event { return h.childFinished(c, got) })
+}
+
+// ask looks up how a request was answered then. asked is the request as the machine put it, id what it is cut off by.
+func (h *host) ask(k key, id any, r Request, asked any, ev func(*answer) *event.Event) {
 	got := h.world.answer(k, h.next(k))
 	if got == nil {
 		h.out.New = append(h.out.New, r)
 		return
 	}
-	if r.Differs = differs(got.child, c); r.Differs != nil {
+	if r.Differs = differs(got.request, asked); r.Differs != nil {
 		h.out.Changed = append(h.out.Changed, r)
 	}
-	h.reply(c.Run, got, func() *event.Event { return h.childFinished(c, got) }, r)
+	h.reply(id, got, ev, r)
 }
 
 // reply sends an answer after the time that it took. What was cut off then is answered when it is cut off now; where no answer ever
 // came, none comes.
-func (h *host) reply(id any, got *answer, ev func() *event.Event, r Request) {
+func (h *host) reply(id any, got *answer, ev func(*answer) *event.Event, r Request) {
 	switch {
 	case got.cutAt != 0:
 		h.held[id] = got
 	case got.event != nil:
-		h.put(h.now.Add(got.took), got.seq, *ev())
+		h.put(h.now.Add(got.took), got.seq, *ev(got))
 	case h.world.ended:
 		h.out.New = append(h.out.New, r)
 	}
@@ -245,7 +240,7 @@ func (h *host) put(at event.Time, seq uint64, ev event.Event) {
 	if seq == 0 && ev.RunStarted == nil {
 		seq = 1 << 63
 	}
-	heap.Push(&h.queue, item{at, seq, h.placed, ev})
+	h.queue.Push(item{at, seq, h.placed, ev})
 }
 
 type item struct {
@@ -255,31 +250,15 @@ type item struct {
 	event  event.Event
 }
 
-type queue []item
-
-func (q queue) Len() int { return len(q) }
-
-func (q queue) Less(i, j int) bool {
-	a, b := &q[i], &q[j]
+// Before implements heap.Heap.
+func (i item) Before(other item) bool {
 	switch {
-	case a.at != b.at:
-		return a.at < b.at
-	case a.seq != b.seq:
-		return a.seq < b.seq
+	case i.at != other.at:
+		return i.at < other.at
+	case i.seq != other.seq:
+		return i.seq < other.seq
 	}
-	return a.placed < b.placed
-}
-
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-// Push implements heap.Interface.
-func (q *queue) Push(x any) { *q = append(*q, x.(item)) }
-
-// Pop implements heap.Interface.
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
+	return i.placed < other.placed
 }
 
 // took is how long something took, never less than nothing.

@@ -32,8 +32,7 @@ type key struct {
 
 // answer is how an attempt or a call ended, if it did.
 type answer struct {
-	attempt *event.Attempt
-	child   *event.StartChild
+	request any // *event.Attempt or *event.StartChild
 	asked   event.Time
 	cutAt   event.Time // when the machine asked to end it; 0: never
 	event   *event.Event
@@ -88,12 +87,12 @@ func (w *World) finished(a *answer, ev event.Event) {
 func (w *World) asked(at event.Time, c *event.Command) {
 	switch {
 	case c.Start != nil && w.byTicket[c.Start.Ticket] == nil: // another driver asks again
-		a := &answer{attempt: c.Start, asked: at}
+		a := &answer{request: c.Start, asked: at}
 		k := attemptKey(c.Start)
 		w.byTicket[c.Start.Ticket], w.answers[k] = a, append(w.answers[k], a)
 	case c.StartChild != nil && w.byRun[c.StartChild.Run] == nil:
-		a := &answer{child: c.StartChild, asked: at}
-		k := key{node: c.StartChild.Node, what: "call"}
+		a := &answer{request: c.StartChild, asked: at}
+		k := callKey(c.StartChild)
 		w.byRun[c.StartChild.Run], w.answers[k] = a, append(w.answers[k], a)
 	case c.Cancel != nil && w.byTicket[c.Cancel.Ticket] != nil:
 		w.byTicket[c.Cancel.Ticket].cut(at)
@@ -101,7 +100,7 @@ func (w *World) asked(at event.Time, c *event.Command) {
 		w.byRun[c.CancelChild.Run].cut(at)
 	case c.SetTimer != nil:
 		l := &lateness{due: c.SetTimer.Due}
-		k := key{node: c.SetTimer.Node, what: "timer " + c.SetTimer.Why}
+		k := timerKey(c.SetTimer)
 		w.byTimer[c.SetTimer.Timer], w.lates[k] = l, append(w.lates[k], l)
 	case c.End != nil:
 		w.ended = true
@@ -137,6 +136,10 @@ func attemptKey(a *event.Attempt) key {
 	}
 	return k
 }
+
+func callKey(c *event.StartChild) key { return key{node: c.Node, what: "call"} }
+
+func timerKey(t *event.SetTimer) key { return key{node: t.Node, what: "timer " + t.Why} }
 
 // differs names the fields in which two requests are not the same. Numbers that the machine gives, and keys, are no part of what is
 // asked for.

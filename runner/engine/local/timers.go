@@ -1,14 +1,13 @@
 package local
 
 import (
-	"container/heap"
-
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/heap"
 )
 
 // timers are those that are set, ordered by (due, number). A cancelled one stays in the heap until its turn comes.
 type timers struct {
-	heap timerHeap
+	heap heap.Heap[timer]
 	set  map[uint64]bool
 }
 
@@ -17,7 +16,7 @@ func (t *timers) add(s event.SetTimer) {
 		t.set = map[uint64]bool{}
 	}
 	t.set[s.Timer] = true
-	heap.Push(&t.heap, s)
+	t.heap.Push(timer(s))
 }
 
 func (t *timers) cancel(n uint64) { delete(t.set, n) }
@@ -26,9 +25,9 @@ func (t *timers) cancel(n uint64) { delete(t.set, n) }
 func (t *timers) next() (event.SetTimer, bool) {
 	for len(t.heap) > 0 {
 		if t.set[t.heap[0].Timer] {
-			return t.heap[0], true
+			return event.SetTimer(t.heap[0]), true
 		}
-		heap.Pop(&t.heap)
+		t.heap.Pop()
 	}
 	return event.SetTimer{}, false
 }
@@ -39,22 +38,15 @@ func (t *timers) due(now event.Time) (event.SetTimer, bool) {
 	if !ok || s.Due > now {
 		return event.SetTimer{}, false
 	}
-	heap.Pop(&t.heap)
+	t.heap.Pop()
 	delete(t.set, s.Timer)
 	return s, true
 }
 
-type timerHeap []event.SetTimer
+// timer is one that is set, or was.
+type timer event.SetTimer
 
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	return h[i].Due < h[j].Due || h[i].Due == h[j].Due && h[i].Timer < h[j].Timer
-}
-func (h timerHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *timerHeap) Push(x any)   { *h = append(*h, x.(event.SetTimer)) }
-func (h *timerHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
+// Before implements heap.Heap.
+func (t timer) Before(other timer) bool {
+	return t.Due < other.Due || t.Due == other.Due && t.Timer < other.Timer
 }

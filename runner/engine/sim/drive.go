@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/heap"
 )
 
 // coming is something that will happen: an answer, or a timer.
@@ -19,23 +19,9 @@ type coming struct {
 	timer  event.SetTimer
 }
 
-type queue []coming
-
-func (q queue) Len() int { return len(q) }
-
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q queue) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
-}
-
-func (q *queue) Push(x any) { *q = append(*q, x.(coming)) }
-
-func (q *queue) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	*q = (*q)[:last]
-	return x
+// Before implements heap.Heap.
+func (c coming) Before(other coming) bool {
+	return c.at < other.at || c.at == other.at && c.order < other.order
 }
 
 // driver is one run in one life of a driving process.
@@ -47,7 +33,7 @@ type driver struct {
 	ask     event.StartChild // of the parent
 	fold    *engine.Fold
 	watch   engine.Watcher
-	queue   queue
+	queue   heap.Heap[coming]
 	order   uint64
 	live    map[uint64]event.Attempt
 	gone    map[uint64]bool // timers that were cancelled
@@ -182,7 +168,7 @@ func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {
 func (d *driver) plan(c coming) {
 	d.order++
 	c.order = d.order
-	heap.Push(&d.queue, c)
+	d.queue.Push(c)
 }
 
 // turn gathers what happens next, makes it durable, and carries out what follows.
@@ -263,14 +249,14 @@ func (d *driver) lookAround() {
 func (d *driver) gather() {
 	d.lookAround()
 	for len(d.pending) == 0 && len(d.queue) > 0 {
-		next := heap.Pop(&d.queue).(coming)
+		next := d.queue.Pop()
 		d.e.now = max(d.e.now, next.at)
 		d.take(next)
 	}
 	// What comes at the same moment, or while the commit was under way, shares the batch.
 	came := len(d.pending)
 	for len(d.queue) > 0 && d.queue[0].at <= d.e.now {
-		d.take(heap.Pop(&d.queue).(coming))
+		d.take(d.queue.Pop())
 	}
 	if d.e.opts.Faults.Slow > 0 {
 		late := d.pending[came:]
