@@ -36,18 +36,6 @@ type Expected struct {
 	Times map[string]int
 }
 
-// Usual is the median of what is known, which a node may be expected to take of which nothing is; 0 where nothing is known.
-func (x Expected) Usual() int64 {
-	list := make([]int64, 0, len(x.US))
-	for _, us := range x.US { // any order: they are sorted next
-		list = append(list, us)
-	}
-	if len(list) == 0 {
-		return 0
-	}
-	return median(list)
-}
-
 // median sorts list; of an even number it is the upper one.
 func median[T int64 | uint16](list []T) T {
 	slices.Sort(list)

@@ -5,10 +5,10 @@
 //  1. Own the run. No other process may append to its journal.
 //  2. Rebuild: feed the journal's events to a fresh machine; compare the digest that each batch stores ([Fold.Replay]).
 //     What the commands of the replay asked for has been asked before: nothing of it is carried out again.
-//  3. If the run was driven before, end what that driver left running. If it was, or something came in while nobody drove it,
-//     feed the inbox and then a driver_changed event; the machine asks again for every attempt that was in flight and is still
-//     wanted. Set every timer that was set and neither fired nor cancelled ([Fold.Timers]), in order of (due, number); what is
-//     overdue fires at once.
+//  3. If the run was driven before, end what its driver left running. If it was, or if something stands in its inbox: set every
+//     timer that is set still ([Fold.Timers]), in order of (due, number), so that what is overdue fires at once; and feed the
+//     inbox, then a driver_changed event, at which the machine asks again for each attempt that was in flight and is still
+//     wanted. Otherwise the run is new: carry out what its first event asked for.
 //  4. Gather events: answers of executors, timers that are due, rows of the inbox. Feed them ([Fold.Feed]).
 //  5. Make the batch durable. Stop on the first error: never append again, never retry a sync.
 //  6. Only then carry out the commands, in order, and show the transitions. What the same commands start and cancel

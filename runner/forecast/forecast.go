@@ -66,7 +66,7 @@ func Of(g *plan.Graph, known Values, x durations.Expected, runs, parallel int) *
 		return f
 	}
 	f.Slots = slots(g.Workflow, known, parallel)
-	s := &shaper{known: known, x: x, usual: x.Usual(), left: MaxExecutions, times: map[string]int{}}
+	s := &shaper{known: known, x: x, usual: plan.Usual(x.US), left: MaxExecutions, times: map[string]int{}}
 	p, ok := s.shape(g)
 	if !ok {
 		return f
