@@ -96,13 +96,20 @@ func (s *survey) whole(n *view.Node) bool {
 // lost tells that there is nothing of a node that could be reused. A group that had enough when a step in it ended the run is no
 // group that had enough without that step, which is not reused.
 func (s *survey) lost(n *view.Node) bool {
-	if n.Compensation != nil || !s.leaf(n) {
-		return n.Compensation != nil
+	return n.Compensation != nil || s.leaf(n) && (!s.settled(n) && !s.covered(n) || s.decided(n))
+}
+
+// decided tells that a step has ended the run, and with it a group that holds it.
+func (s *survey) decided(n *view.Node) bool {
+	if s.graph.Nodes[s.number(n)].End == nil || n.Status != event.Succeeded {
+		return false
 	}
-	if s.covered(n) {
-		return s.graph.Nodes[s.number(n)].End != nil && n.Status == event.Succeeded
+	for n = n.Parent; n != nil; n = n.Parent {
+		if s.graph.Nodes[s.number(n)].Joins() {
+			return true
+		}
 	}
-	return !s.settled(n)
+	return false
 }
 
 // touched tells that something of a node is made again.
