@@ -95,7 +95,7 @@ func (s *survey) missing(only string) error {
 	var names []string
 	s.each(func(n *view.Node) {
 		if wanted[s.number(n)] && !s.whole(n) && (s.leaf(n) || len(n.Children) == 0) && !s.settled(n) && !s.covered(n) {
-			names = append(names, fmt.Sprintf("%q (%s)", n.Path, n.Status))
+			names = append(names, fmt.Sprintf("%q (%s)", n.Path, ended(n)))
 		}
 	})
 	if names == nil {
@@ -106,6 +106,14 @@ func (s *survey) missing(only string) error {
 	}
 	return &Refusal{fmt.Sprintf("%q cannot be made alone: it needs what run %s has no result of: %s", only, s.run.ID, strings.Join(names, ", ")),
 		"Make these, too: flowrun retry " + s.run.ID}
+}
+
+// ended says how a node ended, for people.
+func ended(n *view.Node) string {
+	if n.Compensation != nil {
+		return "it was undone"
+	}
+	return string(n.Status)
 }
 
 // anew tells whether anything is made again.
@@ -131,14 +139,14 @@ func (s *survey) collect(targets []string) (reused map[string]*event.Reused, ste
 		switch {
 		case s.whole(n):
 		case s.leaf(n):
-			if node.End == nil && s.lasts(n, pinned) {
+			if node.End == nil && n.Compensation == nil && s.lasts(n, pinned) {
 				reused[n.Path] = end(n, true)
 				steps++
 			}
 		case pinned && n.Status == event.Cancelled:
 			reused[n.Path] = end(n, false)
 		default:
-			pinned = pinned || s.settled(n) && !s.touched(n)
+			pinned = pinned || s.settled(n) && !s.touched(n) && !s.undone(n)
 			if !pinned && wanted != nil && !wanted[s.number(n)] {
 				return // it is left out, and what lies in it with it
 			}

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -184,6 +185,14 @@ func (s *survey) covered(n *view.Node) bool {
 		}
 	}
 	return false
+}
+
+// undone tells that something of a node was undone. One that is made alone finds it neither done nor in need of being undone.
+func (s *survey) undone(n *view.Node) bool {
+	if n.Compensation != nil || s.leaf(n) {
+		return n.Compensation != nil
+	}
+	return slices.ContainsFunc(n.Children, s.undone)
 }
 
 func (s *survey) number(n *view.Node) int { return s.graph.Number(n.Name) }
