@@ -129,6 +129,17 @@ func example(t value.Type) string {
 	return ""
 }
 
+// wanted says how to give a value. Whoever may list processes sees their arguments, so what is sensitive goes another way.
+func wanted(kind string, d *ir.Variable) string {
+	switch {
+	case d.Sensitive && kind == "variable":
+		return fmt.Sprintf("It is sensitive: set FLOWRUN_VAR_%s, or give a file with --var %s=@FILE (%s)", d.Name, d.Name, d.Type)
+	case d.Sensitive:
+		return fmt.Sprintf("It is sensitive: give a file with --%s %s=@FILE (%s)", flagOf(kind), d.Name, d.Type)
+	}
+	return fmt.Sprintf("Give one with --%s %s=VALUE (%s)", flagOf(kind), d.Name, d.Type)
+}
+
 // Inputs completes what was given for a list of declarations: defaults are filled in, values are converted to their
 // types, and what the declarations ask of them is asked. kind is "variable" or "input". Errors
 // are *InputError, all of them, in order of names.
@@ -146,7 +157,7 @@ func Inputs(kind string, decls []ir.Variable, given map[string]value.Value, arou
 		case d.HasDefault:
 			v = d.Default
 		default:
-			errs = append(errs, &InputError{d.Name, fmt.Sprintf("No value for the %s %q", kind, d.Name), fmt.Sprintf("Give one with --%s %s=VALUE (%s)", flagOf(kind), d.Name, d.Type)})
+			errs = append(errs, &InputError{d.Name, fmt.Sprintf("No value for the %s %q", kind, d.Name), wanted(kind, &d)})
 			continue
 		}
 		v, err := fit(d, v)

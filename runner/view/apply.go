@@ -80,7 +80,7 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 		r.move(n, t)
 	}
 	l.Status, l.Attempt, l.Duration, l.Leaf = n.Status, n.Attempt, n.Duration(t.At), len(n.Children) == 0
-	l.Tells = n.tells()
+	l.Tells, l.Child = n.tells(), n.Child
 }
 
 // MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.

@@ -26,8 +26,10 @@ type Line struct {
 	Workflow string
 	Node     string // the instance's path; "" for the run itself
 	Name     string
-	Status   event.Status // after the change
-	Reason   string
+	// Child is the run that the node called, the last where there were several; "" if it called none.
+	Child  string
+	Status event.Status // after the change
+	Reason string
 	// Attempt is 0 where none was made.
 	Attempt int
 	// Duration is that of the node, or the run, so far.

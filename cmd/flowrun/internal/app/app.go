@@ -84,7 +84,12 @@ func (a *app) root() *cobra.Command {
   flowrun validate DIR        check files
   flowrun plan FILE           what a run would do
   flowrun apply FILE          run a workflow and print its outputs
-  flowrun runs show latest    look at a run`,
+  flowrun runs show latest    look at a run
+  flowrun resume latest       go on with one that was stopped
+  flowrun doctor              look whether everything is in order
+
+Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wrong usage; 3 it could not be done (store, files);
+5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -75,8 +76,9 @@ func (a *app) openConsole(word string) (*console, error) {
 // consoleEnv names what a run has. Types of declarations are known; those of results are what they turn out to be.
 func consoleEnv(p *ir.Program, w *ir.Workflow) *expr.Env {
 	steps, vars, inputs, locals := map[string]value.Type{}, map[string]value.Type{}, map[string]value.Type{}, map[string]value.Type{}
+	result := resultsType()
 	for _, name := range namesOf(w.Nodes, nil) {
-		steps[name] = value.AnyType
+		steps[name] = result
 	}
 	for _, d := range p.Variables {
 		vars[d.Name] = d.Type
@@ -95,6 +97,18 @@ func consoleEnv(p *ir.Program, w *ir.Workflow) *expr.Env {
 		env.Hidden[name] = "It belongs to a place inside a node; the console stands where a workflow's outputs stand. Read step.NAME."
 	}
 	return env
+}
+
+// resultsType is the type of what is known of every step: which names its result has, and which statuses there are. All else is
+// what it turns out to be; nothing is refused for what it might have been.
+func resultsType() value.Type {
+	attrs := check.ResultType().Attrs
+	for name, t := range attrs { // any order: each for itself
+		if t.Enum == nil {
+			attrs[name] = value.AnyType
+		}
+	}
+	return value.Object(attrs)
 }
 
 // read takes expressions from standard input, a line each.

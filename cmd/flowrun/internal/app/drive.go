@@ -149,10 +149,12 @@ func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bo
 		return fmt.Errorf("run %s goes on elsewhere: %w", run, err)
 	case errors.Is(err, local.ErrFull):
 		return fmt.Errorf("driving run %s: %w\nNothing that finished is lost. Make room, then go on with:\n  flowrun resume %s%s", run, err, run, scene.Flags)
+	case errors.Is(err, engine.ErrOwned):
+		return err
 	case err != nil:
 		return fmt.Errorf("driving run %s: %w", run, err)
 	}
-	return a.verdict(run, end, scene, asJSON)
+	return a.verdict(s, run, end, scene, asJSON)
 }
 
 // stopped tells how a run that a signal stopped goes on.
@@ -167,7 +169,7 @@ func (a *app) stopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) er
 }
 
 // verdict prints what a run gave and turns its end into an exit code.
-func (a *app) verdict(run string, end event.End, scene ui.Scene, asJSON bool) error {
+func (a *app) verdict(s *store, run string, end event.End, scene ui.Scene, asJSON bool) error {
 	if !asJSON {
 		ui.Outputs(a.out, worthPrinting(end))
 	}
@@ -180,7 +182,7 @@ func (a *app) verdict(run string, end event.End, scene ui.Scene, asJSON bool) er
 	}
 	if !asJSON {
 		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
-		a.err.Printf("To make again what did not end well: flowrun retry %s%s\n", run, scene.Flags)
+		a.err.Printf("To make again what did not end well: flowrun retry %s%s\n", s.origin(run), scene.Flags)
 	}
 	return &ended{code}
 }

@@ -21,6 +21,8 @@ const (
 	clockFrom = "2026-01-01T00:00:00Z"
 )
 
+const otherStore = "Change its permissions, or name another store with --store or FLOWRUN_STORE."
+
 func (a *app) aboutRelease(string) []ui.Finding {
 	return []ui.Finding{fine("release", thisVersion().String())}
 }
@@ -63,12 +65,13 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	if err != nil {
 		return append(out, wrong("runs", err.Error(), beginAnew))
 	}
-	out = append(append(out, runsOf(infos)...), ahead(infos)...)
+	flags := a.scene(s, nil).Flags
+	out = append(append(out, runsOf(infos, flags)...), ahead(infos)...)
 	h, err := s.Examine(context.Background(), newest)
 	if err != nil {
 		return append(out, wrong("journals", err.Error(), beginAnew))
 	}
-	return append(out, ofHealth(&h, dir)...)
+	return append(out, ofHealth(&h, dir, flags)...)
 }
 
 // disk looks whether the store, or the folder that it will be made in, can be written, and how much room there is.
@@ -83,7 +86,7 @@ func disk(dir string) ui.Finding {
 	const writable = 2 // W_OK of access(2)
 	if err := syscall.Access(at, writable); err != nil {
 		return wrong("store", fmt.Sprintf("%s cannot be written: %v", at, err),
-			"Change its permissions, or name another store with --store or FLOWRUN_STORE.")
+			otherStore)
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(at, &fs); err != nil {
@@ -95,15 +98,15 @@ func disk(dir string) ui.Finding {
 	switch {
 	case free < MinFree:
 		return wrong("store", text,
-			"Make room: a run stops when its journal cannot be written. Log files of old runs lie in "+filepath.Join(dir, logsDir)+".")
+			"Make room: a run stops when its journal cannot be written. Old runs and their log files go with flowrun runs prune.")
 	case at != dir:
 		text += ", made by the first run"
 	}
 	return fine("store", text)
 }
 
-// runsOf counts runs, and names those that nobody drives.
-func runsOf(infos []local.Info) []ui.Finding {
+// runsOf counts runs, and names those that nobody drives. flags are those that a command on this store needs.
+func runsOf(infos []local.Info, flags string) []ui.Finding {
 	driven, left := 0, ""
 	n := 0
 	for i := range infos {
@@ -118,7 +121,7 @@ func runsOf(infos []local.Info) []ui.Finding {
 	out := []ui.Finding{fine("runs", fmt.Sprintf("%d in all, %d driven now", len(infos), driven))}
 	if n > 0 {
 		out = append(out, odd("runs", fmt.Sprintf("%d not at their end, and nobody drives them", n),
-			"Go on with one: flowrun resume "+left+", or end it: flowrun cancel "+left))
+			"Go on with one: flowrun resume "+left+flags+", or end it: flowrun cancel "+left+flags))
 	}
 	return out
 }

@@ -18,12 +18,12 @@ const (
 const beginAnew = "Copy the folder first. Then bring back a copy of the store from before, or move the folder away to begin anew."
 
 // ofHealth says what was found in the files of a store, and how to mend it.
-func ofHealth(h *local.Health, dir string) []ui.Finding {
+func ofHealth(h *local.Health, dir, flags string) []ui.Finding {
 	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, as this release writes it", h.Version))}
 	if h.Database != "" {
 		out = append(out, wrong("database", "its pages do not fit together: "+h.Database, beginAnew))
 	}
-	out = append(out, journals(h)...)
+	out = append(out, journals(h, flags)...)
 	if n := len(h.Dead); n > 0 {
 		text := fmt.Sprintf("%s died; what is left is a lock that nobody holds: %s", ui.Count(n, "driver"), firstLocks(h.Dead))
 		out = append(out, odd("drivers", text, "Nothing is lost: flowrun resume goes on with the runs, and takes the locks away."))
@@ -39,7 +39,7 @@ func ofHealth(h *local.Health, dir string) []ui.Finding {
 }
 
 // journals tells what reading them gave.
-func journals(h *local.Health) []ui.Finding {
+func journals(h *local.Health, flags string) []ui.Finding {
 	if h.Runs == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func journals(h *local.Health) []ui.Finding {
 			return append(out, odd("journals", fmt.Sprintf("%d more are damaged", len(h.Broken)-i), "Look again when these are mended."))
 		}
 		out = append(out, wrong("journals", b.Err.Error(),
-			"The other runs can go on. What is left of this one: flowrun events "+b.Run+". To have it whole, bring back a copy of the store."))
+			"The other runs can go on. What is left of this one: flowrun events "+b.Run+flags+". To have it whole, bring back a copy of the store."))
 	}
 	return out
 }

@@ -65,7 +65,7 @@ func TestRunsAndClock(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	left := local.Info{Run: "left", Status: event.Running}
-	if found := runsOf([]local.Info{at(0), left, {Status: event.Running, Driver: 7}}); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left") {
+	if found := runsOf([]local.Info{at(0), left, {Status: event.Running, Driver: 7}}, " --store s"); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left --store s") {
 		t.Errorf("%+v", found)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/runner/engine/local"
 )
 
 // The exit codes. Scripts rely on them: a code is never given another meaning.
@@ -69,6 +70,7 @@ func (a *app) report(arguments []string, err error) int {
 	if err == nil || errors.As(err, &done) {
 		return code
 	}
+	err = wayOut(err)
 	var p *panicked
 	if errors.As(err, &p) && a.getenv("FLOWRUN_DEBUG") != "" {
 		a.err.Printf("%s\n", ui.CleanLines(string(p.stack)))
@@ -85,6 +87,14 @@ func (a *app) report(arguments []string, err error) int {
 	}
 	a.err.Printf("flowrun: %s\n", ui.CleanLines(err.Error()))
 	return code
+}
+
+// wayOut adds to a full disk what to do, where nothing better was said.
+func wayOut(err error) error {
+	if errors.Is(err, local.ErrFull) && !strings.Contains(err.Error(), "\n") {
+		return fmt.Errorf("%w\nMake room. Runs that have ended, and their logs, go with flowrun runs prune.", err)
+	}
+	return err
 }
 
 // wantsJSON looks at the words themselves: where flags could not be read, the answer still has the form asked for.

@@ -66,6 +66,10 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 					return err
 				}
 			}
+			if c := events[i].ChildFinished; c != nil && about(c.Node, step) {
+				shown++
+				a.out.Printf("%s", a.called(s, c))
+			}
 		}
 		return err
 	})
@@ -80,6 +84,11 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 		a.err.Printf("No attempt has ended yet.\n")
 	}
 	return err
+}
+
+// called says where that stands which a run wrote that a step called.
+func (a *app) called(s *store, c *event.ChildFinished) string {
+	return fmt.Sprintf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.scene(s, nil).Flags)
 }
 
 // iteration is the last part of the path of one, as in build/i2.
@@ -104,6 +113,8 @@ func knownStep(w *ir.Workflow, step string) error {
 	e := &args.Error{Message: fmt.Sprintf("workflow %q has no step %q", w.Name, step)}
 	if near := diag.Nearest(name, names); near != "" {
 		e.Hint = fmt.Sprintf("Did you mean %q?", near)
+	} else {
+		e.Hint = "Its steps are " + several(names)
 	}
 	return e
 }

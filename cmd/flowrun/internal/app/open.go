@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
@@ -57,6 +58,9 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x), At: a.At})
 	if err != nil {
 		x.Close()
+		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			err = fmt.Errorf("%w\n%s", err, otherStore)
+		}
 		return nil, err
 	}
 	return &store{e, x, known}, nil

@@ -35,6 +35,7 @@ keeps the space for runs to come; --vacuum gives it back, and lets others wait w
 	}
 	f := c.Flags()
 	f.IntVar(&r.Keep, "keep", -1, "the `N` newest runs stay")
+	f.Lookup("keep").DefValue = "0" // which help leaves out: there is none that means something
 	f.StringVar(&r.OlderThan, "older-than", "", "only what ended longer ago than this `age`: 30d, 12h")
 	f.BoolVar(&r.All, "all", false, "also runs that have not ended, if nobody drives them")
 	f.BoolVar(&r.DryRun, "dry-run", false, "remove nothing, and say what would be")

@@ -68,7 +68,8 @@ func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
 	scene := a.scene(s, s.where(ctx, info.Run))
 	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(p.workflow), scene, r.JSON))
 	if errors.Is(err, engine.ErrOwned) {
-		return fmt.Errorf("%w\nWatch it there; or stop that process; or, if it hangs, take the run from it with --take-over.", err)
+		run := info.Run + scene.Flags
+		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
 	}
 	return err
 }

@@ -50,19 +50,22 @@ func (a *app) repeatable(s *store, info local.Info) error {
 		return &args.Error{Message: fmt.Sprintf("run %s has not ended", info.Run),
 			Hint: fmt.Sprintf("flowrun resume %s%s goes on with it, flowrun cancel %s%s ends it.", top, flags, top, flags)}
 	}
-	top, called := info, info.Parent
-	for top.Parent != "" {
-		parent, err := s.Get(context.Background(), top.Parent)
-		if err != nil {
-			break
-		}
-		top = parent
-	}
-	if called != "" {
-		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s", info.Run, called),
-			Hint: fmt.Sprintf("To repeat it with what called it: flowrun retry %s%s", top.Run, flags)}
+	if info.Parent != "" {
+		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s", info.Run, info.Parent),
+			Hint: fmt.Sprintf("To repeat it with what called it: flowrun retry %s%s", s.origin(info.Run), flags)}
 	}
 	return nil
+}
+
+// origin is the run from which the calls came that led to a run: itself, if nobody called it.
+func (s *store) origin(run string) string {
+	for {
+		info, err := s.Get(context.Background(), run)
+		if err != nil || info.Parent == "" {
+			return run
+		}
+		run = info.Parent
+	}
 }
 
 // repeat starts the new run and drives it.

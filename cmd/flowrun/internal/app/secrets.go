@@ -162,8 +162,14 @@ func (a *app) reopen(held map[string]value.Value, ref, kind string, d ir.Variabl
 		if kind == "input" {
 			flag = "--input"
 		}
-		return fmt.Errorf("the %s %q is sensitive, and came from %s: give it again with %s %s=VALUE, or =@FILE",
-			kind, d.Name, mark.From, flag, d.Name)
+		place := mark.From
+		if name, env := strings.CutPrefix(place, "env "); env {
+			place = fmt.Sprintf("the environment: set %s again, or", name)
+		} else {
+			place += ":"
+		}
+		return fmt.Errorf("the %s %q is sensitive, and came from %s give it again with %s %s=VALUE, or =@FILE",
+			kind, d.Name, place, flag, d.Name)
 	}
 	d.Validation, d.Enum = nil, nil // it has been judged before
 	whole, errs := dsl.Inputs(kind, []ir.Variable{d}, map[string]value.Value{d.Name: v}, dsl.Known{})

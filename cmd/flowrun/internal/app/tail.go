@@ -80,6 +80,8 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 		switch ev := &events[i]; {
 		case ev.AttemptFinished != nil && about(ev.AttemptFinished.Node, t.step):
 			t.finish(ev.AttemptFinished)
+		case ev.ChildFinished != nil && about(ev.ChildFinished.Node, t.step):
+			t.a.out.Printf("%s", t.a.called(t.s, ev.ChildFinished))
 		case ev.DriverChanged != nil: // what was under way begins again, as another attempt
 			t.look()
 			t.close()

@@ -68,7 +68,7 @@ func (a *app) watch(s *store, info local.Info, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return a.verdict(info.Run, *p.fold.End(), scene, asJSON)
+	return a.verdict(s, info.Run, *p.fold.End(), scene, asJSON)
 }
 
 // watching gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.

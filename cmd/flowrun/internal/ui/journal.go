@@ -100,12 +100,7 @@ func told(e *Entry) string {
 	case ev.External != nil:
 		return Clean(ev.External.Kind) + because(ev.External.Reason)
 	case ev.ChildFinished != nil:
-		c := ev.ChildFinished
-		text := Clean(c.Node) + ": run " + Clean(c.Run) + " " + Clean(string(c.Status))
-		if c.Error != nil {
-			text += because(c.Error.Message)
-		}
-		return text
+		return Called(ev.ChildFinished)
 	case ev.DriverChanged != nil:
 		text := fmt.Sprintf("driver %d", ev.DriverChanged.Driver)
 		if ev.DriverChanged.Lost {
@@ -153,6 +148,15 @@ func Attempted(f *event.AttemptFinished) string {
 		return fmt.Sprintf("%s, attempt %d, gate %s", Clean(f.Node), f.Attempt, GateName(f.Gate))
 	}
 	return fmt.Sprintf("%s, attempt %d", Clean(f.Node), f.Attempt)
+}
+
+// Called tells how a run ended that a step called, and which of its nodes is to blame: "smoke: run abc failed: verdict: exit code 1".
+func Called(c *event.ChildFinished) string {
+	text := Clean(c.Node) + ": run " + Clean(c.Run) + " " + Clean(string(c.Status))
+	if c.Error == nil {
+		return text
+	}
+	return text + because(culprit(&view.Line{Result: &event.Result{Error: c.Error}})+c.Error.Message)
 }
 
 // GateName is a gate's name as it is written: that of one inside a step leads, in the journal, with the workflow and the step.

@@ -219,12 +219,20 @@ func details(t *Term, s *Scene, l *view.Line) string {
 			fmt.Fprintf(&b, "  whole output: %s\n", Clean(filepath.Join(s.Store, log)))
 		}
 	}
-	node := l.Node
-	if res.Iterations > 0 {
-		node += fmt.Sprintf("/i%d", res.Iterations)
+	more := "flowrun runs logs " + l.Run + " " + Quote(logged(l)) + s.Flags
+	if l.Child != "" && res.Error != nil && res.Error.Reason == "child" { // what went wrong was written there
+		more = "flowrun runs logs " + l.Child + s.Flags
 	}
-	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, "flowrun runs logs "+l.Run+" "+Quote(node)+s.Flags))
+	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, more))
 	return b.String()
+}
+
+// logged is the path of the attempts that a line's result is of: the last iteration's where there are several.
+func logged(l *view.Line) string {
+	if l.Result.Iterations > 0 {
+		return fmt.Sprintf("%s/i%d", l.Node, l.Result.Iterations)
+	}
+	return l.Node
 }
 
 // Quote makes a word that a shell takes as it is.

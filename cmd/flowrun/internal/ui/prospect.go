@@ -52,6 +52,9 @@ func ShowProspect(t *Term, p *Prospect, now event.Time) {
 	for i := range p.Would {
 		in := &p.Would[i]
 		node := Clean(in.Node)
+		if in.Node == "" {
+			node = "the run"
+		}
 		if in.Run != p.Run {
 			node += " of run " + Clean(in.Run)
 		}
