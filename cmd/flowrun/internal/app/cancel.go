@@ -105,7 +105,7 @@ func (a *app) untilEnded(s *store, run string, driven bool, r *args.Cancel) erro
 				return a.endedAs(run, end.Status)
 			}
 			if !errors.Is(err, engine.ErrOwned) {
-				return a.gaveUp(err)
+				return a.gaveUp(ctx, err)
 			}
 		}
 		if !told {
@@ -116,7 +116,7 @@ func (a *app) untilEnded(s *store, run string, driven bool, r *args.Cancel) erro
 		}
 		info, err := glance(ctx, s, run)
 		if err != nil {
-			return a.gaveUp(err)
+			return a.gaveUp(ctx, err)
 		}
 		if info.Status.Terminal() {
 			return a.endedAs(run, info.Status)
@@ -152,8 +152,11 @@ func (t *tooLong) Error() string {
 	return fmt.Sprintf("run %s has not ended within %s; the wish to cancel it stands", t.run, t.after)
 }
 
-// gaveUp turns the end of a wait into an exit code.
-func (a *app) gaveUp(err error) error {
+// gaveUp turns the end of a wait into an exit code. Whatever ctx has cut off, its cause is why.
+func (a *app) gaveUp(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = context.Cause(ctx)
+	}
 	var late *tooLong
 	var stop *interrupted
 	switch {
