@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -76,8 +77,7 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 	switch {
 	case err != nil || shown > 0:
 	case info.RetryOf != "" && info.Status.Terminal() && step != "":
-		a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
-			info.RetryOf, ui.Quote(step), a.scene(s, nil).Flags)
+		a.reusedLogs(ctx, s, info.RetryOf, step)
 	case info.Status.Terminal():
 		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", run, a.scene(s, nil).Flags)
 	default:
@@ -89,6 +89,16 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 // called says where that stands which a run wrote that a step called.
 func (a *app) called(s *store, c *event.ChildFinished) string {
 	return fmt.Sprintf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.scene(s, nil).Flags)
+}
+
+// reusedLogs says where what is reused was written: in the run that was repeated, as long as that is there.
+func (a *app) reusedLogs(ctx context.Context, s *store, run, step string) {
+	if _, err := s.Get(ctx, run); errors.Is(err, engine.ErrNoRun) {
+		a.err.Printf("No attempt was made. What is reused was written in run %s, which has been removed since.\n", run)
+		return
+	}
+	a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
+		run, ui.Quote(step), a.scene(s, nil).Flags)
 }
 
 // iteration is the last part of the path of one, as in build/i2.

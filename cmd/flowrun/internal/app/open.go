@@ -66,6 +66,19 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	return &store{e, x, known}, nil
 }
 
+// oldStore opens the store in dir, for looking if drive is nil. It makes none: the error is local.ErrNoStore then. One of an older version
+// is brought forward where something is to be written to it.
+func (a *app) oldStore(dir string, drive *args.Drive) (*store, error) {
+	s, err := a.readStore(dir)
+	if drive == nil || err != nil && !errors.As(err, new(*local.OlderStore)) {
+		return s, err
+	}
+	if err == nil {
+		s.Close()
+	}
+	return a.openStore(dir, *drive)
+}
+
 // readStore opens the store in dir for looking.
 func (a *app) readStore(dir string) (*store, error) {
 	known := new(definitions)
@@ -140,16 +153,9 @@ func (a *app) lookup(word string, drive *args.Drive) (*store, local.Info, error)
 	if err != nil {
 		return nil, local.Info{}, err
 	}
-	s, err := a.readStore(dir)
+	s, err := a.oldStore(dir, drive)
 	if errors.Is(err, local.ErrNoStore) {
 		return nil, local.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}
-	}
-	var old *local.OlderStore
-	if drive != nil && (err == nil || errors.As(err, &old)) {
-		if err == nil {
-			s.Close()
-		}
-		s, err = a.openStore(dir, *drive)
 	}
 	if err != nil {
 		return nil, local.Info{}, err

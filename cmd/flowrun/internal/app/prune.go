@@ -52,14 +52,14 @@ func (a *app) prune(r *args.Prune) error {
 	}
 	ctx, release := watching()
 	defer release()
-	s, err := a.readStore(dir)
+	drive := &args.Drive{}
+	if r.DryRun {
+		drive = nil
+	}
+	s, err := a.oldStore(dir, drive)
 	if errors.Is(err, local.ErrNoStore) {
 		ui.Pruned(a.out, nil, r.DryRun, r.JSON)
 		return nil
-	}
-	if err == nil && !r.DryRun {
-		s.Close()
-		s, err = a.openStore(dir, args.Drive{})
 	}
 	if err != nil {
 		return err

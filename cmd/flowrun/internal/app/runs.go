@@ -52,7 +52,7 @@ func (a *app) list(r *args.List) error {
 			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
 			return nil
 		}
-		ui.List(a.out, nil, 0, true)
+		ui.List(a.out, nil, 0, "", true)
 		return nil
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *app) list(r *args.List) error {
 			rows = append(rows, listed(&infos[i]))
 		}
 	}
-	ui.List(a.out, rows, event.At(time.Now()), r.JSON)
+	ui.List(a.out, rows, event.At(time.Now()), a.scene(s, nil).Flags, r.JSON)
 	return nil
 }
 

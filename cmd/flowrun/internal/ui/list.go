@@ -50,8 +50,8 @@ func below(runs []Listed) (sorted []Listed, depths []int) {
 	return sorted, depths
 }
 
-// List writes runs as a table, or as one JSON array.
-func List(t *Term, runs []Listed, now event.Time, asJSON bool) {
+// List writes runs as a table, or as one JSON array. flags stand behind commands that it names, as in [Scene].
+func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 	if asJSON {
 		if runs == nil {
 			runs = []Listed{}
@@ -79,7 +79,7 @@ func List(t *Term, runs []Listed, now event.Time, asJSON bool) {
 				note += " of run " + Clean(r.Parent)
 			}
 		case !r.Status.Terminal() && r.Driver == 0:
-			note = "  nobody drives it: flowrun resume " + Clean(r.Run)
+			note = "  nobody drives it: flowrun resume " + Clean(r.Run) + flags
 		}
 		if r.RetryOf != "" {
 			note += "  repeats " + Clean(r.RetryOf)

@@ -34,8 +34,8 @@ func TestList(t *testing.T) {
 		{Run: "abcdefghijkm", Workflow: "release", Status: event.Waiting, StartedAt: view.Moment(t0)},
 		{Run: "mnopqrstuvwx", Workflow: "日本", Status: event.Succeeded, StartedAt: view.Moment(t0), FinishedAt: view.Moment(t0.Add(time.Second))},
 	}
-	List(term, runs, t0.Add(time.Minute), false)
-	List(term, runs, 0, true)
-	List(term, nil, 0, true)
+	List(term, runs, t0.Add(time.Minute), " --store x", false)
+	List(term, runs, 0, "", true)
+	List(term, nil, 0, "", true)
 	golden(t, "list", b.String())
 }
