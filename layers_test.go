@@ -30,15 +30,15 @@ dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
-dsl/lower                        pure: dsl/check dsl/diag dsl/expr dsl/ir dsl/schema dsl/syntax dsl/value hcl cty
-dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl cty
+dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/value
+dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/syntax dsl/value hcl
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 
 runner/event                     pure: dsl/ir dsl/value
 runner/heap                      pure:
 runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
 runner/policy                    pure:
-runner/plan                      pure: dsl/ir dsl/value
+runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/heap runner/plan runner/policy runner/request
 runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
@@ -60,7 +60,7 @@ runner/executor/http             dsl/value runner/event runner/executor runner/e
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
 cmd/flowrun                      cmd/flowrun/internal/app
-cmd/flowrun/internal/args        cobra
+cmd/flowrun/internal/args
 cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
 

@@ -33,18 +33,9 @@ func (c *child) running() bool {
 	if c.seen != 0 && memberOf(c.pid, c.seen) == alive {
 		return true
 	}
-	dir, err := os.Open(procDir)
-	if err != nil {
-		return true
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
+	pids, _ := processes()
 	none := true
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
+	for _, pid := range pids {
 		switch memberOf(c.pid, pid) {
 		case alive:
 			c.seen = pid

@@ -57,15 +57,16 @@ func TestGuardian(t *testing.T) {
 }
 
 // in are the processes that work in a folder, whatever their environment; but for a driver itself and its guardian.
-func in(dir string) (pids []int) {
-	eachProcess(func(pid int) {
+func in(dir string) (there []int) {
+	pids, _ := processes()
+	for _, pid := range pids {
 		at, _ := os.Readlink(filepath.Join(procDir, strconv.Itoa(pid), "cwd"))
 		line, _ := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "cmdline"))
 		if at == dir && !strings.Contains(string(line), "TestHelper") {
-			pids = append(pids, pid)
+			there = append(there, pid)
 		}
-	})
-	return pids
+	}
+	return there
 }
 
 // TestHelperGuarded is the driver of TestGuardian.

@@ -4,24 +4,26 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
-// each calls do with the id of every process that can be seen.
-func eachProcess(do func(pid int)) {
+// processes are the ids of all that can be seen; an error tells that /proc is not there.
+func processes() (pids []int, err error) {
 	dir, err := os.Open(procDir)
 	if err != nil {
-		return
+		return nil, err
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
-			do(pid)
+			pids = append(pids, pid)
 		}
 	}
+	return pids, nil
 }
 
 // environOf is the environment that a process was started with; nothing for one that is dead, or another user's.
@@ -37,20 +39,19 @@ func holds(env []byte, start string) bool {
 
 // killMarked kills all processes with such a variable, and tells how many there were.
 func killMarked(start string) (n int) {
-	eachProcess(func(pid int) {
+	pids, _ := processes()
+	for _, pid := range pids {
 		if holds(environOf(pid), start) && syscall.Kill(pid, syscall.SIGKILL) == nil {
 			n++
 		}
-	})
+	}
 	return n
 }
 
 // groupRuns tells whether a group has a member that is not dead.
-func groupRuns(group int) (runs bool) {
-	eachProcess(func(pid int) {
-		runs = runs || memberOf(group, pid) == alive
-	})
-	return runs
+func groupRuns(group int) bool {
+	pids, _ := processes()
+	return slices.ContainsFunc(pids, func(pid int) bool { return memberOf(group, pid) == alive })
 }
 
 // parentOf is the parent of a process, 0 if that is not known.
@@ -65,16 +66,17 @@ func parentOf(pid int) int {
 }
 
 // leftovers are the processes of a run's attempts, but for those that carry our own token and those above us.
-func leftovers(run, token string) (pids []int) {
+func leftovers(run, token string) (left []int) {
 	above := map[int]bool{}
 	for pid := os.Getpid(); pid > 0 && !above[pid]; pid = parentOf(pid) {
 		above[pid] = true
 	}
-	eachProcess(func(pid int) {
+	pids, _ := processes()
+	for _, pid := range pids {
 		env := environOf(pid)
 		if holds(env, "FLOWRUN_RUN="+run+"\x00") && holds(env, childVar+"=") && !holds(env, childVar+"="+token+"-") && !above[pid] {
-			pids = append(pids, pid)
+			left = append(left, pid)
 		}
-	})
-	return pids
+	}
+	return left
 }
