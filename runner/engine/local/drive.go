@@ -137,7 +137,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	d.live = newAttempts(d.engine.options.Executor, d.engine.now)
 	d.children = newChildren()
 	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
-	d.engine.at(d)
+	d.engine.enlist(d)
 	if err = d.begin(); err == nil {
 		err = d.loop(ctx)
 	}

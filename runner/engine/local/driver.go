@@ -16,9 +16,11 @@ type driver struct {
 	lock  *os.File
 }
 
-func (e *Engine) lockPath(epoch int64) string {
-	return filepath.Join(e.dir, driversDir, strconv.FormatInt(epoch, 10)+".lock")
+func lockPath(dir string, epoch int64) string {
+	return filepath.Join(dir, driversDir, strconv.FormatInt(epoch, 10)+".lock")
 }
+
+func (e *Engine) lockPath(epoch int64) string { return lockPath(e.dir, epoch) }
 
 // epoch registers the process as a driver, once, and gives its epoch.
 func (e *Engine) epoch() (int64, error) {
@@ -65,28 +67,36 @@ func (e *Engine) driverEpoch() int64 {
 }
 
 // driversAlive tells whether any process drives runs of a store.
-func driversAlive(dir string) (bool, error) {
+func driversAlive(dir string) (alive bool, err error) {
+	epochs, err := lockFiles(dir)
+	for i := 0; i < len(epochs) && err == nil && !alive; i++ {
+		alive, err = locked(lockPath(dir, epochs[i]))
+	}
+	return alive, err
+}
+
+// lockFiles are the epochs whose drivers have a lock file, whether they live or not.
+func lockFiles(dir string) (epochs []int64, err error) {
 	files, err := os.ReadDir(filepath.Join(dir, driversDir))
-	if err != nil {
-		return false, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	for _, f := range files {
-		if alive, err := locked(filepath.Join(dir, driversDir, f.Name())); err != nil || alive {
-			return alive, err
+		if epoch, err := strconv.ParseInt(strings.TrimSuffix(f.Name(), ".lock"), 10, 64); err == nil {
+			epochs = append(epochs, epoch)
 		}
 	}
-	return false, nil
+	return epochs, err
 }
 
 // sweep removes what dead drivers left: their rows, and all lock files that nobody holds.
 func (e *Engine) sweep(tx *transaction, mine int64) error {
-	files, err := os.ReadDir(filepath.Join(e.dir, driversDir))
+	epochs, err := lockFiles(e.dir)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		epoch, err := strconv.ParseInt(strings.TrimSuffix(f.Name(), ".lock"), 10, 64)
-		if err != nil || epoch == mine {
+	for _, epoch := range epochs {
+		if epoch == mine {
 			continue
 		}
 		alive, err := locked(e.lockPath(epoch))
@@ -137,7 +147,7 @@ func (e *Engine) retire() error {
 		err = os.Remove(e.lockPath(d.epoch))
 	case orderly:
 		_ = d.lock.Chmod(inOrder) // whoever drives next reads it, and sweeps it up
-		err = nil
+		fallthrough
 	default:
 		err = nil
 	}

@@ -123,8 +123,8 @@ func (e *Engine) enter(run string) error {
 	return nil
 }
 
-// at makes a drive reachable for pokes and for Close.
-func (e *Engine) at(d *drive) {
+// enlist makes a drive reachable for pokes and for Close.
+func (e *Engine) enlist(d *drive) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.drives[d.run.id] = d

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -109,14 +107,6 @@ func (e *Engine) missing(ctx context.Context, h *Health) error {
 	return nil
 }
 
-// limitOf is what a query takes for all.
-func limitOf(n int) int {
-	if n <= 0 {
-		return -1
-	}
-	return n
-}
-
 // examine looks at one run. The mark is read first: the journal may grow meanwhile, and is never behind it.
 func (e *Engine) examine(ctx context.Context, run string) error {
 	marked, at, err := readMark(e.markPath(run), run)
@@ -146,15 +136,11 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 
 // deadDrivers are those whose locks nobody holds, but for those that ended in order.
 func (e *Engine) deadDrivers() (dead []int64, err error) {
-	files, err := os.ReadDir(filepath.Join(e.dir, driversDir))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	epochs, err := lockFiles(e.dir)
+	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		epoch, err := strconv.ParseInt(strings.TrimSuffix(f.Name(), ".lock"), 10, 64)
-		if err != nil {
-			continue
-		}
+	for _, epoch := range epochs {
 		alive, err := locked(e.lockPath(epoch))
 		if err != nil {
 			return nil, err

@@ -146,6 +146,8 @@ func texts(rows *sql.Rows, err error) (list []string, _ error) {
 	}
 	return list, rows.Err()
 }
+
+// alarm ends all that is driven: what happened to the store is the error of each.
 func (l *lookout) alarm(err error) {
 	l.engine.commits.fail(l.engine.explain(err))
 	for _, d := range l.engine.driven() {

@@ -69,10 +69,15 @@ const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THE
 
 // List returns the runs, newest first; limit 0 means all.
 func (e *Engine) List(ctx context.Context, limit int) ([]Info, error) {
-	if limit <= 0 {
-		limit = -1
+	return e.infos(ctx, "ORDER BY r.created DESC, r.key DESC LIMIT ?", limitOf(limit))
+}
+
+// limitOf is what a query takes for 0, which means all.
+func limitOf(n int) int {
+	if n <= 0 {
+		return -1
 	}
-	return e.infos(ctx, "ORDER BY r.created DESC, r.key DESC LIMIT ?", limit)
+	return n
 }
 
 // Get returns one run. The error wraps engine.ErrNoRun if there is none.
