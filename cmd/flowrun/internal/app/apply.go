@@ -1,15 +1,12 @@
 package app
 
 import (
-	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -151,20 +148,4 @@ func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted
 	}
 	first.Inputs, first.Vars = inputs.values, vars.values
 	return first, held, nil
-}
-
-// targets checks that the steps that were asked for are there.
-func targets(w *ir.Workflow, given []string) error {
-	names := namesOf(w.Nodes, nil)
-	for _, t := range given {
-		if slices.Contains(names, t) {
-			continue
-		}
-		e := &args.Error{Message: fmt.Sprintf("--target: workflow %q has no step %q", w.Name, t), Hint: "See flowrun plan."}
-		if near := diag.Nearest(t, names); near != "" {
-			e.Hint = fmt.Sprintf("Did you mean %q?", near)
-		}
-		return e
-	}
-	return nil
 }

@@ -109,12 +109,7 @@ func (i *interrupted) Error() string { return "stopped by " + i.signal.String() 
 // where the system can do that, and the run stays resumable.
 func untilSignal(say func(string)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // nohup and shells that start things in the background mean it
-			signal.Notify(signals, s)
-		}
-	}
+	signals := endings()
 	go func() {
 		first, open := <-signals
 		if !open {
@@ -131,6 +126,17 @@ func untilSignal(say func(string)) (context.Context, func()) {
 		close(signals)
 		cancel(nil)
 	}
+}
+
+// endings receives the signals by which a process is asked to end, two at the most.
+func endings() chan os.Signal {
+	signals := make(chan os.Signal, 2)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // nohup and shells that start things in the background mean it
+			signal.Notify(signals, s)
+		}
+	}
+	return signals
 }
 
 // drive drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).

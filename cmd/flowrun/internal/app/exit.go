@@ -121,13 +121,19 @@ func unknownCommand(c *cobra.Command, words []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	e := &args.Error{Message: fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]), Hint: "See " + c.CommandPath() + " --help."}
-	if near := diag.Nearest(words[0], names); near != "" {
-		e.Hint = fmt.Sprintf("Did you mean %q?", near)
-	} else if _, err := os.Stat(words[0]); err == nil && strings.HasSuffix(words[0], ".hcl") {
-		e.Hint = fmt.Sprintf("To run a file: flowrun apply %s", filepath.Clean(words[0]))
+	otherwise := "See " + c.CommandPath() + " --help."
+	if _, err := os.Stat(words[0]); err == nil && strings.HasSuffix(words[0], ".hcl") {
+		otherwise = fmt.Sprintf("To run a file: flowrun apply %s", filepath.Clean(words[0]))
 	}
-	return e
+	return unknown(words[0], names, otherwise, fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]))
+}
+
+// unknown refuses a word with the nearest that is known, or else with another hint.
+func unknown(word string, known []string, otherwise, message string) error {
+	if near := diag.Nearest(word, known); near != "" {
+		otherwise = fmt.Sprintf("Did you mean %q?", near)
+	}
+	return &args.Error{Message: message, Hint: otherwise}
 }
 
 // emptyPath refuses a path without a letter: more often a variable of a script that is not set than the current folder.

@@ -70,7 +70,8 @@ func held(path string) bool {
 		return false
 	}
 	defer f.Close()
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil
+	// A shared lock, so that two drivers who look at the same moment do not take each other for the follower.
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
 // beingMade ends the name of a mark that is not locked yet.

@@ -8,20 +8,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/view"
 )
 
 func (a *app) runsLogs() *cobra.Command {
@@ -99,51 +95,6 @@ func (a *app) reusedLogs(ctx context.Context, s *store, run, step string) {
 	}
 	a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
 		run, ui.Quote(step), a.scene(s, nil).Flags)
-}
-
-// iteration is the last part of the path of one, as in build/i2.
-var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
-
-func knownStep(w *ir.Workflow, step string) error {
-	if step == "" {
-		return nil
-	}
-	names, name := namesOf(w.Nodes, nil), view.Base(step)
-	if up := view.Parent(step); up != "" && iteration.MatchString(name) {
-		name = view.Base(up)
-	}
-	if w.Finally != nil {
-		names = namesOf(w.Finally.Nodes, names)
-	}
-	for _, n := range names {
-		if n == name {
-			return nil
-		}
-	}
-	e := &args.Error{Message: fmt.Sprintf("workflow %q has no step %q", w.Name, step)}
-	if near := diag.Nearest(name, names); near != "" {
-		e.Hint = fmt.Sprintf("Did you mean %q?", near)
-	} else {
-		e.Hint = "Its steps are " + several(names)
-	}
-	return e
-}
-
-func namesOf(nodes []ir.Node, names []string) []string {
-	for i := range nodes {
-		names = namesOf(nodes[i].Children, append(names, nodes[i].Name))
-	}
-	return names
-}
-
-// about tells whether a node's path is that of a step, an instance of it, or below it. A step is named by its name or by a path.
-func about(path, step string) bool {
-	for ; path != ""; path = view.Parent(path) {
-		if path == step || view.Base(path) == step {
-			return true
-		}
-	}
-	return step == ""
 }
 
 // log prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.

@@ -181,6 +181,11 @@ func (s *store) top(info local.Info) string {
 	return info.Run
 }
 
+// undriven says how a run goes on that nobody drives.
+func (a *app) undriven(s *store, info local.Info) string {
+	return "Nobody drives this run now. Go on with:\n  flowrun resume " + s.top(info) + a.scene(s, nil).Flags
+}
+
 // scene says how runs of a store are spoken of from here.
 func (a *app) scene(s *store, where func(string) string) ui.Scene {
 	scene := ui.Scene{Where: where, Store: shorter(s.Dir())}

@@ -86,11 +86,7 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 		if w := p.ir.Workflow(name); w != nil {
 			return w, nil
 		}
-		e := &args.Error{Message: fmt.Sprintf("there is no workflow %q", name), Hint: "There is " + strings.Join(names, ", ") + "."}
-		if near := diag.Nearest(name, names); near != "" {
-			e.Hint = fmt.Sprintf("Did you mean %q?", near)
-		}
-		return nil, e
+		return nil, unknown(name, names, "There is "+strings.Join(names, ", ")+".", fmt.Sprintf("there is no workflow %q", name))
 	case len(names) == 1:
 		return &p.ir.Workflows[0], nil
 	case byDefault != nil:

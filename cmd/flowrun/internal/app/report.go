@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -15,12 +16,8 @@ import (
 func (a *app) show(r *ui.Report, f args.Form) error {
 	switch {
 	case f.Path != "":
-		var b bytes.Buffer
-		if err := r.Write(&b, f.Format); err != nil {
+		if err := reportTo(f.Path, func(w io.Writer) error { return r.Write(w, f.Format) }); err != nil {
 			return err
-		}
-		if err := os.WriteFile(f.Path, b.Bytes(), 0o666); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
 		}
 	case f.Format == "text":
 		ui.Diagnostics(a.err, r.List, r.Sources)
@@ -34,6 +31,18 @@ func (a *app) show(r *ui.Report, f args.Form) error {
 	}
 	if f.Format == "github" {
 		return a.appendSummary(r.Summary)
+	}
+	return nil
+}
+
+// reportTo writes a report to a file, once all of it could be made.
+func reportTo(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
 }

@@ -1,11 +1,10 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -26,12 +25,9 @@ func (a *app) reported(s *store, run string, scene ui.Scene, reports []args.Form
 	}
 	now := event.At(time.Now())
 	for _, f := range reports {
-		var b bytes.Buffer
-		if err := ui.RunReport(&b, f.Format, p.view, scene, now); err != nil {
+		err := reportTo(f.Path, func(w io.Writer) error { return ui.RunReport(w, f.Format, p.view, scene, now) })
+		if err != nil {
 			return err
-		}
-		if err := os.WriteFile(f.Path, b.Bytes(), 0o666); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
 		}
 	}
 	if err := a.appendSummary(func(most int) string { return ui.RunSummary(p.view, scene, now, most) }); err != nil {

@@ -81,7 +81,7 @@ func (a *app) showRun(s *store, info local.Info, r *args.Show) error {
 	}
 	ui.Show(a.out, p.view, now)
 	if r.At == 0 && !p.view.Status.Terminal() && info.Driver == 0 {
-		a.err.Printf("Nobody drives this run now. Go on with:\n  flowrun resume %s%s\n", s.top(info), a.scene(s, nil).Flags)
+		a.err.Printf("%s\n", a.undriven(s, info))
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (a *app) tailLogs(s *store, info local.Info, step string) error {
 	t := &tail{a: a, s: s, step: step, live: map[uint64]*tailed{}}
 	defer t.close()
 	err = p.follow(ctx, t.batch, func(i local.Info) {
-		a.err.Printf("Nobody drives this run now. Go on with:\n  flowrun resume %s%s\n", s.top(i), a.scene(s, nil).Flags)
+		a.err.Printf("%s\n", a.undriven(s, i))
 	}, t.look)
 	var stop *interrupted
 	if errors.As(err, &stop) {

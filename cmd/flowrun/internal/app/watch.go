@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,7 +53,7 @@ func (a *app) watch(s *store, info local.Info, asJSON bool) error {
 	scene := a.scene(s, s.where(ctx, info.Run))
 	screen := a.newShow(p.view, new(heard), scene, asJSON)
 	err = p.follow(ctx, func(events []event.Event, out *event.Reaction) { screen.watch(events, out, false) }, func(i local.Info) {
-		screen.say("Nobody drives this run now. Go on with:\n  flowrun resume " + s.top(i) + scene.Flags)
+		screen.say(a.undriven(s, i))
 	}, func() {})
 	screen.close()
 	var stop *interrupted
@@ -74,12 +72,7 @@ func (a *app) watch(s *store, info local.Info, asJSON bool) error {
 // watching gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.
 func watching() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
-	}
+	signals := endings()
 	go func() {
 		select {
 		case sig := <-signals:

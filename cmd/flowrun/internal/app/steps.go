@@ -1,0 +1,61 @@
+package app
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// iteration is the last part of the path of one, as in build/i2.
+var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
+
+// knownStep refuses a step that a workflow does not have. It is named by its name, or by the path of an instance or iteration; ""
+// asks for none.
+func knownStep(w *ir.Workflow, step string) error {
+	if step == "" {
+		return nil
+	}
+	names, name := namesOf(w.Nodes, nil), view.Base(step)
+	if up := view.Parent(step); up != "" && iteration.MatchString(name) {
+		name = view.Base(up)
+	}
+	if w.Finally != nil {
+		names = namesOf(w.Finally.Nodes, names)
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return unknown(name, names, "Its steps are "+several(names), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
+}
+
+// targets checks that the steps that were asked for are there.
+func targets(w *ir.Workflow, given []string) error {
+	names := namesOf(w.Nodes, nil)
+	for _, t := range given {
+		if !slices.Contains(names, t) {
+			return unknown(t, names, "See flowrun plan.", fmt.Sprintf("--target: workflow %q has no step %q", w.Name, t))
+		}
+	}
+	return nil
+}
+
+// namesOf appends the names of nodes, and of those in them.
+func namesOf(nodes []ir.Node, names []string) []string {
+	for i := range nodes {
+		names = namesOf(nodes[i].Children, append(names, nodes[i].Name))
+	}
+	return names
+}
+
+// about tells whether a node's path is that of a step, an instance of it, or below it. A step is named by its name or by a path.
+func about(path, step string) bool {
+	for ; path != ""; path = view.Parent(path) {
+		if path == step || view.Base(path) == step {
+			return true
+		}
+	}
+	return step == ""
+}
