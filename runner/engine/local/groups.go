@@ -141,7 +141,7 @@ type holder struct {
 
 func (h *holder) String() string {
 	if h.run == "" {
-		return "a run that waits itself"
+		return "a run that waits for its turn"
 	}
 	return "run " + h.run
 }
@@ -199,10 +199,10 @@ func (e *Engine) turn(ctx context.Context, p *place, run string) error {
 	}
 }
 
-// leavePlace lets the next one in. A failure is the store's; the place is free when this process ends, then.
+// leavePlace lets the next one in, unless the place was taken over meanwhile. A failure is the store's; the place is free when this process ends, then.
 func (e *Engine) leavePlace(p *place) {
 	e.lastWords(func(tx *transaction) error {
-		_, err := tx.exec("DELETE FROM places WHERE id = ?", p.id)
+		_, err := tx.exec("DELETE FROM places WHERE id = ? AND epoch = ?", p.id, e.driverEpoch())
 		return err
 	})
 }
@@ -238,7 +238,13 @@ func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err 
 		if err != nil || in || group == "" || ended != 0 {
 			return func() {}, err
 		}
-		if p, err = e.takePlace(Group{Name: group}, run, parent); err != nil {
+		if err := e.taken(run); err != nil { // nobody waits for a turn to be told that it has another driver
+			return nil, err
+		}
+		if p, err = e.inherit(group, run); err == nil && p == nil {
+			p, err = e.takePlace(Group{Name: group}, run, parent)
+		}
+		if err != nil {
 			return nil, err
 		}
 		c, err := e.closes(ctx, p, run, parent)
@@ -260,6 +266,35 @@ func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err 
 		}
 	}
 	return func() { e.leavePlace(p) }, nil
+}
+
+// inherit takes a run's place from the process that drives it, lives and is to lose it; nil if there is none. Those behind it wait for
+// the run: a place of its own would be behind them, and all would wait for a process that hangs.
+func (e *Engine) inherit(group, run string) (*place, error) {
+	epoch, err := e.epoch()
+	if err != nil {
+		return nil, err
+	}
+	p, before := &place{group: group}, int64(0)
+	err = e.read.QueryRow("SELECT id, epoch FROM places WHERE grp = ? AND run = ? ORDER BY id LIMIT 1", group, run).Scan(&p.id, &before)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if alive, err := locked(e.lockPath(before)); err != nil || !alive {
+		return nil, err // it is free, and others have gone past it
+	}
+	moved := int64(0)
+	err = e.write(func(tx *transaction) (err error) {
+		moved, err = tx.exec("UPDATE places SET epoch = ? WHERE id = ? AND epoch = ?", epoch, p.id, before)
+		return err
+	})
+	if err != nil || moved == 0 {
+		return nil, err
+	}
+	return p, nil
 }
 
 // seat tells others which run a place is for.

@@ -216,6 +216,37 @@ func TestGroupsOfTheDead(t *testing.T) {
 	}
 }
 
+// A run that another process drives is refused at once, whoever waits in its group; and one that is taken over keeps its place, so
+// that nobody waits for the process that lost it.
+func TestGroupsOfTheDriven(t *testing.T) {
+	c := newCrew(t)
+	first := c.process()
+	a := launch(first, long("g", ""))
+	run := <-a.run
+	c.until("the first is driven", driving(first, run))
+	b := launch(c.process(), long("g", ""))
+	c.until("the second waits", c.heard(1))
+	if _, err := c.process().Drive(context.Background(), run, nil); !errors.Is(err, engine.ErrOwned) {
+		t.Errorf("got %v", err)
+	}
+	taker := c.open(t, Options{Factory: enginetest.Factory, Executor: answersOK, Group: groupVar, TakeOver: true})
+	done := make(chan error, 1)
+	go func() { _, err := taker.Drive(context.Background(), run, nil); done <- err }()
+	if err := <-a.done; !errors.Is(err, engine.ErrFenced) {
+		t.Errorf("the first driver: %v", err)
+	}
+	if len(b.done) > 0 || len(b.run) > 0 {
+		t.Error("the second began while the first was under way")
+	}
+	c.until("the first has ended", func() bool { c.Advance(time.Hour); return len(done) > 0 })
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	<-b.run
+	c.until("the second has ended", func() bool { c.Advance(time.Hour); return len(b.done) > 0 })
+	c.ended(b, event.Succeeded)
+}
+
 func TestAWaitForAGroupCanBeCalledOff(t *testing.T) {
 	c := newCrew(t)
 	a := launch(c.process(), long("g", ""))

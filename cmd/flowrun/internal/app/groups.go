@@ -84,5 +84,5 @@ func (a *app) makeRun(s *store, start engine.Start) (string, error) {
 
 // waiting tells a person whom a run waits for.
 func (a *app) waiting(group, behind string) {
-	a.err.Printf("flowrun: %s of the group %s is under way; this one waits for its end\n", ui.Clean(behind), ui.Quote(group))
+	a.err.Printf("flowrun: this run waits for its turn in the group %s, behind %s\n", ui.Quote(group), ui.Clean(behind))
 }
