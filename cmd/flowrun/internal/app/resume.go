@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/view"
@@ -59,6 +61,9 @@ func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
 		return err
 	}
 	if !info.Status.Terminal() {
+		if err := s.folderThere(ctx, info.Run); err != nil {
+			return err
+		}
 		if err := a.holdAgain(ctx, s, info.Run, &r.Given); err != nil {
 			return err
 		}
@@ -72,6 +77,19 @@ func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
 		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
 	}
 	return err
+}
+
+// folderThere refuses to go on with a run whose folder is gone, in which all its steps would fail: it can still be brought back.
+func (s *store) folderThere(ctx context.Context, run string) error {
+	first, _, err := s.begun(ctx, run)
+	if err != nil || first.Dir == "" {
+		return err
+	}
+	if _, err := os.Stat(first.Dir); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("the folder of run %s is not there any more: %s\nBring it back, or leave a link to where it is now (ln -s NEW %s); or begin anew with flowrun apply.",
+		run, first.Dir, ui.Quote(first.Dir))
 }
 
 // holdAgain gets the secrets of a run that began in another process.

@@ -108,7 +108,7 @@ func (p *Planned) forecast() string {
 	from := fmt.Sprintf("from %s; a duration is known of %d of %s", Count(f.Runs, "earlier run"), f.Known, Count(f.Steps, "step"))
 	switch {
 	case f.Runs == 0:
-		return "No earlier runs, so no forecast of how long it takes."
+		return "No earlier run succeeded, so there is no forecast of how long it takes."
 	case f.Known == 0:
 		return fmt.Sprintf("No forecast of how long it takes: the %s knew none of these steps.", Count(f.Runs, "earlier run"))
 	case f.Seconds == nil:
