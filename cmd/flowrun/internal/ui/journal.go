@@ -141,16 +141,22 @@ func finished(f *event.AttemptFinished, at event.Time) string {
 
 // Attempted names an attempt: "build, attempt 2, gate lint".
 func Attempted(f *event.AttemptFinished) string {
-	switch {
-	case f.Compensate:
-		return Clean(f.Node) + ", compensation"
-	case f.Gate != "":
-		return fmt.Sprintf("%s, attempt %d, gate %s", Clean(f.Node), f.Attempt, GateName(f.Gate))
-	}
-	return fmt.Sprintf("%s, attempt %d", Clean(f.Node), f.Attempt)
+	return Clean(f.Node) + ", " + attempt(f.Attempt, f.Gate, f.Compensate)
 }
 
-// Called tells how a run ended that a step called, and which of its nodes is to blame: "smoke: run abc failed: verdict: exit code 1".
+// attempt names one of a node: "attempt 2, gate lint", or "compensation".
+func attempt(n int, gate string, compensate bool) string {
+	switch {
+	case compensate:
+		return "compensation"
+	case gate != "":
+		return fmt.Sprintf("attempt %d, gate %s", n, GateName(gate))
+	}
+	return fmt.Sprintf("attempt %d", n)
+}
+
+// Called tells how a run ended that a step called, and which of its nodes is to blame: "smoke: run abc failed: verdict: exit
+// code 1".
 func Called(c *event.ChildFinished) string {
 	text := Clean(c.Node) + ": run " + Clean(c.Run) + " " + Clean(string(c.Status))
 	if c.Error == nil {

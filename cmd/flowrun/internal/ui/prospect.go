@@ -68,14 +68,7 @@ func ShowProspect(t *Term, p *Prospect, now event.Time) {
 func (in *Intent) words(now event.Time) string {
 	switch in.Does {
 	case "start":
-		s := fmt.Sprintf(", attempt %d", in.Attempt)
-		if in.Gate != "" {
-			s += ", gate " + Clean(in.Gate)
-		}
-		if in.Compensate {
-			s = ", its compensation"
-		}
-		return s
+		return ", " + attempt(in.Attempt, in.Gate, in.Compensate)
 	case "wait":
 		due := event.Time(in.Due)
 		if in.Overdue {

@@ -99,17 +99,11 @@ func requests(t *Term, title string, list []replay.Request) {
 	t.Printf("%s\n", title)
 	for i := range list {
 		r := &list[i]
-		s := "  " + Clean(r.Node)
-		switch {
-		case r.Workflow != "":
-			s += ", a run of " + Clean(r.Workflow)
-		case r.Compensate:
-			s += ", its compensation"
-		default:
-			s += fmt.Sprintf(", attempt %d", r.Attempt)
-		}
-		if r.Gate != "" {
-			s += ", gate " + Clean(r.Gate)
+		s := "  " + Clean(r.Node) + ", "
+		if r.Workflow != "" {
+			s += "a run of " + Clean(r.Workflow)
+		} else {
+			s += attempt(r.Attempt, r.Gate, r.Compensate)
 		}
 		if r.Differs != nil {
 			s += ": " + strings.Join(r.Differs, ", ")

@@ -100,18 +100,11 @@ func awaited(list []view.Awaited) string {
 func try(t *Term, y *view.Try, scene *Scene) string {
 	f := y.Answer
 	var b strings.Builder
-	what := fmt.Sprintf("attempt %d", f.Attempt)
-	switch {
-	case f.Compensate:
-		what = "compensation"
-	case f.Gate != "":
-		what += ", gate " + GateName(f.Gate)
-	}
 	outcome, style := string(f.Outcome), red
 	if f.Outcome == event.OK {
 		style = green
 	}
-	fmt.Fprintf(&b, "  %s: %s", what, t.Style(style, outcome))
+	fmt.Fprintf(&b, "  %s: %s", attempt(f.Attempt, f.Gate, f.Compensate), t.Style(style, outcome))
 	if f.StartedAt != 0 {
 		fmt.Fprintf(&b, " after %s, started %s", Duration(y.Ended.Sub(f.StartedAt)), f.StartedAt)
 	}
