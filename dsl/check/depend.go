@@ -88,7 +88,8 @@ func (c *checker) depend(w *Workflow, n *Node) (uses []use) {
 	return out
 }
 
-// each calls f with every checked expression of the node itself: its attributes and the blocks in it, but not its compensation and its children's.
+// each calls f with every checked expression of the node itself: its attributes and the blocks in it, but not its
+// compensation and its children's.
 func (n *Node) each(f func(*Attr, *ir.Expr)) {
 	walk(n.Block, f)
 	for _, b := range n.Blocks {

@@ -96,8 +96,8 @@ func asks(a *Attr, out map[string][]string) {
 }
 
 // certain is a result type without null where a condition has asked: about the status, the error, the exit code or the
-// counts, which tell how the node ended, or about the attribute itself. Whether the condition draws the right conclusion from what it
-// asked is its author's business.
+// counts, which tell how the node ended, or about the attribute itself. Whether the condition draws the right conclusion
+// from what it asked is its author's business.
 func certain(t value.Type, asked []string) value.Type {
 	if len(asked) == 0 {
 		return t

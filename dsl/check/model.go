@@ -4,9 +4,10 @@
 // It reads the tree of dsl/syntax by the table of dsl/schema, leaves expressions to dsl/expr, and hands a [Program] of
 // checked blocks to dsl/lower. It must never import lower, files or anything of the runner. Enter at [Check].
 //
-// The order of work: decode.go (structure), declare.go (names), static.go (what is fixed in the file), types.go
-// (result types, in the order of what reads what), expressions.go (everything else), judge.go (gates, by what they judge),
-// depend.go and cycle.go (the graph), sound.go (what can never happen), advice.go (what could be better). Workflows come after those that they call. Each stage reports all that it finds and marks what later stages need not complain about again.
+// The order of work: decode.go (structure), declare.go (names), static.go (what is fixed in the file), types.go (result
+// types, in the order of what reads what), expressions.go (everything else), judge.go (gates, by what they judge), depend.go
+// and cycle.go (the graph), sound.go (what can never happen), advice.go (what could be better). Workflows come after those
+// that they call. Each stage reports all that it finds and marks what later stages need not complain about again.
 //
 // What always holds: a Program without errors can be lowered without looking at its text again, and no name in it can
 // fail to resolve in a run. The cost is linear in the size of the program.

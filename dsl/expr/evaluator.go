@@ -53,8 +53,8 @@ func NewEvaluator(files ...map[string]string) *Evaluator {
 
 var _ ir.Evaluator = (*Evaluator)(nil)
 
-// Eval computes e in the scope s. A failure of the expression itself is an [*Error], which names the part that failed; errors of the
-// scope are wrapped in it. A condition gives a bool or fails.
+// Eval computes e in the scope s. A failure of the expression itself is an [*Error], which names the part that failed;
+// errors of the scope are wrapped in it. A condition gives a bool or fails.
 func (ev *Evaluator) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
 	if e.Kind == ir.Const {
 		return e.Const, nil

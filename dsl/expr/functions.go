@@ -14,8 +14,8 @@ import (
 // under a stored run.
 type function struct {
 	name string
-	// sig are the parameters, blank separated, each a kind of kinds.go; "?" behind one makes it and the rest optional, "..." behind the
-	// last repeats it any number of times, also none.
+	// sig are the parameters, blank separated, each a kind of kinds.go; "?" behind one makes it and the rest optional, "..."
+	// behind the last repeats it any number of times, also none.
 	sig  string
 	call func(r *run, a []value.Value) (value.Value, error)
 	// result gives the type of the result, from the types of the arguments. nil means any.

@@ -9,7 +9,8 @@ const (
 	MaxConditionDepth = 32
 	// MaxConditionNodes bounds the syntax tree of a condition.
 	MaxConditionNodes = 500
-	// MaxPredicateDepth bounds how deep predicates (all, filter …) lie in each other: an evaluation costs the product of their lists.
+	// MaxPredicateDepth bounds how deep predicates (all, filter …) lie in each other: an evaluation costs the product of
+	// their lists.
 	MaxPredicateDepth = 2
 	// MaxValueBytes bounds the text of a value.
 	MaxValueBytes = 1 << 20

@@ -4,7 +4,8 @@ package ir
 type Call struct {
 	Workflow string `json:"workflow"`
 	With     *Expr  `json:"with,omitempty"`
-	// Inputs are, in place of With, the members of an object that is written out and reads secrets: those that do are left to the host.
+	// Inputs are, in place of With, the members of an object that is written out and reads secrets: those that do are left
+	// to the host.
 	Inputs map[string]*Expr `json:"inputs,omitempty"`
 }
 

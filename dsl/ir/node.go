@@ -18,9 +18,9 @@ type Node struct {
 	Name string   `json:"name"`
 	Kind NodeKind `json:"kind"`
 
-	// Needs are the nodes whose success this one waits for by its trigger rule; Observes are those whose end it waits
-	// for, whatever the end. Both are inferred from references and depends_on, sorted, without repeats, and disjoint. The order of a
-	// sequence is not in here: the machine knows it from the tree.
+	// Needs are the nodes whose success this one waits for by its trigger rule; Observes are those whose end it waits for,
+	// whatever the end. Both are inferred from references and depends_on, sorted, without repeats, and disjoint. The order
+	// of a sequence is not in here: the machine knows it from the tree.
 	Needs    []string `json:"needs,omitempty"`
 	Observes []string `json:"observes,omitempty"`
 

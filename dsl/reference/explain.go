@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/dsl/schema"
 )
 
-// About explains a word in Markdown: a topic ("protocol"), a code, a block ("step"), an attribute or block of a block ("step.when"), a function,
-// an attribute that several blocks have, or a word of another tool. Where it knows nothing, ok is false and near is the
-// nearest word that it knows, or "".
+// About explains a word in Markdown: a topic ("protocol"), a code, a block ("step"), an attribute or block of a block
+// ("step.when"), a function, an attribute that several blocks have, or a word of another tool. Where it knows nothing, ok is
+// false and near is the nearest word that it knows, or "".
 func About(word string) (text, near string, ok bool) {
 	if p, is := PageOf(strings.ToUpper(word)); is {
 		return p.Text, "", true

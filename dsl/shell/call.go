@@ -63,7 +63,8 @@ func (s *scan) embedded(words []*syntax.Word, bans map[*syntax.Word]*ban) (reads
 	return nil
 }
 
-// literal is the text that a word begins with, as far as it is known without running anything; whole tells whether that is all of it.
+// literal is the text that a word begins with, as far as it is known without running anything; whole tells whether that is
+// all of it.
 func (s *scan) literal(w *syntax.Word) (text string, whole bool) {
 	var b strings.Builder
 	whole = literalParts(w.Parts, &b, s)

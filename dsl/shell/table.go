@@ -42,7 +42,8 @@ const (
 )
 
 // tools is known to be incomplete: it has what scripts of builds and deployments use most. A program that is not in it gets
-// its arguments as data, whatever it does with them; but see embedded. Where nothing says otherwise, what the program runs is what is listed.
+// its arguments as data, whatever it does with them; but see embedded. Where nothing says otherwise, what the program runs
+// is what is listed.
 var tools = func() map[string]*tool {
 	out := map[string]*tool{}
 	add := func(names string, t tool) {

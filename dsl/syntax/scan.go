@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-// The bounds of a file, checked on bytes before HCL sees them; [Limits] raise the first five. HCL itself has none: 100,000 parentheses end the process
-// with a stack overflow, and ten thousand cost 280 MB (measured with hcl v2.25.0).
+// The bounds of a file, checked on bytes before HCL sees them; [Limits] raise the first five. HCL itself has none: 100,000
+// parentheses end the process with a stack overflow, and ten thousand cost 280 MB (measured with hcl v2.25.0).
 const (
 	MaxFileBytes    = 64 << 20 // a file
 	MaxLineBytes    = 64 << 10 // a line; only a heredoc or a comment can be longer than one

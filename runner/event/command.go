@@ -63,8 +63,8 @@ type Late struct {
 	Place string  `json:"place,omitempty"` // of an attempt, see runner/request
 	What  string  `json:"-"`               // in words
 	Expr  ir.Expr `json:"expr"`
-	// Names holds what the expression reads, by [ir.Ref.String]. Secrets are missing. Locals holds the locals that read some, as they
-	// are written; Inputs, the inputs that a caller computes so.
+	// Names holds what the expression reads, by [ir.Ref.String]. Secrets are missing. Locals holds the locals that read
+	// some, as they are written; Inputs, the inputs that a caller computes so.
 	Names  map[string]value.Value `json:"names,omitempty"`
 	Locals map[string]ir.Expr     `json:"locals,omitempty"`
 	Inputs map[string]Late        `json:"inputs,omitempty"`

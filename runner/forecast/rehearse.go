@@ -12,11 +12,12 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// maxClock is how far the clock of a rehearsal goes: 146 years, after which there is room for the longest that a step is expected to
-// take. A step takes that long where the clock was set while it ran.
+// maxClock is how far the clock of a rehearsal goes: 146 years, after which there is room for the longest that a step is
+// expected to take. A step takes that long where the clock was set while it ran.
 const maxClock = event.Time(1 << 62)
 
-// rehearse plays a run of a shape and gives how long it takes in microseconds; ok is false if it does not end, or not within maxClock.
+// rehearse plays a run of a shape and gives how long it takes in microseconds; ok is false if it does not end, or not within
+// maxClock.
 func (s *shaper) rehearse(shape *plan.Graph, slots int) (us int64, ok bool) {
 	h := &host{m: machine.New(shape, constants{}), took: s.took, gone: map[uint64]bool{}, now: 1}
 	return h.run(event.RunStarted{Run: "forecast", Workflow: shape.Workflow.Name, Parallel: slots,

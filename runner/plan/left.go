@@ -13,9 +13,9 @@ const MaxLeft = 1 << 53
 // itself, and then the longest chain of what waits for it, through groups. It is a matter of whole numbers, so that every
 // computer finds the same.
 //
-// us is what one execution of a node takes, in microseconds, by its name; a node that acts and is not in it takes what
-// is usual among the others ([Usual]). times is how often a node is executed in all, where that is not once. Instances of a for_each
-// are taken to share the run's slots; the way of one of them is its own, and not that of all. The cost is linear in
+// us is what one execution of a node takes, in microseconds, by its name; a node that acts and is not in it takes what is
+// usual among the others ([Usual]). times is how often a node is executed in all, where that is not once. Instances of a
+// for_each are taken to share the run's slots; the way of one of them is its own, and not that of all. The cost is linear in
 // nodes and edges, but for the sorting of us.
 func (g *Graph) Left(us map[string]int64, times map[string]int, slots int) []int64 {
 	return g.ways(us, times, slots).start
@@ -59,8 +59,8 @@ func unknown(n int) []int64 {
 	return list
 }
 
-// Usual is the median of what is known, in microseconds, which a node may be expected to take of which nothing is; of an even number
-// the upper one, and 0 where nothing is known.
+// Usual is the median of what is known, in microseconds, which a node may be expected to take of which nothing is; of an
+// even number the upper one, and 0 where nothing is known.
 func Usual(us map[string]int64) int64 {
 	if len(us) == 0 {
 		return 0

@@ -9,8 +9,8 @@
 // under way, it is told as new, and what waits for it is left open. What asks for the same attempt in other words gets the answer
 // of then, and is told as changed. An attempt that was cut off then, and is not now, has no answer either.
 //
-// The package does no I/O, knows no machine and reads no clock. Enter at [NewWorld] and [World.Run]; [Compare] finds the differences
-// between two views.
+// The package does no I/O, knows no machine and reads no clock. Enter at [NewWorld] and [World.Run]; [Compare] finds the
+// differences between two views.
 package replay
 
 import (

@@ -12,8 +12,8 @@ type Story struct {
 	run *Run
 	// Path is the instance's path.
 	Path string
-	// Tries are the node's attempts and those of its gates and its compensation, in the order in which they ended, MaxTries at most:
-	// Left counts the first ones, which are left out then.
+	// Tries are the node's attempts and those of its gates and its compensation, in the order in which they ended, MaxTries
+	// at most: Left counts the first ones, which are left out then.
 	Tries []Try
 	Left  int
 	// Gates are the verdicts of all attempts, in the order in which they were given, MaxTries at most.

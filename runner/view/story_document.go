@@ -11,8 +11,8 @@ type StoryDoc struct {
 	Condition  string       `json:"condition,omitempty"`
 	Awaits     []AwaitedDoc `json:"awaits"`
 	Dependents []string     `json:"dependents"`
-	// Tries are the attempts as they ended, of the action, of gates and of the compensation; the first ones are left out where there
-	// are more than fit.
+	// Tries are the attempts as they ended, of the action, of gates and of the compensation; the first ones are left out
+	// where there are more than fit.
 	Tries []TryDoc     `json:"tries"`
 	Left  int          `json:"tries_left_out,omitempty"`
 	Gates []VerdictDoc `json:"gates"`

@@ -31,8 +31,8 @@ type Run struct {
 	Error    *event.Error           // set at the end of a run that failed
 	// Parent is the run that called this one, and ParentNode the path of its node that did; "" if nobody did.
 	Parent, ParentNode string
-	// RetryOf is the run that this one repeats; "" if it repeats none. RetriedBy is the newest run that repeats this one: its journal
-	// does not know, so whoever asks the store sets it.
+	// RetryOf is the run that this one repeats; "" if it repeats none. RetriedBy is the newest run that repeats this one:
+	// its journal does not know, so whoever asks the store sets it.
 	RetryOf, RetriedBy string
 	// Limit tells that the run's own timeout or a cancel ended it.
 	Limit bool

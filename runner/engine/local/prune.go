@@ -16,7 +16,8 @@ const (
 	pruneBytes   = 4 << 20
 )
 
-// pruned is the status of a run that is being removed. Nobody sees it any more; where its removal was cut off, the next one goes on.
+// pruned is the status of a run that is being removed. Nobody sees it any more; where its removal was cut off, the next one
+// goes on.
 const pruned = "pruned"
 
 // Tree lists a run and all that it called, directly or not, callers first.

@@ -52,9 +52,9 @@ type Options struct {
 	// Live, if set, hears what an agent says while it works: kind is progress, heartbeat or log. It is called by the
 	// attempt's own goroutine, several attempts at once, and must not block.
 	Live func(a event.Attempt, kind, text string)
-	// Guardian is a command line that, with one more argument, calls [Guardian] with it: this very program, mostly. It is started
-	// before the first child and ends with this process. If it is empty, or cannot be started, those whose driver is killed live on,
-	// but for the child itself on Linux.
+	// Guardian is a command line that, with one more argument, calls [Guardian] with it: this very program, mostly. It is
+	// started before the first child and ends with this process. If it is empty, or cannot be started, those whose driver is
+	// killed live on, but for the child itself on Linux.
 	Guardian []string
 	// Adopt makes this process the parent of all orphans below it, so that those who left an attempt's group are ended with it. It
 	// stays so until the process ends. Linux alone.

@@ -7,14 +7,15 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// LogName is the name of the log file of one stream of an attempt, below Options.LogDir: RUN/TICKET-NAME-ATTEMPT.STREAM. A ticket is
-// used once in a run.
+// LogName is the name of the log file of one stream of an attempt, below Options.LogDir: RUN/TICKET-NAME-ATTEMPT.STREAM. A
+// ticket is used once in a run.
 func LogName(a *event.Attempt, stream string) string {
 	return fmt.Sprintf("%s/%06d-%s-%d.%s", safe(a.Run), a.Ticket, safe(a.Name), a.Attempt, stream)
 }
 
-// Follow says of which runs somebody reads what attempts write while they write it. Then all of it goes to log files at once, what was
-// said before included; otherwise there is a file only for what the journal has no room for. It is safe to be called at any time.
+// Follow says of which runs somebody reads what attempts write while they write it. Then all of it goes to log files at
+// once, what was said before included; otherwise there is a file only for what the journal has no room for. It is safe to be
+// called at any time.
 func (x *Executor) Follow(runs map[string]bool) {
 	if before := x.followed.Load(); before != nil && maps.Equal(*before, runs) || before == nil && len(runs) == 0 {
 		return

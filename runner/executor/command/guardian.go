@@ -13,7 +13,8 @@ const (
 	// guardianWait is how long a guardian goes on looking for the children of a dead driver: one that forks as fast as it is killed
 	// is left to the next who resumes the run.
 	guardianWait = 10 * time.Second
-	// guardianRounds is how many looks in a row must find nobody: a process may start another and end while the first look is taken.
+	// guardianRounds is how many looks in a row must find nobody: a process may start another and end while the first look
+	// is taken.
 	guardianRounds = 3
 )
 

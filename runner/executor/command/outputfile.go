@@ -17,8 +17,8 @@ import (
 // outputPrefix begins the names of the files $FLOWRUN_OUTPUT.
 const outputPrefix = "output-"
 
-// makeOutput makes the empty file $FLOWRUN_OUTPUT, readable by the owner alone, beside the run's logs. Its name is the attempt's: the
-// one that a crash left behind, with what the program wrote to it, goes when the attempt is made again.
+// makeOutput makes the empty file $FLOWRUN_OUTPUT, readable by the owner alone, beside the run's logs. Its name is the
+// attempt's: the one that a crash left behind, with what the program wrote to it, goes when the attempt is made again.
 func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
 	if x.opt.LogDir == "" {
 		f, err := os.CreateTemp("", outputPrefix+"*")

@@ -1,8 +1,8 @@
 package mask
 
-// automaton finds all of many texts in one pass: Aho, Corasick, "Efficient string matching" (1975). A state stands for a beginning of
-// one of the texts. Texts share few beginnings, so almost every state has one child, which is the state after it; the rare others are
-// in a map.
+// automaton finds all of many texts in one pass: Aho, Corasick, "Efficient string matching" (1975). A state stands for a
+// beginning of one of the texts. Texts share few beginnings, so almost every state has one child, which is the state after
+// it; the rare others are in a map.
 type automaton struct {
 	label  []byte  // the last byte of the beginning that the state stands for
 	parent []int32 // the beginning without it

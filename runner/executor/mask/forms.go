@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// formsOf lists all that is looked for, without repeats: secrets, the same without the space around them, their longer lines, and the
-// encodings of all of these.
+// formsOf lists all that is looked for, without repeats: secrets, the same without the space around them, their longer
+// lines, and the encodings of all of these.
 func formsOf(secrets []string) []string {
 	seen := map[string]bool{}
 	var forms []string
@@ -115,8 +115,9 @@ func lowerHex(s string) string {
 	return string(b)
 }
 
-// packed are the ways in which base64 is written, where the text stands alone and where it stands in the midst of another: three bytes
-// become four characters, so there are three ways to begin. Characters that depend on the neighbours are left out of those.
+// packed are the ways in which base64 is written, where the text stands alone and where it stands in the midst of another:
+// three bytes become four characters, so there are three ways to begin. Characters that depend on the neighbours are left
+// out of those.
 func packed(s string) []string {
 	list := []string{base64.StdEncoding.EncodeToString([]byte(s)), base64.RawStdEncoding.EncodeToString([]byte(s))}
 	for before := range 3 {

@@ -1,9 +1,9 @@
 // Package mask takes secrets out of text.
 //
-// A [Masker] knows some secrets and puts [Mark] in the place of each of them: in a stream that comes in pieces of any
-// size ([Masker.Writer], [Masker.Reader]), in a text, and deep in a value. It finds a secret as it is, each of its longer lines, and
-// what common encodings make of both (forms.go). A secret that is taken to pieces, turned round or packed is not found: masking keeps
-// accidents from being seen, and no program from telling what it was given.
+// A [Masker] knows some secrets and puts [Mark] in the place of each of them: in a stream that comes in pieces of any size
+// ([Masker.Writer], [Masker.Reader]), in a text, and deep in a value. It finds a secret as it is, each of its longer lines,
+// and what common encodings make of both (forms.go). A secret that is taken to pieces, turned round or packed is not found:
+// masking keeps accidents from being seen, and no program from telling what it was given.
 //
 // It knows no attempt, no run and no stream of any process. Enter at [New]. automaton.go finds, writer.go replaces.
 //
@@ -31,8 +31,8 @@ const (
 	MinSecret = 4
 	// MinLine is the shortest line of a secret of several lines that is looked for by itself.
 	MinLine = 8
-	// MaxSecrets is how long all secrets of a Masker may be together. A byte costs about 400 bytes of memory, and 730 where it needs
-	// escapes everywhere (TestMemory).
+	// MaxSecrets is how long all secrets of a Masker may be together. A byte costs about 400 bytes of memory, and 730 where
+	// it needs escapes everywhere (TestMemory).
 	MaxSecrets = 64 << 10
 )
 
@@ -103,8 +103,8 @@ func (m *Masker) Value(v value.Value) value.Value {
 	return v
 }
 
-// Strings lists the texts of a secret value that must not be seen: its strings and numbers, however deep. Names of members, bools and
-// empty strings tell nothing.
+// Strings lists the texts of a secret value that must not be seen: its strings and numbers, however deep. Names of members,
+// bools and empty strings tell nothing.
 func Strings(v value.Value) (list []string) {
 	switch v := v.(type) {
 	case string:

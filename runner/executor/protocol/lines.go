@@ -120,8 +120,8 @@ func (l *Lines) message(line []byte) bool {
 	return true
 }
 
-// assistant understands the last word of command-line assistants: {"type":"result","result":"…","is_error":false,…}. All of it is the
-// output, so that step.x.output.result is the text, and session_id, total_cost_usd and the like stand beside it.
+// assistant understands the last word of command-line assistants: {"type":"result","result":"…","is_error":false,…}. All of
+// it is the output, so that step.x.output.result is the text, and session_id, total_cost_usd and the like stand beside it.
 func assistant(m map[string]any) (value.Value, *event.Error) {
 	text, there := m["result"]
 	switch {

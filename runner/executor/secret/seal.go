@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/mask"
 )
 
-// Flaw tells why a secret cannot be kept: it is too short to be found in a text, or too long; "" if it can. The message holds nothing
-// of it.
+// Flaw tells why a secret cannot be kept: it is too short to be found in a text, or too long; "" if it can. The message
+// holds nothing of it.
 func Flaw(v value.Value) string {
 	size := 0
 	for _, s := range mask.Strings(v) {

@@ -1,9 +1,9 @@
 // Package secret completes attempts that read secrets, and takes secrets out of all that comes back.
 //
-// It stands between a host and its executors. The machine and the journal never see a secret: an attempt carries the expressions
-// that read one (event.Attempt.Late), and here, where the process holds the values, they are computed, just before the program starts.
-// Nothing of an answer leaves unmasked: executors mask streams as they come (executor.Mask), and what they make of them is masked
-// again here, where it has been decoded.
+// It stands between a host and its executors. The machine and the journal never see a secret: an attempt carries the
+// expressions that read one (event.Attempt.Late), and here, where the process holds the values, they are computed, just
+// before the program starts. Nothing of an answer leaves unmasked: executors mask streams as they come (executor.Mask), and
+// what they make of them is masked again here, where it has been decoded.
 //
 // It knows no machine, no store and no command line; where values come from is its caller's matter. An evaluator is handed in.
 // Enter at [New] and [Executor.Hold].
@@ -89,8 +89,8 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	return ans
 }
 
-// masker is what hides the secrets that an attempt could show: all that this process holds, for programs leave things to each other,
-// and what pass_env gives this one.
+// masker is what hides the secrets that an attempt could show: all that this process holds, for programs leave things to
+// each other, and what pass_env gives this one.
 func (x *Executor) masker(a *event.Attempt) (*mask.Masker, error) {
 	names := a.PassEnv
 	if a.Agent != nil {

@@ -21,8 +21,9 @@ func processWide(l *lab) ([]figure, error) {
 		fmt.Sprintf("%.3f ms a step, bare %.3f ms", ours*1000/float64(n), theirs*1000/float64(n))}}, err
 }
 
-// processChain has two floors: the bare loop, which keeps nothing, and that with a commit of the same SQLite after each program, which
-// is the least for who does not begin a step before the one before is safe. On a slow or busy disk the first says little of flowrun.
+// processChain has two floors: the bare loop, which keeps nothing, and that with a commit of the same SQLite after each
+// program, which is the least for who does not begin a step before the one before is safe. On a slow or busy disk the first
+// says little of flowrun.
 func processChain(l *lab) ([]figure, error) {
 	n := l.n(500)
 	text, count := workflow(chain(n, nothing)), strconv.Itoa(n)

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// followDir is where those who follow what a run's attempts write leave their marks, below the store: files RUN.RANDOM, locked for
-	// as long as the follower lives.
+	// followDir is where those who follow what a run's attempts write leave their marks, below the store: files RUN.RANDOM,
+	// locked for as long as the follower lives.
 	followDir = "follow"
 	// askEvery is how soon a driver sees a new mark. Where nobody follows anything it costs one call of the system.
 	askEvery = 500 * time.Millisecond
@@ -77,8 +77,8 @@ func held(path string) bool {
 // beingMade ends the name of a mark that is not locked yet.
 const beingMade = ".new"
 
-// markFollower asks whoever drives a run to write what its attempts say to their log files at once, until the function that it returns
-// is called, or this process ends.
+// markFollower asks whoever drives a run to write what its attempts say to their log files at once, until the function that
+// it returns is called, or this process ends.
 func markFollower(store, run string) (func(), error) {
 	dir := filepath.Join(store, followDir)
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {

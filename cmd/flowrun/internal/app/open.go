@@ -66,8 +66,8 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	return &store{e, x, known}, nil
 }
 
-// oldStore opens the store in dir, for looking if drive is nil. It makes none: the error is local.ErrNoStore then. One of an older version
-// is brought forward where something is to be written to it.
+// oldStore opens the store in dir, for looking if drive is nil. It makes none: the error is local.ErrNoStore then. One of an
+// older version is brought forward where something is to be written to it.
 func (a *app) oldStore(dir string, drive *args.Drive) (*store, error) {
 	s, err := a.readStore(dir)
 	if drive == nil || err != nil && !errors.As(err, new(*local.OlderStore)) {
@@ -143,7 +143,8 @@ func (a *app) onRun(word string, drive *args.Drive, do func(*store, local.Info) 
 	return do(s, info)
 }
 
-// lookup opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never made here.
+// lookup opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never
+// made here.
 func (a *app) lookup(word string, drive *args.Drive) (*store, local.Info, error) {
 	at := ""
 	if _, err := os.Stat(word); err == nil {

@@ -47,8 +47,8 @@ func reportTo(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// appendSummary adds a text to the summary of the step, where GitHub Actions asks for one, within the bound of its file: text is told
-// how many bytes are left.
+// appendSummary adds a text to the summary of the step, where GitHub Actions asks for one, within the bound of its file:
+// text is told how many bytes are left.
 func (a *app) appendSummary(text func(most int) string) error {
 	name := a.getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {

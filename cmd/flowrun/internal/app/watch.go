@@ -86,8 +86,8 @@ func watching() (context.Context, func()) {
 	}
 }
 
-// follow replays a run's journal as it grows, until the run has ended or ctx is done; the view is left to each. alone is told, once,
-// when nobody drives the run; between is called after each look at the journal.
+// follow replays a run's journal as it grows, until the run has ended or ctx is done; the view is left to each. alone is
+// told, once, when nobody drives the run; between is called after each look at the journal.
 func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone func(local.Info), between func()) error {
 	var out event.Reaction
 	told := false

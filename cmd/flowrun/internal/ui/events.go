@@ -41,7 +41,8 @@ type eventJSON struct {
 	Outputs    *view.Data `json:"outputs,omitempty"` // on the last line
 }
 
-// Update implements Progress. Of what was told before, to another process, the end alone is told again: a run that has ended says how.
+// Update implements Progress. Of what was told before, to another process, the end alone is told again: a run that has ended
+// says how.
 func (p *Events) Update(_ *view.Run, lines []view.Line, past bool) {
 	for i := range lines {
 		if !past || lines[i].End != nil {

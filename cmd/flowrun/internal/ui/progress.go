@@ -17,8 +17,8 @@ type Progress interface {
 	Update(r *view.Run, lines []view.Line, past bool)
 	// Tick tells that time has passed: spinners turn, long steps say that they live.
 	Tick(now time.Time)
-	// Hear takes in what an agent says while it works. It is for whoever looks now: no journal has it, and JSON has no place for it.
-	// What is said of an attempt that has ended is dropped.
+	// Hear takes in what an agent says while it works. It is for whoever looks now: no journal has it, and JSON has no place
+	// for it. What is said of an attempt that has ended is dropped.
 	Hear(s Saying)
 	// Say shows a line about the command itself. JSON has no place for it.
 	Say(text string)

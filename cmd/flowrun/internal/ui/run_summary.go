@@ -12,8 +12,8 @@ import (
 // maxFailures bounds how many failures a summary shows with their last lines; the table has all.
 const maxFailures = 20
 
-// RunSummary is a run as Markdown for a job summary, in at most so many bytes; "" where not even its head fits. Failures come first,
-// with the last lines that they wrote.
+// RunSummary is a run as Markdown for a job summary, in at most so many bytes; "" where not even its head fits. Failures
+// come first, with the last lines that they wrote.
 func RunSummary(r *view.Run, scene Scene, now event.Time, most int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### flowrun: %s %s\n\nrun %s, after %s%s\n\n", cell(r.Workflow), r.Status, cell(r.ID), Duration(r.Duration(now)),
