@@ -56,7 +56,7 @@ func (a *app) aboutPrograms(path string) []ui.Finding {
 	}
 	sort.Strings(names)
 	for _, n := range names {
-		by := " for " + several(users[n])
+		by := ", for " + several(users[n])
 		if at, err := a.program(n, dir); err == nil {
 			out = append(out, fine("command", at+by))
 		} else {
@@ -172,7 +172,7 @@ func executable(at string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", at, errors.Unwrap(err))
 	case info.IsDir() || info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s is not executable", at)
+		return fmt.Errorf("%s is not executable (chmod +x)", at)
 	}
 	return nil
 }

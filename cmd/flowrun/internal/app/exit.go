@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // The exit codes. Scripts rely on them: a code is never given another meaning.
@@ -89,10 +90,14 @@ func (a *app) report(arguments []string, err error) int {
 	return code
 }
 
-// wayOut adds to a full disk what to do, where nothing better was said.
+// wayOut adds what to do to a full disk and to a damaged journal, where nothing better was said.
 func wayOut(err error) error {
-	if errors.Is(err, local.ErrFull) && !strings.Contains(err.Error(), "\n") {
+	switch {
+	case strings.Contains(err.Error(), "\n"):
+	case errors.Is(err, local.ErrFull):
 		return fmt.Errorf("%w\nMake room. Runs that have ended, and their logs, go with flowrun runs prune.", err)
+	case errors.Is(err, journal.ErrBroken):
+		return fmt.Errorf("%w\nOther runs can go on. flowrun events prints a journal as far as it is whole; flowrun doctor tells what else is damaged.", err)
 	}
 	return err
 }

@@ -74,11 +74,11 @@ func (a *app) repeat(s *store, info local.Info, r *args.Retry) error {
 		return err
 	}
 	ctx := context.Background()
-	if err := s.folderThere(ctx, info.Run); err != nil {
-		return err
-	}
 	again, p, err := a.repetition(ctx, s, info.Run, r)
 	if err != nil {
+		return err
+	}
+	if err := s.folderThere(ctx, info.Run); err != nil {
 		return err
 	}
 	held, err := a.unseal(info.Run, &again.First, p.program, &r.Given)

@@ -63,6 +63,11 @@ func (p *Planned) durations() map[string]string {
 	for name, s := range p.Forecast.Node {
 		times[name] = Duration(seconds(s)) + " "
 	}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Does == "value" && len(times) > 0 {
+			times[s.Name] = Duration(0) + " "
+		}
+	}
 	for _, name := range p.Forecast.Chain {
 		if times[name] == "" {
 			times[name] = "? "
