@@ -11,6 +11,9 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // claimed is a run's row at the moment when this process took it.
@@ -20,9 +23,13 @@ type claimed struct {
 	epoch  int64 // ours; 0 if the run has ended and nobody need own it
 	header journal.Header
 	status event.Status
-	seq    uint64
+	seq    uint64 // of the journal's last event
 	link   journal.Link
-	// What the row said before.
+	// What the row said before. The journal goes as far as noted at least; of a run that has ended, exactly so far.
+	noted struct {
+		seq  uint64
+		link journal.Link
+	}
 	ended  bool
 	driven bool
 	clean  bool
@@ -31,9 +38,10 @@ type claimed struct {
 	alive  bool  // the owner was, and lost the run to us
 }
 
-const runRow = `SELECT r.key, r.id, r.header, r.status, r.seq, r.link, r.ended != 0, r.driven, r.clean,
-	coalesce(r.owner, 0), coalesce(d.pid, 0)
-	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ? AND r.status != 'pruned'`
+const runRow = `SELECT r.key, r.id, r.header, r.status, coalesce(b.first + b.count - 1, 0), coalesce(b.link, x''), r.seq, r.link,
+	r.ended != 0, r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
+	FROM runs r LEFT JOIN batches b ON b.run = r.key AND b.first = (SELECT max(first) FROM batches WHERE run = r.key)
+	LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ? AND r.status != 'pruned'`
 
 // noRun says that a run is not there; or, where its mark says that it was, that it is missing.
 func (e *Engine) noRun(run string) error {
@@ -49,16 +57,17 @@ func (e *Engine) noRun(run string) error {
 
 func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 	var c claimed
-	var header, link []byte
-	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.ended, &c.driven, &c.clean, &c.owner, &c.pid)
+	var header, link, noted []byte
+	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.noted.seq, &noted, &c.ended, &c.driven, &c.clean, &c.owner, &c.pid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, refused{e.noRun(run)}
 	}
 	if err != nil {
 		return c, err
 	}
-	if copy(c.link[:], link) != len(c.link) {
-		return c, refused{fmt.Errorf("%w: run %s: its row holds %d bytes for a link", journal.ErrBroken, run, len(link))}
+	copy(c.link[:], link) // who reads the batch finds one that is too short
+	if copy(c.noted.link[:], noted) != len(c.noted.link) {
+		return c, refused{fmt.Errorf("%w: run %s: its row holds %d bytes for a link", journal.ErrBroken, run, len(noted))}
 	}
 	if c.header, err = journal.DecodeHeader(header); err != nil {
 		return c, refused{fmt.Errorf("%w: run %s: %w", journal.ErrBroken, run, err)}
@@ -82,7 +91,7 @@ func (e *Engine) claim(run string) (claimed, error) {
 		if c, err = e.scanRun(get, run); err != nil {
 			return err
 		}
-		if err := e.checkTail(tx, &c); err != nil || c.ended {
+		if err := e.checkTail(&c); err != nil || c.ended {
 			return err
 		}
 		if err = e.refuse(&c, epoch); err != nil {
@@ -129,22 +138,26 @@ func (e *Engine) refuse(c *claimed, epoch int64) (err error) {
 	return err
 }
 
-// checkTail compares the row with the last batch and with the mark.
-func (e *Engine) checkTail(tx *transaction, c *claimed) error {
-	var first, count uint64
-	var link []byte
-	err := tx.get("SELECT first, count, link FROM batches WHERE run = ? ORDER BY first DESC LIMIT 1", []any{c.key}, &first, &count, &link)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return refused{fmt.Errorf("%w: run %s: its journal is empty, %d events were stored", journal.ErrBroken, c.id, c.seq)}
-	case err != nil:
-		return err
-	case first+count-1 != c.seq || string(link) != string(c.link[:]):
-		return refused{fmt.Errorf("%w: run %s: its journal ends at event %d, its row says %d with link %s",
-			journal.ErrBroken, c.id, first+count-1, c.seq, c.link)}
+// checkTail compares the journal's end with the row and with the mark.
+func (e *Engine) checkTail(c *claimed) error {
+	err := c.fits()
+	if err == nil {
+		err = checkMark(e.markPath(c.id), c.id, c.seq, c.link)
 	}
-	if err := checkMark(e.markPath(c.id), c.id, c.seq, c.link); err != nil {
+	if err != nil {
 		return refused{err}
+	}
+	return nil
+}
+
+// fits holds the journal's end against what the row says of it.
+func (c *claimed) fits() error {
+	switch {
+	case c.seq == 0:
+		return fmt.Errorf("%w: run %s: its journal is empty, %d events were stored", journal.ErrBroken, c.id, c.noted.seq)
+	case c.seq < c.noted.seq, c.seq > c.noted.seq && c.ended, c.seq == c.noted.seq && c.link != c.noted.link:
+		return fmt.Errorf("%w: run %s: its journal ends at event %d with link %s, its row says %d with link %s",
+			journal.ErrBroken, c.id, c.seq, c.link, c.noted.seq, c.noted.link)
 	}
 	return nil
 }
@@ -152,7 +165,8 @@ func (e *Engine) checkTail(tx *transaction, c *claimed) error {
 // release gives a run back. clean tells that nothing of it is in flight and nothing got lost.
 func (e *Engine) release(c *claimed, clean, driven bool) error {
 	return e.lastWords(func(tx *transaction) error {
-		_, err := tx.exec("UPDATE runs SET owner = NULL, clean = ?, driven = ? WHERE key = ? AND owner = ?", clean, driven, c.key, c.epoch)
+		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, owner = NULL, clean = ?, driven = ? WHERE key = ? AND owner = ?",
+			int64(c.seq), c.link[:], clean, driven, c.key, c.epoch)
 		return err
 	})
 }
@@ -163,8 +177,8 @@ func (e *Engine) finish(c *claimed, end *event.End, at event.Time) error {
 		return nil
 	}
 	return e.lastWords(func(tx *transaction) error {
-		_, err := tx.exec("UPDATE runs SET status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
-			string(end.Status), int64(at), summarize(end), c.key, c.epoch)
+		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
+			int64(c.seq), c.link[:], string(end.Status), int64(at), summarize(end), c.key, c.epoch)
 		return err
 	})
 }
@@ -181,11 +195,10 @@ type change struct {
 // append makes a batch durable, if the run is still ours.
 func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 	err := e.lastWords(func(tx *transaction) error {
-		if err := c.advance(tx, b, ch); err != nil {
-			return err
+		err := c.add(tx, b)
+		if err == nil {
+			err = c.note(tx, b, ch)
 		}
-		_, err := tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
-			c.key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
 		for _, id := range ch.taken {
 			if err == nil {
 				_, err = tx.exec("DELETE FROM inbox WHERE id = ?", id)
@@ -205,32 +218,27 @@ func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 	return err
 }
 
-// advance moves the row's end of the journal, which only the owner can, and only from where it last saw it.
-func (c *claimed) advance(tx *transaction, b journal.Batch, ch change) error {
-	var n int64
-	var err error
-	if ch.ended == 0 {
-		n, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ? WHERE key = ? AND owner = ? AND seq = ?",
-			int64(b.Last()), b.Link[:], string(ch.status), c.key, c.epoch, int64(b.First-1))
-	} else {
-		n, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ? AND seq = ?",
-			int64(b.Last()), b.Link[:], string(ch.status), int64(ch.ended), ch.summary, c.key, c.epoch, int64(b.First-1))
-	}
-	if err != nil || n == 1 {
-		return err
-	}
-	owner, err := tx.owner(c.key)
-	if err != nil {
-		return err
-	}
-	if owner != c.epoch {
+// add adds a batch to the journal, which only the run's owner can. Two batches that begin with the same event cannot be.
+func (c *claimed) add(tx *transaction, b journal.Batch) error {
+	n, err := tx.exec("INSERT INTO batches (run, first, count, digest, link, body) SELECT key, ?, ?, ?, ?, ? FROM runs WHERE key = ? AND owner = ?",
+		int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body, c.key, c.epoch)
+	if err == nil && n == 0 {
 		return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, c.id)}
 	}
-	return fmt.Errorf("%w: run %s does not end before event %d, as it did for its owner", journal.ErrBroken, c.id, b.First)
+	if s := (*sqlite.Error)(nil); errors.As(err, &s) && s.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
+		return fmt.Errorf("%w: run %s does not end before event %d, as it did for its owner", journal.ErrBroken, c.id, b.First)
+	}
+	return err
 }
 
-// owner is 0 where there is none.
-func (tx *transaction) owner(key int64) (owner int64, err error) {
-	err = tx.get("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{key}, &owner)
-	return owner, err
+// note writes the row, if the batch changes anything in it but the journal's end.
+func (c *claimed) note(tx *transaction, b journal.Batch, ch change) (err error) {
+	switch {
+	case ch.ended != 0:
+		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ?",
+			int64(b.Last()), b.Link[:], string(ch.status), int64(ch.ended), ch.summary, c.key)
+	case ch.status != c.status:
+		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ? WHERE key = ?", int64(b.Last()), b.Link[:], string(ch.status), c.key)
+	}
+	return err
 }

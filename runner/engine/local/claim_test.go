@@ -132,3 +132,32 @@ func TestLockOfADeadDriverIsWaitedFor(t *testing.T) {
 		t.Errorf("it ends %v, %v", end, err)
 	}
 }
+
+// TestRowIsWrittenSeldom looks at a run's row while it is driven: a commit that only adds to the journal leaves it alone. All
+// else that tells of the journal's end goes by the journal itself.
+func TestRowIsWrittenSeldom(t *testing.T) {
+	e := newStore(t).open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	run := begin(t, e, enginetest.Chain(5))
+	last, behind := uint64(0), 0
+	watch := func(events []event.Event, _ *event.Reaction, _ bool) {
+		last = events[len(events)-1].Seq
+		c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
+		i, err2 := e.Get(context.Background(), run)
+		if err != nil || err2 != nil || c.seq != last || i.Events != last {
+			t.Errorf("after event %d the journal ends at %d, the list says %d: %v, %v", last, c.seq, i.Events, err, err2)
+		}
+		if c.noted.seq < c.seq {
+			behind++
+		}
+	}
+	if _, err := e.Drive(context.Background(), run, watch); err != nil {
+		t.Fatal(err)
+	}
+	if behind < 4 {
+		t.Errorf("the row was behind %d times in a chain of 5", behind)
+	}
+	c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
+	if err != nil || c.noted.seq != last || c.fits() != nil {
+		t.Errorf("at the end the row says %d of %d: %v, %v", c.noted.seq, last, err, c.fits())
+	}
+}

@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -125,8 +124,8 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 		_, err := r.Read(b)
 		return err
 	})
-	if err == nil && r.Link() != c.link {
-		err = fmt.Errorf("%w: run %s: its row has link %s for event %d, its journal %s", journal.ErrBroken, run, c.link, c.seq, r.Link())
+	if err == nil {
+		err = c.fits()
 	}
 	if err == nil {
 		err = compareMark(run, marked, at, c.seq, c.link)

@@ -84,8 +84,8 @@ func (e *Engine) pages(ctx context.Context, c *claimed, last uint64, each func(j
 			break
 		}
 	}
-	if last != c.seq {
-		return fmt.Errorf("%w: run %s: its journal ends at event %d, but events up to %d were stored", journal.ErrBroken, c.id, last, c.seq)
+	if stored := max(c.seq, c.noted.seq); last != stored {
+		return fmt.Errorf("%w: run %s: its journal ends at event %d, but events up to %d were stored", journal.ErrBroken, c.id, last, stored)
 	}
 	return nil
 }

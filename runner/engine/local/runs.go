@@ -62,7 +62,7 @@ func summarize(end *event.End) []byte {
 }
 
 const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended,
-	r.seq, coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
+	coalesce((SELECT first + count - 1 FROM batches WHERE run = r.key ORDER BY first DESC LIMIT 1), 0), coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
 	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, ''), coalesce(r.retry_of, ''),
 	coalesce((SELECT n.id FROM runs n WHERE n.retry_of = r.id ORDER BY n.key DESC LIMIT 1), '')
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.status != 'pruned' `
