@@ -27,6 +27,7 @@ type Engine struct {
 	places    map[string]*place // by run: turns of runs that were started and are not driven yet
 	closed    bool
 	leftovers bool           // attempts outlived a drive
+	fresh     *fresh         // nil, or what was started here last and was not driven here
 	idle      sync.WaitGroup // of drives
 }
 

@@ -68,17 +68,55 @@ func (e *Engine) begin(s engine.Start, g Group, p *place) error {
 		return err
 	}
 	first.ExpectedUS, first.ExpectedTimes = x.US, x.Times
-	b, err := engine.NewFold(h, m).Feed(e.now(), []event.Event{{RunStarted: &first}}, &out)
+	events, fold := []event.Event{{RunStarted: &first}}, engine.NewFold(h, m)
+	b, err := fold.Feed(e.now(), events, &out)
 	if err != nil {
 		return fmt.Errorf("starting run %s: %w", h.Run, err)
 	}
-	return e.write(func(tx *transaction) error {
+	err = e.write(func(tx *transaction) error {
 		err := insertRun(tx, s, g, b, statusAfter(event.Pending, &out))
 		if err == nil && p != nil {
 			err = tx.seat(p, h.Run)
 		}
 		return err
 	})
+	if err == nil {
+		e.keepFresh(&fresh{engine.Start{Header: h, Definition: s.Definition, First: first}, b.Link, fold, events, out})
+	}
+	return err
+}
+
+// fresh is a run that this process has just made. Its fold stands where its journal ends, so that the drive that follows need not
+// replay what it began with: of a run of 50,000 steps that is a twelfth of the work.
+type fresh struct {
+	start  engine.Start
+	link   journal.Link
+	fold   *engine.Fold
+	events []event.Event
+	out    event.Reaction
+}
+
+// keepFresh keeps the last one only: most runs are driven as soon as they are made.
+func (e *Engine) keepFresh(f *fresh) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fresh = f
+}
+
+// takeFresh gives what was kept of a run, if its journal still ends there and nobody has driven it. The link is the same only if
+// the header and the events are.
+func (e *Engine) takeFresh(c *claimed) *fresh {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.fresh
+	if f == nil || f.start.Header.Run != c.id {
+		return nil
+	}
+	e.fresh = nil
+	if c.driven || c.ended || f.link != c.link {
+		return nil
+	}
+	return f
 }
 
 func insertRun(tx *transaction, s engine.Start, g Group, b journal.Batch, status event.Status) error {
