@@ -61,6 +61,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
+cmd/flowrun/internal/follow
 cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
 

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine/local"
 )
 
 // MaxConsoleLine bounds a line that console reads, in bytes.
@@ -60,17 +61,16 @@ type console struct {
 }
 
 // openConsole replays a run and names what can be read of it.
-func (a *app) openConsole(word string) (*console, error) {
-	s, info, err := a.lookup(word, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	p, err := s.history(context.Background(), info.Run)
-	if err != nil {
-		return nil, err
-	}
-	return &console{a: a, evaluator: expr.NewEvaluator(p.program.Files), scope: p.machine.Names(), env: consoleEnv(p.program, p.workflow)}, nil
+func (a *app) openConsole(word string) (k *console, err error) {
+	err = a.onRun(word, nil, func(s *store, info local.Info) error {
+		p, err := s.history(context.Background(), info.Run)
+		if err != nil {
+			return err
+		}
+		k = &console{a: a, evaluator: expr.NewEvaluator(p.program.Files), scope: p.machine.Names(), env: consoleEnv(p.program, p.workflow)}
+		return nil
+	})
+	return k, err
 }
 
 // consoleEnv names what a run has. Types of declarations are known; those of results are what they turn out to be.

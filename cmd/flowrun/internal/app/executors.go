@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/follow"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -33,7 +34,7 @@ func (a *app) newExecutors(store string) *executors {
 		heard: h,
 	}
 	x.secret = secret.New(executor.Func(x.complete), a.Environ)
-	x.leave = attend(store, x.command)
+	x.leave = follow.Watch(store, x.command.Follow)
 	return x
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/view/graph"
 )
 
@@ -89,20 +90,18 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 }
 
 // graphOfRun draws what a run was started with, whatever the file says now.
-func (a *app) graphOfRun(name, workflow string) (*graph.Graph, error) {
-	s, info, err := a.lookup(name, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	p, err := s.history(context.Background(), info.Run)
-	if err != nil {
-		return nil, err
-	}
-	if workflow != "" && workflow != p.workflow.Name {
-		return nil, args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.workflow.Name, workflow)
-	}
-	g := graph.Of(p.workflow)
-	g.Show(p.view)
-	return g, nil
+func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
+	err = a.onRun(name, nil, func(s *store, info local.Info) error {
+		p, err := s.history(context.Background(), info.Run)
+		if err != nil {
+			return err
+		}
+		if workflow != "" && workflow != p.workflow.Name {
+			return args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.workflow.Name, workflow)
+		}
+		g = graph.Of(p.workflow)
+		g.Show(p.view)
+		return nil
+	})
+	return g, err
 }

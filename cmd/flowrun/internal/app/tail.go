@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/follow"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
@@ -55,7 +56,7 @@ func (a *app) tailLogs(s *store, info local.Info, step string) error {
 		return err
 	}
 	if !info.Status.Terminal() {
-		unmark, err := markFollower(s.Dir(), info.Run)
+		unmark, err := follow.Mark(s.Dir(), info.Run)
 		if err != nil {
 			a.err.Printf("What attempts write is shown when they end: %s\n", ui.Clean(err.Error()))
 		} else {
