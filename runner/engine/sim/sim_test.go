@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -249,8 +250,28 @@ func (c *simulation) run(t *testing.T, f sim.Faults) {
 	}
 }
 
-func factory(h journal.Header, definition []byte) (engine.Machine, error) {
+// loaded is the program that was loaded last: half of a simulation's time would go into loading it for every life of every run.
+var loaded struct {
+	sync.Mutex
+	definition []byte
+	program    *ir.Program
+}
+
+func load(definition []byte) (*ir.Program, error) {
+	loaded.Lock()
+	defer loaded.Unlock()
+	if bytes.Equal(loaded.definition, definition) {
+		return loaded.program, nil
+	}
 	p, err := ir.Load(definition)
+	if err == nil {
+		loaded.definition, loaded.program = definition, p
+	}
+	return p, err
+}
+
+func factory(h journal.Header, definition []byte) (engine.Machine, error) {
+	p, err := load(definition)
 	if err != nil {
 		return nil, err
 	}
