@@ -12,9 +12,12 @@
 // what a cancel, a timeout or an end step stops, it stops through one door (stop.go). No entry ever waits for the world, so a
 // slice can end between any two.
 //
-// What an expression reads is answered by scope.go; what an attempt is given is computed by request.go, but for secrets (late.go).
+// What an expression reads is answered by scope.go; what an attempt is given is computed by request.go, but for secrets
+// (late.go). Who has a slot is settled by limit.go and, where several compete, allot.go; what a run that repeats another one
+// need not do again, by reuse.go.
 //
-// It imports the IR, values, events, plan, policy and request, and must never import a host, an executor, os, sync, or a clock.
+// It imports the IR, values, events, plan, policy, request and heap, and must never import a host, an executor, os, sync, or
+// a clock.
 package machine
 
 import (

@@ -8,7 +8,8 @@
 // other, and in slot 0 of the region of its iterations. A frame, in the machine, is one activation of a region: a slice
 // of states by slot.
 //
-// A graph is immutable and safe to share. The package does no I/O and knows no machine. Enter at [Build].
+// A graph is immutable and safe to share. What is far from the end of a run is found by [Graph.Left], from durations that are
+// handed in. The package does no I/O and knows no machine. Enter at [Build].
 package plan
 
 import (

@@ -6,8 +6,8 @@
 // again gives the same view and the same line numbers. The only time known here is the time of events.
 //
 // The package does no I/O, renders nothing and reads no clock. It must never import an engine, the machine or a
-// terminal. Enter at [New], then [Run.Apply] for each batch. Applying a batch costs the same whatever the size of the run.
-// A Run is not safe for concurrent use.
+// terminal. Enter at [New], then [Run.Apply] for each batch; [Run.Story] tells all of one node, and [Run.Forget] is for whoever
+// shows a run as it goes. Applying a batch costs the same whatever the size of the run. A Run is not safe for concurrent use.
 package view
 
 import (

@@ -1,8 +1,8 @@
 // Package app is the command line: it joins the front half (dsl), the machine, a host, the executors and the screen.
 //
 // It is the only room that knows everybody, and it decides little: each command has a file, which turns arguments into
-// a call and a result into a view. Exit codes stand in exit.go, where a store lies in store.go, how a run is driven and
-// watched in drive.go.
+// a call and a result into a view. Exit codes stand in exit.go, where a store lies in store.go, how a command finds its run
+// in open.go, how a run is driven and watched in drive.go, and how one that is past is read in past.go.
 //
 // What always holds: standard output carries results and nothing else; a command that only looks makes no store; an
 // error has one line that says what was being done. Enter at [Main].
