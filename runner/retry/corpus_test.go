@@ -57,7 +57,7 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d runs, %d of them failed; %d repeated, which reused %d steps and made %d attempts and calls; %d refused",
+	t.Logf("%d runs, %d of them failed; %d repeated, which reused %d ends and made %d attempts and calls; %d refused",
 		c.runs, c.failed, c.repeated, c.reused, c.made, c.refused)
 	if c.failed == 0 || c.reused == 0 || c.made == 0 {
 		t.Error("nothing failed, or nothing was reused: the test looks at nothing")
@@ -110,7 +110,7 @@ func (c *counts) one(g *plan.Graph, first event.RunStarted, seed int) error {
 	if err != nil {
 		return fmt.Errorf("the run that repeats it: %w", err)
 	}
-	c.repeated, c.reused, c.made = c.repeated+1, c.reused+p.Steps, c.made+len(after.started)
+	c.repeated, c.reused, c.made = c.repeated+1, c.reused+len(p.Reused), c.made+len(after.started)
 	for _, node := range after.started {
 		if p.Reused[node] != nil {
 			return fmt.Errorf("%s is reused, and was started", node)

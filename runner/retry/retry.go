@@ -45,7 +45,6 @@ type Wish struct {
 type Plan struct {
 	Reused  map[string]*event.Reused // by path; nil where nothing is
 	Targets []string                 // as of [event.RunStarted]
-	Steps   int                      // how many of the reused hold no others
 }
 
 // Refusal says why a run cannot be repeated as wished, and what can be done.
@@ -81,7 +80,7 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 	if w == (Wish{}) && r.Status == event.Succeeded && !s.anew() {
 		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so there is nothing to make again", r.ID), "To make a step again, and what depends on it: --from STEP"}
 	}
-	p.Reused, p.Steps = s.collect(p.Targets)
+	p.Reused = s.collect(p.Targets)
 	if text, err := json.Marshal(p.Reused); err != nil || len(text) > MaxReused {
 		return nil, &Refusal{fmt.Sprintf("what run %s has done takes %d bytes, and a run reuses at most %d", r.ID, len(text), MaxReused),
 			"Make more of it again with --from STEP, or all of it with flowrun apply."}
@@ -126,9 +125,9 @@ func (s *survey) anew() bool {
 	return false
 }
 
-// collect gathers the ends that are reused where these targets are asked for, and counts the steps among them.
-func (s *survey) collect(targets []string) (reused map[string]*event.Reused, steps int) {
-	reused = map[string]*event.Reused{}
+// collect gathers the ends that are reused where these targets are asked for; nil where there are none.
+func (s *survey) collect(targets []string) map[string]*event.Reused {
+	reused := map[string]*event.Reused{}
 	var wanted []bool // nil: everything
 	if len(targets) > 0 {
 		wanted = s.graph.Closure(targets)
@@ -141,7 +140,6 @@ func (s *survey) collect(targets []string) (reused map[string]*event.Reused, ste
 		case s.leaf(n):
 			if node.End == nil && n.Compensation == nil && s.lasts(n, pinned) {
 				reused[n.Path] = end(n, true)
-				steps++
 			}
 		case pinned && n.Status == event.Cancelled:
 			reused[n.Path] = end(n, false)
@@ -164,9 +162,9 @@ func (s *survey) collect(targets []string) (reused map[string]*event.Reused, ste
 		}
 	}
 	if len(reused) == 0 {
-		return nil, 0
+		return nil
 	}
-	return reused, steps
+	return reused
 }
 
 // lasts tells whether a step's end is one to be reused. A skipped one is asked its condition again.
