@@ -23,6 +23,8 @@ func (r *Run) Apply(events []event.Event, reaction *event.Reaction) []Line {
 		switch c := &reaction.Commands[i]; {
 		case c.StartChild != nil && r.byPath[c.StartChild.Node] != nil:
 			r.byPath[c.StartChild.Node].Child = c.StartChild.Run
+		case c.SetTimer != nil && goesOn[c.SetTimer.Why] && r.byPath[c.SetTimer.Node] != nil:
+			r.byPath[c.SetTimer.Node].Due = c.SetTimer.Due
 		case c.End != nil:
 			r.end(c.End, lines)
 		}
@@ -83,6 +85,9 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 	l.Tells, l.Child = n.tells(), n.Child
 }
 
+// goesOn are the timers at whose end a node goes on.
+var goesOn = map[string]bool{"backoff": true, "wait": true, "repeat": true}
+
 // MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.
 const MaxWarnings = 8
 
@@ -108,7 +113,7 @@ func (r *Run) move(n *Node, t *event.Transition) {
 	if t.Attempt > n.Attempt {
 		n.Attempt, n.Gates = t.Attempt, nil
 	}
-	n.Status, n.Since, n.Reason = t.To, t.At, t.Reason
+	n.Status, n.Since, n.Reason, n.Due = t.To, t.At, t.Reason, 0
 	if t.Kind != "" {
 		n.Kind = t.Kind
 	}

@@ -63,6 +63,8 @@ type Node struct {
 	Reason  string
 	// StartedAt is the time of the first attempt, Since that of the last change of status, FinishedAt that of the end.
 	StartedAt, Since, FinishedAt event.Time
+	// Due is when a node that waits goes on by itself; 0 where that is not known.
+	Due event.Time
 	// Result is the node's result once it ended, or of the attempt that failed last while another follows.
 	Result *event.Result
 	Gates  []event.Verdict // of the last attempt, in order

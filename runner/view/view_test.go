@@ -241,6 +241,25 @@ func TestWhy(t *testing.T) {
 }
 
 // What is undone keeps the node's own result and status; the notes are lines of their own.
+// A node that waits knows when it goes on, until it does. Its timeout is no such moment.
+func TestDue(t *testing.T) {
+	r := New(nil)
+	for i, s := range []struct {
+		to   event.Status
+		why  string
+		want event.Time
+	}{{event.Running, "timeout", 0}, {event.Waiting, "backoff", at(9)}, {event.Running, "timeout", 0}, {event.Waiting, "wait", at(9)}, {event.Succeeded, "", 0}} {
+		re := &event.Reaction{Transitions: []event.Transition{{At: at(1), Node: "a", To: s.to}}}
+		if s.why != "" {
+			re.Commands = []event.Command{{SetTimer: &event.SetTimer{Timer: 1, Node: "a", Due: at(9), Why: s.why}}}
+		}
+		r.Apply(nil, re)
+		if due := r.Node("a").Due; due != s.want {
+			t.Errorf("%d: %v, want %v", i, due, s.want)
+		}
+	}
+}
+
 func TestCompensation(t *testing.T) {
 	w := &ir.Workflow{Nodes: []ir.Node{{Name: "a", Kind: ir.Step}},
 		Finally: &ir.Finally{Nodes: []ir.Node{{Name: "last", Kind: ir.Step, Needs: []string{"a"}}}}}

@@ -13,7 +13,7 @@ import (
 func does(n *ir.Node) string {
 	switch {
 	case n.Run != nil && n.Run.Script != nil:
-		return "run " + firstLine(source(n.Run.Script))
+		return "run " + firstLine(written(n.Run))
 	case n.Run != nil:
 		return "run " + argv(n.Run.Argv)
 	case n.Agent != nil:
@@ -40,6 +40,19 @@ func does(n *ir.Node) string {
 		return "value"
 	}
 	return ""
+}
+
+// written is a script as it stands in the file: with what is in ${}, in place of the variables that hand it to the shell. Quotes
+// that were put around these are left out, as are those that the file has around nothing else.
+func written(r *ir.Run) string {
+	text := source(r.Script)
+	for i := range r.Values {
+		handed := fmt.Sprintf("${FLOWRUN_V%d}", i)
+		for _, quoted := range []string{`'"` + handed + `"'`, `"` + handed + `"`, handed} {
+			text = strings.ReplaceAll(text, quoted, "${"+source(&r.Values[i])+"}")
+		}
+	}
+	return text
 }
 
 // marks say what else decides whether, how often and how a node runs.

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -69,12 +70,24 @@ func row(t *Term, e entry, width int, now event.Time, frame, columns int) string
 		took = Duration(e.n.Duration(now))
 	}
 	text := strings.Repeat("  ", max(0, e.depth)+1)
-	rest := fmt.Sprintf(" %s%s %7s  %s", strings.TrimLeft(name, " "), strings.Repeat(" ", max(0, width-Cells(name))), took, join(remark(e.n), e.said))
+	rest := fmt.Sprintf(" %s%s %7s  %s", strings.TrimLeft(name, " "), strings.Repeat(" ", max(0, width-Cells(name))), took, join(remark(e.n)+toGo(e.n, now), e.said))
 	rest = strings.TrimRight(rest, " ")
 	if columns > 0 {
 		rest = Truncate(rest, max(1, columns-len(text)-1))
 	}
 	return text + t.Style(style(e.n.Status, e.n.Result), icon(e.n.Status, frame)) + rest
+}
+
+// toGo says how long it is until a node that waits goes on, or that nobody saw to it: what was said when it began to wait is old.
+func toGo(n *view.Node, now event.Time) string {
+	left := n.Due.Sub(now).Round(time.Second)
+	switch {
+	case n.Status != event.Waiting || n.Due == 0 || left == 0:
+		return ""
+	case left < 0:
+		return fmt.Sprintf(" (was due %s ago)", -left)
+	}
+	return fmt.Sprintf(" (%s to go)", left)
 }
 
 // join puts two remarks side by side; either may be "".

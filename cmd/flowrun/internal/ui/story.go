@@ -22,7 +22,7 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 			t.Printf("  at %s\n", Clean(at))
 		}
 	}
-	fact(t, "why", because(r.Why(n)))
+	fact(t, "why", because(r.Why(n))+toGo(n, now))
 	if when := s.Condition(); !strings.Contains(r.Why(n), when) {
 		fact(t, "condition", because(when))
 	}
