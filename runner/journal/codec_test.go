@@ -175,3 +175,25 @@ func BenchmarkEvent(b *testing.B) {
 		}
 	})
 }
+
+// FuzzLine has any line: one that is read by hand is what encoding/json makes of it, and any event that a line gives is written as
+// encoding/json writes it.
+func FuzzLine(f *testing.F) {
+	for _, line := range []string{
+		`{"seq":12,"at":34,"attempt_finished":{"ticket":5,"node":"a[3]","attempt":1,"outcome":"ok"}}`,
+		`{"seq":1,"at":2,"attempt_finished":{"ticket":5,"node":"a","attempt":1,"gate":"g","compensate":true,"outcome":"error","started_at":3,"exit_code":4,` +
+			`"stdout":"o","stderr":"e","stdout_log":"l","stderr_log":"m","output":"v"}}`,
+		`{"seq":1,"at":2,"attempt_finished":{"ticket":5,"node":"a","attempt":1,"outcome":"ok","output":-0}}`,
+		`{"seq":1,"at":2,"attempt_finished":{"ticket":5,"node":"\u003c","attempt":1,"outcome":"ok","output":{"a":[1e300,null]},"newer":1}}`,
+		`{"seq":1,"at":2,"timer_fired":{"timer":3}}`,
+	} {
+		f.Add([]byte(line + "\n"))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		sameRead(t, line)
+		var ev event.Event
+		if json.Unmarshal(line, &ev) == nil {
+			same(t, ev)
+		}
+	})
+}
