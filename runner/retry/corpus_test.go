@@ -153,6 +153,7 @@ type made struct {
 // Then its events are fed to another machine, as a journal has them, which must do the same.
 func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*made, error) {
 	out := &made{view: view.New(g.Workflow)}
+	out.view.Forget() // as the command's does
 	m := machine.New(g, expr.NewEvaluator(g.Program.Files))
 	queue, timers := []event.Event{{RunStarted: &first}}, []event.SetTimer(nil)
 	var events []event.Event

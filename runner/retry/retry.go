@@ -52,7 +52,8 @@ type Refusal struct{ Message, Hint string }
 
 func (r *Refusal) Error() string { return r.Message + "\n" + r.Hint }
 
-// Of decides for a run that has ended: g is the graph that it ran, first its first event, r its view. The error is a *Refusal.
+// Of decides for a run that has ended: g is the graph that it ran, first its first event, r its view,
+// which may forget iterations. The error is a *Refusal.
 func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, error) {
 	s := newSurvey(g, first, r, w.Only != "")
 	p := &Plan{Targets: first.Targets}

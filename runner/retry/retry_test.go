@@ -89,6 +89,7 @@ func (w *world) play(first *event.RunStarted) string {
 	w.runs++
 	first.Run, first.Workflow = fmt.Sprintf("run%d", w.runs), w.graph.Workflow.Name
 	w.first, w.view, w.made = first, view.New(w.graph.Workflow), nil
+	w.view.Forget()
 	m := machine.New(w.graph, expr.NewEvaluator())
 	queue := []event.Event{{RunStarted: first}}
 	for seq := uint64(1); len(queue) > 0; seq++ {

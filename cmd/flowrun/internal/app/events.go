@@ -57,6 +57,7 @@ func (a *app) listEvents(s *store, run string, wanted *args.Events) error {
 		if err := knownStep(p.workflow, wanted.Node); err != nil {
 			return err
 		}
+		p.view.Forget() // what is printed need not be kept
 		_, err = s.Batches(ctx, run, func(b journal.Batch) error { return l.replayed(p, b) })
 	}
 	var apart *unlike

@@ -109,6 +109,7 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	if view.Base(r.Only) != r.Only {
 		return nil, nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
 	}
+	p.view.Forget() // a repeat is reused as a whole
 	if err := p.replay(ctx, nil); err != nil {
 		return nil, nil, err
 	}
