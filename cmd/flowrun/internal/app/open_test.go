@@ -20,7 +20,7 @@ func TestOldStoresAreBroughtForward(t *testing.T) {
 		{"runs prune --keep 9", 0, true},
 		{"runs prune --keep 9 --dry-run", exitCouldNot, false},
 		{"resume h5emyabcajdg", 0, true},
-		{"retry h5emyabcajdg", exitCouldNot, true}, // its folder is not here
+		{"retry nowhere", exitUsage, true},
 		{"cancel h5emyabcajdg", 0, true},
 		{"runs list", exitCouldNot, false},
 		{"events h5emyabcajdg", exitCouldNot, false},
