@@ -267,3 +267,9 @@ func TestEveryPlace(t *testing.T) {
 		}
 	}
 }
+
+// size is how many bytes of memory the automaton takes, about.
+func (a *automaton) size() int {
+	const perState, perEdge = 1 + 4 + 4 + 4 + 4 + 1, 48
+	return len(a.label)*perState + len(a.others)*perEdge + 2*len(a.first)*8
+}
