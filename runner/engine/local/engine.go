@@ -52,8 +52,8 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, places: map[string]*place{}}
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
-		if err = damaged(dir, err); errors.As(err, new(*Damaged)) {
-			return nil, err
+		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*OlderStore)) || errors.As(err, new(*NewerStore)) {
+			return nil, err // it names the store
 		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)
 	}

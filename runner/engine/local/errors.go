@@ -43,7 +43,7 @@ type OlderStore struct {
 }
 
 func (e *OlderStore) Error() string {
-	return fmt.Sprintf("the store %s has version %d and this release reads version %d: any command that writes to it (such as resume) brings it forward", e.Dir, e.Have, e.Known)
+	return fmt.Sprintf("the store %s has version %d and this release reads version %d: a command that writes to it brings it forward, and keeps a copy", e.Dir, e.Have, e.Known)
 }
 
 // Damaged says that the database itself cannot be read any more, wherever that is noticed. Damage to a journal that the

@@ -90,12 +90,14 @@ func (a *app) report(arguments []string, err error) int {
 	return code
 }
 
-// wayOut adds what to do to a full disk and to a damaged journal, where nothing better was said.
+// wayOut adds what to do to a full disk, an older store and a damaged journal, where nothing better was said.
 func wayOut(err error) error {
 	switch {
 	case strings.Contains(err.Error(), "\n"):
 	case errors.Is(err, local.ErrFull):
 		return fmt.Errorf("%w\nMake room. Runs that have ended, and their logs, go with flowrun runs prune.", err)
+	case errors.As(err, new(*local.OlderStore)):
+		return fmt.Errorf("%w\nThe next flowrun apply does, and so does flowrun resume, which leaves a run that has ended as it is.", err)
 	case errors.Is(err, journal.ErrBroken):
 		return fmt.Errorf("%w\nOther runs can go on. flowrun events prints a journal as far as it is whole; flowrun doctor tells what else is damaged.", err)
 	}

@@ -73,6 +73,10 @@ func (a *app) list(r *args.List) error {
 			rows = append(rows, listed(&infos[i]))
 		}
 	}
+	if len(rows) == 0 && len(infos) > 0 && !r.JSON {
+		a.err.Printf("None of %s fits.\n", ui.Count(len(infos), "run"))
+		return nil
+	}
 	ui.List(a.out, rows, event.At(time.Now()), a.scene(s, nil).Flags, r.JSON)
 	return nil
 }
