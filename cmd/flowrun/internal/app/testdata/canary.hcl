@@ -223,6 +223,8 @@ workflow "w" {
   step "interrupted" {
     run = "echo \"$V\"; echo \"$V\" >&2; test -e ${var.marker} || { echo >${var.marker}; exec sleep 20; }"
     env = { V = var.secret }
+
+    depends_on = [step.not_found] # which has told something by then
   }
   step "goes_on" {
     run        = ["/nowhere/${var.secret}"]
