@@ -125,17 +125,17 @@ func closeDatabase(write *writer, read *sql.DB) (err error) {
 }
 
 func checkReader(dir string, read *sql.DB) error {
-	have, err := schemaVersion(read.QueryRow("PRAGMA user_version"))
+	identity, err := readIdentity(dir) // first: who makes a store writes it last
 	if err != nil {
 		return err
 	}
-	identity, err := readIdentity(dir)
+	have, err := schemaVersion(read.QueryRow("PRAGMA user_version"))
 	switch {
 	case err != nil:
 		return err
 	case have > len(migrations):
 		return &NewerStore{dir, have, len(migrations)}
-	case have == 0 && identity == "":
+	case have < len(migrations) && identity == "": // it is being made, or its making was cut off
 		return ErrNoStore
 	case have == 0:
 		return fmt.Errorf("%w: %s is empty", ErrReplaced, databaseFile)

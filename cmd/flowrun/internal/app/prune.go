@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -114,6 +115,9 @@ func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]local.In
 			continue
 		}
 		tree, err := s.Tree(ctx, info.Run)
+		if errors.Is(err, engine.ErrNoRun) {
+			continue // somebody else prunes, too
+		}
 		if err != nil {
 			return nil, err
 		}
