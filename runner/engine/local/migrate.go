@@ -118,10 +118,8 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 			return fmt.Errorf("copying the store before bringing it forward: %w", err)
 		}
 	}
-	for n := have; n < len(migrations); n++ {
-		if err := migrate(c, n); err != nil {
-			return fmt.Errorf("bringing the store forward to version %d: %w", n+1, err)
-		}
+	if err := migrate(c, have); err != nil {
+		return fmt.Errorf("bringing the store forward to version %d: %w", len(migrations), err)
 	}
 	if identity != "" {
 		return checkIdentity(identity, c.QueryRowContext(ctx, "SELECT id FROM store"))
@@ -146,19 +144,22 @@ func schemaVersion(row *sql.Row) (n int, err error) {
 	return n, err
 }
 
-// migrate takes the schema from version n to n+1, or leaves it as it is.
-func migrate(c *sql.Conn, n int) error {
+// migrate takes the schema from a version to the latest in one transaction, or leaves it as it is.
+func migrate(c *sql.Conn, have int) error {
+	if have == len(migrations) {
+		return nil
+	}
 	tx, err := c.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	statements := []string{migrations[n], fmt.Sprintf("PRAGMA user_version = %d", n+1)}
-	if n == 0 {
+	statements := append([]string{}, migrations[have:]...)
+	if have == 0 {
 		statements = append(statements, fmt.Sprintf("PRAGMA application_id = %d", applicationID),
 			fmt.Sprintf("INSERT INTO store (one, id) VALUES (1, '%s')", newID()))
 	}
-	for _, s := range statements {
+	for _, s := range append(statements, fmt.Sprintf("PRAGMA user_version = %d", len(migrations))) {
 		if _, err := tx.Exec(s); err != nil {
 			return err
 		}
