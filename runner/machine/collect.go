@@ -14,7 +14,7 @@ func (m *Machine) collect(r ref) {
 		return
 	}
 	d, t := s.detail, &s.tally
-	if k := d.kept(); k != nil && k.Status == event.FailedS {
+	if k := d.kept(); k != nil && k.Status.Bad() {
 		m.keep(r, k)
 		return
 	}

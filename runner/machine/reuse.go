@@ -21,7 +21,7 @@ func (m *Machine) reuse(r ref) bool {
 		return false
 	}
 	m.rare(r).kept = k
-	if k.Status != event.Cancelled && m.holder(r) {
+	if m.holder(r) && (k.Status != event.Cancelled || k.StartedAt != 0) {
 		return false
 	}
 	d := m.detail(r)

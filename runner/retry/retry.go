@@ -142,14 +142,14 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 			if node.End == nil && n.Compensation == nil && s.lasts(n, pinned) {
 				reused[n.Path] = end(n, true)
 			}
-		case pinned && n.Status == event.Cancelled:
+		case pinned && n.Status == event.Cancelled && len(n.Children) == 0:
 			reused[n.Path] = end(n, false)
 		default:
 			pinned = pinned || s.settled(n) && !s.touched(n) && !s.undone(n)
 			if !pinned && wanted != nil && !wanted[s.number(n)] {
 				return // it is left out, and what lies in it with it
 			}
-			if pinned && (n.Status == event.Succeeded || n.Status == event.FailedS) {
+			if pinned && n.Status != event.Skipped {
 				reused[n.Path] = end(n, node.Joins())
 			}
 			for _, c := range n.Children {
