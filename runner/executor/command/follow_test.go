@@ -21,8 +21,9 @@ func TestFollow(t *testing.T) {
 	}
 	answers := map[string]chan event.AttemptFinished{}
 	for _, run := range []string{"followed", "alone"} {
-		answers[run] = make(chan event.AttemptFinished, 1)
-		go func() { answers[run] <- x.Execute(context.Background(), attempt(run)) }()
+		answer := make(chan event.AttemptFinished, 1)
+		answers[run] = answer
+		go func() { answer <- x.Execute(context.Background(), attempt(run)) }()
 	}
 	a := attempt("followed")
 	log := filepath.Join(dir, LogName(&a, "stdout"))
