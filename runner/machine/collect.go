@@ -14,7 +14,12 @@ func (m *Machine) collect(r ref) {
 		return
 	}
 	d, t := s.detail, &s.tally
-	if k := d.kept(); k != nil && k.Status.Bad() {
+	switch k := d.kept(); {
+	case k == nil:
+	case m.halted(r):
+		m.finish(r, event.Cancelled, m.whyStopped())
+		return
+	case k.Status.Bad():
 		m.keep(r, k)
 		return
 	}

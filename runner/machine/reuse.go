@@ -21,8 +21,8 @@ func (m *Machine) reuse(r ref) bool {
 		return false
 	}
 	m.rare(r).kept = k
-	if m.holder(r) && (k.Status != event.Cancelled || k.StartedAt != 0) {
-		return false
+	if m.holder(r) && (k.Status == event.Succeeded || k.Status == event.FailedS || k.StartedAt != 0) {
+		return false // it had begun
 	}
 	d := m.detail(r)
 	if d.attempts, d.agent = k.Attempts, k.Agent; k.ExitCode != nil {
