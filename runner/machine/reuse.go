@@ -21,7 +21,7 @@ func (m *Machine) reuse(r ref) bool {
 		return false
 	}
 	m.rare(r).kept = k
-	if m.holder(r) && (k.Status == event.Succeeded || k.Status == event.FailedS || k.StartedAt != 0) {
+	if m.holder(r) && (!k.Status.Bad() || k.StartedAt != 0) {
 		return false // it had begun
 	}
 	d := m.detail(r)

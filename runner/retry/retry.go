@@ -142,7 +142,7 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 			if node.End == nil && n.Compensation == nil && s.lasts(n, pinned) {
 				reused[n.Path] = end(n, true)
 			}
-		case pinned && (n.Status == event.Cancelled || n.Status == event.Blocked) && (n.Result == nil || n.Result.StartedAt == 0):
+		case pinned && n.Status.Bad() && (n.Result == nil || n.Result.StartedAt == 0):
 			reused[n.Path] = end(n, false) // with all that lies in it
 		default:
 			pinned = pinned || s.settled(n) && !s.touched(n) && !s.undone(n)

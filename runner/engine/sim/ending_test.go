@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // season lays over a random program what nodes do about failures, and what a run does at its end. What depends on time
@@ -131,7 +133,8 @@ func (s *seen) endedItself() (end *ir.End) {
 	j := s.j
 	eachNode(s.w.Nodes, func(n *ir.Node) {
 		for path, name := range j.names {
-			if name == n.Name && n.End != nil && j.status[path] == event.Succeeded && !s.end.Limit {
+			whole := n.ForEach != nil && !strings.Contains(view.Base(path), "[") && !iteration.MatchString(view.Base(path)) // it may have no instance
+			if name == n.Name && n.End != nil && j.status[path] == event.Succeeded && !s.end.Limit && !whole {
 				end = n.End
 			}
 		}
