@@ -22,7 +22,9 @@ const runPlenty = 100 << 20
 // collectSeldom sets the collector for a short-lived process, which most often ends before it needs one: it lets the heap
 // grow to three times what is live, up to the soft limit. Where most of that is live, so that the collector would run all
 // the time, it is told to let the heap grow by half instead.
-func (a *app) collectSeldom() { a.collect(collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50}) }
+func (a *app) collectSeldom() {
+	a.collect(collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
+}
 
 // collectWithin sets the collector for a process that drives a run: the same up to runLimit. While three quarters of that are
 // live, it is left to grow as before up to runPlenty, and beyond as Go does by itself.
