@@ -133,7 +133,7 @@ func (s *seen) endedItself() (end *ir.End) {
 	j := s.j
 	eachNode(s.w.Nodes, func(n *ir.Node) {
 		for path, name := range j.names {
-			whole := n.ForEach != nil && !strings.Contains(view.Base(path), "[") && !iteration.MatchString(view.Base(path)) // it may have no instance
+			whole := n.ForEach != nil && !strings.HasSuffix(path, "]") && !iteration.MatchString(view.Base(path)) // it may have no instance
 			if name == n.Name && n.End != nil && j.status[path] == event.Succeeded && !s.end.Limit && !whole {
 				end = n.End
 			}
