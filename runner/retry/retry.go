@@ -142,8 +142,6 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 			if node.End == nil && n.Compensation == nil && s.lasts(n, pinned) {
 				reused[n.Path] = end(n, true)
 			}
-		case pinned && n.Status.Bad() && (n.Result == nil || n.Result.StartedAt == 0):
-			reused[n.Path] = end(n, false) // with all that lies in it
 		default:
 			pinned = pinned || s.settled(n) && !s.touched(n) && !s.undone(n)
 			if !pinned && wanted != nil && !wanted[s.number(n)] {
@@ -151,6 +149,9 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 			}
 			if pinned && n.Status != event.Skipped {
 				reused[n.Path] = end(n, node.Joins())
+			}
+			if pinned && n.Status.Bad() && reused[n.Path].StartedAt == 0 {
+				return // it ends before what lies in it could begin
 			}
 			for _, c := range n.Children {
 				visit(c, pinned)
