@@ -20,6 +20,7 @@ type drive struct {
 	fold   *engine.Fold
 	watch  engine.Watcher
 	out    event.Reaction
+	aside  aside
 	mark   *mark
 	live   *attempts
 	// start is how the run began: its children begin alike.
@@ -151,6 +152,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	if err = d.begin(); err == nil {
 		err = d.loop(ctx)
 	}
+	d.aside.join()
 	gone := d.live.stop(d.engine.options.StopGrace)
 	if !gone {
 		d.engine.outlived()
@@ -271,11 +273,52 @@ func (d *drive) step(act bool) error {
 	if act {
 		d.carryOut(d.out.Commands)
 	}
-	d.engine.options.at(Showing)
-	d.watch(taken, &d.out, false)
-	d.engine.options.at(Shown)
-	d.queue = append(d.queue[:0], d.queue[b.Count:]...)
+	d.show(b.Count)
 	return nil
+}
+
+// aside is a batch that is being shown while the next one is made, with the memory of both taking turns.
+type aside struct {
+	queue []event.Event
+	out   event.Reaction
+	done  chan struct{} // closed once it was shown; nil without a batch
+}
+
+// join waits until nothing is being shown.
+func (a *aside) join() {
+	if a.done != nil {
+		<-a.done
+		a.done = nil
+	}
+}
+
+// worthAside is the size of a batch, in events, from which on showing it costs more than a goroutine that does.
+const worthAside = 64
+
+// show shows the batch that is done, the first n of the queue, and takes them off it. A large one that the next follows at once
+// is shown beside that: of a wide fan-out, it is a sixth of the work.
+func (d *drive) show(n int) {
+	d.aside.join()
+	shown, out := d.queue[:n], &d.out
+	d.queue, d.aside.queue = append(d.aside.queue[:0], d.queue[n:]...), d.queue
+	if n < worthAside || len(d.queue) == 0 {
+		d.tell(shown, out)
+		return
+	}
+	d.out, d.aside.out = d.aside.out, d.out
+	done := make(chan struct{})
+	d.aside.done = done
+	go func() {
+		defer close(done)
+		d.tell(shown, &d.aside.out)
+	}()
+}
+
+// tell shows events and what they caused.
+func (d *drive) tell(events []event.Event, out *event.Reaction) {
+	d.engine.options.at(Showing)
+	d.watch(events, out, false)
+	d.engine.options.at(Shown)
 }
 
 // feed turns a panic of the machine into the end of this drive: the journal is intact and other runs go on.
