@@ -59,6 +59,8 @@ runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
+memory/entry                     pure:
+
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
 cmd/flowrun/internal/follow
@@ -75,6 +77,7 @@ cmd/flowbench/internal/floor     sqlite
 var modules = map[string]string{
 	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
+	"chromem":    "github.com/philippgille/chromem-go",
 	"diff":       "github.com/rogpeppe/go-internal/diff",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
 }
