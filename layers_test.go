@@ -60,6 +60,7 @@ runner/executor/http             dsl/value runner/event runner/executor runner/e
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
 memory/entry                     pure:
+memory/text                      pure:
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
