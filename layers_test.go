@@ -65,7 +65,7 @@ memory/text                      pure:
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
 cmd/flowrun/internal/follow
-cmd/flowrun/internal/ui          dsl/diag dsl/value runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor

@@ -20,9 +20,9 @@ type Prune struct {
 // Check reads the age, and refuses to remove everything without having been told to.
 func (p *Prune) Check() error {
 	if p.OlderThan != "" {
-		age, err := readAge(p.OlderThan)
-		if err != nil {
-			return err
+		age, ok := readAge(p.OlderThan)
+		if !ok {
+			return Errorf("--older-than %q is no age such as 30d or 12h", p.OlderThan)
 		}
 		p.Age = age
 	}
@@ -38,14 +38,14 @@ func (p *Prune) Check() error {
 // maxDays is 100 years.
 const maxDays = 36_500
 
-// readAge reads a number of days (30d), or a duration as a file has it (12h).
-func readAge(text string) (time.Duration, error) {
+// readAge reads a number of days (30d), or a duration as a file has it (12h). An age is above 0.
+func readAge(text string) (time.Duration, bool) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= maxDays {
-			return time.Duration(n) * 24 * time.Hour, nil
+			return time.Duration(n) * 24 * time.Hour, true
 		}
 	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return d, nil
+		return d, true
 	}
-	return 0, Errorf("--older-than %q is no age such as 30d or 12h", text)
+	return 0, false
 }

@@ -176,9 +176,9 @@ func TestFramesFit(t *testing.T) {
 
 // A name is cut before the duration behind it is.
 func TestDurationsAreSeenOnNarrowScreens(t *testing.T) {
-	node := entry{&view.Node{Path: "a-rather-long-name-of-a-step-that-goes-on", Status: event.Succeeded, StartedAt: t0, FinishedAt: t0.Add(time.Second)}, 0, ""}
+	node := rowNode{&view.Node{Path: "a-rather-long-name-of-a-step-that-goes-on", Status: event.Succeeded, StartedAt: t0, FinishedAt: t0.Add(time.Second)}, 0, ""}
 	for _, columns := range []int{80, 40, 20} {
-		line := rows(NewTerm(new(bytes.Buffer), "never", none), []entry{node}, t0, 0, columns-1)[0]
+		line := rows(NewTerm(new(bytes.Buffer), "never", none), []rowNode{node}, t0, 0, columns-1)[0]
 		if Cells(line) >= columns || !strings.HasSuffix(line, " 1.0s") {
 			t.Errorf("%d columns: %q", columns, line)
 		}

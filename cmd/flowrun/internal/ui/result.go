@@ -40,8 +40,8 @@ func Show(t *Term, r *view.Run, now event.Time) {
 	}
 	l := view.Line{Result: &event.Result{Error: r.Error}}
 	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
-	var nodes []entry
-	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, entry{n, depth, ""}) })
+	var nodes []rowNode
+	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n, depth, ""}) })
 	for i, line := range rows(t, nodes, now, 0, 0) {
 		t.Printf("%s\n", line+ran(r, nodes[i].n))
 	}

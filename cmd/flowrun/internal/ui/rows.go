@@ -17,8 +17,8 @@ const (
 	minLabel    = 4
 )
 
-// entry is a node to be shown, indented by its depth; with a depth of -1 it is shown by its whole path.
-type entry struct {
+// rowNode is a node to be rowNode, indented by its depth; with a depth of -1 it is shown by its whole path.
+type rowNode struct {
 	n     *view.Node
 	depth int
 	said  string // the last word of its agent
@@ -48,7 +48,7 @@ func icon(s event.Status, frame int) string {
 }
 
 // rows renders nodes as a table: mark and name, duration, what is worth a word. Lines are cut at columns; 0 is no bound.
-func rows(t *Term, nodes []entry, now event.Time, frame, columns int) []string {
+func rows(t *Term, nodes []rowNode, now event.Time, frame, columns int) []string {
 	width, most := 0, maxLabel
 	if columns > 0 {
 		most = min(most, max(minLabel, columns-besideLabel))
@@ -63,7 +63,7 @@ func rows(t *Term, nodes []entry, now event.Time, frame, columns int) []string {
 	return out
 }
 
-func row(t *Term, e entry, width int, now event.Time, frame, columns int) string {
+func row(t *Term, e rowNode, width int, now event.Time, frame, columns int) string {
 	name := Truncate(label(e), width)
 	took := ""
 	if e.n.StartedAt != 0 {
@@ -99,7 +99,7 @@ func join(a, b string) string {
 }
 
 // label is the node's name with the indent that its mark gets, so that columns behind it line up.
-func label(e entry) string {
+func label(e rowNode) string {
 	if e.depth < 0 {
 		return Clean(e.n.Path)
 	}

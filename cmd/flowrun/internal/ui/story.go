@@ -68,9 +68,9 @@ func parts(t *Term, n *view.Node, now event.Time) {
 		t.Printf("  %s more before\n", Count(left, "node"))
 		below = below[left:]
 	}
-	list := make([]entry, len(below))
+	list := make([]rowNode, len(below))
 	for i, c := range below {
-		list[i] = entry{c, 0, ""}
+		list[i] = rowNode{c, 0, ""}
 	}
 	for _, line := range rows(t, list, now, 0, 0) {
 		t.Printf("%s\n", line)

@@ -142,13 +142,13 @@ func unstyled(s string) string {
 func (p *Tree) lines(columns, rows int) []string {
 	bound := max(1, rows-2)
 	if p.small = p.small || p.run.Size()+1 > bound; !p.small {
-		var nodes []entry
-		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, entry{n, depth, p.word(n)}) })
+		var nodes []rowNode
+		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n, depth, p.word(n)}) })
 		return append(p.rows(nodes, columns), p.footer(columns))
 	}
-	var finished, under []entry
+	var finished, under []rowNode
 	for _, n := range p.done {
-		finished = append(finished, entry{n, -1, ""})
+		finished = append(finished, rowNode{n, -1, ""})
 	}
 	p.done = nil
 	for _, l := range p.rows(finished, columns) {
@@ -156,7 +156,7 @@ func (p *Tree) lines(columns, rows int) []string {
 	}
 	p.active = stillActive(p.active)
 	for _, n := range p.active[:min(len(p.active), bound-1)] {
-		under = append(under, entry{n, -1, p.word(n)})
+		under = append(under, rowNode{n, -1, p.word(n)})
 	}
 	return append(p.rows(under, columns), p.footer(columns))
 }
@@ -187,7 +187,7 @@ func (p *Tree) footer(columns int) string {
 	return p.t.Style(dim, Truncate("  "+Clean(p.run.Workflow)+" "+p.run.ID+": "+strings.Join(parts, ", "), columns-1))
 }
 
-func (p *Tree) rows(nodes []entry, columns int) []string {
+func (p *Tree) rows(nodes []rowNode, columns int) []string {
 	return rows(p.t, nodes, p.now, p.frame, columns-1)
 }
 

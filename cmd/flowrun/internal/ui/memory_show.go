@@ -1,0 +1,113 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/memory/entry"
+)
+
+// Memory writes all of one entry, and the records that made it so.
+func Memory(t *Term, i *entry.Item, history []entry.Record, now time.Time, asJSON bool) {
+	if asJSON {
+		if history == nil {
+			history = []entry.Record{}
+		}
+		_ = WriteJSON(t, map[string]any{"entry": remembered(i), "history": history})
+		return
+	}
+	t.Printf("%s  %s\n", t.Style(bold, Clean(i.ID)), about(i, now))
+	for _, f := range fieldsOf(i) {
+		if f[1] != "" {
+			t.Printf("  %-12s %s\n", f[0], indentRest(CleanLines(f[1]), strings.Repeat(" ", 15)))
+		}
+	}
+	t.Printf("  history\n")
+	for n := range history {
+		t.Printf("    %s\n", recordLine(&history[n]))
+	}
+}
+
+// fieldsOf are the fields of an entry, in the order in which they are told.
+func fieldsOf(i *entry.Item) [][2]string {
+	last := ""
+	if i.Count > 1 {
+		last = i.Last.UTC().Format(time.RFC3339)
+	}
+	used := ""
+	if i.Uses > 0 {
+		used = Count(i.Uses, "time")
+	}
+	return [][2]string{
+		{"text", i.Text}, {"lesson", i.Lesson}, {"observation", i.Observation}, {"context", i.Context},
+		{"tags", strings.Join(i.Tags, ", ")}, {"importance", fmt.Sprintf("%.2g", i.Importance)},
+		{"created", i.CreatedAt.UTC().Format(time.RFC3339)}, {"last seen", last}, {"recalled", used},
+		{"seen by", seenBy(i.Scope)}, {"session", i.Session}, {"written by", ByWhom(i.By)},
+		{"made from", strings.Join(i.DerivedFrom, ", ")}, {"near", strings.Join(i.Repeats, ", ")},
+	}
+}
+
+// seenBy says who sees an entry of a scope.
+func seenBy(s entry.Scope) string {
+	kind, name, _ := strings.Cut(string(s), ":")
+	switch {
+	case s == entry.Shared:
+		return "everybody"
+	case kind == "group":
+		return "who names the group " + name
+	}
+	return kind + " " + name
+}
+
+// ByWhom says where an entry or a change comes from.
+func ByWhom(s entry.Source) string {
+	author := strings.TrimPrefix(strings.TrimPrefix(s.Author, "user:"), "agent:")
+	if strings.HasPrefix(s.Author, "agent:") {
+		author = "agent " + author
+	}
+	var parts []string
+	add := func(form, text string) {
+		if text != "" {
+			parts = append(parts, fmt.Sprintf(form, text))
+		}
+	}
+	add("%s", author)
+	add("in run %s", s.Run)
+	add("step %s", s.Step)
+	add("from %s", s.Source)
+	switch s.Trust {
+	case entry.Untrusted:
+		parts = append(parts, "not trusted")
+	case entry.ByRule:
+		parts = append(parts, "by a rule")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// recordLine is one record of an entry's history.
+func recordLine(r *entry.Record) string {
+	line := fmt.Sprintf("%s  %s", r.At.UTC().Format(time.RFC3339), strings.ReplaceAll(string(r.Op), "_", " "))
+	if r.Other != "" {
+		line += " by " + r.Other
+	}
+	if r.Op == entry.Promote {
+		line += ": seen by " + seenBy(r.Scope)
+	}
+	if by := ByWhom(r.By); by != "" {
+		line += " (" + by + ")"
+	}
+	if r.Reason != "" {
+		line += ": " + r.Reason
+	}
+	return flat(line)
+}
+
+// indentRest indents all lines of a text but the first.
+func indentRest(text, prefix string) string {
+	first, rest, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if !more {
+		return first
+	}
+	return first + "\n" + indent(rest, prefix)
+}

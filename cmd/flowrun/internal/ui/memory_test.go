@@ -1,0 +1,140 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/memory/entry"
+)
+
+var memoryNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func memoryItems() []entry.Item {
+	failure := entry.Item{Entry: entry.Entry{ID: "M-3f2a", Scope: "agent:backend", Agent: "backend", Type: entry.Failure,
+		Context: "build of the\nslow runner", Observation: "timeout", Lesson: "Raise the client's timeout\x1b[31m before the retry.", Tags: []string{"api", "timeout"},
+		Importance: 0.7, Session: "s1", CreatedAt: memoryNow.Add(-3 * 24 * time.Hour),
+		By: entry.Source{Run: "r1", Step: "build", Source: "result", Author: "flowrun", Trust: entry.ByRule}},
+		Count: 3, Last: memoryNow.Add(-time.Hour), Uses: 1, Pinned: true, Repeats: []string{"M-9"}}
+	return []entry.Item{failure, {Entry: entry.Entry{ID: "D1:3", Text: "Mel plays the 日本 flute.", CreatedAt: time.Date(2023, 5, 8, 0, 0, 0, 0, time.UTC)},
+		Count: 1, SupersededBy: "D2:1"}}
+}
+
+func screen(columns int) (*Term, *bytes.Buffer) {
+	out := new(bytes.Buffer)
+	t := NewTerm(out, "never", func(string) string { return "" })
+	if columns > 0 {
+		t.Live, t.size = true, func() (int, int) { return columns, 24 }
+	}
+	return t, out
+}
+
+// Entries fit the screen, whatever its width; a pipe gets them whole. Nothing of a text reaches the terminal as a command.
+func TestMemoriesFit(t *testing.T) {
+	found := []Found{{Item: memoryItems()[0], Score: 0.73141592, Parts: Parts{{"words", 0.5}, {"word_vectors", 0.2314}, {"uses", 0}}}, {Item: memoryItems()[1], Score: 0.2}}
+	for _, columns := range []int{20, 40, 79, 80, 200} {
+		term, out := screen(columns)
+		Memories(term, memoryItems(), memoryNow, false)
+		FoundText(term, found, memoryNow)
+		for _, line := range strings.Split(out.String(), "\n") {
+			if Cells(line) > columns {
+				t.Errorf("%d columns: %q has %d", columns, line, Cells(line))
+			}
+		}
+		if strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%q", out.String())
+		}
+	}
+	term, out := screen(0)
+	Memories(term, memoryItems(), memoryNow, false)
+	FoundText(term, found, memoryNow)
+	want := `ID      AGE         TYPE     AGENT    TEXT
+M-3f2a  3d          failure  backend  [pinned] Raise the client's timeout\x1b[31m before the retry.
+D1:3    2023-05-08  note     -        [superseded by D2:1] Mel plays the 日本 flute.
+0.731  M-3f2a  failure of backend, 3d ago, seen 3 times, pinned
+       Raise the client's timeout\x1b[31m before the retry.
+       timeout
+       build of the slow runner
+       #api #timeout
+       words 0.500, word vectors 0.231
+0.200  D1:3  note, 2023-05-08, superseded by D2:1
+       Mel plays the 日本 flute.
+`
+	if out.String() != want {
+		t.Errorf("\n%s", out)
+	}
+}
+
+// What programs get is named, rounded, and has all of an entry where one query was asked.
+func TestMemoryJSON(t *testing.T) {
+	found := []Found{{Item: memoryItems()[0], Score: 0.73141592, Parts: Parts{{"words", 0.5}, {"recency", 0.0000001}}}}
+	term, out := screen(0)
+	_ = WriteJSON(term, Answered("0", found[:0]))
+	_ = WriteJSON(term, Answered("1", found))
+	_ = WriteJSON(term, Answered("2", []Found{{Item: found[0].Item, Score: 1}}))
+	want := `{"id":"0","results":[]}
+{"id":"1","results":[{"id":"M-3f2a","score":0.731416,"parts":{"words":0.5,"recency":0}}]}
+{"id":"2","results":[{"id":"M-3f2a","score":1}]}
+`
+	if out.String() != want {
+		t.Errorf("\n%s", out)
+	}
+	out.Reset()
+	FoundJSON(term, "q", found)
+	var one struct {
+		Query   string
+		Results []struct {
+			ID, Lesson string
+			Score      float64
+			Count      int
+			Pinned     bool
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &one); err != nil || one.Query != "q" || one.Results[0].ID != "M-3f2a" || one.Results[0].Score != 0.731416 ||
+		one.Results[0].Count != 3 || !one.Results[0].Pinned || one.Results[0].Lesson == "" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestMemoryIsShown(t *testing.T) {
+	term, out := screen(0)
+	item := memoryItems()[0]
+	Memory(term, &item, []entry.Record{
+		{Seq: 7, At: item.CreatedAt, Op: entry.Put, By: item.By},
+		{Seq: 9, At: memoryNow, Op: entry.Promote, Scope: entry.OfGroup("g"), By: entry.Source{Author: "user:ann", Source: "cli", Trust: entry.ByPerson}, Reason: "good\nfor all"},
+	}, memoryNow, false)
+	want := `M-3f2a  failure of backend, 3d ago, seen 3 times, pinned
+  lesson       Raise the client's timeout\x1b[31m before the retry.
+  observation  timeout
+  context      build of the
+               slow runner
+  tags         api, timeout
+  importance   0.7
+  created      2026-11-18T12:00:00Z
+  last seen    2026-11-21T11:00:00Z
+  recalled     1 time
+  seen by      agent backend
+  session      s1
+  written by   flowrun, in run r1, step build, from result, by a rule
+  near         M-9
+  history
+    2026-11-18T12:00:00Z put (flowrun, in run r1, step build, from result, by a rule)
+    2026-11-21T12:00:00Z promote: seen by who names the group g (ann, from cli): good for all
+`
+	if out.String() != want {
+		t.Errorf("\n%s", out)
+	}
+}
+
+func TestAgo(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "2026-11-21", 0: "just now", time.Minute - 1: "just now", time.Minute: "1m ago", time.Hour: "1h ago", 48*time.Hour - 1: "47h ago",
+		48 * time.Hour: "2d ago", 60*24*time.Hour - 1: "59d ago", 60 * 24 * time.Hour: "2026-09-22",
+	} {
+		if have := Ago(memoryNow.Add(-d), memoryNow); have != want {
+			t.Errorf("%s: %s, want %s", d, have, want)
+		}
+	}
+}
