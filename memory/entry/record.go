@@ -19,12 +19,12 @@ const (
 	Use         Op = "use"         // recalled into a request
 	Archive     Op = "archive"     // working memory that is over
 	Consolidate Op = "consolidate" // an agent's learnings up to here were consolidated; Other is the agent
-	Lost        Op = "lost"        // damage took them, or the records that they name
+	Lost        Op = "lost"        // damage took the records of all numbers since the record before, up to its own; IDs are what they were about, as far as known
 )
 
 // Record is one line of the memory's history.
 type Record struct {
-	// Seq is given by the store: from 1, without gaps.
+	// Seq is given by the store: from 1, without gaps but those that a Lost record stands for.
 	Seq   uint64    `json:"seq"`
 	At    time.Time `json:"at"`
 	Op    Op        `json:"op"`
@@ -48,6 +48,7 @@ type Item struct {
 	SupersededBy string
 	Pinned       bool
 	Forgotten    bool // its texts are gone from the state
+	Reverted     bool // as if it had never been written; its id may be put again
 	Archived     bool
 	Repeats      []string // ids of near repeats, sorted
 }
