@@ -61,6 +61,9 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 memory/entry                     pure:
 memory/text                      pure:
+memory/embed                     memory/embed/uselite
+memory/embed/glove               memory/text
+memory/embed/uselite             text
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
