@@ -64,6 +64,7 @@ memory/text                      pure:
 memory/embed                     memory/embed/uselite
 memory/embed/glove               memory/text
 memory/embed/uselite             text
+memory/learn                     pure: memory/entry memory/text
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args

@@ -1,0 +1,154 @@
+package learn
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Bounds of the search for what went wrong.
+const (
+	// maxLook is how many bytes of an output's end are read.
+	maxLook = 64 << 10
+	// maxEvidence is how long the line is that is taken from it, in bytes.
+	maxEvidence = 240
+	// nearby is how many lines around an error are searched for the place in a file that it speaks of.
+	nearby = 12
+)
+
+// finding is what an output says of a failure: the line that names it, and the place that it speaks of, "main.go:12".
+type finding struct{ line, place string }
+
+var (
+	ansi = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+	// stamp is the time, and level and source in brackets, that loggers put before what they say.
+	stamp    = regexp.MustCompile(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(Z|[+-]\d\d:?\d\d)?\]?\s*|^\d\d:\d\d:\d\d[.,\d]*\s+`)
+	took     = regexp.MustCompile(`\s*\(\d+(\.\d+)?m?s\)$`)
+	position = regexp.MustCompile(`(?:^|[\s("'])((?:[A-Za-z]:)?[\w@.~/\\-]*[\w-]\.[A-Za-z]\w{0,4}):(\d+)`)
+	pyFrame  = regexp.MustCompile(`^File "([^"]+)", line (\d+)`)
+	frame    = regexp.MustCompile(`^at \S|^File "|^\.{3} \d+ more|^goroutine \d+|^\S+\(0x[0-9a-f, .]*\)$|^\S+\.\S+\(.*\)$|^/\S+\.go:\d+ \+0x|^created by |^Traceback|^Caused by$|^stack backtrace|^\d+: 0x|^~*\^+~*$`)
+	noise    = regexp.MustCompile(`(?i)^(FAIL(\s+\S+\s+[\d.]+s)?|exit status \d+|make(\[\d+\])?: \*\*\*.*|npm (ERR!|error) (code|errno|path|command|A complete log).*|.*process (exited|completed) with (exit )?(code|status).*|error: recipe .*|error: (could not compile|aborting due to) .*|FAILED \(.*|command failed.*|warning\b.*|note:.*|hint:.*|help:.*)$`)
+	clean    = regexp.MustCompile(`(?i)\b(no|0|without|zero) (errors?|failures?|failed)\b|\berrors?["']?\s*[:=]\s*(0|false|null|none|nil)\b`)
+	strong   = regexp.MustCompile(`(?i)\b(error|fatal|panic|exception|assert\w*|segfault|traceback)\b|\w(Error|Exception)\b|^E\s|--- FAIL|✗|✕|\b(expected|want)\b.*\b(got|but|received|found|actual)\b|\bgot\b.*\bwant\b`)
+	thrown   = regexp.MustCompile(`^(Uncaught )?[\w.]*(Error|Exception)(\s\[\w+\])?: |^(panic|fatal|FATAL|error|ERROR|Error|E)(\[\w+\])?: `)
+	weak     = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|cannot|can't|could not|couldn't|unable|not found|no such|denied|refused|missing|undefined|unknown|timed? ?out|timeout|invalid|unexpected|unauthori[sz]ed|forbidden|conflict|exceeded|killed|out of memory|already (exists|in use)|unreachable|mismatch|must|required)\b`)
+	foreign  = regexp.MustCompile(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
+)
+
+// find looks for what went wrong: what the agent itself said, then its streams, then the message of whoever watched it.
+func find(p *Problem) finding {
+	if p == nil {
+		return finding{}
+	}
+	if p.Reason == "agent" || p.Reason == "gate" {
+		if f := evidence(p.Message); f.line != "" {
+			return f
+		}
+	}
+	for _, text := range []string{p.Stderr, p.Stdout, p.Message} {
+		if f, sure := look(text); sure {
+			return f
+		}
+	}
+	for _, text := range []string{p.Message, p.Stderr, p.Stdout} {
+		if f := evidence(text); f.line != "" {
+			return f
+		}
+	}
+	return finding{}
+}
+
+// evidence is the line of a text that says what is wrong, or where none seems to, its last one.
+func evidence(text string) finding {
+	f, _ := look(text)
+	return f
+}
+
+// look finds the line that says most plainly what is wrong. Of several it takes the first that names a place in a file, as a
+// compiler's first error causes the rest, and else the last, as programs end with the reason why.
+func look(text string) (f finding, sure bool) {
+	lines := outputLines(text)
+	best, at, placed := 0, -1, false
+	for i, l := range lines {
+		score := rate(l)
+		has := position.MatchString(l)
+		if score > best || score == best && score > 0 && !placed {
+			best, at, placed = score, i, has
+		}
+	}
+	if at < 0 {
+		if len(lines) == 0 {
+			return finding{}, false
+		}
+		at = len(lines) - 1
+	}
+	f.line = Clip(took.ReplaceAllString(lines[at], ""), maxEvidence)
+	if !position.MatchString(lines[at]) {
+		f.place = place(lines, at)
+	}
+	return f, best > 1
+}
+
+// rate says how plainly a line tells what is wrong: 0 not at all, 1 that something is.
+func rate(l string) int {
+	switch {
+	case clean.MatchString(l), frame.MatchString(l) && !thrown.MatchString(l):
+		return 0
+	case noise.MatchString(l):
+		return 1
+	}
+	score := 0
+	switch {
+	case thrown.MatchString(l):
+		score = 4
+	case strong.MatchString(l):
+		score = 3
+	case weak.MatchString(l):
+		score = 2
+	}
+	if score > 0 && position.MatchString(l) {
+		score += 2
+	}
+	return score
+}
+
+// place is the nearest place in a file of one's own that the lines around an error name: behind it as compilers and stack
+// traces tell, before it as Python does.
+func place(lines []string, at int) string {
+	for i := at + 1; i < len(lines) && i <= at+nearby; i++ {
+		if p := placeIn(lines[i]); p != "" {
+			return p
+		}
+	}
+	for i := at - 1; i >= 0 && i >= at-nearby; i-- {
+		if p := placeIn(lines[i]); p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+func placeIn(l string) string {
+	m := pyFrame.FindStringSubmatch(l)
+	if m == nil {
+		m = position.FindStringSubmatch(l)
+	}
+	if m == nil || foreign.MatchString(l) {
+		return ""
+	}
+	return m[1] + ":" + m[2]
+}
+
+// outputLines are the lines of an output's end, without colours, times and empty ones.
+func outputLines(text string) []string {
+	if len(text) > maxLook {
+		text = text[len(text)-maxLook:]
+	}
+	text = ansi.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
+	var out []string
+	for _, l := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if l = strings.TrimSpace(stamp.ReplaceAllString(strings.TrimSpace(l), "")); l != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}

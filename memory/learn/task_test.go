@@ -1,0 +1,159 @@
+package learn
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/memory/entry"
+)
+
+var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+func task(p *Problem) Task {
+	return Task{Agent: "backend", Run: "ship-81", Step: "build.api[2]", Text: "Build the  API\nfor linux", Attempts: 1,
+		Problem: p, Tags: []string{"Go"}, Trust: entry.ByAgent, At: noon}
+}
+
+func TestAFailedTaskTeachesWhatToSeeTo(t *testing.T) {
+	got := FromTask(task(&Problem{Reason: "exit", ExitCode: 1, Command: "go build ./...", Message: "exited with 1",
+		Stderr: "# app\n./main.go:12:9: undefined: loadConfig\n"}))
+	want := entry.Entry{
+		ID: ID("task", "ship-81", "build.api[2]", "outcome"), Scope: "agent:backend", Agent: "backend", Type: entry.Failure,
+		Context:     "Build the API for linux",
+		Observation: "failed (`go build ./...`, exit code 1): ./main.go:12:9: undefined: loadConfig",
+		Lesson:      "See to this first: ./main.go:12:9: undefined: loadConfig.",
+		Auto:        true, Tags: []string{"api", "go"}, Importance: 0.7, CreatedAt: noon,
+		By: entry.Source{Run: "ship-81", Step: "build.api[2]", Source: "result", Author: "agent:backend", Trust: entry.ByAgent},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestLessons(t *testing.T) {
+	for name, c := range map[string]struct {
+		p    *Problem
+		want string
+	}{
+		"an agent's own words": {&Problem{Reason: "agent", Message: "the table orders is locked by a migration", Stderr: "error: exit\n"},
+			"See to this first: the table orders is locked by a migration."},
+		"out of time":  {&Problem{Reason: "timeout", Message: "it took longer than 30s"}, "It ran out of time: it took longer than 30s. Do less in one go, report progress, or allow more time."},
+		"no program":   {&Problem{Reason: "not_found", Message: "command not found: terraform"}, "It could not start: command not found: terraform. Make sure that it is installed before starting."},
+		"a gate":       {&Problem{Reason: "gate", Gate: "coverage", Message: "coverage is 61%, below 80%"}, "A gate refused the result: coverage is 61%, below 80%. Make sure of that before handing in."},
+		"credentials":  {&Problem{Reason: "http", Status: 401, Message: "bad token"}, "The other side refused access: bad token. Check the credentials before starting."},
+		"too often":    {&Problem{Reason: "http", Status: 429, Message: "slow down"}, "It was too much at once: slow down. Ask less often, or for less."},
+		"a wrong form": {&Problem{Reason: "output_type", Message: "output.verdict is missing"}, "The answer had not the declared form: output.verdict is missing. Keep to the form."},
+		"silence":      {&Problem{Reason: "exit", ExitCode: 3}, "It failed without saying why: find out before trying it the same way."},
+		"nothing":      {nil, "It failed without saying why: find out before trying it the same way."},
+	} {
+		if got := FromTask(task(c.p)).Lesson; got != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
+		}
+	}
+}
+
+func TestASucceededTask(t *testing.T) {
+	again := task(&Problem{Reason: "exit", ExitCode: 1, Stderr: "error: port 8080 is already in use\n"})
+	again.OK, again.Attempts = true, 2
+	e := FromTask(again)
+	if e.Type != entry.Success || e.Importance != 0.4 || e.Lesson != "It works once this is seen to: error: port 8080 is already in use." ||
+		e.Observation != "succeeded on attempt 2; before: error: port 8080 is already in use" {
+		t.Errorf("after a failed attempt: %+v", e)
+	}
+	first := task(nil)
+	first.OK, first.Output = true, `{"files":3}`
+	if e = FromTask(first); e.Lesson != `This worked: {"files":3}` || e.Observation != `succeeded: {"files":3}` {
+		t.Errorf("at once: %+v", e)
+	}
+}
+
+func TestWhatAnUntrustedAgentTaughtStaysInItsRun(t *testing.T) {
+	untrusted := task(nil)
+	untrusted.Trust = entry.Untrusted
+	if got := FromTask(untrusted).Scope; got != "run:ship-81" {
+		t.Errorf("its scope is %q", got)
+	}
+	if got := untrusted.Said(0, entry.Entry{Lesson: "x", Scope: entry.Shared, By: entry.Source{Trust: entry.ByPerson}}); got.Scope != "run:ship-81" || got.By.Trust != entry.Untrusted {
+		t.Errorf("what it said itself has scope %q and trust %q", got.Scope, got.By.Trust)
+	}
+}
+
+func TestWhatAnAgentWordsIsCompleted(t *testing.T) {
+	got := task(nil).Said(1, entry.Entry{ID: "forged", Agent: "other", Type: entry.Pattern, Lesson: "Run the linter first.", Importance: 7, Tags: []string{"Security"}})
+	want := entry.Entry{ID: ID("task", "ship-81", "build.api[2]", "said 1"), Scope: "agent:backend", Agent: "backend", Type: entry.Insight,
+		Context: "Build the API for linux", Lesson: "Run the linter first.", Tags: []string{"go", "security"}, Importance: 1, CreatedAt: noon,
+		By: entry.Source{Run: "ship-81", Step: "build.api[2]", Source: "result", Author: "agent:backend", Trust: entry.ByAgent}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestTextsKeepTheirBounds takes outputs of any length and bytes.
+func TestTextsKeepTheirBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		any := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+			rapid.Map(rapid.IntRange(0, 3000), func(n int) string { return strings.Repeat("fehlerähnlich error: ä ", n) }))
+		made := task(&Problem{Reason: rapid.SampledFrom([]string{"exit", "agent", "timeout", "gate", ""}).Draw(t, "reason"),
+			Message: any.Draw(t, "message"), Command: any.Draw(t, "command"), Stderr: any.Draw(t, "stderr")})
+		made.Text, made.Output = any.Draw(t, "text"), any.Draw(t, "output")
+		made.OK, made.Attempts = rapid.Bool().Draw(t, "ok"), rapid.IntRange(0, 9).Draw(t, "attempts")
+		made.Tags = rapid.SliceOf(any).Draw(t, "tags")
+		e := FromTask(made)
+		for what, text := range map[string]struct {
+			s   string
+			max int
+		}{"context": {e.Context, MaxContext}, "observation": {e.Observation, MaxObservation}, "lesson": {e.Lesson, MaxLesson}} {
+			if len(text.s) > text.max || !utf8.ValidString(text.s) || text.s == "" {
+				t.Fatalf("the %s has %d bytes: %q", what, len(text.s), text.s)
+			}
+		}
+		if len(e.Tags) > MaxTags {
+			t.Fatalf("%d tags", len(e.Tags))
+		}
+		if diff := cmp.Diff(e, FromTask(made)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"short", 5, "short"}, {"longer", 5, "lo…"}, {"ääää", 7, "ää…"}, {"eins zwei drei vier", 18, "eins zwei drei…"}, {"abc", 2, ""}, {" x ", 1, "x"}, {"ab\xffcd", 9, "ab\uFFFDcd"},
+	} {
+		if got := Clip(c.s, c.n); got != c.want || len(got) > c.n {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}
+
+func TestRepeatsAreTold(t *testing.T) {
+	a := entry.Entry{ID: "1", Agent: "a", Scope: "agent:a", Type: entry.Failure, Lesson: "Wait for  the lock."}
+	same, port, other, line := a, a, a, a
+	same.ID, same.Lesson, same.CreatedAt = "2", "wait for the Lock", noon
+	port.Lesson = "Wait for port 81."
+	other.Scope = entry.Shared
+	line.Type, line.Session = "", "talk"
+	if Key(a) == "" || Key(a) != Key(same) {
+		t.Error("the same lesson in other spelling is no repeat")
+	}
+	for name, e := range map[string]entry.Entry{"another lesson": port, "another scope": other, "a line of a conversation": line} {
+		if Key(e) == Key(a) {
+			t.Errorf("%s is a repeat", name)
+		}
+	}
+	if Key(line) != "" {
+		t.Error("lines of a conversation have a key")
+	}
+	if x, y := Norm("Use port 80, not 81!"), Norm("use port 81, not 80"); x == y {
+		t.Errorf("two facts are one: %q", x)
+	}
+}
