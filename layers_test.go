@@ -60,6 +60,7 @@ runner/executor/http             dsl/value runner/event runner/executor runner/e
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
 memory/entry                     pure:
+memory/rank                      pure: memory/text
 memory/text                      pure:
 memory/embed                     memory/embed/uselite
 memory/embed/glove               memory/text
