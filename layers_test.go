@@ -62,6 +62,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 memory/entry                     pure:
 memory/rank                      pure: memory/text
 memory/text                      pure:
+memory/vector                    chromem
 memory/embed                     memory/embed/uselite
 memory/embed/glove               memory/text
 memory/embed/uselite             text
