@@ -30,7 +30,7 @@ dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
-dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/value
+dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/syntax dsl/value hcl
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 

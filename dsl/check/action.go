@@ -10,12 +10,15 @@ import (
 // belongs says which actions an attribute of a step goes with; what is not here goes with all.
 var belongs = map[string][]string{
 	"task": {"agent"}, "with": {"agent", "call"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "pass_env": {"run", "agent"}, "stdin": {"run"}, "dir": {"run", "agent"},
-	"gates": {"run", "agent", "value", "call", "http"}, "output": {"run", "agent", "value", "call", "http"}, "timeout": {"run", "agent", "call", "http"},
-	"on_lost": {"run", "agent", "http"}, "fallback": {"agent"},
+	"gates": {"run", "agent", "value", "call", "http", "remember", "recall"}, "output": {"run", "agent", "value", "call", "http", "remember", "recall"},
+	"timeout": {"run", "agent", "call", "http", "remember", "recall"}, "on_lost": {"run", "agent", "http", "remember", "recall"}, "fallback": {"agent"},
 }
 
+// blockActions are the actions that are blocks of their step.
+var blockActions = []string{"http", "remember", "recall", "wait", "fail", "end"}
+
 // attempting are the actions that make attempts.
-var attempting = []string{"run", "agent", "call", "http"}
+var attempting = []string{"run", "agent", "call", "http", "remember", "recall"}
 
 // action checks that a step does exactly one thing, and that what stands beside it belongs to it.
 func (c *checker) action(n *Node) {
@@ -26,7 +29,7 @@ func (c *checker) action(n *Node) {
 			found, places = append(found, name), append(places, a.Range)
 		}
 	}
-	for _, kind := range []string{"http", "wait", "fail", "end"} {
+	for _, kind := range blockActions {
 		if b := n.Inner(kind); b != nil {
 			found, places = append(found, kind), append(places, b.Src.Range)
 		}
@@ -35,7 +38,7 @@ func (c *checker) action(n *Node) {
 	case len(found) == 0:
 		if !n.stray {
 			c.report(diag.Diagnostic{Code: "F0125", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("Nothing to do in %s", n.Words()),
-				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …,  call = workflow.NAME,  or a block http, wait, fail or end."})
+				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …,  call = workflow.NAME,  or a block http, remember, recall, wait, fail or end."})
 		}
 		return
 	case len(found) > 1:

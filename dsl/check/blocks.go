@@ -39,6 +39,9 @@ func (c *checker) agent(b *Block) {
 			Detail: "The first member is the program, the others are its arguments:  command = [\"agent\", \"--json\"]."})
 	}
 	c.request(b)
+	if m := b.Inner("memory"); m != nil {
+		c.remembers(b, m)
+	}
 	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers"} {
 		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && kind != "" {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),

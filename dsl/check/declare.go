@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, gate and workflow. Named values stand in  locals { … }."})
+			Detail: "At the top of a file stand blocks: variable, locals, agent, gate, memory and workflow. Named values stand in  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -60,6 +60,13 @@ func (c *checker) file(f *syntax.File) {
 					Detail: "The settings of a program stand in one block. Put all of it into one.", Notes: []diag.Note{{Text: "the first one", Range: p.Settings.Src.Range}}})
 			}
 			p.Settings = b
+		case "memory":
+			if p.Memory != nil {
+				c.report(diag.Diagnostic{Code: "F0107", Subject: b.Src.Range, Summary: "A second block memory in the program",
+					Detail: "What agents remember is said in one block. Put all of it into one.", Notes: []diag.Note{{Text: "the first one", Range: p.Memory.Src.Range}}})
+				continue
+			}
+			p.Memory = b
 		case "agent":
 			p.Agents = append(p.Agents, b)
 		case "gate":
@@ -133,6 +140,9 @@ func (c *checker) globals() {
 		}
 	}
 	c.localTypes()
+	if p.Memory != nil {
+		c.memory(p.Memory)
+	}
 	for _, a := range p.Agents {
 		c.agent(a)
 	}

@@ -43,7 +43,7 @@ func (c *checker) decode(src *syntax.Block, s *schema.Block, within string) *Blo
 func (c *checker) inner(parent *Block, body *syntax.Body, s *schema.Block, where string) (out []*Block) {
 	once := map[string]*syntax.Block{}
 	for _, src := range body.Blocks {
-		child := schema.Blocks[src.Kind]
+		child := s.Inside(src.Kind)
 		if !s.Has(src.Kind) || src.Kind == "file" {
 			c.strayBlock(src, s, where)
 			continue

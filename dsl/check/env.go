@@ -76,6 +76,7 @@ const (
 	notLast      = "last is the iteration before of a repeat; there is none around this place."
 	notCounted   = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
 	notFeedback  = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, stdin, task, with, env and dir of a step with such a gate can read it."
+	notRecalled  = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
 	notEnded     = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
 	notPicked    = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated  = "It counts the iterations of a repeat, and is null for a node without one."
@@ -114,7 +115,7 @@ func (c *checker) makeGlobals() {
 func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	e := &expr.Env{Roots: roots{}, File: c.reader(), Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
-		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback,
+		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled,
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted
@@ -140,7 +141,7 @@ func (c *checker) gateEnv() *expr.Env {
 
 // gateEnvOf is for gates at the top that judge a result of a known type.
 func (c *checker) gateEnvOf(result value.Type) *expr.Env {
-	return c.env(roots{"result": resultRoot("result", result)},
+	return c.env(roots{"result": resultRoot("result", result), "recalled": root("recalled", recalledType)},
 		map[string]string{"step": "A gate at the top serves any step; write the gate inside the step to read other steps.", "input": "A gate at the top serves any workflow; write the gate inside the step to read inputs."})
 }
 
@@ -201,6 +202,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)
 		more["error"] = root("error", errorType.OrNull())
+	}
+	if at == inRetry || at == inGate || at == inUntil || at == inDegrade || at == inCompensate {
+		more["recalled"] = root("recalled", recalledType)
 	}
 	switch at {
 	case inRetry:

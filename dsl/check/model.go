@@ -32,6 +32,7 @@ type Program struct {
 	Gates     []*Block
 	Workflows []*Workflow
 	Settings  *Block            // flowrun, or nil
+	Memory    *Block            // or nil
 	Files     map[string]string // what file("PATH") stands for, by the path
 }
 
@@ -170,6 +171,7 @@ type checker struct {
 	list    diag.List
 	agents  map[string]*Block
 	gates   map[string]*Block
+	groups  map[string]bool // of the memory
 
 	workflows map[string]*Workflow
 	options   Options
@@ -199,7 +201,7 @@ func (c *checker) in(b *Block, found diag.List) {
 
 // Check reads the files of one program.
 func Check(files []*syntax.File, options Options) (*Program, diag.List) {
-	c := &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, workflows: map[string]*Workflow{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
+	c := &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
 	for _, f := range files {
 		c.file(f)
 	}

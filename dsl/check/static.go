@@ -78,7 +78,7 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 			a.Type = &t
 		}
 	case schema.Ref:
-		if a.Schema.Name == "agent" {
+		if a.Schema.Choice {
 			if a.Choice, a.Names, list = expr.Choice(x(), a.Schema.RefKind); a.Choice != nil {
 				return list
 			}

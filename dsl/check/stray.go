@@ -31,11 +31,11 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 	near := diag.Nearest(src.Name, known)
 	meant := schema.Meant[src.Name]
 	switch {
-	case b.Schema.Has(src.Name) && schema.Blocks[src.Name].Later:
-		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), schema.Blocks[src.Name].Doc, b.Words())
+	case b.Schema.Has(src.Name) && b.Schema.Inside(src.Name).Later:
+		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), b.Schema.Inside(src.Name).Doc, b.Words())
 	case b.Schema.Has(src.Name):
 		d.Code, d.Summary = "F0108", fmt.Sprintf("%q is a block", src.Name)
-		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s.", written(schema.Blocks[src.Name]))
+		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s.", written(b.Schema.Inside(src.Name)))
 	case near != "" && (meant == "" || near[0] == src.Name[0]):
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
@@ -57,7 +57,7 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 	d := diag.Diagnostic{Code: "F0102", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Unknown block %q in %s", src.Kind, place(where))}
 	var known []string
 	for _, k := range s.Blocks {
-		if !schema.Blocks[k].Later {
+		if !s.Inside(k).Later {
 			known = append(known, k)
 		}
 	}
@@ -91,7 +91,7 @@ func fits(s *schema.Block, meant string) bool {
 
 // parents lists the kinds of block that a kind may stand in.
 func parents(kind string) (out []string) {
-	for _, k := range []string{"file", "workflow", "sequence", "parallel", "switch", "case", "default", "finally", "step", "agent", "gate", "variable", "input"} {
+	for _, k := range []string{"file", "workflow", "sequence", "parallel", "switch", "case", "default", "finally", "step", "agent", "memory", "gate", "variable", "input"} {
 		if schema.Blocks[k].Has(kind) {
 			out = append(out, map[bool]string{true: "the top of a file", false: strings.ToLower(article(k))}[k == "file"])
 		}

@@ -235,6 +235,10 @@ func (c *checker) made(w *Workflow, n *Node) value.Type {
 		return c.called(n).outputType()
 	case n.Inner("http") != nil:
 		return responseType
+	case n.Inner("remember") != nil:
+		return rememberedType
+	case n.Inner("recall") != nil:
+		return foundType
 	case n.Inner("wait") != nil:
 		return nullType
 	}

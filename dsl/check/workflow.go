@@ -113,7 +113,7 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		at = atStart
 	case "degrade":
 		at = inDegrade
-	case "http":
+	case "http", "remember", "recall":
 		at = perAttempt
 	case "compensate":
 		at = inCompensate
@@ -129,6 +129,10 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		c.schema(b)
 	case "http":
 		c.request(b)
+	case "remember":
+		c.remember(b)
+	case "recall":
+		c.recall(b)
 	case "wait":
 		c.wait(b)
 	}

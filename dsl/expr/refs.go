@@ -15,7 +15,7 @@ import (
 type shape int
 
 const (
-	attrRoot  shape = iota // root.attribute: each, run, previous, result, error
+	attrRoot  shape = iota // root.attribute: each, run, previous, result, error, recalled
 	declRoot               // root.NAME: var, local, input
 	stepRoot               // step.NAME.attribute
 	plainRoot              // the root alone: attempt, iteration, feedback
@@ -30,7 +30,7 @@ var shapes = map[string]shape{
 }
 
 // rootNames are the roots of the language in the order in which messages list them.
-var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback"}
+var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled"}
 
 func compareRefs(a, b ir.Ref) int {
 	if c := strings.Compare(a.Root, b.Root); c != 0 {

@@ -34,6 +34,8 @@ type Agent struct {
 	Heartbeat    *Expr            `json:"heartbeat,omitempty"` // longest silence; nil: it may be silent
 	Retry        *Retry           `json:"retry,omitempty"`
 	Output       *value.Type      `json:"output,omitempty"`
+	Soul         *Expr            `json:"soul,omitempty"`   // stands before every task
+	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
 }
 
 // Retry says when a failed attempt is made again. Attributes merge singly: step over agent over workflow over the

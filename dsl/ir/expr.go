@@ -26,9 +26,9 @@ type Expr struct {
 }
 
 // Ref is one name that an expression reads. Root is var, local, input, step, last, each, run, attempt, iteration, previous,
-// result, error or feedback; in a join also total, done, succeeded, failed or skipped. Name is the declared name below var,
-// local, input, step and last (last.step.NAME has the name NAME), and the attribute below each, run, previous, result and
-// error. Attr is the attribute of a step's result ("output", "status", …); empty means the whole result object. For
+// result, error, feedback or recalled; in a join also total, done, succeeded, failed or skipped. Name is the declared name below var,
+// local, input, step and last (last.step.NAME has the name NAME), and the attribute below each, run, previous, result,
+// error and recalled. Attr is the attribute of a step's result ("output", "status", …); empty means the whole result object. For
 // attempt, iteration, feedback and the counts of a join both are empty. What lies below is not part of a Ref.
 type Ref struct {
 	Root string `json:"root"`

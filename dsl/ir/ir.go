@@ -29,6 +29,7 @@ type Program struct {
 	Agents    []Agent    `json:"agents,omitempty"`
 	Gates     []Gate     `json:"gates,omitempty"`
 	Workflows []Workflow `json:"workflows,omitempty"`
+	Memory    *Memory    `json:"memory,omitempty"`
 	// Files are the contents that file("PATH") stands for, by the path as it is written. They were read with the program.
 	Files map[string]string `json:"files,omitempty"`
 }

@@ -7,7 +7,7 @@ type NodeKind string
 
 // The node kinds: a handful, and no more. Everything else in the language is lowered to them.
 const (
-	Step     NodeKind = "step"     // exactly one of Run, Agent, Value, Call, HTTP, Wait, Fail, End
+	Step     NodeKind = "step"     // exactly one of Run, Agent, Value, Call, HTTP, Remember, Recall, Wait, Fail, End
 	Sequence NodeKind = "sequence" // Children, each after the one before
 	Parallel NodeKind = "parallel" // Children, at once
 	Switch   NodeKind = "switch"   // Children of the first of Cases that holds, at once; the others are skipped
@@ -75,6 +75,10 @@ type Node struct {
 
 	Call *Call `json:"call,omitempty"`
 	HTTP *HTTP `json:"http,omitempty"`
+
+	Remember *Remember `json:"remember,omitempty"`
+	Recall   *Recall   `json:"recall,omitempty"`
+
 	Fail *Fail `json:"fail,omitempty"`
 	End  *End  `json:"end,omitempty"`
 

@@ -30,9 +30,10 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	for _, a := range p.Locals {
 		out.Locals = append(out.Locals, ir.Local{Name: a.Src.Name, Expr: *a.Expr})
 	}
+	out.Memory = memory(p.Memory)
 	agents := map[string]*ir.Retry{}
 	for _, b := range p.Agents {
-		out.Agents = append(out.Agents, agent(b))
+		out.Agents = append(out.Agents, agent(b, p.Memory))
 		at["agent."+b.Name] = b.Src.Header
 		agents[b.Name] = retry(b)
 	}
@@ -66,13 +67,13 @@ func variable(v *check.Decl) ir.Variable {
 	return out
 }
 
-func agent(b *check.Block) ir.Agent {
+func agent(b, memory *check.Block) ir.Agent {
 	return ir.Agent{
 		Name: b.Name, Type: ir.AgentType(b.Text("type")), Command: b.Expr("command"), Run: b.Expr("run"), Values: values(b), Shell: b.Text("shell"),
 		Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Input: b.Text("input"), OutputFormat: b.Text("output_format"),
 		URL: b.Expr("url"), Method: b.Text("method"), Headers: b.Expr("headers"),
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
-		Retry: retry(b), Output: typ(b, "output"),
+		Retry: retry(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, memory),
 	}
 }
 

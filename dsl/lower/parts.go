@@ -11,6 +11,10 @@ func (l *workflow) block(n *check.Node, out *ir.Node) {
 	case "http":
 		out.HTTP = &ir.HTTP{URL: *b.Expr("url"), Method: b.Expr("method"), Headers: b.Expr("headers"), Query: b.Expr("query"), Body: b.Expr("body"),
 			Expect: b.Expr("expect"), Follow: b.Expr("follow"), MaxBody: b.Expr("max_bytes")}
+	case "remember":
+		out.Remember = remember(b)
+	case "recall":
+		out.Recall = recall(b)
 	case "wait":
 		out.Wait = &ir.Wait{Duration: b.Expr("duration"), At: b.Expr("at")}
 	case "fail":
@@ -22,7 +26,7 @@ func (l *workflow) block(n *check.Node, out *ir.Node) {
 
 // action is the block that says what a step does.
 func action(n *check.Node) *check.Block {
-	for _, kind := range []string{"http", "wait", "fail", "end"} {
+	for _, kind := range []string{"http", "remember", "recall", "wait", "fail", "end"} {
 		if b := n.Inner(kind); b != nil {
 			return b
 		}

@@ -109,7 +109,7 @@ func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
 	case n.Attrs["call"] != nil:
 		out.Call = call(n)
 	default:
-		if l.block(n, out); out.HTTP == nil {
+		if l.block(n, out); out.HTTP == nil && out.Remember == nil && out.Recall == nil {
 			return
 		}
 	}

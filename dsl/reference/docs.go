@@ -16,6 +16,7 @@ var (
 		"result":    "What is being judged: the node's own result.",
 		"error":     "What ended the attempt before, or null.",
 		"feedback":  "What gates have said of the attempt before, or null.",
+		"recalled":  "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
 	}
 	resultDocs = map[string]string{
 		"output":      "What the node made; what it is depends on its kind. Null where it was skipped.",
@@ -45,6 +46,11 @@ var (
 		"node":        "The node that failed.",
 		"attempt":     "Which attempt it was, from 1.",
 		"retry_after": "Seconds to wait, where the other side said so.",
+	}
+	recalledDocs = map[string]string{
+		"count": "How many entries were recalled.",
+		"ids":   "Their ids, in the order in which the agent was given them.",
+		"items": "Of each its id, type, tags and score.",
 	}
 	runDocs = map[string]string{
 		"id":         "Id of the run: 12 characters.",

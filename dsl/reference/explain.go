@@ -30,7 +30,7 @@ func About(word string) (text, near string, ok bool) {
 		}
 		return "", prefixed(block, diag.Nearest(attr, b.names())), false
 	}
-	if list := map[string][]Member{"error": t.Errors, "run": t.Run}[block]; dotted && list != nil {
+	if list := map[string][]Member{"error": t.Errors, "run": t.Run, "recalled": t.Recalled}[block]; dotted && list != nil {
 		text := member(block, attr, list)
 		return text, "", text != ""
 	}
@@ -111,6 +111,9 @@ func (t *Table) within(b *Block, name string) string {
 		}
 	}
 	if slices.Contains(b.Blocks, name) {
+		if own := t.block(b.Kind + "." + name); own != nil {
+			return own.markdown("# ")
+		}
 		return t.block(name).markdown("# ")
 	}
 	return ""

@@ -155,6 +155,7 @@ func (t *Table) names(w *writer) {
 	w.members("`step.NAME`, `previous`, `result`", t.Results)
 	w.members("`error`", t.Errors)
 	w.members("`run`", t.Run)
+	w.members("`recalled`", t.Recalled)
 	w.line("\nStatuses: " + strings.Join(quoted(t.Statuses), ", ") + ".")
 }
 

@@ -16,10 +16,11 @@ import (
 type Table struct {
 	FormatVersion string     `json:"format_version"` // "1.0"; the minor number rises when something is added
 	Blocks        []Block    `json:"blocks"`
-	Roots         []Member   `json:"roots"`   // what names begin with
-	Results       []Member   `json:"results"` // attributes of step.NAME, previous and result
-	Errors        []Member   `json:"errors"`  // attributes of error
-	Run           []Member   `json:"run"`     // attributes of run
+	Roots         []Member   `json:"roots"`    // what names begin with
+	Results       []Member   `json:"results"`  // attributes of step.NAME, previous and result
+	Errors        []Member   `json:"errors"`   // attributes of error
+	Run           []Member   `json:"run"`      // attributes of run
+	Recalled      []Member   `json:"recalled"` // attributes of recalled
 	Statuses      []string   `json:"statuses"`
 	Places        []Place    `json:"places"`
 	Functions     []Function `json:"functions"`
@@ -84,7 +85,7 @@ type Code struct {
 // Language makes the table.
 func Language() *Table {
 	t := &Table{FormatVersion: "1.0", Statuses: schema.Statuses, Places: places(), Functions: functions(), Limits: limits(),
-		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs)}
+		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs), Recalled: members(check.RecalledType(), recalledDocs)}
 	for _, name := range schema.Roots {
 		t.Roots = append(t.Roots, Member{Name: name, Doc: rootDocs[name]})
 	}
@@ -98,9 +99,9 @@ func Language() *Table {
 }
 
 func makeBlock(b *schema.Block) Block {
-	out := Block{Kind: b.Kind, Label: b.Label, Doc: b.Doc, In: []string{}, Once: b.Once, Free: b.Free, Later: b.Later, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
+	out := Block{Kind: b.Key(), Label: b.Label, Doc: b.Doc, In: []string{}, Once: b.Once, Free: b.Free, Later: b.Later, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
 	for _, parent := range slices.Sorted(maps.Keys(schema.Blocks)) {
-		if schema.Blocks[parent].Has(b.Kind) {
+		if p := schema.Blocks[parent]; p.Has(b.Kind) && p.Inside(b.Kind) == b {
 			out.In = append(out.In, parent)
 		}
 	}

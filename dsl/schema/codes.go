@@ -160,4 +160,7 @@ var Codes = map[string]string{
 	"F0284": "A wait has nothing to wait for, or two things, or a moment that cannot be read.",
 	"F0287": "The schema of a gate is none.",
 	"F0288": "The default of a sensitive variable is written in the file.",
+	"F0289": "The embedder of the memory has an attribute that its provider has not, or that cannot be one.",
+	"F0290": "A remember has nothing to remember, or two things.",
+	"F0291": "A group or a scope of the memory does not exist, or cannot be one.",
 }

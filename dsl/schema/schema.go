@@ -7,11 +7,16 @@
 // other tools use for the same things.
 //
 // The package is data. It imports value for types and must never import the checker, HCL or anything of the runner.
-// Enter at [Blocks]. What holds always: every name in a block's Blocks is a key of Blocks, and every attribute and block
-// has a documentation line; a test says so.
+// Enter at [Blocks]; [Block.Inside] finds what a word means in a block, for a few mean another thing in one. What holds
+// always: every name in a block's Blocks is a key of Blocks, and every attribute and block has a documentation line; a
+// test says so.
 package schema
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 // Kind says what an attribute takes.
 type Kind int
@@ -50,6 +55,7 @@ type Attr struct {
 	Default  string  // as documentation shows it
 	Doc      string  // a sentence
 	Later    bool    // in the language, not carried out by this release
+	Choice   bool    // of a Ref: a condition can choose between two
 }
 
 // Block is one kind of block.
@@ -63,7 +69,20 @@ type Block struct {
 	Free   bool     // takes attributes of any name (locals)
 	Later  bool
 
+	key   string
 	attrs map[string]*Attr
+}
+
+// Key is the block's key in [Blocks]: its kind, or for a kind that means something else in one parent, "PARENT.KIND".
+func (b *Block) Key() string { return b.key }
+
+// Inside returns the block that a kind means inside b, or nil where there is no such kind. It does not ask whether it may
+// stand there.
+func (b *Block) Inside(kind string) *Block {
+	if own := Blocks[b.Kind+"."+kind]; own != nil {
+		return own
+	}
+	return Blocks[kind]
 }
 
 // Attr returns the attribute of a name, or nil.
@@ -83,19 +102,19 @@ func (b *Block) Has(kind string) bool {
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
 
 // Roots are the names that expressions may begin with in one place or another.
-var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback"}
+var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled"}
 
 // Nodes are the kinds of block that are nodes of a workflow.
 var Nodes = []string{"step", "sequence", "parallel", "switch"}
 
 func init() {
-	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, laterBlocks} {
+	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, laterBlocks} {
 		for kind, b := range part {
 			Blocks[kind] = b
 		}
 	}
 	for kind, b := range Blocks {
-		b.Kind = kind
+		b.key, b.Kind = kind, kind[strings.IndexByte(kind, '.')+1:]
 		b.attrs = make(map[string]*Attr, len(b.Attrs))
 		for i := range b.Attrs {
 			b.attrs[b.Attrs[i].Name] = &b.Attrs[i]

@@ -13,14 +13,15 @@ import (
 func TestTable(t *testing.T) {
 	inside := map[string]bool{"file": true}
 	for kind, b := range Blocks {
-		if b.Kind != kind || !strings.HasSuffix(b.Doc, ".") {
+		if b.Key() != kind || !strings.HasSuffix(b.Doc, ".") {
 			t.Errorf("%s: kind %q, doc %q", kind, b.Kind, b.Doc)
 		}
 		for _, c := range b.Blocks {
-			inside[c] = true
-			if Blocks[c] == nil {
+			if b.Inside(c) == nil {
 				t.Errorf("%s may hold %q, which is not in the table", kind, c)
+				continue
 			}
+			inside[b.Inside(c).Key()] = true
 		}
 		seen := map[string]bool{}
 		for _, a := range b.Attrs {

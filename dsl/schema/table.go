@@ -11,6 +11,13 @@ const (
 	MaxPriority    = 1000 // and MaxPriority below zero
 	MaxRedirects   = 20
 	MaxBody        = 1 << 20
+
+	MaxRecalled      = 50      // entries that are recalled at once
+	MaxRecallBudget  = 100_000 // tokens of what is recalled
+	MaxShortTerm     = 1000    // tasks in short-term memory
+	MaxConsolidation = 10_000  // learnings between two consolidations
+	MaxGroups        = 64      // groups that a program's memory has
+	MaxTags          = 32      // of an entry
 )
 
 // The bounds of a run that a person who writes a file should know. Whoever holds a run to them has them from elsewhere, since
@@ -98,5 +105,5 @@ func blocks(lists ...[]string) (out []string) {
 // Blocks holds every kind of block. "file" is the top of a program.
 var Blocks = map[string]*Block{
 	"file": {Doc: "The top of a program.", Blocks: []string{"variable", "locals", "agent", "gate", "workflow",
-		"flowrun", "pool", "escalation", "channel", "quota", "routine", "on", "loop", "memory", "library"}},
+		"memory", "flowrun", "pool", "escalation", "channel", "quota", "routine", "on", "loop", "library"}},
 }

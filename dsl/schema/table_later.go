@@ -6,7 +6,7 @@ var laterBlocks = map[string]*Block{
 	"escalation": {Doc: "What happens when retries don't help.", Later: true}, "channel": {Doc: "Where to notify people.", Later: true},
 	"quota": {Doc: "A bound shared by runs.", Later: true}, "routine": {Doc: "Starts a workflow by the clock.", Later: true},
 	"on": {Doc: "Starts a workflow on an event.", Later: true}, "loop": {Doc: "Finds the next piece of work.", Later: true},
-	"memory": {Doc: "What agents remember.", Later: true}, "library": {Doc: "Workflows from elsewhere.", Later: true},
+	"library":         {Doc: "Workflows from elsewhere.", Later: true},
 	"circuit_breaker": {Doc: "Stops asking an agent that fails.", Later: true},
 	"rate_limit":      {Doc: "How often an agent is asked.", Later: true}, "resources": {Doc: "What an agent may use.", Later: true},
 	"review":    {Doc: "A gate by an agent's review.", Later: true},
@@ -14,7 +14,7 @@ var laterBlocks = map[string]*Block{
 	"feedback":  {Doc: "Producer and reviewer until accepted.", Later: true},
 	"consensus": {Doc: "Participants vote.", Later: true}, "delegate": {Doc: "A conductor chooses who.", Later: true},
 	"compete": {Doc: "Several agents, one winner.", Later: true}, "approve": {Doc: "A person's decision.", Later: true}, "emit": {Doc: "Publishes an event.", Later: true},
-	"kv": {Doc: "State shared by runs.", Later: true}, "remember": {Doc: "Writes to the memory.", Later: true}, "recall": {Doc: "Searches the memory.", Later: true},
+	"kv":      {Doc: "State shared by runs.", Later: true},
 	"handoff": {Doc: "A structured hand-over.", Later: true}, "sync": {Doc: "A sync point shared by runs.", Later: true},
 	"budget": {Doc: "What the node may cost.", Later: true},
 }

@@ -4,11 +4,11 @@ import "github.com/flowrun/flowrun/dsl/value"
 
 // nodeBlocks are the nodes of a workflow.
 var nodeBlocks = map[string]*Block{
-	"step": {Label: "name", Doc: "One unit of work, with exactly one action: run, agent, value, call, http, wait, fail or end.",
-		Blocks: blocks([]string{"wait", "fail", "end", "gate", "compensate", "http", "approve", "emit", "kv", "remember", "recall", "handoff", "sync"}, nodeBlock),
+	"step": {Label: "name", Doc: "One unit of work, with exactly one action: run, agent, value, call, http, remember, recall, wait, fail or end.",
+		Blocks: blocks([]string{"wait", "fail", "end", "gate", "compensate", "http", "remember", "recall", "approve", "emit", "kv", "handoff", "sync"}, nodeBlock),
 		Attrs: attrs(
 			Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."},
-			Attr{Name: "agent", Kind: Ref, RefKind: "agent", Doc: "The agent that is given the task."},
+			Attr{Name: "agent", Kind: Ref, RefKind: "agent", Choice: true, Doc: "The agent that is given the task."},
 			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
 			Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."},
 			Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."},

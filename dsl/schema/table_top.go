@@ -15,7 +15,7 @@ var topBlocks = map[string]*Block{
 	"locals": {Doc: "Named expressions over variables and other locals, read as local.NAME.", Free: true},
 
 	"agent": {Label: "name", Doc: "Somebody or something that does tasks.",
-		Blocks: []string{"retry", "circuit_breaker", "rate_limit", "resources"},
+		Blocks: []string{"retry", "memory", "circuit_breaker", "rate_limit", "resources"},
 		Attrs: attrs(
 			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, a URL that the same request is sent to, or nothing at all (returns what it was given)."},
 			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of an exec agent."},
@@ -31,7 +31,8 @@ var topBlocks = map[string]*Block{
 			time,
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
 			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt is made again; the third time it has failed."},
-			later("capabilities", "soul", "model", "tool", "prompt"))},
+			Attr{Name: "soul", Kind: Value, Want: value.StringType, Doc: "Who the agent is: a text that stands before each of its tasks, whole, and that nothing shortens or changes. file(\"PATH\") reads it from a file."},
+			later("capabilities", "model", "tool", "prompt"))},
 
 	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
 		Blocks: []string{"review", "benchmark", "security"},

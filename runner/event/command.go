@@ -53,6 +53,9 @@ type Attempt struct {
 	Agent *AgentRequest `json:"agent,omitempty"`
 	HTTP  *HTTPRequest  `json:"http,omitempty"`
 
+	Remember *Remember `json:"remember,omitempty"`
+	Recall   *Recall   `json:"recall,omitempty"`
+
 	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
 	// attempt starts. A part that stands here is empty in the other fields.
 	Late []Late `json:"late,omitempty"`
@@ -119,6 +122,12 @@ type AgentRequest struct {
 	OutputFormat string      `json:"output_format,omitempty"`
 	// Heartbeat is the longest silence: an agent of which nothing is heard for longer is ended, and the answer is Lost. 0: any.
 	Heartbeat time.Duration `json:"heartbeat,omitempty"`
+	// Soul stands before the task, whole. Memory says what of the memory the agent is given, and what becomes of what it says;
+	// nil: it has none.
+	Soul   string     `json:"soul,omitempty"`
+	Memory *MemoryUse `json:"memory,omitempty"`
+	// Recalled is what the memory gave, as text. The host puts it here when the attempt starts.
+	Recalled string `json:"-"`
 }
 
 // CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes.

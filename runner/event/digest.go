@@ -116,6 +116,12 @@ func (f *facts) attempt(a *Attempt) {
 	if a.HTTP != nil {
 		f.json('H', a.HTTP)
 	}
+	if a.Remember != nil {
+		f.json('M', a.Remember)
+	}
+	if a.Recall != nil {
+		f.json('Q', a.Recall)
+	}
 	if len(a.Late) > 0 {
 		f.json('L', a.Late)
 	}
@@ -132,6 +138,10 @@ func (f *facts) agent(a *AgentRequest) {
 	f.text('i', a.Input)
 	f.text('o', a.OutputFormat)
 	f.number('b', uint64(a.Heartbeat))
+	f.text('s', a.Soul)
+	if a.Memory != nil {
+		f.json('m', a.Memory)
+	}
 	f.end()
 }
 

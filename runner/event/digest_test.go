@@ -10,20 +10,21 @@ import (
 
 // silent are the fields that a digest leaves out though the journal's JSON, or a view, has them, each with the reason.
 var silent = map[string]string{
-	"Attempt.Base":         "the same for the whole run",
-	"Late.What":            "words",
-	"CancelChild.Reason":   "words",
-	"CancelAttempt.Reason": "words",
-	"Error.Message":        "words",
-	"Transition.Reason":    "words",
-	"Transition.Name":      "of the program",
-	"Transition.Kind":      "of the program",
-	"Verdict.Message":      "words",
-	"Result.Stdout":        "of the event",
-	"Result.Stderr":        "of the event",
-	"Result.StdoutLog":     "of the event",
-	"Result.StderrLog":     "of the event",
-	"Result.Output":        "of the event; digested where it was computed",
+	"Attempt.Base":          "the same for the whole run",
+	"AgentRequest.Recalled": "the host's; its answer says what it was",
+	"Late.What":             "words",
+	"CancelChild.Reason":    "words",
+	"CancelAttempt.Reason":  "words",
+	"Error.Message":         "words",
+	"Transition.Reason":     "words",
+	"Transition.Name":       "of the program",
+	"Transition.Kind":       "of the program",
+	"Verdict.Message":       "words",
+	"Result.Stdout":         "of the event",
+	"Result.Stderr":         "of the event",
+	"Result.StdoutLog":      "of the event",
+	"Result.StderrLog":      "of the event",
+	"Result.Output":         "of the event; digested where it was computed",
 }
 
 // TestDigestForgetsNoField sets every field of everything that a reaction can hold, one at a time, and sees whether the digest
@@ -50,6 +51,18 @@ func TestDigestForgetsNoField(t *testing.T) {
 		func() (*Reaction, any) {
 			c := &HTTPRequest{}
 			return &Reaction{Commands: []Command{{Start: &Attempt{HTTP: c}}}}, c
+		},
+		func() (*Reaction, any) {
+			m := &MemoryUse{}
+			return &Reaction{Commands: []Command{{Start: &Attempt{Agent: &AgentRequest{Memory: m}}}}}, m
+		},
+		func() (*Reaction, any) {
+			q := &Remember{}
+			return &Reaction{Commands: []Command{{Start: &Attempt{Remember: q}}}}, q
+		},
+		func() (*Reaction, any) {
+			q := &Recall{}
+			return &Reaction{Commands: []Command{{Start: &Attempt{Recall: q}}}}, q
 		},
 		func() (*Reaction, any) {
 			late := []Late{{}}

@@ -193,6 +193,12 @@ type AttemptFinished struct {
 	Output value.Value `json:"output,omitempty"`
 	// Error is set for every outcome but OK.
 	Error *Error `json:"error,omitempty"`
+	// Recalled is what the memory gave the attempt, in the order in which the agent saw it, and Learned what the agent says that
+	// it learned.
+	Recalled []Recalled `json:"recalled,omitempty"`
+	Learned  []Learned  `json:"learned,omitempty"`
+	// Warning is what did not go as the file asks, and does not count as a failure: a memory that cannot be had.
+	Warning string `json:"warning,omitempty"`
 }
 
 // Kinds of error, in the order of severity. The last two are not retried by default.

@@ -16,6 +16,8 @@ const (
 	MaxOutput = 1 << 20
 	// MaxMessage is how long a message is at most: agents write some themselves, and names can be of any length.
 	MaxMessage = 4 << 10
+	// MaxTag is how long a tag of what an agent learned is at most.
+	MaxTag = 64
 )
 
 // Answer starts an answer to an attempt: identity copied, nothing else.

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -33,6 +34,22 @@ func Hide(m *mask.Masker, ans *event.AttemptFinished) {
 		e.Message = m.Text(e.Message)
 		ans.Error = &e
 	}
+	ans.Warning = m.Text(ans.Warning)
+	for i := range ans.Learned {
+		ans.Learned[i] = HideLearned(m, ans.Learned[i])
+	}
+}
+
+// HideLearned masks what an agent wants to be remembered.
+func HideLearned(m *mask.Masker, e event.Learned) event.Learned {
+	for _, text := range []*string{&e.Text, &e.Lesson, &e.Context, &e.Observation} {
+		*text = m.Text(*text)
+	}
+	e.Tags = slices.Clone(e.Tags)
+	for i := range e.Tags {
+		e.Tags[i] = m.Text(e.Tags[i])
+	}
+	return e
 }
 
 // LooksSecret tells whether a name of the environment looks like that of a secret.

@@ -92,7 +92,7 @@ func (s *shaper) node(n *ir.Node, copies, before int) ir.Node {
 // act gives a step what takes its time.
 func (s *shaper) act(n, m *ir.Node) {
 	switch {
-	case n.Run != nil, n.HTTP != nil:
+	case n.Run != nil, n.HTTP != nil, n.Remember != nil, n.Recall != nil:
 		m.Agent = &ir.AgentTask{Agent: nobody}
 	case n.Agent != nil:
 		m.Agent = &ir.AgentTask{Agent: n.Agent.Agent}

@@ -190,6 +190,12 @@ func (m *Machine) take(r ref, f *event.AttemptFinished) {
 	if f.ExitCode != nil {
 		d.exit = *f.ExitCode
 	}
+	if d.rare != nil || len(f.Recalled) > 0 {
+		m.rare(r).recalled = f.Recalled
+	}
+	if f.Warning != "" {
+		m.note(r, event.Warned, f.Warning, nil)
+	}
 	d.streams = streams{Bound(f.Stdout, MaxStream), Bound(f.Stderr, MaxStream), f.StdoutLog, f.StderrLog}
 }
 

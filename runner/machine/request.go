@@ -50,6 +50,10 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 		place, err = m.task(a, n, g, sc)
 	case n.HTTP != nil:
 		place, err = m.http(a, n.HTTP, sc)
+	case n.Remember != nil:
+		a.Remember, place, err = m.toRemember(n.Remember, sc)
+	case n.Recall != nil:
+		a.Recall, place, err = m.toRecall(n.Recall, sc)
 	}
 	if err != nil {
 		return nil, evaluation(place, err)
@@ -142,6 +146,9 @@ func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: m.feedback(sc.ref)}
 	a.Shell = g.Shell
+	if place, err = m.equip(a.Agent, g, sc); err != nil {
+		return place, err
+	}
 	if g.Heartbeat != nil {
 		if a.Agent.Heartbeat, err = m.duration(g.Heartbeat, sc); err != nil {
 			return fmt.Sprintf("heartbeat of agent %q", g.Name), err

@@ -95,7 +95,7 @@ func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duratio
 
 // acts tells that a node does something in the world, which can be tried again.
 func acts(n *plan.Node) bool {
-	return n.Kind == ir.Step && (n.Run != nil || n.Agent != nil || n.HTTP != nil || n.Call != nil)
+	return n.Kind == ir.Step && (n.Run != nil || n.Agent != nil || n.HTTP != nil || n.Call != nil || n.Remember != nil || n.Recall != nil)
 }
 
 // attemptsOf is how many attempts a step has where the file says nothing: more than one where a gate asks for better.

@@ -78,6 +78,8 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 		if said := m.feedback(s.ref); said != "" {
 			return said, nil
 		}
+	case "recalled":
+		return attribute(func() map[string]any { return m.recalled(s.ref) }, r.Name)
 	case "error":
 		if d := m.state(s.ref).detail; d != nil {
 			return attribute(func() map[string]any { return errorObject(d.err) }, r.Name)

@@ -33,7 +33,8 @@ import (
 //	                constant, {"hcl": TEXT, "reads": […]} and {"cond": …} are expressions
 //	start           the run begins; inputs and vars as JSON objects, secrets as names, parallel as a number, expected
 //	                (microseconds) and times by name; below it, as JSON, the ends of nodes that it reuses, of the run retry_of
-//	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON)
+//	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON),
+//	                recalled (JSON), warning
 //	gate N#A G …    the same for a gate
 //	compensation N#A …  the same for a node's compensation
 //	child N STATUS …    the child run of node N ends; outputs (JSON), kind, message
@@ -226,9 +227,15 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 				return event.Event{}, err
 			}
 			f.Output = v
+		case "recalled":
+			if err := json.Unmarshal([]byte(text), &f.Recalled); err != nil {
+				return event.Event{}, err
+			}
+		case "warning":
+			f.Warning = text
 		}
 	}
-	if a.Agent == nil && a.HTTP == nil && f.Outcome != event.Lost {
+	if a.Agent == nil && a.HTTP == nil && a.Remember == nil && a.Recall == nil && f.Outcome != event.Lost {
 		f.ExitCode = &exit
 	}
 	return event.Event{AttemptFinished: f}, nil
@@ -444,6 +451,13 @@ func command(c event.Command, now event.Time) string {
 			if q.Feedback != "" {
 				s += fmt.Sprintf(" feedback=%q", q.Feedback)
 			}
+			if q.Soul != "" {
+				s += fmt.Sprintf(" soul=%q", q.Soul)
+			}
+			if q.Memory != nil {
+				b, _ := json.Marshal(q.Memory)
+				s += " memory=" + string(b)
+			}
 		}
 		if h := a.HTTP; h != nil {
 			s += " " + h.Method + " " + h.URL
@@ -459,6 +473,14 @@ func command(c event.Command, now event.Time) string {
 			if h.Follow+h.MaxBytes != 0 {
 				s += fmt.Sprintf(" follow=%d max=%d", h.Follow, h.MaxBytes)
 			}
+		}
+		if a.Remember != nil {
+			b, _ := json.Marshal(a.Remember)
+			s += " remember " + string(b)
+		}
+		if a.Recall != nil {
+			b, _ := json.Marshal(a.Recall)
+			s += " recall " + string(b)
 		}
 		if a.Dir != "/repo" {
 			s += " dir=" + a.Dir

@@ -79,16 +79,17 @@ type body struct {
 
 // rare is what few nodes come to.
 type rare struct {
-	generation int          // how often its work became other work: see key
-	fallback   int          // the agent that has it now: 0 is its own, n the nth of those that it falls back to
-	otherwise  bool         // of a choice of two agents the second has it
-	before     int          // attempts that were made before that agent had it
-	rejected   *event.Error // what this attempt fails of if gates said no to it
-	said       string       // by those gates, a line each
-	silent     int          // how often in a row this attempt fell silent
-	refused    bool         // by one of them for good
-	feedback   string       // what was said of the work that this is to do better
-	toUndo     bool         // it stands in the list of what is to be compensated
+	generation int              // how often its work became other work: see key
+	fallback   int              // the agent that has it now: 0 is its own, n the nth of those that it falls back to
+	otherwise  bool             // of a choice of two agents the second has it
+	before     int              // attempts that were made before that agent had it
+	rejected   *event.Error     // what this attempt fails of if gates said no to it
+	said       string           // by those gates, a line each
+	silent     int              // how often in a row this attempt fell silent
+	refused    bool             // by one of them for good
+	feedback   string           // what was said of the work that this is to do better
+	recalled   []event.Recalled // into the last attempt
+	toUndo     bool             // it stands in the list of what is to be compensated
 	deadline   *deadline
 	rule       *ruling       // of a node whose trigger_rule is written
 	rank       int16         // its priority, once it has asked for slots

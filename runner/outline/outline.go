@@ -127,7 +127,7 @@ func times(a, b *int) *int {
 func (o *outliner) attempts(n *plan.Node) *int {
 	one := 1
 	switch {
-	case n.Run != nil, n.HTTP != nil, n.Call != nil:
+	case n.Run != nil, n.HTTP != nil, n.Call != nil, n.Remember != nil, n.Recall != nil:
 		return o.tries(n, nil)
 	case n.Node.Agent == nil:
 		return &one

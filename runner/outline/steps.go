@@ -139,6 +139,10 @@ func does(n *plan.Node) string {
 		return "call " + n.Call.Workflow
 	case n.HTTP != nil:
 		return "http"
+	case n.Remember != nil:
+		return "remember"
+	case n.Recall != nil:
+		return "recall"
 	case n.Fail != nil:
 		return "fail"
 	case n.End != nil:

@@ -37,7 +37,7 @@ func (g *Graph) ways(us map[string]int64, times map[string]int, slots int) *left
 
 // Acts tells whether a node takes time of its own.
 func (n *Node) Acts() bool {
-	return n.Kind == ir.Step && (n.Run != nil || n.Node.Agent != nil || n.HTTP != nil || n.Call != nil || n.Wait != nil)
+	return n.Kind == ir.Step && (n.Run != nil || n.Node.Agent != nil || n.HTTP != nil || n.Call != nil || n.Wait != nil || n.Remember != nil || n.Recall != nil)
 }
 
 type left struct {

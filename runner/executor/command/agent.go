@@ -27,7 +27,7 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 		if x.opt.Live != nil {
 			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}
-	}}
+	}, Note: func(e event.Learned) { executor.Note(ctx, e) }}
 	out.also = said.Write
 	return said
 }
@@ -56,6 +56,7 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 		return
 	}
 	failure := said.End()
+	ans.Learned = said.Learned()
 	switch {
 	case failure != nil:
 		executor.Fail(ans, e.with(failure))

@@ -44,7 +44,7 @@ func TestAgentAnswers(t *testing.T) {
 		{"text", `echo; echo hi`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: at byte 1: invalid character 'h' looking for beginning of value`},
 		{"two objects", `echo '{}'; echo '{}'`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: at byte 4: more text behind the JSON value`},
 		{"a list", `echo '[]'`, "", `error exit=0 blocking/bad_json: the agent's output is JSON, but no object; print {"type":"result","output":…} for other values`},
-		{"a type that is none", `echo '{"type":"done"}'`, "", `error exit=0 blocking/bad_json: the agent's message has the type "done", which is none of progress, heartbeat, log, result, error`},
+		{"a type that is none", `echo '{"type":"done"}'`, "", `error exit=0 blocking/bad_json: the agent's message has the type "done", which is none of progress, heartbeat, log, remember, result, error`},
 		{"half an object", `printf '{"a":'`, "", `error exit=0 blocking/bad_json: the agent's output is no JSON: JSON ends too early, at byte 6`},
 		{"plain text", `printf 'two\nlines\n\n'`, "text", `ok exit=0 "two\nlines"`},
 		{"plain text of nothing", `true`, "text", `ok exit=0 ""`},
@@ -80,7 +80,7 @@ func TestAgentRequests(t *testing.T) {
 	a.Agent.Feedback = "again"
 	a.Agent.With = map[string]any{"b": 1.0}
 	got := func() any { return do(x, a).Output }
-	if d := cmp.Diff(`{"attempt":2,"feedback":"again","idempotency_key":"k","protocol":"flowrun/1","run":"r1","step":"build[1]","task":"do it","with":{"b":1}}`, got()); d != "" {
+	if d := cmp.Diff(`{"attempt":2,"feedback":"again","idempotency_key":"k","memory":"","protocol":"flowrun/1","run":"r1","soul":"","step":"build[1]","task":"do it","with":{"b":1}}`, got()); d != "" {
 		t.Error(d)
 	}
 	a.Agent.Input = "text"

@@ -235,7 +235,7 @@ func TestRequests(t *testing.T) {
 	check("GET /\nIdempotency-Key: mine\nUser-Agent: me\n")
 	a = agent(u + "/agent")
 	check("POST /agent\nAccept: application/json, application/x-ndjson\nContent-Type: application/json\nIdempotency-Key: k1\nUser-Agent: flowrun/1.2\n" +
-		`{"attempt":2,"feedback":"","idempotency_key":"k1","protocol":"flowrun/1","run":"r1","step":"fetch[1]","task":"do it","with":{"b":1}}` + "\n")
+		`{"attempt":2,"feedback":"","idempotency_key":"k1","memory":"","protocol":"flowrun/1","run":"r1","soul":"","step":"fetch[1]","task":"do it","with":{"b":1}}` + "\n")
 	a.Agent.Input = "text"
 	check("POST /agent\nAccept: application/json, application/x-ndjson\nContent-Type: text/plain; charset=utf-8\nIdempotency-Key: k1\nUser-Agent: flowrun/1.2\ndo it\n\n{\"b\":1}\n")
 }

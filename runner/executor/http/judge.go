@@ -115,7 +115,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 		if e.opt.Live != nil {
 			e.opt.Live(*e.attempt, kind, res.mask.Text(text))
 		}
-	}}
+	}, Note: func(n event.Learned) { executor.Note(e.ctx, n) }}
 	kept := &head{}
 	r, err := res.content(limit)
 	if err == nil {
@@ -126,6 +126,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	var failure *event.Error
 	if !plain {
 		failure = said.End()
+		e.answer.Learned = said.Learned()
 	}
 	switch ok := e.expected(res.StatusCode); {
 	case errors.Is(err, errTooLarge):

@@ -15,16 +15,19 @@ const MaxLine = executor.MaxOutput
 // Lines hears what an agent says on standard output, and understands
 //
 //	{"type":"progress","percent":40,"message":"…"}   {"type":"heartbeat"}   {"type":"log","message":"…"}
+//	{"type":"remember","kind":"decision","text":"…"}
 //	{"type":"result","output":…}                     {"type":"error","kind":"transient","message":"…","retry_after":30}
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
 //	{"type":"result","result":"…","is_error":false,…}
 //
-// The last five are final. What is no such line is put aside: if there is no final line at all, it must be one JSON
+// All but the first four are final; a result or an error can have learnings beside it (learned.go). What is no such line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, and that is the output. Memory: MaxLine for the line at hand,
 // executor.MaxOutput for what is put aside, and the result.
 type Lines struct {
 	// Live hears what is said on the way: kind is progress, heartbeat or log.
 	Live func(kind, text string)
+	// Note, if set, hears what the agent wants to be remembered while it works, [MaxNotes] times at most.
+	Note func(event.Learned)
 
 	line []byte // what has come of the line at hand
 	long bool   // it went beyond MaxLine; the rest of it is dropped
@@ -33,6 +36,8 @@ type Lines struct {
 	spoke   bool  // a line of the protocol came
 	over    int64 // bytes that did not fit into rest, or into a line
 	finals  int
+	notes   int
+	learned []event.Learned
 	result  value.Value
 	failure *event.Error
 }
@@ -105,8 +110,11 @@ func (l *Lines) message(line []byte) bool {
 	case "progress", "heartbeat", "log":
 		kind, _ := m["type"].(string)
 		l.Live(kind, told(m))
+	case "remember":
+		l.note(m)
 	case "result":
 		l.finals++
+		l.learned = learnings(m)
 		if _, ours := m["output"]; ours {
 			l.result = m["output"]
 		} else {
@@ -114,6 +122,7 @@ func (l *Lines) message(line []byte) bool {
 		}
 	case "error":
 		l.finals, l.failure = l.finals+1, failure(m)
+		l.learned = learnings(m)
 	default:
 		return false
 	}
@@ -217,7 +226,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		return bad("the agent's output is JSON, but no object; print {\"type\":\"result\",\"output\":…} for other values")
 	}
 	if t, typed := m["type"]; typed {
-		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, result, error", value.Append(nil, t))
+		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, remember, result, error", value.Append(nil, t))
 	}
 	return m, nil
 }

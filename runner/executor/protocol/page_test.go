@@ -52,6 +52,8 @@ func TestPageShowsTheLines(t *testing.T) {
 		"log":       "log three files to go",
 		"result":    `{"files":3,"summary":"done"}`,
 		"error":     "rate_limited: the model is busy after 30",
+		"remember":  "note decision: The schema stays as it is: two services read it.",
+		"learnings": `{"files":3}`,
 		"output":    `{"summary":"done"}`,
 		"completed": `{"summary":"done"}`,
 		"failed":    "recoverable: the model is busy after 0",
@@ -63,7 +65,7 @@ func TestPageShowsTheLines(t *testing.T) {
 			continue
 		}
 		live := ""
-		l := &Lines{Live: func(kind, text string) { live = kind + " " + text }}
+		l := &Lines{Live: func(kind, text string) { live = kind + " " + text }, Note: func(e event.Learned) { live = "note " + e.Type + ": " + e.Text }}
 		l.Write([]byte(line + "\n"))
 		failure := l.End()
 		out, _ := l.Output()

@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"strings"
+
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -9,11 +11,18 @@ import (
 const Version = "flowrun/1"
 
 // Request is what an agent is told, on its standard input or as the body of a POST: one line of JSON, or for input = "text"
-// the task, and after a blank line what with holds, as JSON.
+// the task, and after a blank line what with holds, as JSON. Before the task stand its soul and what the memory gave, each with a
+// blank line behind it.
 func Request(a *event.Attempt) []byte {
 	g := a.Agent
 	if g.Input == "text" {
-		b := append([]byte(g.Task), '\n')
+		var b []byte
+		for _, part := range []string{g.Soul, g.Recalled} {
+			if part != "" {
+				b = append(append(b, strings.TrimRight(part, "\n")...), "\n\n"...)
+			}
+		}
+		b = append(append(b, g.Task...), '\n')
 		if g.With != nil {
 			b = append(value.Append(append(b, '\n'), g.With), '\n')
 		}
@@ -26,6 +35,8 @@ func Request(a *event.Attempt) []byte {
 		"attempt":         float64(a.Attempt),
 		"task":            g.Task,
 		"with":            g.With,
+		"soul":            g.Soul,
+		"memory":          g.Recalled,
 		"feedback":        g.Feedback,
 		"idempotency_key": a.Key,
 	}), '\n')

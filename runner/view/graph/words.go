@@ -28,6 +28,12 @@ func does(n *ir.Node) string {
 			method = "POST"
 		}
 		return method + " " + source(&n.HTTP.URL)
+	case n.Remember != nil && n.Remember.Lesson != nil:
+		return "remember " + source(n.Remember.Lesson)
+	case n.Remember != nil:
+		return "remember " + source(n.Remember.Text)
+	case n.Recall != nil:
+		return "recall " + source(&n.Recall.Query)
 	case n.Wait != nil && n.Wait.At != nil:
 		return "wait until " + source(n.Wait.At)
 	case n.Wait != nil && n.Wait.Duration != nil:

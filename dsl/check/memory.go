@@ -1,0 +1,211 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// What steps of the memory make, and what was recalled into an attempt. A memory that cannot be had leaves an id null.
+var (
+	texts          = value.List(value.StringType)
+	rememberedType = value.Object(map[string]value.Type{"id": value.StringType.OrNull(), "known": value.BoolType})
+	foundType      = value.Object(map[string]value.Type{"count": value.IntType, "text": value.StringType, "items": value.List(foundItem)})
+	foundItem      = value.Object(map[string]value.Type{
+		"id": value.StringType, "type": value.StringType, "agent": value.StringType, "text": value.StringType, "lesson": value.StringType,
+		"tags": texts, "created_at": value.StringType, "score": value.NumberType,
+	})
+	recalledType = value.Object(map[string]value.Type{"count": value.IntType, "ids": texts, "items": value.List(recalledItem)})
+	recalledItem = value.Object(map[string]value.Type{"id": value.StringType, "type": value.StringType, "tags": texts, "score": value.NumberType})
+)
+
+// RecalledType is the type of recalled, for documentation.
+func RecalledType() value.Type { return recalledType }
+
+// memory checks the block at the top. All of it is known from the file.
+func (c *checker) memory(b *Block) {
+	c.static(b)
+	c.fixedNumbers(b)
+	if a := b.attr("groups"); a != nil {
+		first := map[string]bool{}
+		for i, name := range a.Strings {
+			d := diag.Diagnostic{Code: "F0291", Subject: a.memberAt(i), Context: b.Words()}
+			switch {
+			case !goodName(name):
+				d.Summary = fmt.Sprintf("%.80q cannot be the name of a group", name)
+				d.Detail = fmt.Sprintf("A name begins with a letter or _, goes on with letters, digits, _ and -, and has at most %d characters.", MaxName)
+			case first[name]:
+				d.Summary, d.Detail = fmt.Sprintf("Group %q stands twice in groups", name), "Remove one of the two."
+			case len(first) == schema.MaxGroups:
+				d.Summary, d.Detail = "Too many groups", fmt.Sprintf("A memory has at most %d.", schema.MaxGroups)
+			default:
+				first[name], c.groups[name] = true, true
+				continue
+			}
+			c.report(d)
+			if len(first) == schema.MaxGroups {
+				break
+			}
+		}
+	}
+	if e := b.Inner("embedder"); e != nil {
+		c.embedder(e)
+	}
+}
+
+// fixedNumbers checks what is written out as a number or a duration in a block and those inside.
+func (c *checker) fixedNumbers(b *Block) {
+	env := c.fixedEnv()
+	c.expressions(b, func(string) *expr.Env { return env })
+	for _, i := range b.Blocks {
+		c.fixedNumbers(i)
+	}
+}
+
+// embedder checks that what is said of a provider is something that it has.
+func (c *checker) embedder(b *Block) {
+	provider := b.Text("provider")
+	if a := b.attr("provider"); a != nil && !contains(a.Schema.Words, provider) {
+		return // which has been reported
+	}
+	has := map[string][]string{"openai": {"model", "base_url", "key_env"}, "ollama": {"model", "base_url"}}[provider]
+	for _, name := range []string{"model", "base_url", "key_env"} {
+		a := b.attr(name)
+		if a == nil {
+			continue
+		}
+		d := diag.Diagnostic{Code: "F0289", Subject: a.Src.Range, Context: b.Words()}
+		u, err := url.Parse(a.Text)
+		switch {
+		case !contains(has, name):
+			if provider == "" {
+				provider = "default"
+			}
+			d.Summary, d.Detail = fmt.Sprintf("%s has no effect with the provider %q", name, provider), "Remove it, or name the provider that it is for:  provider = \"openai\"."
+		case name == "base_url" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == ""):
+			d.Subject = a.span()
+			d.Summary, d.Detail = fmt.Sprintf("%.80q is no address of an endpoint", a.Text), "It begins with http:// or https:// and a host, such as \"http://localhost:11434\"."
+		case name == "key_env" && !envName.MatchString(a.Text):
+			d.Subject = a.span()
+			d.Summary, d.Detail = fmt.Sprintf("%.40q cannot be the name of an environment variable", a.Text), "The name stands here, such as \"OPENAI_API_KEY\", and never the key itself."
+		default:
+			continue
+		}
+		c.report(d)
+	}
+}
+
+// remembers checks the block memory of an agent.
+func (c *checker) remembers(agent, b *Block) {
+	c.fixedNumbers(b)
+	c.groupsOf(b)
+	if agent.Text("type") == "null" {
+		c.report(diag.Diagnostic{Code: "F0120", Subject: b.Src.Range, Context: agent.Words(), Summary: "Agent of type null has no memory",
+			Detail: "It does nothing that could be learned from. Remove the block, or change the type."})
+	}
+}
+
+// groupsOf checks that the groups that a block names are declared.
+func (c *checker) groupsOf(b *Block) {
+	if a := b.attr("groups"); a != nil {
+		for i, name := range a.Strings {
+			if !c.groups[name] {
+				c.unknownGroup(b, name, a.memberAt(i), "%q")
+			}
+		}
+	}
+}
+
+func (c *checker) unknownGroup(b *Block, name string, at diag.Range, form string) {
+	d := diag.Diagnostic{Code: "F0291", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Unknown group %.80q", name),
+		Detail: fmt.Sprintf("The block memory at the top names the groups that there are:  memory { groups = [%q] }.", clipName(name))}
+	if near := diag.Nearest(name, slices.Sorted(maps.Keys(c.groups))); near != "" {
+		d.Detail = fmt.Sprintf("The block memory names no group of this name. Did you mean %q?", near)
+		d.Edit = &diag.Edit{Range: at, Text: fmt.Sprintf(form, near)}
+	}
+	c.report(d)
+}
+
+func clipName(name string) string { return name[:min(len(name), MaxName)] }
+
+// remember checks that a step has one thing to remember, and for whom.
+func (c *checker) remember(b *Block) {
+	text, lesson := b.attr("text"), b.attr("lesson")
+	d := diag.Diagnostic{Code: "F0290", Subject: b.Src.Header, Context: b.Words()}
+	switch {
+	case text == nil && lesson == nil && !b.stray:
+		d.Summary, d.Detail = "Nothing to remember", "A remember has one of  text = \"…\"  and  lesson = \"…\"."
+		c.report(d)
+	case text != nil && lesson != nil:
+		d.Subject, d.Summary = lesson.Src.Range, "Both text and lesson in one remember"
+		d.Detail = "An entry is a text, or a lesson with its context and observation. Remove one of the two."
+		d.Notes = []diag.Note{{Text: "text stands here", Range: text.Src.Range}}
+		c.report(d)
+	case text != nil:
+		for _, name := range []string{"context", "observation"} {
+			if a := b.attr(name); a != nil {
+				d.Subject, d.Summary = a.Src.Range, fmt.Sprintf("%s has no effect with a text", name)
+				d.Detail = "It belongs to a lesson:  lesson = \"…\". Remove it, or write the text as a lesson."
+				c.report(d)
+			}
+		}
+	}
+	c.knownAgent(b)
+	if a := b.attr("scope"); a != nil && a.Text != "" {
+		c.scope(b, a)
+	}
+}
+
+// scope checks who is to see an entry.
+func (c *checker) scope(b *Block, a *Attr) {
+	kind, name, named := strings.Cut(a.Text, ":")
+	switch {
+	case !named && (kind == "shared" || kind == "run"):
+	case named && kind == "group":
+		if !c.groups[name] {
+			c.unknownGroup(b, name, a.span(), `"group:%s"`)
+		}
+	case named && kind == "agent":
+		if c.agents[name] == nil {
+			d := diag.Diagnostic{Code: "F0218", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Unknown agent %.80q in a scope", name), Detail: "The program declares no agent of this name."}
+			if near := diag.Nearest(name, keys(c.agents)); near != "" {
+				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", "agent:"+near)}
+			}
+			c.report(d)
+		}
+	default:
+		c.report(diag.Diagnostic{Code: "F0291", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%.80q is no scope", a.Text),
+			Detail: `It is one of "shared", "run", "agent:NAME" and "group:NAME".`})
+	}
+}
+
+// recall checks whose memory a step searches.
+func (c *checker) recall(b *Block) {
+	c.knownAgent(b)
+	c.groupsOf(b)
+}
+
+// knownAgent checks that the agent of a block is declared.
+func (c *checker) knownAgent(b *Block) {
+	a := b.attr("agent")
+	if a == nil || a.ref().Name == "" || c.agents[a.ref().Name] != nil {
+		return
+	}
+	r := a.ref()
+	d := diag.Diagnostic{Code: "F0218", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Unknown agent %q", r.Name), Detail: "The program declares no agent of this name."}
+	if near := diag.Nearest(r.Name, keys(c.agents)); near != "" {
+		d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+		d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(c.agents[near])}}
+		d.Edit = &diag.Edit{Range: r.Range, Text: "agent." + near}
+	}
+	c.report(d)
+	a.Names = nil
+}

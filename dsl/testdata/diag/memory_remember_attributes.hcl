@@ -1,0 +1,7 @@
+workflow "w" {
+  step "a" {
+    parse = "json"
+    task  = "x"
+    remember { text = "x" }
+  }
+}

@@ -1,0 +1,70 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// Bounds of what an agent gives to the memory. What goes beyond them is left out, and texts are cut: an agent that says too much
+// has not failed.
+const (
+	// MaxNotes is how many remember lines of one attempt are heard.
+	MaxNotes = 100
+	// MaxLearned is how many learnings stand beside a result or an error.
+	MaxLearned = 16
+	// MaxTags is how many tags each of them has.
+	MaxTags = 16
+)
+
+// Learned is what the agent said beside its last word that it learned.
+func (l *Lines) Learned() []event.Learned { return l.learned }
+
+// note hears {"type":"remember","kind":"decision","text":"…"}.
+func (l *Lines) note(m map[string]any) {
+	m["type"] = m["kind"]
+	e, ok := learning(m, []string{"note", "decision", "insight"})
+	if l.notes++; ok && l.notes <= MaxNotes && l.Note != nil {
+		l.Note(e)
+	}
+}
+
+// learnings reads the member of that name: a list of texts, which are lessons, and objects.
+func learnings(m map[string]any) (out []event.Learned) {
+	list, _ := m["learnings"].([]any)
+	for _, v := range list {
+		if text, is := v.(string); is {
+			v = map[string]any{"lesson": text}
+		}
+		o, _ := v.(map[string]any)
+		if e, ok := learning(o, []string{"insight", "success", "failure"}); ok && len(out) < MaxLearned {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// learning reads an entry. A type that there is not is the first of those that there are; without a text or a lesson there is
+// nothing to keep.
+func learning(m map[string]any, types []string) (event.Learned, bool) {
+	text := func(name string) string {
+		s, _ := m[name].(string)
+		return executor.Clip(strings.TrimSpace(s), executor.MaxMessage)
+	}
+	e := event.Learned{Text: text("text"), Lesson: text("lesson"), Context: text("context"), Observation: text("observation"), Type: text("type")}
+	if !slices.Contains(types, e.Type) {
+		e.Type = types[0]
+	}
+	if f, ok := m["importance"].(float64); ok && f >= 0 && f <= 1 {
+		e.Importance = f
+	}
+	tags, _ := m["tags"].([]any)
+	for _, t := range tags {
+		if s, ok := t.(string); ok && s != "" && len(e.Tags) < MaxTags {
+			e.Tags = append(e.Tags, executor.Clip(s, executor.MaxTag))
+		}
+	}
+	return e, e.Text != "" || e.Lesson != ""
+}

@@ -1,0 +1,123 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Bounds and defaults of what is asked of the memory.
+const (
+	MaxRecalled     = 50
+	MaxRecallBudget = 100_000
+	MaxTags         = 32
+	// MaxRemembered bounds each text of an entry, in bytes.
+	MaxRemembered = 64 << 10
+
+	defaultSearched   = 10
+	defaultBudget     = 1000
+	defaultImportance = 0.5
+)
+
+// equip gives an agent its soul, and says what of the memory it has.
+func (m *Machine) equip(q *event.AgentRequest, g *ir.Agent, sc *scope) (place string, err error) {
+	if u := g.Memory; u != nil {
+		q.Memory = &event.MemoryUse{Recall: u.Recall, Budget: u.Budget, Most: u.Most, Groups: u.Groups, Learn: u.Learn, Trusted: u.Trusted, Promote: u.Promote}
+	}
+	if g.Soul != nil {
+		place = fmt.Sprintf("soul of agent %q", g.Name)
+		q.Soul, err = m.text(g.Soul, sc)
+	}
+	return place, err
+}
+
+// toRemember computes what a step writes to the memory.
+func (m *Machine) toRemember(r *ir.Remember, sc *scope) (q *event.Remember, place string, err error) {
+	q = &event.Remember{Type: r.Type, Agent: r.Agent, Scope: r.Scope, Importance: defaultImportance}
+	for _, part := range []struct {
+		name string
+		expr *ir.Expr
+		to   *string
+	}{{"text", r.Text, &q.Text}, {"lesson", r.Lesson, &q.Lesson}, {"context", r.Context, &q.Context}, {"observation", r.Observation, &q.Observation}} {
+		if part.expr == nil {
+			continue
+		}
+		if *part.to, err = m.text(part.expr, sc); err == nil && len(*part.to) > MaxRemembered {
+			err = fmt.Errorf("it has %d bytes, and %d can be remembered", len(*part.to), MaxRemembered)
+		}
+		if err != nil {
+			return nil, part.name, err
+		}
+	}
+	if r.Tags != nil {
+		if q.Tags, err = m.tags(r.Tags, sc); err != nil {
+			return nil, "tags", err
+		}
+	}
+	if r.Importance != nil {
+		if q.Importance, err = m.share(r.Importance, sc); err != nil {
+			return nil, "importance", err
+		}
+	}
+	return q, "", nil
+}
+
+// toRecall computes what a step asks the memory.
+func (m *Machine) toRecall(r *ir.Recall, sc *scope) (q *event.Recall, place string, err error) {
+	q = &event.Recall{Type: r.Type, Agent: r.Agent, Groups: r.Groups}
+	if q.Query, err = m.text(&r.Query, sc); err != nil {
+		return nil, "query", err
+	}
+	if r.Tag != nil {
+		if q.Tag, err = m.text(r.Tag, sc); err != nil {
+			return nil, "tag", err
+		}
+	}
+	if q.K, err = m.number(r.K, sc, defaultSearched, MaxRecalled); err != nil {
+		return nil, "k", err
+	}
+	q.Budget, err = m.number(r.Budget, sc, defaultBudget, MaxRecallBudget)
+	return q, "budget", err
+}
+
+// tags computes a list of words.
+func (m *Machine) tags(e *ir.Expr, sc *scope) ([]string, error) {
+	v, err := m.eval.Eval(e, sc)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := v.([]any)
+	if !ok || len(list) > MaxTags {
+		return nil, fmt.Errorf("a list of at most %d texts is needed, but this is %.60s", MaxTags, value.Text(v))
+	}
+	out := make([]string, len(list))
+	for i, t := range list {
+		if out[i], ok = t.(string); !ok || out[i] == "" {
+			return nil, fmt.Errorf("a tag is a text that is not empty, and this is %.60s", value.Append(nil, t))
+		}
+	}
+	return out, nil
+}
+
+// share computes a number from 0 to 1.
+func (m *Machine) share(e *ir.Expr, sc *scope) (float64, error) {
+	v, err := m.eval.Eval(e, sc)
+	if err != nil {
+		return 0, err
+	}
+	f, ok := v.(float64)
+	if !ok || !(f >= 0 && f <= 1) {
+		return 0, fmt.Errorf("a number from 0 to 1 is needed, but this is %.60s", value.Text(v))
+	}
+	return f, nil
+}
+
+// recalled is what the memory gave a node's last attempt.
+func (m *Machine) recalled(r ref) map[string]value.Value {
+	if d := m.state(r).detail; d != nil && d.rare != nil {
+		return event.RecalledObject(d.rare.recalled)
+	}
+	return event.RecalledObject(nil)
+}
