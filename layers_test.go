@@ -42,6 +42,7 @@ runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/heap runner/plan runner/policy runner/request
 runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
+runner/tasks                     pure: dsl/value runner/event
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
@@ -55,6 +56,7 @@ runner/engine/sim                runner/engine runner/event runner/heap runner/j
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request
+runner/executor/recall           dsl/value runner/event runner/executor
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
