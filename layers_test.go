@@ -69,6 +69,7 @@ memory/embed                     memory/embed/uselite
 memory/embed/glove               memory/text
 memory/embed/uselite             text
 memory/learn                     pure: memory/entry memory/text
+memory/window                    pure: memory/text
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args

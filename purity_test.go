@@ -13,7 +13,7 @@ import (
 
 // ordered are the packages in which no order of a map may be seen: what they do is digested and replayed.
 var ordered = []string{"dsl/value", "dsl/ir", "dsl/expr", "runner/event", "runner/policy", "runner/plan", "runner/journal", "runner/machine",
-	"memory/entry", "memory/learn", "memory/rank", "memory/text"}
+	"memory/entry", "memory/learn", "memory/window", "memory/rank", "memory/text"}
 
 // anyOrder is the comment that a loop over a map must carry, with the reason why its order can't be seen.
 const anyOrder = "// any order: "

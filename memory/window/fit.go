@@ -1,0 +1,140 @@
+package window
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Fit chooses what to send. It fails with a [*TooLargeError] where the soul and the system prompt, what is pinned, or the last
+// messages do not fit.
+func Fit(c Content, o Options) (Fitted, error) {
+	f := Fitted{Soul: c.Soul, System: c.System, Summary: c.Summary}
+	var err error
+	if f.Tokens, err = fixed(c, o); err != nil {
+		return Fitted{}, err
+	}
+	room := o.Budget - f.Tokens
+	if f.Pinned, err = f.cutLarge(c.Pinned, room, o); err != nil {
+		return Fitted{}, err
+	}
+	f.Tokens += o.all(f.Pinned)
+	if f.Tokens > o.Budget {
+		return Fitted{}, &TooLargeError{"the pinned notes with the soul and the system prompt", f.Tokens, o.Budget}
+	}
+	messages, err := f.cutLarge(after(c.Summary, c.Messages), room, o)
+	if err != nil {
+		return Fitted{}, err
+	}
+	if whole := f.Tokens + o.all(messages) + summaryCost(c.Summary, o); whole <= part(o.Budget, Trigger) {
+		f.Messages, f.Tokens = messages, whole
+	} else if err := f.summarize(messages, o); err != nil {
+		return Fitted{}, err
+	}
+	f.Messages = withCalls(f.Messages)
+	f.recall(c.Recalled, o)
+	return f, nil
+}
+
+// fixed is what soul and system prompt cost.
+func fixed(c Content, o Options) (int, error) {
+	soul, system := o.tokens(c.Soul), o.tokens(c.System)
+	if soul > o.Budget {
+		return 0, &TooLargeError{"the soul", soul, o.Budget}
+	}
+	if soul+system > o.Budget {
+		return 0, &TooLargeError{"the soul and the system prompt", soul + system, o.Budget}
+	}
+	return soul + system, nil
+}
+
+// after are the messages that a summary does not stand for.
+func after(s *Summary, messages []Message) []Message {
+	if s != nil {
+		if i := slices.IndexFunc(messages, func(m Message) bool { return m.ID == s.To }); i >= 0 {
+			return messages[i+1:]
+		}
+	}
+	return messages
+}
+
+// summarize keeps the last messages, and makes the others part of the summary.
+func (f *Fitted) summarize(messages []Message, o Options) error {
+	start := lastWhole(messages, o.keep())
+	last := messages[start:]
+	used := f.Tokens + o.all(last)
+	if used > o.Budget {
+		return &TooLargeError{fmt.Sprintf("the last %d messages with the soul and all that is fixed", len(last)), used, o.Budget}
+	}
+	f.Messages, f.Tokens = last, used
+	older, old := messages[:start], f.Summary
+	if cost := summaryCost(old, o); len(older) == 0 && used+cost <= o.Budget {
+		f.Tokens += cost
+		return nil
+	}
+	room := min(max(part(o.Budget, Target)-used, part(o.Budget, leastSummary)), o.Budget-used)
+	f.Summary = next(old, older, room-PerMessage, o)
+	if f.Summary == nil { // not even its first line fits; nothing is lost, as the originals are with the caller
+		for _, m := range older {
+			f.Left = append(f.Left, m.ID)
+		}
+		return nil
+	}
+	f.Tokens += summaryCost(f.Summary, o)
+	f.New = true
+	return nil
+}
+
+// lastWhole is where the last keep messages begin, or earlier where one of them answers a call made before.
+func lastWhole(messages []Message, keep int) int {
+	start := max(0, len(messages)-keep)
+	asked := func(id string, before int) int {
+		return slices.IndexFunc(messages[:before], func(m Message) bool { return slices.Contains(m.Calls, id) })
+	}
+	for i := len(messages) - 1; i >= start; i-- {
+		if id := messages[i].Answers; id != "" {
+			if call := asked(id, start); call >= 0 {
+				start = call
+			}
+		}
+	}
+	return start
+}
+
+// withCalls makes plain messages of results whose call is not sent, as it was summarized before they came.
+func withCalls(messages []Message) []Message {
+	called := map[string]bool{}
+	for i, m := range messages {
+		for _, id := range m.Calls {
+			called[id] = true
+		}
+		if m.Answers != "" && !called[m.Answers] {
+			messages[i].Answers = ""
+		}
+	}
+	return messages
+}
+
+// recall fills what is left with memories, as far as they are not sent anyway.
+func (f *Fitted) recall(memories []Memory, o Options) {
+	for _, m := range memories {
+		same := func(sent Message) bool { return sent.ID == m.ID }
+		if slices.ContainsFunc(f.Messages, same) || slices.ContainsFunc(f.Pinned, same) {
+			continue
+		}
+		cost := o.cost(m.Text)
+		if f.Tokens+cost > o.Budget {
+			f.Dropped = append(f.Dropped, m.ID)
+			continue
+		}
+		f.Recalled, f.Tokens = append(f.Recalled, m), f.Tokens+cost
+	}
+}
+
+func summaryCost(s *Summary, o Options) int {
+	if s == nil {
+		return 0
+	}
+	return o.cost(s.Text())
+}
+
+func part(budget int, of float64) int { return int(float64(budget) * of) }
