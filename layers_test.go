@@ -63,6 +63,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 memory/entry                     pure:
 memory/rank                      pure: memory/text
+memory/store                     memory/entry sqlite
 memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite

@@ -59,11 +59,16 @@ func refuseForeign(dir string) error {
 		}
 	}
 	for _, e := range entries {
-		if !slices.Contains(ownNames, e.Name()) {
+		if !slices.Contains(ownNames, e.Name()) && !ofMemory(e.Name()) {
 			return fmt.Errorf("%w: it holds %s; name an empty folder, or one that is not there yet", ErrNotStore, e.Name())
 		}
 	}
 	return nil
+}
+
+// ofMemory tells whether a file is one of the memory's, which shares the folder and may have been there first.
+func ofMemory(name string) bool {
+	return strings.HasPrefix(name, "memory.") || strings.HasPrefix(name, "vectors-")
 }
 
 // create makes a private file with the text given, and leaves one that exists alone.

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// What the memory has in the folder; the journal has its own files there.
+const (
+	databaseFile = "memory.db"
+	logFile      = databaseFile + "-wal"
+	sharedFile   = databaseFile + "-shm"
+	lockFile     = "memory.lock"
+	markFile     = "memory.mark"
+	newFile      = "memory.db.new"     // a database in the making
+	freshFile    = "memory.db.rebuilt" // one that is whole, and about to take the old one's place
+	damagedFile  = "memory.db.damaged-"
+)
+
+// prepareFolder makes the folder for nobody but its owner, as the journal does. One that was there keeps its mode; one that
+// holds other things, and no store, is refused: the folder is kept out of git.
+func prepareFolder(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	if err := refuseForeign(dir); err != nil {
+		return err
+	}
+	err := os.Mkdir(dir, 0o700)
+	if err == nil {
+		err = os.Chmod(dir, 0o700) // whatever the umask
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// isOurs tells whether a name is one of those that the memory or the journal gives to its files.
+func isOurs(name string) bool {
+	switch name {
+	case "store", "store.new", "setup.lock", "drivers", "marks", "reserve", ".gitignore", "logs":
+		return true
+	}
+	return strings.HasPrefix(name, "memory.") || strings.HasPrefix(name, "vectors-") || strings.HasPrefix(name, "flowrun.db")
+}
+
+func refuseForeign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	foreign := ""
+	for _, e := range entries {
+		if name := e.Name(); name == databaseFile || name == "store" {
+			return nil
+		} else if !isOurs(name) {
+			foreign = name
+		}
+	}
+	if foreign != "" {
+		return fmt.Errorf("%w: the folder holds %s; name an empty folder, or one that is not there yet", ErrNotStore, foreign)
+	}
+	return nil
+}
+
+// writable tells whether files can be made in a folder.
+func writable(dir string) bool {
+	const write = 2 // W_OK
+	return syscall.Access(dir, write) == nil
+}
+
+func (s *Store) syncFolder() error {
+	f, err := os.Open(s.dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// size is that of a file, 0 if there is none.
+func (s *Store) size(name string) int64 {
+	info, err := os.Stat(s.path(name))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	// busyTimeout is how long a transaction waits for that of another process, and for the lock of one that rebuilds.
+	busyTimeout = 30 * time.Second
+	// lockBeat is how often a lock that another process holds is tried again.
+	lockBeat = 5 * time.Millisecond
+	// tries is how often a transaction is begun: once, once more when the database was replaced, and once more when it was rebuilt.
+	tries = 3
+)
+
+// What a process may hold of the store's lock.
+const (
+	shared    = syscall.LOCK_SH // transactions, reading, giving up
+	exclusive = syscall.LOCK_EX // making, migrating, rebuilding
+)
+
+// errReplaced: the folder's database is another file than the one that is open.
+var errReplaced = errors.New("the memory's database was replaced")
+
+// turn runs f under the shared lock, on the database that the folder holds. Where f finds it damaged, it is rebuilt, and f runs
+// once more.
+func (s *Store) turn(ctx context.Context, f func() error) error {
+	s.working.Lock()
+	defer s.working.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	if s.db == nil {
+		return s.failed
+	}
+	var err error
+	for range tries {
+		if err = s.underLock(ctx, f); !isDamage(err) && !errors.Is(err, errReplaced) {
+			return err
+		}
+		if again := s.load(ctx, err); again != nil {
+			return again
+		}
+		if s.db == nil {
+			return s.failed
+		}
+	}
+	return err
+}
+
+func (s *Store) underLock(ctx context.Context, f func() error) error {
+	unlock, err := s.locked(ctx, shared)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.isReplaced() {
+		return errReplaced
+	}
+	return sort(f())
+}
+
+// isReplaced tells whether the folder has another database than the one that is open, or none.
+func (s *Store) isReplaced() bool {
+	info, err := os.Stat(s.path(databaseFile))
+	return err != nil || !os.SameFile(info, s.db.info)
+}
+
+// locked takes the store's lock, and gives what lets go of it. A process that was stopped with the lock in its hands must not
+// hold up all others without a word: ErrBusy.
+func (s *Store) locked(ctx context.Context, how int) (unlock func(), err error) {
+	due := time.Now().Add(busyTimeout)
+	err = flock(s.lock, how|syscall.LOCK_NB)
+	for errors.Is(err, syscall.EWOULDBLOCK) && time.Now().Before(due) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockBeat):
+		}
+		err = flock(s.lock, how|syscall.LOCK_NB)
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = ErrBusy
+	}
+	if err != nil {
+		return nil, fmt.Errorf("locking %s: %w", lockFile, err)
+	}
+	return func() { flock(s.lock, syscall.LOCK_UN) }, nil
+}
