@@ -63,7 +63,7 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	d := &drive{engine: e, run: &c, watch: w, poked: make(chan struct{}, 1), stop: stop}
+	d := &drive{engine: e, run: &c, watch: e.watched(run, w), poked: make(chan struct{}, 1), stop: stop}
 	if err := d.rebuild(ctx); err != nil {
 		if c.epoch != 0 {
 			e.release(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
@@ -74,6 +74,18 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 		return *end, d.engine.finish(&c, end, d.fold.Last())
 	}
 	return d.toEnd(ctx)
+}
+
+// watched lets whoever watches all runs see one before its own watcher does.
+func (e *Engine) watched(run string, w engine.Watcher) engine.Watcher {
+	all := e.options.Watch
+	if all == nil {
+		return w
+	}
+	return func(events []event.Event, r *event.Reaction, replayed bool) {
+		all(run, events, r, replayed)
+		w(events, r, replayed)
+	}
 }
 
 // causeOf prefers the reason why ctx is done over what a query made of it.

@@ -35,7 +35,7 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 		if timed && n.Value != nil && maybe(15) {
 			n.Value, n.End = nil, &ir.End{Status: []string{"", "failed", "cancelled"}[r.IntN(3)]}
 		}
-		if n.Run == nil && n.Agent == nil && n.Call == nil && n.HTTP == nil {
+		if n.Run == nil && n.Agent == nil && n.Call == nil && n.HTTP == nil && n.Remember == nil && n.Recall == nil {
 			return
 		}
 		if n.Agent != nil && maybe(3) {

@@ -528,13 +528,23 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 				return failed(err)
 			}
 			a.HTTP = &event.HTTPRequest{}
+		} else if n.Remember != nil {
+			if _, err := m.value(n.Remember.Text, in, n, o); err != nil {
+				return failed(err)
+			}
+			a.Remember = &event.Remember{}
+		} else if n.Recall != nil {
+			if _, err := m.value(&n.Recall.Query, in, n, o); err != nil {
+				return failed(err)
+			}
+			a.Recall = &event.Recall{}
 		} else if _, err := m.value(n.Run.Argv, in, n, o); err != nil {
 			return failed(err)
 		}
 		rejected, refused := false, false
 		if n.Call == nil {
 			f := m.c.outcome(m.run, a)
-			if o.err, o.output = f.Error, "out of "+path; n.Agent != nil || n.HTTP != nil {
+			if o.err, o.output = f.Error, "out of "+path; n.Run == nil {
 				o.output = f.Output
 			}
 		}

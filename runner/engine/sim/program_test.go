@@ -256,7 +256,14 @@ func (w *writer) action(depth int, each, again, timed bool) {
 			w.line(depth, "}")
 			break
 		}
-		w.line(depth, `run = ["do", %s]`, argument)
+		switch w.names % 3 {
+		case 0:
+			w.line(depth, `remember { text = "it is ${%s}" }`, argument)
+		case 1:
+			w.line(depth, `recall { query = "what is ${%s}?" }`, argument)
+		default:
+			w.line(depth, `run = ["do", %s]`, argument)
+		}
 	case 4, 5:
 		if len(w.callable) > 0 {
 			w.call(depth, argument, timed)

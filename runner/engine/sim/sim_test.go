@@ -395,6 +395,10 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 		switch {
 		case a.HTTP != nil:
 			f.Output, f.ExitCode, f.Stdout = map[string]any{"status": 200.0, "headers": map[string]any{}, "body": "out of " + a.Node}, nil, ""
+		case a.Remember != nil:
+			f.Output, f.ExitCode, f.Stdout = map[string]any{"id": "out of " + a.Node, "known": false}, nil, ""
+		case a.Recall != nil:
+			f.Output, f.ExitCode, f.Stdout = map[string]any{"count": 0.0, "items": []any{}, "text": "out of " + a.Node}, nil, ""
 		case a.Agent != nil:
 			f.Output, f.ExitCode, f.Stdout = a.Agent.With, nil, ""
 		}

@@ -11,7 +11,7 @@ import (
 
 // agent carries out an agent's attempt: with what the memory has on its task, and with somebody who hears what it notes.
 func (x *Executor) agent(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	m, err := x.open()
+	m, err := x.open(a.Run)
 	if err != nil {
 		ans := x.next.Execute(ctx, a)
 		ans.Warning = "it has no memory: " + clip(err)

@@ -82,14 +82,16 @@ const (
 // Executor gives agents what was learned. It is safe for concurrent use.
 type Executor struct {
 	next executor.Executor
-	open func() (Memory, error)
+	open func(run string) (Memory, error)
 }
 
 var _ executor.Executor = (*Executor)(nil)
 
-// New stands an Executor before another. open is asked for the memory by each attempt that has to do with it; its error says why
-// there is none.
-func New(next executor.Executor, open func() (Memory, error)) *Executor { return &Executor{next, open} }
+// New stands an Executor before another. open is asked for the memory by each attempt that has to do with it, before it starts; its
+// error says why there is none.
+func New(next executor.Executor, open func(run string) (Memory, error)) *Executor {
+	return &Executor{next, open}
+}
 
 // Execute carries out one attempt.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {

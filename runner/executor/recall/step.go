@@ -22,7 +22,7 @@ func (x *Executor) step(ctx context.Context, a *event.Attempt, do func(context.C
 		ctx, done = context.WithTimeout(ctx, a.Timeout)
 		defer done()
 	}
-	m, err := x.open()
+	m, err := x.open(a.Run)
 	if err == nil {
 		ans.Output, err = do(ctx, m, a)
 	}

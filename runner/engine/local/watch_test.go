@@ -1,0 +1,54 @@
+package local
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// Whoever watches all runs sees the called ones too, from the first event to the end, and the past of a run that is driven again.
+func TestWatchSeesCalledRuns(t *testing.T) {
+	var mu sync.Mutex
+	seen, again := map[string]uint64{}, 0
+	program := enginetest.Program{Tasks: []enginetest.Task{{Name: "a", Call: "child"}, {Name: "b"}},
+		Workflows: map[string]enginetest.Program{"child": {Tasks: []enginetest.Task{{Name: "c"}}}}}
+	e, err := Open(t.TempDir(), Options{Factory: enginetest.Factory, Executor: executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		ans := executor.Answer(a)
+		ans.Outcome = event.OK
+		return ans
+	}), Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if replayed {
+			again += len(events)
+			return
+		}
+		for _, ev := range events {
+			if seen[run]++; ev.Seq != seen[run] {
+				t.Errorf("run %s: event %d after %d", run, ev.Seq, seen[run]-1)
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	run, err := e.Start(context.Background(), program.Start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := e.Drive(context.Background(), run, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runs := slices.Collect(maps.Keys(seen)); len(runs) != 2 || again != int(seen[run]) {
+		t.Errorf("runs %v were seen, and %d events of the first again, of %d", runs, again, seen[run])
+	}
+}
