@@ -26,7 +26,7 @@ var (
 	position = regexp.MustCompile(`(?:^|[\s("'])((?:[A-Za-z]:)?[\w@.~/\\-]*[\w-]\.[A-Za-z]\w{0,4}):(\d+)`)
 	pyFrame  = regexp.MustCompile(`^File "([^"]+)", line (\d+)`)
 	frame    = regexp.MustCompile(`^at \S|^File "|^\.{3} \d+ more|^goroutine \d+|^\S+\(0x[0-9a-f, .]*\)$|^\S+\.\S+\(.*\)$|^/\S+\.go:\d+ \+0x|^created by |^Traceback|^Caused by$|^stack backtrace|^\d+: 0x|^~*\^+~*$`)
-	noise    = regexp.MustCompile(`(?i)^(FAIL(\s+\S+\s+[\d.]+s)?|exit status \d+|make(\[\d+\])?: \*\*\*.*|npm (ERR!|error) (code|errno|path|command|A complete log).*|.*process (exited|completed) with (exit )?(code|status).*|error: recipe .*|error: (could not compile|aborting due to) .*|FAILED \(.*|command failed.*|warning\b.*|note:.*|hint:.*|help:.*)$`)
+	noise    = regexp.MustCompile(`(?i)^(FAIL(\s+\S+\s+[\d.]+s)?|exit status \d+|make(\[\d+\])?: \*\*\*.*|npm (ERR!|error) (code|errno|path|command|A complete log).*|.*process (exited|completed) with (exit )?(code|status).*|exit(ed with)?( code| status)? \d+|error: recipe .*|error: (could not compile|aborting due to) .*|FAILED \(.*|command failed.*|warning\b.*|note:.*|hint:.*|help:.*)$`)
 	clean    = regexp.MustCompile(`(?i)\b(no|0|without|zero) (errors?|failures?|failed)\b|\berrors?["']?\s*[:=]\s*(0|false|null|none|nil)\b`)
 	strong   = regexp.MustCompile(`(?i)\b(error|fatal|panic|exception|assert\w*|segfault|traceback)\b|\w(Error|Exception)\b|^E\s|--- FAIL|✗|✕|\b(expected|want)\b.*\b(got|but|received|found|actual)\b|\bgot\b.*\bwant\b`)
 	thrown   = regexp.MustCompile(`^(Uncaught )?[\w.]*(Error|Exception)(\s\[\w+\])?: |^(panic|fatal|FATAL|error|ERROR|Error|E)(\[\w+\])?: `)
@@ -34,22 +34,32 @@ var (
 	foreign  = regexp.MustCompile(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
 )
 
-// find looks for what went wrong: what the agent itself said, then its streams, then the message of whoever watched it.
+// find looks for what went wrong. Where an agent said so, or whoever watched it ended it or refused its answer, that is the
+// message; else what the streams say plainly, and then what any of them says last.
 func find(p *Problem) finding {
 	if p == nil {
 		return finding{}
 	}
-	if p.Reason == "agent" || p.Reason == "gate" {
-		if f := evidence(p.Message); f.line != "" {
-			return f
+	first, last := p.Message, ""
+	switch p.Reason {
+	case "exit": // its code is told beside it, and explains nothing
+		first = ""
+	case "not_found": // the shell names the command
+		first, last = "", p.Message
+	case "gate": // a program's own words are better than that it failed
+		if _, sure := look(p.Message); !sure {
+			first, last = "", p.Message
 		}
 	}
-	for _, text := range []string{p.Stderr, p.Stdout, p.Message} {
+	if f := evidence(first); f.line != "" {
+		return f
+	}
+	for _, text := range []string{p.Stderr, p.Stdout} {
 		if f, sure := look(text); sure {
 			return f
 		}
 	}
-	for _, text := range []string{p.Message, p.Stderr, p.Stdout} {
+	for _, text := range []string{last, p.Stderr, p.Stdout} {
 		if f := evidence(text); f.line != "" {
 			return f
 		}

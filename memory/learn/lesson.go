@@ -65,7 +65,7 @@ func advice(p *Problem) string {
 	case "not_found", "start":
 		return "It could not start: %s. Make sure that it is installed before starting."
 	case "gate":
-		return "A gate refused the result: %s. Make sure of that before handing in."
+		return "The result was refused: %s. Make sure of that before handing in."
 	case "bad_json", "bad_output", "output_type", "output_too_large":
 		return "The answer had not the declared form: %s. Keep to the form."
 	case "signal", "poison":
