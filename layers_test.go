@@ -68,9 +68,9 @@ memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
 memory/embed/glove               memory/text
-memory/embed/uselite             text
 memory/learn                     pure: memory/entry memory/text
 memory/window                    pure: memory/text
+memory/embed/uselite             sys text
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args

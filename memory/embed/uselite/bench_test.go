@@ -6,19 +6,37 @@ import (
 	"testing"
 )
 
-// BenchmarkEmbed is the cost of one text on one core. On an AMD EPYC with AVX2 see WEIGHTS.md.
+// BenchmarkEmbed is the cost of one text on one core; WEIGHTS.md has figures.
 func BenchmarkEmbed(b *testing.B) {
 	m := model(b)
-	for _, n := range []int{24, 45, 70, 128} {
+	run := func(name string, n int) {
 		text := strings.TrimSpace(strings.Repeat("word ", n))
 		if got := len(m.Tokens(text)); got != n {
 			b.Fatalf("%d pieces, not %d", got, n)
 		}
-		b.Run(fmt.Sprintf("tokens=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%s/tokens=%d", name, n), func(b *testing.B) {
 			for b.Loop() {
 				m.Embed(text)
 			}
 		})
+	}
+	for _, n := range []int{24, 45, 70, 128} {
+		if fast {
+			run("assembly", n)
+		}
+		portable(func() { run("portable", n) })
+	}
+}
+
+// BenchmarkEmbedSentences is the cost of ten sentences of 12 tokens, which go through the layers together.
+func BenchmarkEmbedSentences(b *testing.B) {
+	m := model(b)
+	texts := make([]string, 10)
+	for i := range texts {
+		texts[i] = strings.TrimSpace(strings.Repeat("word ", 12))
+	}
+	for b.Loop() {
+		m.Embed(texts...)
 	}
 }
 
