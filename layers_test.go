@@ -61,6 +61,7 @@ runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
 runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
+memory/cache
 memory/entry                     pure:
 memory/rank                      pure: memory/text
 memory/store                     memory/entry sqlite

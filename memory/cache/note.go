@@ -1,0 +1,35 @@
+package cache
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+)
+
+// Notes are small facts that go with the vectors, each in a file of its own beside theirs: name is a word.
+
+// Note reads a note. It is absent, too, where it was damaged, or belongs to another model.
+func (c *Cache) Note(name string) (text []byte, found bool) {
+	b, err := os.ReadFile(c.path + "." + name)
+	if err != nil || len(b) < sumSize {
+		return nil, false
+	}
+	text, sum := b[:len(b)-sumSize], b[len(b)-sumSize:]
+	return text, c.noteSum(text) == binary.LittleEndian.Uint32(sum)
+}
+
+// SetNote writes a note, whole or not at all.
+func (c *Cache) SetNote(name string, text []byte) error {
+	path := c.path + "." + name
+	b := binary.LittleEndian.AppendUint32(append([]byte(nil), text...), c.noteSum(text))
+	if err := os.WriteFile(path+".new", b, 0o600); err != nil {
+		return errors.Join(err, os.Remove(path+".new"))
+	}
+	return os.Rename(path+".new", path)
+}
+
+// noteSum has the model in it.
+func (c *Cache) noteSum(text []byte) uint32 {
+	return crc32.Update(crc32.Checksum([]byte(c.model), castagnoli), castagnoli, text)
+}
