@@ -63,6 +63,7 @@ runner/executor/command          dsl/ir runner/event runner/executor runner/exec
 
 memory/cache
 memory/entry                     pure:
+memory/eval                      pure:
 memory/rank                      pure: memory/text
 memory/store                     memory/entry sqlite
 memory/text                      pure:
