@@ -12,11 +12,9 @@ package embed
 
 import (
 	"context"
-	"runtime"
-	"sync"
-	"sync/atomic"
-
-	"github.com/flowrun/flowrun/memory/embed/uselite"
+	"fmt"
+	"strings"
+	"time"
 )
 
 // Embedder makes vectors of texts.
@@ -25,48 +23,45 @@ type Embedder interface {
 	Model() string
 	// Dim is the length of a vector; 0 while it is unknown, which is before a server's first answer.
 	Dim() int
-	// Embed gives each text its vector, in order; nil for a text that has none, such as an empty one.
+	// Embed gives each text its vector, in order; nil for a text that has none, such as an empty one. Beside an error, the
+	// vectors that a server gave before it are there, and the others are nil.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Default gives the embedder in the binary, for English. It reads the first 128 tokens of a text, some 90 words. Its only
-// errors are those of the context and of a damaged binary.
-func Default() Embedder { return local{} }
+// Names are the embedders that New knows.
+var Names = []string{"default", "openai", "ollama", "none"}
 
-type local struct{}
+// Config says which embedder to use. All but Name concerns servers alone.
+type Config struct {
+	// Name is one of Names; "" is "default".
+	Name string
+	// URL is where the API begins: "http://localhost:8080/v1". By default that of OpenAI, or of an Ollama on this machine. It has no
+	// user, query or fragment.
+	URL string
+	// Model is the server's name for the model: by default "text-embedding-3-small", or "nomic-embed-text" with Ollama.
+	Model string
+	// Dim asks the server for vectors of this length; 0 takes what comes.
+	Dim int
+	// KeyEnv names the environment variable that holds the key. By default no key is sent, but to OpenAI itself that of
+	// OPENAI_API_KEY.
+	KeyEnv string
+	// Timeout is for one request; 0 is 30 seconds.
+	Timeout time.Duration
+	// Batch is how many texts go into one request at most; 0 is 64.
+	Batch int
+}
 
-// chunk is how many texts a core takes at a time. Vectors do not depend on it.
-const chunk = 16
-
-func (local) Model() string { return uselite.Name }
-func (local) Dim() int      { return uselite.Dim }
-
-func (local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	model, err := uselite.Load()
-	if err != nil {
-		return nil, err
+// New gives the embedder of a Config; nil for "none". It asks no server and reads no key.
+func New(c Config) (Embedder, error) {
+	switch c.Name {
+	case "", "default":
+		return Default(), nil
+	case "openai":
+		return newServer(c, openai)
+	case "ollama":
+		return newServer(c, ollama)
+	case "none":
+		return nil, nil
 	}
-	out := make([][]float32, len(texts))
-	var taken atomic.Int64
-	work := func() {
-		for ctx.Err() == nil {
-			to := int(taken.Add(chunk))
-			from := to - chunk
-			if from >= len(texts) {
-				return
-			}
-			to = min(to, len(texts))
-			copy(out[from:to], model.Embed(texts[from:to]...))
-		}
-	}
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (len(texts)+chunk-1)/chunk) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return nil, fmt.Errorf("embed: there is no embedder %q, but %s", c.Name, strings.Join(Names, ", "))
 }

@@ -1,0 +1,83 @@
+package embed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// protocol is how a kind of server is asked.
+type protocol struct {
+	name   string
+	url    string // where the API begins by default
+	model  string // by default
+	keyEnv string // what holds the key for url
+	path   string // below the URL
+	// dims are the lengths of the vectors of models that are known to give no others.
+	dims   map[string]int
+	ask    func(model string, dim int, texts []string) any
+	answer func(body []byte, n int) ([][]float64, error)
+}
+
+var openai = protocol{
+	name: "openai", url: "https://api.openai.com/v1", model: "text-embedding-3-small", keyEnv: "OPENAI_API_KEY", path: "/embeddings",
+	dims: map[string]int{"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536},
+	ask: func(model string, dim int, texts []string) any {
+		return struct {
+			Model    string   `json:"model"`
+			Input    []string `json:"input"`
+			Encoding string   `json:"encoding_format"`
+			Dim      int      `json:"dimensions,omitempty"`
+		}{model, texts, "float", dim}
+	},
+	answer: func(body []byte, n int) ([][]float64, error) {
+		var a struct {
+			Data []struct {
+				Index     *int      `json:"index"` // where it is missing, the order is that of the texts
+				Embedding []float64 `json:"embedding"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(body, &a); err != nil {
+			return nil, err
+		}
+		if len(a.Data) != n {
+			return nil, fmt.Errorf("%d vectors for %d texts", len(a.Data), n)
+		}
+		out := make([][]float64, n)
+		for i, d := range a.Data {
+			if d.Index != nil {
+				i = *d.Index
+			}
+			if i < 0 || i >= n || out[i] != nil {
+				return nil, fmt.Errorf("two vectors for one text, or one for text %d of %d", i, n)
+			}
+			if out[i] = d.Embedding; out[i] == nil {
+				return nil, errors.New("an answer without a vector")
+			}
+		}
+		return out, nil
+	},
+}
+
+var ollama = protocol{
+	name: "ollama", url: "http://localhost:11434", model: "nomic-embed-text", path: "/api/embed",
+	ask: func(model string, dim int, texts []string) any {
+		return struct {
+			Model string   `json:"model"`
+			Input []string `json:"input"`
+			Dim   int      `json:"dimensions,omitempty"`
+		}{model, texts, dim}
+	},
+	answer: func(body []byte, n int) ([][]float64, error) {
+		var a struct {
+			Embeddings [][]float64 `json:"embeddings"`
+		}
+		if err := json.Unmarshal(body, &a); err != nil {
+			return nil, err
+		}
+		if len(a.Embeddings) != n {
+			return nil, fmt.Errorf("%d vectors for %d texts", len(a.Embeddings), n)
+		}
+		return a.Embeddings, nil
+	},
+}
