@@ -44,6 +44,10 @@ func find(p *Problem) finding {
 	switch p.Reason {
 	case "exit": // its code is told beside it, and explains nothing
 		first = ""
+	case "agent": // one that gave no message may have said it on the way
+		if strings.HasSuffix(p.Message, "said no more") {
+			first = ""
+		}
 	case "not_found": // the shell names the command
 		first, last = "", p.Message
 	case "gate": // a program's own words are better than that it failed
