@@ -60,6 +60,11 @@ type Entry struct {
 	// Working entries are the working memory of their session; a search does not find them before they are archived.
 	Working bool   `json:"working,omitempty"`
 	By      Source `json:"by,omitzero"`
+	// Role says who said a message: user, assistant or tool. Calls are the ids of the tool calls that it makes, Answers is the
+	// one whose result it is.
+	Role    string   `json:"role,omitempty"`
+	Calls   []string `json:"calls,omitempty"`
+	Answers string   `json:"answers,omitempty"`
 	// DerivedFrom are the ids that a pattern or a summary was made from.
 	DerivedFrom []string `json:"derived_from,omitempty"`
 	// Conflict marks a pattern whose sources contradict each other.

@@ -16,7 +16,8 @@ func (f *Fitted) cutLarge(messages []Message, room int, o Options) ([]Message, e
 		}
 		short, ok := cut(m, room/2-PerMessage, o)
 		if !ok {
-			return nil, &TooLargeError{fmt.Sprintf("message %s with the soul and all that is fixed", m.ID), o.Budget - room + cost, o.Budget}
+			return nil, &TooLargeError{What: fmt.Sprintf("message %s with the soul and all that is fixed", m.ID),
+				Tokens: o.Budget - room + cost, Budget: o.Budget}
 		}
 		messages[i].Text = short
 		f.Cut = append(f.Cut, m.ID)

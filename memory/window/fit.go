@@ -19,7 +19,7 @@ func Fit(c Content, o Options) (Fitted, error) {
 	}
 	f.Tokens += o.all(f.Pinned)
 	if f.Tokens > o.Budget {
-		return Fitted{}, &TooLargeError{"the pinned notes with the soul and the system prompt", f.Tokens, o.Budget}
+		return Fitted{}, &TooLargeError{What: "the pinned notes with the soul and the system prompt", Tokens: f.Tokens, Budget: o.Budget}
 	}
 	messages, err := f.cutLarge(after(c.Summary, c.Messages), room, o)
 	if err != nil {
@@ -39,10 +39,10 @@ func Fit(c Content, o Options) (Fitted, error) {
 func fixed(c Content, o Options) (int, error) {
 	soul, system := o.tokens(c.Soul), o.tokens(c.System)
 	if soul > o.Budget {
-		return 0, &TooLargeError{"the soul", soul, o.Budget}
+		return 0, &TooLargeError{What: "the soul", Tokens: soul, Budget: o.Budget}
 	}
 	if soul+system > o.Budget {
-		return 0, &TooLargeError{"the soul and the system prompt", soul + system, o.Budget}
+		return 0, &TooLargeError{What: "the soul and the system prompt", Tokens: soul + system, Budget: o.Budget}
 	}
 	return soul + system, nil
 }
@@ -63,7 +63,8 @@ func (f *Fitted) summarize(messages []Message, o Options) error {
 	last := messages[start:]
 	used := f.Tokens + o.all(last)
 	if used > o.Budget {
-		return &TooLargeError{fmt.Sprintf("the last %d messages with the soul and all that is fixed", len(last)), used, o.Budget}
+		return &TooLargeError{What: fmt.Sprintf("the last %d messages with the soul and all that is fixed", len(last)),
+			Tokens: used, Budget: o.Budget, Last: len(last)}
 	}
 	f.Messages, f.Tokens = last, used
 	older, old := messages[:start], f.Summary
@@ -71,7 +72,7 @@ func (f *Fitted) summarize(messages []Message, o Options) error {
 		f.Tokens += cost
 		return nil
 	}
-	room := min(max(part(o.Budget, Target)-used, part(o.Budget, leastSummary)), o.Budget-used)
+	room := min(max(part(o.Budget, Target)-used, part(o.Budget, leastSummary), leastTokens), o.Budget-used)
 	f.Summary = next(old, older, room-PerMessage, o)
 	if f.Summary == nil { // not even its first line fits; nothing is lost, as the originals are with the caller
 		for _, m := range older {

@@ -31,8 +31,10 @@ const (
 	DefaultKeep = 10
 	// PerMessage is what a message, a summary or a memory costs beside its text, in tokens: its role and its borders.
 	PerMessage = 4
-	// leastSummary is the part of the budget that a summary may have where the last messages alone are above Target.
+	// leastSummary is the part of the budget that a summary may have where the last messages alone are above Target, and
+	// leastTokens how much that is at least: its first line takes some 40 tokens.
 	leastSummary = 0.1
+	leastTokens  = 120
 )
 
 // Message is one message of a conversation.
@@ -85,8 +87,10 @@ type Fitted struct {
 
 // TooLargeError says that what must be sent whole does not fit into the budget.
 type TooLargeError struct {
-	What           string // "the soul", "the last 10 messages"
+	What           string // "the soul", "the last 10 messages with the soul and all that is fixed"
 	Tokens, Budget int
+	// Last is how many last messages it is that do not fit; 0 where it is something else. Fewer may fit.
+	Last int
 }
 
 func (e *TooLargeError) Error() string {
