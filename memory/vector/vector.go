@@ -46,9 +46,9 @@ var (
 	ErrNoID   = errors.New("a vector needs an id")
 )
 
-// unitTolerance is how far the length of a vector may be from 1 for it to be taken as it is. chromem-go has the same bound,
-// and makes a copy of every vector that is further off, with less precision than [unit].
-const unitTolerance = 1e-7
+// unitTolerance is how far the length of a vector may be from 1 for it to be taken as it is. Rounding to single precision
+// moves it by a tenth of that. chromem-go makes a copy of what is off by more than 1e-6, with less precision than [unit].
+const unitTolerance = 5e-7
 
 // unit checks that v can be compared with vectors of dim numbers, and gives it the length 1.
 func unit(v []float32, dim int) ([]float32, error) {

@@ -259,3 +259,31 @@ func BenchmarkIndex(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkTexts prints what it costs to fill an index with 10,000 texts of three sentences, and to ask it.
+func BenchmarkTexts(b *testing.B) {
+	for _, dim := range []int{100, 512} {
+		vectors := random(1, 1000, dim)
+		fill := func() *Texts {
+			x := NewTexts(dim)
+			for slot := range 10_000 {
+				v := func(i int) []float32 { return vectors[(slot*7+i)%len(vectors)] }
+				if err := x.Put(slot, v(0), v(1), v(2), v(3)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			return x
+		}
+		b.Run(fmt.Sprintf("%d numbers/fill", dim), func(b *testing.B) {
+			for b.Loop() {
+				fill()
+			}
+		})
+		b.Run(fmt.Sprintf("%d numbers/ask", dim), func(b *testing.B) {
+			x := fill()
+			for b.Loop() {
+				x.Cosines(vectors[1])
+			}
+		})
+	}
+}
