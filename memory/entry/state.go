@@ -87,13 +87,20 @@ func (s *State) History(id string) []Record {
 	return list
 }
 
-// Damage returns the records of losses, in order.
-func (s *State) Damage() []Record {
-	var list []Record
+// Loss is what damage took: the records From to its own number.
+type Loss struct {
+	From uint64
+	Record
+}
+
+// Damage returns the losses, in order.
+func (s *State) Damage() (list []Loss) {
+	var before uint64
 	for _, r := range s.records {
 		if r.Op == Lost {
-			list = append(list, r)
+			list = append(list, Loss{before + 1, r})
 		}
+		before = r.Seq
 	}
 	return list
 }

@@ -35,19 +35,18 @@ func (s *Store) turn(ctx context.Context, f func() error) error {
 	if s.closed {
 		return ErrClosed
 	}
-	if s.db == nil {
-		return s.failed
-	}
-	var err error
+	err := errReplaced
 	for range tries {
-		if err = s.underLock(ctx, f); !isDamage(err) && !errors.Is(err, errReplaced) {
-			return err
-		}
-		if again := s.load(ctx, err); again != nil {
-			return again
-		}
-		if s.db == nil {
+		if s.db == nil && s.failed != nil {
 			return s.failed
+		}
+		if s.db != nil {
+			if err = s.underLock(ctx, f); !isDamage(err) && !errors.Is(err, errReplaced) {
+				return err
+			}
+		}
+		if failed := s.load(ctx, err); failed != nil {
+			return failed
 		}
 	}
 	return err
