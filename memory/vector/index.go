@@ -11,7 +11,7 @@ import (
 // (BenchmarkIndex prints it). A search of the memory asks two indexes, and is to take 60 ms at most.
 const Limit = 5_000
 
-// New makes an index for vectors of dim numbers. Where dim is 0, the first vector decides.
+// New makes an index for vectors of dim numbers. Where dim is 0, the first vector that is taken decides.
 func New(dim int) Index { return newIndex(dim, Limit) }
 
 func newIndex(dim, limit int) *index {
@@ -30,13 +30,15 @@ func (x *index) Add(id string, v []float32) error {
 	if id == "" {
 		return ErrNoID
 	}
-	if x.dim == 0 {
-		x.dim = len(v)
+	dim := x.dim
+	if dim == 0 {
+		dim = len(v)
 	}
-	v, err := unit(v, x.dim)
+	v, err := unit(v, dim)
 	if err != nil {
 		return err
 	}
+	x.dim = dim
 	x.flat.add(id, v)
 	if x.small != nil && x.Len() > x.limit {
 		x.small = nil

@@ -25,7 +25,7 @@ type vectors struct {
 	sentences int // how many it has beside the whole; 0: it is its only sentence
 }
 
-// NewTexts makes an index for vectors of dim numbers. Where dim is 0, the first vector decides.
+// NewTexts makes an index for vectors of dim numbers. Where dim is 0, the first vector that is taken decides.
 func NewTexts(dim int) *Texts { return &Texts{index: New(dim)} }
 
 // Put gives a text its vectors, in the place of those that it had. whole is nil where the text has none, and so is a sentence

@@ -97,6 +97,9 @@ func TestTheLimit(t *testing.T) {
 func TestVectorsThatCannotBeComparedAreRefused(t *testing.T) {
 	both(t, func(t *testing.T, x *index) {
 		nan, inf := float32(math.NaN()), float32(math.Inf(1))
+		if err := x.Add("first", []float32{0, 0, 0}); !errors.Is(err, ErrEmpty) { // its length is not that of the index
+			t.Errorf("zeros, first of all: %v", err)
+		}
 		x.Add("good", []float32{0, 1})
 		for name, c := range map[string]struct {
 			id   string
