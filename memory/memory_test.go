@@ -1,0 +1,153 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/embed"
+	"github.com/flowrun/flowrun/memory/entry"
+)
+
+var (
+	person = entry.Source{Author: "user:ada", Trust: entry.ByPerson, Source: "cli"}
+	rule   = entry.Source{Author: "flowrun", Trust: entry.ByRule, Source: "result"}
+	start  = time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
+)
+
+// everything is the viewer at the command line.
+var everything = memory.Viewer{All: true}
+
+func open(t *testing.T, dir string, o memory.Options) *memory.Memory {
+	t.Helper()
+	if o.Now == nil {
+		at := start
+		o.Now = func() time.Time { at = at.Add(time.Second); return at }
+	}
+	if o.Warn == nil {
+		o.Warn = func(s string) { t.Errorf("unexpected warning: %s", s) }
+	}
+	m, err := memory.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+func add(t *testing.T, m *memory.Memory, es ...entry.Entry) []memory.Added {
+	t.Helper()
+	out, err := m.Add(context.Background(), es...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func failure(agent, lesson string) entry.Entry {
+	return entry.Entry{Agent: agent, Scope: entry.OfAgent(agent), Type: entry.Failure, Lesson: lesson, By: rule}
+}
+
+func ids(hits []memory.Hit) string {
+	var out []string
+	for _, h := range hits {
+		out = append(out, h.ID)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAddSearchAndOpenAgain(t *testing.T) {
+	dir := t.TempDir()
+	for _, o := range []memory.Options{{}, {WordVectors: true}, {WordVectors: true, Embedder: embed.Default()}} {
+		m := open(t, dir, o)
+		added := add(t, m,
+			entry.Entry{ID: "a", Text: "The database was locked by a backup.", By: person},
+			entry.Entry{ID: "b", Text: "Deploys on Friday need a second pair of eyes.", By: person})
+		if len(added) != 2 || added[0].ID != "a" || added[1].ID != "b" {
+			t.Fatalf("added %+v", added)
+		}
+		hits, err := m.Search(context.Background(), memory.Query{Text: "which backup locked the database?"})
+		if err != nil || len(hits) == 0 || hits[0].ID != "a" {
+			t.Fatalf("found %v, %v", ids(hits), err)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAddAgain(t *testing.T) {
+	ctx := context.Background()
+	m := open(t, t.TempDir(), memory.Options{})
+	add(t, m, entry.Entry{ID: "a", Text: "one", By: person})
+	if got := add(t, m, entry.Entry{ID: "a", Text: "one", By: rule})[0]; !got.Known {
+		t.Errorf("the same again: %+v, want it known", got)
+	}
+	if _, err := m.Add(ctx, entry.Entry{ID: "n", Text: "new", By: person}, entry.Entry{ID: "a", Text: "two", By: person}); !errors.Is(err, memory.ErrExists) {
+		t.Errorf("another text under a's id: %v", err)
+	}
+	if _, _, err := m.Show(ctx, "n"); !errors.Is(err, memory.ErrNoEntry) {
+		t.Errorf("a batch with an error was kept in part: %v", err)
+	}
+	if err := m.Forget(ctx, []string{"a"}, person, "private"); err != nil {
+		t.Fatal(err)
+	}
+	if got := add(t, m, entry.Entry{ID: "a", Text: "one", By: person})[0]; !got.Known {
+		t.Errorf("what was forgotten came back: %+v", got)
+	}
+}
+
+func TestRepeatsCountUpOnce(t *testing.T) {
+	ctx := context.Background()
+	m := open(t, t.TempDir(), memory.Options{})
+	first := failure("sam", "Run the migration before the tests.")
+	first.ID = "run-1/build"
+	add(t, m, first)
+	again := failure("sam", "run the migration  before the tests")
+	again.ID = "run-2/build"
+	for range 3 { // a crash may make a caller write it again
+		if got := add(t, m, again)[0]; got.ID != again.ID && got.ID != first.ID {
+			t.Fatalf("%+v", got)
+		}
+	}
+	i, _, err := m.Show(ctx, first.ID)
+	if err != nil || i.Count != 2 {
+		t.Errorf("seen %d times, %v; want 2", i.Count, err)
+	}
+	other := failure("leo", "Run the migration before the tests.")
+	if got := add(t, m, other)[0]; got.Repeat {
+		t.Errorf("a repeat reached another agent's entry: %+v", got)
+	}
+}
+
+func TestNamesAreGivenByContent(t *testing.T) {
+	m := open(t, t.TempDir(), memory.Options{Now: func() time.Time { return start }})
+	a := add(t, m, entry.Entry{Text: "one", By: person})[0]
+	b := add(t, m, entry.Entry{Text: "two", By: person})[0]
+	if !strings.HasPrefix(a.ID, "M-") || len(a.ID) != 10 || a.ID == b.ID {
+		t.Errorf("ids %q and %q", a.ID, b.ID)
+	}
+}
+
+func TestImportOfManyAndSearch(t *testing.T) {
+	var b strings.Builder
+	for n := range 1000 {
+		fmt.Fprintf(&b, `{"id":"D1:%d","text":"turn %d speaks of subject x%dy and more","session":"s%d"}`+"\n", n, n, n*7, n/50)
+	}
+	dir := t.TempDir()
+	m := open(t, dir, memory.Options{WordVectors: true})
+	for round := range 2 {
+		got, err := m.Import(context.Background(), strings.NewReader(b.String()), memory.ImportOptions{Name: "f.jsonl"})
+		if err != nil || got.Lines != 1000 || round == 0 && got.Added != 1000 || round == 1 && got.Known != 1000 {
+			t.Fatalf("round %d: %+v, %v", round, got, err)
+		}
+	}
+	hits, err := m.Search(context.Background(), memory.Query{Text: "subject x3500y", Viewer: everything})
+	if err != nil || hits[0].ID != "D1:500" {
+		t.Fatalf("found %s, %v", ids(hits), err)
+	}
+}

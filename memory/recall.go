@@ -1,0 +1,163 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/text"
+)
+
+// Ask is what is to be recalled for.
+type Ask struct {
+	Task    string // what is to be done
+	Viewer  Viewer
+	Session string       // whose working memory; "" for none
+	Budget  int          // tokens, as [text.Tokens] estimates them; 0: 1,000
+	Use     entry.Source // who uses what is recalled
+}
+
+// Recalled is what goes into a request.
+type Recalled struct {
+	Text   string // fenced as data, an entry a line with its id, day and source; "" where there is nothing
+	IDs    []string
+	Hits   []Hit // as IDs; a score is above 0 only for what was found by meaning and words
+	Tokens int   // never above the budget
+}
+
+const (
+	// defaultBudget is what is recalled at most where nothing is said, in tokens.
+	defaultBudget = 1000
+	// candidates is how many of the best entries of long-term memory are looked at.
+	candidates = 50
+)
+
+// Recall gathers what helps with a task: what is pinned, the working memory of the session, what the viewer's own last tasks
+// taught, and of all else that the viewer sees what speaks of the task, best first. Each of the first three may take a share of
+// the budget, so that there is room for the next. An entry stands there once; one that does not fit is cut behind a sentence
+// or left out. Text that speaks of nothing in the memory recalls nothing of it.
+//
+// That the entries were used is noted; if that fails, Options.Warn is told.
+func (m *Memory) Recall(ctx context.Context, a Ask) (Recalled, error) {
+	if a.Budget == 0 {
+		a.Budget = defaultBudget
+	}
+	var found []Hit
+	if strings.TrimSpace(a.Task) != "" {
+		var err error
+		if found, err = m.Search(ctx, Query{Text: clip(a.Task, MaxQuery), K: candidates, Viewer: a.Viewer}); err != nil {
+			return Recalled{}, err
+		}
+	} else if err := m.refresh(ctx); err != nil {
+		return Recalled{}, err
+	}
+	r := m.gather(&a, relevant(found))
+	m.used(ctx, r.Hits, a.Use)
+	return r, nil
+}
+
+func (m *Memory) gather(a *Ask, found []Hit) Recalled {
+	p := page{most: a.Budget, has: map[string]bool{}}
+	m.mu.RLock()
+	pinned := m.index.pinned(a.Viewer)
+	working := m.index.pick(func(i *entry.Item) bool {
+		return a.Session != "" && inWorking(i, a.Session) && a.Viewer.sees(i.Scope)
+	})
+	recent := m.index.recent(a.Viewer, m.o.ShortTerm, m.now())
+	m.mu.RUnlock()
+
+	recent = slices.DeleteFunc(recent, func(i entry.Item) bool {
+		return i.Scope == entry.Shared || i.Type == entry.Success && i.Auto // others' tasks; and that it went well, of itself
+	})
+	p.newest(pinned, 2)
+	p.newest(working, 2)
+	p.newest(recent, 3)
+	for _, h := range found {
+		p.add(h, p.room())
+	}
+	return p.recalled()
+}
+
+// page is a recall that is being written.
+type page struct {
+	most  int // tokens
+	body  string
+	hits  []Hit
+	lines []string
+	has   map[string]bool
+}
+
+// room is how many bytes' worth of tokens are left.
+func (p *page) room() int { return p.most - text.Tokens(fenceOpen+p.body+fenceClose) }
+
+// newest adds the newest of some items that fit in one share of the room, oldest first.
+func (p *page) newest(items []entry.Item, shares int) {
+	room := p.room() / shares
+	part := page{most: room + text.Tokens(fenceOpen+fenceClose), has: p.has}
+	for _, i := range slices.Backward(items) {
+		part.add(Hit{Item: i}, part.room())
+	}
+	slices.Reverse(part.hits)
+	slices.Reverse(part.lines)
+	p.hits, p.lines = append(p.hits, part.hits...), append(p.lines, part.lines...)
+	p.body = strings.Join(p.lines, "")
+}
+
+func (p *page) add(h Hit, most int) {
+	if p.has[h.ID] {
+		return
+	}
+	l := line(&h.Item, most)
+	if l == "" || text.Tokens(fenceOpen+p.body+l+fenceClose) > p.most {
+		return
+	}
+	p.has[h.ID] = true
+	p.hits, p.lines, p.body = append(p.hits, h), append(p.lines, l), p.body+l
+}
+
+func (p *page) recalled() Recalled {
+	if len(p.hits) == 0 {
+		return Recalled{}
+	}
+	r := Recalled{Text: fenceOpen + p.body + fenceClose, Hits: p.hits}
+	for _, h := range p.hits {
+		r.IDs = append(r.IDs, h.ID)
+	}
+	r.Tokens = text.Tokens(r.Text)
+	return r
+}
+
+// floor is the evidence (words, previous record, meaning, word vectors) under which an entry does not speak of the task.
+const floor = 0.45
+
+// relevant leaves of what was found what speaks of the task.
+func relevant(found []Hit) []Hit {
+	return slices.DeleteFunc(found, func(h Hit) bool { return h.Parts.Evidence() < floor })
+}
+
+// used notes that entries went into a request. Working memory is used all the time, and that is not noted.
+func (m *Memory) used(ctx context.Context, hits []Hit, by entry.Source) {
+	var ids []string
+	for _, h := range hits {
+		if !h.Working {
+			ids = append(ids, h.ID)
+		}
+	}
+	if len(ids) == 0 || m.o.ReadOnly {
+		return
+	}
+	err := m.update(ctx, func(s *entry.State) ([]entry.Record, error) {
+		return []entry.Record{{At: m.now(), Op: entry.Use, IDs: ids, By: by}}, nil
+	})
+	if err != nil && ctx.Err() == nil {
+		m.o.Warn("what was recalled is not noted as used: " + err.Error())
+	}
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "")
+	}
+	return s
+}

@@ -1,0 +1,128 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/rank"
+)
+
+// MaxQuery is how long a query may be, in bytes.
+const MaxQuery = 1 << 20
+
+// Query is what is looked for.
+type Query struct {
+	Text   string
+	K      int // how many at most; 0: 10
+	Viewer Viewer
+	Agent  string     // of this agent alone
+	Type   entry.Type // of this type alone
+	Tag    string
+	Since  time.Time // created since
+	// Everything finds also what was superseded or archived.
+	Everything bool
+}
+
+// Hit is an entry that was found, and why.
+type Hit struct {
+	entry.Item
+	Score float64
+	Parts rank.Parts
+}
+
+// Search finds what answers the query, best first; ties by id. What the viewer does not see takes no part. Errors: [ErrBad]
+// for a query without text; those of the store. An embedder that fails is told to Options.Warn, and words go on without it.
+//
+// A few entries without vectors get them first. Where many have none, after a change of the embedder, it does not wait.
+func (m *Memory) Search(ctx context.Context, q Query) ([]Hit, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, bad("the query has no text")
+	}
+	if len(q.Text) > MaxQuery {
+		return nil, bad("the query has %d bytes, %d is the most", len(q.Text), MaxQuery)
+	}
+	if err := m.refresh(ctx); err != nil {
+		return nil, fmt.Errorf("searching the memory: %w", err)
+	}
+	m.catchUp(ctx)
+	meaning := m.vectors.query(ctx, q.Text)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.index.search(q, meaning)
+}
+
+// fewMissing is how many entries a search embeds before it answers, some seconds' work: more only after a change of the
+// embedder, or an import that was cut short.
+const fewMissing = 250
+
+func (m *Memory) catchUp(ctx context.Context) {
+	if n := m.Pending(); n > 0 && n <= fewMissing && !m.work.failing.Load() {
+		if err := m.Wait(ctx); err != nil && ctx.Err() == nil {
+			m.o.Warn(withoutVectors + err.Error())
+		}
+	}
+}
+
+// search ranks. The caller holds the lock.
+func (x *index) search(q Query, meaning []float32) ([]Hit, error) {
+	byMeaning, err := x.meaning.scores(meaning)
+	if err != nil {
+		return nil, fmt.Errorf("searching the memory: %w", err)
+	}
+	byWords, err := x.means.scores(q.Text)
+	if err != nil {
+		return nil, fmt.Errorf("searching the memory: %w", err)
+	}
+	k := q.K
+	if k <= 0 {
+		k = 10
+	}
+	found := x.corpus.Rank(rank.Query{
+		Text: q.Text, K: k, Meaning: byMeaning, WordVectors: byWords,
+		Seen:   func(slot int) bool { return x.slots[slot] != nil && searchable(&x.slots[slot].item, q.Viewer) },
+		Wanted: func(slot int) bool { return q.wants(&x.slots[slot].item) },
+		Facts:  func(slot int) rank.Facts { return facts(&x.slots[slot].item) },
+	})
+	hits := make([]Hit, len(found))
+	for n, h := range found {
+		hits[n] = Hit{Item: x.slots[h.Slot].item, Score: h.Score, Parts: h.Parts}
+	}
+	return hits, nil
+}
+
+// searchable says whether an entry takes part in what a viewer searches. Working memory does once it is archived.
+func searchable(i *entry.Item, v Viewer) bool {
+	return !i.Forgotten && !i.Reverted && (!i.Working || i.Archived) && v.sees(i.Scope)
+}
+
+func (q *Query) wants(i *entry.Item) bool {
+	return (q.Everything || i.SupersededBy == "" && !i.Archived) &&
+		(q.Agent == "" || i.Agent == q.Agent) &&
+		(q.Type == "" || typeOf(i) == q.Type) &&
+		(q.Tag == "" || slices.Contains(i.Tags, q.Tag)) &&
+		(q.Since.IsZero() || !i.CreatedAt.Before(q.Since))
+}
+
+// typeOf is the type of an entry; one without is a note.
+func typeOf(i *entry.Item) entry.Type {
+	if i.Type == "" {
+		return entry.Note
+	}
+	return i.Type
+}
+
+// facts are what counts in a score beside the words. Each repeat counts a tenth of importance.
+func facts(i *entry.Item) rank.Facts {
+	return rank.Facts{
+		Importance: min(1, i.Importance+.1*float64(i.Count-1)),
+		Uses:       i.Uses,
+		Superseded: i.SupersededBy != "",
+	}
+}

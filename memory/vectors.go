@@ -1,0 +1,129 @@
+package memory
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/memory/embed"
+	"github.com/flowrun/flowrun/memory/embed/glove"
+	"github.com/flowrun/flowrun/memory/text"
+)
+
+// vectors makes the vectors of texts: those of the embedder, which cost time and may come from elsewhere, and the means of word
+// vectors, which cost next to nothing.
+type vectors struct {
+	embedder embed.Embedder // nil: none
+	meaning  *memo          // nil without an embedder
+	means    *memo          // nil without word vectors
+	making   sync.Mutex     // held while the embedder works on what is to be kept: no text is embedded twice
+	load     sync.Once
+	words    *glove.Words
+	warn     func(string)
+}
+
+// openVectors reads what was kept of both.
+func openVectors(dir string, o *Options) *vectors {
+	v := &vectors{embedder: o.Embedder, warn: o.Warn}
+	var both sync.WaitGroup
+	if o.Embedder != nil {
+		both.Go(func() { v.meaning = openMemo(dir, o.Embedder.Model(), o.Embedder.Dim(), o) })
+	}
+	if o.WordVectors {
+		both.Go(func() { v.means = openMemo(dir, glove.Name, glove.Dim, o) })
+	}
+	both.Wait()
+	return v
+}
+
+func (v *vectors) close() {
+	if v.meaning != nil {
+		v.meaning.close()
+	}
+	if v.means != nil {
+		v.means.close()
+	}
+}
+
+// piece is a text that has a vector of its own.
+type piece struct {
+	key  key
+	text string
+}
+
+// pieces are the whole text, and its sentences where they are more or other than the whole.
+func pieces(whole string) []piece {
+	out := []piece{{keyOf(whole), whole}}
+	for _, s := range text.Sentences(whole) {
+		if s != strings.TrimSpace(whole) {
+			out = append(out, piece{keyOf(s), s})
+		}
+	}
+	return out
+}
+
+// make embeds the pieces that have no vector yet, and keeps the vectors.
+func (v *vectors) make(ctx context.Context, ps []piece) error {
+	if v.embedder == nil {
+		return nil
+	}
+	v.making.Lock()
+	defer v.making.Unlock()
+	var keys []key
+	var texts []string
+	asked := map[key]bool{}
+	for _, p := range ps {
+		if _, known := v.meaning.get(p.key); !known && !asked[p.key] {
+			asked[p.key] = true
+			keys, texts = append(keys, p.key), append(texts, p.text)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	made, err := v.embedder.Embed(ctx, texts)
+	if err != nil {
+		return err
+	}
+	v.meaning.put(keys, made)
+	return nil
+}
+
+// query embeds a query, of which nothing is kept. A failure is told, and the search goes on without.
+func (v *vectors) query(ctx context.Context, q string) []float32 {
+	if v.embedder == nil {
+		return nil
+	}
+	made, err := v.embedder.Embed(ctx, []string{q})
+	if err != nil || len(made) != 1 {
+		if ctx.Err() == nil && err != nil {
+			v.warn("the search goes on by words: " + err.Error())
+		}
+		return nil
+	}
+	return made[0]
+}
+
+// mean is the mean of a text's word vectors, nil without a known word.
+func (v *vectors) mean(text string) []float32 {
+	v.load.Do(func() {
+		w, err := glove.Load()
+		if err != nil { // the words are part of the program
+			v.warn("the word vectors can't be read: " + err.Error())
+		}
+		v.words = w
+	})
+	if v.words == nil {
+		return nil
+	}
+	return v.words.Mean(text)
+}
+
+// fit gives the direction that means share.
+func (v *vectors) fit(means [][]float32) []float32 {
+	v.mean("") // loads the words
+	if v.words == nil {
+		return nil
+	}
+	return v.words.Fit(means)
+}

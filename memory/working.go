@@ -1,0 +1,91 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/memory/entry"
+)
+
+// inWorking says whether an entry is part of a session's working memory now.
+func inWorking(i *entry.Item, session string) bool {
+	return i.Working && !i.Archived && !i.Forgotten && !i.Reverted && i.SupersededBy == "" && i.Session == session
+}
+
+// Working is the working memory of a session, in the order in which it was written.
+func (m *Memory) Working(ctx context.Context, session string) ([]entry.Item, error) {
+	if err := m.refresh(ctx); err != nil {
+		return nil, fmt.Errorf("reading the working memory: %w", err)
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.index.pick(func(i *entry.Item) bool { return inWorking(i, session) }), nil
+}
+
+// ShortTerm is what the viewer has in short-term memory, in the order of time: learnings of the newest tasks that are young
+// enough, whichever is fewer, and what is pinned. What was learned in one step of a run is one task.
+func (m *Memory) ShortTerm(ctx context.Context, v Viewer) ([]entry.Item, error) {
+	if err := m.refresh(ctx); err != nil {
+		return nil, fmt.Errorf("reading the short-term memory: %w", err)
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	out := append(m.index.pinned(v), m.index.recent(v, m.o.ShortTerm, m.now())...)
+	byTime(out)
+	return slices.CompactFunc(out, func(a, b entry.Item) bool { return a.ID == b.ID }), nil
+}
+
+func (x *index) pick(want func(*entry.Item) bool) []entry.Item {
+	var out []entry.Item
+	for _, d := range x.docs {
+		if want(&d.item) {
+			out = append(out, d.item)
+		}
+	}
+	return out
+}
+
+func (x *index) pinned(v Viewer) []entry.Item {
+	return x.pick(func(i *entry.Item) bool { return i.Pinned && i.Visible() && !i.Archived && v.sees(i.Scope) })
+}
+
+// recent are the learnings of the newest tasks.
+func (x *index) recent(v Viewer, s ShortTerm, now time.Time) []entry.Item {
+	oldest := now.Add(-s.Age)
+	out := x.pick(func(i *entry.Item) bool {
+		return i.IsLearning() && i.Visible() && !i.Archived && v.sees(i.Scope) && !i.Last.Before(oldest)
+	})
+	byTime(out)
+	tasks := map[string]bool{}
+	for n := len(out) - 1; n >= 0; n-- {
+		tasks[taskOf(&out[n])] = true
+		if len(tasks) > s.Tasks {
+			return out[n+1:]
+		}
+	}
+	return out
+}
+
+func taskOf(i *entry.Item) string {
+	if i.By.Run == "" {
+		return i.ID
+	}
+	return fmt.Sprintf("%q %q", i.By.Run, i.By.Step)
+}
+
+// byTime orders by when an entry was last seen, and equals by when they were written.
+func byTime(items []entry.Item) {
+	slices.SortStableFunc(items, func(a, b entry.Item) int {
+		if n := a.Last.Compare(b.Last); n != 0 {
+			return n
+		}
+		if a.Seq < b.Seq {
+			return -1
+		} else if a.Seq > b.Seq {
+			return 1
+		}
+		return 0
+	})
+}
