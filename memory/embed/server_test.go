@@ -278,3 +278,35 @@ func TestErrorsAreOfTheirServer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// FuzzAnswer reads what no server should send: no panic, and as many unit vectors as texts, or an error.
+func FuzzAnswer(f *testing.F) {
+	for _, s := range []string{`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[3,4]}]}`, `{"embeddings":[[1],[2]]}`, `{"data":null}`, `[]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, p := range []protocol{openai, ollama} {
+			vectors, err := p.answer(body, 2)
+			if err != nil {
+				continue
+			}
+			if len(vectors) != 2 {
+				t.Fatalf("%d vectors", len(vectors))
+			}
+			s := &server{protocol: p}
+			for _, v := range vectors {
+				unit, err := s.unit(v)
+				if err != nil {
+					break
+				}
+				var sum float64
+				for _, x := range unit {
+					sum += float64(x) * float64(x)
+				}
+				if !(math.Abs(sum-1) < 1e-5) {
+					t.Fatalf("%v has the length %v", v, math.Sqrt(sum))
+				}
+			}
+		}
+	})
+}

@@ -89,7 +89,7 @@ func addScaled(v, by []float32, f float32) {
 func unit(v []float32) (length float64) {
 	var sum float64
 	for _, x := range v {
-		sum += float64(x) * float64(x)
+		sum += float64(float64(x) * float64(x))
 	}
 	if length = math.Sqrt(sum); length > 0 {
 		for i := range v {

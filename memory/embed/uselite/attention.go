@@ -71,7 +71,7 @@ func (a *attention) share(t, i, n, size, long int) (sum int32) {
 	row := a.shares[t*long : (t+1)*long]
 	clear(row)
 	for j := range n {
-		s := int32(math.Exp(a.weights[j]-top)*limit + 0.5)
+		s := int32(float64(math.Exp(a.weights[j]-top)*limit) + 0.5)
 		row[j] = int16(s)
 		sum += s
 	}

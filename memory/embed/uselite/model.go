@@ -8,7 +8,8 @@
 //   - Nothing is read or built before the first Load, and the big matrices are never copied: they are read where the
 //     binary has them.
 //   - Products of matrices are sums of integers, so they are exact: AVX2, NEON and plain Go give equal bits, and so does a text
-//     alone, among others, or on any number of cores.
+//     alone, among others, or on any number of cores. The few products of floats that are added to something are rounded by a
+//     conversion first: without it, some processors would round once where others round twice.
 //   - A text has no vector only when it is empty. Only its first 128 pieces (some 90 words) are read; who has longer ones
 //     embeds their sentences.
 //
