@@ -21,11 +21,14 @@ var (
 )
 
 // records are n entries of some 400 bytes, some of them longer than a page, and now and then a record about one.
-func records(from, n int) (list []entry.Record) {
+func records(from, n int) []entry.Record { return entries(from, n, 37) }
+
+// entries have one longer than a page in every long.
+func entries(from, n, long int) (list []entry.Record) {
 	random := rand.New(rand.NewSource(int64(from)))
 	for i := from; i < from+n; i++ {
 		words := make([]string, 40)
-		if i%37 == 0 {
+		if i%long == 0 {
 			words = make([]string, 3000)
 		}
 		for w := range words {
