@@ -1,6 +1,9 @@
 package learn
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestEvidence shows what is taken of the outputs that agents meet every day.
 func TestEvidence(t *testing.T) {
@@ -32,5 +35,17 @@ func TestEvidence(t *testing.T) {
 		if got := evidence(c.text).String(); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
 		}
+	}
+}
+
+// BenchmarkFromTask takes outputs as large as are looked at: many short lines, and one long one.
+func BenchmarkFromTask(b *testing.B) {
+	for name, line := range map[string]string{"lines": "main_test.go:12: failed, got 3, want 4 (0.01s)\n", "one line": "an error at main_test.go:12, which failed "} {
+		b.Run(name, func(b *testing.B) {
+			t := task(&Problem{Reason: "exit", Stdout: strings.Repeat("INFO all is well\n", maxLook/17), Stderr: strings.Repeat(line, maxLook/len(line))})
+			for b.Loop() {
+				FromTask(t)
+			}
+		})
 	}
 }
