@@ -53,7 +53,10 @@ func ParseSummary(text string) (*Summary, bool) {
 		return nil, false
 	}
 	s := &Summary{From: m[2], To: m[3]}
-	s.Count, _ = strconv.Atoi(m[1])
+	var err error
+	if s.Count, err = strconv.Atoi(m[1]); err != nil {
+		return nil, false
+	}
 	for _, l := range lines[1:] {
 		m := lineForm.FindStringSubmatch(l)
 		if m == nil {

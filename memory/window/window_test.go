@@ -178,3 +178,21 @@ func BenchmarkFit(b *testing.B) {
 		})
 	}
 }
+
+// FuzzParseSummary: what is read as a summary is written as it was read.
+func FuzzParseSummary(f *testing.F) {
+	s := window.Summary{From: "M-1", To: "M-9", Count: 9, Lines: []window.Line{{ID: "M-1", Role: "user", Text: "Go on."}, {ID: "M-2", Text: "[x] - done"}}}
+	for _, seed := range []string{s.Text(), "", "Summary of 9", "Summary of 99999999999999999999 earlier messages, a to b. The originals are found by their ids.\n- [] x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		read, ok := window.ParseSummary(text)
+		if !ok {
+			return
+		}
+		again, ok := window.ParseSummary(read.Text())
+		if !ok || again.Text() != read.Text() {
+			t.Errorf("%q is read as %q and then as %q", text, read.Text(), again.Text())
+		}
+	})
+}
