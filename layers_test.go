@@ -73,7 +73,7 @@ memory/embed/glove               memory/text
 memory/learn                     pure: memory/entry memory/text
 memory/window                    pure: memory/text
 memory/embed/uselite             sys text
-memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector
+memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args

@@ -10,6 +10,7 @@
 //	memory/embed    texts to vectors
 //	memory/rank     the order of what was found
 //	memory/learn    repeats, groups and patterns of learnings
+//	memory/window   what of a conversation is sent, under a budget
 //
 // What always holds:
 //

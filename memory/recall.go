@@ -62,7 +62,7 @@ func (m *Memory) gather(a *Ask, found []Hit) Recalled {
 	m.mu.RLock()
 	pinned := m.index.pinned(a.Viewer)
 	working := m.index.pick(func(i *entry.Item) bool {
-		return a.Session != "" && inWorking(i, a.Session) && a.Viewer.sees(i.Scope)
+		return a.Session != "" && inWorking(i, a.Session) && a.Viewer.sees(i.Scope) && !isTalk(i)
 	})
 	recent := m.index.recent(a.Viewer, m.o.ShortTerm, m.now())
 	m.mu.RUnlock()
