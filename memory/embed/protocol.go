@@ -13,15 +13,23 @@ type protocol struct {
 	model  string // by default
 	keyEnv string // what holds the key for url
 	path   string // below the URL
-	// dims are the lengths of the vectors of models that are known to give no others.
-	dims   map[string]int
+	// known is the length of the vectors of a model that is known to give no others unasked; 0 for all that are not known.
+	known  func(model string) int
 	ask    func(model string, dim int, texts []string) any
 	answer func(body []byte, n int) ([][]float64, error)
 }
 
 var openai = protocol{
 	name: "openai", url: "https://api.openai.com/v1", model: "text-embedding-3-small", keyEnv: "OPENAI_API_KEY", path: "/embeddings",
-	dims: map[string]int{"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536},
+	known: func(model string) int {
+		switch model {
+		case "text-embedding-3-small", "text-embedding-ada-002":
+			return 1536
+		case "text-embedding-3-large":
+			return 3072
+		}
+		return 0
+	},
 	ask: func(model string, dim int, texts []string) any {
 		return struct {
 			Model    string   `json:"model"`
@@ -61,6 +69,7 @@ var openai = protocol{
 
 var ollama = protocol{
 	name: "ollama", url: "http://localhost:11434", model: "nomic-embed-text", path: "/api/embed",
+	known: func(string) int { return 0 },
 	ask: func(model string, dim int, texts []string) any {
 		return struct {
 			Model string   `json:"model"`

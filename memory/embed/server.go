@@ -50,7 +50,7 @@ func newServer(c Config, p protocol) (Embedder, error) {
 		return nil, fmt.Errorf("embed: %s: a length, a batch or a timeout is out of its bounds", p.name)
 	}
 	s := &server{protocol: p, model: or(c.Model, p.model), want: c.Dim, batch: or(c.Batch, defaultBatch)}
-	s.dim.Store(int64(or(c.Dim, p.dims[s.model])))
+	s.dim.Store(int64(or(c.Dim, p.known(s.model))))
 	s.post = poster{
 		name: p.name, url: strings.TrimSuffix(base.String(), "/") + p.path, keyEnv: keyEnv, timeout: or(c.Timeout, defaultTimeout),
 		client: &http.Client{CheckRedirect: sameHost}, sleep: sleep,
@@ -69,7 +69,7 @@ func or[T comparable](v, otherwise T) T {
 // Model has the length of the vectors only where it was known from the start, as a name must not change.
 func (s *server) Model() string {
 	name := s.name + ":" + s.model
-	if dim := or(s.want, s.dims[s.model]); dim > 0 {
+	if dim := or(s.want, s.known(s.model)); dim > 0 {
 		name += fmt.Sprint(":", dim)
 	}
 	return name
