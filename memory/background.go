@@ -60,7 +60,10 @@ func (m *Memory) embedMissing(ctx context.Context) {
 		}
 		for {
 			more, err := m.embedSome(ctx)
-			if err != nil && ctx.Err() == nil {
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
 				if !m.work.failing.Swap(true) {
 					m.o.Warn(withoutVectors + err.Error())
 				}

@@ -151,3 +151,32 @@ func TestImportOfManyAndSearch(t *testing.T) {
 		t.Fatalf("found %s, %v", ids(hits), err)
 	}
 }
+
+// TestCloseEndsTheBackground closes a memory whose embedder is at work, or does not answer: it waits for neither.
+func TestCloseEndsTheBackground(t *testing.T) {
+	dir := t.TempDir() + "/store"
+	m, err := memory.Open(dir, memory.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Add(t.Context(), entry.Entry{Text: "without a vector", By: entry.Source{Trust: entry.ByPerson}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err = memory.Open(dir, memory.Options{Embedder: &fake{model: "slow", gate: make(chan struct{})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error)
+	go func() { closed <- m.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it does not close")
+	}
+}
