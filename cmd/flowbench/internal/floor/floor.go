@@ -2,7 +2,8 @@
 // of its own, so that both sides are measured alike.
 //
 // exec starts programs and waits for them, with nothing around it. sqlite writes rows with the driver, the settings and the
-// sizes of flowrun's journal. Neither knows anything of flowrun but the place of a journal's bytes in its store.
+// sizes of flowrun's journal. scan holds vectors against queries. None knows anything of flowrun but the place of a journal's bytes
+// in its store.
 //
 // Enter at [Main].
 package floor
@@ -25,6 +26,7 @@ type Report struct {
 //
 //	exec   -n N -parallel P              # /bin/true, N times
 //	sqlite -n N -group G -like STORE     # N rows in a new database here, G a commit, as large as events in STORE are
+//	scan   -n N -dim D -queries Q        # Q queries against N vectors of D numbers
 func Main(args []string, out, errs io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprintln(errs, "flowbench: which floor?")
@@ -35,6 +37,8 @@ func Main(args []string, out, errs io.Writer) int {
 	n := f.Int("n", 1, "how often")
 	parallel := f.Int("parallel", 1, "how many at once")
 	group := f.Int("group", 1, "how many a commit")
+	dim := f.Int("dim", 1, "how long a vector is")
+	queries := f.Int("queries", 1, "how many queries")
 	like := f.String("like", "", "a store to take the size of a row from")
 	if err := f.Parse(args[1:]); err != nil {
 		return 2
@@ -46,6 +50,8 @@ func Main(args []string, out, errs io.Writer) int {
 		r, err = programs(*n, *parallel)
 	case "sqlite":
 		r, err = rows(*n, *group, *like)
+	case "scan":
+		r = scan(*n, *dim, *queries)
 	default:
 		err = fmt.Errorf("there is no floor %q", args[0])
 	}
