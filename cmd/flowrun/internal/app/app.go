@@ -127,6 +127,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.explain(),
 		a.schema(),
 		a.init(),
+		a.memory(),
 		a.doctor(),
 		a.version(),
 		guardian(),

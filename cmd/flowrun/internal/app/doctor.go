@@ -41,10 +41,15 @@ func (a *app) examine(path string, all, asJSON bool) error {
 	}
 	aboutStore := func(path string) []ui.Finding { return a.aboutStore(path, newest) }
 	var found []ui.Finding
-	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, aboutStore, aboutClock, a.aboutShells,
+	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, aboutStore, a.aboutMemory, aboutClock, a.aboutShells,
 		a.aboutPrograms, a.aboutTerminal} {
 		found = append(found, e(path)...)
 	}
+	return a.judged(found, asJSON)
+}
+
+// judged shows findings and gives the verdict as an error.
+func (a *app) judged(found []ui.Finding, asJSON bool) error {
 	if err := ui.Findings(a.out, found, asJSON); err != nil {
 		return err
 	}

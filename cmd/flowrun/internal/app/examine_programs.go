@@ -80,13 +80,7 @@ func errorsOf(list diag.List) string {
 }
 
 // several names the first few of many.
-func several(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
+func several(names []string) string { return first(names, 3) }
 
 // start is a program that something starts.
 type start struct{ program, by string }

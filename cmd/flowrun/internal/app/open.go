@@ -189,11 +189,15 @@ func (a *app) undriven(s *store, info local.Info) string {
 
 // scene says how runs of a store are spoken of from here.
 func (a *app) scene(s *store, where func(string) string) ui.Scene {
-	scene := ui.Scene{Where: where, Store: shorter(s.Dir())}
-	if usual, err := a.usualStore(""); err != nil || usual != s.Dir() {
-		scene.Flags = " --store " + ui.Quote(shorter(s.Dir()))
+	return ui.Scene{Where: where, Store: shorter(s.Dir()), Flags: a.flagsFor(s.Dir())}
+}
+
+// flagsFor are those that a command on a store needs: none on the usual one.
+func (a *app) flagsFor(dir string) string {
+	if usual, err := a.usualStore(""); err != nil || usual != dir {
+		return " --store " + ui.Quote(shorter(dir))
 	}
-	return scene
+	return ""
 }
 
 // shorter writes a path relative to the current folder where it lies below it.

@@ -78,6 +78,7 @@ type MemorySearch struct {
 	Queries string   // a file of queries, or - for standard input
 	K       int
 	Explain bool
+	Wait    bool // for the vectors of all entries
 	JSON    bool
 }
 

@@ -76,6 +76,7 @@ func marks(i *entry.Item) (list []string) {
 	add(i.SupersededBy != "", "superseded by "+i.SupersededBy)
 	add(i.Archived, "archived")
 	add(i.Forgotten, "forgotten")
+	add(i.Reverted, "reverted")
 	return list
 }
 

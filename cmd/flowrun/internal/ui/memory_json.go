@@ -15,13 +15,14 @@ type Remembered struct {
 	Pinned       bool      `json:"pinned"`
 	Archived     bool      `json:"archived,omitempty"`
 	Forgotten    bool      `json:"forgotten,omitempty"`
+	Reverted     bool      `json:"reverted,omitempty"`
 	SupersededBy string    `json:"superseded_by,omitempty"`
 	Repeats      []string  `json:"repeats,omitempty"`
 }
 
 func remembered(i *entry.Item) Remembered {
 	return Remembered{Entry: i.Entry, Count: i.Count, LastSeen: i.Last, Uses: i.Uses, Pinned: i.Pinned, Archived: i.Archived,
-		Forgotten: i.Forgotten, SupersededBy: i.SupersededBy, Repeats: i.Repeats}
+		Forgotten: i.Forgotten, Reverted: i.Reverted, SupersededBy: i.SupersededBy, Repeats: i.Repeats}
 }
 
 // Hit is a result as programs get it: with the whole entry where one query was asked, and without where many were.

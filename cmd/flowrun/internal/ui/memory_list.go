@@ -74,6 +74,9 @@ func columnsOf(items []entry.Item, now time.Time) columns {
 	return c
 }
 
+// InShort is inShort, cut at so many columns.
+func InShort(i *entry.Item, columns int) string { return cut(inShort(i), columns) }
+
 // inShort is what an entry says in one line, behind what is not usual of it.
 func inShort(i *entry.Item) string {
 	text := ""

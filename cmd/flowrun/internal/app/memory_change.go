@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/entry"
+)
+
+// change is a command that does something to the entries that are named.
+func (a *app) change(c *cobra.Command, r *args.MemoryChange, past string, do func(context.Context, *memory.Memory) error) *cobra.Command {
+	c.Use += " ID…"
+	c.Args = between(1, 1000, "ID…")
+	c.ValidArgsFunction = a.completeIDs
+	c.RunE = func(_ *cobra.Command, words []string) error {
+		r.IDs = words
+		if err := r.Check(); err != nil {
+			return err
+		}
+		return a.onMemory(toChange, nil, func(ctx context.Context, m *memory.Memory) error {
+			if err := do(ctx, m); err != nil {
+				return err
+			}
+			ui.Changed(a.out, past, r.IDs, r.JSON)
+			return nil
+		})
+	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
+	return c
+}
+
+// reasonFlag is that of the commands that keep a reason.
+func reasonFlag(c *cobra.Command, r *args.MemoryChange) *cobra.Command {
+	c.Flags().StringVar(&r.Reason, "reason", "", "a `text` that is kept beside it, for people")
+	return c
+}
+
+func (a *app) memoryPin() *cobra.Command {
+	var r args.MemoryChange
+	return reasonFlag(a.change(&cobra.Command{Use: "pin", Short: "Keep entries in short-term memory, however old they are"}, &r, "pinned",
+		func(ctx context.Context, m *memory.Memory) error { return m.Pin(ctx, r.IDs, a.person(), r.Reason) }), &r)
+}
+
+func (a *app) memoryUnpin() *cobra.Command {
+	var r args.MemoryChange
+	return reasonFlag(a.change(&cobra.Command{Use: "unpin", Short: "Take back a pin"}, &r, "unpinned",
+		func(ctx context.Context, m *memory.Memory) error { return m.Unpin(ctx, r.IDs, a.person(), r.Reason) }), &r)
+}
+
+func (a *app) memoryForget() *cobra.Command {
+	var r args.MemoryChange
+	return reasonFlag(a.change(&cobra.Command{Use: "forget", Short: "Hide entries for good", Long: `forget hides entries for good: no search, list or recall tells their texts any more, only memory show that there was one. For what is
+merely out of date there is memory supersede, and for what should never have been written memory revert, which also brings back what
+it superseded.`}, &r, "forgotten",
+		func(ctx context.Context, m *memory.Memory) error { return m.Forget(ctx, r.IDs, a.person(), r.Reason) }), &r)
+}
+
+func (a *app) memoryPromote() *cobra.Command {
+	var r args.MemoryChange
+	c := a.change(&cobra.Command{Use: "promote", Short: "Show entries to others than now",
+		Long: `promote shows entries to others: to everybody, an agent, or a group of agents. What an untrusted agent writes is seen in its run alone
+until somebody looks at it and promotes it.`}, &r, "promoted",
+		func(ctx context.Context, m *memory.Memory) error {
+			return m.Promote(ctx, r.IDs, scopeOf(r.To), a.person())
+		})
+	c.Flags().StringVar(&r.To, "to", "shared", "who sees them: shared, agent:NAME, group:NAME or run:ID")
+	return c
+}
+
+func scopeOf(word string) entry.Scope {
+	if word == "shared" {
+		return entry.Shared
+	}
+	return entry.Scope(word)
+}
+
+func (a *app) memoryRevert() *cobra.Command {
+	var r args.MemoryRevert
+	c := &cobra.Command{
+		Use: "revert [ID…]", Short: "Take entries back as if they had never been written", Args: between(0, 1000, "[ID…]"),
+		Long: `revert takes entries back as if they had never been written; what they superseded is back. It takes the entries that are named, those of
+a run, of an author, of a time, or what fits all that is said.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.IDs = words
+			if err := r.Check(moments()); err != nil {
+				return err
+			}
+			return a.onMemory(toChange, nil, func(ctx context.Context, m *memory.Memory) error { return a.revert(ctx, m, &r) })
+		},
+		ValidArgsFunction: a.completeIDs,
+	}
+	f := c.Flags()
+	f.StringVar(&r.Run, "run", "", "what this `run` wrote, by its whole id")
+	f.StringVar(&r.Author, "author", "", "what this `author` wrote: agent:NAME, user:NAME or flowrun")
+	f.StringVar(&r.Since, "since", "", "what was written since this `age` or date: 2h, 2026-11-02")
+	f.StringVar(&r.Until, "until", "", "what was written before this `age` or date")
+	f.BoolVar(&r.JSON, "json", false, "as JSON")
+	return reasonFlag(c, &r.MemoryChange)
+}
+
+func (a *app) revert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert) error {
+	ids, err := m.Revert(ctx, memory.Selector{IDs: r.IDs, Run: r.Run, Author: r.Author, Since: r.From, Until: r.To}, a.person(), r.Reason)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 && !r.JSON {
+		a.err.Printf("Nothing fits, and nothing is changed.\n")
+	}
+	ui.Changed(a.out, "reverted", ids, r.JSON)
+	return nil
+}
+
+func (a *app) memoryConsolidate() *cobra.Command {
+	var e args.Embedder
+	asJSON := false
+	c := &cobra.Command{
+		Use: "consolidate [AGENT]", Short: "Make patterns of what was learned several times", Args: between(0, 1, "[AGENT]"),
+		Long: `consolidate looks for learnings that say much the same, and writes one pattern for each group of them; the pattern names its sources, which
+are hidden behind it and stay. Of an agent, or of all of them. What is consolidated already is left alone.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			if err := e.Check(); err != nil {
+				return err
+			}
+			return a.onMemory(toChange, &e, func(ctx context.Context, m *memory.Memory) error {
+				ids, err := consolidated(ctx, m, strings.Join(words, ""))
+				if err != nil {
+					return err
+				}
+				if len(ids) == 0 && !asJSON {
+					a.err.Printf("Nothing was learned several times that is no pattern yet.\n")
+				}
+				ui.Changed(a.out, "pattern", ids, asJSON)
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	embedderFlags(c, &e)
+	return c
+}

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/embed"
+	"github.com/flowrun/flowrun/memory/entry"
+	memories "github.com/flowrun/flowrun/memory/store"
+)
+
+func (a *app) memory() *cobra.Command {
+	c := &cobra.Command{
+		Use: "memory", Short: "Look at what was learned, and change it",
+		Long: `The memory holds what agents learned and noted: entries that are searched by words and by meaning, offline. It lies beside the runs,
+in memory.db. Nothing in it is overwritten: what is superseded, forgotten or reverted is hidden, and memory show tells its history.
+
+  flowrun memory import FILE.jsonl            add entries, a line each
+  flowrun memory search "flaky parser test"   find what was learned about it
+  flowrun memory list --agent backend         as this agent sees the memory
+  flowrun memory show ID                      one entry, and where it comes from`,
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.memoryAdd(), a.memoryImport(), a.memorySearch(), a.memoryList(), a.memoryShow(), a.memoryPin(), a.memoryUnpin(),
+		a.memoryForget(), a.memorySupersede(), a.memoryRevert(), a.memoryPromote(), a.memoryConsolidate(), a.memoryStats(), a.memoryDoctor(),
+		a.memoryExport(), a.memoryPath())
+	return c
+}
+
+// embedderFlags are those of the commands that make vectors.
+func embedderFlags(c *cobra.Command, e *args.Embedder) {
+	f := c.Flags()
+	f.StringVar(&e.Name, "embedder", "default", "who finds what a text means: default (offline), openai, ollama, or none (words alone)")
+	f.StringVar(&e.Model, "embedder-model", "", "the `model` of openai or ollama")
+	f.StringVar(&e.URL, "embedder-url", "", "the base `URL` of openai, or of what answers as it does, or of ollama")
+	f.StringVar(&e.KeyEnv, "embedder-key-env", "", "the environment `variable` that holds the key")
+}
+
+// whichFlags are those of the commands that look at many entries.
+func whichFlags(c *cobra.Command, w *args.Which) {
+	f := c.Flags()
+	f.StringVar(&w.Agent, "agent", "", "as the agent of this `name` sees the memory: its own entries and what is shared")
+	f.StringVar(&w.Type, "type", "", "only this `kind`: success, failure, insight, pattern, note, decision, message or summary")
+	f.StringVar(&w.Tag, "tag", "", "only what has this `tag`")
+	f.StringVar(&w.Since, "since", "", "only what is not older than this `age` or date: 30d, 12h, 2026-11-02")
+	f.BoolVar(&w.All, "all", false, "also what is superseded or archived")
+}
+
+// viewer is who looks: the agent that was named, or a person, who sees everything.
+func viewer(agent string) memory.Viewer {
+	if agent == "" {
+		return memory.Viewer{All: true}
+	}
+	return memory.Viewer{Scopes: []entry.Scope{entry.OfAgent(agent)}}
+}
+
+// How a command opens the memory.
+type opening int
+
+const (
+	toRead   opening = iota // fails where there is none, and writes nothing
+	toChange                // fails where there is none, and writes: entries, or vectors
+	toMake                  // makes it where there is none
+)
+
+// openMemory opens the memory. With e nil no text gets a vector.
+func (a *app) openMemory(how opening, e *args.Embedder) (*memory.Memory, string, error) {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return nil, "", err
+	}
+	if how != toMake && !memories.Exists(dir) {
+		return nil, dir, noMemory(dir)
+	}
+	o := memory.Options{ReadOnly: how == toRead, Warn: func(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }}
+	if e != nil {
+		if o.Embedder, err = embed.New(embed.Config{Name: e.Name, Model: e.Model, URL: e.URL, KeyEnv: e.KeyEnv}); err != nil {
+			return nil, dir, &args.Error{Message: err.Error()}
+		}
+		o.WordVectors = e.Name != "none"
+	}
+	m, err := memory.Open(dir, o)
+	if errors.Is(err, memories.ErrNoStore) {
+		err = noMemory(dir)
+	}
+	return m, dir, err
+}
+
+// noMemory says how a memory comes to be.
+func noMemory(dir string) error {
+	return fmt.Errorf("there is no memory in %s yet\nMake one: flowrun memory import FILE.jsonl, or flowrun memory add TEXT.", dir)
+}
+
+// onMemory does something with the memory. What it changes is its own affair.
+func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *memory.Memory) error) error {
+	m, _, err := a.openMemory(how, e)
+	if err != nil {
+		return err
+	}
+	ctx, release := watching()
+	defer release()
+	err = errors.Join(do(ctx, m), m.Close())
+	return a.bySignal(ctx, err)
+}
+
+// bySignal turns the error of what a signal ended into its exit code.
+func (a *app) bySignal(ctx context.Context, err error) error {
+	var stop *interrupted
+	if err != nil && errors.As(context.Cause(ctx), &stop) {
+		return &ended{signalCode(stop.signal)}
+	}
+	return a.refused(err)
+}
+
+// refused makes wrong use of what the memory refuses to take: an entry that it doesn't know, a text that it can't keep.
+func (a *app) refused(err error) error {
+	switch {
+	case errors.Is(err, memory.ErrNoEntry):
+		return &args.Error{Message: plain(err), Hint: "See flowrun memory list --all."}
+	case errors.Is(err, memory.ErrExists), errors.Is(err, memory.ErrBad), errors.Is(err, memory.ErrNotAllowed):
+		return &args.Error{Message: plain(err)}
+	}
+	return err
+}
+
+// plain says what is wrong without the word for its kind, which stands before it.
+func plain(err error) string { return strings.Replace(err.Error(), memory.ErrBad.Error()+": ", "", 1) }
+
+// person is the source of what somebody does at the command line.
+func (a *app) person() entry.Source {
+	name := a.getenv("USER")
+	if name == "" {
+		name = "unknown"
+		if u, err := user.Current(); err == nil {
+			name = u.Username
+		}
+	}
+	return entry.Source{Source: "cli", Author: "user:" + name, Trust: entry.ByPerson}
+}
+
+func (a *app) memoryPath() *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "Print the file that holds the memory", Args: between(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := a.storeDir("")
+			if err == nil {
+				a.out.Printf("%s\n", memories.Path(dir))
+			}
+			return err
+		},
+	}
+}
+
+// moments are the present, for flags that count back from it and for ages.
+func moments() time.Time { return time.Now().UTC() }

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/memory"
+)
+
+func (a *app) memoryImport() *cobra.Command {
+	var e args.Embedder
+	asJSON := false
+	c := &cobra.Command{
+		Use: "import FILE", Short: "Add entries from a file of JSON lines", Args: between(1, 1, "FILE"),
+		Long: `import adds entries from a file, or from standard input (-), a JSON object a line:
+
+  {"id":"D1:3","text":"…","created_at":"2023-05-08T13:56:00Z","importance":0.5}
+
+id and text must be there; instead of text there may be "context", "observation" and "lesson". Optional are "agent" (only this one
+sees it; without, everybody does), "type", "tags" and "session", whose entries stand in the order of the file. Ids are kept. The same
+line again changes nothing, so an import that was stopped is just repeated: what it had told as kept is kept.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			if err := e.Check(); err != nil {
+				return err
+			}
+			return a.importMemory(words[0], &e, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	embedderFlags(c, &e)
+	return c
+}
+
+// importMemory reads a file into the memory, which it makes where there is none.
+func (a *app) importMemory(file string, e *args.Embedder, asJSON bool) error {
+	in, size, err := a.input(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	m, dir, err := a.openMemory(toMake, e)
+	if err != nil {
+		return err
+	}
+	ctx, release := watching()
+	defer release()
+	bar := ui.NewBar(a.err, "line", size, moments())
+	kept, err := m.Import(ctx, in, memory.ImportOptions{Name: nameOf(file), By: a.person(),
+		Progress: func(done int, bytes int64) { bar.Set(done, bytes, moments()) }})
+	bar.Close()
+	err = errors.Join(err, m.Close())
+	ui.Imported(a.out, ui.ImportedMemory{Lines: kept.Lines, Added: kept.Added, Known: kept.Known}, shorter(dir), asJSON)
+	return a.importEnded(ctx, err)
+}
+
+// importEnded says what is to be done about an import that did not come to its end.
+func (a *app) importEnded(ctx context.Context, err error) error {
+	var stop *interrupted
+	var line *memory.LineError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(context.Cause(ctx), &stop):
+		a.err.Printf("flowrun: stopped; the same command goes on\n")
+		return &ended{signalCode(stop.signal)}
+	case errors.As(err, &line):
+		a.err.Printf("flowrun: %s\nThe lines before it are kept. Mend it and import the file again: what is there already is passed over.\n", ui.Clean(plain(line)))
+		return &ended{exitNo}
+	}
+	return err
+}

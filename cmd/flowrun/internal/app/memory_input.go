@@ -1,0 +1,76 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// stdinName is how standard input is named on the command line.
+const stdinName = "-"
+
+// input opens a file to be read, or standard input for "-". It tells the size where there is one.
+func (a *app) input(name string) (io.ReadCloser, int64, error) {
+	if name == stdinName {
+		return io.NopCloser(a.Stdin), 0, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder: name a file of JSON lines", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return f, 0, nil
+	}
+	return f, info.Size(), nil
+}
+
+// nameOf is how an input is named in messages.
+func nameOf(name string) string {
+	if name == stdinName {
+		return "standard input"
+	}
+	return name
+}
+
+// errLong refuses a line; the next one can be read.
+var errLong = errors.New("the line is too long")
+
+var byteOrderMark = []byte("\ufeff")
+
+// readLine reads a line of at most so many bytes, without its end and without the mark that some editors put before the first.
+// Of a longer one it reads to the end and keeps nothing.
+func readLine(r *bufio.Reader, most int) (line []byte, err error) {
+	long := false
+	for {
+		piece, err := r.ReadSlice('\n')
+		if !long {
+			line = append(line, piece...)
+		}
+		if len(line) > most+2 { // the line's end
+			line, long = nil, true
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && (len(line) > 0 || long):
+		case err != nil:
+			return nil, err
+		}
+		line = bytes.TrimPrefix(bytes.TrimRight(line, "\r\n"), byteOrderMark)
+		if long || len(line) > most {
+			return nil, fmt.Errorf("%w: %d bytes are the most", errLong, most)
+		}
+		return line, nil
+	}
+}
