@@ -85,6 +85,8 @@ cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/inte
 cmd/flowbench/internal/bench     cmd/flowbench/internal/child cmd/flowbench/internal/floor
 cmd/flowbench/internal/child
 cmd/flowbench/internal/floor     sqlite
+
+cmd/memeval                      memory memory/embed memory/eval
 `
 
 // modules are the short names of what lies outside.

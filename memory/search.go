@@ -39,19 +39,30 @@ type Hit struct {
 //
 // A few entries without vectors get them first. Where many have none, after a change of the embedder, it does not wait.
 func (m *Memory) Search(ctx context.Context, q Query) ([]Hit, error) {
+	f, err := m.search(ctx, &q)
+	return f.hits, err
+}
+
+// found is what a search finds, and the evidence under which a hit does not speak of the query.
+type found struct {
+	hits  []Hit
+	floor float64
+}
+
+func (m *Memory) search(ctx context.Context, q *Query) (found, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return nil, bad("the query has no text")
+		return found{}, bad("the query has no text")
 	}
 	if len(q.Text) > MaxQuery {
-		return nil, bad("the query has %d bytes, %d is the most", len(q.Text), MaxQuery)
+		return found{}, bad("the query has %d bytes, %d is the most", len(q.Text), MaxQuery)
 	}
 	if err := m.refresh(ctx); err != nil {
-		return nil, fmt.Errorf("searching the memory: %w", err)
+		return found{}, fmt.Errorf("searching the memory: %w", err)
 	}
 	m.catchUp(ctx)
 	meaning := m.vectors.query(ctx, q.Text)
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return found{}, err
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -71,30 +82,30 @@ func (m *Memory) catchUp(ctx context.Context) {
 }
 
 // search ranks. The caller holds the lock.
-func (x *index) search(q Query, meaning []float32) ([]Hit, error) {
+func (x *index) search(q *Query, meaning []float32) (found, error) {
 	byMeaning, err := x.meaning.scores(meaning)
 	if err != nil {
-		return nil, fmt.Errorf("searching the memory: %w", err)
+		return found{}, fmt.Errorf("searching the memory: %w", err)
 	}
 	byWords, err := x.means.scores(q.Text)
 	if err != nil {
-		return nil, fmt.Errorf("searching the memory: %w", err)
+		return found{}, fmt.Errorf("searching the memory: %w", err)
 	}
 	k := q.K
 	if k <= 0 {
 		k = 10
 	}
-	found := x.corpus.Rank(rank.Query{
+	ranked := x.corpus.Rank(rank.Query{
 		Text: q.Text, K: k, Meaning: byMeaning, WordVectors: byWords,
 		Seen:   func(slot int) bool { return x.slots[slot] != nil && searchable(&x.slots[slot].item, q.Viewer) },
 		Wanted: func(slot int) bool { return q.wants(&x.slots[slot].item) },
 		Facts:  func(slot int) rank.Facts { return facts(&x.slots[slot].item) },
 	})
-	hits := make([]Hit, len(found))
-	for n, h := range found {
-		hits[n] = Hit{Item: x.slots[h.Slot].item, Score: h.Score, Parts: h.Parts}
+	out := found{hits: make([]Hit, len(ranked)), floor: floor(byWords != nil, byMeaning != nil)}
+	for n, h := range ranked {
+		out.hits[n] = Hit{Item: x.slots[h.Slot].item, Score: h.Score, Parts: h.Parts}
 	}
-	return hits, nil
+	return out, nil
 }
 
 // searchable says whether an entry takes part in what a viewer searches. Working memory does once it is archived.

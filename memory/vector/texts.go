@@ -3,7 +3,6 @@ package vector
 import (
 	"errors"
 	"strconv"
-	"strings"
 )
 
 // Texts are the vectors of texts, and those of their sentences. A text is told by a number, its slot, which the caller gives
@@ -108,9 +107,13 @@ func (t *Texts) Cosines(v []float32) ([]float64, error) {
 
 func sentence(slot, i int) string { return strconv.Itoa(slot) + "#" + strconv.Itoa(i) }
 
-// owner is the slot in an id.
+// owner is the slot in an id. It is asked once for each vector and search.
 func owner(id string) (slot int, isSentence bool) {
-	id, _, isSentence = strings.Cut(id, "#")
-	slot, _ = strconv.Atoi(id)
-	return slot, isSentence
+	for i := range len(id) {
+		if id[i] == '#' {
+			return slot, true
+		}
+		slot = 10*slot + int(id[i]-'0')
+	}
+	return slot, false
 }
