@@ -15,6 +15,7 @@ type Ask struct {
 	Viewer  Viewer
 	Session string       // whose working memory; "" for none
 	Budget  int          // tokens, as [text.Tokens] estimates them; 0: 1,000
+	Most    int          // entries; 0: as many as fit
 	Use     entry.Source // who uses what is recalled
 }
 
@@ -58,7 +59,7 @@ func (m *Memory) Recall(ctx context.Context, a Ask) (Recalled, error) {
 }
 
 func (m *Memory) gather(a *Ask, found []Hit) Recalled {
-	p := page{most: a.Budget, has: map[string]bool{}}
+	p := page{most: a.Budget, entries: a.Most, has: map[string]bool{}}
 	m.mu.RLock()
 	pinned := m.index.pinned(a.Viewer)
 	working := m.index.pick(func(i *entry.Item) bool {
@@ -81,11 +82,13 @@ func (m *Memory) gather(a *Ask, found []Hit) Recalled {
 
 // page is a recall that is being written.
 type page struct {
-	most  int // tokens
-	body  string
-	hits  []Hit
-	lines []string
-	has   map[string]bool
+	most int // tokens
+	// entries is how many there may be; 0: as many as fit.
+	entries int
+	body    string
+	hits    []Hit
+	lines   []string
+	has     map[string]bool
 }
 
 // room is how many bytes' worth of tokens are left.
@@ -94,7 +97,7 @@ func (p *page) room() int { return p.most - text.Tokens(fenceOpen+p.body+fenceCl
 // newest adds the newest of some items that fit in one share of the room, oldest first.
 func (p *page) newest(items []entry.Item, shares int) {
 	room := p.room() / shares
-	part := page{most: room + text.Tokens(fenceOpen+fenceClose), has: p.has}
+	part := page{most: room + text.Tokens(fenceOpen+fenceClose), entries: p.entries, has: p.has}
 	for _, i := range slices.Backward(items) {
 		part.add(Hit{Item: i}, part.room())
 	}
@@ -105,7 +108,7 @@ func (p *page) newest(items []entry.Item, shares int) {
 }
 
 func (p *page) add(h Hit, most int) {
-	if p.has[h.ID] {
+	if p.has[h.ID] || p.entries > 0 && len(p.has) >= p.entries {
 		return
 	}
 	l := line(&h.Item, most)
@@ -114,6 +117,15 @@ func (p *page) add(h Hit, most int) {
 	}
 	p.has[h.ID] = true
 	p.hits, p.lines, p.body = append(p.hits, h), append(p.lines, l), p.body+l
+}
+
+// Fence puts what was found into a request's text, as Recall does: best first, and never above the budget, in tokens.
+func Fence(hits []Hit, budget int) string {
+	p := page{most: budget, has: map[string]bool{}}
+	for _, h := range hits {
+		p.add(h, p.room())
+	}
+	return p.recalled().Text
 }
 
 func (p *page) recalled() Recalled {
