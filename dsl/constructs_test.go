@@ -38,6 +38,12 @@ func TestBoundsOfConstructs(t *testing.T) {
 		{"least priority", run(fmt.Sprintf("priority = -%d", schema.MaxPriority)), run(fmt.Sprintf("priority = -%d", schema.MaxPriority+1)), "F0205"},
 		{"MaxRedirects", step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nfollow = %d\n}", schema.MaxRedirects)), step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nfollow = %d\n}", schema.MaxRedirects+1)), "F0205"},
 		{"MaxBody", step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nmax_bytes = %d\n}", schema.MaxBody)), step(fmt.Sprintf("http {\nurl = \"https://x.y\"\nmax_bytes = %d\n}", schema.MaxBody+1)), "F0205"},
+		{"MaxRecalled", step(fmt.Sprintf("recall {\nquery = \"x\"\nk = %d\n}", schema.MaxRecalled)), step(fmt.Sprintf("recall {\nquery = \"x\"\nk = %d\n}", schema.MaxRecalled+1)), "F0205"},
+		{"MaxRecallBudget", step(fmt.Sprintf("recall {\nquery = \"x\"\nbudget = %d\n}", schema.MaxRecallBudget)), step(fmt.Sprintf("recall {\nquery = \"x\"\nbudget = %d\n}", schema.MaxRecallBudget+1)), "F0205"},
+		{"importance", step("remember {\ntext = \"x\"\nimportance = 1\n}"), step("remember {\ntext = \"x\"\nimportance = 1.5\n}"), "F0205"},
+		{"MaxShortTerm", fmt.Sprintf("memory {\n  short_term { tasks = %d }\n}\n", schema.MaxShortTerm) + step("value = 1"), fmt.Sprintf("memory {\n  short_term { tasks = %d }\n}\n", schema.MaxShortTerm+1) + step("value = 1"), "F0205"},
+		{"MaxConsolidation", fmt.Sprintf("memory {\n  consolidate_every = %d\n}\n", schema.MaxConsolidation) + step("value = 1"), fmt.Sprintf("memory {\n  consolidate_every = %d\n}\n", schema.MaxConsolidation+1) + step("value = 1"), "F0205"},
+		{"MaxGroups", groupsOf(schema.MaxGroups) + step("value = 1"), groupsOf(schema.MaxGroups+1) + step("value = 1"), "F0291"},
 		{"progress", run("deadline {\nafter = \"1h\"\nprogress = [0.1, 99.9]\n}"), run("deadline {\nafter = \"1h\"\nprogress = [100]\n}"), "F0278"},
 		{"a join of all", joinOf(3, "3"), joinOf(3, "4"), "F0263"},
 		{"a join of one", joinOf(3, "1"), joinOf(3, "0"), "F0205"},
@@ -51,6 +57,15 @@ func TestBoundsOfConstructs(t *testing.T) {
 			t.Errorf("%s: beyond the bound: %q, want %s", c.name, got, c.code)
 		}
 	}
+}
+
+// groupsOf is a memory with so many groups.
+func groupsOf(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("\"g%d\"", i)
+	}
+	return "memory {\n  groups = [" + strings.Join(names, ", ") + "]\n}\n"
 }
 
 // joinOf is a parallel of n steps with a join.

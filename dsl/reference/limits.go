@@ -66,6 +66,13 @@ func limits() []Limit {
 		{"max_concurrency", schema.MaxConcurrency, "attempts"},
 		{"max_attempts", schema.MaxAttempts, "attempts"},
 		{"multiplier of a retry", schema.MaxMultiplier, ""},
+		{"k of a recall, and of an agent's memory", schema.MaxRecalled, "entries"},
+		{"budget of a recall, and of an agent's memory", schema.MaxRecallBudget, "tokens"},
+		{"a text of a remember", schema.MaxRemembered, "bytes"},
+		{"tags of a remember", schema.MaxTags, "tags"},
+		{"groups of a memory", schema.MaxGroups, "groups"},
+		{"what an agent notes in an attempt, in lines of type remember", schema.MaxNotes, "entries"},
+		{"learnings beside an agent's result", schema.MaxLearned, "entries"},
 		{"text of gates that is checked again for outputs of other types", check.MaxJudged, "bytes"},
 	}
 }

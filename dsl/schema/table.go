@@ -18,6 +18,9 @@ const (
 	MaxConsolidation = 10_000  // learnings between two consolidations
 	MaxGroups        = 64      // groups that a program's memory has
 	MaxTags          = 32      // of an entry
+	MaxRemembered    = 64 << 10
+	MaxNotes         = 100 // remember lines of an attempt
+	MaxLearned       = 16  // learnings beside a result
 )
 
 // The bounds of a run that a person who writes a file should know. Whoever holds a run to them has them from elsewhere, since

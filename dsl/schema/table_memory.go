@@ -28,7 +28,7 @@ var memoryBlocks = map[string]*Block{
 		Attr{Name: "provider", Kind: Word, Words: []string{"default", "openai", "ollama", "none"}, Default: `"default"`, Doc: "default works offline; openai speaks to any endpoint of that form; ollama to a server on this machine; none searches by words alone."},
 		Attr{Name: "model", Kind: Text, Default: "the provider's", Doc: "Model of openai or ollama. Another one has the memory embedded anew."},
 		Attr{Name: "base_url", Kind: Text, Default: "the provider's", Doc: "Address of the endpoint."},
-		Attr{Name: "key_env", Kind: Text, Default: `"OPENAI_API_KEY" for openai`, Doc: "Name of the environment variable that holds the key."})},
+		Attr{Name: "key_env", Kind: Text, Default: `"OPENAI_API_KEY" for OpenAI itself, else none`, Doc: "Name of the environment variable that holds the key."})},
 	"short_term": {Doc: "The newest tasks of an agent, which are recalled unasked; whichever bound gives fewer.", Once: true, Attrs: attrs(
 		Attr{Name: "tasks", Kind: Value, Want: value.IntType, Min: 0, Max: MaxShortTerm, Default: "20", Doc: "How many."},
 		Attr{Name: "max_age", Kind: Duration, Default: `"168h"`, Doc: "How old at most."})},

@@ -240,7 +240,8 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 	return machine.New(g, expr.NewEvaluator()), nil
 }
 
-// behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind. A
+// behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind,
+// recalls (so many entries). A
 // program is one of: say WORDS; sleep SECONDS; exit CODE; flaky N (fails until attempt N); read (prints its input).
 func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
@@ -256,6 +257,17 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 			kind = k
 		}
 		f.Output = map[string]any{"agent": a.Agent.Name, "feedback": a.Agent.Feedback, "attempt": float64(a.Attempt), "with": a.Agent.With}
+		if recalls, _ := with["recalls"].(float64); recalls > 0 {
+			f.Recalled = make([]event.Recalled, int(recalls))
+			for i := range f.Recalled {
+				f.Recalled[i] = event.Recalled{ID: fmt.Sprintf("M-%d", i), Type: "insight", Score: 0.5}
+			}
+		}
+	case a.Remember != nil:
+		f.Output = map[string]any{"id": "M-0", "known": false}
+	case a.Recall != nil: // what the file of the construct has remembered
+		f.Output = map[string]any{"count": 1.0, "text": "", "items": []any{map[string]any{"id": "M-0", "type": "insight", "agent": "", "text": "",
+			"lesson": "Run the linter before the tests of the billing service.", "tags": []any{"billing", "tests"}, "created_at": "", "score": 0.5}}}
 	case a.HTTP != nil:
 		f.Output = map[string]any{"status": 200.0, "headers": map[string]any{}, "body": a.HTTP.Method + " " + a.HTTP.URL}
 	case len(a.Argv) > 0:

@@ -19,7 +19,6 @@ type Task struct {
 	Name     string // of the step
 	Agent    string // who had it last
 	Text     string // what was asked; "" where that reads a secret
-	Command  []string
 	OK       bool
 	Attempts int
 	// Problem is what went wrong in the last attempt or, where the task succeeded, in the one before; nil where nothing did.
@@ -76,7 +75,7 @@ func (f *Fold) begin(a *event.Attempt) {
 		t = &Task{Node: a.Node, Name: a.Name}
 		f.live[a.Node] = t
 	}
-	t.Agent, t.Text, t.Command, t.Memory, t.Learned = a.Agent.Name, a.Agent.Task, a.Argv, *a.Agent.Memory, nil
+	t.Agent, t.Text, t.Memory, t.Learned = a.Agent.Name, a.Agent.Task, *a.Agent.Memory, nil
 }
 
 // told takes in the end of an attempt or of the task, and gives the task if it has ended by itself.

@@ -37,7 +37,7 @@ func TestTaskIsToldOnce(t *testing.T) {
 	}
 	said := event.Learned{Lesson: "Make the folder first."}
 	done, ended := f.Apply(finished("fix[0]", said), &end)
-	want := []tasks.Task{{Node: "fix[0]", Name: "fix", Agent: "other", Text: "Fix it.", Command: []string{"other"}, OK: true, Attempts: 2, Problem: problem,
+	want := []tasks.Task{{Node: "fix[0]", Name: "fix", Agent: "other", Text: "Fix it.", OK: true, Attempts: 2, Problem: problem,
 		Stderr: "no such file", Output: "done", Learned: []event.Learned{said}, Memory: event.MemoryUse{Learn: true}, At: 7}}
 	if d := cmp.Diff(want, done); d != "" || !ended {
 		t.Errorf("ended %v: %s", ended, d)

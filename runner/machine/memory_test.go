@@ -1,0 +1,48 @@
+package machine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// At its bound a value is remembered, and beyond it is not.
+func TestBoundsOfWhatIsRemembered(t *testing.T) {
+	m := &Machine{eval: constants{}}
+	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
+	tags := func(n int) *ir.Expr {
+		list := make([]any, n)
+		for i := range list {
+			list[i] = "t"
+		}
+		return lit(list)
+	}
+	for name, c := range map[string]struct{ at, beyond ir.Remember }{
+		"text":       {ir.Remember{Text: lit(strings.Repeat("x", MaxRemembered))}, ir.Remember{Text: lit(strings.Repeat("x", MaxRemembered+1))}},
+		"lesson":     {ir.Remember{Lesson: lit(strings.Repeat("x", MaxRemembered))}, ir.Remember{Lesson: lit(strings.Repeat("x", MaxRemembered+1))}},
+		"tags":       {ir.Remember{Tags: tags(MaxTags)}, ir.Remember{Tags: tags(MaxTags + 1)}},
+		"a tag":      {ir.Remember{Tags: lit([]any{"x"})}, ir.Remember{Tags: lit([]any{""})}},
+		"importance": {ir.Remember{Importance: lit(1.0)}, ir.Remember{Importance: lit(1.01)}},
+		"least":      {ir.Remember{Importance: lit(0.0)}, ir.Remember{Importance: lit(-0.01)}},
+	} {
+		if _, place, err := m.toRemember(&c.at, nil); err != nil {
+			t.Errorf("%s at its bound: %s: %v", name, place, err)
+		}
+		if _, _, err := m.toRemember(&c.beyond, nil); err == nil {
+			t.Errorf("%s beyond its bound is taken", name)
+		}
+	}
+	for name, c := range map[string]struct{ at, beyond ir.Recall }{
+		"k":      {ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled))}, ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled + 1))}},
+		"budget": {ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget))}, ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget + 1))}},
+	} {
+		if _, place, err := m.toRecall(&c.at, nil); err != nil {
+			t.Errorf("%s at its bound: %s: %v", name, place, err)
+		}
+		if _, _, err := m.toRecall(&c.beyond, nil); err == nil {
+			t.Errorf("%s beyond its bound is taken", name)
+		}
+	}
+}
