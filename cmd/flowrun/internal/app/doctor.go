@@ -13,7 +13,7 @@ func (a *app) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor [PATH]", Short: "Look whether everything is in order here",
 		Long: `doctor looks at what runs need: the store and its disk, the clock, the shells, and the programs that the workflows and
-agents of a file or folder start. Of the store it reads the journals of the newest runs from end to end (--all: of all), and holds
+agents of a file or folder start; a memory's embedder, where that is a server's, is asked for a vector. Of the store it reads the journals of the newest runs from end to end (--all: of all), and holds
 them against what was noted beside them. Each finding comes with what mends it. It changes nothing. The exit code is 1 if something
 is wrong.`,
 		Args: between(0, 1, "[PATH]"),

@@ -46,6 +46,7 @@ func (a *app) aboutPrograms(path string) []ui.Finding {
 	if err != nil {
 		return append(out, wrong("program", err.Error(), "Go to a folder that is there."))
 	}
+	out = append(out, a.aboutEmbedder(p.IR)...)
 	users := map[string][]string{}
 	for _, s := range started(p.IR) {
 		users[s.program] = append(users[s.program], s.by)

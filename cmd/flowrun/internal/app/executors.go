@@ -12,15 +12,19 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/command"
 	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/executor/recall"
 	"github.com/flowrun/flowrun/runner/executor/secret"
 )
 
 // executors are all that carry out attempts here. It is an executor that hands each attempt to the one that can, with what is
-// secret, and takes that out of the answer.
+// secret, which it takes out of the answer, and with what the memory has on it.
 type executors struct {
 	command *command.Executor
 	http    *http.Executor
 	secret  *secret.Executor
+	recall  *recall.Executor
+	memory  *remembering
+	learner *learner
 	heard   *heard
 	leave   func() // stops asking who follows
 }
@@ -33,7 +37,10 @@ func (a *app) newExecutors(store string) *executors {
 		http:  http.New(http.Options{Release: Release, Live: h.hear}),
 		heard: h,
 	}
-	x.secret = secret.New(executor.Func(x.complete), a.Environ)
+	x.memory = &remembering{store: store, say: a.saySo, owed: owed{dir: filepath.Join(store, owedDir)}}
+	x.learner = &learner{from: x.memory}
+	x.recall = recall.New(executor.Func(x.carryOut), x.memory.forAttempts)
+	x.secret = secret.New(x.recall, a.Environ)
 	x.leave = follow.Watch(store, x.command.Follow)
 	return x
 }
@@ -43,16 +50,18 @@ func (x *executors) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 	return x.secret.Execute(ctx, a)
 }
 
-// complete carries out an attempt of which nothing is missing.
-func (x *executors) complete(ctx context.Context, a event.Attempt) event.AttemptFinished {
+// carryOut carries out an attempt of which nothing is missing.
+func (x *executors) carryOut(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	if a.HTTP != nil {
 		return x.http.Execute(ctx, a)
 	}
 	return x.command.Execute(ctx, a)
 }
 
-// hold gives the secrets of a run that is about to be driven. The environment in which they may have come is not handed on.
-func (x *executors) hold(secrets map[string]value.Value, p *ir.Program) {
+// hold gives the secrets of a run that is about to be driven, its program and the folder of that. The environment in which they
+// may have come is not handed on.
+func (x *executors) hold(secrets map[string]value.Value, p *ir.Program, dir string) {
+	x.memory.settle(p, dir)
 	x.secret.Hold(secrets, expr.NewEvaluator(p.Files))
 	for _, d := range p.Variables {
 		if d.Sensitive {
@@ -64,6 +73,7 @@ func (x *executors) hold(secrets map[string]value.Value, p *ir.Program) {
 // Close gives back what they keep between attempts.
 func (x *executors) Close() {
 	x.leave()
+	x.memory.close()
 	x.command.Close()
 	x.http.Close()
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/executor/protocol"
+	"github.com/flowrun/flowrun/runner/executor/recall"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/policy"
 	"github.com/flowrun/flowrun/runner/request"
@@ -37,6 +39,13 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"group":                {schema.MaxGroupName, maxGroup},
 		"attempts":             {schema.MaxAttempts, policy.MaxAttempts},
 		"multiplier":           {schema.MaxMultiplier, policy.MaxMultiplier},
+		"recalled":             {schema.MaxRecalled, machine.MaxRecalled},
+		"budget of a recall":   {schema.MaxRecallBudget, machine.MaxRecallBudget},
+		"remembered":           {schema.MaxRemembered, machine.MaxRemembered},
+		"tags":                 {schema.MaxTags, machine.MaxTags},
+		"notes":                {schema.MaxNotes, protocol.MaxNotes},
+		"notes, kept":          {schema.MaxNotes, recall.MaxNotes},
+		"learned":              {schema.MaxLearned, protocol.MaxLearned},
 		"retry after":          {schema.MaxRetryAfter, int(policy.MaxRetryAfter / time.Second)},
 	} {
 		if pair[0] != pair[1] {

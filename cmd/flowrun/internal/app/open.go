@@ -55,7 +55,7 @@ func (c *definitions) machine(h journal.Header, definition []byte) (engine.Machi
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	x, known := a.newExecutors(dir), new(definitions)
 	e, err := local.Open(dir, local.Options{Factory: known.machine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
-		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x), At: a.At})
+		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x), Watch: x.learner.watch, At: a.At})
 	if err != nil {
 		x.Close()
 		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -63,7 +63,9 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 		}
 		return nil, err
 	}
-	return &store{e, x, known}, nil
+	s := &store{e, x, known}
+	x.learner.past = s.pastOf
+	return s, nil
 }
 
 // oldStore opens the store in dir, for looking if drive is nil. It makes none: the error is local.ErrNoStore then. One of an
@@ -89,8 +91,11 @@ func (a *app) readStore(dir string) (*store, error) {
 	return &store{e, nil, known}, nil
 }
 
-// Close closes the store, then what carries out attempts.
+// Close closes the store, once all that ended is learned from, then what carries out attempts.
 func (s *store) Close() error {
+	if s.exec != nil {
+		s.exec.learner.close()
+	}
 	err := s.Engine.Close()
 	if s.exec != nil {
 		s.exec.Close()

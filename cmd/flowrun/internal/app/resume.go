@@ -67,8 +67,13 @@ func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
 		if err := a.holdAgain(ctx, s, info.Run, &r.Given); err != nil {
 			return err
 		}
-	} else if !r.JSON {
-		a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
+	} else {
+		if first, program, err := s.begun(ctx, info.Run); err == nil { // what it taught may not have been learned yet
+			s.exec.memory.settle(program, first.Dir)
+		}
+		if !r.JSON {
+			a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
+		}
 	}
 	scene := a.scene(s, s.where(ctx, info.Run))
 	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(p.workflow), scene, r.JSON))
@@ -100,7 +105,7 @@ func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given
 	}
 	held, err := a.unseal(run, first, p, o)
 	if err == nil {
-		s.exec.hold(held, p)
+		s.exec.hold(held, p, first.Dir)
 	}
 	return err
 }

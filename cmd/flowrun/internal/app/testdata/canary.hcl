@@ -18,6 +18,23 @@ variable "pem" {
   sensitive = SENSITIVE
 }
 
+memory {
+  promote = "succeeded"
+  embedder { provider = "none" }
+}
+
+agent "remembers" {
+  type    = "exec"
+  command = ["sh", "-c", <<-EOT
+    cat >/dev/null
+    coded=$(printf 'x%s' "$PASSWORD" | base64)
+    printf '{"type":"remember","kind":"decision","text":"the password is %s, or %s"}\n' "$PASSWORD" "$coded"
+    printf '{"type":"result","output":"it was %s","learnings":[{"lesson":"use %s","context":"%s","tags":["%s"]}]}\n' "$PASSWORD" "$PASSWORD" "$coded" "$PASSWORD"
+  EOT
+  ]
+  env     = { PASSWORD = var.nested.list[0].password }
+}
+
 locals {
   header = "Bearer ${var.secret}"
 }
@@ -171,6 +188,19 @@ workflow "w" {
   step "refused" {
     agent    = agent.refuses
     on_error = "continue"
+  }
+  step "remembers" {
+    agent = agent.remembers
+    task  = "log in with ${var.nested.list[0].password}"
+  }
+  step "keeps" {
+    remember {
+      lesson = "It was said: ${step.remembers.output}"
+      tags   = split(" ", "login ${step.remembers.output}")
+    }
+  }
+  step "finds" {
+    recall { query = step.keeps.output.id != null ? step.remembers.output : "" }
   }
   step "text" {
     agent = agent.plain
