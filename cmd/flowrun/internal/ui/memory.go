@@ -22,14 +22,25 @@ func FoundText(t *Term, found []Found, now time.Time) {
 	for i := range found {
 		f := &found[i]
 		t.Printf("%s  %s\n", t.Style(bold, fmt.Sprintf("%.3f", f.Score)), cut(Clean(f.Item.ID)+"  "+about(&f.Item, now), width-len(lead)))
-		for _, line := range said(&f.Item) {
-			t.Printf("%s%s\n", lead, cut(line, width-len(lead)))
+		for _, text := range said(&f.Item) {
+			for _, line := range folded(text, width-len(lead), FoldedLines) {
+				t.Printf("%s%s\n", lead, line)
+			}
 		}
 		if len(f.Parts) > 0 {
-			t.Printf("%s%s\n", lead, t.Style(dim, cut(f.Parts.String(), width-len(lead))))
+			for _, line := range folded(f.Parts.String(), width-len(lead), FoldedLines) {
+				t.Printf("%s%s\n", lead, t.Style(dim, line))
+			}
 		}
 	}
 }
+
+// FoldedLines is how many lines of a terminal a text of a result takes at the most: memory show has it whole. ListedCells is what a
+// list shows of a text where nobody looks at a screen.
+const (
+	FoldedLines = 3
+	ListedCells = 200
+)
 
 // bound is how many columns a line may take: 0 is no bound, where nobody looks at a screen.
 func (t *Term) bound() int {
@@ -46,6 +57,30 @@ func cut(line string, width int) string {
 		return line
 	}
 	return Truncate(line, width)
+}
+
+// folded breaks a line at blanks, into at most so many of a width; a width below 1 breaks nothing.
+func folded(line string, width, most int) (lines []string) {
+	for width > 0 && Cells(line) > width && len(lines) < most-1 {
+		at := fitting(line, width)
+		if blank := strings.LastIndexByte(line[:at], ' '); blank > 0 && line[at] != ' ' {
+			at = blank
+		}
+		lines = append(lines, strings.TrimRight(line[:at], " "))
+		line = strings.TrimLeft(line[at:], " ")
+	}
+	return append(lines, cut(line, width))
+}
+
+// fitting is how many bytes of a line too long for a width stand in it: whole characters, and one at least.
+func fitting(line string, width int) int {
+	cells := 0
+	for i, r := range line {
+		if cells += runeCells(r); cells > width && i > 0 {
+			return i
+		}
+	}
+	return len(line)
 }
 
 // about says of an entry what stands beside its text: kind, whose, age, and what makes it special.

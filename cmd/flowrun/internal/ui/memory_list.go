@@ -39,7 +39,11 @@ func Memories(t *Term, items []entry.Item, now time.Time, asJSON bool) {
 		if i > 0 {
 			text = inShort(&items[i-1])
 		}
-		line += cut(text, width-lead)
+		room := ListedCells
+		if width > 0 {
+			room = width - lead
+		}
+		line += Truncate(text, room)
 		if i == 0 {
 			line = t.Style(bold, line)
 		}

@@ -128,6 +128,31 @@ func TestMemoryIsShown(t *testing.T) {
 	}
 }
 
+func TestFolded(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		width int
+		want  string
+	}{
+		{"one two three", 0, "one two three"}, {"one two three", 13, "one two three"}, {"one two three", 12, "one two|three"},
+		{"one two three", 7, "one two|three"}, {"one two three four five six", 6, "one|two|three…"}, {"unbreakable words", 4, "unbr|eaka|ble…"},
+		{"日本語の文", 4, "日本|語の|文"}, {"", 3, ""}, {"ab", 1, "a|b"},
+	} {
+		if have := strings.Join(folded(c.line, c.width, 3), "|"); have != c.want {
+			t.Errorf("%q at %d: %q, want %q", c.line, c.width, have, c.want)
+		}
+	}
+}
+
+// A list shows the beginning of a text, however long that is.
+func TestLongTextsAreListedInShort(t *testing.T) {
+	term, out := screen(0)
+	Memories(term, []entry.Item{{Entry: entry.Entry{ID: "long", Text: strings.Repeat("word ", 1000)}}}, memoryNow, false)
+	if n := out.Len(); n > ListedCells+100 || n < ListedCells {
+		t.Errorf("%d bytes: %s", n, out)
+	}
+}
+
 func TestAgo(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "2026-11-21", 0: "just now", time.Minute - 1: "just now", time.Minute: "1m ago", time.Hour: "1h ago", 48*time.Hour - 1: "47h ago",
