@@ -37,7 +37,9 @@ line again changes nothing, so an import that was stopped is just repeated: what
 
 // importMemory reads a file into the memory, which it makes where there is none.
 func (a *app) importMemory(file string, e *args.Embedder, asJSON bool) error {
-	in, size, err := a.input(file)
+	ctx, release := watching()
+	defer release()
+	in, size, err := a.input(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -46,8 +48,6 @@ func (a *app) importMemory(file string, e *args.Embedder, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	ctx, release := watching()
-	defer release()
 	bar := ui.NewBar(a.err, "line", size, moments())
 	kept, err := m.Import(ctx, in, memory.ImportOptions{Name: nameOf(file), By: a.person(),
 		Progress: func(done int, bytes int64) { bar.Set(done, bytes, moments()) }})

@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +13,11 @@ import (
 // stdinName is how standard input is named on the command line.
 const stdinName = "-"
 
-// input opens a file to be read, or standard input for "-". It tells the size where there is one.
-func (a *app) input(name string) (io.ReadCloser, int64, error) {
+// input opens a file to be read, or standard input for "-". It tells the size where there is one. What may keep a reader waiting
+// is given up when ctx ends.
+func (a *app) input(ctx context.Context, name string) (io.ReadCloser, int64, error) {
 	if name == stdinName {
-		return io.NopCloser(a.Stdin), 0, nil
+		return untilDone(ctx, a.Stdin), 0, nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -30,9 +32,20 @@ func (a *app) input(name string) (io.ReadCloser, int64, error) {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return f, 0, nil
+		return untilDone(ctx, f), 0, nil
 	}
 	return f, info.Size(), nil
+}
+
+// untilDone reads on until ctx ends, even where the reader is kept waiting for more: Ctrl-C must not wait for a newline.
+func untilDone(ctx context.Context, r io.Reader) io.ReadCloser {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { out.CloseWithError(ctx.Err()) })
+	return out
 }
 
 // nameOf is how an input is named in messages.

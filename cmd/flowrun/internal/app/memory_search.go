@@ -112,7 +112,7 @@ func (a *app) searchOne(ctx context.Context, m *memory.Memory, r *args.MemorySea
 
 // searchMany answers queries as they come, a line each.
 func (a *app) searchMany(ctx context.Context, m *memory.Memory, r *args.MemorySearch) error {
-	in, _, err := a.input(r.Queries)
+	in, _, err := a.input(ctx, r.Queries)
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,8 @@ func (a *app) searchMany(ctx context.Context, m *memory.Memory, r *args.MemorySe
 				return &ended{exitNo}
 			}
 			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case err != nil && !errors.Is(err, errLong):
 			return fmt.Errorf("reading %s: %w", nameOf(r.Queries), err)
 		}
