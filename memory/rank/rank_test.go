@@ -180,6 +180,21 @@ func TestSmallPartsPartTies(t *testing.T) {
 	}
 }
 
+func TestALongQueryIsCutAtItsBound(t *testing.T) {
+	var c rank.Corpus
+	for i := range rank.MaxTerms + 1 {
+		c.Add(rank.Doc{ID: fmt.Sprintf("m%04d", i), Text: fmt.Sprintf("w%dx", i)})
+	}
+	var q []string
+	for i := range rank.MaxTerms + 1 {
+		q = append(q, fmt.Sprintf("w%dx", i), "w0x")
+	}
+	got := c.Rank(rank.Query{Text: strings.Join(q, " ")})
+	if len(got) != rank.MaxTerms || got[0].ID != "m0000" || slices.Contains(ids(got), fmt.Sprintf("m%04d", rank.MaxTerms)) {
+		t.Errorf("%d terms find %d texts, first %s", rank.MaxTerms+1, len(got), got[0].ID)
+	}
+}
+
 func TestNotANumberSaysNothing(t *testing.T) {
 	got := ask([]stored{{Doc: rank.Doc{ID: "a", Text: "x"}, meaning: math.NaN(), vectors: -1}}, "x", nil, 0)
 	if len(got) != 1 || got[0].Parts.Meaning != 0 || got[0].Parts.WordVectors != 0 {

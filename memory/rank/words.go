@@ -24,7 +24,7 @@ func (c *Corpus) words(query string, v *view) (own, previous []float64) {
 	var mostOwn, mostPrevious float64
 	ownLength := float64(v.allLength) / max(1, float64(v.all))
 	previousLength := float64(v.chainedLength) / max(1, float64(v.chained))
-	for _, term := range text.Terms(query) {
+	for _, asked := range distinct(text.Terms(query)) {
 		touched = touched[:0]
 		touch := func(slot, n int32) {
 			if counts[slot] == 0 {
@@ -33,7 +33,7 @@ func (c *Corpus) words(query string, v *view) (own, previous []float64) {
 			counts[slot] += n
 		}
 		found := 0
-		for _, p := range c.terms[term] {
+		for _, p := range c.terms[asked.term] {
 			if !v.seen[p.slot] {
 				continue
 			}
@@ -45,14 +45,14 @@ func (c *Corpus) words(query string, v *view) (own, previous []float64) {
 				touch(after, p.count)
 			}
 		}
-		weight := rarity(v.all, found)
+		weight := asked.times * rarity(v.all, found)
 		mostOwn += weight * (k1 + 1)
-		for _, p := range c.terms[term] {
+		for _, p := range c.terms[asked.term] {
 			if v.seen[p.slot] {
 				own[p.slot] += weight * saturated(p.count, float64(c.docs[p.slot].length)/ownLength)
 			}
 		}
-		weight = rarity(v.chained, len(touched))
+		weight = asked.times * rarity(v.chained, len(touched))
 		mostPrevious += weight * (k1 + 1)
 		for _, slot := range touched {
 			length := c.docs[slot].length + c.docs[v.before[slot]].length
@@ -63,6 +63,33 @@ func (c *Corpus) words(query string, v *view) (own, previous []float64) {
 	divide(own, mostOwn)
 	divide(previous, mostPrevious)
 	return own, previous
+}
+
+// MaxTerms is how many different terms of a query are looked for, the first ones: a task that is recalled for may be a long
+// text, and each term costs a pass over the texts that have it.
+const MaxTerms = 512
+
+// asked is a term of a query, and how often it stands there.
+type asked struct {
+	term  string
+	times float64
+}
+
+// distinct are the terms in the order in which they first come.
+func distinct(terms []string) []asked {
+	at := make(map[string]int, min(len(terms), MaxTerms))
+	var out []asked
+	for _, t := range terms {
+		i, ok := at[t]
+		switch {
+		case ok:
+			out[i].times++
+		case len(out) < MaxTerms:
+			at[t] = len(out)
+			out = append(out, asked{t, 1})
+		}
+	}
+	return out
 }
 
 // rarity is the weight of a term that stands in found of all texts. It is above 0 even for a term of every text.
