@@ -150,6 +150,7 @@ func (m *Memory) Consolidate(ctx context.Context, agent string) ([]string, error
 				continue
 			}
 			e.By = by
+			e.By.Trust = p.Pattern.By.Trust // no more than what it was made of
 			if e.CreatedAt.IsZero() {
 				e.CreatedAt = now
 			}

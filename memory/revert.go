@@ -50,10 +50,14 @@ func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, r
 			if i.Forgotten || i.Reverted {
 				continue
 			}
-			if !which.names(&i, written(s, i.ID)) && !(made(&i) && slices.ContainsFunc(i.DerivedFrom, func(id string) bool { return gone[id] })) {
+			named := which.names(&i, written(s, i.ID))
+			if !named && !(made(&i) && slices.ContainsFunc(i.DerivedFrom, func(id string) bool { return gone[id] })) {
 				continue
 			}
 			if err := mayChange(src, &i); err != nil {
+				if !named { // what others say that they made of it does not stand in the way
+					continue
+				}
 				return nil, err
 			}
 			gone[i.ID] = true

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/memory/entry"
@@ -90,6 +91,14 @@ func (d *draft) prepare(now time.Time) error {
 	if d.named {
 		if err := checkID(d.ID); err != nil {
 			return err
+		}
+	}
+	if d.By.Trust != entry.ByPerson && d.By.Trust != entry.ByRule {
+		if strings.ContainsAny(d.ID, " []") {
+			return bad("id %q has spaces or brackets, which part it from the rest of what is recalled", d.ID)
+		}
+		if d.CreatedAt.After(now) { // else nothing would ever be newer
+			d.CreatedAt, d.dated = now, false
 		}
 	}
 	if d.Importance == 0 && !d.weighed {

@@ -3,6 +3,7 @@ package entry
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Apply folds a record in, or leaves the state as it was and says why. Records come in the order of their numbers, without
@@ -47,8 +48,17 @@ func (s *State) put(r *Record) {
 	delete(s.lost, e.ID)
 	s.nodes[e.ID] = n
 	s.order = append(s.order, n)
-	if e.IsLearning() {
-		s.learned(e.Agent).count++
+	s.tally(&n.item, 1)
+}
+
+// tally counts a learning, or takes it out of the count: if it is newer than its agent's last consolidation, and not in the
+// scope of a run, where nothing is consolidated.
+func (s *State) tally(i *Item, by int) {
+	if !i.IsLearning() || i.Reverted || strings.HasPrefix(string(i.Scope), string(OfRun(""))) {
+		return
+	}
+	if l := s.learned(i.Agent); i.Seq > l.after {
+		l.count += by
 	}
 }
 
@@ -68,7 +78,9 @@ func (s *State) change(n *node, r *Record) {
 	case Pin, Unpin:
 		i.Pinned = r.Op == Pin
 	case Promote:
+		s.tally(i, -1)
 		i.Scope = r.Scope
+		s.tally(i, 1)
 	case Repeat:
 		i.Count++
 		i.Last = r.At
@@ -112,10 +124,8 @@ func (s *State) revert(n *node) {
 	if n.item.Reverted {
 		return
 	}
+	s.tally(&n.item, -1)
 	n.item.Reverted = true
-	if l := s.learned(n.item.Agent); n.item.IsLearning() && n.item.Seq > l.after {
-		l.count--
-	}
 	for _, id := range n.item.Repeats {
 		if near := s.nodes[id]; near != nil {
 			near.item.Repeats = without(near.item.Repeats, n.item.ID)

@@ -112,7 +112,7 @@ func (s *State) IsLost(id string) bool {
 }
 
 // Since is how many learnings (success, failure, insight) were put for an agent since its last consolidation, those that
-// were reverted not counted.
+// were reverted, and those in the scope of a run, not counted.
 func (s *State) Since(agent string) int {
 	if l := s.since[agent]; l != nil {
 		return l.count

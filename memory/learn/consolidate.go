@@ -73,8 +73,17 @@ func (p Pile) pattern(group []entry.Item) (Made, bool) {
 	return m, true
 }
 
+// stands tells whether a pattern may still be made of a learning: nobody forgot or reverted it, or said something better.
+func (p Pile) stands(e *entry.Item) bool {
+	if e.Forgotten || e.Reverted || e.Type == entry.Pattern {
+		return false
+	}
+	by, ok := p.Get(e.SupersededBy)
+	return !ok || by.Type == entry.Pattern
+}
+
 // leaves are the learnings of a group, those of its patterns included, each once; and the ids of its patterns. What was
-// forgotten or reverted since is none.
+// forgotten, reverted or corrected since is none.
 func (p Pile) leaves(group []entry.Item) (leaves []entry.Item, patterns []string) {
 	for _, e := range group {
 		if e.Type != entry.Pattern {
@@ -83,7 +92,7 @@ func (p Pile) leaves(group []entry.Item) (leaves []entry.Item, patterns []string
 		}
 		patterns = append(patterns, e.ID)
 		for _, id := range e.DerivedFrom {
-			if source, ok := p.Get(id); ok && !source.Forgotten && source.Type != entry.Pattern && source.Scope == e.Scope {
+			if source, ok := p.Get(id); ok && p.stands(&source) && source.Scope == e.Scope {
 				leaves = append(leaves, source)
 			}
 		}
