@@ -16,6 +16,7 @@ type background struct {
 	bell   chan struct{} // there may be work
 	// failing is set while the embedder does not answer: nobody else waits for it then.
 	failing atomic.Bool
+	told    atomic.Bool // that many entries have no vectors
 }
 
 const (
@@ -32,7 +33,6 @@ func (b *background) start(m *Memory) {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel, b.bell = cancel, make(chan struct{}, 1)
 	b.done.Go(func() { m.embedMissing(ctx) })
-	b.wake()
 }
 
 func (b *background) wake() {
@@ -52,28 +52,22 @@ func (b *background) stop() {
 const withoutVectors = "entries of the memory have no vectors for now, and are found by their words: "
 
 func (m *Memory) embedMissing(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-m.work.bell:
-		}
-		for {
-			more, err := m.embedSome(ctx)
-			if ctx.Err() != nil {
-				return
+	for ctx.Err() == nil {
+		more, err := m.embedSome(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			if !m.work.failing.Swap(true) {
+				m.o.Warn(withoutVectors + err.Error())
 			}
-			if err != nil {
-				if !m.work.failing.Swap(true) {
-					m.o.Warn(withoutVectors + err.Error())
-				}
-				pause(ctx, retryAfter)
-				continue
-			}
-			if !more {
-				break
-			}
+			pause(ctx, retryAfter)
+		case more:
 			m.work.failing.Store(false)
+		default:
+			select {
+			case <-ctx.Done():
+			case <-m.work.bell:
+			}
 		}
 	}
 }
@@ -146,6 +140,9 @@ func (m *Memory) embedNow(ctx context.Context, drafts []draft) {
 	}
 	var ps []piece
 	for i := range drafts {
+		if drafts[i].Working {
+			continue
+		}
 		ps = append(ps, pieces(drafts[i].Whole())...)
 	}
 	if err := m.vectors.make(ctx, ps); err != nil && ctx.Err() == nil {

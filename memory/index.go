@@ -50,7 +50,7 @@ func (x *index) sync(s *entry.State) {
 			x.byID[i.ID] = d
 			fresh = append(fresh, d)
 		}
-		moved := d.item.Scope != i.Scope
+		moved, over := d.item.Scope != i.Scope, !d.item.Archived && i.Archived
 		d.item = *i
 		x.docs = append(x.docs, d)
 		switch {
@@ -58,6 +58,8 @@ func (x *index) sync(s *entry.State) {
 			x.drop(d)
 		case moved && d.slot >= 0:
 			x.setKey(d)
+		case over && d.slot >= 0:
+			x.embed(d)
 		}
 		if i.Count != d.count {
 			x.count(s, d)
@@ -137,9 +139,9 @@ func (x *index) countedAs(id string) string {
 	return of
 }
 
-// embed takes in the vectors of the embedder, or notes that they are missing.
+// embed takes in the vectors of the embedder, or notes that they are missing. Working memory has none: nobody searches it.
 func (x *index) embed(d *doc) {
-	if x.vectors.embedder == nil || d.slot < 0 || x.meaning.texts.Has(d.slot) {
+	if x.vectors.embedder == nil || d.slot < 0 || d.item.Working && !d.item.Archived || x.meaning.texts.Has(d.slot) {
 		return
 	}
 	vs := make([][]float32, len(d.pieces))

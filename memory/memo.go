@@ -46,6 +46,13 @@ func openMemo(dir, model string, dim int, o *Options) *memo {
 	return m
 }
 
+// refresh takes up what other processes have made.
+func (m *memo) refresh() {
+	if m != nil && m.file != nil {
+		_ = m.file.Refresh() // else they are made anew
+	}
+}
+
 // get finds the vector of a text. A text that is known to have none is known, with nil.
 func (m *memo) get(k key) (v []float32, known bool) {
 	if m.file != nil {

@@ -93,6 +93,7 @@ func (m *Memory) refresh(ctx context.Context) error {
 	if err != nil || !changed {
 		return err
 	}
+	m.vectors.refresh()
 	m.store.View(m.sync)
 	m.work.wake()
 	return nil

@@ -47,7 +47,7 @@ func (m *Memory) Recall(ctx context.Context, a Ask) (Recalled, error) {
 	var f found
 	if strings.TrimSpace(a.Task) != "" {
 		var err error
-		if f, err = m.search(ctx, &Query{Text: clip(a.Task, MaxQuery), K: candidates, Viewer: a.Viewer}); err != nil {
+		if f, err = m.search(ctx, &Query{Text: clip(a.Task, MaxQuery), K: candidates, Viewer: a.Viewer}, recallPatience); err != nil {
 			return Recalled{}, err
 		}
 	} else if err := m.refresh(ctx); err != nil {

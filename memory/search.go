@@ -37,9 +37,9 @@ type Hit struct {
 // Search finds what answers the query, best first; ties by id. What the viewer does not see takes no part. Errors: [ErrBad]
 // for a query without text; those of the store. An embedder that fails is told to Options.Warn, and words go on without it.
 //
-// A few entries without vectors get them first. Where many have none, after a change of the embedder, it does not wait.
+// Entries without vectors get them first, up to 1,000. Where more have none, after a change of the embedder, words go on alone.
 func (m *Memory) Search(ctx context.Context, q Query) ([]Hit, error) {
-	f, err := m.search(ctx, &q)
+	f, err := m.search(ctx, &q, patience)
 	return f.hits, err
 }
 
@@ -49,7 +49,7 @@ type found struct {
 	floor float64
 }
 
-func (m *Memory) search(ctx context.Context, q *Query) (found, error) {
+func (m *Memory) search(ctx context.Context, q *Query, patience int) (found, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return found{}, bad("the query has no text")
 	}
@@ -59,7 +59,7 @@ func (m *Memory) search(ctx context.Context, q *Query) (found, error) {
 	if err := m.refresh(ctx); err != nil {
 		return found{}, fmt.Errorf("searching the memory: %w", err)
 	}
-	m.catchUp(ctx)
+	m.catchUp(ctx, patience)
 	meaning := m.vectors.query(ctx, q.Text)
 	if err := ctx.Err(); err != nil {
 		return found{}, err
@@ -69,15 +69,27 @@ func (m *Memory) search(ctx context.Context, q *Query) (found, error) {
 	return m.index.search(q, meaning)
 }
 
-// fewMissing is how many entries a search embeds before it answers, some seconds' work: more only after a change of the
-// embedder, or an import that was cut short.
-const fewMissing = 250
+// How many entries are embedded before a question is answered, where they have no vectors yet; more only after a change of
+// the embedder, or an import that was cut short. A search takes the time, some ten seconds for the default embedder, so that it
+// answers the same with a cache that was lost; what is on its way into a request does not.
+const (
+	patience       = 1000
+	recallPatience = 50
+)
 
-func (m *Memory) catchUp(ctx context.Context) {
-	if n := m.Pending(); n > 0 && n <= fewMissing && !m.work.failing.Load() {
-		if err := m.Wait(ctx); err != nil && ctx.Err() == nil {
-			m.o.Warn(withoutVectors + err.Error())
+func (m *Memory) catchUp(ctx context.Context, patience int) {
+	n := m.Pending()
+	if n == 0 || m.work.failing.Load() {
+		return
+	}
+	if n > patience {
+		if !m.work.told.Swap(true) {
+			m.o.Warn(fmt.Sprintf("%d entries of the memory have no vectors yet, and are found by their words; they are being made", n))
 		}
+		return
+	}
+	if err := m.Wait(ctx); err != nil && ctx.Err() == nil {
+		m.o.Warn(withoutVectors + err.Error())
 	}
 }
 

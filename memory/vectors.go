@@ -36,6 +36,12 @@ func openVectors(dir string, o *Options) *vectors {
 	return v
 }
 
+// refresh takes up what other processes have made.
+func (v *vectors) refresh() {
+	v.meaning.refresh()
+	v.means.refresh()
+}
+
 func (v *vectors) close() {
 	if v.meaning != nil {
 		v.meaning.close()
@@ -69,6 +75,7 @@ func (v *vectors) make(ctx context.Context, ps []piece) error {
 	}
 	v.making.Lock()
 	defer v.making.Unlock()
+	v.meaning.refresh()
 	var keys []key
 	var texts []string
 	asked := map[key]bool{}

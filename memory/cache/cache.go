@@ -121,8 +121,12 @@ func (c *Cache) Put(keys []Key, vectors [][]float32) error {
 func (c *Cache) Refresh() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.file == nil {
-		return nil
+	if c.file == nil { // somebody may have made it since
+		f, err := os.OpenFile(c.path, os.O_RDWR, 0o600)
+		if err != nil {
+			return nil
+		}
+		c.file = f
 	}
 	return c.catchUp()
 }
