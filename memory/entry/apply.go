@@ -88,6 +88,8 @@ func (s *State) change(n *node, r *Record) {
 		i.Uses++
 	case Archive:
 		i.Archived = true
+	case Reword:
+		s.reword(n, r.Other)
 	case Link:
 		if other := s.nodes[r.Other]; other != nil && !other.item.Reverted && !i.Reverted {
 			i.Repeats = with(i.Repeats, r.Other)
@@ -107,6 +109,22 @@ func (n *node) settle() {
 	}
 }
 
+// reword gives an entry another text, which somebody thought about, or the one back that it was put with.
+func (s *State) reword(n *node, text string) {
+	if n.item.Forgotten {
+		return
+	}
+	n.item.Text, n.item.Auto = text, false
+	if text != "" {
+		return
+	}
+	for _, at := range n.history {
+		if r := &s.records[at]; r.Op == Put && r.Entry.ID == n.item.ID {
+			n.item.Text, n.item.Auto = r.Entry.Text, r.Entry.Auto
+		}
+	}
+}
+
 func (s *State) forget(n *node) {
 	e := &n.item.Entry
 	*e = Entry{ID: e.ID, Scope: e.Scope, Agent: e.Agent, Type: e.Type, Session: e.Session, CreatedAt: e.CreatedAt, Working: e.Working, By: e.By}
@@ -116,6 +134,8 @@ func (s *State) forget(n *node) {
 			bare := *e
 			bare.Scope = r.Entry.Scope
 			r.Entry = &bare
+		} else if r.Op == Reword {
+			r.Other, r.Reason = "", ""
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (s *State) Check(records ...Record) error {
 }
 
 // aboutEntries are the ops that change the entries of their IDs.
-var aboutEntries = []Op{Supersede, Forget, Revert, Pin, Unpin, Promote, Repeat, Link, Use, Archive}
+var aboutEntries = []Op{Supersede, Forget, Revert, Pin, Unpin, Promote, Repeat, Link, Use, Archive, Reword}
 
 func (s *State) checkPut(r *Record, fresh map[string]bool) error {
 	if r.Entry == nil {
@@ -68,6 +68,9 @@ func checkAbout(r *Record, known func(string) bool) error {
 		if !known(id) {
 			return fmt.Errorf("%w: %s", ErrNoEntry, id)
 		}
+	}
+	if r.Op == Reword && len(r.IDs) > 1 {
+		return fmt.Errorf("%w: one text for %d entries", ErrRecord, len(r.IDs))
 	}
 	if r.Op != Supersede && r.Op != Link {
 		return nil

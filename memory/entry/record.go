@@ -19,6 +19,7 @@ const (
 	Use         Op = "use"         // recalled into a request
 	Archive     Op = "archive"     // working memory that is over
 	Consolidate Op = "consolidate" // an agent's learnings up to here were consolidated; Other is the agent
+	Reword      Op = "reword"      // the one entry of IDs reads as Other says from now on; without Other, as it was put
 	Lost        Op = "lost"        // damage took the records of all numbers since the record before, up to its own; IDs are what they were about, as far as known
 )
 

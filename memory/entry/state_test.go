@@ -120,6 +120,45 @@ func TestForgottenTextsAreGone(t *testing.T) {
 	}
 }
 
+func TestRewordedTextsReadOtherwise(t *testing.T) {
+	p := put("a")
+	p.Entry.Auto, p.Entry.Lesson = true, "kept"
+	s := script(t, p, put("b"), about(Reword, "better words", "a"))
+	if i := item(t, s, "a"); i.Text != "better words" || i.Auto || i.Lesson != "kept" || i.Count != 1 || i.Seq != 1 {
+		t.Errorf("%+v", i)
+	}
+	if h := s.History("a"); len(h) != 2 || h[0].Entry.Text != "text of a" || !h[0].Entry.Auto || h[1].Other != "better words" {
+		t.Errorf("the records before do not stay: %+v", h)
+	}
+	if err := s.Apply(Record{Seq: 4, Op: Reword, IDs: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	if i := item(t, s, "a"); i.Text != "text of a" || !i.Auto {
+		t.Errorf("without a text it does not read as it was put: %+v", i)
+	}
+	for n, r := range []Record{about(Forget, "", "a"), about(Reword, "words for nothing", "a")} {
+		if r.Seq = uint64(5 + n); s.Apply(r) != nil {
+			t.Fatal("record", r.Seq)
+		}
+	}
+	if i := item(t, s, "a"); i.Text != "" {
+		t.Errorf("what was forgotten reads %q", i.Text)
+	}
+}
+
+func TestForgettingTakesWhatItWasRewordedTo(t *testing.T) {
+	r := about(Reword, "secret words", "a")
+	r.Reason = "secret reason"
+	s := script(t, put("a"), r, about(Forget, "", "a"))
+	if told := fmt.Sprintf("%+v %+v", s.All(), s.History("a")); strings.Contains(told, "secret") {
+		t.Error("a forgotten text is still told:", told)
+	}
+	again := script(t, put("a"), about(Reword, "words of its first life", "a"), about(Revert, "", "a"), put("a"), about(Reword, "", "a"))
+	if i := item(t, again, "a"); i.Text != "text of a" {
+		t.Errorf("put again, it reads %q", i.Text)
+	}
+}
+
 func TestWorkingMemoryIsFoundWhenItIsOver(t *testing.T) {
 	p := put("a")
 	p.Entry.Working = true
@@ -186,6 +225,8 @@ func TestRecordsThatMakeNoSense(t *testing.T) {
 		"no ids":              {about(Use, ""), ErrRecord},
 		"no entry":            {Record{Op: Put}, ErrRecord},
 		"ids of a put":        {Record{Op: Put, Entry: &Entry{ID: "x"}, IDs: []string{"a"}}, ErrRecord},
+		"a text for two":      {about(Reword, "x", "a", "b"), ErrRecord},
+		"unknown, reworded":   {about(Reword, "x", "nope"), ErrNoEntry},
 		"no such op":          {about("burn", "", "a"), ErrRecord},
 		"taken":               {put("a"), ErrExists},
 		"no id":               {put(""), ErrRecord},
@@ -222,10 +263,10 @@ func TestFoldIsAFunction(t *testing.T) {
 		var one, two State
 		for range rapid.IntRange(1, 60).Draw(t, "records") {
 			r := Record{Op: rapid.SampledFrom(ops).Draw(t, "op"), Seq: one.Last() + 1, At: start.Add(time.Duration(one.Last()))}
-			id, other := rapid.SampledFrom(ids).Draw(t, "id"), rapid.SampledFrom(ids).Draw(t, "other")
+			id, other := rapid.SampledFrom(ids).Draw(t, "id"), rapid.SampledFrom(append(ids, "")).Draw(t, "other")
 			switch r.Op {
 			case Put:
-				r.Entry = &Entry{ID: id, Agent: "x", Type: rapid.SampledFrom([]Type{Failure, Note}).Draw(t, "type"), CreatedAt: r.At}
+				r.Entry = &Entry{ID: id, Text: "put", Agent: "x", Type: rapid.SampledFrom([]Type{Failure, Note}).Draw(t, "type"), CreatedAt: r.At}
 			case Consolidate:
 				r.Other = "x"
 			default:
@@ -259,14 +300,23 @@ func checkState(t *rapid.T, s *State) {
 				t.Fatalf("%s is a repeat of %s alone", i.ID, id)
 			}
 		}
-		uses := 0
+		uses, text := 0, ""
 		for _, r := range s.History(i.ID) {
+			switch {
+			case r.Op == Put, r.Op == Reword && r.Other == "":
+				text = "put"
+			case r.Op == Reword:
+				text = r.Other
+			}
 			if r.Op == Use && r.Seq > i.Seq {
 				uses++
 			}
 			if r.Op == Consolidate {
 				t.Fatal("a consolidation is in the history of an entry")
 			}
+		}
+		if text != i.Text && !i.Forgotten {
+			t.Fatalf("%s reads %q, its history says %q", i.ID, i.Text, text)
 		}
 		if uses != i.Uses {
 			t.Fatalf("%s: %d uses, its history has %d", i.ID, i.Uses, uses)
