@@ -250,7 +250,7 @@ func TestReword(t *testing.T) {
 		"one side of a conflict":     {conflict, "Fine.", []int{1, 1}, nil},
 	} {
 		got, err := Reword(c.p, group, worder(func([]string) (string, []int, error) { return c.text, c.cites, c.err }))
-		if diff := cmp.Diff(c.p, got); diff != "" || err == nil {
+		if diff := cmp.Diff(c.p, got); diff != "" || err == nil || errors.Is(err, ErrRefused) != (c.err == nil) {
 			t.Errorf("%s: error %v, and it changes\n%s", name, err, diff)
 		}
 	}
