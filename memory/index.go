@@ -44,7 +44,7 @@ func (x *index) sync(s *entry.State) {
 	var fresh []*doc
 	s.Each(func(i *entry.Item) bool {
 		d := x.byID[i.ID]
-		if d == nil || d.item.Seq != i.Seq {
+		if d == nil || d.item.Seq != i.Seq || d.slot >= 0 && d.item.Text != i.Text { // new, put again, or reworded
 			x.drop(d)
 			d = &doc{slot: -1, count: 1}
 			x.byID[i.ID] = d

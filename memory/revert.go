@@ -21,17 +21,18 @@ func (w *Selector) empty() bool {
 	return len(w.IDs) == 0 && w.Run == "" && w.Author == "" && w.Since.IsZero() && w.Until.IsZero()
 }
 
-func (w *Selector) names(i *entry.Item, written time.Time) bool {
+func (w *Selector) names(i *entry.Item, by entry.Source, written time.Time) bool {
 	return (len(w.IDs) == 0 || slices.Contains(w.IDs, i.ID)) &&
-		(w.Run == "" || i.By.Run == w.Run) &&
-		(w.Author == "" || i.By.Author == w.Author) &&
+		(w.Run == "" || by.Run == w.Run) &&
+		(w.Author == "" || by.Author == w.Author) &&
 		(w.Since.IsZero() || !written.Before(w.Since)) &&
 		(w.Until.IsZero() || written.Before(w.Until))
 }
 
 // Revert makes entries as if they had never been written, and returns their ids in the order in which they had been. What they
 // superseded is back. A pattern that was made from any of them is reverted as well: what is left of its sources is
-// consolidated anew. An id that is not there is [ErrNoEntry]; without a match nothing is written.
+// consolidated anew. A pattern that was worded on behalf of the run or author that is named, or at the time, and that is older
+// than that, reads again as it was made. An id that is not there is [ErrNoEntry]; without a match nothing is written.
 func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, reason string) ([]string, error) {
 	if m.o.ReadOnly {
 		return nil, ErrReadOnly
@@ -44,31 +45,66 @@ func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, r
 		if err := allMay(s, which.IDs, src); err != nil {
 			return nil, err
 		}
-		ids = ids[:0]
-		gone := map[string]bool{}
-		for _, i := range s.All() { // a pattern is put after its sources, so one walk finds those of patterns too
-			if i.Forgotten || i.Reverted {
-				continue
-			}
-			named := which.names(&i, written(s, i.ID))
-			if !named && !(made(&i) && slices.ContainsFunc(i.DerivedFrom, func(id string) bool { return gone[id] })) {
-				continue
-			}
-			if err := mayChange(src, &i); err != nil {
-				if !named { // what others say that they made of it does not stand in the way
-					continue
-				}
-				return nil, err
-			}
-			gone[i.ID] = true
-			ids = append(ids, i.ID)
+		var gone, unworded []string
+		var err error
+		if ids, gone, unworded, err = which.pick(s, src); err != nil {
+			return nil, err
 		}
-		if len(ids) == 0 {
-			return nil, nil
+		r := entry.Record{At: m.now(), Op: entry.Reword, By: src, Reason: reason}
+		var out []entry.Record
+		for _, id := range unworded {
+			r.IDs = []string{id}
+			out = append(out, r)
 		}
-		return []entry.Record{{At: m.now(), Op: entry.Revert, IDs: ids, By: src, Reason: reason}}, nil
+		if len(gone) > 0 {
+			r.Op, r.IDs = entry.Revert, gone
+			out = append(out, r)
+		}
+		return out, nil
 	})
 	return ids, err
+}
+
+// pick finds what is to be reverted: ids are all of it, gone the entries that are, and unworded those that read as before.
+func (w *Selector) pick(s *entry.State, src entry.Source) (ids, gone, unworded []string, err error) {
+	is := map[string]bool{}     // gone
+	for _, i := range s.All() { // a pattern is put after its sources, so one walk finds those of patterns too
+		if i.Forgotten || i.Reverted {
+			continue
+		}
+		named := w.names(&i, i.By, written(s, i.ID))
+		without := !named && made(&i) && slices.ContainsFunc(i.DerivedFrom, func(id string) bool { return is[id] })
+		if r, ok := rewording(s, &i); !named && !without && !(ok && w.names(&i, r.By, r.At)) {
+			continue
+		}
+		if err := mayChange(src, &i); err != nil {
+			if without { // what others say that they made of it does not stand in the way
+				continue
+			}
+			return nil, nil, nil, err
+		}
+		ids = append(ids, i.ID)
+		if is[i.ID] = named || without; is[i.ID] {
+			gone = append(gone, i.ID)
+		} else {
+			unworded = append(unworded, i.ID)
+		}
+	}
+	return ids, gone, unworded, nil
+}
+
+// rewording is the record by which a pattern reads as it does, where that is not the one that put it.
+func rewording(s *entry.State, i *entry.Item) (entry.Record, bool) {
+	var last entry.Record
+	if i.Type != entry.Pattern {
+		return last, false
+	}
+	for _, r := range s.History(i.ID) {
+		if r.Op == entry.Put || r.Op == entry.Reword {
+			last = r
+		}
+	}
+	return last, last.Op == entry.Reword && last.Other != ""
 }
 
 func written(s *entry.State, id string) time.Time {

@@ -88,7 +88,12 @@ func ByWhom(s entry.Source) string {
 // recordLine is one record of an entry's history.
 func recordLine(r *entry.Record) string {
 	line := fmt.Sprintf("%s  %s", r.At.UTC().Format(time.RFC3339), strings.ReplaceAll(string(r.Op), "_", " "))
-	if r.Other != "" {
+	switch {
+	case r.Op == entry.Reword && r.Other == "":
+		line += ": its first words stand"
+	case r.Op == entry.Reword:
+		line += fmt.Sprintf(": %q", flat(r.Other))
+	case r.Other != "":
 		line += " by " + r.Other
 	}
 	if r.Op == entry.Promote {
