@@ -31,6 +31,7 @@ func TestScript(t *testing.T) {
 		Dir: "../../testdata/script", RequireUniqueNames: true, RequireExplicitExec: true, UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "await": await, "json": jsonField, "website": website, "stored": stored, "sqlite": sqlite,
+			"example": example,
 		},
 	})
 }
@@ -50,6 +51,14 @@ func exits(ts *testscript.TestScript, neg bool, words []string) {
 	if want, _ := strconv.Atoi(words[0]); code != want {
 		ts.Fatalf("exit code %d, not %d", code, want)
 	}
+}
+
+// example NAME puts the files of examples/NAME here.
+func example(ts *testscript.TestScript, neg bool, words []string) {
+	if neg || len(words) != 1 {
+		ts.Fatalf("usage: example NAME")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(filepath.Join("..", "..", "examples", words[0]))))
 }
 
 // patience bounds every wait of a session.
