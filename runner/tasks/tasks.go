@@ -23,7 +23,9 @@ type Task struct {
 	Attempts int
 	// Problem is what went wrong in the last attempt or, where the task succeeded, in the one before; nil where nothing did.
 	Problem        *event.Error
-	Stdout, Stderr string // of the attempt with the problem
+	// Stdout and Stderr are of the attempt with the problem. What an agent says in lines of the protocol is no Stdout: it has been
+	// understood, and what it says that it learned goes its own way.
+	Stdout, Stderr string
 	Output         value.Value
 	// Learned is what the agent said that it learned, in the attempt that ended the task.
 	Learned []event.Learned
@@ -33,7 +35,12 @@ type Task struct {
 
 // Fold is the state of one run. The zero value is ready.
 type Fold struct {
-	live map[string]*Task
+	live map[string]*live
+}
+
+type live struct {
+	Task
+	plain bool // its output is plain text
 }
 
 // Apply takes in events and what they caused, in the order in which they became durable, and gives the tasks that ended with
@@ -70,19 +77,22 @@ func (f *Fold) begin(a *event.Attempt) {
 	t := f.live[a.Node]
 	if t == nil {
 		if f.live == nil {
-			f.live = map[string]*Task{}
+			f.live = map[string]*live{}
 		}
-		t = &Task{Node: a.Node, Name: a.Name}
+		t = &live{Task: Task{Node: a.Node, Name: a.Name}}
 		f.live[a.Node] = t
 	}
 	t.Agent, t.Text, t.Memory, t.Learned = a.Agent.Name, a.Agent.Task, *a.Agent.Memory, nil
+	t.plain = a.Agent.OutputFormat == "text"
 }
 
 // told takes in the end of an attempt or of the task, and gives the task if it has ended by itself.
 func (f *Fold) told(t *event.Transition) *Task {
 	task := f.live[t.Node]
 	if r := t.Result; r.Error != nil {
-		task.Problem, task.Stdout, task.Stderr = r.Error, r.Stdout, r.Stderr
+		if task.Problem, task.Stdout, task.Stderr = r.Error, r.Stdout, r.Stderr; !task.plain {
+			task.Stdout = ""
+		}
 	}
 	if !t.To.Terminal() {
 		return nil
@@ -92,5 +102,5 @@ func (f *Fold) told(t *event.Transition) *Task {
 		return nil
 	}
 	task.OK, task.Attempts, task.Output, task.At = t.To == event.Succeeded, t.Result.Attempts, t.Result.Output, t.At
-	return task
+	return &task.Task
 }

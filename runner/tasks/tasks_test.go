@@ -27,7 +27,7 @@ func TestTaskIsToldOnce(t *testing.T) {
 	var f tasks.Fold
 	problem := &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
 	first, second := start("fix[0]", 1, "coder"), start("fix[0]", 2, "other")
-	second.Transitions = []event.Transition{moved("fix[0]", event.Waiting, event.Result{Error: problem, Stderr: "no such file"})}
+	second.Transitions = []event.Transition{moved("fix[0]", event.Waiting, event.Result{Error: problem, Stdout: `{"type":"result"}`, Stderr: "no such file"})}
 	end := event.Reaction{Transitions: []event.Transition{moved("fix[0]", event.Succeeded, event.Result{Attempts: 2, Output: "done"}),
 		{Node: "fix[0]", To: event.Succeeded, Note: event.Warned}, {To: event.Succeeded}}}
 	for _, r := range []*event.Reaction{&first, &second} {
@@ -44,6 +44,20 @@ func TestTaskIsToldOnce(t *testing.T) {
 	}
 	if done, _ := f.Apply(nil, &end); done != nil {
 		t.Errorf("told again: %+v", done)
+	}
+}
+
+// Plain text is what an agent said; lines of the protocol have been understood.
+func TestStdoutOfPlainAgents(t *testing.T) {
+	for format, want := range map[string]string{"": "", "text": "no space left"} {
+		var f tasks.Fold
+		r := start("fix", 1, "coder")
+		r.Commands[0].Start.Agent.OutputFormat = format
+		f.Apply(nil, &r)
+		end := event.Reaction{Transitions: []event.Transition{moved("fix", event.FailedS, event.Result{Error: &event.Error{}, Stdout: "no space left"})}}
+		if done, _ := f.Apply(nil, &end); len(done) != 1 || done[0].Stdout != want {
+			t.Errorf("%q: %+v", format, done)
+		}
 	}
 }
 

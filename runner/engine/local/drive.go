@@ -63,7 +63,7 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	d := &drive{engine: e, run: &c, watch: e.watched(run, w), poked: make(chan struct{}, 1), stop: stop}
+	d := &drive{engine: e, run: &c, watch: w, poked: make(chan struct{}, 1), stop: stop}
 	if err := d.rebuild(ctx); err != nil {
 		if c.epoch != 0 {
 			e.release(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
@@ -74,18 +74,6 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 		return *end, d.engine.finish(&c, end, d.fold.Last())
 	}
 	return d.toEnd(ctx)
-}
-
-// watched lets whoever watches all runs see one before its own watcher does.
-func (e *Engine) watched(run string, w engine.Watcher) engine.Watcher {
-	all := e.options.Watch
-	if all == nil {
-		return w
-	}
-	return func(events []event.Event, r *event.Reaction, replayed bool) {
-		all(run, events, r, replayed)
-		w(events, r, replayed)
-	}
 }
 
 // causeOf prefers the reason why ctx is done over what a query made of it.
@@ -134,7 +122,15 @@ func (d *drive) rebuild(ctx context.Context) error {
 func (d *drive) past(events []event.Event) {
 	d.run.status = statusAfter(d.run.status, &d.out)
 	d.tally.Add(events, &d.out)
+	d.announce(events, d.run.driven)
 	d.watch(events, &d.out, d.run.driven)
+}
+
+// announce tells whoever watches all runs what is durable, before what follows from it is carried out.
+func (d *drive) announce(events []event.Event, replayed bool) {
+	if all := d.engine.options.Watch; all != nil {
+		all(d.run.id, events, &d.out, replayed)
+	}
 }
 
 // replay turns a panic of the machine over a record into the end of this drive, as feed does.
@@ -282,6 +278,7 @@ func (d *drive) step(act bool) error {
 		return d.engine.commits.fail(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
 	}
 	d.engine.options.at(Marked)
+	d.announce(taken, false)
 	if act {
 		d.carryOut(d.out.Commands)
 	}

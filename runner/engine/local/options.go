@@ -21,8 +21,8 @@ type Options struct {
 	// Leftover, if set, hears of each run that was driven before, once it is ours and before anything of it starts again: what
 	// attempts of its driver before have left running is ended there.
 	Leftover func(run string)
-	// Watch, if set, sees what every run that is driven here has come to, the called ones too, as the Watcher of its drive does and
-	// before it. Calls about one run come one at a time.
+	// Watch, if set, sees what every run that is driven here has come to, the called ones too, as the Watcher of its drive does, but
+	// before anything that follows is carried out. Calls about one run come one at a time.
 	Watch func(run string, events []event.Event, r *event.Reaction, replayed bool)
 	// ReadOnly opens a store that is there already, takes no lock, and refuses to write.
 	ReadOnly bool

@@ -15,16 +15,24 @@ import (
 // Whoever watches all runs sees the called ones too, from the first event to the end, and the past of a run that is driven again.
 func TestWatchSeesCalledRuns(t *testing.T) {
 	var mu sync.Mutex
-	seen, again := map[string]uint64{}, 0
+	seen, again, begun := map[string]uint64{}, 0, map[string]bool{}
 	program := enginetest.Program{Tasks: []enginetest.Task{{Name: "a", Call: "child"}, {Name: "b"}},
 		Workflows: map[string]enginetest.Program{"child": {Tasks: []enginetest.Task{{Name: "c"}}}}}
 	e, err := Open(t.TempDir(), Options{Factory: enginetest.Factory, Executor: executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		mu.Lock()
+		begun[a.Node] = true
+		mu.Unlock()
 		ans := executor.Answer(a)
 		ans.Outcome = event.OK
 		return ans
 	}), Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
 		mu.Lock()
 		defer mu.Unlock()
+		for _, c := range r.Commands {
+			if c.Start != nil && !replayed && begun[c.Start.Node] {
+				t.Errorf("%s had begun before it was seen", c.Start.Node)
+			}
+		}
 		if replayed {
 			again += len(events)
 			return

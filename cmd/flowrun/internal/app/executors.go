@@ -39,6 +39,7 @@ func (a *app) newExecutors(store string) *executors {
 	}
 	x.memory = &remembering{store: store, say: a.saySo, owed: owed{dir: filepath.Join(store, owedDir)}}
 	x.learner = &learner{from: x.memory}
+	x.memory.settled = x.learner.settled
 	x.recall = recall.New(executor.Func(x.carryOut), x.memory.forAttempts)
 	x.secret = secret.New(x.recall, a.Environ)
 	x.leave = follow.Watch(store, x.command.Follow)

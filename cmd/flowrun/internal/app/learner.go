@@ -30,6 +30,11 @@ type learner struct {
 	folds map[string]*learned
 	queue chan lesson
 	done  chan struct{}
+
+	count sync.Mutex
+	given uint64        // lessons that were handed over
+	taken uint64        // and that are done with
+	next  chan struct{} // closed when one more is
 }
 
 // learned is what is known of a run that is driven.
@@ -80,7 +85,42 @@ func (l *learner) put(x lesson) {
 		l.queue, l.done = make(chan lesson, maxUnlearned), make(chan struct{})
 		go l.work()
 	}
+	l.count.Lock()
+	l.given++
+	l.count.Unlock()
 	l.queue <- x
+}
+
+// settled waits until what had ended by now is learned, so that who comes behind a task is told what it taught.
+func (l *learner) settled(ctx context.Context) {
+	l.count.Lock()
+	defer l.count.Unlock()
+	for upTo := l.given; l.taken < upTo; {
+		if l.next == nil {
+			l.next = make(chan struct{})
+		}
+		next := l.next
+		l.count.Unlock()
+		select {
+		case <-next:
+		case <-ctx.Done():
+		}
+		l.count.Lock()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// step counts a lesson that is done with.
+func (l *learner) step() {
+	l.count.Lock()
+	defer l.count.Unlock()
+	l.taken++
+	if l.next != nil {
+		close(l.next)
+		l.next = nil
+	}
 }
 
 // close waits until all is learned.
@@ -102,6 +142,7 @@ func (l *learner) work() {
 			failed[x.run] = true
 			l.from.warn("what was learned is not kept yet: " + err.Error())
 		}
+		l.step()
 	}
 	l.makeUp()
 }

@@ -24,8 +24,9 @@ import (
 // remembering is the memory of the runs that this process drives. It is opened when the first attempt has to do with it, by what
 // their program says; most programs never do. It is safe for concurrent use.
 type remembering struct {
-	say   func(string)
-	store string // folder of the runs
+	say     func(string)
+	settled func(context.Context) // waits until what has ended is learned
+	store   string                // folder of the runs
 
 	mu      sync.Mutex
 	says    ir.Memory
@@ -153,7 +154,7 @@ func (r *remembering) forAttempts(run string) (recall.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return attempts{m, r.refresh}, nil
+	return attempts{m, r.refresh, r.settled}, nil
 }
 
 // close closes the memory, and says what did not go well.
@@ -178,6 +179,16 @@ func (r *remembering) close() {
 type attempts struct {
 	*memory.Memory
 	refresh time.Duration
+	settled func(context.Context)
+}
+
+// maxSettle is how long an attempt waits for what had ended before it to be learned.
+const maxSettle = 5 * time.Second
+
+func (a attempts) settle(ctx context.Context) {
+	ctx, done := context.WithTimeout(ctx, maxSettle)
+	defer done()
+	a.settled(ctx)
 }
 
 var _ recall.Memory = attempts{}
@@ -205,6 +216,7 @@ func source(w recall.Who, what string) entry.Source {
 
 // Recall implements recall.Memory.
 func (a attempts) Recall(ctx context.Context, q recall.Ask) (recall.Found, error) {
+	a.settle(ctx)
 	a.cleared(ctx, q.Run)
 	got, err := a.Memory.Recall(ctx, memory.Ask{Task: q.Task, Viewer: sees(q.Who), Session: q.Run, Budget: q.Budget, Most: q.Most, Use: source(q.Who, "recall")})
 	if err != nil {
@@ -231,6 +243,7 @@ func rounded(f float64) float64 { return float64(int(f*10_000+.5)) / 10_000 }
 
 // Search implements recall.Memory.
 func (a attempts) Search(ctx context.Context, q recall.Search) (recall.Result, error) {
+	a.settle(ctx)
 	hits, err := a.Memory.Search(ctx, memory.Query{Text: q.Query, K: q.K, Viewer: sees(q.Who), Agent: q.Agent, Type: entry.Type(q.Type), Tag: strings.ToLower(q.Tag)})
 	if err != nil {
 		return recall.Result{}, err
