@@ -22,7 +22,7 @@ type Task struct {
 	OK       bool
 	Attempts int
 	// Problem is what went wrong in the last attempt or, where the task succeeded, in the one before; nil where nothing did.
-	Problem        *event.Error
+	Problem *event.Error
 	// Stdout and Stderr are of the attempt with the problem. What an agent says in lines of the protocol is no Stdout: it has been
 	// understood, and what it says that it learned goes its own way.
 	Stdout, Stderr string

@@ -40,6 +40,9 @@ type TryDoc struct {
 	StdoutLog  string        `json:"stdout_log,omitempty"`
 	StderrLog  string        `json:"stderr_log,omitempty"`
 	Dropped    bool          `json:"dropped,omitempty"`
+	// Recalled is what the memory gave the attempt; Warning, what did not go as the file asks and does not count.
+	Recalled []event.Recalled `json:"recalled,omitempty"`
+	Warning  string           `json:"warning,omitempty"`
 }
 
 // VerdictDoc is a gate's word on an attempt.
@@ -76,7 +79,7 @@ func (t *Try) document() TryDoc {
 	f := t.Answer
 	doc := TryDoc{Attempt: f.Attempt, Gate: f.Gate, Compensate: f.Compensate, Outcome: f.Outcome, StartedAt: Moment(f.StartedAt),
 		FinishedAt: Moment(t.Ended), ExitCode: -1, Error: f.Error, Stdout: f.Stdout, Stderr: f.Stderr, StdoutLog: f.StdoutLog,
-		StderrLog: f.StderrLog, Dropped: t.Dropped}
+		StderrLog: f.StderrLog, Dropped: t.Dropped, Recalled: f.Recalled, Warning: f.Warning}
 	if f.ExitCode != nil {
 		doc.ExitCode = *f.ExitCode
 	}

@@ -96,6 +96,22 @@ func awaited(list []view.Awaited) string {
 	return strings.Join(parts, ", ")
 }
 
+// MaxRecalledShown bounds how many of the entries that were recalled into an attempt are named.
+const MaxRecalledShown = 8
+
+// recalled names entries of the memory; flowrun memory show tells more of one.
+func recalled(list []event.Recalled) string {
+	var names []string
+	for i, r := range list {
+		if i == MaxRecalledShown {
+			names = append(names, fmt.Sprintf("%d more", len(list)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", Clean(r.ID), Clean(r.Type)))
+	}
+	return strings.Join(names, ", ")
+}
+
 // try writes an attempt, with the last of what it wrote to standard error, or to standard output where it failed without.
 func try(t *Term, y *view.Try, scene *Scene) string {
 	f := y.Answer
@@ -118,6 +134,12 @@ func try(t *Term, y *view.Try, scene *Scene) string {
 		b.WriteString("  " + t.Style(yellow, "dropped: it came late or twice"))
 	}
 	b.WriteString("\n")
+	if len(f.Recalled) > 0 {
+		fmt.Fprintf(&b, "    recalled: %s\n", recalled(f.Recalled))
+	}
+	if f.Warning != "" {
+		fmt.Fprintf(&b, "    %s\n", t.Style(yellow, "warning: "+Clean(f.Warning)))
+	}
 	tail := lastLines(f.Stderr, StderrLines)
 	if tail == "" && f.Outcome != event.OK {
 		tail = lastLines(f.Stdout, StderrLines)
