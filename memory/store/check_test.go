@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -244,5 +245,24 @@ func TestASwapThatWasCutOffIsFinished(t *testing.T) {
 			t.Errorf("cut off after %d steps it is another one", step)
 		}
 		goesOn(t, again)
+	}
+}
+
+func TestAFolderThatIsTakenAwayIsNotWrittenTo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".flowrun")
+	s := open(t, dir, Options{Warn: func(text string) { t.Error(text) }})
+	appendAll(t, s, put("a"))
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(ctx, put("b")); !errors.Is(err, errGone) {
+		t.Error(err)
+	}
+	appendAll(t, open(t, dir, Options{}), put("c"))
+	if _, err := s.Append(ctx, put("b")); !errors.Is(err, errGone) {
+		t.Error(err)
+	}
+	if _, found := s.State().Get("a"); !found {
+		t.Error("what was read is not shown any more")
 	}
 }

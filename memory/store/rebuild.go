@@ -29,7 +29,7 @@ func (s *Store) rebuild(cause error) (err error) {
 		return err
 	}
 	if err := s.replace(h); err != nil {
-		s.failed = fmt.Errorf("the memory is damaged (%w), and could not be rebuilt: %w", cause, err)
+		s.failed = fmt.Errorf("the memory is damaged (%v), and could not be rebuilt: %w", cause, sort(err))
 		s.options.Warn(s.failed.Error() + h.told())
 		s.id = h.id
 		s.show(h.state)

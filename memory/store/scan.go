@@ -51,13 +51,16 @@ func (m image) row(page []byte, at int) (r row, ok bool) {
 	if n == 0 || k == 0 || size > mostRow {
 		return r, false
 	}
+	at, ok = columns(cell[n+k:], int(size)) // before anything is gathered: noise would take long
+	if !ok {
+		return r, false
+	}
 	payload, ok := m.payload(cell[n+k:], int(size))
 	if !ok {
 		return r, false
 	}
-	r, ok = columns(payload)
-	r.seq = seq
-	return r, ok
+	end := len(payload) - sumSize
+	return row{seq, payload[at:end], payload[end:]}, true
 }
 
 // payload gathers the bytes of a row, which go on in overflow pages where they are too many for one.
@@ -86,23 +89,18 @@ func (m image) payload(cell []byte, size int) ([]byte, bool) {
 	return out, true
 }
 
-// columns takes a row of three columns apart: the number, which stands elsewhere, the body and the checksum.
-func columns(payload []byte) (r row, ok bool) {
-	header, n := varint(payload)
-	if n == 0 || header > uint64(len(payload)) {
-		return r, false
+// columns reads the beginning of a row of so many bytes, and tells where the body begins: behind it comes the checksum. A row has
+// three columns, the first of which stands elsewhere: it is the row's number.
+func columns(b []byte, size int) (body int, ok bool) {
+	header, n := varint(b)
+	if n == 0 || n >= len(b) || b[n] != 0 { // NULL
+		return 0, false
 	}
-	types, rest := payload[n:max(n, int(header))], payload[header:]
-	if len(types) == 0 || types[0] != 0 { // NULL: the number is the row's
-		return r, false
-	}
-	body, n := varint(types[1:])
-	sum, k := varint(types[1+n:])
-	if n == 0 || k == 0 || body < 12 || body%2 != 0 || sum != sumType || (body-12)/2+sumSize != uint64(len(rest)) {
-		return r, false
-	}
-	size := len(rest) - sumSize
-	return row{body: rest[:size], sum: rest[size:]}, true
+	bodyType, k := varint(b[n+1:])
+	sum, l := varint(b[n+1+k:])
+	ok = k > 0 && l > 0 && header == uint64(n+1+k+l) && bodyType >= 12 && bodyType%2 == 0 && sum == sumType &&
+		header+(bodyType-12)/2+sumSize == uint64(size)
+	return int(header), ok
 }
 
 // varint reads a number of SQLite's, and gives its length, which is 0 where it is cut off.

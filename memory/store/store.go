@@ -15,7 +15,7 @@ import (
 type Options struct {
 	// ReadOnly makes nothing where there is nothing, and refuses to append. What is damaged is rebuilt all the same.
 	ReadOnly bool
-	// Warn hears of damage, in a sentence for people; nil drops it.
+	// Warn hears of damage, in a sentence for people; nil drops it. It may not call the store.
 	Warn func(string)
 
 	sqlite string // the name of SQLite's file system; "" is its default

@@ -24,8 +24,12 @@ const (
 	exclusive = syscall.LOCK_EX // making, migrating, rebuilding
 )
 
-// errReplaced: the folder's database is another file than the one that is open.
-var errReplaced = errors.New("the memory's database was replaced")
+var (
+	// errReplaced: the folder's database is another file than the one that is open.
+	errReplaced = errors.New("the memory's database was replaced")
+	// errGone: so is its lock, which would not keep others away.
+	errGone = errors.New("the folder was taken away or replaced while the memory was open")
+)
 
 // turn runs f under the shared lock, on the database that the folder holds. Where f finds it damaged, it is rebuilt, and f runs
 // once more.
@@ -89,5 +93,19 @@ func (s *Store) locked(ctx context.Context, how int) (unlock func(), err error) 
 	if err != nil {
 		return nil, fmt.Errorf("locking %s: %w", lockFile, err)
 	}
-	return func() { flock(s.lock, syscall.LOCK_UN) }, nil
+	unlock = func() { flock(s.lock, syscall.LOCK_UN) }
+	if !sameFile(s.path(lockFile), s.lock) {
+		unlock()
+		return nil, errGone
+	}
+	return unlock, nil
+}
+
+func sameFile(path string, f *os.File) bool {
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	open, err := f.Stat()
+	return err == nil && os.SameFile(there, open)
 }
