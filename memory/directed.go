@@ -19,7 +19,6 @@ type directed struct {
 	lane      *lane
 	print     [sha256.Size]byte // of the texts that the direction was fitted to
 	direction []float32
-	pending   []*doc
 }
 
 func newDirected(v *vectors) *directed { return &directed{vectors: v, lane: newLane()} }
@@ -39,12 +38,6 @@ func fitSize(n int) int {
 	return size
 }
 
-func (l *directed) add(d *doc) {
-	if l.vectors.means != nil {
-		l.pending = append(l.pending, d)
-	}
-}
-
 func (l *directed) remove(d *doc) {
 	if err := l.lane.remove(d.slot); err != nil {
 		l.vectors.warn("a word vector of the memory stays: " + err.Error())
@@ -52,12 +45,10 @@ func (l *directed) remove(d *doc) {
 }
 
 // sync makes the means of new texts, and all vectors where the direction is another one now.
-func (l *directed) sync(x *index) {
+func (l *directed) sync(x *index, fresh []*doc) {
 	if l.vectors.means == nil {
 		return
 	}
-	fresh := l.pending
-	l.pending = nil
 	l.remember(fresh)
 	fit := x.fitted()
 	print := fingerprint(fit)
