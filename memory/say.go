@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/entry"
@@ -30,8 +31,9 @@ func (m *Memory) Say(ctx context.Context, c Conversation, messages ...window.Mes
 		for n, msg := range messages {
 			e := entry.Entry{ID: msg.ID, Scope: c.Scope, Agent: agentOf(c.By), Type: entry.Message, Text: strings.ToValidUTF8(msg.Text, "\uFFFD"),
 				Role: msg.Role, Calls: msg.Calls, Answers: msg.Answers, Session: c.Session, Working: true, CreatedAt: now, By: c.By}
-			if e.ID == "" {
-				e.ID = learn.ID("message", c.Session, fmt.Sprint(said+len(out)))
+			for taken := e.ID == ""; taken; said++ { // where damage took some, the count alone is no free name
+				e.ID = learn.ID("message", c.Session, strconv.Itoa(said))
+				_, taken = s.Get(e.ID)
 			}
 			ids[n] = e.ID
 			if err := checkMessage(&e, c); err != nil {

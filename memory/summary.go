@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
@@ -13,7 +14,7 @@ import (
 // somebody else was faster, theirs stays.
 func (m *Memory) keepSummary(ctx context.Context, c Conversation, before string, over []window.Message, s *window.Summary) error {
 	now := m.now()
-	e := entry.Entry{ID: learn.ID("summary", c.Session, s.Text()), Scope: c.Scope, Agent: agentOf(c.By), Type: entry.Summary, Text: s.Text(),
+	e := entry.Entry{Scope: c.Scope, Agent: agentOf(c.By), Type: entry.Summary, Text: s.Text(),
 		Auto: true, Session: c.Session, Working: true, CreatedAt: now, By: c.By}
 	e.By.Source = bySummary
 	var gone []string
@@ -30,14 +31,18 @@ func (m *Memory) keepSummary(ctx context.Context, c Conversation, before string,
 				return nil, nil
 			}
 		}
-		faster := false
+		faster, nth := false, 0
 		st.Each(func(i *entry.Item) bool {
-			faster = i.Type == entry.Summary && i.Scope == c.Scope && inWorking(i, c.Session) && i.ID != before
-			return !faster
+			if i.Type == entry.Summary && i.Session == c.Session {
+				nth++
+				faster = faster || i.Scope == c.Scope && inWorking(i, c.Session) && i.ID != before
+			}
+			return true
 		})
 		if faster {
 			return nil, nil
 		}
+		e.ID = learn.ID("summary", c.Session, strconv.Itoa(nth)) // one that was taken back keeps its id
 		out := []entry.Record{{At: now, Op: entry.Put, Entry: &e, By: e.By}}
 		if len(gone) > 0 {
 			out = append(out, entry.Record{At: now, Op: entry.Archive, IDs: gone, By: e.By})
