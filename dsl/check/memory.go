@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -208,4 +209,53 @@ func (c *checker) knownAgent(b *Block) {
 	}
 	c.report(d)
 	a.Names = nil
+}
+
+// recallsNothing warns of a node that asks what was recalled into it where that is nothing, always.
+func (c *checker) recallsNothing(n *Node) {
+	if c.toldByMemory(n) {
+		return
+	}
+	for _, b := range append([]*Block{n.Block}, n.Blocks...) {
+		if b != n.Block && isNode(b) {
+			continue
+		}
+		found := false
+		walk(b, func(a *Attr, e *ir.Expr) {
+			if found || !slices.ContainsFunc(e.Reads, func(r ir.Ref) bool { return r.Root == "recalled" }) {
+				return
+			}
+			found = true
+			c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0292", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Nothing is ever recalled into %s", n.Words()),
+				Detail: "Only an agent that has a memory is told what was learned: the block memory at the top of the file gives it to all agents but those of type null, a block of the same name in an agent to that one, unless it says  recall = false."})
+		})
+	}
+}
+
+// toldByMemory tells whether one of the agents that may have a node is told what was learned.
+func (c *checker) toldByMemory(n *Node) bool {
+	for _, attr := range []string{"agent", "fallback"} {
+		if a := n.attr(attr); a != nil {
+			for _, r := range a.Names {
+				if g := c.agents[r.Name]; g != nil && c.hasMemory(g) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hasMemory tells whether an agent is told what was learned.
+func (c *checker) hasMemory(g *Block) bool {
+	own := g.Inner("memory")
+	if own == nil && c.program.Memory == nil || g.Text("type") == "null" {
+		return false
+	}
+	if own != nil {
+		if a := own.attr("recall"); a != nil {
+			return a.Flag
+		}
+	}
+	return true
 }

@@ -16,6 +16,7 @@ func (c *checker) sound(w *Workflow) {
 		c.condition(w, n)
 		c.reached(w, n)
 		c.enough(n)
+		c.recallsNothing(n)
 	}
 	for _, o := range w.Outputs {
 		if e := o.Expr("value"); e != nil && e.Type.Kind == value.Null {

@@ -163,4 +163,5 @@ var Codes = map[string]string{
 	"F0289": "The embedder of the memory has an attribute that its provider has not, or that cannot be one.",
 	"F0290": "A remember has nothing to remember, or two things.",
 	"F0291": "A group or a scope of the memory does not exist, or cannot be one.",
+	"F0292": "A condition asks what was recalled where nothing ever is.",
 }

@@ -30,7 +30,7 @@ var memoryBlocks = map[string]*Block{
 		Attr{Name: "base_url", Kind: Text, Default: "the provider's", Doc: "Address of the endpoint."},
 		Attr{Name: "key_env", Kind: Text, Default: `"OPENAI_API_KEY" for OpenAI itself, else none`, Doc: "Name of the environment variable that holds the key."})},
 	"short_term": {Doc: "The newest tasks of an agent, which are recalled unasked; whichever bound gives fewer.", Once: true, Attrs: attrs(
-		Attr{Name: "tasks", Kind: Value, Want: value.IntType, Min: 0, Max: MaxShortTerm, Default: "20", Doc: "How many."},
+		Attr{Name: "tasks", Kind: Value, Want: value.IntType, Min: 1, Max: MaxShortTerm, Default: "20", Doc: "How many."},
 		Attr{Name: "max_age", Kind: Duration, Default: `"168h"`, Doc: "How old at most."})},
 	"memory.recall": {Doc: "How much is recalled into a request, where the agent does not say.", Once: true, Attrs: attrs(
 		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "1000", Doc: "How many tokens at most, estimated."},

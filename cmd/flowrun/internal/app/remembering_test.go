@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/recall"
+)
+
+// All that a file says of its memory arrives.
+func TestMemoryOptions(t *testing.T) {
+	three, none := 3, 0
+	o, err := memoryOptions(&ir.Memory{ShortTermTasks: &three, ShortTermAge: time.Hour, ConsolidateEvery: &none, Embedder: &ir.Embedder{Provider: "none"}})
+	if err != nil || o.ShortTerm != (memory.ShortTerm{Tasks: 3, Age: time.Hour}) || o.ConsolidateEvery != 0 || o.Embedder != nil || o.WordVectors {
+		t.Errorf("%+v, %v", o, err)
+	}
+	o, err = memoryOptions(&ir.Memory{})
+	if err != nil || o.ShortTerm != (memory.ShortTerm{}) || o.ConsolidateEvery != 10 || o.Embedder == nil || !o.WordVectors {
+		t.Errorf("%+v, %v", o, err)
+	}
+	o, err = memoryOptions(&ir.Memory{Embedder: &ir.Embedder{Provider: "ollama", Model: "m", BaseURL: "http://127.0.0.1:9"}})
+	if err != nil || o.Embedder.Model() != "ollama:m" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for says, want := range map[string]string{"": "/repo/.flowrun", "mem": "/repo/flows/mem", "../mem": "/repo/mem", "/mem": "/mem"} {
+		if got := memoryDir(&ir.Memory{Store: says}, "/repo/.flowrun", "/repo/flows"); got != want {
+			t.Errorf("%q is %s, want %s", says, got, want)
+		}
+	}
+}
+
+// Working memory is there for whoever comes in the run, and is archived once it has lasted long enough.
+func TestWorkingMemoryIsRefreshed(t *testing.T) {
+	m, err := memory.Open(t.TempDir(), memory.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	ctx := context.Background()
+	a := attempts{m, time.Hour, func(context.Context) {}}
+	who := recall.Who{Run: "r1", Step: "find", Agent: "finder"}
+	note := recall.Entry{Who: who, Key: "k", Note: true, Learned: event.Learned{Type: "note", Text: "Port 8080 is taken."}}
+	for range 2 { // made again, it is the same
+		if _, _, err := a.Remember(ctx, note); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		run     string
+		refresh time.Duration
+		want    int
+	}{{"r1", time.Hour, 1}, {"r2", time.Hour, 0}, {"r1", time.Nanosecond, 0}, {"r1", time.Hour, 0}} {
+		a.refresh = c.refresh
+		got, err := a.Recall(ctx, recall.Ask{Who: recall.Who{Run: c.run, Agent: "other"}, Task: "Something else.", Budget: 1000, Most: 5})
+		if err != nil || len(got.Entries) != c.want {
+			t.Errorf("run %s after %s: %+v, %v", c.run, c.refresh, got, err)
+		}
+	}
+}
+
+// A run is noted once, stays noted until it is paid, and is another process's only if that has not begun it.
+func TestOwed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "learning")
+	mine, other := owed{dir: dir}, owed{dir: dir}
+	if left := mine.left(); left != nil {
+		t.Errorf("%v", left)
+	}
+	for range 2 {
+		if err := mine.begin("aaaa"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mine.left() != nil || len(other.left()) != 1 {
+		t.Errorf("left: %v, to another: %v", mine.left(), other.left())
+	}
+	for range 2 { // the other may have been faster
+		if err := other.paid("aaaa"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("%v, %v", files, err)
+	}
+}

@@ -1,0 +1,76 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// said gives lines to a listener.
+func said(lines ...string) (l *Lines, notes []event.Learned) {
+	l = &Lines{Live: func(string, string) {}, Note: func(e event.Learned) { notes = append(notes, e) }}
+	l.Write([]byte(strings.Join(lines, "\n")))
+	l.End()
+	return l, notes
+}
+
+// At their bounds notes, learnings, tags and texts are kept; what goes beyond is left out, and nothing fails of it.
+func TestBoundsOfLearnings(t *testing.T) {
+	for _, n := range []int{MaxNotes, MaxNotes + 1} {
+		lines := make([]string, n, n+1)
+		for i := range lines {
+			lines[i] = `{"type":"remember","text":"x"}`
+		}
+		l, notes := said(append(lines, `{"type":"result","output":1}`)...)
+		if out, err := l.Output(); len(notes) != MaxNotes || out != 1.0 || err != nil {
+			t.Errorf("%d notes: %d are heard, the output is %v, %v", n, len(notes), out, err)
+		}
+	}
+	for _, n := range []int{MaxLearned, MaxLearned + 1} {
+		list := strings.TrimSuffix(strings.Repeat(`"x",`, n), ",")
+		if l, _ := said(`{"type":"result","output":1,"learnings":[` + list + `]}`); len(l.Learned()) != MaxLearned {
+			t.Errorf("%d learnings: %d are kept", n, len(l.Learned()))
+		}
+	}
+	long, tag := strings.Repeat("x", executor.MaxMessage+1), strings.Repeat("t", executor.MaxTag+1)
+	tags := strings.TrimSuffix(strings.Repeat(`"`+tag+`",`, MaxTags+1), ",")
+	l, _ := said(fmt.Sprintf(`{"type":"error","message":"no","learnings":[{"lesson":%q,"tags":[%s]}]}`, long, tags))
+	if got := l.Learned()[0]; len(got.Lesson) > executor.MaxMessage || len(got.Tags) != MaxTags || len(got.Tags[0]) > executor.MaxTag {
+		t.Errorf("a lesson of %d bytes, %d tags of %d bytes", len(got.Lesson), len(got.Tags), len(got.Tags[0]))
+	}
+}
+
+// What cannot be an entry is none, and what is odd about one becomes what is usual.
+func TestOddLearnings(t *testing.T) {
+	l, notes := said(`{"type":"remember","kind":"decision","text":" Keep the schema. ","importance":0.9}`, `{"type":"remember","kind":"message","lesson":"x"}`,
+		`{"type":"remember"}`, `{"type":"remember","text":7}`,
+		`{"type":"result","output":1,"learnings":["a",7,null,{},{"text":"b","type":"failure","tags":["t",7,""],"importance":7},{"lesson":"  "}]}`)
+	want := []event.Learned{{Text: "Keep the schema.", Type: "decision", Importance: 0.9}, {Lesson: "x", Type: "note"}}
+	if d := cmp.Diff(want, notes); d != "" {
+		t.Error(d)
+	}
+	want = []event.Learned{{Lesson: "a", Type: "insight"}, {Text: "b", Type: "failure", Tags: []string{"t"}}}
+	if d := cmp.Diff(want, l.Learned()); d != "" {
+		t.Error(d)
+	}
+	if l, _ := said(`{"type":"result","output":1,"learnings":"all"}`); l.Learned() != nil {
+		t.Error(l.Learned())
+	}
+}
+
+// An agent of plain text is told who it is, then what was learned, then its task.
+func TestPlainRequest(t *testing.T) {
+	g := &event.AgentRequest{Input: "text", Task: "Build it.", With: 1.0, Soul: "You build things.\n", Recalled: "<memory>\nM-1\n</memory>\n"}
+	want := "You build things.\n\n<memory>\nM-1\n</memory>\n\nBuild it.\n\n1\n"
+	if got := string(Request(&event.Attempt{Agent: g})); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := string(Request(&event.Attempt{Agent: &event.AgentRequest{Input: "text", Task: "Build it."}})); got != "Build it.\n" {
+		t.Errorf("%q", got)
+	}
+}
