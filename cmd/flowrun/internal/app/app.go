@@ -42,10 +42,12 @@ func Process() Streams {
 // app is one call of the command line.
 type app struct {
 	Streams
-	global   args.Global
-	limits   syntax.Limits
-	asJSON   bool // results, diagnostics and errors are JSON
-	out, err *ui.Term
+	global args.Global
+	limits syntax.Limits
+	asJSON bool // results, diagnostics and errors are JSON
+	// memoryFile is a program whose memory is meant: --file of the memory's commands.
+	memoryFile string
+	out, err   *ui.Term
 }
 
 // Main carries out one command line and returns the exit code.

@@ -29,7 +29,7 @@ the same beside all else. With --rebuild it first makes the file anew of all tha
 exit code is 1 if something is wrong.`,
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			dir, err := a.storeDir("")
+			dir, _, err := a.memoryPlace()
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ exit code is 1 if something is wrong.`,
 					return err
 				}
 			}
-			return a.judged(a.aboutMemory(""), asJSON)
+			return a.judged(a.aboutMemoryIn(dir), asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -67,6 +67,11 @@ func (a *app) aboutMemory(path string) []ui.Finding {
 	if !memories.Exists(dir) {
 		return []ui.Finding{fine("memory", "none yet")}
 	}
+	return a.aboutMemoryIn(dir)
+}
+
+// aboutMemoryIn looks at the memory of a folder.
+func (a *app) aboutMemoryIn(dir string) []ui.Finding {
 	var heard []ui.Finding
 	s, err := memories.Open(dir, memories.Options{ReadOnly: true, Warn: func(text string) {
 		heard = append(heard, odd("memory", text, "Nothing has to be done: it was mended."))

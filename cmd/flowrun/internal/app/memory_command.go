@@ -12,8 +12,8 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/memory"
-	"github.com/flowrun/flowrun/memory/embed"
 	"github.com/flowrun/flowrun/memory/entry"
 	memories "github.com/flowrun/flowrun/memory/store"
 )
@@ -31,6 +31,8 @@ in memory.db. Nothing in it is overwritten: what is superseded, forgotten or rev
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	c.PersistentFlags().StringVar(&a.memoryFile, "file", "",
+		"the memory of the program in this `FILE` or folder, as its memory block has it: where it lies, and its embedder")
 	c.AddCommand(a.memoryAdd(), a.memoryImport(), a.memorySearch(), a.memoryList(), a.memoryShow(), a.memoryPin(), a.memoryUnpin(),
 		a.memoryForget(), a.memorySupersede(), a.memoryRevert(), a.memoryPromote(), a.memoryConsolidate(), a.memoryStats(), a.memoryDoctor(),
 		a.memoryExport(), a.memoryPath())
@@ -40,7 +42,7 @@ in memory.db. Nothing in it is overwritten: what is superseded, forgotten or rev
 // embedderFlags are those of the commands that make vectors.
 func embedderFlags(c *cobra.Command, e *args.Embedder) {
 	f := c.Flags()
-	f.StringVar(&e.Name, "embedder", "default", "who finds what a text means: default (offline), openai, ollama, or none (words alone)")
+	f.StringVar(&e.Name, "embedder", "", "`who` finds what a text means: default (offline, taken where nothing is said), openai, ollama, or none (words alone)")
 	f.StringVar(&e.Model, "embedder-model", "", "the `model` of openai or ollama")
 	f.StringVar(&e.URL, "embedder-url", "", "the base `URL` of openai, or of what answers as it does, or of ollama")
 	f.StringVar(&e.KeyEnv, "embedder-key-env", "", "the environment `variable` that holds the key")
@@ -73,27 +75,50 @@ const (
 	toMake                  // makes it where there is none
 )
 
-// openMemory opens the memory. With e nil no text gets a vector.
+// openMemory opens the memory, and tells its folder. With e nil no text gets a vector.
 func (a *app) openMemory(how opening, e *args.Embedder) (*memory.Memory, string, error) {
-	dir, err := a.storeDir("")
+	dir, says, err := a.memoryPlace()
 	if err != nil {
-		return nil, "", err
+		return nil, dir, err
 	}
 	if how != toMake && !memories.Exists(dir) {
 		return nil, dir, noMemory(dir)
 	}
-	o := memory.Options{ReadOnly: how == toRead, Warn: func(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }}
-	if e != nil {
-		if o.Embedder, err = embed.New(embed.Config{Name: e.Name, Model: e.Model, URL: e.URL, KeyEnv: e.KeyEnv}); err != nil {
-			return nil, dir, &args.Error{Message: err.Error()}
-		}
-		o.WordVectors = e.Name != "none"
+	switch {
+	case e == nil:
+		says.Embedder = &ir.Embedder{Provider: "none"}
+	case e.Name != "":
+		says.Embedder = &ir.Embedder{Provider: e.Name, Model: e.Model, BaseURL: e.URL, KeyEnv: e.KeyEnv}
 	}
+	o, err := memoryOptions(&says)
+	if err != nil {
+		return nil, dir, &args.Error{Message: err.Error()}
+	}
+	o.ReadOnly, o.Warn = how == toRead, func(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }
 	m, err := memory.Open(dir, o)
 	if errors.Is(err, memories.ErrNoStore) {
 		err = noMemory(dir)
 	}
 	return m, dir, err
+}
+
+// memoryPlace is the folder of the memory, and how it works: as the program of --file says, if that is given.
+func (a *app) memoryPlace() (dir string, says ir.Memory, err error) {
+	dir, err = a.storeDir(a.memoryFile)
+	if err != nil || a.memoryFile == "" {
+		return dir, says, err
+	}
+	p, err := a.load(a.memoryFile)
+	if err != nil {
+		return dir, says, err
+	}
+	if p.ir.Memory != nil {
+		says = *p.ir.Memory
+	}
+	if a.global.Store == "" {
+		dir = memoryDir(&says, dir, p.dir)
+	}
+	return dir, says, nil
 }
 
 // noMemory says how a memory comes to be.
@@ -152,7 +177,7 @@ func (a *app) memoryPath() *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "Print the file that holds the memory", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			dir, err := a.storeDir("")
+			dir, _, err := a.memoryPlace()
 			if err == nil {
 				a.out.Printf("%s\n", memories.Path(dir))
 			}

@@ -66,7 +66,7 @@ number, has an "error" in its answer, and makes the exit code 1.`,
 // pending tells of entries that could be found by their words alone.
 func (a *app) pending(m *memory.Memory, r *args.MemorySearch) {
 	if n := m.Pending(); n > 0 {
-		a.err.Printf("flowrun: %s without a vector of the embedder %s: found by words alone. With --wait they get theirs first.\n", ui.Entries(n), r.Name)
+		a.err.Printf("flowrun: %s without a vector of this embedder: found by words alone. With --wait they get theirs first.\n", ui.Entries(n))
 	}
 }
 

@@ -14,7 +14,7 @@ var MemoryTypes = []string{"success", "failure", "insight", "pattern", "note", "
 
 // Embedder says who makes vectors of texts.
 type Embedder struct {
-	Name   string // default | openai | ollama | none
+	Name   string // default | openai | ollama | none; "": what the program says, or default
 	Model  string // of a provider; "" is its usual one
 	URL    string // of a provider; "" is its usual one
 	KeyEnv string // the variable that holds the key of a provider
@@ -22,10 +22,12 @@ type Embedder struct {
 
 // Check refuses names, and words for a provider where there is none.
 func (e *Embedder) Check() error {
-	if err := OneOf("--embedder", e.Name, "default", "openai", "ollama", "none"); err != nil {
-		return err
+	if e.Name != "" {
+		if err := OneOf("--embedder", e.Name, "default", "openai", "ollama", "none"); err != nil {
+			return err
+		}
 	}
-	if (e.Name == "default" || e.Name == "none") && e.Model+e.URL+e.KeyEnv != "" {
+	if e.Name != "openai" && e.Name != "ollama" && e.Model+e.URL+e.KeyEnv != "" {
 		return Errorf("--embedder-model, --embedder-url and --embedder-key-env are for --embedder openai and ollama")
 	}
 	return nil
