@@ -77,6 +77,7 @@ func (c *Cache) add(news []byte, size int) {
 	start := len(c.records)
 	if c.records == nil {
 		c.records = news // at open, without a copy
+		c.at = make(map[Key]int, len(news)/size)
 	} else {
 		c.records = append(c.records, news...)
 	}

@@ -80,10 +80,10 @@ func refuseForeign(dir string) error {
 	return nil
 }
 
-// writable tells whether files can be made in a folder.
-func writable(dir string) bool {
+// writable tells whether a file can be written to, or files be made in a folder.
+func writable(path string) bool {
 	const write = 2 // W_OK
-	return syscall.Access(dir, write) == nil
+	return syscall.Access(path, write) == nil
 }
 
 func (s *Store) syncFolder() error {

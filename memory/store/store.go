@@ -56,7 +56,10 @@ func Open(dir string, o Options) (*Store, error) {
 }
 
 func (s *Store) open() (err error) {
-	if s.options.frozen = s.options.frozen || s.exists() && !writable(s.dir); s.options.frozen {
+	if s.exists() && !(writable(s.dir) && (writable(s.path(databaseFile)) || s.size(databaseFile) == 0)) {
+		s.options.frozen = true
+	}
+	if s.options.frozen {
 		return s.readBare()
 	}
 	if err := prepareFolder(s.dir); err != nil {
@@ -87,7 +90,7 @@ func (s *Store) release() error {
 	if s.db != nil { // SQLite writes back what is left, and nobody may be looking at the pages meanwhile
 		unlock, err := s.locked(context.Background(), shared)
 		if err == nil {
-			if s.failed == nil {
+			if s.failed == nil && s.db.wrote {
 				err = s.db.settle()
 			}
 			err = errors.Join(err, s.db.Close())
