@@ -38,7 +38,7 @@ const (
 type Task struct {
 	Agent string
 	Run   string
-	Step  string // the node's path: with Run it makes the id of what is learned
+	Step  string // the node's path, "build/api[2]": with Run it makes the id of what is learned
 	Text  string // what was asked
 	OK    bool
 	// Attempts counts the tries, from 1.
@@ -120,10 +120,11 @@ func (t Task) entry(what string) entry.Entry {
 
 // tagsOf are the tags given, the step's name, and what kind of trouble it was where that says more than that it failed.
 func tagsOf(t Task) []string {
-	step := t.Step[strings.LastIndexByte(t.Step, '.')+1:]
-	if i := strings.IndexByte(step, '['); i >= 0 {
+	step := t.Step
+	if i := strings.LastIndexByte(step, '['); i > 0 && strings.HasSuffix(step, "]") {
 		step = step[:i]
 	}
+	step = step[strings.LastIndexByte(step, '/')+1:]
 	tags := append([]string{step}, t.Tags...)
 	if p := t.Problem; p != nil && p.Reason != "exit" && p.Reason != "agent" {
 		tags = append(tags, p.Reason)

@@ -15,7 +15,7 @@ import (
 var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 
 func task(p *Problem) Task {
-	return Task{Agent: "backend", Run: "ship-81", Step: "build.api[2]", Text: "Build the  API\nfor linux", Attempts: 1,
+	return Task{Agent: "backend", Run: "ship-81", Step: "build/api[2]", Text: "Build the  API\nfor linux", Attempts: 1,
 		Problem: p, Tags: []string{"Go"}, Trust: entry.ByAgent, At: noon}
 }
 
@@ -23,15 +23,25 @@ func TestAFailedTaskTeachesWhatToSeeTo(t *testing.T) {
 	got := FromTask(task(&Problem{Reason: "exit", ExitCode: 1, Command: "go build ./...", Message: "exited with 1",
 		Stderr: "# app\n./main.go:12:9: undefined: loadConfig\n"}))
 	want := entry.Entry{
-		ID: ID("task", "ship-81", "build.api[2]", "outcome"), Scope: "agent:backend", Agent: "backend", Type: entry.Failure,
+		ID: ID("task", "ship-81", "build/api[2]", "outcome"), Scope: "agent:backend", Agent: "backend", Type: entry.Failure,
 		Context:     "Build the API for linux",
 		Observation: "failed (`go build ./...`, exit code 1): ./main.go:12:9: undefined: loadConfig",
 		Lesson:      "See to this first: ./main.go:12:9: undefined: loadConfig.",
 		Auto:        true, Tags: []string{"api", "go"}, Importance: 0.7, CreatedAt: noon,
-		By: entry.Source{Run: "ship-81", Step: "build.api[2]", Source: "result", Author: "agent:backend", Trust: entry.ByAgent},
+		By: entry.Source{Run: "ship-81", Step: "build/api[2]", Source: "result", Author: "agent:backend", Trust: entry.ByAgent},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestTheStepIsATag(t *testing.T) {
+	for step, want := range map[string]string{"ship": "ship", "build/api[2]": "api", `build["eu/west"]/api["a/b"]`: "api", `each["x y"]`: "each"} {
+		made := task(nil)
+		made.Step, made.Tags = step, nil
+		if got := FromTask(made).Tags; len(got) != 1 || got[0] != want {
+			t.Errorf("step %s: %q", step, got)
+		}
 	}
 }
 
@@ -96,9 +106,9 @@ func TestWhatAnUntrustedAgentTaughtStaysInItsRun(t *testing.T) {
 
 func TestWhatAnAgentWordsIsCompleted(t *testing.T) {
 	got := task(nil).Said(1, entry.Entry{ID: "forged", Agent: "other", Type: entry.Pattern, Lesson: "Run the linter first.", Importance: 7, Tags: []string{"Security"}})
-	want := entry.Entry{ID: ID("task", "ship-81", "build.api[2]", "said 1"), Scope: "agent:backend", Agent: "backend", Type: entry.Insight,
+	want := entry.Entry{ID: ID("task", "ship-81", "build/api[2]", "said 1"), Scope: "agent:backend", Agent: "backend", Type: entry.Insight,
 		Context: "Build the API for linux", Lesson: "Run the linter first.", Tags: []string{"go", "security"}, Importance: 1, CreatedAt: noon,
-		By: entry.Source{Run: "ship-81", Step: "build.api[2]", Source: "result", Author: "agent:backend", Trust: entry.ByAgent}}
+		By: entry.Source{Run: "ship-81", Step: "build/api[2]", Source: "result", Author: "agent:backend", Trust: entry.ByAgent}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
