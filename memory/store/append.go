@@ -22,12 +22,13 @@ func (s *Store) Update(ctx context.Context, f func(*entry.State) ([]entry.Record
 	return inStore(s.dir, err)
 }
 
-// Refresh folds in what other processes wrote, and tells whether there was anything.
+// Refresh folds in what other processes wrote, and tells whether there was anything. Where the disk is so full that it can't look,
+// what was known stays.
 func (s *Store) Refresh(ctx context.Context) (changed bool, err error) {
 	before := s.State()
 	seq := before.Last()
 	err = s.turn(ctx, func() error { return s.catchUp() })
-	if s.options.frozen {
+	if s.options.frozen || errors.Is(err, ErrFull) {
 		err = nil // what lies where nobody writes does not change
 	}
 	after := s.State()

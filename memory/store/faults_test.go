@@ -57,6 +57,7 @@ type (
 	fnOpen  = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	fnWrite = func(tls *libc.TLS, file, buf uintptr, n int32, at int64) int32
 	fnSync  = func(tls *libc.TLS, file uintptr, flags int32) int32
+	fnMap   = func(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32
 )
 
 func failWith(t *testing.T, fault func(op, path string) int32) {
@@ -96,6 +97,7 @@ func faultyOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) 
 		m.table = inC(tls, *m.real)
 		set(&at[sqlite3.Tsqlite3_io_methods](m.table).FxWrite, faultyWrite)
 		set(&at[sqlite3.Tsqlite3_io_methods](m.table).FxSync, faultySync)
+		set(&at[sqlite3.Tsqlite3_io_methods](m.table).FxShmMap, faultyMap)
 		disk.methods[*table] = m
 	}
 	disk.files[file] = openFile{libc.GoString(name), m.real}
@@ -127,6 +129,14 @@ func faultySync(tls *libc.TLS, file uintptr, flags int32) int32 {
 		return rc
 	}
 	return call[fnSync](real.FxSync)(tls, file, flags)
+}
+
+func faultyMap(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32 {
+	real, rc := decide("map", file)
+	if rc != sqlite3.SQLITE_OK {
+		return rc
+	}
+	return call[fnMap](real.FxShmMap)(tls, file, region, size, extend, out)
 }
 
 // TestAFaultOfTheDisk lets one write or sync fail, or all writes from then on for want of room, while a store is written to.
@@ -238,4 +248,35 @@ func TestARebuildWithoutRoom(t *testing.T) {
 		t.Error("with room again it is another one")
 	}
 	goesOn(t, again)
+}
+
+// TestReadWithoutRoom opens a store on a disk that has not even room for the file that SQLite's processes share.
+func TestReadWithoutRoom(t *testing.T) {
+	images, was := stores(t)
+	for name, image := range images { // any order: each is one test
+		t.Run(name, func(t *testing.T) {
+			dir := image.write(t)
+			full := true
+			failWith(t, func(op, path string) int32 {
+				if full {
+					return map[string]int32{"write": sqlite3.SQLITE_FULL, "map": sqlite3.SQLITE_IOERR_SHMSIZE}[op]
+				}
+				return sqlite3.SQLITE_OK
+			})
+			defer failWith(t, nil)
+			told := ""
+			s := open(t, dir, Options{sqlite: faultyFS, Warn: func(text string) { told = text }})
+			if !reflect.DeepEqual(s.State(), was) || !strings.Contains(told, "room") {
+				t.Errorf("%d records, %q", s.State().Last(), told)
+			}
+			if changed, err := s.Refresh(ctx); changed || err != nil {
+				t.Error(changed, err)
+			}
+			if _, err := s.Append(ctx, put("new")); !errors.Is(err, ErrFull) {
+				t.Error(err)
+			}
+			full = false
+			goesOn(t, s)
+		})
+	}
 }

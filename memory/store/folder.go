@@ -94,10 +94,10 @@ func (s *Store) syncFolder() error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// size is that of a file, 0 if there is none.
+// size is that of a file, 0 if there is none, or something else.
 func (s *Store) size(name string) int64 {
 	info, err := os.Stat(s.path(name))
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return 0
 	}
 	return info.Size()

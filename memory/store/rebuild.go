@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,6 +88,22 @@ func (s *Store) readBare() error {
 	}
 	s.id, s.failed = h.id, ErrReadOnly
 	s.show(h.state)
+	return nil
+}
+
+// readWithoutRoom does the same where SQLite finds no room for what its processes share. Once there is room, the store goes on by
+// itself.
+func (s *Store) readWithoutRoom(cause error) error {
+	unlock, err := s.locked(context.Background(), shared)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.readBare(); err != nil {
+		return errors.Join(cause, err)
+	}
+	s.failed = nil
+	s.options.Warn(fmt.Sprintf("the memory in %s is only read until there is room: %v", s.dir, cause))
 	return nil
 }
 

@@ -71,7 +71,11 @@ func (s *Store) open() (err error) {
 	if s.marks, err = os.OpenFile(s.path(markFile), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return err
 	}
-	return s.load(context.Background(), nil)
+	err = s.load(context.Background(), nil)
+	if errors.Is(err, ErrFull) && s.exists() {
+		return s.readWithoutRoom(err)
+	}
+	return err
 }
 
 // Close gives the store up, and writes the log back if this process added to it.
