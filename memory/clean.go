@@ -55,6 +55,11 @@ func clean(e *entry.Entry, now time.Time) error {
 			return bad("a text of the entry is not UTF-8")
 		}
 	}
+	for _, name := range []string{e.Agent, e.Session} {
+		if strings.ContainsFunc(name, unicode.IsControl) {
+			return bad("the agent's or session's name %q has control characters", name)
+		}
+	}
 	if len(e.Agent) > MaxID || len(e.Session) > MaxID {
 		return bad("an agent's and a session's name have at most %d bytes", MaxID)
 	}

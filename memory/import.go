@@ -246,6 +246,8 @@ func explain(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Sprintf("the line is a JSON %s and no object", kind.Value)
 	case errors.As(err, &kind):
 		return fmt.Sprintf("%q can't be a %s", kind.Field, kind.Value)
 	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/memory/entry"
 )
@@ -84,6 +86,9 @@ func name(s entry.Scope) string {
 // checkScope refuses what is no scope.
 func checkScope(s entry.Scope) error {
 	kind, rest, _ := strings.Cut(string(s), ":")
+	if len(rest) > MaxID || !utf8.ValidString(rest) || strings.ContainsFunc(rest, unicode.IsControl) {
+		return bad("the name in scope %.80q has more than %d bytes, or control characters", s, MaxID)
+	}
 	if s == entry.Shared || rest != "" && (kind == "agent" || kind == "run" || kind == "group") {
 		return nil
 	}
