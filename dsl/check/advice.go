@@ -39,6 +39,9 @@ func (c *checker) unused() {
 		}
 	}
 	tasked := map[string]bool{}
+	if m := c.program.Memory; m != nil && m.attr("editor") != nil {
+		tasked[m.attr("editor").ref().Name] = true
+	}
 	for _, w := range c.program.Workflows {
 		for _, in := range w.Inputs {
 			if !w.inputs.Used[in.Name] {

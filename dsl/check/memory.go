@@ -59,6 +59,21 @@ func (c *checker) memory(b *Block) {
 	if e := b.Inner("embedder"); e != nil {
 		c.embedder(e)
 	}
+	c.editor(b)
+}
+
+// editor checks that the agent is there that words what was learned, and that it can do so.
+func (c *checker) editor(b *Block) {
+	c.knownAgent(b, "editor")
+	a := b.attr("editor")
+	if a == nil || a.ref().Name == "" {
+		return
+	}
+	if agent := c.agents[a.ref().Name]; agent.Text("type") == "null" {
+		c.report(diag.Diagnostic{Code: "F0293", Subject: a.ref().Range, Context: b.Words(), Summary: fmt.Sprintf("Agent %q of type null cannot be the editor", agent.Name),
+			Detail: "It returns what it is given and has no words of its own. Name an agent of another type, or remove the attribute: then a template words what was learned.",
+			Notes:  []diag.Note{{Text: fmt.Sprintf("%q is declared here", agent.Name), Range: nameRange(agent)}}})
+	}
 }
 
 // fixedNumbers checks what is written out as a number or a duration in a block and those inside.
@@ -158,7 +173,7 @@ func (c *checker) remember(b *Block) {
 			}
 		}
 	}
-	c.knownAgent(b)
+	c.knownAgent(b, "agent")
 	if a := b.attr("scope"); a != nil && a.Text != "" {
 		c.scope(b, a)
 	}
@@ -190,13 +205,13 @@ func (c *checker) scope(b *Block, a *Attr) {
 
 // recall checks whose memory a step searches.
 func (c *checker) recall(b *Block) {
-	c.knownAgent(b)
+	c.knownAgent(b, "agent")
 	c.groupsOf(b)
 }
 
-// knownAgent checks that the agent of a block is declared.
-func (c *checker) knownAgent(b *Block) {
-	a := b.attr("agent")
+// knownAgent checks that the agent is declared that an attribute of a block names.
+func (c *checker) knownAgent(b *Block, attr string) {
+	a := b.attr(attr)
 	if a == nil || a.ref().Name == "" || c.agents[a.ref().Name] != nil {
 		return
 	}

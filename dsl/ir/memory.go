@@ -13,6 +13,8 @@ type Memory struct {
 	ShortTermAge   time.Duration `json:"short_term_age,omitempty"`
 	// ConsolidateEvery is after how many learnings of an agent they are consolidated; nil means 10, 0 never.
 	ConsolidateEvery *int `json:"consolidate_every,omitempty"`
+	// Editor is the agent that words patterns, "" for none.
+	Editor string `json:"editor,omitempty"`
 	// WorkingRefresh is after how long the working memory of a run is archived; 0 means 1h.
 	WorkingRefresh time.Duration `json:"working_refresh,omitempty"`
 }

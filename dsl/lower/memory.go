@@ -16,6 +16,9 @@ func memory(b *check.Block) *ir.Memory {
 		return nil
 	}
 	out := &ir.Memory{Store: b.Text("store"), ConsolidateEvery: whole(b, "consolidate_every")}
+	if list := names(b.Attrs["editor"]); list != nil {
+		out.Editor = list[0]
+	}
 	if e := b.Inner("embedder"); e != nil {
 		out.Embedder = &ir.Embedder{Provider: e.Text("provider"), Model: e.Text("model"), BaseURL: e.Text("base_url"), KeyEnv: e.Text("key_env")}
 	}

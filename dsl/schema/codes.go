@@ -164,4 +164,5 @@ var Codes = map[string]string{
 	"F0290": "A remember has nothing to remember, or two things.",
 	"F0291": "A group or a scope of the memory does not exist, or cannot be one.",
 	"F0292": "A condition asks what was recalled where nothing ever is.",
+	"F0293": "The editor of the memory is an agent that cannot word anything.",
 }

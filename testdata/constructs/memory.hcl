@@ -1,6 +1,7 @@
 # What a step remembers, another one finds, and an agent is told. A gate sees what its agent was told.
 
 memory {
+  editor = agent.forgetful
   embedder { provider = "none" }
 }
 
