@@ -19,7 +19,7 @@ import (
 const entriesFile = "entries.jsonl"
 
 // imports gives the median over the rounds of what it costs to import n entries, in ms of CPU an entry.
-func (l *lab) imports(n int, make func(texts) func(int, *imported), flags ...string) (float64, error) {
+func (l *lab) imports(n int, flags ...string) (float64, error) {
 	var cost series
 	err := l.each(func() error {
 		dir, err := l.place("")
@@ -27,7 +27,8 @@ func (l *lab) imports(n int, make func(texts) func(int, *imported), flags ...str
 			return err
 		}
 		defer os.RemoveAll(dir)
-		if err := writeEntries(filepath.Join(dir, entriesFile), n, make(newTexts())); err != nil {
+		t := newTexts()
+		if err := writeEntries(filepath.Join(dir, entriesFile), n, func(_ int, e *imported) { e.Text = t.entry() }); err != nil {
 			return err
 		}
 		c, _, err := child.Run(dir, append([]string{l.flowrun, "memory", "import", entriesFile, "--store", store}, flags...)...)
@@ -37,31 +38,16 @@ func (l *lab) imports(n int, make func(texts) func(int, *imported), flags ...str
 	return cost.median(), err
 }
 
-// note is an entry that has a text.
-func note(t texts) func(int, *imported) { return func(_ int, e *imported) { e.Text = t.entry() } }
-
-// lesson is what an agent learned; as many say nearly the same as in real life: none of these.
-func lesson(t texts) func(int, *imported) {
-	return func(_ int, e *imported) {
-		e.Agent, e.Type, e.Context, e.Lesson = "dev", "failure", t.sentence(), t.sentence()+" "+t.sentence()
-	}
-}
-
 func memoryImport(l *lab) ([]figure, error) {
 	n, many := l.n(500), l.n(20_000)
-	full, err := l.imports(n, note)
+	full, err := l.imports(n)
 	if err != nil {
 		return nil, err
 	}
-	words, err := l.imports(many, note, "--embedder", "none")
-	if err != nil {
-		return nil, err
-	}
-	learned, err := l.imports(n, lesson)
+	words, err := l.imports(many, "--embedder", "none")
 	return []figure{
 		{fmt.Sprintf("import of %d entries, default embedder", n), 1000 / full, "/s", atLeast(30), "entries of 45 tokens a CPU second, the process whole"},
 		{fmt.Sprintf("import of %d entries, embedder none", many), 1000 / words, "/s", atLeast(1000), "the same"},
-		{fmt.Sprintf("import of %d learnings: CPU each", n), learned, "ms", atMost(50), "repeats and patterns looked for, no model asked"},
 	}, err
 }
 
@@ -90,10 +76,10 @@ func memorySearch(l *lab) ([]figure, error) {
 	if _, _, err := child.Run(dir, l.flowrun, "memory", "import", entriesFile, "--store", store); err != nil {
 		return nil, err
 	}
-	var half, most, cold, coldCPU, add, floor series
+	var half, most, each, cold, coldCPU, add, floor series
 	vectors := 4 * n // an entry and its sentences
 	err = l.each(func() error {
-		took, err := l.ask(dir, asked, t)
+		took, cpu, err := l.ask(dir, asked, t)
 		if err != nil {
 			return err
 		}
@@ -105,6 +91,7 @@ func memorySearch(l *lab) ([]figure, error) {
 		}
 		cold.add(c.Wall.Seconds() * 1000)
 		coldCPU.add(c.CPU.Seconds() * 1000)
+		each.add((cpu - c.CPU).Seconds() * 1000 / float64(asked))
 		if c, _, err = child.Run(dir, l.flowrun, "memory", "add", "--store", store, t.entry()); err != nil {
 			return err
 		}
@@ -116,31 +103,32 @@ func memorySearch(l *lab) ([]figure, error) {
 	beside := fmt.Sprintf("median %.1f ms; a flat scan of %d vectors of 612 numbers %.1f ms", half.median(), vectors, floor.median())
 	return []figure{
 		{fmt.Sprintf("search of %d entries, p95 of %d in one process", n, asked), most.median(), "ms", atMost(60), beside},
+		{fmt.Sprintf("search of %d entries in one process, CPU", n), each.median(), "ms", bound{}, "a query, without the start"},
 		{fmt.Sprintf("search of %d entries as a command, wall", n), cold.median(), "ms", atMost(1000), fmt.Sprintf("CPU %.0f ms", coldCPU.median())},
 		{fmt.Sprintf("add beside %d entries as a command, wall", n), add.median(), "ms", bound{}, ""},
 	}, err
 }
 
-// ask puts n queries to one process, one after the answer to the other, and gives how long each took, in ms.
-func (l *lab) ask(dir string, n int, t texts) (took []float64, err error) {
+// ask puts n queries to one process, one after the answer to the other, and gives how long each took, in ms, and the CPU of all.
+func (l *lab) ask(dir string, n int, t texts) (took []float64, cpu time.Duration, err error) {
 	cmd := exec.Command(l.flowrun, "memory", "search", "--store", store, "--json", "-k", "10", "--queries", "-")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	answers := bufio.NewReader(out)
 	for i := range n + 1 {
 		line, err := json.Marshal(map[string]string{"id": strconv.Itoa(i), "query": t.query()})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		began := time.Now()
 		if _, err := in.Write(append(line, '\n')); err != nil {
@@ -156,16 +144,53 @@ func (l *lab) ask(dir string, n int, t texts) (took []float64, err error) {
 	in.Close()
 	_, _ = io.Copy(io.Discard, answers)
 	if err := cmd.Wait(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if len(took) < n {
-		return nil, fmt.Errorf("memory search answered %d of %d queries", len(took), n)
+		return nil, 0, fmt.Errorf("memory search answered %d of %d queries", len(took), n)
 	}
-	return took, nil
+	return took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
 // at gives the value below which such a share of the values lies.
 func at(values []float64, share float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+}
+
+// agentThat is a program of n tasks for an agent, one after the other, with some words at its top.
+func agentThat(n int, top string) string {
+	return top + fmt.Sprintf(`
+agent "dev" {
+  type          = "exec"
+  input         = "text"
+  output_format = "text"
+  command       = ["sh", "-c", "cat > /dev/null; echo built"]
+}
+
+workflow "w" {
+  max_concurrency = 1
+  step "s" {
+    for_each = range(%d)
+    agent    = agent.dev
+    task     = "Build module ${each.value} of the service and run its tests"
+  }
+}
+`, n)
+}
+
+func memoryRecall(l *lab) ([]figure, error) {
+	n := l.n(100)
+	var more series
+	err := l.each(func() error {
+		with, err := l.once(agentThat(n, "memory {}"))
+		if err != nil {
+			return err
+		}
+		without, err := l.once(agentThat(n, ""))
+		more.add((with.CPU - without.CPU).Seconds() * 1000 / float64(n))
+		return err
+	})
+	return []figure{{fmt.Sprintf("recall and learning of %d tasks, CPU each", n), more.median(), "ms", atMost(50),
+		"with repeats and patterns, the default embedder and its start, no model asked"}}, err
 }

@@ -42,12 +42,7 @@ func (t texts) query() string {
 // imported is a line of memory import.
 type imported struct {
 	ID        string    `json:"id"`
-	Agent     string    `json:"agent,omitempty"`
-	Type      string    `json:"type,omitempty"`
-	Text      string    `json:"text,omitempty"`
-	Context   string    `json:"context,omitempty"`
-	Lesson    string    `json:"lesson,omitempty"`
-	Session   string    `json:"session,omitempty"`
+	Text      string    `json:"text"`
 	CreatedAt time.Time `json:"created_at"`
 }
 

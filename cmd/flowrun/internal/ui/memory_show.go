@@ -25,7 +25,7 @@ func Memory(t *Term, i *entry.Item, history []entry.Record, now time.Time, asJSO
 	}
 	t.Printf("  history\n")
 	for n := range history {
-		t.Printf("    %s\n", recordLine(&history[n]))
+		t.Printf("    %s\n", recordLine(i.ID, &history[n]))
 	}
 }
 
@@ -86,13 +86,15 @@ func ByWhom(s entry.Source) string {
 }
 
 // recordLine is one record of an entry's history.
-func recordLine(r *entry.Record) string {
-	line := fmt.Sprintf("%s  %s", r.At.UTC().Format(time.RFC3339), strings.ReplaceAll(string(r.Op), "_", " "))
+func recordLine(id string, r *entry.Record) string {
+	line := r.At.UTC().Format(time.RFC3339) + " " + string(r.Op)
 	switch {
 	case r.Op == entry.Reword && r.Other == "":
 		line += ": its first words stand"
 	case r.Op == entry.Reword:
 		line += fmt.Sprintf(": %q", flat(r.Other))
+	case r.Other == id: // it is about others, with this one in their place
+		line += " of " + strings.Join(r.IDs, ", ") + " by it"
 	case r.Other != "":
 		line += " by " + r.Other
 	}

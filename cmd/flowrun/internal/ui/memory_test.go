@@ -104,6 +104,8 @@ func TestMemoryIsShown(t *testing.T) {
 	Memory(term, &item, []entry.Record{
 		{Seq: 7, At: item.CreatedAt, Op: entry.Put, By: item.By},
 		{Seq: 9, At: memoryNow, Op: entry.Promote, Scope: entry.OfGroup("g"), By: entry.Source{Author: "user:ann", Source: "cli", Trust: entry.ByPerson}, Reason: "good\nfor all"},
+		{Seq: 10, At: memoryNow, Op: entry.Supersede, IDs: []string{"M-1", "M-2"}, Other: "M-3f2a"},
+		{Seq: 11, At: memoryNow, Op: entry.Supersede, IDs: []string{"M-3f2a"}, Other: "M-4"},
 	}, memoryNow, false)
 	want := `M-3f2a  failure of backend, 3d ago, seen 3 times, pinned
   lesson       Raise the client's timeout\x1b[31m before the retry.
@@ -122,6 +124,8 @@ func TestMemoryIsShown(t *testing.T) {
   history
     2026-11-18T12:00:00Z put (flowrun, in run r1, step build, from result, by a rule)
     2026-11-21T12:00:00Z promote: seen by who names the group g (ann, from cli): good for all
+    2026-11-21T12:00:00Z supersede of M-1, M-2 by it (not trusted)
+    2026-11-21T12:00:00Z supersede by M-4 (not trusted)
 `
 	if out.String() != want {
 		t.Errorf("\n%s", out)
