@@ -1,12 +1,9 @@
 package memory
 
 import (
-	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/flowrun/flowrun/memory/entry"
-	"github.com/flowrun/flowrun/memory/learn"
 	"github.com/flowrun/flowrun/memory/rank"
 )
 
@@ -76,51 +73,6 @@ func (x *index) sync(s *entry.State) {
 	x.take(slices.DeleteFunc(fresh, func(d *doc) bool { return d.item.Forgotten || d.item.Reverted }))
 }
 
-// take makes new entries findable: by their words, by the embedder's vectors and by the word vectors. The three have nothing in
-// common, so they are done side by side: half of the time that it takes to open a large store.
-func (x *index) take(fresh []*doc) {
-	divide(fresh, func(d *doc) {
-		d.whole = d.item.Whole()
-		d.pieces = pieces(d.whole)
-	})
-	for _, d := range fresh {
-		d.slot = len(x.slots)
-		x.slots = append(x.slots, d)
-	}
-	var sides sync.WaitGroup
-	sides.Go(func() {
-		for _, d := range fresh {
-			x.add(d)
-		}
-	})
-	sides.Go(func() {
-		for _, d := range fresh {
-			x.embed(d)
-		}
-	})
-	x.means.sync(x, fresh)
-	sides.Wait()
-}
-
-// divide calls f for all of a list, from all cores where there are many.
-func divide(docs []*doc, f func(*doc)) {
-	const portion = 256
-	var all sync.WaitGroup
-	for part := range slices.Chunk(docs, portion) {
-		work := func() {
-			for _, d := range part {
-				f(d)
-			}
-		}
-		if len(docs) > portion {
-			all.Go(work)
-		} else {
-			work()
-		}
-	}
-	all.Wait()
-}
-
 // sweep drops what the state no longer has, as damage took it.
 func (x *index) sweep() {
 	there := make(map[string]bool, len(x.docs))
@@ -135,40 +87,6 @@ func (x *index) sweep() {
 	}
 }
 
-// add takes in the words of an entry, under the slot that it has been given.
-func (x *index) add(d *doc) {
-	i := &d.item
-	session := i.Session
-	if i.IsLearning() || made(i) { // they have no neighbours: what one task taught says nothing of the next
-		session = ""
-	}
-	if slot := x.corpus.Add(rank.Doc{ID: i.ID, Text: d.whole, Session: session, At: i.CreatedAt}); slot != d.slot {
-		panic(fmt.Sprintf("the words of %q are in slot %d, its vectors in %d", i.ID, slot, d.slot))
-	}
-	x.setKey(d)
-}
-
-// setKey notes under which key a repeat of the entry is found. Of equal entries, as only an import leaves them, the first counts.
-func (x *index) setKey(d *doc) {
-	if x.keys[d.key] == d.item.ID {
-		delete(x.keys, d.key)
-	}
-	d.key = learn.Key(d.item.Entry)
-	if _, taken := x.keys[d.key]; d.key != "" && !taken {
-		x.keys[d.key] = d.item.ID
-	}
-}
-
-// count notes the ids under which an entry came again.
-func (x *index) count(s *entry.State, d *doc) {
-	d.count = d.item.Count
-	for _, r := range s.History(d.item.ID) {
-		if r.Op == entry.Repeat && r.Other != "" {
-			x.counted[r.Other] = d.item.ID
-		}
-	}
-}
-
 // countedAs is the entry that was counted up when one of this id was added; "" for none.
 func (x *index) countedAs(id string) string {
 	of := x.counted[id]
@@ -176,26 +94,6 @@ func (x *index) countedAs(id string) string {
 		return ""
 	}
 	return of
-}
-
-// embed takes in the vectors of the embedder, or notes that they are missing. Working memory has none: nobody searches it.
-func (x *index) embed(d *doc) {
-	if x.vectors.embedder == nil || d.slot < 0 || d.item.Working && !d.item.Archived || x.meaning.texts.Has(d.slot) {
-		return
-	}
-	vs := make([][]float32, len(d.pieces))
-	for n, p := range d.pieces {
-		v, known := x.vectors.meaning.get(p.key)
-		if !known {
-			x.missing[d.slot] = d
-			return
-		}
-		vs[n] = v
-	}
-	delete(x.missing, d.slot)
-	if err := x.meaning.add(d.slot, vs); err != nil {
-		x.vectors.warn("a vector of the memory is left out: " + err.Error())
-	}
 }
 
 // drop removes what is to be found of an entry.
