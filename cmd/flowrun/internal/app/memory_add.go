@@ -112,6 +112,10 @@ removed. The last word is the text of the new one (-: standard input), unless --
 				return err
 			}
 			return a.onMemory(toChange, &e.Embedder, func(ctx context.Context, m *memory.Memory) error {
+				ids, err := wholeIDs(ctx, m, ids)
+				if err != nil {
+					return err
+				}
 				by, err := a.inPlaceOf(ctx, m, ids[0], &e)
 				if err != nil {
 					return err

@@ -18,11 +18,13 @@ func (a *app) change(c *cobra.Command, r *args.MemoryChange, past string, do fun
 	c.Args = between(1, 1000, "ID…")
 	c.ValidArgsFunction = a.completeIDs
 	c.RunE = func(_ *cobra.Command, words []string) error {
-		r.IDs = words
 		if err := r.Check(); err != nil {
 			return err
 		}
-		return a.onMemory(toChange, nil, func(ctx context.Context, m *memory.Memory) error {
+		return a.onMemory(toChange, nil, func(ctx context.Context, m *memory.Memory) (err error) {
+			if r.IDs, err = wholeIDs(ctx, m, words); err != nil {
+				return err
+			}
 			if err := do(ctx, m); err != nil {
 				return err
 			}
@@ -104,7 +106,11 @@ a run, of an author, of a time, or what fits all that is said.`,
 }
 
 func (a *app) revert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert) error {
-	ids, err := m.Revert(ctx, memory.Selector{IDs: r.IDs, Run: r.Run, Author: r.Author, Since: r.From, Until: r.To}, a.person(), r.Reason)
+	which, err := wholeIDs(ctx, m, r.IDs)
+	if err != nil {
+		return err
+	}
+	ids, err := m.Revert(ctx, memory.Selector{IDs: which, Run: r.Run, Author: r.Author, Since: r.From, Until: r.To}, a.person(), r.Reason)
 	if err != nil {
 		return err
 	}

@@ -53,11 +53,15 @@ func (a *app) importMemory(file string, e *args.Embedder, asJSON bool) error {
 		Progress: func(done int, bytes int64) { bar.Set(done, bytes, moments()) }})
 	bar.Close()
 	err = errors.Join(err, m.Close())
-	ui.Imported(a.out, ui.ImportedMemory{Lines: kept.Lines, Added: kept.Added, Known: kept.Known}, shorter(dir), asJSON)
+	done := ui.ImportedMemory{Lines: kept.Lines, Added: kept.Added, Known: kept.Known}
+	if err != nil {
+		done.Error = plain(err)
+	}
+	ui.Imported(a.out, done, shorter(dir), asJSON)
 	return a.importEnded(ctx, err)
 }
 
-// importEnded says what is to be done about an import that did not come to its end.
+// importEnded says what is to be done about an import that did not come to its end, and gives the verdict.
 func (a *app) importEnded(ctx context.Context, err error) error {
 	var stop *interrupted
 	var line *memory.LineError
@@ -71,5 +75,6 @@ func (a *app) importEnded(ctx context.Context, err error) error {
 		a.err.Printf("flowrun: %s\nThe lines before it are kept. Mend it and import the file again: what is there already is passed over.\n", ui.Clean(plain(line)))
 		return &ended{exitNo}
 	}
-	return err
+	a.err.Printf("flowrun: %s\n", ui.CleanLines(plain(wayOut(err))))
+	return &ended{exitCouldNot}
 }

@@ -55,7 +55,11 @@ func (a *app) memoryShow() *cobra.Command {
 		Use: "show ID", Short: "Show one entry whole, and how it came to be so", Args: between(1, 1, "ID"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error {
-				item, history, err := m.Show(ctx, words[0])
+				ids, err := wholeIDs(ctx, m, words)
+				if err != nil {
+					return err
+				}
+				item, history, err := m.Show(ctx, ids[0])
 				if err != nil {
 					return err
 				}
@@ -83,19 +87,3 @@ func (a *app) memoryExport() *cobra.Command {
 	whichFlags(c, &w)
 	return c
 }
-
-// completeIDs completes the ids of entries.
-func (a *app) completeIDs(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var ids []string
-	_ = a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error {
-		items, err := m.List(ctx, memory.Filter{Viewer: memory.Viewer{All: true}})
-		for i := range items {
-			ids = append(ids, items[i].ID+"\t"+ui.InShort(&items[i], completionCells))
-		}
-		return err
-	})
-	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completionCells is how much of an entry is shown beside its id where a shell completes it.
-const completionCells = 50

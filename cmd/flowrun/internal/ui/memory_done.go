@@ -62,6 +62,8 @@ type ImportedMemory struct {
 	Lines int `json:"lines"` // that are kept, by this import or before it
 	Added int `json:"added"` // new entries
 	Known int `json:"known"` // that were there already
+	// Error says why the rest was not read, "" where all was.
+	Error string `json:"error,omitempty"`
 }
 
 // Imported says what an import did.
