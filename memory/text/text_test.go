@@ -53,7 +53,7 @@ func TestStem(t *testing.T) {
 	for w, want := range map[string]string{
 		"tests": "test", "tested": "test", "testing": "test", "caches": "cache", "cache": "cach", "cached": "cach", "pass": "pass",
 		"queries": "query", "query": "query", "running": "run", "runs": "run", "ring": "ring", "is": "is", "rolled": "roll", "": "",
-		"files": "file", "used": "used", "uses": "use",
+		"8800": "8800", "2022": "2022", "x\u4e3f\u4e3f": "x\u4e3f\u4e3f", "files": "file", "used": "used", "uses": "use",
 	} {
 		if got := text.Stem(w); got != want {
 			t.Errorf("Stem(%q) = %q, want %q", w, got, want)

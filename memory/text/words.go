@@ -102,7 +102,7 @@ func stopped(word []byte) bool {
 }
 
 // Stem takes the commonest endings off an English word in lower case, so that "builds", "building" and "build" are one term.
-// It cuts lightly: what it makes need not be a word, but unlike words seldom become alike.
+// It cuts lightly: what it makes need not be a word, but unlike words seldom become alike. Numbers stay as they are.
 func Stem(w string) string {
 	switch n := len(w); {
 	case n > 5 && strings.HasSuffix(w, "ing"):
@@ -120,7 +120,7 @@ func Stem(w string) string {
 	if len(w) > 4 && strings.HasSuffix(w, "e") {
 		w = w[:len(w)-1]
 	}
-	if n := len(w); n > 3 && w[n-1] == w[n-2] && strings.IndexByte("aeiouls", w[n-1]) < 0 {
+	if n := len(w); n > 3 && w[n-1] == w[n-2] && strings.IndexByte("bcdfghjkmnpqrtvwxyz", w[n-1]) >= 0 {
 		w = w[:n-1]
 	}
 	return w
