@@ -8,8 +8,11 @@
 //	memory/store    the records on disk, the only truth
 //	memory/cache    vectors by the hash of their text, which may be deleted at any time
 //	memory/embed    texts to vectors
+//	memory/text     words, terms, sentences, and what a text costs in tokens
+//	memory/vector   the vectors that are nearest to another
 //	memory/rank     the order of what was found
 //	memory/learn    repeats, groups and patterns of learnings
+//	memory/window   what of a conversation is sent, under a budget
 //	memory/window   what of a conversation is sent, under a budget
 //
 // What always holds:
