@@ -65,7 +65,10 @@ const Glance = 100 * time.Millisecond
 // need them.
 func (a *app) equip(s *store, run string, r *args.Cancel) error {
 	ctx := context.Background()
-	_, p, err := s.begun(ctx, run)
+	first, p, err := s.begun(ctx, run)
+	if err == nil {
+		s.exec.memory.settle(p, first.Dir) // what its tasks taught is learned, too
+	}
 	if err != nil || r.WithoutSecrets || !lastWill(p) {
 		return err
 	}

@@ -31,6 +31,7 @@ type remembering struct {
 	mu      sync.Mutex
 	says    ir.Memory
 	program string // folder of the program
+	known   bool   // what the program says
 	tried   bool
 	memory  *memory.Memory
 	err     error
@@ -45,7 +46,7 @@ type remembering struct {
 func (r *remembering) settle(p *ir.Program, dir string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.program = dir; p.Memory != nil {
+	if r.program, r.known = dir, true; p.Memory != nil {
 		r.says = *p.Memory
 	}
 }
@@ -78,6 +79,9 @@ func (r *remembering) open(run string) (*memory.Memory, error) {
 
 // make opens the memory as the program says.
 func (r *remembering) make() (*memory.Memory, error) {
+	if !r.known {
+		return nil, errors.New("what its program says of it is not known here")
+	}
 	o, err := memoryOptions(&r.says)
 	if err != nil {
 		return nil, err
