@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
@@ -95,7 +94,7 @@ func (x *index) pile(agent string, since int) learn.Pile {
 	learnings := 0
 	for _, d := range x.docs {
 		i := &d.item
-		if i.Agent != agent || !i.Visible() || d.slot < 0 || strings.HasPrefix(string(i.Scope), string(entry.OfRun(""))) {
+		if i.Agent != agent || !i.Visible() || d.slot < 0 || ofRun(i.Scope) {
 			continue
 		}
 		if i.IsLearning() {

@@ -106,11 +106,12 @@ func (l *directed) remember(docs []*doc) {
 	}
 }
 
-// fitted are the texts that the direction is fitted to.
+// fitted are the texts that the direction is fitted to. What lies in the scope of a run, where anybody may write, takes no part,
+// nor does working memory.
 func (x *index) fitted() []*doc {
 	live := make([]*doc, 0, len(x.docs))
 	for _, d := range x.docs {
-		if d.slot >= 0 {
+		if d.slot >= 0 && !d.item.Working && !ofRun(d.item.Scope) {
 			live = append(live, d)
 		}
 	}

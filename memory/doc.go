@@ -18,7 +18,8 @@
 // What always holds:
 //
 //   - A write that returned without an error is on disk.
-//   - Who sees what is checked here, in each read, by the [Viewer]; nothing that a viewer does not see moves what it does see.
+//   - Who sees what is checked here, in each read, by the [Viewer]. What a viewer does not see moves no score of what it does see,
+//     but for one thing: the direction that is taken out of all word vectors is fitted to the texts of all agents.
 //   - What an untrusted author writes stays in the scope of its run, and touches nothing outside of it, until a rule or a
 //     person promotes it.
 //   - Equal stores answer equal questions with equal bytes, whatever lies in the caches.

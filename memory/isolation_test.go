@@ -98,6 +98,32 @@ func TestNoAgentSeesAnother(t *testing.T) {
 	}
 }
 
+// TestPoisonDoesNotMoveTheFit fills the scope of a run with texts of another kind, in a store that is large enough for a fit.
+func TestPoisonDoesNotMoveTheFit(t *testing.T) {
+	var got [2]string
+	for n := range got {
+		m := open(t, t.TempDir(), memory.Options{WordVectors: true})
+		imported(t, m, 60)
+		if n == 1 {
+			for k := range 100 {
+				e := poisoned(k)
+				e.Scope, e.By.Run, e.Type = entry.OfRun("evil"), "evil", entry.Note
+				add(t, m, e)
+			}
+		}
+		hits, err := m.Search(context.Background(), memory.Query{Text: subjects[0], K: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hits {
+			got[n] += fmt.Sprintf("%s %v\n", h.ID, h.Score)
+		}
+	}
+	if got[0] != got[1] || got[0] == "" {
+		t.Errorf("without poison:\n%s\nwith it:\n%s", got[0], got[1])
+	}
+}
+
 // TestOthersDoNotMoveScores asks the same of two stores, in one of which somebody else has written as well.
 func TestOthersDoNotMoveScores(t *testing.T) {
 	ctx := context.Background()
