@@ -24,21 +24,29 @@ var ErrRefused = errors.New("the answer does not serve")
 // with [ErrRefused]. Other errors are the worder's.
 func Reword(p entry.Entry, sources []entry.Item, w Worder) (entry.Entry, error) {
 	sources = inOrder(sources)
-	lessons, length := make([]string, len(sources)), 0
+	lessons := make([]string, len(sources))
 	for i := range sources {
 		lessons[i] = said(sources[i].Entry)
-		length += len(lessons[i])
 	}
 	text, cites, err := w.Word(lessons)
 	if err == nil {
 		text = oneLine(text)
-		err = fit(text, cites, min(length, MaxPattern-headRoom), len(sources), p.Conflict)
+		err = fit(text, cites, Room(lessons), len(sources), p.Conflict)
 	}
 	if err != nil {
 		return p, fmt.Errorf("wording a pattern: %w", err)
 	}
 	p.Text, p.Auto = head(sources, p.Conflict)+text, false
 	return p, nil
+}
+
+// Room is how long the text of an answer may be, in bytes: as its lessons together, and no longer than fits behind the count.
+func Room(lessons []string) int {
+	length := 0
+	for _, l := range lessons {
+		length += len(l)
+	}
+	return min(length, MaxPattern-headRoom)
 }
 
 // fit tells what is wrong with an answer about so many sources, for which there is room for so many bytes.

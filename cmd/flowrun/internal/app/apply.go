@@ -78,7 +78,7 @@ func (a *app) run(o *args.Apply) error {
 		return err
 	}
 	defer s.Close()
-	s.exec.hold(held, p.ir, first.Dir)
+	s.exec.hold(held, p.ir, &first)
 	start, where := p.start(w.Name, first) // from here on the program as it was read is garbage
 	run, err := a.makeRun(s, start)
 	if err != nil {

@@ -127,6 +127,7 @@ var spoken = []struct {
 	{"memory export --agent a --type note --tag t --since 1d --all", false},
 	{"memory export", true},
 	{"memory search --embedder none --json the task of the agent failed secret", true},
+	{"memory list --type pattern", true},
 	{"memory path", false},
 	{"memory forget one --reason none --json", false},
 	{"memory revert two --run RUN --author a --since 1d --until 1d --reason none --json", false},

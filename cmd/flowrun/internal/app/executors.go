@@ -25,6 +25,7 @@ type executors struct {
 	recall  *recall.Executor
 	memory  *remembering
 	learner *learner
+	editor  *editor // nil where the program names none
 	heard   *heard
 	leave   func() // stops asking who follows
 }
@@ -59,15 +60,28 @@ func (x *executors) carryOut(ctx context.Context, a event.Attempt) event.Attempt
 	return x.command.Execute(ctx, a)
 }
 
-// hold gives the secrets of a run that is about to be driven, its program and the folder of that. The environment in which they
+// hold gives the secrets of a run that is about to be driven, its program and what it begins with. The environment in which they
 // may have come is not handed on.
-func (x *executors) hold(secrets map[string]value.Value, p *ir.Program, dir string) {
-	x.memory.settle(p, dir)
+func (x *executors) hold(secrets map[string]value.Value, p *ir.Program, first *event.RunStarted) {
+	x.memory.settle(p, first.Dir)
+	x.editor = newEditor(p, first, x)
 	x.secret.Hold(secrets, expr.NewEvaluator(p.Files))
 	for _, d := range p.Variables {
 		if d.Sensitive {
 			x.command.Withhold(envVar + d.Name)
 		}
+	}
+}
+
+// afterwards is what is done of the memory's work when the runs are over: all that ended is learned from, and then an editor words
+// what it came to.
+func (x *executors) afterwards() {
+	x.learner.close()
+	if x.editor == nil || x.learner.ended == "" {
+		return
+	}
+	if m, err := x.memory.open(x.learner.ended); err == nil {
+		x.editor.edit(m, x.learner.ended, x.memory.say, x.memory.warn)
 	}
 }
 

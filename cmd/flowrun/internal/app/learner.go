@@ -30,6 +30,7 @@ type learner struct {
 	folds map[string]*learned
 	queue chan lesson
 	done  chan struct{}
+	ended string // the last run that is over and wholly learned from; for who has waited for close
 
 	count sync.Mutex
 	given uint64        // lessons that were handed over
@@ -141,6 +142,8 @@ func (l *learner) work() {
 		if err := l.learn(x, failed[x.run]); err != nil {
 			failed[x.run] = true
 			l.from.warn("what was learned is not kept yet: " + err.Error())
+		} else if x.ended && !failed[x.run] {
+			l.ended = x.run
 		}
 		l.step()
 	}

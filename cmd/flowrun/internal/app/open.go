@@ -94,7 +94,7 @@ func (a *app) readStore(dir string) (*store, error) {
 // Close closes the store, once all that ended is learned from, then what carries out attempts.
 func (s *store) Close() error {
 	if s.exec != nil {
-		s.exec.learner.close()
+		s.exec.afterwards()
 	}
 	err := s.Engine.Close()
 	if s.exec != nil {

@@ -105,7 +105,7 @@ func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given
 	}
 	held, err := a.unseal(run, first, p, o)
 	if err == nil {
-		s.exec.hold(held, p, first.Dir)
+		s.exec.hold(held, p, first)
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func (a *app) repeat(s *store, info local.Info, r *args.Retry) error {
 	if err != nil {
 		return err
 	}
-	s.exec.hold(held, p.program, again.First.Dir)
+	s.exec.hold(held, p.program, &again.First)
 	run, err := a.makeRun(s, *again)
 	if err != nil {
 		return err

@@ -19,8 +19,21 @@ variable "pem" {
 }
 
 memory {
-  promote = "succeeded"
+  promote           = "succeeded"
+  editor            = agent.editor
+  consolidate_every = 2
   embedder { provider = "none" }
+}
+
+agent "editor" {
+  type    = "exec"
+  command = ["sh", "-c", <<-EOT
+    cat >&2
+    printf '{"type":"log","message":"%s"}\n' "$PASSWORD"
+    printf '{"type":"result","output":{"text":"worded: %s","cites":[1]}}\n' "$PASSWORD"
+  EOT
+  ]
+  env     = { PASSWORD = var.nested.list[0].password }
 }
 
 agent "remembers" {
