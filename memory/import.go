@@ -22,7 +22,7 @@ const (
 type ImportOptions struct {
 	Name string // of the file, for messages and for the entries' source
 	By   entry.Source
-	// Progress is told, now and then, how many entries are done and how many bytes were read. Nil is allowed.
+	// Progress is told, now and then, how many entries are done and how many bytes of the file that is. Nil is allowed.
 	Progress func(done int, bytes int64)
 }
 
@@ -72,6 +72,7 @@ type importing struct {
 	in    *bufio.Reader
 	line  int   // number of the line read last
 	bytes int64 // read so far
+	ended int64 // of them, those of batches that are done
 	done  Imported
 
 	batch []draft
@@ -145,9 +146,9 @@ func (i *importing) keep(ctx context.Context, more bool) error {
 // embed makes the vectors of what is missing. One that can't be made is made later; only the end of ctx is an error.
 func (i *importing) embed(ctx context.Context) error {
 	m := i.m
-	for m.vectors.embedder != nil && !m.work.failing.Load() {
-		left := m.Pending()
-		i.o.Progress(max(0, i.done.Lines-left), i.bytes)
+	for all := max(1, m.Pending()); m.vectors.embedder != nil && !m.work.failing.Load(); {
+		left := m.Pending() // the batch is as far as its vectors are
+		i.o.Progress(max(0, i.done.Lines-left), i.bytes-(i.bytes-i.ended)*int64(left)/int64(all))
 		more, err := m.embedSome(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -156,6 +157,7 @@ func (i *importing) embed(ctx context.Context) error {
 			break
 		}
 	}
+	i.ended = i.bytes
 	i.o.Progress(i.done.Lines, i.bytes)
 	return nil
 }

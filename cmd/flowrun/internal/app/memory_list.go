@@ -16,6 +16,9 @@ func (a *app) memoryList() *cobra.Command {
 	var r args.MemoryList
 	c := &cobra.Command{
 		Use: "list", Short: "List entries, newest first", Args: between(0, 0, ""),
+		Long: `list lists entries, newest first, with the beginning of what they say. With --json it is one array; an entry has the fields of an imported
+line, who wrote it ("by"), how often it was seen and recalled ("count", "uses", "last_seen"), and what became of it ("pinned",
+"superseded_by", "archived", …).`,
 		RunE: func(*cobra.Command, []string) error {
 			if err := r.Check(moments()); err != nil {
 				return err

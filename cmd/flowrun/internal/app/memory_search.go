@@ -26,7 +26,8 @@ func (a *app) memorySearch() *cobra.Command {
 	c := &cobra.Command{
 		Use: "search QUERY", Short: "Find entries by words and by meaning, best first", Args: between(0, 1000, "QUERY"),
 		Long: `search finds entries by the words of a query and by what it means, best first. It works offline, and the same memory gives the same
-answer to the same query. --explain shows what a score is the sum of.
+answer to the same query. --explain shows what a score is the sum of. With --json the answer is {"query":"…","results":[…]}, each result
+an entry as memory list --json has it, with its score.
 
 With --queries it answers a file of queries, {"id":"0","query":"…"} a line, in one process and in their order, each as soon as it is
 computed; with --json an answer is a line {"id":"0","results":[{"id":"D1:3","score":0.7}]}. A line that is no query is told with its
