@@ -16,6 +16,7 @@ type background struct {
 	bell   chan struct{} // there may be work
 	// failing is set while the embedder does not answer: nobody else waits for it then.
 	failing atomic.Bool
+	slow    atomic.Bool // somebody waited in vain for all vectors
 	told    atomic.Bool // that many entries have no vectors
 }
 
@@ -78,7 +79,7 @@ func (m *Memory) embedSome(ctx context.Context) (bool, error) {
 	if len(docs) == 0 {
 		return false, ctx.Err()
 	}
-	if err := m.vectors.make(ctx, ps); err != nil {
+	if err := m.vectors.embed(ctx, ps); err != nil {
 		return true, err
 	}
 	m.mu.Lock()
@@ -145,7 +146,7 @@ func (m *Memory) embedNow(ctx context.Context, drafts []draft) {
 		}
 		ps = append(ps, pieces(drafts[i].Whole())...)
 	}
-	if err := m.vectors.make(ctx, ps); err != nil && ctx.Err() == nil {
+	if err := m.vectors.embed(ctx, ps); err != nil && ctx.Err() == nil {
 		m.o.Warn(withoutVectors + err.Error())
 	}
 }

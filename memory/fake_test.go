@@ -12,11 +12,13 @@ import (
 
 // fake is an embedder that costs nothing: each term has a place and a sign. It fails while it is told to.
 type fake struct {
-	model  string
-	fails  atomic.Bool
-	asked  atomic.Int64 // texts
-	gate   chan struct{}
-	unsure bool // its dimension is unknown before the first answer
+	model string
+	fails atomic.Bool
+	asked atomic.Int64  // texts
+	gate  chan struct{} // who embeds takes one out, where it is not nil
+	// oneByOne lets a single text through without: a query.
+	oneByOne bool
+	unsure   bool // its dimension is unknown before the first answer
 }
 
 const fakeDim = 48
@@ -33,7 +35,7 @@ func (f *fake) Dim() int {
 }
 
 func (f *fake) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	if f.gate != nil {
+	if f.gate != nil && !(f.oneByOne && len(texts) == 1) {
 		select {
 		case <-f.gate:
 		case <-ctx.Done():

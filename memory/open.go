@@ -52,6 +52,7 @@ type Memory struct {
 	index   *index
 	vectors *vectors
 	work    background
+	longest time.Duration // see catchUp
 }
 
 // Open opens the memory of a store's folder. The folder is made when it is missing, unless o.ReadOnly: then the error is
@@ -67,7 +68,7 @@ func Open(dir string, o Options) (*Memory, error) {
 		v.close()
 		return nil, err
 	}
-	m := &Memory{o: o, store: s, vectors: v, index: newIndex(v)}
+	m := &Memory{o: o, store: s, vectors: v, index: newIndex(v), longest: longest}
 	m.store.View(m.sync)
 	m.work.start(m)
 	return m, nil

@@ -75,6 +75,8 @@ func (m *Memory) search(ctx context.Context, q *Query, patience int) (found, err
 const (
 	patience       = 1000
 	recallPatience = 50
+	// longest is how long it waits for an embedder that is slower than that. Then words go on, and nobody waits any more.
+	longest = 30 * time.Second
 )
 
 func (m *Memory) catchUp(ctx context.Context, patience int) {
@@ -82,14 +84,21 @@ func (m *Memory) catchUp(ctx context.Context, patience int) {
 	if n == 0 || m.work.failing.Load() {
 		return
 	}
-	if n > patience {
-		if !m.work.told.Swap(true) {
-			m.o.Warn(fmt.Sprintf("%d entries of the memory have no vectors yet, and are found by their words; they are being made", n))
+	if n <= patience && !m.work.slow.Load() {
+		wait, done := context.WithTimeout(ctx, m.longest)
+		err := m.Wait(wait)
+		done()
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return
+		case wait.Err() == nil:
+			m.o.Warn(withoutVectors + err.Error())
+			return
 		}
-		return
+		m.work.slow.Store(true)
 	}
-	if err := m.Wait(ctx); err != nil && ctx.Err() == nil {
-		m.o.Warn(withoutVectors + err.Error())
+	if !m.work.told.Swap(true) {
+		m.o.Warn(fmt.Sprintf("%d entries of the memory have no vectors yet, and are found by their words; they are being made", m.Pending()))
 	}
 }
 

@@ -16,7 +16,7 @@ type vectors struct {
 	embedder embed.Embedder // nil: none
 	meaning  *memo          // nil without an embedder
 	means    *memo          // nil without word vectors
-	making   sync.Mutex     // held while the embedder works on what is to be kept: no text is embedded twice
+	making   chan struct{}  // has room for whoever has the embedder work on what is to be kept: no text is embedded twice
 	load     sync.Once
 	words    *glove.Words
 	warn     func(string)
@@ -24,7 +24,7 @@ type vectors struct {
 
 // openVectors reads what was kept of both.
 func openVectors(dir string, o *Options) *vectors {
-	v := &vectors{embedder: o.Embedder, warn: o.Warn}
+	v := &vectors{embedder: o.Embedder, warn: o.Warn, making: make(chan struct{}, 1)}
 	var both sync.WaitGroup
 	if o.Embedder != nil {
 		both.Go(func() { v.meaning = openMemo(dir, o.Embedder.Model(), o.Embedder.Dim(), o) })
@@ -68,13 +68,17 @@ func pieces(whole string) []piece {
 	return out
 }
 
-// make embeds the pieces that have no vector yet, and keeps the vectors.
-func (v *vectors) make(ctx context.Context, ps []piece) error {
+// embed embeds the pieces that have no vector yet, and keeps the vectors.
+func (v *vectors) embed(ctx context.Context, ps []piece) error {
 	if v.embedder == nil {
 		return nil
 	}
-	v.making.Lock()
-	defer v.making.Unlock()
+	select {
+	case v.making <- struct{}{}:
+		defer func() { <-v.making }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	v.meaning.refresh()
 	var keys []key
 	var texts []string

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
@@ -162,6 +163,29 @@ func TestAnotherEmbedder(t *testing.T) {
 	imported(t, want, 1100)
 	if answers(t, m) != answers(t, want) {
 		t.Error("a store that changed its embedder answers otherwise than one that always had it")
+	}
+}
+
+// TestSearchDoesNotWaitForASlowEmbedder waits once, and never again.
+func TestSearchDoesNotWaitForASlowEmbedder(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir, memory.Options{WordVectors: true})
+	imported(t, first, 20)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string, 9)
+	slow := &fake{model: "slow", gate: make(chan struct{}), oneByOne: true}
+	m := open(t, dir, memory.Options{Embedder: slow, WordVectors: true, Warn: func(s string) { told <- s }})
+	for _, longest := range []time.Duration{time.Millisecond, time.Hour} {
+		m.Waits(longest)
+		hits, err := m.Search(context.Background(), memory.Query{Text: subjects[0], Viewer: everything})
+		if err != nil || len(hits) == 0 || hits[0].Parts.Words <= 0 {
+			t.Errorf("found %v, %v", ids(hits), err)
+		}
+	}
+	if s := <-told; !strings.Contains(s, "20 entries of the memory have no vectors yet") || len(told) > 0 {
+		t.Errorf("told %q and %d more", s, len(told))
 	}
 }
 
