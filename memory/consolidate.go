@@ -1,13 +1,13 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
+	"github.com/flowrun/flowrun/memory/text"
 )
 
 // olderEach is how many older learnings are consolidated with each new one: those nearest to it.
@@ -112,11 +112,17 @@ func (x *index) pile(agent string, since int) learn.Pile {
 	for n, d := range all {
 		items[n] = d.item
 	}
+	terms := make([][]string, len(all))
 	return learn.Pile{Items: items, Similar: func(i, j int) float64 {
 		if c, ok := x.likeness(x.joint(all[i]), x.joint(all[j])); ok {
 			return c
 		}
-		return wordCosine(all[i].whole, all[j].whole)
+		for _, n := range []int{i, j} {
+			if terms[n] == nil {
+				terms[n] = set(text.Terms(all[n].whole))
+			}
+		}
+		return wordCosine(terms[i], terms[j])
 	}}
 }
 
@@ -132,15 +138,32 @@ func (x *index) chosen(all []*doc, newest int) []*doc {
 	}
 	for _, d := range all[max(first, len(all)-learn.MaxItems):] {
 		j := x.joint(d)
-		older := slices.Clone(all[:first])
-		like := make(map[*doc]float64, len(older))
-		for _, o := range older {
-			like[o], _ = x.likeness(j, x.joint(o))
+		var near nearest
+		for _, o := range all[:first] {
+			c, _ := x.likeness(j, x.joint(o))
+			near.add(o, c)
 		}
-		slices.SortStableFunc(older, func(a, b *doc) int { return cmp.Compare(like[b], like[a]) })
-		for _, o := range older[:min(olderEach, len(older))] {
+		for _, o := range near.docs {
 			take[o] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(d *doc) bool { return !take[d] })
+}
+
+// nearest are the olderEach entries with the highest cosines, best first; of equals those that were added first.
+type nearest struct {
+	docs    []*doc
+	cosines []float64
+}
+
+func (n *nearest) add(d *doc, cosine float64) {
+	at := len(n.docs)
+	for at > 0 && n.cosines[at-1] < cosine {
+		at--
+	}
+	if at == olderEach {
+		return
+	}
+	keep := min(len(n.docs), olderEach-1)
+	n.docs, n.cosines = slices.Insert(n.docs[:keep], at, d), slices.Insert(n.cosines[:keep], at, cosine)
 }

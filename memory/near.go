@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/memory/entry"
-	"github.com/flowrun/flowrun/memory/text"
 	"github.com/flowrun/flowrun/memory/vector"
 )
 
@@ -90,9 +89,8 @@ func (m *Memory) near(e *entry.Entry) []string {
 	return ids
 }
 
-// wordCosine is the cosine of two texts' sets of terms: what stands for the vectors where there are none.
-func wordCosine(a, b string) float64 {
-	s, t := set(text.Terms(a)), set(text.Terms(b))
+// wordCosine is the cosine of two texts' sorted sets of terms: what stands for the vectors where there are none.
+func wordCosine(s, t []string) float64 {
 	both := 0
 	for _, w := range s {
 		if _, ok := slices.BinarySearch(t, w); ok {

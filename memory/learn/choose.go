@@ -1,8 +1,6 @@
 package learn
 
 import (
-	"slices"
-
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
@@ -29,33 +27,38 @@ func medoid(group []entry.Item) int {
 // Goldstein 1998) over words, half for nearness to the group and half against saying it again. What says the same is left out.
 func distinct(group []entry.Item, chosen []int) []int {
 	words := groupTerms(group)
-	middle := words[chosen[0]]
-	taken := slices.Clone(chosen)
+	norms := make([]string, len(group))
+	for i := range group {
+		norms[i] = Norm(said(group[i].Entry))
+	}
+	taken, again := make([]bool, len(group)), make([]float64, len(group)) // again is how much of it was told already
+	take := func(j int) {
+		taken[j] = true
+		for i := range group {
+			if again[i] = max(again[i], overlap(words[i], words[j])); norms[i] == norms[j] {
+				again[i] = 1
+			}
+		}
+	}
+	for _, j := range chosen {
+		take(j)
+	}
 	var out []int
 	for {
 		best, bestScore := -1, 0.0
 		for i := range group {
-			if slices.Contains(taken, i) {
+			if taken[i] || again[i] > sameAgain {
 				continue
 			}
-			again := 0.0
-			for _, j := range taken {
-				again = max(again, overlap(words[i], words[j]))
-				if Norm(said(group[i].Entry)) == Norm(said(group[j].Entry)) {
-					again = 1
-				}
-			}
-			if again > sameAgain {
-				continue
-			}
-			if score := overlap(words[i], middle) - again; best < 0 || score >= bestScore {
+			if score := overlap(words[i], words[chosen[0]]) - again[i]; best < 0 || score >= bestScore {
 				best, bestScore = i, score
 			}
 		}
 		if best < 0 {
 			return out
 		}
-		taken, out = append(taken, best), append(out, best)
+		take(best)
+		out = append(out, best)
 	}
 }
 
@@ -70,9 +73,13 @@ func conflicting(group []entry.Item) bool {
 
 // sides are the newest two members that contradict each other, the newer first; -1 where none do.
 func sides(group []entry.Item) (newer, older int) {
+	stances := make([]stance, len(group))
+	for i := range group {
+		stances[i] = stanceOf(group[i].Entry)
+	}
 	for i := len(group) - 1; i > 0; i-- {
 		for j := i - 1; j >= 0; j-- {
-			if Contradict(group[i].Entry, group[j].Entry) {
+			if stances[i].contradicts(&stances[j]) {
 				return i, j
 			}
 		}

@@ -10,15 +10,32 @@ import (
 // Contradict tells whether two entries on one subject say opposite things: one succeeded and one failed, or their lessons have
 // the same words but for a "not", "never" or "avoid" in one of them.
 func Contradict(a, b entry.Entry) bool {
-	if a.Type == entry.Success && b.Type == entry.Failure || a.Type == entry.Failure && b.Type == entry.Success {
+	x, y := stanceOf(a), stanceOf(b)
+	return x.contradicts(&y)
+}
+
+// stance is what of an entry may contradict another.
+type stance struct {
+	kind     entry.Type
+	auto     bool
+	negative bool
+	rest     []string
+}
+
+func stanceOf(e entry.Entry) stance {
+	s := stance{kind: e.Type, auto: e.Auto}
+	s.negative, s.rest = polarity(said(e))
+	return s
+}
+
+func (a *stance) contradicts(b *stance) bool {
+	if a.kind == entry.Success && b.kind == entry.Failure || a.kind == entry.Failure && b.kind == entry.Success {
 		return true
 	}
-	if a.Auto || b.Auto {
+	if a.auto || b.auto {
 		return false // a template's words are its own
 	}
-	notA, restA := polarity(said(a))
-	notB, restB := polarity(said(b))
-	return notA != notB && overlap(restA, restB) >= sameWords
+	return a.negative != b.negative && overlap(a.rest, b.rest) >= sameWords
 }
 
 // sameWords is the share of terms, of both lessons together, that two have in common when they speak of the same thing to do.
