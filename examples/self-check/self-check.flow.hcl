@@ -9,8 +9,8 @@ variable "min_coverage" {
 
 variable "max_mib" {
   type        = number
-  default     = 24
-  description = "The largest size of the stripped binary, in MiB."
+  default     = 34
+  description = "The largest size of the stripped binary, in MiB: 10 of them are the weights of the embedder."
 }
 
 gate "coverage" {
