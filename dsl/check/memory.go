@@ -58,6 +58,11 @@ func (c *checker) memory(b *Block) {
 	}
 	if e := b.Inner("embedder"); e != nil {
 		c.embedder(e)
+		if a := b.attr("embedder"); a != nil {
+			c.report(diag.Diagnostic{Code: "F0289", Subject: a.Src.Range, Context: b.Words(), Summary: "The embedder is given twice",
+				Detail: "Keep one of the two: the attribute says the provider, the block that and more.",
+				Notes:  []diag.Note{{Text: "the block is here", Range: e.Src.Range}}})
+		}
 	}
 	c.editor(b)
 }

@@ -19,6 +19,9 @@ func memory(b *check.Block) *ir.Memory {
 	if list := names(b.Attrs["editor"]); list != nil {
 		out.Editor = list[0]
 	}
+	if name := b.Text("embedder"); name != "" {
+		out.Embedder = &ir.Embedder{Provider: name}
+	}
 	if e := b.Inner("embedder"); e != nil {
 		out.Embedder = &ir.Embedder{Provider: e.Text("provider"), Model: e.Text("model"), BaseURL: e.Text("base_url"), KeyEnv: e.Text("key_env")}
 	}

@@ -16,17 +16,21 @@ const (
 // EntryTypes are the types of entry that a step can write.
 var EntryTypes = []string{"success", "failure", "insight", "note", "decision"}
 
+// Embedders are the providers of vectors.
+var Embedders = []string{"default", "openai", "ollama", "none"}
+
 // memoryBlocks are what a program says of what its agents remember.
 var memoryBlocks = map[string]*Block{
 	"memory": {Doc: "What agents remember: with it, each task of an agent leaves a learning, and each is told what was learned that helps. It is kept in memory.db, in the folder of the runs.",
 		Blocks: []string{"embedder", "short_term", "recall", "working"}, Attrs: attrs(
 			Attr{Name: "store", Kind: Text, Default: "the folder of the runs", Doc: "Folder of memory.db, from the program's folder: one that several repositories share, or that is committed."},
+			Attr{Name: "embedder", Kind: Word, Words: Embedders, Default: `"default"`, Doc: "Short for a block embedder that says the provider alone."},
 			Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Names of groups of agents. What is written for a group is seen by the agents that name it."},
 			Attr{Name: "consolidate_every", Kind: Value, Want: value.IntType, Min: 0, Max: MaxConsolidation, Default: "10", Doc: "After how many learnings of an agent they are consolidated: repeats become one entry that cites them. 0 leaves it to flowrun memory consolidate."},
 			Attr{Name: "editor", Kind: Ref, RefKind: "agent", Default: "nobody", Doc: "The agent that words what was learned several times, after a run, in place of a template. It is sent the lessons and answers with an object of text and cites, the numbers of those that its text rests on. What does not serve is left out: it never decides what is grouped, kept or hidden."},
 			Attr{Name: "promote", Kind: Word, Words: []string{"never", "succeeded"}, Default: `"never"`, Doc: "What becomes of what an agent says that it learned and that is not trusted: it stays with its run, or becomes the agent's own once the step has succeeded and all of its gates have passed."})},
 	"embedder": {Doc: "What makes vectors of texts, so that the memory can be searched by meaning.", Once: true, Attrs: attrs(
-		Attr{Name: "provider", Kind: Word, Words: []string{"default", "openai", "ollama", "none"}, Default: `"default"`, Doc: "default works offline; openai speaks to any endpoint of that form; ollama to a server on this machine; none searches by words alone."},
+		Attr{Name: "provider", Kind: Word, Words: Embedders, Default: `"default"`, Doc: "default works offline; openai speaks to any endpoint of that form; ollama to a server on this machine; none searches by words alone."},
 		Attr{Name: "model", Kind: Text, Default: "the provider's", Doc: "Model of openai or ollama. Another one has the memory embedded anew."},
 		Attr{Name: "base_url", Kind: Text, Default: "the provider's", Doc: "Address of the endpoint."},
 		Attr{Name: "key_env", Kind: Text, Default: `"OPENAI_API_KEY" for OpenAI itself, else none`, Doc: "Name of the environment variable that holds the key."})},

@@ -1,0 +1,10 @@
+memory {
+  embedder = "openai"
+  embedder {
+    provider = "ollama"
+  }
+}
+
+workflow "w" {
+  step "a" { value = 1 }
+}
