@@ -25,14 +25,20 @@ func (s *Store) Update(ctx context.Context, f func(*entry.State) ([]entry.Record
 // Refresh folds in what other processes wrote, and tells whether there was anything. Where the disk is so full that it can't look,
 // what was known stays.
 func (s *Store) Refresh(ctx context.Context) (changed bool, err error) {
-	before := s.State()
-	seq := before.Last()
+	before, seq := s.last()
 	err = s.turn(ctx, func() error { return s.catchUp() })
 	if s.options.frozen || errors.Is(err, ErrFull) {
 		err = nil // what lies where nobody writes does not change
 	}
-	after := s.State()
-	return after != before || after.Last() != seq, inStore(s.dir, err)
+	after, last := s.last()
+	return after != before || last != seq, inStore(s.dir, err)
+}
+
+// last is the state and its last number; others may be folding in records meanwhile.
+func (s *Store) last() (*entry.State, uint64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state, s.state.Last()
 }
 
 func (s *Store) update(ctx context.Context, f func(*entry.State) ([]entry.Record, error)) (stored []entry.Record, err error) {
