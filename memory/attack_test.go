@@ -186,3 +186,42 @@ func TestIDsDoNotImitateHeadings(t *testing.T) {
 		}
 	}
 }
+
+// Revert takes back the weight that an author gave to what others wrote.
+func TestRevertTakesRepeatsBack(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	m := open(t, dir, memory.Options{})
+	e := failure("sam", "Restart the proxy when uploads time out.")
+	e.ID = "own"
+	add(t, m, e)
+	seen := item(t, m, "own").Last
+	e.ID = ""
+	for n := range 5 {
+		e.By = bySam
+		if n%2 == 1 {
+			e.By.Run = "other"
+		}
+		if got := add(t, m, e)[0]; got.Of != "own" {
+			t.Fatalf("%+v", got)
+		}
+	}
+	for range 2 {
+		if _, err := m.Revert(ctx, memory.Selector{Run: "good"}, person, ""); err != nil {
+			t.Fatal(err)
+		}
+		if i := item(t, m, "own"); i.Count != 3 || i.Reverted {
+			t.Errorf("counted %d times, want 3: once, and twice by the other run", i.Count)
+		}
+	}
+	if _, err := m.Revert(ctx, memory.Selector{Author: "agent:sam"}, person, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = open(t, dir, memory.Options{})
+	if i := item(t, m, "own"); i.Count != 1 || !i.Last.Equal(seen) || i.Reverted {
+		t.Errorf("counted %d times, last at %v; want once, at %v", i.Count, i.Last, seen)
+	}
+}

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/flowrun/flowrun/memory/entry"
@@ -32,7 +33,7 @@ func (w *Selector) names(i *entry.Item, by entry.Source, written time.Time) bool
 // Revert makes entries as if they had never been written, and returns their ids in the order in which they had been. What they
 // superseded is back. A pattern that was made from any of them is reverted as well: what is left of its sources is
 // consolidated anew. A pattern that was worded on behalf of the run or author that is named, or at the time, and that is older
-// than that, reads again as it was made. An id that is not there is [ErrNoEntry]; without a match nothing is written.
+// than that, reads again as it was made, and what they repeated of others' entries does not count any more. An id that is not there is [ErrNoEntry]; without a match nothing is written.
 func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, reason string) ([]string, error) {
 	if m.o.ReadOnly {
 		return nil, ErrReadOnly
@@ -45,28 +46,26 @@ func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, r
 		if err := allMay(s, which.IDs, src); err != nil {
 			return nil, err
 		}
-		var gone, unworded []string
+		var gone []string
+		var out []entry.Record
 		var err error
-		if ids, gone, unworded, err = which.pick(s, src); err != nil {
+		if ids, gone, out, err = which.pick(s, src); err != nil {
 			return nil, err
 		}
-		r := entry.Record{At: m.now(), Op: entry.Reword, By: src, Reason: reason}
-		var out []entry.Record
-		for _, id := range unworded {
-			r.IDs = []string{id}
-			out = append(out, r)
-		}
 		if len(gone) > 0 {
-			r.Op, r.IDs = entry.Revert, gone
-			out = append(out, r)
+			out = append(out, entry.Record{Op: entry.Revert, IDs: gone})
+		}
+		now := m.now()
+		for i := range out {
+			out[i].At, out[i].By, out[i].Reason = now, src, reason
 		}
 		return out, nil
 	})
 	return ids, err
 }
 
-// pick finds what is to be reverted: ids are all of it, gone the entries that are, and unworded those that read as before.
-func (w *Selector) pick(s *entry.State, src entry.Source) (ids, gone, unworded []string, err error) {
+// pick finds what is to be reverted: ids are all of it, gone the entries that are, and changes what happens to others.
+func (w *Selector) pick(s *entry.State, src entry.Source) (ids, gone []string, changes []entry.Record, err error) {
 	is := map[string]bool{}     // gone
 	for _, i := range s.All() { // a pattern is put after its sources, so one walk finds those of patterns too
 		if i.Forgotten || i.Reverted {
@@ -74,11 +73,14 @@ func (w *Selector) pick(s *entry.State, src entry.Source) (ids, gone, unworded [
 		}
 		named := w.names(&i, i.By, written(s, i.ID))
 		without := !named && made(&i) && slices.ContainsFunc(i.DerivedFrom, func(id string) bool { return is[id] })
-		if r, ok := rewording(s, &i); !named && !without && !(ok && w.names(&i, r.By, r.At)) {
+		r, worded := rewording(s, &i)
+		worded = worded && w.names(&i, r.By, r.At)
+		repeats := w.repeats(s, &i)
+		if !named && !without && !worded && len(repeats) == 0 {
 			continue
 		}
 		if err := mayChange(src, &i); err != nil {
-			if without { // what others say that they made of it does not stand in the way
+			if !named && !worded { // what others say that they made of it does not stand in the way
 				continue
 			}
 			return nil, nil, nil, err
@@ -86,11 +88,35 @@ func (w *Selector) pick(s *entry.State, src entry.Source) (ids, gone, unworded [
 		ids = append(ids, i.ID)
 		if is[i.ID] = named || without; is[i.ID] {
 			gone = append(gone, i.ID)
-		} else {
-			unworded = append(unworded, i.ID)
+			continue
+		}
+		if worded {
+			changes = append(changes, entry.Record{Op: entry.Reword, IDs: []string{i.ID}})
+		}
+		changes = append(changes, repeats...)
+	}
+	return ids, gone, changes, nil
+}
+
+// repeats takes back what counted an entry up on behalf of who is named, or at the time.
+func (w *Selector) repeats(s *entry.State, i *entry.Item) (back []entry.Record) {
+	if i.Count == 1 || len(w.IDs) > 0 {
+		return nil
+	}
+	done := map[string]bool{}
+	history := s.History(i.ID)
+	for _, r := range history {
+		if r.Op == entry.Uncount {
+			done[r.Other] = true
 		}
 	}
-	return ids, gone, unworded, nil
+	for _, r := range history {
+		seq := strconv.FormatUint(r.Seq, 10)
+		if r.Op == entry.Repeat && r.Seq > i.Seq && !done[seq] && w.names(i, r.By, r.At) {
+			back = append(back, entry.Record{Op: entry.Uncount, IDs: []string{i.ID}, Other: seq})
+		}
+	}
+	return back
 }
 
 // rewording is the record by which a pattern reads as it does, where that is not the one that put it.

@@ -3,6 +3,7 @@ package entry
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -84,6 +85,8 @@ func (s *State) change(n *node, r *Record) {
 	case Repeat:
 		i.Count++
 		i.Last = r.At
+	case Uncount:
+		s.recount(n, r.Other)
 	case Use:
 		i.Uses++
 	case Archive:
@@ -94,6 +97,23 @@ func (s *State) change(n *node, r *Record) {
 		if other := s.nodes[r.Other]; other != nil && !other.item.Reverted && !i.Reverted {
 			i.Repeats = with(i.Repeats, r.Other)
 			other.item.Repeats = with(other.item.Repeats, i.ID)
+		}
+	}
+}
+
+// recount counts an entry's repeats since it was put, without those that were taken back and the one taken back now.
+func (s *State) recount(n *node, back string) {
+	gone := map[string]bool{back: true}
+	for _, at := range n.history {
+		if r := &s.records[at]; r.Op == Uncount {
+			gone[r.Other] = true
+		}
+	}
+	n.item.Count, n.item.Last = 1, n.item.CreatedAt
+	for _, at := range n.history {
+		if r := &s.records[at]; r.Op == Repeat && r.Seq > n.item.Seq && !gone[strconv.FormatUint(r.Seq, 10)] {
+			n.item.Count++
+			n.item.Last = r.At
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (s *State) Check(records ...Record) error {
 }
 
 // aboutEntries are the ops that change the entries of their IDs.
-var aboutEntries = []Op{Supersede, Forget, Revert, Pin, Unpin, Promote, Repeat, Link, Use, Archive, Reword}
+var aboutEntries = []Op{Supersede, Forget, Revert, Pin, Unpin, Promote, Repeat, Uncount, Link, Use, Archive, Reword}
 
 func (s *State) checkPut(r *Record, fresh map[string]bool) error {
 	if r.Entry == nil {

@@ -15,6 +15,7 @@ const (
 	Unpin       Op = "unpin"       // no longer
 	Promote     Op = "promote"     // seen in Scope from now on
 	Repeat      Op = "repeat"      // seen once more, word for word
+	Uncount     Op = "uncount"     // the repeat of record number Other (in digits) does not count any more
 	Link        Op = "link"        // near repeats of Other
 	Use         Op = "use"         // recalled into a request
 	Archive     Op = "archive"     // working memory that is over
