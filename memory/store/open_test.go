@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,4 +128,24 @@ func TestStoresSeeEachOther(t *testing.T) {
 	if _, ok := a.State().Get("after-3"); !ok || err != nil {
 		t.Error(err)
 	}
+}
+
+// A folder where the database ought to be is put aside, as a damaged file is.
+func TestFolderInPlaceOfTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	appendAll(t, s, records(0, 20)...)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := dir + "/" + databaseFile
+	if err := errors.Join(os.Rename(path, path+".away"), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	told := ""
+	s = open(t, dir, Options{Warn: func(text string) { told = text }})
+	if !strings.Contains(told, "are lost") || len(s.State().Damage()) == 0 {
+		t.Errorf("it says %q", told)
+	}
+	goesOn(t, s)
 }

@@ -52,7 +52,11 @@ func (s *Store) search() (*salvage, error) {
 }
 
 func (s *Store) readWhole(name string) ([]byte, error) {
-	if size := s.size(name); size > maxSalvage {
+	size := s.size(name)
+	if size == 0 { // or a folder in its place
+		return nil, nil
+	}
+	if size > maxSalvage {
 		return nil, fmt.Errorf("%s has %d bytes, and only %d can be searched for what is left of it", name, size, int64(maxSalvage))
 	}
 	b, err := os.ReadFile(s.path(name))
