@@ -249,3 +249,24 @@ func TestRewordedIsSearchedAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestRewordThatIsCutOff: what ends between the answer and its record leaves the template, and the next one asks again.
+func TestRewordThatIsCutOff(t *testing.T) {
+	dir := t.TempDir()
+	m, ids := withPatterns(t, dir, memory.Options{}, "a")
+	before, _ := shown(t, m, ids[0])
+	worded, err := m.Reword(context.Background(), editor(func(l []string) (string, []int, error) {
+		m.Close()
+		return wordsWell(l)
+	}), memory.Wording{Viewer: everything, Most: 5, By: byEditor})
+	if err == nil || len(worded) != 0 {
+		t.Errorf("%v, %v", worded, err)
+	}
+	m = open(t, dir, memory.Options{})
+	if i, history := shown(t, m, ids[0]); i.Text != before.Text || !i.Auto || history[len(history)-1].Op == entry.Reword {
+		t.Errorf("%+v", i)
+	}
+	if got := reword(t, m, editor(wordsWell), memory.Wording{}); !slices.Equal(got, ids) {
+		t.Errorf("worded %v", got)
+	}
+}

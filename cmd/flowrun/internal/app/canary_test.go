@@ -127,6 +127,7 @@ var spoken = []struct {
 	{"memory export --agent a --type note --tag t --since 1d --all", false},
 	{"memory export", true},
 	{"memory search --embedder none --json the task of the agent failed secret", true},
+	{"memory consolidate --file FILE --reword --embedder none", false},
 	{"memory list --type pattern", true},
 	{"memory path", false},
 	{"memory forget one --reason none --json", false},

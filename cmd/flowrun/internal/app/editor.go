@@ -43,7 +43,8 @@ type editor struct {
 	first   event.RunStarted
 	viewer  memory.Viewer // what the agents of the program see
 	carry   executor.Executor
-	until   time.Time
+	ctx     context.Context // of the questions at hand, and
+	until   time.Time       // when they are over
 }
 
 // newEditor is the editor that a program names; nil where it names none.
@@ -75,9 +76,8 @@ func (e *editor) edit(m *memory.Memory, run string, say, warn func(string)) {
 		say(fmt.Sprintf("the results are out; agent %q words what was learned (Ctrl-C leaves that to the next run)", e.agent))
 	})
 	defer slow.Stop()
-	e.first.Run, e.until = run, time.Now().Add(maxWording)
-	_, err := m.Reword(context.Background(), e, memory.Wording{Viewer: e.viewer, Most: maxWorded,
-		By: entry.Source{Run: run, Source: "editor", Author: "agent:" + e.agent, Trust: entry.ByRule}})
+	e.first.Run = run
+	_, err := e.reword(context.Background(), m, memory.Wording{By: entry.Source{Run: run, Source: "editor", Trust: entry.ByRule}})
 	if err == nil {
 		return
 	}
@@ -88,13 +88,20 @@ func (e *editor) edit(m *memory.Memory, run string, say, warn func(string)) {
 	warn(first)
 }
 
+// reword asks for the patterns that its program's agents see, as many and for as long as it may.
+func (e *editor) reword(ctx context.Context, m *memory.Memory, o memory.Wording) ([]string, error) {
+	e.ctx, e.until = ctx, time.Now().Add(maxWording)
+	o.Viewer, o.Most, o.By.Author = e.viewer, maxWorded, "agent:"+e.agent
+	return m.Reword(ctx, e, o)
+}
+
 // Word implements learn.Worder: one attempt of the agent.
 func (e *editor) Word(lessons []string) (text string, cites []int, err error) {
 	a, err := e.attempt(lessons)
 	if err != nil {
 		return "", nil, fmt.Errorf("agent %q can't be asked: %w", e.agent, err)
 	}
-	ans := e.carry.Execute(context.Background(), *a)
+	ans := e.carry.Execute(e.ctx, *a)
 	if ans.Outcome == event.OK {
 		return wordedBy(ans.Output)
 	}

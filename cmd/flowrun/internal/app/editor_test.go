@@ -52,7 +52,7 @@ func testEditor(f func(event.Attempt) event.AttemptFinished) *editor {
 	}}
 	e := newEditor(p, &event.RunStarted{Dir: "/there", Env: map[string]string{"PATH": "/bin"}}, executor.Func(
 		func(_ context.Context, a event.Attempt) event.AttemptFinished { return f(a) }))
-	e.first.Run, e.until = "r", time.Now().Add(time.Minute)
+	e.ctx, e.first.Run, e.until = context.Background(), "r", time.Now().Add(time.Minute)
 	return e
 }
 

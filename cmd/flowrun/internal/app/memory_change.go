@@ -123,11 +123,14 @@ func (a *app) revert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert
 
 func (a *app) memoryConsolidate() *cobra.Command {
 	var e args.Embedder
-	asJSON := false
+	asJSON, reword := false, false
 	c := &cobra.Command{
 		Use: "consolidate [AGENT]", Short: "Make patterns of what was learned several times", Args: between(0, 1, "[AGENT]"),
 		Long: `consolidate looks for learnings that say much the same, and writes one pattern for each group of them; the pattern names its sources, which
-are hidden behind it and stay. Of an agent, or of all of them. What is consolidated already is left alone.`,
+are hidden behind it and stay. Of an agent, or of all of them. What is consolidated already is left alone.
+
+--reword has the editor of the program of --file word patterns that read as a template has them: five at most, also those for which its
+answer did not serve before.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if err := e.Check(); err != nil {
 				return err
@@ -140,12 +143,17 @@ are hidden behind it and stay. Of an agent, or of all of them. What is consolida
 				if len(ids) == 0 && !asJSON {
 					a.err.Printf("Nothing was learned several times that is no pattern yet.\n")
 				}
-				ui.Changed(a.out, "pattern", ids, asJSON)
-				return nil
+				var worded []string
+				if reword {
+					worded, err = a.reword(ctx, m)
+				}
+				ui.Consolidated(a.out, ids, worded, asJSON)
+				return err
 			})
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&reword, "reword", false, "have the editor of --file's program word patterns")
 	embedderFlags(c, &e)
 	return c
 }

@@ -57,6 +57,16 @@ func Changed(t *Term, past string, ids []string, asJSON bool) {
 	}
 }
 
+// Consolidated says which patterns are new, and which read otherwise now.
+func Consolidated(t *Term, patterns, reworded []string, asJSON bool) {
+	if asJSON {
+		_ = WriteJSON(t, map[string]any{"pattern": append([]string{}, patterns...), "reworded": append([]string{}, reworded...)})
+		return
+	}
+	Changed(t, "pattern", patterns, false)
+	Changed(t, "reworded", reworded, false)
+}
+
 // ImportedMemory counts what an import did.
 type ImportedMemory struct {
 	Lines int `json:"lines"` // that are kept, by this import or before it

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/entry"
+)
+
+// byHand is the run in whose name an editor works that somebody calls by hand: no run's id.
+const byHand = "by-hand"
+
+// reword has the editor of --file's program word patterns. What the program is given comes from the environment, and its defaults.
+func (a *app) reword(ctx context.Context, m *memory.Memory) ([]string, error) {
+	if a.memoryFile == "" {
+		return nil, &args.Error{Message: "--reword needs --file", Hint: "It is the program whose memory names an editor."}
+	}
+	p, err := a.load(a.memoryFile)
+	if err != nil {
+		return nil, err
+	}
+	if p.ir.Memory == nil || p.ir.Memory.Editor == "" {
+		return nil, &args.Error{Message: fmt.Sprintf("the memory of %s names no editor", a.memoryFile), Hint: "Write  memory { editor = agent.NAME }."}
+	}
+	first, held, err := a.first(p, &ir.Workflow{Name: editing}, &args.Apply{})
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.storeDir(a.memoryFile)
+	if err != nil {
+		return nil, err
+	}
+	x := a.newExecutors(dir)
+	defer x.Close()
+
+	x.hold(held, p.ir, &first)
+	x.editor.first.Run = byHand
+	return x.editor.reword(ctx, m, memory.Wording{Again: true, By: entry.Source{Source: "cli", Trust: entry.ByPerson}})
+}
