@@ -70,10 +70,11 @@ memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
 memory/embed/glove               memory/text
-memory/learn                     pure: memory/entry memory/text
-memory/window                    pure: memory/text
+memory/pattern
+memory/learn                     pure: memory/entry memory/text memory/pattern
+memory/window                    pure: memory/text memory/pattern
 memory/embed/uselite             sys text
-memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window
+memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/pattern
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args

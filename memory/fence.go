@@ -2,12 +2,12 @@ package memory
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
+	"github.com/flowrun/flowrun/memory/pattern"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -87,7 +87,7 @@ func said(i *entry.Item) string {
 	return strings.Join(out, " ")
 }
 
-var tag = regexp.MustCompile(`(?i)[<＜‹](\s*/?\s*memory)`)
+var tag = pattern.Lazy(`(?i)[<＜‹](\s*/?\s*memory)`)
 
 // calm puts a text in one line that can't end the fence, nor open one.
 func calm(s string) string {
@@ -98,12 +98,12 @@ func calm(s string) string {
 		}
 		return r
 	}, s)
-	return tag.ReplaceAllString(s, "($1")
+	return tag().ReplaceAllString(s, "($1")
 }
 
 var (
-	fenced = regexp.MustCompile(`(?is)<memory note="data recalled.*?(</memory>|\z)`)
-	headed = regexp.MustCompile(`(?m)^\[(\S+) \d{4}-\d\d-\d\d [^\]\n]*\].*$`)
+	fenced = pattern.Lazy(`(?is)<memory note="data recalled.*?(</memory>|\z)`)
+	headed = pattern.Lazy(`(?m)^\[(\S+) \d{4}-\d\d-\d\d [^\]\n]*\].*$`)
 )
 
 // unfence takes recalled text out of an entry that is to be written: what stands in a fence, and lines with an entry's
@@ -114,8 +114,8 @@ func (m *Memory) unfence(e *entry.Entry) bool {
 	found, left := false, ""
 	for _, s := range []*string{&e.Text, &e.Context, &e.Observation, &e.Lesson} {
 		if strings.Contains(*s, "[") || strings.Contains(*s, "<") {
-			rest := headed.ReplaceAllStringFunc(fenced.ReplaceAllString(*s, ""), func(l string) string {
-				if m.index.byID[headed.FindStringSubmatch(l)[1]] == nil {
+			rest := headed().ReplaceAllStringFunc(fenced().ReplaceAllString(*s, ""), func(l string) string {
+				if m.index.byID[headed().FindStringSubmatch(l)[1]] == nil {
 					return l
 				}
 				return ""

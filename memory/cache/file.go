@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"sync"
 	"syscall"
 )
 
@@ -21,12 +22,13 @@ const (
 	MaxDim = 1 << 14
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made when it is first used: it takes longer than the start of most packages.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func recordSize(dim int) int { return len(Key{}) + scaleSize + dim + sumSize }
 
 func appendSum(b []byte, from int) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli()))
 }
 
 func appendRecord(b []byte, key Key, v []float32, dim int) []byte {
@@ -83,7 +85,7 @@ func (c *Cache) add(news []byte, size int) {
 	}
 	for at := start; at < len(c.records); at += size {
 		r := c.records[at : at+size]
-		if crc32.Checksum(r[:size-sumSize], castagnoli) != binary.LittleEndian.Uint32(r[size-sumSize:]) {
+		if crc32.Checksum(r[:size-sumSize], castagnoli()) != binary.LittleEndian.Uint32(r[size-sumSize:]) {
 			continue
 		}
 		if _, found := c.at[Key(r)]; !found {

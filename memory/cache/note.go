@@ -31,5 +31,5 @@ func (c *Cache) SetNote(name string, text []byte) error {
 
 // noteSum has the model in it.
 func (c *Cache) noteSum(text []byte) uint32 {
-	return crc32.Update(crc32.Checksum([]byte(c.model), castagnoli), castagnoli, text)
+	return crc32.Update(crc32.Checksum([]byte(c.model), castagnoli()), castagnoli(), text)
 }

@@ -1,8 +1,9 @@
 package learn
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/flowrun/flowrun/memory/pattern"
 )
 
 // Bounds of the search for what went wrong.
@@ -19,19 +20,19 @@ const (
 type finding struct{ line, place string }
 
 var (
-	ansi = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+	ansi = pattern.Lazy("\x1b\\[[0-9;?]*[A-Za-z]")
 	// stamp is the time, and level and source in brackets, that loggers put before what they say.
-	stamp    = regexp.MustCompile(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(Z|[+-]\d\d:?\d\d)?\]?\s*|^\d\d:\d\d:\d\d[.,\d]*\s+`)
-	took     = regexp.MustCompile(`\s*\(\d+(\.\d+)?m?s\)$`)
-	position = regexp.MustCompile(`(?:^|[\s("'])((?:[A-Za-z]:)?[\w@.~/\\-]*[\w-]\.[A-Za-z]\w{0,4}):(\d+)`)
-	pyFrame  = regexp.MustCompile(`^File "([^"]+)", line (\d+)`)
-	frame    = regexp.MustCompile(`^at \S|^File "|^\.{3} \d+ more|^goroutine \d+|^\S+\(0x[0-9a-f, .]*\)$|^\S+\.\S+\(.*\)$|^/\S+\.go:\d+ \+0x|^created by |^Traceback|^Caused by$|^stack backtrace|^\d+: 0x|^~*\^+~*$`)
-	noise    = regexp.MustCompile(`(?i)^(FAIL(\s+\S+\s+[\d.]+s)?|exit status \d+|make(\[\d+\])?: \*\*\*.*|npm (ERR!|error) (code|errno|path|command|A complete log).*|.*process (exited|completed) with (exit )?(code|status).*|exit(ed with)?( code| status)? \d+|error: recipe .*|error: (could not compile|aborting due to) .*|FAILED \(.*|command failed.*|warning\b.*|note:.*|hint:.*|help:.*)$`)
-	clean    = regexp.MustCompile(`(?i)\b(no|0|without|zero) (errors?|failures?|failed)\b|\berrors?["']?\s*[:=]\s*(0|false|null|none|nil)\b`)
-	strong   = regexp.MustCompile(`(?i)\b(error|fatal|panic|exception|assert\w*|segfault|traceback)\b|\w(Error|Exception)\b|^E\s|--- FAIL|✗|✕|\b(expected|want)\b.*\b(got|but|received|found|actual)\b|\bgot\b.*\bwant\b`)
-	thrown   = regexp.MustCompile(`^(Uncaught )?[\w.]*(Error|Exception)(\s\[\w+\])?: |^(panic|fatal|FATAL|error|ERROR|Error|E)(\[\w+\])?: `)
-	weak     = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|cannot|can't|could not|couldn't|unable|not found|no such|denied|refused|missing|undefined|unknown|timed? ?out|timeout|invalid|unexpected|unauthori[sz]ed|forbidden|conflict|exceeded|killed|out of memory|already (exists|in use)|unreachable|mismatch|must|required)\b`)
-	foreign  = regexp.MustCompile(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
+	stamp    = pattern.Lazy(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(Z|[+-]\d\d:?\d\d)?\]?\s*|^\d\d:\d\d:\d\d[.,\d]*\s+`)
+	took     = pattern.Lazy(`\s*\(\d+(\.\d+)?m?s\)$`)
+	position = pattern.Lazy(`(?:^|[\s("'])((?:[A-Za-z]:)?[\w@.~/\\-]*[\w-]\.[A-Za-z]\w{0,4}):(\d+)`)
+	pyFrame  = pattern.Lazy(`^File "([^"]+)", line (\d+)`)
+	frame    = pattern.Lazy(`^at \S|^File "|^\.{3} \d+ more|^goroutine \d+|^\S+\(0x[0-9a-f, .]*\)$|^\S+\.\S+\(.*\)$|^/\S+\.go:\d+ \+0x|^created by |^Traceback|^Caused by$|^stack backtrace|^\d+: 0x|^~*\^+~*$`)
+	noise    = pattern.Lazy(`(?i)^(FAIL(\s+\S+\s+[\d.]+s)?|exit status \d+|make(\[\d+\])?: \*\*\*.*|npm (ERR!|error) (code|errno|path|command|A complete log).*|.*process (exited|completed) with (exit )?(code|status).*|exit(ed with)?( code| status)? \d+|error: recipe .*|error: (could not compile|aborting due to) .*|FAILED \(.*|command failed.*|warning\b.*|note:.*|hint:.*|help:.*)$`)
+	clean    = pattern.Lazy(`(?i)\b(no|0|without|zero) (errors?|failures?|failed)\b|\berrors?["']?\s*[:=]\s*(0|false|null|none|nil)\b`)
+	strong   = pattern.Lazy(`(?i)\b(error|fatal|panic|exception|assert\w*|segfault|traceback)\b|\w(Error|Exception)\b|^E\s|--- FAIL|✗|✕|\b(expected|want)\b.*\b(got|but|received|found|actual)\b|\bgot\b.*\bwant\b`)
+	thrown   = pattern.Lazy(`^(Uncaught )?[\w.]*(Error|Exception)(\s\[\w+\])?: |^(panic|fatal|FATAL|error|ERROR|Error|E)(\[\w+\])?: `)
+	weak     = pattern.Lazy(`(?i)\b(fail(ed|ure|s)?|cannot|can't|could not|couldn't|unable|not found|no such|denied|refused|missing|undefined|unknown|timed? ?out|timeout|invalid|unexpected|unauthori[sz]ed|forbidden|conflict|exceeded|killed|out of memory|already (exists|in use)|unreachable|mismatch|must|required)\b`)
+	foreign  = pattern.Lazy(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
 )
 
 // find looks for what went wrong. Where an agent said so, or whoever watched it ended it or refused its answer, that is the
@@ -84,7 +85,7 @@ func look(text string) (f finding, sure bool) {
 	best, at, placed := 0, -1, false
 	for i, l := range lines {
 		score := rate(l)
-		has := position.MatchString(l)
+		has := position().MatchString(l)
 		if score > best || score == best && score > 0 && !placed {
 			best, at, placed = score, i, has
 		}
@@ -95,8 +96,8 @@ func look(text string) (f finding, sure bool) {
 		}
 		at = len(lines) - 1
 	}
-	f.line = Clip(took.ReplaceAllString(lines[at], ""), maxEvidence)
-	if !position.MatchString(lines[at]) {
+	f.line = Clip(took().ReplaceAllString(lines[at], ""), maxEvidence)
+	if !position().MatchString(lines[at]) {
 		f.place = place(lines, at)
 	}
 	return f, best > 1
@@ -105,21 +106,21 @@ func look(text string) (f finding, sure bool) {
 // rate says how plainly a line tells what is wrong: 0 not at all, 1 that something is.
 func rate(l string) int {
 	switch {
-	case clean.MatchString(l), frame.MatchString(l) && !thrown.MatchString(l):
+	case clean().MatchString(l), frame().MatchString(l) && !thrown().MatchString(l):
 		return 0
-	case noise.MatchString(l):
+	case noise().MatchString(l):
 		return 1
 	}
 	score := 0
 	switch {
-	case thrown.MatchString(l):
+	case thrown().MatchString(l):
 		score = 4
-	case strong.MatchString(l):
+	case strong().MatchString(l):
 		score = 3
-	case weak.MatchString(l):
+	case weak().MatchString(l):
 		score = 2
 	}
-	if score > 0 && position.MatchString(l) {
+	if score > 0 && position().MatchString(l) {
 		score += 2
 	}
 	return score
@@ -142,11 +143,11 @@ func place(lines []string, at int) string {
 }
 
 func placeIn(l string) string {
-	m := pyFrame.FindStringSubmatch(l)
+	m := pyFrame().FindStringSubmatch(l)
 	if m == nil {
-		m = position.FindStringSubmatch(l)
+		m = position().FindStringSubmatch(l)
 	}
-	if m == nil || foreign.MatchString(l) {
+	if m == nil || foreign().MatchString(l) {
 		return ""
 	}
 	return m[1] + ":" + m[2]
@@ -157,10 +158,10 @@ func outputLines(text string) []string {
 	if len(text) > maxLook {
 		text = text[len(text)-maxLook:]
 	}
-	text = ansi.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
+	text = ansi().ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
 	var out []string
 	for _, l := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if l = strings.TrimSpace(stamp.ReplaceAllString(strings.TrimSpace(l), "")); l != "" {
+		if l = strings.TrimSpace(stamp().ReplaceAllString(strings.TrimSpace(l), "")); l != "" {
 			out = append(out, l)
 		}
 	}

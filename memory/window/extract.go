@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/flowrun/flowrun/memory/pattern"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -22,29 +23,29 @@ const (
 
 // weights are what makes a line worth keeping as it stands.
 var weights = []struct {
-	form   *regexp.Regexp
+	form   func() *regexp.Regexp
 	weight int
 }{
 	// decisions and what was asked for
-	{regexp.MustCompile(`(?i)\b(decid\w+|decision|because|must|chose|chosen|agreed?|won't|instead of|rather than|never|always|needs? to|have to|has to|requires?d?|conclu\w+|the plan|do not|don't|todo|prefer\w*|approved?|rejected?)\b`), 3},
+	{pattern.Lazy(`(?i)\b(decid\w+|decision|because|must|chose|chosen|agreed?|won't|instead of|rather than|never|always|needs? to|have to|has to|requires?d?|conclu\w+|the plan|do not|don't|todo|prefer\w*|approved?|rejected?)\b`), 3},
 	// errors
-	{regexp.MustCompile(`(?i)\b(errors?|fatal|panic|exception|fail(ed|s|ure|ures)?|cannot|could not|not found|denied|refused|undefined|timed? ?out|broken)\b|\w(Error|Exception)\b`), 3},
+	{pattern.Lazy(`(?i)\b(errors?|fatal|panic|exception|fail(ed|s|ure|ures)?|cannot|could not|not found|denied|refused|undefined|timed? ?out|broken)\b|\w(Error|Exception)\b`), 3},
 	// open questions
-	{regexp.MustCompile(`\?["')\]]*$`), 2},
+	{pattern.Lazy(`\?["')\]]*$`), 2},
 	// commands
-	{regexp.MustCompile("^[$>#] \\S|`[^`]+`|\\b(git|go|npm|npx|yarn|make|docker|kubectl|terraform|flowrun|python3?|pip|cargo|curl|psql|ssh|sh|bash) +(-|[a-z])"), 2},
+	{pattern.Lazy("^[$>#] \\S|`[^`]+`|\\b(git|go|npm|npx|yarn|make|docker|kubectl|terraform|flowrun|python3?|pip|cargo|curl|psql|ssh|sh|bash) +(-|[a-z])"), 2},
 	// paths and places in files
-	{regexp.MustCompile(`(^|[\s"'(=])(~|\.{1,2})?/?[\w.-]+/[\w./-]+|\b[\w-]+\.(go|py|js|ts|tsx|rs|java|c|h|cc|rb|sh|sql|ya?ml|json|toml|hcl|tf|md|txt|html|css|proto|lock)\b|https?://`), 2},
+	{pattern.Lazy(`(^|[\s"'(=])(~|\.{1,2})?/?[\w.-]+/[\w./-]+|\b[\w-]+\.(go|py|js|ts|tsx|rs|java|c|h|cc|rb|sh|sql|ya?ml|json|toml|hcl|tf|md|txt|html|css|proto|lock)\b|https?://`), 2},
 	// ids
-	{regexp.MustCompile(`#\d+\b|\b[A-Z][A-Z0-9]+-\d+\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\bM-[0-9a-f]+\b`), 1},
+	{pattern.Lazy(`#\d+\b|\b[A-Z][A-Z0-9]+-\d+\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\bM-[0-9a-f]+\b`), 1},
 	// numbers
-	{regexp.MustCompile(`\d`), 1},
+	{pattern.Lazy(`\d`), 1},
 }
 
 // weigh tells how much a line is worth keeping, from 0.
 func weigh(line string) (sum int) {
 	for _, w := range weights {
-		if w.form.MatchString(line) {
+		if w.form().MatchString(line) {
 			sum += w.weight
 		}
 	}

@@ -2,9 +2,10 @@ package window
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/memory/pattern"
 )
 
 // Summary stands for the messages From to To, both included: lines of them, verbatim, oldest first. Each names the message
@@ -41,14 +42,14 @@ func (l Line) text() string {
 }
 
 var (
-	headForm = regexp.MustCompile(`^Summary of (\d+) earlier messages, (\S*) to (\S*)\. The originals are found by their ids\.$`)
-	lineForm = regexp.MustCompile(`^- \[([^\] ]*)(?: ([^\]]*))?\] (.*)$`)
+	headForm = pattern.Lazy(`^Summary of (\d+) earlier messages, (\S*) to (\S*)\. The originals are found by their ids\.$`)
+	lineForm = pattern.Lazy(`^- \[([^\] ]*)(?: ([^\]]*))?\] (.*)$`)
 )
 
 // ParseSummary reads what [Summary.Text] wrote, as that is what a store keeps. It tells whether the text is one.
 func ParseSummary(text string) (*Summary, bool) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	m := headForm.FindStringSubmatch(lines[0])
+	m := headForm().FindStringSubmatch(lines[0])
 	if m == nil {
 		return nil, false
 	}
@@ -58,7 +59,7 @@ func ParseSummary(text string) (*Summary, bool) {
 		return nil, false
 	}
 	for _, l := range lines[1:] {
-		m := lineForm.FindStringSubmatch(l)
+		m := lineForm().FindStringSubmatch(l)
 		if m == nil {
 			return nil, false
 		}
