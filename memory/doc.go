@@ -13,7 +13,7 @@
 //	memory/rank     the order of what was found
 //	memory/learn    repeats, groups and patterns of learnings
 //	memory/window   what of a conversation is sent, under a budget
-//	memory/window   what of a conversation is sent, under a budget
+//	memory/pattern  regular expressions that cost nothing before they are used
 //
 // What always holds:
 //
