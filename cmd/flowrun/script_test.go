@@ -181,7 +181,7 @@ func TestStartsFast(t *testing.T) {
 			least = min(least, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
 		}
 		t.Logf("flowrun %s: %s of CPU", words[0], least)
-		if least > 20*time.Millisecond && !raceEnabled {
+		if least > 20*time.Millisecond && !raceEnabled && testing.CoverMode() == "" { // the bound is that of a program that isn't instrumented
 			t.Errorf("flowrun %s takes %s of CPU", words[0], least)
 		}
 	}
