@@ -32,7 +32,7 @@ agent "worker" {
   run     = <<-EOT
     cat >/dev/null
     echo "{\"type\":\"remember\",\"text\":\"a note of $FLOWRUN_STEP\"}"
-    sleep 0.03
+    sleep 0.1
     case $FLOWRUN_STEP in
     *[05]]) echo "{\"type\":\"error\",\"kind\":\"blocking\",\"message\":\"no disk $FLOWRUN_STEP\"}" ;;
     *) echo "{\"type\":\"result\",\"output\":1,\"learnings\":[\"It is known now what $FLOWRUN_STEP does.\"]}" ;;
