@@ -202,7 +202,7 @@ func TestRevertTakesRepeatsBack(t *testing.T) {
 		if n%2 == 1 {
 			e.By.Run = "other"
 		}
-		if got := add(t, m, e)[0]; got.Of != "own" {
+		if got := add(t, m, e)[0]; !got.Repeat || got.ID != "own" {
 			t.Fatalf("%+v", got)
 		}
 	}

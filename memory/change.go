@@ -53,9 +53,6 @@ func (m *Memory) Supersede(ctx context.Context, old []string, by entry.Entry, sr
 // Forget hides entries for good; their texts are no longer told. The patterns and summaries that quote them are reverted, and
 // their texts forgotten as well. reason is for people.
 func (m *Memory) Forget(ctx context.Context, ids []string, src entry.Source, reason string) error {
-	if m.o.ReadOnly {
-		return ErrReadOnly
-	}
 	if len(ids) == 0 {
 		return nil
 	}
@@ -117,9 +114,6 @@ func (m *Memory) Promote(ctx context.Context, ids []string, to entry.Scope, src 
 // everything is asked for. Archiving again does nothing. What src may not change stays, and is [ErrNotAllowed] where there is
 // nothing else.
 func (m *Memory) Archive(ctx context.Context, session string, src entry.Source) error {
-	if m.o.ReadOnly {
-		return ErrReadOnly
-	}
 	return m.update(ctx, func(s *entry.State) ([]entry.Record, error) {
 		var ids []string
 		var refused error
@@ -141,9 +135,6 @@ func (m *Memory) Archive(ctx context.Context, session string, src entry.Source) 
 
 // change appends one record about entries that are there and that its source may change.
 func (m *Memory) change(ctx context.Context, r entry.Record) error {
-	if m.o.ReadOnly {
-		return ErrReadOnly
-	}
 	if len(r.IDs) == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 // Bounds of an entry. They are far above what a learning needs, and keep one write from filling a store.
 const (
 	MaxText = 1 << 20 // bytes of all texts of an entry together
-	MaxID   = 256     // bytes
+	MaxID   = entry.MaxID
 	MaxTags = 32
 	MaxTag  = 64 // bytes
 )
@@ -22,9 +22,6 @@ const (
 var types = []entry.Type{
 	entry.Success, entry.Failure, entry.Insight, entry.Pattern, entry.Note, entry.Decision, entry.Message, entry.Summary,
 }
-
-// Types lists what an entry's type may be.
-func Types() []entry.Type { return slices.Clone(types) }
 
 // clean makes an entry what the store keeps, or says why it can't be.
 func clean(e *entry.Entry, now time.Time) error {

@@ -47,9 +47,6 @@ func (m *Memory) consolidateDue(ctx context.Context, drafts []draft, out []Added
 // since the last time with the older ones next to each; where there are none, all, up to [learn.MaxItems] of the newest. Doing
 // it again changes nothing. What lies in the scope of a run is left alone.
 func (m *Memory) Consolidate(ctx context.Context, agent string) ([]string, error) {
-	if m.o.ReadOnly {
-		return nil, ErrReadOnly
-	}
 	var made []string
 	now := m.now()
 	by := entry.Source{Source: "consolidation", Author: "flowrun", Trust: entry.ByRule}
@@ -94,7 +91,7 @@ func (x *index) pile(agent string, since int) learn.Pile {
 	learnings := 0
 	for _, d := range x.docs {
 		i := &d.item
-		if i.Agent != agent || !i.Visible() || d.slot < 0 || ofRun(i.Scope) {
+		if i.Agent != agent || !i.Visible() || d.slot < 0 || i.Scope.IsRun() {
 			continue
 		}
 		if i.IsLearning() {

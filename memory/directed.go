@@ -8,20 +8,23 @@ import (
 
 	"github.com/flowrun/flowrun/memory/cache"
 	"github.com/flowrun/flowrun/memory/embed/glove"
+	"github.com/flowrun/flowrun/memory/vector"
 )
 
-// directed is the lane of the word vectors. What all texts of a store have in common is taken out of their means: a direction
+// directed are the word vectors of all texts. What all texts of a store have in common is taken out of their means: a direction
 // that is fitted to the store's texts, so that a new fit changes all vectors. It is fitted to the first texts of the store, as
 // many as the largest of [fitSizes] that there are: so it depends on the store alone, and is made anew when the store has
 // grown by a tenth.
 type directed struct {
 	vectors   *vectors
-	lane      *lane
+	texts     *vector.Texts
 	print     [sha256.Size]byte // of the texts that the direction was fitted to
 	direction []float32
 }
 
-func newDirected(v *vectors) *directed { return &directed{vectors: v, lane: newLane()} }
+func newDirected(v *vectors) *directed {
+	return &directed{vectors: v, texts: vector.NewTexts(glove.Dim)}
+}
 
 // firstFit is the number of texts from which a direction is fitted; under it the word vectors have a fixed one.
 const firstFit = 50
@@ -39,7 +42,7 @@ func fitSize(n int) int {
 }
 
 func (l *directed) remove(d *doc) {
-	if err := l.lane.remove(d.slot); err != nil {
+	if err := l.texts.Delete(d.slot); err != nil {
 		l.vectors.warn("a word vector of the memory stays: " + err.Error())
 	}
 }
@@ -54,7 +57,7 @@ func (l *directed) sync(x *index, fresh []*doc) {
 	print := fingerprint(fit)
 	if l.direction == nil || print != l.print {
 		l.print, l.direction = print, l.fit(print, fit)
-		l.lane, fresh = newLane(), x.docs
+		l.texts, fresh = vector.NewTexts(glove.Dim), x.docs
 	}
 	for _, d := range fresh {
 		if d.slot < 0 {
@@ -65,7 +68,7 @@ func (l *directed) sync(x *index, fresh []*doc) {
 			mean, _ := l.vectors.means.get(p.key)
 			vs[n] = glove.Without(mean, l.direction)
 		}
-		if err := l.lane.add(d.slot, vs); err != nil {
+		if err := l.texts.Put(d.slot, vs[0], vs[1:]...); err != nil {
 			l.vectors.warn("a word vector of the memory is left out: " + err.Error())
 		}
 	}
@@ -76,7 +79,7 @@ func (l *directed) scores(query string) ([]float64, error) {
 	if l.vectors.means == nil || l.direction == nil {
 		return nil, nil
 	}
-	return l.lane.scores(glove.Without(l.vectors.mean(query), l.direction))
+	return l.texts.Cosines(glove.Without(l.vectors.mean(query), l.direction))
 }
 
 // vector is that of a text, from its mean.
@@ -111,7 +114,7 @@ func (l *directed) remember(docs []*doc) {
 func (x *index) fitted() []*doc {
 	live := make([]*doc, 0, len(x.docs))
 	for _, d := range x.docs {
-		if d.slot >= 0 && !d.item.Working && !ofRun(d.item.Scope) {
+		if d.slot >= 0 && !d.item.Working && !d.item.Scope.IsRun() {
 			live = append(live, d)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/store"
 )
 
 var (
@@ -16,8 +17,8 @@ var (
 	ErrNotAllowed = errors.New("not allowed")
 	// ErrBad means that an entry or a question can't be taken as it is: the message says what is wrong with it.
 	ErrBad = errors.New("not usable")
-	// ErrReadOnly means that the memory was opened for reading alone.
-	ErrReadOnly = errors.New("the memory is open for reading alone")
+	// ErrReadOnly means that the memory was opened for reading alone, or lies where nobody may write.
+	ErrReadOnly = store.ErrReadOnly
 )
 
 // LineError says which line of an import could not be taken. The lines before it are kept; it and those after it are not.

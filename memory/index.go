@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/rank"
+	"github.com/flowrun/flowrun/memory/vector"
 )
 
 // index is what the reads look at: all entries as the state last had them, their words, and their vectors as far as there are
@@ -17,9 +18,9 @@ type index struct {
 	keys    map[string]string
 	counted map[string]string // by the id under which a repeat came: the entry that was counted up
 	corpus  rank.Corpus
-	meaning *lane
-	means   *directed
-	missing map[int]*doc // by slot: texts that wait for the embedder
+	meaning *vector.Texts // by the embedder
+	means   *directed     // by their words
+	missing map[int]*doc  // by slot: texts that wait for the embedder
 }
 
 // doc is an entry in the index.
@@ -35,7 +36,7 @@ type doc struct {
 func newIndex(v *vectors) *index {
 	return &index{
 		vectors: v, byID: map[string]*doc{}, keys: map[string]string{}, counted: map[string]string{},
-		meaning: newLane(), means: newDirected(v), missing: map[int]*doc{},
+		meaning: vector.NewTexts(0), means: newDirected(v), missing: map[int]*doc{},
 	}
 }
 
@@ -105,7 +106,7 @@ func (x *index) drop(d *doc) {
 		delete(x.keys, d.key)
 	}
 	x.corpus.Remove(d.item.ID)
-	if err := x.meaning.remove(d.slot); err != nil {
+	if err := x.meaning.Delete(d.slot); err != nil {
 		x.vectors.warn("a vector of the memory stays: " + err.Error())
 	}
 	x.means.remove(d)

@@ -218,7 +218,8 @@ func TestPoisonStaysInItsRun(t *testing.T) {
 	if got := reached(); len(got) > 0 {
 		t.Errorf("reached others: %v", got)
 	}
-	inRun, err := m.List(ctx, memory.Filter{Viewer: everything, Run: "evil"})
+	inRun, err := m.List(ctx, memory.Filter{Viewer: everything})
+	inRun = slices.DeleteFunc(inRun, func(i entry.Item) bool { return i.By.Run != "evil" })
 	if err != nil || len(inRun) < 80 {
 		t.Fatalf("the run itself has %d of what it wrote, %v", len(inRun), err)
 	}

@@ -11,14 +11,10 @@ import (
 
 // Filter says which entries to list. The zero value lists what is shared and neither superseded, archived nor at work.
 type Filter struct {
-	Viewer       Viewer
-	Agent        string
-	Type         entry.Type
-	Tag          string
-	Session      string
-	Run          string
-	Author       string
-	Since, Until time.Time // created from Since on, before Until
+	Viewer Viewer
+	Type   entry.Type
+	Tag    string
+	Since  time.Time // created since
 	// Everything lists also what is hidden: superseded, archived, at work, forgotten. What was reverted is never listed.
 	Everything bool
 	Limit      int // the newest so many; 0: all
@@ -27,14 +23,9 @@ type Filter struct {
 func (f *Filter) wants(i *entry.Item) bool {
 	return !i.Reverted && f.Viewer.sees(i.Scope) &&
 		(f.Everything || i.Visible() && !i.Archived) &&
-		(f.Agent == "" || i.Agent == f.Agent) &&
 		(f.Type == "" || typeOf(i) == f.Type) &&
 		(f.Tag == "" || slices.Contains(i.Tags, f.Tag)) &&
-		(f.Session == "" || i.Session == f.Session) &&
-		(f.Run == "" || i.By.Run == f.Run) &&
-		(f.Author == "" || i.By.Author == f.Author) &&
-		(f.Since.IsZero() || !i.CreatedAt.Before(f.Since)) &&
-		(f.Until.IsZero() || i.CreatedAt.Before(f.Until))
+		(f.Since.IsZero() || !i.CreatedAt.Before(f.Since))
 }
 
 // List returns entries in the order in which they were written.

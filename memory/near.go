@@ -39,7 +39,7 @@ func (x *index) joint(d *doc) *[2][]float32 {
 	if d == nil || d.slot < 0 {
 		return &[2][]float32{}
 	}
-	return &[2][]float32{x.meaning.whole[d.slot], x.means.lane.whole[d.slot]}
+	return &[2][]float32{x.meaning.Whole(d.slot), x.means.texts.Whole(d.slot)}
 }
 
 // jointOf is the same of a text that may not be.

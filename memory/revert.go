@@ -35,9 +35,6 @@ func (w *Selector) names(i *entry.Item, by entry.Source, written time.Time) bool
 // consolidated anew. A pattern that was worded on behalf of the run or author that is named, or at the time, and that is older
 // than that, reads again as it was made, and what they repeated of others' entries does not count any more. An id that is not there is [ErrNoEntry]; without a match nothing is written.
 func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, reason string) ([]string, error) {
-	if m.o.ReadOnly {
-		return nil, ErrReadOnly
-	}
 	if which.empty() {
 		return nil, bad("nothing says what is to be reverted")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
@@ -101,7 +100,7 @@ func (m *Memory) unworded(ctx context.Context, o *Wording, asked map[string]bool
 
 // byTemplate tells of a pattern that stands, outside of a run's scope, and that nobody has worded.
 func byTemplate(i *entry.Item) bool {
-	return i.Type == entry.Pattern && i.Auto && i.Visible() && !strings.HasPrefix(string(i.Scope), string(entry.OfRun("")))
+	return i.Type == entry.Pattern && i.Auto && i.Visible() && !i.Scope.IsRun()
 }
 
 // triedBefore tells that a rewording was refused, or reverted, since the entry was put.

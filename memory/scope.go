@@ -61,9 +61,6 @@ func mayChange(src entry.Source, i *entry.Item) error {
 	return nil
 }
 
-// ofRun says whether a scope is that of a run.
-func ofRun(s entry.Scope) bool { return strings.HasPrefix(string(s), string(entry.OfRun(""))) }
-
 // ownScope is the scope of the agent that src is, or one that nothing has.
 func ownScope(src entry.Source) entry.Scope {
 	if agent, ok := strings.CutPrefix(src.Author, "agent:"); ok && agent != "" {

@@ -104,7 +104,7 @@ func (m *Memory) catchUp(ctx context.Context, patience int) {
 
 // search ranks. The caller holds the lock.
 func (x *index) search(q *Query, meaning []float32) (found, error) {
-	byMeaning, err := x.meaning.scores(meaning)
+	byMeaning, err := x.meaning.Cosines(meaning)
 	if err != nil {
 		return found{}, fmt.Errorf("searching the memory: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/memory/entry"
-	"github.com/flowrun/flowrun/memory/store"
 )
 
 // Stats counts what a memory holds. Reverted entries are in Reverted alone.
@@ -74,6 +73,3 @@ func counts(of map[string]int) []Count {
 	slices.SortFunc(out, func(a, b Count) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
-
-// Check looks at the whole store, and reports what damage there is and was.
-func (m *Memory) Check(ctx context.Context) (store.Report, error) { return m.store.Check(ctx) }

@@ -91,7 +91,7 @@ func (x *index) count(s *entry.State, d *doc) {
 
 // embed takes in the vectors of the embedder, or notes that they are missing. Working memory has none: nobody searches it.
 func (x *index) embed(d *doc) {
-	if x.vectors.embedder == nil || d.slot < 0 || d.item.Working && !d.item.Archived || x.meaning.texts.Has(d.slot) {
+	if x.vectors.embedder == nil || d.slot < 0 || d.item.Working && !d.item.Archived || x.meaning.Has(d.slot) {
 		return
 	}
 	vs := make([][]float32, len(d.pieces))
@@ -104,7 +104,7 @@ func (x *index) embed(d *doc) {
 		vs[n] = v
 	}
 	delete(x.missing, d.slot)
-	if err := x.meaning.add(d.slot, vs); err != nil {
+	if err := x.meaning.Put(d.slot, vs[0], vs[1:]...); err != nil {
 		x.vectors.warn("a vector of the memory is left out: " + err.Error())
 	}
 }

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -235,7 +236,7 @@ func TestOthersWrite(t *testing.T) {
 	if n := g.asked.Load(); n != 1 {
 		t.Errorf("the other embedded %d texts, want its query alone", n)
 	}
-	if got := add(t, b, failure("sam", "the proxy needs a longer timeout"))[0]; !got.Repeat || got.Of != "one" {
+	if got := add(t, b, failure("sam", "the proxy needs a longer timeout"))[0]; !got.Repeat || got.ID != "one" {
 		t.Errorf("%+v, want a repeat of what the other wrote", got)
 	}
 	if err := b.Forget(ctx, []string{"one"}, person, ""); err != nil {
@@ -261,8 +262,11 @@ func TestReadOnly(t *testing.T) {
 	if r, err := m.Recall(ctx, memory.Ask{Task: "The proxy needs a longer timeout."}); err != nil || len(r.IDs) != 1 {
 		t.Errorf("recalled %+v, %v", r, err)
 	}
-	if _, err := m.Add(ctx, entry.Entry{Text: "x", By: person}); err != memory.ErrReadOnly {
+	if _, err := m.Add(ctx, entry.Entry{Text: "x", By: person}); !errors.Is(err, memory.ErrReadOnly) {
 		t.Errorf("a write: %v", err)
+	}
+	if err := m.Pin(ctx, []string{"a"}, person, ""); !errors.Is(err, memory.ErrReadOnly) {
+		t.Errorf("a change: %v", err)
 	}
 	caches, err := filepath.Glob(filepath.Join(dir, "vectors-*"))
 	if err != nil || len(caches) > 0 {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,14 +79,6 @@ func taskOf(i *entry.Item) string {
 // byTime orders by when an entry was last seen, and equals by when they were written.
 func byTime(items []entry.Item) {
 	slices.SortStableFunc(items, func(a, b entry.Item) int {
-		if n := a.Last.Compare(b.Last); n != 0 {
-			return n
-		}
-		if a.Seq < b.Seq {
-			return -1
-		} else if a.Seq > b.Seq {
-			return 1
-		}
-		return 0
+		return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.Seq, b.Seq))
 	})
 }

@@ -15,9 +15,8 @@ type Added struct {
 	ID string // of the entry that holds it now
 	// Known marks an entry that was there already, under this id and with this content; nothing was written.
 	Known bool
-	// Repeat marks a learning that was there already, word for word, and was counted up; Of is the entry, as ID is.
+	// Repeat marks a learning that was there already, word for word, and was counted up.
 	Repeat bool
-	Of     string
 	// Recalled marks a text that recall had put into a request and that came back; nothing was written.
 	Recalled bool
 	// Linked are the near repeats of it; Consolidated are the patterns that its agent's learnings came to.

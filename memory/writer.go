@@ -38,7 +38,7 @@ func (w *writer) add(d *draft) (Added, error) {
 	if of := w.repeated(d); of != "" {
 		w.put(entry.Record{Op: entry.Repeat, IDs: []string{of}, Other: d.ID, By: d.By})
 		w.counted[d.ID] = of
-		return Added{ID: of, Repeat: true, Of: of}, nil
+		return Added{ID: of, Repeat: true}, nil
 	}
 	if !d.named {
 		if known := w.name(&d.Entry); known {

@@ -40,8 +40,8 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("embed: %s: %v", e.Server, e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retryable says whether the texts may have vectors later, without a change by anybody: the network or the server was at fault.
-func Retryable(err error) bool {
+// retryable says whether the texts may have vectors later, without a change by anybody: the network or the server was at fault.
+func retryable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Retryable
 }
@@ -69,7 +69,7 @@ func (p *poster) do(ctx context.Context, body []byte) ([]byte, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err == nil || !Retryable(err) || try == tries || pause > longestPause {
+		if err == nil || !retryable(err) || try == tries || pause > longestPause {
 			return answer, err
 		}
 		// full jitter, so that many processes do not come back at once

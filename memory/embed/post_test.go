@@ -46,8 +46,8 @@ func TestTries(t *testing.T) {
 			fmt.Fprint(w, c.body)
 		})
 		_, err := e.Embed(t.Context(), []string{"a"})
-		if err == nil || sent != c.sent || Retryable(err) != c.retryable || len(*pauses) != c.sent-1 {
-			t.Errorf("%+v: sent %d times, pauses %v: %v, retryable %v", c, sent, *pauses, err, Retryable(err))
+		if err == nil || sent != c.sent || retryable(err) != c.retryable || len(*pauses) != c.sent-1 {
+			t.Errorf("%+v: sent %d times, pauses %v: %v, retryable %v", c, sent, *pauses, err, retryable(err))
 		}
 		for i, p := range *pauses {
 			least := asked(c.retryAfter, time.Now())
@@ -84,7 +84,7 @@ func TestSlowServerIsAskedAgain(t *testing.T) {
 	})
 	_, err := e.Embed(t.Context(), []string{"a"})
 	close(release)
-	if !errors.Is(err, context.DeadlineExceeded) || !Retryable(err) || n.Load() > 3 {
+	if !errors.Is(err, context.DeadlineExceeded) || !retryable(err) || n.Load() > 3 {
 		t.Errorf("sent %d times: %v", n.Load(), err)
 	}
 }
@@ -98,7 +98,7 @@ func TestRequestEndsWithItsContext(t *testing.T) {
 	})
 	_, err := e.Embed(ctx, []string{"a"})
 	close(release)
-	if !errors.Is(err, context.Canceled) || Retryable(err) || len(*pauses) > 0 {
+	if !errors.Is(err, context.Canceled) || retryable(err) || len(*pauses) > 0 {
 		t.Errorf("%v, pauses %v", err, *pauses)
 	}
 }
@@ -159,7 +159,7 @@ func TestRedirects(t *testing.T) {
 				w.WriteHeader(status)
 			})
 			_, err := e.Embed(t.Context(), []string{"a"})
-			if want := follows && status == http.StatusTemporaryRedirect; (err == nil) != want || Retryable(err) || len(*pauses) > 0 {
+			if want := follows && status == http.StatusTemporaryRedirect; (err == nil) != want || retryable(err) || len(*pauses) > 0 {
 				t.Errorf("%d to %s: %v", status, to, err)
 			}
 			if err != nil && !errors.Is(err, errRedirect) {
@@ -184,7 +184,7 @@ func TestNoServer(t *testing.T) {
 	e, pauses := listen(t, Config{Name: "ollama", URL: address}, nil)
 	_, err := e.Embed(t.Context(), []string{"a"})
 	var as *url.Error
-	if !Retryable(err) || !errors.As(err, &as) || len(*pauses) != tries-1 {
+	if !retryable(err) || !errors.As(err, &as) || len(*pauses) != tries-1 {
 		t.Errorf("%v, pauses %v", err, *pauses)
 	}
 }

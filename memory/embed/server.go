@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,7 +40,7 @@ func newServer(c Config, p protocol) (Embedder, error) {
 	if keyEnv == "" && c.URL == "" {
 		keyEnv = p.keyEnv
 	}
-	base, err := url.Parse(or(c.URL, p.url))
+	base, err := url.Parse(cmp.Or(c.URL, p.url))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, fmt.Errorf("embed: the URL of %s is not one of http or https", p.name)
 	}
@@ -49,27 +50,19 @@ func newServer(c Config, p protocol) (Embedder, error) {
 	if c.Dim < 0 || c.Dim > maxDim || c.Batch < 0 || c.Timeout < 0 {
 		return nil, fmt.Errorf("embed: %s: a length, a batch or a timeout is out of its bounds", p.name)
 	}
-	s := &server{protocol: p, model: or(c.Model, p.model), want: c.Dim, batch: or(c.Batch, defaultBatch)}
-	s.dim.Store(int64(or(c.Dim, p.known(s.model))))
+	s := &server{protocol: p, model: cmp.Or(c.Model, p.model), want: c.Dim, batch: cmp.Or(c.Batch, defaultBatch)}
+	s.dim.Store(int64(cmp.Or(c.Dim, p.known(s.model))))
 	s.post = poster{
-		name: p.name, url: strings.TrimSuffix(base.String(), "/") + p.path, keyEnv: keyEnv, timeout: or(c.Timeout, defaultTimeout),
+		name: p.name, url: strings.TrimSuffix(base.String(), "/") + p.path, keyEnv: keyEnv, timeout: cmp.Or(c.Timeout, defaultTimeout),
 		client: &http.Client{CheckRedirect: sameHost}, sleep: sleep,
 	}
 	return s, nil
 }
 
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
 // Model has the length of the vectors only where it was known from the start, as a name must not change.
 func (s *server) Model() string {
 	name := s.name + ":" + s.model
-	if dim := or(s.want, s.known(s.model)); dim > 0 {
+	if dim := cmp.Or(s.want, s.known(s.model)); dim > 0 {
 		name += fmt.Sprint(":", dim)
 	}
 	return name

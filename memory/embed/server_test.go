@@ -238,8 +238,8 @@ func TestUnusableAnswers(t *testing.T) {
 	} {
 		e, pauses := listen(t, Config{Name: "openai", Model: "m"}, func(_ int, _ asks, w http.ResponseWriter) { fmt.Fprint(w, answer) })
 		_, err := e.Embed(t.Context(), []string{"a", "b"})
-		if err == nil || !strings.Contains(err.Error(), problem) || Retryable(err) || len(*pauses) > 0 {
-			t.Errorf("%.80s: %v; retryable %v", answer, err, Retryable(err))
+		if err == nil || !strings.Contains(err.Error(), problem) || retryable(err) || len(*pauses) > 0 {
+			t.Errorf("%.80s: %v; retryable %v", answer, err, retryable(err))
 		}
 	}
 	e, _ := listen(t, Config{Name: "openai", Model: "m"}, func(_ int, _ asks, w http.ResponseWriter) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Apply folds a record in, or leaves the state as it was and says why. Records come in the order of their numbers, without
@@ -55,7 +54,7 @@ func (s *State) put(r *Record) {
 // tally counts a learning, or takes it out of the count: if it is newer than its agent's last consolidation, and not in the
 // scope of a run, where nothing is consolidated.
 func (s *State) tally(i *Item, by int) {
-	if !i.IsLearning() || i.Reverted || strings.HasPrefix(string(i.Scope), string(OfRun(""))) {
+	if !i.IsLearning() || i.Reverted || i.Scope.IsRun() {
 		return
 	}
 	if l := s.learned(i.Agent); i.Seq > l.after {

@@ -54,7 +54,7 @@ func (s *State) checkPut(r *Record, fresh map[string]bool) error {
 		return fmt.Errorf("%w: put names entries beside its own", ErrRecord)
 	}
 	id := r.Entry.ID
-	if err := CheckID(id); err != nil {
+	if err := checkID(id); err != nil {
 		return err
 	}
 	if n := s.nodes[id]; fresh[id] || n != nil && (!n.item.Reverted || n.item.Forgotten) {
@@ -84,8 +84,8 @@ func checkAbout(r *Record, known func(string) bool) error {
 	return nil
 }
 
-// CheckID tells what is wrong with an entry's id: it has 1 to MaxID bytes of UTF-8, without control characters.
-func CheckID(id string) error {
+// checkID tells what is wrong with an entry's id: it has 1 to MaxID bytes of UTF-8, without control characters.
+func checkID(id string) error {
 	switch {
 	case id == "":
 		return fmt.Errorf("%w: an entry without an id", ErrRecord)

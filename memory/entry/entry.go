@@ -38,6 +38,9 @@ func OfAgent(name string) Scope { return Scope("agent:" + name) }
 func OfRun(id string) Scope     { return Scope("run:" + id) }
 func OfGroup(name string) Scope { return Scope("group:" + name) }
 
+// IsRun tells the scope of a run.
+func (s Scope) IsRun() bool { return strings.HasPrefix(string(s), "run:") }
+
 // Entry is one thing that is remembered. It has a Text, or a learning's Context, Observation and Lesson.
 type Entry struct {
 	ID    string `json:"id"`

@@ -93,15 +93,3 @@ func (c *Corpus) Remove(id string) {
 		delete(c.slots, id)
 	}
 }
-
-// Slots is how many slots were given so far.
-func (c *Corpus) Slots() int { return len(c.docs) }
-
-// Slot finds the slot of an id.
-func (c *Corpus) Slot(id string) (slot int, ok bool) {
-	slot, ok = c.slots[id]
-	return slot, ok
-}
-
-// ID is the id in a slot.
-func (c *Corpus) ID(slot int) string { return c.docs[slot].id }

@@ -43,7 +43,7 @@ func model(all []stored, query string) map[string]rank.Parts {
 	parts := map[string]rank.Parts{}
 	for _, d := range all {
 		p := rank.Parts{Words: words[d.ID], Previous: .3 * both[d.ID], Meaning: .6 * max(0, d.meaning), WordVectors: .4 * max(0, d.vectors)}
-		parts[d.ID], evidence[d.ID] = p, p.Evidence()
+		parts[d.ID], evidence[d.ID] = p, sum(p)
 	}
 	out := map[string]rank.Parts{}
 	for _, d := range all {
@@ -55,7 +55,7 @@ func model(all []stored, query string) map[string]rank.Parts {
 		if after, ok := next[d.ID]; ok {
 			near = max(near, evidence[after])
 		}
-		if p.Evidence()+near <= 0 {
+		if evidence[d.ID]+near <= 0 {
 			continue
 		}
 		p.Neighbours = .35 * near
@@ -115,7 +115,7 @@ func ask(all []stored, query string, seen func(id string) bool, k int) []rank.Hi
 	}
 	q.Facts = func(slot int) rank.Facts { return all[slot].Facts }
 	if seen != nil {
-		q.Seen = func(slot int) bool { return seen(c.ID(slot)) }
+		q.Seen = func(slot int) bool { return seen(all[slot].ID) }
 	}
 	return c.Rank(q)
 }

@@ -14,7 +14,6 @@ import (
 type Texts struct {
 	index Index
 	texts []vectors // by slot
-	count int
 }
 
 // vectors are what a text has.
@@ -37,7 +36,6 @@ func (t *Texts) Put(slot int, whole []float32, sentences ...[]float32) error {
 		t.texts = append(t.texts, vectors{})
 	}
 	t.texts[slot] = vectors{there: true, whole: whole, sentences: len(sentences)}
-	t.count++
 	err := t.add(strconv.Itoa(slot), whole)
 	for i, v := range sentences {
 		err = errors.Join(err, t.add(sentence(slot, i), v))
@@ -65,7 +63,6 @@ func (t *Texts) Delete(slot int) error {
 		err = errors.Join(err, t.index.Delete(sentence(slot, i)))
 	}
 	t.texts[slot] = vectors{}
-	t.count--
 	return err
 }
 
@@ -80,12 +77,12 @@ func (t *Texts) Whole(slot int) []float32 {
 	return t.texts[slot].whole
 }
 
-// Len is the number of texts; Vectors that of all their vectors.
-func (t *Texts) Len() int     { return t.count }
-func (t *Texts) Vectors() int { return t.index.Len() }
-
-// Cosines gives each slot the mean of the cosines of its whole and of its best sentence with v. What is missing counts 0.
+// Cosines gives each slot the mean of the cosines of its whole and of its best sentence with v. What is missing counts 0. A v
+// that is nil, or an index without vectors, says nothing of any text: the answer is nil.
 func (t *Texts) Cosines(v []float32) ([]float64, error) {
+	if v == nil || t.index.Len() == 0 {
+		return nil, nil
+	}
 	cosines, best := make([]float64, len(t.texts)), make([]float64, len(t.texts))
 	has := make([]bool, len(t.texts)) // a sentence
 	err := t.index.Each(v, func(id string, cosine float32) {
