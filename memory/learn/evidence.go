@@ -12,12 +12,15 @@ const (
 	maxLook = 16 << 10
 	// maxEvidence is how long the line is that is taken from it, in bytes.
 	maxEvidence = 240
-	// nearby is how many lines around an error are searched for the place in a file that it speaks of.
+	// maxHint is the same of the line that advises.
+	maxHint = 140
+	// nearby is how many lines around an error are searched for the place in a file that it speaks of, and for advice.
 	nearby = 12
 )
 
-// finding is what an output says of a failure: the line that names it, and the place that it speaks of, "main.go:12".
-type finding struct{ line, place string }
+// finding is what an output says of a failure: the line that names it, the place that it speaks of, "main.go:12", and what it
+// advises in a line of its own, "use git pull first".
+type finding struct{ line, place, hint string }
 
 var (
 	ansi = pattern.Lazy("\x1b\\[[0-9;?]*[A-Za-z]")
@@ -32,7 +35,10 @@ var (
 	strong   = pattern.Lazy(`(?i)\b(error|fatal|panic|exception|assert\w*|segfault|traceback)\b|\w(Error|Exception)\b|^E\s|--- FAIL|✗|✕|\b(expected|want)\b.*\b(got|but|received|found|actual)\b|\bgot\b.*\bwant\b`)
 	thrown   = pattern.Lazy(`^(Uncaught )?[\w.]*(Error|Exception)(\s\[\w+\])?: |^(panic|fatal|FATAL|error|ERROR|Error|E)(\[\w+\])?: `)
 	weak     = pattern.Lazy(`(?i)\b(fail(ed|ure|s)?|cannot|can't|could not|couldn't|unable|not found|no such|denied|refused|missing|undefined|unknown|timed? ?out|timeout|invalid|unexpected|unauthori[sz]ed|forbidden|conflict|exceeded|killed|out of memory|already (exists|in use)|unreachable|mismatch|must|required)\b`)
-	foreign  = pattern.Lazy(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
+	// remedy is what tells what to do, and hinted a line that does so by its first word.
+	remedy  = pattern.Lazy(`(?i)\b(please|did you (mean|forget)|make sure|(needs?|have|has|want) to be|you (need|have) to|try (to|with|running|setting|again with))\b|[:;,.(]\s+(run|use|set|install|add|remove|update|upgrade|export|raise|enable|disable|pass|pin|rename|call|create|start|migrate)\s+\S`)
+	hinted  = pattern.Lazy(`(?i)^= ?help: |^(hint|help|tip|fix|suggestion): `)
+	foreign = pattern.Lazy(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
 )
 
 // find looks for what went wrong. Where an agent said so, or whoever watched it ended it or refused its answer, that is the
@@ -78,8 +84,9 @@ func evidence(text string) finding {
 	return f
 }
 
-// look finds the line that says most plainly what is wrong. Of several it takes the first that names a place in a file, as a
-// compiler's first error causes the rest, and else the last, as programs end with the reason why.
+// look finds the line that says most plainly what is wrong; one that also says what to do goes first. Of several it takes the
+// first that names a place in a file, as a compiler's first error causes the rest, and else the last, as programs end with the
+// reason why.
 func look(text string) (f finding, sure bool) {
 	lines := outputLines(text)
 	best, at, placed := 0, -1, false
@@ -100,6 +107,7 @@ func look(text string) (f finding, sure bool) {
 	if !position().MatchString(lines[at]) {
 		f.place = place(lines, at)
 	}
+	f.hint = hint(lines, at)
 	return f, best > 1
 }
 
@@ -123,7 +131,20 @@ func rate(l string) int {
 	if score > 0 && position().MatchString(l) {
 		score += 2
 	}
+	if score > 1 && remedy().MatchString(l) {
+		score += 2
+	}
 	return score
+}
+
+// hint is the first advice behind an error.
+func hint(lines []string, at int) string {
+	for i := at + 1; i < len(lines) && i <= at+nearby; i++ {
+		if lead := hinted().FindString(lines[i]); lead != "" {
+			return Clip(lines[i][len(lead):], maxHint)
+		}
+	}
+	return ""
 }
 
 // place is the nearest place in a file of one's own that the lines around an error name: behind it as compilers and stack

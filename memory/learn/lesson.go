@@ -98,10 +98,14 @@ func how(p *Problem) string {
 	return strings.Join(parts, ", ")
 }
 
-// String is the line, and the place where the line itself has none.
+// String is the line, the place where the line itself has none, and the advice.
 func (f finding) String() string {
-	if f.place == "" {
-		return f.line
+	out := f.line
+	if f.place != "" {
+		out += " (" + f.place + ")"
 	}
-	return f.line + " (" + f.place + ")"
+	if f.hint != "" {
+		out += ". It advises: " + f.hint
+	}
+	return out
 }
