@@ -31,7 +31,6 @@ func Fit(c Content, o Options) (Fitted, error) {
 		return Fitted{}, err
 	}
 	f.Messages = withCalls(f.Messages)
-	f.recall(c.Recalled, o)
 	return f, nil
 }
 
@@ -113,22 +112,6 @@ func withCalls(messages []Message) []Message {
 		}
 	}
 	return messages
-}
-
-// recall fills what is left with memories, as far as they are not sent anyway.
-func (f *Fitted) recall(memories []Memory, o Options) {
-	for _, m := range memories {
-		same := func(sent Message) bool { return sent.ID == m.ID }
-		if slices.ContainsFunc(f.Messages, same) || slices.ContainsFunc(f.Pinned, same) {
-			continue
-		}
-		cost := o.cost(m.Text)
-		if f.Tokens+cost > o.Budget {
-			f.Dropped = append(f.Dropped, m.ID)
-			continue
-		}
-		f.Recalled, f.Tokens = append(f.Recalled, m), f.Tokens+cost
-	}
 }
 
 func summaryCost(s *Summary, o Options) int {

@@ -24,9 +24,6 @@ func estimate(f window.Fitted) int {
 	for _, m := range slices.Concat(f.Pinned, f.Messages) {
 		sum += window.PerMessage + text.Tokens(m.Text)
 	}
-	for _, m := range f.Recalled {
-		sum += window.PerMessage + text.Tokens(m.Text)
-	}
 	if f.Summary != nil {
 		sum += window.PerMessage + text.Tokens(f.Summary.Text())
 	}
@@ -36,7 +33,7 @@ func estimate(f window.Fitted) int {
 // TestHistories fits random histories as an agent would: again and again while messages come, under budgets that are too small,
 // just right and ample. Run with -histories 10000 for the figure of the documentation.
 func TestHistories(t *testing.T) {
-	var fits, summaries, chained, cuts, refused, memories int
+	var fits, summaries, chained, cuts, refused int
 	for seed := range uint64(*histories) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		c, o := content(r)
@@ -56,7 +53,6 @@ func TestHistories(t *testing.T) {
 				t.Fatalf("seed %d: fitted twice, it differs: %v\n%s", seed, err, cmp.Diff(f, again))
 			}
 			cuts += len(f.Cut)
-			memories += len(f.Recalled)
 			if f.New {
 				summaries++
 				if had != nil {
@@ -66,9 +62,9 @@ func TestHistories(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d histories, fitted %d times: %d summaries, %d of them on others, %d messages cut, %d memories sent, %d refused as too large",
-		*histories, fits, summaries, chained, cuts, memories, refused)
-	for what, n := range map[string]int{"summaries": summaries, "chained summaries": chained, "cut messages": cuts, "memories": memories, "refusals": refused} {
+	t.Logf("%d histories, fitted %d times: %d summaries, %d of them on others, %d messages cut, %d refused as too large",
+		*histories, fits, summaries, chained, cuts, refused)
+	for what, n := range map[string]int{"summaries": summaries, "chained summaries": chained, "cut messages": cuts, "refusals": refused} {
 		if n == 0 {
 			t.Errorf("no history had %s", what)
 		}
@@ -83,9 +79,6 @@ func content(r *rand.Rand) (window.Content, window.Options) {
 	}
 	for i := range r.IntN(3) {
 		c.Pinned = append(c.Pinned, window.Message{ID: fmt.Sprint("P-", i), Role: "user", Text: words(r, r.IntN(20))})
-	}
-	for i := range r.IntN(6) {
-		c.Recalled = append(c.Recalled, window.Memory{ID: fmt.Sprint("M-", i*7), Text: words(r, r.IntN(40))})
 	}
 	call := ""
 	for i := range r.IntN(70) {

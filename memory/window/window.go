@@ -6,7 +6,7 @@
 //
 // Enter at [Fit]. First the soul and the system prompt, verbatim, outside of all that follows. Then what is pinned, and the
 // last messages, whole. When all of it together comes to more than [Trigger] of the budget, the messages before the last ones
-// become a [Summary] that brings it down to [Target]. What is left over goes to recalled memories. What always holds:
+// become a [Summary] that brings it down to [Target]. What always holds:
 //
 //   - The estimate of what is sent is never above the budget.
 //   - Soul and system prompt are sent byte for byte, or Fit fails at once and says so.
@@ -29,7 +29,7 @@ const (
 const (
 	// DefaultKeep is how many of the last messages stay whole.
 	DefaultKeep = 10
-	// PerMessage is what a message, a summary or a memory costs beside its text, in tokens: its role and its borders.
+	// PerMessage is what a message or a summary costs beside its text, in tokens: its role and its borders.
 	PerMessage = 4
 	// leastSummary is the part of the budget that a summary may have where the last messages alone are above Target, and
 	// leastTokens how much that is at least: its first line takes some 40 tokens.
@@ -48,9 +48,6 @@ type Message struct {
 	Answers string
 }
 
-// Memory is a recalled entry.
-type Memory struct{ ID, Text string }
-
 // Content is everything that could be sent.
 type Content struct {
 	Soul, System string
@@ -59,7 +56,6 @@ type Content struct {
 	// not Messages still has them.
 	Summary  *Summary
 	Messages []Message // oldest first
-	Recalled []Memory  // best first
 }
 
 // Options say how much may be sent. Budget is in tokens; 0 lets nothing through but nothing.
@@ -73,7 +69,6 @@ type Options struct {
 type Fitted struct {
 	Soul, System string
 	Pinned       []Message
-	Recalled     []Memory
 	Summary      *Summary // nil where nothing is summarized
 	Messages     []Message
 	// Tokens is the estimate of all of it.
@@ -81,8 +76,8 @@ type Fitted struct {
 	// New tells that Summary was made now: it is to be stored, and given next time.
 	New bool
 	// Cut are the ids of messages whose middle was left out, as each alone was above the budget; Left, those of messages
-	// that are neither sent nor summarized, for want of any room; Dropped, those of memories without room.
-	Cut, Left, Dropped []string
+	// that are neither sent nor summarized, for want of any room.
+	Cut, Left []string
 }
 
 // TooLargeError says that what must be sent whole does not fit into the budget.

@@ -150,14 +150,6 @@ func TestTheLastMessagesDoNotFit(t *testing.T) {
 	}
 }
 
-func TestMemoriesFillWhatIsLeft(t *testing.T) {
-	c := window.Content{Messages: talk(2, "message%d"), Recalled: []window.Memory{{"M-01", "sent already"}, {"M-x", strings.Repeat("x", 50)}, {"M-y", strings.Repeat("y", 70)}, {"M-z", "z"}}}
-	f, err := window.Fit(c, window.Options{Budget: 100, Tokens: count}) // 24 for the messages, 54 and 5 for two memories
-	if err != nil || len(f.Recalled) != 2 || f.Recalled[1].ID != "M-z" || !slices.Equal(f.Dropped, []string{"M-y"}) || f.Tokens != 83 {
-		t.Errorf("%+v, %v", f, err)
-	}
-}
-
 func TestNoRoomForASummary(t *testing.T) {
 	// Two messages of 40 and 4 leave 12: not even the summary's first line.
 	f, err := window.Fit(window.Content{Messages: talk(4, strings.Repeat("x", 38)+"%02d")}, window.Options{Budget: 100, Keep: 2, Tokens: count})
