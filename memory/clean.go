@@ -18,11 +18,6 @@ const (
 	MaxTag  = 64 // bytes
 )
 
-// types are what an entry may be; one without is a note.
-var types = []entry.Type{
-	entry.Success, entry.Failure, entry.Insight, entry.Pattern, entry.Note, entry.Decision, entry.Message, entry.Summary,
-}
-
 // clean makes an entry what the store keeps, or says why it can't be.
 func clean(e *entry.Entry, now time.Time) error {
 	e.Text, e.Context = strings.TrimSpace(e.Text), strings.TrimSpace(e.Context)
@@ -40,8 +35,8 @@ func clean(e *entry.Entry, now time.Time) error {
 		return bad("the entry has no text")
 	case size > MaxText:
 		return bad("the entry's texts have %d bytes, %d is the most", size, MaxText)
-	case e.Type != "" && !slices.Contains(types, e.Type):
-		return bad("type %q is none of %s", e.Type, list(types))
+	case e.Type != "" && !slices.Contains(entry.Types, e.Type):
+		return bad("type %q is none of %s", e.Type, list(entry.Types))
 	case !(e.Importance >= 0 && e.Importance <= 1):
 		return bad("importance %v lies outside of 0 to 1", e.Importance)
 	case e.CreatedAt.Year() < 1 || e.CreatedAt.Year() > 9999:

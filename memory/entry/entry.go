@@ -27,6 +27,9 @@ const (
 	Summary  Type = "summary"
 )
 
+// Types are all of them.
+var Types = []Type{Success, Failure, Insight, Pattern, Note, Decision, Message, Summary}
+
 // Scope is who sees an entry: "" is everybody, "agent:NAME" one agent, "run:ID" one run, "group:NAME" whoever names the group.
 type Scope string
 

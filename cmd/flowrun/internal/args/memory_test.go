@@ -1,8 +1,11 @@
 package args
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/memory/entry"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -36,6 +39,12 @@ func TestMemorySearchIsChecked(t *testing.T) {
 	}
 	if s := good(); s.Query() != "flaky test" {
 		t.Errorf("%q", s.Query())
+	}
+}
+
+func TestMemoryTypesAreThoseOfEntries(t *testing.T) {
+	if !slices.EqualFunc(MemoryTypes, entry.Types, func(a string, b entry.Type) bool { return a == string(b) }) {
+		t.Errorf("a person may write %v, and entries are %v", MemoryTypes, entry.Types)
 	}
 }
 

@@ -18,18 +18,12 @@ type Parts []Part
 
 // MarshalJSON implements json.Marshaler.
 func (p Parts) MarshalJSON() ([]byte, error) {
-	var b strings.Builder
+	members := make([]string, len(p))
 	for i, part := range p {
-		fmt.Fprintf(&b, "%s%q:%s", map[bool]string{true: "{", false: ","}[i == 0], part.Name, number(part.Value))
+		members[i] = fmt.Sprintf("%q:%s", part.Name, number(part.Value))
 	}
-	if len(p) == 0 {
-		b.WriteByte('{')
-	}
-	return []byte(b.String() + "}"), nil
+	return []byte("{" + strings.Join(members, ",") + "}"), nil
 }
-
-// Digits is how many digits after the point a score is told with: more would tell of the processor, and not of the entry.
-const Digits = 6
 
 func number(v float64) string {
 	b, err := json.Marshal(round(v))
@@ -39,8 +33,9 @@ func number(v float64) string {
 	return string(b)
 }
 
+// round leaves six digits after the point: more would tell of the processor, and not of the entry.
 func round(v float64) float64 {
-	const unit = 1e6 // 10 to the power of Digits
+	const unit = 1e6
 	return math.Round(v*unit) / unit
 }
 
