@@ -9,7 +9,7 @@
 //	memory/cache    vectors by the hash of their text, which may be deleted at any time
 //	memory/embed    texts to vectors
 //	memory/text     words, terms, sentences, and what a text costs in tokens
-//	memory/vector   the vectors that are nearest to another
+//	memory/vector   how near vectors are to another
 //	memory/rank     the order of what was found
 //	memory/learn    repeats, groups and patterns of learnings
 //	memory/window   what of a conversation is sent, under a budget

@@ -42,7 +42,7 @@ func TestWordsAreCutAtTheirBound(t *testing.T) {
 }
 
 func TestTerms(t *testing.T) {
-	got := text.Terms("The builds were building; a builder built what it had planned, and classes of policies stopped.")
+	got := text.Terms("The builds were building; a builder built what it had planned, and classes of policies, which stopped.")
 	want := strings.Fields("build build builder built plan class policy stop")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -54,6 +54,8 @@ func TestStem(t *testing.T) {
 		"tests": "test", "tested": "test", "testing": "test", "caches": "cache", "cache": "cach", "cached": "cach", "pass": "pass",
 		"queries": "query", "query": "query", "running": "run", "runs": "run", "ring": "ring", "is": "is", "rolled": "roll", "": "",
 		"8800": "8800", "2022": "2022", "x\u4e3f\u4e3f": "x\u4e3f\u4e3f", "files": "file", "used": "used", "uses": "use",
+		"bring": "bring", "aching": "ach", "dies": "die", "flies": "fly", "ended": "end", "gas": "gas", "cats": "cat", "stages": "stage",
+		"changes": "chang", "size": "size", "add": "add", "buzz": "buz", "grabbed": "grab", // at the bounds of the lengths
 	} {
 		if got := text.Stem(w); got != want {
 			t.Errorf("Stem(%q) = %q, want %q", w, got, want)
@@ -94,6 +96,16 @@ func TestSentencesKeepTheirBounds(t *testing.T) {
 	for _, n := range []int{text.MaxSentences - 1, text.MaxSentences, text.MaxSentences + 1, 10 * text.MaxSentences} {
 		if got := len(text.Sentences(strings.Repeat(one, n))); got != min(n, text.MaxSentences) {
 			t.Errorf("%d sentences come out as %d", n, got)
+		}
+	}
+	for _, n := range []int{25, 26} { // bytes before its end, from which a sentence stands alone
+		if got := len(text.Sentences(strings.Repeat("x", n) + ". Something follows it.")); got != n-24 {
+			t.Errorf("%d bytes and another sentence come out as %d", n, got)
+		}
+	}
+	for _, n := range []int{12, 13} { // bytes from which what is left over counts
+		if got := len(text.Sentences(one + strings.Repeat("x", n))); got != n-11 {
+			t.Errorf("a sentence and %d bytes come out as %d", n, got)
 		}
 	}
 	for _, n := range []int{text.MaxSentence, text.MaxSentence + 1} {

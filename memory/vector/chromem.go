@@ -34,23 +34,12 @@ func (c *chromem) delete(id string) error {
 	return c.docs.Delete(context.Background(), nil, nil, id)
 }
 
-// nearest gives the k nearest and all that are as near as the last of them, in no certain order among equals: the caller sorts
-// and cuts. Which of several equals chromem-go leaves out differs from call to call, so more are asked for until the last one
-// is further away. k lies in 1 to the number of vectors; for more chromem-go fails.
-func (c *chromem) nearest(v []float32, k int) ([]Hit, error) {
-	n := c.docs.Count()
-	for ask := min(n, k+1); ; ask = min(n, 2*ask) {
-		found, err := c.docs.QueryEmbedding(context.Background(), v, ask, nil, nil)
-		if err != nil {
-			return nil, err
-		}
-		if ask < n && found[ask-1].Similarity == found[k-1].Similarity {
-			continue
-		}
-		hits := make([]Hit, len(found))
-		for i, r := range found {
-			hits[i] = Hit{r.ID, r.Similarity}
-		}
-		return hits, nil
+// each asks for exactly as many as there are: for more, or for some of none, chromem-go fails, and for fewer it chooses among
+// equals otherwise from call to call.
+func (c *chromem) each(v []float32, visit func(id string, cosine float32)) error {
+	found, err := c.docs.QueryEmbedding(context.Background(), v, c.docs.Count(), nil, nil)
+	for _, r := range found {
+		visit(r.ID, r.Similarity)
 	}
+	return err
 }

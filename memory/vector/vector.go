@@ -1,11 +1,12 @@
-// Package vector finds the vectors that are nearest to another, in memory. It knows vectors and their ids; what they stand for,
-// where they are kept and who may see them is decided elsewhere.
+// Package vector tells how near vectors are to another, in memory. It knows vectors and their ids; what they stand for, where they
+// are kept and who may see them is decided elsewhere, and so is what is wanted of the answer: nobody asks for the nearest few, as
+// a score has more parts than the cosine.
 //
 // Enter at [New], or at [Texts] for texts whose sentences have vectors of their own. The index is chromem-go up to [Limit]
 // vectors and a flat scan above; both give the same answers to the last bit (a test compares them), so that moving from one
 // to the other can't be seen. What always holds:
 //
-//   - Search is exact. Equal vectors, added in any order, give equal answers; equal cosines are ordered by id.
+//   - It is exact. Equal vectors, added in any order, give equal answers.
 //   - A vector that can't be compared is refused when it is added, and says why: another length, not a number, all zero.
 //   - No text is handed to chromem-go and nothing is stored by it: its embedding function, which would call out over the
 //     network when left nil, is one that fails, and its files are not used, as they do not survive a kill.
@@ -19,12 +20,6 @@ import (
 	"math"
 )
 
-// Hit is a vector that was found.
-type Hit struct {
-	ID     string
-	Cosine float32
-}
-
 // Index holds vectors by id.
 type Index interface {
 	// Add puts in v, or puts it in the place of the vector with this id. The index keeps v; it is not to be changed.
@@ -32,14 +27,12 @@ type Index interface {
 	Add(id string, v []float32) error
 	// Delete of an id that is not there is no error.
 	Delete(id string) error
-	// Nearest gives at most k hits, nearest first.
-	Nearest(v []float32, k int) ([]Hit, error)
 	// Each calls f with every id and its cosine with v, in no certain order.
 	Each(v []float32, f func(id string, cosine float32)) error
 	Len() int
 }
 
-// Errors of Add, Nearest and Each.
+// Errors of Add and Each.
 var (
 	ErrLength = errors.New("the vector has another length than those of the index")
 	ErrEmpty  = errors.New("the vector has no direction: its numbers are all 0, or not all finite")

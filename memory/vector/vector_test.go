@@ -3,10 +3,9 @@ package vector
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +41,22 @@ func fill(t testing.TB, x Index, vectors [][]float32) {
 	}
 }
 
+// cosines are those of all vectors of an index with another, by id.
+func cosines(t testing.TB, x Index, v []float32) map[string]float32 {
+	t.Helper()
+	out := map[string]float32{}
+	err := x.Each(v, func(id string, cosine float32) {
+		if _, twice := out[id]; twice {
+			t.Errorf("%s is told twice", id)
+		}
+		out[id] = cosine
+	})
+	if err != nil || len(out) != x.Len() {
+		t.Fatalf("%d of %d cosines: %v", len(out), x.Len(), err)
+	}
+	return out
+}
+
 // TestBothAgree compares every cosine to the last bit, at the bounds of the blocks and of the goroutines' shares.
 func TestBothAgree(t *testing.T) {
 	for _, n := range []int{1, 3, 4, 5, 100, share, share + 1, 2*share + 3} {
@@ -53,23 +68,17 @@ func TestBothAgree(t *testing.T) {
 			t.Fatal("not one of each kind")
 		}
 		for _, q := range random(7, 3, 33) {
-			a, err1 := small.Nearest(q, n)
-			b, err2 := flat.Nearest(q, n)
-			if err1 != nil || err2 != nil || len(a) != n || !slices.Equal(a, b) {
-				t.Fatalf("%d vectors: chromem-go and the flat scan differ (%v, %v)", n, err1, err2)
+			a, b := cosines(t, small, q), cosines(t, flat, q)
+			if len(a) != n || !maps.Equal(a, b) {
+				t.Fatalf("%d vectors: chromem-go and the flat scan differ", n)
 			}
-			if a[0].Cosine != Cosine(q, vectors[must(strconv.Atoi(a[0].ID[1:]))]) {
-				t.Fatalf("%d vectors: Cosine differs", n)
+			for i, v := range vectors {
+				if a[fmt.Sprint("v", i)] != Cosine(q, v) {
+					t.Fatalf("%d vectors: Cosine differs at %d", n, i)
+				}
 			}
 		}
 	}
-}
-
-func must(i int, err error) int {
-	if err != nil {
-		panic(err)
-	}
-	return i
 }
 
 func TestTheLimit(t *testing.T) {
@@ -77,7 +86,7 @@ func TestTheLimit(t *testing.T) {
 	x := newIndex(0, limit)
 	vectors := random(1, limit+1, 4)
 	fill(t, x, vectors[:limit])
-	before, _ := x.Nearest(vectors[limit], 3)
+	before := cosines(t, x, vectors[limit])
 	if x.small == nil {
 		t.Fatal("chromem-go is left at the limit, not above it")
 	}
@@ -86,8 +95,8 @@ func TestTheLimit(t *testing.T) {
 		t.Fatal("chromem-go is still asked above the limit")
 	}
 	x.Delete("one more")
-	after, _ := x.Nearest(vectors[limit], 3)
-	if !slices.Equal(before, after) {
+	after := cosines(t, x, vectors[limit])
+	if !maps.Equal(before, after) {
 		t.Errorf("before: %v, after: %v", before, after)
 	}
 }
@@ -119,51 +128,33 @@ func TestVectorsThatCannotBeComparedAreRefused(t *testing.T) {
 			if c.want == ErrNoID {
 				continue
 			}
-			if _, err := x.Nearest(c.v, 1); !errors.Is(err, c.want) {
+			if err := x.Each(c.v, nil); !errors.Is(err, c.want) {
 				t.Errorf("a query, %s: %v, want %v", name, err, c.want)
 			}
-			if err := x.Each(c.v, nil); !errors.Is(err, c.want) {
-				t.Errorf("each, %s: %v, want %v", name, err, c.want)
-			}
 		}
-		if hits, err := x.Nearest([]float32{0, 1}, 1); err != nil || len(hits) != 1 {
-			t.Errorf("queries fail afterwards: %v, %v", hits, err)
-		}
+		cosines(t, x, []float32{0, 1}) // fails if one of them got in
 	})
 }
 
-func TestKIsClamped(t *testing.T) {
+func TestAnEmptyIndex(t *testing.T) {
 	both(t, func(t *testing.T, x *index) {
-		q := []float32{1, 0}
-		if hits, err := x.Nearest(q, 5); err != nil || len(hits) != 0 {
-			t.Errorf("an empty index: %v, %v", hits, err)
-		}
-		if err := x.Each(q, nil); err != nil {
-			t.Errorf("an empty index: %v", err)
-		}
-		fill(t, x, random(1, 3, 2))
-		for k, want := range map[int]int{-1: 0, 0: 0, 1: 1, 3: 3, 4: 3, 1 << 40: 3} {
-			if hits, err := x.Nearest(q, k); err != nil || len(hits) != want {
-				t.Errorf("k %d: %v, %v", k, hits, err)
-			}
-		}
+		cosines(t, x, []float32{1, 0})
+		x.Add("a", []float32{1, 0})
+		x.Delete("a")
+		cosines(t, x, []float32{1, 0})
 	})
 }
 
-func TestEqualCosinesAreOrderedByID(t *testing.T) {
+// TestEqualVectorsAreAllTold: among equals chromem-go leaves out others from call to call, if it is asked for fewer than all.
+func TestEqualVectorsAreAllTold(t *testing.T) {
 	both(t, func(t *testing.T, x *index) {
 		for i := range 40 {
 			x.Add(fmt.Sprintf("%02d", (i*7)%40), []float32{1, float32(i % 2)}) // two directions, twenty each
 		}
-		want := []string{"00", "02", "04", "06", "08"}
+		want := cosines(t, x, []float32{1, 0})
 		for range 50 {
-			hits, err := x.Nearest([]float32{1, 0}, 5)
-			var got []string
-			for _, h := range hits {
-				got = append(got, h.ID)
-			}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Fatalf("%v (-want +got)\n%s", err, diff)
+			if got := cosines(t, x, []float32{1, 0}); !maps.Equal(got, want) {
+				t.Fatal(cmp.Diff(want, got))
 			}
 		}
 	})
@@ -174,19 +165,14 @@ func TestAnIDHasOneVector(t *testing.T) {
 		x.Add("a", []float32{1, 0})
 		x.Add("b", []float32{0, 1})
 		x.Add("a", []float32{0, -1})
-		hits, _ := x.Nearest([]float32{0, 1}, 5)
-		if diff := cmp.Diff([]Hit{{"b", 1}, {"a", -1}}, hits); diff != "" {
+		if diff := cmp.Diff(map[string]float32{"b": 1, "a": -1}, cosines(t, x, []float32{0, 1})); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		x.Delete("no such id")
 		x.Delete("a")
 		x.Delete("a")
-		if hits, _ = x.Nearest([]float32{0, 1}, 5); len(hits) != 1 || hits[0].ID != "b" || x.Len() != 1 {
-			t.Errorf("after deleting a: %v", hits)
-		}
-		x.Delete("b")
-		if hits, err := x.Nearest([]float32{0, 1}, 5); err != nil || len(hits) != 0 {
-			t.Errorf("after deleting all: %v, %v", hits, err)
+		if left := cosines(t, x, []float32{0, 1}); len(left) != 1 || left["b"] != 1 {
+			t.Errorf("after deleting a: %v", left)
 		}
 	})
 }
@@ -195,9 +181,8 @@ func TestVectorsAreMadeUnit(t *testing.T) {
 	both(t, func(t *testing.T, x *index) {
 		given := []float32{3, 4}
 		x.Add("a", given)
-		hits, err := x.Nearest([]float32{0, 10}, 1)
-		if err != nil || math.Abs(float64(hits[0].Cosine)-.8) > 1e-6 || given[0] != 3 {
-			t.Errorf("%v, %v; the given vector is %v", hits, err, given)
+		if got := cosines(t, x, []float32{0, 10})["a"]; math.Abs(float64(got)-.8) > 1e-6 || given[0] != 3 {
+			t.Errorf("%v; the given vector is %v", got, given)
 		}
 	})
 }
