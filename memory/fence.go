@@ -102,24 +102,52 @@ func calm(s string) string {
 }
 
 var (
-	fenced = pattern.Lazy(`(?is)<memory note="data recalled.*?(</memory>|\z)`)
-	headed = pattern.Lazy(`(?m)^\[(\S+) \d{4}-\d\d-\d\d [^\]\n]*\].*$`)
+	// fenced, dated and lineEnd also know what JSON makes of a text: quotes and line ends with backslashes before them, once for
+	// each time that it was quoted, and < as \u003c.
+	fenced = pattern.Lazy(`(?is)(<|\\+u003c)memory note=\\*"data recalled.*?((<|\\+u003c)\\*/memory(>|\\+u003e)|\z)`)
+	// dated is what stands behind the id in a heading.
+	dated   = pattern.Lazy(` \d{4}-\d\d-\d\d [a-z]+, `)
+	lineEnd = pattern.Lazy(`\n|\\+n|\z`)
 )
 
-// unfence takes recalled text out of an entry that is to be written: what stands in a fence, and lines with an entry's
-// heading. It says whether nothing else was in it, or nothing but what the entries say that it names as its sources.
+// unquoted takes out of a text what recall had said of an entry: from its heading to the end of the line, wherever that begins.
+func (x *index) unquoted(s string) string {
+	var out strings.Builder
+	from := 0 // what lies before is written, or taken out
+	for at := 0; ; {
+		m := dated().FindStringIndex(s[at:])
+		if m == nil {
+			return out.String() + s[from:]
+		}
+		start := x.headingAt(s[from : at+m[0]])
+		if at += m[1]; start < 0 {
+			continue
+		}
+		out.WriteString(s[from : from+start])
+		from = at + lineEnd().FindStringIndex(s[at:])[0]
+		at = from
+	}
+}
+
+// headingAt is where the heading begins whose id ends where s ends; -1: no entry has such an id.
+func (x *index) headingAt(s string) int {
+	for i := len(s) - 1; i >= 0 && len(s)-i-1 <= MaxID; i-- {
+		if s[i] == '[' && x.byID[s[i+1:]] != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// unfence takes recalled text out of an entry that is to be written: what stands in a fence, and what stands behind an entry's
+// heading in its line. It says whether nothing else was in it, or nothing but what the entries say that it names as its sources.
 func (m *Memory) unfence(e *entry.Entry) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	found, left := false, ""
 	for _, s := range []*string{&e.Text, &e.Context, &e.Observation, &e.Lesson} {
-		if strings.Contains(*s, "[") || strings.Contains(*s, "<") {
-			rest := headed().ReplaceAllStringFunc(fenced().ReplaceAllString(*s, ""), func(l string) string {
-				if m.index.byID[headed().FindStringSubmatch(l)[1]] == nil {
-					return l
-				}
-				return ""
-			})
+		if strings.Contains(*s, "[") || strings.Contains(*s, "<") || strings.Contains(*s, `\u003c`) {
+			rest := m.index.unquoted(fenced().ReplaceAllString(*s, ""))
 			found = found || rest != *s
 			*s = strings.TrimSpace(rest)
 		}

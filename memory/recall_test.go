@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -164,5 +165,46 @@ func TestRecalledTextIsNotStoredAgain(t *testing.T) {
 	i, _, err := m.Show(ctx, mixed.ID)
 	if err != nil || strings.Contains(i.Lesson, "needs the key") || !strings.Contains(i.Lesson, "vault was closed") {
 		t.Errorf("kept %q, %v; want the agent's own words alone", i.Lesson, err)
+	}
+}
+
+// What recall said comes back in an agent's output and in the lines of its errors, as JSON has it.
+func TestRecalledTextIsKnownInsideOfOtherText(t *testing.T) {
+	ctx := context.Background()
+	m := open(t, t.TempDir(), memory.Options{})
+	add(t, m, entry.Entry{ID: "the key[1]", Text: "A deploy needs the key of the vault.", By: person})
+	r, err := m.Recall(ctx, memory.Ask{Task: "a deploy needs what?", Viewer: sam})
+	if err != nil || len(r.IDs) != 1 {
+		t.Fatal(r, err)
+	}
+	quoted := func(s string) string {
+		b, err := json.Marshal(map[string]string{"echo": s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	line := strings.Split(r.Text, "\n")[1]
+	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(quoted(r.Text))
+	for name, said := range map[string]string{
+		"JSON":           quoted(r.Text),
+		"JSON as it was": plain,
+		"JSON in JSON":   quoted(quoted(r.Text)),
+		"cut JSON":       plain[:len(plain)-20],
+		"one line":       strings.Join(strings.Fields(r.Text), " "),
+		"a line":         "the agent said: " + line,
+		"a list":         `[1] of 2026-01-02 or so, "[` + line,
+		"a line of JSON": quoted("read:\n" + line + "\n"),
+	} {
+		e := failure("sam", said)
+		e.Observation, e.Lesson = "failed: "+said, "See to this first: "+said
+		i, _, err := m.Show(ctx, add(t, m, e)[0].ID)
+		if err != nil || strings.Contains(i.Observation+i.Lesson, "vault") || !strings.HasPrefix(i.Lesson, "See to this first:") {
+			t.Errorf("%s: kept %q and %q, %v", name, i.Observation, i.Lesson, err)
+		}
+	}
+	own := "[the key[1] 2026-01-02] is no heading, and [x 2026-01-02 note, by nobody] is of no entry: \\u003c"
+	if i, _, err := m.Show(ctx, add(t, m, failure("sam", own))[0].ID); err != nil || i.Lesson != own {
+		t.Errorf("kept %q, %v; want %q", i.Lesson, err, own)
 	}
 }
