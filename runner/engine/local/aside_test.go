@@ -1,0 +1,80 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// TestLargeBatchesAreShownBesideTheNext drives a wide fan-out. The next batch is on its way to the disk while a large one is still
+// being shown; what is shown is what a replay of the journal shows, in order, and one call at a time.
+func TestLargeBatchesAreShownBesideTheNext(t *testing.T) {
+	var showing atomic.Bool
+	beside := make(chan struct{}, 1)
+	dir := t.TempDir()
+	e, err := Open(dir, Options{Factory: enginetest.Factory, At: func(p Point) {
+		if p == Appending && showing.Load() {
+			select {
+			case beside <- struct{}{}:
+			default:
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	program := enginetest.Fan(5*worthAside, worthAside)
+	run, err := e.Start(context.Background(), program.Start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(events []event.Event, r *event.Reaction) (out []string) {
+		for _, ev := range events {
+			out = append(out, fmt.Sprint("event ", ev.Seq))
+		}
+		for _, tr := range r.Transitions {
+			out = append(out, fmt.Sprintf("%s %s", tr.Node, tr.To))
+		}
+		return out
+	}
+	var live, again []string
+	large := 0
+	_, err = e.Drive(context.Background(), run, func(events []event.Event, r *event.Reaction, _ bool) {
+		if !showing.CompareAndSwap(false, true) {
+			t.Error("two batches are shown at once")
+		}
+		defer showing.Store(false)
+		if len(events) >= worthAside {
+			if large++; large == 2 { // not the first, so that both memories have been used; not the last
+				select {
+				case <-beside:
+					time.Sleep(50 * time.Millisecond) // in which a driver that did not wait would show the next
+				case <-time.After(10 * time.Second):
+					t.Error("the next batch waits for the one that is shown")
+				}
+			}
+		}
+		live = append(live, words(events, r)...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if large < 3 {
+		t.Fatalf("%d large batches are too few to mean anything", large)
+	}
+	if _, err := e.Drive(context.Background(), run, func(events []event.Event, r *event.Reaction, _ bool) {
+		again = append(again, words(events, r)...)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(live, again) {
+		t.Errorf("shown were %d words, a replay shows %d others", len(live), len(again))
+	}
+}
