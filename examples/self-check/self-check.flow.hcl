@@ -9,7 +9,7 @@ variable "min_coverage" {
 
 variable "max_mib" {
   type        = number
-  default     = 34
+  default     = 33
   description = "The largest size of the stripped binary, in MiB: 10 of them are the weights of the embedder."
 }
 

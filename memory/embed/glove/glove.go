@@ -6,17 +6,19 @@
 // depends on the store it lies in. Keep the means, [Words.Fit] a direction, and take it out with [Without]; vectors of two
 // directions must not be compared.
 //
-// Enter at [Load]. The package imports how words are told apart (memory/text), and must not import anything else of flowrun.
-// Nothing is read before the first Load, vectors stay as small integers where the binary has them, and equal texts have equal
+// Enter at [Load]. The package imports how words are told apart (memory/text) and how the list is packed, and must not import anything else of flowrun.
+// Nothing is read before the first Load, vectors stay small integers, and equal texts have equal
 // means. The word list is described in WEIGHTS.md beside this file.
 package glove
 
 import (
 	_ "embed"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 
+	"github.com/flowrun/flowrun/memory/embed/pack"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -29,8 +31,8 @@ const (
 	rarity = 1e-3
 )
 
-//go:embed glove-en-100d.int8.bin
-var file string
+//go:embed glove-en-100d.int8.packed
+var packed string
 
 var errFormat = errors.New("glove: the word vectors are damaged")
 
@@ -50,7 +52,15 @@ type row struct {
 }
 
 // Load reads the words, once, at its first call (some milliseconds). An error means a damaged binary.
-var Load = sync.OnceValues(func() (*Words, error) { return read(file) })
+var Load = sync.OnceValues(unpack)
+
+func unpack() (*Words, error) {
+	file, err := pack.Unpack(packed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
+	}
+	return read(file)
+}
 
 // read makes the list of a file. The file: "FRGLV1\n\0", u32 words, u32 numbers a word, then for each word {u8 length, word, f32
 // scale, int8 numbers}, the most common word first. Numbers are little-endian.

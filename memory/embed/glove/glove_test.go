@@ -9,7 +9,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/memory/embed/pack"
 )
+
+// unpacked is the file as it was before it was packed.
+func unpacked(t testing.TB) string {
+	t.Helper()
+	file, err := pack.Unpack(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
 
 func load(t testing.TB) *Words {
 	t.Helper()
@@ -22,7 +34,7 @@ func load(t testing.TB) *Words {
 
 // TestFile keeps the file that WEIGHTS.md tells how to make.
 func TestFile(t *testing.T) {
-	sum := sha256.Sum256([]byte(file))
+	sum := sha256.Sum256([]byte(unpacked(t)))
 	if got := hex.EncodeToString(sum[:]); got != "fb848f467e393c1a0ee6f4cbc69f2663ee134ca7dee266ca9affa276c04ae89f" {
 		t.Errorf("the file has the sum %s", got)
 	}
@@ -32,6 +44,7 @@ func TestFile(t *testing.T) {
 }
 
 func TestDamagedFile(t *testing.T) {
+	file := unpacked(t)
 	for _, n := range []int{0, 7, 8, 15, 16, 17, 100, 10_000, len(file) - 1} {
 		if _, err := read(file[:n]); err == nil {
 			t.Errorf("a file of %d bytes is read", n)
@@ -158,7 +171,7 @@ func TestWithout(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		if _, err := read(file); err != nil {
+		if _, err := unpack(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -51,7 +51,7 @@ func BenchmarkTokens(b *testing.B) {
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		if _, err := read(weights); err != nil {
+		if _, err := unpack(); err != nil {
 			b.Fatal(err)
 		}
 	}

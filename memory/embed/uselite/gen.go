@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
 // A tensor of the package is known by the end of its name. Matrices are [in][out] there, and [out][in] in the file.
@@ -90,7 +92,11 @@ func generate(dist, file string) error {
 		}
 		putTensor(&out, t.name, x)
 	}
-	return os.WriteFile(file, out.Bytes(), 0o644)
+	packed, err := pack.Pack(out.Bytes())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, packed, 0o644)
 }
 
 func put(out *bytes.Buffer, v any) { binary.Write(out, binary.LittleEndian, v) }

@@ -1,12 +1,11 @@
 // Package uselite turns English text into meaning: 512 numbers whose cosine is high for texts that say the same in other
-// words. It runs the Universal Sentence Encoder Lite, a transformer of two layers whose weights (7 MB of int8) are part of the
+// words. It runs the Universal Sentence Encoder Lite, a transformer of two layers whose weights (7 MB of int8, packed to 6.6) are part of the
 // binary; no network, no C, no other runtime.
 //
 // Enter at [Load] and [Model.Embed]. The package knows files of weights, pieces of words and matrices; it must not import
 // anything else of flowrun. What always holds:
 //
-//   - Nothing is read or built before the first Load, and the big matrices are never copied: they are read where the
-//     binary has them.
+//   - Nothing is read or built before the first Load, and the big matrices are never copied after it.
 //   - Products of matrices are sums of integers, so they are exact: AVX2, NEON and plain Go give equal bits, and so does a text
 //     alone, among others, or on any number of cores. The few products of floats that are added to something are rounded by a
 //     conversion first: without it, some processors would round once where others round twice.
@@ -43,8 +42,8 @@ type Model struct {
 	splits     sync.Pool // of *split
 }
 
-// Load reads the weights, once, at its first call (about a millisecond). An error means a damaged binary.
-var Load = sync.OnceValues(func() (*Model, error) { return read(weights) })
+// Load reads the weights, once, at its first call (some 10 ms). An error means a damaged binary.
+var Load = sync.OnceValues(unpack)
 
 // Embed gives each text its unit vector, nil for an empty one. It works on the calling goroutine alone.
 func (m *Model) Embed(texts ...string) [][]float32 {

@@ -46,7 +46,7 @@ func TestPiecesSpellTheText(t *testing.T) {
 // pieceNames reads the list of pieces by itself.
 func pieceNames(t *testing.T) []string {
 	t.Helper()
-	r := &reader{rest: weights[8:]}
+	r := &reader{rest: unpacked(t)[8:]}
 	names := make([]string, r.u32())
 	for i := range names {
 		names[i] = r.take(r.u8())

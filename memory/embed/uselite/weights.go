@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
-//go:embed use-lite-en.int8.bin
-var weights string
+//go:embed use-lite-en.int8.packed
+var packed string
 
 var errFormat = errors.New("uselite: the weights are damaged")
 
@@ -75,12 +77,20 @@ func (r *reader) tensor() (name string, t tensor) {
 	return name, t
 }
 
-// integers shows bytes of the binary as integers. They lie in memory that can't be written to.
+// integers shows the bytes of a string as integers, which must not be written to.
 func integers(s string) []int8 {
 	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.StringData(s))), len(s))
 }
 
-// read makes a model of a file. The file: "FRUSE1\n\0", the number of pieces, each {u8 length, bytes, f32 score}; the number of
+func unpack() (*Model, error) {
+	file, err := pack.Unpack(packed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
+	}
+	return read(file)
+}
+
+// read makes a model of a file, which it keeps: the big matrices stay where they are. The file: "FRUSE1\n\0", the number of pieces, each {u8 length, bytes, f32 score}; the number of
 // tensors, each {u8 length, name, u32 rows, u32 cols, u8 kind, data}. Kind 0 is f32 values, kind 1 for each row an f32 scale and
 // int8 values. Numbers are little-endian.
 func read(file string) (*Model, error) {

@@ -5,9 +5,22 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
+// unpacked is the file as it was before it was packed.
+func unpacked(t testing.TB) string {
+	t.Helper()
+	file, err := pack.Unpack(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func TestDamagedWeights(t *testing.T) {
+	weights := unpacked(t)
 	for _, n := range []int{0, 7, 8, 11, 12, 13, 5000, 99_424, 99_428, 99_500, 3_000_000, len(weights) - 1} {
 		if _, err := read(weights[:n]); !errors.Is(err, errFormat) {
 			t.Errorf("%d bytes of the weights: %v", n, err)
@@ -27,7 +40,7 @@ func TestDamagedWeights(t *testing.T) {
 
 // TestDamagedWeightsDoNotPanic flips bytes of what tells where things are.
 func TestDamagedWeightsDoNotPanic(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
+	weights, rnd := unpacked(t), rand.New(rand.NewPCG(1, 2))
 	refused := 0
 	for range 200 {
 		at := rnd.IntN(100_000)

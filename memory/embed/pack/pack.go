@@ -1,0 +1,96 @@
+// Package pack keeps the weights of the embedders shorter in the binary than they are in memory: a tenth of what 8-bit weights
+// take can be saved by Huffman codes alone, as small ones are more frequent, and no more by looking for repeats (as flate and
+// Zstandard do), as there are none.
+//
+// Enter at [Unpack]. The package knows nothing of what it packs, and must not import anything else of flowrun. The codes are
+// those of Zstandard, by huff0 of github.com/klauspost/compress: 7 MB are unpacked in 10 ms where flate takes 100.
+package pack
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+
+	"github.com/klauspost/compress/huff0"
+)
+
+const (
+	// block is how many bytes share one table of codes.
+	block = 128 << 10
+	// head is the length of the total size before the blocks, and of the size before each.
+	head = 4
+	// most bounds what is unpacked, so that damage does not take all memory.
+	most = 64 << 20
+)
+
+// ErrDamaged says that bytes are not what [Pack] made.
+var ErrDamaged = errors.New("pack: the packed bytes are damaged")
+
+// Pack shortens bytes: their number, then each block as its packed size and codes, or as it is where that is shorter.
+func Pack(b []byte) ([]byte, error) {
+	out := binary.LittleEndian.AppendUint32(nil, uint32(len(b)))
+	for len(b) > 0 {
+		next := b[:min(block, len(b))]
+		b = b[len(next):]
+		codes, _, err := huff0.Compress4X(next, &huff0.Scratch{})
+		switch {
+		case errors.Is(err, huff0.ErrIncompressible), errors.Is(err, huff0.ErrUseRLE):
+			codes = next
+		case err != nil:
+			return nil, err
+		}
+		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(codes))), codes...)
+	}
+	return out, nil
+}
+
+// Unpack gives back what was packed, or [ErrDamaged]. Not all damage is seen: there is no sum over the bytes.
+func Unpack(packed string) (string, error) {
+	size, packed, ok := number(packed)
+	if !ok || size > most {
+		return "", ErrDamaged
+	}
+	var out strings.Builder
+	out.Grow(size)
+	space, scratch := make([]byte, 0, block), &huff0.Scratch{}
+	for out.Len() < size {
+		n, rest, ok := number(packed)
+		if !ok || n > len(rest) {
+			return "", ErrDamaged
+		}
+		next, err := unpack(space[:0:min(block, size-out.Len())], []byte(rest[:n]), scratch)
+		if err != nil {
+			return "", ErrDamaged
+		}
+		out.Write(next)
+		packed = rest[n:]
+	}
+	if packed != "" {
+		return "", ErrDamaged
+	}
+	return out.String(), nil
+}
+
+// unpack gives a block of cap(space) bytes.
+func unpack(space, codes []byte, scratch *huff0.Scratch) ([]byte, error) {
+	if len(codes) == cap(space) {
+		return codes, nil
+	}
+	scratch, codes, err := huff0.ReadTable(codes, scratch)
+	if err != nil {
+		return nil, err
+	}
+	out, err := scratch.Decoder().Decompress4X(space, codes)
+	if err == nil && len(out) != cap(space) {
+		err = ErrDamaged
+	}
+	return out, err
+}
+
+// number takes a number of [head] bytes off the front.
+func number(s string) (n int, rest string, ok bool) {
+	if len(s) < head {
+		return 0, "", false
+	}
+	return int(binary.LittleEndian.Uint32([]byte(s[:head]))), s[head:], true
+}
