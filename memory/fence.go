@@ -46,7 +46,7 @@ func line(i *entry.Item, most int) string {
 
 // heading says what an entry is: its id, day, type, how often it was seen, who wrote it, and how far that is believed.
 func heading(i *entry.Item) string {
-	parts := []string{string(typeOf(i))}
+	parts := []string{string(i.Kind())}
 	if i.Count > 1 {
 		parts = append(parts, fmt.Sprintf("seen %d times", i.Count))
 	}

@@ -137,17 +137,9 @@ func searchable(i *entry.Item, v Viewer) bool {
 func (q *Query) wants(i *entry.Item) bool {
 	return (q.Everything || i.SupersededBy == "" && !i.Archived) &&
 		(q.Agent == "" || i.Agent == q.Agent) &&
-		(q.Type == "" || typeOf(i) == q.Type) &&
+		(q.Type == "" || i.Kind() == q.Type) &&
 		(q.Tag == "" || slices.Contains(i.Tags, q.Tag)) &&
 		(q.Since.IsZero() || !i.CreatedAt.Before(q.Since))
-}
-
-// typeOf is the type of an entry; one without is a note.
-func typeOf(i *entry.Item) entry.Type {
-	if i.Type == "" {
-		return entry.Note
-	}
-	return i.Type
 }
 
 // facts are what counts in a score beside the words. Each repeat counts a tenth of importance.

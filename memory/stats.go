@@ -53,7 +53,7 @@ func (m *Memory) Stats(ctx context.Context) (Stats, error) {
 					*n++
 				}
 			}
-			types[string(typeOf(i))]++
+			types[string(i.Kind())]++
 			scopes[string(i.Scope)]++
 			if i.Agent != "" {
 				agents[i.Agent]++

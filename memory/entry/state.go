@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 )
@@ -128,3 +129,6 @@ func (i *Item) Visible() bool {
 
 // IsLearning tells whether a task left the entry behind, by its type.
 func (e *Entry) IsLearning() bool { return slices.Contains([]Type{Success, Failure, Insight}, e.Type) }
+
+// Kind is the type of an entry; one without is a note.
+func (e *Entry) Kind() Type { return cmp.Or(e.Type, Note) }

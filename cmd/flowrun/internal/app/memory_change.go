@@ -97,7 +97,7 @@ a run, of an author, of a time, or what fits all that is said.`,
 		ValidArgsFunction: a.completeIDs,
 	}
 	f := c.Flags()
-	f.StringVar(&r.Run, "run", "", "what this `run` wrote, by its whole id")
+	f.StringVar(&r.Run, "run", "", "what this `run` wrote, by its id, the beginning of one, or latest")
 	f.StringVar(&r.Author, "author", "", "what this `author` wrote: agent:NAME, user:NAME or flowrun")
 	f.StringVar(&r.Since, "since", "", "what was written since this `age` or date: 2h, 2026-11-02")
 	f.StringVar(&r.Until, "until", "", "what was written before this `age` or date")
@@ -110,7 +110,11 @@ func (a *app) revert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert
 	if err != nil {
 		return err
 	}
-	ids, err := m.Revert(ctx, memory.Selector{IDs: which, Run: r.Run, Author: r.Author, Since: r.From, Until: r.To}, a.person(), r.Reason)
+	run, err := a.wholeRun(ctx, m, r.Run)
+	if err != nil {
+		return err
+	}
+	ids, err := m.Revert(ctx, memory.Selector{IDs: which, Run: run, Author: r.Author, Since: r.From, Until: r.To}, a.person(), r.Reason)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,38 @@ func wholeIDs(ctx context.Context, m *memory.Memory, words []string) ([]string, 
 		}
 	}
 	return ids, nil
+}
+
+// wholeRun gives the run that wrote to the memory and whose id a word is, or the beginning of alone, or the latest run of all;
+// else the word.
+func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (string, error) {
+	switch word {
+	case "":
+		return "", nil
+	case "latest":
+		s, info, err := a.lookup(word, nil)
+		if err != nil {
+			return "", err
+		}
+		return info.Run, s.Close()
+	}
+	items, err := m.List(ctx, memory.Filter{Viewer: memory.Viewer{All: true}, Everything: true})
+	if err != nil {
+		return "", err
+	}
+	var begin []string
+	for i := range items {
+		if run := items[i].By.Run; strings.HasPrefix(run, word) && !slices.Contains(begin, run) {
+			begin = append(begin, run)
+		}
+	}
+	switch {
+	case slices.Contains(begin, word) || len(begin) == 0:
+		return word, nil
+	case len(begin) > 1:
+		return "", &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Count(len(begin), "run"), first(begin, maxBegun)), Hint: "Give more of the id."}
+	}
+	return begin[0], nil
 }
 
 // maxBegun is how many ids are named where one was meant.

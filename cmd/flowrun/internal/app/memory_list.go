@@ -18,37 +18,85 @@ func (a *app) memoryList() *cobra.Command {
 		Use: "list", Short: "List entries, newest first", Args: between(0, 0, ""),
 		Long: `list lists entries, newest first, with the beginning of what they say. With --json it is one array; an entry has the fields of an imported
 line, who wrote it ("by"), how often it was seen and recalled ("count", "uses", "last_seen"), and what became of it ("pinned",
-"superseded_by", "archived", …).`,
-		RunE: func(*cobra.Command, []string) error {
+"superseded_by", "archived", …).
+
+--run lists what a run wrote or learned again; with --all also what was its working memory, and what patterns stand for now. On a
+terminal the newest 50 are listed where --limit says nothing.`,
+		RunE: func(c *cobra.Command, _ []string) error {
 			if err := r.Check(moments()); err != nil {
 				return err
+			}
+			if a.out.Live && !r.JSON && !c.Flags().Changed("limit") {
+				r.Limit = screenful
 			}
 			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error { return a.listMemory(ctx, m, &r) })
 		},
 	}
 	c.Flags().IntVar(&r.Limit, "limit", 0, "at most `N` entries (0: all)")
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
+	originFlags(c, &r)
 	whichFlags(c, &r.Which)
 	return c
 }
 
-func filter(w *args.Which) memory.Filter {
-	return memory.Filter{Viewer: viewer(w.Agent), Type: entry.Type(w.Type), Tag: w.Tag, Since: w.From, Everything: w.All}
+// screenful is how many entries a list has on a terminal where nobody says.
+const screenful = 50
+
+func originFlags(c *cobra.Command, r *args.MemoryList) {
+	c.Flags().StringVar(&r.Run, "run", "", "only what this `run` wrote, by its id, the beginning of one, or latest")
+	c.Flags().StringVar(&r.Author, "author", "", "only what this `author` wrote: agent:NAME, user:NAME or flowrun")
+}
+
+// filter is what a list asks of the memory.
+func (a *app) filter(ctx context.Context, m *memory.Memory, r *args.MemoryList) (memory.Filter, error) {
+	run, err := a.wholeRun(ctx, m, r.Run)
+	return memory.Filter{Viewer: viewer(r.Agent), Type: entry.Type(r.Type), Tag: r.Tag, Since: r.From, Everything: r.All, Run: run, Author: r.Author}, err
 }
 
 func (a *app) listMemory(ctx context.Context, m *memory.Memory, r *args.MemoryList) error {
-	f := filter(&r.Which)
-	f.Limit = r.Limit
+	f, err := a.filter(ctx, m, r)
+	if err != nil {
+		return err
+	}
 	items, err := m.List(ctx, f)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(items)
 	if len(items) == 0 && !r.JSON {
-		a.err.Printf("Nothing fits.\n")
-		return nil
+		return a.nothingFits(ctx, m, f)
+	}
+	more := 0
+	if r.Limit > 0 && len(items) > r.Limit {
+		more, items = len(items)-r.Limit, items[:r.Limit]
 	}
 	ui.Memories(a.out, items, moments(), r.JSON)
+	if more > 0 && !r.JSON {
+		a.err.Printf("… %s more: --limit 0 lists them all, memory search finds some.\n", ui.Entries(more))
+	}
+	return nil
+}
+
+// nothingFits says so, and of what is hidden that it is there.
+func (a *app) nothingFits(ctx context.Context, m *memory.Memory, f memory.Filter) error {
+	hidden := 0
+	if !f.Everything {
+		f.Everything = true
+		items, err := m.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		for i := range items {
+			if !items[i].Forgotten {
+				hidden++
+			}
+		}
+	}
+	if hidden > 0 {
+		a.err.Printf("Nothing fits but what is superseded, archived or at work: with --all, %s.\n", ui.Entries(hidden))
+	} else {
+		a.err.Printf("Nothing fits.\n")
+	}
 	return nil
 }
 
@@ -77,16 +125,23 @@ func (a *app) memoryShow() *cobra.Command {
 }
 
 func (a *app) memoryExport() *cobra.Command {
-	var w args.Which
+	var r args.MemoryList
 	c := &cobra.Command{
 		Use: "export", Short: "Write entries as JSON lines, as import reads them", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			if err := w.Check(moments()); err != nil {
+			if err := r.Check(moments()); err != nil {
 				return err
 			}
-			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error { return m.Export(ctx, a.out, filter(&w)) })
+			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error {
+				f, err := a.filter(ctx, m, &r)
+				if err != nil {
+					return err
+				}
+				return m.Export(ctx, a.out, f)
+			})
 		},
 	}
-	whichFlags(c, &w)
+	originFlags(c, &r)
+	whichFlags(c, &r.Which)
 	return c
 }

@@ -48,7 +48,7 @@ number, has an "error" in its answer, and makes the exit code 1.`,
 					search = a.searchMany
 				}
 				err := search(ctx, m, &r)
-				a.pending(m, &r)
+				a.pending(m)
 				return err
 			})
 		},
@@ -64,10 +64,10 @@ number, has an "error" in its answer, and makes the exit code 1.`,
 	return c
 }
 
-// pending tells of entries that could be found by their words alone.
-func (a *app) pending(m *memory.Memory, r *args.MemorySearch) {
-	if n := m.Pending(); n > 0 {
-		a.err.Printf("flowrun: %s without a vector of this embedder: found by words alone. With --wait they get theirs first.\n", ui.Entries(n))
+// pending says what can be done where the memory has told that entries are found by their words alone.
+func (a *app) pending(m *memory.Memory) {
+	if m.Pending() > 0 {
+		a.err.Printf("flowrun: with --wait they get their vectors first.\n")
 	}
 }
 

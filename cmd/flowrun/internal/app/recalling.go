@@ -63,7 +63,7 @@ func (a attempts) Recall(ctx context.Context, q recall.Ask) (recall.Found, error
 	}
 	out := recall.Found{Text: got.Text}
 	for _, h := range got.Hits {
-		out.Entries = append(out.Entries, event.Recalled{ID: h.ID, Type: string(h.Type), Tags: h.Tags, Score: rounded(h.Score)})
+		out.Entries = append(out.Entries, event.Recalled{ID: h.ID, Type: string(h.Kind()), Tags: h.Tags, Score: rounded(h.Score)})
 	}
 	return out, nil
 }
@@ -93,7 +93,7 @@ func (a attempts) Search(ctx context.Context, q recall.Search) (recall.Result, e
 		for i, t := range h.Tags {
 			tags[i] = t
 		}
-		out.Items = append(out.Items, map[string]any{"id": h.ID, "type": string(h.Type), "agent": h.Agent, "text": h.Text, "lesson": h.Lesson, "tags": tags,
+		out.Items = append(out.Items, map[string]any{"id": h.ID, "type": string(h.Kind()), "agent": h.Agent, "text": h.Text, "lesson": h.Lesson, "tags": tags,
 			"created_at": event.At(h.CreatedAt).String(), "score": rounded(h.Score)})
 	}
 	return out, nil

@@ -60,8 +60,9 @@ func (w *Which) Check(now time.Time) (err error) {
 // MemoryList is what memory list and export take.
 type MemoryList struct {
 	Which
-	Limit int // at most so many; 0: all
-	JSON  bool
+	Run, Author string // who wrote it
+	Limit       int    // at most so many; 0: all
+	JSON        bool
 }
 
 // Check refuses numbers and words.

@@ -136,6 +136,15 @@ func finished(f *event.AttemptFinished, at event.Time) string {
 	if n := len(f.Stdout) + len(f.Stderr); n > 0 {
 		text += ", " + Count(n, "byte") + " of output"
 	}
+	if n := len(f.Recalled); n > 0 {
+		text += ", told " + Entries(n) + " of the memory"
+	}
+	if n := len(f.Learned); n > 0 {
+		text += ", says " + Count(n, "lesson")
+	}
+	if f.Warning != "" {
+		text += ", warning: " + Clean(f.Warning)
+	}
 	return text
 }
 

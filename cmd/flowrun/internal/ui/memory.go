@@ -85,10 +85,7 @@ func fitting(line string, width int) int {
 
 // about says of an entry what stands beside its text: kind, whose, age, and what makes it special.
 func about(i *entry.Item, now time.Time) string {
-	kind := string(i.Type)
-	if kind == "" {
-		kind = "note"
-	}
+	kind := string(i.Kind())
 	if i.Agent != "" {
 		kind += " of " + i.Agent
 	}

@@ -61,10 +61,7 @@ func columnsOf(items []entry.Item, now time.Time) columns {
 	c := columns{rows: [][4]string{{"ID", "AGE", "TYPE", "AGENT"}}}
 	for i := range items {
 		item := &items[i]
-		kind, agent := string(item.Type), item.Agent
-		if kind == "" {
-			kind = "note"
-		}
+		kind, agent := string(item.Kind()), item.Agent
 		if agent == "" {
 			agent = "-"
 		}

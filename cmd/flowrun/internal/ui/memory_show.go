@@ -18,15 +18,43 @@ func Memory(t *Term, i *entry.Item, history []entry.Record, now time.Time, asJSO
 		return
 	}
 	t.Printf("%s  %s\n", t.Style(bold, Clean(i.ID)), about(i, now))
+	width := t.bound()
 	for _, f := range fieldsOf(i) {
 		if f[1] != "" {
-			t.Printf("  %-12s %s\n", f[0], indentRest(CleanLines(f[1]), strings.Repeat(" ", 15)))
+			t.Printf("  %-12s %s\n", f[0], wrapped(CleanLines(strings.TrimSpace(f[1])), width, strings.Repeat(" ", 15)))
 		}
 	}
 	t.Printf("  history\n")
 	for n := range history {
-		t.Printf("    %s\n", recordLine(i.ID, &history[n]))
+		if hidden := len(history) - FirstRecords - LastRecords; hidden > 0 && n >= FirstRecords && n < FirstRecords+hidden {
+			if n == FirstRecords {
+				t.Printf("    … %s more, which --json tells too\n", Count(hidden, "record"))
+			}
+			continue
+		}
+		t.Printf("    %s\n", wrapped(recordLine(i.ID, &history[n]), width, strings.Repeat(" ", 6)))
 	}
+}
+
+// FirstRecords and LastRecords are how many of an entry's records a person is shown: how it came, and what happened lately. What is
+// recalled into every task has one for each.
+const (
+	FirstRecords = 5
+	LastRecords  = 25
+)
+
+// wrapped breaks the lines of a text at blanks for a width, with a prefix before all of them but the first, before which as
+// much stands already. A width below 1 breaks nothing.
+func wrapped(text string, width int, prefix string) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if width > 0 {
+			out = append(out, folded(line, max(width-len(prefix), 1), len(line)+1)...)
+		} else {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n"+prefix)
 }
 
 // fieldsOf are the fields of an entry, in the order in which they are told.
@@ -108,13 +136,4 @@ func recordLine(id string, r *entry.Record) string {
 		line += ": " + r.Reason
 	}
 	return flat(line)
-}
-
-// indentRest indents all lines of a text but the first.
-func indentRest(text, prefix string) string {
-	first, rest, more := strings.Cut(strings.TrimSpace(text), "\n")
-	if !more {
-		return first
-	}
-	return first + "\n" + indent(rest, prefix)
 }

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/entry"
@@ -40,11 +42,13 @@ func MemoryCounts(t *Term, s MemoryStats, asJSON bool) {
 		_ = WriteJSON(t, s)
 		return
 	}
-	line := func(name, text string) { t.Printf("%-9s %s\n", name, text) }
+	line := func(name, text string) {
+		t.Printf("%-9s %s\n", name, wrapped(text, t.bound(), strings.Repeat(" ", 10)))
+	}
 	line("entries", fmt.Sprintf("%d, %d of them to be found%s", s.Entries, s.Visible, hiddenOf(&s)))
-	line("types", countsLine(s.Types, func(n string) string { return n }))
-	line("agents", countsLine(s.Agents, func(n string) string { return n }))
-	line("seen by", countsLine(s.Scopes, func(n string) string { return seenBy(entry.Scope(n)) }))
+	line("types", countsLine(s.Types))
+	line("agents", countsLine(s.Agents))
+	line("seen by", countsLine(sights(s.Scopes)))
 	line("records", fmt.Sprint(s.Records))
 	model := "none: found by words"
 	if s.Model != "" {
@@ -74,13 +78,43 @@ func hiddenOf(s *MemoryStats) string {
 	return text
 }
 
-func countsLine(list []MemoryCount, name func(string) string) string {
+// MaxCounted is how many names a line of counts has: those with most entries, of many.
+const MaxCounted = 20
+
+// sights are who sees how many, with all runs in one, as there are more of them each day.
+func sights(scopes []MemoryCount) (list []MemoryCount) {
+	var runs []MemoryCount
+	entries := 0
+	for _, c := range scopes {
+		named := MemoryCount{seenBy(entry.Scope(c.Name)), c.Entries}
+		if strings.HasPrefix(c.Name, "run:") {
+			runs, entries = append(runs, named), entries+c.Entries
+		} else {
+			list = append(list, named)
+		}
+	}
+	if len(runs) > 1 {
+		runs = []MemoryCount{{fmt.Sprintf("one of %d runs", len(runs)), entries}}
+	}
+	return append(list, runs...)
+}
+
+func countsLine(list []MemoryCount) string {
+	if len(list) == 0 {
+		return "-"
+	}
+	more := len(list) - MaxCounted
+	if more > 0 {
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(a, b MemoryCount) int { return cmp.Compare(b.Entries, a.Entries) })
+		list = list[:MaxCounted]
+	}
 	parts := make([]string, len(list))
 	for i, c := range list {
-		parts[i] = fmt.Sprintf("%s %d", Clean(name(c.Name)), c.Entries)
+		parts[i] = fmt.Sprintf("%s %d", Clean(c.Name), c.Entries)
 	}
-	if len(parts) == 0 {
-		return "-"
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, ", ")
 }

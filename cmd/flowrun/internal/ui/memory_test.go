@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,56 @@ func TestMemoryIsShown(t *testing.T) {
 `
 	if out.String() != want {
 		t.Errorf("\n%s", out)
+	}
+}
+
+// What is recalled into every task has a record for each: its first and its last are shown. On a screen nothing is cut off.
+func TestLongHistoryIsShownInShort(t *testing.T) {
+	item := memoryItems()[0]
+	for extra, want := range map[int]int{0: FirstRecords + LastRecords, 1: FirstRecords + LastRecords + 1, 1000: FirstRecords + LastRecords + 1} {
+		history := make([]entry.Record, FirstRecords+LastRecords+extra)
+		for i := range history {
+			history[i] = entry.Record{At: memoryNow, Op: entry.Use, By: entry.Source{Run: fmt.Sprint("r", i)}}
+		}
+		term, out := screen(0)
+		Memory(term, &item, history, memoryNow, false)
+		_, told, _ := strings.Cut(out.String(), "history\n")
+		if n := strings.Count(told, "\n"); n != want || !strings.Contains(told, fmt.Sprintf("run r%d,", len(history)-1)) {
+			t.Errorf("%d records take %d lines:\n%s", len(history), n, told)
+		}
+		if more := fmt.Sprintf("… %s more", Count(extra, "record")); strings.Contains(told, more) != (extra > 0) {
+			t.Errorf("%q of %d records:\n%s", more, len(history), told)
+		}
+	}
+	for _, columns := range []int{40, 80} {
+		term, out := screen(columns)
+		Memory(term, &item, []entry.Record{{At: memoryNow, Op: entry.Put, By: item.By, Reason: strings.Repeat("why ", 50)}}, memoryNow, false)
+		MemoryCounts(term, MemoryStats{Scopes: []MemoryCount{{"agent:backend", 1}, {"agent:frontend", 2}, {"group:everyone", 3}, {"", 4}}}, false)
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if Cells(line) > columns && !strings.HasPrefix(line, "M-3f2a") {
+				t.Errorf("%d columns: %q", columns, line)
+			}
+		}
+		if n := strings.Count(out.String(), "why"); n != 50 {
+			t.Errorf("%d columns: %d of 50 words are shown", columns, n)
+		}
+	}
+}
+
+// A memory of many runs and agents has counts that can be read.
+func TestCountsAreBounded(t *testing.T) {
+	var s MemoryStats
+	for i := range 100 {
+		s.Scopes = append(s.Scopes, MemoryCount{fmt.Sprintf("run:%03d", i), 2})
+		s.Agents = append(s.Agents, MemoryCount{fmt.Sprintf("a%03d", i), i + 1})
+	}
+	s.Scopes = append(s.Scopes, MemoryCount{string(entry.Shared), 7})
+	term, out := screen(0)
+	MemoryCounts(term, s, false)
+	for _, want := range []string{"seen by   everybody 7, one of 100 runs 200\n", "agents    a099 100, a098 99,", "a080 81, and 80 more\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
 	}
 }
 
