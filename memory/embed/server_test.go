@@ -38,8 +38,8 @@ func listen(t *testing.T, c Config, answer func(n int, a asks, w http.ResponseWr
 			Encoding   string   `json:"encoding_format"`
 			Dimensions int      `json:"dimensions"`
 		}
-		if err := json.Unmarshal(body, &a); err != nil || r.Method != http.MethodPost {
-			t.Errorf("%s %s: %v", r.Method, body, err)
+		if err := json.Unmarshal(body, &a); err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s, %s: %v", r.Method, r.Header.Get("Content-Type"), body, err)
 		}
 		answer(int(n.Add(1)), asks{r.URL.Path, r.Header.Get("Authorization"), a.Model, a.Encoding, a.Input, a.Dimensions}, w)
 	}))
