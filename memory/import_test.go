@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
 )
@@ -96,7 +98,18 @@ func TestExportIsAnImport(t *testing.T) {
 	if err := other.Export(ctx, &second, memory.Filter{Viewer: everything}); err != nil || first.String() != second.String() {
 		t.Errorf("the second export differs, %v: %d and %d bytes", err, first.Len(), second.Len())
 	}
-	if n := strings.Count(first.String(), "\n"); n < 800 {
-		t.Errorf("only %d lines", n)
+	if n := strings.Count(first.String(), "\n"); n < 800 || !strings.Contains(first.String(), "<b>") {
+		t.Errorf("only %d lines, or text that nobody can read", n)
+	}
+	items, err := m.List(ctx, memory.Filter{Viewer: everything})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range items {
+		was, is := i.Entry, item(t, other, i.ID).Entry
+		was.By, is.By = entry.Source{}, entry.Source{} // who wrote it is not exported
+		if diff := cmp.Diff(was, is); diff != "" {
+			t.Errorf("%s (-written +imported)\n%s", i.ID, diff)
+		}
 	}
 }

@@ -124,6 +124,52 @@ func TestRepeatsCountUpOnce(t *testing.T) {
 	}
 }
 
+// TestEntriesAreTakenUpToTheirBounds adds entries with as much of something as there may be, and with one more.
+func TestEntriesAreTakenUpToTheirBounds(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for name, c := range map[string]struct {
+		most int
+		set  func(e *entry.Entry, n int)
+	}{
+		"text":    {memory.MaxText, func(e *entry.Entry, n int) { e.Text, e.Lesson = long(n-9), long(9) }},
+		"id":      {memory.MaxID, func(e *entry.Entry, n int) { e.ID = long(n) }},
+		"agent":   {memory.MaxID, func(e *entry.Entry, n int) { e.Agent = long(n) }},
+		"session": {memory.MaxID, func(e *entry.Entry, n int) { e.Session = long(n) }},
+		"scope":   {memory.MaxID, func(e *entry.Entry, n int) { e.Scope = entry.OfGroup(long(n)) }},
+		"tag":     {memory.MaxTag, func(e *entry.Entry, n int) { e.Tags = []string{long(n)} }},
+		"tags": {memory.MaxTags, func(e *entry.Entry, n int) {
+			for i := range n {
+				e.Tags = append(e.Tags, fmt.Sprint("t", i))
+			}
+		}},
+	} {
+		m := open(t, t.TempDir(), memory.Options{})
+		for n, want := range map[int]error{c.most: nil, c.most + 1: memory.ErrBad} {
+			e := entry.Entry{Text: name, By: person}
+			c.set(&e, n)
+			if _, err := m.Add(context.Background(), e); !errors.Is(err, want) {
+				t.Errorf("%s of %d: %v, want %v", name, n, err, want)
+			}
+		}
+	}
+}
+
+func TestNothingIsNamed(t *testing.T) {
+	ctx := context.Background()
+	m := open(t, t.TempDir(), memory.Options{})
+	for what, err := range map[string]error{"pin": m.Pin(ctx, nil, person, ""), "forget": m.Forget(ctx, nil, person, ""), "add": second(m.Add(ctx))} {
+		if err != nil {
+			t.Errorf("%s of nothing: %v", what, err)
+		}
+	}
+	if _, err := m.Supersede(ctx, nil, entry.Entry{Text: "x"}, person); !errors.Is(err, memory.ErrBad) {
+		t.Errorf("supersede of nothing: %v", err)
+	}
+	if _, err := m.Revert(ctx, memory.Selector{}, person, ""); !errors.Is(err, memory.ErrBad) {
+		t.Errorf("revert of nothing: %v", err)
+	}
+}
+
 func TestNamesAreGivenByContent(t *testing.T) {
 	m := open(t, t.TempDir(), memory.Options{Now: func() time.Time { return start }})
 	a := add(t, m, entry.Entry{Text: "one", By: person})[0]
