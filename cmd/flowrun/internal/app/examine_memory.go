@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 	memories "github.com/flowrun/flowrun/memory/store"
 )
 
-// mostLost is how many lost entries doctor names, and damaged files.
+// mostLost is how many lost entries the doctor of everything names, and damaged files; that of the memory names all.
 const mostLost = 20
 
 const (
@@ -41,7 +42,7 @@ exit code is 1 if something is wrong.`,
 					return err
 				}
 			}
-			return a.judged(a.aboutMemoryIn(dir), asJSON)
+			return a.judged(a.aboutMemoryIn(dir, math.MaxInt), asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -67,11 +68,11 @@ func (a *app) aboutMemory(path string) []ui.Finding {
 	if !memories.Exists(dir) {
 		return []ui.Finding{fine("memory", "none yet")}
 	}
-	return a.aboutMemoryIn(dir)
+	return a.aboutMemoryIn(dir, mostLost)
 }
 
-// aboutMemoryIn looks at the memory of a folder.
-func (a *app) aboutMemoryIn(dir string) []ui.Finding {
+// aboutMemoryIn looks at the memory of a folder, and names at most so many lost entries.
+func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
 	var heard []ui.Finding
 	s, err := memories.Open(dir, memories.Options{ReadOnly: true, Warn: func(text string) {
 		heard = append(heard, odd("memory", text, "Nothing has to be done: it was mended."))
@@ -80,7 +81,7 @@ func (a *app) aboutMemoryIn(dir string) []ui.Finding {
 		defer s.Close()
 		var r memories.Report
 		if r, err = s.Check(context.Background()); err == nil {
-			return append(heard, ofMemory(&r, a.flagsFor(dir))...)
+			return append(heard, ofMemory(&r, a.flagsFor(dir), most)...)
 		}
 	}
 	if newer := (*memories.NewerStore)(nil); errors.As(err, &newer) {
@@ -90,25 +91,38 @@ func (a *app) aboutMemoryIn(dir string) []ui.Finding {
 }
 
 // ofMemory says what was found in the memory. flags are those that a command on this store needs.
-func ofMemory(r *memories.Report, flags string) []ui.Finding {
+func ofMemory(r *memories.Report, flags string, most int) []ui.Finding {
 	out := []ui.Finding{fine("memory", fmt.Sprintf("%s, %s, %s", ui.Entries(r.Entries), ui.Count(r.Records, "record"), ui.Bytes(uint64(r.Bytes))))}
 	for _, p := range r.Problems {
 		out = append(out, wrong("memory", p, rebuildMemory+flags))
 	}
-	var ids []string
-	for _, l := range r.Losses {
-		if len(l.IDs) == 0 {
-			ids = append(ids, fmt.Sprintf("what the records %d to %d said", l.From, l.Seq))
+	if lost := lostOf(r); len(lost) > 0 {
+		fix := "Import them again from where they came from, or bring them back from a copy of the store."
+		if len(lost) > most {
+			fix += " All of them: flowrun memory doctor" + flags
 		}
-		ids = append(ids, l.IDs...)
-	}
-	if len(ids) > 0 {
-		out = append(out, odd("memory", "earlier damage took "+first(ids, mostLost), "Import them again from where they came from, or bring them back from a copy of the store."))
+		out = append(out, odd("memory", "earlier damage took "+first(lost, most), fix))
 	}
 	if len(r.Damaged) > 0 {
-		out = append(out, odd("memory", "rebuilds have kept the damaged "+first(r.Damaged, mostLost), "Remove what nobody wants to look into any more."))
+		out = append(out, odd("memory", "rebuilds have kept the damaged "+first(r.Damaged, most), "Remove what nobody wants to look into any more."))
 	}
 	return out
+}
+
+// lostOf names what damage took: by id, and by number where not even the ids of all records are left.
+func lostOf(r *memories.Report) (lost []string) {
+	for _, l := range r.Losses {
+		switch span := int(l.Seq - l.From + 1); {
+		case len(l.IDs) == 0:
+			lost = append(lost, fmt.Sprintf("what the records %d to %d said", l.From, l.Seq))
+		case len(l.IDs) < span:
+			lost = append(lost, fmt.Sprintf("more of the records %d to %d than have names left", l.From, l.Seq))
+		}
+	}
+	for _, l := range r.Losses {
+		lost = append(lost, l.IDs...)
+	}
+	return lost
 }
 
 // first names the first few of many.

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/memory/entry"
+	memories "github.com/flowrun/flowrun/memory/store"
+)
+
+// All that damage took is told: by id as far as ids are left, by number beyond that, and to the last one where one asks for it.
+func TestAllThatDamageTookIsTold(t *testing.T) {
+	loss := func(from, to uint64, ids ...string) entry.Loss {
+		return entry.Loss{From: from, Record: entry.Record{Seq: to, Op: entry.Lost, IDs: ids}}
+	}
+	var ids []string
+	for i := range mostLost {
+		ids = append(ids, fmt.Sprintf("e%02d", i))
+	}
+	r := &memories.Report{Losses: []entry.Loss{loss(1, mostLost, ids...), loss(30, 99, "known"), loss(100, 163)}}
+	said := ofMemory(r, " --store s", math.MaxInt)[1].Text
+	for _, want := range append(ids, "known", "more of the records 30 to 99 than have names left", "what the records 100 to 163 said") {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q does not tell %q", said, want)
+		}
+	}
+	if strings.Contains(said, "records 1 to") {
+		t.Errorf("%q tells numbers where all ids are known", said)
+	}
+	few := ofMemory(r, " --store s", mostLost)[1]
+	if !strings.HasSuffix(few.Text, "and 3 more") || !strings.HasSuffix(few.Fix, "flowrun memory doctor --store s") {
+		t.Errorf("%+v", few)
+	}
+}
