@@ -23,6 +23,7 @@ type memo struct {
 	file     *cache.Cache // nil: it can't be had
 	readOnly bool
 	warn     func(string)
+	told     sync.Once // that the file takes nothing
 
 	mu    sync.RWMutex
 	fresh map[key][]float32 // what the file is not told; a nil vector is that of a text that has none
@@ -70,7 +71,7 @@ func (m *memo) get(k key) (v []float32, known bool) {
 func (m *memo) put(keys []key, vectors [][]float32) {
 	if m.file != nil && !m.readOnly {
 		if err := m.file.Put(keys, vectors); err != nil {
-			m.warn("the vectors of the memory could not be kept: " + err.Error())
+			m.told.Do(func() { m.warn("the vectors of the memory could not be kept: " + err.Error()) })
 		}
 	}
 	m.mu.Lock()
@@ -97,7 +98,7 @@ func (m *memo) note(name string) ([]byte, bool) {
 func (m *memo) setNote(name string, b []byte) {
 	if m.file != nil && !m.readOnly {
 		if err := m.file.SetNote(name, b); err != nil {
-			m.warn("the direction of the word vectors could not be kept: " + err.Error())
+			m.told.Do(func() { m.warn("the direction of the word vectors could not be kept: " + err.Error()) })
 		}
 	}
 }

@@ -36,6 +36,7 @@ type Cache struct {
 
 	mu      sync.RWMutex
 	file    *os.File // nil: nothing is written
+	sealed  bool     // it may be read alone
 	dim     int
 	records []byte // one after the other
 	at      map[Key]int
@@ -43,12 +44,13 @@ type Cache struct {
 }
 
 // Open opens a file of vectors of one model and dimension, and makes it with the first Put. dim may be 0 as long as it is not
-// known. What cannot be written to is read; an error means that the file cannot be reached at all.
+// known. What cannot be written to is read, and Put keeps what it adds until Close; an error means that the file cannot be reached at all.
 func Open(path, model string, dim int) (*Cache, error) {
 	c := &Cache{path: path, model: model, dim: dim, at: map[Key]int{}, limit: MaxVectors}
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		f, err = os.Open(path)
+		c.sealed = true
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -111,7 +113,7 @@ func (c *Cache) Put(keys []Key, vectors [][]float32) error {
 		c.records = appendRecord(c.records, key, vectors[i], c.dim)
 		fresh = append(fresh, c.records[c.at[key]:]...)
 	}
-	if len(fresh) == 0 || len(c.at) > c.limit {
+	if len(fresh) == 0 || len(c.at) > c.limit || c.sealed {
 		return nil
 	}
 	return c.write(fresh)

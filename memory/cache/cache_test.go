@@ -282,3 +282,30 @@ func BenchmarkGet(b *testing.B) {
 		c.Get(key(0))
 	}
 }
+
+// A file of somebody else is read, and what is put beside it is there until the end: nothing to complain of.
+func TestASealedFileIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "v")
+	fill(t, open(t, path, dim), 0, 3, dim)
+	c := open(t, path, dim)
+	if err := c.file.Close(); err != nil { // as Open leaves it to who may not write, which root always may
+		t.Fatal(err)
+	}
+	var err error
+	if c.file, err = os.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	c.sealed = true
+	fill(t, c, 3, 5, dim)
+	if err := c.SetNote("n", []byte("x")); err != nil {
+		t.Error(err)
+	}
+	for n := range 5 {
+		if _, found := c.Get(key(n)); !found {
+			t.Errorf("vector %d is gone", n)
+		}
+	}
+	if after := open(t, path, dim); after.Len() != 3 {
+		t.Errorf("%d vectors are in the file, 3 were", after.Len())
+	}
+}

@@ -19,8 +19,11 @@ func (c *Cache) Note(name string) (text []byte, found bool) {
 	return text, c.noteSum(text) == binary.LittleEndian.Uint32(sum)
 }
 
-// SetNote writes a note, whole or not at all.
+// SetNote writes a note, whole or not at all; none beside a file that cannot be written to.
 func (c *Cache) SetNote(name string, text []byte) error {
+	if c.sealed {
+		return nil
+	}
 	path := c.path + "." + name
 	b := binary.LittleEndian.AppendUint32(append([]byte(nil), text...), c.noteSum(text))
 	if err := os.WriteFile(path+".new", b, 0o600); err != nil {

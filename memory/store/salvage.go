@@ -52,6 +52,9 @@ func (s *Store) search() (*salvage, error) {
 }
 
 func (s *Store) readWhole(name string) ([]byte, error) {
+	if _, err := os.Stat(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // it can't be looked at, which says nothing of what is in it
+	}
 	size := s.size(name)
 	if size == 0 { // or a folder in its place
 		return nil, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strings"
 
@@ -20,6 +21,14 @@ const (
 	rebuildMemory   = "Mend it: flowrun memory doctor --rebuild"
 	beginAnewMemory = "Copy the folder first. Then bring back a copy of memory.db from before, or move the files memory.* away to begin anew."
 )
+
+// mending says what to do about a memory that does not open. One that may not be read may be whole.
+func mending(err error) string {
+	if errors.Is(err, fs.ErrPermission) {
+		return "Its folder and the files memory.* must be readable for who runs flowrun."
+	}
+	return beginAnewMemory
+}
 
 func (a *app) memoryDoctor() *cobra.Command {
 	asJSON, rebuild := false, false
@@ -87,7 +96,7 @@ func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
 	if newer := (*memories.NewerStore)(nil); errors.As(err, &newer) {
 		return append(heard, wrong("memory", newer.Error(), "Use that release, or name another store with --store."))
 	}
-	return append(heard, wrong("memory", err.Error(), beginAnewMemory))
+	return append(heard, wrong("memory", err.Error(), mending(err)))
 }
 
 // ofMemory says what was found in the memory. flags are those that a command on this store needs.

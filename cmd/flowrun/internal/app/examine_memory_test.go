@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
@@ -32,5 +33,15 @@ func TestAllThatDamageTookIsTold(t *testing.T) {
 	few := ofMemory(r, " --store s", mostLost)[1]
 	if !strings.HasSuffix(few.Text, "and 3 more") || !strings.HasSuffix(few.Fix, "flowrun memory doctor --store s") {
 		t.Errorf("%+v", few)
+	}
+}
+
+// Nobody is told to move away what they may merely not read.
+func TestWhatMayNotBeReadIsNotThrownAway(t *testing.T) {
+	if fix := mending(fmt.Errorf("memory in x: %w", &fs.PathError{Op: "open", Path: "memory.db", Err: fs.ErrPermission})); fix == beginAnewMemory {
+		t.Error(fix)
+	}
+	if fix := mending(memories.ErrNotStore); fix != beginAnewMemory {
+		t.Error(fix)
 	}
 }
