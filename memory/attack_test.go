@@ -206,9 +206,9 @@ func TestRevertTakesRepeatsBack(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	for range 2 {
-		if _, err := m.Revert(ctx, memory.Selector{Run: "good"}, person, ""); err != nil {
-			t.Fatal(err)
+	for n := range 2 {
+		if gone, err := m.Revert(ctx, memory.Selector{Run: "good"}, person, ""); err != nil || len(gone) != 1-n {
+			t.Fatalf("time %d: %v, %v", n, gone, err)
 		}
 		if i := item(t, m, "own"); i.Count != 3 || i.Reverted {
 			t.Errorf("counted %d times, want 3: once, and twice by the other run", i.Count)

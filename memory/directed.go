@@ -11,10 +11,9 @@ import (
 	"github.com/flowrun/flowrun/memory/vector"
 )
 
-// directed are the word vectors of all texts. What all texts of a store have in common is taken out of their means: a direction
-// that is fitted to the store's texts, so that a new fit changes all vectors. It is fitted to the first texts of the store, as
-// many as the largest of [fitSizes] that there are: so it depends on the store alone, and is made anew when the store has
-// grown by a tenth.
+// directed are the word vectors of all texts. What the texts of a store have in common is taken out of their means: a direction
+// that is fitted to them, so that a new fit changes all vectors. It is fitted to the first texts of the store, [fitSize] of them:
+// so it depends on the store alone, and is made anew when the store has grown by a tenth.
 type directed struct {
 	vectors   *vectors
 	texts     *vector.Texts
@@ -26,15 +25,12 @@ func newDirected(v *vectors) *directed {
 	return &directed{vectors: v, texts: vector.NewTexts(glove.Dim)}
 }
 
-// firstFit is the number of texts from which a direction is fitted; under it the word vectors have a fixed one.
-const firstFit = 50
-
-// fitSize is how many of n texts the direction is fitted to: 50, and then each time a tenth more.
+// fitSize is how many of n texts the direction is fitted to: the fewest that it can be fitted to, and then each time a tenth more.
 func fitSize(n int) int {
-	if n < firstFit {
+	if n < glove.LeastFit {
 		return 0
 	}
-	size := firstFit
+	size := glove.LeastFit
 	for next := size; next <= n; next += max(1, next/10) {
 		size = next
 	}

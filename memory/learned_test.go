@@ -172,6 +172,9 @@ func TestWorkingMemoryIsFoundWhenItIsOver(t *testing.T) {
 	if got, err := m.Working(ctx, "r9"); err != nil || len(got) != 0 {
 		t.Errorf("when it is over, working memory is %v, %v", got, err)
 	}
+	if hits, err := m.Search(ctx, memory.Query{Text: "which port?", Viewer: sam, Everything: true}); err != nil || len(hits) != 1 || hits[0].Parts.Meaning <= 0 {
+		t.Errorf("when it is over it has vectors: %+v, %v", hits, err)
+	}
 	if a, b := find(true), find(false); a != "n" || b != "" {
 		t.Errorf("when it is over, everything has %q and the rest %q", a, b)
 	}

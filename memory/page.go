@@ -27,7 +27,7 @@ func (p *page) newest(items []entry.Item, shares int) {
 	room := p.room() / shares
 	part := page{most: room + text.Tokens(fenceOpen+fenceClose), entries: p.entries, has: p.has}
 	for _, i := range slices.Backward(items) {
-		part.add(Hit{Item: i}, part.room())
+		part.add(Hit{Item: i})
 	}
 	slices.Reverse(part.hits)
 	slices.Reverse(part.lines)
@@ -35,12 +35,13 @@ func (p *page) newest(items []entry.Item, shares int) {
 	p.body = strings.Join(p.lines, "")
 }
 
-func (p *page) add(h Hit, most int) {
+// add adds an entry, if it is not there yet and something of it fits.
+func (p *page) add(h Hit) {
 	if p.has[h.ID] || p.entries > 0 && len(p.has) >= p.entries {
 		return
 	}
-	l := line(&h.Item, most)
-	if l == "" || text.Tokens(fenceOpen+p.body+l+fenceClose) > p.most {
+	l := line(&h.Item, p.room())
+	if l == "" {
 		return
 	}
 	p.has[h.ID] = true
@@ -51,7 +52,7 @@ func (p *page) add(h Hit, most int) {
 func Fence(hits []Hit, budget int) string {
 	p := page{most: budget, has: map[string]bool{}}
 	for _, h := range hits {
-		p.add(h, p.room())
+		p.add(h)
 	}
 	return p.recalled().Text
 }

@@ -74,7 +74,7 @@ func (m *Memory) gather(a *Ask, found []Hit) Recalled {
 	p.newest(working, 2)
 	p.newest(recent, 3)
 	for _, h := range found {
-		p.add(h, p.room())
+		p.add(h)
 	}
 	return p.recalled()
 }

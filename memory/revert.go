@@ -31,9 +31,12 @@ func (w *Selector) names(i *entry.Item, by entry.Source, written time.Time) bool
 }
 
 // Revert makes entries as if they had never been written, and returns their ids in the order in which they had been. What they
-// superseded is back. A pattern that was made from any of them is reverted as well: what is left of its sources is
-// consolidated anew. A pattern that was worded on behalf of the run or author that is named, or at the time, and that is older
-// than that, reads again as it was made, and what they repeated of others' entries does not count any more. An id that is not there is [ErrNoEntry]; without a match nothing is written.
+// superseded is back. A pattern that was made from any of them is reverted as well: what is left of its sources is consolidated
+// anew.
+//
+// What the run or author that is named did to older entries, or what was done to them at the time, is taken back as well: a
+// pattern that they had worded reads again as it was made, and what they repeated does not count any more. An id that is not
+// there is [ErrNoEntry]; without a match nothing is written.
 func (m *Memory) Revert(ctx context.Context, which Selector, src entry.Source, reason string) ([]string, error) {
 	if which.empty() {
 		return nil, bad("nothing says what is to be reverted")

@@ -154,6 +154,9 @@ func TestRewordKeepsTheTemplate(t *testing.T) {
 	if reword(t, m, w(betterWords, []int{1}, nil), memory.Wording{}); asked != 3 {
 		t.Error("what was refused is asked for again")
 	}
+	if _, err := m.Reword(ctx, w("Fine.", []int{7}, nil), memory.Wording{Viewer: everything, Most: 5, By: byEditor, Again: true}); !errors.Is(err, learn.ErrRefused) || asked != 5 {
+		t.Errorf("by hand each is asked for once more: asked %d times: %v", asked, err)
+	}
 	if got := reword(t, m, w(betterWords, []int{1}, nil), memory.Wording{Again: true}); len(got) != 2 {
 		t.Errorf("by hand it is not: %v", got)
 	}
@@ -165,6 +168,9 @@ func TestRewordOfWhatChangedMeanwhile(t *testing.T) {
 	for name, change := range map[string]func(m *memory.Memory, p entry.Item) error{
 		"forgotten":          func(m *memory.Memory, p entry.Item) error { return m.Forget(ctx, []string{p.ID}, person, "") },
 		"a source forgotten": func(m *memory.Memory, p entry.Item) error { return m.Forget(ctx, p.DerivedFrom[:1], person, "") },
+		"a source shown to all": func(m *memory.Memory, p entry.Item) error {
+			return m.Promote(ctx, p.DerivedFrom[:1], entry.Shared, person)
+		},
 		"reverted": func(m *memory.Memory, p entry.Item) error {
 			_, err := m.Revert(ctx, memory.Selector{IDs: []string{p.ID}}, person, "")
 			return err

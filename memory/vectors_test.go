@@ -200,6 +200,11 @@ func TestProviderThatFails(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir, memory.Options{Embedder: f, WordVectors: true, Warn: warn})
 	add(t, m, failure("sam", "The proxy needs a longer timeout."))
+	mu.Lock()
+	if !strings.Contains(strings.Join(told, "\n"), "found by their words") {
+		t.Errorf("of the write it told %q", told)
+	}
+	mu.Unlock()
 	hits, err := m.Search(ctx, memory.Query{Text: "timeout of the proxy", Viewer: everything})
 	if err != nil || len(hits) != 1 || hits[0].Parts.Meaning != 0 || hits[0].Parts.WordVectors <= 0 {
 		t.Fatalf("found %+v, %v; want it by words and word vectors", hits, err)

@@ -159,24 +159,26 @@ func TestTheFileHasABound(t *testing.T) {
 	}
 }
 
+// TestProcessesAddToOneFile adds so often at once that two would write to one place if they did not wait for each other.
 func TestProcessesAddToOneFile(t *testing.T) {
+	const writers, each = 4, 200
 	path := filepath.Join(t.TempDir(), "v")
 	var wait sync.WaitGroup
-	for w := range 4 {
+	for w := range writers {
 		c := open(t, path, dim)
 		wait.Go(func() {
-			for n := range 20 {
-				fill(t, c, w*20+n, w*20+n+1, dim)
+			for n := range each {
+				fill(t, c, w*each+n, w*each+n+1, dim)
 			}
 		})
 	}
 	wait.Wait()
 	c := open(t, path, dim)
-	if n := known(t, c, 80); n != 80 {
-		t.Errorf("%d of 80 are known", n)
+	if n := known(t, c, writers*each); n != writers*each {
+		t.Errorf("%d of %d are known", n, writers*each)
 	}
-	fill(t, open(t, path, dim), 80, 81, dim)
-	if err := c.Refresh(); err != nil || c.Len() != 81 {
+	fill(t, open(t, path, dim), writers*each, writers*each+1, dim)
+	if err := c.Refresh(); err != nil || c.Len() != writers*each+1 {
 		t.Error(err, c.Len())
 	}
 }

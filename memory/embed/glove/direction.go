@@ -3,15 +3,15 @@ package glove
 import "math"
 
 const (
-	// few is the number of texts under which a direction of their own would be their subject rather than their language.
-	few = 50
+	// LeastFit is the number of texts under which a direction of their own would be their subject rather than their language.
+	LeastFit = 50
 	// rounds of power iteration; the first direction is far longer than the second, so that they converge well before.
 	rounds = 30
 	// nothing is the share of a mean's length under which what is left of it is rounding.
 	nothing = 1e-5
 )
 
-// Fit gives the direction that the means of a store's texts share, a unit vector. For fewer than 50 means it is a fixed one,
+// Fit gives the direction that the means of a store's texts share, a unit vector. For fewer than LeastFit means it is a fixed one,
 // that of English text. Nil means are left out. The cost is about 6,000 multiplications a mean.
 func (w *Words) Fit(means [][]float32) []float32 {
 	var known [][]float32
@@ -20,7 +20,7 @@ func (w *Words) Fit(means [][]float32) []float32 {
 			known = append(known, m)
 		}
 	}
-	if len(known) < few {
+	if len(known) < LeastFit {
 		return append([]float32(nil), w.common()...)
 	}
 	direction := make([]float32, Dim)

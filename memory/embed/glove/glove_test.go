@@ -107,9 +107,9 @@ func texts(w *Words, n int) [][]float32 {
 
 func TestFitAtItsBound(t *testing.T) {
 	w := load(t)
-	means := texts(w, few)
+	means := texts(w, LeastFit)
 	fixed := w.Fit(nil)
-	if got := w.Fit(append(means[:few-1:few-1], nil, nil)); !slices.Equal(got, fixed) {
+	if got := w.Fit(append(means[:LeastFit-1:LeastFit-1], nil, nil)); !slices.Equal(got, fixed) {
 		t.Error("49 texts have a direction of their own")
 	}
 	got := w.Fit(means)

@@ -29,7 +29,7 @@ func goldens(t *testing.T) []golden {
 		}
 		out = append(out, g)
 	}
-	if len(out) < few {
+	if len(out) < LeastFit {
 		t.Fatalf("%d texts", len(out))
 	}
 	return out
