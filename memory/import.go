@@ -143,7 +143,7 @@ func (i *importing) keep(ctx context.Context, more bool) error {
 	return nil
 }
 
-// embed makes the vectors of what is missing. One that can't be made is made later; only the end of ctx is an error.
+// embed makes the vectors of what is missing. One that can't be made is told of and made later; only the end of ctx is an error.
 func (i *importing) embed(ctx context.Context) error {
 	m := i.m
 	for all := max(1, m.Pending()); m.vectors.embedder != nil && !m.work.failing.Load(); {
@@ -152,6 +152,9 @@ func (i *importing) embed(ctx context.Context) error {
 		more, err := m.embedSome(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if err != nil && !m.work.failing.Swap(true) {
+			m.o.Warn(withoutVectors + err.Error())
 		}
 		if err != nil || !more {
 			break

@@ -20,6 +20,7 @@ func keyOf(text string) key {
 // memo knows the vectors of texts for one model. Every vector is as the file gives it, so that nothing depends on whether it
 // had to be made anew.
 type memo struct {
+	path     string
 	file     *cache.Cache // nil: it can't be had
 	readOnly bool
 	warn     func(string)
@@ -31,14 +32,14 @@ type memo struct {
 
 // openMemo reads what was kept. A file that can't be had is told, and is not missed.
 func openMemo(dir, model string, dim int, o *Options) *memo {
-	m := &memo{readOnly: o.ReadOnly, warn: o.Warn, fresh: map[key][]float32{}}
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
 			return r
 		}
 		return '_'
 	}, model)
-	f, err := cache.Open(filepath.Join(dir, "vectors-"+name+".bin"), model, dim)
+	m := &memo{path: filepath.Join(dir, "vectors-"+name+".bin"), readOnly: o.ReadOnly, warn: o.Warn, fresh: map[key][]float32{}}
+	f, err := cache.Open(m.path, model, dim)
 	if err != nil {
 		m.warn("the vectors of the memory are made anew each time: " + err.Error())
 		return m

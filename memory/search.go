@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/rank"
+	"github.com/flowrun/flowrun/memory/vector"
 )
 
 // MaxQuery is how long a query may be, in bytes.
@@ -105,6 +107,10 @@ func (m *Memory) catchUp(ctx context.Context, patience int) {
 // search ranks. The caller holds the lock.
 func (x *index) search(q *Query, meaning []float32) (found, error) {
 	byMeaning, err := x.meaning.Cosines(meaning)
+	if errors.Is(err, vector.ErrLength) {
+		x.vectors.otherLength(err)
+		byMeaning, err = nil, nil
+	}
 	if err != nil {
 		return found{}, fmt.Errorf("searching the memory: %w", err)
 	}

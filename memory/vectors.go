@@ -2,8 +2,11 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/flowrun/flowrun/memory/embed"
 	"github.com/flowrun/flowrun/memory/embed/glove"
@@ -20,6 +23,8 @@ type vectors struct {
 	load     sync.Once
 	words    *glove.Words
 	warn     func(string)
+	out      atomic.Int64 // until when, in Unix nanoseconds, no query is embedded, because the last could not be
+	told     sync.Once    // see otherLength
 }
 
 // openVectors reads what was kept of both.
@@ -100,19 +105,36 @@ func (v *vectors) embed(ctx context.Context, ps []piece) error {
 	return nil
 }
 
-// query embeds a query, of which nothing is kept. A failure is told, and the search goes on without.
+// query embeds a query, of which nothing is kept. A failure is told, the search goes on without, and for a while the embedder is
+// left alone: many queries don't each wait for one that is out.
 func (v *vectors) query(ctx context.Context, q string) []float32 {
-	if v.embedder == nil {
+	if v.embedder == nil || time.Now().UnixNano() < v.out.Load() {
 		return nil
 	}
-	made, err := v.embedder.Embed(ctx, []string{q})
-	if err != nil || len(made) != 1 {
-		if ctx.Err() == nil && err != nil {
-			v.warn("the search goes on by words: " + err.Error())
-		}
+	wait, done := context.WithTimeout(ctx, longest)
+	defer done()
+	made, err := v.embedder.Embed(wait, []string{q})
+	switch {
+	case ctx.Err() != nil:
 		return nil
+	case wait.Err() != nil && err != nil:
+		err = fmt.Errorf("the embedder did not answer within %v", longest)
+	case err == nil && len(made) == 1:
+		return made[0]
+	case err == nil:
+		err = fmt.Errorf("the embedder made %d vectors of one query", len(made))
 	}
-	return made[0]
+	v.out.Store(time.Now().Add(retryAfter).UnixNano())
+	v.warn("the search goes on by words: " + err.Error())
+	return nil
+}
+
+// otherLength tells, once, that the embedder's vectors can't be compared with those that are kept.
+func (v *vectors) otherLength(err error) {
+	v.told.Do(func() {
+		v.warn(fmt.Sprintf("the search goes on by words: the model %s has changed, though not its name: %v. Remove %s, and all vectors are made anew.",
+			v.embedder.Model(), err, v.meaning.path))
+	})
 }
 
 // mean is the mean of a text's word vectors, nil without a known word.

@@ -225,6 +225,86 @@ func TestProviderThatFails(t *testing.T) {
 	}
 }
 
+// said gathers warnings.
+type said struct {
+	mu   sync.Mutex
+	told []string
+}
+
+func (s *said) warn(text string) { s.mu.Lock(); defer s.mu.Unlock(); s.told = append(s.told, text) }
+
+func (s *said) count(part string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.told {
+		if strings.Contains(t, part) {
+			n++
+		}
+	}
+	return n
+}
+
+// An embedder that is out is asked by one query of many, and an import says that it goes without.
+func TestQueriesLeaveAFailingProviderAlone(t *testing.T) {
+	var told said
+	f := &fake{model: "fake", unsure: true}
+	f.fails.Store(true)
+	m := open(t, t.TempDir(), memory.Options{Embedder: f, WordVectors: true, Warn: told.warn})
+	imported(t, m, 20)
+	if told.count("found by their words: "+errFake.Error()) != 1 {
+		t.Errorf("the import told %q", told.told)
+	}
+	for range 3 {
+		if hits, err := m.Search(context.Background(), memory.Query{Text: subjects[0], Viewer: everything}); err != nil || len(hits) == 0 {
+			t.Errorf("found %v, %v", ids(hits), err)
+		}
+	}
+	if n := told.count("goes on by words"); n != 1 {
+		t.Errorf("told %d times, want once: %q", n, told.told)
+	}
+}
+
+// longer makes vectors with a number more than the embedder of its name made before.
+type longer struct{ *fake }
+
+func (l longer) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	made, err := l.fake.Embed(ctx, texts)
+	for i := range made {
+		made[i] = append(made[i], 0)
+	}
+	return made, err
+}
+
+func TestModelThatChangedUnderItsName(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir, memory.Options{Embedder: &fake{model: "fake", unsure: true}, WordVectors: true})
+	imported(t, m, 20)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var told said
+	other := memory.Options{Embedder: longer{&fake{model: "fake", unsure: true}}, WordVectors: true, Warn: told.warn}
+	m = open(t, dir, other)
+	for range 2 {
+		hits, err := m.Search(context.Background(), memory.Query{Text: subjects[0], Viewer: everything})
+		if err != nil || len(hits) == 0 || hits[0].Parts.Meaning != 0 {
+			t.Fatalf("found %+v, %v; want it by words", hits, err)
+		}
+	}
+	file := filepath.Join(dir, "vectors-fake.bin")
+	if n := told.count("Remove " + file); n != 1 {
+		t.Errorf("told %q", told.told)
+	}
+	if err := errors.Join(m.Close(), os.Remove(file)); err != nil {
+		t.Fatal(err)
+	}
+	m = open(t, dir, other)
+	hits, err := m.Search(context.Background(), memory.Query{Text: subjects[0], Viewer: everything})
+	if err != nil || len(hits) == 0 || hits[0].Parts.Meaning <= 0 {
+		t.Errorf("made anew: %+v, %v", hits, err)
+	}
+}
+
 // TestOthersWrite has two memories on one folder, as two processes have.
 func TestOthersWrite(t *testing.T) {
 	ctx := context.Background()
