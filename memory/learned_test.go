@@ -192,3 +192,40 @@ func TestTheDirectionIsFittedToTheStoreAlone(t *testing.T) {
 		}
 	}
 }
+
+// What went wrong in the last tasks is recalled unasked, also once it is consolidated: as the pattern, once for all of them.
+// What a better entry stands for is told by that, and what is forgotten not at all.
+func TestConsolidatingForgetsNothingOfShortTerm(t *testing.T) {
+	ctx := context.Background()
+	m := open(t, t.TempDir(), memory.Options{ConsolidateEvery: 9, Embedder: &fake{model: "fake"}, WordVectors: true, ShortTerm: memory.ShortTerm{Tasks: 9, Age: 48 * time.Hour}})
+	recalled := func() []string {
+		t.Helper()
+		r, err := m.Recall(ctx, memory.Ask{Task: "Paint the fence.", Viewer: sam, Budget: 4000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.IDs
+	}
+	es := tenOfSam()[:9]
+	add(t, m, es[:8]...)
+	if got := recalled(); len(got) != 8 {
+		t.Fatalf("before: %v", got)
+	}
+	patterns := add(t, m, es[8])[0].Consolidated
+	got := recalled()
+	slices.Sort(got)
+	slices.Sort(patterns)
+	if len(patterns) != 3 || !slices.Equal(got, patterns) {
+		t.Fatalf("recalled %v, the patterns are %v", got, patterns)
+	}
+	better, err := m.Supersede(ctx, patterns[:1], entry.Entry{Type: entry.Insight, Agent: "sam", Scope: entry.OfAgent("sam"), Lesson: "Mind the ladder."}, person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Forget(ctx, patterns[1:2], person, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := recalled(); !slices.Contains(got, better) || !slices.Contains(got, patterns[2]) || slices.Contains(got, patterns[0]) || slices.Contains(got, patterns[1]) {
+		t.Errorf("recalled %v; %v is now %s and %s is forgotten", got, patterns[0], better, patterns[1])
+	}
+}

@@ -64,12 +64,11 @@ func (m *Memory) gather(a *Ask, found []Hit) Recalled {
 	working := m.index.pick(func(i *entry.Item) bool {
 		return a.Session != "" && inWorking(i, a.Session) && a.Viewer.sees(i.Scope) && !isTalk(i)
 	})
-	recent := m.index.recent(a.Viewer, m.o.ShortTerm, m.now())
+	recent := m.index.recent(a.Viewer, m.o.ShortTerm, m.now(), func(i *entry.Item) bool {
+		return i.Scope != entry.Shared && !(i.Type == entry.Success && i.Auto) // not others' tasks, nor that it went well, of itself
+	})
 	m.mu.RUnlock()
 
-	recent = slices.DeleteFunc(recent, func(i entry.Item) bool {
-		return i.Scope == entry.Shared || i.Type == entry.Success && i.Auto // others' tasks; and that it went well, of itself
-	})
 	p.newest(pinned, 2)
 	p.newest(working, 2)
 	p.newest(recent, 3)

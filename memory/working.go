@@ -26,14 +26,15 @@ func (m *Memory) Working(ctx context.Context, session string) ([]entry.Item, err
 }
 
 // ShortTerm is what the viewer has in short-term memory, in the order of time: learnings of the newest tasks that are young
-// enough, whichever is fewer, and what is pinned. What was learned in one step of a run is one task.
+// enough, whichever is fewer, and what is pinned. What was learned in one step of a run is one task. For a learning that was
+// consolidated since, or superseded, stands what says it now: else the more often a thing went wrong, the sooner it would be forgotten.
 func (m *Memory) ShortTerm(ctx context.Context, v Viewer) ([]entry.Item, error) {
 	if err := m.refresh(ctx); err != nil {
 		return nil, fmt.Errorf("reading the short-term memory: %w", err)
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	out := append(m.index.pinned(v), m.index.recent(v, m.o.ShortTerm, m.now())...)
+	out := append(m.index.pinned(v), m.index.recent(v, m.o.ShortTerm, m.now(), func(*entry.Item) bool { return true })...)
 	byTime(out)
 	return slices.CompactFunc(out, func(a, b entry.Item) bool { return a.ID == b.ID }), nil
 }
@@ -52,21 +53,46 @@ func (x *index) pinned(v Viewer) []entry.Item {
 	return x.pick(func(i *entry.Item) bool { return i.Pinned && i.Visible() && !i.Archived && v.sees(i.Scope) })
 }
 
-// recent are the learnings of the newest tasks.
-func (x *index) recent(v Viewer, s ShortTerm, now time.Time) []entry.Item {
+// recent is what says now what the newest tasks taught, of those learnings that are wanted.
+func (x *index) recent(v Viewer, s ShortTerm, now time.Time, wanted func(*entry.Item) bool) []entry.Item {
 	oldest := now.Add(-s.Age)
-	out := x.pick(func(i *entry.Item) bool {
-		return i.IsLearning() && i.Visible() && !i.Archived && v.sees(i.Scope) && !i.Last.Before(oldest)
+	learned := x.pick(func(i *entry.Item) bool {
+		return i.IsLearning() && !i.Forgotten && !i.Reverted && !i.Working && !i.Archived && v.sees(i.Scope) && !i.Last.Before(oldest)
 	})
-	byTime(out)
-	tasks := map[string]bool{}
-	for n := len(out) - 1; n >= 0; n-- {
-		tasks[taskOf(&out[n])] = true
+	byTime(learned)
+	tasks, told := map[string]bool{}, map[string]bool{}
+	var out []entry.Item
+	for _, i := range slices.Backward(learned) {
+		tasks[taskOf(&i)] = true
 		if len(tasks) > s.Tasks {
-			return out[n+1:]
+			break
+		}
+		if n := x.now(&i); n != nil && !told[n.ID] && wanted(&i) && v.sees(n.Scope) {
+			told[n.ID] = true
+			out = append(out, *n)
 		}
 	}
+	byTime(out)
 	return out
+}
+
+// now is what stands for an entry: itself, or at the end of what superseded it the entry that nothing did; nil where that is
+// hidden.
+func (x *index) now(i *entry.Item) *entry.Item {
+	for range len(x.docs) {
+		if i.SupersededBy == "" {
+			break
+		}
+		d := x.byID[i.SupersededBy]
+		if d == nil {
+			return nil
+		}
+		i = &d.item
+	}
+	if !i.Visible() || i.Archived {
+		return nil
+	}
+	return i
 }
 
 func taskOf(i *entry.Item) string {
