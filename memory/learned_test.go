@@ -86,12 +86,18 @@ func TestContradictionsStayInSight(t *testing.T) {
 	if p := item(t, m, made); !p.Conflict || !slices.Equal(p.DerivedFrom, []string{"no", "yes"}) {
 		t.Errorf("the pattern is %+v", p.Entry)
 	}
-	if !visible(item(t, m, "no")) || !visible(item(t, m, "yes")) {
-		t.Error("one side of a contradiction is hidden")
+	for _, id := range []string{"no", "yes"} {
+		if i := item(t, m, id); !i.Visible() {
+			t.Errorf("one side of a contradiction is hidden: %s", id)
+		}
+	}
+	if err := m.Forget(context.Background(), []string{made}, person, ""); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := m.Consolidate(context.Background(), "sam"); err != nil || len(again) != 0 {
+		t.Errorf("what was forgotten of it comes back as %v, %v", again, err)
 	}
 }
-
-func visible(i entry.Item) bool { return i.Visible() }
 
 func TestNearRepeatsAreLinked(t *testing.T) {
 	m := open(t, t.TempDir(), memory.Options{Embedder: &fake{model: "fake"}, WordVectors: true})

@@ -38,12 +38,16 @@ func TestDamagedWeights(t *testing.T) {
 	}
 }
 
-// TestDamagedWeightsDoNotPanic flips bytes of what tells where things are.
+// TestDamagedWeightsDoNotPanic changes bytes of what tells where things are: the pieces, and the sizes behind a tensor's name.
 func TestDamagedWeightsDoNotPanic(t *testing.T) {
 	weights, rnd := unpacked(t), rand.New(rand.NewPCG(1, 2))
 	refused := 0
-	for range 200 {
+	for i := range 200 {
 		at := rnd.IntN(100_000)
+		if i%2 == 0 {
+			name := []string{"emb", "timing", "l0.qkv.w", "l1.ff2.b", "head.w"}[rnd.IntN(5)]
+			at = strings.Index(weights, name) + len(name) + rnd.IntN(9)
+		}
 		if _, err := read(weights[:at] + string(rune(rnd.IntN(128))) + weights[at+1:]); err != nil {
 			refused++
 		}
