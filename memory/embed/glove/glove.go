@@ -6,9 +6,9 @@
 // depends on the store it lies in. Keep the means, [Words.Fit] a direction, and take it out with [Without]; vectors of two
 // directions must not be compared.
 //
-// Enter at [Load]. The package imports how words are told apart (memory/text) and how the list is packed, and must not import anything else of flowrun.
-// Nothing is read before the first Load, vectors stay small integers, and equal texts have equal
-// means. The word list is described in WEIGHTS.md beside this file.
+// Enter at [Load]. The package imports how words are told apart (memory/text) and how the list is packed (memory/embed/pack), and
+// must not import anything else of flowrun. Nothing is read before the first Load, vectors stay small integers, and equal texts
+// have equal means. The word list is described in WEIGHTS.md beside this file.
 package glove
 
 import (

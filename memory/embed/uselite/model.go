@@ -1,9 +1,9 @@
 // Package uselite turns English text into meaning: 512 numbers whose cosine is high for texts that say the same in other
-// words. It runs the Universal Sentence Encoder Lite, a transformer of two layers whose weights (7 MB of int8, packed to 6.6) are part of the
-// binary; no network, no C, no other runtime.
+// words. It runs the Universal Sentence Encoder Lite, a transformer of two layers whose weights (7 MB of int8, packed to 6.6) are
+// part of the binary; no network, no C, no other runtime.
 //
-// Enter at [Load] and [Model.Embed]. The package knows files of weights, pieces of words and matrices; it must not import
-// anything else of flowrun. What always holds:
+// Enter at [Load] and [Model.Embed]. The package knows files of weights, pieces of words and matrices; it imports how the weights
+// are packed (memory/embed/pack), and must not import anything else of flowrun. What always holds:
 //
 //   - Nothing is read or built before the first Load, and the big matrices are never copied after it.
 //   - Products of matrices are sums of integers, so they are exact: AVX2, NEON and plain Go give equal bits, and so does a text

@@ -90,9 +90,11 @@ func unpack() (*Model, error) {
 	return read(file)
 }
 
-// read makes a model of a file, which it keeps: the big matrices stay where they are. The file: "FRUSE1\n\0", the number of pieces, each {u8 length, bytes, f32 score}; the number of
-// tensors, each {u8 length, name, u32 rows, u32 cols, u8 kind, data}. Kind 0 is f32 values, kind 1 for each row an f32 scale and
-// int8 values. Numbers are little-endian.
+// read makes a model of a file, which it keeps: the big matrices stay where they are.
+//
+// The file: "FRUSE1\n\0", the number of pieces, each {u8 length, bytes, f32 score}; the number of tensors, each {u8 length, name,
+// u32 rows, u32 cols, u8 kind, data}. Kind 0 is f32 values, kind 1 for each row an f32 scale and int8 values. Numbers are
+// little-endian.
 func read(file string) (*Model, error) {
 	r := &reader{rest: file}
 	if r.take(8) != "FRUSE1\n\x00" {
