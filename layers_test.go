@@ -71,11 +71,11 @@ memory/vector                    chromem
 memory/embed                     memory/embed/uselite
 memory/embed/glove               memory/embed/pack memory/text
 memory/embed/pack                huff0
-memory/pattern
-memory/learn                     pure: memory/entry memory/text memory/pattern
-memory/window                    pure: memory/text memory/pattern
+memory/lazyregexp
+memory/learn                     pure: memory/entry memory/text memory/lazyregexp
+memory/window                    pure: memory/text memory/lazyregexp
 memory/embed/uselite             memory/embed/pack sys text
-memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/pattern
+memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
@@ -95,7 +95,7 @@ cmd/memeval                      memory memory/embed memory/eval
 var modules = map[string]string{
 	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
-	"chromem":    "github.com/philippgille/chromem-go", "huff0": "github.com/klauspost/compress/huff0",
+	"chromem": "github.com/philippgille/chromem-go", "huff0": "github.com/klauspost/compress/huff0",
 	"diff":       "github.com/rogpeppe/go-internal/diff",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
 }

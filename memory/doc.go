@@ -4,16 +4,16 @@
 //
 // Enter at [Open]; [Memory.Add], [Memory.Import], [Memory.Search] and [Memory.Recall] are most of it. What lies below:
 //
-//	memory/entry    entries, records and what a list of records amounts to
-//	memory/store    the records on disk, the only truth
-//	memory/cache    vectors by the hash of their text, which may be deleted at any time
-//	memory/embed    texts to vectors
-//	memory/text     words, terms, sentences, and what a text costs in tokens
-//	memory/vector   how near vectors are to another
-//	memory/rank     the order of what was found
-//	memory/learn    repeats, groups and patterns of learnings
-//	memory/window   what of a conversation is sent, under a budget
-//	memory/pattern  regular expressions that cost nothing before they are used
+//	memory/entry       entries, records and what a list of records amounts to
+//	memory/store       the records on disk, the only truth
+//	memory/cache       vectors by the hash of their text, which may be deleted at any time
+//	memory/embed       texts to vectors
+//	memory/text        words, terms, sentences, and what a text costs in tokens
+//	memory/vector      how near vectors are to another
+//	memory/rank        the order of what was found
+//	memory/learn       repeats, groups and patterns of learnings
+//	memory/window      what of a conversation is sent, under a budget
+//	memory/lazyregexp  regular expressions that cost nothing before they are used
 //
 // What always holds:
 //

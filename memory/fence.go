@@ -6,8 +6,8 @@ import (
 	"unicode"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/lazyregexp"
 	"github.com/flowrun/flowrun/memory/learn"
-	"github.com/flowrun/flowrun/memory/pattern"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -87,7 +87,7 @@ func said(i *entry.Item) string {
 	return strings.Join(out, " ")
 }
 
-var tag = pattern.Lazy(`(?i)[<＜‹](\s*/?\s*memory)`)
+var tag = lazyregexp.New(`(?i)[<＜‹](\s*/?\s*memory)`)
 
 // calm puts a text in one line that can't end the fence, nor open one.
 func calm(s string) string {
@@ -104,10 +104,10 @@ func calm(s string) string {
 var (
 	// fenced, dated and lineEnd also know what JSON makes of a text: quotes and line ends with backslashes before them, once for
 	// each time that it was quoted, and < as \u003c.
-	fenced = pattern.Lazy(`(?is)(<|\\+u003c)memory note=\\*"data recalled.*?((<|\\+u003c)\\*/memory(>|\\+u003e)|\z)`)
+	fenced = lazyregexp.New(`(?is)(<|\\+u003c)memory note=\\*"data recalled.*?((<|\\+u003c)\\*/memory(>|\\+u003e)|\z)`)
 	// dated is what stands behind the id in a heading.
-	dated   = pattern.Lazy(` \d{4}-\d\d-\d\d [a-z]+, `)
-	lineEnd = pattern.Lazy(`\n|\\+n|\z`)
+	dated   = lazyregexp.New(` \d{4}-\d\d-\d\d [a-z]+, `)
+	lineEnd = lazyregexp.New(`\n|\\+n|\z`)
 )
 
 // unquoted takes out of a text what recall had said of an entry: from its heading to the end of the line, wherever that begins.

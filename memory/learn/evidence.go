@@ -3,7 +3,7 @@ package learn
 import (
 	"strings"
 
-	"github.com/flowrun/flowrun/memory/pattern"
+	"github.com/flowrun/flowrun/memory/lazyregexp"
 )
 
 // Bounds of the search for what went wrong.
@@ -23,22 +23,22 @@ const (
 type finding struct{ line, place, hint string }
 
 var (
-	ansi = pattern.Lazy("\x1b\\[[0-9;?]*[A-Za-z]")
+	ansi = lazyregexp.New("\x1b\\[[0-9;?]*[A-Za-z]")
 	// stamp is the time, and level and source in brackets, that loggers put before what they say.
-	stamp    = pattern.Lazy(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(Z|[+-]\d\d:?\d\d)?\]?\s*|^\d\d:\d\d:\d\d[.,\d]*\s+`)
-	took     = pattern.Lazy(`\s*\(\d+(\.\d+)?m?s\)$`)
-	position = pattern.Lazy(`(?:^|[\s("'])((?:[A-Za-z]:)?[\w@.~/\\-]*[\w-]\.[A-Za-z]\w{0,4}):(\d+)`)
-	pyFrame  = pattern.Lazy(`^File "([^"]+)", line (\d+)`)
-	frame    = pattern.Lazy(`^at \S|^File "|^\.{3} \d+ more|^goroutine \d+|^\S+\(0x[0-9a-f, .]*\)$|^\S+\.\S+\(.*\)$|^/\S+\.go:\d+ \+0x|^created by |^Traceback|^Caused by$|^stack backtrace|^\d+: 0x|^~*\^+~*$`)
-	noise    = pattern.Lazy(`(?i)^(FAIL(\s+\S+\s+[\d.]+s)?|exit status \d+|make(\[\d+\])?: \*\*\*.*|npm (ERR!|error) (code|errno|path|command|A complete log).*|.*process (exited|completed) with (exit )?(code|status).*|exit(ed with)?( code| status)? \d+|error: recipe .*|error: (could not compile|aborting due to) .*|FAILED \(.*|command failed.*|warning\b.*|note:.*|hint:.*|help:.*)$`)
-	clean    = pattern.Lazy(`(?i)\b(no|0|without|zero) (errors?|failures?|failed)\b|\berrors?["']?\s*[:=]\s*(0|false|null|none|nil)\b`)
-	strong   = pattern.Lazy(`(?i)\b(error|fatal|panic|exception|assert\w*|segfault|traceback)\b|\w(Error|Exception)\b|^E\s|--- FAIL|✗|✕|\b(expected|want)\b.*\b(got|but|received|found|actual)\b|\bgot\b.*\bwant\b`)
-	thrown   = pattern.Lazy(`^(Uncaught )?[\w.]*(Error|Exception)(\s\[\w+\])?: |^(panic|fatal|FATAL|error|ERROR|Error|E)(\[\w+\])?: `)
-	weak     = pattern.Lazy(`(?i)\b(fail(ed|ure|s)?|cannot|can't|could not|couldn't|unable|not found|no such|denied|refused|missing|undefined|unknown|timed? ?out|timeout|invalid|unexpected|unauthori[sz]ed|forbidden|conflict|exceeded|killed|out of memory|already (exists|in use)|unreachable|mismatch|must|required)\b`)
+	stamp    = lazyregexp.New(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(Z|[+-]\d\d:?\d\d)?\]?\s*|^\d\d:\d\d:\d\d[.,\d]*\s+`)
+	took     = lazyregexp.New(`\s*\(\d+(\.\d+)?m?s\)$`)
+	position = lazyregexp.New(`(?:^|[\s("'])((?:[A-Za-z]:)?[\w@.~/\\-]*[\w-]\.[A-Za-z]\w{0,4}):(\d+)`)
+	pyFrame  = lazyregexp.New(`^File "([^"]+)", line (\d+)`)
+	frame    = lazyregexp.New(`^at \S|^File "|^\.{3} \d+ more|^goroutine \d+|^\S+\(0x[0-9a-f, .]*\)$|^\S+\.\S+\(.*\)$|^/\S+\.go:\d+ \+0x|^created by |^Traceback|^Caused by$|^stack backtrace|^\d+: 0x|^~*\^+~*$`)
+	noise    = lazyregexp.New(`(?i)^(FAIL(\s+\S+\s+[\d.]+s)?|exit status \d+|make(\[\d+\])?: \*\*\*.*|npm (ERR!|error) (code|errno|path|command|A complete log).*|.*process (exited|completed) with (exit )?(code|status).*|exit(ed with)?( code| status)? \d+|error: recipe .*|error: (could not compile|aborting due to) .*|FAILED \(.*|command failed.*|warning\b.*|note:.*|hint:.*|help:.*)$`)
+	clean    = lazyregexp.New(`(?i)\b(no|0|without|zero) (errors?|failures?|failed)\b|\berrors?["']?\s*[:=]\s*(0|false|null|none|nil)\b`)
+	strong   = lazyregexp.New(`(?i)\b(error|fatal|panic|exception|assert\w*|segfault|traceback)\b|\w(Error|Exception)\b|^E\s|--- FAIL|✗|✕|\b(expected|want)\b.*\b(got|but|received|found|actual)\b|\bgot\b.*\bwant\b`)
+	thrown   = lazyregexp.New(`^(Uncaught )?[\w.]*(Error|Exception)(\s\[\w+\])?: |^(panic|fatal|FATAL|error|ERROR|Error|E)(\[\w+\])?: `)
+	weak     = lazyregexp.New(`(?i)\b(fail(ed|ure|s)?|cannot|can't|could not|couldn't|unable|not found|no such|denied|refused|missing|undefined|unknown|timed? ?out|timeout|invalid|unexpected|unauthori[sz]ed|forbidden|conflict|exceeded|killed|out of memory|already (exists|in use)|unreachable|mismatch|must|required)\b`)
 	// remedy is what tells what to do, and hinted a line that does so by its first word.
-	remedy  = pattern.Lazy(`(?i)\b(please|did you (mean|forget)|make sure|(needs?|have|has|want) to be|you (need|have) to|try (to|with|running|setting|again with))\b|[:;,.(]\s+(run|use|set|install|add|remove|update|upgrade|export|raise|enable|disable|pass|pin|rename|call|create|start|migrate)\s+\S`)
-	hinted  = pattern.Lazy(`(?i)^= ?help: |^(hint|help|tip|fix|suggestion): `)
-	foreign = pattern.Lazy(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
+	remedy  = lazyregexp.New(`(?i)\b(please|did you (mean|forget)|make sure|(needs?|have|has|want) to be|you (need|have) to|try (to|with|running|setting|again with))\b|[:;,.(]\s+(run|use|set|install|add|remove|update|upgrade|export|raise|enable|disable|pass|pin|rename|call|create|start|migrate)\s+\S`)
+	hinted  = lazyregexp.New(`(?i)^= ?help: |^(hint|help|tip|fix|suggestion): `)
+	foreign = lazyregexp.New(`node_modules|site-packages|/runtime/|^runtime/|node:internal|/rustc/|/usr/(local/)?(lib|go)|testing\.go:|\.cargo/registry`)
 )
 
 // find looks for what went wrong. Where an agent said so, or whoever watched it ended it or refused its answer, that is the

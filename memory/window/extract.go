@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/flowrun/flowrun/memory/pattern"
+	"github.com/flowrun/flowrun/memory/lazyregexp"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -27,19 +27,19 @@ var weights = []struct {
 	weight int
 }{
 	// decisions and what was asked for
-	{pattern.Lazy(`(?i)\b(decid\w+|decision|because|must|chose|chosen|agreed?|won't|instead of|rather than|never|always|needs? to|have to|has to|requires?d?|conclu\w+|the plan|do not|don't|todo|prefer\w*|approved?|rejected?)\b`), 3},
+	{lazyregexp.New(`(?i)\b(decid\w+|decision|because|must|chose|chosen|agreed?|won't|instead of|rather than|never|always|needs? to|have to|has to|requires?d?|conclu\w+|the plan|do not|don't|todo|prefer\w*|approved?|rejected?)\b`), 3},
 	// errors
-	{pattern.Lazy(`(?i)\b(errors?|fatal|panic|exception|fail(ed|s|ure|ures)?|cannot|could not|not found|denied|refused|undefined|timed? ?out|broken)\b|\w(Error|Exception)\b`), 3},
+	{lazyregexp.New(`(?i)\b(errors?|fatal|panic|exception|fail(ed|s|ure|ures)?|cannot|could not|not found|denied|refused|undefined|timed? ?out|broken)\b|\w(Error|Exception)\b`), 3},
 	// open questions
-	{pattern.Lazy(`\?["')\]]*$`), 2},
+	{lazyregexp.New(`\?["')\]]*$`), 2},
 	// commands
-	{pattern.Lazy("^[$>#] \\S|`[^`]+`|\\b(git|go|npm|npx|yarn|make|docker|kubectl|terraform|flowrun|python3?|pip|cargo|curl|psql|ssh|sh|bash) +(-|[a-z])"), 2},
+	{lazyregexp.New("^[$>#] \\S|`[^`]+`|\\b(git|go|npm|npx|yarn|make|docker|kubectl|terraform|flowrun|python3?|pip|cargo|curl|psql|ssh|sh|bash) +(-|[a-z])"), 2},
 	// paths and places in files
-	{pattern.Lazy(`(^|[\s"'(=])(~|\.{1,2})?/?[\w.-]+/[\w./-]+|\b[\w-]+\.(go|py|js|ts|tsx|rs|java|c|h|cc|rb|sh|sql|ya?ml|json|toml|hcl|tf|md|txt|html|css|proto|lock)\b|https?://`), 2},
+	{lazyregexp.New(`(^|[\s"'(=])(~|\.{1,2})?/?[\w.-]+/[\w./-]+|\b[\w-]+\.(go|py|js|ts|tsx|rs|java|c|h|cc|rb|sh|sql|ya?ml|json|toml|hcl|tf|md|txt|html|css|proto|lock)\b|https?://`), 2},
 	// ids
-	{pattern.Lazy(`#\d+\b|\b[A-Z][A-Z0-9]+-\d+\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\bM-[0-9a-f]+\b`), 1},
+	{lazyregexp.New(`#\d+\b|\b[A-Z][A-Z0-9]+-\d+\b|\b[0-9a-f]*\d[0-9a-f]{6,}\b|\bM-[0-9a-f]+\b`), 1},
 	// numbers
-	{pattern.Lazy(`\d`), 1},
+	{lazyregexp.New(`\d`), 1},
 }
 
 // weigh tells how much a line is worth keeping, from 0.

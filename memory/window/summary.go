@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun/memory/pattern"
+	"github.com/flowrun/flowrun/memory/lazyregexp"
 )
 
 // Summary stands for the messages From to To, both included: lines of them, verbatim, oldest first. Each names the message
@@ -42,8 +42,8 @@ func (l Line) text() string {
 }
 
 var (
-	headForm = pattern.Lazy(`^Summary of (\d+) earlier messages, (\S*) to (\S*)\. The originals are found by their ids\.$`)
-	lineForm = pattern.Lazy(`^- \[([^\] ]*)(?: ([^\]]*))?\] (.*)$`)
+	headForm = lazyregexp.New(`^Summary of (\d+) earlier messages, (\S*) to (\S*)\. The originals are found by their ids\.$`)
+	lineForm = lazyregexp.New(`^- \[([^\] ]*)(?: ([^\]]*))?\] (.*)$`)
 )
 
 // ParseSummary reads what [Summary.Text] wrote, as that is what a store keeps. It tells whether the text is one.
