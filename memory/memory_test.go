@@ -124,6 +124,54 @@ func TestRepeatsCountUpOnce(t *testing.T) {
 	}
 }
 
+// A lesson that an agent says in each run is one lesson once it is promoted, and a revert of one of the runs leaves the others'.
+func TestPromotedRepeatsCountUp(t *testing.T) {
+	ctx := context.Background()
+	m := open(t, t.TempDir(), memory.Options{})
+	rule := entry.Source{Source: "promote", Author: "flowrun", Trust: entry.ByRule}
+	for _, run := range []string{"r1", "r2", "r3"} {
+		e := failure("sam", "Mind the ladder.")
+		e.ID, e.Scope, e.By = "of "+run, entry.OfRun(run), entry.Source{Run: run, Author: "agent:sam", Trust: entry.ByRule}
+		other := e
+		other.ID, other.Lesson = "other of "+run, "Mind the paint of "+run+"."
+		add(t, m, e, other)
+		by := rule
+		by.Run = run
+		for range 2 { // a crash, and again
+			if err := m.Promote(ctx, []string{e.ID, other.ID}, entry.OfAgent("sam"), by); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	count := func(id string) (n int, hidden bool) {
+		i := item(t, m, id)
+		return i.Count, !i.Visible()
+	}
+	if n, hidden := count("of r1"); n != 3 || hidden {
+		t.Errorf("the first is seen %d times, hidden %v; want 3 and not", n, hidden)
+	}
+	for _, id := range []string{"of r2", "of r3"} {
+		if _, hidden := count(id); !hidden {
+			t.Errorf("%s stands beside what it repeats", id)
+		}
+	}
+	if _, hidden := count("other of r3"); hidden {
+		t.Error("another lesson is hidden")
+	}
+	if _, err := m.Revert(ctx, memory.Selector{Run: "r3"}, person, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := count("of r1"); n != 2 {
+		t.Errorf("without r3 it is seen %d times, want 2", n)
+	}
+	if _, err := m.Revert(ctx, memory.Selector{IDs: []string{"of r1"}}, person, ""); err != nil {
+		t.Fatal(err)
+	}
+	if i := item(t, m, "of r2"); !i.Visible() || i.Scope != entry.OfAgent("sam") {
+		t.Errorf("what the second run said is not back: %+v", i)
+	}
+}
+
 // TestEntriesAreTakenUpToTheirBounds adds entries with as much of something as there may be, and with one more.
 func TestEntriesAreTakenUpToTheirBounds(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
