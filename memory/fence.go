@@ -22,7 +22,7 @@ const eachAtMost = 300
 
 // line writes an entry in one line of at most so many tokens, its text cut behind a sentence; "" where not even the first fits.
 func line(i *entry.Item, most int) string {
-	out, rest := heading(i), text.Sentences(said(i))
+	out, rest := heading(i), text.Cut(said(i))
 	cut := true
 	for n, s := range rest {
 		longer := out + " " + calm(s)

@@ -1,12 +1,18 @@
 package memory
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/text"
+	"github.com/flowrun/flowrun/memory/window"
 )
+
+// olderShare is the part of what working memory may take that is kept for its older notes where not all fit.
+const olderShare = 3
 
 // page is a recall that is being written.
 type page struct {
@@ -24,20 +30,80 @@ func (p *page) room() int { return p.most - text.Tokens(fenceOpen+p.body+fenceCl
 
 // newest adds the newest of some items that fit in one share of the room, oldest first.
 func (p *page) newest(items []entry.Item, shares int) {
+	p.append(p.part(items, p.room()/shares, false))
+}
+
+// session is newest for working memory. Where not all of it fits, the newest get less room, and before them stands what is
+// weightiest in the others.
+func (p *page) session(items []entry.Item, shares int) {
 	room := p.room() / shares
-	part := page{most: room + text.Tokens(fenceOpen+fenceClose), entries: p.entries, has: p.has}
+	last := p.part(items, room, false)
+	if len(last.without(items)) > 0 {
+		last = p.part(items, room-room/olderShare, true)
+		p.append(last.summary(last.without(items), room-text.Tokens(last.body)))
+	}
+	p.append(last)
+}
+
+// part is a page of the newest of some items in so many tokens, oldest first; if it is to have no gap, up to the first that
+// does not fit as it would alone.
+func (p *page) part(items []entry.Item, room int, noGap bool) *page {
+	part := &page{most: room + text.Tokens(fenceOpen+fenceClose), entries: p.entries, has: maps.Clone(p.has)}
 	for _, i := range slices.Backward(items) {
+		if noGap && len(part.hits) > 0 && line(&i, part.room()) != line(&i, eachAtMost) {
+			break
+		}
 		part.add(Hit{Item: i})
 	}
 	slices.Reverse(part.hits)
 	slices.Reverse(part.lines)
+	return part
+}
+
+// summary is a page of the weightiest sentences of some items in so many tokens, an item a line, oldest first.
+func (p *page) summary(items []entry.Item, room int) *page {
+	notes := make([]window.Message, len(items))
+	for n := range items {
+		notes[n] = window.Message{ID: strconv.Itoa(n), Role: heading(&items[n]), Text: calm(said(&items[n]))}
+	}
+	part, texts := &page{entries: p.entries, has: maps.Clone(p.has)}, map[int]string{}
+	for _, l := range window.Extract(notes, room) {
+		n, _ := strconv.Atoi(l.ID)
+		if i := items[n]; !part.has[i.ID] {
+			if part.full() {
+				break
+			}
+			part.has[i.ID] = true
+			part.hits, part.lines = append(part.hits, Hit{Item: i}), append(part.lines, "")
+		}
+		texts[n] = strings.TrimSpace(texts[n] + " " + l.Text)
+		end := " …\n"
+		if texts[n] == notes[n].Text {
+			end = "\n"
+		}
+		part.lines[len(part.lines)-1] = l.Role + " " + texts[n] + end
+	}
+	return part
+}
+
+func (p *page) append(part *page) {
+	for _, h := range part.hits {
+		p.has[h.ID] = true
+	}
 	p.hits, p.lines = append(p.hits, part.hits...), append(p.lines, part.lines...)
 	p.body = strings.Join(p.lines, "")
 }
 
+// without leaves of some items those that are not on the page.
+func (p *page) without(items []entry.Item) []entry.Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i entry.Item) bool { return p.has[i.ID] })
+}
+
+func (p *page) full() bool { return p.entries > 0 && len(p.has) >= p.entries }
+
 // add adds an entry, if it is not there yet and something of it fits.
 func (p *page) add(h Hit) {
-	if p.has[h.ID] || p.entries > 0 && len(p.has) >= p.entries {
+	if p.has[h.ID] || p.full() {
 		return
 	}
 	l := line(&h.Item, p.room())

@@ -40,7 +40,7 @@ var memoryBlocks = map[string]*Block{
 	"memory.recall": {Doc: "How much is recalled into a request, where the agent does not say.", Once: true, Attrs: attrs(
 		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "1000", Doc: "How many tokens at most, estimated."},
 		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "8", Doc: "How many entries at most."})},
-	"working": {Doc: "What agents note in a run: working memory. It is archived when the run ends.", Once: true, Attrs: attrs(
+	"working": {Doc: "What agents note in a run: working memory. Where it outgrows its share of a request, the newest notes stand there whole, and the weightiest sentences of the others. It is archived when the run ends.", Once: true, Attrs: attrs(
 		Attr{Name: "refresh", Kind: Duration, Default: `"1h"`, Doc: "After how long it is archived and begun anew."})},
 	"agent.memory": {Doc: "What the agent remembers. Without the block memory at the top, the agents with this block are those that do.", Once: true, Attrs: attrs(
 		Attr{Name: "recall", Kind: Flag, Default: "true", Doc: "Whether the agent is told what was learned."},

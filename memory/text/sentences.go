@@ -22,7 +22,20 @@ const (
 // the next one; longer ones than [MaxSentence] are cut at a space. A text of one sentence is that sentence, trimmed; there is
 // always at least one.
 func Sentences(s string) []string {
-	var out []string
+	out, _ := sentences(s)
+	return out
+}
+
+// Cut is Sentences for those who show them: a last one that is too short to mean much on its own stands behind the one before it.
+func Cut(s string) []string {
+	out, rest := sentences(s)
+	if rest != "" {
+		out[len(out)-1] += " " + rest
+	}
+	return out
+}
+
+func sentences(s string) (out []string, short string) {
 	start := 0
 	take := func(end int) {
 		for _, piece := range pieces(strings.TrimSpace(s[start:end])) {
@@ -37,10 +50,12 @@ func Sentences(s string) []string {
 			take(i + 1)
 		}
 	}
-	if rest := strings.TrimSpace(s[start:]); len(rest) > minRest || len(out) == 0 {
+	short = strings.TrimSpace(s[start:])
+	if len(short) > minRest || len(out) == 0 {
 		take(len(s))
+		short = ""
 	}
-	return out
+	return out, short
 }
 
 func ends(c, next byte) bool {

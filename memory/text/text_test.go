@@ -91,6 +91,15 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// TestCutLosesNothing: who shows sentences shows a short last one, too.
+func TestCutLosesNothing(t *testing.T) {
+	for _, s := range []string{"", "Yes.", "The build needs the vault to be open. Use it.", "The build needs the vault to be open.\nNo!", "One sentence of more than the least length."} {
+		if got := strings.Join(text.Cut(s), " "); got != strings.Join(strings.Fields(s), " ") {
+			t.Errorf("%q is cut to %q", s, got)
+		}
+	}
+}
+
 func TestSentencesKeepTheirBounds(t *testing.T) {
 	one := "This sentence is long enough to stand alone. "
 	for _, n := range []int{text.MaxSentences - 1, text.MaxSentences, text.MaxSentences + 1, 10 * text.MaxSentences} {

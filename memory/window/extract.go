@@ -62,7 +62,7 @@ func linesOf(m Message) []Line {
 			out = addLine(out, m, l)
 			continue
 		}
-		for _, s := range text.Sentences(l) {
+		for _, s := range text.Cut(l) {
 			out = addLine(out, m, s)
 		}
 	}

@@ -20,10 +20,13 @@ type Summary struct {
 type Line struct{ ID, Role, Text string }
 
 // Text is the summary as it is sent. [ParseSummary] reads it back.
-func (s *Summary) Text() string {
+func (s *Summary) Text() string { return below(s.head(), s.Lines) }
+
+// below writes lines below a head.
+func below(head string, lines []Line) string {
 	var b strings.Builder
-	b.WriteString(s.head())
-	for _, l := range s.Lines {
+	b.WriteString(head)
+	for _, l := range lines {
 		b.WriteString(l.text())
 	}
 	return b.String()
@@ -82,18 +85,31 @@ func next(old *Summary, messages []Message, limit int, o Options) *Summary {
 		}
 		s.To, s.Count = messages[n-1].ID, s.Count+n
 	}
-	room := limit - o.tokens(s.head())
-	if room < 0 {
+	if o.tokens(s.head()) > limit {
 		return nil
 	}
-	var fresh []Line
+	s.Lines = chosen(s.head(), append(lines, fresh(messages)...), limit, o)
+	return s
+}
+
+// Extract is a summary without its head: the lines of messages that are worth most under a limit of tokens, oldest first.
+func Extract(messages []Message, limit int) []Line {
+	return chosen("", fresh(messages), limit, Options{})
+}
+
+// fresh are the newest lines of messages.
+func fresh(messages []Message) (out []Line) {
 	for _, m := range messages {
-		fresh = append(fresh, linesOf(m)...)
+		out = append(out, linesOf(m)...)
 	}
-	lines = append(lines, fresh[max(0, len(fresh)-maxLines):]...)
-	order := choose(lines, room, o)
-	for s.Lines = inPlace(lines, order); o.tokens(s.Text()) > limit; s.Lines = inPlace(lines, order) {
+	return out[max(0, len(out)-maxLines):]
+}
+
+// chosen are the lines that are worth most, as many as fit into a limit below a head, oldest first.
+func chosen(head string, lines []Line, limit int, o Options) (out []Line) {
+	order := choose(lines, limit-o.tokens(head), o)
+	for out = inPlace(lines, order); len(order) > 0 && o.tokens(below(head, out)) > limit; out = inPlace(lines, order) {
 		order = order[:len(order)-1] // a count of tokens that is more than the sum of its parts'
 	}
-	return s
+	return out
 }

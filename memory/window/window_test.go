@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/memory/text"
 	"github.com/flowrun/flowrun/memory/window"
 )
 
@@ -168,6 +169,24 @@ func BenchmarkFit(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestExtract: what is worth most is taken first, and stands where it was said.
+func TestExtract(t *testing.T) {
+	messages := []window.Message{{ID: "a", Text: "It rained for all of the day."}, {ID: "b", Text: "We decided to take port 8081."}, {ID: "c", Text: "It takes long to read it all."}}
+	one := text.Tokens("- [b] " + messages[1].Text + "\n")
+	for limit, want := range map[int]string{-1: "", 0: "", one: "b", 3 * one: "abc"} {
+		got := ""
+		for _, l := range window.Extract(messages, limit) {
+			got += l.ID
+		}
+		if got != want {
+			t.Errorf("in %d tokens there is %q, want %q", limit, got, want)
+		}
+	}
+	if got := window.Extract(nil, 100); len(got) != 0 {
+		t.Errorf("of nothing there is %v", got)
 	}
 }
 
