@@ -5,30 +5,11 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
-	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
-	"github.com/flowrun/flowrun/dsl/value"
 )
-
-// What steps of the memory make, and what was recalled into an attempt. A memory that cannot be had leaves an id null.
-var (
-	texts          = value.List(value.StringType)
-	rememberedType = value.Object(map[string]value.Type{"id": value.StringType.OrNull(), "known": value.BoolType})
-	foundType      = value.Object(map[string]value.Type{"count": value.IntType, "text": value.StringType, "items": value.List(foundItem)})
-	foundItem      = value.Object(map[string]value.Type{
-		"id": value.StringType, "type": value.StringType, "agent": value.StringType, "text": value.StringType, "lesson": value.StringType,
-		"tags": texts, "created_at": value.StringType, "score": value.NumberType,
-	})
-	recalledType = value.Object(map[string]value.Type{"count": value.IntType, "ids": texts, "items": value.List(recalledItem)})
-	recalledItem = value.Object(map[string]value.Type{"id": value.StringType, "type": value.StringType, "tags": texts, "score": value.NumberType})
-)
-
-// RecalledType is the type of recalled, for documentation.
-func RecalledType() value.Type { return recalledType }
 
 // memory checks the block at the top. All of it is known from the file.
 func (c *checker) memory(b *Block) {
@@ -156,64 +137,6 @@ func (c *checker) unknownGroup(b *Block, name string, at diag.Range, form string
 
 func clipName(name string) string { return name[:min(len(name), MaxName)] }
 
-// remember checks that a step has one thing to remember, and for whom.
-func (c *checker) remember(b *Block) {
-	text, lesson := b.attr("text"), b.attr("lesson")
-	d := diag.Diagnostic{Code: "F0290", Subject: b.Src.Header, Context: b.Words()}
-	switch {
-	case text == nil && lesson == nil && !b.stray:
-		d.Summary, d.Detail = "Nothing to remember", "A remember has one of  text = \"…\"  and  lesson = \"…\"."
-		c.report(d)
-	case text != nil && lesson != nil:
-		d.Subject, d.Summary = lesson.Src.Range, "Both text and lesson in one remember"
-		d.Detail = "An entry is a text, or a lesson with its context and observation. Remove one of the two."
-		d.Notes = []diag.Note{{Text: "text stands here", Range: text.Src.Range}}
-		c.report(d)
-	case text != nil:
-		for _, name := range []string{"context", "observation"} {
-			if a := b.attr(name); a != nil {
-				d.Subject, d.Summary = a.Src.Range, fmt.Sprintf("%s has no effect with a text", name)
-				d.Detail = "It belongs to a lesson:  lesson = \"…\". Remove it, or write the text as a lesson."
-				c.report(d)
-			}
-		}
-	}
-	c.knownAgent(b, "agent")
-	if a := b.attr("scope"); a != nil && a.Text != "" {
-		c.scope(b, a)
-	}
-}
-
-// scope checks who is to see an entry.
-func (c *checker) scope(b *Block, a *Attr) {
-	kind, name, named := strings.Cut(a.Text, ":")
-	switch {
-	case !named && (kind == "shared" || kind == "run"):
-	case named && kind == "group":
-		if !c.groups[name] {
-			c.unknownGroup(b, name, a.span(), `"group:%s"`)
-		}
-	case named && kind == "agent":
-		if c.agents[name] == nil {
-			d := diag.Diagnostic{Code: "F0218", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Unknown agent %.80q in a scope", name), Detail: "The program declares no agent of this name."}
-			if near := diag.Nearest(name, keys(c.agents)); near != "" {
-				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
-				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", "agent:"+near)}
-			}
-			c.report(d)
-		}
-	default:
-		c.report(diag.Diagnostic{Code: "F0291", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%.80q is no scope", a.Text),
-			Detail: `It is one of "shared", "run", "agent:NAME" and "group:NAME".`})
-	}
-}
-
-// recall checks whose memory a step searches.
-func (c *checker) recall(b *Block) {
-	c.knownAgent(b, "agent")
-	c.groupsOf(b)
-}
-
 // knownAgent checks that the agent is declared that an attribute of a block names.
 func (c *checker) knownAgent(b *Block, attr string) {
 	a := b.attr(attr)
@@ -229,53 +152,4 @@ func (c *checker) knownAgent(b *Block, attr string) {
 	}
 	c.report(d)
 	a.Names = nil
-}
-
-// recallsNothing warns of a node that asks what was recalled into it where that is nothing, always.
-func (c *checker) recallsNothing(n *Node) {
-	if c.toldByMemory(n) {
-		return
-	}
-	for _, b := range append([]*Block{n.Block}, n.Blocks...) {
-		if b != n.Block && isNode(b) {
-			continue
-		}
-		found := false
-		walk(b, func(a *Attr, e *ir.Expr) {
-			if found || !slices.ContainsFunc(e.Reads, func(r ir.Ref) bool { return r.Root == "recalled" }) {
-				return
-			}
-			found = true
-			c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0292", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Nothing is ever recalled into %s", n.Words()),
-				Detail: "Only an agent that has a memory is told what was learned: the block memory at the top of the file gives it to all agents but those of type null, a block of the same name in an agent to that one, unless it says  recall = false."})
-		})
-	}
-}
-
-// toldByMemory tells whether one of the agents that may have a node is told what was learned.
-func (c *checker) toldByMemory(n *Node) bool {
-	for _, attr := range []string{"agent", "fallback"} {
-		if a := n.attr(attr); a != nil {
-			for _, r := range a.Names {
-				if g := c.agents[r.Name]; g != nil && c.hasMemory(g) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// hasMemory tells whether an agent is told what was learned.
-func (c *checker) hasMemory(g *Block) bool {
-	own := g.Inner("memory")
-	if own == nil && c.program.Memory == nil || g.Text("type") == "null" {
-		return false
-	}
-	if own != nil {
-		if a := own.attr("recall"); a != nil {
-			return a.Flag
-		}
-	}
-	return true
 }

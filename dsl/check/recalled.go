@@ -1,0 +1,75 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// What steps of the memory make, and what was recalled into an attempt. A memory that cannot be had leaves an id null.
+var (
+	texts          = value.List(value.StringType)
+	rememberedType = value.Object(map[string]value.Type{"id": value.StringType.OrNull(), "known": value.BoolType})
+	foundType      = value.Object(map[string]value.Type{"count": value.IntType, "text": value.StringType, "items": value.List(foundItem)})
+	foundItem      = value.Object(map[string]value.Type{
+		"id": value.StringType, "type": value.StringType, "agent": value.StringType, "text": value.StringType, "lesson": value.StringType,
+		"tags": texts, "created_at": value.StringType, "score": value.NumberType,
+	})
+	recalledType = value.Object(map[string]value.Type{"count": value.IntType, "ids": texts, "items": value.List(recalledItem)})
+	recalledItem = value.Object(map[string]value.Type{"id": value.StringType, "type": value.StringType, "tags": texts, "score": value.NumberType})
+)
+
+// RecalledType is the type of recalled, for documentation.
+func RecalledType() value.Type { return recalledType }
+
+// recallsNothing warns of a node that asks what was recalled into it where that is nothing, always.
+func (c *checker) recallsNothing(n *Node) {
+	if c.toldByMemory(n) {
+		return
+	}
+	for _, b := range append([]*Block{n.Block}, n.Blocks...) {
+		if b != n.Block && isNode(b) {
+			continue
+		}
+		found := false
+		walk(b, func(a *Attr, e *ir.Expr) {
+			if found || !slices.ContainsFunc(e.Reads, func(r ir.Ref) bool { return r.Root == "recalled" }) {
+				return
+			}
+			found = true
+			c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0292", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Nothing is ever recalled into %s", n.Words()),
+				Detail: "Only an agent that has a memory is told what was learned: the block memory at the top of the file gives it to all agents but those of type null, a block of the same name in an agent to that one, unless it says  recall = false."})
+		})
+	}
+}
+
+// toldByMemory tells whether one of the agents that may have a node is told what was learned.
+func (c *checker) toldByMemory(n *Node) bool {
+	for _, attr := range []string{"agent", "fallback"} {
+		if a := n.attr(attr); a != nil {
+			for _, r := range a.Names {
+				if g := c.agents[r.Name]; g != nil && c.hasMemory(g) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hasMemory tells whether an agent is told what was learned.
+func (c *checker) hasMemory(g *Block) bool {
+	own := g.Inner("memory")
+	if own == nil && c.program.Memory == nil || g.Text("type") == "null" {
+		return false
+	}
+	if own != nil {
+		if a := own.attr("recall"); a != nil {
+			return a.Flag
+		}
+	}
+	return true
+}
