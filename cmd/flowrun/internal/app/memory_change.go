@@ -125,6 +125,16 @@ func (a *app) revert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert
 	return nil
 }
 
+// shown are the entries of ids.
+func shown(ctx context.Context, m *memory.Memory, ids []string) (items []entry.Item) {
+	for _, id := range ids {
+		if i, _, err := m.Show(ctx, id); err == nil {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
 func (a *app) memoryConsolidate() *cobra.Command {
 	var e args.Embedder
 	asJSON, reword := false, false
@@ -151,7 +161,7 @@ answer did not serve before.`,
 				if reword {
 					worded, err = a.reword(ctx, m)
 				}
-				ui.Consolidated(a.out, ids, worded, asJSON)
+				ui.Consolidated(a.out, shown(ctx, m, ids), shown(ctx, m, worded), asJSON)
 				return err
 			})
 		},

@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"github.com/flowrun/flowrun/memory/entry"
 )
 
 // AddedMemory is what became of an entry that was written.
@@ -57,14 +59,31 @@ func Changed(t *Term, past string, ids []string, asJSON bool) {
 	}
 }
 
-// Consolidated says which patterns are new, and which read otherwise now.
-func Consolidated(t *Term, patterns, reworded []string, asJSON bool) {
+// Consolidated says which patterns are new, and which read otherwise now, with the beginning of what they say.
+func Consolidated(t *Term, patterns, reworded []entry.Item, asJSON bool) {
 	if asJSON {
-		_ = WriteJSON(t, map[string]any{"pattern": append([]string{}, patterns...), "reworded": append([]string{}, reworded...)})
+		_ = WriteJSON(t, map[string]any{"pattern": idsOf(patterns), "reworded": idsOf(reworded)})
 		return
 	}
-	Changed(t, "pattern", patterns, false)
-	Changed(t, "reworded", reworded, false)
+	told := func(past string, items []entry.Item) {
+		for i := range items {
+			lead, room := past+" "+Clean(items[i].ID)+"  ", ListedCells
+			if width := t.bound(); width > 0 {
+				room = max(width-Cells(lead), 1)
+			}
+			t.Printf("%s\n", lead+Truncate(inShort(&items[i]), room))
+		}
+	}
+	told("pattern", patterns)
+	told("reworded", reworded)
+}
+
+func idsOf(items []entry.Item) []string {
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	return ids
 }
 
 // ImportedMemory counts what an import did.
