@@ -4,92 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
 )
-
-// Supersede adds an entry that stands for the old ones from now on, and returns its id. The old ones stay, and are found when
-// everything is asked for. Patterns that say what they said are reverted. The entry's scope is as given; its source is src.
-func (m *Memory) Supersede(ctx context.Context, old []string, by entry.Entry, src entry.Source) (string, error) {
-	if m.o.ReadOnly {
-		return "", ErrReadOnly
-	}
-	if len(old) == 0 {
-		return "", bad("nothing is named that is to be superseded")
-	}
-	by.By = src
-	d := draft{Entry: by, dated: !by.CreatedAt.IsZero(), named: by.ID != ""}
-	now := m.now()
-	if err := d.prepare(now); err != nil {
-		return "", err
-	}
-	drafts := []draft{d}
-	m.embedNow(ctx, drafts)
-	err := m.update(ctx, func(s *entry.State) ([]entry.Record, error) {
-		m.sync(s)
-		w := m.writer(s, now)
-		a, err := w.add(&drafts[0])
-		if err != nil {
-			return nil, err
-		}
-		left := old
-		if a.Known {
-			left = slices.DeleteFunc(slices.Clone(old), func(id string) bool {
-				i, _ := s.Get(id)
-				return i.SupersededBy == a.ID
-			})
-		}
-		if len(left) > 0 {
-			w.put(entry.Record{Op: entry.Supersede, IDs: left, Other: a.ID, By: src})
-			if _, stale := madeOf(s, left, src); len(stale) > 0 {
-				w.put(entry.Record{Op: entry.Revert, IDs: stale, By: src, Reason: "made of what was superseded"})
-			}
-		}
-		return w.records, allMay(s, left, src)
-	})
-	return drafts[0].ID, err
-}
-
-// Forget hides entries for good; their texts are no longer told. The patterns and summaries that quote them are reverted, and
-// their texts forgotten as well. reason is for people.
-func (m *Memory) Forget(ctx context.Context, ids []string, src entry.Source, reason string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return m.update(ctx, func(s *entry.State) ([]entry.Record, error) {
-		if err := allMay(s, ids, src); err != nil {
-			return nil, err
-		}
-		var out []entry.Record
-		quoting, standing := madeOf(s, ids, src)
-		if len(standing) > 0 {
-			out = append(out, entry.Record{At: m.now(), Op: entry.Revert, IDs: standing, By: src, Reason: reason})
-		}
-		return append(out, entry.Record{At: m.now(), Op: entry.Forget, IDs: slices.Concat(ids, quoting), By: src, Reason: reason}), nil
-	})
-}
-
-// madeOf are the patterns and summaries that were made of entries, or of what was made of them, and that src may change;
-// standing are those of them that were not reverted. Where src may not, somebody else made it of what it has no say in.
-func madeOf(s *entry.State, ids []string, src entry.Source) (all, standing []string) {
-	of := map[string]bool{}
-	for _, id := range ids {
-		of[id] = true
-	}
-	s.Each(func(i *entry.Item) bool { // each is put after its sources
-		if i.Forgotten || of[i.ID] || !made(i) || mayChange(src, i) != nil || !slices.ContainsFunc(i.DerivedFrom, func(id string) bool { return of[id] }) {
-			return true
-		}
-		of[i.ID] = true
-		if all = append(all, i.ID); !i.Reverted {
-			standing = append(standing, i.ID)
-		}
-		return true
-	})
-	return all, standing
-}
 
 // Pin keeps entries in short-term memory whatever their age.
 func (m *Memory) Pin(ctx context.Context, ids []string, src entry.Source, reason string) error {

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,25 +58,11 @@ const pool = 2000
 
 func memorySearch(l *lab) ([]figure, error) {
 	n, asked := l.n(10_000), l.n(1000)
-	dir, err := l.place("")
+	dir, t, err := l.filled(n)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	t := newTexts()
-	sentences := make([]string, pool)
-	for i := range sentences {
-		sentences[i] = t.sentence()
-	}
-	err = writeEntries(filepath.Join(dir, entriesFile), n, func(_ int, e *imported) {
-		e.Text = t.of(sentences) + " " + t.of(sentences) + " " + t.of(sentences)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := child.Run(dir, l.flowrun, "memory", "import", entriesFile, "--store", store); err != nil {
-		return nil, err
-	}
 	var half, most, each, cold, coldCPU, add, floor series
 	vectors := 4 * n // an entry and its sentences
 	err = l.each(func() error {
@@ -107,6 +94,29 @@ func memorySearch(l *lab) ([]figure, error) {
 		{fmt.Sprintf("search of %d entries as a command, wall", n), cold.median(), "ms", atMost(1000), fmt.Sprintf("CPU %.0f ms", coldCPU.median())},
 		{fmt.Sprintf("add beside %d entries as a command, wall", n), add.median(), "ms", bound{}, ""},
 	}, err
+}
+
+// filled makes a place whose memory has n entries of three sentences, and gives the texts that they were drawn from. Who asks for
+// it removes it.
+func (l *lab) filled(n int) (dir string, t texts, err error) {
+	if dir, err = l.place(""); err != nil {
+		return "", t, err
+	}
+	t = newTexts()
+	sentences := make([]string, pool)
+	for i := range sentences {
+		sentences[i] = t.sentence()
+	}
+	err = writeEntries(filepath.Join(dir, entriesFile), n, func(_ int, e *imported) {
+		e.Text = t.of(sentences) + " " + t.of(sentences) + " " + t.of(sentences)
+	})
+	if err == nil {
+		_, _, err = child.Run(dir, l.flowrun, "memory", "import", entriesFile, "--store", store)
+	}
+	if err != nil {
+		return "", t, errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, t, nil
 }
 
 // ask puts n queries to one process, one after the answer to the other, and gives how long each took, in ms, and the CPU of all.
