@@ -72,7 +72,7 @@ func (a *app) listMemory(ctx context.Context, m *memory.Memory, r *args.MemoryLi
 	}
 	ui.Memories(a.out, items, moments(), r.JSON)
 	if more > 0 && !r.JSON {
-		a.err.Printf("… %s more: --limit 0 lists them all, memory search finds some.\n", ui.Entries(more))
+		a.err.Printf("… and %s more: --limit 0 lists them all, memory search finds some.\n", ui.Entries(more))
 	}
 	return nil
 }

@@ -78,15 +78,22 @@ func columnsOf(items []entry.Item, now time.Time) columns {
 // InShort is inShort, cut at so many columns.
 func InShort(i *entry.Item, columns int) string { return cut(inShort(i), columns) }
 
-// inShort is what an entry says in one line, behind what is not usual of it.
+// inShort is what an entry says in one line, behind what is not usual of it. A pattern says its count at length before what
+// it has to say, and that would be cut off.
 func inShort(i *entry.Item) string {
+	m := marks(i)
 	text := ""
 	for _, s := range []string{i.Lesson, i.Text, i.Observation, i.Context} {
 		if text = flat(s); text != "" {
 			break
 		}
 	}
-	if m := marks(i); len(m) > 0 {
+	if head, rest, ok := strings.Cut(text, ": "); ok && i.Type == entry.Pattern && strings.HasPrefix(head, "Seen ") {
+		times, _, _ := strings.Cut(head, ",")
+		times, _, _ = strings.Cut(times, " (")
+		m, text = append(m, "seen "+strings.TrimPrefix(times, "Seen ")), rest
+	}
+	if len(m) > 0 {
 		text = strings.TrimSpace("[" + Clean(strings.Join(m, ", ")) + "] " + text)
 	}
 	return text

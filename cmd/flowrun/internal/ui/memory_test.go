@@ -208,6 +208,23 @@ func TestLongTextsAreListedInShort(t *testing.T) {
 	}
 }
 
+// A list shows of a pattern what it says, and its count in short.
+func TestPatternsAreListedByTheirLesson(t *testing.T) {
+	for text, want := range map[string]string{
+		"Seen 3 times (2 failures, 1 success), last 2026-11-21, contradicting each other: Do: a. But: b.": "[contradictory, seen 3 times] Do: a. But: b.",
+		"Seen 1 time, last 2026-11-21: Do it.": "[contradictory, seen 1 time] Do it.",
+		"In other words: do it.":               "[contradictory] In other words: do it.",
+	} {
+		if have := inShort(&entry.Item{Entry: entry.Entry{Type: entry.Pattern, Text: text, Conflict: true}}); have != want {
+			t.Errorf("%q is listed as %q, want %q", text, have, want)
+		}
+	}
+	note := entry.Item{Entry: entry.Entry{Text: "Seen from here: nothing."}}
+	if have := inShort(&note); have != note.Text {
+		t.Errorf("%q", have)
+	}
+}
+
 func TestAgo(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "2026-11-21", 0: "just now", time.Minute - 1: "just now", time.Minute: "1m ago", time.Hour: "1h ago", 48*time.Hour - 1: "47h ago",
