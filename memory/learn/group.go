@@ -23,7 +23,8 @@ const (
 )
 
 // Group finds the items that speak of one subject: average link from [Alike] up, within one scope and agent, and only where
-// two of them share a tag or three rare terms. It gives the groups of two and more as sorted indexes, in order of their first.
+// two of them share a tag or three rare terms, or are near repeats: where all items speak of one subject, none of its terms is
+// rare. It gives the groups of two and more as sorted indexes, in order of their first.
 // Similar is the likeness of two items, rare the rare terms of one, sorted. Items beyond [MaxItems] are left alone.
 func Group(items []entry.Item, similar func(i, j int) float64, rare func(i int) []string) [][]int {
 	n := min(len(items), MaxItems)
@@ -37,7 +38,8 @@ func Group(items []entry.Item, similar func(i, j int) float64, rare func(i int) 
 				like[i][j] = float64(-MaxItems) // never on average alike
 			} else {
 				like[i][j] = similar(i, j)
-				common[i][j] = shares(items[i].Tags, items[j].Tags, 1) || shares(rare(i), rare(j), sharedRare)
+				common[i][j] = shares(items[i].Tags, items[j].Tags, 1) || shares(rare(i), rare(j), sharedRare) ||
+					slices.Contains(items[i].Repeats, items[j].ID)
 			}
 			like[j][i], common[j][i] = like[i][j], common[i][j]
 		}

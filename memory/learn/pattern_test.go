@@ -53,6 +53,11 @@ func TestGroup(t *testing.T) {
 	if diff := cmp.Diff([][]int{{0, 6}, {1, 2}, {3, 4}}, Group(items, like(items, table), rare)); diff != "" {
 		t.Errorf("with rare terms (-want +got)\n%s", diff)
 	}
+	items[0].Repeats, items[6].Repeats = []string{"g"}, []string{"a"}
+	none := func(int) []string { return nil }
+	if diff := cmp.Diff([][]int{{0, 6}, {1, 2}, {3, 4}}, Group(items, like(items, table), none)); diff != "" {
+		t.Errorf("near repeats (-want +got)\n%s", diff)
+	}
 }
 
 func TestGroupsKeepTheirBounds(t *testing.T) {
