@@ -23,7 +23,7 @@ var Embedders = []string{"default", "openai", "ollama", "none"}
 var memoryBlocks = map[string]*Block{
 	"memory": {Doc: "What agents remember: with it, each task of an agent leaves a learning, and each is told what was learned that helps. It is kept in memory.db, in the folder of the runs.",
 		Blocks: []string{"embedder", "short_term", "recall", "working"}, Attrs: attrs(
-			Attr{Name: "store", Kind: Text, Default: "the folder of the runs", Doc: "Folder of memory.db, from the program's folder: one that several repositories share, or that is committed."},
+			Attr{Name: "store", Kind: Text, Default: "the folder of the runs", Doc: "Folder of memory.db, from the program's folder: such as one that several repositories share. A .gitignore in it keeps it out of git."},
 			Attr{Name: "embedder", Kind: Word, Words: Embedders, Default: `"default"`, Doc: "Short for a block embedder that says the provider alone."},
 			Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Names of groups of agents. What is written for a group is seen by the agents that name it."},
 			Attr{Name: "consolidate_every", Kind: Value, Want: value.IntType, Min: 0, Max: MaxConsolidation, Default: "10", Doc: "After how many learnings of an agent they are consolidated: repeats become one entry that cites them. 0 leaves it to flowrun memory consolidate."},

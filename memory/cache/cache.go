@@ -77,13 +77,6 @@ func (c *Cache) Close() error {
 	return f.Close()
 }
 
-// Len is how many vectors there are.
-func (c *Cache) Len() int {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return len(c.at)
-}
-
 // Get gives the vector of a key. It is nil, and found, where Put was told that the text has none. It is the caller's to keep.
 func (c *Cache) Get(key Key) (v []float32, found bool) {
 	c.mu.RLock()

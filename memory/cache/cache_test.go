@@ -26,6 +26,13 @@ func open(t testing.TB, path string, dim int) *Cache {
 	return c
 }
 
+// Len is how many vectors there are.
+func (c *Cache) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.at)
+}
+
 // vector is the nth, of length 1.
 func vector(n, dim int) []float32 {
 	random := rand.New(rand.NewSource(int64(n)))

@@ -42,6 +42,13 @@ func appendAll(t testing.TB, s *Store, records ...entry.Record) {
 	}
 }
 
+// State is the state as it is now; the next write or Refresh may change it, or put another in its place.
+func (s *Store) State() *entry.State {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state
+}
+
 func TestWhatIsAppendedIsThere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".flowrun")
 	s := open(t, dir, Options{})

@@ -22,7 +22,7 @@ type Options struct {
 	frozen bool   // take the folder for one that nobody can write to
 }
 
-// Store is an open store. Its methods may be called concurrently, except that State is for one goroutine at a time.
+// Store is an open store. Its methods may be called concurrently.
 type Store struct {
 	dir     string
 	options Options
@@ -108,13 +108,6 @@ func (s *Store) release() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// State is the store's state as of the last Append, Update or Refresh. It may be another one after any of them.
-func (s *Store) State() *entry.State {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.state
 }
 
 // View shows the state to f, and keeps it as it is meanwhile. f may not call the store.
