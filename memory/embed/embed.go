@@ -14,7 +14,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Embedder makes vectors of texts.
@@ -40,15 +39,9 @@ type Config struct {
 	URL string
 	// Model is the server's name for the model: by default "text-embedding-3-small", or "nomic-embed-text" with Ollama.
 	Model string
-	// Dim asks the server for vectors of this length; 0 takes what comes.
-	Dim int
 	// KeyEnv names the environment variable that holds the key. By default no key is sent, but to OpenAI itself that of
 	// OPENAI_API_KEY.
 	KeyEnv string
-	// Timeout is for one request; 0 is 30 seconds.
-	Timeout time.Duration
-	// Batch is how many texts go into one request at most; 0 is 64.
-	Batch int
 }
 
 // New gives the embedder of a Config; nil for "none". It asks no server and reads no key.

@@ -78,10 +78,11 @@ func TestSecondTrySucceeds(t *testing.T) {
 func TestSlowServerIsAskedAgain(t *testing.T) {
 	release := make(chan struct{})
 	var n atomic.Int64
-	e, _ := listen(t, Config{Name: "openai", Model: "m", Timeout: 20 * time.Millisecond}, func(int, asks, http.ResponseWriter) {
+	e, _ := listen(t, Config{Name: "openai", Model: "m"}, func(int, asks, http.ResponseWriter) {
 		n.Add(1)
 		<-release
 	})
+	e.(*server).post.timeout = 20 * time.Millisecond
 	_, err := e.Embed(t.Context(), []string{"a"})
 	close(release)
 	if !errors.Is(err, context.DeadlineExceeded) || !retryable(err) || n.Load() > 3 {

@@ -15,7 +15,7 @@ type protocol struct {
 	path   string // below the URL
 	// known is the length of the vectors of a model that is known to give no others unasked; 0 for all that are not known.
 	known  func(model string) int
-	ask    func(model string, dim int, texts []string) any
+	ask    func(model string, texts []string) any
 	answer func(body []byte, n int) ([][]float64, error)
 }
 
@@ -30,13 +30,12 @@ var openai = protocol{
 		}
 		return 0
 	},
-	ask: func(model string, dim int, texts []string) any {
+	ask: func(model string, texts []string) any {
 		return struct {
 			Model    string   `json:"model"`
 			Input    []string `json:"input"`
 			Encoding string   `json:"encoding_format"`
-			Dim      int      `json:"dimensions,omitempty"`
-		}{model, texts, "float", dim}
+		}{model, texts, "float"}
 	},
 	answer: func(body []byte, n int) ([][]float64, error) {
 		var a struct {
@@ -70,12 +69,11 @@ var openai = protocol{
 var ollama = protocol{
 	name: "ollama", url: "http://localhost:11434", model: "nomic-embed-text", path: "/api/embed",
 	known: func(string) int { return 0 },
-	ask: func(model string, dim int, texts []string) any {
+	ask: func(model string, texts []string) any {
 		return struct {
 			Model string   `json:"model"`
 			Input []string `json:"input"`
-			Dim   int      `json:"dimensions,omitempty"`
-		}{model, texts, dim}
+		}{model, texts}
 	},
 	answer: func(body []byte, n int) ([][]float64, error) {
 		var a struct {

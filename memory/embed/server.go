@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	defaultTimeout = 30 * time.Second
-	defaultBatch   = 64
+	// timeout is for one request, and maxBatch is how many texts go into one.
+	timeout  = 30 * time.Second
+	maxBatch = 64
 	// maxText is how many bytes of a text are sent. OpenAI refuses texts of more than 8,191 tokens, and a token of prose or code has
 	// more than three bytes.
 	maxText = 24 << 10
@@ -30,9 +31,8 @@ type server struct {
 	protocol
 	post  poster
 	model string
-	want  int          // the length asked for; 0 for none
 	dim   atomic.Int64 // 0 until it is known
-	batch int
+	batch int          // maxBatch, but in tests
 }
 
 func newServer(c Config, p protocol) (Embedder, error) {
@@ -47,13 +47,10 @@ func newServer(c Config, p protocol) (Embedder, error) {
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("embed: the URL of %s has a user, a query or a fragment; a key comes from an environment variable", p.name)
 	}
-	if c.Dim < 0 || c.Dim > maxDim || c.Batch < 0 || c.Timeout < 0 {
-		return nil, fmt.Errorf("embed: %s: a length, a batch or a timeout is out of its bounds", p.name)
-	}
-	s := &server{protocol: p, model: cmp.Or(c.Model, p.model), want: c.Dim, batch: cmp.Or(c.Batch, defaultBatch)}
-	s.dim.Store(int64(cmp.Or(c.Dim, p.known(s.model))))
+	s := &server{protocol: p, model: cmp.Or(c.Model, p.model), batch: maxBatch}
+	s.dim.Store(int64(p.known(s.model)))
 	s.post = poster{
-		name: p.name, url: strings.TrimSuffix(base.String(), "/") + p.path, keyEnv: keyEnv, timeout: cmp.Or(c.Timeout, defaultTimeout),
+		name: p.name, url: strings.TrimSuffix(base.String(), "/") + p.path, keyEnv: keyEnv, timeout: timeout,
 		client: &http.Client{CheckRedirect: sameHost}, sleep: sleep,
 	}
 	return s, nil
@@ -62,7 +59,7 @@ func newServer(c Config, p protocol) (Embedder, error) {
 // Model has the length of the vectors only where it was known from the start, as a name must not change.
 func (s *server) Model() string {
 	name := s.name + ":" + s.model
-	if dim := cmp.Or(s.want, s.known(s.model)); dim > 0 {
+	if dim := s.known(s.model); dim > 0 {
 		name += fmt.Sprint(":", dim)
 	}
 	return name
@@ -111,7 +108,7 @@ func cut(text string) string {
 
 // request asks for one batch.
 func (s *server) request(ctx context.Context, texts []string) ([][]float32, error) {
-	body, err := json.Marshal(s.protocol.ask(s.model, s.want, texts))
+	body, err := json.Marshal(s.protocol.ask(s.model, texts))
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,6 @@ const secret = "sk-very-secret-key"
 type asks struct {
 	Path, Key, Model, Encoding string
 	Input                      []string
-	Dim                        int
 }
 
 // listen starts a server and gives an embedder that asks it, and does not wait between tries; pauses are those it was told to make.
@@ -33,15 +32,14 @@ func listen(t *testing.T, c Config, answer func(n int, a asks, w http.ResponseWr
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var a struct {
-			Model      string   `json:"model"`
-			Input      []string `json:"input"`
-			Encoding   string   `json:"encoding_format"`
-			Dimensions int      `json:"dimensions"`
+			Model    string   `json:"model"`
+			Input    []string `json:"input"`
+			Encoding string   `json:"encoding_format"`
 		}
 		if err := json.Unmarshal(body, &a); err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s, %s: %v", r.Method, r.Header.Get("Content-Type"), body, err)
 		}
-		answer(int(n.Add(1)), asks{r.URL.Path, r.Header.Get("Authorization"), a.Model, a.Encoding, a.Input, a.Dimensions}, w)
+		answer(int(n.Add(1)), asks{r.URL.Path, r.Header.Get("Authorization"), a.Model, a.Encoding, a.Input}, w)
 	}))
 	t.Cleanup(srv.Close)
 	if c.URL == "" {
@@ -81,10 +79,11 @@ func want(n int) []float32 {
 func TestOpenAI(t *testing.T) {
 	t.Setenv("EMBED_TEST_KEY", " "+secret+"\n")
 	var got []asks
-	e, _ := listen(t, Config{Name: "openai", KeyEnv: "EMBED_TEST_KEY", Model: "m", Batch: 2}, func(_ int, a asks, w http.ResponseWriter) {
+	e, _ := listen(t, Config{Name: "openai", KeyEnv: "EMBED_TEST_KEY", Model: "m"}, func(_ int, a asks, w http.ResponseWriter) {
 		got = append(got, a)
 		vectors(a, w)
 	})
+	e.(*server).batch = 2
 	if e.Dim() != 0 || e.Model() != "openai:m" {
 		t.Errorf("%d numbers, %s", e.Dim(), e.Model())
 	}
@@ -96,8 +95,8 @@ func TestOpenAI(t *testing.T) {
 		t.Errorf("vectors (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff([]asks{
-		{"/v1/embeddings", "Bearer " + secret, "m", "float", []string{"a", "bcd"}, 0},
-		{"/v1/embeddings", "Bearer " + secret, "m", "float", []string{"ef"}, 0},
+		{"/v1/embeddings", "Bearer " + secret, "m", "float", []string{"a", "bcd"}},
+		{"/v1/embeddings", "Bearer " + secret, "m", "float", []string{"ef"}},
 	}, got); diff != "" {
 		t.Errorf("requests (-want +got)\n%s", diff)
 	}
@@ -107,8 +106,8 @@ func TestOpenAI(t *testing.T) {
 }
 
 func TestOllama(t *testing.T) {
-	e, _ := listen(t, Config{Name: "ollama", Dim: 2}, func(_ int, a asks, w http.ResponseWriter) {
-		if diff := cmp.Diff(asks{"/v1/api/embed", "", "nomic-embed-text", "", []string{"a", "b"}, 2}, a); diff != "" {
+	e, _ := listen(t, Config{Name: "ollama"}, func(_ int, a asks, w http.ResponseWriter) {
+		if diff := cmp.Diff(asks{"/v1/api/embed", "", "nomic-embed-text", "", []string{"a", "b"}}, a); diff != "" {
 			t.Errorf("request (-want +got)\n%s", diff)
 		}
 		fmt.Fprint(w, `{"model":"nomic-embed-text","embeddings":[[3,4],[0,-2]],"total_duration":1}`)
@@ -117,7 +116,7 @@ func TestOllama(t *testing.T) {
 	if diff := cmp.Diff([][]float32{{0.6, 0.8}, {0, -1}}, v); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if e.Model() != "ollama:nomic-embed-text:2" || e.Dim() != 2 {
+	if e.Model() != "ollama:nomic-embed-text" || e.Dim() != 2 {
 		t.Errorf("%s, %d", e.Model(), e.Dim())
 	}
 }
@@ -126,7 +125,6 @@ func TestNew(t *testing.T) {
 	for _, c := range []Config{
 		{Name: "gemini"}, {Name: "openai", URL: "ftp://x"}, {Name: "openai", URL: "localhost:80"}, {Name: "openai", URL: "http://u:" + secret + "@x"},
 		{Name: "openai", URL: "http://x?key=" + secret}, {Name: "ollama", URL: "http://x#" + secret}, {Name: "ollama", URL: "http://%zz" + secret},
-		{Name: "openai", Dim: -1}, {Name: "openai", Dim: maxDim + 1}, {Name: "openai", Batch: -1}, {Name: "openai", Timeout: -1},
 	} {
 		if e, err := New(c); err == nil || e != nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%+v: %v, %v", c, e, err)
@@ -141,7 +139,7 @@ func TestNew(t *testing.T) {
 	for model, c := range map[string]Config{
 		"use-lite-en-1":                      {},
 		"openai:text-embedding-3-small:1536": {Name: "openai"},
-		"openai:text-embedding-3-large:256":  {Name: "openai", Model: "text-embedding-3-large", Dim: 256},
+		"openai:text-embedding-3-large:3072": {Name: "openai", Model: "text-embedding-3-large"},
 		"ollama:nomic-embed-text":            {Name: "ollama"},
 	} {
 		if e, _ := New(c); e.Model() != model {
@@ -186,8 +184,8 @@ func TestBatchesAreCutAtTheirBounds(t *testing.T) {
 			}
 		}
 	}
-	embed(strings.Split(strings.Repeat("x", defaultBatch), "")...)
-	embed(strings.Split(strings.Repeat("x", 2*defaultBatch+1), "")...)
+	embed(strings.Split(strings.Repeat("x", maxBatch), "")...)
+	embed(strings.Split(strings.Repeat("x", 2*maxBatch+1), "")...)
 	long := strings.Repeat("y", maxText)
 	embed(long, long+"y", long, long, long, long, long, long, long, long, strings.Repeat("z", maxRequest-10*maxText), "and one")
 	if diff := cmp.Diff([]string{"64/64", "64/64", "64/64", "1/1", fmt.Sprint("11/", maxRequest), "1/7"}, sizes); diff != "" {
@@ -203,13 +201,14 @@ func TestBatchesAreCutAtTheirBounds(t *testing.T) {
 
 // TestVectorsBeforeAnErrorAreGiven lets the second of three batches fail.
 func TestVectorsBeforeAnErrorAreGiven(t *testing.T) {
-	e, _ := listen(t, Config{Name: "openai", Model: "m", Batch: 1}, func(n int, a asks, w http.ResponseWriter) {
+	e, _ := listen(t, Config{Name: "openai", Model: "m"}, func(n int, a asks, w http.ResponseWriter) {
 		if n == 2 {
 			http.Error(w, "no", http.StatusBadRequest)
 			return
 		}
 		vectors(a, w)
 	})
+	e.(*server).batch = 1
 	v, err := e.Embed(t.Context(), []string{"a", "b", "c"})
 	if err == nil || len(v) != 3 || v[0] == nil || v[1] != nil || v[2] != nil {
 		t.Errorf("%v, %v", v, err)
