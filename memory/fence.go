@@ -76,7 +76,7 @@ func heading(i *entry.Item) string {
 // said is what an entry has to say, the lesson first.
 func said(i *entry.Item) string {
 	var out []string
-	for _, s := range []string{i.Lesson, i.Text, i.Observation, i.Context} {
+	for _, s := range []string{i.Lesson, i.Text, seen(i), i.Context} {
 		if s = strings.TrimSpace(s); s != "" {
 			if !strings.ContainsAny(s[len(s)-1:], ".!?") {
 				s += "."
@@ -85,6 +85,22 @@ func said(i *entry.Item) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// seen is what was observed, without what the lesson of a template says of it again: its words are a request's tokens.
+func seen(i *entry.Item) string {
+	_, wrong, ok := strings.Cut(strings.TrimRight(i.Lesson, "."), ": ")
+	if !i.Auto || !ok || wrong == "" {
+		return i.Observation
+	}
+	rest := i.Observation
+	for _, before := range []string{"; before: ", ": "} { // as learn.FromTask puts them
+		rest = strings.Replace(rest, before+wrong, "", 1)
+	}
+	if rest = strings.TrimRight(rest, "."); rest == "succeeded" || rest == "failed" {
+		return "" // the heading has it
+	}
+	return rest
 }
 
 var tag = lazyregexp.New(`(?i)[<＜‹](\s*/?\s*memory)`)
