@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/memory/cache"
 	"github.com/flowrun/flowrun/memory/embed/glove"
+	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/vector"
 )
 
@@ -106,11 +107,11 @@ func (l *directed) remember(docs []*doc) {
 }
 
 // fitted are the texts that the direction is fitted to. What lies in the scope of a run, where anybody may write, takes no part,
-// nor does working memory.
+// nor does working memory; nor do patterns, which say again what is there, and must not move the vectors that they were made by.
 func (x *index) fitted() []*doc {
 	live := make([]*doc, 0, len(x.docs))
 	for _, d := range x.docs {
-		if d.slot >= 0 && !d.item.Working && !d.item.Scope.IsRun() {
+		if d.slot >= 0 && !d.item.Working && !d.item.Scope.IsRun() && d.item.Type != entry.Pattern {
 			live = append(live, d)
 		}
 	}

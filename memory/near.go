@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/flowrun/flowrun/memory/entry"
@@ -17,15 +16,17 @@ const (
 	linksAtMost = 8
 )
 
+// laneWeights are what the embedder's and the word vectors' cosine count.
+var laneWeights = [2]float64{.6, .4}
+
 // likeness is the cosine of two texts' joint vector: three fifths of it the embedder's, two fifths the word vectors'. Where
 // one of the two is missing the other stands for both; ok is false where both are.
 func (x *index) likeness(a, b *[2][]float32) (cosine float64, ok bool) {
-	weights := [2]float64{.6, .4}
 	sum := 0.0
 	for n := range a {
 		if a[n] != nil && b[n] != nil && len(a[n]) == len(b[n]) {
-			cosine += weights[n] * float64(vector.Cosine(a[n], b[n]))
-			sum += weights[n]
+			cosine += laneWeights[n] * float64(vector.Cosine(a[n], b[n]))
+			sum += laneWeights[n]
 		}
 	}
 	if sum == 0 {
@@ -87,23 +88,4 @@ func (m *Memory) near(e *entry.Entry) []string {
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// wordCosine is the cosine of two texts' sorted sets of terms: what stands for the vectors where there are none.
-func wordCosine(s, t []string) float64 {
-	both := 0
-	for _, w := range s {
-		if _, ok := slices.BinarySearch(t, w); ok {
-			both++
-		}
-	}
-	if both == 0 {
-		return 0
-	}
-	return float64(both) / math.Sqrt(float64(len(s)*len(t)))
-}
-
-func set(words []string) []string {
-	slices.Sort(words)
-	return slices.Compact(words)
 }

@@ -45,7 +45,7 @@ func PatternOf(group []entry.Item) entry.Entry {
 	}
 	slices.Sort(p.DerivedFrom)
 	p.DerivedFrom = slices.Compact(p.DerivedFrom)
-	p.ID = ID(append([]string{"pattern"}, p.DerivedFrom...)...)
+	p.ID = patternID(p.DerivedFrom)
 	p.Tags = Tags(tags...)
 	p.Importance = min(1, math.Round((p.Importance+float64(len(group)-1)/10)*100)/100)
 	p.Conflict = conflicting(group)
@@ -54,6 +54,12 @@ func PatternOf(group []entry.Item) entry.Entry {
 	p.Text = head(group, p.Conflict) + body(group, middle, p.Conflict)
 	p.Text = Clip(p.Text, MaxPattern)
 	return p
+}
+
+// patternID is the id of the pattern of these sources.
+func patternID(sources []string) string {
+	sources = slices.Sorted(slices.Values(sources))
+	return ID(append([]string{"pattern"}, sources...)...)
 }
 
 // head tells how often, how it went, and when last.

@@ -1,7 +1,7 @@
 // Package learn makes learnings of tasks and patterns of learnings, without a model.
 //
-// It knows entries and words. It reads no clock and no disk, computes no vectors (a caller gives the likeness of two
-// entries as a number), and knows nothing of workflows: a caller tells what happened as a [Task]. It must never import
+// It knows entries and words. It reads no clock and no disk, computes no vectors (a caller tells how near two groups of
+// entries are: [Nearness]), and knows nothing of workflows: a caller tells what happened as a [Task]. It must never import
 // the store, the index, or anything that can do I/O.
 //
 // Enter at [FromTask] for what a task taught, at [Key] for what counts as a repeat of it, and at [Consolidate] for what
@@ -9,6 +9,8 @@
 //
 //   - Equal arguments give equal entries, ids included: what is written again after a crash is the same entry.
 //   - No entry is changed or removed here. A pattern cites what it was made of, and says which of it it stands for.
+//   - Learnings are grouped by what they say, those behind a pattern too: the pattern's own text takes no part. So doing it
+//     again joins nothing more, and patterns are not made of patterns.
 //   - Nothing leaves the scope that it was in: entries of two scopes never share a pattern or a key.
 //   - Every text is bounded, and cut between characters.
 package learn
