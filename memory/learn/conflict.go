@@ -7,13 +7,6 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-// Contradict tells whether two entries on one subject say opposite things: one succeeded and one failed, or their lessons have
-// the same words but for a "not", "never" or "avoid" in one of them.
-func Contradict(a, b entry.Entry) bool {
-	x, y := stanceOf(a), stanceOf(b)
-	return x.contradicts(&y)
-}
-
 // stance is what of an entry may contradict another.
 type stance struct {
 	kind     entry.Type
@@ -28,6 +21,8 @@ func stanceOf(e entry.Entry) stance {
 	return s
 }
 
+// contradicts tells whether two entries on one subject say opposite things: one succeeded and one failed, or their lessons have
+// the same words but for a "not", "never" or "avoid" in one of them.
 func (a *stance) contradicts(b *stance) bool {
 	if a.kind == entry.Success && b.kind == entry.Failure || a.kind == entry.Failure && b.kind == entry.Success {
 		return true

@@ -66,7 +66,8 @@ func TestContradict(t *testing.T) {
 		{"Do not skip the linter.", "Never skip the linter.", false},
 		{"Never use the build cache.", "Write the changelog first.", false},
 	} {
-		if got := Contradict(item("a", entry.Insight, 0, c.a).Entry, item("b", entry.Insight, 0, c.b).Entry); got != c.want {
+		a, b := stanceOf(item("a", entry.Insight, 0, c.a).Entry), stanceOf(item("b", entry.Insight, 0, c.b).Entry)
+		if got := a.contradicts(&b); got != c.want {
 			t.Errorf("%q and %q: %t", c.a, c.b, got)
 		}
 	}
