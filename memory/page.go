@@ -1,12 +1,14 @@
 package memory
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/learn"
 	"github.com/flowrun/flowrun/memory/text"
 	"github.com/flowrun/flowrun/memory/window"
 )
@@ -113,6 +115,29 @@ func (p *page) add(h Hit) {
 	p.has[h.ID] = true
 	p.hits, p.lines, p.body = append(p.hits, h), append(p.lines, l), p.body+l
 }
+
+// saysAlready tells whether the words of an entry stand there, of another task perhaps: again they teach nothing.
+func (p *page) saysAlready(i *entry.Item) bool {
+	w := words(i)
+	return w != "" && slices.ContainsFunc(p.hits, func(h Hit) bool { return words(&h.Item) == w })
+}
+
+// once leaves of items that say the same the last.
+func once(items []entry.Item) (out []entry.Item) {
+	has := map[string]bool{}
+	for _, i := range slices.Backward(items) {
+		w := words(&i)
+		if w == "" || !has[w] {
+			out = append(out, i)
+		}
+		has[w] = true
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// words are what an entry teaches, as it is compared.
+func words(i *entry.Item) string { return learn.Norm(cmp.Or(i.Lesson, i.Text)) }
 
 // Fence puts what was found into a request's text, as Recall does: best first, and never above the budget, in tokens.
 func Fence(hits []Hit, budget int) string {

@@ -72,6 +72,32 @@ func TestRecallHasItsOrder(t *testing.T) {
 	}
 }
 
+// An agent that says the same in each of its tasks is told it once, by the newest of them, and has room for other things.
+func TestALessonIsToldOnce(t *testing.T) {
+	m := open(t, t.TempDir(), memory.Options{WordVectors: true})
+	for n := range 9 {
+		e := failure("sam", "Plans need a step for the ladder.")
+		e.ID, e.Context, e.By.Run = fmt.Sprint("same", n), fmt.Sprintf("Plan the painting of house %d.", n), fmt.Sprint("r", n)
+		add(t, m, e)
+	}
+	other := failure("sam", "Plans need a step for the paint.")
+	other.ID = "other"
+	add(t, m, other)
+	for _, viewer := range []memory.Viewer{sam, {All: true}} { // with a short-term memory, and by what is found
+		r, err := m.Recall(context.Background(), memory.Ask{Task: "Plan the painting of house 12.", Viewer: viewer, Most: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(r.Text, "the ladder"); n != 1 || !strings.Contains(r.Text, "the paint.") {
+			t.Errorf("the ladder is told %d times:\n%s", n, r.Text)
+		}
+	}
+	r, err := m.Recall(context.Background(), memory.Ask{Viewer: sam})
+	if err != nil || !slices.Equal(r.IDs, []string{"same8", "other"}) {
+		t.Errorf("without a task %v, %v", r.IDs, err)
+	}
+}
+
 func TestNothingRelatedRecallsNothing(t *testing.T) {
 	m := open(t, t.TempDir(), memory.Options{WordVectors: true})
 	for n, s := range subjects {
