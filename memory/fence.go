@@ -161,6 +161,7 @@ func (m *Memory) unfence(e *entry.Entry) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	found, left := false, ""
+	spoke := e.Text+e.Lesson != ""
 	for _, s := range []*string{&e.Text, &e.Context, &e.Observation, &e.Lesson} {
 		if strings.Contains(*s, "[") || strings.Contains(*s, "<") || strings.Contains(*s, `\u003c`) {
 			rest := m.index.unquoted(fenced().ReplaceAllString(*s, ""))
@@ -169,7 +170,7 @@ func (m *Memory) unfence(e *entry.Entry) bool {
 		}
 		left += *s
 	}
-	if found && strings.TrimSpace(left) == "" {
+	if found && (left == "" || spoke && e.Text+e.Lesson == "") { // a context alone teaches nothing
 		return true
 	}
 	if e.Type == entry.Pattern || e.Type == entry.Summary {

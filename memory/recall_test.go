@@ -182,7 +182,9 @@ func TestRecalledTextIsNotStoredAgain(t *testing.T) {
 	line := strings.Split(r.Text, "\n")[1]
 	cited := failure("sam", "The deploy needs the key of the vault")
 	cited.Lesson, cited.DerivedFrom = "a deploy needs the key of the vault", []string{"key"}
-	for name, e := range map[string]entry.Entry{"fenced": failure("sam", r.Text), "cut fence": failure("sam", r.Text[:len(r.Text)-4]), "a line": failure("sam", line), "cited": cited} {
+	asked := failure("sam", r.Text)
+	asked.Context = "what was asked"
+	for name, e := range map[string]entry.Entry{"in a context": asked, "fenced": failure("sam", r.Text), "cut fence": failure("sam", r.Text[:len(r.Text)-4]), "a line": failure("sam", line), "cited": cited} {
 		if got := add(t, m, e)[0]; !got.Recalled {
 			t.Errorf("%s: %+v, want it recognised", name, got)
 		}
