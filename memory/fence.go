@@ -170,7 +170,7 @@ func (m *Memory) unfence(e *entry.Entry) bool {
 		}
 		left += *s
 	}
-	if found && (left == "" || spoke && e.Text+e.Lesson == "") { // a context alone teaches nothing
+	if found && (strings.TrimSpace(left) == "" || spoke && e.Text+e.Lesson == "") { // a context alone teaches nothing
 		return true
 	}
 	if e.Type == entry.Pattern || e.Type == entry.Summary {
