@@ -114,6 +114,38 @@ func TestWhatAnAgentWordsIsCompleted(t *testing.T) {
 	}
 }
 
+func TestWhatAnAgentSaysOfItsTypeIsBelieved(t *testing.T) {
+	for is, want := range map[entry.Type]entry.Type{entry.Success: entry.Success, entry.Failure: entry.Failure, entry.Insight: entry.Insight, entry.Summary: entry.Insight, "": entry.Insight} {
+		if got := task(nil).Said(0, entry.Entry{Type: is, Lesson: "x"}); got.Type != want {
+			t.Errorf("%q becomes %q, want %q", is, got.Type, want)
+		}
+	}
+}
+
+func TestImportance(t *testing.T) {
+	for _, c := range []struct {
+		of   entry.Type
+		tag  string
+		want float64
+	}{
+		{entry.Failure, "go", .7}, {entry.Insight, "go", .6}, {entry.Success, "go", .4}, {entry.Note, "go", .5}, {entry.Failure, "critical", .8}, {entry.Success, "security", .5},
+	} {
+		if got := Importance(c.of, []string{c.tag}); got != c.want {
+			t.Errorf("%s, %s: %v, want %v", c.of, c.tag, got, c.want)
+		}
+	}
+}
+
+func TestHowOftenATaskFailedIsTold(t *testing.T) {
+	for n, want := range map[int]string{1: "failed", 2: "failed 2 times"} {
+		w := task(&Problem{Message: "no disk"})
+		w.OK, w.Attempts = false, n
+		if got := FromTask(w).Observation; !strings.HasPrefix(got, want+":") && !strings.HasPrefix(got, want+" (") {
+			t.Errorf("%d attempts: %q", n, got)
+		}
+	}
+}
+
 // TestTextsKeepTheirBounds takes outputs of any length and bytes.
 func TestTextsKeepTheirBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
