@@ -51,10 +51,13 @@ workflow "self-check" {
       gates   = [gate.coverage]
       output  = object({ percent = number, packages = number })
       run     = <<-SH
-        profile=$(mktemp)
-        trap 'rm -f "$profile"' EXIT
-        go test -short -timeout 14m -coverpkg=./... -coverprofile="$profile" ./... >&2
-        percent=$(go tool cover -func="$profile" | awk 'END { sub("%", "", $NF); print $NF }')
+        dir=$(mktemp -d)
+        trap 'rm -rf "$dir"' EXIT
+        go test -short -timeout 14m -coverpkg=./... -coverprofile="$dir/profile" ./... >"$dir/log" 2>&1 || {
+          grep -v 'coverage: ' "$dir/log" >&2 # of the packages that failed
+          exit 1
+        }
+        percent=$(go tool cover -func="$dir/profile" | awk 'END { sub("%", "", $NF); print $NF }')
         printf '{"percent": %s, "packages": %d}\n' "$percent" "$(go list ./... | wc -l)"
       SH
     }

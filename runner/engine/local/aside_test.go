@@ -30,7 +30,7 @@ func TestLargeBatchesAreShownBesideTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	program := enginetest.Fan(5*worthAside, worthAside)
+	program := enginetest.Fan(50*worthAside, worthAside)
 	run, err := e.Start(context.Background(), program.Start())
 	if err != nil {
 		t.Fatal(err)
@@ -45,20 +45,21 @@ func TestLargeBatchesAreShownBesideTheNext(t *testing.T) {
 		return out
 	}
 	var live, again []string
-	large := 0
+	large, seen := 0, 0
 	_, err = e.Drive(context.Background(), run, func(events []event.Event, r *event.Reaction, _ bool) {
 		if !showing.CompareAndSwap(false, true) {
 			t.Error("two batches are shown at once")
 		}
 		defer showing.Store(false)
 		if len(events) >= worthAside {
-			if large++; large == 2 { // not the first, so that both memories have been used; not the last
-				select {
-				case <-beside:
-					time.Sleep(50 * time.Millisecond) // in which a driver that did not wait would show the next
-				case <-time.After(10 * time.Second):
-					t.Error("the next batch waits for the one that is shown")
-				}
+			large++
+		}
+		if len(events) >= worthAside && seen < 3 { // more than one, so that both memories are used
+			select {
+			case <-beside:
+				seen++
+				time.Sleep(50 * time.Millisecond) // in which a driver that did not wait would show the next
+			case <-time.After(200 * time.Millisecond): // nothing had come behind this one
 			}
 		}
 		live = append(live, words(events, r)...)
@@ -66,8 +67,8 @@ func TestLargeBatchesAreShownBesideTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if large < 3 {
-		t.Fatalf("%d large batches are too few to mean anything", large)
+	if seen == 0 {
+		t.Errorf("beside none of %d large batches the next was on its way", large)
 	}
 	if _, err := e.Drive(context.Background(), run, func(events []event.Event, r *event.Reaction, _ bool) {
 		again = append(again, words(events, r)...)
