@@ -69,7 +69,7 @@ memory/store                     memory/entry sqlite
 memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
-memory/embed/glove               memory/embed/pack memory/text
+memory/embed/glove               memory/text
 memory/embed/pack                huff0
 memory/lazyregexp
 memory/learn                     pure: memory/entry memory/text memory/lazyregexp

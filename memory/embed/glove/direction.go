@@ -41,9 +41,9 @@ func (w *Words) Fit(means [][]float32) []float32 {
 // commonDirection is the mean of English text: each word weighs by how often it stands there, and by how much it counts then.
 func (w *Words) commonDirection() []float32 {
 	v := make([]float32, Dim)
-	for i, r := range w.rows {
+	for i := range w.words {
 		p := w.share(i)
-		r.addTo(v, p*rarity/(rarity+p))
+		w.addTo(v, i, p*rarity/(rarity+p))
 	}
 	unit(v)
 	return v

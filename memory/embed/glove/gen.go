@@ -12,8 +12,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-
-	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
 const (
@@ -61,11 +59,7 @@ func generate(dir, file string) error {
 		putRow(&out, v[:dim])
 		kept++
 	}
-	packed, err := pack.Pack(out.Bytes())
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, packed, 0o644)
+	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
 func put(out *bytes.Buffer, v any) { binary.Write(out, binary.LittleEndian, v) }

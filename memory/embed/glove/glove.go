@@ -7,18 +7,16 @@
 // directions must not be compared.
 //
 // Enter at [Load]. The package imports how words are told apart (memory/text) and how the list is packed (memory/embed/pack), and
-// must not import anything else of flowrun. Nothing is read before the first Load, vectors stay small integers, and equal texts
+// must not import anything else of flowrun. Nothing is read before the first Load, vectors stay small integers where the binary has them, and equal texts
 // have equal means. The word list is described in WEIGHTS.md beside this file.
 package glove
 
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 
-	"github.com/flowrun/flowrun/memory/embed/pack"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -31,54 +29,50 @@ const (
 	rarity = 1e-3
 )
 
-//go:embed glove-en-100d.int8.packed
-var packed string
+//go:embed glove-en-100d.int8.bin
+var file string
 
 var errFormat = errors.New("glove: the word vectors are damaged")
 
 // Words is the list of words with their vectors, the most common first. It is safe for use by many goroutines.
 type Words struct {
-	rank map[string]uint16
-	rows []row
+	file  string
+	words []uint32 // by rank: where its record begins in the file
+	// places finds words by their hash: a rank and one, or 0. It has no place for half of what it could take, so that little is
+	// looked at; a map of the words takes ten times as long to make.
+	places []uint16
 	// shares is the sum that a word's rank is divided by to give its share of all text, by Zipf's law.
 	shares float64
 	common func() []float32
 }
 
-// row is a word's vector: integers, and what one of them stands for.
-type row struct {
-	q     string // Dim integers of 8 bits
-	scale float32
-}
+// Load reads the words, once, at its first call (about a millisecond). An error means a damaged binary.
+var Load = sync.OnceValues(func() (*Words, error) { return read(file) })
 
-// Load reads the words, once, at its first call (some milliseconds). An error means a damaged binary.
-var Load = sync.OnceValues(unpack)
-
-func unpack() (*Words, error) {
-	file, err := pack.Unpack(packed)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errFormat, err)
-	}
-	return read(file)
-}
+const (
+	// head is what stands before the words.
+	head = 16
+	// maxWords is how many words there may be: what fits into places.
+	maxWords = 1<<15 - 1
+)
 
 // read makes the list of a file. The file: "FRGLV1\n\0", u32 words, u32 numbers a word, then for each word {u8 length, word, f32
 // scale, int8 numbers}, the most common word first. Numbers are little-endian.
-func read(b string) (*Words, error) {
-	if len(b) < 16 || b[:8] != "FRGLV1\n\x00" || u32(b[12:]) != Dim || u32(b[8:]) > 1<<16 {
+func read(file string) (*Words, error) {
+	if len(file) < head || file[:8] != "FRGLV1\n\x00" || u32(file[12:]) != Dim || u32(file[8:]) > maxWords {
 		return nil, errFormat
 	}
-	n := int(u32(b[8:]))
-	w := &Words{rank: make(map[string]uint16, n), rows: make([]row, n), shares: math.Log(float64(n)) + 0.5772}
-	b = b[16:]
+	n := int(u32(file[8:]))
+	w := &Words{file: file, words: make([]uint32, n), places: make([]uint16, 2*(maxWords+1)), shares: math.Log(float64(n)) + 0.5772}
+	at := head
 	for i := range n {
-		if len(b) == 0 || len(b) < 5+int(b[0])+Dim {
+		if at >= len(file) || len(file) < at+5+int(file[at])+Dim {
 			return nil, errFormat
 		}
-		long := int(b[0])
-		w.rank[b[1:1+long]] = uint16(i)
-		w.rows[i] = row{b[5+long : 5+long+Dim], math.Float32frombits(u32(b[1+long:]))}
-		b = b[5+long+Dim:]
+		w.words[i] = uint32(at)
+		_, place := w.look(w.word(i))
+		w.places[place] = uint16(i + 1)
+		at += 5 + int(file[at]) + Dim
 	}
 	w.common = sync.OnceValue(w.commonDirection)
 	return w, nil
@@ -88,13 +82,42 @@ func u32(b string) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
-// find gives the rank of a word, or of its stem.
-func (w *Words) find(word string) (int, bool) {
-	i, ok := w.rank[word]
-	if !ok {
-		i, ok = w.rank[text.Stem(word)]
+// word is the word of a rank.
+func (w *Words) word(rank int) string {
+	at := int(w.words[rank])
+	return w.file[at+1 : at+1+int(w.file[at])]
+}
+
+// row is the vector of a rank: integers of 8 bits, and what one of them stands for.
+func (w *Words) row(rank int) (q string, scale float32) {
+	at := int(w.words[rank])
+	at += 1 + int(w.file[at])
+	return w.file[at+4 : at+4+Dim], math.Float32frombits(u32(w.file[at:]))
+}
+
+// look gives the rank of a word and one, and where it stands in places, or where it would: 0.
+func (w *Words) look(word string) (found, place int) {
+	hash := uint32(2166136261) // FNV-1a
+	for i := range len(word) {
+		hash = (hash ^ uint32(word[i])) * 16777619
 	}
-	return int(i), ok
+	place = int(hash^hash>>16) & (len(w.places) - 1)
+	for w.places[place] != 0 {
+		if found = int(w.places[place]); w.word(found-1) == word {
+			return found, place
+		}
+		place = (place + 1) & (len(w.places) - 1)
+	}
+	return 0, place
+}
+
+// find gives the rank of a word, or of its stem.
+func (w *Words) find(word string) (rank int, ok bool) {
+	i, _ := w.look(word)
+	if i == 0 {
+		i, _ = w.look(text.Stem(word))
+	}
+	return i - 1, i > 0
 }
 
 // share is the part of all text that the word of a rank makes up.
@@ -114,7 +137,7 @@ func (w *Words) Mean(s string) []float32 {
 		}
 		weight := rarity / (rarity + w.share(i))
 		sum += weight
-		w.rows[i].addTo(v, weight)
+		w.addTo(v, i, weight)
 	}
 	for j := range v {
 		v[j] /= float32(sum)
@@ -122,9 +145,11 @@ func (w *Words) Mean(s string) []float32 {
 	return v
 }
 
-func (r row) addTo(v []float32, weight float64) {
-	f := float32(weight) * r.scale
-	q := r.q[:len(v)]
+// addTo adds the vector of a rank.
+func (w *Words) addTo(v []float32, rank int, weight float64) {
+	q, scale := w.row(rank)
+	f := float32(weight) * scale
+	q = q[:len(v)]
 	for j := range v {
 		v[j] += float32(f * float32(int8(q[j])))
 	}

@@ -9,19 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/flowrun/flowrun/memory/embed/pack"
 )
-
-// unpacked is the file as it was before it was packed.
-func unpacked(t testing.TB) string {
-	t.Helper()
-	file, err := pack.Unpack(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
 
 func load(t testing.TB) *Words {
 	t.Helper()
@@ -34,17 +22,22 @@ func load(t testing.TB) *Words {
 
 // TestFile keeps the file that WEIGHTS.md tells how to make.
 func TestFile(t *testing.T) {
-	sum := sha256.Sum256([]byte(unpacked(t)))
+	sum := sha256.Sum256([]byte(file))
 	if got := hex.EncodeToString(sum[:]); got != "fb848f467e393c1a0ee6f4cbc69f2663ee134ca7dee266ca9affa276c04ae89f" {
 		t.Errorf("the file has the sum %s", got)
 	}
-	if w := load(t); len(w.rows) != 30000 || len(w.rank) != 30000 {
-		t.Errorf("%d words, %d of them different", len(w.rows), len(w.rank))
+	w := load(t)
+	if len(w.words) != 30_000 {
+		t.Errorf("%d words", len(w.words))
+	}
+	for i := range w.words {
+		if found, _ := w.look(w.word(i)); found != i+1 {
+			t.Fatalf("the word of rank %d, %q, is found at %d", i, w.word(i), found-1)
+		}
 	}
 }
 
 func TestDamagedFile(t *testing.T) {
-	file := unpacked(t)
 	for _, n := range []int{0, 7, 8, 15, 16, 17, 100, 10_000, len(file) - 1} {
 		if _, err := read(file[:n]); err == nil {
 			t.Errorf("a file of %d bytes is read", n)
@@ -89,8 +82,8 @@ func TestTextsWithoutKnownWords(t *testing.T) {
 // texts are n texts of random words.
 func texts(w *Words, n int) [][]float32 {
 	var list []string
-	for word := range w.rank {
-		list = append(list, word)
+	for i := range w.words {
+		list = append(list, w.word(i))
 	}
 	slices.Sort(list)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -171,7 +164,7 @@ func TestWithout(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		if _, err := unpack(); err != nil {
+		if _, err := read(file); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,6 @@ package pack
 import (
 	"encoding/binary"
 	"errors"
-	"strings"
 
 	"github.com/klauspost/compress/huff0"
 )
@@ -45,46 +44,44 @@ func Pack(b []byte) ([]byte, error) {
 }
 
 // Unpack gives back what was packed, or [ErrDamaged]. Not all damage is seen: there is no sum over the bytes.
-func Unpack(packed string) (string, error) {
+func Unpack(packed string) ([]byte, error) {
 	size, packed, ok := number(packed)
 	if !ok || size > most {
-		return "", ErrDamaged
+		return nil, ErrDamaged
 	}
-	var out strings.Builder
-	out.Grow(size)
-	space, scratch := make([]byte, 0, block), &huff0.Scratch{}
-	for out.Len() < size {
+	out, scratch := make([]byte, 0, size), &huff0.Scratch{}
+	for len(out) < size {
 		n, rest, ok := number(packed)
 		if !ok || n > len(rest) {
-			return "", ErrDamaged
+			return nil, ErrDamaged
 		}
-		next, err := unpack(space[:0:min(block, size-out.Len())], []byte(rest[:n]), scratch)
-		if err != nil {
-			return "", ErrDamaged
+		end := min(len(out)+block, size)
+		if err := unpack(out[len(out):len(out):end], []byte(rest[:n]), scratch); err != nil {
+			return nil, ErrDamaged
 		}
-		out.Write(next)
-		packed = rest[n:]
+		out, packed = out[:end], rest[n:]
 	}
 	if packed != "" {
-		return "", ErrDamaged
+		return nil, ErrDamaged
 	}
-	return out.String(), nil
+	return out, nil
 }
 
-// unpack gives a block of cap(space) bytes.
-func unpack(space, codes []byte, scratch *huff0.Scratch) ([]byte, error) {
-	if len(codes) == cap(space) {
-		return codes, nil
+// unpack fills a block of cap(out) bytes.
+func unpack(out, codes []byte, scratch *huff0.Scratch) error {
+	if len(codes) == cap(out) {
+		copy(out[:cap(out)], codes)
+		return nil
 	}
 	scratch, codes, err := huff0.ReadTable(codes, scratch)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out, err := scratch.Decoder().Decompress4X(space, codes)
-	if err == nil && len(out) != cap(space) {
+	got, err := scratch.Decoder().Decompress4X(out, codes)
+	if err == nil && len(got) != cap(out) {
 		err = ErrDamaged
 	}
-	return out, err
+	return err
 }
 
 // number takes a number of [head] bytes off the front.

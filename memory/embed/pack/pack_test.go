@@ -39,7 +39,7 @@ func TestPack(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100, block - 1, block, block + 1, 3*block + 7} {
 		for name, b := range map[string][]byte{"weights": like(n), "noise": noise(n), "zeros": make([]byte, n)} {
 			got, err := Unpack(packed(t, b))
-			if err != nil || got != string(b) {
+			if err != nil || string(got) != string(b) {
 				t.Errorf("%d bytes of %s come back as %d: %v", n, name, len(got), err)
 			}
 		}
@@ -83,7 +83,7 @@ func TestDamage(t *testing.T) {
 			seen++
 		case len(got) != 2*block:
 			t.Fatalf("damage gives %d bytes", len(got))
-		case bytes.Equal([]byte(got), like(2*block)):
+		case bytes.Equal(got, like(2*block)):
 			t.Fatal("damage changes nothing")
 		}
 	}

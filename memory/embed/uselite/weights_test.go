@@ -16,7 +16,7 @@ func unpacked(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file
+	return string(file)
 }
 
 func TestDamagedWeights(t *testing.T) {
