@@ -44,7 +44,7 @@ func Pack(b []byte) ([]byte, error) {
 }
 
 // Unpack gives back what was packed, or [ErrDamaged]. Not all damage is seen: there is no sum over the bytes.
-func Unpack(packed string) ([]byte, error) {
+func Unpack(packed []byte) ([]byte, error) {
 	size, packed, ok := number(packed)
 	if !ok || size > most {
 		return nil, ErrDamaged
@@ -56,12 +56,12 @@ func Unpack(packed string) ([]byte, error) {
 			return nil, ErrDamaged
 		}
 		end := min(len(out)+block, size)
-		if err := unpack(out[len(out):len(out):end], []byte(rest[:n]), scratch); err != nil {
+		if err := unpack(out[len(out):len(out):end], rest[:n], scratch); err != nil {
 			return nil, ErrDamaged
 		}
 		out, packed = out[:end], rest[n:]
 	}
-	if packed != "" {
+	if len(packed) > 0 {
 		return nil, ErrDamaged
 	}
 	return out, nil
@@ -85,9 +85,9 @@ func unpack(out, codes []byte, scratch *huff0.Scratch) error {
 }
 
 // number takes a number of [head] bytes off the front.
-func number(s string) (n int, rest string, ok bool) {
-	if len(s) < head {
-		return 0, "", false
+func number(b []byte) (n int, rest []byte, ok bool) {
+	if len(b) < head {
+		return 0, nil, false
 	}
-	return int(binary.LittleEndian.Uint32([]byte(s[:head]))), s[head:], true
+	return int(binary.LittleEndian.Uint32(b)), b[head:], true
 }

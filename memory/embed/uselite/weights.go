@@ -11,7 +11,7 @@ import (
 )
 
 //go:embed use-lite-en.int8.packed
-var packed string
+var packed []byte // never written to
 
 var errFormat = errors.New("uselite: the weights are damaged")
 
