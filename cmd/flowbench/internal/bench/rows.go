@@ -20,6 +20,6 @@ var rows = []row{
 	{"open", "resume of a run with 1,000,000 events: wall to its end, and memory", resumeEvents},
 	{"import", "memory import of entries of 45 tokens, with the default embedder and without: entries a CPU second", memoryImport},
 	{"search", "memory search at 10,000 entries, 1,000 queries in one process and one as a command, beside a flat scan: wall", memorySearch},
-	{"recall", "attempts of an agent that is told what was learned, and learns, beside one that does not: CPU", memoryRecall},
+	{"recall", "attempts of an agent that is told what was learned, and learns, beside one that does not, and an entry added by a command: CPU", memoryRecall},
 	{"soak", "100,000 process steps in one process, 100 runs one after the other: growth of memory, descriptors, goroutines", soak},
 }
