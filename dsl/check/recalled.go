@@ -25,7 +25,8 @@ var (
 // RecalledType is the type of recalled, for documentation.
 func RecalledType() value.Type { return recalledType }
 
-// recallsNothing warns of a node that asks what was recalled into it where that is nothing, always.
+// recallsNothing warns of a node that asks what was recalled into it where that is nothing, always: in a block of its own, or
+// in a gate at the top that it names, which may well make sense for other steps.
 func (c *checker) recallsNothing(n *Node) {
 	if c.toldByMemory(n) {
 		return
@@ -34,16 +35,40 @@ func (c *checker) recallsNothing(n *Node) {
 		if b != n.Block && isNode(b) {
 			continue
 		}
-		found := false
-		walk(b, func(a *Attr, e *ir.Expr) {
-			if found || !slices.ContainsFunc(e.Reads, func(r ir.Ref) bool { return r.Root == "recalled" }) {
-				return
-			}
-			found = true
-			c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0292", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Nothing is ever recalled into %s", n.Words()),
-				Detail: "Only an agent that has a memory is told what was learned: the block memory at the top of the file gives it to all agents but those of type null, a block of the same name in an agent to that one, unless it says  recall = false."})
-		})
+		if a := readsRecalled(b); a != nil {
+			c.report(nothingRecalled(n, b, a.span()))
+		}
 	}
+	gates := n.attr("gates")
+	if gates == nil {
+		return
+	}
+	for _, r := range gates.Names {
+		g := c.gates[r.Name]
+		if g == nil {
+			continue
+		}
+		if a := readsRecalled(g); a != nil {
+			d := nothingRecalled(n, n.Block, r.Range)
+			d.Notes = []diag.Note{{Text: g.Words() + " asks for it here", Range: a.span()}}
+			c.report(d)
+		}
+	}
+}
+
+func nothingRecalled(n *Node, in *Block, at diag.Range) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Warning, Code: "F0292", Subject: at, Context: in.Words(), Summary: fmt.Sprintf("Nothing is ever recalled into %s", n.Words()),
+		Detail: "Only an agent that has a memory is told what was learned: the block memory at the top of the file gives it to all agents but those of type null, a block of the same name in an agent to that one, unless it says  recall = false."}
+}
+
+// readsRecalled is the first attribute of a block that reads what was recalled, or nil.
+func readsRecalled(b *Block) (found *Attr) {
+	walk(b, func(a *Attr, e *ir.Expr) {
+		if found == nil && slices.ContainsFunc(e.Reads, func(r ir.Ref) bool { return r.Root == "recalled" }) {
+			found = a
+		}
+	})
+	return found
 }
 
 // toldByMemory tells whether one of the agents that may have a node is told what was learned.
