@@ -57,6 +57,7 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 	}
 	failure := said.End()
 	ans.Learned = said.Learned()
+	ans.Warning = said.LeftOut(a.Agent.Memory)
 	switch {
 	case failure != nil:
 		executor.Fail(ans, e.with(failure))

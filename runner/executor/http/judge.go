@@ -127,6 +127,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	if !plain {
 		failure = said.End()
 		e.answer.Learned = said.Learned()
+		e.answer.Warning = said.LeftOut(e.attempt.Agent.Memory)
 	}
 	switch ok := e.expected(res.StatusCode); {
 	case errors.Is(err, errTooLarge):

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// Bounds of what an agent gives to the memory. What goes beyond them is left out, and texts are cut: an agent that says too much
-// has not failed.
+// Bounds of what an agent gives to the memory. What goes beyond them is left out and told by [Lines.LeftOut], and texts are cut: an
+// agent that says too much has not failed.
 const (
 	// MaxNotes is how many remember lines of one attempt are heard.
 	MaxNotes = 100
@@ -22,28 +23,61 @@ const (
 // Learned is what the agent said beside its last word that it learned.
 func (l *Lines) Learned() []event.Learned { return l.learned }
 
+// LeftOut says how much of what the agent gave to its memory went beyond the bounds; "" where all was taken, and where there is
+// no memory, or none that its learnings go to.
+func (l *Lines) LeftOut(use *event.MemoryUse) string {
+	if use == nil {
+		return ""
+	}
+	var said []string
+	tell := func(what string, all, most int) {
+		if all > most {
+			said = append(said, fmt.Sprintf("of %d %s %d %s not kept: an attempt has %d at most", all, what, all-most, was(all-most), most))
+		}
+	}
+	if use.Learn {
+		tell("learnings", l.offered, MaxLearned)
+	}
+	tell("notes", l.notes, MaxNotes)
+	return strings.Join(said, "; ")
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
 // note hears {"type":"remember","kind":"decision","text":"…"}.
 func (l *Lines) note(m map[string]any) {
 	m["type"] = m["kind"]
 	e, ok := learning(m, []string{"note", "decision", "insight"})
-	if l.notes++; ok && l.notes <= MaxNotes && l.Note != nil {
+	if !ok {
+		return
+	}
+	if l.notes++; l.notes <= MaxNotes && l.Note != nil {
 		l.Note(e)
 	}
 }
 
-// learnings reads the member of that name: a list of texts, which are lessons, and objects.
-func learnings(m map[string]any) (out []event.Learned) {
+// learn takes the learnings of a last word: a list of texts, which are lessons, and objects.
+func (l *Lines) learn(m map[string]any) {
+	l.learned, l.offered = nil, 0
 	list, _ := m["learnings"].([]any)
 	for _, v := range list {
 		if text, is := v.(string); is {
 			v = map[string]any{"lesson": text}
 		}
 		o, _ := v.(map[string]any)
-		if e, ok := learning(o, []string{"insight", "success", "failure"}); ok && len(out) < MaxLearned {
-			out = append(out, e)
+		e, ok := learning(o, []string{"insight", "success", "failure"})
+		if !ok {
+			continue
+		}
+		if l.offered++; l.offered <= MaxLearned {
+			l.learned = append(l.learned, e)
 		}
 	}
-	return out
 }
 
 // learning reads an entry. A type that there is not is the first of those that there are; without a text or a lesson there is

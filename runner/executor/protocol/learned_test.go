@@ -30,16 +30,29 @@ func TestBoundsOfLearnings(t *testing.T) {
 		if out, err := l.Output(); len(notes) != MaxNotes || out != 1.0 || err != nil {
 			t.Errorf("%d notes: %d are heard, the output is %v, %v", n, len(notes), out, err)
 		}
+		if want := map[int]string{MaxNotes + 1: "of 101 notes 1 was not kept: an attempt has 100 at most"}[n]; l.LeftOut(&event.MemoryUse{Learn: true}) != want {
+			t.Errorf("%d notes: it says %q, want %q", n, l.LeftOut(&event.MemoryUse{Learn: true}), want)
+		}
 	}
 	for _, n := range []int{MaxLearned, MaxLearned + 1} {
 		list := strings.TrimSuffix(strings.Repeat(`"x",`, n), ",")
-		if l, _ := said(`{"type":"result","output":1,"learnings":[` + list + `]}`); len(l.Learned()) != MaxLearned {
+		l, _ := said(`{"type":"result","output":1,"learnings":[` + list + `,7,{}]}`) // the last two are none
+		if len(l.Learned()) != MaxLearned {
 			t.Errorf("%d learnings: %d are kept", n, len(l.Learned()))
+		}
+		if want := map[int]string{MaxLearned + 1: "of 17 learnings 1 was not kept: an attempt has 16 at most"}[n]; l.LeftOut(&event.MemoryUse{Learn: true}) != want {
+			t.Errorf("%d learnings: it says %q, want %q", n, l.LeftOut(&event.MemoryUse{Learn: true}), want)
+		}
+	}
+	l, _ := said(`{"type":"result","output":1,"learnings":[` + strings.Repeat(`"x",`, MaxLearned) + `"x"]}`)
+	for _, use := range []*event.MemoryUse{nil, {Recall: true}} {
+		if got := l.LeftOut(use); got != "" {
+			t.Errorf("whose learnings nobody keeps is told %q", got)
 		}
 	}
 	long, tag := strings.Repeat("x", executor.MaxMessage+1), strings.Repeat("t", executor.MaxTag+1)
 	tags := strings.TrimSuffix(strings.Repeat(`"`+tag+`",`, MaxTags+1), ",")
-	l, _ := said(fmt.Sprintf(`{"type":"error","message":"no","learnings":[{"lesson":%q,"tags":[%s]}]}`, long, tags))
+	l, _ = said(fmt.Sprintf(`{"type":"error","message":"no","learnings":[{"lesson":%q,"tags":[%s]}]}`, long, tags))
 	if got := l.Learned()[0]; len(got.Lesson) > executor.MaxMessage || len(got.Tags) != MaxTags || len(got.Tags[0]) > executor.MaxTag {
 		t.Errorf("a lesson of %d bytes, %d tags of %d bytes", len(got.Lesson), len(got.Tags), len(got.Tags[0]))
 	}

@@ -36,7 +36,8 @@ type Lines struct {
 	spoke   bool  // a line of the protocol came
 	over    int64 // bytes that did not fit into rest, or into a line
 	finals  int
-	notes   int
+	notes   int // that were said, and learnings in the last word: more than are kept, maybe
+	offered int
 	learned []event.Learned
 	result  value.Value
 	failure *event.Error
@@ -114,7 +115,7 @@ func (l *Lines) message(line []byte) bool {
 		l.note(m)
 	case "result":
 		l.finals++
-		l.learned = learnings(m)
+		l.learn(m)
 		if _, ours := m["output"]; ours {
 			l.result = m["output"]
 		} else {
@@ -122,7 +123,7 @@ func (l *Lines) message(line []byte) bool {
 		}
 	case "error":
 		l.finals, l.failure = l.finals+1, failure(m)
-		l.learned = learnings(m)
+		l.learn(m)
 	default:
 		return false
 	}

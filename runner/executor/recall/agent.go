@@ -14,7 +14,7 @@ func (x *Executor) agent(ctx context.Context, a event.Attempt) event.AttemptFini
 	m, err := x.open(a.Run)
 	if err != nil {
 		ans := x.next.Execute(ctx, a)
-		ans.Warning = "it has no memory: " + clip(err)
+		warn(&ans, "it has no memory: "+clip(err))
 		return ans
 	}
 	warning, use := "", a.Agent.Memory
@@ -28,14 +28,23 @@ func (x *Executor) agent(ctx context.Context, a event.Attempt) event.AttemptFini
 	}
 	n := newNotes(ctx, m, &a)
 	ans := x.next.Execute(executor.WithNotes(ctx, n.hear), a)
+	warn(&ans, warning)
 	if err := n.close(); err != nil {
-		warning = "what it noted was not kept: " + clip(err)
+		warn(&ans, "what it noted was not kept: "+clip(err))
 	}
 	ans.Recalled = found.Entries
-	if warning != "" {
-		ans.Warning = warning
-	}
 	return ans
+}
+
+// warn adds to what an answer warns of.
+func warn(ans *event.AttemptFinished, warning string) {
+	switch {
+	case warning == "":
+	case ans.Warning == "":
+		ans.Warning = warning
+	default:
+		ans.Warning = executor.Clip(ans.Warning+"; "+warning, executor.MaxMessage)
+	}
 }
 
 // recall asks for what helps with the attempt's task; with the step's name where that has no words.
