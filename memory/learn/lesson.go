@@ -33,6 +33,9 @@ func observation(t Task, f finding) string {
 	return out
 }
 
+// worked is how the lesson of a task begins that succeeded at once.
+const worked = "This worked: "
+
 // lesson says what to do differently, as far as that can be told from how it failed.
 func lesson(t Task, f finding) string {
 	wrong := strings.TrimRight(f.String(), ".")
@@ -42,7 +45,7 @@ func lesson(t Task, f finding) string {
 		return "It works once this is seen to: " + wrong + "."
 	case t.OK:
 		if said := oneLine(t.Output); said != "" {
-			return "This worked: " + said
+			return worked + said
 		}
 		return "It works as asked."
 	case p == nil || wrong == "":

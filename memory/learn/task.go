@@ -47,7 +47,7 @@ type Task struct {
 	Attempts int
 	// Problem is what went wrong: in the last attempt, or where the task succeeded, in the one before it. Nil where nothing did.
 	Problem *Problem
-	Output  string // a short form of the result
+	Output  string // a short form of the result, as [Outline] makes it
 	Tags    []string
 	// Trust is how far the agent is believed. What an untrusted one taught stays in its run.
 	Trust entry.Trust

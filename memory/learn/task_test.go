@@ -87,8 +87,8 @@ func TestASucceededTask(t *testing.T) {
 		t.Errorf("after a failed attempt: %+v", e)
 	}
 	first := task(nil)
-	first.OK, first.Output = true, `{"files":3}`
-	if e = FromTask(first); e.Lesson != `This worked: {"files":3}` || e.Observation != `succeeded: {"files":3}` {
+	first.OK, first.Output = true, Outline(map[string]any{"files": 3.0})
+	if e = FromTask(first); e.Lesson != "This worked: files = 3" || e.Observation != "succeeded: files = 3" {
 		t.Errorf("at once: %+v", e)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
@@ -16,22 +15,14 @@ import (
 const (
 	maxTaskText   = 4 << 10
 	maxTaskStream = 8 << 10
-	maxTaskOutput = 2 << 10
 )
 
 // lessonOf keeps of a task what can be learned from it.
 func lessonOf(run string, t *tasks.Task) lesson {
-	out := learn.Task{Agent: t.Agent, Run: run, Step: t.Node, Text: learn.Clip(t.Text, maxTaskText), OK: t.OK, Attempts: t.Attempts, Trust: entry.ByRule, At: t.At.Go()}
+	out := learn.Task{Agent: t.Agent, Run: run, Step: t.Node, Text: learn.Clip(t.Text, maxTaskText), OK: t.OK, Attempts: t.Attempts, Output: learn.Outline(t.Output), Trust: entry.ByRule, At: t.At.Go()}
 	if e := t.Problem; e != nil {
 		out.Problem = &learn.Problem{Kind: e.Kind, Reason: e.Reason, Message: learn.Clip(e.Message, maxTaskText),
 			ExitCode: e.ExitCode, Gate: e.Gate, Status: e.Status, Stdout: ending(t.Stdout), Stderr: ending(t.Stderr)}
-	}
-	switch v := t.Output.(type) {
-	case nil:
-	case string:
-		out.Output = learn.Clip(v, maxTaskOutput)
-	default:
-		out.Output = learn.Clip(string(value.Append(nil, v)), maxTaskOutput)
 	}
 	return lesson{run: run, task: out, said: t.Learned, use: t.Memory}
 }
