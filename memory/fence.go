@@ -3,7 +3,6 @@ package memory
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/lazyregexp"
@@ -25,7 +24,7 @@ func line(i *entry.Item, most int) string {
 	out, rest := heading(i), text.Cut(said(i))
 	cut := true
 	for n, s := range rest {
-		longer := out + " " + calm(s)
+		longer := calm(out + " " + s) // together: a mark at the end of one means something before the next
 		end := " …\n"
 		if n == len(rest)-1 {
 			end = "\n"
@@ -101,20 +100,6 @@ func seen(i *entry.Item) string {
 		return "" // the heading has it
 	}
 	return rest
-}
-
-var tag = lazyregexp.New(`(?i)[<＜‹](\s*/?\s*memory)`)
-
-// calm puts a text in one line that can't end the fence, nor open one.
-func calm(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, s)
-	return tag().ReplaceAllString(s, "($1")
 }
 
 var (

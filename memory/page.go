@@ -78,7 +78,7 @@ func (p *page) summary(items []entry.Item, room int) *page {
 			part.has[i.ID] = true
 			part.hits, part.lines = append(part.hits, Hit{Item: i}), append(part.lines, "")
 		}
-		texts[n] = strings.TrimSpace(texts[n] + " " + l.Text)
+		texts[n] = calm(texts[n] + " " + l.Text)
 		end := " …\n"
 		if texts[n] == notes[n].Text {
 			end = "\n"
