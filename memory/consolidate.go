@@ -52,7 +52,7 @@ func (m *Memory) Consolidate(ctx context.Context, agent string) ([]string, error
 func (m *Memory) consolidate(ctx context.Context, agent string, fresh bool) ([]string, error) {
 	var made []string
 	now := m.now()
-	by := entry.Source{Source: "consolidation", Author: "flowrun", Trust: entry.ByRule}
+	by := entry.Source{Source: byConsolidation, Author: "flowrun", Trust: entry.ByRule}
 	err := m.update(ctx, func(s *entry.State) ([]entry.Record, error) {
 		m.sync(s)
 		m.mu.RLock()
@@ -66,7 +66,7 @@ func (m *Memory) consolidate(ctx context.Context, agent string, fresh bool) ([]s
 		for _, pile := range m.index.piles(agent, since) {
 			for _, p := range learn.Consolidate(pile) {
 				e := p.Pattern
-				if old, ok := s.Get(e.ID); ok && !old.Reverted {
+				if old, ok := s.Get(e.ID); ok && !old.Reverted && !p.Known {
 					continue
 				}
 				e.By = by
@@ -74,8 +74,14 @@ func (m *Memory) consolidate(ctx context.Context, agent string, fresh bool) ([]s
 				if e.CreatedAt.IsZero() {
 					e.CreatedAt = now
 				}
-				made = append(made, e.ID)
-				out = append(out, entry.Record{At: now, Op: entry.Put, Entry: &e, By: by})
+				if hiding := consolidatedTo(s, p.Shows); len(hiding) > 0 {
+					out = append(out, entry.Record{At: now, Op: entry.Revert, IDs: hiding, By: by, Reason: "hid a side of what turned out to be a conflict"})
+					p.Supersedes = slices.DeleteFunc(p.Supersedes, func(id string) bool { return slices.Contains(hiding, id) })
+				}
+				if !p.Known {
+					made = append(made, e.ID)
+					out = append(out, entry.Record{At: now, Op: entry.Put, Entry: &e, By: by})
+				}
 				if len(p.Supersedes) > 0 {
 					out = append(out, entry.Record{At: now, Op: entry.Supersede, IDs: p.Supersedes, Other: e.ID, By: by})
 				}
@@ -91,6 +97,24 @@ func (m *Memory) consolidate(ctx context.Context, agent string, fresh bool) ([]s
 	}
 	return made, nil
 }
+
+// consolidatedTo are the patterns that consolidation made of entries, and that stand.
+func consolidatedTo(s *entry.State, ids []string) (out []string) {
+	if len(ids) == 0 {
+		return nil
+	}
+	s.Each(func(i *entry.Item) bool {
+		if i.Type == entry.Pattern && !i.Reverted && i.By.Source == byConsolidation &&
+			slices.ContainsFunc(i.DerivedFrom, func(id string) bool { return slices.Contains(ids, id) }) {
+			out = append(out, i.ID)
+		}
+		return true
+	})
+	return out
+}
+
+// byConsolidation is the source of a pattern that was made here.
+const byConsolidation = "consolidation"
 
 // piles are an agent's learnings by scope, of which so many of the newest are to be grouped with others.
 func (x *index) piles(agent string, since int) (out []learn.Pile) {

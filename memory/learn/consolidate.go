@@ -16,10 +16,13 @@ type Pile struct {
 	Near  Nearness // of Items, by index
 }
 
-// Made is a new pattern, and the ids of the entries that it stands for from now on, sorted.
+// Made is a pattern, and the ids of the entries that it stands for from now on, sorted.
 type Made struct {
 	Pattern    entry.Entry
+	Known      bool // it stands there already, and some that it stands for had come back into sight
 	Supersedes []string
+	// Shows are the sides of a conflict that lie behind an older pattern: what was made of them is to be reverted first.
+	Shows []string
 }
 
 // Consolidate groups a pile and makes one pattern of each group. A pattern that grows is replaced by one over its own sources
@@ -59,7 +62,7 @@ func (p *Pile) already() (groups [][]int, of map[int][]string) {
 	return groups, of
 }
 
-// pattern makes the pattern of a group, or nothing where there is one already.
+// pattern makes the pattern of a group, or nothing where there is one already that all lie behind.
 func (p *Pile) pattern(group []int, patterns map[int][]string) (Made, bool) {
 	var leaves []entry.Item
 	var ids, old []string
@@ -68,20 +71,28 @@ func (p *Pile) pattern(group []int, patterns map[int][]string) (Made, bool) {
 	}
 	slices.Sort(old)
 	old = slices.Compact(old)
-	if slices.Contains(old, patternID(ids)) {
+	hidden := func(e entry.Item) bool { return e.SupersededBy != "" }
+	others := slices.DeleteFunc(old, func(id string) bool { return id == patternID(ids) })
+	known := len(others) < len(old)
+	if known && len(others) == 0 && !slices.ContainsFunc(leaves, func(e entry.Item) bool { return !hidden(e) }) {
 		return Made{}, false
 	}
-	m := Made{Pattern: PatternOf(leaves), Supersedes: old}
+	m := Made{Pattern: PatternOf(leaves), Known: known, Supersedes: others}
 	var keep []string
 	if leaves = inOrder(leaves); m.Pattern.Conflict {
 		a, b := sides(leaves)
-		keep = []string{leaves[a].ID, leaves[b].ID}
+		for _, side := range []int{a, b} {
+			keep = append(keep, leaves[side].ID)
+			if hidden(leaves[side]) && !known {
+				m.Shows = append(m.Shows, leaves[side].ID)
+			}
+		}
 	}
 	for i := range leaves {
-		if e := &leaves[i]; e.SupersededBy == "" && !slices.Contains(keep, e.ID) {
+		if e := leaves[i]; (!hidden(e) || len(m.Shows) > 0) && !slices.Contains(keep, e.ID) {
 			m.Supersedes = append(m.Supersedes, e.ID)
 		}
 	}
 	slices.Sort(m.Supersedes)
-	return m, true
+	return m, !known || len(m.Supersedes) > 0
 }

@@ -93,6 +93,33 @@ func TestOfAConflictBothStayInSight(t *testing.T) {
 	}
 }
 
+// A side of a conflict that lies behind an older pattern is to come out, and all else that does lies behind the new one.
+func TestASideOfAConflictComesBackIntoSight(t *testing.T) {
+	s := storeOf(about("a", entry.Failure, 0), about("b", entry.Failure, 1), about("c", entry.Success, 2))
+	s.apply(Consolidate(s.pile("a", "b")))
+	ab := patternID([]string{"a", "b"})
+	got := Consolidate(s.pile("a", "b", "c", ab))
+	if len(got) != 1 || !slices.Equal(got[0].Shows, []string{"b"}) || !slices.Equal(got[0].Supersedes, []string{ab, "a"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A learning that came back into sight, as an older pattern was reverted, goes behind the one that stands.
+func TestWhatAPatternStandsForGoesBehindItAgain(t *testing.T) {
+	s := storeOf(about("a", entry.Failure, 0), about("b", entry.Failure, 1))
+	s.apply(Consolidate(s.pile("a", "b")))
+	s["a"] = about("a", entry.Failure, 0)
+	ab := patternID([]string{"a", "b"})
+	got := Consolidate(s.pile("a", "b", ab))
+	if len(got) != 1 || !got[0].Known || got[0].Pattern.ID != ab || !slices.Equal(got[0].Supersedes, []string{"a"}) {
+		t.Fatalf("%+v", got)
+	}
+	s.apply(got)
+	if got := Consolidate(s.pile("a", "b", ab)); len(got) != 0 {
+		t.Errorf("again: %+v", got)
+	}
+}
+
 // What somebody worded as a pattern, and what others made of learnings that are not there, no pattern swallows.
 func TestAPatternOfNothingIsLeftAlone(t *testing.T) {
 	s := storeOf(about("a", entry.Failure, 0), about("b", entry.Failure, 1), about("by-hand", entry.Pattern, 2), about("of-others", entry.Pattern, 2))
@@ -126,7 +153,7 @@ func TestASubjectWithManySourcesStartsAnew(t *testing.T) {
 		s[e.ID], full, ids = e, append(full, e), append(ids, e.ID)
 	}
 	p := PatternOf(full)
-	s[p.ID] = entry.Item{Entry: p, Count: 1}
+	s.apply([]Made{{Pattern: p, Supersedes: ids}})
 	s["a"], s["b"] = about("a", entry.Insight, 1), about("b", entry.Insight, 2)
 	if got := Consolidate(s.pile(append(ids, p.ID, "a")...)); len(got) != 0 {
 		t.Errorf("one alone beside it: %+v", got)
