@@ -1,12 +1,10 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/flowrun/flowrun/memory/entry"
-	"github.com/flowrun/flowrun/memory/learn"
 )
 
 // Pin keeps entries in short-term memory whatever their age.
@@ -17,49 +15,6 @@ func (m *Memory) Pin(ctx context.Context, ids []string, src entry.Source, reason
 // Unpin ends that.
 func (m *Memory) Unpin(ctx context.Context, ids []string, src entry.Source, reason string) error {
 	return m.change(ctx, entry.Record{Op: entry.Unpin, IDs: ids, By: src, Reason: reason})
-}
-
-// Promote lets others see entries: whoever sees the scope. Only a rule or a person may. A learning that is there already, word
-// for word, counts up there, and is hidden behind it.
-func (m *Memory) Promote(ctx context.Context, ids []string, to entry.Scope, src entry.Source) error {
-	if src.Trust != entry.ByRule && src.Trust != entry.ByPerson {
-		return fmt.Errorf("%w: only a rule or a person promotes, not %s", ErrNotAllowed, author(src))
-	}
-	if err := checkScope(to); err != nil {
-		return err
-	}
-	if m.o.ReadOnly {
-		return ErrReadOnly
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return m.update(ctx, func(s *entry.State) ([]entry.Record, error) {
-		if err := allMay(s, ids, src); err != nil {
-			return nil, err
-		}
-		m.sync(s)
-		out := []entry.Record{{Op: entry.Promote, IDs: ids, Scope: to, By: src}}
-		promoted := map[string]string{} // by what is repeated
-		for _, id := range ids {
-			i, _ := s.Get(id)
-			i.Scope = to
-			key := learn.Key(i.Entry)
-			if key == "" || !i.Visible() {
-				continue
-			}
-			of := cmp.Or(m.repeated(key), promoted[key], id)
-			if promoted[key] = of; of != id {
-				out = append(out, entry.Record{Op: entry.Repeat, IDs: []string{of}, Other: id, By: src},
-					entry.Record{Op: entry.Supersede, IDs: []string{id}, Other: of, By: src})
-			}
-		}
-		now := m.now()
-		for n := range out {
-			out[n].At = now
-		}
-		return out, nil
-	})
 }
 
 // Archive ends the working memory of a session, or one interval of it: its entries leave it, and are found from then on when

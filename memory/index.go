@@ -122,6 +122,18 @@ func (m *Memory) repeated(key string) string {
 	return m.index.keys[key]
 }
 
+// behind tells whether what stands for an entry is another one, or nothing that all see who see the entry.
+func (m *Memory) behind(id, other string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	d := m.index.byID[id]
+	if d == nil || id == other {
+		return false
+	}
+	n := m.index.now(&d.item)
+	return n == nil || n.ID == other || n.Scope != d.item.Scope && n.Scope != entry.Shared
+}
+
 func (m *Memory) countedAs(id string) string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
