@@ -24,7 +24,7 @@ func line(i *entry.Item, most int) string {
 	out, rest := heading(i), text.Cut(said(i))
 	cut := true
 	for n, s := range rest {
-		longer := calm(out + " " + s) // together: a mark at the end of one means something before the next
+		longer := untagged(out + " " + flat(s)) // together: a mark at the end of one means something before the next
 		end := " …\n"
 		if n == len(rest)-1 {
 			end = "\n"
