@@ -17,8 +17,8 @@ func Memory(t *Term, i *entry.Item, history []entry.Record, now time.Time, asJSO
 		_ = WriteJSON(t, map[string]any{"entry": remembered(i), "history": history})
 		return
 	}
-	t.Printf("%s  %s\n", t.Style(bold, Clean(i.ID)), about(i, now))
 	width := t.bound()
+	t.Printf("%s\n", title(t, Clean(i.ID), about(i, now), width))
 	for _, f := range fieldsOf(i) {
 		if f[1] != "" {
 			t.Printf("  %-12s %s\n", f[0], wrapped(CleanLines(strings.TrimSpace(f[1])), width, strings.Repeat(" ", 15)))
@@ -28,12 +28,21 @@ func Memory(t *Term, i *entry.Item, history []entry.Record, now time.Time, asJSO
 	for n := range history {
 		if hidden := len(history) - FirstRecords - LastRecords; hidden > 0 && n >= FirstRecords && n < FirstRecords+hidden {
 			if n == FirstRecords {
-				t.Printf("    … %s more, which --json tells too\n", Count(hidden, "record"))
+				t.Printf("    %s\n", wrapped("… "+Count(hidden, "record")+" more, which --json tells too", width, strings.Repeat(" ", 6)))
 			}
 			continue
 		}
 		t.Printf("    %s\n", wrapped(recordLine(i.ID, &history[n]), width, strings.Repeat(" ", 6)))
 	}
+}
+
+// title is an entry's id, in bold as far as it stands in one line, and what is told beside it.
+func title(t *Term, id, about string, width int) string {
+	line := wrapped(id+"  "+about, width, "  ")
+	if rest, whole := strings.CutPrefix(line, id); whole {
+		return t.Style(bold, id) + rest
+	}
+	return line
 }
 
 // FirstRecords and LastRecords are how many of an entry's records a person is shown: how it came, and what happened lately. What is
