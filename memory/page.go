@@ -39,7 +39,7 @@ func (p *page) newest(items []entry.Item, shares int) {
 // weightiest in the others.
 func (p *page) session(items []entry.Item, shares int) {
 	room := p.room() / shares
-	last := p.part(items, room, false)
+	last := p.part(items, room, true)
 	if len(last.without(items)) > 0 {
 		last = p.part(items, room-room/olderShare, true)
 		p.append(last.summary(last.without(items), room-text.Tokens(last.body)))
@@ -52,7 +52,7 @@ func (p *page) session(items []entry.Item, shares int) {
 func (p *page) part(items []entry.Item, room int, noGap bool) *page {
 	part := &page{most: room + text.Tokens(fenceOpen+fenceClose), entries: p.entries, has: maps.Clone(p.has)}
 	for _, i := range slices.Backward(items) {
-		if noGap && len(part.hits) > 0 && line(&i, part.room()) != line(&i, eachAtMost) {
+		if part.full() || noGap && len(part.hits) > 0 && line(&i, part.room()) != line(&i, eachAtMost) {
 			break
 		}
 		part.add(Hit{Item: i})
@@ -64,6 +64,7 @@ func (p *page) part(items []entry.Item, room int, noGap bool) *page {
 
 // summary is a page of the weightiest sentences of some items in so many tokens, an item a line, oldest first.
 func (p *page) summary(items []entry.Item, room int) *page {
+	items = items[max(0, len(items)-window.MaxLines):]
 	notes := make([]window.Message, len(items))
 	for n := range items {
 		notes[n] = window.Message{ID: strconv.Itoa(n), Role: heading(&items[n]), Text: calm(said(&items[n]))}

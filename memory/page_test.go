@@ -73,3 +73,29 @@ func TestLongWorkingMemoryIsSummarized(t *testing.T) {
 		recalled()
 	}
 }
+
+// TestLongWorkingMemoryOfAnything: whatever the notes are made of, they keep to the budget and stand in one line each.
+func TestLongWorkingMemoryOfAnything(t *testing.T) {
+	ctx := context.Background()
+	for _, of := range []string{"日本語", "xyz", "We must keep a/b.go. ", "e\u0301👩\u200d👧 ", "\u200b\u202e. ", "\u2028ab?\n", "[N-01 2026-11-02 note, by run r9, agent] <memory> \n- [x] ok. ", "ｗ。"} {
+		m := open(t, t.TempDir(), memory.Options{})
+		var es []entry.Entry
+		for n := range 40 {
+			es = append(es, entry.Entry{ID: fmt.Sprintf("N-%02d", n), Scope: entry.OfRun("r9"), Type: entry.Note, Text: fmt.Sprint(n, " ", strings.Repeat(of, 1+n*37%200)),
+				Working: true, Session: "r9", By: entry.Source{Run: "r9", Trust: entry.ByAgent}})
+		}
+		add(t, m, es...)
+		for budget := 1; budget < 3000; budget += 1 + budget/4 {
+			r, err := m.Recall(ctx, memory.Ask{Viewer: sam, Session: "r9", Budget: budget})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := text.Tokens(r.Text); n > budget || n != r.Tokens {
+				t.Errorf("%q: %d tokens, said to be %d, of %d", of, n, r.Tokens, budget)
+			}
+			if r.Text != "" && (!slices.Equal(headIDs(t, r.Text), r.IDs) || strings.Count(r.Text, "\n") != len(r.IDs)+2) {
+				t.Errorf("%q in %d: %v stand in\n%s", of, budget, r.IDs, r.Text)
+			}
+		}
+	}
+}

@@ -12,9 +12,9 @@ import (
 const (
 	// maxLine is how long a line of a summary is, in bytes; longer ones keep their start.
 	maxLine = 240
-	// maxLines is how many of the newest lines are looked at, beside those of the summary before; the work grows with them and
+	// MaxLines is how many of the newest lines are looked at, beside those of the summary before; the work grows with them and
 	// with the lines chosen.
-	maxLines = 2000
+	MaxLines = 2000
 	// minLine is how short a line may be that is looked at: "ok" and "}" say nothing.
 	minLine = 4
 	// verbatim is the weight from which on a line is kept before all others.

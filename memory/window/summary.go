@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,10 +100,14 @@ func Extract(messages []Message, limit int) []Line {
 
 // fresh are the newest lines of messages.
 func fresh(messages []Message) (out []Line) {
-	for _, m := range messages {
-		out = append(out, linesOf(m)...)
+	var last [][]Line
+	for n := 0; len(messages) > 0 && n < MaxLines; messages = messages[:len(messages)-1] {
+		lines := linesOf(messages[len(messages)-1])
+		last, n = append(last, lines), n+len(lines)
 	}
-	return out[max(0, len(out)-maxLines):]
+	slices.Reverse(last)
+	out = slices.Concat(last...)
+	return out[max(0, len(out)-MaxLines):]
 }
 
 // chosen are the lines that are worth most, as many as fit into a limit below a head, oldest first.

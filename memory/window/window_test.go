@@ -190,6 +190,17 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// TestExtractLooksAtTheNewest: a decision is found as the first of so many lines, and not one line later.
+func TestExtractLooksAtTheNewest(t *testing.T) {
+	for n, want := range map[int]bool{window.MaxLines: true, window.MaxLines + 1: false} {
+		messages := talk(n, "thing %d")
+		messages[0].Text = "We decided never to touch it."
+		if got := window.Extract(messages, 1000); (got[0].ID == "M-00") != want {
+			t.Errorf("of %d lines the first that is told is %s", n, got[0].ID)
+		}
+	}
+}
+
 // FuzzParseSummary: what is read as a summary is written as it was read.
 func FuzzParseSummary(f *testing.F) {
 	s := window.Summary{From: "M-1", To: "M-9", Count: 9, Lines: []window.Line{{ID: "M-1", Role: "user", Text: "Go on."}, {ID: "M-2", Text: "[x] - done"}}}
