@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/flowrun/flowrun/memory/entry"
@@ -14,8 +15,8 @@ type index struct {
 	vectors *vectors
 	docs    []*doc // in the order of the state
 	byID    map[string]*doc
-	slots   []*doc // by slot of the corpus; nil where a text was removed
-	keys    map[string]string
+	slots   []*doc            // by slot of the corpus; nil where a text was removed
+	keys    map[string][]*doc // that say the same, word for word
 	counted map[string]string // by the id under which a repeat came: the entry that was counted up
 	corpus  rank.Corpus
 	meaning *vector.Texts // by the embedder
@@ -35,7 +36,7 @@ type doc struct {
 
 func newIndex(v *vectors) *index {
 	return &index{
-		vectors: v, byID: map[string]*doc{}, keys: map[string]string{}, counted: map[string]string{},
+		vectors: v, byID: map[string]*doc{}, keys: map[string][]*doc{}, counted: map[string]string{},
 		meaning: vector.NewTexts(0), means: newDirected(v), missing: map[int]*doc{},
 	}
 }
@@ -102,9 +103,7 @@ func (x *index) drop(d *doc) {
 	if d == nil || d.slot < 0 {
 		return
 	}
-	if x.keys[d.key] == d.item.ID {
-		delete(x.keys, d.key)
-	}
+	x.unkey(d)
 	x.corpus.Remove(d.item.ID)
 	if err := x.meaning.Delete(d.slot); err != nil {
 		x.vectors.warn("a vector of the memory stays: " + err.Error())
@@ -115,11 +114,19 @@ func (x *index) drop(d *doc) {
 	d.slot = -1
 }
 
-// repeated is the entry that has the key; "" for none.
-func (m *Memory) repeated(key string) string {
+// repeated is the entry that has the key; "" for none. Of several, as an import or a promotion leaves them, it is the first that
+// stands for itself, or the first.
+func (m *Memory) repeated(key string) (id string) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.index.keys[key]
+	var first *entry.Item
+	hidden := func(i *entry.Item) int { return min(1, len(i.SupersededBy)) }
+	for _, d := range m.index.keys[key] {
+		if i := &d.item; first == nil || cmp.Or(cmp.Compare(hidden(i), hidden(first)), cmp.Compare(i.Seq, first.Seq)) < 0 {
+			first, id = i, i.ID
+		}
+	}
+	return id
 }
 
 // behind tells whether what stands for an entry is another one, or nothing that all see who see the entry.

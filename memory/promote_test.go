@@ -58,3 +58,38 @@ func TestPromotedToAndFro(t *testing.T) {
 		}
 	}
 }
+
+// What is said again counts up what is in sight of it, whoever asks: a process that has been there all the time, or a new one.
+func TestRepeatsCountWhatIsInSight(t *testing.T) {
+	ctx := context.Background()
+	for _, reopen := range []bool{false, true} {
+		dir := t.TempDir()
+		m := open(t, dir, memory.Options{})
+		again := func(want string) {
+			t.Helper()
+			if reopen {
+				m.Close()
+				m = open(t, dir, memory.Options{})
+			}
+			e := failure("sam", "Mind the ladder.")
+			if got := add(t, m, e)[0]; got.ID != want || !got.Repeat {
+				t.Errorf("opened again %t: %+v, want a repeat of %s", reopen, got, want)
+			}
+		}
+		for _, id := range []string{"a", "b", "c"} {
+			e := failure("sam", "Mind the ladder.")
+			e.ID, e.Scope = id, entry.OfRun(id)
+			add(t, m, e)
+		}
+		for _, id := range []string{"c", "b", "a"} {
+			if err := m.Promote(ctx, []string{id}, entry.OfAgent("sam"), person); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again("c")
+		if _, err := m.Revert(ctx, memory.Selector{IDs: []string{"c"}}, person, ""); err != nil {
+			t.Fatal(err)
+		}
+		again("a")
+	}
+}

@@ -68,14 +68,18 @@ func (x *index) add(d *doc) {
 	x.setKey(d)
 }
 
-// setKey notes under which key a repeat of the entry is found. Of equal entries, as only an import leaves them, the first counts.
+// setKey notes under which key a repeat of the entry is found.
 func (x *index) setKey(d *doc) {
-	if x.keys[d.key] == d.item.ID {
-		delete(x.keys, d.key)
+	x.unkey(d)
+	if d.key = learn.Key(d.item.Entry); d.key != "" {
+		x.keys[d.key] = append(x.keys[d.key], d)
 	}
-	d.key = learn.Key(d.item.Entry)
-	if _, taken := x.keys[d.key]; d.key != "" && !taken {
-		x.keys[d.key] = d.item.ID
+}
+
+func (x *index) unkey(d *doc) {
+	left := slices.DeleteFunc(x.keys[d.key], func(o *doc) bool { return o == d })
+	if x.keys[d.key] = left; len(left) == 0 {
+		delete(x.keys, d.key)
 	}
 }
 
