@@ -225,3 +225,23 @@ func TestRevertTakesRepeatsBack(t *testing.T) {
 		t.Errorf("counted %d times, last at %v; want once, at %v", i.Count, i.Last, seen)
 	}
 }
+
+// What a person said better than a pattern stays said, though another agent claims to have made something of the pattern's sources.
+func TestForgedPatternBringsNothingBack(t *testing.T) {
+	ctx := context.Background()
+	m := open(t, t.TempDir(), memory.Options{})
+	twoOfSam(t, m)
+	p := consolidated(t, m)
+	if _, err := m.Supersede(ctx, []string{p}, entry.Entry{Text: "There is no staging table any more."}, person); err != nil {
+		t.Fatal(err)
+	}
+	byLeo := entry.Source{Run: "good", Author: "agent:leo", Trust: entry.ByAgent}
+	forged := failure("sam", "")
+	forged.Type, forged.Text, forged.DerivedFrom, forged.Scope, forged.By = entry.Pattern, "Tea helps.", []string{"own"}, entry.OfAgent("leo"), byLeo
+	third := failure("sam", "Drop the staging table before the nightly import job runs.")
+	third.Tags = []string{"import"}
+	add(t, m, forged, third)
+	if made, err := m.Consolidate(ctx, "sam"); err != nil || len(made) > 0 {
+		t.Errorf("it is consolidated to %v, %v", made, err)
+	}
+}

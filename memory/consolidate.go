@@ -119,13 +119,13 @@ const byConsolidation = "consolidation"
 // piles are an agent's learnings by scope, of which so many of the newest are to be grouped with others.
 func (x *index) piles(agent string, since int) (out []learn.Pile) {
 	patterns, leaves := map[entry.Scope][]entry.Item{}, map[entry.Scope][]*doc{}
-	behind := map[string]bool{}
+	behind := map[*doc]bool{}
 	for _, d := range x.docs {
 		if i := &d.item; i.Agent == agent && i.Visible() && i.Type == entry.Pattern && d.slot >= 0 && !i.Scope.IsRun() {
 			patterns[i.Scope] = append(patterns[i.Scope], *i)
 			for _, id := range i.DerivedFrom {
-				if x.stands(id) {
-					behind[id] = true
+				if s := x.byID[id]; s != nil && s.item.Scope == i.Scope && x.stands(s) { // what others say that they made of it, counts nothing
+					behind[s] = true
 				}
 			}
 		}
@@ -133,7 +133,7 @@ func (x *index) piles(agent string, since int) (out []learn.Pile) {
 	fresh := map[*doc]bool{}
 	for _, d := range slices.Backward(x.docs) {
 		i := &d.item
-		if i.Agent != agent || !i.IsLearning() || d.slot < 0 || i.Scope.IsRun() || !i.Visible() && !behind[i.ID] {
+		if i.Agent != agent || !i.IsLearning() || d.slot < 0 || i.Scope.IsRun() || !i.Visible() && !behind[d] {
 			continue
 		}
 		leaves[i.Scope] = append(leaves[i.Scope], d)
@@ -153,11 +153,7 @@ func (x *index) piles(agent string, since int) (out []learn.Pile) {
 }
 
 // stands tells whether a pattern may still be made of a learning: nobody forgot or reverted it, or said something better.
-func (x *index) stands(id string) bool {
-	d := x.byID[id]
-	if d == nil || d.item.Forgotten || d.item.Reverted {
-		return false
-	}
+func (x *index) stands(d *doc) bool {
 	by := x.byID[d.item.SupersededBy]
-	return by == nil || by.item.Type == entry.Pattern
+	return !d.item.Forgotten && !d.item.Reverted && (by == nil || by.item.Type == entry.Pattern)
 }
