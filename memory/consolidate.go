@@ -31,6 +31,7 @@ func (m *Memory) consolidateDue(ctx context.Context, drafts []draft, out []Added
 		if !due {
 			continue
 		}
+		m.catchUp(ctx, recallPatience)
 		made, err := m.consolidate(ctx, d.Agent, true)
 		if err != nil {
 			return fmt.Errorf("the entries were added, but not consolidated: %w", err)
@@ -43,8 +44,13 @@ func (m *Memory) consolidateDue(ctx context.Context, drafts []draft, out []Added
 // Consolidate makes patterns of an agent's learnings that speak of one subject, and returns the ids of the new ones. The
 // learnings that a pattern stands for are superseded by it, except where they contradict each other. It looks at all of them, up to
 // [learn.MaxItems] of the newest in each scope, in one transaction: one that is interrupted has changed nothing. Doing it again
-// changes nothing. What lies in the scope of a run is left alone.
+// changes nothing. What lies in the scope of a run is left alone. Learnings without vectors get them first, as in [Memory.Search], so
+// that it comes to the same with a cache that was lost.
 func (m *Memory) Consolidate(ctx context.Context, agent string) ([]string, error) {
+	if err := m.refresh(ctx); err != nil {
+		return nil, fmt.Errorf("consolidating the memory: %w", err)
+	}
+	m.catchUp(ctx, patience)
 	return m.consolidate(ctx, agent, false)
 }
 
