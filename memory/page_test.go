@@ -50,7 +50,7 @@ func TestLongWorkingMemoryIsSummarized(t *testing.T) {
 	}
 	r := recalled()
 	if want := "[N-01 2026-11-02 note, by run r9 step plan, agent] We decided never to touch schema.sql, because two services read it. So it was. …\n"; !strings.Contains(r.Text, want) {
-		t.Errorf("no %q in\n%s", want, r.Text)
+		t.Fatalf("no %q in\n%s", want, r.Text)
 	}
 	for n := 37; n <= 40; n++ {
 		if want := fmt.Sprintf("Part %d was read and looked like the parts around it in each and every way that comes to mind.\n", n); !strings.Contains(r.Text, want) {

@@ -36,8 +36,9 @@ const (
 // Recall gathers what helps with a task: what is pinned, the working memory of the session, what the viewer's own last tasks
 // taught, and of all else that the viewer sees what speaks of the task, best first. Each of the first three may take a share of
 // the budget, so that there is room for the next; of working memory that does not fit into its share, the newest notes stand
-// there whole, and before them the weightiest sentences of the others. An entry stands there once, and a lesson that was learned in
-// the same words again does, too; one that does not fit is cut behind a sentence or left out. Text that speaks of nothing in the memory recalls nothing of it.
+// there whole, and before them the weightiest sentences of the others. An entry stands there once, and so does a lesson that was
+// learned in the same words again; one that does not fit is cut behind a sentence or left out. Text that speaks of nothing in the
+// memory recalls nothing of it.
 //
 // That the entries were used is noted; if that fails, Options.Warn is told.
 func (m *Memory) Recall(ctx context.Context, a Ask) (Recalled, error) {

@@ -6,9 +6,9 @@
 // depends on the store it lies in. Keep the means, [Words.Fit] a direction, and take it out with [Without]; vectors of two
 // directions must not be compared.
 //
-// Enter at [Load]. The package imports how words are told apart (memory/text) and how the list is packed (memory/embed/pack), and
-// must not import anything else of flowrun. Nothing is read before the first Load, vectors stay small integers where the binary has them, and equal texts
-// have equal means. The word list is described in WEIGHTS.md beside this file.
+// Enter at [Load]. The package imports how words are told apart (memory/text), and must not import anything else of flowrun.
+// Nothing is read before the first Load, vectors stay small integers where the binary has them, and equal texts have equal
+// means. The word list is described in WEIGHTS.md beside this file.
 package glove
 
 import (
@@ -38,8 +38,8 @@ var errFormat = errors.New("glove: the word vectors are damaged")
 type Words struct {
 	file  string
 	words []uint32 // by rank: where its record begins in the file
-	// places finds words by their hash: a rank and one, or 0. It has no place for half of what it could take, so that little is
-	// looked at; a map of the words takes ten times as long to make.
+	// places finds words by their hash: a rank and one, or 0. More than half of it stays empty, so that little is looked at. A map
+	// of the words takes several times as long to make.
 	places []uint16
 	// shares is the sum that a word's rank is divided by to give its share of all text, by Zipf's law.
 	shares float64

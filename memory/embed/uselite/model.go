@@ -42,7 +42,7 @@ type Model struct {
 	splits     sync.Pool // of *split
 }
 
-// Load reads the weights, once, at its first call (some 10 ms). An error means a damaged binary.
+// Load reads the weights, once, at its first call (some 12 ms). An error means a damaged binary.
 var Load = sync.OnceValues(unpack)
 
 // Embed gives each text its unit vector, nil for an empty one. It works on the calling goroutine alone.
