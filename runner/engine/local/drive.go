@@ -54,7 +54,7 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 	defer e.leave(run)
 	leave, err := e.enterGroup(ctx, run)
 	if err != nil {
-		return event.End{}, err
+		return event.End{}, causeOf(ctx, err)
 	}
 	defer leave()
 	c, err := e.claim(run)

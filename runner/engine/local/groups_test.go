@@ -261,6 +261,13 @@ func TestAWaitForAGroupCanBeCalledOff(t *testing.T) {
 	if err := <-done; !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
+	for i := range 200 { // most of them while it asks the store who is before it
+		ctx, stop := context.WithCancelCause(context.Background())
+		time.AfterFunc(time.Duration(i)*10*time.Microsecond, func() { stop(why) })
+		if _, err := e.Start(ctx, long("g", "")); !errors.Is(err, why) {
+			t.Fatalf("called off after %d us: %v", 10*i, err)
+		}
+	}
 	c.until("the first has ended", func() bool { c.Advance(time.Hour); return len(a.done) > 0 })
 	c.ended(a, event.Succeeded)
 }

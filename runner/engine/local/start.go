@@ -18,7 +18,7 @@ import (
 // by the first Drive. A run of a group that is busy waits here for its turn, or is skipped; the turn is kept until the run's
 // drive ends, or the engine is closed.
 func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = causeOf(ctx, e.explain(err)) }()
 	if e.commits == nil {
 		return "", ErrReadOnly
 	}
