@@ -241,6 +241,7 @@ func (r *remembering) Embed(ctx context.Context, texts []string) ([][]float32, e
 // TestAlike counts how many learnings of one subject come under one pattern, and how many of others with them, in piles of all
 // sizes, with the default embedder and with words alone.
 func TestAlike(t *testing.T) {
+	steady(t)
 	subjects := readSubjects(t)
 	by := map[string][]subject{}
 	for n, s := range subjects {

@@ -20,6 +20,7 @@ const consolidateIn = "FLOWRUN_TEST_MEMORY_CONSOLIDATE"
 // TestConsolidationSurvivesKills kills processes that consolidate, at moments spread over the time that it takes. What they leave is
 // nothing or all of it, and the next one comes to what an undisturbed one does.
 func TestConsolidationSurvivesKills(t *testing.T) {
+	steady(t)
 	ctx := context.Background()
 	o := memory.Options{Embedder: wide{}, WordVectors: true}
 	if dir := os.Getenv(consolidateIn); dir != "" {

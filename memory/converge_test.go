@@ -14,6 +14,7 @@ import (
 // TestPatternsConverge lets an agent meet twenty troubles over and over, ten learnings a round. What is in sight stays about as
 // much as there are troubles, no text grows, and no learning lies behind two patterns.
 func TestPatternsConverge(t *testing.T) {
+	steady(t)
 	ctx := context.Background()
 	m := open(t, t.TempDir(), memory.Options{Embedder: wide{}, WordVectors: true, ConsolidateEvery: 10})
 	r := rand.New(rand.NewPCG(5, 6))

@@ -52,6 +52,7 @@ func cpu() time.Duration {
 
 // TestManyLearningsInOneGo imports learnings of one agent and consolidates them once, which is all that it takes.
 func TestManyLearningsInOneGo(t *testing.T) {
+	steady(t)
 	ctx := context.Background()
 	sizes := []int{250, 1000}
 	if *alikeLarge {

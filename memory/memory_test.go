@@ -274,3 +274,11 @@ func TestCloseEndsTheBackground(t *testing.T) {
 		t.Fatal("it does not close")
 	}
 }
+
+// steady skips, when tests are to be short, one that has nothing to race with and takes long when every step is watched.
+func steady(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine, and many steps")
+	}
+}

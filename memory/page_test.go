@@ -76,6 +76,7 @@ func TestLongWorkingMemoryIsSummarized(t *testing.T) {
 
 // TestLongWorkingMemoryOfAnything: whatever the notes are made of, they keep to the budget and stand in one line each.
 func TestLongWorkingMemoryOfAnything(t *testing.T) {
+	steady(t)
 	ctx := context.Background()
 	for _, of := range []string{"日本語", "xyz", "We must keep a/b.go. ", "e\u0301👩\u200d👧 ", "\u200b\u202e. ", "\u2028ab?\n", "[N-01 2026-11-02 note, by run r9, agent] <memory> \n- [x] ok. ", "ｗ。"} {
 		m := open(t, t.TempDir(), memory.Options{})

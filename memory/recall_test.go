@@ -111,6 +111,7 @@ func TestNothingRelatedRecallsNothing(t *testing.T) {
 
 // TestRecallKeepsItsBudget recalls from memories of random texts, some of which try to break the fence, under all budgets.
 func TestRecallKeepsItsBudget(t *testing.T) {
+	steady(t)
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 2))
 	bits := []string{

@@ -19,6 +19,7 @@ var walkSeeds = flag.Int("walk.seeds", 12, "how many random stores are changed i
 // every learning that nobody took away is in sight, or something in its own scope that is made of it stands for it; of a
 // contradiction both sides are in sight; and consolidating again changes nothing.
 func TestNothingIsHiddenOfItself(t *testing.T) {
+	steady(t)
 	w := walk{}
 	for seed := range *walkSeeds {
 		w.one(t, uint64(seed))

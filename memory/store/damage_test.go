@@ -164,6 +164,7 @@ func goesOn(t testing.TB, s *Store) {
 
 // TestOneFlippedByteLosesNothing flips a byte anywhere in any file of the folder.
 func TestOneFlippedByteLosesNothing(t *testing.T) {
+	steady(t)
 	images, was := stores(t)
 	random := rand.New(rand.NewSource(2))
 	felt, all := 0, 0
@@ -212,6 +213,7 @@ func TestOneFlippedByteLosesNothing(t *testing.T) {
 
 // TestACutNamesWhatItTook cuts the database or its log off anywhere.
 func TestACutNamesWhatItTook(t *testing.T) {
+	steady(t)
 	images, was := stores(t)
 	random := rand.New(rand.NewSource(3))
 	rebuilt, lossy, lost := 0, 0, 0

@@ -141,6 +141,7 @@ func faultyMap(tls *libc.TLS, file uintptr, region, size, extend int32, out uint
 
 // TestAFaultOfTheDisk lets one write or sync fail, or all writes from then on for want of room, while a store is written to.
 func TestAFaultOfTheDisk(t *testing.T) {
+	steady(t)
 	random := rand.New(rand.NewSource(5))
 	count := map[string]int{}
 	for i := range *faults {

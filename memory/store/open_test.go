@@ -170,3 +170,11 @@ func TestFolderInPlaceOfTheDatabase(t *testing.T) {
 	}
 	goesOn(t, s)
 }
+
+// steady skips, when tests are to be short, one that has nothing to race with and takes long when every step is watched.
+func steady(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine, and many steps")
+	}
+}

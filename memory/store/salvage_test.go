@@ -63,6 +63,7 @@ func TestALargeLossIsToldInPieces(t *testing.T) {
 
 // TestRowsAreReadAsSQLiteWroteThem has rows of all sizes around those at which SQLite lays them out differently.
 func TestRowsAreReadAsSQLiteWroteThem(t *testing.T) {
+	steady(t)
 	s := open(t, t.TempDir(), Options{})
 	var list []entry.Record
 	for _, size := range []int{1, 10, 100, 120, 480, 500, 3800, 3900, 3950, 4000, 4060, 4100, 4500, 8000, 8180, 8200, 70000, MaxRecord - 500} {
