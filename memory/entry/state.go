@@ -75,6 +75,15 @@ func (s *State) Each(f func(*Item) bool) {
 	}
 }
 
+// Records shows all records, in order, until f says no. They may not be changed, nor kept.
+func (s *State) Records(f func(*Record) bool) {
+	for i := range s.records {
+		if !f(&s.records[i]) {
+			return
+		}
+	}
+}
+
 // History returns the records that name an entry, in order. The texts of a forgotten one are gone from them.
 func (s *State) History(id string) []Record {
 	n := s.nodes[id]

@@ -131,7 +131,7 @@ var spoken = []struct {
 	{"memory list --type pattern", true},
 	{"memory path", false},
 	{"memory forget one --reason none --json", false},
-	{"memory revert two --run latest --author a --since 1d --until 1d --reason none --json", false},
+	{"memory revert two --run latest --author user:a --since 1d --until 1d --reason none --json", false},
 	{"doctor", false},
 	{"doctor --json --all", false},
 	{"fmt FILE --check", false},

@@ -68,7 +68,15 @@ func (a *app) memoryPromote() *cobra.Command {
 		Long: `promote shows entries to others: to everybody, an agent, or a group of agents. What an untrusted agent writes is seen in its run alone
 until somebody looks at it and promotes it.`}, &r, "promoted",
 		func(ctx context.Context, m *memory.Memory) error {
-			return m.Promote(ctx, r.IDs, scopeOf(r.To), a.person())
+			to := scopeOf(r.To)
+			if word, ok := strings.CutPrefix(r.To, "run:"); ok { // where no such run is, nobody would see them any more
+				run, err := a.wholeRun(ctx, m, word)
+				if err != nil {
+					return err
+				}
+				to = entry.OfRun(run)
+			}
+			return m.Promote(ctx, r.IDs, to, a.person())
 		})
 	c.Flags().StringVar(&r.To, "to", "shared", "who sees them: shared, agent:NAME, group:NAME or run:ID")
 	return c
@@ -87,8 +95,11 @@ func (a *app) memoryRevert() *cobra.Command {
 		Use: "revert [ID…]", Short: "Take entries back as if they had never been written", Args: between(0, 1000, "[ID…]"),
 		Long: `revert takes entries back as if they had never been written; what they superseded is back. It takes the entries that are named, those of
 a run, of an author, of a time, or what fits all that is said.`,
-		RunE: func(_ *cobra.Command, words []string) error {
+		RunE: func(c *cobra.Command, words []string) error {
 			r.IDs = words
+			if err := notEmpty(c, "run", "author", "since", "until"); err != nil {
+				return err
+			}
 			if err := r.Check(moments()); err != nil {
 				return err
 			}
@@ -112,6 +123,9 @@ func (a *app) revert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert
 	}
 	run, err := a.wholeRun(ctx, m, r.Run)
 	if err != nil {
+		return err
+	}
+	if err := knownAuthor(ctx, m, r.Author); err != nil {
 		return err
 	}
 	ids, err := m.Revert(ctx, memory.Selector{IDs: which, Run: run, Author: r.Author, Since: r.From, Until: r.To}, a.person(), r.Reason)

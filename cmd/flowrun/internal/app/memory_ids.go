@@ -39,36 +39,84 @@ func wholeIDs(ctx context.Context, m *memory.Memory, words []string) ([]string, 
 	return ids, nil
 }
 
-// wholeRun gives the run that wrote to the memory and whose id a word is, or the beginning of alone, or the latest run of all;
-// else the word.
-func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (string, error) {
-	switch word {
-	case "":
-		return "", nil
-	case "latest":
-		s, info, err := a.lookup(word, nil)
-		if err != nil {
-			return "", err
+// notEmpty refuses flags that are given without a letter: more often a variable of a script that is not set than the wish to have
+// everything, and to revert everything would be a pity.
+func notEmpty(c *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			return &args.Error{Message: "--" + name + " is empty", Hint: "Leave it out where it does not matter."}
 		}
-		return info.Run, s.Close()
 	}
-	items, err := m.List(ctx, memory.Filter{Viewer: memory.Viewer{All: true}, Everything: true})
+	return nil
+}
+
+// wholeRun gives the run whose id a word is, or the beginning of alone, or else what the word means to runs show: the latest run,
+// or the error that there is none. A run is known that the memory names or that the journal has, whatever it wrote.
+func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (string, error) {
+	if word == "" {
+		return "", nil
+	}
+	wrote, err := m.Writers(ctx)
 	if err != nil {
 		return "", err
 	}
-	var begin []string
-	for i := range items {
-		if run := items[i].By.Run; strings.HasPrefix(run, word) && !slices.Contains(begin, run) {
-			begin = append(begin, run)
-		}
+	if slices.Contains(wrote.Runs, word) {
+		return word, nil
 	}
-	switch {
-	case slices.Contains(begin, word) || len(begin) == 0:
+	begin := slices.DeleteFunc(append(wrote.Runs, a.ran(ctx)...), func(run string) bool { return !strings.HasPrefix(run, word) })
+	slices.Sort(begin)
+	switch begin = slices.Compact(begin); {
+	case slices.Contains(begin, word):
 		return word, nil
 	case len(begin) > 1:
 		return "", &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Count(len(begin), "run"), first(begin, maxBegun)), Hint: "Give more of the id."}
+	case len(begin) == 1:
+		return begin[0], nil
 	}
-	return begin[0], nil
+	s, info, err := a.lookup(word, nil)
+	if err != nil {
+		return "", err
+	}
+	return info.Run, s.Close()
+}
+
+// ran are the runs of the journal. Without one, or where it cannot be read, there are none: what the memory knows is enough then.
+func (a *app) ran(ctx context.Context) (ids []string) {
+	dir, err := a.storeDir(a.memoryFile)
+	if err != nil {
+		return nil
+	}
+	s, err := a.readStore(dir)
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	infos, _ := s.List(ctx, 0)
+	for i := range infos {
+		ids = append(ids, infos[i].Run)
+	}
+	return ids
+}
+
+// knownAuthor refuses a word that cannot be an author's name, as a name alone is none: who writes helper for agent:helper would
+// believe that it wrote nothing.
+func knownAuthor(ctx context.Context, m *memory.Memory, word string) error {
+	kind, name, _ := strings.Cut(word, ":")
+	if word == "" || word == "flowrun" || name != "" && (kind == "agent" || kind == "user") {
+		return nil
+	}
+	wrote, err := m.Writers(ctx)
+	if err != nil || slices.Contains(wrote.Authors, word) {
+		return err
+	}
+	otherwise := "Write agent:NAME, user:NAME or flowrun."
+	for _, author := range wrote.Authors {
+		if strings.HasSuffix(author, ":"+word) {
+			otherwise = fmt.Sprintf("Did you mean %q?", author)
+			break
+		}
+	}
+	return &args.Error{Message: fmt.Sprintf("--author %q is no author's name", word), Hint: otherwise}
 }
 
 // maxBegun is how many ids are named where one was meant.

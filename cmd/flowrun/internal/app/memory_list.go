@@ -23,6 +23,9 @@ line, who wrote it ("by"), how often it was seen and recalled ("count", "uses", 
 --run lists what a run wrote or learned again; with --all also what was its working memory, and what patterns stand for now. On a
 terminal the newest 50 are listed where --limit says nothing.`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := notEmpty(c, "run", "author"); err != nil {
+				return err
+			}
 			if err := r.Check(moments()); err != nil {
 				return err
 			}
@@ -50,6 +53,9 @@ func originFlags(c *cobra.Command, r *args.MemoryList) {
 // filter is what a list asks of the memory.
 func (a *app) filter(ctx context.Context, m *memory.Memory, r *args.MemoryList) (memory.Filter, error) {
 	run, err := a.wholeRun(ctx, m, r.Run)
+	if err == nil {
+		err = knownAuthor(ctx, m, r.Author)
+	}
 	return memory.Filter{Viewer: viewer(r.Agent), Type: entry.Type(r.Type), Tag: r.Tag, Since: r.From, Everything: r.All, Run: run, Author: r.Author}, err
 }
 
@@ -128,7 +134,10 @@ func (a *app) memoryExport() *cobra.Command {
 	var r args.MemoryList
 	c := &cobra.Command{
 		Use: "export", Short: "Write entries as JSON lines, as import reads them", Args: between(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := notEmpty(c, "run", "author"); err != nil {
+				return err
+			}
 			if err := r.Check(moments()); err != nil {
 				return err
 			}

@@ -151,7 +151,7 @@ func (a *app) onRun(word string, drive *args.Drive, do func(*store, local.Info) 
 // lookup opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never
 // made here.
 func (a *app) lookup(word string, drive *args.Drive) (*store, local.Info, error) {
-	at := ""
+	at := a.memoryFile // "" but with memory --file
 	if _, err := os.Stat(word); err == nil {
 		at = word
 	}
