@@ -14,14 +14,15 @@ func TestHeartbeat(t *testing.T) {
 	x := newTest(t, Options{})
 	for name, c := range map[string]struct {
 		beats   int
+		beat    time.Duration
 		outcome event.Outcome
-	}{"silent": {0, event.Lost}, "silent after a while": {1, event.Lost}, "beats": {6, event.OK}} {
+	}{"silent": {0, 400 * time.Millisecond, event.Lost}, "silent after a while": {1, time.Second, event.Lost}, "beats": {5, 2 * time.Second, event.OK}} {
 		f := func(w nethttp.ResponseWriter, r *nethttp.Request) {
 			io.Copy(io.Discard, r.Body)
 			for range c.beats {
 				io.WriteString(w, "{\"type\":\"heartbeat\"}\n")
 				w.(nethttp.Flusher).Flush()
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(500 * time.Millisecond)
 			}
 			if c.outcome == event.Lost {
 				<-r.Context().Done()
@@ -30,7 +31,7 @@ func TestHeartbeat(t *testing.T) {
 			io.WriteString(w, `{"type":"result","output":1}`)
 		}
 		a := agent(serve(t, f))
-		a.Agent.Heartbeat = 400 * time.Millisecond
+		a.Agent.Heartbeat = c.beat
 		got := do(x, a)
 		if got.Outcome != c.outcome || c.outcome == event.Lost && got.Error.Reason != "lost" {
 			t.Errorf("%s: %s %+v", name, got.Outcome, got.Error)
