@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,7 +21,13 @@ import (
 var update = flag.Bool("update", false, "write what commands printed into the sessions")
 
 // The test binary is flowrun too, and the tools that sessions need.
+//
+// What the tests start ends at Ctrl-C, also where they do not: a script starts what is to run in the background with that signal
+// ignored, and flowrun leaves it so. What is heard here has its usual meaning for who is started.
 func TestMain(m *testing.M) {
+	if tests := strings.Contains(filepath.Base(os.Args[0]), "."); tests && signal.Ignored(syscall.SIGINT) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
+	}
 	testscript.Main(m, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "flaky": flaky,
 		"mortal": mortal})
 }

@@ -258,12 +258,14 @@ func fly(t *testing.T, sensitive bool) {
 			}
 		}
 		must(os.WriteFile(marker, nil, 0o600))
+		over := make(chan struct{})
 		if strings.HasSuffix(s.line, cut) {
 			must(os.Remove(marker))
-			go interruptAt(marker)
+			go interruptAt(marker, over)
 		}
 		var out bytes.Buffer
 		code := Main(words, Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: environ})
+		close(over)
 		if out.Len() == 0 && code != 0 {
 			t.Errorf("%s: exit code %d and not a word", s.line, code)
 		}
@@ -300,14 +302,19 @@ func fly(t *testing.T, sensitive bool) {
 	}
 }
 
-// interruptAt sends this process what Ctrl-C sends, once a step has made the file.
-func interruptAt(file string) {
-	for range 1000 {
+// interruptAt sends this process what asks it to end, once a step has made the file, unless the command is over. It is not what
+// Ctrl-C sends: that is ignored by whatever a script starts in the background, a test among it.
+func interruptAt(file string, over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
 		if _, err := os.Stat(file); err == nil {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 
