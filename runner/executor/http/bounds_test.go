@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -237,19 +239,30 @@ func TestNoWayBackToHTTP(t *testing.T) {
 	}
 }
 
-// An attempt that gets no socket waits for one.
+// An attempt that gets no socket waits for one. The time is the bubble's, and so is the server.
 func TestWantOfDescriptors(t *testing.T) {
-	tries := 0
-	x := newTest(t, Options{})
-	x.shared.DialContext = patient(func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if tries++; tries < 6 { // 155 ms
-			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.EMFILE}
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		x := newTest(t, Options{})
+		x.shared.DialContext = patient(func(_ context.Context, network, _ string) (net.Conn, error) {
+			if tries++; tries < 6 { // 155 ms
+				return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.EMFILE}
+			}
+			here, there := net.Pipe()
+			go func() {
+				defer there.Close()
+				if _, err := nethttp.ReadRequest(bufio.NewReader(there)); err != nil {
+					t.Error(err)
+				}
+				io.WriteString(there, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}()
+			return here, nil
+		})
+		a := step("GET", "http://there.test/")
+		a.Timeout = 120 * time.Millisecond // which is one try's
+		began := time.Now()
+		if f := do(x, a); f.Outcome != event.OK || tries != 6 || time.Since(began) < a.Timeout {
+			t.Errorf("%s after %d tries and %v", brief(f), tries, time.Since(began))
 		}
-		return (&net.Dialer{}).DialContext(ctx, network, addr)
 	})
-	a := step("GET", serve(t, say(200, "text/plain", "")))
-	a.Timeout = 120 * time.Millisecond // which is one try's
-	if f := do(x, a); f.Outcome != event.OK || tries != 6 {
-		t.Errorf("%s after %d tries", brief(f), tries)
-	}
 }
