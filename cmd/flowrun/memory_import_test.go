@@ -49,7 +49,7 @@ func TestImportIsStopped(t *testing.T) {
 		if _, err := io.WriteString(in, strings.Join(lines[:800], "\n")+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(20 * time.Second); len(exported()) < 256 && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); len(exported()) < 256 && time.Now().Before(end); {
 		}
 		if err := c.Process.Signal(sig); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func TestChildrenWaitForTheirTurn(t *testing.T) {
 		done <- err
 	}()
 	driven := func() int { return len(e.driven()) - 1 }
-	for due := time.Now().Add(20 * time.Second); driven() < MaxChildren && time.Now().Before(due); {
+	for due := time.Now().Add(2 * time.Minute); driven() < MaxChildren && time.Now().Before(due); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	time.Sleep(20 * time.Millisecond) // for one too many

@@ -71,7 +71,7 @@ func launch(e *Engine, s engine.Start) *under {
 
 func (c *crew) until(what string, holds func() bool) {
 	c.t.Helper()
-	for due := time.Now().Add(20 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
+	for due := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(due) {
 			c.t.Fatalf("it never came that %s", what)
 		}

@@ -27,7 +27,7 @@ func TestFollow(t *testing.T) {
 	}
 	a := attempt("followed")
 	log := filepath.Join(dir, LogName(&a, "stdout"))
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		x.Follow(map[string]bool{"followed": true, time.Now().String(): true}) // another set each time: all are woken
 		if text, _ := os.ReadFile(log); string(text) == "early\n" {
 			break
