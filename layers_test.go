@@ -69,12 +69,13 @@ memory/store                     memory/entry sqlite
 memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
-memory/embed/glove               memory/text
+memory/embed/glove               memory/embed/pack memory/embed/wordlist memory/text
 memory/embed/pack                huff0
 memory/lazyregexp
 memory/learn                     pure: memory/entry memory/text memory/lazyregexp
 memory/window                    pure: memory/text memory/lazyregexp
-memory/embed/uselite             memory/embed/pack sys text
+memory/embed/uselite             memory/embed/pack memory/embed/wordlist sys text
+memory/embed/wordlist            pure:
 memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
 
 cmd/flowrun                      cmd/flowrun/internal/app

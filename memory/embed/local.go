@@ -28,15 +28,20 @@ func (local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	}
 	out := make([][]float32, len(texts))
 	var taken atomic.Int64
+	var damage atomic.Pointer[error]
 	work := func() {
-		for ctx.Err() == nil {
+		for ctx.Err() == nil && damage.Load() == nil {
 			to := int(taken.Add(chunk))
 			from := to - chunk
 			if from >= len(texts) {
 				return
 			}
 			to = min(to, len(texts))
-			copy(out[from:to], model.Embed(texts[from:to]...))
+			vectors, err := model.Embed(texts[from:to]...)
+			if err != nil {
+				damage.Store(&err)
+			}
+			copy(out[from:to], vectors)
 		}
 	}
 	var others sync.WaitGroup
@@ -47,6 +52,9 @@ func (local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	others.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if err := damage.Load(); err != nil {
+		return nil, *err
 	}
 	return out, nil
 }

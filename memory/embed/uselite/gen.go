@@ -67,7 +67,7 @@ func main() {
 
 func generate(dist, file string) error {
 	var out bytes.Buffer
-	out.WriteString("FRUSE1\n\x00")
+	out.WriteString("FRUSE2\n\x00")
 	if err := putPieces(&out, filepath.Join(dist, "vocab.json")); err != nil {
 		return err
 	}
@@ -116,13 +116,17 @@ func putPieces(out *bytes.Buffer, file string) error {
 	if err := json.Unmarshal(b, &pieces); err != nil {
 		return err
 	}
+	var lengths, letters []byte
 	put(out, uint32(len(pieces)))
 	for _, p := range pieces {
 		piece, _ := p[0].(string)
 		score, _ := p[1].(float64)
-		putString(out, piece)
 		put(out, float32(score))
+		lengths, letters = append(lengths, uint8(len(piece))), append(letters, piece...)
 	}
+	out.Write(lengths)
+	put(out, uint32(len(letters)))
+	out.Write(letters)
 	return nil
 }
 
@@ -182,7 +186,7 @@ func transposed(t tensor) tensor {
 	return out
 }
 
-// putTensor writes a matrix as integers with one scale a row, and anything else as one row of floats.
+// putTensor writes a matrix as one scale a row and integers at a multiple of 32 bytes, and anything else as one row of floats.
 func putTensor(out *bytes.Buffer, name string, t tensor) {
 	matrix := name == "emb" || strings.HasSuffix(name, ".w")
 	if !matrix {
@@ -197,22 +201,26 @@ func putTensor(out *bytes.Buffer, name string, t tensor) {
 		return
 	}
 	put(out, uint8(1))
+	var all []int8
 	for i := range t.rows {
-		putRow(out, t.data[i*t.cols:(i+1)*t.cols])
+		scale, q := rounded(t.data[i*t.cols : (i+1)*t.cols])
+		put(out, scale)
+		all = append(all, q...)
 	}
+	out.Write(make([]byte, -out.Len()&31))
+	put(out, all)
 }
 
-func putRow(out *bytes.Buffer, row []float32) {
+func rounded(row []float32) (scale float32, q []int8) {
 	var top float32
 	for _, v := range row {
 		top = max(top, float32(math.Abs(float64(v))))
 	}
-	scale, q := top/127, make([]int8, len(row))
+	scale, q = top/127, make([]int8, len(row))
 	if top > 0 {
 		for i, v := range row {
 			q[i] = int8(math.Round(float64(v / scale)))
 		}
 	}
-	put(out, scale)
-	put(out, q)
+	return scale, q
 }

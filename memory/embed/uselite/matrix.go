@@ -11,16 +11,11 @@ const (
 	step = 16
 )
 
-// matrix is a matrix of weights as the file has it: in each row a scale of 4 bytes, then cols integers of 8 bits.
+// matrix is a matrix of weights as the file has it: integers of 8 bits, row after row, and for each row what one of them stands for.
 type matrix struct {
 	rows, cols int
-	q          []int8 // from the first integer of the first row to the last of the last; rows are cols+4 apart
+	q          []int8
 	scale      []float32
-}
-
-func (m *matrix) row(i int) (q []int8, scale float32) {
-	at := i * (m.cols + 4)
-	return m.q[at : at+m.cols], m.scale[i]
 }
 
 // linear is a matrix and what is added to its products.
@@ -42,7 +37,7 @@ func (l *linear) apply(y, x []float32, n int, ws *workspace) {
 	for from := 0; from < out; from += block {
 		rows := min(block, out-from)
 		for i := 0; i < padded; i += tile {
-			panel8(l.w.q[from*(in+4):], in+4, rows, ws.q[i*in:(i+tile)*in], in, ws.sums[:])
+			panel8(l.w.q[from*in:], in, rows, ws.q[i*in:(i+tile)*in], in, ws.sums[:])
 			for t := range min(tile, n-i) {
 				l.put(y[(i+t)*out+from:(i+t)*out+from+rows], ws.sums[t:], ws.scale[i+t], from)
 			}

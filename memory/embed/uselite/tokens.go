@@ -3,6 +3,8 @@ package uselite
 import (
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/memory/embed/pack"
+	"github.com/flowrun/flowrun/memory/embed/wordlist"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -17,61 +19,22 @@ const (
 	space = '▁'
 )
 
-// vocabulary is the list of pieces as a tree: one node a byte.
+// vocabulary is the list of pieces.
 type vocabulary struct {
+	*wordlist.List
 	score []float32 // by piece; the higher, the more common
-	nodes []branch  // the first is the root
-	first [256]int32
 }
 
-// branch is the node for one byte. Zero stands for none, as the root is nobody's child.
-type branch struct {
-	child, next int32 // the first child; the next child of the same parent
-	piece       int32 // the piece that ends here
-	char        byte
-}
-
-func newVocabulary(r *reader) vocabulary {
-	n := r.u32()
-	v := vocabulary{nodes: make([]branch, 1, 1<<15)}
-	for id := int32(0); id < int32(n) && r.err == nil; id++ {
-		piece := r.take(r.u8())
-		v.score = append(v.score, r.f32())
-		if id >= reserved && piece != "" {
-			v.insert(piece, id)
-		}
+// readVocabulary reads the pieces: their number, their f32 scores, their u8 lengths, the length of all, and their letters. Where
+// they can't be read, r.Err is set.
+func readVocabulary(r *pack.Reader) vocabulary {
+	n := r.U32()
+	v := vocabulary{score: r.Floats(n)}
+	lengths := r.Bytes(n)
+	if v.List = wordlist.New(lengths, string(r.Bytes(r.U32()))); v.List == nil && r.Err == nil {
+		r.Err = errFormat
 	}
 	return v
-}
-
-func (v *vocabulary) insert(piece string, id int32) {
-	at := int32(0)
-	for i := range len(piece) {
-		next := v.step(at, piece[i])
-		if next == 0 {
-			next = int32(len(v.nodes))
-			v.nodes = append(v.nodes, branch{char: piece[i], next: v.nodes[at].child})
-			v.nodes[at].child = next
-			if at == 0 {
-				v.first[piece[i]] = next
-			}
-		}
-		at = next
-	}
-	v.nodes[at].piece = id
-}
-
-// step gives the node for a byte after the node at, 0 for none.
-func (v *vocabulary) step(at int32, c byte) int32 {
-	if at == 0 {
-		return v.first[c]
-	}
-	for n := v.nodes[at].child; n != 0; n = v.nodes[n].next {
-		if v.nodes[n].char == c {
-			return n
-		}
-	}
-	return 0
 }
 
 // split is room to split one text: what is known of the best way to each place in it.
@@ -130,24 +93,23 @@ func (s *split) read(text string) bool {
 
 // search finds the best way to each place.
 func (v *vocabulary) search(s *split) {
-	for i := range s.text {
+	text := string(s.text)
+	for i := range len(text) {
 		here := s.best[i]
 		if i > 0 && here.length == 0 {
 			continue
 		}
 		known := false
-		at := int32(0)
-		for j := i; j < len(s.text); j++ {
-			if at = v.step(at, s.text[j]); at == 0 {
-				break
-			}
-			if piece := v.nodes[at].piece; piece != 0 {
+		hash := wordlist.Start
+		for j := i; j < min(i+v.Longest(), len(text)); j++ {
+			hash = hash.With(text[j])
+			if piece := v.Find(hash, text[i:j+1]); piece >= reserved {
 				known = true
-				s.best[j+1].offer(end{here.score + v.score[piece], piece, int32(j + 1 - i)})
+				s.best[j+1].offer(end{here.score + v.score[piece], int32(piece), int32(j + 1 - i)})
 			}
 		}
 		if !known {
-			_, size := utf8.DecodeRune(s.text[i:])
+			_, size := utf8.DecodeRuneInString(text[i:])
 			s.best[i+size].offer(end{here.score, 0, int32(size)})
 		}
 	}

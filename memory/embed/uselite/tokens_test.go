@@ -1,6 +1,7 @@
 package uselite
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
@@ -46,11 +47,13 @@ func TestPiecesSpellTheText(t *testing.T) {
 // pieceNames reads the list of pieces by itself.
 func pieceNames(t *testing.T) []string {
 	t.Helper()
-	r := &reader{rest: unpacked(t)[8:]}
-	names := make([]string, r.u32())
+	const head = 8
+	file := unpacked(t)
+	names := make([]string, binary.LittleEndian.Uint32([]byte(file[head:])))
+	lengths := file[head+4+4*len(names):]
+	letters := lengths[len(names)+4:]
 	for i := range names {
-		names[i] = r.take(r.u8())
-		r.f32()
+		names[i], letters = letters[:lengths[i]], letters[lengths[i]:]
 		if !utf8.ValidString(names[i]) {
 			t.Errorf("piece %d is no UTF-8", i)
 		}
@@ -71,7 +74,7 @@ func TestLongTextsAreCut(t *testing.T) {
 	}
 	same := func(n int) bool {
 		a, b := strings.Repeat("word ", n)+"yes", strings.Repeat("word ", n)+"no"
-		v := m.Embed(a, b)
+		v := embedded(t, m, a, b)
 		return slices.Equal(v[0], v[1])
 	}
 	if same(MaxTokens-1) || !same(MaxTokens) {

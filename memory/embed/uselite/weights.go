@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"math"
 	"unsafe"
 
 	"github.com/flowrun/flowrun/memory/embed/pack"
@@ -13,107 +12,83 @@ import (
 //go:embed use-lite-en.int8.packed
 var packed []byte // never written to
 
+// room is where they are unpacked to.
+var room [7_178_384]byte
+
 var errFormat = errors.New("uselite: the weights are damaged")
 
-// reader reads a file of weights from its start. After the first thing that is not there it gives zeros, and err is set.
-type reader struct {
-	rest string
-	err  error
-}
+// align is what the place of a matrix is a multiple of, so that no load of 16 integers lies in two lines of the processor's cache.
+const align = 32
 
-func (r *reader) take(n int) string {
-	if n < 0 || n > len(r.rest) {
-		r.rest, r.err = "", errFormat
-		return ""
-	}
-	s := r.rest[:n]
-	r.rest = r.rest[n:]
-	return s
-}
-
-func (r *reader) u8() int {
-	if s := r.take(1); s != "" {
-		return int(s[0])
-	}
-	return 0
-}
-
-func (r *reader) u32() uint32 {
-	if s := r.take(4); s != "" {
-		return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
-	}
-	return 0
-}
-
-func (r *reader) f32() float32 { return math.Float32frombits(r.u32()) }
-
-// tensor is what the file has under a name: floats, or a matrix of integers.
+// tensor is what the file has under a name: floats, or integers with a float a row.
 type tensor struct {
-	floats []float32
-	matrix matrix
+	floats     []float32
+	rows, cols int // of the integers
+	at         int // where the integers begin
 }
 
-func (r *reader) tensor() (name string, t tensor) {
-	name = r.take(r.u8())
-	rows, cols, kind := int(r.u32()), int(r.u32()), r.u8()
+func readTensor(r *pack.Reader) (name string, t tensor) {
+	name = string(r.Bytes(r.U8()))
+	rows, cols, kind := r.U32(), r.U32(), r.U8()
 	if rows > 1<<16 || cols > 1<<16 || kind > 1 {
-		r.err = errFormat
+		r.Err = errFormat
 		return name, t
 	}
 	if kind == 0 {
-		t.floats = make([]float32, 0, min(rows*cols, len(r.rest)/4))
-		for len(t.floats) < rows*cols && r.err == nil {
-			t.floats = append(t.floats, r.f32())
-		}
-		return name, t
+		return name, tensor{floats: r.Floats(rows * cols)}
 	}
-	t.matrix = matrix{rows: rows, cols: cols, scale: make([]float32, 0, rows)}
-	if data := r.take(rows * (cols + 4)); data != "" {
-		for scales := (reader{rest: data}); len(t.matrix.scale) < rows; scales.take(cols) {
-			t.matrix.scale = append(t.matrix.scale, scales.f32())
-		}
-		t.matrix.q = integers(data[4:])
-	}
-	return name, t
+	scales := r.Floats(rows)
+	r.Skip(-r.At & (align - 1))
+	return name, tensor{floats: scales, rows: rows, cols: cols, at: r.Skip(rows * cols)}
 }
 
-// integers shows the bytes of a string as integers, which must not be written to.
-func integers(s string) []int8 {
-	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.StringData(s))), len(s))
+// integers shows bytes as integers, which must not be written to.
+func integers(b []byte) []int8 {
+	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
 }
 
-func unpack() (*Model, error) {
-	file, err := pack.Unpack(packed)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errFormat, err)
+func load(packed, room []byte) (*Model, error) {
+	file, err := pack.Open(packed, room)
+	if err == nil {
+		var m *Model
+		if m, err = read(file); err == nil {
+			return m, nil
+		}
 	}
-	return read(unsafe.String(unsafe.SliceData(file), len(file))) // nobody else has the bytes
+	return nil, damaged(err)
+}
+
+func damaged(err error) error {
+	if errors.Is(err, errFormat) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errFormat, err)
 }
 
 // read makes a model of a file, which it keeps: the big matrices stay where they are.
 //
-// The file: "FRUSE1\n\0", the number of pieces, each {u8 length, bytes, f32 score}; the number of tensors, each {u8 length, name,
-// u32 rows, u32 cols, u8 kind, data}. Kind 0 is f32 values, kind 1 for each row an f32 scale and int8 values. Numbers are
+// The file: "FRUSE2\n\0", the pieces (see readVocabulary), the number of tensors, each {u8 length, name, u32 rows, u32 cols, u8 kind,
+// data}. Kind 0 is f32 values, kind 1 an f32 scale for each row, then, at a multiple of align, each row's int8 values. Numbers are
 // little-endian.
-func read(file string) (*Model, error) {
-	r := &reader{rest: file}
-	if r.take(8) != "FRUSE1\n\x00" {
+func read(file *pack.Packed) (*Model, error) {
+	r := &pack.Reader{From: file}
+	if string(r.Bytes(8)) != "FRUSE2\n\x00" {
 		return nil, errFormat
 	}
-	m := &Model{vocabulary: newVocabulary(r)}
+	m := &Model{vocabulary: readVocabulary(r)}
 	tensors := map[string]tensor{}
-	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		name, t := r.tensor()
+	for n := r.U32(); n > 0 && r.Err == nil; n-- {
+		name, t := readTensor(r)
 		tensors[name] = t
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	return m, m.fill(tensors)
+	return m, m.fill(file, tensors)
 }
 
 // fill takes the tensors to their places and checks that each has the size that its place needs.
-func (m *Model) fill(tensors map[string]tensor) (err error) {
+func (m *Model) fill(file *pack.Packed, tensors map[string]tensor) (err error) {
 	floats := func(name string, n int) []float32 {
 		t := tensors[name]
 		if len(t.floats) != n {
@@ -121,14 +96,21 @@ func (m *Model) fill(tensors map[string]tensor) (err error) {
 		}
 		return t.floats
 	}
-	ints := func(name string, rows, cols int) matrix {
-		t := tensors[name].matrix
+	ints := func(name string, rows, cols int) tensor {
+		t := tensors[name]
 		if t.rows != rows || t.cols != cols {
 			err = fmt.Errorf("%w: %s is %d by %d, not %d by %d", errFormat, name, t.rows, t.cols, rows, cols)
 		}
 		return t
 	}
-	dense := func(name string, out, in int) linear { return linear{ints(name+".w", out, in), floats(name+".b", out)} }
+	dense := func(name string, out, in int) linear {
+		t := ints(name+".w", out, in)
+		q, e := file.Bytes(t.at, t.at+t.rows*t.cols)
+		if e != nil {
+			err = e
+		}
+		return linear{w: matrix{rows: out, cols: in, q: integers(q), scale: t.floats}, bias: floats(name+".b", out)}
+	}
 	for i, in := range [2]int{width, Dim} {
 		at := fmt.Sprintf("l%d.", i)
 		m.layers[i] = layer{
@@ -142,7 +124,8 @@ func (m *Model) fill(tensors map[string]tensor) (err error) {
 	residual := dense("l0.res", Dim, width)
 	m.layers[0].residual = &residual
 	m.head = dense("head", Dim, Dim)
-	m.pieces = ints("emb", len(m.vocabulary.score)+2, width)
+	pieces := ints("emb", len(m.vocabulary.score)+2, width)
+	m.pieces = table{file: file, at: pieces.at, scale: pieces.floats}
 	if frequencies := floats("timing", width/2); err == nil {
 		m.position = positions(frequencies)
 	}

@@ -4,7 +4,10 @@ package uselite
 // for all of them, or those of one long text.
 const stack = 2 * MaxTokens
 
-// workspace holds what one pass through the layers needs, about 5 MB; it is used again for the next.
+// few is what the rows of a workspace are a multiple of, so that one for a single short text is small.
+const few = stack / 4
+
+// workspace holds what one pass through the layers needs, up to 5 MB; it is used again for the next.
 type workspace struct {
 	ids  []int32 // the pieces of all texts, one text after the other
 	ends []int   // where each text's pieces end
@@ -23,11 +26,18 @@ func (m *Model) workspace() *workspace {
 	if ws, _ := m.spaces.Get().(*workspace); ws != nil {
 		return ws
 	}
-	rows := func(n int) []float32 { return make([]float32, stack*n) }
-	return &workspace{
-		x: rows(Dim), h: rows(Dim), y: rows(Dim), att: rows(Dim), wide: rows(3 * Dim),
-		q: make([]int16, stack*3*Dim), scale: make([]float32, stack),
+	return &workspace{}
+}
+
+// fit makes room for all pieces.
+func (ws *workspace) fit() {
+	if len(ws.ids) <= len(ws.scale) {
+		return
 	}
+	n := (len(ws.ids) + few - 1) / few * few
+	rows := func(width int) []float32 { return make([]float32, n*width) }
+	ws.x, ws.h, ws.y, ws.att, ws.wide = rows(Dim), rows(Dim), rows(Dim), rows(Dim), rows(3*Dim)
+	ws.q, ws.scale = make([]int16, n*3*Dim), rows(1)
 }
 
 // spans calls f for each text with its number and the rows that its pieces have.
