@@ -25,6 +25,7 @@ type vectors struct {
 	warn     func(string)
 	out      atomic.Int64 // until when, in Unix nanoseconds, no query is embedded, because the last could not be
 	told     sync.Once    // see otherLength
+	hurt     sync.Once    // see damaged
 }
 
 // openVectors reads what was kept of both.
@@ -141,15 +142,24 @@ func (v *vectors) otherLength(err error) {
 func (v *vectors) mean(text string) []float32 {
 	v.load.Do(func() {
 		w, err := glove.Load()
-		if err != nil { // the words are part of the program
-			v.warn("the word vectors can't be read: " + err.Error())
+		if err != nil {
+			v.damaged(err)
 		}
 		v.words = w
 	})
 	if v.words == nil {
 		return nil
 	}
-	return v.words.Mean(text)
+	mean, err := v.words.Mean(text)
+	if err != nil {
+		v.damaged(err)
+	}
+	return mean
+}
+
+// damaged tells, once, that the word vectors, which are part of the program, are not what they should be.
+func (v *vectors) damaged(err error) {
+	v.hurt.Do(func() { v.warn("the word vectors can't be read: " + err.Error()) })
 }
 
 // fit gives the direction that means share.

@@ -21,7 +21,7 @@ func (w *Words) Fit(means [][]float32) []float32 {
 		}
 	}
 	if len(known) < LeastFit {
-		return append([]float32(nil), w.common()...)
+		return append([]float32(nil), w.common...)
 	}
 	direction := make([]float32, Dim)
 	for j := range direction {
@@ -36,17 +36,6 @@ func (w *Words) Fit(means [][]float32) []float32 {
 		direction = next
 	}
 	return direction
-}
-
-// commonDirection is the mean of English text: each word weighs by how often it stands there, and by how much it counts then.
-func (w *Words) commonDirection() []float32 {
-	v := make([]float32, Dim)
-	for i := range w.words {
-		p := w.share(i)
-		w.addTo(v, i, p*rarity/(rarity+p))
-	}
-	unit(v)
-	return v
 }
 
 // Without takes the direction out of a mean and gives what is left as a unit vector; nil where nothing is left, or for nil. It

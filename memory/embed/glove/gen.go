@@ -12,6 +12,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+
+	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
 const (
@@ -41,40 +43,66 @@ func generate(dir, file string) error {
 	if err := json.Unmarshal(b, &theirs); err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	out.WriteString("FRGLV1\n\x00")
-	put(&out, uint32(words))
-	put(&out, uint32(dim))
-	kept := 0
+	var letters []byte
+	var lengths []uint8
+	var scales []float32
+	var rows []int8
 	for _, w := range theirs.Words {
-		if len(w) > longest || kept == words {
+		if len(w) > longest || len(lengths) == words {
 			continue
 		}
 		v := theirs.Vectors[w]
 		if len(v) < dim {
 			return fmt.Errorf("%q has %d numbers", w, len(v))
 		}
-		put(&out, uint8(len(w)))
-		out.WriteString(w)
-		putRow(&out, v[:dim])
-		kept++
+		scale, q := rounded(v[:dim])
+		letters, lengths = append(letters, w...), append(lengths, uint8(len(w)))
+		scales, rows = append(scales, scale), append(rows, q...)
 	}
-	return os.WriteFile(file, out.Bytes(), 0o644)
+	var out bytes.Buffer
+	out.WriteString("FRGLV2\n\x00")
+	for _, v := range []any{uint32(len(lengths)), uint32(dim), common(scales, rows), lengths, uint32(len(letters)), letters, scales, rows} {
+		binary.Write(&out, binary.LittleEndian, v)
+	}
+	packed, err := pack.Pack(out.Bytes())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, packed, 0o644)
 }
 
-func put(out *bytes.Buffer, v any) { binary.Write(out, binary.LittleEndian, v) }
+// common is the direction of the mean of English text: each word weighs by how often it stands there, and by how much it counts
+// then (see Mean in glove.go).
+func common(scales []float32, rows []int8) []float32 {
+	const rarity = 1e-3
+	v, shares := make([]float32, dim), math.Log(float64(len(scales)))+0.5772
+	for rank, scale := range scales {
+		p := 1 / (float64(rank+1) * shares)
+		f := float32(p*rarity/(rarity+p)) * scale
+		for j := range v {
+			v[j] += float32(f * float32(rows[rank*dim+j]))
+		}
+	}
+	var sum float64
+	for _, x := range v {
+		sum += float64(float64(x) * float64(x))
+	}
+	for j := range v {
+		v[j] = float32(float64(v[j]) / math.Sqrt(sum))
+	}
+	return v
+}
 
-func putRow(out *bytes.Buffer, row []float32) {
+func rounded(row []float32) (scale float32, q []int8) {
 	var top float32
 	for _, v := range row {
 		top = max(top, float32(math.Abs(float64(v))))
 	}
-	scale, q := top/127, make([]int8, len(row))
+	scale, q = top/127, make([]int8, len(row))
 	if top > 0 {
 		for i, v := range row {
 			q[i] = int8(math.Round(float64(v / scale)))
 		}
 	}
-	put(out, scale)
-	put(out, q)
+	return scale, q
 }

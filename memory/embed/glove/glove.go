@@ -6,17 +6,21 @@
 // depends on the store it lies in. Keep the means, [Words.Fit] a direction, and take it out with [Without]; vectors of two
 // directions must not be compared.
 //
-// Enter at [Load]. The package imports how words are told apart (memory/text), and must not import anything else of flowrun.
-// Nothing is read before the first Load, vectors stay small integers where the binary has them, and equal texts have equal
-// means. The word list is described in WEIGHTS.md beside this file.
+// Enter at [Load]. The package imports how words are told apart (memory/text), how they are found in a list
+// (memory/embed/wordlist) and how the vectors are packed (memory/embed/pack), and must not import anything else of flowrun.
+// Nothing is read before the first Load and no vector before a text has such a word, vectors stay small integers, and equal texts
+// have equal means. The word list is described in WEIGHTS.md beside this file.
 package glove
 
 import (
 	_ "embed"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 
+	"github.com/flowrun/flowrun/memory/embed/pack"
+	"github.com/flowrun/flowrun/memory/embed/wordlist"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -29,102 +33,65 @@ const (
 	rarity = 1e-3
 )
 
-//go:embed glove-en-100d.int8.bin
-var file string
+//go:embed glove-en-100d.int8.packed
+var packed []byte // never written to
+
+// room is where they are unpacked to.
+var room [3_364_634]byte
 
 var errFormat = errors.New("glove: the word vectors are damaged")
 
 // Words is the list of words with their vectors, the most common first. It is safe for use by many goroutines.
 type Words struct {
-	file  string
-	words []uint32 // by rank: where its record begins in the file
-	// places finds words by their hash: a rank and one, or 0. More than half of it stays empty, so that little is looked at. A map
-	// of the words takes several times as long to make.
-	places []uint16
+	list  *wordlist.List
+	file  *pack.Packed
+	at    int       // where the vectors begin in the file
+	scale []float32 // by rank: what one of a vector's integers stands for
 	// shares is the sum that a word's rank is divided by to give its share of all text, by Zipf's law.
 	shares float64
-	common func() []float32
+	common []float32 // the direction of English text
 }
 
 // Load reads the words, once, at its first call (about a millisecond). An error means a damaged binary.
-var Load = sync.OnceValues(func() (*Words, error) { return read(file) })
+var Load = sync.OnceValues(func() (*Words, error) { return read(packed, room[:]) })
 
-const (
-	// head is what stands before the words.
-	head = 16
-	// maxWords is how many words there may be: what fits into places.
-	maxWords = 1<<15 - 1
-)
-
-// read makes the list of a file. The file: "FRGLV1\n\0", u32 words, u32 numbers a word, then for each word {u8 length, word, f32
-// scale, int8 numbers}, the most common word first. Numbers are little-endian.
-func read(file string) (*Words, error) {
-	if len(file) < head || file[:8] != "FRGLV1\n\x00" || u32(file[12:]) != Dim || u32(file[8:]) > maxWords {
+// read makes the list of a packed file. The file: "FRGLV2\n\0", u32 words, u32 numbers a word, f32 numbers of the direction of
+// English text, the words' u8 lengths, the length of all, their letters, their f32 scales, and their int8 numbers; the most common
+// word first. Numbers are little-endian.
+func read(packed, room []byte) (*Words, error) {
+	file, err := pack.Open(packed, room)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
+	}
+	r := &pack.Reader{From: file}
+	magic, n, dim := string(r.Bytes(8)), r.U32(), r.U32()
+	if magic != "FRGLV2\n\x00" || dim != Dim {
 		return nil, errFormat
 	}
-	n := int(u32(file[8:]))
-	w := &Words{file: file, words: make([]uint32, n), places: make([]uint16, 2*(maxWords+1)), shares: math.Log(float64(n)) + 0.5772}
-	at := head
-	for i := range n {
-		if at >= len(file) || len(file) < at+5+int(file[at])+Dim {
-			return nil, errFormat
-		}
-		w.words[i] = uint32(at)
-		_, place := w.look(w.word(i))
-		w.places[place] = uint16(i + 1)
-		at += 5 + int(file[at]) + Dim
+	w := &Words{file: file, shares: math.Log(float64(n)) + 0.5772, common: r.Floats(Dim)}
+	lengths := r.Bytes(n)
+	w.list = wordlist.New(lengths, string(r.Bytes(r.U32())))
+	w.scale = r.Floats(n)
+	if w.at = r.Skip(n * Dim); r.Err != nil || w.list == nil || r.At != file.Len() {
+		return nil, errFormat
 	}
-	w.common = sync.OnceValue(w.commonDirection)
 	return w, nil
-}
-
-func u32(b string) uint32 {
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
-}
-
-// word is the word of a rank.
-func (w *Words) word(rank int) string {
-	at := int(w.words[rank])
-	return w.file[at+1 : at+1+int(w.file[at])]
-}
-
-// row is the vector of a rank: integers of 8 bits, and what one of them stands for.
-func (w *Words) row(rank int) (q string, scale float32) {
-	at := int(w.words[rank])
-	at += 1 + int(w.file[at])
-	return w.file[at+4 : at+4+Dim], math.Float32frombits(u32(w.file[at:]))
-}
-
-// look gives the rank of a word and one, and where it stands in places, or where it would: 0.
-func (w *Words) look(word string) (found, place int) {
-	hash := uint32(2166136261) // FNV-1a
-	for i := range len(word) {
-		hash = (hash ^ uint32(word[i])) * 16777619
-	}
-	place = int(hash^hash>>16) & (len(w.places) - 1)
-	for w.places[place] != 0 {
-		if found = int(w.places[place]); w.word(found-1) == word {
-			return found, place
-		}
-		place = (place + 1) & (len(w.places) - 1)
-	}
-	return 0, place
 }
 
 // find gives the rank of a word, or of its stem.
 func (w *Words) find(word string) (rank int, ok bool) {
-	i, _ := w.look(word)
-	if i == 0 {
-		i, _ = w.look(text.Stem(word))
+	if rank = w.list.Find(wordlist.HashOf(word), word); rank < 0 {
+		word = text.Stem(word)
+		rank = w.list.Find(wordlist.HashOf(word), word)
 	}
-	return i - 1, i > 0
+	return rank, rank >= 0
 }
 
 // share is the part of all text that the word of a rank makes up.
 func (w *Words) share(rank int) float64 { return 1 / (float64(rank+1) * w.shares) }
 
-// Mean is the weighted mean of the vectors of a text's words; nil for a text without a known word.
-func (w *Words) Mean(s string) []float32 {
+// Mean is the weighted mean of the vectors of a text's words; nil for a text without a known word. An error means a damaged binary.
+func (w *Words) Mean(s string) ([]float32, error) {
 	var v []float32
 	var sum float64
 	for _, word := range text.Words(s) {
@@ -137,20 +104,26 @@ func (w *Words) Mean(s string) []float32 {
 		}
 		weight := rarity / (rarity + w.share(i))
 		sum += weight
-		w.addTo(v, i, weight)
+		if err := w.addTo(v, i, weight); err != nil {
+			return nil, err
+		}
 	}
 	for j := range v {
 		v[j] /= float32(sum)
 	}
-	return v
+	return v, nil
 }
 
 // addTo adds the vector of a rank.
-func (w *Words) addTo(v []float32, rank int, weight float64) {
-	q, scale := w.row(rank)
-	f := float32(weight) * scale
+func (w *Words) addTo(v []float32, rank int, weight float64) error {
+	q, err := w.file.Bytes(w.at+rank*Dim, w.at+(rank+1)*Dim)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFormat, err)
+	}
+	f := float32(weight) * w.scale[rank]
 	q = q[:len(v)]
 	for j := range v {
 		v[j] += float32(f * float32(int8(q[j])))
 	}
+	return nil
 }

@@ -3,12 +3,15 @@ package glove
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
 func load(t testing.TB) *Words {
@@ -20,49 +23,118 @@ func load(t testing.TB) *Words {
 	return w
 }
 
+// unpacked is the file as it was before it was packed.
+func unpacked(t testing.TB) string {
+	t.Helper()
+	file, err := pack.Open(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := file.Bytes(0, file.Len())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func mean(t testing.TB, w *Words, s string) []float32 {
+	t.Helper()
+	v, err := w.Mean(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // TestFile keeps the file that WEIGHTS.md tells how to make.
 func TestFile(t *testing.T) {
-	sum := sha256.Sum256([]byte(file))
-	if got := hex.EncodeToString(sum[:]); got != "fb848f467e393c1a0ee6f4cbc69f2663ee134ca7dee266ca9affa276c04ae89f" {
+	sum := sha256.Sum256([]byte(unpacked(t)))
+	if got := hex.EncodeToString(sum[:]); got != "8711aea92e925908b1b8f9b1b30c2a0f296d2c220bc79e5bb0052847d7d2a322" {
 		t.Errorf("the file has the sum %s", got)
 	}
 	w := load(t)
-	if len(w.words) != 30_000 {
-		t.Errorf("%d words", len(w.words))
+	if w.list.Len() != 30_000 {
+		t.Errorf("%d words", w.list.Len())
 	}
-	for i := range w.words {
-		if found, _ := w.look(w.word(i)); found != i+1 {
-			t.Fatalf("the word of rank %d, %q, is found at %d", i, w.word(i), found-1)
+	for i := range w.list.Len() {
+		if found, ok := w.find(w.list.Word(i)); !ok || found != i {
+			t.Fatalf("the word of rank %d, %q, is found at %d", i, w.list.Word(i), found)
 		}
+	}
+}
+
+// TestCommonDirection computes the direction of English text that the file has: each word weighs by how often it stands there, and
+// by how much it counts then.
+func TestCommonDirection(t *testing.T) {
+	w := load(t)
+	v := make([]float32, Dim)
+	for i := range w.list.Len() {
+		p := w.share(i)
+		if err := w.addTo(v, i, p*rarity/(rarity+p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if unit(v); !slices.Equal(v, w.common) {
+		t.Errorf("it is %v, not %v", w.common, v)
 	}
 }
 
 func TestDamagedFile(t *testing.T) {
-	for _, n := range []int{0, 7, 8, 15, 16, 17, 100, 10_000, len(file) - 1} {
-		if _, err := read(file[:n]); err == nil {
-			t.Errorf("a file of %d bytes is read", n)
+	file := unpacked(t)
+	read := func(file string) (*Words, error) {
+		b, err := pack.Pack([]byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read(b, nil)
+	}
+	for _, n := range []int{0, 7, 8, 15, 16, 17, 100, 10_000, 40_000, 300_000, len(file) - 1} {
+		if _, err := read(file[:n]); !errors.Is(err, errFormat) {
+			t.Errorf("a file of %d bytes: %v", n, err)
 		}
 	}
-	for _, at := range []int{0, 6, 11, 12} {
-		if _, err := read(file[:at] + "\xee" + file[at+1:]); err == nil {
-			t.Errorf("a file with another byte at %d is read", at)
+	for _, at := range []int{0, 6, 11, 12, 16 + 4*Dim} {
+		if _, err := read(file[:at] + "\xee" + file[at+1:]); !errors.Is(err, errFormat) {
+			t.Errorf("a file with another byte at %d: %v", at, err)
 		}
+	}
+	if _, err := read(file + "x"); !errors.Is(err, errFormat) {
+		t.Errorf("a file with a byte too many: %v", err)
 	}
 }
 
-func cosine(w *Words, a, b string) float64 {
+// TestDamagedVector: what is wrong with a word's vector is seen by a text that has the word, each time, and by no other.
+func TestDamagedVector(t *testing.T) {
+	w, err := read(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const there = 20_000
+	w.at = w.file.Len() - there*Dim // so the vectors of the words after the first 20,000 are not there
+	bad := "the " + w.list.Word(there)
+	for range 2 {
+		if v, err := w.Mean(bad); !errors.Is(err, errFormat) || v != nil {
+			t.Errorf("%q has a mean: %v", bad, err)
+		}
+	}
+	if v, err := w.Mean("the " + w.list.Word(there-1)); err != nil || v == nil {
+		t.Errorf("the last word that is there has no mean: %v", err)
+	}
+}
+
+func cosine(t testing.TB, w *Words, a, b string) float64 {
 	d := w.Fit(nil)
-	return float64(dot(Without(w.Mean(a), d), Without(w.Mean(b), d)))
+	return float64(dot(Without(mean(t, w, a), d), Without(mean(t, w, b), d)))
 }
 
 func TestOtherWordsForTheSameAreNear(t *testing.T) {
 	w := load(t)
 	const q = "the database server crashed"
-	near, far := cosine(w, q, "a computer failed"), cosine(w, q, "she painted a beautiful sunset")
+	near, far := cosine(t, w, q, "a computer failed"), cosine(t, w, q, "she painted a beautiful sunset")
 	if near < far+0.2 {
 		t.Errorf("near %.3f, far %.3f", near, far)
 	}
-	if c := cosine(w, "deploy failed", "failed: deploy!"); c < 0.9999 {
+	if c := cosine(t, w, "deploy failed", "failed: deploy!"); c < 0.9999 {
 		t.Errorf("the same words have the cosine %.4f", c)
 	}
 }
@@ -70,20 +142,20 @@ func TestOtherWordsForTheSameAreNear(t *testing.T) {
 func TestTextsWithoutKnownWords(t *testing.T) {
 	w := load(t)
 	for _, s := range []string{"", " \n", "…", "xqzzyv", "\xff\xfe", "日本語"} {
-		if m := w.Mean(s); m != nil || Without(m, w.Fit(nil)) != nil {
+		if m := mean(t, w, s); m != nil || Without(m, w.Fit(nil)) != nil {
 			t.Errorf("%q has a vector", s)
 		}
 	}
-	if w.Mean("xqzzyv database") == nil {
+	if mean(t, w, "xqzzyv database") == nil {
 		t.Error("an unknown word hides a known one")
 	}
 }
 
 // texts are n texts of random words.
-func texts(w *Words, n int) [][]float32 {
+func texts(t testing.TB, w *Words, n int) [][]float32 {
 	var list []string
-	for i := range w.words {
-		list = append(list, w.word(i))
+	for i := range w.list.Len() {
+		list = append(list, w.list.Word(i))
 	}
 	slices.Sort(list)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -93,14 +165,14 @@ func texts(w *Words, n int) [][]float32 {
 		for range 12 {
 			s = append(s, list[rnd.IntN(len(list))])
 		}
-		out[i] = w.Mean(strings.Join(s, " "))
+		out[i] = mean(t, w, strings.Join(s, " "))
 	}
 	return out
 }
 
 func TestFitAtItsBound(t *testing.T) {
 	w := load(t)
-	means := texts(w, LeastFit)
+	means := texts(t, w, LeastFit)
 	fixed := w.Fit(nil)
 	if got := w.Fit(append(means[:LeastFit-1:LeastFit-1], nil, nil)); !slices.Equal(got, fixed) {
 		t.Error("49 texts have a direction of their own")
@@ -121,7 +193,7 @@ func TestFitAtItsBound(t *testing.T) {
 // TestFitIsTheFirstDirection looks whether another round would still move it, and whether the means are shortest without it.
 func TestFitIsTheFirstDirection(t *testing.T) {
 	w := load(t)
-	means := texts(w, 300)
+	means := texts(t, w, 300)
 	d := w.Fit(means)
 	left := func(d []float32) (sum float64) {
 		for _, m := range means {
@@ -145,7 +217,7 @@ func TestFitIsTheFirstDirection(t *testing.T) {
 
 func TestWithout(t *testing.T) {
 	w := load(t)
-	m, d := w.Mean("retry the request with backoff"), w.Fit(nil)
+	m, d := mean(t, w, "retry the request with backoff"), w.Fit(nil)
 	before := slices.Clone(m)
 	v := Without(m, d)
 	if n := math.Sqrt(float64(dot(v, v))); math.Abs(n-1) > 1e-5 {
@@ -164,7 +236,7 @@ func TestWithout(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		if _, err := read(file); err != nil {
+		if _, err := read(packed, room[:]); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -173,14 +245,14 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkMean(b *testing.B) {
 	w := load(b)
 	for b.Loop() {
-		w.Mean("The build failed because the database migration timed out after thirty seconds on the staging host.")
+		mean(b, w, "The build failed because the database migration timed out after thirty seconds on the staging host.")
 	}
 }
 
 func BenchmarkFit(b *testing.B) {
 	w := load(b)
 	for _, n := range []int{1000, 10_000} {
-		means := texts(w, n)
+		means := texts(b, w, n)
 		b.Run(fmt.Sprint("texts=", n), func(b *testing.B) {
 			for b.Loop() {
 				w.Fit(means)

@@ -39,7 +39,7 @@ func TestParity(t *testing.T) {
 	w, all := load(t), goldens(t)
 	means := make([][]float32, len(all))
 	for i, g := range all {
-		means[i] = w.Mean(string(g.Text))
+		means[i] = mean(t, w, string(g.Text))
 	}
 	fixed, fitted, lowest := w.Fit(nil), w.Fit(means), float32(1)
 	for i, g := range all {
