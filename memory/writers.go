@@ -18,12 +18,9 @@ func (m *Memory) Writers(ctx context.Context) (Writers, error) {
 		return Writers{}, fmt.Errorf("looking who wrote to the memory: %w", err)
 	}
 	runs, authors := map[string]bool{}, map[string]bool{}
-	heard := func(by *entry.Source) { runs[by.Run], authors[by.Author] = true, true }
 	m.store.View(func(s *entry.State) {
 		s.Records(func(r *entry.Record) bool {
-			if heard(&r.By); r.Entry != nil {
-				heard(&r.Entry.By)
-			}
+			runs[r.By.Run], authors[r.By.Author] = true, true
 			return true
 		})
 	})

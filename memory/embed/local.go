@@ -26,6 +26,11 @@ func (local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
+	return together(ctx, texts, model.Embed)
+}
+
+// together shares texts out among the cores.
+func together(ctx context.Context, texts []string, embed func(...string) ([][]float32, error)) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var taken atomic.Int64
 	var damage atomic.Pointer[error]
@@ -37,7 +42,7 @@ func (local) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 				return
 			}
 			to = min(to, len(texts))
-			vectors, err := model.Embed(texts[from:to]...)
+			vectors, err := embed(texts[from:to]...)
 			if err != nil {
 				damage.Store(&err)
 			}

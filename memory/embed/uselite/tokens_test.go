@@ -13,6 +13,7 @@ func FuzzTokens(f *testing.F) {
 		f.Add(string(g.Text))
 	}
 	f.Add(strings.Repeat("\u0301", 100))
+	f.Add("a <s> b</s>extra_token_id_1") // texts of reserved pieces
 	f.Add("\ufdfa \u2581\u2581 \U0010ffff")
 	m := model(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -41,6 +42,30 @@ func TestPiecesSpellTheText(t *testing.T) {
 	}
 	if got := strings.ReplaceAll(b.String(), string(space), " "); got != " "+text {
 		t.Errorf("the pieces spell %q", got)
+	}
+}
+
+// TestTheLongestPiecesAreFound keeps the bound of the search.
+func TestTheLongestPiecesAreFound(t *testing.T) {
+	m := model(t)
+	for i, name := range pieceNames(t)[reserved:] {
+		if len(name) != m.vocabulary.Longest() {
+			continue
+		}
+		if got := m.Tokens(strings.TrimPrefix(name, string(space))); len(got) != 1 || int(got[0]) != i+reserved {
+			t.Errorf("%q has the pieces %v", name, got)
+		}
+	}
+}
+
+// TestWorkspacesGrow has more and more pieces in the room of those before.
+func TestWorkspacesGrow(t *testing.T) {
+	ws := &workspace{}
+	for n := 1; n <= stack; n++ {
+		ws.ids = append(ws.ids, int32(reserved+n))
+		if ws.fit(); len(ws.scale) < n || len(ws.x) != len(ws.scale)*Dim || len(ws.q) != len(ws.scale)*3*Dim || len(ws.scale) >= n+few {
+			t.Fatalf("%d pieces have room for %d", n, len(ws.scale))
+		}
 	}
 }
 

@@ -272,6 +272,31 @@ func TestAWaitForAGroupCanBeCalledOff(t *testing.T) {
 	c.ended(a, event.Succeeded)
 }
 
+// So can that of a run that was left and is taken up again while another of its group is under way.
+func TestARunThatIsTakenUpAgainCanBeCalledOff(t *testing.T) {
+	c := newCrew(t)
+	first := c.process()
+	left, err := first.Start(context.Background(), long("g", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := launch(c.process(), long("g", ""))
+	<-a.run
+	e, why := c.process(), errors.New("ctrl-c")
+	for i := range 200 { // most of them while it asks the store who is before it
+		ctx, stop := context.WithCancelCause(context.Background())
+		time.AfterFunc(time.Duration(i)*10*time.Microsecond, func() { stop(why) })
+		if _, err := e.Drive(ctx, left, nil); !errors.Is(err, why) {
+			t.Fatalf("called off after %d us: %v", 10*i, err)
+		}
+	}
+	c.until("the other has ended", func() bool { c.Advance(time.Hour); return len(a.done) > 0 })
+	c.ended(a, event.Succeeded)
+}
+
 // A child of the group of one of its callers is let in with it; one of another group waits, and can be called off.
 func TestGroupsOfChildren(t *testing.T) {
 	c := newCrew(t)
