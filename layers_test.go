@@ -31,7 +31,7 @@ dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
-dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/syntax dsl/value hcl
+dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 
 runner/event                     pure: dsl/ir dsl/value
@@ -42,7 +42,7 @@ runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/heap runner/plan runner/policy runner/request
 runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
-runner/tasks                     pure: dsl/value runner/event
+runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/journal                   pure: runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
@@ -51,7 +51,7 @@ runner/durations                 pure: runner/event runner/view
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
 runner/engine                    runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              dsl/value runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
+runner/engine/local              memory/private memory/private/schema dsl/value runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
 runner/engine/sim                runner/engine runner/event runner/heap runner/journal
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
@@ -59,13 +59,15 @@ runner/executor/secret           dsl/ir dsl/value runner/event runner/executor r
 runner/executor/recall           dsl/value runner/event runner/executor
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol
-runner/executor/command          dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
+runner/executor/command          memory/private dsl/ir runner/event runner/executor runner/executor/mask runner/executor/protocol
 
-memory/cache
+memory/cache                     memory/private
 memory/entry                     pure:
 memory/eval                      pure:
+memory/private
+memory/private/schema            sqlite
 memory/rank                      pure: memory/text
-memory/store                     memory/entry sqlite
+memory/store                     memory/entry memory/private memory/private/schema sqlite
 memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
@@ -80,7 +82,8 @@ memory                           memory/cache memory/embed memory/embed/glove me
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
-cmd/flowrun/internal/follow
+cmd/flowrun/internal/follow      memory/private
+cmd/flowrun/internal/live        runner/event
 cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,8 +86,16 @@ func badInputs() []bad {
 		}
 		return b.String() + "}\n" + val("local.a10")
 	}
-	add("growth", "", copies("\"${A}${A}${A}${A}${A}${A}${A}${A}${A}${A}\""), "", copies("[A, A, A, A, A, A, A, A, A, A]"),
+	add("growth", "F0312", copies("\"${A}${A}${A}${A}${A}${A}${A}${A}${A}${A}\""), "F0312", copies("[A, A, A, A, A, A, A, A, A, A]"),
 		"error", val(`format("%999999999s", "x")`), "error", val("length(range(1000000000)) > 0"), "error", val("[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : c]]]"), "error", val(`jsondecode("`+rep("[", 20000)+`")`), "error", val(`join("", [for a in range(1000) : join("", [for b in range(1000) : "xxxxxxxxxxxxxxxxxxxxxxxx"])])`))
+	add("tried out", "", func() string {
+		var b strings.Builder
+		b.WriteString("locals {\n  big = range(200000)\n")
+		for i := range 3000 {
+			fmt.Fprintf(&b, "  l%d = length([for x in local.big : x + %d])\n", i, i)
+		}
+		return b.String() + "}\n" + ok
+	}())
 	add("many errors", "F0027", rep("?\n", 500000), "F0020", in(rep("  x = 1\n", 100000)), "F0101", in(rep("  step \"a\" { frobnicate = 1 }\n", 30000)), "F0110", in(rep("  feedback \"a\" {\n  }\n", 20000)), "F0105", in(rep("  step \"é\" { value = 1 }\n", 30000)),
 		"F0302", in(func() string {
 			var b strings.Builder
@@ -118,13 +127,14 @@ func circle(n int) string {
 // loaded by a process of their own, which is this test's binary once more.
 func TestBadInput(t *testing.T) {
 	if path := os.Getenv("FLOWRUN_TEST_BAD_INPUT"); path != "" {
+		debug.SetMemoryLimit(208 << 20) // as the commands do that check a file
 		verdict(os.Stdout, path)
 		fmt.Println(peak())
 		return
 	}
 	dir := t.TempDir()
 	slowest, largest := time.Duration(0), int64(0)
-	for i, b := range badInputs() {
+	for i, b := range append(badInputs(), longLists()...) {
 		if len(b.src) > 5<<20/4 {
 			t.Errorf("%s: the bounds hold for 1 MiB, and this has %d bytes", b.name, len(b.src))
 		}
@@ -163,6 +173,10 @@ func verdict(w io.Writer, path string) {
 	p, list := Load(os.DirFS(filepath.Dir(path)), filepath.Base(path), Options{})
 	code := "-"
 	for _, d := range list {
+		if d.Subject.File == "" {
+			code = d.Code + "-without-a-file"
+			break
+		}
 		if d.Severity == 0 {
 			code = d.Code
 			break

@@ -127,11 +127,11 @@ func TestPlacesOfSensitiveValues(t *testing.T) {
 	const head = "variable \"s\" {\n  type = string\n  sensitive = true\n}\nlocals {\n  l = \"x ${var.s}\"\n}\nagent \"n\" { type = \"null\" }\n"
 	step := func(inside string) string { return head + "workflow \"w\" {\n  step \"s\" {\n" + inside + "\n  }\n}\n" }
 	for _, c := range []struct{ text, want string }{
-		{step(`run = ["x", var.s]`), ""}, {step(`run = "x ${local.l}"`), ""}, {step("run = [\"x\"]\nenv = { A = local.l }"), ""}, {step("run = [\"x\"]\nstdin = var.s"), ""},
+		{step(`run = ["x", "--", var.s]`), ""}, {step(`run = "x -- ${local.l}"`), ""}, {step("run = [\"x\"]\nenv = { A = local.l }"), ""}, {step("run = [\"x\"]\nstdin = var.s"), ""},
 		{step("agent = agent.n\ntask = var.s\nwith = { a = local.l }"), ""}, {step("http {\nurl = \"https://x.y\"\nheaders = { authorization = local.l }\n}"), ""},
-		{step("run = [\"x\"]\ncompensate { run = [\"y\", var.s] }"), ""},
+		{step("run = [\"x\"]\ncompensate { run = [\"y\", \"--\", var.s] }"), ""},
 		{step(`value = local.l`), "F0271"}, {step("run = [\"x\"]\nwhen = \"local.l != ''\""), "F0271"}, {step("run = [\"x\"]\ndir = var.s"), "F0271"},
-		{step("run = [\"x\", each.key]\nfor_each = { a = var.s }"), "F0271"}, {step("run = [\"x\"]\ntimeout = var.s"), "F0271"},
+		{step("run = [\"x\", \"--\", each.key]\nfor_each = { a = var.s }"), "F0271"}, {step("run = [\"x\"]\ntimeout = var.s"), "F0271"},
 		{step("run = [\"x\"]\ndegrade { output = var.s }"), "F0271"}, {step("run = [\"x\"]\ngate \"g\" { check = \"result.output == var.s\" }"), "F0271"},
 		{step("run = [\"x\"]\nretry { when = \"error.message contains var.s\" }"), "F0271"}, {step("run = [\"x\"]\nrequire {\ncondition = \"true\"\nmessage = var.s\n}"), "F0271"},
 		{step("fail { message = var.s }"), "F0271"}, {step("wait { at = var.s }"), "F0271"}, {step("run = [\"x\"]\nrepeat {\nmax = 2\nuntil = \"var.s == ''\"\n}"), "F0271"},

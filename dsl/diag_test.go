@@ -32,6 +32,9 @@ func TestDiagnostics(t *testing.T) {
 		got := render(list, p.Sources)
 		for _, d := range list {
 			codes[d.Code] = true
+			if d.Subject.File != name {
+				t.Errorf("%s: %s names the file %q", name, d.Code, d.Subject.File)
+			}
 			if d.Summary == "" || d.Detail == "" || strings.HasSuffix(d.Summary, ".") || strings.Contains(strings.ToLower(d.Summary), "invalid") {
 				t.Errorf("%s: %s is not worded as a finding: %q, %q", name, d.Code, d.Summary, d.Detail)
 			}

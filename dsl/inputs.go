@@ -133,9 +133,9 @@ func example(t value.Type) string {
 func wanted(kind string, d *ir.Variable) string {
 	switch {
 	case d.Sensitive && kind == "variable":
-		return fmt.Sprintf("It is sensitive: set FLOWRUN_VAR_%s, or give a file with --var %s=@FILE (%s)", d.Name, d.Name, d.Type)
+		return fmt.Sprintf("It is sensitive: set FLOWRUN_VAR_%s, or give a file with --var-from %s=FILE (%s)", d.Name, d.Name, d.Type)
 	case d.Sensitive:
-		return fmt.Sprintf("It is sensitive: give a file with --%s %s=@FILE (%s)", flagOf(kind), d.Name, d.Type)
+		return fmt.Sprintf("It is sensitive: give a file with --%s-from %s=FILE (%s)", flagOf(kind), d.Name, d.Type)
 	}
 	return fmt.Sprintf("Give one with --%s %s=VALUE (%s)", flagOf(kind), d.Name, d.Type)
 }

@@ -83,8 +83,8 @@ func TestInputs(t *testing.T) {
 		t.Errorf("%s", strings.Join(said, "\n"))
 	}
 	for kind, want := range map[string]string{
-		"variable": `No value for the variable "token". It is sensitive: set FLOWRUN_VAR_token, or give a file with --var token=@FILE (string)`,
-		"input":    `No value for the input "token". It is sensitive: give a file with --input token=@FILE (string)`,
+		"variable": `No value for the variable "token". It is sensitive: set FLOWRUN_VAR_token, or give a file with --var-from token=FILE (string)`,
+		"input":    `No value for the input "token". It is sensitive: give a file with --input-from token=FILE (string)`,
 	} {
 		_, errs := Inputs(kind, []ir.Variable{{Name: "token", Type: value.StringType, Sensitive: true}}, nil, Known{})
 		if len(errs) != 1 || errs[0].Error() != want {

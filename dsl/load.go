@@ -24,7 +24,7 @@ type Program struct {
 	IR    *ir.Program // nil if there are errors
 	Nodes int         // how many the workflows have in all; 0 if there are errors
 	// Sources holds the text of each file by the name that diagnostics use, as offsets count in it: without a byte order
-	// mark and with LF line ends. It is set even where there are errors, for snippets.
+	// mark and with LF line ends, and without the defaults of what is sensitive. It is set even where there are errors, for snippets.
 	Sources map[string][]byte
 	// Positions says where things are declared; see lower.Positions for the keys: "WORKFLOW", "WORKFLOW/NODE", "var.NAME" …
 	Positions map[string]diag.Range
@@ -75,7 +75,7 @@ func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.
 	var parsed []*syntax.File
 	for _, t := range texts {
 		f, found := opts.Limits.Parse(t.name, t.data)
-		p.Sources[f.Name] = f.Src
+		p.Sources[f.Name] = Withhold(f.Src)
 		parsed, list = append(parsed, f), append(list, found...)
 	}
 	if list.HasErrors() {

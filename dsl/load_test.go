@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/flowrun/flowrun/dsl/schema"
 )
 
 // Every file in testdata/ir is right, and its golden is the core program that it becomes.
@@ -155,4 +157,19 @@ func groups(n int) string {
 		b.WriteString("  sequence \"g" + s + "\" {\n    when = \"true\"\n    step \"a" + s + "\" { value = 1 }\n    step \"b" + s + "\" { value = step.a" + s + ".output + 1 }\n  }\n")
 	}
 	return b.String()
+}
+
+// Whatever attribute takes a condition: without its quotes it is shown with them.
+func TestUnquotedConditionsOfEveryBlock(t *testing.T) {
+	for kind, b := range schema.Blocks { // any order: each for itself
+		for _, a := range b.Attrs {
+			if a.Kind != schema.Condition && a.Kind != schema.Join {
+				continue
+			}
+			_, list := Load(fstest.MapFS{"x.hcl": {Data: []byte("x {\n  " + a.Name + " = local.a = 1\n}\n")}}, "x.hcl", Options{})
+			if len(list) != 1 || list[0].Summary != "A condition is a text in quotes" {
+				t.Errorf("%s.%s: %v", kind, a.Name, list)
+			}
+		}
+	}
 }

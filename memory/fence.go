@@ -53,7 +53,7 @@ func heading(i *entry.Item) string {
 		parts = append(parts, "contradictory")
 	}
 	var by []string
-	for _, s := range [][2]string{{"run", i.By.Run}, {"step", i.By.Step}} {
+	for _, s := range [][2]string{{"run", i.By.Run}, {"step", textKey().ReplaceAllString(i.By.Step, "[…]")}} {
 		if s[1] != "" {
 			by = append(by, s[0]+" "+s[1])
 		}
@@ -71,6 +71,9 @@ func heading(i *entry.Item) string {
 	parts = append(parts, trust)
 	return "[" + calm(i.ID+" "+i.CreatedAt.UTC().Format("2006-01-02")+" "+strings.Join(parts, ", ")) + "]"
 }
+
+// textKey are the keys of instances in a path, but for numbers: an agent may have made them up.
+var textKey = lazyregexp.New(`\[("(\\.|[^"\\])*"|[^\]"]*[^\]\d][^\]"]*)\]`)
 
 // said is what an entry has to say, the lesson first.
 func said(i *entry.Item) string {

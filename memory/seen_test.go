@@ -17,7 +17,7 @@ func TestWhatTheLessonSaysIsNotToldAgain(t *testing.T) {
 	}{
 		"failed":          {learn.Task{Text: "Build it.", Attempts: 1, Problem: problem}, "See to this first: error: the lock file is out of date. failed (exit code 2). Build it."},
 		"failed often":    {learn.Task{Text: "Build it.", Attempts: 3, Problem: problem}, "See to this first: error: the lock file is out of date. failed 3 times (exit code 2). Build it."},
-		"worked":          {learn.Task{Text: "Build it.", OK: true, Attempts: 1, Output: "three files"}, "This worked: three files. Build it."},
+		"worked":          {learn.Task{Text: "Build it.", OK: true, Attempts: 1, Output: "three files"}, "It works as asked. succeeded: three files. Build it."},
 		"worked at last":  {learn.Task{Text: "Build it.", OK: true, Attempts: 2, Problem: problem, Output: "three files"}, "It works once this is seen to: error: the lock file is out of date. succeeded on attempt 2: three files. Build it."},
 		"without a cause": {learn.Task{Text: "Build it.", Attempts: 1, Problem: &learn.Problem{}}, "It failed without saying why: find out before trying it the same way. Build it."},
 		"with advice": {learn.Task{Text: "Build it.", Attempts: 1, Problem: &learn.Problem{Reason: "timeout", Message: "no answer"}},
@@ -31,5 +31,15 @@ func TestWhatTheLessonSaysIsNotToldAgain(t *testing.T) {
 	i := entry.Item{Entry: entry.Entry{Lesson: "Mind this: paint.", Observation: "failed: paint"}}
 	if got := said(&i); !strings.Contains(got, "failed: paint") {
 		t.Error(got)
+	}
+}
+
+// Keys of instances may be an agent's words: they are left out of a heading.
+func TestAHeadingHasNoKeys(t *testing.T) {
+	for step, want := range map[string]string{"build/api[2]/i3": "build/api[2]/i3", "build[canary]/api[12]": "build[…]/api[12]", `a["can] ary"]/b["x\"y]"]`: "a[…]/b[…]", "a[1x]": "a[…]", "plain": "plain"} {
+		i := entry.Item{Entry: entry.Entry{ID: "M-1", By: entry.Source{Run: "r", Step: step}}}
+		if got := heading(&i); !strings.Contains(got, " step "+want+", ") {
+			t.Errorf("%s: %s", step, got)
+		}
 	}
 }

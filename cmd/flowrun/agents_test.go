@@ -81,7 +81,7 @@ if [ "$LIMITED" ]; then
 fi
 case $prompt in *"Added the flag."*) echo "Looks good."; echo ;; *) exit 3 ;; esac
 `,
-	"summarize": `test "$1" = "Put this review in one sentence: Looks good." && echo "Good."
+	"summarize": `test "$1" = "Task: Put this review in one sentence: Looks good." && echo "Good."
 `,
 }
 

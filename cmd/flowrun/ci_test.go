@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,11 +20,46 @@ const (
 	looseFlow = "workflow   \"w\" {\n  step \"a\" { value = 1 }\n}\n"
 )
 
-// project makes a repository with one program in a folder whose name must be quoted.
+// others are files of other tools, laid out as theirs may be. Whoever is asked about DIR/... neither touches nor judges them.
+var others = map[string]string{
+	"main.tf":                     "resource   \"null_resource\" \"x\" {}\n",
+	"variables.tf":                "variable   \"x\" { default=1 }\n",
+	"prod.tfvars":                 "x=1\n",
+	".terraform.lock.hcl":         "provider   \"registry.terraform.io/hashicorp/null\" {\n    version=\"3.2.1\"\n}\n",
+	"tests/main.tftest.hcl":       "run   \"plan\" { command=plan }\n",
+	"stack/x.tfstack.hcl":         "component   \"x\" { source=\"./x\" }\n",
+	"root.hcl":                    "remote_state {\n    backend=\"s3\"\n}\n",
+	"live/terragrunt.hcl":         "include   \"root\" { path=find_in_parent_folders(\"root.hcl\") }\ninputs={ a=1 }\n",
+	"live/env.hcl":                "locals   { region=\"eu\" }\n",
+	"live/_cache/x/main.hcl":      "terraform   { source=\"../x\" }\n",
+	"jobs/app.nomad":              "job   \"app\" {}\n",
+	"jobs/web.nomad.hcl":          "job   \"web\" {\n    type=\"service\"\n}\n",
+	"jobs/client.hcl":             "client   {\n    enabled=true\n}\n",
+	"acl/nomad.policy.hcl":        "agent   { policy=\"read\" }\nquota   { policy=\"read\" }\n",
+	"acl/consul.hcl":              "agent   \"node\" { policy=\"write\" }\n",
+	"acl/vault.hcl":               "path   \"secret/*\" { capabilities=[\"read\"] }\n",
+	"images/ubuntu.pkr.hcl":       "source   \"docker\" \"x\" { image=\"ubuntu\" }\nbuild   { sources=[\"docker.x\"] }\n",
+	"images/variables.pkr.hcl":    "variable   \"x\" { default=1 }\n",
+	"images/prod.pkrvars.hcl":     "x=1\n",
+	"docker-bake.hcl":             "group   \"default\" { targets=[\"x\"] }\n",
+	".tflint.hcl":                 "plugin   \"aws\" { enabled=true }\n",
+	"waypoint.hcl":                "project=\"x\"\napp   \"x\" {\n    build { use \"docker\" {} }\n}\n",
+	"policies/sentinel.hcl":       "policy   \"x\" { enforcement_level=\"advisory\" }\n",
+	"atlas.hcl":                   "env   \"local\" { url=\"sqlite://x\" }\n",
+	"broken.hcl":                  "this is = no HCL {\n",
+	"my flows/other.pkr.hcl":      "build   {}\n",
+	"my flows/main.flowtest.hcl":  "test   \"x\" {}\n",
+	".hidden/bad.flow.hcl":        "workflow   {\n",
+	"node_modules/x/bad.flow.hcl": "workflow   {\n",
+}
+
+// project makes a repository with one program in a folder whose name must be quoted, and files of other tools.
 func project(t *testing.T, flow string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{".git/HEAD": "", "my flows/main.flow.hcl": flow, "other/notes.txt": ""} {
+	all := map[string]string{".git/HEAD": "", "my flows/main.flow.hcl": flow, "other/notes.txt": ""}
+	maps.Copy(all, others)
+	for name, text := range all {
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
 			t.Fatal(err)
@@ -32,6 +69,37 @@ func project(t *testing.T, flow string) string {
 		}
 	}
 	return dir
+}
+
+// checkOthers compares the files of other tools byte by byte, and looks for their names in what was said.
+func checkOthers(t *testing.T, dir, said string) {
+	t.Helper()
+	for name, want := range others {
+		if have, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(have) != want {
+			t.Errorf("%s was touched: %q, %v", name, have, err)
+		}
+		if strings.Contains(said, name) {
+			t.Errorf("%s was judged: %s", name, said)
+		}
+	}
+}
+
+// What is asked about a whole repository leaves alone the HCL of other tools.
+func TestOtherTools(t *testing.T) {
+	binary := build(t)
+	for words, want := range map[string]string{
+		"validate ./...": "1 program with 1 node: no errors\n", "validate": "", "fmt ./...": "my flows/main.flow.hcl\n", "fmt --check ./...": "my flows/main.flow.hcl\n",
+		"fmt": "", "fmt .": "", "fmt live": "", "fmt jobs images": "", "fmt acl/consul.hcl": "", "fmt images/variables.pkr.hcl": "", "fmt broken.hcl": "",
+	} {
+		dir := project(t, looseFlow)
+		cmd := exec.Command(binary, strings.Fields(words)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GITHUB_ACTIONS=")
+		out, err := cmd.Output()
+		if want != "" && string(out) != want || (want == "") != (err != nil) && words != "fmt --check ./..." {
+			t.Errorf("%s: %v, %q", words, err, out)
+		}
+		checkOthers(t, dir, string(out))
+	}
 }
 
 // runnerEnv is the environment that a runner gives a step, without what this test itself runs under.
@@ -80,6 +148,7 @@ func TestAction(t *testing.T) {
 		if code := exitCodeOf(err); code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%s: exit code %d, %q", c.name, code, out)
 		}
+		checkOthers(t, dir, out)
 		if _, err := os.Stat(filepath.Join(dir, "hacked")); err == nil {
 			t.Errorf("%s: an input became a command", c.name)
 		}
@@ -194,7 +263,10 @@ func TestHooks(t *testing.T) {
 			return m[1]
 		}
 		name := "my flows/main.flow.hcl"
-		if field("language") != "golang" || !regexp.MustCompile(field("files")).MatchString(name) || regexp.MustCompile(field("files")).MatchString("main.tf.hcl") {
+		taken := func(name string) bool { // pre-commit knows nothing of hidden folders
+			return !strings.HasSuffix(name, ".flow.hcl") && regexp.MustCompile(field("files")).MatchString(name)
+		}
+		if field("language") != "golang" || !regexp.MustCompile(field("files")).MatchString(name) || slices.ContainsFunc(slices.Collect(maps.Keys(others)), taken) {
 			t.Errorf("%s: %s", h[1], h[2])
 		}
 		words := append(strings.Fields(field("entry")), strings.Fields(strings.Trim(field("args"), "[]"))...)
@@ -210,6 +282,7 @@ func TestHooks(t *testing.T) {
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GITHUB_ACTIONS=")
 			out, err := cmd.CombinedOutput()
 			after, _ := os.ReadFile(filepath.Join(dir, name))
+			checkOthers(t, dir, string(out))
 			// A hook fails when its command does, and when it changed a file.
 			if fine := err == nil && string(after) == c.flow; fine != c.fine {
 				t.Errorf("%s on %q: %v\n%s", h[1], c.flow, err, out)

@@ -86,6 +86,10 @@ func TestConstructs(t *testing.T) {
 // statuses takes of a golden's lines what must be the same: who, and how it ended; and the outputs.
 func statuses(golden string) (out []string) {
 	for _, line := range strings.Split(strings.TrimSpace(golden), "\n") {
+		if strings.HasPrefix(line, " ") && len(out) > 0 { // a value goes on
+			out[len(out)-1] += "\n" + line
+			continue
+		}
 		words := strings.Fields(line)
 		if len(words) > 1 && words[1] == "=" {
 			out = append(out, line)

@@ -116,7 +116,7 @@ func TestInjection(t *testing.T) {
 		}
 	}
 	outer := strings.Join(payloads, "\n")
-	c := exec.Command(filepath.Join(bin, "flowrun"), "apply", "flow.hcl", "--input", "payloads=@payloads.json")
+	c := exec.Command(filepath.Join(bin, "flowrun"), "apply", "flow.hcl", "--input-from", "payloads=payloads.json")
 	c.Dir, c.Env = dir, append(os.Environ(), "FLOWRUN_STORE=", "FLOWRUN_VAR_outer="+outer)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -20,6 +20,8 @@ import (
 //	/busy/N         429 with Retry-After: 0 until it was asked N times, then what the others are sent to
 //	/moved          a redirect to /items
 //	/agent          an agent: says what it was told, in the protocol
+//	/elsewhere      307 to /items of another origin: the same server by another name
+//	/switch         101, and then nothing on a connection that stays open
 //	/log            the requests so far, a line each
 func website(ts *testscript.TestScript, neg bool, words []string) {
 	if neg || len(words) != 0 {
@@ -67,6 +69,16 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "at last, with key %t", r.Header.Get("Idempotency-Key") != "")
 	case "moved":
 		http.Redirect(w, r, "/items", http.StatusFound)
+	case "elsewhere":
+		http.Redirect(w, r, "http://"+strings.Replace(r.Host, "127.0.0.1", "localhost", 1)+"/items", http.StatusTemporaryRedirect)
+	case "switch":
+		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+			go func() {
+				io.Copy(io.Discard, c)
+				c.Close()
+			}()
+		}
 	case "agent":
 		var told map[string]any
 		json.Unmarshal(body, &told)

@@ -18,9 +18,10 @@ var agentHas = map[string][]string{
 // agent checks an agent's expressions, and that it has what its type needs.
 func (c *checker) agent(b *Block) {
 	env := c.env(nil, nil)
-	commands(b, "")
+	commands(b, "", nil)
 	c.expressions(b, func(string) *expr.Env { return env })
-	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)}, nil), env)
+	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)},
+		map[string]string{"step": "An agent serves any step. Put a retry that reads a step into the step that it is for."}), env)
 	needs := map[string]string{"exec": "command", "shell": "run", "http": "url"}
 	kind := b.Text("type")
 	for _, t := range []string{"exec", "shell", "http"} {

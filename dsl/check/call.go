@@ -54,10 +54,21 @@ func (c *checker) called(n *Node) *Workflow {
 	return nil
 }
 
-// inputType is what a call of the workflow must be given.
+// inputType is what a call of the workflow must be given. All calls share one type.
 func (w *Workflow) inputType() value.Type {
+	if w.takes == nil {
+		t := w.typeOfInputs()
+		w.takes = &t
+	}
+	return *w.takes
+}
+
+func (w *Workflow) typeOfInputs() value.Type {
 	attrs := make(map[string]value.Type, len(w.Inputs))
 	for _, in := range w.Inputs {
+		if in.Default == nil {
+			w.required = append(w.required, in.Name)
+		}
 		t := in.Type
 		t.Optional = in.Default != nil
 		attrs[in.Name] = t
@@ -65,8 +76,16 @@ func (w *Workflow) inputType() value.Type {
 	return value.Object(attrs)
 }
 
-// outputType is what a call of the workflow gives.
+// outputType is what a call of the workflow gives. All calls share one type, which is known once the workflow is checked.
 func (w *Workflow) outputType() value.Type {
+	if w.gives == nil {
+		t := w.typeOfOutputs()
+		w.gives = &t
+	}
+	return *w.gives
+}
+
+func (w *Workflow) typeOfOutputs() value.Type {
 	attrs := make(map[string]value.Type, len(w.Outputs))
 	for _, o := range w.Outputs {
 		attrs[o.Name] = value.AnyType
@@ -80,7 +99,7 @@ func (w *Workflow) outputType() value.Type {
 // callWith checks what a call gives to a workflow: no input that it does not have, all that it must have, each of its type.
 func (c *checker) callWith(w *Workflow, n *Node) {
 	to, a := c.called(n), n.attr("with")
-	if to == nil || a != nil && a.Expr == nil {
+	if to == nil || a != nil && a.Expr == nil || c.full() {
 		return
 	}
 	c.secretInputs(w, n, to)
@@ -101,29 +120,32 @@ func (c *checker) callWith(w *Workflow, n *Node) {
 			continue
 		}
 		bad = true
+		if c.full() {
+			break
+		}
 		d := diag.Diagnostic{Code: "F0281", Subject: a.key(name), Context: n.Words(), Summary: fmt.Sprintf("Workflow %q has no input %q", to.Name, name),
 			Detail: "It has none."}
-		if near := diag.Nearest(name, want.Names()); near != "" {
+		if near := c.nearestOf(name, want.Names); near != "" {
 			d.Detail = fmt.Sprintf("Did you mean %q?", near)
 			if d.Subject != at {
 				d.Edit = &diag.Edit{Range: d.Subject, Text: near}
 			}
 		} else if len(want.Attrs) > 0 {
-			d.Detail = fmt.Sprintf("It has %s.", list(want.Names()))
+			d.Detail = fmt.Sprintf("It has %s.", some(want.Names()))
 		}
 		d.Notes = []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}
 		c.report(d)
 	}
 	var missing []string
-	for _, in := range to.Inputs {
-		if _, there := given.Attrs[in.Name]; !there && in.Default == nil {
-			missing = append(missing, in.Name)
+	for _, name := range to.required {
+		if _, there := given.Attrs[name]; !there {
+			missing = append(missing, name)
 		}
 	}
 	if len(missing) > 0 {
 		bad = true
-		c.report(diag.Diagnostic{Code: "F0281", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("No value for %s of workflow %q", list(missing), to.Name),
-			Detail: fmt.Sprintf("What has no default must be given:  with = { %s = … }.", strings.Join(missing, " = …, ")),
+		c.report(diag.Diagnostic{Code: "F0281", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("No value for %s of workflow %q", some(missing), to.Name),
+			Detail: fmt.Sprintf("What has no default must be given:  with = { %s = … }.", strings.Join(missing[:min(len(missing), maxNamed)], " = …, ")),
 			Notes:  []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}})
 	}
 	if a == nil || bad {
@@ -153,15 +175,18 @@ func (a *Attr) member(name string) diag.Range {
 	return a.span()
 }
 
+// item finds a member of an object that is written out.
 func (a *Attr) item(name string) *hclsyntax.ObjectConsItem {
-	o, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
-	if !ok {
-		return nil
-	}
-	for i := range o.Items {
-		if key, ok := envKeyText(o.Items[i].KeyExpr); ok && key == name {
-			return &o.Items[i]
+	p := a.parts()
+	if p.items == nil {
+		p.items = map[string]*hclsyntax.ObjectConsItem{}
+		if o, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr); ok {
+			for i := range o.Items {
+				if key, ok := envKeyText(o.Items[i].KeyExpr); ok && p.items[key] == nil {
+					p.items[key] = &o.Items[i]
+				}
+			}
 		}
 	}
-	return nil
+	return p.items[name]
 }

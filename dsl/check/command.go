@@ -35,10 +35,13 @@ func (a *Attr) elements() (out []diag.Range, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	for _, x := range t.Exprs {
-		out = append(out, syntax.Range(x.Range()))
+	p := a.parts()
+	if len(p.places) != len(t.Exprs) {
+		for _, x := range t.Exprs {
+			p.places = append(p.places, syntax.Range(x.Range()))
+		}
 	}
-	return out, true
+	return p.places, true
 }
 
 // arguments checks a program with its arguments: a list whose members become text.
@@ -113,35 +116,22 @@ func (c *checker) command(a *Attr, env *expr.Env) diag.List {
 	default:
 		list = append(list, arguments(a, e)...)
 	}
-	if t, ok := x.(*hclsyntax.TupleConsExpr); ok && !list.HasErrors() && e.Kind != ir.Const {
-		list = append(list, shell.Argv(c.words(a, t, env))...)
+	if list.HasErrors() {
+		return list
+	}
+	switch {
+	case a.Script:
+		dialect := shell.POSIX
+		if a.shell == "bash" {
+			dialect = shell.Bash
+		}
+		text, _ := e.Const.(string)
+		_, found := c.around(a, env).Rewrite([]shell.Part{{Text: text}}, dialect, nil)
+		list = append(list, found...)
+	default:
+		list = append(list, c.argv(a, env)...)
 	}
 	return list
-}
-
-// words are the words of a list that is written out, with what is only known in a run as values.
-func (c *checker) words(a *Attr, t *hclsyntax.TupleConsExpr, env *expr.Env) (out [][]shell.Part) {
-	part := func(x hclsyntax.Expression) shell.Part {
-		if e, _ := expr.Value(x, a.Src.File.Src, env); e != nil && e.Kind == ir.Const {
-			return shell.Part{Text: value.Text(e.Const)}
-		}
-		return shell.Part{Value: true, Text: a.Src.File.Text(x), Range: syntax.Range(x.Range())}
-	}
-	for _, x := range t.Exprs {
-		parts := []hclsyntax.Expression{x}
-		switch x := x.(type) {
-		case *hclsyntax.TemplateExpr:
-			parts = x.Parts
-		case *hclsyntax.TemplateWrapExpr:
-			parts = []hclsyntax.Expression{x.Wrapped}
-		}
-		var word []shell.Part
-		for _, p := range parts {
-			word = append(word, part(p))
-		}
-		out = append(out, word)
-	}
-	return out
 }
 
 func emptyList(v value.Value) bool { l, ok := v.([]any); return ok && len(l) == 0 }

@@ -72,7 +72,7 @@ func (c *checker) file(f *syntax.File) {
 		case "gate":
 			p.Gates = append(p.Gates, b)
 		case "workflow":
-			p.Workflows = append(p.Workflows, &Workflow{Block: b, plain: results{}})
+			p.Workflows = append(p.Workflows, &Workflow{Block: b, plain: c.plain})
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (c *checker) globals() {
 	var first *Workflow
 	for _, w := range p.Workflows {
 		if enter(w.Block) {
-			c.workflows[w.Name] = w
+			c.workflows[w.Name], c.callable[w.Name] = w, w.Block
 		}
 		c.static(w.Block)
 		if a := w.attr("default"); a != nil && a.Flag {

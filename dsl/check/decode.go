@@ -48,8 +48,8 @@ func (c *checker) inner(parent *Block, body *syntax.Body, s *schema.Block, where
 			c.strayBlock(src, s, where)
 			continue
 		}
-		if child.Later {
-			c.report(notYet(src.Range, fmt.Sprintf("Block %q", src.Kind), child.Doc, where))
+		if child.Later != nil {
+			c.report(notYet(src.Range, fmt.Sprintf("Block %q", src.Kind), child.Later, where))
 			continue
 		}
 		if first := once[src.Kind]; child.Once && first != nil {
@@ -98,9 +98,9 @@ func (c *checker) attribute(b *Block, src *syntax.Attr) {
 	case s == nil:
 		b.stray = true
 		c.strayAttr(b, src)
-	case s.Later:
+	case s.Later != nil:
 		b.stray = true
-		c.report(notYet(src.Range, fmt.Sprintf("Attribute %q", src.Name), "", b.Words()))
+		c.report(notYet(src.Range, fmt.Sprintf("Attribute %q", src.Name), s.Later, b.Words()))
 	default:
 		b.Attrs[src.Name] = &Attr{Schema: s, Src: src}
 	}

@@ -63,25 +63,26 @@ var ended = map[string]string{"status": notEnded, "failed": notEnded, "error": n
 
 // Why a name of the language cannot be read in a place.
 const (
-	notEach      = "each is the member that an instance of a for_each stands for; there is no for_each around this place."
-	notPrevious  = "previous is the result of the sibling before in a sequence; this is not a node of a sequence."
-	notAttempt   = "attempt is known where something is evaluated for each attempt: run, stdin, task, with, env, dir, gates and retry."
-	notResult    = "result is what a gate judges; only gates can read it. A step is read as step.NAME."
-	notError     = "error is what ended the attempt before; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
-	notStep      = "Steps have no results yet where this is evaluated."
-	notInput     = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
-	notRun       = "No run exists where this is evaluated."
-	notIteration = "iteration counts from 1 inside a repeat; there is none around this place."
-	notInWhen    = "when is asked before the iterations of the node. Read iteration in what the node does, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
-	notLast      = "last is the iteration before of a repeat; there is none around this place."
-	notCounted   = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
-	notFeedback  = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, stdin, task, with, env and dir of a step with such a gate can read it."
-	notRecalled  = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
-	notEnded     = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
-	notPicked    = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
-	notRepeated  = "It counts the iterations of a repeat, and is null for a node without one."
-	notLocal     = "A value that is given is judged before locals are computed. Read var or input."
-	notFixed     = "It is fixed before anything is known; write the value out."
+	notEach         = "each is the member that an instance of a for_each stands for; there is no for_each around this place."
+	notPrevious     = "previous is the result of the sibling before in a sequence; this is not a node of a sequence."
+	notAttempt      = "attempt is known where something is evaluated for each attempt: run, stdin, task, with, env, dir, gates and retry."
+	notResult       = "result is what a gate judges; only gates can read it. A step is read as step.NAME."
+	notError        = "error is what ended the attempt before; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
+	notInAllRetries = "This retry is for all nodes of the workflow. Put one that reads a step into the node that it is for."
+	notStep         = "Steps have no results yet where this is evaluated."
+	notInput        = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
+	notRun          = "No run exists where this is evaluated."
+	notIteration    = "iteration counts from 1 inside a repeat; there is none around this place."
+	notInWhen       = "when is asked before the iterations of the node. Read iteration in what the node does, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
+	notLast         = "last is the iteration before of a repeat; there is none around this place."
+	notCounted      = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
+	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, stdin, task, with, env and dir of a step with such a gate can read it."
+	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
+	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
+	notPicked       = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
+	notRepeated     = "It counts the iterations of a repeat, and is null for a node without one."
+	notLocal        = "A value that is given is judged before locals are computed. Read var or input."
+	notFixed        = "It is fixed before anything is known; write the value out."
 )
 
 func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
@@ -102,7 +103,7 @@ func (c *checker) makeGlobals() {
 	}
 	c.global = roots{
 		"var": {What: "variable", Names: c.vars, Secret: secrets(c.program.Variables), Used: map[string]bool{}, Decl: func(n string) diag.Range { return places[n] }},
-		"local": {What: "local", Names: locals, Secret: map[string]bool{}, Used: map[string]bool{}, Decl: func(n string) diag.Range {
+		"local": {What: "local", Names: locals, Secret: map[string]bool{}, Used: map[string]bool{}, Fixed: map[string]value.Value{}, Decl: func(n string) diag.Range {
 			if a := c.locals[n]; a != nil {
 				return a.Src.Range
 			}
@@ -113,12 +114,17 @@ func (c *checker) makeGlobals() {
 
 // env makes an environment of the global roots and more; all other roots of the language are hidden.
 func (c *checker) env(more roots, why map[string]string) *expr.Env {
-	e := &expr.Env{Roots: roots{}, File: c.reader(), Hidden: map[string]string{
+	e := &expr.Env{Roots: roots{}, File: c.reader(), Work: &c.work, Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
 		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled,
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted
+	}
+	for _, p := range schema.AllPlanned() {
+		if p.Name != "" {
+			e.Hidden[p.Name] = "It is planned and not in this release. What to write today: " + p.Instead
+		}
 	}
 	for _, rs := range []roots{c.global, more} {
 		for n, r := range rs {
@@ -148,6 +154,7 @@ func (c *checker) gateEnvOf(result value.Type) *expr.Env {
 // envKey tells apart the environments of a workflow. Places that may read the same share one.
 type envKey struct {
 	where where
+	whole bool  // of the workflow itself, not of a node
 	each  *Node // whose for_each gives each
 	prev  *Node // the sibling before
 	first bool  // the first of a sequence: previous is null
@@ -157,9 +164,18 @@ type envKey struct {
 	said  bool  // a gate can have said something to the next attempt
 }
 
+// ofOne reports whether no other node has this environment. Such environments are kept only until the next node asks.
+func (k envKey) ofOne() bool { return k.prev != nil || k.self != nil }
+
+// forget drops the environments of a workflow: all of them, or those that were made while some types were not known.
+func (w *Workflow) forget() {
+	w.envs, w.rounds = map[envKey]*expr.Env{}, map[*Node]*expr.Root{}
+	w.own, w.ownOf = nil, nil
+}
+
 // envAt returns the environment of a place in a node; n is nil for the workflow itself.
 func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
-	k := envKey{where: at}
+	k := envKey{where: at, whole: n == nil}
 	if n != nil {
 		k.each = eachOf(n, at == once || at == inJoin && n.attr("for_each") != nil)
 		k.final = n.final
@@ -171,7 +187,14 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 			k.self = n
 		}
 	}
-	if e := w.envs[k]; e != nil {
+	if k.ofOne() && w.ownOf != n {
+		w.own, w.ownOf = map[envKey]*expr.Env{}, n
+	}
+	envs := w.envs
+	if k.ofOne() {
+		envs = w.own
+	}
+	if e := envs[k]; e != nil {
 		return e
 	}
 	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
@@ -222,10 +245,13 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		more["attempt"], more["error"] = root("attempt", value.IntType), root("error", errorType)
 	}
 	why := map[string]string{"step": "An attribute of the workflow is evaluated before any step has run."}
+	if at == inRetry {
+		why["step"] = notInAllRetries
+	}
 	if at == inWhen {
 		why["iteration"] = notInWhen
 	}
 	e := c.env(more, why)
-	w.envs[k] = e
+	envs[k] = e
 	return e
 }

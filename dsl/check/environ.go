@@ -50,6 +50,7 @@ func (c *checker) environment(a *Attr, env *expr.Env) (list diag.List) {
 		}
 		a.Env[key] = e
 		list = append(list, textual(e, key, syntax.Range(item.ValueExpr.Range()))...)
+		list = append(list, decides(key, e, syntax.Range(item.ValueExpr.Range()))...)
 	}
 	return list
 }

@@ -37,10 +37,12 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 		a.Expr, list = c.typed(a, env)
 		a.members(env)
 		if a.Expr != nil && a.Src.Name == "command" {
-			list = append(list, arguments(a, a.Expr)...)
+			if list = append(list, arguments(a, a.Expr)...); !list.HasErrors() {
+				list = append(list, c.argv(a, env)...)
+			}
 		}
 	case schema.Duration:
-		if a.Expr, list = expr.Value(a.Src.Expr(), a.Src.File.Src, env); a.Expr == nil {
+		if a.Expr, a.known, list = expr.Known(a.Src.Expr(), a.Src.File.Src, env); a.Expr == nil {
 			break
 		}
 		if a.Expr.Type.Kind == value.NumberT {
@@ -48,7 +50,7 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 		} else {
 			list = append(list, expr.Conform(a.Expr, value.StringType, a.Src.Name, a.span())...)
 			if !list.HasErrors() {
-				list = append(list, bounded(a, a.Expr)...)
+				list = append(list, bounded(a)...)
 			}
 		}
 	case schema.Condition:
@@ -99,8 +101,8 @@ var plainName = regexp.MustCompile(`^[a-z]+(\.[A-Za-z0-9_-]+)*$`)
 // withoutUnit reports a duration that is a number.
 func withoutUnit(a *Attr) diag.Diagnostic {
 	n := "N"
-	if a.Expr.Kind == ir.Const {
-		n = value.Text(a.Expr.Const)
+	if a.known != nil {
+		n = value.Text(a.known.Const)
 	}
 	return diag.Diagnostic{Code: "F0204", Subject: a.span(), Summary: a.Src.Name + " needs a unit",
 		Detail: fmt.Sprintf("A duration is text with a unit, %s. For seconds write  %s = \"%ss\".", value.DurationForms, a.Src.Name, n)}
@@ -108,11 +110,12 @@ func withoutUnit(a *Attr) diag.Diagnostic {
 
 // typed checks a value and that its type fits.
 func (c *checker) typed(a *Attr, env *expr.Env) (*ir.Expr, diag.List) {
-	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, env)
+	e, known, list := expr.Known(a.Src.Expr(), a.Src.File.Src, env)
 	if e == nil || list.HasErrors() {
 		return nil, list
 	}
-	switch want, found := a.Schema.Want, bounded(a, e); {
+	a.known = known
+	switch want, found := a.Schema.Want, bounded(a); {
 	case found != nil:
 		list = append(list, found...)
 	case want.IsAny():

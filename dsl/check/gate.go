@@ -46,7 +46,7 @@ func (c *checker) schema(b *Block) {
 	if a == nil {
 		return
 	}
-	v, fixed := expr.Fixed(a.Expr, c.texts())
+	v, fixed := expr.Fixed(a.Expr, c.texts(), &c.work)
 	if !fixed {
 		return
 	}
@@ -63,6 +63,14 @@ func (c *checker) schema(b *Block) {
 
 // retries tells whether a gate of the step can ask for another attempt, so that there is feedback.
 func (c *checker) retries(n *Node) bool {
+	if n.asks == nil {
+		asks := c.asksAgain(n)
+		n.asks = &asks
+	}
+	return *n.asks
+}
+
+func (c *checker) asksAgain(n *Node) bool {
 	for _, g := range n.Gates {
 		if g.Text("on_fail") == "retry" {
 			return true

@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"regexp"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -15,19 +18,45 @@ var responseType = value.Object(map[string]value.Type{"status": value.IntType, "
 
 var methodName = regexp.MustCompile(`^[A-Za-z]{1,20}$`)
 
+// userinfo is the beginning of a URL with a user name in it, or with a password.
+var userinfo = regexp.MustCompile(`^[^/?#]*://[^/?#]*@`)
+
+// written is a text as far as it can be known, with a U+FFFD for each part of a template that is computed.
+func (a *Attr) written() (text string) {
+	if a.known != nil {
+		text, _ = a.known.Const.(string)
+		return text
+	}
+	t, ok := a.Src.Expr().(*hclsyntax.TemplateExpr)
+	if !ok {
+		return ""
+	}
+	for _, p := range t.Parts {
+		if l, ok := p.(*hclsyntax.LiteralValueExpr); ok && l.Val.Type() == cty.String && !l.Val.IsNull() {
+			text += l.Val.AsString()
+		} else {
+			text += "\uFFFD"
+		}
+	}
+	return text
+}
+
 // request checks what is known from the file of a request, or of an agent that is spoken to over HTTP.
 func (c *checker) request(b *Block) {
 	say := func(a *Attr, summary, detail string) {
 		c.report(diag.Diagnostic{Code: "F0283", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
 	}
-	if a := b.attr("url"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
-		text, _ := a.Expr.Const.(string)
+	if a := b.attr("url"); a != nil && userinfo.MatchString(a.written()) {
+		say(a, "The URL has a user name or a password in it", "It would stand in messages, logs and the store. Send it in headers, "+
+			"and take it from a sensitive variable:  headers = { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }.")
+	} else if a != nil && a.known != nil {
+		text, _ := a.known.Const.(string)
 		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			say(a, fmt.Sprintf("%.80q is no URL to ask", text), "It begins with http:// or https:// and a host, such as \"https://example.com/path\".")
 		}
 	}
-	if a := b.attr("method"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
-		if text, _ := a.Expr.Const.(string); !methodName.MatchString(text) {
+	if a := b.attr("method"); a != nil && a.known != nil {
+		if text, _ := a.known.Const.(string); !methodName.MatchString(text) {
 			say(a, fmt.Sprintf("%.40q is no method", text), `It is a word such as "GET", "POST", "PUT", "PATCH" or "DELETE".`)
 		}
 	}

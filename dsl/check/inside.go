@@ -33,13 +33,24 @@ func (n *Node) seesOwn(at where) bool {
 // readsSteps tells whether the text of the node's expressions, its condition's or all others', may read a step. Most
 // don't, and an environment of their own would cost them more than all else.
 func (n *Node) readsSteps(when bool) bool {
-	found := false
-	n.texts(func(b *Block, a *syntax.Attr, src []byte) {
-		own := b == n.Block && a.Name == "when"
-		found = found || own == when && a.Name != "depends_on" && bytes.Contains(src, []byte("step"))
-	})
-	return found
+	if n.reads == nil {
+		n.reads = &textReads{}
+		n.texts(func(b *Block, a *syntax.Attr, src []byte) {
+			found := &n.reads.others
+			if b == n.Block && a.Name == "when" {
+				found = &n.reads.when
+			}
+			*found = *found || a.Name != "depends_on" && bytes.Contains(src, []byte("step"))
+		})
+	}
+	if when {
+		return n.reads.when
+	}
+	return n.reads.others
 }
+
+// textReads says whether the condition of a node, and the texts of its other expressions, may read a step.
+type textReads struct{ when, others bool }
 
 // steps is the root step as a place in a node sees it. Most share the workflow's. A node with a condition on or around
 // it gets its own, with the types of those names only that its text mentions, because a copy of all names for each

@@ -42,7 +42,7 @@ type usedOutput struct {
 func (c *checker) topGate(g *Block) {
 	u := &usedGate{types: map[string]*usedOutput{}}
 	env := c.gateEnv()
-	commands(g, "")
+	commands(g, "", nil)
 	for _, src := range g.Src.Body.Attrs {
 		a := g.Attrs[src.Name]
 		if a == nil {

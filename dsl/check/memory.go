@@ -128,7 +128,7 @@ func (c *checker) groupsOf(b *Block) {
 func (c *checker) unknownGroup(b *Block, name string, at diag.Range, form string) {
 	d := diag.Diagnostic{Code: "F0291", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Unknown group %.80q", name),
 		Detail: fmt.Sprintf("The block memory at the top names the groups that there are:  memory { groups = [%q] }.", clipName(name))}
-	if near := diag.Nearest(name, slices.Sorted(maps.Keys(c.groups))); near != "" {
+	if near := c.nearestOf(name, func() []string { return slices.Sorted(maps.Keys(c.groups)) }); near != "" {
 		d.Detail = fmt.Sprintf("The block memory names no group of this name. Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: at, Text: fmt.Sprintf(form, near)}
 	}
@@ -145,7 +145,7 @@ func (c *checker) knownAgent(b *Block, attr string) {
 	}
 	r := a.ref()
 	d := diag.Diagnostic{Code: "F0218", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Unknown agent %q", r.Name), Detail: "The program declares no agent of this name."}
-	if near := diag.Nearest(r.Name, keys(c.agents)); near != "" {
+	if near := c.nearest(r.Name, c.agents); near != "" {
 		d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 		d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(c.agents[near])}}
 		d.Edit = &diag.Edit{Range: r.Range, Text: "agent." + near}

@@ -44,8 +44,9 @@ type Block struct {
 	Attrs  map[string]*Attr
 	Blocks []*Block
 
-	within string // the words of the block that it stands in, if any
-	stray  bool   // something inside was refused, so what seems to be missing may be that
+	inner  map[string]*Block // the first of each kind of Blocks; made by Inner
+	within string            // the words of the block that it stands in, if any
+	stray  bool              // something inside was refused, so what seems to be missing may be that
 }
 
 // Attr is an attribute with what was found out about it. Which fields are set depends on the schema's kind.
@@ -64,9 +65,28 @@ type Attr struct {
 	Choice  hclsyntax.Expression // Ref: what decides between two Names; its IR is Expr
 	Flag    bool                 // Flag
 
-	done bool // the expression has been checked
+	found *parts // where its parts stand, as far as that was asked
+
+	done  bool     // the expression has been checked
+	known *ir.Expr // Value, Duration: the constant that it is in every run; nil if it is none
 	shell,
 	of string // Command: the shell of its scripts, and the kind of its block
+	around *surround // Command, and command: the blocks whose env reaches the program
+	loop   *Attr     // Command: the for_each that each belongs to, or nil
+}
+
+// parts are the places of what an attribute is made of. Each is made when it is first asked for.
+type parts struct {
+	items  map[string]*hclsyntax.ObjectConsItem // members of an object that is written out
+	places []diag.Range                         // of the members of a list that is written out
+	named  map[string]diag.Range                // the first mention of each node
+}
+
+func (a *Attr) parts() *parts {
+	if a.found == nil {
+		a.found = &parts{}
+	}
+	return a.found
 }
 
 // Decl is a variable or an input.
@@ -90,10 +110,16 @@ type Workflow struct {
 	inputs *expr.Root
 	roots  roots
 	envs   map[envKey]*expr.Env
+	own    map[envKey]*expr.Env // those of the node ownOf alone
+	ownOf  *Node
 	names  []string
 	result map[string]value.Type // the whole result object of each node
 	plain  results
 	rounds map[*Node]*expr.Root // last, by the node with the repeat
+	around surround
+
+	takes, gives *value.Type // made by inputType and outputType
+	required     []string    // the inputs that have no default
 }
 
 // Node is a step or a group.
@@ -108,10 +134,14 @@ type Node struct {
 	Needs    []string
 	Observes []string
 
-	final  bool       // in finally
-	shell  string     // of its scripts and those inside it
-	output value.Type // of one instance, once known
-	index  int        // in Workflow.All
+	final  bool                // in finally
+	reads  *textReads          // made by readsSteps
+	asks   *bool               // made by retries
+	shell  string              // of its scripts and those inside it
+	around *surround           // what its programs are given
+	output value.Type          // of one instance, once known
+	seen   map[bool]value.Type // made by resultFor: for readers that n may be skipped for, and for all others
+	index  int                 // in Workflow.All
 }
 
 // attr returns an attribute that was given, or nil.
@@ -133,14 +163,20 @@ func (b *Block) Text(name string) string {
 	return ""
 }
 
-// Inner returns the first block of a kind inside b, or nil.
+// Inner returns the first block of a kind inside b, or nil. It is asked once everything inside b is known, and often.
 func (b *Block) Inner(kind string) *Block {
-	for _, i := range b.Blocks {
-		if i.Schema.Kind == kind {
-			return i
+	if len(b.Blocks) == 0 {
+		return nil
+	}
+	if b.inner == nil {
+		b.inner = map[string]*Block{}
+		for _, i := range b.Blocks {
+			if b.inner[i.Schema.Kind] == nil {
+				b.inner[i.Schema.Kind] = i
+			}
 		}
 	}
-	return nil
+	return b.inner[kind]
 }
 
 // Words names the block for a message: step "test", and retry of step "test" for one without a name.
@@ -174,17 +210,27 @@ type checker struct {
 	groups  map[string]bool // of the memory
 
 	workflows map[string]*Workflow
+	callable  map[string]*Block // the workflows' blocks
+	plain     results           // shared by all workflows
+	work      expr.Work         // of the expressions
+	suggested int               // how often nearest was asked
 	options   Options
 	read      map[string]kept // files
 	vars      map[string]value.Type
 	locals    map[string]*Attr
+	shapes    map[string]localShapes
+	copies    int // words of lists that are judged again
+	size      int // of all files
 	global    roots
 	uses      map[*Block]*usedGate // gates at the top
 	judged    int                  // bytes of their text that were typed for what they judge
 }
 
+// full reports whether there is no room for another finding.
+func (c *checker) full() bool { return len(c.list) >= MaxFindings }
+
 func (c *checker) report(d diag.Diagnostic) {
-	if len(c.list) < MaxFindings {
+	if !c.full() {
 		c.list = append(c.list, d)
 	}
 }
@@ -201,8 +247,9 @@ func (c *checker) in(b *Block, found diag.List) {
 
 // Check reads the files of one program.
 func Check(files []*syntax.File, options Options) (*Program, diag.List) {
-	c := &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, uses: map[*Block]*usedGate{}}
+	c := &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
 	for _, f := range files {
+		c.size += len(f.Src)
 		c.file(f)
 	}
 	c.globals()

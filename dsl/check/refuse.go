@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -47,7 +48,7 @@ func (g *Node) holds(n *Node) bool {
 func (c *checker) unknown(w *Workflow, n *Node, name string, at diag.Range) {
 	d := diag.Diagnostic{Code: "F0302", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("Unknown step %q", name),
 		Detail: fmt.Sprintf("Workflow %q has no node of this name.", w.Name)}
-	if near := diag.Nearest(name, w.names); near != "" {
+	if near := c.nearestOf(name, func() []string { return w.names }); near != "" {
 		d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 		d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(w.ByName[near].Block)}}
 		d.Edit = &diag.Edit{Range: at, Text: "step." + near}
@@ -57,22 +58,37 @@ func (c *checker) unknown(w *Workflow, n *Node, name string, at diag.Range) {
 	c.report(d)
 }
 
-// locate finds where an expression's text names a node: the whole expression if it cannot be found.
+// locate finds where an expression's text first names a node: the whole expression if it cannot be found.
 func (a *Attr) locate(name string) diag.Range {
 	r := a.Src.Span()
-	text := string(a.Src.File.Src[r.Start.Byte:min(r.End.Byte, len(a.Src.File.Src))])
-	for _, form := range []string{"step." + name, `step["` + name, `step[\"` + name, "step['" + name} {
-		for at := 0; ; {
-			i := strings.Index(text[at:], form)
+	p := a.parts()
+	if p.named == nil {
+		p.named = map[string]diag.Range{}
+		src := a.Src.File.Src[:min(r.End.Byte, len(a.Src.File.Src))]
+		for at := r.Start.Byte; ; {
+			i := bytes.Index(src[at:], []byte("step"))
 			if i < 0 {
 				break
 			}
-			at += i + len(form)
-			if at < len(text) && wordByte(text[at]) {
-				continue
+			at += i + len("step")
+			start := at
+			for _, opening := range []string{".", `["`, `[\"`, "['"} {
+				if bytes.HasPrefix(src[at:], []byte(opening)) {
+					start += len(opening)
+					break
+				}
 			}
-			return a.Src.File.Range(r.Start.Byte+at-len(name), r.Start.Byte+at)
+			end := start
+			for end < len(src) && wordByte(src[end]) {
+				end++
+			}
+			if named := string(src[start:end]); start > at && p.named[named] == (diag.Range{}) {
+				p.named[named] = a.Src.File.Range(start, end)
+			}
 		}
+	}
+	if at, ok := p.named[name]; ok {
+		return at
 	}
 	return r
 }

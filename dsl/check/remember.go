@@ -47,7 +47,7 @@ func (c *checker) scope(b *Block, a *Attr) {
 	case named && kind == "agent":
 		if c.agents[name] == nil {
 			d := diag.Diagnostic{Code: "F0218", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Unknown agent %.80q in a scope", name), Detail: "The program declares no agent of this name."}
-			if near := diag.Nearest(name, keys(c.agents)); near != "" {
+			if near := c.nearest(name, c.agents); near != "" {
 				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", "agent:"+near)}
 			}

@@ -35,6 +35,22 @@ func (w *Workflow) resultFor(n, reader *Node) value.Type {
 		return anyResult
 	}
 	skippable := n.skippable(reader)
+	if n.output.Attrs == nil && n.output.Elems == nil && n.output.Elem == nil {
+		return w.resultSeen(n, skippable)
+	}
+	t, there := n.seen[skippable]
+	if !there {
+		if n.seen == nil {
+			n.seen = map[bool]value.Type{}
+		}
+		t = w.resultSeen(n, skippable)
+		n.seen[skippable] = t
+	}
+	return t
+}
+
+// resultSeen makes the type of the whole result of a node. That of an output with parts takes some KiB.
+func (w *Workflow) resultSeen(n *Node, skippable bool) value.Type {
 	if n.attr("for_each") != nil {
 		return n.collected(skippable)
 	}

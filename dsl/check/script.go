@@ -44,17 +44,22 @@ func (c *checker) script(a *Attr, whole hclsyntax.Expression, parts []hclsyntax.
 		}
 		e, found := c.inScript(a, p, env)
 		list = append(list, found...)
+		piece := runtime(a, e, f.Text(p), syntax.Range(p.Range()))
+		s := &shaper{c: c, of: a, file: f, env: env}
+		if e != nil && s.writtenOut(p) {
+			piece.Tame, piece.Plain = true, true
+		}
+		pieces = append(pieces, piece)
 		if e == nil {
 			e = ir.Lit("", value.StringType)
 		}
 		values = append(values, *e)
-		pieces = append(pieces, shell.Part{Value: true, Text: f.Text(p), Range: syntax.Range(p.Range())})
 	}
 	dialect := shell.POSIX
 	if a.shell == "bash" {
 		dialect = shell.Bash
 	}
-	text, found := shell.Rewrite(pieces, dialect, f.Range)
+	text, found := c.around(a, env).Rewrite(pieces, dialect, f.Range)
 	for _, d := range found {
 		if !has(list, d.Subject) { // one thing at a time about a value
 			list = append(list, d)
@@ -95,34 +100,56 @@ func (c *checker) inScript(a *Attr, p hclsyntax.Expression, env *expr.Env) (*ir.
 	}
 	if e.Type.Nullable && !e.Type.IsAny() && e.Kind != ir.Const {
 		return nil, append(list, diag.Diagnostic{Code: "F0307", Subject: at, Summary: fmt.Sprintf("%.60s can be null, and a script needs text", text),
-			Detail: fmt.Sprintf("What it reads may be left out or skipped. Say what else to take, coalesce(%.60s, \"\"), or test it before (%.60s == null ? … : …).", text, text)})
+			Detail: fmt.Sprintf("What it reads may be left out or skipped. Say what else to take, try(%.60s, \"\"), or test it before (%.60s == null ? … : …).", text, text)})
 	}
 	return e, append(list, textual(e, "A value in a script", at)...)
 }
 
-// shells says which shell the scripts of a node are for: the nearest that says so.
+// shells says which shell the scripts of a node are for: the nearest that says so; and what is around them.
 func (n *Node) shells(w *Workflow) {
 	n.shell = w.Text("shell")
+	w.around.block = w.Block
+	up := &w.around
 	if n.Parent != nil {
-		n.shell = n.Parent.shell
+		n.shell, up = n.Parent.shell, n.Parent.around
 	}
-	n.shell = commands(n.Block, n.shell)
+	n.shell, n.around = commands(n.Block, n.shell, up)
+	if e := eachOf(n, false); e != nil {
+		inEach(n.Block, e.attr("for_each"))
+	}
 }
 
-// commands notes the shell and the block of the commands of a block and of those in it that are no nodes.
-func commands(b *Block, shell string) string {
-	if s := b.Text("shell"); s != "" {
-		shell = s
-	}
+// inEach notes the for_each of the commands of a block.
+func inEach(b *Block, each *Attr) {
 	if a := b.attr("run"); a != nil {
-		a.shell, a.of = shell, b.Schema.Kind
+		a.loop = each
 	}
 	for _, i := range b.Blocks {
 		if !isNode(i) {
-			commands(i, shell)
+			inEach(i, each)
 		}
 	}
-	return shell
+}
+
+// commands notes the shell, the block and the surroundings of the commands of a block and of those in it that are no nodes.
+func commands(b *Block, shell string, up *surround) (string, *surround) {
+	if s := b.Text("shell"); s != "" {
+		shell = s
+	}
+	if b.attr("env") != nil || b.attr("stdin") != nil || up == nil {
+		up = &surround{block: b, up: up}
+	}
+	for _, name := range []string{"run", "command"} {
+		if a := b.attr(name); a != nil {
+			a.shell, a.of, a.around = shell, b.Schema.Kind, up
+		}
+	}
+	for _, i := range b.Blocks {
+		if !isNode(i) {
+			commands(i, shell, up)
+		}
+	}
+	return shell, up
 }
 
 // WritesOutput tells whether a step's program may write its output to the file $FLOWRUN_OUTPUT: it may if run names the

@@ -71,14 +71,14 @@ func (c *checker) secretInputs(w *Workflow, n *Node, to *Workflow) {
 			Detail: "Which of them are sensitive must be seen:  with = { NAME = … }."})
 		return
 	}
-	for i := range to.Inputs {
-		in := to.Inputs[i]
-		if e := a.Members[in.Name]; e == nil || !e.Sensitive || in.sensitive() {
+	for _, name := range slices.Sorted(maps.Keys(a.Members)) {
+		_, declared := to.inputs.Names[name]
+		if e := a.Members[name]; !declared || e == nil || !e.Sensitive || to.inputs.Secret[name] {
 			continue
 		}
-		c.report(diag.Diagnostic{Code: "F0271", Subject: a.member(in.Name), Context: n.Words(), Summary: fmt.Sprintf("Sensitive value for the input %q of %s, which is not", in.Name, to.Words()),
+		c.report(diag.Diagnostic{Code: "F0271", Subject: a.member(name), Context: n.Words(), Summary: fmt.Sprintf("Sensitive value for the input %q of %s, which is not", name, to.Words()),
 			Detail: "The inputs of a run are written to its journal. Declare the input with  sensitive = true.",
-			Notes:  []diag.Note{{Text: fmt.Sprintf("%q is declared here", in.Name), Range: nameRange(in.Block)}}})
+			Notes:  []diag.Note{{Text: fmt.Sprintf("%q is declared here", name), Range: to.inputs.Decl(name)}}})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
 )
 
 // settings checks the block flowrun: that this release is one that the program asks for, and the engine one that it has.
@@ -31,7 +32,7 @@ func (c *checker) settings(b *Block) {
 		d := diag.Diagnostic{Code: "F0277", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("There is no engine %.60q", a.Text),
 			Detail: `Runs are driven by the engine of this machine:  engine = "local".`}
 		if strings.HasPrefix(a.Text, "temporal://") {
-			d = notYet(a.span(), "The engine of Temporal", "", b.Words())
+			d = notYet(a.span(), "The engine of Temporal", schema.PlannedWord("flowrun", "engine", "temporal"), b.Words())
 		}
 		c.report(d)
 	}

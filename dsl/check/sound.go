@@ -34,7 +34,7 @@ func (c *checker) condition(w *Workflow, n *Node) {
 		return
 	}
 	if len(a.Expr.Reads) == 0 {
-		if v, ok := expr.Fixed(a.Expr, nil); ok && v == false {
+		if v, ok := expr.Fixed(a.Expr, nil, &c.work); ok && v == false {
 			c.never(n, a.span(), "its condition is false", "Take the condition out, or the node.")
 		}
 		return

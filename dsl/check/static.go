@@ -3,13 +3,13 @@ package check
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
-	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -19,7 +19,7 @@ import (
 func (c *checker) static(b *Block) {
 	for _, src := range b.Src.Body.Attrs {
 		if a := b.Attrs[src.Name]; a != nil {
-			c.in(b, c.fixed(a))
+			c.in(b, c.fixed(b, a))
 		}
 	}
 	for _, i := range b.Blocks {
@@ -29,7 +29,7 @@ func (c *checker) static(b *Block) {
 	}
 }
 
-func (c *checker) fixed(a *Attr) (list diag.List) {
+func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 	x, ok := a.Src.Expr, false
 	switch a.Schema.Kind {
 	case schema.Word, schema.Text:
@@ -49,8 +49,8 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", near)}
 			}
-			if laterWord(a.Src.Name, a.Text) {
-				d = notYet(a.span(), fmt.Sprintf("%s = %q", a.Src.Name, a.Text), "", "")
+			if p := schema.PlannedWord(b.Schema.Key(), a.Src.Name, a.Text); p != nil {
+				d = notYet(a.span(), p.String(), p, "")
 				d.Detail += takes(a.Schema)
 			}
 			return diag.List{d}
@@ -80,16 +80,29 @@ func (c *checker) fixed(a *Attr) (list diag.List) {
 	case schema.Ref:
 		if a.Schema.Choice {
 			if a.Choice, a.Names, list = expr.Choice(x(), a.Schema.RefKind); a.Choice != nil {
-				return list
+				return a.plannedRefs(list)
 			}
 		}
 		n, ok, found := expr.Static(x(), a.Schema.RefKind)
 		if ok {
 			a.Names = []expr.Name{n}
 		}
-		return found
+		return a.plannedRefs(found)
 	case schema.Refs:
 		a.Names, list = expr.StaticList(x(), a.Schema.RefKind)
+		return a.plannedRefs(list)
+	}
+	return list
+}
+
+// plannedRefs says of references to what is planned, such as pool.NAME, that they are.
+func (a *Attr) plannedRefs(list diag.List) diag.List {
+	for i, d := range list {
+		src := a.Src.File.Src
+		kind, _, dotted := strings.Cut(string(src[min(d.Subject.Start.Byte, len(src)):min(d.Subject.End.Byte, len(src))]), ".")
+		if b := schema.Blocks[kind]; dotted && b != nil && b.Later != nil {
+			list[i] = notYet(d.Subject, kind+".NAME", b.Later, "")
+		}
 	}
 	return list
 }
@@ -107,17 +120,6 @@ func (a *Attr) passed() (list diag.List) {
 
 // span is the place of an attribute's expression.
 func (a *Attr) span() diag.Range { return a.Src.Span() }
-
-// laterWord knows values of words that the language has and this release does not carry out.
-func laterWord(attr, word string) bool {
-	switch attr {
-	case "type":
-		return contains([]string{"mcp", "chat", "human"}, word)
-	case "on_fail":
-		return word == "escalate"
-	}
-	return false
-}
 
 // literal reads a quoted string or heredoc without anything computed in it.
 func literal(x hclsyntax.Expression) (string, bool) {
@@ -169,11 +171,11 @@ func contains(list []string, s string) bool {
 }
 
 // bounded checks a number or duration that is known from the file.
-func bounded(a *Attr, e *ir.Expr) diag.List {
-	if e == nil || e.Kind != ir.Const {
+func bounded(a *Attr) diag.List {
+	if a.known == nil {
 		return nil
 	}
-	switch v := e.Const.(type) {
+	switch v := a.known.Const.(type) {
 	case float64:
 		s := a.Schema
 		if s.Max != 0 && (v < s.Min || v > s.Max || s.Want.Int && v != math.Trunc(v)) {

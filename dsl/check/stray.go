@@ -9,13 +9,10 @@ import (
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
-func notYet(at diag.Range, what, doc, where string) diag.Diagnostic {
-	d := diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is not carried out by this release yet",
-		Detail: "It belongs to the language, but nothing would happen, so a file that uses it is refused. Remove it, or use a newer flowrun."}
-	if doc != "" {
-		d.Detail = "What it is for: " + strings.ToLower(doc[:1]) + doc[1:] + " " + d.Detail
-	}
-	return d
+// notYet refuses what is planned.
+func notYet(at diag.Range, what string, p *schema.Planned, where string) diag.Diagnostic {
+	return diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is planned and not in this release",
+		Detail: "What it is for: " + strings.ToLower(p.Doc[:1]) + p.Doc[1:] + " Nothing would happen, so the file is refused. What to write today: " + p.Instead}
 }
 
 // strayAttr reports an attribute that the block does not have.
@@ -24,15 +21,15 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 		Summary: fmt.Sprintf("Unknown attribute %q in %s", src.Name, b.Words())}
 	var known []string
 	for i := range b.Schema.Attrs {
-		if !b.Schema.Attrs[i].Later {
+		if b.Schema.Attrs[i].Later == nil {
 			known = append(known, b.Schema.Attrs[i].Name)
 		}
 	}
 	near := diag.Nearest(src.Name, known)
 	meant := schema.Meant[src.Name]
 	switch {
-	case b.Schema.Has(src.Name) && b.Schema.Inside(src.Name).Later:
-		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), b.Schema.Inside(src.Name).Doc, b.Words())
+	case b.Schema.Has(src.Name) && b.Schema.Inside(src.Name).Later != nil:
+		d = notYet(src.Range, fmt.Sprintf("Block %q", src.Name), b.Schema.Inside(src.Name).Later, b.Words())
 	case b.Schema.Has(src.Name):
 		d.Code, d.Summary = "F0108", fmt.Sprintf("%q is a block", src.Name)
 		d.Detail = fmt.Sprintf("Write it without an equals sign:  %s.", written(b.Schema.Inside(src.Name)))
@@ -43,9 +40,6 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 		d.Detail = "In flowrun this is written  " + strings.TrimSuffix(strings.TrimPrefix(meant, b.Schema.Kind+" { "), " }")
 	case meant != "" && fits(b.Schema, meant):
 		d.Detail = "In flowrun this is written  " + meant
-		if a := b.Schema.Attr(strings.Fields(meant)[0]); a != nil && a.Later {
-			d.Detail += ", which is not carried out by this release yet."
-		}
 	default:
 		d.Detail = fmt.Sprintf("%s can have %s.", article(b.Schema.Kind), list(known))
 	}
@@ -57,14 +51,14 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 	d := diag.Diagnostic{Code: "F0102", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Unknown block %q in %s", src.Kind, place(where))}
 	var known []string
 	for _, k := range s.Blocks {
-		if !s.Inside(k).Later {
+		if s.Inside(k).Later == nil {
 			known = append(known, k)
 		}
 	}
 	meant := schema.Meant[src.Kind]
 	switch a := s.Attr(src.Kind); {
-	case a != nil && a.Later:
-		d = notYet(src.Range, fmt.Sprintf("Attribute %q", src.Kind), "", where)
+	case a != nil && a.Later != nil:
+		d = notYet(src.Range, fmt.Sprintf("Attribute %q", src.Kind), a.Later, where)
 	case a != nil:
 		d.Code, d.Summary = "F0109", fmt.Sprintf("%q is an attribute", src.Kind)
 		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = %s.", src.Kind, example(a))

@@ -36,6 +36,9 @@ func (c *checker) localTypes() {
 		if a.Expr != nil {
 			c.global["local"].Names[a.Src.Name] = a.Expr.Type
 			c.global["local"].Secret[a.Src.Name] = a.Expr.Sensitive
+			if a.known != nil {
+				c.global["local"].Fixed[a.Src.Name] = a.known.Const
+			}
 		}
 	}
 }
@@ -88,7 +91,7 @@ func (c *checker) nodeTypes(w *Workflow) {
 			w.result[n.Name] = w.resultFor(n, nil)
 		}
 	}
-	w.envs, w.rounds = map[envKey]*expr.Env{}, map[*Node]*expr.Root{} // made while some types were not known
+	w.forget()
 }
 
 // reads draws an edge to the output of each node that an HCL attribute reads.
@@ -161,7 +164,7 @@ func (c *checker) degraded(w *Workflow, n *Node, made value.Type) value.Type {
 	if a.Expr == nil {
 		return value.AnyType
 	}
-	return expr.Unify(made, a.Expr.Type)
+	return c.work.Unify(made, a.Expr.Type)
 }
 
 func outputFix(n *Node) string {
@@ -222,11 +225,14 @@ func (c *checker) made(w *Workflow, n *Node) value.Type {
 			return nullType
 		}
 	case n.attr("agent") != nil:
-		t := c.agents[n.attr("agent").ref().Name].makes()
+		first := n.attr("agent").ref().Name
+		t := c.agents[first].makes()
 		for _, attr := range []string{"agent", "fallback"} {
 			if a := n.attr(attr); a != nil {
 				for _, r := range a.Names {
-					t = expr.Unify(t, c.agents[r.Name].makes())
+					if r.Name != first {
+						t = c.work.Unify(t, c.agents[r.Name].makes())
+					}
 				}
 			}
 		}

@@ -35,15 +35,17 @@ func (c *checker) decl(v *Decl) {
 	if a == nil {
 		return
 	}
-	if v.sensitive() {
-		c.report(diag.Diagnostic{Severity: diag.Warning, Code: "F0288", Subject: a.Src.Range, Context: v.Words(), Summary: fmt.Sprintf("The default of the sensitive %s is written in the file", v.Words()),
-			Detail: "Who can read the file can read it. Give the value where the run starts, and leave the default out."})
-	}
 	a.done = true
 	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, c.fixedEnv())
+	if v.sensitive() && (e == nil || e.Kind != ir.Const || tells(e.Const)) { // what else is wrong with it would quote it
+		c.report(diag.Diagnostic{Code: "F0288", Subject: a.Src.Range, Context: v.Words(), Summary: fmt.Sprintf("The default of the sensitive %s is written in the file", v.Words()),
+			Detail: fmt.Sprintf("Whoever can read the file can read the secret, and each run would store it. Leave the default out, and give the value where the run starts: %s. "+
+				"If the %s may be left out, write  default = null.", v.givenBy(), v.Schema.Kind)})
+		return
+	}
 	if e != nil && !list.HasErrors() {
 		if e.Kind != ir.Const { // a file
-			v, _ := expr.Fixed(e, c.texts())
+			v, _ := expr.Fixed(e, c.texts(), &c.work)
 			e = ir.Lit(v, value.StringType)
 		}
 		if e.Const == nil { // null as a default means: may be left out
@@ -62,6 +64,32 @@ func (c *checker) decl(v *Decl) {
 	c.in(v.Block, list)
 }
 
+// tells tells whether a value holds a text or a number.
+func tells(v value.Value) bool {
+	switch v := v.(type) {
+	case string:
+		return v != ""
+	case float64:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, tells)
+	case map[string]any:
+		return slices.ContainsFunc(value.Keys(v), func(k string) bool { return tells(v[k]) })
+	}
+	return false
+}
+
+// givenBy says how to give a value of a variable or an input that must not be seen.
+func (v *Decl) givenBy() string {
+	if v.Schema.Kind == "input" {
+		return fmt.Sprintf("--input-from %s=FILE", v.Name)
+	}
+	return fmt.Sprintf("FLOWRUN_VAR_%s, --var-file FILE, or --var-from %s=FILE", v.Name, v.Name)
+}
+
+// MaxEnum bounds the values that enum lists. Each message about a value names them.
+const MaxEnum = 1000
+
 // enum checks the list of values that a variable or input may have.
 func (c *checker) enum(v *Decl) {
 	a := v.attr("enum")
@@ -78,17 +106,24 @@ func (c *checker) enum(v *Decl) {
 		list = append(list, diag.Diagnostic{Code: "F0280", Subject: a.span(), Summary: "enum must list the values that there are",
 			Detail: "It is a list that is written out and has members:  enum = [\"a\", \"b\"]."})
 	}
+	if len(members) > MaxEnum {
+		list = append(list, diag.Diagnostic{Code: "F0280", Subject: a.span(), Summary: fmt.Sprintf("enum has %d members", len(members)),
+			Detail: fmt.Sprintf("The limit is %d. A validation can judge by a rule:  validation { condition = \"…\" }.", MaxEnum)})
+		members = nil
+	}
+	seen := make(map[string]bool, len(members))
 	for i, m := range members {
 		at := a.memberAt(i)
 		m, err := value.Convert(m, v.Type)
+		text := string(value.Append(nil, m))
 		switch {
 		case err != nil:
 			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("%s in enum is no %s", shown(members[i]), v.Type),
 				Detail: upper(err.Error()) + ". All values are of the type that is declared."})
-		case slices.ContainsFunc(v.Enum, func(o value.Value) bool { return value.Equal(o, m) }):
+		case seen[text]:
 			list = append(list, diag.Diagnostic{Code: "F0280", Subject: at, Summary: fmt.Sprintf("%s stands twice in enum", shown(m)), Detail: "Remove one of the two."})
 		default:
-			v.Enum = append(v.Enum, m)
+			v.Enum, seen[text] = append(v.Enum, m), true
 		}
 	}
 	c.in(v.Block, list)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/ir"
 )
 
 // wait checks that a wait is either for a duration or until a moment.
@@ -19,8 +18,8 @@ func (c *checker) wait(b *Block) {
 		d.Subject, d.Summary = at.Src.Range, "Both duration and at in one wait"
 		d.Detail = "It waits for one thing. Make two steps of it; a sequence puts them in order."
 		d.Notes = []diag.Note{{Text: "duration stands here", Range: long.Src.Range}}
-	case at != nil && at.Expr != nil && at.Expr.Kind == ir.Const:
-		text, _ := at.Expr.Const.(string)
+	case at != nil && at.known != nil:
+		text, _ := at.known.Const.(string)
 		if _, err := time.Parse(time.RFC3339, text); err == nil {
 			return
 		}

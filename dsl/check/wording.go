@@ -36,6 +36,17 @@ func list(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
+// maxNamed bounds the names that a message lists.
+const maxNamed = 16
+
+// some is list for names of any number.
+func some(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
+	}
+	return list(names)
+}
+
 // takes says in a message what an attribute takes.
 func takes(a *schema.Attr) string {
 	switch a.Kind {
@@ -53,7 +64,7 @@ func written(b *schema.Block) string {
 	if b.Label != "" {
 		s += ` "NAME"`
 	}
-	if len(b.Attrs) == 0 || b.Attrs[0].Later {
+	if len(b.Attrs) == 0 || b.Attrs[0].Later != nil {
 		return s + " { … }"
 	}
 	return fmt.Sprintf("%s { %s = %s }", s, b.Attrs[0].Name, example(&b.Attrs[0]))

@@ -12,7 +12,7 @@ import (
 
 // outline reads the names of a workflow and what is fixed in the file.
 func (c *checker) outline(w *Workflow) {
-	w.envs, w.rounds = map[envKey]*expr.Env{}, map[*Node]*expr.Root{}
+	w.forget()
 	c.nodes(w)
 	for _, n := range w.All {
 		c.static(n.Block)
@@ -66,6 +66,8 @@ func (c *checker) workflow(w *Workflow) {
 	if len(circles) == 0 {
 		c.sound(w)
 	}
+	w.forget()
+	w.result, w.roots = nil, nil
 }
 
 // node checks the expressions of a node that its type did not need.
@@ -172,7 +174,7 @@ func (c *checker) references(n *Node) {
 			}
 			d := diag.Diagnostic{Code: "F0218", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Unknown %s %q", kind, r.Name),
 				Detail: fmt.Sprintf("The program declares no %s of this name.", kind)}
-			if near := diag.Nearest(r.Name, keys(declared)); near != "" {
+			if near := c.nearest(r.Name, declared); near != "" {
 				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 				d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(declared[near])}}
 				d.Edit = &diag.Edit{Range: r.Range, Text: kind + "." + near}
@@ -182,13 +184,7 @@ func (c *checker) references(n *Node) {
 		a.Names = known
 	}
 	look("agent", c.agents, "agent")
-	called := make(map[string]*Block, len(c.workflows))
-	if n.attr("call") != nil {
-		for name, w := range c.workflows {
-			called[name] = w.Block
-		}
-	}
-	look("call", called, "workflow")
+	look("call", c.callable, "workflow")
 	look("fallback", c.agents, "agent")
 	c.fallbacks(n)
 	look("gates", c.gates, "gate")
@@ -240,3 +236,16 @@ func (c *checker) reading(w *Workflow, o *Block, from *Node) {
 
 // outside stands for a place that is in no node.
 var outside Node
+
+// nearest returns the declared name that a mistyped one most likely meant, or "". It compares no more names once
+// [expr.MaxSuggestions] were looked for: a file with 10,000 names and as many mistakes must be refused in seconds.
+func (c *checker) nearest(name string, declared map[string]*Block) string {
+	return c.nearestOf(name, func() []string { return keys(declared) })
+}
+
+func (c *checker) nearestOf(name string, names func() []string) string {
+	if c.suggested++; c.suggested > expr.MaxSuggestions {
+		return ""
+	}
+	return diag.Nearest(name, names())
+}

@@ -7,6 +7,7 @@ package diag
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"unicode/utf8"
 )
@@ -75,9 +76,13 @@ const (
 	MaxDetail  = 4000
 )
 
-// bounded cuts the texts to their bounds.
-func (d Diagnostic) bounded() Diagnostic {
-	d.Summary, d.Detail = cut(d.Summary, MaxSummary), cut(d.Detail, MaxDetail)
+// fitToShow cuts the texts to their bounds and hides the passwords of URLs.
+func (d Diagnostic) fitToShow() Diagnostic {
+	d.Summary, d.Detail = cut(HideUserinfo(d.Summary), MaxSummary), cut(HideUserinfo(d.Detail), MaxDetail)
+	d.Notes = slices.Clone(d.Notes)
+	for i := range d.Notes {
+		d.Notes[i].Text = HideUserinfo(d.Notes[i].Text)
+	}
 	return d
 }
 
@@ -110,18 +115,20 @@ func (l List) HasErrors() bool {
 	return false
 }
 
-// Sort orders by file, place, severity and code, drops exact repeats, and cuts texts to their bounds.
+// Sort orders by file, place, severity and code, drops exact repeats, cuts texts to their bounds, and hides the
+// passwords of URLs.
 func (l List) Sort() List {
 	sort.SliceStable(l, func(i, j int) bool { return less(l[i], l[j]) })
 	out := l[:0]
 	for i, d := range l {
+		d = d.fitToShow()
 		if i > 0 {
 			p := out[len(out)-1]
-			if p.Code == d.Code && p.Subject == d.Subject && p.Summary == cut(d.Summary, MaxSummary) {
+			if p.Code == d.Code && p.Subject == d.Subject && p.Summary == d.Summary {
 				continue
 			}
 		}
-		out = append(out, d.bounded())
+		out = append(out, d)
 	}
 	return out
 }

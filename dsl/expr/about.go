@@ -8,7 +8,8 @@ type Function struct {
 	Alias   string   // the function that this is another name for, or ""
 	Form    string   // how it is called: substr(text, from, length)
 	Doc     string   // a sentence
-	Example string   // a value that calls it and reads nothing; "" where it stands in conditions only
+	Example string   // a value that calls it and reads nothing, or "" where there is none
+	Asks    bool     // it stands in conditions only, with a body that is asked for every member
 	Takes   []string // what each argument must be, in words; the last may repeat
 }
 
@@ -16,7 +17,7 @@ type Function struct {
 func Functions() (out []Function) {
 	for _, name := range slices.Concat(functionNames, predicateNames) {
 		d := functionDocs[name]
-		f := Function{Name: name, Form: name + "(" + d.form + ")", Doc: d.doc, Example: d.example}
+		f := Function{Name: name, Form: name + "(" + d.form + ")", Doc: d.doc, Example: d.example, Asks: slices.Contains(predicateNames, name)}
 		if alias := exprNames[name]; alias != "" {
 			d = functionDocs[alias]
 			f = Function{Name: name, Alias: alias, Form: name + "(" + d.form + ")", Doc: d.doc}
@@ -79,13 +80,20 @@ var functionDocs = map[string]functionDoc{
 
 	"keys": {"map", "The keys, in order.", `keys({ b = 1, a = 2 })`}, "values": {"map", "The values, in order of their keys.", `values({ b = 1, a = 2 })`}, "lookup": {"map, key, default", "The value of a key, or the default where there is none.", `lookup({ a = 1 }, "b", 0)`},
 	"merge": {"map, …", "One map of several; of equal keys the last wins.", `merge({ a = 1 }, { b = 2 })`}, "zipmap": {"keys, values", "A map of two lists of equal length.", `zipmap(["a", "b"], [1, 2])`},
-	"coalesce": {"value, …", "The first that is neither null nor an empty text.", `coalesce(null, "", "a")`}, "coalescelist": {"list, …", "The first list that has members.", `coalescelist([], [1])`},
+	"coalesce": {"value, …", "The first that is neither null nor an empty text. It fails where there is none; try(x, \"\") gives an empty text.", `coalesce(null, "", "a")`}, "coalescelist": {"list, …", "The first list that has members.", `coalescelist([], [1])`},
 
 	"tostring": {"value", "The value as text; lists and objects as JSON.", `tostring(12)`}, "tonumber": {"value", "The number that a text is.", `tonumber("12")`}, "tobool": {"value", "true or false of the text that says so.", `tobool("true")`},
 	"tolist": {"value", "The members of a list, set or tuple as a list.", `tolist([1, 2])`}, "toset": {"value", "The members of a list, each once, in order.", `toset(["b", "a", "b"])`}, "tomap": {"value", "An object as a map.", `tomap({ a = 1 })`},
 	"jsonencode": {"value", "The value as JSON.", `jsonencode({ a = [1, null] })`}, "jsondecode": {"text", "The value that a JSON text is, typed any.", `jsondecode("[1, 2]")`},
 	"base64encode": {"text", "The text in base64.", `base64encode("hello")`}, "base64decode": {"text", "The text that base64 stands for.", `base64decode("aGVsbG8=")`},
 	"md5": {"text", "A digest in hexadecimal, not safe against forgery.", `md5("a")`}, "sha1": {"text", "A digest in hexadecimal, not safe against forgery.", `sha1("a")`}, "sha256": {"text", "A digest in hexadecimal.", `substr(sha256("a"), 0, 8)`}, "sha512": {"text", "A digest in hexadecimal.", `substr(sha512("a"), 0, 8)`},
+
+	"setproduct": {"list, list, …", "Every combination of a member of each list, as lists; the last list varies fastest. It is what a matrix needs.", `setproduct(["a", "b"], [1, 2])`},
+	"matchkeys":  {"values, keys, wanted", "The values whose keys, at the same place of the second list, are wanted.", `matchkeys(["x", "y", "z"], ["a", "b", "a"], ["a"])`},
+	"transpose":  {"map of lists", "The map from each text in the lists to the keys that it stands under.", `transpose({ a = ["x", "y"], b = ["x"] })`}, "formatlist": {"form, value, …", "A text as of format for each member of the lists among the values.", `formatlist("%s=%d", ["a", "b"], [1, 2])`},
+	"urlencode": {"text", "The text as it can stand in a query of a URL.", `urlencode("a b&c")`}, "basename": {"path", "The last part of a path.", `basename("a/b.txt")`}, "dirname": {"path", "A path without its last part.", `dirname("a/b.txt")`},
+	"csvdecode": {"text", "The rows of a table whose first line names the columns: a list of objects of texts.", `csvdecode("name,size\na,1")`}, "base64sha256": {"text", "A digest in base64.", `base64sha256("a")`}, "base64sha512": {"text", "A digest in base64.", `substr(base64sha512("a"), 0, 8)`},
+	"timeadd": {"moment, duration", "The moment that is so much later, such as \"90m\" or \"-1h30m\"; moments are written as in RFC 3339.", `timeadd("2030-01-31T09:00:00Z", "36h")`}, "formatdate": {"form, moment", "A moment in another form: YYYY, MM, DD, hh, mm, ss, MMM, EEEE, Z and their kin; other letters stand in ' quotes.", `formatdate("DD MMM YYYY", "2030-01-31T09:00:00Z")`},
 
 	"file": {"path", "The text of a file, by its path from the program's folder; it is read with the program, before anything runs.", ""},
 	"try":  {"value, …", "The first that has a value: what fails or is null is passed over, names that do not exist are not.", `try(jsondecode("{"), "none")`}, "can": {"value", "Whether it has a value.", `can(tonumber("x"))`},

@@ -18,6 +18,7 @@ type run struct {
 	files map[string]string
 	steps int
 	bytes int
+	heard *traces // nil: nobody listens, or nothing is secret
 }
 
 // limitError says that an evaluation has reached a bound. try does not catch it.

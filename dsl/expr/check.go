@@ -102,7 +102,7 @@ func (c *checker) typeOf(n node) value.Type {
 // locals of ten copies each would be written out as 10^10.
 func bounded(t value.Type) value.Type {
 	left := MaxTypeSize
-	if within(t, &left) {
+	if within(t, &left, 0) {
 		return t
 	}
 	for i, e := range t.Elems {
@@ -121,22 +121,23 @@ func simple(t value.Type) value.Type {
 	return t
 }
 
-// within counts the parts of a type down and tells whether they were enough.
-func within(t value.Type, left *int) bool {
-	if *left--; *left < 0 {
+// within counts the parts of a type down and reports whether they were enough. A type may not be nested deeper than any
+// value is.
+func within(t value.Type, left *int, depth int) bool {
+	if *left--; *left < 0 || depth > value.MaxDepth {
 		return false
 	}
 	for _, e := range t.Elems {
-		if !within(e, left) {
+		if !within(e, left, depth+1) {
 			return false
 		}
 	}
 	for _, a := range t.Attrs { // any order: all or not all
-		if !within(a, left) {
+		if !within(a, left, depth+1) {
 			return false
 		}
 	}
-	return t.Elem == nil || within(*t.Elem, left)
+	return t.Elem == nil || within(*t.Elem, left, depth+1)
 }
 
 // need infers n and checks that it is of kind k and not null where k does not admit it. user names the operator or
@@ -179,7 +180,7 @@ func (c *checker) nullHint(n node, x string, t value.Type) string {
 	if c.condition {
 		return fmt.Sprintf("%s Test it before (%s != null && …), or give what else to take (%s ?? %s).", why, x, x, strings.ReplaceAll(other, `"`, "'"))
 	}
-	return fmt.Sprintf("%s Say what else to take, coalesce(%s, %s), or test it before (%s == null ? … : …).", why, x, other, x)
+	return fmt.Sprintf("%s Say what else to take, try(%s, %s), or test it before (%s == null ? … : …).", why, x, other, x)
 }
 
 // whyNull says why what a node reads can be null.
@@ -258,7 +259,7 @@ func (c *checker) cond(n *cond) value.Type {
 	var yes, no value.Type
 	c.given(facts(n.c, true), func() { yes = c.infer(n.yes) })
 	c.given(facts(n.c, false), func() { no = c.infer(n.no) })
-	return unify(yes, no)
+	return c.env.Work.Unify(yes, no)
 }
 
 func (c *checker) object(n *object) value.Type {
@@ -290,10 +291,56 @@ func (c *checker) call(n *call) value.Type {
 		types[i] = c.need(a, k, c.callee(n.f))
 	}
 	c.literalPattern(n)
-	if n.f.result == nil || n.spread {
+	c.emptyLast(n)
+	if n.f.result == nil || n.spread || !c.env.Work.look(types...) {
 		return value.AnyType
 	}
 	return n.f.result(types)
+}
+
+// emptyLast refuses coalesce with an empty text at its end, and coalescelist with an empty list: these pass over what is empty, so
+// that nothing is left to give where what stands before is null.
+func (c *checker) emptyLast(n *call) {
+	if n.spread || len(n.args) < 2 || n.f.name != "coalesce" && n.f.name != "coalescelist" {
+		return
+	}
+	last := n.args[len(n.args)-1]
+	var empty string
+	switch x := last.(type) {
+	case *lit:
+		switch x.v {
+		case "":
+			empty = "an empty text"
+		case nil:
+			empty = "null"
+		}
+	case *tuple:
+		if len(x.items) == 0 && n.f.name == "coalescelist" {
+			empty = "an empty list"
+		}
+	}
+	if empty == "" {
+		return
+	}
+	first := shownPath(n.args[0])
+	if first == "This" {
+		first = "x"
+	}
+	c.add(last.at(), codeEmptyLast, fmt.Sprintf("%s never gives %s", n.f.name, empty),
+		fmt.Sprintf("It gives the first argument that is neither null nor empty, and fails where there is none. Write try(%s, %s), which gives the first that is not null.", first, c.shownLit(last)))
+}
+
+// shownLit is an empty value as it is written.
+func (c *checker) shownLit(n node) string {
+	switch l, is := n.(*lit); {
+	case !is:
+		return "[]"
+	case l.v == nil:
+		return "null"
+	case c.condition:
+		return "''"
+	}
+	return `""`
 }
 
 // literalPattern compiles the pattern of regex and regexall where it is known.
@@ -306,7 +353,9 @@ func (c *checker) literalPattern(n *call) {
 	if !ok {
 		return
 	}
-	if _, err := compilePattern(pattern); err != nil {
+	if err := c.env.Work.compile(pattern); isLimit(err) {
+		c.add(l.span, codeTooLarge, "A pattern that cannot be checked", capital(err.Error())+".")
+	} else if err != nil {
 		c.add(l.span, codePattern, "A pattern that cannot be used", capital(err.Error())+".")
 	}
 }

@@ -10,7 +10,7 @@ func (c *checker) forEach(n *forEach) value.Type {
 		}
 		c.slots[n.keySlot] = keyType(coll)
 	}
-	c.slots[n.valSlot] = elemType(coll)
+	c.slots[n.valSlot] = c.memberType(coll)
 	var paths []string
 	if n.cond != nil {
 		c.need(n.cond, kBool, "if")
@@ -47,14 +47,14 @@ func (c *checker) splat(n *splat) value.Type {
 	t := c.infer(n.x)
 	item := notNull(t)
 	if isList(t) {
-		item = elemType(t)
+		item = c.memberType(t)
 	}
 	c.slots[n.slot] = item
 	return value.List(c.infer(n.each))
 }
 
 func (c *checker) predicate(n *predicate) value.Type {
-	item := elemType(c.need(n.coll, kList, n.name))
+	item := c.memberType(c.need(n.coll, kList, n.name))
 	c.slots[n.item], c.slots[n.index] = item, value.IntType
 	if n.name == "reduce" {
 		c.slots[n.acc] = value.AnyType
@@ -94,4 +94,12 @@ func (c *checker) predicate(n *predicate) value.Type {
 		return value.IntType.OrNull()
 	}
 	return value.BoolType
+}
+
+// memberType is what the members of a collection have in common, within the bounds of the program.
+func (c *checker) memberType(t value.Type) value.Type {
+	if !c.env.Work.look(t) {
+		return value.AnyType
+	}
+	return elemType(t)
 }

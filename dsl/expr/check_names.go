@@ -209,14 +209,20 @@ func through(whole, part value.Type) value.Type {
 }
 
 func (c *checker) unknownAttr(t value.Type, name string, at span, x node) {
-	var names []string // but what is null in any case: nobody looks for it
-	for _, n := range t.Names() {
+	var names, all []string // names: without those that are null in any case, which nobody looks for
+	if c.env.Work.suggest() {
+		all = t.Names()
+	}
+	for _, n := range all {
 		if t.Attrs[n].Kind != value.Null {
 			names = append(names, n)
 		}
 	}
 	detail := "It has no attributes."
-	if near := diag.Nearest(name, t.Names()); near != "" {
+	if len(t.Attrs) > 0 {
+		detail = "An attribute is missing, or its name is mistyped."
+	}
+	if near := diag.Nearest(name, all); near != "" {
 		detail = fmt.Sprintf("Did you mean %q?", near)
 	} else if len(names) > 0 {
 		detail = "It has " + strings.Join(names[:min(len(names), 16)], ", ") + "."
@@ -246,7 +252,7 @@ func (c *checker) index(n *index) value.Type {
 			return c.attr(t, name, n.key.at(), n.x)
 		}
 		if t.Kind == value.ObjectT {
-			return through(t, elemType(t).OrNull())
+			return through(t, c.memberType(t).OrNull())
 		}
 		return through(t, *t.Elem)
 	case isList(t):
@@ -254,7 +260,7 @@ func (c *checker) index(n *index) value.Type {
 		if i, ok := key.whole(); literal && ok && t.Kind == value.TupleT {
 			return through(t, c.tupleMember(t, i, n.key.at()))
 		}
-		return through(t, elemType(t))
+		return through(t, c.memberType(t))
 	}
 	c.add(n.span, codeNoMembers, fmt.Sprintf("There is no [] on %s", an(string(t.Kind))), fmt.Sprintf("This is %s.", describeType(t)))
 	return value.AnyType

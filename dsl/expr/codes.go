@@ -23,6 +23,7 @@ const (
 	codeRefusedFunc    = "F0318"
 	codePattern        = "F0319"
 	codeFile           = "F0320" // a file that cannot be read, or a path that is computed
+	codeEmptyLast      = "F0321"
 	codeNotLiteral     = "F0401"
 	codeInterpolation  = "F0402"
 	codeCondSyntax     = "F0403"
@@ -55,6 +56,7 @@ var Codes = map[string]string{
 	codeStatic:         "A reference to a declaration is not written bare.",
 	codeRefusedFunc:    "A function would read the world outside of the run.",
 	codeFile:           "A file cannot be read.",
+	codeEmptyLast:      "coalesce ends with an empty value, which it never gives.",
 	codePattern:        "A regular expression cannot be used.",
 	codeNotLiteral:     "A condition is not a text in quotes.",
 	codeInterpolation:  "A condition has ${} in it.",

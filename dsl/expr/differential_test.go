@@ -84,6 +84,7 @@ func TestValuesAgreeWithHCL(t *testing.T) {
 		"values": stdlib.ValuesFunc, "lookup": stdlib.LookupFunc, "merge": stdlib.MergeFunc, "range": stdlib.RangeFunc, "reverse": stdlib.ReverseListFunc, "slice": stdlib.SliceFunc, "sort": stdlib.SortFunc,
 		"zipmap": stdlib.ZipmapFunc, "coalesce": stdlib.CoalesceFunc, "coalescelist": stdlib.CoalesceListFunc, "compact": stdlib.CompactFunc, "chunklist": stdlib.ChunklistFunc,
 		"jsonencode": stdlib.JSONEncodeFunc, "jsondecode": stdlib.JSONDecodeFunc, "length": stdlib.LengthFunc, "setunion": stdlib.SetUnionFunc, "setsubtract": stdlib.SetSubtractFunc, "setintersection": stdlib.SetIntersectionFunc,
+		"setproduct": stdlib.SetProductFunc, "formatlist": stdlib.FormatListFunc, "csvdecode": stdlib.CSVDecodeFunc, "timeadd": stdlib.TimeAddFunc, "formatdate": stdlib.FormatDateFunc,
 	}}
 	for _, text := range []string{
 		`1 + 2 * 3`, `(1 + 2) * 3`, `7 / 2`, `7 % 4`, `-7 % 4`, `-var.n`, `!var.yes`, `var.n == 7`, `var.n != 7`, `var.n > 3 && var.n < 10`, `var.yes || false`, `var.n >= 8`,
@@ -99,6 +100,11 @@ func TestValuesAgreeWithHCL(t *testing.T) {
 		`slice(var.names, 1, 2)`, `sort(var.names)`, `zipmap(["a", "b"], [1, 2])`, `coalesce(null, "b")`, `coalesce(null, 3)`, `coalescelist([], [1])`, `compact(["a", "", "b"])`, `chunklist(var.names, 2)`, `jsonencode({ b = [1, null], a = "x" })`,
 		`jsondecode("{\"a\":[1,true]}")`, `length(var.l)`, `setunion(["a"], ["b", "a"])`, `setsubtract(["a", "b"], ["a"])`, `setintersection(["a", "b"], ["b"])`,
 		"<<EOT\na ${var.n}\n  b\nEOT", "<<-EOT\n    a ${var.n}\n      b\n    EOT", `"a\tb\u00e9\"\\"`, `upper("x")`, `1e3`, `0.5`, `1.0`, `12345678901`, `0.000001 * 1`, `"${1000000}"`, `max(var.l...)`,
+		`setproduct(["a", "b"], [1, 2, 3])`, `setproduct(["a", "b"], ["x"], ["p", "q"])`, `setproduct(["a"], [])`, `setproduct([], [])`, `setproduct(var.names, var.l)`, `setproduct([[1], [2]], ["a"])`, `setproduct([["x", "y"], ["z"]]...)`,
+		`formatlist("%s-%d", ["a", "b"], [1, 2])`, `formatlist("%s %s", "x", var.names)`, `formatlist("%s", "one")`, `formatlist("none")`, `formatlist("%s", [])`, `formatlist("%5.1f|%q", [1.25, 2], "q")`,
+		`csvdecode("a,b\n1,2\n\"x,y\",\"q\"\"r\"\n")`, `csvdecode("a\n")`, `csvdecode("a,b\r\n1,é")`,
+		`timeadd("2030-01-31T09:00:00Z", "36h")`, `timeadd("2030-01-31T09:00:00+02:00", "-1h30m15.5s")`, `timeadd("2028-02-28T23:59:59.25Z", "1s")`,
+		`formatdate("DD MMM YYYY hh:mm ZZZ", "2018-01-02T23:12:01Z")`, `formatdate("EEEE, DD-MMM-YY hh:mm:ss ZZZ", "2018-01-02T23:12:01-08:00")`, `formatdate("h'h'mm''H AA", "2018-01-02T23:12:01Z")`, `formatdate("M D s Z", "2018-01-02T03:04:05Z")`,
 	} {
 		src := "x = " + text + "\n"
 		want, diags := attribute(t, src).Value(ctx)

@@ -2,11 +2,12 @@ package expr
 
 import (
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // Env says what names one place in a file may read, with their types. Checking changes nothing in it but how often names
-// were suggested, so places that may read the same can share it, and environments that differ in some roots can share the
+// were suggested and what its Work has counted, so places that may read the same can share it, and environments that differ in some roots can share the
 // others; not between goroutines.
 type Env struct {
 	// Roots are the names that an expression may begin with: "var", "local", "input", "step", "last", "each",
@@ -16,6 +17,9 @@ type Env struct {
 	Hidden map[string]string
 	// File reads the file of a path for file("PATH"); its error says in words why it cannot. nil: no file can be read here.
 	File func(path string) (string, error)
+	// Work counts what the expressions of the program cost together. nil: nothing is counted, and no expression over Fixed
+	// is tried out.
+	Work *Work
 }
 
 // Root is one name that expressions may begin with. It must not be copied.
@@ -44,6 +48,9 @@ type Root struct {
 	// Secret are names whose values are sensitive; Used, if it is not nil, learns which names are read.
 	Secret map[string]bool
 	Used   map[string]bool
+	// Fixed are the values of names that are the same in every run: those of locals that read nothing else. An expression that
+	// reads nothing but them is tried out when it is checked.
+	Fixed map[string]value.Value
 
 	suggested int      // how often names were suggested
 	order     []string // the declared names, sorted, once they were asked for
@@ -52,3 +59,26 @@ type Root struct {
 // MaxSuggestions bounds how many unknown names below one root are compared with all that are declared: a file with
 // 10,000 names and 10,000 typing errors must be refused in seconds.
 const MaxSuggestions = 100
+
+// fixed is the scope of the names whose values are the same in every run.
+type fixed struct{ roots map[string]*Root }
+
+// Lookup implements ir.Scope.
+func (f fixed) Lookup(r ir.Ref) (value.Value, error) { return f.roots[r.Root].Fixed[r.Name], nil }
+
+// fixes reports whether all names that an expression reads have the same values in every run, and whether it can be tried out.
+func (e *Env) fixes(reads []ir.Ref) bool {
+	if len(reads) == 0 || !e.work().tries() {
+		return false
+	}
+	for _, r := range reads {
+		root := e.Roots[r.Root]
+		if root == nil || r.Attr != "" {
+			return false
+		}
+		if _, ok := root.Fixed[r.Name]; !ok {
+			return false
+		}
+	}
+	return true
+}

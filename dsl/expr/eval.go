@@ -34,8 +34,9 @@ func (r *run) eval(n node) (value.Value, error) {
 	}
 	v, err := r.compute(n)
 	if err != nil {
-		return nil, r.fail(n.at(), err)
+		return nil, r.fail(n.at(), r.heard.quiet(n, err))
 	}
+	r.heard.made(n, v)
 	return v, nil
 }
 

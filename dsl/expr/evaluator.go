@@ -131,7 +131,13 @@ func parse(e *ir.Expr) (*tree, error) {
 
 // eval computes the tree within the bounds of one evaluation.
 func (t *tree) eval(s ir.Scope, files map[string]string) (value.Value, error) {
-	r := &run{scope: s, files: files, slots: make([]value.Value, t.slots)}
+	return t.evalIn(&run{scope: s, files: files, slots: make([]value.Value, t.slots)})
+}
+
+func (t *tree) evalIn(r *run) (value.Value, error) {
+	if to, listens := r.scope.(ir.Listener); listens {
+		r.heard = traced(t, to)
+	}
 	v, err := r.eval(t.root)
 	if err == nil {
 		err = r.fail(t.root.at(), r.settle(v))

@@ -13,12 +13,19 @@ import (
 )
 
 // Fixed is the value of an expression that reads nothing but files, whose texts are given by their paths; ok is false for
-// all others.
-func Fixed(e *ir.Expr, files map[string]string) (v value.Value, ok bool) {
-	if e == nil || len(e.Reads) > 0 {
+// all others, and where the constants of the program have reached their bounds.
+func Fixed(e *ir.Expr, files map[string]string, w *Work) (v value.Value, ok bool) {
+	switch {
+	case e == nil || len(e.Reads) > 0:
+		return nil, false
+	case e.Kind == ir.Const:
+		return e.Const, true
+	}
+	t, err := NewEvaluator(files).tree(e)
+	if err != nil {
 		return nil, false
 	}
-	v, err := NewEvaluator(files).Eval(e, nil)
+	v, err = w.evaluate(t, &run{files: files, slots: make([]value.Value, t.slots)})
 	return v, err == nil
 }
 
@@ -27,25 +34,37 @@ func Fixed(e *ir.Expr, files map[string]string) (v value.Value, ok bool) {
 // bytes of the whole file, so that the byte offsets in x's ranges are indexes into it. The result is nil if and only if
 // the diagnostics have an error; its Type says what it will evaluate to.
 func Value(x hclsyntax.Expression, src []byte, env *Env) (*ir.Expr, diag.List) {
+	e, _, list := Known(x, src, env)
+	return e, list
+}
+
+// Known is [Value], and gives the constant that the expression is in every run beside it: the expression itself, or what it
+// makes of locals that are constants; nil for all others.
+func Known(x hclsyntax.Expression, src []byte, env *Env) (e, known *ir.Expr, list diag.List) {
 	r := x.Range()
 	p := &places{file: r.Filename, src: src, anchor: r.Start, at: func(i int) int { return r.Start.Byte + i }}
 	text := sourceText(r, src)
 	if err := guard([]byte(text)); err != nil {
-		return nil, p.diagnostics([]finding{{span: span{0, len(text)}, code: codeTooLarge, summary: "An expression beyond the bounds", detail: capital(err.Error()) + "."}})
+		return nil, nil, p.diagnostics([]finding{{span: span{0, len(text)}, code: codeTooLarge, summary: "An expression beyond the bounds", detail: capital(err.Error()) + "."}})
 	}
 	l := &hclLowerer{base: r.Start.Byte}
 	t := &tree{root: l.lower(x), text: text}
 	t.slots, t.reads = l.slots, sortRefs(l.reads)
 	fs := &l.findings
 	typ := check(t, env, false, fs)
-	e := &ir.Expr{Kind: ir.HCL, Text: text, Reads: t.reads, Type: typ, Sensitive: t.secret}
-	if !fs.failed() && len(t.reads) == 0 && !t.files {
-		e = evaluateNow(t, typ, fs)
+	e = &ir.Expr{Kind: ir.HCL, Text: text, Reads: t.reads, Type: typ, Sensitive: t.secret}
+	switch {
+	case fs.failed() || t.files:
+	case len(t.reads) == 0:
+		e = evaluateNow(t, typ, env, fs)
+		known = e
+	case env.fixes(t.reads):
+		known = evaluateNow(t, typ, env, fs)
 	}
 	if fs.failed() {
-		return nil, p.diagnostics(fs.list)
+		return nil, nil, p.diagnostics(fs.list)
 	}
-	return e, p.diagnostics(fs.list)
+	return e, known, p.diagnostics(fs.list)
 }
 
 func sourceText(r hcl.Range, src []byte) string {
@@ -53,9 +72,13 @@ func sourceText(r hcl.Range, src []byte) string {
 	return string(src[start:min(max(r.End.Byte, start), len(src))])
 }
 
-// evaluateNow evaluates an expression that reads nothing.
-func evaluateNow(t *tree, typ value.Type, fs *findings) *ir.Expr {
-	v, err := t.eval(nil, nil)
+// evaluateNow evaluates an expression that reads nothing, or one over names whose values are the same in every run.
+func evaluateNow(t *tree, typ value.Type, env *Env, fs *findings) *ir.Expr {
+	r := &run{slots: make([]value.Value, t.slots)}
+	if len(t.reads) > 0 {
+		r.scope = fixed{env.Roots}
+	}
+	v, err := env.work().evaluate(t, r)
 	if err != nil {
 		at, cause := span{0, len(t.text)}, err
 		var e *Error
@@ -66,12 +89,16 @@ func evaluateNow(t *tree, typ value.Type, fs *findings) *ir.Expr {
 		if isLimit(err) {
 			code = codeTooLarge
 		}
-		fs.add(at, code, "This has no value", capital(cause.Error())+".")
+		detail := capital(cause.Error()) + "."
+		if len(t.reads) > 0 {
+			detail += " It reads locals that are constants, so it is the same in every run."
+		}
+		fs.add(at, code, "This has no value", detail)
 		return nil
 	}
 	if typ.IsAny() || typ.Kind == value.ListT && typ.Elem.IsAny() { // the value tells more
 		left := MaxTypeSize
-		if t := typeOf(v); within(t, &left) {
+		if t := typeOf(v); within(t, &left, 0) {
 			typ = t
 		}
 	}
@@ -126,6 +153,9 @@ func checkCondition(text string, env *Env, fs *findings, p *places) *ir.Expr {
 		x := shownPath(root)
 		f := fs.add(whole, codeMaybeNull, x+" can be null, and a condition needs a bool", "")
 		f.detail = strings.ReplaceAll("Write X ?? false, or compare it: X == true.", "X", strings.Replace(x, "This", "x", 1))
+	}
+	if !fs.failed() && !t.files && env.fixes(t.reads) {
+		evaluateNow(t, typ, env, fs)
 	}
 	if fs.failed() {
 		return nil

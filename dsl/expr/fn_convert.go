@@ -77,6 +77,8 @@ var convertFunctions = []function{
 	digest("sha1", func(b []byte) []byte { s := sha1.Sum(b); return s[:] }),
 	digest("sha256", func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }),
 	digest("sha512", func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }),
+	digest64("base64sha256", func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }),
+	digest64("base64sha512", func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }),
 	{name: "format", sig: "string any!...", result: constant(value.StringType), call: format},
 }
 
@@ -84,6 +86,14 @@ func digest(name string, sum func([]byte) []byte) function {
 	return function{name: name, sig: "string", result: constant(value.StringType), call: func(r *run, a []value.Value) (value.Value, error) {
 		s := a[0].(string)
 		return hex.EncodeToString(sum([]byte(s))), r.text(len(s))
+	}}
+}
+
+// digest64 is a digest in base64.
+func digest64(name string, sum func([]byte) []byte) function {
+	return function{name: name, sig: "string", result: constant(value.StringType), call: func(r *run, a []value.Value) (value.Value, error) {
+		s := a[0].(string)
+		return base64.StdEncoding.EncodeToString(sum([]byte(s))), r.text(len(s))
 	}}
 }
 

@@ -33,7 +33,7 @@ var functions = map[string]*function{}
 var functionNames []string
 
 func init() {
-	for _, group := range [][]function{numberFunctions, stringFunctions, listFunctions, mapFunctions, convertFunctions} {
+	for _, group := range [][]function{numberFunctions, stringFunctions, listFunctions, mapFunctions, convertFunctions, productFunctions, timeFunctions} {
 		for i := range group {
 			define(&group[i])
 		}
@@ -93,6 +93,9 @@ var refused = map[string]string{
 	"uuid":          "An evaluation must give the same again when a run is resumed. run.id is unique, and names below it are, too.",
 	"bcrypt":        "An evaluation must give the same again when a run is resumed, and this function draws a random salt.",
 	"env":           "An expression reads no environment. Declare a variable, and give it with --var or FLOWRUN_VAR_name.",
+	"yamldecode":    "YAML is not read here. Let a step turn it into JSON: run = [\"yq\", \"-o=json\", \".\", \"FILE\"] with parse = \"json\".",
+	"yamlencode":    "YAML is not written here. JSON is YAML, too: jsonencode(x).",
+	"log":           "Its last digits differ between processors, and an evaluation must give the same again when a run is resumed elsewhere.",
 	"templatefile":  "An expression reads no files. Write the template as a heredoc.",
 	"duration":      "Durations are strings such as \"90s\" in the attributes that take them; step.x.duration is a number of seconds.",
 	"date":          "Times are strings in RFC 3339, which compare in order of time.",
@@ -129,7 +132,8 @@ func makeCall(fs *findings, name string, at, nameAt span, args []node, spread bo
 			return &lit{at, nil}
 		}
 		detail := "Most of Terraform's pure functions are there, and most of expr-lang's; flowrun schema lists them."
-		if near := diag.Nearest(name, functionNames); near != "" {
+		if len(fs.list) >= MaxSuggestions { // of one expression
+		} else if near := diag.Nearest(name, functionNames); near != "" {
 			detail = fmt.Sprintf("Did you mean %q?", near)
 		} else if lower := strings.ToLower(name); functions[lower] != nil {
 			detail = fmt.Sprintf("Did you mean %q?", lower)

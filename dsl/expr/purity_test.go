@@ -12,9 +12,11 @@ import (
 // pure is all that this package may import: nothing here reads a clock, rolls dice, or reaches the world.
 var pure = []string{
 	"crypto/md5", "crypto/sha1", "crypto/sha256", "crypto/sha512", "encoding/base64", "encoding/hex", "bytes", "errors", "fmt", "maps", "math", "math/big", "regexp", "regexp/syntax",
+	"encoding/csv", "io", "net/url", "path", // of net/url, what escapes a text
 	"slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 	"github.com/flowrun/flowrun/dsl/diag", "github.com/flowrun/flowrun/dsl/ir", "github.com/flowrun/flowrun/dsl/value",
 	"github.com/hashicorp/hcl/v2", "github.com/hashicorp/hcl/v2/hclsyntax", "github.com/zclconf/go-cty/cty",
+	"github.com/zclconf/go-cty/cty/function/stdlib",                                                                                         // its functions read no clock: timestamp is Terraform's own
 	"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text/language", "golang.org/x/text/message", "golang.org/x/text/unicode/norm", // no loader: nothing is fetched
 	"github.com/expr-lang/expr/ast", "github.com/expr-lang/expr/conf", "github.com/expr-lang/expr/file", "github.com/expr-lang/expr/parser",
 	// The schemas of gates. Its loader refuses every other document, and formats are not asserted: it computes and nothing else.

@@ -55,6 +55,16 @@ type Scope interface {
 	Lookup(Ref) (value.Value, error)
 }
 
+// Listener is a Scope that hears what an evaluation makes of the names that it calls secret: each text that is computed from one,
+// wherever in the expression, before it is known what becomes of it.
+type Listener interface {
+	Scope
+	Secret(Ref) bool
+	// Made hears a value, and that of a list or an object with all that is in it; Written hears what the expression itself holds.
+	Made(v value.Value)
+	Written(v value.Value)
+}
+
 // Evaluator computes expressions. It is pure: equal text and equal scope give equal results for one Behaviour number.
 // It serves one machine, and like it one goroutine at a time. The result is converted to nothing: the caller knows what it
 // needs. A Condition evaluates to a bool or fails.

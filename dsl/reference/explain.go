@@ -19,7 +19,7 @@ func About(word string) (text, near string, ok bool) {
 	if text, err := files.ReadFile("topics/" + word + ".md"); err == nil {
 		return string(text), "", true
 	}
-	t := Language()
+	t := table()
 	block, attr, dotted := strings.Cut(word, ".")
 	if b := t.block(block); b != nil && dotted {
 		if text := t.within(b, attr); text != "" {
@@ -43,10 +43,10 @@ func About(word string) (text, near string, ok bool) {
 			parts = append(parts, f.markdown())
 		}
 	}
-	if text := t.attributes(word, len(parts) == 0); text != "" {
+	if text := t.attributes(word); text != "" {
 		parts = append(parts, text)
 	}
-	for _, text := range []string{member("", word, t.Roots), member("results", word, t.Results)} {
+	for _, text := range []string{member("", word, t.Roots), member("results", word, t.Results), t.planned(word)} {
 		if text != "" {
 			parts = append(parts, text)
 		}
@@ -58,6 +58,19 @@ func About(word string) (text, near string, ok bool) {
 		return strings.Join(parts, "\n"), "", true
 	}
 	return "", diag.Nearest(word, t.words()), false
+}
+
+// planned explains words of attributes and names that are not in this release.
+func (t *Table) planned(word string) string {
+	w := &writer{}
+	for _, p := range t.Planned {
+		if attr, isWord := strings.CutSuffix(p.Name, "."+word); isWord && p.Kind == "word" {
+			w.line("# " + word + ", of " + attr + planned + "\n\n" + p.Doc + "\n\nWhat to write today: " + p.Instead)
+		} else if p.Kind == "name" && p.Name == word {
+			w.line("# " + word + planned + "\n\n" + p.Doc + "\n\nWhat to write today: " + p.Instead)
+		}
+	}
+	return w.String()
 }
 
 // member explains an attribute of what can be read, or "".
@@ -121,10 +134,11 @@ func (t *Table) within(b *Block, name string) string {
 
 func (a *Attribute) markdown(title string) string {
 	w := &writer{}
-	w.line("# " + title + "\n\n" + a.Doc)
 	if a.Later {
+		w.line("# " + title + planned + "\n\n" + a.Doc + "\n\nWhat to write today: " + a.Instead)
 		return w.String()
 	}
+	w.line("# " + title + "\n\n" + a.Doc)
 	w.line("\nIt takes: " + a.takes() + ".")
 	if a.Default != "" {
 		w.line("\nDefault: " + a.byDefault() + ".")
@@ -155,25 +169,27 @@ func (f *Function) markdown() string {
 	return w.String()
 }
 
-// attributes explains an attribute for all blocks that have it; blocks with the same words share a part. What this release
-// does not carry out is told only if later is true.
-func (t *Table) attributes(name string, later bool) string {
+// attributes explains an attribute for all blocks that have it; blocks with the same words share a part.
+func (t *Table) attributes(name string) string {
 	var order []string
-	of := map[string][]string{}
+	of, mark := map[string][]string{}, map[string]string{}
 	for _, b := range t.Blocks {
 		for _, a := range b.Attributes {
-			if a.Name == name && (later || !a.Later) {
+			if a.Name == name {
 				_, body, _ := strings.Cut(a.markdown(name), "\n\n")
 				if of[body] == nil {
 					order = append(order, body)
 				}
 				of[body] = append(of[body], b.Kind)
+				if a.Later {
+					mark[body] = planned
+				}
 			}
 		}
 	}
 	w := &writer{}
 	for _, body := range order {
-		w.line("# " + name + ", in " + strings.Join(of[body], ", ") + "\n\n" + strings.TrimSuffix(body, "\n") + "\n")
+		w.line("# " + name + ", in " + strings.Join(of[body], ", ") + mark[body] + "\n\n" + strings.TrimSuffix(body, "\n") + "\n")
 	}
 	return strings.TrimSuffix(w.String(), "\n")
 }
@@ -192,7 +208,28 @@ func (t *Table) words() (out []string) {
 	for _, m := range append(slices.Clone(t.Roots), t.Results...) {
 		out = append(out, m.Name)
 	}
+	for _, p := range t.Planned {
+		out = append(out, p.Name[strings.LastIndexByte(p.Name, '.')+1:])
+	}
 	return append(append(out, Topics()...), Codes()...)
+}
+
+// Words are what a command line can offer to be explained, each with what there is to say of it in short behind a tab, or nothing:
+// topics, blocks, functions and codes.
+func Words() (out []string) {
+	t := table()
+	out = Topics()
+	for _, b := range t.Blocks {
+		if b.Later {
+			out = append(out, b.Kind+"\tplanned, not in this release")
+		} else {
+			out = append(out, b.Kind)
+		}
+	}
+	for _, f := range t.Functions {
+		out = append(out, f.Name)
+	}
+	return append(out, Codes()...)
 }
 
 // Topics are the words that have a page of their own.

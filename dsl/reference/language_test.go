@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/dsl/diag"
 )
 
 // The committed page is the one that the tables give.
@@ -45,6 +47,23 @@ func TestTable(t *testing.T) {
 	}
 	if b, err := json.Marshal(table); err != nil || len(b) < 10_000 {
 		t.Errorf("%d bytes of JSON: %v", len(b), err)
+	}
+}
+
+// What is told as for conditions only is refused in a value, and everything else is not.
+func TestFunctionsStandWhereTheyAreTold(t *testing.T) {
+	page := Language().Markdown()
+	in := func(name, part string) bool { return strings.Contains(part, "\n| `"+name+"(") }
+	values, conditions, _ := strings.Cut(page, "\nIn conditions only")
+	for _, f := range table().Functions {
+		_, list := load("workflow \"w\" {\n  step \"s\" { value = " + f.Name + "() }\n}\n")
+		unknown := slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == "F0308" })
+		if unknown != f.Asks {
+			t.Errorf("%s is told as for conditions only: %v; in a value it is unknown: %v", f.Name, f.Asks, unknown)
+		}
+		if f.Alias == "" && (in(f.Name, conditions) != f.Asks || in(f.Name, values) == f.Asks) {
+			t.Errorf("%s stands in the wrong table of the page", f.Name)
+		}
 	}
 }
 
@@ -97,6 +116,38 @@ func TestAbout(t *testing.T) {
 	for word, want := range map[string]string{"stpe": "step", "F0392": "F0302", "step.wehn": "step.when", "uper": "upper", "xyzzyxyzzy": "", "nostep.when": ""} {
 		if _, near, ok := About(word); ok || near != want && word != "F0392" {
 			t.Errorf("%s: near is %q, want %q", word, near, want)
+		}
+	}
+}
+
+// Whatever is planned is told as planned, with what to write today: by explain, in the page, and by the error.
+func TestPlannedIsTold(t *testing.T) {
+	page := Language().Markdown()
+	for _, p := range table().Planned {
+		words := []string{p.Name}
+		if i := strings.LastIndexByte(p.Name, '.'); i >= 0 {
+			words = []string{p.Name[i+1:]} // mcp, event
+			if p.Kind == "attribute" {
+				words = append(words, p.Name) // wait.event
+			}
+		}
+		if p.Kind == "attribute" && len(words) == 1 {
+			words = append(words, "sequence."+p.Name)
+		}
+		for _, word := range words {
+			text, _, ok := About(word)
+			if own := strings.Contains(text, "It takes:") && p.Name != word; !ok || !own && (!strings.Contains(text, "planned, not in this release") || !strings.Contains(text, p.Instead)) {
+				t.Errorf("explain %s (%s) does not say that it is planned:\n%s", word, p.Kind, text)
+			}
+		}
+		if !strings.Contains(page, "| `"+p.Name+"` | "+p.Kind+" | "+p.Doc+" | "+p.Instead+" |") {
+			t.Errorf("%s: the page does not say what to write today", p.Name)
+		}
+	}
+	for _, word := range Words() {
+		name, about, _ := strings.Cut(word, "\t")
+		if b := table().block(name); b != nil && b.Later != (about != "") {
+			t.Errorf("%s is offered as %q", name, about)
 		}
 	}
 }

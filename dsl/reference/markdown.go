@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/schema"
 )
 
 // Markdown writes the table as the page language.md.
@@ -51,15 +53,12 @@ func (t *Table) blocks(w *writer) {
 			w.line("\n" + strings.TrimSuffix(b.markdown("### "), "\n"))
 		}
 	}
-	var later []string
-	for _, b := range t.Blocks {
-		if b.Later {
-			later = append(later, fmt.Sprintf("| `%s` | %s |", b.Kind, b.Doc))
-		}
+	if len(t.Planned) == 0 {
+		return
 	}
-	if len(later) > 0 {
-		w.line("\n### Not carried out by this release\n\nThese blocks belong to the language and are refused, so that nothing is accepted and ignored.\n\n| block | what it is for |\n|---|---|")
-		w.line(strings.Join(later, "\n"))
+	w.line("\n### Planned, not in this release\n\nThese belong to the language. A file that uses one is refused ([F0110](codes/F0110.md), [F0304](codes/F0304.md)), so that nothing is accepted and ignored.\n\n| what | | what it is for | what to write today |\n|---|---|---|---|")
+	for _, p := range t.Planned {
+		w.row(code(p.Name), p.Kind, p.Doc, p.Instead)
 	}
 }
 
@@ -73,9 +72,15 @@ func (b *Block) markdown(level string) string {
 	if b.Kind == "file" {
 		name = "file (the top)"
 	}
+	if b.Later {
+		name += planned
+	}
 	w.line(level + name + "\n\n" + b.Doc)
+	if b.Later {
+		w.line("\nWhat to write today: " + b.Instead)
+	}
 	if len(b.In) > 0 {
-		where := "It stands in " + list(b.In) + "."
+		where := "It " + map[bool]string{true: "will stand", false: "stands"}[b.Later] + " in " + list(b.In) + "."
 		if b.Once {
 			where = strings.TrimSuffix(where, ".") + ", once."
 		}
@@ -97,12 +102,31 @@ func (b *Block) markdown(level string) string {
 		}
 	}
 	if len(later) > 0 {
-		w.line("\nIn the language, refused by this release: " + strings.Join(later, ", ") + ".")
+		w.line("\nPlanned, not in this release: " + strings.Join(later, ", ") + ".")
 	}
-	if len(b.Blocks) > 0 {
-		w.line("\nBlocks inside: " + strings.Join(quoted(b.Blocks), ", ") + ".")
+	inside, later := b.inside()
+	if len(inside) > 0 {
+		w.line("\nBlocks inside: " + strings.Join(quoted(inside), ", ") + ".")
+	}
+	if len(later) > 0 {
+		w.line("\nBlocks planned, not in this release: " + strings.Join(quoted(later), ", ") + ".")
 	}
 	return w.String()
+}
+
+// planned stands behind the name of what is not in this release.
+const planned = " (planned, not in this release)"
+
+// inside are the kinds of block that may stand inside, and those that will.
+func (b *Block) inside() (now, later []string) {
+	for _, kind := range b.Blocks {
+		if schema.Blocks[b.Kind].Inside(kind).Later != nil {
+			later = append(later, kind)
+		} else {
+			now = append(now, kind)
+		}
+	}
+	return now, later
 }
 
 func (b *Block) carried() []Attribute {
@@ -126,6 +150,9 @@ func (a *Attribute) takes() string {
 	}
 	if a.Required {
 		s += "; required"
+	}
+	if len(a.Planned) > 0 {
+		s += "; planned, not in this release: " + strings.Join(wordsOf(a.Planned), ", ")
 	}
 	return s
 }
@@ -166,8 +193,10 @@ func (t *Table) functions(w *writer) {
 		switch {
 		case f.Alias != "":
 			aliases = append(aliases, f)
-		case f.Example == "":
+		case f.Asks:
 			predicates = append(predicates, f)
+		case f.Example == "":
+			w.row(code(f.Form), f.Doc, "")
 		default:
 			w.row(code(f.Form), f.Doc, code(f.Example)+" is "+code(f.Result))
 		}

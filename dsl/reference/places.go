@@ -35,6 +35,11 @@ var probes = []probe{
 	{"run, task, with, env, dir", "node", `env = { X = PROBE }`},
 	{"a gate inside a step", "node", "gate \"x\" { run = [\"true\", PROBE] }"},
 	{"when of a retry", "node", `retry { when = "PROBE != null" }`},
+	{"when of a retry of a workflow", "workflow", `retry { when = "PROBE != null" }`},
+	{"when of a retry of an agent", "top", "agent \"x\" {\n  type = \"null\"\n  retry { when = \"PROBE != null\" }\n}"},
+	{"require of a workflow", "workflow", "require {\n  condition = \"PROBE != null\"\n  message = \"x\"\n}"},
+	{"group of concurrency", "workflow", "concurrency { group = \"${jsonencode(PROBE)}\" }"},
+	{"when of a case", "group", "switch \"y\" {\n  case {\n    when = \"PROBE != null\"\n    step \"z\" { value = 1 }\n  }\n}"},
 	{"degrade", "node", `degrade { output = PROBE }`},
 	{"compensate", "node", `compensate { run = ["true", PROBE] }`},
 	{"until of a repeat", "node", "repeat {\n  until = \"PROBE != null\"\n  max = 2\n}"},
@@ -99,8 +104,10 @@ func readable(p probe, name string) bool {
 }
 
 // program is the whole program with an expression in the place.
-func (p probe) program(expression string) string {
-	text := probed
+func (p probe) program(expression string) string { return fill(probed, p, expression) }
+
+// fill puts an expression in a place into the text of a program.
+func fill(text string, p probe, expression string) string {
 	for _, mark := range []string{"TOP", "WORKFLOW", "GROUP", "NODE"} {
 		with := ""
 		if strings.ToLower(mark) == p.at {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -14,7 +15,7 @@ import (
 
 // Table is the language as data: what flowrun schema --format json prints. Lists are in order of their names.
 type Table struct {
-	FormatVersion string     `json:"format_version"` // "1.0"; the minor number rises when something is added
+	FormatVersion string     `json:"format_version"` // "1.1"; the minor number rises when something is added
 	Blocks        []Block    `json:"blocks"`
 	Roots         []Member   `json:"roots"`    // what names begin with
 	Results       []Member   `json:"results"`  // attributes of step.NAME, previous and result
@@ -22,6 +23,7 @@ type Table struct {
 	Run           []Member   `json:"run"`      // attributes of run
 	Recalled      []Member   `json:"recalled"` // attributes of recalled
 	Statuses      []string   `json:"statuses"`
+	Planned       []Planned  `json:"planned"` // what is not in this release
 	Places        []Place    `json:"places"`
 	Functions     []Function `json:"functions"`
 	Limits        []Limit    `json:"limits"`
@@ -33,10 +35,11 @@ type Block struct {
 	Kind       string      `json:"kind"`
 	Label      string      `json:"label,omitempty"` // what its label names; "" for a block without one
 	Doc        string      `json:"doc"`
-	In         []string    `json:"in"`   // kinds of block that it may stand in; "file" is the top
-	Once       bool        `json:"once"` // it may stand once in its parent
-	Free       bool        `json:"free"` // it takes attributes of any name
-	Later      bool        `json:"later"`
+	In         []string    `json:"in"`                // kinds of block that it may stand in; "file" is the top
+	Once       bool        `json:"once"`              // it may stand once in its parent
+	Free       bool        `json:"free"`              // it takes attributes of any name
+	Later      bool        `json:"later"`             // planned, not in this release
+	Instead    string      `json:"instead,omitempty"` // what to write today
 	Attributes []Attribute `json:"attributes"`
 	Blocks     []string    `json:"blocks"` // kinds that may stand inside
 }
@@ -44,16 +47,26 @@ type Block struct {
 // Attribute is one attribute of a block.
 type Attribute struct {
 	Name     string   `json:"name"`
-	Kind     string   `json:"kind"`           // value, duration, condition, …
+	Kind     string   `json:"kind"`           // value, duration, condition, …; "" of what is planned
 	Type     string   `json:"type,omitempty"` // of a value
 	Words    []string `json:"words,omitempty"`
-	Computed bool     `json:"computed"` // its value can depend on the run; else it is read with the file
+	Planned  []string `json:"planned_words,omitempty"` // not in this release
+	Computed bool     `json:"computed"`                // its value can depend on the run; else it is read with the file
 	Required bool     `json:"required"`
 	Min      float64  `json:"min,omitempty"`
 	Max      float64  `json:"max,omitempty"` // 0 means no bounds
 	Default  string   `json:"default,omitempty"`
 	Doc      string   `json:"doc"`
-	Later    bool     `json:"later"`
+	Later    bool     `json:"later"`             // planned, not in this release
+	Instead  string   `json:"instead,omitempty"` // what to write today
+}
+
+// Planned is something of the language that is not in this release.
+type Planned struct {
+	Kind    string `json:"kind"` // block, attribute, word or name
+	Name    string `json:"name"` // "pool", "wait.event", "agent.type.mcp", "event"
+	Doc     string `json:"doc"`
+	Instead string `json:"instead"`
 }
 
 // Member is an attribute of an object that expressions can read.
@@ -73,6 +86,7 @@ type Function struct {
 	Doc     string   `json:"doc"`
 	Example string   `json:"example,omitempty"`
 	Result  string   `json:"result,omitempty"` // of the example, as JSON
+	Asks    bool     `json:"conditions_only"`  // its body is asked for every member
 }
 
 // Code is a code of a diagnostic.
@@ -84,7 +98,14 @@ type Code struct {
 
 // Language makes the table.
 func Language() *Table {
-	t := &Table{FormatVersion: "1.0", Statuses: schema.Statuses, Places: places(), Functions: functions(), Limits: limits(),
+	t := *table()
+	t.Places = places()
+	return &t
+}
+
+// table is the table without what can be read where, for which the checker must be asked some hundred times.
+var table = sync.OnceValue(func() *Table {
+	t := &Table{FormatVersion: "1.1", Statuses: schema.Statuses, Functions: functions(), Limits: limits(),
 		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs), Recalled: members(check.RecalledType(), recalledDocs)}
 	for _, name := range schema.Roots {
 		t.Roots = append(t.Roots, Member{Name: name, Doc: rootDocs[name]})
@@ -92,28 +113,42 @@ func Language() *Table {
 	for _, kind := range slices.Sorted(maps.Keys(schema.Blocks)) {
 		t.Blocks = append(t.Blocks, makeBlock(schema.Blocks[kind]))
 	}
+	for _, p := range schema.AllPlanned() {
+		t.Planned = append(t.Planned, makePlanned(p))
+	}
 	for _, c := range Codes() {
 		t.Codes = append(t.Codes, Code{c, Title(c), URL(c)})
 	}
 	return t
-}
+})
 
 func makeBlock(b *schema.Block) Block {
-	out := Block{Kind: b.Key(), Label: b.Label, Doc: b.Doc, In: []string{}, Once: b.Once, Free: b.Free, Later: b.Later, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
+	out := Block{Kind: b.Key(), Label: b.Label, Doc: b.Doc, In: []string{}, Once: b.Once, Free: b.Free, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
+	if b.Later != nil {
+		out.Later, out.Instead = true, b.Later.Instead
+	}
 	for _, parent := range slices.Sorted(maps.Keys(schema.Blocks)) {
 		if p := schema.Blocks[parent]; p.Has(b.Kind) && p.Inside(b.Kind) == b {
 			out.In = append(out.In, parent)
 		}
 	}
 	for i := range b.Attrs {
-		out.Attributes = append(out.Attributes, makeAttribute(&b.Attrs[i]))
+		out.Attributes = append(out.Attributes, makeAttribute(b, &b.Attrs[i]))
 	}
 	slices.SortFunc(out.Attributes, func(a, b Attribute) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
-func makeAttribute(a *schema.Attr) Attribute {
-	out := Attribute{Name: a.Name, Kind: a.Kind.String(), Words: a.Words, Required: a.Required, Min: a.Min, Max: a.Max, Default: a.Default, Doc: a.Doc, Later: a.Later}
+func makeAttribute(b *schema.Block, a *schema.Attr) Attribute {
+	out := Attribute{Name: a.Name, Kind: a.Kind.String(), Words: a.Words, Required: a.Required, Min: a.Min, Max: a.Max, Default: a.Default, Doc: a.Doc}
+	if a.Later != nil {
+		return Attribute{Name: a.Name, Doc: a.Doc, Later: true, Instead: a.Later.Instead}
+	}
+	for _, p := range schema.AllPlanned() {
+		if p.Block == b.Key() && p.Attr == a.Name && p.Word != "" {
+			out.Planned = append(out.Planned, p.Word)
+		}
+	}
 	switch a.Kind {
 	case schema.Value:
 		out.Type = typeName(a.Want)
@@ -124,6 +159,20 @@ func makeAttribute(a *schema.Attr) Attribute {
 		out.Type = a.RefKind
 	}
 	return out
+}
+
+func makePlanned(p schema.Planned) Planned {
+	kind := "block"
+	switch {
+	case p.Name != "":
+		kind = "name"
+	case p.Word != "":
+		kind = "word"
+	case p.Attr != "":
+		kind = "attribute"
+	}
+	parts := slices.DeleteFunc([]string{p.Block, p.Attr, p.Word, p.Name}, func(s string) bool { return s == "" })
+	return Planned{kind, strings.Join(parts, "."), p.Doc, p.Instead}
 }
 
 func typeName(t value.Type) string {
@@ -150,7 +199,7 @@ func members(t value.Type, docs map[string]string) (out []Member) {
 
 func functions() (out []Function) {
 	for _, f := range expr.Functions() {
-		out = append(out, Function{f.Name, f.Alias, f.Form, f.Takes, f.Doc, f.Example, resultOf(f.Example)})
+		out = append(out, Function{f.Name, f.Alias, f.Form, f.Takes, f.Doc, f.Example, resultOf(f.Example), f.Asks})
 	}
 	return out
 }

@@ -129,10 +129,11 @@ var Codes = map[string]string{
 	"F0247": "A value is the name of a shell variable.",
 	"F0248": "A script with values in it is beyond the bounds.",
 	"F0249": "A value stands in the format of printf.",
-	"F0250": "A value could be taken for an option that runs a program.",
+	"F0250": "A value could be taken for an option that runs a program or writes a file.",
 	"F0251": "A %{ } stands in a script.",
 	"F0252": "$FLOWRUN_OUTPUT is used where there is no output.",
 	"F0253": "A value is given to an array of bash by a declaration.",
+	"F0254": "A list of a program and its arguments can have too many shapes.",
 
 	"F0260": "A node inside a repeat is named from outside.",
 	"F0261": "Workflows call each other in a circle.",

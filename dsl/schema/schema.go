@@ -2,7 +2,7 @@
 // takes, its default and a line of documentation.
 //
 // Decoding, checking, documentation and completion all read this one table, so none can know an attribute that the
-// others don't. It also lists what the language has and this release does not carry out ([Attr.Later], [Block.Later]):
+// others don't. It also lists what the language has and this release does not carry out ([AllPlanned], [Attr.Later], [Block.Later]):
 // using such a thing is an error that says so, because nothing is accepted and ignored. [Meant] knows the words that
 // other tools use for the same things.
 //
@@ -51,11 +51,11 @@ type Attr struct {
 	RefKind  string     // for Ref and Refs: agent, gate, step, workflow
 	Words    []string   // for Word and Join
 	Required bool
-	Min, Max float64 // for numbers that are given literally; Max 0 means no bounds
-	Default  string  // as documentation shows it
-	Doc      string  // a sentence
-	Later    bool    // in the language, not carried out by this release
-	Choice   bool    // of a Ref: a condition can choose between two
+	Min, Max float64  // for numbers that are given literally; Max 0 means no bounds
+	Default  string   // as documentation shows it
+	Doc      string   // a sentence
+	Later    *Planned // in the language, not carried out by this release; nil for what is
+	Choice   bool     // of a Ref: a condition can choose between two
 }
 
 // Block is one kind of block.
@@ -67,7 +67,7 @@ type Block struct {
 	Blocks []string // kinds that may stand inside
 	Once   bool     // may stand once in its parent
 	Free   bool     // takes attributes of any name (locals)
-	Later  bool
+	Later  *Planned // as of an attribute
 
 	key   string
 	attrs map[string]*Attr
@@ -108,7 +108,7 @@ var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", 
 var Nodes = []string{"step", "sequence", "parallel", "switch"}
 
 func init() {
-	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, laterBlocks} {
+	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, laterBlocks()} {
 		for kind, b := range part {
 			Blocks[kind] = b
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -91,6 +92,62 @@ func TestCodes(t *testing.T) {
 	for _, c := range all {
 		if !used[c] {
 			t.Errorf("%s is used nowhere", c)
+		}
+	}
+}
+
+// What is planned says what it is for and what to write today, and is nowhere described as if it were there.
+func TestPlanned(t *testing.T) {
+	used := map[*Planned]bool{}
+	for _, b := range Blocks {
+		used[b.Later] = true
+		for _, a := range b.Attrs {
+			used[a.Later] = true
+		}
+	}
+	for i := range AllPlanned() {
+		p := &planned[i]
+		if !strings.HasSuffix(p.Doc, ".") || !strings.HasSuffix(p.Instead, ".") || strings.Contains(p.Instead, "\n") {
+			t.Errorf("%s: what it is for is %q, what to write today %q: both are sentences", p, p.Doc, p.Instead)
+		}
+		switch a := (*Attr)(nil); {
+		case p.Word != "":
+			if a = Blocks[p.Block].Attr(p.Attr); a == nil || slices.Contains(a.Words, p.Word) {
+				t.Errorf("%s: %s.%s does not exist, or has the word: take the row out", p, p.Block, p.Attr)
+			}
+		case p.Name != "":
+			if slices.Contains(Roots, p.Name) {
+				t.Errorf("%s can be read: take the row out", p)
+			}
+		case !used[p]:
+			t.Errorf("%s is used nowhere: take the row out", p)
+		}
+		for _, q := range planned[:i] {
+			if q.String() == p.String() && q.Block == p.Block {
+				t.Errorf("%s has two rows", p)
+			}
+		}
+	}
+	for word, meant := range Meant {
+		if b := Blocks[strings.Fields(meant)[0]]; b != nil && b.Later != nil {
+			t.Errorf("%q is said to be %q, which is planned", word, meant)
+		}
+	}
+}
+
+// What is advised in place of what is planned names nothing that is planned itself.
+func TestInsteadIsThere(t *testing.T) {
+	later := map[string]bool{}
+	for _, p := range planned {
+		if p.Attr == "" && p.Block != "" && p.Block != "on" {
+			later[p.Block] = true
+		}
+	}
+	for _, p := range planned {
+		for _, word := range regexp.MustCompile(`[a-z_]+`).FindAllString(p.Instead, -1) {
+			if later[word] {
+				t.Errorf("%s: %q stands in what to write today, and is planned", &p, word)
+			}
 		}
 	}
 }

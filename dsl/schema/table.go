@@ -65,18 +65,11 @@ var (
 	typ  = Attr{Name: "type", Kind: Type, Default: "any", Doc: "Type that every value of it must have."}
 	deft = Attr{Name: "default", Kind: Value, Want: value.AnyType, Doc: "Value where none is given; without it, one must be given."}
 	time = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for one attempt, without queueing and gates."}
-	span = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time from the first start of a node inside."}
+	span = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time from the first start of a node inside. It stands still while nobody drives the run."}
 	gate = Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge each attempt's result, in order."}
 	cond = Attr{Name: "condition", Kind: Condition, Required: true, Doc: "What must hold."}
 	say  = Attr{Name: "message", Kind: Value, Want: value.StringType, Default: "the condition", Doc: "What to say where it does not hold."}
 )
-
-func later(names ...string) (out []Attr) {
-	for _, n := range names {
-		out = append(out, Attr{Name: n, Doc: "In the language; not carried out by this release.", Later: true})
-	}
-	return out
-}
 
 func attrs(lists ...any) (out []Attr) {
 	for _, l := range lists {

@@ -1,20 +1,135 @@
 package schema
 
-// laterBlocks are in the language, and not carried out by this release.
-var laterBlocks = map[string]*Block{
-	"pool":       {Doc: "Agents that share tasks.", Later: true},
-	"escalation": {Doc: "What happens when retries don't help.", Later: true}, "channel": {Doc: "Where to notify people.", Later: true},
-	"quota": {Doc: "A bound shared by runs.", Later: true}, "routine": {Doc: "Starts a workflow by the clock.", Later: true},
-	"on": {Doc: "Starts a workflow on an event.", Later: true}, "loop": {Doc: "Finds the next piece of work.", Later: true},
-	"library":         {Doc: "Workflows from elsewhere.", Later: true},
-	"circuit_breaker": {Doc: "Stops asking an agent that fails.", Later: true},
-	"rate_limit":      {Doc: "How often an agent is asked.", Later: true}, "resources": {Doc: "What an agent may use.", Later: true},
-	"review":    {Doc: "A gate by an agent's review.", Later: true},
-	"benchmark": {Doc: "A gate by a measured figure.", Later: true}, "security": {Doc: "A gate by a security scan.", Later: true},
-	"feedback":  {Doc: "Producer and reviewer until accepted.", Later: true},
-	"consensus": {Doc: "Participants vote.", Later: true}, "delegate": {Doc: "A conductor chooses who.", Later: true},
-	"compete": {Doc: "Several agents, one winner.", Later: true}, "approve": {Doc: "A person's decision.", Later: true}, "emit": {Doc: "Publishes an event.", Later: true},
-	"kv":      {Doc: "State shared by runs.", Later: true},
-	"handoff": {Doc: "A structured hand-over.", Later: true}, "sync": {Doc: "A sync point shared by runs.", Later: true},
-	"budget": {Doc: "What the node may cost.", Later: true},
+import "strings"
+
+// Planned is something that belongs to the language and that this release does not carry out: a kind of block, an attribute, a
+// word that an attribute takes, or a name that expressions can read. Using it is an error, and wherever the language is
+// described it is marked.
+type Planned struct {
+	Block   string // the kind; with Attr, the kind of the block that has it, "" where several have it
+	Attr    string
+	Word    string // of Attr
+	Name    string // what an expression can read
+	Doc     string // what it is for, in a sentence
+	Instead string // what to write today, in sentences
+}
+
+// Texts that several rows share.
+const (
+	noPeople   = "End the workflow where a person has to decide, and start a second one with the decision as an input; in CI, an environment that needs approval lets a person start it."
+	noEscalate = "retry, fallback and degrade say what happens after a failure; a step with  when = \"step.NAME.status == 'failed'\"  runs after one and can tell people."
+	noQuota    = "max_concurrency bounds what runs at once in a workflow or node, concurrency of an agent its tasks, and a block concurrency of a workflow its runs."
+	noTrigger  = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
+	noMetric   = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
+	noEvent    = "A step asks until it is so: http or run, with  repeat { until = \"CONDITION\", max = 60, delay = \"1m\" }, each attribute on its line."
+)
+
+// planned is all of it. What lands loses its row, and is described with the rest of the language instead.
+var planned = []Planned{
+	{Block: "pool", Doc: "Agents that share tasks.", Instead: "Name one agent in each step; fallback = [agent.OTHER] asks another one when it fails."},
+	{Block: "escalation", Doc: "What happens when retries don't help.", Instead: noEscalate},
+	{Block: "channel", Doc: "Where to notify people.", Instead: "A step tells them: http with the address of a chat, or run with a program that sends mail."},
+	{Block: "quota", Doc: "A bound shared by runs.", Instead: noQuota},
+	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
+	{Block: "on", Doc: "Starts a workflow on an event.", Instead: noTrigger},
+	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
+	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
+	{Block: "circuit_breaker", Doc: "Stops asking an agent that fails.", Instead: "retry bounds how often the agent is asked, and fallback names another one."},
+	{Block: "rate_limit", Doc: "How often an agent is asked.", Instead: "concurrency = N bounds how many tasks it does at once; retry waits after errors of the kind rate_limited."},
+	{Block: "resources", Doc: "What an agent may use.", Instead: "Start the agent in what bounds it, such as a container, with its command."},
+	{Block: "review", Doc: "A gate by an agent's review.", Instead: "A step of the reviewing agent, and behind it a step  fail { … }  with  when = \"step.REVIEW.output.verdict != 'pass'\"."},
+	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
+	{Block: "security", Doc: "A gate by a security scan.", Instead: "A program scans and exits with 0 where it finds nothing:  run = [\"SCANNER\"]."},
+	{Block: "feedback", Doc: "Producer and reviewer until accepted.",
+		Instead: "A sequence of two steps, the producer's and the reviewer's, with  repeat { until = \"step.REVIEW.output.verdict == 'pass'\", max = 3 }, each attribute on its line; the producer reads last.step.REVIEW.output."},
+	{Block: "consensus", Doc: "Participants vote.", Instead: "A parallel with a step for each participant, and a step with value that counts their answers."},
+	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "A switch with a case for each agent, or  agent = CONDITION ? agent.A : agent.B."},
+	{Block: "compete", Doc: "Several agents, one winner.", Instead: "A parallel with  join = \"first_success\"  and  losers = \"cancel\"; step.NAME.winner names who won."},
+	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
+	{Block: "emit", Doc: "Publishes an event.", Instead: "call = workflow.NAME  starts a workflow as a part of the run; an http step tells other systems."},
+	{Block: "kv", Doc: "State shared by runs.", Instead: "Steps read and write a file or a database; a block concurrency lets one run at a time do so."},
+	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
+	{Block: "sync", Doc: "A sync point shared by runs.", Instead: "A block concurrency makes runs take turns; a step can ask a server that all of them know."},
+	{Block: "budget", Doc: "What the node may cost.", Instead: "max_attempts of retry, max of repeat, timeout and deadline bound attempts and time."},
+
+	{Attr: "escalate", Doc: "What happens when retries don't help.", Instead: noEscalate},
+	{Attr: "quota", Doc: "A bound shared by runs.", Instead: noQuota},
+	{Attr: "gates", Doc: "Gates that judge the result of a group.", Instead: "Put the gates on a step behind the group that takes its output:  value = step.GROUP.output."},
+	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
+	{Block: "wait", Attr: "event", Doc: "Waits for an event.", Instead: noEvent},
+	{Block: "wait", Attr: "match", Doc: "Which event is waited for.", Instead: noEvent},
+	{Block: "wait", Attr: "timeout", Doc: "Longest time to wait for an event.", Instead: "A wait for a duration or until a moment ends by itself."},
+	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
+	{Block: "agent", Attr: "capabilities", Doc: "What the agent can do, for those who choose among agents.", Instead: "Name the agent in each step:  agent = agent.NAME."},
+	{Block: "agent", Attr: "model", Doc: "Model of a chat agent.", Instead: "Give it to the program:  command = [\"PROGRAM\", \"--model\", \"NAME\"]."},
+	{Block: "agent", Attr: "tool", Doc: "Tool of an mcp agent.", Instead: "An agent of type exec with a program that calls the tool."},
+	{Block: "agent", Attr: "prompt", Doc: "What a chat agent is told before its tasks.", Instead: "soul  stands before each task of the agent."},
+	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
+	{Block: "output", Attr: "sensitive", Doc: "Keeps an output out of logs and screen.", Instead: "An output is written down, so a sensitive value cannot be one. Read the variable where it is needed."},
+
+	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},
+	{Block: "agent", Attr: "type", Word: "chat", Doc: "An agent that is a model behind an API.", Instead: "An agent of type exec with a program that asks the model, or of type http with an endpoint that takes flowrun's request."},
+	{Block: "agent", Attr: "type", Word: "human", Doc: "An agent that is a person.", Instead: noPeople},
+	{Block: "gate", Attr: "on_fail", Word: "escalate", Doc: "Escalates what a gate refuses.", Instead: "on_fail = \"fail\", and in the step fallback or degrade, or another step with  when = \"step.NAME.status == 'failed'\"."},
+	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
+
+	{Name: "event", Doc: "What a workflow was started by, or waited for.", Instead: "Declare inputs, and give them with --input."},
+	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
+	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
+	{Name: "now", Doc: "The time.", Instead: "run.started_at is when the run began; a step with  run = [\"date\", \"+%s\"]  reads the clock."},
+}
+
+// AllPlanned is the table: what belongs to the language and is not carried out yet.
+func AllPlanned() []Planned { return planned }
+
+// String is the thing as a file has it: a block, BLOCK.ATTR, ATTR = "WORD", or a name.
+func (p *Planned) String() string {
+	switch {
+	case p.Word != "":
+		return p.Attr + ` = "` + p.Word + `"`
+	case p.Name != "":
+		return p.Name
+	case p.Attr != "" && p.Block != "":
+		return p.Block + "." + p.Attr
+	}
+	return p.Block + p.Attr
+}
+
+// PlannedWord is the row of a word that an attribute will take, or nil.
+func PlannedWord(block, attr, word string) *Planned { return findPlanned(block, attr, word, "") }
+
+// PlannedName is the row of a name that expressions will read, or nil.
+func PlannedName(name string) *Planned { return findPlanned("", "", "", name) }
+
+func findPlanned(block, attr, word, name string) *Planned {
+	for i := range planned {
+		if p := &planned[i]; p.Block == block && p.Attr == attr && p.Word == word && p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// later makes the attributes of rows: "ATTR" of several blocks, "BLOCK.ATTR" of one.
+func later(names ...string) (out []Attr) {
+	for _, n := range names {
+		block, attr, one := strings.Cut(n, ".")
+		if !one {
+			block, attr = "", n
+		}
+		p := findPlanned(block, attr, "", "")
+		out = append(out, Attr{Name: attr, Doc: p.Doc, Later: p})
+	}
+	return out
+}
+
+// laterBlocks are the blocks of the table.
+func laterBlocks() map[string]*Block {
+	out := map[string]*Block{}
+	for i := range planned {
+		if p := &planned[i]; p.Block != "" && p.Attr == "" {
+			out[p.Block] = &Block{Doc: p.Doc, Later: p}
+		}
+	}
+	return out
 }

@@ -28,7 +28,7 @@ var memoryBlocks = map[string]*Block{
 			Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Names of groups of agents. What is written for a group is seen by the agents that name it."},
 			Attr{Name: "consolidate_every", Kind: Value, Want: value.IntType, Min: 0, Max: MaxConsolidation, Default: "10", Doc: "After how many learnings of an agent they are consolidated: repeats become one entry that cites them. 0 leaves it to flowrun memory consolidate."},
 			Attr{Name: "editor", Kind: Ref, RefKind: "agent", Default: "nobody", Doc: "The agent that words what was learned several times, after a run, in place of a template. It is sent the lessons and answers with an object of text and cites, the numbers of those that its text rests on. What does not serve is left out: it never decides what is grouped, kept or hidden."},
-			Attr{Name: "promote", Kind: Word, Words: []string{"never", "succeeded"}, Default: `"never"`, Doc: "What becomes of what an agent says that it learned and that is not trusted: it stays with its run, or becomes the agent's own once the step has succeeded and all of its gates have passed."})},
+			Attr{Name: "promote", Kind: Word, Words: []string{"never", "succeeded"}, Default: `"never"`, Doc: "What becomes of what an agent says that is not trusted: it stays with its run, or becomes the agent's own once the step has succeeded and nothing can refuse its work any more: not a gate, not a round of a repeat, and no step that waits for it."})},
 	"embedder": {Doc: "What makes vectors of texts, so that the memory can be searched by meaning.", Once: true, Attrs: attrs(
 		Attr{Name: "provider", Kind: Word, Words: Embedders, Default: `"default"`, Doc: "default works offline; openai speaks to any endpoint of that form; ollama to a server on this machine; none searches by words alone."},
 		Attr{Name: "model", Kind: Text, Default: "the provider's", Doc: "Model of openai or ollama. Another one has the memory embedded anew."},
@@ -48,7 +48,7 @@ var memoryBlocks = map[string]*Block{
 		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "that of memory", Doc: "How many tokens are recalled at most, estimated."},
 		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "that of memory", Doc: "How many entries are recalled at most."},
 		Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Groups that it belongs to: it sees what is written for them."},
-		Attr{Name: "trusted", Kind: Flag, Default: "false", Doc: "Whether what it says that it learned becomes its own at once. Else it stays with the run until it is promoted."})},
+		Attr{Name: "trusted", Kind: Flag, Default: "false", Doc: "Whether what it says becomes its own at once: what it learned, and why it failed. Else its words stay with the run until they are promoted, and other runs learn the facts alone."})},
 
 	"remember": {Doc: "Writes an entry to the memory, once however often the attempt is made. The output is an object of its id and whether it was known.", Once: true, Attrs: attrs(
 		Attr{Name: "text", Kind: Value, Want: value.StringType, Doc: "What to remember. It has this, or a lesson."},

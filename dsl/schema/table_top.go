@@ -11,7 +11,7 @@ var topBlocks = map[string]*Block{
 	"validation": {Doc: "A condition that a value must meet before anything starts.", Attrs: attrs(cond, say)},
 	"flowrun": {Doc: "Settings of the program.", Attrs: attrs(
 		Attr{Name: "required_version", Kind: Text, Doc: "The releases of flowrun that the program is for, such as \">= 0.3, < 2\"."},
-		Attr{Name: "engine", Kind: Text, Default: `"local"`, Doc: "What drives runs."}, later("store"))},
+		Attr{Name: "engine", Kind: Text, Default: `"local"`, Doc: "What drives runs."}, later("flowrun.store"))},
 	"locals": {Doc: "Named expressions over variables and other locals, read as local.NAME.", Free: true},
 
 	"agent": {Label: "name", Doc: "Somebody or something that does tasks.",
@@ -32,7 +32,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
 			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt is made again; the third time it has failed."},
 			Attr{Name: "soul", Kind: Value, Want: value.StringType, Doc: "Who the agent is: a text that stands before each of its tasks, whole, and that nothing shortens or changes. file(\"PATH\") reads it from a file."},
-			later("capabilities", "model", "tool", "prompt"))},
+			later("agent.capabilities", "agent.model", "agent.tool", "agent.prompt"))},
 
 	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
 		Blocks: []string{"review", "benchmark", "security"},
@@ -40,17 +40,17 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "check", Kind: Condition, Doc: "A condition over result, which is what is being judged."},
 			Attr{Name: "run", Kind: Command, Doc: "A program that passes the result by exiting with 0."},
 			Attr{Name: "schema", Kind: Value, Want: value.AnyType, Doc: "A JSON Schema, as a value or as its text, that the output must fit."},
-			Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "What to say when the gate does not pass."},
+			Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "What to say when the gate does not pass. What the gate itself said follows below it."},
 			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "retry", "warn"}, Default: `"fail"`, Doc: "What a verdict of no does: fails the attempt, makes another one that can read it as feedback, or is told only."},
-			dir, env, pass, sh, time, later("retry"))},
+			dir, env, pass, sh, time, later("gate.retry"))},
 
 	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",
 		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require"}, innerNodes),
 		Attrs: attrs(desc,
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},
-			Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for a whole run."},
+			Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for a whole run. It stands still while nobody drives the run."},
 			env, pass, dir, sh, later("escalate", "quota"))},
 	"output": {Label: "name", Doc: "A result of the workflow, computed at its end.",
-		Attrs: attrs(Attr{Name: "value", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is."}, desc, later("sensitive"))},
+		Attrs: attrs(Attr{Name: "value", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is."}, desc, later("output.sensitive"))},
 }

@@ -1,60 +1,111 @@
 package shell
 
-import (
-	"strings"
+import "github.com/flowrun/flowrun/dsl/diag"
 
-	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/flowrun/flowrun/dsl/diag"
-)
+// Around is what a script or a program is given beside its own text: values in its environment and on its standard input.
+type Around struct {
+	Env   func(name string) (Part, bool) // a variable of the environment whose value is only known in a run
+	Stdin *Part
+}
 
 // Argv judges a program and its arguments that no shell reads: each word is its parts, in which values stand. What it
-// finds are values in text that the program runs, as in sh -c TEXT, and values that it could take for an option that
-// runs something. That a value says which program or file it is, is the file's own choice here.
-func Argv(words [][]Part) diag.List {
-	s := &scan{declared: map[string]bool{}, arrays: map[string]bool{}}
-	var b strings.Builder
+// finds are values that decide which program runs, values in text that the program runs, as in sh -c TEXT, and values that
+// it could take for an option that runs or writes something.
+func (a Around) Argv(words [][]Part) diag.List {
+	s := newScan(POSIX)
 	for _, w := range words {
-		start := b.Len()
 		for _, p := range w {
 			if !p.Value {
-				if p.Text != "" {
-					b.WriteString("'" + strings.ReplaceAll(p.Text, "'", `'\''`) + "'")
-				}
-				continue
-			}
-			b.WriteString(`"`)
-			at := b.Len()
-			b.WriteString("${" + Variable(len(s.marks)) + "}")
-			s.marks = append(s.marks, mark{start: at, end: b.Len(), value: p})
-			b.WriteString(`"`)
-		}
-		if b.Len() == start {
-			b.WriteString("''")
-		}
-		b.WriteByte(' ')
-	}
-	s.text = strings.ReplaceAll(b.String(), "\x00", " ")
-	if len(s.marks) == 0 || len(s.text) > MaxScript || len(s.marks) > MaxValues {
-		return nil
-	}
-	file, err := parse(s.text, POSIX)
-	if err != nil || len(file.Stmts) != 1 {
-		return nil
-	}
-	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok {
-		return nil
-	}
-	bans := map[*syntax.Word]*ban{}
-	s.judge(call.Args, bans)
-	for _, w := range call.Args {
-		first, last := s.within(w.Pos().Offset(), w.End().Offset())
-		for i := first; i < last; i++ {
-			if no := bans[w]; no != nil && (no.code == "F0240" || no.code == "F0250") {
-				s.refuse(i, no)
+				a.hold(s, p.Text)
 			}
 		}
+	}
+	list := make([]*word, len(words))
+	for i, w := range words {
+		list[i] = wordOf(w)
+	}
+	reads := s.judge(list)
+	for _, w := range list {
+		if w.no == nil || !w.no.inLists() {
+			continue
+		}
+		for _, p := range w.parts {
+			if p.Value && !(p.Tame && w.no.code == banArithmetic.code) {
+				s.list = append(s.list, w.no.of(p))
+			}
+		}
+	}
+	if reads != nil && a.Stdin != nil {
+		s.list = append(s.list, reads.of(*a.Stdin))
 	}
 	return s.list
+}
+
+// inLists reports whether a reason holds where no shell reads the words: printf, test and their kin are plain programs
+// there.
+func (b *ban) inLists() bool {
+	switch b.code {
+	case banFormat.code, banName.code, banTest.code, banPattern.code:
+		return b.via != ""
+	}
+	return true
+}
+
+// hold makes the variables of the environment known that a text names.
+func (a Around) hold(s *scan, text string) {
+	each(text, func(name string) {
+		p, ok := a.lookup(name)
+		if !ok || p.Tame || s.held[name] != nil {
+			return
+		}
+		s.held[name] = []*source{once(func(b *ban) { s.list = append(s.list, b.of(p)) })}
+	})
+	if a.Stdin != nil && !a.Stdin.Tame {
+		s.stdin = once(func(b *ban) { s.list = append(s.list, b.of(*a.Stdin)) })
+	}
+}
+
+// once is a source that is refused one time.
+func once(refuse func(*ban)) *source {
+	refused := false
+	return &source{func(b *ban) {
+		if !refused {
+			refused = true
+			refuse(b)
+		}
+	}}
+}
+
+func (a Around) lookup(name string) (Part, bool) {
+	if a.Env == nil {
+		return Part{}, false
+	}
+	return a.Env(name)
+}
+
+// concerns reports whether a script without values has to be read for what is around it.
+func (a Around) concerns(text string) (it bool) {
+	if a.Stdin != nil {
+		return true
+	}
+	each(text, func(name string) {
+		_, ok := a.lookup(name)
+		it = it || ok
+	})
+	return it
+}
+
+// each calls f with the words of a text that can be names.
+func each(text string, f func(string)) {
+	from := -1
+	for i := 0; i <= len(text); i++ {
+		letter := i < len(text) && isName("_"+text[i:i+1])
+		if letter && from < 0 {
+			from = i
+		}
+		if !letter && from >= 0 {
+			f(text[from:i])
+			from = -1
+		}
+	}
 }

@@ -21,8 +21,8 @@ func TestArgv(t *testing.T) {
 		"tar|cf|a.tar|«x»":                   "F0250",
 		"sh|-c|echo \"$1\"|sh|«x»":           "",
 		"sh|build.sh|«x»":                    "",
-		"«x»|a":                              "",
-		"python3|«x»":                        "",
+		"«x»|a":                              "F0232",
+		"python3|«x»":                        "F0239",
 		"printf|«x»":                         "",
 		"echo|«x»|;|sh|-c|'":                 "",
 		"git|commit|-m|fix: «x»":             "",
@@ -33,7 +33,7 @@ func TestArgv(t *testing.T) {
 			list = append(list, cut(w))
 		}
 		got := ""
-		if found := Argv(list); len(found) > 0 {
+		if found := (Around{}).Argv(list); len(found) > 0 {
 			got = found[0].Code
 		}
 		if got != want {

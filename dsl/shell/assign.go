@@ -7,12 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// settings are variables whose value a shell, or a program that is started often, runs or loads.
-var settings = set("PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND BASH_ENV ENV IFS SHELLOPTS BASHOPTS LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH " +
-	"DYLD_INSERT_LIBRARIES PERL5OPT PERL5DB PYTHONSTARTUP RUBYOPT NODE_OPTIONS JAVA_TOOL_OPTIONS MAKEFLAGS GNUMAKEFLAGS PAGER MANPAGER EDITOR " +
-	"VISUAL BROWSER GIT_SSH GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF SSH_ASKPASS " +
-	"BASH_CMDS BASH_ALIASES GIT_CONFIG_PARAMETERS LESSOPEN LESSCLOSE RSYNC_RSH TAR_OPTIONS")
-
 // numbers are variables of bash whose value is read as arithmetic.
 var numbers = set("RANDOM SECONDS SRANDOM LINENO OPTIND HISTCMD BASHPID EPOCHSECONDS")
 
@@ -27,7 +21,7 @@ func set(words string) map[string]bool {
 // assigned is why a value may not be assigned to a name; nil if it may.
 func (s *scan) assigned(name string) *ban {
 	switch {
-	case settings[name]:
+	case Decides(name):
 		return banSetting
 	case numbers[name] || s.declared[name]:
 		return banArithmetic
@@ -55,11 +49,13 @@ func (s *scan) assign(a *syntax.Assign, w where) {
 }
 
 // declarations notes the names that are declared as numbers (-i) or as names of others (-n), anywhere in the script, and
-// those of arrays.
+// those of arrays and functions.
 func (s *scan) declarations(f *syntax.File) {
 	syntax.Walk(f, func(n syntax.Node) bool {
 		s.array(n)
 		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			s.funcs[n.Name.Value] = true
 		case *syntax.DeclClause:
 			if !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil && s.special(a.Value) }) {
 				break
@@ -157,13 +153,12 @@ var declaring = set("declare typeset local export readonly")
 
 // declareWords does the same where the words of declare, local, export and readonly are those of a plain command, as sh
 // has them.
-func (s *scan) declareWords(words []*syntax.Word, bans map[*syntax.Word]*ban) {
+func (s *scan) declareWords(words []*word) {
 	for _, x := range words {
-		text, _ := s.literal(x)
-		if name, _, ok := strings.Cut(text, "="); ok && isName(name) {
-			bans[x] = s.declaredAs(name)
+		if name, _, ok := strings.Cut(x.text, "="); ok && isName(name) {
+			x.no = s.declaredAs(name)
 		} else {
-			bans[x] = banName
+			x.no = banName
 		}
 	}
 }

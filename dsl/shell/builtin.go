@@ -1,44 +1,45 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // own holds the commands whose words have an order of their own.
-var own map[string]func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban
+var own map[string]func(*scan, []*word) *ban
 
 func init() {
-	own = map[string]func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban{
-		"printf": (*scan).printf, "test": (*scan).bracket, "[": (*scan).bracket, "find": (*scan).find, "git": (*scan).git,
+	own = map[string]func(*scan, []*word) *ban{
+		"printf": (*scan).printf, "test": (*scan).bracket, "[": (*scan).bracket, "find": (*scan).find, "gfind": (*scan).find,
 		".": (*scan).source, "source": (*scan).source, "enable": every(banSource), "trap": first(banEval), "eval": every(banEval), "alias": every(banEval),
-		"complete": every(banEval), "compgen": every(banEval), "bind": every(banEval), "let": every(banArithmetic), "[[": every(banTest),
-		"read": every(banName), "unset": every(banName), "getopts": every(banName), "mapfile": every(banName), "readarray": every(banName),
+		"complete": every(banEval), "compgen": every(banEval), "bind": every(banEval), "fc": every(banEval), "let": every(banArithmetic), "[[": every(banTest),
+		"read": (*scan).readNames, "command": (*scan).commandOf, "unset": every(banName), "getopts": every(banName), "mapfile": every(banName), "readarray": every(banName),
 	}
 	for name := range declaring { // any order: each for itself
-		own[name] = func(s *scan, words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
-			s.declareWords(words[1:], bans)
+		own[name] = func(s *scan, words []*word) *ban {
+			s.declareWords(words[1:])
 			return nil
 		}
 	}
 }
 
 // every refuses all words of a command, first all up to the first that is no option.
-func every(b *ban) func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban {
-	return func(_ *scan, words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
+func every(b *ban) func(*scan, []*word) *ban {
+	return func(_ *scan, words []*word) *ban {
 		for _, w := range words[1:] {
-			bans[w] = b
+			w.no = b
 		}
 		return nil
 	}
 }
 
-func first(b *ban) func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban {
-	return func(s *scan, words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
+func first(b *ban) func(*scan, []*word) *ban {
+	return func(s *scan, words []*word) *ban {
 		for _, w := range words[1:] {
-			bans[w] = b
-			if text, _ := s.literal(w); !strings.HasPrefix(text, "-") {
+			w.no = b
+			if !strings.HasPrefix(w.text, "-") {
 				break
 			}
 		}
@@ -47,10 +48,10 @@ func first(b *ban) func(*scan, []*syntax.Word, map[*syntax.Word]*ban) *ban {
 }
 
 // source runs a file, or what it reads.
-func (s *scan) source(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
-	first(banSource)(s, words, bans)
+func (s *scan) source(words []*word) *ban {
+	first(banSource)(s, words)
 	for _, w := range words[1:] {
-		if text, _ := s.literal(w); readsInput[text] {
+		if readsInput[w.text] {
 			return banInput("source")
 		}
 	}
@@ -58,21 +59,21 @@ func (s *scan) source(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
 }
 
 // printf takes a name behind -v, and then the format.
-func (s *scan) printf(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
+func (s *scan) printf(words []*word) *ban {
 	for i := 1; i < len(words); i++ {
-		text, whole := s.literal(words[i])
+		w := words[i]
 		switch {
-		case strings.HasPrefix(text, "-v"):
-			bans[words[i]] = banName
-			if text == "-v" && whole && i+1 < len(words) {
+		case strings.HasPrefix(w.text, "-v"):
+			w.no = banName
+			if w.is("-v") && i+1 < len(words) {
 				i++
-				bans[words[i]] = banName
+				words[i].no = banName
 			}
 			continue
-		case text == "--" && whole:
+		case w.is("--"):
 			continue
 		}
-		bans[words[i]] = banFormat
+		w.no = banFormat
 		return nil
 	}
 	return nil
@@ -80,92 +81,67 @@ func (s *scan) printf(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
 
 // bracket is test and [. Bash reads the name behind -v and -R as it reads arithmetic; of two values in a row, the first
 // could be that option.
-func (s *scan) bracket(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
+func (s *scan) bracket(words []*word) *ban {
+	for _, w := range words[1:] {
+		if s.dialect == Bash && w.node != nil && slices.ContainsFunc(w.node.Parts, func(p syntax.WordPart) bool { return len(s.mentioned(p)) > 0 && !isQuoted(p) }) {
+			w.no = banUnquoted
+		}
+	}
 	for i := 2; i < len(words); i++ {
-		before, _ := s.literal(words[i-1])
-		if before == "-v" || before == "-R" || i > 1 && s.begins(words[i-1]) && s.begins(words[i]) {
-			bans[words[i]] = banName
+		before := words[i-1]
+		if before.text == "-v" || before.text == "-R" || before.text == "-" && before.holds || before.begins && words[i].begins {
+			words[i].no = banName
 		}
 	}
 	return nil
 }
 
-// find takes commands behind -exec and its kin. A word that begins with a value could be one of these.
-func (s *scan) find(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
+func isQuoted(p syntax.WordPart) bool {
+	_, quoted := p.(*syntax.DblQuoted)
+	return quoted
+}
+
+// tests are the tests of find that take a word: find(1) EXPRESSION.
+var tests = set("-name -iname -path -ipath -wholename -iwholename -lname -ilname -regex -iregex -regextype -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer " +
+	"-newermt -newerat -newerct -user -group -uid -gid -perm -maxdepth -mindepth -links -inum -samefile -fstype -printf -used -context")
+
+// find takes commands behind -exec and its kin. A word that begins with a value could be one of these, or -delete.
+func (s *scan) find(words []*word) *ban {
 	for i := 1; i < len(words); i++ {
-		switch text, whole := s.literal(words[i]); {
-		case whole && (text == "-exec" || text == "-execdir" || text == "-ok" || text == "-okdir"):
+		switch w := words[i]; {
+		case w.is("-exec") || w.is("-execdir") || w.is("-ok") || w.is("-okdir"):
 			end := i + 1
-			for end < len(words) {
-				if t, w := s.literal(words[end]); w && (t == ";" || t == "+") {
-					break
-				}
+			for end < len(words) && !words[end].is(";") && !words[end].is("+") {
 				end++
 			}
-			s.judge(words[i+1:end], bans)
+			s.judge(words[i+1 : end])
 			i = end
-		case s.begins(words[i]):
-			if before, _ := s.literal(words[i-1]); i == 1 || !strings.HasPrefix(before, "-") {
-				bans[words[i]] = banOption("find", "Go there first:  cd -- {value} && find . …, or put ./ before it.")
-			}
+		case (w.begins || w.holds && w.text == "-") && !(words[i-1].whole && tests[words[i-1].text]):
+			w.no = banOption("find", "Go there first:  cd -- {value} && find . …, or put ./ before it.")
 		}
 	}
 	return nil
 }
 
-// gitRuns are the commands of git with options that run programs, with the letters of those options that take a word.
-var gitRuns = map[string]string{"clone": "bocj", "fetch": "jo", "pull": "jos", "push": "o", "ls-remote": "o", "archive": "o", "grep": "eABCfm", "rebase": "sX", "difftool": "t", "send-email": ""}
-
-// git has settings that are commands, and commands that run others.
-func (s *scan) git(words []*syntax.Word, bans map[*syntax.Word]*ban) *ban {
-	i := 1
-	for ; i < len(words); i++ {
-		text, whole := s.literal(words[i])
-		switch {
-		case text == "-c" && i+1 < len(words):
+// readNames judges read: names, but not behind -p, -d and -i.
+func (s *scan) readNames(words []*word) *ban {
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		at := strings.IndexAny(w.text, "pdi")
+		if !strings.HasPrefix(w.text, "-") || at < 0 || strings.ContainsAny(w.text[:at], "aunNt") {
+			w.no = banName
+		} else if w.whole && at == len(w.text)-1 {
 			i++
-			bans[words[i]] = banCode("git -c", "Settings such as alias.x and core.sshCommand are commands. Write the setting out.")
-			continue
-		case text == "-C" && whole:
-			i++
-			continue
-		case strings.HasPrefix(text, "-"):
-			if !whole && !strings.HasPrefix(text, "--git-dir=") && !strings.HasPrefix(text, "--work-tree=") {
-				bans[words[i]] = banOption("git", "")
-			}
-			continue
 		}
-		break
 	}
-	if i >= len(words) {
+	return nil
+}
+
+// commandOf judges command: with -v or -V it says what a name is, and runs nothing.
+func (s *scan) commandOf(words []*word) *ban {
+	if len(words) > 1 && words[1].whole && set("-v -V -pv -pV")[words[1].text] {
 		return nil
 	}
-	bans[words[i]] = banCommand
-	name, _ := s.literal(words[i])
-	s.gitCommand(name, words[i+1:], bans)
-	return nil
-}
-
-func (s *scan) gitCommand(name string, words []*syntax.Word, bans map[*syntax.Word]*ban) {
-	letters, runs := gitRuns[name]
-	for i := 0; i < len(words); i++ {
-		text, whole := s.literal(words[i])
-		code := name == "rebase" && (text == "-x" || strings.HasPrefix(text, "--exec")) || name == "difftool" && text == "-x" ||
-			strings.HasPrefix(text, "--upload-pack") || strings.HasPrefix(text, "--receive-pack") || name == "clone" && (text == "-u" || text == "--config") ||
-			name == "submodule" && text == "foreach" || name == "bisect" && text == "run" || name == "filter-branch" || name == "grep" && strings.HasPrefix(text, "-O")
-		switch {
-		case code:
-			for _, w := range words[i:] {
-				bans[w] = banCode("git "+name, "Write the command out, and let it read the value from the environment,  env = { V = {expr} }.")
-			}
-			return
-		case !runs:
-		case text == "--" && whole:
-			return
-		case len(text) == 2 && text[0] == '-' && strings.Contains(letters, text[1:]):
-			i++
-		case s.begins(words[i]) || !whole && strings.HasPrefix(text, "-") && !strings.Contains(text, "="):
-			bans[words[i]] = banOption("git "+name, "")
-		}
-	}
+	j := &judge{scan: s, tool: tools["command"], name: "command"}
+	return j.command(words[1:])
 }

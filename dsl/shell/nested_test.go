@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// word makes a random word with a value in it, places inside of places.
-func word(r *rand.Rand, depth int) string {
+// nested makes a random word with a value in it, places inside of places.
+func nested(r *rand.Rand, depth int) string {
 	if depth == 0 {
 		return []string{"«x»", "a«x»", "«x»b", "$HOME«x»", "${HOME}«x»", "\\\\«x»", "\\«x»", "$«x»", "«x»«x»", "~«x»", "{«x»,c}"}[r.Intn(11)]
 	}
-	in := word(r, depth-1)
+	in := nested(r, depth-1)
 	switch r.Intn(12) {
 	case 0:
 		return `"` + in + `"`
@@ -51,7 +51,7 @@ func TestNestedPlaces(t *testing.T) {
 	dir := t.TempDir()
 	accepted := 0
 	for i := range scripts {
-		src := "printf '%s' " + word(r, 1+r.Intn(4)) + " > /dev/null\n"
+		src := "printf '%s' " + nested(r, 1+r.Intn(4)) + " > /dev/null\n"
 		d := Dialect(i % 2)
 		text, list := Rewrite(cut(src), d, place)
 		if list != nil || strings.Count(src, "`") > 2 { // back quotes in back quotes are no shell's

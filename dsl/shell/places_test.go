@@ -94,3 +94,29 @@ func FuzzRewrite(f *testing.F) {
 		}
 	})
 }
+
+// Variables of programs that builds and deployments start, and what read takes beside names.
+func TestDecides(t *testing.T) {
+	for _, name := range strings.Fields("GIT_INDEX_FILE NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS SSLKEYLOGFILE GOAUTH PYTEST_ADDOPTS PYTEST_PLUGINS CLOUDSDK_PYTHON FLASK_APP JAVACMD " +
+		"CONFIG_SITE CONFIG_SHELL PYLINTRC MAGICK_CONFIGURE_PATH TF_DATA_DIR TF_LOG_PATH FFREPORT PUPPETEER_EXECUTABLE_PATH CHROME_BIN ESBUILD_BINARY_PATH YARN_YARN_PATH GEMRC IRBRC SPEC_OPTS " +
+		"CODEX_HOME CLAUDE_CONFIG_DIR CLAUDE_CODE_SHELL_PREFIX GH_CONFIG_DIR GNUPGHOME BORG_RSH GVIMINIT PARALLEL_SHELL PARALLEL GOWORK GOBIN RUSTDOCFLAGS VAULT_CONFIG_PATH MYSQL_HOME MPLBACKEND AZURE_EXTENSION_DIR") {
+		if !Decides(name) {
+			t.Errorf("%s decides nothing", name)
+		}
+	}
+	for _, name := range strings.Fields("NAME VERSION TAG APP_ENV GIT_AUTHOR_NAME GOOS RUST_LOG") {
+		if Decides(name) {
+			t.Errorf("%s decides", name)
+		}
+	}
+}
+
+func TestReadPrompt(t *testing.T) {
+	for script, refused := range map[string]bool{
+		`read -r -p "Deploy «x»? " a`: false, `read -rp "Deploy «x»? " a`: false, `read "-pDeploy «x»? " a`: false, `read -r "«x»"`: true, `read -a "«x»"`: true, `read -p hi "«x»"`: true, `read -pi "«x»"`: true, `read -n "«x»" a`: true,
+	} {
+		if _, list := Rewrite(cut(script), Bash, place); len(list) > 0 != refused {
+			t.Errorf("%s: refused %v", script, !refused)
+		}
+	}
+}

@@ -6,15 +6,18 @@
 // again in the syntax tree by its offset, and decides by what stands around it: quotes are put around it, or nothing, or
 // the place is refused with the way out. The text stays as it was byte for byte but for those quotes.
 //
-// What holds always: a place that the package does not know is refused (walk.go lists those it knows). What programs do
-// with their arguments is a matter of theirs: those that run text again, as sh -c does, stand in a table (table.go)
-// that is known to be incomplete, and what a script itself does later with a variable that holds a value is not looked at.
+// What holds always: a place that the package does not know is refused (walk.go lists those it knows). table.go says what
+// programs do with their words, their standard input and their environment; a program that it does not have is taken for
+// one with options that run programs. [Around.Argv] judges lists of words by the same table. follow.go follows the variables
+// of a script that hold a value; a file that holds one is not followed.
 //
 // The package imports diag and the parser of mvdan.cc/sh. It must never import expressions, the checker or anything that
-// reaches the world. Enter at [Rewrite].
+// reaches the world. Enter at [Around.Rewrite] and [Around.Argv].
 package shell
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -50,19 +53,26 @@ type Part struct {
 	Text  string     // the literal text; of a value its expression, as messages show it
 	Range diag.Range // of a value
 	From  []int      // of a literal: the offset in the file of each byte, and of what follows
+	Tame  bool       // of a value: digits, true or false, or one of the texts that the file has
+	Plain bool       // of a value: it cannot begin with -
 }
 
 // Variable is the name of the environment variable that holds the i-th value of a script.
 func Variable(i int) string { return "FLOWRUN_V" + strconv.Itoa(i) }
 
+// Rewrite is [Around.Rewrite] of a script with nothing around it.
+func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (string, diag.List) {
+	return Around{}.Rewrite(parts, d, place)
+}
+
 // Rewrite returns the script that refers to the values of its parts, numbered in their order, as data; or what is wrong,
 // each finding at the range of the value that it concerns. place makes a range of two offsets in the file. A script without
-// values is returned as it is, unread: the shell itself is its judge.
-func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (string, diag.List) {
-	s := &scan{dialect: d, declared: map[string]bool{}, arrays: map[string]bool{}}
+// values, of which no value around it is read, is returned as it is, unread: the shell itself is its judge.
+func (a Around) Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (string, diag.List) {
+	s := newScan(d)
 	s.assemble(parts)
 	if len(s.marks) == 0 {
-		return s.text, nil
+		return s.text, a.script(s)
 	}
 	if list := s.bounds(); list != nil {
 		return "", list
@@ -71,9 +81,8 @@ func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (st
 	if err != nil {
 		return "", diag.List{s.unreadable(parts, err, place)}
 	}
-	s.declarations(file)
-	s.stmts(file.Stmts, where{})
-	s.comments(file)
+	a.hold(s, s.text)
+	s.read(file)
 	for i := range s.marks {
 		s.refuse(i, banPlace) // whatever the walk did not come to
 	}
@@ -83,12 +92,55 @@ func Rewrite(parts []Part, d Dialect, place func(start, end int) diag.Range) (st
 	return s.quoted(), nil
 }
 
+// script judges a script without values by what is around it. One that cannot be read is the shell's to refuse.
+func (a Around) script(s *scan) diag.List {
+	if !a.concerns(s.text) || len(s.text) > MaxScript || depth(s.text) > MaxDepth {
+		return nil
+	}
+	file, err := parse(s.text, s.dialect)
+	if err != nil {
+		return nil
+	}
+	a.hold(s, s.text)
+	s.read(file)
+	return s.list
+}
+
+func newScan(d Dialect) *scan {
+	return &scan{dialect: d, declared: map[string]bool{}, arrays: map[string]bool{}, funcs: map[string]bool{}, held: held{}}
+}
+
+// read walks a script.
+func (s *scan) read(file *syntax.File) {
+	s.declarations(file)
+	if s.stdin != nil {
+		s.held[input] = []*source{s.stdin}
+		s.filled(file, []*source{s.stdin}, func(name string, from []*source) { s.held.add(name, from) })
+		for _, st := range file.Stmts {
+			if b := s.fed(st); b != nil {
+				s.stdin.refuse(b)
+				break
+			}
+		}
+	}
+	s.follow(file)
+	s.stmts(file.Stmts, where{})
+	for _, name := range slices.Sorted(maps.Keys(s.held)) { // read and printf -v fill those, too
+		if numbers[name] || s.declared[name] {
+			s.blame(name, banArithmetic)
+		}
+	}
+	s.comments(file)
+}
+
 // mark is where a value's reference stands in the text.
 type mark struct {
 	start, end int
 	value      Part
 	done       bool
-	before     string // what is put in before it, and behind it
+	refused    bool    // by way of a variable
+	source     *source // of the variables that hold it
+	before     string  // what is put in before it, and behind it
 	behind     string
 }
 
@@ -99,6 +151,11 @@ type scan struct {
 	marks    []mark
 	declared map[string]bool // numbers, and names of others
 	arrays   map[string]bool
+	funcs    map[string]bool // declared in the script
+	held     held
+	mentions []mention // of those, by their place
+	xargs    int       // how many of them stand in each other
+	stdin    *source   // nil: no value is on the standard input
 	list     diag.List
 }
 
@@ -143,6 +200,10 @@ func (s *scan) put(i int, before, behind string) {
 func (s *scan) refuse(i int, b *ban) {
 	if m := &s.marks[i]; !m.done {
 		m.done = true
+		if m.refused {
+			return
+		}
+		m.refused = true
 		s.list = append(s.list, b.of(m.value))
 	}
 }
@@ -158,19 +219,5 @@ func (s *scan) within(start, end uint) (first, last int) {
 // holds tells whether a value stands in a node, however deep.
 func (s *scan) holds(n syntax.Node) bool {
 	first, last := s.within(n.Pos().Offset(), n.End().Offset())
-	return first < last
-}
-
-// begins tells whether a word begins with a value, so that the value decides what sort of word it is.
-func (s *scan) begins(w *syntax.Word) bool {
-	p := w.Parts[0]
-	if q, ok := p.(*syntax.DblQuoted); ok && len(q.Parts) > 0 {
-		p = q.Parts[0]
-	}
-	start := p.Pos().Offset()
-	if q, ok := p.(*syntax.SglQuoted); ok {
-		start = q.Left.Offset() + 1
-	}
-	first, last := s.within(start, start+1)
 	return first < last
 }

@@ -34,7 +34,7 @@ func (s *scan) stmt(st *syntax.Stmt, w where) {
 	if st.Cmd != nil {
 		s.command(st.Cmd, s.feeds(st, w))
 		for _, r := range st.Redirs {
-			if reads == nil && s.holds(r) {
+			if reads == nil && s.carries(r) {
 				reads = s.consumes(st.Cmd)
 			}
 		}
@@ -113,7 +113,7 @@ func (s *scan) binary(c *syntax.BinaryCmd, w where) {
 		return
 	}
 	left := w
-	if s.holds(c.X) {
+	if s.carries(c.X) {
 		left = w.but(s.consumes(c.Y))
 	}
 	s.stmt(c.X, left)
@@ -124,11 +124,42 @@ func (s *scan) binary(c *syntax.BinaryCmd, w where) {
 func (s *scan) consumes(n syntax.Node) (no *ban) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok && no == nil {
-			no = s.judge(c.Args, map[*syntax.Word]*ban{})
+			no = s.judge(s.wordsOf(c.Args))
 		}
 		return no == nil
 	})
 	return no
+}
+
+// fed is why a value may not be on the standard input of a statement; nil if it may.
+func (s *scan) fed(st *syntax.Stmt) *ban {
+	for _, r := range st.Redirs {
+		switch r.Op {
+		case syntax.RdrIn:
+			if text, _ := s.literal(r.Word); readsInput[text] {
+				continue
+			}
+			return nil
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			return nil
+		}
+	}
+	c, ok := st.Cmd.(*syntax.BinaryCmd)
+	switch {
+	case st.Cmd == nil:
+		return nil
+	case !ok:
+		return s.consumes(st.Cmd)
+	}
+	if b := s.fed(c.X); b != nil {
+		return b
+	}
+	if call, ok := c.X.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && c.Op == syntax.Pipe {
+		if name, _ := s.literal(call.Args[0]); name == "echo" || name == "printf" {
+			return nil
+		}
+	}
+	return s.fed(c.Y)
 }
 
 func (s *scan) loop(c *syntax.ForClause, w where) {
@@ -197,6 +228,9 @@ func (s *scan) parts(list []syntax.WordPart, w where) {
 func (s *scan) part(p syntax.WordPart, w where) {
 	switch p := p.(type) {
 	case *syntax.Lit:
+		if w.no == banArithmetic {
+			s.names(p, w.no)
+		}
 		s.ban(p, w.but(banEscaped)) // a reference that is no part of its own has a backslash before it
 	case *syntax.SglQuoted:
 		s.single(p, w)
@@ -209,9 +243,11 @@ func (s *scan) part(p syntax.WordPart, w where) {
 	case *syntax.ParamExp:
 		s.param(p, w)
 	case *syntax.CmdSubst:
+		s.blameInput(p, w)
 		w.ticks = w.ticks || p.Backquotes
 		s.stmts(p.Stmts, w.fresh())
 	case *syntax.ProcSubst:
+		s.blameInput(p, w)
 		s.stmts(p.Stmts, w.fresh())
 	case *syntax.ArithmExp:
 		s.ban(p, w.but(banArithmetic))
@@ -219,6 +255,13 @@ func (s *scan) part(p syntax.WordPart, w where) {
 		s.ban(p, w.but(banPattern))
 	default:
 		s.ban(p, w.but(banPlace))
+	}
+}
+
+// blameInput refuses the standard input where no value can stand and a command puts it.
+func (s *scan) blameInput(n syntax.Node, w where) {
+	if w.no.follows() && s.substituted(n) {
+		s.blame(input, w.no)
 	}
 }
 
@@ -232,7 +275,7 @@ func (s *scan) single(p *syntax.SglQuoted, w where) {
 	}
 	first, last := s.within(p.Left.Offset(), p.Right.Offset())
 	for i := first; i < last; i++ {
-		if w.no != nil {
+		if w.no != nil && !(w.no == banArithmetic && s.marks[i].value.Tame) {
 			s.refuse(i, w.no)
 		} else {
 			s.put(i, `'"`, `"'`)
@@ -248,6 +291,9 @@ func (s *scan) dollar(quote syntax.Pos) bool {
 // param walks ${…}: one of ours, or one of the script's with words inside.
 func (s *scan) param(p *syntax.ParamExp, w where) {
 	if first, last := s.within(p.Pos().Offset(), p.Pos().Offset()+1); first < last {
+		if w.no == banArithmetic && s.marks[first].value.Tame {
+			w.no = nil
+		}
 		switch m := s.marks[first]; {
 		case w.no != nil:
 			s.refuse(first, w.no)
@@ -262,6 +308,14 @@ func (s *scan) param(p *syntax.ParamExp, w where) {
 		}
 		return
 	}
+	if p.Param != nil {
+		switch {
+		case w.no != nil && !p.Length:
+			s.blame(p.Param.Value, w.no)
+		case p.Excl:
+			s.blame(p.Param.Value, banName)
+		}
+	}
 	s.ban(p.Index, w.but(banArithmetic))
 	if p.Slice != nil {
 		s.ban(p.Slice.Offset, w.but(banArithmetic))
@@ -273,6 +327,9 @@ func (s *scan) param(p *syntax.ParamExp, w where) {
 	}
 	if p.Exp == nil || p.Exp.Word == nil {
 		return
+	}
+	if p.Exp.Op == syntax.OtherParamOps && p.Param != nil && p.Exp.Word.Lit() == "P" { // read as a prompt, with its $( )
+		s.blame(p.Param.Value, banEval)
 	}
 	switch p.Exp.Op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
@@ -294,7 +351,14 @@ func (s *scan) ban(n syntax.Node, w where) {
 	}
 	first, last := s.within(n.Pos().Offset(), n.End().Offset())
 	for i := first; i < last; i++ {
+		if w.no == banArithmetic && s.marks[i].value.Tame {
+			s.put(i, "", "")
+			continue
+		}
 		s.refuse(i, w.no)
+	}
+	if w.no.follows() && w.no != banCommand {
+		s.names(n, w.no)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -12,6 +13,8 @@ import (
 var (
 	unquoted = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
 	heredoc  = regexp.MustCompile(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
+	asked    = regexp.MustCompile(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|join)\s*=\s*([^="\s].*)$`)
+	compare  = regexp.MustCompile(`[<>!=]=+|=[<>~]?|<>`)
 	colon    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*\s*:`)
 )
 
@@ -20,7 +23,15 @@ func habit(f *File, d *diag.Diagnostic) {
 	at := min(d.Subject.Start.Byte, len(f.Src))
 	line, rest := f.lineAt(at), f.Src[at:]
 	begins := func(s string) bool { return bytes.HasPrefix(rest, []byte(s)) }
+	single := begins("=") && !begins("==")
 	switch {
+	case unquotedCondition(d, line):
+	case d.Code == "F0026" && single:
+		d.Summary = "A second equals sign on a line"
+		d.Detail = "An attribute has one equals sign. Two values are compared with ==:  ready = local.a == local.b."
+	case (d.Code == "F0028" || d.Code == "F0035") && single && strings.ContainsAny(line[:at-lineStart(f.Src, at)], "[({"):
+		d.Summary = "A single = in an expression"
+		d.Detail = "Two values are compared with ==."
 	case d.Code == "F0028" && (begins("}") || begins("=")):
 		d.Code, d.Summary = "F0030", "List or call without its closing bracket"
 		d.Detail = "A ] or ) is missing before this."
@@ -48,12 +59,42 @@ func habit(f *File, d *diag.Diagnostic) {
 	}
 }
 
+// unquotedCondition says how a condition is written that stands in its attribute as in a programming language, where HCL could
+// not read it. Those that it could read are told by the checker, in the same words.
+func unquotedCondition(d *diag.Diagnostic, line string) bool {
+	m := asked.FindStringSubmatch(line)
+	if m == nil || !slices.Contains([]string{"F0025", "F0026", "F0028", "F0030", "F0036", "F0040", "F0041", "F0044"}, d.Code) {
+		return false
+	}
+	text := strings.TrimSpace(m[3])
+	if m[1] != "" {
+		text = strings.TrimSpace(strings.TrimSuffix(text, "}"))
+	}
+	if strings.ContainsAny(text, "\\`$%{}#;") {
+		return false
+	}
+	right := compare.ReplaceAllStringFunc(text, func(op string) string {
+		if better := map[string]string{"=": "==", "===": "==", "!==": "!=", "=>": ">=", "=<": "<=", "<>": "!=", "=~": "matches"}[op]; better != "" {
+			return better
+		}
+		return op
+	})
+	d.Summary = "A condition is a text in quotes"
+	d.Detail = fmt.Sprintf("Write it as  %s = \"%s\".", m[2], strings.ReplaceAll(right, `"`, "'"))
+	if right != text {
+		d.Detail += " It compares with == != < <= > >= and never assigns."
+	}
+	return true
+}
+
 // lineAt is the line that an offset lies in.
 func (f *File) lineAt(at int) string {
-	start := bytes.LastIndexByte(f.Src[:at], '\n') + 1
-	line, _, _ := bytes.Cut(f.Src[start:], []byte("\n"))
+	line, _, _ := bytes.Cut(f.Src[lineStart(f.Src, at):], []byte("\n"))
 	return string(line)
 }
+
+// lineStart is where the line begins that an offset lies in.
+func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
 
 // unclosed looks for the block whose brace is missing by the one thing that tells: a line that is indented no more than
 // the block that it would lie in. HCL names the outermost block, because the brace of another closes each one inside.

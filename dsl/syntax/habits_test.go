@@ -32,3 +32,41 @@ func TestUnclosed(t *testing.T) {
 		}
 	}
 }
+
+// A condition without its quotes is shown as it must be written, whatever HCL finds wrong with it.
+func TestUnquotedConditions(t *testing.T) {
+	for line, want := range map[string]string{
+		`when = step.b.exit_code = 0`:              `when = "step.b.exit_code == 0"`,
+		`when = step.b.status = "failed"`:          `when = "step.b.status == 'failed'"`,
+		`when = step.b.status = 'failed'`:          `when = "step.b.status == 'failed'"`,
+		`when = a = b && c = d`:                    `when = "a == b && c == d"`,
+		`when = a === b`:                           `when = "a == b"`,
+		`when = a !== b`:                           `when = "a != b"`,
+		`when = a => b`:                            `when = "a >= b"`,
+		`when = a =< b`:                            `when = "a <= b"`,
+		`when = a <> b`:                            `when = "a != b"`,
+		`when = a =~ "b"`:                          `when = "a matches 'b'"`,
+		`when = not a`:                             `when = "not a"`,
+		`when = a and b`:                           `when = "a and b"`,
+		`when = a ?? true`:                         `when = "a ?? true"`,
+		`when = a in ["b"]`:                        `when = "a in ['b']"`,
+		`when = (a = b)`:                           `when = "(a == b)"`,
+		`repeat { until = iteration = 3 }`:         `until = "iteration == 3"`,
+		`gate "g" { check = result.output = "x" }`: `check = "result.output == 'x'"`,
+		`  condition = var.x = 1`:                  `condition = "var.x == 1"`,
+	} {
+		_, list := Parse("x", []byte("workflow \"w\" {\n"+line+"\n}\n"))
+		if len(list) != 1 || !strings.HasPrefix(list[0].Detail, "Write it as  "+want+".") {
+			t.Errorf("%s: %v", line, list)
+		}
+	}
+	for line, want := range map[string]string{
+		`value = a = b`: "A second equals sign on a line", `value = [a = b]`: "A single = in an expression", `value = "${a = b}"`: "A single = in an expression",
+		`when = "a" in b`: "More than one thing on a line", `task = say hello`: "Text without quotes", "value = [1,\nother = 2\n]": "List or call without its closing bracket",
+	} {
+		_, list := Parse("x", []byte("workflow \"w\" {\n"+line+"\n}\n"))
+		if len(list) == 0 || list[0].Summary != want && !strings.HasPrefix(list[0].Summary, "Text behind") {
+			t.Errorf("%s: %v", line, list)
+		}
+	}
+}

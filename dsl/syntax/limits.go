@@ -41,7 +41,7 @@ func (l *Limits) Set(words string) error {
 	}
 	n, err := strconv.Atoi(size)
 	if err != nil || n < 1 || n > most/unit {
-		return fmt.Errorf("the limit %s must be from 1 to %s, as in 100, 64KiB or 2MiB; %q is not", name, bytesText(most), words)
+		return fmt.Errorf("the limit %s must be from 1 to %s, as in 100, 64KiB or 2MiB; %q is not", name, strings.TrimSuffix(bytesText(most), " bytes"), words)
 	}
 	*field = n * unit
 	return nil
@@ -76,7 +76,7 @@ func bytesText(n int) string {
 	case n >= 1<<10 && n%(1<<10) == 0:
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
-	return strconv.Itoa(n)
+	return strconv.Itoa(n) + " bytes"
 }
 
 // raise says how a limit is raised, in a sentence that follows another.

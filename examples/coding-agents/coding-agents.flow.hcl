@@ -25,7 +25,7 @@ agent "codex" {
 # One that wants the prompt as its last argument.
 agent "last_word" {
   type          = "shell"
-  run           = "exec \"$${SUMMARIZER:-echo}\" \"$FLOWRUN_TASK\""
+  run           = "exec \"$${SUMMARIZER:-echo}\" \"Task: $FLOWRUN_TASK\""
   output_format = "text"
   pass_env      = ["SUMMARIZER"]
 }

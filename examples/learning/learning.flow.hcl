@@ -4,7 +4,8 @@
 #   flowrun apply examples/learning --input service=billing         # another service, and it knows
 #   flowrun memory list
 #
-# Take the memory away (delete .flowrun/memory.db), and it fails again.
+# Take the memory away (delete .flowrun/memory.db), and it fails again. So it does without trusted = true: what an agent says that
+# the file does not trust stays in its run, its last words on standard error included.
 
 memory {}
 
@@ -13,6 +14,7 @@ agent "deployer" {
   command = ["sh", "agent.sh"]
   input   = "text"
   soul    = "You deploy services. You are careful, and do what has helped before."
+  memory { trusted = true }
 }
 
 workflow "deploy" {

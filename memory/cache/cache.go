@@ -1,7 +1,7 @@
 // Package cache keeps the vectors of texts in a flat file, so that they are made once.
 //
 // It knows files and numbers, and nothing of entries, texts or what made the vectors: a key is a hash that the caller makes,
-// and a model a word. It must never import anything else of flowrun.
+// and a model a word. It must never import anything else of flowrun but how private files are opened.
 //
 // What always holds:
 //
@@ -19,6 +19,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // Key is a hash of the text that a vector stands for.
@@ -47,9 +49,9 @@ type Cache struct {
 // known. What cannot be written to is read, and Put keeps what it adds until Close; an error means that the file cannot be reached at all.
 func Open(path, model string, dim int) (*Cache, error) {
 	c := &Cache{path: path, model: model, dim: dim, at: map[Key]int{}, limit: MaxVectors}
-	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
+	f, err := private.Open(path, os.O_RDWR)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		f, err = os.Open(path)
+		f, err = private.Open(path, os.O_RDONLY)
 		c.sealed = true
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +119,7 @@ func (c *Cache) Refresh() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file == nil { // somebody may have made it since
-		f, err := os.OpenFile(c.path, os.O_RDWR, 0o600)
+		f, err := private.Open(c.path, os.O_RDWR)
 		if err != nil {
 			return nil
 		}

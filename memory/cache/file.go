@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // The file is a header and records of one size. Header: the magic word, half a SHA-256 of the model's name, the dimension, a
@@ -97,7 +99,7 @@ func (c *Cache) add(news []byte, size int) {
 // write adds records to the file, made or begun anew where it must be, behind what others added meanwhile.
 func (c *Cache) write(fresh []byte) error {
 	if c.file == nil {
-		f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := private.Open(c.path, os.O_RDWR|os.O_CREATE)
 		if err != nil {
 			return err
 		}

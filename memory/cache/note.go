@@ -5,13 +5,18 @@ import (
 	"errors"
 	"hash/crc32"
 	"os"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // Notes are small facts that go with the vectors, each in a file of its own beside theirs: name is a word.
 
+// maxNote is as much of a note as is read, in bytes.
+const maxNote = 1 << 20
+
 // Note reads a note. It is absent, too, where it was damaged, or belongs to another model.
 func (c *Cache) Note(name string) (text []byte, found bool) {
-	b, err := os.ReadFile(c.path + "." + name)
+	b, err := private.ReadFile(c.path+"."+name, maxNote)
 	if err != nil || len(b) < sumSize {
 		return nil, false
 	}
@@ -26,7 +31,12 @@ func (c *Cache) SetNote(name string, text []byte) error {
 	}
 	path := c.path + "." + name
 	b := binary.LittleEndian.AppendUint32(append([]byte(nil), text...), c.noteSum(text))
-	if err := os.WriteFile(path+".new", b, 0o600); err != nil {
+	f, err := private.Open(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path+".new"))
 	}
 	return os.Rename(path+".new", path)

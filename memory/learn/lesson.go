@@ -21,7 +21,10 @@ func observation(t Task, f finding) string {
 		return out
 	}
 	out := "failed"
-	if t.Attempts > 1 {
+	switch {
+	case t.Problem != nil && t.Problem.Reason == "round":
+		out = "was not accepted"
+	case t.Attempts > 1:
 		out = fmt.Sprintf("failed %d times", t.Attempts)
 	}
 	if how := how(t.Problem); how != "" {
@@ -33,9 +36,6 @@ func observation(t Task, f finding) string {
 	return out
 }
 
-// worked is how the lesson of a task begins that succeeded at once.
-const worked = "This worked: "
-
 // lesson says what to do differently, as far as that can be told from how it failed.
 func lesson(t Task, f finding) string {
 	wrong := strings.TrimRight(f.String(), ".")
@@ -44,9 +44,6 @@ func lesson(t Task, f finding) string {
 	case t.OK && t.Attempts > 1 && wrong != "":
 		return "It works once this is seen to: " + wrong + "."
 	case t.OK:
-		if said := oneLine(t.Output); said != "" {
-			return worked + said
-		}
 		return "It works as asked."
 	case p == nil || wrong == "":
 		return "It failed without saying why: find out before trying it the same way."
@@ -67,7 +64,7 @@ func advice(p *Problem) string {
 		return "It ran out of time: %s. Do less in one go, report progress, or allow more time."
 	case "not_found", "start":
 		return "It could not start: %s. Make sure that it is installed before starting."
-	case "gate":
+	case "gate", "round":
 		return "The result was refused: %s. Make sure of that before handing in."
 	case "bad_json", "bad_output", "output_type", "output_too_large":
 		return "The answer had not the declared form: %s. Keep to the form."
@@ -95,6 +92,7 @@ func how(p *Problem) string {
 		parts = append(parts, fmt.Sprintf("HTTP status %d", p.Status))
 	case p.Reason == "exit" && p.ExitCode > 0:
 		parts = append(parts, fmt.Sprintf("exit code %d", p.ExitCode))
+	case p.Reason == "round":
 	case p.Reason != "" && p.Reason != "agent" && p.Reason != "exit":
 		parts = append(parts, strings.ReplaceAll(p.Reason, "_", " "))
 	}
@@ -109,6 +107,27 @@ func (f finding) String() string {
 	}
 	if f.hint != "" {
 		out += ". It advises: " + f.hint
+	}
+	return out
+}
+
+// fact is what flowrun itself knows of what went wrong, and what the file says of it.
+func fact(t Task) string {
+	p := t.Problem
+	if p == nil {
+		return ""
+	}
+	out := how(p)
+	switch {
+	case p.Gate != "":
+		out += " did not pass"
+	case out == "" && p.Reason == "agent":
+		out = "the agent reported an error"
+	}
+	if rule := oneLine(t.Rule); rule != "" && out != "" {
+		out += ": " + rule
+	} else if rule != "" {
+		out = rule
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,8 +12,8 @@ import (
 
 // Bounds of an outline.
 const (
-	// MaxOutline is how many bytes an outline of fields has: behind the words of its template it fits into a lesson.
-	MaxOutline = MaxLesson - len(worked)
+	// MaxOutline is how many bytes an outline of fields has, so that it fits into an observation with what stands before it.
+	MaxOutline = 287
 	// MaxField is how many bytes a text has that is told with its name.
 	MaxField = 120
 	// maxJSON is how many bytes of a text are read as JSON; a longer one is told by its size.
@@ -93,6 +94,47 @@ func scalar(v any) string {
 			return "1 entry"
 		}
 		return fmt.Sprintf("%d entries", len(v))
+	}
+	return ""
+}
+
+// Review says in words what a reviewer answered, the texts first: "comments = the tests are missing, accepted = false". Unlike in
+// an outline, a long text is cut and not left out, and a list of texts is told.
+func Review(v any) string {
+	if s, is := v.(string); is {
+		if v = fromJSON(s); v == nil {
+			return Clip(oneLine(s), MaxObservation)
+		}
+	}
+	o, is := v.(map[string]any)
+	if !is {
+		return cmp.Or(textOf(v), scalar(v))
+	}
+	var texts, rest []string
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		lead := Clip(oneLine(name), MaxTag) + " = "
+		if s := textOf(o[name]); s != "" {
+			texts = append(texts, lead+s)
+		} else if s := scalar(o[name]); s != "" {
+			rest = append(rest, lead+s)
+		}
+	}
+	return Clip(strings.Join(append(texts, rest...), ", "), MaxObservation)
+}
+
+// textOf is a text, or a list that has some, in one line; "" for all else.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return Clip(oneLine(v), maxEvidence)
+	case []any:
+		var out []string
+		for _, one := range v {
+			if s, is := one.(string); is && s != "" {
+				out = append(out, oneLine(s))
+			}
+		}
+		return Clip(strings.Join(out, "; "), maxEvidence)
 	}
 	return ""
 }

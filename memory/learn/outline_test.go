@@ -44,7 +44,27 @@ func TestOutlines(t *testing.T) {
 	}
 }
 
-// What a task's result was is told whole in its lesson, however many fields it has and however long they are.
+// What a reviewer says is told: its texts first, and cut rather than left out.
+func TestReviews(t *testing.T) {
+	for name, c := range map[string]struct {
+		v    any
+		want string
+	}{
+		"a verdict":   {map[string]any{"accepted": false, "comments": "the tests\nare missing"}, "comments = the tests are missing, accepted = false"},
+		"a list":      {map[string]any{"ok": false, "findings": []any{"no tests", "no docs", 3.0}}, "findings = no tests; no docs, ok = false"},
+		"a long text": {map[string]any{"why": strings.Repeat("long ", 60), "score": 2.0}, "why = " + strings.Repeat("long ", 46) + "long…, score = 2"},
+		"plain":       {"no: the tests are missing\n", "no: the tests are missing"},
+		"JSON":        {`{"ok":false,"why":"late"}`, "why = late, ok = false"},
+		"a truth":     {false, "false"},
+		"nothing":     {nil, ""},
+	} {
+		if got := Review(c.v); got != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
+		}
+	}
+}
+
+// What a task's result was is told whole, however many fields it has and however long they are.
 func TestOutlinesFitIntoLessons(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := rapid.MapOfN(rapid.StringN(1, 60, -1), rapid.OneOf(rapid.Map(rapid.StringN(0, 200, -1), func(s string) any { return s }),
@@ -58,8 +78,8 @@ func TestOutlinesFitIntoLessons(t *testing.T) {
 		}
 		made := task(nil)
 		made.OK, made.Output = true, said
-		if e := FromTask(made); said != "" && !strings.HasSuffix(e.Lesson, strings.TrimSpace(oneLine(said))) {
-			t.Fatalf("the lesson is %q of %q", e.Lesson, said)
+		if e := FromTask(made); said != "" && !strings.HasSuffix(e.Observation, strings.TrimSpace(oneLine(said))) {
+			t.Fatalf("the observation is %q of %q", e.Observation, said)
 		}
 	})
 }

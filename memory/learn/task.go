@@ -16,11 +16,13 @@
 package learn
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/lazyregexp"
 )
 
 // Bounds of a learning's texts, in bytes.
@@ -40,15 +42,18 @@ const (
 type Task struct {
 	Agent string
 	Run   string
-	Step  string // the node's path, "build/api[2]": with Run it makes the id of what is learned
-	Text  string // what was asked
-	OK    bool
+	Step  string // the node's path, "build/api[2]": with Run and Part it makes the id of what is learned
+	Part  string // which of the things that the task taught this is; "" is its outcome
+	Text  string // what was asked, in the file's words
+	OK    bool   // it succeeded, and nothing refused it
 	// Attempts counts the tries, from 1.
 	Attempts int
 	// Problem is what went wrong: in the last attempt, or where the task succeeded, in the one before it. Nil where nothing did.
 	Problem *Problem
-	Output  string // a short form of the result, as [Outline] makes it
-	Tags    []string
+	// Rule is what the file says of the problem: the message of a gate, the condition of a repeat.
+	Rule   string
+	Output string // a short form of the result, as [Outline] makes it
+	Tags   []string
 	// Trust is how far the agent is believed. What an untrusted one taught stays in its run.
 	Trust entry.Trust
 	At    time.Time
@@ -57,7 +62,7 @@ type Task struct {
 // Problem is how an attempt failed. Every field may be empty.
 type Problem struct {
 	Kind     string // transient, rate_limited, recoverable, blocking, fatal
-	Reason   string // exit, signal, timeout, gate, not_found and so on
+	Reason   string // exit, signal, timeout, gate, not_found and so on; round, where a repeat did not accept the result
 	Message  string
 	Command  string
 	ExitCode int
@@ -67,20 +72,37 @@ type Problem struct {
 	Stderr   string
 }
 
-// FromTask is the learning of a task. Its lesson is a template's, marked Auto.
+// FromTask is the learning of a task. Its lesson is a template's, marked Auto, around the words of those who say what went wrong.
 func FromTask(t Task) entry.Entry {
-	e := t.entry("outcome")
+	f := find(t.Problem)
+	return t.learning(cmp.Or(t.Part, "outcome"), observation(t, f), lesson(t, f))
+}
+
+// Facts is what flowrun itself knows of how a task came out, and what the file says of it: no word of an agent is in it, nor of
+// what a program printed.
+func Facts(t Task) entry.Entry {
+	t.Output = ""
+	f := finding{line: fact(t)}
+	lesson := lesson(t, f)
+	if p := t.Problem; !t.OK && t.Rule == "" && p != nil && (p.Reason == "exit" || p.Reason == "agent") {
+		lesson = fmt.Sprintf("It failed (%s): find out why before trying it the same way.", f.line)
+	}
+	f.line = oneLine(t.Rule) // how it failed is told before it
+	return t.learning(cmp.Or(t.Part, "outcome")+" facts", observation(t, f), lesson)
+}
+
+// learning is an entry that a template words.
+func (t Task) learning(part, observation, lesson string) entry.Entry {
+	e := t.entry(part)
 	e.Type, e.Auto = entry.Success, true
 	if !t.OK {
 		e.Type = entry.Failure
 	}
 	e.Context = Clip(oneLine(t.Text), MaxContext)
 	if e.Context == "" {
-		e.Context = Clip("step "+t.Step, MaxContext)
+		e.Context = Clip("step "+stepOf(t.Step), MaxContext)
 	}
-	f := find(t.Problem)
-	e.Observation = Clip(observation(t, f), MaxObservation)
-	e.Lesson = Clip(lesson(t, f), MaxLesson)
+	e.Observation, e.Lesson = Clip(observation, MaxObservation), Clip(lesson, MaxLesson)
 	e.Tags = tagsOf(t)
 	e.Importance = Importance(e.Type, e.Tags)
 	return e
@@ -89,7 +111,7 @@ func FromTask(t Task) entry.Entry {
 // Said completes the n-th learning (from 0) that the agent worded itself: whose it is, when, where from, who sees it. What
 // it left out is filled in: a type of insight, the task as context, the importance of its type.
 func (t Task) Said(n int, worded entry.Entry) entry.Entry {
-	e := t.entry(fmt.Sprintf("said %d", n))
+	e := t.entry(strings.TrimSpace(fmt.Sprintf("said %d %s", n, t.Part)))
 	e.Type = worded.Type
 	switch e.Type {
 	case entry.Success, entry.Failure, entry.Insight:
@@ -122,14 +144,21 @@ func (t Task) entry(what string) entry.Entry {
 
 // tagsOf are the tags given, the step's name, and what kind of trouble it was where that says more than that it failed.
 func tagsOf(t Task) []string {
-	step := t.Step
-	if i := strings.LastIndexByte(step, '['); i > 0 && strings.HasSuffix(step, "]") {
-		step = step[:i]
-	}
-	step = step[strings.LastIndexByte(step, '/')+1:]
-	tags := append([]string{step}, t.Tags...)
+	tags := append([]string{stepOf(t.Step)}, t.Tags...)
 	if p := t.Problem; p != nil && p.Reason != "exit" && p.Reason != "agent" {
 		tags = append(tags, p.Reason)
 	}
 	return Tags(tags...)
+}
+
+// keys are those of instances, which may be an agent's words; iteration is the number of one behind its node.
+var (
+	keys      = lazyregexp.New(`\[("(\\.|[^"\\])*"|[^\]]*)\]`)
+	iteration = lazyregexp.New(`/i\d+$`)
+)
+
+// stepOf is the name of the step in a path.
+func stepOf(path string) string {
+	path = iteration().ReplaceAllString(keys().ReplaceAllString(path, ""), "")
+	return path[strings.LastIndexByte(path, '/')+1:]
 }

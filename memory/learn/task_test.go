@@ -36,7 +36,7 @@ func TestAFailedTaskTeachesWhatToSeeTo(t *testing.T) {
 }
 
 func TestTheStepIsATag(t *testing.T) {
-	for step, want := range map[string]string{"ship": "ship", "build/api[2]": "api", `build["eu/west"]/api["a/b"]`: "api", `each["x y"]`: "each"} {
+	for step, want := range map[string]string{"write/i3": "write", `each["x[y"]/i2/fix["]/a"]/i1`: "fix", "group/i12/write": "write", "ship": "ship", "build/api[2]": "api", `build["eu/west"]/api["a/b"]`: "api", `each["x y"]`: "each"} {
 		made := task(nil)
 		made.Step, made.Tags = step, nil
 		if got := FromTask(made).Tags; len(got) != 1 || got[0] != want {
@@ -88,7 +88,7 @@ func TestASucceededTask(t *testing.T) {
 	}
 	first := task(nil)
 	first.OK, first.Output = true, Outline(map[string]any{"files": 3.0})
-	if e = FromTask(first); e.Lesson != "This worked: files = 3" || e.Observation != "succeeded: files = 3" {
+	if e = FromTask(first); e.Lesson != "It works as asked." || e.Observation != "succeeded: files = 3" {
 		t.Errorf("at once: %+v", e)
 	}
 }
@@ -208,5 +208,44 @@ func TestRepeatsAreTold(t *testing.T) {
 	}
 	if x, y := Norm("Use port 80, not 81!"), Norm("use port 81, not 80"); x == y {
 		t.Errorf("two facts are one: %q", x)
+	}
+}
+
+// Of what an untrusted agent did, others learn what flowrun knows and what the file says, and nothing that it worded.
+func TestFactsHoldNoWordsOfAnAgent(t *testing.T) {
+	const canary = "canary"
+	say := func(p Problem) *Problem {
+		p.Message, p.Stdout, p.Stderr = canary+" error: see "+canary, "error: "+canary, "fatal: "+canary
+		return &p
+	}
+	for name, c := range map[string]struct {
+		p           *Problem
+		rule        string
+		observation string
+		lesson      string
+	}{
+		"an exit code":   {say(Problem{Reason: "exit", ExitCode: 3}), "", "failed (exit code 3)", "It failed (exit code 3): find out why before trying it the same way."},
+		"its own error":  {say(Problem{Reason: "agent"}), "", "failed", "It failed (the agent reported an error): find out why before trying it the same way."},
+		"out of time":    {say(Problem{Reason: "timeout"}), "", "failed (timeout)", "It ran out of time: timeout. Do less in one go, report progress, or allow more time."},
+		"no JSON":        {say(Problem{Reason: "bad_json"}), "", "failed (bad json)", "The answer had not the declared form: bad json. Keep to the form."},
+		"a server":       {say(Problem{Reason: "http", Status: 503}), "", "failed (HTTP status 503)", "See to this first: HTTP status 503."},
+		"a gate":         {say(Problem{Reason: "gate", Gate: "tests"}), "the tests must pass", `failed (gate "tests"): the tests must pass`, `The result was refused: gate "tests" did not pass: the tests must pass. Make sure of that before handing in.`},
+		"a silent gate":  {say(Problem{Reason: "gate", Gate: "tests"}), "", `failed (gate "tests")`, `The result was refused: gate "tests" did not pass. Make sure of that before handing in.`},
+		"a round":        {say(Problem{Reason: "round"}), "round 2 did not meet its condition: step.review.output.ok", "was not accepted: round 2 did not meet its condition: step.review.output.ok", "The result was refused: round 2 did not meet its condition: step.review.output.ok. Make sure of that before handing in."},
+		"nothing at all": {nil, "", "failed", "It failed without saying why: find out before trying it the same way."},
+	} {
+		made := task(c.p)
+		made.Rule, made.Output = c.rule, canary
+		made.Step = `build["canary"]/api["canary ]["]`
+		e := Facts(made)
+		if e.Observation != c.observation || e.Lesson != c.lesson {
+			t.Errorf("%s:\n got %q, %q\nwant %q, %q", name, e.Observation, e.Lesson, c.observation, c.lesson)
+		}
+		made.OK, made.Attempts = true, 2
+		for _, e := range []entry.Entry{e, Facts(made)} {
+			if said := e.Lesson + e.Observation + e.Context + strings.Join(e.Tags, " "); strings.Contains(said, canary) || e.ID == FromTask(made).ID {
+				t.Errorf("%s: %q", name, said)
+			}
+		}
 	}
 }

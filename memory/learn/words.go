@@ -10,8 +10,8 @@ import (
 )
 
 // templated are the words of the recorder's own sentences: all that it words has them, so they tell nothing of one learning.
-var templated = termSet(`It works once this is seen to. It works as asked. This worked. It failed without saying why: find out before
-	trying it the same way. The other side refused access. Check the credentials before starting. It was too much at once. Ask less often,
+var templated = termSet(`It works once this is seen to. It works as asked. It failed without saying why: find out before
+	trying it the same way. Find out why. The other side refused access. Check the credentials before starting. It was too much at once. Ask less often,
 	or for less. It ran out of time. Do less in one go, report progress, or allow more time. It could not start. Make sure that it is
 	installed before starting. The result was refused. Make sure of that before handing in. The answer had not the declared form. Keep
 	to the form. It was killed. It may need more memory or less work at once. What it needs was not there. Make sure of it first. See to

@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"strings"
+
+	"github.com/flowrun/flowrun/memory/private"
 
 	"modernc.org/sqlite" // also the driver "sqlite"
 )
@@ -38,12 +41,25 @@ func dataSource(path, pragmas, fileSystem string) string {
 	return s
 }
 
+// openToLook opens the database such that SQLite writes neither to it nor back from its log.
+func (s *Store) openToLook() (*database, error) {
+	source := dataSource(s.path(databaseFile), "&_pragma=query_only(1)&_pragma=cell_size_check(1)&_defensive=1", s.options.sqlite)
+	return connect(strings.Replace(source, "mode=rw", "mode=ro", 1))
+}
+
 func (s *Store) openDatabase() (*database, error) {
-	info, err := os.Stat(s.path(databaseFile))
+	info, err := os.Lstat(s.path(databaseFile))
 	if err != nil {
 		return nil, err
 	}
-	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(2)&_pragma=wal_autocheckpoint(0)&_pragma=cell_size_check(1)"
+	if s.options.Look {
+		d, err := s.openToLook()
+		if err == nil {
+			d.info = info
+		}
+		return d, err
+	}
+	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(2)&_pragma=wal_autocheckpoint(0)&_pragma=cell_size_check(1)&_defensive=1"
 	d, err := connect(dataSource(s.path(databaseFile), pragmas, s.options.sqlite))
 	if err != nil {
 		return nil, err
@@ -117,7 +133,7 @@ func (d *database) settle() error {
 
 // createEmpty makes a private file of no bytes; SQLite would make it readable for others.
 func createEmpty(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

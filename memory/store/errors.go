@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/flowrun/flowrun/memory/private"
+
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -15,6 +17,8 @@ var (
 	ErrNoStore = errors.New("there is no memory")
 	// ErrNotStore: the folder to make a store in, or the database in it, is in use for something else.
 	ErrNotStore = errors.New("it is no store of flowrun")
+	// ErrForeign: the database holds what flowrun never puts there, such as a trigger.
+	ErrForeign = errors.New("the memory is not one that flowrun made")
 	// ErrReadOnly: the store was opened with ReadOnly, or lies where nobody may write.
 	ErrReadOnly = errors.New("the memory is open for reading only")
 	// ErrBusy: another process did not let go of the store in time.
@@ -35,8 +39,8 @@ func (e *NewerStore) Error() string {
 }
 
 func inStore(dir string, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.As(err, new(*private.Refused)) { // it names the folder
+		return err
 	}
 	return fmt.Errorf("memory in %s: %w", dir, err)
 }

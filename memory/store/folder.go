@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // What the memory has in the folder; the journal has its own files there.
@@ -22,23 +24,19 @@ const (
 	damagedFile  = "memory.db.damaged-"
 )
 
-// prepareFolder makes the folder for nobody but its owner, as the journal does. One that was there keeps its mode; one that
-// holds other things, and no store, is refused: the folder is kept out of git.
+// prepareFolder makes the folder for nobody but its owner, as the journal does. One that holds other things, and no store, is
+// refused: the folder is kept out of git. Then it is looked at as a stranger's.
 func prepareFolder(dir string) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		return err
-	}
 	if err := refuseForeign(dir); err != nil {
 		return err
 	}
-	err := os.Mkdir(dir, 0o700)
-	if err == nil {
-		err = os.Chmod(dir, 0o700) // whatever the umask
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := private.MakeFolder(dir); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err := private.Check(dir); err != nil {
+		return err
+	}
+	f, err := private.Open(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -96,7 +94,7 @@ func (s *Store) syncFolder() error {
 
 // size is that of a file, 0 if there is none, or something else.
 func (s *Store) size(name string) int64 {
-	info, err := os.Stat(s.path(name))
+	info, err := os.Lstat(s.path(name))
 	if err != nil || !info.Mode().IsRegular() {
 		return 0
 	}

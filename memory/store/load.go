@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/private/schema"
 )
 
 // errAlone: what is to be done takes the exclusive lock.
@@ -15,6 +16,9 @@ var errAlone = errors.New("the memory is to be made or brought forward")
 // load takes the state from the files, whatever it takes: making them, bringing them forward, rebuilding them. cause is the damage
 // that somebody else has found in the open database, or nil.
 func (s *Store) load(ctx context.Context, cause error) error {
+	if s.options.Look {
+		return s.look(ctx, cause)
+	}
 	if !isDamage(cause) {
 		unlock, err := s.locked(ctx, shared)
 		if err != nil {
@@ -40,6 +44,37 @@ func (s *Store) load(ctx context.Context, cause error) error {
 		}
 	}
 	return s.rebuild(cause)
+}
+
+// look takes the state as it is, by hand where the database is damaged: nothing is made, marked, brought forward or rebuilt.
+func (s *Store) look(ctx context.Context, cause error) error {
+	if !isDamage(cause) {
+		unlock, err := s.locked(ctx, shared)
+		if err != nil {
+			return err
+		}
+		cause = sort(s.read(false))
+		unlock()
+		if !isDamage(cause) && !errors.Is(cause, errAlone) {
+			return cause
+		}
+	}
+	if s.db != nil {
+		if err := s.db.Close(); err != nil { // it was open for reading only: SQLite leaves the log as it is
+			return err
+		}
+		s.db = nil
+	}
+	if err := s.readBare(); err != nil {
+		return err
+	}
+	if errors.Is(cause, errAlone) {
+		s.options.frozen = true
+		s.options.Warn("the next command that uses the memory goes on with making it, or brings it forward")
+		return nil
+	}
+	s.failed = fmt.Errorf("the memory is damaged: %w", cause)
+	return nil
 }
 
 // read opens the database, if it is not open, and takes the state from it. Whatever it finds wrong is damage. alone tells that the
@@ -76,6 +111,11 @@ func (s *Store) read(alone bool) error {
 		return damagef("%d records were stored, the database ends at record %d", m.seq, state.Last())
 	}
 	now := mark{state.Last(), last, id}
+	if s.options.Look {
+		s.id, s.failed = id, nil
+		s.show(state)
+		return nil // Check compares the mark
+	}
 	if m != (mark{}) && (m.store != id || m.seq > 0 && marked != m.sum) {
 		s.options.Warn(fmt.Sprintf("%s is not the one that was here: another of the same name, with %d records, has taken its place", s.path(databaseFile), state.Last()))
 		err = now.set(s.marks)
@@ -129,6 +169,9 @@ func (s *Store) identify(m mark, alone bool) (id storeID, err error) {
 		id = newID()
 		return id, s.db.migrate(id, 0)
 	}
+	if err := s.checkSchema(version); err != nil {
+		return id, err
+	}
 	r := row{}
 	if err := s.db.ask("SELECT body, sum FROM records WHERE seq = 0", &r.body, &r.sum); errors.Is(err, sql.ErrNoRows) {
 		return id, damagef("the database's own name is gone")
@@ -149,6 +192,26 @@ func (s *Store) identify(m mark, alone bool) (id storeID, err error) {
 		return id, errAlone
 	}
 	return id, s.forward(id, have)
+}
+
+// checkSchema refuses a database that holds anything but what the migrations have made, before a trigger of it could fire. What damage
+// did to the schema is damage, and so is a schema of a version that this release does not know: who searches the pages by hand, with a
+// checksum for each row, finds a newer release's word.
+func (s *Store) checkSchema(version int) error {
+	other := version < 0 || version > len(migrations)
+	have := migrations
+	if !other {
+		have = migrations[:version]
+	}
+	err := schema.Check(context.Background(), s.db, have, schemaSum)
+	foreign, changed := (*schema.Foreign)(nil), (*schema.Changed)(nil)
+	switch {
+	case errors.As(err, &changed), other && errors.As(err, &foreign):
+		return &damage{err}
+	case errors.As(err, &foreign):
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	return err
 }
 
 // readAll folds all records, and gives the checksums of the one that is marked and of the last one.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // mark is the high-water mark of the store, in a file of its own: the last record that was acknowledged. One that lags is fine;
@@ -64,7 +66,7 @@ func (m mark) set(f *os.File) error {
 
 // mark reads the store's mark where its file is not open.
 func (s *Store) mark() mark {
-	f, err := os.Open(s.path(markFile))
+	f, err := private.Open(s.path(markFile), os.O_RDONLY)
 	if err != nil {
 		return mark{}
 	}

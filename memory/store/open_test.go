@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -103,19 +102,6 @@ func TestNothingIsMadeForAReader(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Error("a reader made the folder")
-	}
-}
-
-// A file that cannot be reached may hold everything: it is no reason to move it away.
-func TestWhatCannotBeReachedIsNotCalledForeign(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Symlink(databaseFile, filepath.Join(dir, databaseFile)); err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range []Options{{}, {ReadOnly: true}, {frozen: true}} {
-		if _, err := Open(dir, o); !errors.Is(err, syscall.ELOOP) || errors.Is(err, ErrNotStore) {
-			t.Error(err)
-		}
 	}
 }
 

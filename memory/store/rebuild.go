@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // rebuild makes a fresh database of what is left and puts it in the place of the damaged one. It is called under the exclusive lock.
@@ -145,7 +147,7 @@ func (s *Store) writeFresh(h *history) error {
 }
 
 func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := private.Open(path, os.O_RDWR)
 	if err != nil {
 		return err
 	}

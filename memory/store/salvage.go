@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 const (
@@ -52,7 +53,7 @@ func (s *Store) search() (*salvage, error) {
 }
 
 func (s *Store) readWhole(name string) ([]byte, error) {
-	if _, err := os.Stat(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err // it can't be looked at, which says nothing of what is in it
 	}
 	size := s.size(name)
@@ -62,7 +63,7 @@ func (s *Store) readWhole(name string) ([]byte, error) {
 	if size > maxSalvage {
 		return nil, fmt.Errorf("%s has %d bytes, and only %d can be searched for what is left of it", name, size, int64(maxSalvage))
 	}
-	b, err := os.ReadFile(s.path(name))
+	b, err := private.ReadFile(s.path(name), maxSalvage)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

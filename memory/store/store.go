@@ -9,12 +9,15 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // Options are how a store is opened. The zero value opens it for reading and writing.
 type Options struct {
 	// ReadOnly makes nothing where there is nothing, and refuses to append. What is damaged is rebuilt all the same.
 	ReadOnly bool
+	// Look is ReadOnly, and nothing on the disk changes: what is damaged is told by Check and stays as it is.
+	Look bool
 	// Warn hears of damage, in a sentence for people; nil drops it. It may not call the store.
 	Warn func(string)
 
@@ -45,7 +48,8 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Warn = func(string) {}
 	}
 	s := &Store{dir: dir, options: o, state: &entry.State{}}
-	if o.ReadOnly && !s.exists() {
+	s.options.ReadOnly = o.ReadOnly || o.Look
+	if s.options.ReadOnly && !s.exists() {
 		return nil, ErrNoStore
 	}
 	if err := s.open(); err != nil {
@@ -59,16 +63,34 @@ func (s *Store) open() (err error) {
 	if s.exists() && !(writable(s.dir) && (writable(s.path(databaseFile)) || s.size(databaseFile) == 0)) {
 		s.options.frozen = true
 	}
+	if s.options.frozen || s.options.Look {
+		if err := private.Check(s.dir); err != nil {
+			return err
+		}
+	}
+	if s.options.Look && !s.options.frozen {
+		s.lock, err = private.Open(s.path(lockFile), os.O_RDONLY)
+		if err == nil {
+			s.marks, err = private.Open(s.path(markFile), os.O_RDONLY)
+		}
+		s.options.frozen = errors.Is(err, fs.ErrNotExist) // no process has it open
+		if err != nil && !s.options.frozen {
+			return err
+		}
+	}
 	if s.options.frozen {
 		return s.readBare()
+	}
+	if s.options.Look {
+		return s.look(context.Background(), nil)
 	}
 	if err := prepareFolder(s.dir); err != nil {
 		return err
 	}
-	if s.lock, err = os.OpenFile(s.path(lockFile), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if s.lock, err = private.Open(s.path(lockFile), os.O_RDWR|os.O_CREATE); err != nil {
 		return err
 	}
-	if s.marks, err = os.OpenFile(s.path(markFile), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if s.marks, err = private.Open(s.path(markFile), os.O_RDWR|os.O_CREATE); err != nil {
 		return err
 	}
 	err = s.load(context.Background(), nil)
@@ -120,7 +142,7 @@ func (s *Store) View(f func(*entry.State)) {
 // exists tells whether the folder has, or ought to have, a store.
 func (s *Store) exists() bool {
 	for _, name := range []string{databaseFile, freshFile, markFile} {
-		if info, err := os.Stat(s.path(name)); err == nil && info.Size() > 0 {
+		if info, err := os.Lstat(s.path(name)); err == nil && info.Size() > 0 {
 			return true
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return true // it is there and can't be looked at: opening it tells why

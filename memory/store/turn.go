@@ -70,7 +70,7 @@ func (s *Store) underLock(ctx context.Context, f func() error) error {
 
 // isReplaced tells whether the folder has another database than the one that is open, or none.
 func (s *Store) isReplaced() bool {
-	info, err := os.Stat(s.path(databaseFile))
+	info, err := os.Lstat(s.path(databaseFile))
 	return err != nil || !os.SameFile(info, s.db.info)
 }
 
@@ -102,7 +102,7 @@ func (s *Store) locked(ctx context.Context, how int) (unlock func(), err error) 
 }
 
 func sameFile(path string, f *os.File) bool {
-	there, err := os.Stat(path)
+	there, err := os.Lstat(path)
 	if err != nil {
 		return false
 	}

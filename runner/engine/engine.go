@@ -5,10 +5,11 @@
 //  1. Own the run. No other process may append to its journal.
 //  2. Rebuild: feed the journal's events to a fresh machine; compare the digest that each batch stores ([Fold.Replay]).
 //     What the commands of the replay asked for has been asked before: nothing of it is carried out again.
-//  3. If the run was driven before, end what its driver left running. If it was, or if something stands in its inbox: set every
-//     timer that is set still ([Fold.Timers]), in order of (due, number), so that what is overdue fires at once; and feed the
-//     inbox, then a driver_changed event, at which the machine asks again for each attempt that was in flight and is still
-//     wanted. Otherwise the run is new: carry out what its first event asked for.
+//  3. If the run was driven before, end what its driver left running. If it was, or if something stands in its inbox, or if a
+//     clock of it has begun to run that nobody drove: feed the inbox, then a driver_changed event that says when the journal's
+//     last event before was, at which the machine sets the clocks anew that stood still, and asks again for each attempt
+//     that was in flight and is still wanted. Then every timer that is set still ([Fold.Timers]) fires in order of
+//     (due, number), what is overdue at once. Otherwise the run is new: carry out what its first event asked for.
 //  4. Gather events: answers of executors, timers that are due, rows of the inbox. Feed them ([Fold.Feed]).
 //  5. Make the batch durable. Stop on the first error: never append again, never retry a sync.
 //  6. Only then carry out the commands, in order, and show the transitions. What the same commands start and cancel

@@ -20,6 +20,7 @@ var silent = map[string]string{
 	"Transition.Name":       "of the program",
 	"Transition.Kind":       "of the program",
 	"Verdict.Message":       "words",
+	"Verdict.Said":          "words",
 	"Result.Stdout":         "of the event",
 	"Result.Stderr":         "of the event",
 	"Result.StdoutLog":      "of the event",

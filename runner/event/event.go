@@ -151,10 +151,13 @@ type Secret struct {
 	// From is where the value was taken from, and is taken from again when the run goes on in another process: "env NAME",
 	// "--env-file PATH", "--var-file PATH", "--var", "--var @PATH", the same of --input, or "default". Paths are absolute.
 	From string `json:"from"`
-	// Hash is the SHA-256 of Salt, which is random and in hex, and the value as canonical JSON. It tells whether a value is the
-	// same, and keeps a short one from whoever reads the journal no better than a hash can.
-	Salt string `json:"salt"`
-	Hash string `json:"hash"`
+	// Hash is PBKDF2-HMAC-SHA-256 in so many Rounds of the value as canonical JSON, with Salt, which is random and in hex. It tells
+	// whether a value is the same, and whoever reads the journal needs as many rounds for each guess.
+	Salt   string `json:"salt"`
+	Rounds int    `json:"rounds"`
+	Hash   string `json:"hash"`
+	// Differs tells that the value is another one than the run before had: the one that is repeated, or this run until here.
+	Differs bool `json:"differs,omitempty"`
 }
 
 // Outcome says how an attempt ended.
@@ -249,12 +252,20 @@ type ChildFinished struct {
 	Error   *Error                 `json:"error,omitempty"`
 }
 
+// NobodyBefore is why a driver is new that is the first: nothing that the run asked for had been carried out.
+const NobodyBefore = "nobody drove it before"
+
 // DriverChanged tells that another process drives the run now. All attempts that were in flight start again with the
 // same number and key. Lost tells that the driver before died; a clean stop does not count towards DeathLimit.
 type DriverChanged struct {
 	Lost   bool   `json:"lost"`
 	Driver int64  `json:"driver,omitempty"` // the new owner's epoch
 	Why    string `json:"why,omitempty"`
+	// Since is when the journal's last event of the driver before was: from then to this event nobody drove the run, and the clocks
+	// of its groups and its own stood still.
+	Since Time `json:"since,omitempty"`
 	// DeathLimit is how many deaths in a row, with nothing journaled in between, fail the attempts that were in flight. 0 means 3.
 	DeathLimit int `json:"death_limit,omitempty"`
+	// Secrets are those that have another value from here on, by the names under which they are read.
+	Secrets map[string]Secret `json:"secrets,omitempty"`
 }

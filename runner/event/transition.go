@@ -40,6 +40,16 @@ type Verdict struct {
 	Passed  bool   `json:"passed"`
 	Warning bool   `json:"warning,omitempty"` // not passed, but on_fail = "warn"
 	Message string `json:"message,omitempty"`
+	// Said is what the gate itself said, where Message is the file's.
+	Said string `json:"said,omitempty"`
+}
+
+// Words are the file's message and, below it, what the gate itself said.
+func (v *Verdict) Words() string {
+	if v.Said == "" {
+		return v.Message
+	}
+	return v.Message + "\n" + v.Said
 }
 
 // Result is what is known of a node after its end.

@@ -31,10 +31,10 @@ func Hide(m *mask.Masker, ans *event.AttemptFinished) {
 	ans.Stdout, ans.Stderr, ans.Output = m.Text(ans.Stdout), m.Text(ans.Stderr), m.Value(ans.Output)
 	if ans.Error != nil {
 		e := *ans.Error
-		e.Message = m.Text(e.Message)
+		e.Message = m.Message(e.Message) // it may quote what was decoded, and cut it
 		ans.Error = &e
 	}
-	ans.Warning = m.Text(ans.Warning)
+	ans.Warning = m.Message(ans.Warning)
 	for i := range ans.Learned {
 		ans.Learned[i] = HideLearned(m, ans.Learned[i])
 	}

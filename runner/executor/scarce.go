@@ -13,6 +13,8 @@ const (
 	scarceFirst = 5 * time.Millisecond
 	scarceMost  = time.Second
 	scarceWait  = time.Hour
+	// scarceTell is how long nobody is told of it.
+	scarceTell = 3 * time.Second
 )
 
 // next is held by the one in the process that tries again. If all did, each would take what another lacks.
@@ -26,8 +28,9 @@ func Scarce(err error) bool {
 
 // UntilPlenty does something again while it fails for want of file descriptors, so that attempts wait and do not fail when
 // there are more of them than the system carries. What fails must hold none. They take turns; whoever has waited
-// [scarceWait] at the head of the queue, or whose ctx is done, gives up with the last error.
-func UntilPlenty(ctx context.Context, do func() error) error {
+// [scarceWait] at the head of the queue, or whose ctx is done, gives up with the last error. tell, if set, hears once why it takes so
+// long.
+func UntilPlenty(ctx context.Context, tell func(error), do func() error) error {
 	err := do()
 	if !Scarce(err) {
 		return err
@@ -38,7 +41,8 @@ func UntilPlenty(ctx context.Context, do func() error) error {
 	case <-ctx.Done():
 		return err
 	}
-	due := time.Now().Add(scarceWait)
+	began := time.Now()
+	due := began.Add(scarceWait)
 	for pause := scarceFirst; Scarce(err) && time.Now().Before(due); pause = min(2*pause, scarceMost) {
 		timer := time.NewTimer(pause)
 		select {
@@ -46,6 +50,10 @@ func UntilPlenty(ctx context.Context, do func() error) error {
 			timer.Stop()
 			return err
 		case <-timer.C:
+		}
+		if tell != nil && time.Since(began) > scarceTell {
+			tell(err)
+			tell = nil
 		}
 		err = do()
 	}

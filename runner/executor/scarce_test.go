@@ -26,8 +26,8 @@ func TestUntilPlenty(t *testing.T) {
 		{syscall.EAGAIN, -1, syscall.EAGAIN, 3608, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			tries, began := 0, time.Now()
-			err := UntilPlenty(context.Background(), func() error {
+			tries, began, told := 0, time.Now(), []error(nil)
+			err := UntilPlenty(context.Background(), func(err error) { told = append(told, err) }, func() error {
 				if tries++; tries == tc.fails+1 {
 					return nil
 				}
@@ -37,6 +37,9 @@ func TestUntilPlenty(t *testing.T) {
 				t.Errorf("%v: got %v", tc.err, err)
 			}
 			took := time.Since(began)
+			if len(told) > 1 || (len(told) == 1) != (took > 2*scarceTell) {
+				t.Errorf("%v: told %v within %v", tc.err, told, took)
+			}
 			if tc.duration > 0 && took != tc.duration || took > scarceWait+scarceMost {
 				t.Errorf("%v took %v", tc.err, took)
 			}
@@ -47,7 +50,7 @@ func TestUntilPlenty(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := UntilPlenty(ctx, func() error { return syscall.EMFILE }); err != syscall.EMFILE {
+	if err := UntilPlenty(ctx, nil, func() error { return syscall.EMFILE }); err != syscall.EMFILE {
 		t.Errorf("called off: %v", err)
 	}
 }

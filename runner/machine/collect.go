@@ -94,11 +94,14 @@ func (m *Machine) cascade(t task) {
 		return
 	}
 	if child := (ref{t.ref.frame, below[t.cursor]}); !m.state(child).status.Terminal() {
-		status := t.status
-		if status == event.FailedS {
+		status, reason := t.status, t.reason
+		switch status {
+		case event.FailedS:
 			status = event.Blocked
+		case event.Cancelled:
+			status, reason = m.swept(child, reason)
 		}
-		m.finish(child, status, t.reason)
+		m.finish(child, status, reason)
 	}
 	t.cursor++
 	m.agenda.push(t)

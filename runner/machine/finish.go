@@ -44,12 +44,13 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	if !s.open && len(n.Below) > 0 && m.inner(r) {
 		m.agenda.push(task{do: doCascade, ref: r, status: status, reason: fmt.Sprintf("%q %s", n.Name, verb(status))})
 	}
+	waiters := d.waiters
 	if n.Region == r.frame.region {
 		m.tell(r, s)
 	}
 	m.account(r, s, why)
 	if status == event.FailedS && !s.tolerated && n.OnError == "stop" && !m.iteration(r) && d.kept() == nil {
-		m.stopAround(r, why)
+		m.stopAround(r, waiters, why)
 	}
 }
 

@@ -86,29 +86,34 @@ func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 	if f.Outcome != event.OK {
 		e := failure(f)
 		message = e.Message
-		if text := Bound(f.Stderr+f.Stdout, 2<<10); text != "" {
-			message += "\n" + text
+		for _, text := range []string{f.Stderr, f.Stdout} {
+			if text = strings.TrimRight(text, "\n"); text != "" {
+				message += "\n" + text
+			}
 		}
 	}
 	m.verdict(a.ref, a.gate, f.Outcome == event.OK, message)
 	m.judge(a.ref, a.gate+1)
 }
 
-// verdict records what a gate found. The gate's own message, where it has one, says it better than we can.
-func (m *Machine) verdict(r ref, gate int, passed bool, message string) {
+// maxSaid bounds what one gate says of a result, in bytes.
+const maxSaid = 2 << 10
+
+// verdict records what a gate found. Where the file has a message for it, that stands first, and below it what the gate said.
+func (m *Machine) verdict(r ref, gate int, passed bool, said string) {
 	g, d := m.node(r).Gates[gate], m.detail(r)
 	v := &event.Verdict{Gate: gateName(g), Passed: passed}
 	if !passed {
-		v.Message = message
+		v.Message = Bound(said, maxSaid)
 		if g.Message != nil {
 			sc := m.scope(r)
 			sc.mode = gates
-			if text, err := m.text(g.Message, sc); err == nil {
-				v.Message = text
+			if text, err := m.text(g.Message, sc); err == nil && text != "" {
+				v.Message, v.Said = text, v.Message
 			}
 		}
 		if v.Warning = g.OnFail == "warn"; !v.Warning {
-			m.reject(r, g, v.Message)
+			m.reject(r, g, v.Words())
 		}
 	}
 	m.show(event.Transition{Node: d.path, Attempt: d.attempts, Gate: v, Name: m.node(r).Name, Kind: string(m.node(r).Kind)})
@@ -127,7 +132,8 @@ func (m *Machine) reject(r ref, g *ir.Gate, message string) {
 	if x.said != "" {
 		x.said += "\n"
 	}
-	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), message), MaxStream)
+	// Lines that a program printed are indented, so that none of them passes for the word of another gate.
+	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), MaxStream)
 	if final := g.OnFail != "retry"; x.rejected == nil || final && !x.refused {
 		x.refused = final
 		x.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: gateName(g), ExitCode: -1,

@@ -7,8 +7,11 @@ import (
 )
 
 // driverChanged asks again for everything that was in flight, with the same numbers and keys, or gives attempts up whose
-// drivers died over them too often.
+// drivers died over them too often. The clocks go on from where they stood.
 func (m *Machine) driverChanged(d *event.DriverChanged) {
+	if d.Since != 0 {
+		m.stoodStill(m.now.Sub(d.Since))
+	}
 	poison := false
 	if d.Lost {
 		m.deaths++

@@ -44,7 +44,8 @@ func (m *Machine) ready(r ref) {
 		return // ended meanwhile, by a cancel or with its group
 	}
 	if m.halted(r) {
-		m.finish(r, event.Cancelled, m.whyStopped())
+		status, reason := m.swept(r, m.whyStopped())
+		m.finish(r, status, reason)
 		return
 	}
 	if m.reuse(r) || m.kept(r) == nil && !m.mayStart(r) {

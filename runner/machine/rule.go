@@ -138,8 +138,16 @@ func (c *ruling) words() string {
 
 // because says which need failed, and how.
 func (m *Machine) because(r ref, needed int) string {
-	o := m.outer(r.frame, needed)
-	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, verb(m.state(o).status))
+	o := m.state(m.outer(r.frame, needed))
+	status := o.status
+	switch {
+	case status.Terminal():
+	case o.detail != nil && o.body != nil && o.tally.failed > o.tally.tolerated: // the failure of an instance of it stops all
+		status = event.FailedS
+	default: // it is barred, too
+		status = event.Blocked
+	}
+	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, verb(status))
 }
 
 // verb puts an end that is no success into words.

@@ -40,7 +40,8 @@ import (
 //	child N STATUS …    the child run of node N ends; outputs (JSON), kind, message
 //	timer N WHY late=D   the node's timer fires at its due time or D after it (run for the run's own); WHY for deadline and progress
 //	cancel          somebody cancels
-//	driver          lost or clean: another process takes over
+//	driver          lost or clean: another process takes over; since=D: the one before was gone for so long, and not since the
+//	                last event
 //	after D         time passes before the next event
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -182,7 +183,15 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 	case "cancel":
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil
 	case "driver":
-		return event.Event{DriverChanged: &event.DriverChanged{Lost: d.CmdArgs[0].Key == "lost"}}, nil
+		since := s.events[len(s.events)-1].At
+		for _, a := range d.CmdArgs[1:] {
+			ago, err := time.ParseDuration(a.Vals[0])
+			if err != nil {
+				return event.Event{}, err
+			}
+			since = s.now.Add(-ago)
+		}
+		return event.Event{DriverChanged: &event.DriverChanged{Lost: d.CmdArgs[0].Key == "lost", Since: since}}, nil
 	}
 	return event.Event{}, fmt.Errorf("no stanza %q", d.Cmd)
 }
@@ -344,9 +353,9 @@ func transition(t event.Transition) string {
 		case g.Passed:
 			return fmt.Sprintf("%s: gate %s passed", name, g.Gate)
 		case g.Warning:
-			return fmt.Sprintf("%s: gate %s warns: %s", name, g.Gate, g.Message)
+			return fmt.Sprintf("%s: gate %s warns: %s", name, g.Gate, strings.ReplaceAll(g.Words(), "\n", " | "))
 		}
-		return fmt.Sprintf("%s: gate %s says no: %s", name, g.Gate, g.Message)
+		return fmt.Sprintf("%s: gate %s says no: %s", name, g.Gate, strings.ReplaceAll(g.Words(), "\n", " | "))
 	}
 	s := name + ":"
 	if t.Note != "" {

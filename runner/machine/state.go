@@ -35,6 +35,7 @@ type state struct {
 	open      bool  // a group whose children were released, or a for_each or repeat that was begun
 	fired     bool  // it was sent to become ready
 	tolerated bool  // it failed, and that does not count
+	barred    bool  // it has not started, and needs what failed and stopped all around it: it ends as blocked
 	waiting   int32 // ends that it still waits for, and one for its parent
 	bad       int32 // the number of the first node that failed where its rule needs success, plus 1
 	*detail

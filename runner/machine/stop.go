@@ -155,7 +155,8 @@ func (m *Machine) sweep(t task) {
 		}
 		m.agenda.push(task{do: doSweepBelow, ref: t.ref, reason: t.reason, hard: t.hard})
 	default:
-		m.finish(t.ref, event.Cancelled, t.reason)
+		status, reason := m.swept(t.ref, t.reason)
+		m.finish(t.ref, status, reason)
 	}
 }
 

@@ -1,6 +1,10 @@
 package machine
 
 import (
+	"maps"
+	"slices"
+	"time"
+
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -16,19 +20,42 @@ func (m *Machine) setTimer(r ref, due event.Time, why string) {
 
 func (m *Machine) newTimer(r ref, due event.Time, why string) uint64 {
 	m.timerSeq++
-	m.timers[m.timerSeq] = timer{r, why, due}
+	m.timers[m.timerSeq] = timer{ref: r, why: why, due: due}
 	m.command(event.Command{SetTimer: &event.SetTimer{Timer: m.timerSeq, Node: m.path(r), Due: due, Why: why}})
 	return m.timerSeq
 }
 
 type timer struct {
 	ref
-	why string
-	due event.Time
+	why   string
+	due   event.Time
+	stood time.Duration // while nobody drove the run
 }
 
+// clock tells that a timer is the clock of a group, a call or the run, which counts the time in which the run is driven. The
+// others are for a moment of the day.
+func (t timer) clock() bool { return t.why == "timeout" || t.why == "finally" }
+
 // after is how long after a moment the timer was set to fire; it may have fired later.
-func (t timer) after(since event.Time) string { return t.due.Sub(since).String() }
+func (t timer) after(since event.Time) string { return (t.due.Sub(since) - t.stood).String() }
+
+// stoodStill sets every clock anew, later by the time in which nobody drove the run.
+func (m *Machine) stoodStill(gap time.Duration) {
+	if gap <= 0 {
+		return
+	}
+	for _, n := range slices.Sorted(maps.Keys(m.timers)) {
+		t := m.timers[n]
+		if !t.clock() {
+			continue
+		}
+		m.takeBack(&n)
+		m.setTimer(t.ref, t.due.Add(gap), t.why)
+		again := m.timers[m.timerSeq]
+		again.stood = t.stood + gap
+		m.timers[m.timerSeq] = again
+	}
+}
 
 func (m *Machine) cancelRunTimer() { m.takeBack(&m.runTimer) }
 

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -72,9 +73,9 @@ func (m *Machine) declared(r ref) *value.Type {
 	return n.Output
 }
 
-// stopAround carries out on_error = "stop": what lies around the node, its group or the run, is ended. The failure of a
-// node that a join has already let go stops nothing.
-func (m *Machine) stopAround(r ref, c cause) {
+// stopAround carries out on_error = "stop": what needs the node is blocked, and what else lies around it, in its group or the run,
+// is ended. The failure of a node that a join has already let go stops nothing. waiters are what waited for it in inner frames.
+func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
 	for p := m.parent(r); p.node != plan.None; p = m.parent(p) {
 		if d := m.detail(p); d.join != nil && d.join.decided {
 			return
@@ -83,10 +84,85 @@ func (m *Machine) stopAround(r ref, c cause) {
 	for m.node(r).Region != r.frame.region {
 		r.frame = r.frame.up
 	}
+	m.bar(r, waiters)
 	if p := m.parent(r); p.node != plan.None {
 		m.doom(p, &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1,
 			Message: fmt.Sprintf("%q failed, which stops what lies around it", m.node(r).Name)})
 		return
 	}
 	m.stopFor(r, c.err)
+}
+
+// bar marks all that lies beside a node which fails and needs it, directly or through others: whatever ends it, it ends as blocked.
+func (m *Machine) bar(failed ref, waiters []waiter) {
+	around, barred, groups := m.parent(failed), []ref{failed}, map[ref]bool{}
+	add := func(on ref, w waiter) {
+		s := m.state(w.ref)
+		if s.barred || s.status != event.Pending || s.queued || s.open || !m.needs(w) || !m.within(w.ref, around) {
+			return
+		}
+		if s.barred = true; s.bad == 0 {
+			s.bad = int32(on.node) + 1
+		}
+		barred = append(barred, w.ref)
+	}
+	for i := 0; i < len(barred); i++ {
+		r := barred[i]
+		n, s := m.node(r), m.state(r)
+		for _, a := range n.Awaited {
+			add(r, waiter{ref{r.frame, a.Node}, a.Needs})
+		}
+		if s.detail != nil {
+			waiters = append(waiters, s.waiters...)
+		}
+		for _, w := range waiters {
+			add(r, w)
+		}
+		waiters = nil
+		if s.barred && m.inner(r) { // a group that is not let go
+			for _, child := range n.Below {
+				barred = append(barred, ref{r.frame, child})
+			}
+		}
+		if p := m.parent(r); p != around && !groups[p] && m.needsAll(p) {
+			groups[p] = true
+			barred = append(barred, p)
+		}
+	}
+}
+
+// within tells that r lies somewhere in a group, or in the run.
+func (m *Machine) within(r, group ref) bool {
+	for group.node != plan.None && r != group {
+		if r.node == plan.None {
+			return false
+		}
+		r = m.parent(r)
+	}
+	return true
+}
+
+// needsAll tells that what holds other nodes cannot succeed where one of them is blocked.
+func (m *Machine) needsAll(r ref) bool {
+	n := m.node(r)
+	return n.Kind != ir.Switch && (n.Join == nil || n.Join.Word == "all")
+}
+
+// needs tells that a node cannot start where the one that it waits for has failed.
+func (m *Machine) needs(w waiter) bool {
+	switch m.node(w.ref).TriggerRule {
+	case "":
+		return w.needs
+	case ir.NoneFailed, ir.AllSuccess:
+		return true
+	}
+	return false
+}
+
+// swept is what a node ends as that is ended before it began, and why.
+func (m *Machine) swept(r ref, reason string) (event.Status, string) {
+	if s := m.state(r); s.barred {
+		return event.Blocked, m.because(r, int(s.bad)-1)
+	}
+	return event.Cancelled, reason
 }

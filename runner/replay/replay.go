@@ -234,9 +234,15 @@ func cutOff() *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "it was cut off", ExitCode: -1}
 }
 
-// put places an event in time. Among those of one moment the order is that of the journal; what it does not have comes last.
+// put places an event in time. Among those of one moment the order is that of the journal; what it does not have comes last. While
+// nobody drove the run nothing happened: what would have been then comes to the next driver.
 func (h *host) put(at event.Time, seq uint64, ev event.Event) {
 	h.placed++
+	for i := range h.world.others {
+		if d := &h.world.others[i]; d.DriverChanged != nil && d.DriverChanged.Since != 0 && d.DriverChanged.Since < at && at < d.At {
+			at, seq = d.At, 0
+		}
+	}
 	if seq == 0 && ev.RunStarted == nil {
 		seq = 1 << 63
 	}

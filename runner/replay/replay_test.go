@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -180,6 +182,44 @@ func ran(t *testing.T, text string, fail ...string) *past {
 	return p
 }
 
+// A run that was left for a night, with timeouts that were due then, is repeated as it was, to the nanosecond; and so is a deadline of
+// another program that passes meanwhile: its node hears of it in the morning.
+func TestANight(t *testing.T) {
+	const text = `workflow "w" {
+  timeout = "10s"
+  sequence "g" {
+    timeout = "9s"
+    step "a" { run = ["a"] }
+    step "b" { run = ["b"] }
+  }
+}`
+	p := ran(t, text)
+	p.events = p.events[:2] // b is under way
+	evening, b := p.events[1].At, event.AttemptFinished{Ticket: 2, Node: "g/b", Attempt: 1, Outcome: event.OK}
+	morning := evening.Add(10 * time.Hour)
+	p.events = append(p.events, event.Event{Seq: 3, At: morning, DriverChanged: &event.DriverChanged{Since: evening}},
+		event.Event{Seq: 4, At: morning.Add(time.Second), AttemptFinished: &b})
+	w, was, heard := p.learn(t)
+	out, err := w.Run(p.machine(t), *p.events[0].RunStarted, view.New(p.program.Workflow("w")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have, want := essence(t, out.Events), essence(t, heard); !slices.Equal(have, want) || !out.Ended || len(replay.Compare(was, out)) > 0 {
+		t.Errorf("the events are\n%s\nand were\n%s", strings.Join(have, "\n"), strings.Join(want, "\n"))
+	}
+	q := &past{workflow: "w", program: load(t, strings.Replace(text, `step "b" { run = ["b"] }`, `step "b" {
+      run = ["b"]
+      deadline { after = "5s" }
+    }`, 1))}
+	out, err = w.Run(q.machine(t), *p.events[0].RunStarted, view.New(q.program.Workflow("w")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fired := out.Events[3]; fired.TimerFired == nil || fired.At != morning {
+		t.Errorf("after the new driver comes %s at %v, want the deadline at %v", fired.Kind(), fired.At, morning)
+	}
+}
+
 // Against another program, what the journal knows is answered as then; what it does not know is new, and what waits for it is open.
 func TestAnotherProgram(t *testing.T) {
 	p := ran(t, `workflow "w" {
@@ -208,7 +248,7 @@ func TestAnotherProgram(t *testing.T) {
       jitter       = "none"
     }
   }
-  step "after_d" { run = ["after", step.d.output] }
+  step "after_d" { run = ["after", "--", step.d.output] }
   step "new" { run = ["new"] }
 }`)}
 	out, err := w.Run(q.machine(t), *p.events[0].RunStarted, view.New(q.program.Workflow("w")))

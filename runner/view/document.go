@@ -9,9 +9,11 @@ import (
 
 // Document is a run as programs read it. Its JSON is an interface: fields are added, never renamed.
 type Document struct {
-	Run        string       `json:"run"`
-	Workflow   string       `json:"workflow"`
-	Status     event.Status `json:"status"`
+	Run      string       `json:"run"`
+	Workflow string       `json:"workflow"`
+	Status   event.Status `json:"status"`
+	// Driven tells that a process drives the run now. One that has not ended and is not driven is interrupted.
+	Driven     bool         `json:"driven"`
 	StartedAt  Moment       `json:"started_at"`
 	FinishedAt Moment       `json:"finished_at"`
 	Inputs     Data         `json:"inputs"`
@@ -24,6 +26,8 @@ type Document struct {
 	RetryOf   string    `json:"retry_of,omitempty"`
 	RetriedBy string    `json:"retried_by,omitempty"`
 	Nodes     []NodeDoc `json:"nodes"`
+	// Unanswered are the attempts that are under way, and those that lost their driver, as far as they are known.
+	Unanswered []TryDoc `json:"unanswered,omitempty"`
 }
 
 // NodeDoc is a node in a Document. ID is the instance's path; Reason says why it ran, was skipped or blocked.
@@ -80,7 +84,7 @@ func (d Data) MarshalJSON() ([]byte, error) { return value.Append(nil, d.Value),
 // Document gives the run as it stands.
 func (r *Run) Document() Document {
 	d := Document{
-		Run: r.ID, Workflow: r.Workflow, Status: r.Status,
+		Run: r.ID, Workflow: r.Workflow, Status: r.Status, Driven: r.Driven,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
 		Inputs: Outputs(r.Inputs), Error: r.Error, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy,
 		Nodes: make([]NodeDoc, 0, r.Size()),

@@ -23,11 +23,14 @@ type Story struct {
 // MaxTries bounds what a story keeps of attempts, and of verdicts.
 const MaxTries = 200
 
-// Try is one attempt as it ended. Ended is the time of the event that said so. Dropped tells that it came late or twice.
+// Try is one attempt as it ended. Ended is the time of the event that said so. Dropped tells that it came late or twice. One that has
+// not answered has Begun in place of all that.
 type Try struct {
 	Answer  *event.AttemptFinished
 	Ended   event.Time
 	Dropped bool
+	Begun   *Begun
+	seq     uint64 // of the event
 }
 
 // Verdict is a gate's word on an attempt.
@@ -49,7 +52,7 @@ func (r *Run) Story(path string) *Story { return &Story{run: r, Path: path} }
 // Apply takes in one event with what it caused.
 func (s *Story) Apply(ev event.Event, caused *event.Reaction) {
 	if f := ev.AttemptFinished; f != nil && f.Node == s.Path {
-		s.Tries = append(s.Tries, Try{f, ev.At, len(caused.Commands)+len(caused.Transitions) == 0})
+		s.Tries = append(s.Tries, Try{Answer: f, Ended: ev.At, Dropped: len(caused.Commands)+len(caused.Transitions) == 0, seq: ev.Seq})
 		if len(s.Tries) > MaxTries {
 			s.Tries = slices.Delete(s.Tries, 0, 1)
 			s.Left++
@@ -62,6 +65,20 @@ func (s *Story) Apply(ev event.Event, caused *event.Reaction) {
 				s.Gates = slices.Delete(s.Gates, 0, 1)
 			}
 		}
+	}
+}
+
+// Add takes in the node's attempts that have not answered. It is called once, after the last event.
+func (s *Story) Add(begun []*Begun) {
+	for _, b := range begun {
+		if b.Node != s.Path {
+			continue
+		}
+		at := len(s.Tries)
+		for b.NextDriver != 0 && at > 0 && s.Tries[at-1].seq > b.NextDriver {
+			at--
+		}
+		s.Tries = slices.Insert(s.Tries, at, Try{Begun: b, seq: b.NextDriver})
 	}
 }
 

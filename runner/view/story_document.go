@@ -40,6 +40,13 @@ type TryDoc struct {
 	StdoutLog  string        `json:"stdout_log,omitempty"`
 	StderrLog  string        `json:"stderr_log,omitempty"`
 	Dropped    bool          `json:"dropped,omitempty"`
+	// Node, Process and Says are set for attempts that have not answered. The outcome is then "running" or "interrupted", the time
+	// of the end null, and Stdout and Stderr are the ends of what was written; HeardAt is the last sign of life.
+	Node    string  `json:"node,omitempty"`
+	Process int     `json:"process,omitempty"`
+	Says    string  `json:"says,omitempty"`
+	HeardAt *Moment `json:"heard_at,omitempty"`
+	Reason  string  `json:"reason,omitempty"`
 	// Recalled is what the memory gave the attempt; Warning, what did not go as the file asks and does not count.
 	Recalled []event.Recalled `json:"recalled,omitempty"`
 	Warning  string           `json:"warning,omitempty"`
@@ -75,7 +82,24 @@ func (s *Story) Document() StoryDoc {
 	return d
 }
 
+// Document gives an attempt that has not answered.
+func (b *Begun) Document() TryDoc {
+	doc := TryDoc{Node: b.Node, Attempt: b.Attempt, Gate: b.Gate, Compensate: b.Compensate, Outcome: event.Outcome(event.Running),
+		StartedAt: Moment(b.StartedAt), ExitCode: -1, Stdout: b.Stdout, Stderr: b.Stderr, StdoutLog: b.StdoutLog, StderrLog: b.StderrLog,
+		Process: b.Process, Says: b.Says, Reason: b.Interrupted}
+	if b.Interrupted != "" {
+		doc.Outcome = Interrupted
+	}
+	if b.Heard != 0 {
+		doc.HeardAt = (*Moment)(&b.Heard)
+	}
+	return doc
+}
+
 func (t *Try) document() TryDoc {
+	if t.Begun != nil {
+		return t.Begun.Document()
+	}
 	f := t.Answer
 	doc := TryDoc{Attempt: f.Attempt, Gate: f.Gate, Compensate: f.Compensate, Outcome: f.Outcome, StartedAt: Moment(f.StartedAt),
 		FinishedAt: Moment(t.Ended), ExitCode: -1, Error: f.Error, Stdout: f.Stdout, Stderr: f.Stderr, StdoutLog: f.StdoutLog,

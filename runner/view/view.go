@@ -34,6 +34,10 @@ type Run struct {
 	// RetryOf is the run that this one repeats; "" if it repeats none. RetriedBy is the newest run that repeats this one:
 	// its journal does not know, so whoever asks the store sets it.
 	RetryOf, RetriedBy string
+	// Driven tells that a process drives the run now, and Stands is when the clock of one stood still that has not ended and that
+	// nobody drives; 0 for others. Whoever asks the store sets both.
+	Driven bool
+	Stands event.Time
 	// Limit tells that the run's own timeout or a cancel ended it.
 	Limit bool
 	// StartedAt and FinishedAt are 0 until they are known; Last is the time of the last event.
@@ -233,13 +237,26 @@ func (n *Node) Duration(now event.Time) time.Duration {
 	return max(0, now.Sub(n.StartedAt))
 }
 
+// Interrupted is what a status reads where people look, of a run that has not ended and that no process drives.
+const Interrupted = "interrupted"
+
+// Word is the run's status where people look.
+func (r *Run) Word() string {
+	if r.Stands != 0 {
+		return Interrupted
+	}
+	return string(r.Status)
+}
+
 // Duration is how long the run has taken at a time, or took.
 func (r *Run) Duration(now event.Time) time.Duration {
-	if r.StartedAt == 0 {
+	switch {
+	case r.StartedAt == 0:
 		return 0
-	}
-	if r.FinishedAt != 0 {
+	case r.FinishedAt != 0:
 		now = r.FinishedAt
+	case r.Stands != 0:
+		now = r.Stands
 	}
 	return max(0, now.Sub(r.StartedAt))
 }

@@ -153,7 +153,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`{"run":"abc","workflow":"ship","status":"failed","started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:23.000Z","inputs":{},"outputs":{},"error":null,"nodes":[`,
+		`{"run":"abc","workflow":"ship","status":"failed","driven":false,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:23.000Z","inputs":{},"outputs":{},"error":null,"nodes":[`,
 		`{"id":"design","status":"succeeded","attempts":1,"exit_code":-1,"output":"plan","error":null,"started_at":"2023-11-14T22:13:20.000Z","finished_at":"2023-11-14T22:13:20.900Z","agent":"sam","reason":"nothing to wait for"}`,
 		`{"id":"release","status":"blocked","attempts":0,"exit_code":-1,"output":null,"error":null,"started_at":null,"finished_at":"2023-11-14T22:13:23.000Z","agent":null,"reason":"build failed"}`,
 		`"exit_code":2`,

@@ -5,6 +5,6 @@ workflow "w" {
   }
   step "b" {
     run = ["true"]
-    compensate { run = ["undo", coalesce(step.a.output, "")] }
+    compensate { run = ["undo", "--", try(step.a.output, "")] }
   }
 }

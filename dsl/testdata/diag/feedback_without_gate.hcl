@@ -3,7 +3,7 @@ gate "good" { check = "result.output != null" }
 workflow "w" {
   step "a" {
     agent = agent.x
-    task  = "write: ${coalesce(feedback, "")}"
+    task  = "write: ${try(feedback, "")}"
     gates = [gate.good]
   }
 }

@@ -4,7 +4,7 @@ gate "long" {
 }
 
 gate "counted" {
-  run = ["check-words", result.output.wordz]
+  run = ["check-words", "--", result.output.wordz]
   env = { WORDS = result.output.words, FILE = result.output.file }
 }
 

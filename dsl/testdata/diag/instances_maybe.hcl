@@ -3,7 +3,7 @@ workflow "w" {
   step "checks" {
     when     = "input.full"
     for_each = ["a", "b"]
-    run      = ["check", each.value]
+    run      = ["check", "--", each.value]
   }
   step "alarm" {
     when = "step.checks.instances[0].exit_code > 0"

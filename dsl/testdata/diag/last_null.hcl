@@ -1,7 +1,7 @@
 workflow "w" {
   sequence "polish" {
     step "draft" { run = ["draft", last.step.judge.output] }
-    step "judge" { run = ["judge", step.draft.output] }
+    step "judge" { run = ["judge", "--", step.draft.output] }
     repeat { max = 3 }
   }
 }

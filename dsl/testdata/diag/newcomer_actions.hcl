@@ -10,7 +10,7 @@ workflow ci {
   step "deploy" {
     needs = [build]
     if    = "success()"
-    run   = "deploy ${input.env}"
+    run   = "deploy -- ${input.env}"
     retry = 3
     env {
       ENV = "prod"

@@ -1,5 +1,5 @@
 workflow "w" {
-  input "x" { type = number }
+  input "x" { type = string }
   step "a" {
     run = "echo $((${input.x} + 1))"
   }

@@ -4,7 +4,7 @@ variable "token" {
 }
 workflow "child" {
   input "key" { type = string }
-  step "s" { run = ["use", input.key] }
+  step "s" { run = ["use", "--", input.key] }
 }
 workflow "w" {
   step "a" {

@@ -20,5 +20,5 @@ workflow "log_in" {
     sensitive = true
   }
   input "user" { type = string }
-  step "a" { run = ["log-in", input.user, input.token] }
+  step "a" { run = ["log-in", "--", input.user, input.token] }
 }

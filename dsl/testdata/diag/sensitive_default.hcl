@@ -4,5 +4,5 @@ variable "token" {
   default   = "hunter22"
 }
 workflow "w" {
-  step "a" { run = ["deploy", var.token] }
+  step "a" { run = ["deploy", "--", var.token] }
 }

@@ -3,6 +3,6 @@ variable "token" {
   sensitive = true
 }
 workflow "w" {
-  step "a" { run = ["deploy", var.token] }
+  step "a" { run = ["deploy", "--", var.token] }
   output "token" { value = var.token }
 }

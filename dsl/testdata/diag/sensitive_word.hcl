@@ -1,4 +1,4 @@
 variable "token" { sensitive = "yes" }
 workflow "w" {
-  step "a" { run = ["deploy", var.token] }
+  step "a" { run = ["deploy", "--", var.token] }
 }

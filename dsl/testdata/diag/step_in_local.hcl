@@ -1,6 +1,19 @@
 locals {
-  a = step.b.output
+  a = step.a.output
 }
+
+agent "x" {
+  type = "null"
+  retry { when = "step.a.status == 'failed'" }
+}
+
 workflow "w" {
-  step "b" { run = ["true"] }
+  retry { when = "step.a.status == 'failed'" }
+
+  step "a" { value = local.a }
+
+  step "b" {
+    agent = agent.x
+    retry { when = "step.a.status == 'failed'" }
+  }
 }

@@ -43,23 +43,23 @@ workflow "constructs" {
     step "a" { run = ["a"] }
     step "b" { run = ["b"] }
   }
-  step "won" { value = "${coalesce(step.race.winner, "nobody")}: ${coalesce(step.race.output.a, step.race.output.b, "")}" }
+  step "won" { value = "${coalesce(step.race.winner, "nobody")}: ${try(step.race.output.a, step.race.output.b, "")}" }
 
   step "ping" {
     for_each        = input.hosts
-    run             = ["ping", each.value]
+    run             = ["ping", "--", each.value]
     max_concurrency = 2
     join            = "succeeded >= 2 || failed > total / 2 && result.exit_code != 0"
   }
   step "quorum" {
     for_each = input.hosts
-    run      = ["ask", each.value]
+    run      = ["ask", "--", each.value]
     join     = length(input.hosts) > 3 ? 3 : 1
   }
 
   sequence "polish" {
-    step "draft" { run = ["draft", coalesce(last.step.judge.output, "nothing yet"), tostring(iteration)] }
-    step "judge" { run = ["judge", step.draft.output] }
+    step "draft" { run = ["draft", "--", coalesce(last.step.judge.output, "nothing yet"), tostring(iteration)] }
+    step "judge" { run = ["judge", "--", step.draft.output] }
     step "again" {
       run  = ["true"]
       when = "last.step.judge.status != 'succeeded'"

@@ -34,16 +34,16 @@ workflow "recovery" {
   }
   step "publish" {
     run = ["publish", jsonencode(step.write.output)]
-    compensate { run = ["withdraw", coalesce(step.write.stdout, "nothing"), result.status] }
+    compensate { run = ["withdraw", "--", coalesce(step.write.stdout, "nothing"), result.status] }
   }
   finally {
     timeout = "10m"
     step "tidy" { run = ["tidy", run.status] }
     parallel "tell" {
       when = "run.status == 'failed'"
-      step "mail" { run = ["mail", run.error == null ? "" : run.error.message, join(",", run.failed)] }
-      step "chat" { run = ["chat", step.tidy.status, coalesce(step.publish.output, "none")] }
-      step "log" { run = ["log", coalesce(step.mail.output, "none")] }
+      step "mail" { run = ["mail", "--", run.error == null ? "" : run.error.message, join(",", run.failed)] }
+      step "chat" { run = ["chat", "--", step.tidy.status, coalesce(step.publish.output, "none")] }
+      step "log" { run = ["log", "--", coalesce(step.mail.output, "none")] }
     }
   }
   output "tidy" { value = step.tidy.status }

@@ -30,7 +30,7 @@ func newLog(dir string, d *disk) log {
 
 // logSize is the size of the log's file in bytes, 0 if there is none.
 func logSize(dir string) int64 {
-	info, err := os.Stat(filepath.Join(dir, databaseFile+"-wal"))
+	info, err := os.Lstat(filepath.Join(dir, databaseFile+"-wal"))
 	if err != nil {
 		return 0
 	}

@@ -65,7 +65,7 @@ func (e *Engine) closes(ctx context.Context, p *place, run, caller string) (*cir
 	seen := map[string]bool{}
 	waitFor := func(p place, by string) {
 		for _, s := range seats {
-			if s.run == "" || s.group != p.group || s.id >= p.id || seen[s.run] {
+			if s.run == "" || !s.sameQueue(&p) || s.id >= p.id || seen[s.run] {
 				continue
 			}
 			seen[s.run] = true
@@ -93,8 +93,8 @@ func (e *Engine) closes(ctx context.Context, p *place, run, caller string) (*cir
 // seats are the places up to p, but for p, whose processes live. Those of runs that are being cancelled, and of the run itself,
 // hold nobody up.
 func (e *Engine) seats(ctx context.Context, p *place, run string) ([]seat, error) {
-	rows, err := e.read.QueryContext(ctx, `SELECT p.id, p.grp, p.epoch, coalesce(p.run, ''), coalesce(p.caller, '')
-		FROM places p LEFT JOIN runs r ON r.id = p.run WHERE p.id < ? AND p.gone = 0 AND coalesce(r.cancels, 0) = 0 ORDER BY p.id`, p.id)
+	rows, err := e.read.QueryContext(ctx, `SELECT p.id, p.grp, p.epoch, coalesce(p.run, ''), coalesce(p.caller, ''), `+
+		sharedTurn("p.caller", "p.grp")+` FROM places p LEFT JOIN runs r ON r.id = p.run WHERE p.id < ? AND p.gone = 0 AND coalesce(r.cancels, 0) = 0 ORDER BY p.id`, p.id)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (e *Engine) seats(ctx context.Context, p *place, run string) ([]seat, error
 	for rows.Next() {
 		var s seat
 		var epoch int64
-		if err := rows.Scan(&s.id, &s.group, &epoch, &s.run, &s.caller); err != nil {
+		if err := rows.Scan(&s.id, &s.group, &epoch, &s.run, &s.caller, &s.shares); err != nil {
 			return nil, err
 		}
 		if _, known := alive[epoch]; !known {
@@ -122,7 +122,7 @@ func (e *Engine) seats(ctx context.Context, p *place, run string) ([]seat, error
 // above is a run with all runs above it.
 func (e *Engine) above(ctx context.Context, run string) (map[string]bool, error) {
 	all := map[string]bool{}
-	for run != "" {
+	for run != "" && !all[run] {
 		all[run] = true
 		err := e.read.QueryRowContext(ctx, "SELECT coalesce(parent, '') FROM runs WHERE id = ?", run).Scan(&run)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -65,6 +65,9 @@ func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 	if err != nil {
 		return c, err
 	}
+	if err := checkID(c.id); err != nil { // it is about to be a file's name
+		return c, refused{fmt.Errorf("%w: %w", journal.ErrBroken, err)}
+	}
 	copy(c.link[:], link) // who reads the batch finds one that is too short
 	if copy(c.noted.link[:], noted) != len(c.noted.link) {
 		return c, refused{fmt.Errorf("%w: run %s: its row holds %d bytes for a link", journal.ErrBroken, run, len(noted))}

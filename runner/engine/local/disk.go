@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // disk is how a store reaches its files. The zero value is the operating system; tests put their own in between, with faults,
@@ -20,7 +22,7 @@ type disk struct {
 
 // files is what the store does to the files that are not SQLite's.
 type files interface {
-	// open is os.OpenFile, for a file that only its owner may read.
+	// open is private.Open.
 	open(path string, flag int) (file, error)
 	remove(path string) error
 	rename(from, to string) error
@@ -41,7 +43,7 @@ type file interface {
 type system struct{}
 
 func (system) open(path string, flag int) (file, error) {
-	f, err := os.OpenFile(path, flag, 0o600)
+	f, err := private.Open(path, flag)
 	if err != nil {
 		return nil, err // and no file that is not nil
 	}

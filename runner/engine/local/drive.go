@@ -17,6 +17,7 @@ import (
 type drive struct {
 	engine *Engine
 	run    *claimed
+	fresh  bool // this process has just made it
 	fold   *engine.Fold
 	watch  engine.Watcher
 	out    event.Reaction
@@ -87,7 +88,7 @@ func causeOf(ctx context.Context, err error) error {
 // rebuild replays the journal. On the first drive of a run its past is news, and what it asks for is still to be done.
 func (d *drive) rebuild(ctx context.Context) error {
 	if f := d.engine.takeFresh(d.run); f != nil {
-		d.start, d.fold, d.out = f.start, f.fold, f.out
+		d.start, d.fold, d.out, d.fresh = f.start, f.fold, f.out, true
 		d.past(f.events)
 		return nil
 	}
@@ -182,7 +183,8 @@ func (d *drive) begin() error {
 	if err := d.engine.explain(d.lookAround()); err != nil {
 		return err
 	}
-	if !d.run.driven && len(d.queue) == 0 {
+	secrets := d.engine.renewed(d.run.id)
+	if d.isNew() && secrets == nil {
 		d.carryOut(d.out.Commands) // of the journal's only batch
 		return nil
 	}
@@ -195,30 +197,40 @@ func (d *drive) begin() error {
 	why := "resumed"
 	switch {
 	case !d.run.driven:
-		why = "nobody drove it before"
+		why = event.NobodyBefore
 	case d.run.alive:
 		why = fmt.Sprintf("taken over from process %d", d.run.pid)
 	case !d.run.clean:
 		why = "the driver died"
 	}
 	d.queue = append(d.queue, event.Event{DriverChanged: &event.DriverChanged{
-		Lost: !d.run.clean && !d.run.alive, Driver: d.run.epoch, Why: why, DeathLimit: d.engine.options.DeathLimit,
+		Lost: !d.run.clean && !d.run.alive, Driver: d.run.epoch, Why: why, Since: d.fold.Last(),
+		DeathLimit: d.engine.options.DeathLimit, Secrets: secrets,
 	}})
 	return nil
 }
 
-// loop gathers, feeds, appends and acts until the run has ended.
+// isNew tells that a run is driven for the first time, by the process that has just made it or before any clock of it has begun to
+// run, and that nothing has come in before.
+func (d *drive) isNew() bool {
+	return !d.run.driven && len(d.queue) == 0 && (d.fresh || len(d.fold.Timers()) == 0)
+}
+
+// loop gathers, feeds, appends and acts until the run has ended. What begin has queued goes before any timer that is due: the
+// clocks stood still while nobody drove, and only then is it known which are.
 func (d *drive) loop(ctx context.Context) error {
 	d.poke() // whatever came in while nobody drove
-	for d.fold.End() == nil {
+	for begun := false; d.fold.End() == nil; begun = true {
 		if ctx.Err() != nil {
 			return d.lastWords(context.Cause(ctx))
 		}
 		if d.engine.commits.isFull() {
 			return d.lastWords(ErrFull)
 		}
-		if err := d.collect(); err != nil {
-			return err
+		if begun || len(d.queue) == 0 {
+			if err := d.collect(); err != nil {
+				return err
+			}
 		}
 		if len(d.queue) == 0 {
 			if err := d.wait(ctx); err != nil {

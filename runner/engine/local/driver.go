@@ -166,6 +166,6 @@ func (tx *transaction) giveBack(epoch int64) error {
 
 // leftInOrder tells whether a driver that is gone ended in order.
 func (e *Engine) leftInOrder(epoch int64) bool {
-	info, err := os.Stat(e.lockPath(epoch))
+	info, err := os.Lstat(e.lockPath(epoch))
 	return err == nil && info.Mode().Perm() == inOrder
 }

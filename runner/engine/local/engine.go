@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Engine is an open store. It is safe for concurrent use and must be closed.
@@ -21,10 +23,11 @@ type Engine struct {
 	file    os.FileInfo
 
 	mu        sync.Mutex
-	driver    *driver           // this process as an owner, from the first Drive on
-	drives    map[string]*drive // by run; nil while one is being taken over
-	watch     *lookout          // runs while anything is driven
-	places    map[string]*place // by run: turns of runs that were started and are not driven yet
+	driver    *driver                            // this process as an owner, from the first Drive on
+	drives    map[string]*drive                  // by run; nil while one is being taken over
+	watch     *lookout                           // runs while anything is driven
+	places    map[string]*place                  // by run: turns of runs that were started and are not driven yet
+	renewals  map[string]map[string]event.Secret // by run: see Renew
 	closed    bool
 	leftovers bool           // attempts outlived a drive
 	fresh     *fresh         // nil, or what was started here last and was not driven here
@@ -34,7 +37,7 @@ type Engine struct {
 var _ engine.Engine = (*Engine)(nil)
 
 // Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *NewerStore, *OlderStore,
-// *Damaged, or one that wraps ErrNoStore, ErrReplaced or the operating system's.
+// *Damaged, *private.Refused, or one that wraps ErrNoStore, ErrReplaced or the operating system's.
 func Open(dir string, o Options) (*Engine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -52,7 +55,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, places: map[string]*place{}}
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
-		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*OlderStore)) || errors.As(err, new(*NewerStore)) {
+		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*OlderStore)) || errors.As(err, new(*NewerStore)) || errors.As(err, new(*private.Refused)) {
 			return nil, err // it names the store
 		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)
@@ -61,11 +64,29 @@ func Open(dir string, o Options) (*Engine, error) {
 	if write != nil {
 		e.commits = newCommitter(write, newLog(dir, o.disk), func() bool { return o.disk.spend(dir) }, e.options.at)
 	}
-	if e.file, err = os.Stat(filepath.Join(dir, databaseFile)); err != nil {
+	if e.file, err = os.Lstat(filepath.Join(dir, databaseFile)); err != nil {
 		e.Close()
 		return nil, err
 	}
 	return e, nil
+}
+
+// Renew tells which secrets of a run, which is driven next, have another value from there on. Its journal keeps that.
+func (e *Engine) Renew(run string, secrets map[string]event.Secret) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.renewals == nil {
+		e.renewals = map[string]map[string]event.Secret{}
+	}
+	e.renewals[run] = secrets
+}
+
+// renewed is what Renew was told of a run, once.
+func (e *Engine) renewed(run string) map[string]event.Secret {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer delete(e.renewals, run)
+	return e.renewals[run]
 }
 
 // Dir is the store's folder, absolute.

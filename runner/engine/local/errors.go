@@ -18,6 +18,8 @@ var (
 	ErrReadOnly = errors.New("the store is open for reading only")
 	// ErrReplaced: the database is not the one that the folder belongs to, is gone, or was emptied.
 	ErrReplaced = errors.New("the store's database is not what it was")
+	// ErrForeign: the database holds what flowrun never puts there, such as a trigger.
+	ErrForeign = errors.New("the store is not one that flowrun made")
 	// ErrBusy: another process did not let go of the store in time.
 	ErrBusy = errors.New("another process holds the store's lock and does not move on; is it stopped?")
 	// ErrFull: nothing more is driven or started until there is room.
@@ -50,7 +52,7 @@ func (e *OlderStore) Error() string {
 // database gives back whole wraps journal.ErrBroken.
 type Damaged struct {
 	Dir string
-	Err error // what SQLite says
+	Err error // what SQLite says, or how the schema differs
 }
 
 func (e *Damaged) Error() string {

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -40,7 +41,7 @@ const MaxChecked = 64 << 20
 func (e *Engine) Examine(ctx context.Context, newest int) (h Health, err error) {
 	defer func() { err = e.explain(err) }()
 	h.Log = logSize(e.dir)
-	if info, err := os.Stat(filepath.Join(e.dir, reserveFile)); err == nil {
+	if info, err := os.Lstat(filepath.Join(e.dir, reserveFile)); err == nil {
 		h.Reserve = info.Size() == ReserveSize
 	}
 	if h.Dead, err = e.deadDrivers(); err != nil {
@@ -108,6 +109,9 @@ func (e *Engine) missing(ctx context.Context, h *Health) error {
 
 // examine looks at one run. The mark is read first: the journal may grow meanwhile, and is never behind it.
 func (e *Engine) examine(ctx context.Context, run string) error {
+	if err := checkID(run); err != nil { // it is about to be a file's name
+		return fmt.Errorf("%w: %w", journal.ErrBroken, err)
+	}
 	marked, at, err := readMark(e.markPath(run), run)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // What lies in a store's folder.
@@ -24,21 +26,18 @@ const (
 var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal",
 	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", "logs"}
 
-// prepareFolder makes the folder and what lies in it before the database, for nobody but its owner whatever the umask.
-// A folder that was there keeps its mode; one that holds other things, and no store, is refused.
-func prepareFolder(dir string, d *disk) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		return err
-	}
+// makeFolder makes the store's folder. One that holds other things, and no store, is refused.
+func makeFolder(dir string) error {
 	if err := refuseForeign(dir); err != nil {
 		return err
 	}
-	for _, folder := range []string{dir, filepath.Join(dir, driversDir), filepath.Join(dir, marksDir)} {
-		err := os.Mkdir(folder, 0o700)
-		if err == nil {
-			err = os.Chmod(folder, 0o700)
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
+	return private.MakeFolder(dir)
+}
+
+// prepareFolder makes what lies in the folder before the database, for nobody but its owner whatever the umask.
+func prepareFolder(dir string, d *disk) error {
+	for _, folder := range []string{filepath.Join(dir, driversDir), filepath.Join(dir, marksDir)} {
+		if err := private.Mkdir(folder); err != nil {
 			return err
 		}
 	}
@@ -93,9 +92,12 @@ func (d *disk) create(path, text string) error {
 	return f.Close()
 }
 
+// maxIdentity is as much of the identity file as is read, in bytes: an id is shorter.
+const maxIdentity = 64
+
 // readIdentity gives the id that the folder says its database has, or "" for a folder that never had one.
 func readIdentity(dir string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, identityFile))
+	b, err := private.ReadFile(filepath.Join(dir, identityFile), maxIdentity)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

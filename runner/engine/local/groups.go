@@ -21,14 +21,20 @@ type Group struct {
 // ErrSuperseded says that a run was not made because a newer one of its group cancels those before it.
 var ErrSuperseded = errors.New("a newer run took its turn")
 
-// place is a turn in a group. Places are taken in the order of their ids, and one is free when its process has died.
+// place is a turn in a group, in the queue of those that share the turn of the same run, or of nobody's. Places are taken in the
+// order of their ids, and one is free when its process has died.
 type place struct {
-	id    int64
-	group string
+	id     int64
+	group  string
+	shares string // the run above whose turn it is part of; "" is none
 }
 
-// groupOf tells to which group a run belongs when it starts. A child is already let in where a run above it was; and it never
-// skips: its caller waits for what it does.
+// sameQueue tells whether one of two places is before the other.
+func (p *place) sameQueue(other *place) bool {
+	return p.group == other.group && p.shares == other.shares
+}
+
+// groupOf tells to which group a run belongs when it starts. A child never skips: its caller waits for what it does.
 func (e *Engine) groupOf(s *engine.Start) (Group, error) {
 	if e.options.Group == nil {
 		return Group{}, nil
@@ -43,20 +49,12 @@ func (e *Engine) groupOf(s *engine.Start) (Group, error) {
 	return g, nil
 }
 
-// letIn tells whether one of the runs above a child is of the group.
-func (e *Engine) letIn(ctx context.Context, parent, group string) (bool, error) {
-	for parent != "" {
-		var up, have string
-		err := e.read.QueryRowContext(ctx, "SELECT coalesce(parent, ''), coalesce(grp, '') FROM runs WHERE id = ?", parent).Scan(&up, &have)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return false, err
-		}
-		if have == group {
-			return true, nil
-		}
-		parent = up
-	}
-	return false, nil
+// sharedTurn is SQL for the nearest of the runs above that is of the group, or ”: a run that is called shares the turn of that one.
+// caller and group are the columns in which the run directly above and the group stand.
+func sharedTurn(caller, group string) string {
+	return fmt.Sprintf(`coalesce((WITH RECURSIVE up (id, n) AS (SELECT %s, 0 UNION ALL
+		SELECT r.parent, n + 1 FROM runs r JOIN up ON r.id = up.id WHERE n < %d)
+		SELECT r.id FROM up JOIN runs r ON r.id = up.id WHERE r.grp = %s ORDER BY n LIMIT 1), '')`, caller, engine.MaxDepth, group)
 }
 
 // admit takes a place for a run that is about to be made, and waits for its turn. It returns nil without a place where the
@@ -64,10 +62,6 @@ func (e *Engine) letIn(ctx context.Context, parent, group string) (bool, error) 
 func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, error) {
 	g, err := e.groupOf(s)
 	if err != nil || g.Name == "" {
-		return g, nil, err
-	}
-	in, err := e.letIn(ctx, s.First.Parent, g.Name)
-	if err != nil || in {
 		return g, nil, err
 	}
 	if _, err := e.Get(ctx, s.Header.Run); !errors.Is(err, engine.ErrNoRun) {
@@ -105,7 +99,7 @@ func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, err
 	return g, p, nil
 }
 
-// takePlace puts this process at the end of a group's queue, on behalf of the run that calls, if one does. With cancel_previous,
+// takePlace puts this process at the end of a queue of a group, on behalf of the run that calls, if one does. With cancel_previous,
 // all that is before it is to end.
 func (e *Engine) takePlace(g Group, run, caller string) (*place, error) {
 	epoch, err := e.epoch()
@@ -115,16 +109,20 @@ func (e *Engine) takePlace(g Group, run, caller string) (*place, error) {
 	p := &place{group: g.Name}
 	var previous []string
 	err = e.write(func(tx *transaction) error {
-		if err := tx.get("INSERT INTO places (grp, epoch, caller) VALUES (?, ?, nullif(?, '')) RETURNING id", []any{g.Name, epoch, caller}, &p.id); err != nil {
+		err := tx.get("INSERT INTO places (grp, epoch, caller) VALUES (?, ?, nullif(?, '')) RETURNING id", []any{g.Name, epoch, caller}, &p.id)
+		if err == nil {
+			err = tx.get("SELECT "+sharedTurn("p.caller", "p.grp")+" FROM places p WHERE p.id = ?", []any{p.id}, &p.shares)
+		}
+		if err != nil || g.WhenBusy != "cancel_previous" {
 			return err
 		}
-		if g.WhenBusy != "cancel_previous" {
-			return nil
-		}
-		if _, err := tx.exec("UPDATE places SET gone = 1 WHERE grp = ? AND id < ? AND run IS NULL", g.Name, p.id); err != nil {
+		_, err = tx.exec("UPDATE places AS p SET gone = 1 WHERE grp = ? AND id < ? AND run IS NULL AND "+sharedTurn("p.caller", "p.grp")+" = ?",
+			g.Name, p.id, p.shares)
+		if err != nil {
 			return err
 		}
-		previous, err = tx.column("SELECT id FROM runs WHERE grp = ? AND ended = 0 AND id != ?", g.Name, run)
+		previous, err = tx.column("SELECT q.id FROM runs q WHERE grp = ? AND ended = 0 AND id != ? AND "+sharedTurn("q.parent", "q.grp")+" = ?",
+			g.Name, run, p.shares)
 		return err
 	})
 	for i := 0; i < len(previous) && err == nil; i++ {
@@ -149,7 +147,8 @@ func (h *holder) String() string {
 // before is the next in the queue before a place whose process lives; nil if it is the place's turn. The run's own place, in the
 // hands of another process, does not count: who drives the run is settled when it is claimed.
 func (e *Engine) before(ctx context.Context, p *place, run string) (*holder, error) {
-	rows, err := e.read.QueryContext(ctx, "SELECT id, epoch, coalesce(run, ''), gone FROM places WHERE grp = ? AND id <= ? ORDER BY id DESC", p.group, p.id)
+	rows, err := e.read.QueryContext(ctx, "SELECT id, epoch, coalesce(run, ''), gone FROM places p WHERE grp = ? AND id <= ? AND "+
+		sharedTurn("p.caller", "p.grp")+" = ? ORDER BY id DESC", p.group, p.id, p.shares)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +163,7 @@ func (e *Engine) before(ctx context.Context, p *place, run string) (*holder, err
 		}
 		switch {
 		case id == p.id && gone:
-			return nil, fmt.Errorf("%w in the group %q", ErrSuperseded, p.group)
+			return nil, p.superseded()
 		case id == p.id, gone, run != "" && h.run == run:
 			continue
 		}
@@ -234,9 +233,8 @@ func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err 
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
-		in, err := e.letIn(ctx, parent, group)
-		if err != nil || in || group == "" || ended != 0 {
-			return func() {}, err
+		if group == "" || ended != 0 {
+			return func() {}, nil
 		}
 		if err := e.taken(run); err != nil { // nobody waits for a turn to be told that it has another driver
 			return nil, err
@@ -247,25 +245,33 @@ func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err 
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.closes(ctx, p, run, parent)
-		if c != nil {
-			// It is there and must come to its end. Those whose turn it is wait for it, by the circle, and do nothing meanwhile.
+		err = e.sitDown(ctx, p, run, parent)
+		if c := (*circle)(nil); errors.As(err, &c) || errors.Is(err, ErrSuperseded) {
+			// It is there and must come to its end. Of a circle, those whose turn it is wait for it and do nothing meanwhile.
 			e.leavePlace(p)
-			return func() {}, e.cancelUpTo(run, engine.Wish{Cancels: 1, Reason: c.Error()})
+			return func() {}, e.cancelUpTo(run, engine.Wish{Cancels: 1, Reason: err.Error()})
 		}
 		if err != nil {
 			e.leavePlace(p)
 			return nil, err
 		}
-		if err := e.turn(ctx, p, run); err != nil {
-			e.leavePlace(p)
-			return nil, err
-		}
-		if err := e.write(func(tx *transaction) error { return tx.seat(p, run) }); err != nil {
-			return nil, err
-		}
 	}
 	return func() { e.leavePlace(p) }, nil
+}
+
+// sitDown waits for the turn of a run that is there.
+func (e *Engine) sitDown(ctx context.Context, p *place, run, parent string) error {
+	c, err := e.closes(ctx, p, run, parent)
+	if c != nil {
+		err = c
+	}
+	if err == nil {
+		err = e.turn(ctx, p, run)
+	}
+	if err == nil {
+		err = e.write(func(tx *transaction) error { return tx.seat(p, run) })
+	}
+	return err
 }
 
 // inherit takes a run's place from the process that drives it, lives and is to lose it; nil if there is none. Those behind it wait for
@@ -276,7 +282,8 @@ func (e *Engine) inherit(group, run string) (*place, error) {
 		return nil, err
 	}
 	p, before := &place{group: group}, int64(0)
-	err = e.read.QueryRow("SELECT id, epoch FROM places WHERE grp = ? AND run = ? ORDER BY id LIMIT 1", group, run).Scan(&p.id, &before)
+	err = e.read.QueryRow("SELECT id, epoch, "+sharedTurn("p.caller", "p.grp")+" FROM places p WHERE grp = ? AND run = ? ORDER BY id LIMIT 1",
+		group, run).Scan(&p.id, &before, &p.shares)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -297,11 +304,20 @@ func (e *Engine) inherit(group, run string) (*place, error) {
 	return p, nil
 }
 
-// seat tells others which run a place is for.
+// seat tells others which run a place is for, unless a newer one has taken the turn meanwhile.
 func (tx *transaction) seat(p *place, run string) error {
-	_, err := tx.exec("UPDATE places SET run = ? WHERE id = ?", run, p.id)
+	var gone int
+	err := tx.get("SELECT count(*) FROM places WHERE id = ? AND gone = 1", []any{p.id}, &gone)
+	if err == nil && gone > 0 {
+		return refused{p.superseded()}
+	}
+	if err == nil {
+		_, err = tx.exec("UPDATE places SET run = ? WHERE id = ?", run, p.id)
+	}
 	return err
 }
+
+func (p *place) superseded() error { return fmt.Errorf("%w in the group %q", ErrSuperseded, p.group) }
 
 // column reads the texts of a query's only column.
 func (tx *transaction) column(query string, args ...any) ([]string, error) {

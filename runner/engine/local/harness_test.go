@@ -97,15 +97,17 @@ func (h *host) Crash() {
 
 func (h *host) Close() { h.Engine.Close() }
 
-// clock stands still until it is moved.
+// clock stands still until it is moved, or set. What waits does so by the stopwatch, as with time.After, and does not notice that
+// the clock is set.
 type clock struct {
-	mu    sync.Mutex
-	now   time.Time
-	waits map[chan time.Time]time.Time
+	mu     sync.Mutex
+	now    time.Time
+	passed time.Duration                    // by the stopwatch
+	waits  map[chan time.Time]time.Duration // until what it shows
 }
 
 func newClock() *clock {
-	return &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), waits: map[chan time.Time]time.Time{}}
+	return &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), waits: map[chan time.Time]time.Duration{}}
 }
 
 func (c *clock) Now() time.Time {
@@ -122,7 +124,7 @@ func (c *clock) After(d time.Duration) (<-chan time.Time, func()) {
 		ch <- c.now
 		return ch, func() {}
 	}
-	c.waits[ch] = c.now.Add(d)
+	c.waits[ch] = c.passed + d
 	return ch, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -130,14 +132,28 @@ func (c *clock) After(d time.Duration) (<-chan time.Time, func()) {
 	}
 }
 
+// advance lets time pass.
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	for ch, at := range c.waits {
-		if !at.After(c.now) {
+	c.now, c.passed = c.now.Add(d), c.passed+d
+	for ch, until := range c.waits {
+		if until <= c.passed {
 			ch <- c.now
 			delete(c.waits, ch)
 		}
 	}
+}
+
+// set is what somebody does to the clock while no time passes.
+func (c *clock) set(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(by)
+}
+
+func (c *clock) waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waits)
 }

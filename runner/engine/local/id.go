@@ -20,6 +20,9 @@ func newID() string {
 // goodID is what a caller may name a run: ids are file names, and stand in commands and paths of nodes.
 var goodID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
 
+// CheckID refuses an id that no run has: one of a stranger's store could name any file.
+func CheckID(id string) error { return checkID(id) }
+
 func checkID(id string) error {
 	if !goodID.MatchString(id) {
 		return fmt.Errorf("a run's id is up to 64 of a-z, 0-9 and dashes, %q is not", id)

@@ -39,7 +39,7 @@ func TestTimersUnderJumps(t *testing.T) {
 				j := jump(random, c.Now())
 				jumps++
 				forward += max(j, 0)
-				c.advance(j)
+				c.set(j)
 			} else {
 				d := time.Duration(random.Int63n(int64(40 * time.Minute)))
 				passed += d
@@ -87,7 +87,10 @@ func TestClockJumps(t *testing.T) {
 			case <-time.After(time.Millisecond):
 				s.Advance(10 * time.Minute)
 				if random.Intn(10) == 0 {
-					s.Advance(jump(random, s.clock.Now()))
+					if random.Intn(2) == 0 {
+						time.Sleep(time.Millisecond) // the driver waits again, most often
+					}
+					s.clock.set(jump(random, s.clock.Now()))
 				}
 			}
 			if steps > 20000 {
@@ -109,5 +112,52 @@ func TestClockJumps(t *testing.T) {
 			t.Errorf("seed %d: %d timers fired, want %d", seed, len(fired), len(p.Tasks))
 		}
 		e.Close()
+	}
+}
+
+// TestTheClockIsSetWhileADriverWaits sets the clock at the one moment at which a driver cannot see it: while it waits for a timer.
+// It has to look again by itself, whether the clock is back where it was 56 years ago or ahead of all that is due.
+//
+// TestClockJumps failed on a busy computer for that moment, where its clock had what waits wait for the time of day: set back to 1970
+// just then it rang 56 years later, which no clock of Go does.
+func TestTheClockIsSetWhileADriverWaits(t *testing.T) {
+	for name, test := range map[string]struct {
+		by   func(time.Time) time.Duration
+		most int // minutes until the run has ended
+	}{
+		"back to 1970":   {func(now time.Time) time.Duration { return time.Unix(0, 0).Sub(now) }, 180},
+		"back by a day":  {func(time.Time) time.Duration { return -24 * time.Hour }, 180},
+		"ahead by a day": {func(time.Time) time.Duration { return 24 * time.Hour }, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+			run := begin(t, e, enginetest.Program{Tasks: []enginetest.Task{{Name: "a", Wait: time.Hour}}})
+			done := make(chan error, 1)
+			go func() { _, err := e.Drive(context.Background(), run, nil); done <- err }()
+			waits := func() bool {
+				for due := time.Now().Add(time.Minute); s.clock.waiting() == 0; time.Sleep(100 * time.Microsecond) {
+					if len(done) > 0 {
+						return false
+					}
+					if time.Now().After(due) {
+						t.Fatal("the driver neither waits nor ends")
+					}
+				}
+				return true
+			}
+			waits()
+			s.clock.set(test.by(s.clock.Now()))
+			minutes := 0
+			for ; waits(); minutes++ {
+				if minutes > test.most {
+					t.Fatalf("after %d minutes the run still waits", minutes)
+				}
+				s.Advance(time.Minute)
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

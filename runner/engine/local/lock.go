@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // lockBeat is how often a lock that another process holds is tried again.
@@ -15,7 +17,7 @@ const lockBeat = 5 * time.Millisecond
 // at the latest. While another holds it, it waits that long; then it fails with syscall.EWOULDBLOCK. A process that was
 // stopped with the lock in its hands must not hold up all others without a word.
 func lockFile(path string, wait time.Duration) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +36,7 @@ func lockFile(path string, wait time.Duration) (*os.File, error) {
 
 // locked tells whether some process holds the lock of a file. A file that is gone is held by nobody.
 func locked(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := private.Open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

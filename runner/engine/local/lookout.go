@@ -157,7 +157,7 @@ func (l *lookout) alarm(err error) {
 
 // checkFile notices that the database was removed or replaced: SQLite goes on writing to the file that has no name.
 func (e *Engine) checkFile() error {
-	now, err := os.Stat(filepath.Join(e.dir, databaseFile))
+	now, err := os.Lstat(filepath.Join(e.dir, databaseFile))
 	if err != nil {
 		return fmt.Errorf("%w: %s was taken away while it was in use (%w); bring it back, or a copy, and resume what was stopped", ErrReplaced, databaseFile, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
@@ -74,7 +75,7 @@ func checkMark(path, run string, seq uint64, link journal.Link) error {
 
 // readMark reads a mark; one that is not there or was cut off says nothing, which is 0.
 func readMark(path, run string) (seq uint64, link journal.Link, err error) {
-	b, err := os.ReadFile(path)
+	b, err := private.ReadFile(path, int64(markSize))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, link, nil
 	}

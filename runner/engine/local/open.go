@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/memory/private/schema"
+
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -34,7 +37,7 @@ const (
 // one connection of a pool only.
 func dataSource(dir string, d *disk, how access) string {
 	path := (&url.URL{Path: filepath.Join(dir, databaseFile)}).EscapedPath()
-	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)",
+	s := fmt.Sprintf("file:%s?mode=rw&_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_defensive=1",
 		path, busyTimeout.Milliseconds())
 	if d.sqlite != "" {
 		s += "&vfs=" + d.sqlite
@@ -61,8 +64,16 @@ const (
 // openDatabase opens the writer (nil for reading only) and the readers, and sees to it that it is the right database, whole
 // and of this release's version.
 func openDatabase(dir string, d *disk, readOnly bool) (write *writer, read *sql.DB, err error) {
+	if !readOnly {
+		if err := makeFolder(dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := private.Check(dir); err != nil {
+		return nil, nil, err
+	}
 	if readOnly {
-		if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
 			if id, _ := readIdentity(dir); id != "" {
 				return nil, nil, fmt.Errorf("%w: %s is missing", ErrReplaced, databaseFile)
 			}
@@ -110,7 +121,7 @@ func openReader(dir string, d *disk, how access) (*sql.DB, error) {
 // open. SQLite shares what it reads through a file beside the database, which it could not make there.
 func isFrozen(dir string) bool {
 	const write = 2 // W_OK
-	_, err := os.Stat(filepath.Join(dir, databaseFile+"-wal"))
+	_, err := os.Lstat(filepath.Join(dir, databaseFile+"-wal"))
 	return errors.Is(err, fs.ErrNotExist) && syscall.Access(dir, write) != nil
 }
 
@@ -135,6 +146,8 @@ func checkReader(dir string, read *sql.DB) error {
 		return err
 	case have > len(migrations):
 		return &NewerStore{dir, have, len(migrations)}
+	case have < 0:
+		return fmt.Errorf("%w: %s says that its version is %d", ErrReplaced, databaseFile, have)
 	case have < len(migrations) && identity == "": // it is being made, or its making was cut off
 		return ErrNoStore
 	case have == 0:
@@ -142,7 +155,23 @@ func checkReader(dir string, read *sql.DB) error {
 	case have < len(migrations):
 		return &OlderStore{dir, have, len(migrations)}
 	}
+	if err := checkSchema(dir, read, have); err != nil {
+		return err
+	}
 	return checkIdentity(identity, read.QueryRow("SELECT id FROM store"))
+}
+
+// checkSchema refuses a database of a version that holds anything but what the migrations up to it have made, before a trigger of it
+// could fire. What damage did to the schema is damage.
+func checkSchema(dir string, db schema.Asker, version int) error {
+	err := schema.Check(context.Background(), db, migrations[:version], schemaSum)
+	if foreign := (*schema.Foreign)(nil); errors.As(err, &foreign) {
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	if changed := (*schema.Changed)(nil); errors.As(err, &changed) {
+		return &Damaged{dir, err}
+	}
+	return err
 }
 
 // checkIdentity compares the folder's word with the database's. An empty word is that of a store whose making was cut off.

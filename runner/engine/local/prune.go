@@ -27,12 +27,18 @@ func (e *Engine) Tree(ctx context.Context, run string) (list []Info, err error) 
 		return nil, err
 	}
 	list = []Info{top}
+	seen := map[string]bool{top.Run: true} // a stranger's runs may call each other in a circle
 	for i := 0; i < len(list); i++ {
 		below, err := e.infos(ctx, "AND r.parent = ? ORDER BY r.key", list[i].Run)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, below...)
+		for _, info := range below {
+			if !seen[info.Run] {
+				seen[info.Run] = true
+				list = append(list, info)
+			}
+		}
 	}
 	return list, nil
 }
@@ -69,6 +75,9 @@ func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) err
 
 // removable refuses a run that somebody may want.
 func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
+	if err := checkID(run); err != nil {
+		return refused{err}
+	}
 	var ended, owner int64
 	err := tx.get("SELECT ended, coalesce(owner, 0) FROM runs WHERE id = ?", []any{run}, &ended, &owner)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -111,8 +120,10 @@ func (e *Engine) Sweep(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := os.Remove(e.markPath(ids[i])); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if checkID(ids[i]) == nil { // else it has no mark
+			if err := os.Remove(e.markPath(ids[i])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 		err := e.lastWords(func(tx *transaction) error {
 			if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", key); err != nil {
@@ -188,7 +199,7 @@ func (c *committer) vacuum() error {
 // FileSize is how many bytes the database takes on the disk.
 func (e *Engine) FileSize() (bytes int64, err error) {
 	for _, name := range []string{databaseFile, databaseFile + "-wal"} {
-		info, err := os.Stat(filepath.Join(e.dir, name))
+		info, err := os.Lstat(filepath.Join(e.dir, name))
 		if err == nil {
 			bytes += info.Size()
 		} else if !errors.Is(err, fs.ErrNotExist) {

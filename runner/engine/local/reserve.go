@@ -33,7 +33,7 @@ const (
 func (e *Engine) replenish() error {
 	path := filepath.Join(e.dir, reserveFile)
 	d := e.options.disk
-	if info, err := os.Stat(path); err == nil && info.Size() == ReserveSize {
+	if info, err := os.Lstat(path); err == nil && info.Size() == ReserveSize {
 		e.commits.setFull(false)
 		return nil
 	}

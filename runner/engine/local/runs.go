@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -25,12 +26,17 @@ type Info struct {
 	Driver int
 	// Crashed tells that the last driver died; resume goes on.
 	Crashed bool
+	// Last is the time of the last event of a run that is [Info.Interrupted]; 0 for others.
+	Last    event.Time
 	Summary Summary
 	// Parent is the run that called this one, and ParentNode the path of its node that did; "" if nobody did.
 	Parent, ParentNode string
 	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one; "" if there is none.
 	RetryOf, RetriedBy string
 }
+
+// Interrupted reports whether a run has not ended and nobody drives it.
+func (i *Info) Interrupted() bool { return i.Driver == 0 && !i.Status.Terminal() }
 
 // Summary is how a run ended. Outputs that are larger than [MaxSummary] are left out, and Cut says so: the journal has them.
 type Summary struct {
@@ -147,7 +153,32 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []I
 		i.Crashed = !clean && !alive[owner] && !e.leftInOrder(owner)
 		list = append(list, i)
 	}
-	return list, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Interrupted() {
+			list[i].Last = e.lastEvent(ctx, list[i].Run)
+		}
+	}
+	return list, nil
+}
+
+// lastEvent is the time of a run's last event, and 0 where that cannot be read: whoever replays the journal says why.
+func (e *Engine) lastEvent(ctx context.Context, run string) event.Time {
+	var body []byte
+	err := e.read.QueryRowContext(ctx, "SELECT body FROM batches WHERE run = (SELECT key FROM runs WHERE id = ?) ORDER BY first DESC LIMIT 1", run).Scan(&body)
+	if err != nil {
+		return 0
+	}
+	line := bytes.TrimSuffix(body, []byte("\n"))
+	var last struct {
+		At event.Time `json:"at"`
+	}
+	if json.Unmarshal(line[bytes.LastIndexByte(line, '\n')+1:], &last) != nil {
+		return 0
+	}
+	return last.At
 }
 
 func scanInfo(rows *sql.Rows) (i Info, owner int64, clean bool, err error) {

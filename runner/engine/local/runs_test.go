@@ -192,3 +192,34 @@ func TestManyReadersAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// A run that has not ended and that nobody drives is interrupted since its last event.
+func TestInterrupted(t *testing.T) {
+	s, ctx := newStore(t), context.Background()
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	run, err := e.Start(ctx, enginetest.Chain(3).Start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := e.now()
+	s.Advance(time.Hour)
+	i, err := e.Get(ctx, run)
+	if err != nil || !i.Interrupted() || i.Last == 0 || i.Last > began {
+		t.Errorf("before it is driven: %+v, %v", i, err)
+	}
+	during := make(chan Info, 1)
+	_, err = e.Drive(ctx, run, func(events []event.Event, _ *event.Reaction, _ bool) {
+		if i, err := e.Get(ctx, run); err == nil && len(during) == 0 && !i.Status.Terminal() {
+			during <- i
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := <-during; i.Interrupted() || i.Last != 0 {
+		t.Errorf("while it is driven: %+v", i)
+	}
+	if i, err := e.Get(ctx, run); err != nil || i.Interrupted() || i.Last != 0 {
+		t.Errorf("after its end: %+v, %v", i, err)
+	}
+}

@@ -74,11 +74,12 @@ func (e *Engine) begin(s engine.Start, g Group, p *place) error {
 		return fmt.Errorf("starting run %s: %w", h.Run, err)
 	}
 	err = e.write(func(tx *transaction) error {
-		err := insertRun(tx, s, g, b, statusAfter(event.Pending, &out))
-		if err == nil && p != nil {
-			err = tx.seat(p, h.Run)
+		if p != nil {
+			if err := tx.seat(p, h.Run); err != nil {
+				return err
+			}
 		}
-		return err
+		return insertRun(tx, s, g, b, statusAfter(event.Pending, &out))
 	})
 	if err == nil {
 		e.keepFresh(&fresh{engine.Start{Header: h, Definition: s.Definition, First: first}, b.Link, fold, events, out})

@@ -20,7 +20,7 @@ func smallDisk(t *testing.T, size string) string {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("flowrun", dir, "tmpfs", 0, "size="+size); err != nil {
+	if err := syscall.Mount("flowrun", dir, "tmpfs", 0, "mode=700,size="+size); err != nil {
 		t.Skipf("no file system can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })

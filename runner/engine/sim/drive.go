@@ -138,7 +138,8 @@ func (d *driver) rebuild() error {
 		d.show(events, &r, d.s.driven)
 	}
 	d.lookAround()
-	first := !d.s.driven && len(d.pending) == 0
+	first := !d.s.driven && len(d.pending) == 0 && d.e.wall() <= d.fold.Last()
+	lost := d.s.driven && !d.s.clean
 	d.s.driven = true
 	switch {
 	case d.fold.End() != nil:
@@ -147,7 +148,8 @@ func (d *driver) rebuild() error {
 		d.s.clean = false
 		return d.carryOut(r.Commands)
 	default: // what came in while nobody drove is fed first
-		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: !d.s.clean, DeathLimit: d.e.opts.DeathLimit}})
+		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: lost, Since: d.fold.Last(),
+			DeathLimit: d.e.opts.DeathLimit}})
 		for _, t := range d.fold.Timers() {
 			d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t})
 		}
@@ -169,6 +171,22 @@ func (d *driver) plan(c coming) {
 	d.order++
 	c.order = d.order
 	d.queue.Push(c)
+}
+
+// answerOnce leaves the first of the answers that are planned for an attempt.
+func (d *driver) answerOnce(ticket uint64) {
+	planned, answered := d.queue, false
+	d.queue = nil
+	for len(planned) > 0 {
+		c := planned.Pop()
+		if c.answer != nil && c.answer.Ticket == ticket {
+			if answered {
+				continue
+			}
+			answered = true
+		}
+		d.queue.Push(c)
+	}
 }
 
 // turn gathers what happens next, makes it durable, and carries out what follows.
@@ -317,9 +335,12 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		d.plan(coming{at: e.now.Add(took), answer: &answer})
 	case c.Cancel != nil:
 		if a, live := d.live[c.Cancel.Ticket]; live {
-			delete(d.live, a.Ticket) // the answer that was planned comes late, and changes nothing
+			delete(d.live, a.Ticket)
 			answer := failure(a, event.Transient, "cancelled", "cancelled")
 			d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(5 * time.Second)))), answer: &answer})
+			if e.opts.Faults.Twice == 0 {
+				d.answerOnce(a.Ticket)
+			} // else the answer that was planned comes too, and one of the two changes nothing
 		}
 	case c.SetTimer != nil:
 		d.plan(coming{at: max(e.now, c.SetTimer.Due.Add(-e.skew)), timer: *c.SetTimer})

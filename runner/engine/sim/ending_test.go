@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -159,6 +160,7 @@ func (s *seen) wentWrong() bool {
 // judge compares the way to the end with what the program asks for.
 func (c *simulation) judge(run *seen) {
 	c.joins(run)
+	c.blocks(run)
 	j, w := run.j, run.w
 	undo := map[string]bool{}
 	eachNode(w.Nodes, func(n *ir.Node) { undo[n.Name] = n.Compensate != nil })
@@ -192,6 +194,37 @@ func (c *simulation) judge(run *seen) {
 		s := j.status[w.Finally.Nodes[i].Name]
 		if !s.Terminal() || s == event.Cancelled && c.untimed {
 			c.t.Errorf("seed %d: %s, of finally, ends %q", c.seed, w.Finally.Nodes[i].Name, s)
+		}
+	}
+}
+
+// blocks checks that what needs a node whose failure stopped the run is blocked, directly or through others. These are nodes that
+// stand at the top, for in groups there are failures that do not count.
+func (c *simulation) blocks(run *seen) {
+	g, err := plan.Build(c.program, run.w.Name)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if run.end.Error == nil {
+		return
+	}
+	bad := make([]bool, len(g.Nodes))
+	for range g.Top {
+		for _, i := range g.Top {
+			n := &g.Nodes[i]
+			bad[i] = bad[i] || n.OnError == "stop" && run.end.Error.Node == n.Name && run.j.status[n.Name] == event.FailedS && !run.j.tolerated[n.Name]
+			for _, a := range n.Awaits {
+				bad[i] = bad[i] || bad[a.Node] && (n.TriggerRule == "" && a.Needs || n.TriggerRule == ir.NoneFailed || n.TriggerRule == ir.AllSuccess)
+			}
+		}
+	}
+	for _, i := range g.Top {
+		n := &g.Nodes[i]
+		if !bad[i] || run.end.Error.Node == n.Name {
+			continue
+		}
+		if c.barred++; run.j.status[n.Name] != event.Blocked {
+			c.t.Errorf("seed %d: %q needs %q, which failed and stopped the run, and ends %s", c.seed, n.Name, run.end.Error.Node, run.j.status[n.Name])
 		}
 	}
 }

@@ -262,7 +262,7 @@ func (w *writer) action(depth int, each, again, timed bool) {
 		case 1:
 			w.line(depth, `recall { query = "what is ${%s}?" }`, argument)
 		default:
-			w.line(depth, `run = ["do", %s]`, argument)
+			w.line(depth, `run = ["do", "--", %s]`, argument)
 		}
 	case 4, 5:
 		if len(w.callable) > 0 {
@@ -271,7 +271,7 @@ func (w *writer) action(depth int, each, again, timed bool) {
 		}
 		fallthrough
 	default:
-		w.line(depth, `run = ["do", %s]`, argument)
+		w.line(depth, `run = ["do", "--", %s]`, argument)
 	}
 	if w.maybe(2) {
 		w.retry(depth)

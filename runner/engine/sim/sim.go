@@ -43,7 +43,7 @@ type Faults struct {
 	CrashBeforeCommit float64 // the events of a batch are lost
 	CrashAfterCommit  float64 // the events are kept, none of their commands is carried out
 	CrashMidway       float64 // some of the commands are carried out
-	Twice             float64 // an answer comes a second time, a timer fires again, or though it was cancelled
+	Twice             float64 // an answer comes a second time, or after one to a cancel; a timer fires again, or though it was cancelled
 	Silent            float64 // an attempt falls silent, and is given up as lost
 	Slow              float64 // a commit takes up to a minute: what comes meanwhile shares the next batch, and its order is chance
 	ClockJump         float64 // the wall clock jumps by up to a day, either way

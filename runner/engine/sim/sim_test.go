@@ -46,7 +46,8 @@ var (
 //  6. a run that is called is made once and asked for as often as its caller's driver dies; its end is taken once, it has the
 //     end that its caller hears of, and a cancel reaches it; no run is left behind, but by a second cancel;
 //  7. a run that repeats it makes nothing again of what it reuses, and keeps all of this;
-//  8. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
+//  8. what needs a node whose failure stops its run is blocked;
+//  9. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
@@ -58,14 +59,14 @@ func TestSimulation(t *testing.T) {
 		n = min(n, 100)
 	}
 	var all sim.Struck
-	calls, cancelled, more, repeated := 0, 0, 0, 0
+	calls, cancelled, more, repeated, barred := 0, 0, 0, 0, 0
 	start := time.Now()
 	for seed := *from; seed < *from+uint64(n); seed++ {
 		c := simulate(t, seed, false)
 		struck := c.store.Struck()
 		all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
 		all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
-		if c.repeated {
+		if barred += c.barred; c.repeated {
 			repeated++
 		}
 		for _, s := range c.runs {
@@ -79,8 +80,8 @@ func TestSimulation(t *testing.T) {
 			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
 		}
 	}
-	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 {
+	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, barred, float64(n)/time.Since(start).Minutes())
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || barred == 0 && n >= 200 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -141,6 +142,7 @@ type simulation struct {
 	untimed bool
 	// repeated tells that the run was repeated by another one.
 	repeated bool
+	barred   int // nodes that needed one whose failure stopped their run
 	program  *ir.Program
 	store    *sim.Store
 	engine   *sim.Engine

@@ -54,6 +54,9 @@ func (s *Store) Struck() Struck { return s.struck }
 // wall is what a clock on the wall shows, jumps included.
 func (s *Store) wall() event.Time { return s.now.Add(s.skew) }
 
+// Pass lets time pass in which nobody drives anything.
+func (s *Store) Pass(d time.Duration) { s.now = s.now.Add(d) }
+
 // strikes draws one fault and counts it.
 func (s *Store) strikes(p float64, count *int) bool {
 	if p <= 0 || s.rng.Float64() >= p {

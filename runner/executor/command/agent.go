@@ -32,8 +32,9 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 	return said
 }
 
-// judgeAgent turns an agent's end and what it said into an answer. What we did to it counts first; then two finals,
-// which are none; then an error that it reported; then its exit code; then its result.
+// judgeAgent turns an agent's end and what it said into an answer. What we did to it counts first; then two last
+// words, which contradict each other; then an error that it reported; then its exit code; then its result, on standard error if there is none on
+// standard output.
 func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture, said *protocol.Lines) {
 	ans.Stdout = out.inline()
 	exit := e.err(a.Timeout)
@@ -65,6 +66,11 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 		executor.Fail(ans, exit)
 	default:
 		output, err := said.Output()
+		if err != nil && err.Reason == "bad_json" {
+			if last, failure, found := protocol.OnStderr(ans.Stderr); found {
+				output, err = last, failure
+			}
+		}
 		if err != nil {
 			executor.Fail(ans, e.with(err))
 			return

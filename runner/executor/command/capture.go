@@ -22,6 +22,9 @@ type capture struct {
 	log   logFile
 	by    *Executor // knows who reads along; nil: nobody
 
+	drafts bool // the attempt is old enough: what is said goes to the log at once, see draftAfter
+	needed bool // the log holds what the journal will not, or somebody reads it
+
 	total int64
 	buf   []byte // all of it; or the head, once there is a tail
 	tail  []byte // a ring of tailMax bytes
@@ -61,10 +64,13 @@ func (c *capture) write(p []byte) {
 		c.also(p)
 	}
 	c.total += int64(len(p))
-	if c.total > executor.MaxInline || c.log.opened || c.followed() {
+	switch {
+	case c.total > executor.MaxInline || c.followed():
 		c.keep()
-		c.log.write(p)
+	case c.drafts:
+		c.log.begin(c.buf)
 	}
+	c.log.write(p)
 	switch {
 	case c.cut():
 		c.push(p)
@@ -78,12 +84,10 @@ func (c *capture) write(p []byte) {
 	}
 }
 
-// keep begins the log. Nothing has been cut yet.
+// keep begins a log that the answer names. If it was not begun before, nothing has been cut yet.
 func (c *capture) keep() {
-	if !c.log.opened {
-		c.log.open()
-		c.log.write(c.buf)
-	}
+	c.needed = true
+	c.log.begin(c.buf)
 }
 
 // push writes to the ring. The first push is longer than the ring, so the ring is always full.
@@ -131,7 +135,12 @@ func (c *capture) join(head, tail []byte) string {
 	return fmt.Sprintf("%s\n[flowrun: %d bytes left out; %s]\n%s", executor.Valid(head), left, c.log.where(), executor.Valid(tail))
 }
 
-// logName is the name of the log file as the journal has it; empty if there is none.
-func (c *capture) logName() string { return c.log.rel }
+// logName is the name of the log file as the journal has it; empty if there is none, or the journal has all of it.
+func (c *capture) logName() string {
+	if !c.needed {
+		return ""
+	}
+	return c.log.rel
+}
 
 func (c *capture) close() { c.log.close() }

@@ -28,6 +28,7 @@ type child struct {
 	err     *capture
 	pending []byte    // of the standard input
 	heard   time.Time // when it last said something
+	drafts  bool      // what it says goes to the log files at once
 }
 
 // round waits once, and handles what is ready. It reports whether the child has ended.

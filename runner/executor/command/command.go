@@ -40,8 +40,8 @@ const DefaultGrace = 5 * time.Second
 
 // Options says where an Executor lives. The zero value works, and then keeps no logs.
 type Options struct {
-	// LogDir is the absolute folder where full texts go: one folder a run, files created when first needed, readable
-	// by the owner alone. If it is empty, what goes beyond the bounds is lost.
+	// LogDir is the absolute folder where full texts go: one folder a run, files created when first needed, or when an attempt takes
+	// longer (see [Executor.Settle]), readable by the owner alone. If it is empty, what goes beyond the bounds is lost.
 	LogDir string
 	// LogRel stands before the names in StdoutLog and StderrLog: LogDir as seen from the store.
 	LogRel string
@@ -52,10 +52,16 @@ type Options struct {
 	// Live, if set, hears what an agent says while it works: kind is progress, heartbeat or log. It is called by the
 	// attempt's own goroutine, several attempts at once, and must not block.
 	Live func(a event.Attempt, kind, text string)
+	// Began, if set, hears which process carries out an attempt. It must not block.
+	Began func(a *event.Attempt, pid int)
 	// Guardian is a command line that, with one more argument, calls [Guardian] with it: this very program, mostly. It is
 	// started before the first child and ends with this process. If it is empty, or cannot be started, those whose driver is
 	// killed live on, but for the child itself on Linux.
 	Guardian []string
+	// Room bounds how many attempts are under way at once; nil is: no bound.
+	Room *executor.Room
+	// Wait, if set, hears why an attempt waits for its start for so long.
+	Wait func(why error)
 	// Adopt makes this process the parent of all orphans below it, so that those who left an attempt's group are ended with it. It
 	// stays so until the process ends. Linux alone.
 	Adopt bool
@@ -71,6 +77,7 @@ type Executor struct {
 	followed atomic.Pointer[map[string]bool] // runs, by id; see Follow
 
 	mu     sync.Mutex
+	drafts map[ticket][]string // files that are removed when the answer is durable; see Settle
 	busy   map[*slot]bool
 	idle   []*slot
 	slots  int   // places that were given so far,
@@ -137,6 +144,11 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		executor.Fail(&ans, executor.WasCancelled())
 		return ans
 	}
+	if !x.opt.Room.Enter(ctx, x.opt.Wait) {
+		executor.Fail(&ans, executor.WasCancelled())
+		return ans
+	}
+	defer x.opt.Room.Leave()
 	return x.process(ctx, a, ans)
 }
 
@@ -152,9 +164,12 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	prog.env = set(prog.env, childVar, prog.mark)
 	file := ""
 	if a.OutputFile {
-		var makeErr error
-		if file, makeErr = x.makeOutput(a); makeErr != nil {
-			executor.Fail(&ans, notReady(prog, makeErr))
+		makeErr := executor.UntilPlenty(ctx, x.opt.Wait, func() (err error) {
+			file, err = x.makeOutput(a)
+			return err
+		})
+		if makeErr != nil {
+			executor.Fail(&ans, unready(ctx, notReady(prog, makeErr)))
 			return ans
 		}
 		defer os.Remove(file)
@@ -167,6 +182,9 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	out.without(executor.Mask(ctx))
 	errs.without(executor.Mask(ctx))
 	said := x.listen(ctx, a, &out)
+	if x.opt.Began != nil {
+		prog.began = func(pid int) { x.opt.Began(a, pid) }
+	}
 	e, startErr := x.supervise(ctx, prog, a.Timeout, &out, &errs)
 	if startErr != nil {
 		executor.Fail(&ans, unready(ctx, startFailed(prog, startErr)))
@@ -185,9 +203,10 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	} else {
 		judge(a, &ans, e, &out)
 		if file != "" && ans.Outcome == event.OK {
-			takeOutput(&ans, file)
+			x.takeOutput(ctx, &ans, file)
 		}
 	}
 	ans.StdoutLog = out.logName()
+	x.keepDrafts(a, &out, &errs)
 	return ans
 }

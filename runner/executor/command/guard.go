@@ -85,9 +85,9 @@ func (g *guard) fork(command []string) error {
 	}
 	argv := append(append([]string{os.Args[0]}, command[1:]...), g.token)
 	orphans.birth()
-	pid, err := syscall.ForkExec(command[0], argv, &syscall.ProcAttr{
+	pid, err := forkExec(command[0], argv, &syscall.ProcAttr{
 		Dir:   "/",
-		Env:   []string{},
+		Env:   []string{"GOMAXPROCS=1"}, // it needs no more threads
 		Files: []uintptr{uintptr(r), null.Fd(), null.Fd(), table.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true}, // what ends the driver's group or terminal leaves it
 	})

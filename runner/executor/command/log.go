@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -40,12 +41,53 @@ func (l *logFile) open() {
 	}
 	name := LogName(l.of, l.stream)
 	file := filepath.Join(l.dir, name)
-	if l.err = os.MkdirAll(filepath.Dir(file), 0o700); l.err != nil {
+	if l.err = makeLogDir(l.dir, filepath.Dir(file)); l.err != nil {
 		return
 	}
-	if l.f, l.err = os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); l.err == nil {
+	setAside(file)
+	if l.f, l.err = private.Open(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC); l.err == nil {
 		l.rel = path.Join(l.prefix, name)
 	}
+}
+
+// Earlier gives the name of a log file whose attempt has begun again with the same ticket, after its driver had gone: the n-th, from
+// 1 to MaxEarlier.
+func Earlier(name string, n int) string { return fmt.Sprintf("%s.%d", name, n) }
+
+// MaxEarlier bounds how many of them are kept of one attempt; beyond it the last one is replaced.
+const MaxEarlier = 20
+
+// setAside keeps what an attempt wrote that was interrupted, where it is made again.
+func setAside(file string) {
+	if _, err := os.Lstat(file); err != nil {
+		return
+	}
+	n := 1
+	for n < MaxEarlier {
+		if _, err := os.Lstat(Earlier(file, n)); err != nil {
+			break
+		}
+		n++
+	}
+	_ = os.Rename(file, Earlier(file, n)) // if that fails, it is overwritten
+}
+
+// begin makes the file, unless it is there, with what was said before.
+func (l *logFile) begin(said []byte) {
+	if !l.opened {
+		l.open()
+		l.write(said)
+	}
+}
+
+// makeLogDir makes the folder of the logs and that of a run in it, neither of which may be a link.
+func makeLogDir(logs, run string) error {
+	for _, folder := range []string{logs, run} {
+		if err := private.Mkdir(folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *logFile) write(p []byte) {

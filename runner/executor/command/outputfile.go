@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
 		return f.Name(), f.Close()
 	}
 	dir := filepath.Join(x.opt.LogDir, safe(a.Run))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeLogDir(x.opt.LogDir, dir); err != nil {
 		return "", err
 	}
 	name = filepath.Join(dir, fmt.Sprintf("%s%s-%d", outputPrefix, safe(a.Key), a.Attempt))
@@ -43,8 +44,13 @@ func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
 }
 
 // takeOutput makes the answer's output of what the file holds; one that holds nothing leaves it to the standard output.
-func takeOutput(ans *event.AttemptFinished, name string) {
-	text, size, err := readOutput(name)
+func (x *Executor) takeOutput(ctx context.Context, ans *event.AttemptFinished, name string) {
+	var text []byte
+	var size int64
+	err := executor.UntilPlenty(ctx, x.opt.Wait, func() (err error) {
+		text, size, err = readOutput(name)
+		return err
+	})
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		executor.Fail(ans, badOutput(errors.New("$FLOWRUN_OUTPUT cannot be read: it is not there any more")))

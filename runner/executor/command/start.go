@@ -26,6 +26,7 @@ type program struct {
 	script bool          // the last argument but one is a script
 	mark   string        // the value of childVar
 	beat   time.Duration // the longest silence; 0: any
+	began  func(pid int) // hears which process it is; may be nil
 }
 
 // program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
@@ -119,6 +120,15 @@ func executable(path string) bool {
 	return syscall.Stat(path, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Mode&0o111 != 0
 }
 
+// forkExec starts a program. Where a descriptor that the child is given is the last that there may be, the child fails to move
+// another beyond it: the system says EBADF there, and means that there are too few.
+func forkExec(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	if pid, err = syscall.ForkExec(path, argv, attr); err == syscall.EBADF {
+		err = syscall.EMFILE
+	}
+	return pid, err
+}
+
 // start makes the pipes and the process, and fills the poll table.
 func (c *child) start(p *program, null int, session bool) (err error) {
 	for i := range c.fds {
@@ -154,7 +164,7 @@ func (c *child) start(p *program, null int, session bool) (err error) {
 	}
 	pidfd := -1
 	orphans.birth()
-	pid, err := syscall.ForkExec(p.path, p.argv, &syscall.ProcAttr{
+	pid, err := forkExec(p.path, p.argv, &syscall.ProcAttr{
 		Dir: p.dir, Env: p.env, Files: []uintptr{uintptr(inR), uintptr(outW), uintptr(errW)}, Sys: attributes(&pidfd, session),
 	})
 	orphans.born(pid)

@@ -47,7 +47,7 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 	defer runtime.UnlockOSThread()
 	c := &child{out: out, err: errs}
 	var e ended
-	err := executor.UntilPlenty(ctx, func() error {
+	err := executor.UntilPlenty(ctx, x.opt.Wait, func() error {
 		e.started = time.Now() // before the fork: a short program has ended when it returns
 		return x.begin(c, p)
 	})
@@ -55,6 +55,9 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 		return ended{}, err
 	}
 	defer x.release(c.slot)
+	if p.began != nil {
+		p.began(c.pid)
+	}
 	x.engage(c.slot)
 	defer x.disengage(c.slot)
 	orphans.enter()
@@ -107,7 +110,8 @@ func (c *child) watch(ctx context.Context, e *ended, l limits) time.Time {
 		c.signal(syscall.SIGCONT) // a stopped process hears TERM only when it goes on
 	}
 	c.heard = e.started
-	for !c.round(until(c.next(due, l.beat))) {
+	for !c.round(until(sooner(c.next(due, l.beat), c.nextDraft(e.started)))) {
+		c.saveDrafts(e.started)
 		switch {
 		case state != running:
 		case ctx.Err() != nil:
@@ -137,10 +141,18 @@ func (c *child) watch(ctx context.Context, e *ended, l limits) time.Time {
 
 // next is when to look again: when the child's time is over, or before that when it would have been silent for too long.
 func (c *child) next(due time.Time, beat time.Duration) time.Time {
-	if at := c.heard.Add(beat); beat > 0 && (due.IsZero() || at.Before(due)) {
-		return at
+	if beat == 0 {
+		return due
 	}
-	return due
+	return sooner(due, c.heard.Add(beat))
+}
+
+// sooner is the earlier of two times, of which a zero one means never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // finish is called after the child's end, or when it will not end. It takes the rest from the pipes, kills what is left

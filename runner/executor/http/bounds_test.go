@@ -11,6 +11,7 @@ import (
 	nethttp "net/http"
 	"net/url"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/mask"
 )
 
 func TestBodyBounds(t *testing.T) {
@@ -178,7 +180,14 @@ func TestCancel(t *testing.T) {
 
 func TestRedirects(t *testing.T) {
 	x := newTest(t, Options{})
-	other := serve(t, func(w nethttp.ResponseWriter, r *nethttp.Request) { io.WriteString(w, seen(r)) })
+	var home, reached string
+	other := serve(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		if reached = seen(r); r.URL.Path == "/back" {
+			nethttp.Redirect(w, r, home+"/end", 302)
+			return
+		}
+		io.WriteString(w, reached)
+	})
 	here := serve(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		var status int
 		var to string
@@ -186,9 +195,10 @@ func TestRedirects(t *testing.T) {
 			io.WriteString(w, seen(r))
 			return
 		}
-		w.Header().Set("Location", map[string]string{"here": "/end", "other": other + "/end", "twice": "/302/here", "loop": r.URL.Path, "file": "file:///etc/passwd", "bad": "http://[::1", "none": ""}[to])
+		w.Header().Set("Location", map[string]string{"here": "/end", "other": other + "/end", "twice": "/302/here", "loop": r.URL.Path, "file": "file:///etc/passwd", "user": "http://u:p@" + r.Host + "/end", "name": "//u@" + r.Host + "/end", "back": other + "/back", "bad": "http://[::1", "none": ""}[to])
 		w.WriteHeader(status)
 	})
+	home = here
 	secret := "Authorization: Bearer s\n"
 	for _, tc := range []struct {
 		method, path string
@@ -202,7 +212,14 @@ func TestRedirects(t *testing.T) {
 		{"PUT", "/303/other", 1, "GET /end\nUser-Agent: flowrun\n"},
 		{"PUT", "/301/here", 1, "PUT /end\n" + secret + "Content-Type: text/x\nIdempotency-Key: k1\nUser-Agent: flowrun\nX-Api-Key: s\nb"},
 		{"POST", "/307/here", 1, "POST /end\n" + secret + "Content-Type: text/x\nIdempotency-Key: k1\nUser-Agent: flowrun\nX-Api-Key: s\nb"},
-		{"POST", "/308/other", 1, "POST /end\nContent-Type: text/x\nUser-Agent: flowrun\nb"},
+		{"POST", "/307/other", 1, "blocking/http 307"},
+		{"POST", "/308/other", 1, "blocking/http 308"},
+		{"PUT", "/302/other", 1, "blocking/http 302"},
+		{"DELETE", "/302/other", 1, "blocking/http 302"},
+		{"GET", "/307/other", 1, "GET /end\nUser-Agent: flowrun\n"},
+		{"GET", "/302/back", 2, "GET /end\nUser-Agent: flowrun\n"},
+		{"GET", "/302/user", 1, "blocking/http 302"},
+		{"GET", "/302/name", 1, "blocking/http 302"},
 		{"GET", "/302/twice", 2, "GET /end\n" + secret + "Idempotency-Key: k1\nUser-Agent: flowrun\nX-Api-Key: s\n"},
 		{"GET", "/302/twice", 1, "recoverable/http 302"},
 		{"GET", "/302/loop", 10, "recoverable/http 302"},
@@ -213,12 +230,16 @@ func TestRedirects(t *testing.T) {
 	} {
 		a := step(tc.method, here+tc.path)
 		a.HTTP.Headers = map[string]string{"Authorization": "Bearer s", "X-Api-Key": "s"}
-		if tc.method != "GET" {
+		if tc.method != "GET" && tc.method != "DELETE" {
 			a.HTTP.Body, a.HTTP.Headers["Content-Type"] = "b", "text/x"
 		}
 		a.HTTP.Follow = tc.follow
+		reached = ""
 		f := do(x, a)
 		got := brief(f)
+		if f.Error != nil && reached != "" {
+			t.Errorf("%s %s is refused, and the other origin was sent %q", tc.method, tc.path, reached)
+		}
 		if o, ok := f.Output.(map[string]any); ok {
 			got, _ = o["body"].(string)
 		}
@@ -228,12 +249,57 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// No secret goes to another origin, wherever in the request it stands; what only reads goes there without it.
+func TestRedirectedSecrets(t *testing.T) {
+	const canary = "canary/0123456789"
+	reached := ""
+	other := serve(t, func(w nethttp.ResponseWriter, r *nethttp.Request) { reached = seen(r) + fmt.Sprint(r.Header) })
+	here := serve(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		status, _ := strconv.Atoi(r.Header.Get("X-Status"))
+		w.Header().Set("Location", other+r.URL.RequestURI())
+		w.WriteHeader(status)
+	})
+	x := newTest(t, Options{})
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+			for where, place := range map[string]func(*event.HTTPRequest){
+				"query":      func(q *event.HTTPRequest) { q.URL += "/?token=" + url.QueryEscape(canary) },
+				"path":       func(q *event.HTTPRequest) { q.URL += "/" + url.PathEscape(canary) },
+				"plain path": func(q *event.HTTPRequest) { q.URL += "/" + canary },
+				"header":     func(q *event.HTTPRequest) { q.Headers["X-Key"] = canary },
+				"agent":      func(q *event.HTTPRequest) { q.Headers["User-Agent"] = "me " + canary },
+				"accept":     func(q *event.HTTPRequest) { q.Headers["accept-language"] = canary },
+				"cookie":     func(q *event.HTTPRequest) { q.Headers["Cookie"] = "s=" + canary },
+				"body":       func(q *event.HTTPRequest) { q.Body = "k=" + canary },
+			} {
+				a := step(method, here)
+				a.HTTP.Follow, a.HTTP.Headers = 3, map[string]string{"X-Status": strconv.Itoa(status)}
+				place(a.HTTP)
+				reached = ""
+				f := x.Execute(executor.WithMask(context.Background(), mask.New([]string{canary})), a)
+				name := fmt.Sprintf("%d %s, secret in %s", status, method, where)
+				if strings.Contains(reached, "0123456789") {
+					t.Errorf("%s: the other origin was sent %q", name, reached)
+				}
+				sent := where == "header" || where == "agent" || where == "accept" || where == "cookie"
+				if reads := method == "GET" || method == "HEAD"; reads && (reached != "") != sent && !(where == "body" && status == 303) {
+					t.Errorf("%s: the other origin was sent %q (%+v)", name, reached, f.Error)
+				}
+				if reached == "" && (brief(f) != fmt.Sprintf("blocking/http %d", status) || !strings.Contains(f.Error.Message, "another origin, "+other) ||
+					strings.Contains(f.Error.Message, "?")) {
+					t.Errorf("%s: %s %+v", name, brief(f), f.Error)
+				}
+			}
+		}
+	}
+}
+
 // A redirect away from https is refused before anything goes there.
 func TestNoWayBackToHTTP(t *testing.T) {
 	r := &request{method: "GET", headers: nethttp.Header{}}
 	for from, want := range map[string]bool{"https://a/": false, "http://a/": true} {
 		r.url, _ = url.Parse(from)
-		if next, err := r.redirected(302, "http://a/x"); (err == nil) != want {
+		if next, err := r.redirected(302, "http://a/x", nil); (err == nil) != want {
 			t.Errorf("from %s: %v, %v", from, next, err)
 		}
 	}
@@ -244,7 +310,7 @@ func TestWantOfDescriptors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
 		x := newTest(t, Options{})
-		x.shared.DialContext = patient(func(_ context.Context, network, _ string) (net.Conn, error) {
+		x.shared.DialContext = patient(nil, func(_ context.Context, network, _ string) (net.Conn, error) {
 			if tries++; tries < 6 { // 155 ms
 				return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.EMFILE}
 			}

@@ -11,7 +11,8 @@
 //   - Memory does not grow with the answer: see [MaxHeader], [executor.MaxOutput], [MaxStream].
 //   - A request is sent once. Where sending it twice could do something twice, it gets a connection of its own, because on one
 //     that was used before nobody can tell a request that was not read from one that was carried out.
-//   - What the file says in headers goes to the origin that it names, and to no other.
+//   - What the file says in headers and in the body goes to the origin that it names, and to no other; and no secret, wherever it
+//     stands. A URL has no password in it.
 //
 // Connections that were idle may be used again for requests that change nothing; nothing else outlives an attempt.
 package http
@@ -52,6 +53,10 @@ type Options struct {
 	// Live, if set, hears what an agent says while it works: kind is progress, heartbeat or log. It is called by the
 	// attempt's own goroutine, several attempts at once, and must not block.
 	Live func(a event.Attempt, kind, text string)
+	// Room bounds how many attempts are under way at once; nil is: no bound.
+	Room *executor.Room
+	// Wait, if set, hears why an attempt waits for its start for so long.
+	Wait func(why error)
 }
 
 // Executor carries out attempts. It is safe for concurrent use.
@@ -76,7 +81,7 @@ func New(opt Options) *Executor {
 func newTransport(opt *Options) *nethttp.Transport {
 	return &nethttp.Transport{
 		Proxy:                  opt.Proxy,
-		DialContext:            patient((&net.Dialer{Timeout: dialWait}).DialContext),
+		DialContext:            patient(opt.Wait, (&net.Dialer{Timeout: dialWait}).DialContext),
 		TLSClientConfig:        opt.TLS.Clone(),
 		TLSHandshakeTimeout:    tlsWait,
 		MaxIdleConns:           idleMax,
@@ -101,6 +106,11 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 		executor.Fail(&ans, executor.WasCancelled())
 		return ans
 	}
+	if !x.opt.Room.Enter(ctx, x.opt.Wait) {
+		executor.Fail(&ans, executor.WasCancelled())
+		return ans
+	}
+	defer x.opt.Room.Leave()
 	ctx, done := context.WithCancelCause(ctx)
 	defer done(nil)
 	e := &exchange{Executor: x, ctx: ctx, attempt: &a, answer: &ans}
@@ -168,10 +178,10 @@ type alarmOf struct{}
 type dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // patient makes a dialer wait where the process has no file descriptor left. The attempt's time begins anew then.
-func patient(d dial) dial {
+func patient(tell func(error), d dial) dial {
 	return func(ctx context.Context, network, address string) (c net.Conn, err error) {
 		waited := false
-		err = executor.UntilPlenty(ctx, func() (err error) {
+		err = executor.UntilPlenty(ctx, tell, func() (err error) {
 			if e, ok := ctx.Value(alarmOf{}).(*exchange); ok && e.alarm != nil && waited {
 				e.alarm.Reset(e.attempt.Timeout)
 			}

@@ -157,7 +157,7 @@ func TestAnswers(t *testing.T) {
 func TestMessagesNameTheRequest(t *testing.T) {
 	x := newTest(t, Options{})
 	u := serve(t, say(500, "text/plain", "it   broke\n\nhere"))
-	f := do(x, step("POST", strings.Replace(u, "http://", "http://user:secret@", 1)+"/p?token=secret"))
+	f := do(x, step("POST", u+"/p?token=secret"))
 	if want := "POST " + u + "/p: status 500 Internal Server Error: it broke here"; f.Error == nil || f.Error.Message != want {
 		t.Errorf("got %+v, want %q", f.Error, want)
 	}
@@ -184,8 +184,17 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		"a header that is no": headed("X Y", "1"),
 		"a header over lines": headed("X-Y", "1\r\nX-Z: 2"),
 		"a framing header":    headed("content-length", "3"),
+		"a password":          step("GET", "http://user:sesame66@127.0.0.1:1/"),
+		"a user":              step("GET", "http://sesame66@127.0.0.1:1/"),
+		"an encoded password": step("GET", "http://u%40x:sesame66%2F@127.0.0.1:1/"),
+		"an empty user":       step("GET", "http://@127.0.0.1:1/?sesame66"),
+		"a password, no host": step("GET", "http://user:sesame66@/"),
+		"another scheme's":    step("GET", "ftp://user:sesame66@h/"),
+		"an odd password":     step("GET", "http://user:sesame66%zz@h/"),
+		"an odd port":         step("GET", "http://user:sesame66@h:port/"),
+		"an agent's":          agent("http://user:sesame66@127.0.0.1:1/"),
 	} {
-		if f := do(x, a); brief(f) != "blocking/start" {
+		if f := do(x, a); brief(f) != "blocking/start" || strings.Contains(f.Error.Message, "sesame") {
 			t.Errorf("%s: %s %+v", name, brief(f), f.Error)
 		}
 	}

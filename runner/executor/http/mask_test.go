@@ -27,3 +27,23 @@ func TestMaskedExcerpt(t *testing.T) {
 		t.Errorf("%+v", ans.Error)
 	}
 }
+
+// The URL in a message holds nothing of a secret that stands in its path, whatever a URL makes of its characters.
+func TestMaskedPath(t *testing.T) {
+	for _, secret := range []string{`v1,t=16;sig "x" 9f8e7d6c`, `pass%77ord "12345`, `abc,d"e;f g-hij`, `p@ss:w ord/12<3>`, `a/b?c d#e "f`} {
+		x := New(Options{})
+		m := mask.New([]string{secret})
+		ctx := executor.WithMask(context.Background(), m)
+		for _, a := range []event.Attempt{{}, {Agent: &event.AgentRequest{Name: "g"}}} {
+			a.HTTP = &event.HTTPRequest{URL: "http://127.0.0.1:1/" + secret + "/y"}
+			ans := x.Execute(ctx, a)
+			if ans.Error == nil {
+				t.Fatalf("%s: no error", secret)
+			}
+			if got := m.Message(ans.Error.Message); !strings.Contains(got, " http://127.0.0.1:1/(sensitive)/y: ") {
+				t.Errorf("%s: %s", secret, got)
+			}
+		}
+		x.Close()
+	}
+}

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"fmt"
 	"io"
 	nethttp "net/http"
 	"net/url"
@@ -38,7 +39,7 @@ func (e *exchange) send(r *request) (*response, *event.Error) {
 			return nil, &event.Error{Kind: event.Recoverable, Reason: "http", Status: res.StatusCode, ExitCode: -1,
 				Message: r.what() + ": one redirect more than follow allows"}
 		}
-		if r, err = r.redirected(res.StatusCode, location); err != nil {
+		if r, err = r.redirected(res.StatusCode, location, executor.Mask(e.ctx)); err != nil {
 			return nil, err
 		}
 	}
@@ -58,6 +59,11 @@ func (e *exchange) once(r *request) (*nethttp.Response, *event.Error) {
 	if err != nil {
 		return nil, e.broken(r, err)
 	}
+	if res.StatusCode == nethttp.StatusSwitchingProtocols {
+		// What follows is the caller's to read, by net/http's rules: no context ends it. Nobody here speaks that protocol.
+		res.Body.Close()
+		res.Body = nethttp.NoBody
+	}
 	return res, nil
 }
 
@@ -72,10 +78,6 @@ func newRequest(ctx context.Context, r *request) (*nethttp.Request, error) {
 	}
 	req.Header = r.headers.Clone()
 	req.Host = r.host
-	if u := r.url.User; u != nil && req.Header.Get("Authorization") == "" {
-		password, _ := u.Password()
-		req.SetBasicAuth(u.Username(), password)
-	}
 	return req, nil
 }
 
@@ -87,30 +89,46 @@ func redirects(status int) bool {
 	return false
 }
 
-// harmless are the headers that may go to another origin than the one that the file named.
-var harmless = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}
+// harmless are the headers that may go to another origin than the one that the file named, unless a secret stands in them.
+var harmless = []string{"Accept", "Accept-Encoding", "Accept-Language", "User-Agent"}
 
-// redirected is the request that a redirect asks for. To another origin goes no header that could let somebody in, and from
-// https there is no way back to http. A POST becomes a GET, but where the status says that it must not (307 and 308).
-func (r *request) redirected(status int, location string) (*request, *event.Error) {
+// redirected is the request that a redirect asks for. A POST becomes a GET, but where the status says that it must not (307 and
+// 308). From https there is no way back to http. To another origin goes a request that only reads, without the headers that the
+// file gives; where a body or a secret would go there too, or something would be changed there, the redirect is refused.
+func (r *request) redirected(status int, location string, m *mask.Masker) (*request, *event.Error) {
 	u, err := r.url.Parse(location)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, wayward(r, status, "to no URL of http or https")
+		return nil, wayward(r, status, "to something that is not a URL of http or https")
+	case u.User != nil:
+		return nil, wayward(r, status, "to a URL with a user name or a password in it")
 	case r.url.Scheme == "https" && u.Scheme == "http":
 		return nil, wayward(r, status, "from https to http, where all could read it")
 	}
-	next := &request{method: r.method, url: u, headers: r.headers.Clone(), host: r.host, body: r.body, zipped: r.zipped}
+	next := &request{method: r.method, url: u, name: shown(u), headers: r.headers.Clone(), host: r.host, body: r.body, zipped: r.zipped}
 	if status == 303 && r.method != "HEAD" || status < 303 && r.method == "POST" {
 		next.method, next.body = "GET", ""
 		next.headers.Del("Content-Type")
 	}
-	if origin(u) != origin(r.url) {
-		next.host = ""
-		for name := range next.headers { // any order: each by itself
-			if !slices.Contains(harmless, name) {
-				next.headers.Del(name)
-			}
+	if origin(u) == origin(r.url) {
+		return next, nil
+	}
+	elsewhere := func(why string) (*request, *event.Error) {
+		return nil, wayward(r, status, fmt.Sprintf("to another origin, %s, %s. Write the address of that origin in url if it is meant", origin(u), why))
+	}
+	switch {
+	case next.body != "":
+		return elsewhere("which would be sent the body")
+	case !next.changesNothing():
+		return elsewhere("where a " + next.method + " could change something")
+	case m.Text(location) != location || m.Text(u.String()) != u.String():
+		return elsewhere("which would be sent a secret in its address")
+	}
+	next.host = ""
+	for name, values := range next.headers { // any order: each by itself
+		text := strings.Join(values, "")
+		if !slices.Contains(harmless, name) || m.Text(text) != text {
+			next.headers.Del(name)
 		}
 	}
 	return next, nil

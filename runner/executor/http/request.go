@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/mask"
 	"github.com/flowrun/flowrun/runner/executor/protocol"
 )
 
@@ -14,6 +16,7 @@ import (
 type request struct {
 	method  string
 	url     *url.URL
+	name    string // the URL as messages have it
 	headers nethttp.Header
 	host    string // in place of the URL's, where the file says so
 	body    string
@@ -27,15 +30,26 @@ var unsettable = []string{"Content-Length", "Transfer-Encoding", "Trailer"}
 func (e *exchange) first() (*request, *event.Error) {
 	a, h := e.attempt, e.attempt.HTTP
 	u, err := url.Parse(h.URL)
+	name := ""
+	if err == nil {
+		name = shown(u)
+		// A secret is masked in the text that the file made: parsing may decode and escape it.
+		if masked, err := url.Parse(executor.Mask(e.ctx).Text(h.URL)); err == nil {
+			name = strings.ReplaceAll(shown(masked), url.PathEscape(mask.Mark), mask.Mark)
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, refused("the URL cannot be read")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, refused("the URL %s is neither http nor https", shown(u))
+		return nil, refused("the URL %s is neither http nor https", name)
+	case u.User != nil:
+		return nil, refused("the URL %s has a user name or a password in it, which would stand in messages and logs. "+
+			"Give them in headers, from a sensitive variable: { Authorization = \"Basic ${base64encode(\"USER:${var.password}\")}\" }", name)
 	case u.Host == "" || u.Hostname() == "":
-		return nil, refused("the URL %s names no host", shown(u))
+		return nil, refused("the URL %s names no host", name)
 	}
-	r := &request{method: h.Method, url: u, headers: nethttp.Header{}, body: h.Body}
+	r := &request{method: h.Method, url: u, name: name, headers: nethttp.Header{}, body: h.Body}
 	if a.Agent != nil {
 		r.body = string(protocol.Request(a))
 		r.headers.Set("Content-Type", "application/json")
@@ -98,4 +112,4 @@ func shown(u *url.URL) string {
 }
 
 // what names the request in messages.
-func (r *request) what() string { return r.method + " " + shown(r.url) }
+func (r *request) what() string { return r.method + " " + r.name }

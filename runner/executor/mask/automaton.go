@@ -12,17 +12,7 @@ type automaton struct {
 	fork   []bool  // whether it has children in others
 	others map[edge]int32
 	root   [256]int32
-	first  pairs // the two bytes that a text begins with
-	early  pairs // the neighbours among the first MinSecret bytes of a text
 }
-
-// pairs is a set of two bytes that follow each other, a bit for each.
-type pairs [1 << 16 / 64]uint64
-
-func (s *pairs) add(a, b byte)      { s[pair(a, b)/64] |= 1 << (pair(a, b) % 64) }
-func (s *pairs) has(a, b byte) bool { return s[pair(a, b)/64]&(1<<(pair(a, b)%64)) != 0 }
-
-func pair(a, b byte) uint { return uint(a) | uint(b)<<8 }
 
 type edge struct {
 	state int32
@@ -42,10 +32,6 @@ func (a *automaton) build(texts []string) {
 			s = next
 		}
 		a.out[s] = int32(len(t))
-		a.first.add(t[0], t[1])
-		for i := range stride {
-			a.early.add(t[i], t[i+1])
-		}
 	}
 	for _, s := range a.byDepth() {
 		if a.depth[s] > 1 {
@@ -109,6 +95,14 @@ func (a *automaton) next(s int32, b byte) int32 {
 	}
 }
 
+// found is how long the longest text is that what was read ends with, in bytes; 0: there is none. strict counts beginnings, too.
+func (a *automaton) found(s int32, strict bool) int {
+	if strict && a.depth[s] >= MinSecret {
+		return int(a.depth[s])
+	}
+	return int(a.out[s])
+}
+
 // byDepth lists the states but the root, the shortest beginnings first.
 func (a *automaton) byDepth() []int32 {
 	deepest := int32(0)
@@ -128,33 +122,4 @@ func (a *automaton) byDepth() []int32 {
 		from[d]++
 	}
 	return list[1:]
-}
-
-// stride is how many places one look at two bytes can rule out: as many as MinSecret bytes have neighbours.
-const stride = MinSecret - 1
-
-// skip is the first place from i on where a text may begin, or the end. A text that begins in one of the next places has its early
-// neighbours where it looks, the last of these places, whichever it begins in; mostly nothing has, and the next are looked at.
-func (a *automaton) skip(p []byte, i int) int {
-	for i+stride < len(p) {
-		last := i + stride - 1
-		if !a.early.has(p[last], p[last+1]) {
-			i += stride
-			continue
-		}
-		for ; i <= last; i++ {
-			if a.first.has(p[i], p[i+1]) {
-				return i
-			}
-		}
-	}
-	for ; i+1 < len(p); i++ {
-		if a.first.has(p[i], p[i+1]) {
-			return i
-		}
-	}
-	if i < len(p) && a.root[p[i]] == 0 {
-		i++
-	}
-	return i
 }

@@ -2,21 +2,23 @@
 //
 // A [Masker] knows some secrets and puts [Mark] in the place of each of them: in a stream that comes in pieces of any size
 // ([Masker.Writer], [Masker.Reader]), in a text, and deep in a value. It finds a secret as it is, each of its longer lines,
-// and what common encodings make of both (forms.go). A secret that is taken to pieces, turned round or packed is not found:
+// and what common encodings make of both (forms.go, escapes.go), base64 and hex in lines of any length. A secret that is taken to pieces, turned round or packed is not found:
 // masking keeps accidents from being seen, and no program from telling what it was given.
 //
-// It knows no attempt, no run and no stream of any process. Enter at [New]. automaton.go finds, writer.go replaces.
+// It knows no attempt, no run and no stream of any process. Enter at [New]. automaton.go finds, lines.go finds across ends of lines, glance.go finds nothing fast, writer.go replaces.
 //
 // What always holds:
 //
 //   - What comes out does not depend on the pieces that the text came in.
 //   - Every byte of every occurrence is replaced, where occurrences overlap too; all other bytes stay as they are. Occurrences
 //     that touch are one Mark.
-//   - The time is linear in the text, whatever the secrets and the text are. At most the length of the longest form is held back.
+//   - The time is linear in the text, whatever the secrets and the text are. At most the length of the longest form is held back, and
+//     the ends of lines in it.
 //   - A nil *Masker masks nothing and costs nothing.
 package mask
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -31,23 +33,51 @@ const (
 	MinSecret = 4
 	// MinLine is the shortest line of a secret of several lines that is looked for by itself.
 	MinLine = 8
-	// MaxSecrets is how long all secrets of a Masker may be together. A byte costs about 400 bytes of memory, and 730 where
+	// MaxSecrets is how long all secrets of a Masker may be together. A byte costs about 700 bytes of memory, and 1,100 where
 	// it needs escapes everywhere (TestMemory).
 	MaxSecrets = 64 << 10
 )
 
 // Masker knows secrets. It is safe for concurrent use.
-type Masker struct{ automaton }
+type Masker struct {
+	layers []*layer
+	glance
+}
+
+// layer finds some of what is looked for.
+type layer struct{ plain, wrapped automaton }
+
+// And makes a Masker of what both look for, which costs little. Either may be nil.
+func (m *Masker) And(other *Masker) *Masker {
+	switch {
+	case m == nil:
+		return other
+	case other == nil:
+		return m
+	}
+	both := &Masker{layers: slices.Concat(m.layers, other.layers), glance: m.glance}
+	both.merge(&other.glance)
+	return both
+}
 
 // New makes a Masker. Texts shorter than [MinSecret] are passed over: whoever takes secrets in refuses them, and so does he
 // with what goes beyond [MaxSecrets]. Without any secret the Masker is nil.
 func New(secrets []string) *Masker {
-	forms := formsOf(secrets)
-	if len(forms) == 0 {
+	plain, wrapped := formsOf(secrets)
+	if len(plain) == 0 {
 		return nil
 	}
-	m := &Masker{}
-	m.build(forms)
+	return find(plain, wrapped)
+}
+
+// find makes a Masker of all that is looked for.
+func find(plain, wrapped []string) *Masker {
+	l := &layer{}
+	l.plain.build(plain)
+	l.wrapped.build(wrapped)
+	m := &Masker{layers: []*layer{l}}
+	m.glance.add(plain)
+	m.glance.addWrapped(wrapped)
 	return m
 }
 

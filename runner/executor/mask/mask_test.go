@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -47,8 +48,7 @@ func TestPieces(t *testing.T) {
 		letters := rapid.StringOfN(rapid.SampledFrom([]rune("ab=")), 1, 40, -1)
 		forms := rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("ab=")), MinSecret, 9, -1), 1, 5).Draw(t, "texts")
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(letters, rapid.SampledFrom(forms)), 0, 20).Draw(t, "text"), "")
-		m := &Masker{}
-		m.build(forms)
+		m := find(forms, nil)
 		var out []byte
 		w := m.Writer(func(p []byte) { out = append(out, p...) })
 		for again := range 2 { // a Writer that has ended is as new
@@ -122,7 +122,7 @@ func TestBounds(t *testing.T) {
 		t.Error(got)
 	}
 	m := New([]string{"1234567\n12345678"})
-	if got := m.Text("1234567 12345678"); got != "1234567 "+Mark {
+	if got := m.Text("1234567, 12345678"); got != "1234567, "+Mark {
 		t.Errorf("lines of 7 and 8 bytes: %s", got)
 	}
 }
@@ -213,8 +213,9 @@ func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct {
 		secret []byte
 		most   int
-	}{"usual": {usual, 400}, "worst": {worst, 900}} {
-		if per := New([]string{string(c.secret)}).size() / MaxSecrets; per > c.most {
+	}{"usual": {usual, 1050}, "worst": {worst, 1500}} {
+		m := New([]string{string(c.secret)})
+		if per := (m.layers[0].plain.size() + m.layers[0].wrapped.size()) / MaxSecrets; per > c.most {
 			t.Errorf("%s: %d bytes of memory for each byte", name, per)
 		} else {
 			t.Logf("%s: %d bytes of memory for each byte", name, per)
@@ -271,5 +272,55 @@ func TestEveryPlace(t *testing.T) {
 // size is how many bytes of memory the automaton takes, about.
 func (a *automaton) size() int {
 	const perState, perEdge = 1 + 4 + 4 + 4 + 4 + 1, 48
-	return len(a.label)*perState + len(a.others)*perEdge + 2*len(a.first)*8
+	return len(a.label)*perState + len(a.others)*perEdge
+}
+
+// What forms cost is known, so that the bound of their closure is no guess.
+func TestClosure(t *testing.T) {
+	for name, secret := range map[string]string{"token": "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "punctuation": `p@s's w/r"d+$<100%>&\`, "not ASCII": "pässwörd-日本 'x'"} {
+		started := time.Now()
+		plain, wrapped := formsOf([]string{secret})
+		size := 0
+		for _, f := range append(plain, wrapped...) {
+			size += len(f)
+		}
+		made := time.Since(started)
+		_ = find(plain, wrapped)
+		t.Logf("%s: %d forms of %d bytes, %v to write and %v to build", name, len(plain)+len(wrapped), size, made, time.Since(started)-made)
+		if size > maxClosure/4 {
+			t.Errorf("%s alone takes %d of %d bytes", name, size, maxClosure)
+		}
+	}
+}
+
+// The path of a URL is written in ways of its own: escaped as far as a path needs it, and decoded before.
+func TestPaths(t *testing.T) {
+	for secret, forms := range map[string][]string{
+		`v1,t=16;sig "x" 9f8e7d6c`: {`v1,t=16;sig%20%22x%22%209f8e7d6c`},
+		`pass%77ord "12345`:        {`password "12345`, `password%20%2212345`},
+		`p@ss:w ord/12<3>é`:        {`p@ss:w%20ord/12%3C3%3E%C3%A9`, `p@ss:w%20ord/12%3c3%3e%c3%a9`},
+		`a?b#c[d] "e"`:             {`a%3Fb%23c%5Bd%5D%20%22e%22`, `a?b#c%5Bd%5D%20%22e%22`},
+	} {
+		m := New([]string{secret})
+		for _, f := range forms {
+			if got := m.Text("GET /" + f + "/y"); got != "GET /"+Mark+"/y" {
+				t.Errorf("%s: %s becomes %s", secret, f, got)
+			}
+		}
+	}
+}
+
+// A shell's echo expands backslashes (dash, XSI), and words without quotes lose the blanks between them.
+func TestEcho(t *testing.T) {
+	for secret, printed := range map[string]string{
+		`CORP\nicksecret`: "CORP\nicksecret", `a\tb\0101c\\d\e12`: "a\tbAc\\d\x1b12", `old\101\q1`: `oldA\q1`, `secret-one\cand two`: "secret-one",
+		"two  blanks\tand\n\nlines ": "two blanks and lines", `both  of\nthem`: "both of\nthem", `end\`: `end\`,
+	} {
+		if got := New([]string{secret}).Text("x" + printed + "x"); got != "x"+Mark+"x" {
+			t.Errorf("%q: %q becomes %q", secret, printed, got)
+		}
+	}
+	if got := New([]string{`CORP\carol`}).Text("CORP"); got != "CORP" {
+		t.Error("a short beginning is masked by itself")
+	}
 }

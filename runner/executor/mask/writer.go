@@ -8,18 +8,64 @@ type Writer struct {
 	next   func([]byte)
 	strict bool // see Masker.Message
 
-	state int32
-	held  []byte // what came and was not handed on
-	runs  []run  // what is secret of that and of the piece at hand: in order, and no two touch
-	open  bool   // what was handed on last was a Mark, and stands for what comes next too if that is secret
-	out   []byte
+	find []finder // of each layer
+	held []byte   // what came and was not handed on
+	runs []run    // what is secret of that and of the piece at hand: in order, and no two touch
+	open bool     // what was handed on last was a Mark, and stands for what comes next too if that is secret
+	out  []byte
+}
+
+// finder is how far a layer has come.
+type finder struct {
+	state int32   // of what stands in one piece
+	lines wrapped // of what may be broken into lines
+}
+
+// read takes the byte at a place, and gives where the longest text begins that ends with it; behind it if none does.
+func (f *finder) read(l *layer, b byte, at int, strict bool) int {
+	start := at + 1
+	f.state = l.plain.next(f.state, b)
+	if n := l.plain.found(f.state, strict); n > 0 {
+		start -= n
+	}
+	if !f.lines.read(&l.wrapped, b, at) && f.lines.state != 0 {
+		if n := l.wrapped.found(f.lines.state, strict); n > 0 {
+			start = min(start, f.lines.start(n, at+1))
+		}
+	}
+	return start
+}
+
+// begun is where the longest text begins that may go on behind what was read.
+func (f *finder) begun(l *layer, read int) int {
+	at := read - int(l.plain.depth[f.state])
+	if f.lines.state != 0 {
+		at = min(at, f.lines.start(int(l.wrapped.depth[f.lines.state]), read))
+	}
+	return at
+}
+
+// idle tells that nothing has begun.
+func (w *Writer) idle() bool {
+	for k := range w.find {
+		if w.find[k].state != 0 || w.find[k].lines.state != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // run is a part of what is held and the piece at hand.
 type run struct{ start, end int }
 
 // Writer makes a Writer that hands on to next, which must not keep what it gets. A nil Masker's hands on what it gets.
-func (m *Masker) Writer(next func([]byte)) *Writer { return &Writer{m: m, next: next} }
+func (m *Masker) Writer(next func([]byte)) *Writer {
+	w := &Writer{m: m, next: next}
+	if m != nil {
+		w.find = make([]finder, len(m.layers))
+	}
+	return w
+}
 
 // Write takes a piece of the stream. What may be the beginning of a secret is held back.
 func (w *Writer) Write(p []byte) {
@@ -32,30 +78,36 @@ func (w *Writer) Write(p []byte) {
 		w.held = append(w.held, p...)
 		text = w.held
 	}
-	s := w.state
+	idle := w.idle()
 	for i := from; i < len(text); i++ {
-		if s == 0 {
+		if idle {
 			if i = w.m.skip(text, i); i == len(text) {
 				break
 			}
 		}
-		s = w.m.automaton.next(s, text[i])
-		n := w.m.out[s]
-		if d := w.m.depth[s]; w.strict && d >= MinSecret {
-			n = d
+		start := i + 1
+		idle = true
+		for k := range w.find {
+			f := &w.find[k]
+			start = min(start, f.read(w.m.layers[k], text[i], i, w.strict))
+			idle = idle && f.state == 0 && f.lines.state == 0
 		}
-		if n > 0 {
-			w.cover(i+1-int(n), i+1)
+		if start <= i {
+			w.cover(start, i+1)
 		}
 	}
-	w.state = s
-	w.hand(text, len(text)-int(w.m.depth[s]))
+	begun := len(text)
+	for k := range w.find {
+		begun = min(begun, w.find[k].begun(w.m.layers[k], len(text)))
+	}
+	w.hand(text, begun)
 }
 
 // End hands on what was held back. The Writer is then as new.
 func (w *Writer) End() {
 	w.hand(w.held, len(w.held))
-	w.state, w.open = 0, false
+	clear(w.find)
+	w.open = false
 }
 
 // cover notes a secret, whose end is behind those of all before. Its beginning may have been handed on, as a Mark.
@@ -77,6 +129,9 @@ func (w *Writer) hand(text []byte, n int) {
 		w.open = false
 	default:
 		w.replace(text, n)
+	}
+	for k := range w.find {
+		w.find[k].lines.move(n)
 	}
 	w.held = append(w.held[:0], text[n:]...)
 }

@@ -21,7 +21,8 @@ const MaxLine = executor.MaxOutput
 //	{"type":"result","result":"…","is_error":false,…}
 //
 // All but the first four are final; a result or an error can have learnings beside it (learned.go). What is no such line is put aside: if there is no final line at all, it must be one JSON
-// object without a type, over as many lines as it likes, and that is the output. Memory: MaxLine for the line at hand,
+// object without a type, over as many lines as it likes, and that is the output. The last word of a manager's worker counts over several
+// lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
 // executor.MaxOutput for what is put aside, and the result.
 type Lines struct {
 	// Live hears what is said on the way: kind is progress, heartbeat or log.
@@ -70,6 +71,9 @@ func (l *Lines) Write(p []byte) {
 func (l *Lines) End() *event.Error {
 	if len(l.line) > 0 || l.long {
 		l.endLine()
+	}
+	if l.finals == 0 {
+		l.scan(l.rest)
 	}
 	if l.finals > 1 {
 		return &event.Error{Kind: event.Recoverable, Reason: "agent", ExitCode: -1,
@@ -142,25 +146,6 @@ func assistant(m map[string]any) (value.Value, *event.Error) {
 	}
 	delete(m, "type")
 	return m, nil
-}
-
-// manager understands the other shape of a final line, {"status": …}.
-func (l *Lines) manager(m map[string]any) bool {
-	result, hasResult := m["result"]
-	problem, hasError := m["error"]
-	switch {
-	case m["status"] == "completed" && hasResult:
-		l.finals, l.result = l.finals+1, result
-	case m["status"] == "failed" && hasError:
-		f, ok := problem.(map[string]any)
-		if !ok {
-			f = map[string]any{"message": problem}
-		}
-		l.finals, l.failure = l.finals+1, failure(f)
-	default:
-		return false
-	}
-	return true
 }
 
 // told is the text of a message that reports on the way.

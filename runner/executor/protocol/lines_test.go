@@ -3,6 +3,7 @@ package protocol
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -18,6 +19,17 @@ func TestAgentRestBound(t *testing.T) {
 		l.End()
 		if _, err := l.Output(); (err == nil) != fits {
 			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+}
+
+// A text that looks like many beginnings of objects costs no more than reading it a few times.
+func TestScanBound(t *testing.T) {
+	for _, line := range []string{"{\"a\":[\n", "{\n", "{\"status\":[\n1,\n", "{\"status\":1}\n", "{\"status\":1} x\n"} {
+		text := strings.Repeat(line, executor.MaxOutput/len(line)) + `"status"}`
+		began := time.Now()
+		if _, _, found := OnStderr(text); found || time.Since(began) > 10*time.Second {
+			t.Errorf("%q: %v after %v", line, found, time.Since(began))
 		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor/mask"
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// complete computes what an attempt leaves to the host. The attempt is a copy, but what it points to is the machine's.
-func (x *Executor) complete(a *event.Attempt, m *mask.Masker) error {
+// complete computes what an attempt leaves to the host. The attempt is a copy, but what it points to is the machine's. What is computed
+// from secrets is secret from then on; that which only this attempt has to hide is returned.
+func (x *Executor) complete(a *event.Attempt) (own []string, err error) {
 	late := a.Late
 	a.Late, a.Env, a.Values = nil, maps.Clone(a.Env), slices.Clone(a.Values)
 	if a.Agent != nil {
@@ -28,25 +28,33 @@ func (x *Executor) complete(a *event.Attempt, m *mask.Masker) error {
 	}
 	for i := range late {
 		l := &late[i]
-		v, err := x.compute(l)
+		v, more, err := x.compute(l)
+		own = append(own, more...)
 		if err == nil {
 			err = request.Put(a, l.Place, v)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %s", l.What, m.Message(err.Error()))
+			m, wrong := x.masker(a, own)
+			if wrong != nil {
+				return own, wrong
+			}
+			return own, fmt.Errorf("%s: %s", l.What, m.Message(err.Error()))
 		}
 	}
-	return nil
+	return own, nil
 }
 
 // compute evaluates one expression. The evaluator serves one at a time.
-func (x *Executor) compute(l *event.Late) (value.Value, error) {
+func (x *Executor) compute(l *event.Late) (v value.Value, own []string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.eval == nil {
-		return nil, fmt.Errorf("the process that drives the run does not have its secrets")
+		return nil, nil, fmt.Errorf("the process that drives the run does not have its secrets")
 	}
-	return x.eval.Eval(&l.Expr, &scope{x, l})
+	d := &derived{public: map[string]bool{}}
+	d.tell(l)
+	v, err = x.eval.Eval(&l.Expr, &scope{x, l, d})
+	return v, x.learn(d), err
 }
 
 // scope answers for the names that an expression reads: with what the machine told, with locals and inputs that
@@ -54,6 +62,7 @@ func (x *Executor) compute(l *event.Late) (value.Value, error) {
 type scope struct {
 	x *Executor
 	l *event.Late
+	d *derived
 }
 
 // Lookup implements ir.Scope.
@@ -62,7 +71,7 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 		return told, nil
 	}
 	if l, ok := s.l.Inputs[r.Name]; ok && r.Root == "input" {
-		return s.x.input(r, &l)
+		return s.x.input(r, &l, s.d)
 	}
 	if e, ok := s.l.Locals[r.Name]; ok && r.Root == "local" {
 		v, err := s.x.eval.Eval(&e, s)
@@ -79,8 +88,8 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 
 // input computes an input that a caller left to the host: what its declaration asks is asked here. The evaluator says of
 // which name an error is.
-func (x *Executor) input(r ir.Ref, l *event.Late) (value.Value, error) {
-	v, err := x.eval.Eval(&l.Expr, &scope{x, l})
+func (x *Executor) input(r ir.Ref, l *event.Late, d *derived) (value.Value, error) {
+	v, err := x.eval.Eval(&l.Expr, &scope{x, l, d})
 	if err == nil && l.Type != nil {
 		v, err = value.Convert(v, *l.Type)
 	}
@@ -97,7 +106,7 @@ func (x *Executor) input(r ir.Ref, l *event.Late) (value.Value, error) {
 			rule.Names = map[string]value.Value{}
 		}
 		rule.Names[r.String()] = v
-		holds, err := x.eval.Eval(&rule.Expr, &scope{x, &rule})
+		holds, err := x.eval.Eval(&rule.Expr, &scope{x, &rule, d})
 		if err != nil {
 			return nil, fmt.Errorf("it cannot be judged: %w", err)
 		}

@@ -6,7 +6,7 @@
 // what they make of them is masked again here, where it has been decoded.
 //
 // It knows no machine, no store and no command line; where values come from is its caller's matter. An evaluator is handed in.
-// Enter at [New] and [Executor.Hold].
+// Enter at [New] and [Executor.Hold]. What is computed from a secret is one (derived.go), as early as it can be known (foresee.go).
 //
 // What always holds: an attempt that is handed on has no Late parts; the one that came in is not changed; without secrets an
 // attempt costs one look at a map.
@@ -15,6 +15,7 @@ package secret
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,10 @@ type Executor struct {
 	held    map[string]value.Value
 	eval    ir.Evaluator
 	strings []string
+	made    []string                // what was computed from them
+	derived int                     // the bytes of that
+	layer   *mask.Masker            // of that; nil: to be built
+	whole   map[string]*mask.Masker // masks and layer
 	masks   map[string]*mask.Masker // by the names that pass_env gives
 }
 
@@ -48,7 +53,7 @@ var _ executor.Executor = (*Executor)(nil)
 // New stands an Executor before another. environ is the driver's environment, as os.Environ gives it: what of it looks secret is
 // masked where pass_env hands it to a program.
 func New(next executor.Executor, environ []string) *Executor {
-	x := &Executor{next: next, environ: map[string]string{}, masks: map[string]*mask.Masker{}}
+	x := &Executor{next: next, environ: map[string]string{}, masks: map[string]*mask.Masker{}, whole: map[string]*mask.Masker{}}
 	for _, pair := range environ {
 		if name, text, ok := strings.Cut(pair, "="); ok && executor.LooksSecret(name) && len(text) >= minInherited {
 			x.environ[name] = text
@@ -62,18 +67,24 @@ func New(next executor.Executor, environ []string) *Executor {
 func (x *Executor) Hold(secrets map[string]value.Value, eval ir.Evaluator) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.held, x.eval, x.strings = secrets, eval, nil
+	x.held, x.eval, x.strings, x.made, x.derived, x.layer = secrets, eval, nil, nil, 0, nil
 	for _, name := range value.Keys(secrets) {
 		x.strings = append(x.strings, mask.Strings(secrets[name])...)
 	}
 	clear(x.masks)
+	clear(x.whole)
 }
 
 // Execute completes an attempt, hands it on, and masks the answer.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	m, err := x.masker(&a)
-	if err == nil && len(a.Late) > 0 {
-		err = x.complete(&a, m)
+	var own []string
+	var err error
+	if len(a.Late) > 0 {
+		own, err = x.complete(&a)
+	}
+	var m *mask.Masker
+	if err == nil {
+		m, err = x.masker(&a, own)
 	}
 	if err != nil {
 		ans := executor.Answer(a)
@@ -86,12 +97,17 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	}
 	ans := x.next.Execute(executor.WithMask(ctx, m), a)
 	hide(m, &a, &ans)
+	if own == nil {
+		if now, err := x.masker(&a, nil); err == nil && now != m { // others have computed more meanwhile
+			hide(now, &a, &ans)
+		}
+	}
 	return ans
 }
 
 // masker is what hides the secrets that an attempt could show: all that this process holds, for programs leave things to
-// each other, and what pass_env gives this one.
-func (x *Executor) masker(a *event.Attempt) (*mask.Masker, error) {
+// each other, what pass_env gives this one, and what it alone has to hide.
+func (x *Executor) masker(a *event.Attempt, own []string) (*mask.Masker, error) {
 	names := a.PassEnv
 	if a.Agent != nil {
 		names = a.Agent.PassEnv
@@ -104,26 +120,39 @@ func (x *Executor) masker(a *event.Attempt) (*mask.Masker, error) {
 			given = append(given, name)
 		}
 	}
-	if len(given) == 0 && len(x.strings) == 0 {
+	if len(given) == 0 && len(x.strings) == 0 && len(own) == 0 {
 		return nil, nil
 	}
 	key := strings.Join(given, "=")
-	if m, ok := x.masks[key]; ok {
-		return m, nil
+	m := x.whole[key]
+	if m == nil {
+		secrets, size := slices.Clone(x.strings), 0
+		for _, name := range given {
+			secrets = append(secrets, x.environ[name])
+		}
+		for _, s := range secrets {
+			size += len(s)
+		}
+		if size > mask.MaxSecrets {
+			return nil, fmt.Errorf("the secrets that pass_env gives have, with all others, %d bytes, and %d can be masked", size, mask.MaxSecrets)
+		}
+		if x.masks[key] == nil {
+			x.masks[key] = mask.New(secrets)
+		}
+		if x.layer == nil {
+			x.layer = mask.New(x.made)
+		}
+		m = x.masks[key].And(x.layer)
+		x.whole[key] = m
 	}
-	secrets, size := x.strings[:len(x.strings):len(x.strings)], 0
-	for _, name := range given {
-		secrets = append(secrets, x.environ[name])
-	}
-	for _, s := range secrets {
+	size := 0
+	for _, s := range own {
 		size += len(s)
 	}
 	if size > mask.MaxSecrets {
-		return nil, fmt.Errorf("the secrets that pass_env gives have, with all others, %d bytes, and %d can be masked", size, mask.MaxSecrets)
+		return nil, fmt.Errorf("what is computed from secrets has %d bytes, and %d can be masked", size, mask.MaxSecrets)
 	}
-	m := mask.New(secrets)
-	x.masks[key] = m
-	return m, nil
+	return m.And(mask.New(own)), nil
 }
 
 // hide masks an answer. What the machine is going to parse is masked in its decoded form, where no spelling hides a secret.
@@ -134,6 +163,9 @@ func hide(m *mask.Masker, a *event.Attempt, ans *event.AttemptFinished) {
 	}
 	v, err := value.Decode([]byte(ans.Stdout))
 	if err != nil {
+		if text := err.Error(); m.Message(text) != text { // as the machine would say it, of what is decoded there
+			ans.Stdout = mask.Mark
+		}
 		return
 	}
 	if masked := m.Value(v); !value.Equal(v, masked) {

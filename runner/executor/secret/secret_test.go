@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -136,6 +138,23 @@ func TestEscapedJSON(t *testing.T) {
 	}
 }
 
+// A message about JSON that cannot be read quotes what was decoded: here, where the machine finds it, nothing of a secret is left.
+func TestEscapedKeys(t *testing.T) {
+	for _, text := range []string{
+		`{"ghp_hun\u0074er22/hunter22":1,"ghp_hunter22\/\u0068unter22":2}`, `{"a":{"\u0067hp_hunter22/hunter22":1,"\u0067hp_hunter22/hunter22":2}}`,
+	} {
+		x := hold(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+			ans := executor.Answer(a)
+			ans.Outcome, ans.Stdout = event.OK, text
+			return ans
+		}))
+		got := x.Execute(context.Background(), event.Attempt{Parse: "json"}).Stdout
+		if _, err := value.Decode([]byte(got)); err == nil || strings.Contains(err.Error(), "hunter22") {
+			t.Errorf("%s becomes %s: %v", text, got, err)
+		}
+	}
+}
+
 // An expression that fails is the attempt's failure. Its message quotes values, and cuts them.
 func TestFailures(t *testing.T) {
 	x := hold(executor.Func(func(context.Context, event.Attempt) event.AttemptFinished {
@@ -232,5 +251,120 @@ func TestNoSecrets(t *testing.T) {
 	}), []string{"TERM=x"})
 	if ans := x.Execute(context.Background(), event.Attempt{Ticket: 1}); ans.Error.Message != "unsupported operation" {
 		t.Errorf("%+v", ans)
+	}
+}
+
+// A copy of a journal tells no short secret within seconds: each guess costs as much as a start.
+func TestSealIsSlow(t *testing.T) {
+	const pin = "271828"
+	s := secret.Seal("--var", "0011", pin)
+	started := time.Now()
+	if !secret.Same(s, pin) || secret.Same(s, "271829") {
+		t.Error("it cannot tell values apart")
+	}
+	t.Logf("a guess costs %v", time.Since(started)/2)
+	if s.Rounds < 100_000 {
+		t.Errorf("%d rounds", s.Rounds)
+	}
+	if other := secret.Seal("--var", "0012", pin); other.Hash == s.Hash {
+		t.Error("two runs with one secret look the same")
+	}
+	for _, rounds := range []int{0, -1, 1, 99_999, 1 << 40} {
+		s.Rounds = rounds
+		if started := time.Now(); secret.Same(s, pin) || time.Since(started) > 10*time.Second {
+			t.Errorf("%d rounds, as a stranger may write them: %v", rounds, time.Since(started))
+		}
+	}
+}
+
+// expressions is what the file computes: the Evaluator of the language itself.
+func expressions(t *testing.T, said string, names map[string]value.Value, texts ...string) string {
+	t.Helper()
+	x := secret.New(executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		ans := executor.Answer(a)
+		ans.Outcome, ans.Stdout = event.OK, said
+		if masked := executor.Mask(ctx).Text(said); a.Node == "computes" && masked != said {
+			ans.Stdout = masked
+		}
+		return ans
+	}), nil)
+	x.Hold(map[string]value.Value{"var.token": token, "var.blob": `{"user":"ann","password":"sesame66","list":["aaaa1","bbbb2"],"pin":47114711,` +
+		`"pem":"BEGIN-9f8e7d6c\nline-of-5b4a3c\nshrt7xy\nEND-1f2e3d4c"}`}, expr.NewEvaluator())
+	a := event.Attempt{Node: "computes", Env: map[string]string{}}
+	for i, text := range texts {
+		l := event.Late{Place: fmt.Sprintf("%sV%d", request.Env, i), What: "env", Expr: ir.Expr{Kind: ir.HCL, Text: text, Sensitive: true,
+			Reads: []ir.Ref{theToken, {Root: "var", Name: "blob"}, {Root: "each", Name: "value"}}}, Names: names}
+		a.Late = append(a.Late, l)
+	}
+	ans := x.Execute(context.Background(), a)
+	if ans.Error != nil {
+		return ans.Error.Message
+	}
+	if other := x.Execute(context.Background(), event.Attempt{Node: "other"}); other.Stdout != ans.Stdout {
+		t.Errorf("%q: another attempt is masked otherwise: %q and %q", texts, other.Stdout, ans.Stdout)
+	}
+	return ans.Stdout
+}
+
+// What is computed from a secret is masked, in all attempts; what only stands beside it is not.
+func TestComputed(t *testing.T) {
+	for _, c := range []struct{ expr, said, want string }{
+		{`upper(var.token)`, "GHP_HUNTER22/HUNTER22 upper", "(sensitive) upper"},
+		{`jsondecode(var.blob).password`, "sesame66 ann", "(sensitive) ann"},
+		{`jsondecode(var.blob)["list"][1]`, "aaaa1 bbbb2", "aaaa1 (sensitive)"},
+		{`join("-", [for e in jsondecode(var.blob).list : upper(e)])`, "AAAA1-BBBB2 BBBB2", "(sensitive)-(sensitive) (sensitive)"},
+		{`jsondecode(var.blob).pin`, "47114711 4711471", "(sensitive) 4711471"},
+		{`length(var.token) * 1000`, "21000", "21000"},
+		{`substr(var.token, 0, 3)`, "ghp", "ghp"},
+		{`"${substr(var.token, 0, 3)}.${substr(var.token, 4, 3)}"`, "ghp.hun", "(sensitive)"},
+		{`"Bearer ${var.token}"`, "Bearer or bearer", "Bearer or bearer"},
+		{`format("Bearer %s", var.token)`, "Bearer of news", "Bearer of news"},
+		{`join("\n", ["You are careful.", "Use it well.", upper(var.token)])`, "You are careful.\nUse it well.\nGHP_HUNTER22/HUNTER22", "You are careful.\nUse it well.\n(sensitive)"},
+		{`jsondecode(var.blob).pem`, "BEGIN-9f8e7d6c\nline-of-5b4a3c\nshrt7xy\nEND-1f2e3d4c END-1f2e3d4c", "(sensitive) (sensitive)"},
+		{`join("\n", [each.value, upper(jsondecode(var.blob).pem)])`, "somewhere\nBEGIN-9F8E7D6C\nLINE-OF-5B4A3C", "somewhere\n(sensitive)\n(sensitive)"},
+		{`join("\n", ["ok", upper(jsondecode(var.blob).pem)])`, "ok\nBEGIN-9F8E7D6C\nLINE-OF-5B4A3C\nSHRT7XY\nEND-1F2E3D4C",
+			"ok\n(sensitive)"},
+		{`element(concat(["production"], [var.token]), 0)`, "production", "production"},
+		{`"${each.value}-${var.token}"`, "somewhere-else", "somewhere-else"},
+		{`upper("${each.value}-${var.token}")`, "SOMEWHERE-GHP_HUNTER22/HUNTER22", "(sensitive)"},
+		{`length(var.token) > 3 ? "production" : "test"`, "production test", "production test"},
+		{`try(jsondecode(var.blob).none, jsondecode(var.blob).password)`, "sesame66", "(sensitive)"},
+		{`regex("hu[a-z]+", var.token)`, "hunter", "(sensitive)"},
+		{`jsondecode(upper(var.token))`, "", "env: jsondecode(upper(var.token)): what it reads is sensitive, and not JSON"},
+		{`tonumber(lower(replace(var.token, "ghp_", "")))`, "", "(sensitive)"},
+	} {
+		got := expressions(t, c.said, map[string]value.Value{"each.value": "somewhere"}, c.expr)
+		if c.said == "" && !strings.Contains(got, c.want) || c.said != "" && got != c.want || strings.Contains(got, "hunter22/") {
+			t.Errorf("%s: %q becomes %q, want %q", c.expr, c.said, got, c.want)
+		}
+	}
+}
+
+// A text that is too large to be masked is not handed on.
+func TestComputedIsTooLarge(t *testing.T) {
+	got := expressions(t, "", nil, `upper(repeat(var.token, 4000))`)
+	if !strings.Contains(got, "what is computed from secrets has 8") || !strings.Contains(got, "can be masked") {
+		t.Error(got)
+	}
+}
+
+// However many texts are computed, each attempt masks its own; memory and time stay bounded.
+func TestComputedIsBounded(t *testing.T) {
+	said := ""
+	x := secret.New(executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		ans := executor.Answer(a)
+		ans.Outcome, ans.Stdout = event.OK, said
+		return ans
+	}), nil)
+	x.Hold(map[string]value.Value{"var.token": token}, expr.NewEvaluator())
+	for i := range 200 {
+		name := fmt.Sprintf("instance-%05d", i)
+		said = strings.ToUpper(name + token[4:])
+		l := late(request.Task, `upper("${each.value}${substr(var.token, 4, 90)}")`, theToken, ir.Ref{Root: "each", Name: "value"})
+		l.Names = map[string]value.Value{"each.value": name}
+		ans := x.Execute(context.Background(), event.Attempt{Agent: &event.AgentRequest{}, Late: []event.Late{l}})
+		if ans.Error != nil || ans.Stdout != mask.Mark {
+			t.Fatalf("%d: %+v, %s", i, ans.Error, ans.Stdout)
+		}
 	}
 }

@@ -28,8 +28,11 @@ type Graph struct {
 	Description string       `json:"description,omitempty"`
 	Run         string       `json:"run,omitempty"`    // the run whose states are shown
 	Status      event.Status `json:"status,omitempty"` // of that run
+	Driven      *bool        `json:"driven,omitempty"` // whether a process drives it now
 	Nodes       []Node       `json:"nodes"`            // in file order, groups before what lies in them
 	Edges       []Edge       `json:"edges"`            // by To, then by From, in the order of Nodes
+
+	word string // the run's status, as people read it
 }
 
 // Kinds of nodes that are not kinds of the core form.

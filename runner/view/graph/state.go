@@ -16,6 +16,8 @@ type State struct {
 	Iterations int `json:"iterations,omitempty"`
 	// Instances counts them by status, where there are any: of for_each, or of a node inside of one.
 	Instances map[event.Status]int `json:"instances,omitempty"`
+
+	stood bool // nobody drives the run, so nothing of it runs
 }
 
 // grave orders statuses: a node of several instances has the gravest of theirs.
@@ -26,7 +28,7 @@ var grave = map[event.Status]int{
 
 // Show gives the nodes the states that they have in a run of the same workflow.
 func (g *Graph) Show(run *view.Run) {
-	g.Run, g.Status = run.ID, run.Status
+	g.Run, g.Status, g.word, g.Driven = run.ID, run.Status, run.Word(), &run.Driven
 	byName := map[string][]*view.Node{}
 	run.Each(func(n *view.Node, _ int) { byName[n.Name] = append(byName[n.Name], n) })
 	for i := len(g.Nodes) - 1; i >= 0; i-- { // what lies in a group comes behind it
@@ -35,6 +37,9 @@ func (g *Graph) Show(run *view.Run) {
 			n.State = stateOf(run, found)
 		} else if len(n.below) > 0 {
 			n.State = g.gravest(n.below)
+		}
+		if n.State != nil {
+			n.State.stood = run.Stands != 0
 		}
 	}
 }

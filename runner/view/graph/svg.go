@@ -51,7 +51,7 @@ func (g *Graph) heading() string {
 	if g.Run == "" {
 		return name
 	}
-	return fmt.Sprintf("%s, run %s: %s", name, g.Run, g.Status)
+	return fmt.Sprintf("%s, run %s: %s", name, g.Run, g.word)
 }
 
 // note explains the lines, where there is more than one sort.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // Bounds and measures of what is written in a box. The font is one of fixed width: a character takes 0.6 of its height.
@@ -53,6 +54,9 @@ func (n *Node) rows() []row {
 // String is the state in a few words.
 func (s *State) String() string {
 	text := string(s.Status)
+	if s.stood && s.Status == event.Running {
+		text = view.Interrupted
+	}
 	if len(s.Instances) > 0 {
 		var parts []string
 		for _, st := range event.Statuses {

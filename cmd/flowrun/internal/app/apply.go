@@ -45,10 +45,18 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 // valueFlags are the flags that give values to a workflow.
 func valueFlags(c *cobra.Command, o *args.Given) {
 	f := c.Flags()
-	f.StringArrayVar(&o.Inputs, "input", nil, "an input of the workflow, `name=value`; can be repeated")
-	f.StringArrayVar(&o.Vars, "var", nil, "a variable of the program, `name=value`; can be repeated")
+	pairFlags(c, "input", "an input of the workflow", &o.Inputs)
+	pairFlags(c, "var", "a variable of the program", &o.Vars)
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
 	f.StringArrayVar(&o.EnvFiles, "env-file", nil, "a `file` of NAME=VALUE lines: FLOWRUN_VAR_x, or x, gives variable x; can be repeated")
+}
+
+// pairFlags are the three flags for values of one kind.
+func pairFlags(c *cobra.Command, name, what string, p *args.Pairs) {
+	f := c.Flags()
+	f.StringArrayVar(&p.Values, name, nil, what+", `name=value`; value @FILE reads a file, - standard input, @@x is the text @x, but in CI every text is taken as it is; can be repeated")
+	f.StringArrayVar(&p.Raw, name+"-raw", nil, what+", `name=text`: the text as it is, for texts that somebody else has chosen; can be repeated")
+	f.StringArrayVar(&p.From, name+"-from", nil, what+", `name=file`: what the file holds, or with - standard input; can be repeated")
 }
 
 // run is apply: check, start, drive.

@@ -99,6 +99,7 @@ var spoken = []struct {
 	{"apply FILE GIVEN " + cut, true},
 	{"resume CUT GIVEN --dry-run", false},
 	{"resume CUT GIVEN --dry-run --json", false},
+	{"resume CUT GIVEN --dry-run --new-secret secret", false},
 	{"cancel CUT --reason none", false},
 	{"cancel CUT GIVEN --reason none --wait --timeout 1m", false},
 	{"cancel CUT --without-secrets", false},
@@ -137,6 +138,7 @@ var spoken = []struct {
 	{"fmt FILE --check", false},
 	{"fmt FILE --diff", false},
 	{"fmt FILE", false},
+	{"fmt FILE --force", false},
 }
 
 // cut runs a step that a signal stops half-way.
@@ -146,7 +148,7 @@ const cut = "--target goes_on --target not_found"
 var speechless = []string{"explain", "schema", "init", "version", "help", "completion", guardianName}
 
 // givenFlags are the flags that give values: those of GIVEN and of the lines with BROKEN.
-var givenFlags = []string{"input", "var", "var-file", "env-file"}
+var givenFlags = []string{"input", "input-raw", "input-from", "var", "var-raw", "var-from", "var-file", "env-file"}
 
 // kept are the places of the store: files, and columns of tables. One that is found and does not stand here fails the test.
 var kept = []string{

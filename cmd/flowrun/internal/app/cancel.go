@@ -30,7 +30,7 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, &args.Drive{}, func(s *store, info local.Info) error { return a.end(s, info, &r) })
+			return a.onRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info local.Info) error { return a.end(s, info, &r) })
 		},
 	}
 	c.Flags().StringVar(&r.Reason, "reason", "", "why, for those who look at the run later")
@@ -44,7 +44,7 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 // end asks for the end of a run, and brings it about where nobody else drives the run.
 func (a *app) end(s *store, info local.Info, r *args.Cancel) error {
 	if info.Status.Terminal() {
-		a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
+		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 		return nil
 	}
 	if info.Driver == 0 {
@@ -72,7 +72,7 @@ func (a *app) equip(s *store, run string, r *args.Cancel) error {
 	if err != nil || r.WithoutSecrets || !lastWill(p) {
 		return err
 	}
-	err = a.holdAgain(ctx, s, run, &r.Given)
+	err = a.holdAgain(ctx, s, run, &r.Given, renewal{})
 	var missing *args.Error
 	if errors.As(err, &missing) {
 		missing.Hint = "Without them, what needs them is not undone: flowrun cancel " + run + a.scene(s, nil).Flags + " --without-secrets"

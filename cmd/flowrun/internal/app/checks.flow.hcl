@@ -39,7 +39,7 @@ workflow "checks" {
 
     step "large" {
       run = ["sh", "-c", <<-EOT
-        find "$1" \( -name .git -o -name .flowrun \) -prune -o -type f -size +"$2"k -print
+        cd -- "$1" && find . \( -name .git -o -name .flowrun \) -prune -o -type f -size +"$2"k -print
         EOT
         , "sh", input.folder, var.large_kib]
       parse = "lines"
@@ -47,7 +47,7 @@ workflow "checks" {
 
     step "count" {
       run = ["sh", "-c", <<-EOT
-        find "$1" \( -name .git -o -name .flowrun \) -prune -o -type f -print | wc -l
+        cd -- "$1" && find . \( -name .git -o -name .flowrun \) -prune -o -type f -print | wc -l
         EOT
         , "sh", input.folder]
       parse  = "json"

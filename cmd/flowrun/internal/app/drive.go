@@ -18,6 +18,12 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
+// Bounds of what is looked at of a run that another process drives: how often, and of how many attempts.
+const (
+	glanceEvery = time.Second
+	maxGlance   = 64
+)
+
 // Repaint is how often the live tree moves. A stream without one is asked as often, and speaks seldom.
 const Repaint = 100 * time.Millisecond
 
@@ -28,6 +34,8 @@ type show struct {
 	p    ui.Progress
 	said *heard
 	done chan struct{}
+
+	glanced time.Time // see glance
 }
 
 // newShow picks the form: JSON lines on stdout, a tree on a terminal, lines elsewhere.
@@ -87,6 +95,23 @@ func (s *show) hear(now time.Time) {
 	}
 }
 
+// glance takes in, of a run that another process drives, what no journal tells: whether it is driven, and what its attempts say.
+func (s *show) glance(p *past, info local.Info) {
+	if driven := info.Driver != 0; driven == s.run.Driven && time.Since(s.glanced) < glanceEvery {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.glanced = time.Now()
+	begun := p.underWay(info)
+	p.stand(info, begun)
+	for _, b := range begun[:min(len(begun), maxGlance)] {
+		if b.Interrupted == "" {
+			s.p.Work(b)
+		}
+	}
+}
+
 func (s *show) say(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,6 +142,7 @@ func untilSignal(say func(string)) (context.Context, func()) {
 		}
 		say("flowrun: stopping (once more to stop at once)")
 		cancel(&interrupted{first})
+		defer exitAfter(stopLimit, first)()
 		if second, open := <-signals; open {
 			os.Exit(signalCode(second))
 		}
@@ -126,6 +152,19 @@ func untilSignal(say func(string)) (context.Context, func()) {
 		close(signals)
 		cancel(nil)
 	}
+}
+
+// How long a stop may take. A process that the disk, or another that holds the store's lock, keeps from ending hears a signal all the
+// same; a run stays resumable.
+const (
+	stopLimit = 2 * local.DefaultStopGrace // for attempts, and for what is written of their ends
+	lookLimit = time.Second                // where nothing has to be put in order
+)
+
+// exitAfter ends the process by a signal's exit code, unless the function that it returns is called before.
+func exitAfter(limit time.Duration, sig os.Signal) func() {
+	t := time.AfterFunc(limit, func() { os.Exit(signalCode(sig)) })
+	return func() { t.Stop() }
 }
 
 // endings receives the signals by which a process is asked to end, two at the most.
@@ -188,7 +227,11 @@ func (a *app) verdict(s *store, run string, end event.End, scene ui.Scene, asJSO
 	}
 	if !asJSON {
 		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
-		a.err.Printf("To make again what did not end well: flowrun retry %s%s\n", s.origin(run), scene.Flags)
+		origin := s.origin(run)
+		a.err.Printf("To make again what did not end well: flowrun retry %s%s\n", origin, scene.Flags)
+		if c := a.changed(s, origin); c.differs() {
+			a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
+		}
 	}
 	return &ended{code}
 }

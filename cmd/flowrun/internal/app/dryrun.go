@@ -19,7 +19,10 @@ func (a *app) dryRun(ctx context.Context, s *store, info local.Info, r *args.Res
 	if !info.Status.Terminal() {
 		first, p, err := s.begun(ctx, info.Run)
 		if err == nil {
-			_, err = a.unseal(info.Run, first, p, &r.Given) // what resume would ask for it would have to find
+			err = s.sealed(ctx, info.Run, first)
+		}
+		if err == nil {
+			_, _, err = a.unseal(info.Run, first, p, &r.Given, renewal{names: r.NewSecrets}) // what resume would ask for it would have to find
 		}
 		if err != nil {
 			return err
@@ -35,6 +38,7 @@ func (a *app) dryRun(ctx context.Context, s *store, info local.Info, r *args.Res
 		return ui.WriteJSON(a.out, p)
 	}
 	ui.ShowProspect(a.out, p, o.now)
+	a.sayChanged(s, info)
 	return nil
 }
 
@@ -111,7 +115,8 @@ func (o *outlook) wake(ctx context.Context, info local.Info) (*event.Reaction, *
 	for i := range asked {
 		events = append(events, event.Event{External: &asked[i]})
 	}
-	events = append(events, event.Event{DriverChanged: &event.DriverChanged{Lost: info.Crashed, DeathLimit: o.drive.DeathLimit}})
+	events = append(events, event.Event{DriverChanged: &event.DriverChanged{Lost: info.Crashed, Since: p.fold.Last(),
+		DeathLimit: o.drive.DeathLimit}})
 	out := &event.Reaction{}
 	_, err = p.fold.Feed(o.now, events, out)
 	return out, p, err

@@ -52,7 +52,7 @@ func TestEventsThatChangeNothingAreMarked(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &lister{a: a, run: h.Run, wanted: &args.Events{}, why: map[uint64]string{}, heard: map[uint64]bool{}}
-	then := &past{run: h.Run, fold: engine.NewFold(h, again), view: view.New(nil)}
+	then := &past{run: h.Run, fold: engine.NewFold(h, again), view: view.New(nil), attempts: view.NewAttempts()}
 	for _, b := range batches {
 		if err := l.replayed(then, b); err != nil {
 			t.Fatal(err)

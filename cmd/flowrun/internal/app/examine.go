@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -47,6 +48,9 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 		return []ui.Finding{wrong("store", err.Error(), "Name another with --store, or remove what is in its place.")}
 	}
 	out := []ui.Finding{disk(dir)}
+	if refused := asStrangers(dir); len(refused) > 0 {
+		return append(out, refused...)
+	}
 	s, err := a.readStore(dir)
 	var older *local.OlderStore
 	var newer *local.NewerStore
@@ -57,8 +61,13 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 		return append(out, odd("version", older.Error(), "The next flowrun apply or resume brings it forward, and keeps a copy."))
 	case errors.As(err, &newer):
 		return append(out, wrong("version", newer.Error(), "Use that release, or name another store with --store."))
+	case errors.Is(err, local.ErrForeign):
+		return append(out, wrong("database", err.Error(), foreignStore))
 	case err != nil:
 		return append(out, wrong("runs", err.Error(), beginAnew))
+	}
+	if p := readable(dir); p != nil {
+		out = append(out, *p)
 	}
 	defer s.Close()
 	infos, err := s.List(context.Background(), 0)
@@ -72,6 +81,41 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 		return append(out, wrong("journals", err.Error(), beginAnew))
 	}
 	return append(out, ofHealth(&h, dir, flags)...)
+}
+
+// maxRefused is how many reasons not to use a store are told.
+const maxRefused = 20
+
+// asStrangers lists why no command uses the store in dir, or a file in it. Its database is not opened then.
+func asStrangers(dir string) (out []ui.Finding) {
+	problems, err := private.Inspect(dir)
+	if err != nil {
+		return []ui.Finding{wrong("store", err.Error(), otherStore)}
+	}
+	for i, p := range problems {
+		if i == maxRefused {
+			return append(out, odd("store", fmt.Sprintf("%d more like these", len(problems)-i), "Look again when these are mended."))
+		}
+		text := p.What
+		switch {
+		case p.All:
+			text += ": no command uses the store"
+		case p.Open:
+			text += ": a command that needs it refuses it"
+		}
+		out = append(out, wrong("store", text, p.Fix))
+	}
+	return out
+}
+
+// readable tells of a store that others can read.
+func readable(dir string) *ui.Finding {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o055 == 0 {
+		return nil
+	}
+	f := odd("store", dir+" can be read by others, with all that steps have printed", "Keep others out: chmod -R go-rwx "+ui.Quote(dir))
+	return &f
 }
 
 // disk looks whether the store, or the folder that it will be made in, can be written, and how much room there is.
@@ -120,7 +164,7 @@ func runsOf(infos []local.Info, flags string) []ui.Finding {
 	}
 	out := []ui.Finding{fine("runs", fmt.Sprintf("%d in all, %d driven now", len(infos), driven))}
 	if n > 0 {
-		out = append(out, odd("runs", fmt.Sprintf("%d not at their end, and nobody drives them", n),
+		out = append(out, odd("runs", fmt.Sprintf("%d interrupted: not at their end, and nobody drives them", n),
 			"Go on with one: flowrun resume "+left+flags+", or end it: flowrun cancel "+left+flags))
 	}
 	return out

@@ -77,14 +77,17 @@ func (a *app) aboutMemory(path string) []ui.Finding {
 	if !memories.Exists(dir) {
 		return []ui.Finding{fine("memory", "none yet")}
 	}
+	if len(asStrangers(dir)) > 0 {
+		return nil // aboutStore tells
+	}
 	return a.aboutMemoryIn(dir, mostLost)
 }
 
 // aboutMemoryIn looks at the memory of a folder, and names at most so many lost entries.
 func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
 	var heard []ui.Finding
-	s, err := memories.Open(dir, memories.Options{ReadOnly: true, Warn: func(text string) {
-		heard = append(heard, odd("memory", text, "Nothing has to be done: it was mended."))
+	s, err := memories.Open(dir, memories.Options{Look: true, Warn: func(text string) {
+		heard = append(heard, odd("memory", text, ""))
 	}})
 	if err == nil {
 		defer s.Close()
@@ -95,6 +98,9 @@ func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
 	}
 	if newer := (*memories.NewerStore)(nil); errors.As(err, &newer) {
 		return append(heard, wrong("memory", newer.Error(), "Use that release, or name another store with --store."))
+	}
+	if errors.Is(err, memories.ErrForeign) {
+		return append(heard, wrong("memory", err.Error(), foreignStore))
 	}
 	return append(heard, wrong("memory", err.Error(), mending(err)))
 }

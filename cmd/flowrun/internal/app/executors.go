@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"sync"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/follow"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -27,28 +30,42 @@ type executors struct {
 	learner *learner
 	editor  *editor // nil where the program names none
 	heard   *heard
+	live    *live.Table
 	leave   func() // stops asking who follows
 }
 
-func (a *app) newExecutors(store string) *executors {
-	h := new(heard)
-	x := &executors{
-		command: command.New(command.Options{LogDir: filepath.Join(store, logsDir), LogRel: logsDir, Environ: a.Environ, Live: h.hear,
-			Guardian: guardianCommand(), Adopt: true}),
-		http:  http.New(http.Options{Release: Release, Live: h.hear}),
-		heard: h,
+func (a *app) newExecutors(store string, room *executor.Room) *executors {
+	var once sync.Once
+	wait := func(why error) {
+		once.Do(func() { a.saySo(fmt.Sprintf("a step waits until others have ended: %v", why)) })
 	}
+	x := &executors{heard: new(heard), live: live.New(store)}
+	x.command = command.New(command.Options{LogDir: filepath.Join(store, logsDir), LogRel: logsDir, Environ: a.Environ, Live: x.hear,
+		Began: x.live.Process, Guardian: guardianCommand(), Adopt: true, Room: room, Wait: wait})
+	x.http = http.New(http.Options{Release: Release, Live: x.hear, Room: room, Wait: wait})
 	x.memory = &remembering{store: store, say: a.saySo, owed: owed{dir: filepath.Join(store, owedDir)}}
 	x.learner = &learner{from: x.memory}
 	x.memory.settled = x.learner.settled
 	x.recall = recall.New(executor.Func(x.carryOut), x.memory.forAttempts)
 	x.secret = secret.New(x.recall, a.Environ)
-	x.leave = follow.Watch(store, x.command.Follow)
+	x.leave = follow.Watch(store, func(runs map[string]bool) {
+		x.command.Follow(runs)
+		x.live.Save()
+	})
 	return x
+}
+
+// hear takes what an agent says while it works.
+func (x *executors) hear(a event.Attempt, kind, text string) {
+	x.heard.hear(a, kind, text)
+	x.live.Hear(&a, executor.Clip(text, maxSaying))
 }
 
 // Execute carries out one attempt.
 func (x *executors) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	if a.Agent == nil || a.Agent.Type != string(ir.AgentNull) {
+		defer x.live.Begin(&a)()
+	}
 	return x.secret.Execute(ctx, a)
 }
 
@@ -66,11 +83,24 @@ func (x *executors) hold(secrets map[string]value.Value, p *ir.Program, first *e
 	x.memory.settle(p, first.Dir)
 	x.editor = newEditor(p, first, x)
 	x.secret.Hold(secrets, expr.NewEvaluator(p.Files))
+	x.secret.Foresee(p, first.Vars)
 	for _, d := range p.Variables {
 		if d.Sensitive {
 			x.command.Withhold(envVar + d.Name)
 		}
 	}
+}
+
+// durable hears what every run that is driven here has come to.
+func (x *executors) durable(run string, events []event.Event, r *event.Reaction, replayed bool) {
+	x.command.Settle(run, events)
+	for i := range r.Commands {
+		if r.Commands[i].End != nil {
+			x.command.Ended(run)
+			x.live.Forget(run)
+		}
+	}
+	x.learner.watch(run, events, r, replayed)
 }
 
 // afterwards is what is done of the memory's work when the runs are over: all that ended is learned from, and then an editor words

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
+	memories "github.com/flowrun/flowrun/memory/store"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/journal"
 )
@@ -90,7 +91,10 @@ func (a *app) report(arguments []string, err error) int {
 	return code
 }
 
-// wayOut adds what to do to a full disk, an older store and a damaged journal, where nothing better was said.
+// foreignStore is what to do about a database that another made.
+const foreignStore = "Nothing of it was carried out. If the store came from elsewhere, name one of your own with --store or FLOWRUN_STORE. If it is yours, bring back a copy of it from before."
+
+// wayOut adds what to do to a full disk, a foreign or older store and a damaged journal, where nothing better was said.
 func wayOut(err error) error {
 	switch {
 	case strings.Contains(err.Error(), "\n"):
@@ -98,6 +102,8 @@ func wayOut(err error) error {
 		return fmt.Errorf("%w\nMake room. Runs that have ended, and their logs, go with flowrun runs prune.", err)
 	case errors.As(err, new(*local.OlderStore)):
 		return fmt.Errorf("%w\nThe next flowrun apply does, and so does flowrun resume, which leaves a run that has ended as it is.", err)
+	case errors.Is(err, local.ErrForeign), errors.Is(err, memories.ErrForeign):
+		return fmt.Errorf("%w\n%s", err, foreignStore)
 	case errors.Is(err, journal.ErrBroken):
 		return fmt.Errorf("%w\nOther runs can go on. flowrun events prints a journal as far as it is whole; flowrun doctor tells what else is damaged.", err)
 	}

@@ -23,7 +23,7 @@ func (a *app) explain() *cobra.Command {
   flowrun explain protocol     how agents are spoken to, and what they answer`,
 		Args: between(1, 1, "WORD"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return reference.Codes(), cobra.ShellCompDirectiveNoFileComp
+			return reference.Words(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, words []string) error {
 			text, near, ok := reference.About(words[0])

@@ -23,7 +23,10 @@ func (a *app) format() *cobra.Command {
 		Long: `fmt lays files out: a file, or the files of the program in a folder; DIR/... means every program below DIR; - reads standard
 input and writes the result to standard output. Without a path it takes the current folder. What a program means never
 changes: strings, scripts, conditions and comments stay as they are. Files that change are named; a file with a syntax error is left alone,
-and the exit code is 1.`,
+and the exit code is 1.
+
+Files of other tools are left alone: DIR/... takes files *.flow.hcl alone, DIR those of its files that have blocks of flowrun, such as
+workflow. A named file without such a block needs --force.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if o.Paths = words; len(words) == 0 {
 				o.Paths = []string{"."}
@@ -36,6 +39,7 @@ and the exit code is 1.`,
 	}
 	c.Flags().BoolVar(&o.Dry, "check", false, "write nothing: name the files that would change, and exit with 1 if there are any")
 	c.Flags().BoolVar(&o.Diff, "diff", false, "write nothing: show what would change")
+	c.Flags().BoolVar(&o.Force, "force", false, "lay out files that have no block of flowrun, too")
 	return c
 }
 
@@ -67,12 +71,15 @@ func (a *app) layOut(o *args.Fmt) error {
 	return nil
 }
 
-// all lays out what was named, each file once.
+// all lays out what was named, each file once. Where one of them is not ours, nothing is laid out.
 func (l *layouts) all() error {
 	if l.Paths[0] == "-" {
 		data, err := io.ReadAll(io.LimitReader(l.Stdin, syntax.MaxFileBytes+1))
 		if err != nil {
 			return fmt.Errorf("reading standard input: %w", err)
+		}
+		if !l.Force && dsl.OriginOf("<stdin>", data) == dsl.Foreign {
+			return notOurs([]dsl.File{{Name: "-"}})
 		}
 		l.file(dsl.File{Name: "<stdin>", Data: data}, true)
 		return nil
@@ -81,11 +88,16 @@ func (l *layouts) all() error {
 	if err != nil {
 		return err
 	}
+	if err := l.judge(paths); err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	for _, path := range paths {
-		fsys, name, opts := l.place(path)
-		files, found := dsl.Files(fsys, name, opts)
+		files, foreign, found := dsl.Own(l.place(path))
 		l.list = append(l.list, found...)
+		if l.Force {
+			files = append(files, foreign...)
+		}
 		for _, f := range files {
 			if !seen[f.Name] {
 				l.file(f, false)
@@ -96,12 +108,40 @@ func (l *layouts) all() error {
 	return nil
 }
 
+// judge refuses paths that hold nothing but files of other tools.
+func (l *layouts) judge(paths []string) error {
+	var refused []dsl.File
+	for _, path := range paths {
+		own, foreign, _ := dsl.Own(l.place(path))
+		if len(own) == 0 {
+			refused = append(refused, foreign...)
+		}
+	}
+	if len(refused) == 0 || l.Force {
+		return nil
+	}
+	return notOurs(refused)
+}
+
+// notOurs refuses files of other tools.
+func notOurs(files []dsl.File) error {
+	what, word := ui.Clean(files[0].Name), "has"
+	switch {
+	case what == "-":
+		what = "standard input"
+	case len(files) > 1:
+		what, word = fmt.Sprintf("%s and %d more files", what, len(files)-1), "have"
+	}
+	return &args.Error{Message: fmt.Sprintf("%s %s no block of flowrun, such as workflow, agent or gate", what, word),
+		Hint: "Nothing was changed. If it is a workflow file all the same: flowrun fmt --force " + ui.Quote(files[0].Name)}
+}
+
 // file lays one file out and does with the result what was asked for.
 func (l *layouts) file(f dsl.File, stdin bool) {
 	out, found := format.Format(f.Name, f.Data)
 	if len(found) > 0 {
 		tree, _ := syntax.Parse(f.Name, f.Data) // places count in its text
-		l.list, l.sources[f.Name] = append(l.list, found...), tree.Src
+		l.list, l.sources[f.Name] = append(l.list, found...), dsl.Withhold(tree.Src)
 	}
 	if found.HasErrors() {
 		return
@@ -112,9 +152,9 @@ func (l *layouts) file(f dsl.File, stdin bool) {
 	}
 	switch {
 	case l.Diff:
-		ui.Diff(l.out, f.Name, f.Data, out)
+		ui.Diff(l.out, f.Name, dsl.Withhold(f.Data), dsl.Withhold(out))
 	case stdin && !l.Dry:
-		_, _ = l.out.Write(out)
+		l.out.Raw(out)
 	case same:
 	case l.Dry:
 		l.out.Printf("%s\n", ui.Clean(f.Name))

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -56,7 +57,7 @@ func (a *app) draw(o *args.Graph) error {
 			return fmt.Errorf("drawing %q: %w", g.Workflow, err)
 		}
 	}
-	_, _ = a.out.Write(out)
+	a.out.Raw(out)
 	return nil
 }
 
@@ -74,7 +75,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 	}
 	path, workflow := a.byName(o.Path, o.Workflow)
 	if _, err := os.Stat(path); err != nil && workflow == "" {
-		if g, err := a.graphOfRun(path, ""); err == nil || path == "latest" {
+		if g, err := a.graphOfRun(path, ""); err == nil || path == "latest" || !errors.As(err, new(*args.Error)) {
 			return g, err
 		}
 	}
@@ -99,6 +100,7 @@ func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
 		if workflow != "" && workflow != p.workflow.Name {
 			return args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.workflow.Name, workflow)
 		}
+		p.stand(info, nil)
 		g = graph.Of(p.workflow)
 		g.Show(p.view)
 		return nil

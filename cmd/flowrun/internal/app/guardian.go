@@ -30,6 +30,7 @@ func guardian() *cobra.Command {
 // leftover ends what a run's driver before has left running, and says so.
 func (a *app) leftover(x *executors) func(run string) {
 	return func(run string) {
+		x.live.Discard(run)
 		if n := x.command.Clear(run); n > 0 {
 			a.err.Printf("run %s: ended %d processes that were left of the time before\n", run, n)
 		}

@@ -71,6 +71,7 @@ func (s *store) begun(ctx context.Context, run string) (*event.RunStarted, *ir.P
 type bundle struct {
 	Files map[string]string `json:"files"`
 	Where map[string]string `json:"where"` // step to "ship.hcl:14"
+	Path  string            `json:"path"`  // the file or folder, absolute
 }
 
 func (b bundle) encode() []byte {
@@ -83,9 +84,6 @@ func (b bundle) encode() []byte {
 
 // where tells where a run's steps were declared. A source that is missing or unreadable only makes messages shorter.
 func (s *store) where(ctx context.Context, run string) func(string) string {
-	var b bundle
-	if text, err := s.Source(ctx, run); err == nil {
-		_ = json.Unmarshal(text, &b)
-	}
+	b, _ := s.bundle(ctx, run)
 	return func(step string) string { return b.Where[step] }
 }

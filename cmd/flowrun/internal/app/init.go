@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
 )
 
 // firstName is the file that init writes; its text is the one beside this file, which a session validates and runs.
@@ -43,8 +44,8 @@ func (a *app) begin(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}
-	if there, err := filepath.Glob(filepath.Join(dir, "*.hcl")); err == nil && len(there) > 0 {
-		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(there[0]))
+	if there, _, _ := dsl.Own(a.place(dir)); len(there) > 0 {
+		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(there[0].Name))
 		return &ended{exitNo}
 	}
 	name := filepath.Join(dir, firstName)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
 	"github.com/flowrun/flowrun/runner/event"
@@ -18,13 +19,14 @@ const maxUnlearned = 1024
 type learner struct {
 	from *remembering
 	// past replays a run that has ended and whose memory is in this folder; ours is false, and nothing is replayed, for others.
-	past func(run, folder string, each func([]event.Event, *event.Reaction)) (ours bool, err error)
+	past func(run, folder string, program func(*ir.Program), each func([]event.Event, *event.Reaction)) (ours bool, err error)
 
-	mu    sync.Mutex
-	folds map[string]*learned
-	queue chan lesson
-	done  chan struct{}
-	ended string // the last run that is over and wholly learned from; for who has waited for close
+	mu      sync.Mutex
+	folds   map[string]*learned
+	program *tasks.Program // of the runs that are driven here
+	queue   chan lesson
+	done    chan struct{}
+	ended   string // the last run that is over and wholly learned from; for who has waited for close
 
 	count sync.Mutex
 	given uint64        // lessons that were handed over
@@ -34,17 +36,19 @@ type learner struct {
 
 // learned is what is known of a run that is driven.
 type learned struct {
-	tasks.Fold
+	*tasks.Fold
 	any bool // it had something to learn from
 }
 
 // lesson is what there is to learn: a task, or that a run has ended.
 type lesson struct {
-	run   string
-	task  learn.Task
-	said  []event.Learned
-	use   event.MemoryUse
-	ended bool
+	run      string
+	task     learn.Task
+	believed bool // the file trusts all whose words are in it
+	ending   tasks.Ending
+	said     []event.Learned
+	use      event.MemoryUse
+	ended    bool
 }
 
 // watch sees every run that is driven.
@@ -56,7 +60,13 @@ func (l *learner) watch(run string, events []event.Event, r *event.Reaction, _ b
 		if l.folds == nil {
 			l.folds = map[string]*learned{}
 		}
-		f = new(learned)
+		if l.program == nil || l.program.Program != l.from.saying() {
+			l.program = nil
+			if p := l.from.saying(); p != nil {
+				l.program = tasks.NewProgram(p)
+			}
+		}
+		f = &learned{Fold: tasks.NewFold(l.program)}
 		l.folds[run] = f
 	}
 	done, ended := f.Apply(events, r)

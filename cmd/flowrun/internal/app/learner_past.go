@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -13,9 +14,9 @@ import (
 // makeUp learns from the runs of other processes that ended before they had. One that has not ended is its next driver's.
 func (l *learner) makeUp() {
 	for _, run := range l.from.left() {
-		var f tasks.Fold
+		f := tasks.NewFold(nil)
 		var all []lesson
-		ours, err := l.past(run, l.from.folder(), func(events []event.Event, r *event.Reaction) {
+		ours, err := l.past(run, l.from.folder(), func(p *ir.Program) { f = tasks.NewFold(tasks.NewProgram(p)) }, func(events []event.Event, r *event.Reaction) {
 			done, _ := f.Apply(events, r)
 			for i := range done {
 				if done[i].Memory.Learn {
@@ -40,7 +41,7 @@ func (l *learner) makeUp() {
 }
 
 // pastOf is what makeUp learns from.
-func (s *store) pastOf(run, folder string, each func([]event.Event, *event.Reaction)) (ours bool, err error) {
+func (s *store) pastOf(run, folder string, of func(*ir.Program), each func([]event.Event, *event.Reaction)) (ours bool, err error) {
 	ctx := context.Background()
 	info, err := s.Get(ctx, run)
 	if err != nil || !info.Status.Terminal() {
@@ -50,6 +51,7 @@ func (s *store) pastOf(run, folder string, each func([]event.Event, *event.React
 	if err != nil || memoryDir(program.Memory, s.Dir(), first.Dir) != folder {
 		return false, err
 	}
+	of(program)
 	p, err := s.recall(ctx, run)
 	if err != nil {
 		return false, err

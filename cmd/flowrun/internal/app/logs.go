@@ -7,24 +7,27 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 func (a *app) runsLogs() *cobra.Command {
 	var r args.Logs
 	c := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print what attempts wrote to their standard output and error", Args: between(1, 2, "RUN [STEP]"),
-		Long: `logs prints what the attempts of a run wrote, of all of them or of one step, in the order in which they ended. With --follow it prints
+		Long: `logs prints what the attempts of a run wrote, of all of them or of one step, in the order in which they ended; then what those
+have written so far that have not ended, or lost their driver. With --follow it prints
 lines as they come, each behind the name of its node, until the run has ended; Ctrl-C ends the following and nothing else.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
@@ -53,7 +56,18 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 	if err := knownStep(p.workflow, step); err != nil {
 		return err
 	}
-	reader, shown := journal.NewReader(p.header), 0
+	reader, shown, begun := journal.NewReader(p.header), 0, s.begunOf(ctx, info)
+	interrupted := func(nextDriver uint64) error {
+		for _, b := range begun {
+			if b.NextDriver == nextDriver && about(b.Node, step) {
+				shown++
+				if err := a.logBegun(s, b); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 	_, err = s.Batches(ctx, run, func(b journal.Batch) error {
 		events, err := reader.Read(b)
 		for i := range events {
@@ -67,19 +81,55 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 				shown++
 				a.out.Printf("%s", a.called(s, c))
 			}
+			if events[i].DriverChanged != nil {
+				if err := interrupted(events[i].Seq); err != nil {
+					return err
+				}
+			}
 		}
 		return err
 	})
+	if err == nil {
+		err = interrupted(0)
+	}
 	switch {
 	case err != nil || shown > 0:
 	case info.RetryOf != "" && info.Status.Terminal() && step != "":
 		a.reusedLogs(ctx, s, info.RetryOf, step)
 	case info.Status.Terminal():
 		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", run, a.scene(s, nil).Flags)
+	case info.Interrupted():
+		a.err.Printf("No attempt has begun. %s\n", a.undriven(s, info))
 	default:
-		a.err.Printf("No attempt has ended yet.\n")
+		a.err.Printf("No attempt has begun yet.\n")
 	}
 	return err
+}
+
+// begunOf gives the attempts of a run that have not answered; none where this release does not do again what the run did.
+func (s *store) begunOf(ctx context.Context, info local.Info) []*view.Begun {
+	p, err := s.recall(ctx, info.Run)
+	if err != nil {
+		return nil
+	}
+	p.view.Forget()
+	if p.replay(ctx, nil) != nil {
+		return nil
+	}
+	return p.unanswered(info)
+}
+
+// logBegun prints what an attempt wrote that has not answered.
+func (a *app) logBegun(s *store, b *view.Begun) error {
+	a.out.Printf("== %s, %s\n", ui.Clean(b.Node), ui.Begun(a.out, b, event.At(time.Now())))
+	if !b.Wrote() {
+		a.out.Printf("-- nothing that it wrote is kept\n")
+		return nil
+	}
+	if err := a.stream(s, "stdout", "", b.StdoutLog); err != nil {
+		return err
+	}
+	return a.stream(s, "stderr", "", b.StderrLog)
 }
 
 // called says where that stands which a run wrote that a step called.
@@ -114,7 +164,7 @@ func (a *app) log(s *store, f *event.AttemptFinished) error {
 func (a *app) stream(s *store, name, text, log string) error {
 	var from io.Reader = strings.NewReader(text)
 	if log != "" {
-		file, err := os.Open(filepath.Join(s.Dir(), log))
+		file, err := private.OpenBelow(s.Dir(), log, os.O_RDONLY)
 		switch {
 		case err == nil:
 			defer file.Close()
@@ -141,7 +191,7 @@ func (a *app) text(from io.Reader) error {
 		if a.out.Live {
 			piece = []byte(ui.CleanLines(string(piece)))
 		}
-		a.out.Write(piece)
+		a.out.Raw(piece)
 		switch {
 		case err == io.EOF && open:
 			a.out.Printf("\n")

@@ -33,7 +33,7 @@ func (a *app) reword(ctx context.Context, m *memory.Memory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := a.newExecutors(dir)
+	x := a.newExecutors(dir, nil)
 	defer x.Close()
 
 	x.hold(held, p.ir, &first)

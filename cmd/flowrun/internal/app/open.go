@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -53,9 +54,13 @@ func (c *definitions) machine(h journal.Header, definition []byte) (engine.Machi
 
 // openStore opens the store in dir for driving runs, and makes it where there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
-	x, known := a.newExecutors(dir), new(definitions)
+	room, err := executor.MakeRoom()
+	if err != nil && !d.MakeDo {
+		return nil, err
+	}
+	x, known := a.newExecutors(dir, room), new(definitions)
 	e, err := local.Open(dir, local.Options{Factory: known.machine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
-		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x), Watch: x.learner.watch, At: a.At})
+		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x), Watch: x.durable, At: a.At})
 	if err != nil {
 		x.Close()
 		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -177,7 +182,8 @@ func (a *app) lookup(word string, drive *args.Drive) (*store, local.Info, error)
 // top is the run that must be driven for a run to go on: itself, or the one from which the calls came. A caller that has ended
 // drives nothing any more.
 func (s *store) top(info local.Info) string {
-	for info.Parent != "" && !info.Status.Terminal() {
+	for seen := map[string]bool{}; info.Parent != "" && !info.Status.Terminal() && !seen[info.Run]; {
+		seen[info.Run] = true
 		parent, err := s.Get(context.Background(), info.Parent)
 		if err != nil || parent.Status.Terminal() {
 			break
@@ -189,7 +195,7 @@ func (s *store) top(info local.Info) string {
 
 // undriven says how a run goes on that nobody drives.
 func (a *app) undriven(s *store, info local.Info) string {
-	return "Nobody drives this run now. Go on with:\n  flowrun resume " + s.top(info) + a.scene(s, nil).Flags
+	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.top(info) + a.scene(s, nil).Flags
 }
 
 // scene says how runs of a store are spoken of from here.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 // owedDir holds, below the store, an empty file for each run of which the memory may not have learned yet: made before its first
@@ -22,10 +24,10 @@ func (o *owed) begin(run string) error {
 	if o.begun[run] {
 		return nil
 	}
-	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+	if err := private.Mkdir(o.dir); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(o.dir, run), os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := private.Open(filepath.Join(o.dir, run), os.O_CREATE|os.O_WRONLY)
 	if err == nil {
 		err = errors.Join(f.Sync(), f.Close(), syncDir(o.dir))
 	}

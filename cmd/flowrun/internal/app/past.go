@@ -20,6 +20,8 @@ type past struct {
 	machine *machine.Machine
 	fold    *engine.Fold
 	view    *view.Run
+	// attempts are those that have not answered.
+	attempts *view.Attempts
 }
 
 // recall prepares the past of a run, from its definition; nothing of its journal has been replayed.
@@ -32,7 +34,7 @@ func (s *store) recall(ctx context.Context, run string) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &past{p, s, run, m.(*machine.Machine), engine.NewFold(p.header, m), view.New(p.workflow)}, nil
+	return &past{p, s, run, m.(*machine.Machine), engine.NewFold(p.header, m), view.New(p.workflow), view.NewAttempts()}, nil
 }
 
 // history is the past of a run, replayed as far as it goes now.
@@ -73,11 +75,13 @@ func (p *past) batch(b journal.Batch, each func(seen) bool) (err error) {
 		events, err := p.fold.Replay(b, &out)
 		if err == nil {
 			p.view.Apply(events, &out)
+			p.attempts.Apply(events, &out)
 		}
 		return err
 	}
 	on := true
 	err = p.fold.Trace(b, func(ev event.Event, out *event.Reaction) bool {
+		p.attempts.Apply([]event.Event{ev}, out)
 		on = each(seen{ev, out, p.view.Apply([]event.Event{ev}, out)})
 		return on
 	})

@@ -21,6 +21,7 @@ const unreadable = "F0050"
 // program is a checked program from the disk.
 type program struct {
 	ir        *ir.Program
+	path      string // the file or folder, absolute
 	dir       string // its folder, absolute
 	sources   ui.Sources
 	positions map[string]diag.Range
@@ -57,7 +58,7 @@ func (a *app) load(path string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &program{p.IR, dir, p.Sources, p.Positions}, nil
+	return &program{p.IR, absolute(path), dir, p.Sources, p.Positions}, nil
 }
 
 // refusal is the exit code for errors in a program: of those that could not be read, that it could not be done.
@@ -98,7 +99,7 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 
 // bundle is what is kept of the program beside a run of one of its workflows.
 func (p *program) bundle(workflow string) bundle {
-	b := bundle{Files: map[string]string{}, Where: map[string]string{}}
+	b := bundle{Files: map[string]string{}, Where: map[string]string{}, Path: p.path}
 	for name, text := range p.sources {
 		b.Files[name] = string(text)
 	}

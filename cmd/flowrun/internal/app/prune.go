@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
@@ -53,7 +54,7 @@ func (a *app) prune(r *args.Prune) error {
 	}
 	ctx, release := watching()
 	defer release()
-	drive := &args.Drive{}
+	drive := &args.Drive{MakeDo: true}
 	if r.DryRun {
 		drive = nil
 	}
@@ -147,6 +148,9 @@ func (s *store) told(ctx context.Context, tree []local.Info) (list []ui.PrunedRu
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := local.CheckID(tree[i].Run); err != nil {
+			return nil, nil, fmt.Errorf("nothing is removed: %w; see flowrun doctor", err)
+		}
 		logs, err := folderSize(filepath.Join(s.Dir(), logsDir, tree[i].Run))
 		if err != nil {
 			return nil, nil, err
@@ -162,9 +166,13 @@ func (s *store) removeTree(ctx context.Context, ids []string, all bool) error {
 		return err
 	}
 	for _, id := range ids {
+		if err := local.CheckID(id); err != nil {
+			return err
+		}
 		if err := os.RemoveAll(filepath.Join(s.Dir(), logsDir, id)); err != nil {
 			return fmt.Errorf("removing the logs of run %s: %w", id, err)
 		}
+		_ = live.Remove(s.Dir(), id) // mostly it has none
 	}
 	return nil
 }

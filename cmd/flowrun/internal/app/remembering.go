@@ -24,7 +24,8 @@ type remembering struct {
 	mu      sync.Mutex
 	says    ir.Memory
 	program string // folder of the program
-	known   bool   // what the program says
+	source  *ir.Program
+	known   bool // what the program says
 	tried   bool
 	memory  *memory.Memory
 	err     error
@@ -39,9 +40,19 @@ type remembering struct {
 func (r *remembering) settle(p *ir.Program, dir string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.program, r.known = dir, true; p.Memory != nil {
+	if r.program, r.source, r.known = dir, nil, true; p.Memory != nil {
 		r.says = *p.Memory
 	}
+	if learns := func(g ir.Agent) bool { return g.Memory != nil }; slices.ContainsFunc(p.Agents, learns) { // it takes 25 MiB for 10,000 steps
+		r.source = p
+	}
+}
+
+// saying is the program whose runs are driven; nil before it is known, and where no agent has a memory.
+func (r *remembering) saying() *ir.Program {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.source
 }
 
 // maxTold bounds how many warnings are kept for the end.

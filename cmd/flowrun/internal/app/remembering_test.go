@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,6 +67,7 @@ func TestWorkingMemoryIsRefreshed(t *testing.T) {
 
 // A run is noted once, stays noted until it is paid, and is another process's only if that has not begun it.
 func TestOwed(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0)) // which keeps nobody out
 	dir := filepath.Join(t.TempDir(), "learning")
 	mine, other := owed{dir: dir}, owed{dir: dir}
 	if left := mine.left(); left != nil {
@@ -74,6 +76,11 @@ func TestOwed(t *testing.T) {
 	for range 2 {
 		if err := mine.begin("aaaa"); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "aaaa"): 0o600} {
+		if i, err := os.Stat(path); err != nil || i.Mode().Perm() != want {
+			t.Errorf("%s is %v, %v", path, i.Mode(), err)
 		}
 	}
 	if mine.left() != nil || len(other.left()) != 1 {

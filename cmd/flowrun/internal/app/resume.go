@@ -22,8 +22,9 @@ func (a *app) resume() *cobra.Command {
 		Long: `resume goes on with a run where its journal ends. What had finished is not done again; attempts that were under way
 start again with the same idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest".
 For a run that has ended it prints the outputs, and the exit code is the run's. A run that another one called goes on with
-that one. What is sensitive is taken from where the run got it, and must be the same. What stood on the command line must be
-given again; the flags for values also tell where something is now. --dry-run tells what would happen: which attempts would start
+that one. What is sensitive is taken from where the run got it, and must be the same, but for what --new-secret names, of which the
+journal keeps that it differs. What stood on the command line must be given again; the flags for values also tell where something
+is now. --dry-run tells what would happen: which attempts would start
 again, what waits and until when; nothing is written, and nobody's run is taken.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
@@ -40,6 +41,7 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only tell what would happen")
+	c.Flags().StringArrayVar(&r.NewSecrets, "new-secret", nil, "take another value of this sensitive variable or input, `NAME`, than the run began with; can be repeated")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
 	deathLimit(c, &r.Drive)
 	valueFlags(c, &r.Given)
@@ -64,15 +66,18 @@ func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
 		if err := s.folderThere(ctx, info.Run); err != nil {
 			return err
 		}
-		if err := a.holdAgain(ctx, s, info.Run, &r.Given); err != nil {
+		if err := a.holdAgain(ctx, s, info.Run, &r.Given, renewal{names: r.NewSecrets}); err != nil {
 			return err
+		}
+		if !r.JSON {
+			a.sayChanged(s, info)
 		}
 	} else {
 		if first, program, err := s.begun(ctx, info.Run); err == nil { // what it taught may not have been learned yet
 			s.exec.memory.settle(program, first.Dir)
 		}
 		if !r.JSON {
-			a.err.Printf("run %s had ended before: %s\n", info.Run, info.Status)
+			a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 		}
 	}
 	scene := a.scene(s, s.where(ctx, info.Run))
@@ -98,16 +103,23 @@ func (s *store) folderThere(ctx context.Context, run string) error {
 }
 
 // holdAgain gets the secrets of a run that began in another process.
-func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given) error {
+func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given, may renewal) error {
 	first, p, err := s.begun(ctx, run)
+	if err == nil {
+		err = s.sealed(ctx, run, first)
+	}
 	if err != nil {
 		return err
 	}
-	held, err := a.unseal(run, first, p, o)
-	if err == nil {
-		s.exec.hold(held, p, first)
+	held, renewed, err := a.unseal(run, first, p, o, may)
+	if err != nil {
+		return err
 	}
-	return err
+	s.exec.hold(held, p, first)
+	if len(renewed) > 0 {
+		s.Renew(run, renewed)
+	}
+	return nil
 }
 
 func deathLimit(c *cobra.Command, d *args.Drive) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +25,8 @@ func (a *app) retry() *cobra.Command {
 		Long: `retry starts a new run of the definition that RUN was started with, with the same inputs and variables. What succeeded there is
 reused; what failed, was blocked, cancelled or undone, and all that depends on it, is made again, with new idempotency keys. Instances of
 for_each stand for themselves; a repeat and a call are one piece each; a failure that was tolerated stands; finally runs again.
-RUN must have ended: resume goes on with one that has not. What is sensitive is taken from where RUN got it, and must be the same; what
-stood on the command line must be given again. For a changed file, use apply.`,
+RUN must have ended: resume goes on with one that has not. What is sensitive is taken from where RUN got it, and may be another value by
+now; the journal keeps that it differs. What stood on the command line must be given again. For a changed file, use apply.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {
@@ -59,9 +61,10 @@ func (a *app) repeatable(s *store, info local.Info) error {
 
 // origin is the run from which the calls came that led to a run: itself, if nobody called it.
 func (s *store) origin(run string) string {
+	seen := map[string]bool{}
 	for {
 		info, err := s.Get(context.Background(), run)
-		if err != nil || info.Parent == "" {
+		if seen[run] = true; err != nil || info.Parent == "" || seen[info.Parent] {
 			return run
 		}
 		run = info.Parent
@@ -81,11 +84,23 @@ func (a *app) repeat(s *store, info local.Info, r *args.Retry) error {
 	if err := s.folderThere(ctx, info.Run); err != nil {
 		return err
 	}
-	held, err := a.unseal(info.Run, &again.First, p.program, &r.Given)
+	if err := s.sealed(ctx, info.Run, &again.First); err != nil {
+		return err
+	}
+	held, renewed, err := a.unseal(info.Run, &again.First, p.program, &r.Given, renewal{all: true})
 	if err != nil {
 		return err
 	}
+	maps.Copy(again.First.Secrets, renewed)
+	for _, ref := range slices.Sorted(maps.Keys(renewed)) {
+		if !r.JSON {
+			a.err.Printf("%s is not what run %s had; this run takes the new value\n", ref, info.Run)
+		}
+	}
 	s.exec.hold(held, p.program, &again.First)
+	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
+		a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
+	}
 	run, err := a.makeRun(s, *again)
 	if err != nil {
 		return err

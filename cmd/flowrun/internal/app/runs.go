@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
@@ -69,8 +72,9 @@ func (a *app) list(r *args.List) error {
 	}
 	var rows []ui.Listed
 	for i := range infos {
-		if r.Takes(infos[i].Workflow, string(infos[i].Status)) && (r.Limit == 0 || len(rows) < r.Limit) {
-			rows = append(rows, listed(&infos[i]))
+		if (r.Takes(infos[i].Workflow, string(infos[i].Status)) || infos[i].Interrupted() && r.Takes(infos[i].Workflow, view.Interrupted)) &&
+			(r.Limit == 0 || len(rows) < r.Limit) {
+			rows = append(rows, s.listed(&infos[i]))
 		}
 	}
 	if len(rows) == 0 && len(infos) > 0 && !r.JSON {
@@ -79,6 +83,28 @@ func (a *app) list(r *args.List) error {
 	}
 	ui.List(a.out, rows, event.At(time.Now()), a.scene(s, nil).Flags, r.JSON)
 	return nil
+}
+
+// listed is a run in a listing, with what is under way of it.
+func (s *store) listed(i *local.Info) ui.Listed {
+	l := listed(i)
+	if l.Driven = i.Driver != 0; i.Status.Terminal() {
+		return l
+	}
+	rows, sign := live.Read(s.Dir(), i.Run)
+	if i.Interrupted() {
+		l.Stands = max(i.Last, sign)
+		return l
+	}
+	for _, ticket := range slices.Sorted(maps.Keys(rows)) {
+		row := rows[ticket]
+		b := &view.Begun{Ticket: ticket, Run: i.Run, Node: row.Node, Name: row.Name, Attempt: row.Attempt, Gate: row.Gate,
+			StartedAt: row.Since, Process: row.Process, Says: row.Says, Heard: row.Heard}
+		if l.Begun = append(l.Begun, b); len(l.Begun) == 1 { // the others are counted
+			s.readEnds(b)
+		}
+	}
+	return l
 }
 
 func listed(i *local.Info) ui.Listed {

@@ -1,10 +1,13 @@
 package app
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -13,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/secret"
+	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // byDefault is where a secret comes from that the file itself holds.
@@ -82,9 +86,60 @@ func lasting(from string) string {
 	return flag + " " + path
 }
 
+// renewal says which secrets may have another value than the run had so far.
+type renewal struct {
+	all   bool
+	names []string
+}
+
+// may tells whether a secret is one of them, by the name under which it is read.
+func (r renewal) may(ref string) bool {
+	_, name, _ := strings.Cut(ref, ".")
+	return r.all || slices.Contains(r.names, name)
+}
+
+// check refuses names of what is no secret of a run.
+func (r renewal) check(marks map[string]event.Secret) (problems []error) {
+	for _, name := range r.names {
+		_, variable := marks["var."+name]
+		if _, input := marks["input."+name]; !variable && !input {
+			problems = append(problems, fmt.Errorf("--new-secret %s: the run has no sensitive variable or input of this name", name))
+		}
+	}
+	return problems
+}
+
+// sealed brings the seals of a run's secrets to where its journal ends: some may have got another value on the way.
+func (s *store) sealed(ctx context.Context, run string, first *event.RunStarted) error {
+	if len(first.Secrets) == 0 {
+		return nil
+	}
+	p, err := s.pinned(ctx, run)
+	if err != nil {
+		return err
+	}
+	r := journal.NewReader(p.header)
+	_, err = s.Batches(ctx, run, func(b journal.Batch) error {
+		events, err := r.Read(b)
+		for i := range events {
+			if d := events[i].DriverChanged; d != nil {
+				maps.Copy(first.Secrets, d.Secrets)
+			}
+		}
+		return err
+	})
+	for ref, mark := range first.Secrets {
+		mark.Differs = false
+		first.Secrets[ref] = mark
+	}
+	return err
+}
+
 // unseal gets a run's secrets again: as the command line gives them, or from where they came from, or from the environment. Their
-// hashes tell that they are the same.
-func (a *app) unseal(run string, first *event.RunStarted, p *ir.Program, o *args.Given) (map[string]value.Value, error) {
+// hashes tell that they are the same. Of those that may have another value, the new seals are returned.
+func (a *app) unseal(run string, first *event.RunStarted, p *ir.Program, o *args.Given, may renewal) (
+	held map[string]value.Value, renewed map[string]event.Secret, err error,
+) {
 	var variables, inputs []ir.Variable
 	for _, d := range p.Variables {
 		if _, ok := first.Secrets["var."+d.Name]; ok {
@@ -98,25 +153,28 @@ func (a *app) unseal(run string, first *event.RunStarted, p *ir.Program, o *args
 			}
 		}
 	}
-	vars, problems, err := a.variables(variables, o)
+	world := a.world()
+	vars, problems, err := a.variables(variables, o, world)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pairs, err := args.Pairs("--input", o.Inputs, args.World{Stdin: a.Stdin, ReadFile: readSome})
+	pairs, err := o.Inputs.Read("--input", world)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ins := newGiven()
 	problems = append(problems, ins.pairs(pairs, inputs)...)
 	problems = append(problems, fixed("variable", vars, variables)...)
 	problems = append(problems, fixed("input", ins, inputs)...)
-	held := map[string]value.Value{}
+	problems = append(problems, may.check(first.Secrets)...)
+	r := &reopening{app: a, first: first, files: p.Files, may: may, held: map[string]value.Value{}, renewed: map[string]event.Secret{}}
 	for _, d := range variables {
-		problems = append(problems, a.reopen(held, "var."+d.Name, "variable", d, first.Secrets, vars))
+		problems = append(problems, r.secret("var."+d.Name, "variable", d, vars))
 	}
 	for _, d := range inputs {
-		problems = append(problems, a.reopen(held, "input."+d.Name, "input", d, first.Secrets, ins))
+		problems = append(problems, r.secret("input."+d.Name, "input", d, ins))
 	}
+	problems = append(problems, r.tooMuch())
 	var lines []string
 	for _, p := range problems {
 		if p != nil {
@@ -124,9 +182,9 @@ func (a *app) unseal(run string, first *event.RunStarted, p *ir.Program, o *args
 		}
 	}
 	if lines != nil {
-		return nil, &args.Error{Message: fmt.Sprintf("run %s cannot go on with these values:%s", run, strings.Join(lines, ""))}
+		return nil, nil, &args.Error{Message: fmt.Sprintf("run %s cannot go on with these values:%s", run, strings.Join(lines, ""))}
 	}
-	return held, nil
+	return r.held, r.renewed, nil
 }
 
 // fixed refuses values that a run has kept.
@@ -144,12 +202,37 @@ func fixed(kind string, g given, secrets []ir.Variable) (problems []error) {
 	return problems
 }
 
-// reopen gets one secret.
-func (a *app) reopen(held map[string]value.Value, ref, kind string, d ir.Variable, marks map[string]event.Secret, g given) error {
-	mark := marks[ref]
+// reopening gets the secrets of a run.
+type reopening struct {
+	*app
+	first   *event.RunStarted
+	files   map[string]string
+	may     renewal
+	held    map[string]value.Value
+	renewed map[string]event.Secret
+}
+
+// tooMuch tells that new values are, with the others, more than can be masked.
+func (r *reopening) tooMuch() error {
+	if len(r.renewed) == 0 {
+		return nil
+	}
+	all := make([]any, 0, len(r.held))
+	for _, name := range value.Keys(r.held) {
+		all = append(all, r.held[name])
+	}
+	if flaw := secret.Flaw(all); flaw != "" {
+		return fmt.Errorf("all that is sensitive, together: %s", flaw)
+	}
+	return nil
+}
+
+// secret gets one of them.
+func (r *reopening) secret(ref, kind string, d ir.Variable, g given) error {
+	mark := r.first.Secrets[ref]
 	v, from := g.values[d.Name], g.from[d.Name]
 	if from == "" || strings.HasPrefix(from, "env ") {
-		again, err := a.again(kind, d, mark.From)
+		again, err := r.again(kind, d, mark.From)
 		if err != nil {
 			return fmt.Errorf("the %s %q is sensitive, and came from %s: %w", kind, d.Name, mark.From, err)
 		}
@@ -168,22 +251,43 @@ func (a *app) reopen(held map[string]value.Value, ref, kind string, d ir.Variabl
 		} else {
 			place += ":"
 		}
-		return fmt.Errorf("the %s %q is sensitive, and came from %s give it again with %s %s=VALUE, or =@FILE",
-			kind, d.Name, place, flag, d.Name)
+		return fmt.Errorf("the %s %q is sensitive, and came from %s give it again with %s %s=VALUE, or %s-from %s=FILE",
+			kind, d.Name, place, flag, d.Name, flag, d.Name)
 	}
-	d.Validation, d.Enum = nil, nil // it has been judged before
+	judged := d
+	d.Validation, d.Enum = nil, nil // the same value has been judged before
 	whole, errs := dsl.Inputs(kind, []ir.Variable{d}, map[string]value.Value{d.Name: v}, dsl.Known{})
 	if len(errs) > 0 {
 		return fmt.Errorf("%s: %w", from, errs[0])
 	}
-	held[ref] = whole[d.Name]
+	r.held[ref] = whole[d.Name]
 	switch {
-	case secret.Same(mark, held[ref]):
+	case secret.Same(mark, r.held[ref]):
 		return nil
+	case r.may.may(ref):
+		return r.renew(ref, kind, judged, from)
 	case from == mark.From:
-		return fmt.Errorf("the %s %q is sensitive, and not what the run began with any more (%s)", kind, d.Name, from)
+		return fmt.Errorf("the %s %q is sensitive, and not what the run began with any more (%s)%s", kind, d.Name, from, toRenew(d.Name))
 	}
-	return fmt.Errorf("the %s %q is sensitive, and not what the run began with (now %s, then %s)", kind, d.Name, from, mark.From)
+	return fmt.Errorf("the %s %q is sensitive, and not what the run began with (now %s, then %s)%s", kind, d.Name, from, mark.From, toRenew(d.Name))
+}
+
+// toRenew says how another value is taken.
+func toRenew(name string) string { return "; to go on with this one: --new-secret " + name }
+
+// renew judges and seals a value that is another one than before.
+func (r *reopening) renew(ref, kind string, d ir.Variable, from string) error {
+	v := r.held[ref]
+	if _, errs := dsl.Inputs(kind, []ir.Variable{d}, map[string]value.Value{d.Name: v}, dsl.Known{Vars: r.first.Vars, Files: r.files}); len(errs) > 0 {
+		return fmt.Errorf("%s: %w", from, errs[0])
+	}
+	if flaw := secret.Flaw(v); flaw != "" {
+		return fmt.Errorf("the sensitive %s %q: %s", kind, d.Name, flaw)
+	}
+	mark := secret.Seal(lasting(from), salt(), v)
+	mark.Differs = true
+	r.renewed[ref] = mark
+	return nil
 }
 
 // again reads a secret where it was read before; nil where that is not possible, or nothing is there now.

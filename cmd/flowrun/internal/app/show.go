@@ -69,18 +69,31 @@ func (a *app) showRun(s *store, info local.Info, r *args.Show) error {
 	}
 	p.view.RetriedBy = info.RetriedBy
 	now := event.At(time.Now())
-	if r.At > 0 {
+	var begun []*view.Begun
+	if r.At == 0 {
+		begun = p.unanswered(info)
+		p.stand(info, begun)
+	} else {
 		now = p.view.Last
 		a.err.Printf("As it was after event %d of %d, at %s:\n", r.At, info.Events, now)
 	}
 	if r.Step != "" {
-		return a.story(s, p, stories, r, now)
+		return a.story(s, p, stories, r, begun, now)
 	}
 	if r.JSON {
-		return ui.WriteJSON(a.out, p.view.Document())
+		d := p.view.Document()
+		for _, b := range begun {
+			d.Unanswered = append(d.Unanswered, b.Document())
+		}
+		return ui.WriteJSON(a.out, d)
 	}
-	ui.Show(a.out, p.view, now)
-	if r.At == 0 && !p.view.Status.Terminal() && info.Driver == 0 {
+	ui.Show(a.out, p.view, begun, now)
+	if r.At == 0 && info.Status.Terminal() && info.Status != event.Succeeded && info.RetriedBy == "" {
+		if c := a.changed(s, s.origin(info.Run)); c.differs() {
+			a.err.Printf("%s: flowrun retry uses the definition of then.%s\n", c.what, c.advice())
+		}
+	}
+	if r.At == 0 && info.Interrupted() {
 		a.err.Printf("%s\n", a.undriven(s, info))
 	}
 	return nil
@@ -104,7 +117,7 @@ func (p *past) listen(stories map[string]*view.Story, step string, e *seen) {
 }
 
 // story shows the one node that was asked for.
-func (a *app) story(s *store, p *past, stories map[string]*view.Story, r *args.Show, now event.Time) error {
+func (a *app) story(s *store, p *past, stories map[string]*view.Story, r *args.Show, begun []*view.Begun, now event.Time) error {
 	n, err := p.node(r.Step)
 	if err != nil {
 		return err
@@ -113,6 +126,7 @@ func (a *app) story(s *store, p *past, stories map[string]*view.Story, r *args.S
 	if story == nil {
 		story = p.view.Story(n.Path)
 	}
+	story.Add(begun)
 	if r.JSON {
 		return ui.WriteJSON(a.out, story.Document())
 	}

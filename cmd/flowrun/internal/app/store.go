@@ -2,20 +2,28 @@ package app
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 )
 
 // storeName is the folder that holds runs, where nobody said another.
 const storeName = ".flowrun"
 
 // storeDir is where the store of a program is: --store, else FLOWRUN_STORE, else .flowrun at the root of the repository
-// of path (the nearest folder upwards with a .git), else beside the file. An empty path means the current folder.
+// of path (the nearest folder upwards with a .git), else beside the file. An empty path means the current folder. A link is followed where
+// the user named it, and refused where it was only found.
 func (a *app) storeDir(path string) (string, error) {
 	dir := a.global.Store
 	var err error
 	if dir == "" {
 		dir, err = a.usualStore(path)
+		if info, missing := os.Lstat(dir); err == nil && missing == nil && info.Mode()&fs.ModeSymlink != 0 && a.getenv("FLOWRUN_STORE") == "" {
+			return "", fmt.Errorf("the store %s is a symbolic link, which may have come with the repository\nIf it is yours, name it with --store or FLOWRUN_STORE. If it is not, remove it: rm %s",
+				dir, ui.Quote(shorter(dir)))
+		}
 	} else {
 		dir, err = filepath.Abs(dir)
 	}

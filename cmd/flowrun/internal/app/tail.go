@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/follow"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/command"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // maxOpenLine bounds what is held of a line that has not ended yet, in bytes.
@@ -37,6 +39,7 @@ type tailed struct {
 // flow is one stream of it: the log file, as far as it was read, and the beginning of a line.
 type flow struct {
 	path string
+	from event.Time // what was written before is another attempt's
 	file *os.File
 	open []byte
 	read bool // something of it
@@ -67,7 +70,7 @@ func (a *app) tailLogs(s *store, info local.Info, step string) error {
 	defer t.close()
 	err = p.follow(ctx, t.batch, func(i local.Info) {
 		a.err.Printf("%s\n", a.undriven(s, i))
-	}, t.look)
+	}, func(local.Info) { t.look() })
 	var stop *interrupted
 	if errors.As(err, &stop) {
 		return &ended{signalCode(stop.signal)}
@@ -84,7 +87,7 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 		case ev.ChildFinished != nil && about(ev.ChildFinished.Node, t.step):
 			t.a.out.Printf("%s", t.a.called(t.s, ev.ChildFinished))
 		case ev.DriverChanged != nil: // what was under way begins again, as another attempt
-			t.look()
+			t.interrupt(ev.DriverChanged.Lost, ev.At)
 			t.close()
 		}
 	}
@@ -92,7 +95,7 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 		if start := out.Commands[i].Start; start != nil && about(start.Node, t.step) {
 			y := &tailed{attempt: start}
 			for n, name := range streamNames {
-				y.streams[n] = &flow{path: filepath.Join(t.s.Dir(), logsDir, filepath.FromSlash(command.LogName(start, name)))}
+				y.streams[n] = &flow{path: logsDir + "/" + command.LogName(start, name), from: events[len(events)-1].At}
 			}
 			t.live[start.Ticket] = y
 		}
@@ -101,16 +104,36 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 
 // look prints what has come since it last looked, of one attempt after another.
 func (t *tail) look() {
-	tickets := make([]uint64, 0, len(t.live))
-	for ticket := range t.live {
-		tickets = append(tickets, ticket)
-	}
-	slices.Sort(tickets)
-	for _, ticket := range tickets {
+	for _, ticket := range slices.Sorted(maps.Keys(t.live)) {
 		y := t.live[ticket]
 		for _, f := range y.streams {
 			t.drain(f, prefixOf(y.attempt.Node, y.attempt.Gate))
 		}
+	}
+}
+
+// interrupt prints what is left of the attempts under way, which lost their driver; over is when another one came.
+func (t *tail) interrupt(died bool, over event.Time) {
+	why := view.DriverStopped
+	if died {
+		why = view.DriverDied
+	}
+	for _, ticket := range slices.Sorted(maps.Keys(t.live)) {
+		y := t.live[ticket]
+		prefix := prefixOf(y.attempt.Node, y.attempt.Gate)
+		for n, f := range y.streams {
+			if f.file == nil {
+				f.path = t.s.logOf(y.attempt, streamNames[n], f.from, over)
+			}
+			if f.path != "" {
+				t.drain(f, prefix)
+			}
+			if len(f.open) > 0 {
+				t.lines(f, []byte("\n"), prefix)
+			}
+		}
+		f := &event.AttemptFinished{Node: y.attempt.Node, Attempt: y.attempt.Attempt, Gate: y.attempt.Gate, Compensate: y.attempt.Compensate}
+		t.a.out.Printf("== %s: %s: %s\n", ui.Attempted(f), view.Interrupted, why)
 	}
 }
 
@@ -126,7 +149,7 @@ func (t *tail) finish(f *event.AttemptFinished) {
 			x = y.streams[n]
 		}
 		if logs[n] != "" {
-			x.path = filepath.Join(t.s.Dir(), logs[n])
+			x.path = logs[n]
 		}
 		if x.path != "" && (logs[n] != "" || x.read) {
 			t.drain(x, prefix)
@@ -157,8 +180,12 @@ func prefixOf(node, gate string) string {
 func (t *tail) drain(f *flow, prefix string) {
 	if f.file == nil {
 		var err error
-		if f.file, err = os.Open(f.path); err != nil {
+		if f.file, err = private.OpenBelow(t.s.Dir(), f.path, os.O_RDONLY); err != nil {
 			f.file = nil
+			return
+		}
+		if info, err := f.file.Stat(); err != nil || event.At(info.ModTime()).Add(slack) < f.from {
+			f.close() // one that was interrupted: this one will have a file of its own
 			return
 		}
 	}
@@ -197,7 +224,7 @@ func (t *tail) lines(f *flow, piece []byte, prefix string) {
 		}
 		fmt.Fprintf(&b, "%s%s\n", prefix, line)
 	}
-	t.a.out.Printf("%s", b.String())
+	t.a.out.Raw([]byte(b.String()))
 }
 
 func (f *flow) close() {

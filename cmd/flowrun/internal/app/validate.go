@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +21,9 @@ func (a *app) validate() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "validate [PATH...]", Short: "Check files without running anything",
-		Long: `validate checks programs: a file, or a folder whose files are read together. DIR/... means every program below DIR, each
-for itself. Without a path it checks the current folder. The exit code is 1 if any of them is refused.
+		Long: `validate checks programs: a file, or a folder whose files are read together. DIR/... means every folder below DIR with
+files *.flow.hcl, each a program for itself; other files *.hcl there may be of other tools and are not read. Without a path
+it checks the current folder. The exit code is 1 if any of them is refused.
 
 --format FORMAT says how the screen shows what is found, --format FORMAT=PATH writes it to a file; it can be repeated.
 Under GitHub Actions the screen's format is github, and a summary of the job is written, unless another is given.`,
@@ -104,7 +106,8 @@ func worthFailing(list diag.List) bool {
 // foreign is the folder of what others have written, which is no part of a project's own programs.
 const foreign = "node_modules"
 
-// programs expands DIR/... to every folder below DIR that holds a program. Hidden folders are left out, and [foreign].
+// programs expands DIR/... to every folder below DIR with files *.flow.hcl: other files *.hcl may be of other tools. Hidden
+// folders are left out, and [foreign].
 func programs(paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {
@@ -126,7 +129,7 @@ func programs(paths []string) ([]string, error) {
 			switch {
 			case d.IsDir() && (hidden || p != root && d.Name() == foreign):
 				return fs.SkipDir
-			case d.IsDir() || hidden || !strings.HasSuffix(p, ".hcl") || strings.HasSuffix(p, ".flowtest.hcl"):
+			case d.IsDir() || hidden || !strings.HasSuffix(p, ".flow.hcl"):
 			case filepath.Dir(p) != last:
 				last = filepath.Dir(p)
 				out = append(out, last)
@@ -137,7 +140,8 @@ func programs(paths []string) ([]string, error) {
 			return nil, err
 		}
 		if len(out) == before {
-			return nil, args.Errorf("there is no workflow file below %s", filepath.Clean(dir))
+			return nil, &args.Error{Message: fmt.Sprintf("there is no file *.flow.hcl below %s", ui.Clean(filepath.Clean(dir))),
+				Hint: "DIR/... leaves other files *.hcl to other tools. To check a program in such files, name its folder."}
 		}
 	}
 	return out, nil

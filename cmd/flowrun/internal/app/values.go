@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -31,7 +33,8 @@ func newGiven() given { return given{map[string]value.Value{}, map[string]string
 
 // values completes the inputs of the workflow and the variables of the program with what was given.
 func (a *app) values(p *program, w *ir.Workflow, o *args.Given) (inputs, vars given, err error) {
-	vars, problems, err := a.variables(p.ir.Variables, o)
+	world := a.world()
+	vars, problems, err := a.variables(p.ir.Variables, o, world)
 	if err != nil {
 		return inputs, vars, err
 	}
@@ -39,7 +42,7 @@ func (a *app) values(p *program, w *ir.Workflow, o *args.Given) (inputs, vars gi
 	vars.values = all
 	problems = append(problems, placed(more, vars.from)...)
 
-	pairs, err := args.Pairs("--input", o.Inputs, args.World{Stdin: a.Stdin, ReadFile: readSome})
+	pairs, err := o.Inputs.Read("--input", world)
 	if err != nil {
 		return inputs, vars, err
 	}
@@ -51,7 +54,7 @@ func (a *app) values(p *program, w *ir.Workflow, o *args.Given) (inputs, vars gi
 
 // variables gathers what is given for variables: each is taken from the environment, overridden by files of an environment, then by
 // files of variables, in their order, then by --var.
-func (a *app) variables(decls []ir.Variable, o *args.Given) (g given, problems []error, err error) {
+func (a *app) variables(decls []ir.Variable, o *args.Given, world *args.World) (g given, problems []error, err error) {
 	g = newGiven()
 	problems = g.environ("env ", decls, func(name string) (string, bool) { return a.lookupEnv(envVar + name) })
 	for _, f := range o.EnvFiles {
@@ -70,8 +73,25 @@ func (a *app) variables(decls []ir.Variable, o *args.Given) (g given, problems [
 			g.values[name], g.from[name] = v, "--var-file "+f
 		}
 	}
-	pairs, err := args.Pairs("--var", o.Vars, args.World{Stdin: a.Stdin, ReadFile: readSome})
+	pairs, err := o.Vars.Read("--var", world)
 	return g, append(problems, g.pairs(pairs, decls)...), err
+}
+
+// world is how values are read from elsewhere. In CI, texts often come from people outside: there none of them reads a file.
+func (a *app) world() *args.World {
+	return &args.World{Stdin: a.Stdin, ReadFile: readSome, Plain: a.ci(), Note: func(text string) { a.err.Printf("flowrun: %s\n", ui.Clean(text)) }}
+}
+
+// ci names the variable that says that this is CI, "" elsewhere.
+func (a *app) ci() string {
+	for _, name := range []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"} {
+		switch strings.ToLower(a.getenv(name)) {
+		case "", "0", "false":
+		default:
+			return name
+		}
+	}
+	return ""
 }
 
 // environ reads texts by the declared types. A place that ends in a space is completed with the name of the environment's variable.
@@ -182,31 +202,49 @@ func varFile(name string) (map[string]value.Value, error) {
 	if filepath.Ext(name) == ".json" || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		v, err := value.Decode(data)
 		object, ok := v.(map[string]any)
-		if err == nil && !ok {
-			err = errors.New("one JSON object is needed")
-		}
-		if err != nil {
-			return nil, args.Errorf("--var-file %s: %v", name, err)
+		switch {
+		case err != nil:
+			return nil, args.Errorf("--var-file %s: its JSON cannot be read%s. %s", name, badPlace(data, err),
+				"Texts stand in quotes, numbers have at most 15 digits, and no name stands twice in an object")
+		case !ok:
+			return nil, args.Errorf("--var-file %s: one JSON object is needed", name)
 		}
 		return object, nil
 	}
 	return literals(name, data)
 }
 
+// badPlace is where JSON cannot be read. What an error says beside that may quote a secret.
+func badPlace(data []byte, err error) string {
+	var at int
+	if _, no := fmt.Sscanf(err.Error(), "at byte %d:", &at); no != nil || at > len(data) {
+		return ""
+	}
+	line := bytes.Count(data[:at], []byte("\n"))
+	return fmt.Sprintf(", at line %d, column %d", line+1, utf8.RuneCount(data[bytes.LastIndexByte(data[:at], '\n')+1:at])+1)
+}
+
+// literals reads NAME = VALUE lines. What is wrong is told by its place alone: what stands there may be a secret.
 func literals(name string, data []byte) (map[string]value.Value, error) {
 	f, list := syntax.Parse(name, data)
-	if len(f.Body.Blocks) > 0 {
+	if len(f.Body.Blocks) > 0 && !list.HasErrors() {
 		return nil, args.Errorf("--var-file %s: a line is name = value; blocks have no place here", f.Body.Blocks[0].Range)
 	}
 	out := map[string]value.Value{}
+	of := ""
 	for _, attr := range f.Body.Attrs {
 		e, found := expr.Value(attr.Expr(), f.Src, &expr.Env{})
 		if list = append(list, found...); e != nil && e.Kind == ir.Const {
 			out[attr.Name] = e.Const
+		} else if of == "" && !list[:len(list)-len(found)].HasErrors() {
+			of = fmt.Sprintf("the value of %s", attr.Name)
 		}
 	}
 	if list.HasErrors() {
-		return nil, args.Errorf("--var-file %s: %s", list[0].Subject, list[0].Summary)
+		if of == "" {
+			of = "this"
+		}
+		return nil, args.Errorf("--var-file %s: %s cannot be read. A line is name = value, and a text stands in quotes:  name = \"text\"", list[0].Subject, of)
 	}
 	return out, nil
 }

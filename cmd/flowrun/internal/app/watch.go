@@ -52,9 +52,15 @@ func (a *app) watch(s *store, info local.Info, asJSON bool) error {
 	}
 	scene := a.scene(s, s.where(ctx, info.Run))
 	screen := a.newShow(p.view, new(heard), scene, asJSON)
-	err = p.follow(ctx, func(events []event.Event, out *event.Reaction) { screen.watch(events, out, false) }, func(i local.Info) {
+	err = p.follow(ctx, func(events []event.Event, out *event.Reaction) {
+		p.attempts.Apply(events, out)
+		screen.watch(events, out, false)
+	}, func(i local.Info) {
 		screen.say(a.undriven(s, i))
-	}, func() {})
+		if asJSON {
+			_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": i.Run})
+		}
+	}, func(i local.Info) { screen.glance(p, i) })
 	screen.close()
 	var stop *interrupted
 	if errors.As(err, &stop) {
@@ -72,23 +78,26 @@ func (a *app) watch(s *store, info local.Info, asJSON bool) error {
 // watching gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.
 func watching() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := endings()
+	signals, over := endings(), make(chan struct{})
 	go func() {
 		select {
 		case sig := <-signals:
 			cancel(&interrupted{sig})
+			defer exitAfter(lookLimit, sig)()
+			<-over
 		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
+		close(over)
 		cancel(nil)
 	}
 }
 
 // follow replays a run's journal as it grows, until the run has ended or ctx is done; the view is left to each. alone is
-// told, once, when nobody drives the run; between is called after each look at the journal.
-func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone func(local.Info), between func()) error {
+// told, once, when nobody drives the run; between is called after each look at the journal and at who drives the run.
+func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone, between func(local.Info)) error {
 	var out event.Reaction
 	told := false
 	for {
@@ -105,9 +114,11 @@ func (p *past) follow(ctx context.Context, each func([]event.Event, *event.React
 		case err != nil || p.fold.End() != nil:
 			return err
 		}
-		between()
 		info, err := p.store.Get(ctx, p.run)
-		if err == nil && info.Driver == 0 && !info.Status.Terminal() && !told {
+		if err == nil {
+			between(info)
+		}
+		if err == nil && info.Interrupted() && !told {
 			told = true
 			alone(info)
 		} else if info.Driver != 0 {

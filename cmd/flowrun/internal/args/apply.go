@@ -7,6 +7,8 @@ type Drive struct {
 	TakeOver bool // resume
 	// DeathLimit is how many processes may die in a row over the same attempt before it fails; 0 means the usual 3.
 	DeathLimit int
+	// MakeDo works with less of the system than a run takes: cancel and prune mostly drive nothing.
+	MakeDo bool
 }
 
 // Check refuses numbers.

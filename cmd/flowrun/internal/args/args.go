@@ -21,8 +21,8 @@ type Global struct {
 
 // Given are the flags that give values to a run, in their order.
 type Given struct {
-	Inputs   []string
-	Vars     []string
+	Inputs   Pairs
+	Vars     Pairs
 	VarFiles []string
 	EnvFiles []string
 }

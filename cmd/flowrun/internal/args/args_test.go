@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-func world(stdin string) World {
-	return World{Stdin: strings.NewReader(stdin), ReadFile: func(name string, _ int64) ([]byte, error) {
+func world(stdin string) *World {
+	return &World{Stdin: strings.NewReader(stdin), ReadFile: func(name string, _ int64) ([]byte, error) {
 		switch name {
 		case "f":
 			return []byte("from f\n"), nil
@@ -24,13 +24,33 @@ func world(stdin string) World {
 }
 
 func TestPairs(t *testing.T) {
-	have, err := Pairs("--input", []string{"a=1=2", "b=@f", "c=-", "d=@@x", "e="}, world("typed"))
-	want := []Pair{{"a", "1=2", "--input"}, {"b", "from f\n", "--input @f"}, {"c", "typed", "--input"}, {"d", "@x", "--input"}, {"e", "", "--input"}}
+	p := Pairs{Values: []string{"a=1=2", "b=@f", "c=-", "d=@@x", "e="}, Raw: []string{"r=@f", "s=-", "u=@@x"}, From: []string{"v=f"}}
+	have, err := p.Read("--input", world("typed"))
+	want := []Pair{{"a", "1=2", "--input"}, {"b", "from f\n", "--input @f"}, {"c", "typed", "--input"}, {"d", "@x", "--input"}, {"e", "", "--input"},
+		{"r", "@f", "--input"}, {"s", "-", "--input"}, {"u", "@@x", "--input"}, {"v", "from f\n", "--input @f"}}
 	if err != nil || !reflect.DeepEqual(have, want) {
 		t.Errorf("%v, %v", have, err)
 	}
-	if _, err := Pairs("--var", []string{"a=@fits"}, world("")); err != nil {
+	p = Pairs{Values: []string{"a=@fits"}}
+	if _, err := p.Read("--var", world("")); err != nil {
 		t.Error(err)
+	}
+}
+
+// In CI no text of somebody else reads a file or standard input, unless the flag says so; what would have been read is noted.
+func TestPlainPairs(t *testing.T) {
+	var notes []string
+	w := world("typed")
+	w.Plain, w.Note = "CI", func(text string) { notes = append(notes, text) }
+	p := Pairs{Values: []string{"a=@f", "b=-", "c=@@x", "d=x@f", "e=@"}, Raw: []string{"r=@f"}, From: []string{"v=f", "w=-"}}
+	have, err := p.Read("--input", w)
+	want := []Pair{{"a", "@f", "--input"}, {"b", "-", "--input"}, {"c", "@@x", "--input"}, {"d", "x@f", "--input"}, {"e", "@", "--input"},
+		{"r", "@f", "--input"}, {"v", "from f\n", "--input @f"}, {"w", "typed", "--input"}}
+	if err != nil || !reflect.DeepEqual(have, want) {
+		t.Errorf("%v, %v", have, err)
+	}
+	if len(notes) != 4 || strings.Contains(strings.Join(notes, " "), "@f") || !strings.Contains(notes[0], "--input-from a=FILE") {
+		t.Errorf("%q", notes)
 	}
 }
 
@@ -39,7 +59,8 @@ func TestPairsThatAreWrong(t *testing.T) {
 		given []string
 		want  string
 	}{
-		{[]string{"a"}, `--var "a" is not of the form name=value`},
+		{[]string{"a"}, `--var is not of the form name=value`},
+		{[]string{"a=1", "hunter22"}, `--var number 2 is not of the form name=value`},
 		{[]string{"=a"}, `not of the form`},
 		{[]string{"a=1", "a=2"}, `gives "a" twice`},
 		{[]string{"a=-", "b=-"}, `reads standard input twice`},
@@ -47,17 +68,43 @@ func TestPairsThatAreWrong(t *testing.T) {
 		{[]string{"a=@big"}, `larger than 1048576 bytes`},
 		{[]string{"a=-"}, `larger than`},
 		{[]string{"a=@"}, `no file is named`},
+		{[]string{"a=@hunter22"}, `--var-raw`},
 		{[]string{"a=\xff"}, `--var a is not UTF-8`},
 	} {
 		stdin := ""
 		if strings.HasPrefix(c.want, "larger than") {
 			stdin = strings.Repeat("x", MaxFile+1)
 		}
-		_, err := Pairs("--var", c.given, world(stdin))
+		p := Pairs{Values: c.given}
+		_, err := p.Read("--var", world(stdin))
 		var usage *Error
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%v: %v", c.given, err)
 		}
+	}
+}
+
+func TestPairsOfFilesThatAreWrong(t *testing.T) {
+	for want, p := range map[string]Pairs{
+		`--var gives "a" twice`: {Values: []string{"a=1"}, Raw: []string{"a=2"}}, `gives "b" twice`: {Raw: []string{"b=1"}, From: []string{"b=f"}},
+		"--var-from a: file does not exist": {From: []string{"a=none"}}, "--var-from a: no file is named": {From: []string{"a="}},
+		"reads standard input twice": {Values: []string{"a=-"}, From: []string{"b=-"}}, "--var-raw is not of the form": {Raw: []string{"hunter22"}},
+	} {
+		if _, err := p.Read("--var", world("")); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter22") {
+			t.Errorf("%v: %v", p, err)
+		}
+	}
+}
+
+// Inputs and variables share one standard input.
+func TestStandardInputIsReadOnce(t *testing.T) {
+	w := world("typed")
+	first, second := Pairs{Values: []string{"a=-"}}, Pairs{From: []string{"b=-"}}
+	if have, err := first.Read("--var", w); err != nil || have[0].Text != "typed" {
+		t.Errorf("%v, %v", have, err)
+	}
+	if have, err := second.Read("--input", w); err == nil || !strings.Contains(err.Error(), "reads standard input twice") {
+		t.Errorf("%v, %v", have, err)
 	}
 }
 

@@ -5,6 +5,7 @@ type Fmt struct {
 	Paths []string // "-" alone means standard input
 	Dry   bool     // --check: name what would change, and write nothing
 	Diff  bool     // show what would change, and write nothing
+	Force bool     // lay out files of other tools, too
 }
 
 // Check refuses standard input beside files.

@@ -10,8 +10,8 @@ type List struct {
 	Workflow string   // of this alone; "": of any
 }
 
-// statuses are those that a run can have.
-var statuses = []string{"pending", "running", "succeeded", "failed", "cancelled", "skipped"}
+// statuses are those that a run can have, and "interrupted", which people read where nobody drives a run that has not ended.
+var statuses = []string{"pending", "running", "interrupted", "succeeded", "failed", "cancelled", "skipped"}
 
 // Check refuses numbers and words.
 func (l *List) Check() error {

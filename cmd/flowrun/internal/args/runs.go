@@ -14,6 +14,8 @@ type Resume struct {
 	Given
 	Drive
 	DryRun bool
+	// NewSecrets are the sensitive variables and inputs that may have another value from now on.
+	NewSecrets []string
 }
 
 // Retry is what retry takes.

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/flowrun/flowrun/memory/private"
 )
 
 const (
@@ -80,7 +82,7 @@ func followed(dir string) map[string]bool {
 // held tells whether a file's lock is taken. It asks for a shared one, so that two who look at the same moment do not take each
 // other for the follower.
 func held(path string) bool {
-	f, err := os.Open(path)
+	f, err := private.Open(path, os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -92,13 +94,13 @@ func held(path string) bool {
 // returns is called, or this process ends.
 func Mark(store, run string) (unmark func(), err error) {
 	dir := filepath.Join(store, Dir)
-	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+	if err := private.Mkdir(dir); err != nil {
 		return nil, err
 	}
 	var random [8]byte
 	rand.Read(random[:]) // never fails
 	path := filepath.Join(dir, run+"."+hex.EncodeToString(random[:]))
-	f, err := os.OpenFile(path+beingMade, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := private.Open(path+beingMade, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,12 @@
 package ui
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 )
@@ -76,6 +80,10 @@ func DiagnosticsJSON(w io.Writer, list diag.List, sources Sources) error {
 
 func toJSON(d diag.Diagnostic, sources Sources) diagJSON {
 	out := diagJSON{Severity: d.Severity.String(), Code: d.Code, Summary: d.Summary, Detail: d.Detail, Range: rangeOf(d.Subject)}
+	if file := d.Subject.File; out.Range == nil && file != "" { // the file as a whole: its beginning
+		first := posJSON{Line: 1, Column: 1}
+		out.Range = &rangeJSON{file, first, first}
+	}
 	if line, start := lineAt(sources[d.Subject.File], d.Subject.Start.Byte); d.Subject.Set() && sources[d.Subject.File] != nil && start >= 0 {
 		from := min(d.Subject.Start.Byte-start, len(line))
 		out.Snippet = &snippetJSON{Code: line, StartLine: d.Subject.Start.Line, HighlightStartOffset: from,
@@ -100,9 +108,37 @@ func rangeOf(r diag.Range) *rangeJSON {
 	return &rangeJSON{r.File, posJSON(r.Start), posJSON(r.End)}
 }
 
-// WriteJSON writes one value on one line, without escaping what HTML would need.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+// WriteJSON writes one value on one line, without escaping what HTML would need, and with all escaped that acts on a terminal.
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, "") }
+
+func writeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON escapes what is hidden, as JSON does it; it can only stand in strings.
+func escapeJSON(b []byte) []byte {
+	if !bytes.ContainsFunc(b, func(r rune) bool { return r >= 0x7f && hidden(r) }) {
+		return b
+	}
+	var out []byte
+	for _, r := range string(b) {
+		switch {
+		case r < 0x7f || !hidden(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }

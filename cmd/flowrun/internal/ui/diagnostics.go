@@ -67,9 +67,11 @@ func diagnostic(t *Term, d *diag.Diagnostic, sources Sources) string {
 			where += ", in " + Clean(d.Context)
 		}
 		fmt.Fprintf(&b, "\n%s", place(t, where, style, d.Subject, sources))
+	} else if file := d.Subject.File; file != "" && !strings.Contains(d.Summary, file) { // the file as a whole
+		fmt.Fprintf(&b, "\n  %s\n", Clean(file))
 	}
 	if d.Detail != "" {
-		if !d.Subject.Set() {
+		if d.Subject.File == "" || !d.Subject.Set() && strings.Contains(d.Summary, d.Subject.File) {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "%s\n", CleanLines(strings.TrimRight(d.Detail, "\n")))
@@ -118,7 +120,8 @@ func snip(src []byte, r diag.Range) (s snippet, ok bool) {
 	return s.cut(), true
 }
 
-// lineAt returns the line that holds a byte, and where it starts; -1 where the byte is not in src.
+// lineAt returns the line that holds a byte, with the passwords of URLs hidden, and where it starts; -1 where the byte is not in
+// src.
 func lineAt(src []byte, at int) (string, int) {
 	if at < 0 || at > len(src) {
 		return "", -1
@@ -128,7 +131,7 @@ func lineAt(src []byte, at int) (string, int) {
 	for end < len(src) && src[end] != '\n' {
 		end++
 	}
-	return strings.TrimSuffix(string(src[start:end]), "\r"), start
+	return diag.HideUserinfo(strings.TrimSuffix(string(src[start:end]), "\r")), start
 }
 
 // show makes a piece of a line visible; column is where it starts, for its tabs.

@@ -11,7 +11,7 @@ import (
 func Diff(t *Term, name string, old, text []byte) {
 	out := string(diff.Diff("old/"+name, old, "new/"+name, text))
 	if !t.Live && !t.Color {
-		t.Printf("%s", out)
+		t.Raw([]byte(out))
 		return
 	}
 	for _, line := range strings.SplitAfter(out, "\n") {

@@ -83,5 +83,8 @@ func (p *Events) Close(time.Time) {}
 // Hear implements Progress.
 func (p *Events) Hear(Saying) {}
 
+// Work implements Progress.
+func (p *Events) Work(*view.Begun) {}
+
 // Say implements Progress.
 func (p *Events) Say(string) {}

@@ -61,7 +61,7 @@ func (r *Report) annotation(d *diag.Diagnostic) string {
 	add := func(name, text string) { props = append(props, name+"="+property(text)) }
 	if d.Subject.File != "" {
 		path, _ := r.Base(d.Subject.File)
-		add("file", path)
+		add("file", Clean(path))
 	}
 	if s := d.Subject; s.Set() {
 		src := r.Sources[s.File]

@@ -3,6 +3,8 @@ package ui
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -106,9 +108,20 @@ func told(e *Entry) string {
 		if ev.DriverChanged.Lost {
 			text += ", what was under way is lost"
 		}
+		text += differ(ev.DriverChanged.Secrets)
 		return text + because(ev.DriverChanged.Why)
 	}
 	return ""
+}
+
+// differ names the secrets that have another value than before.
+func differ(secrets map[string]event.Secret) (text string) {
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		if secrets[name].Differs {
+			text += ", another value of " + Clean(name)
+		}
+	}
+	return text
 }
 
 func begun(s *event.RunStarted) string {
@@ -119,6 +132,7 @@ func begun(s *event.RunStarted) string {
 	if s.RetryOf != "" {
 		text += fmt.Sprintf(", repeats run %s and reuses %s", Clean(s.RetryOf), Count(len(s.Reused), "result"))
 	}
+	text += differ(s.Secrets)
 	for _, k := range value.Keys(s.Inputs) {
 		text += ", " + Clean(k) + " = " + oneLine(s.Inputs[k])
 	}

@@ -33,6 +33,7 @@ type beat struct {
 	node    *view.Node
 	attempt int
 	next    time.Time
+	work    *view.Begun // what was seen of it from outside; nil: nothing
 }
 
 // NewLines makes a Progress for a stream that is no terminal.
@@ -53,7 +54,7 @@ func (p *Lines) Update(r *view.Run, lines []view.Line, past bool) {
 			urgent = true
 		}
 		if n := r.Node(l.Node); n != nil && l.Leaf && l.Gate == nil && l.Note == "" && l.Status == event.Running {
-			p.beats = append(p.beats, beat{n, l.Attempt, l.Time.Go().Add(Heartbeat)})
+			p.beats = append(p.beats, beat{n, l.Attempt, l.Time.Go().Add(Heartbeat), nil})
 		}
 	}
 	if n := len(lines); n > 0 && (urgent || lines[n-1].End != nil || lines[n-1].Time.Sub(p.wrote) >= HeldTime || b.Len() >= HeldBytes) {
@@ -73,13 +74,16 @@ func (p *Lines) write() {
 // Tick implements Progress.
 func (p *Lines) Tick(now time.Time) {
 	p.write()
+	if p.run != nil && p.run.Stands != 0 {
+		return // nothing runs
+	}
 	kept := p.beats[:0]
 	for _, b := range p.beats {
 		if b.node.Status != event.Running || b.node.Attempt != b.attempt || len(b.node.Children) > 0 {
 			continue
 		}
 		if !now.Before(b.next) {
-			p.t.Printf("%s: still running after %s\n", Clean(b.node.Path), Duration(b.node.Duration(event.At(now))))
+			p.t.Printf("%s: still running after %s%s\n", Clean(b.node.Path), Duration(b.node.Duration(event.At(now))), lastWord(b.work))
 			b.next = now.Add(Heartbeat)
 		}
 		kept = append(kept, b)
@@ -95,6 +99,15 @@ func (p *Lines) Hear(s Saying) {
 	p.write()
 	if n := s.of(p.run); n != nil {
 		p.t.Printf("%s: says: %s\n", Clean(n.Path), s.words())
+	}
+}
+
+// Work implements Progress: it is told when the attempt is spoken of next.
+func (p *Lines) Work(b *view.Begun) {
+	for i := range p.beats {
+		if p.beats[i].node.Path == b.Node && p.beats[i].attempt == b.Attempt {
+			p.beats[i].work = b
+		}
 	}
 }
 

@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -49,5 +52,44 @@ func TestLinesAreWrittenTogether(t *testing.T) {
 	}
 	if n := s.out.Len(); n < HeldBytes/2 {
 		t.Errorf("of more than %d bytes %d are written", HeldBytes, n)
+	}
+}
+
+// TestWayOut writes what acts on a terminal through each way out of a program.
+func TestWayOut(t *testing.T) {
+	const acts = "a\x1b]0;evil\a\x1b[2J\u009b31m\x9b\u202e\u2066\u200f\u200b\ufeff\U000e0041z\x7f"
+	for _, live := range []bool{false, true} {
+		var b bytes.Buffer
+		term := NewTerm(&b, "never", func(string) string { return "" })
+		term.Live = live
+		term.Printf("%s\n", acts)
+		term.Raw([]byte(acts))
+		if err := WriteJSON(term, map[string]string{acts: acts}); err != nil {
+			t.Fatal(err)
+		}
+		said := b.String()
+		if !live { // a pipe gets what programs said as they said it
+			if strings.Count(said, acts) != 1 {
+				t.Errorf("raw text goes out as %q", said)
+			}
+			said = strings.Replace(said, acts, "", 1)
+		}
+		for _, c := range []string{"\x1b]", "\x1b[2J", "\a", "\u009b", "\x9b", "\u202e", "\u2066", "\u200f", "\u200b", "\ufeff", "\U000e0041", "\x7f"} {
+			if strings.Contains(said, c) && !(c == "\x9b" && utf8.ValidString(said)) {
+				t.Errorf("live %v: %q gets out: %q", live, c, said)
+			}
+		}
+		if !live && strings.Contains(said, "\x1b") {
+			t.Errorf("an escape gets out: %q", said)
+		}
+		var back map[string]string
+		lines := strings.Split(strings.TrimSpace(said), "\n")
+		last := lines[len(lines)-1]
+		if err := json.Unmarshal([]byte(last[strings.Index(last, "{\""):]), &back); err != nil || len(back) != 1 {
+			t.Errorf("%v: %q", err, last)
+		}
+	}
+	if p := []byte("plain ✓ text\n"); &guard(p, false)[0] != &p[0] {
+		t.Error("plain text is copied")
 	}
 }

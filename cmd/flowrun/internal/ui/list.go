@@ -15,14 +15,26 @@ type Listed struct {
 	Status     event.Status `json:"status"`
 	StartedAt  view.Moment  `json:"started_at"`
 	FinishedAt view.Moment  `json:"finished_at"`
-	// Driver is the process that drives the run now, or 0.
-	Driver int `json:"driver,omitempty"`
+	// Driven tells that a process drives the run now, and Driver which. A run that has not ended and is not driven is interrupted.
+	Driven bool `json:"driven"`
+	Driver int  `json:"driver,omitempty"`
+	// Stands is when the clock of an interrupted run stood still, and Begun are the attempts under way of one that is driven.
+	Stands event.Time    `json:"-"`
+	Begun  []*view.Begun `json:"-"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
 	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one.
 	RetryOf   string `json:"retry_of,omitempty"`
 	RetriedBy string `json:"retried_by,omitempty"`
+}
+
+// word is the status where people look.
+func (r *Listed) word() string {
+	if !r.Status.Terminal() && r.Driver == 0 {
+		return view.Interrupted
+	}
+	return Clean(string(r.Status))
 }
 
 // below puts each run that was called under the one that called it, if that is listed, in the order of their starts. It gives
@@ -50,6 +62,22 @@ func below(runs []Listed) (sorted []Listed, depths []int) {
 	return sorted, depths
 }
 
+// statusCells is the width of the column of statuses.
+const statusCells = len(view.Interrupted)
+
+// underWay tells of the oldest attempt of a run, and how many there are.
+func underWay(list []*view.Begun, now event.Time) string {
+	if len(list) == 0 {
+		return ""
+	}
+	b := list[0]
+	text := "  " + Clean(b.Node) + " for " + Duration(max(0, now.Sub(b.StartedAt))) + lastWord(b)
+	if more := len(list) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
 // List writes runs as a table, or as one JSON array. flags stand behind commands that it names, as in [Scene].
 func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 	if asJSON {
@@ -64,10 +92,14 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 	for i := range runs {
 		name = max(name, 2*depths[i]+Cells(Clean(runs[i].Workflow)))
 	}
-	t.Printf("%s\n", t.Style(bold, fmt.Sprintf("%-12s  %-*s  %-9s  %8s  %s", "RUN", name, "WORKFLOW", "STATUS", "TOOK", "STARTED")))
+	t.Printf("%s\n", t.Style(bold, fmt.Sprintf("%-12s  %-*s  %-*s  %8s  %s", "RUN", name, "WORKFLOW", statusCells, "STATUS", "TOOK", "STARTED")))
 	for i, r := range runs {
 		end := event.Time(r.FinishedAt)
-		if end == 0 {
+		word, style := r.word(), statusStyle(r.Status)
+		switch {
+		case word == view.Interrupted:
+			end, style = max(r.Stands, event.Time(r.StartedAt)), yellow
+		case end == 0:
 			end = now
 		}
 		w := strings.Repeat("  ", depths[i]) + Clean(r.Workflow)
@@ -78,9 +110,10 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 			if depths[i] == 0 {
 				note += " of run " + Clean(r.Parent)
 			}
-		case !r.Status.Terminal() && r.Driver == 0:
-			note = "  nobody drives it: flowrun resume " + Clean(r.Run) + flags
+		case word == view.Interrupted:
+			note = "  go on with: flowrun resume " + Clean(r.Run) + flags
 		}
+		note += underWay(r.Begun, now)
 		if r.RetryOf != "" {
 			note += "  repeats " + Clean(r.RetryOf)
 		}
@@ -88,7 +121,7 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 			note += "  repeated by " + Clean(r.RetriedBy)
 		}
 		t.Printf("%-12s  %s%s  %s%s  %8s  %s%s\n", Clean(r.Run), w, strings.Repeat(" ", name-Cells(w)),
-			t.Style(statusStyle(r.Status), string(r.Status)), strings.Repeat(" ", max(0, 9-len(r.Status))),
+			t.Style(style, word), strings.Repeat(" ", max(0, statusCells-len(word))),
 			Duration(end.Sub(event.Time(r.StartedAt))), event.Time(r.StartedAt), note)
 	}
 }

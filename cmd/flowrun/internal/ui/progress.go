@@ -20,6 +20,8 @@ type Progress interface {
 	// Hear takes in what an agent says while it works. It is for whoever looks now: no journal has it, and JSON has no place
 	// for it. What is said of an attempt that has ended is dropped.
 	Hear(s Saying)
+	// Work takes in what can be seen from outside of an attempt under way. It is for a picture that is painted again and again.
+	Work(b *view.Begun)
 	// Say shows a line about the command itself. JSON has no place for it.
 	Say(text string)
 	// Close shows the end and leaves the screen in order.
@@ -86,7 +88,7 @@ func sentence(t *Term, l *view.Line) string {
 	case l.Type == view.CancelAsked:
 		return text + "asked to stop" + because(l.Reason)
 	}
-	text += t.Style(style(l.Status, l.Result), string(l.Status))
+	text += t.Style(style(l.Status, l.Result), Clean(string(l.Status)))
 	if l.Attempt > 1 && l.Status == event.Running {
 		text += fmt.Sprintf(" (attempt %d)", l.Attempt)
 	}
@@ -176,7 +178,7 @@ func noted(t *Term, l *view.Line) string {
 	case event.NotCompensated:
 		return t.Style(red, "not compensated") + because(l.Reason)
 	}
-	return "still " + string(l.Status) + because(l.Reason)
+	return "still " + Clean(string(l.Status)) + because(l.Reason)
 }
 
 func verdict(t *Term, g *event.Verdict) string {
@@ -265,6 +267,14 @@ func style(s event.Status, res *event.Result) string {
 		return yellow
 	}
 	return statusStyle(s)
+}
+
+// wordStyle is the style of a run's status as people read it.
+func wordStyle(r *view.Run) string {
+	if r.Word() == view.Interrupted {
+		return yellow
+	}
+	return statusStyle(r.Status)
 }
 
 func statusStyle(s event.Status) string {

@@ -43,6 +43,7 @@ func newStage(w *ir.Workflow, columns, rows int, make func(*Term, Scene) Progres
 	term.size = func() (int, int) { return columns, rows }
 	s := &stage{run: view.New(w), term: term, out: out}
 	s.p = make(term, Scene{Where: func(name string) string { return "ship.hcl:" + fmt.Sprint(len(name)) }, Store: ".flowrun"})
+	_, term.Live = s.p.(*Tree)
 	return s
 }
 
@@ -176,7 +177,7 @@ func TestFramesFit(t *testing.T) {
 
 // A name is cut before the duration behind it is.
 func TestDurationsAreSeenOnNarrowScreens(t *testing.T) {
-	node := rowNode{&view.Node{Path: "a-rather-long-name-of-a-step-that-goes-on", Status: event.Succeeded, StartedAt: t0, FinishedAt: t0.Add(time.Second)}, 0, ""}
+	node := rowNode{n: &view.Node{Path: "a-rather-long-name-of-a-step-that-goes-on", Status: event.Succeeded, StartedAt: t0, FinishedAt: t0.Add(time.Second)}}
 	for _, columns := range []int{80, 40, 20} {
 		line := rows(NewTerm(new(bytes.Buffer), "never", none), []rowNode{node}, t0, 0, columns-1)[0]
 		if Cells(line) >= columns || !strings.HasSuffix(line, " 1.0s") {

@@ -39,7 +39,7 @@ func ShowProspect(t *Term, p *Prospect, now event.Time) {
 	who := fmt.Sprintf("run %s of %s", Clean(p.Run), Clean(p.Workflow))
 	switch {
 	case p.Status.Terminal():
-		t.Printf("%s had ended before: %s. Nothing would happen.\n", who, p.Status)
+		t.Printf("%s had ended before: %s. Nothing would happen.\n", who, Clean(string(p.Status)))
 		return
 	case p.Driver != 0:
 		t.Printf("%s is driven by process %d, which resume would leave alone. Nothing would happen.\n", who, p.Driver)
@@ -78,5 +78,5 @@ func (in *Intent) words(now event.Time) string {
 	case "call":
 		return ", run " + Clean(in.Child) + because(in.Reason)
 	}
-	return ": " + string(in.Status) + because(in.Reason)
+	return ": " + Clean(string(in.Status)) + because(in.Reason)
 }

@@ -28,7 +28,7 @@ func Pruned(t *Term, list []PrunedRun, dryRun, asJSON bool) {
 		if r.Parent != "" {
 			note = ", called by " + Clean(r.ParentNode) + " of run " + Clean(r.Parent)
 		}
-		t.Printf("%s run %s of %s: %s, %s%s\n", word, Clean(r.Run), Clean(r.Workflow), r.Status, Bytes(uint64(r.Bytes+r.LogBytes)), note)
+		t.Printf("%s run %s of %s: %s, %s%s\n", word, Clean(r.Run), Clean(r.Workflow), r.word(), Bytes(uint64(r.Bytes+r.LogBytes)), note)
 	}
 	t.Printf("%s %s: %s of journals, %s of logs\n", word, Count(len(list), "run"), Bytes(uint64(journals)), Bytes(uint64(logs)))
 }

@@ -39,10 +39,10 @@ func ShowReplayed(t *Term, r *Replayed, asJSON bool) {
 		t.Printf("%s does not replay the same: %s\n", who, CleanLines(r.Problem))
 		return
 	case r.File == "":
-		t.Printf("%s replays the same: %s, %s\n", who, Count(int(r.Events), "event"), r.Status)
+		t.Printf("%s replays the same: %s, %s\n", who, Count(int(r.Events), "event"), Clean(string(r.Status)))
 		return
 	case r.Same:
-		t.Printf("%s would have been the same with %s: %s, %s\n", who, Clean(r.File), Count(int(r.Events), "event"), r.Status)
+		t.Printf("%s would have been the same with %s: %s, %s\n", who, Clean(r.File), Count(int(r.Events), "event"), Clean(string(r.Status)))
 		return
 	}
 	t.Printf("%s would have been different with %s:\n", who, Clean(r.File))

@@ -279,3 +279,14 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("have\n%q\nwant\n%q", have, want)
 	}
 }
+
+// What is wrong with a file as a whole names the file, in every form.
+func TestAFileIsNamed(t *testing.T) {
+	list := diag.List{{Code: "F0001", Summary: "File of more than 64 MiB is too large", Detail: "Divide it.", Subject: diag.Range{File: "flows/big.hcl"}}}
+	r := &Report{List: list, Base: func(f string) (string, bool) { return f, true }, Rule: func(string) Rule { return Rule{} }}
+	for _, format := range Formats {
+		if have := written(t, r, format); !strings.Contains(have, "flows/big.hcl") {
+			t.Errorf("%s names no file:\n%s", format, have)
+		}
+	}
+}

@@ -23,9 +23,9 @@ func oneLine(v value.Value) string {
 	return Clean(string(value.Append(nil, v)))
 }
 
-// Show writes a run as a tree, with the reasons.
-func Show(t *Term, r *view.Run, now event.Time) {
-	t.Printf("run %s of %s: %s", Clean(r.ID), Clean(r.Workflow), t.Style(statusStyle(r.Status), string(r.Status)))
+// Show writes a run as a tree, with the reasons, and with the attempts that have not answered.
+func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
+	t.Printf("run %s of %s: %s", Clean(r.ID), Clean(r.Workflow), t.Style(wordStyle(r), r.Word()))
 	if r.StartedAt != 0 {
 		t.Printf(" after %s, started %s", Duration(r.Duration(now)), r.StartedAt)
 	}
@@ -41,9 +41,11 @@ func Show(t *Term, r *view.Run, now event.Time) {
 	l := view.Line{Result: &event.Result{Error: r.Error}}
 	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
 	var nodes []rowNode
-	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n, depth, ""}) })
+	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n: n, depth: depth, stands: r.Stands}) })
+	begun = begun[max(0, len(begun)-MaxBegunShown):]
 	for i, line := range rows(t, nodes, now, 0, 0) {
 		t.Printf("%s\n", line+ran(r, nodes[i].n))
+		begunBelow(t, begun, nodes[i].n.Path, now)
 	}
 	if r.Status.Terminal() {
 		Outputs(t, r.Outputs)

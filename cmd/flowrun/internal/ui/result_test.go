@@ -22,7 +22,7 @@ func TestShow(t *testing.T) {
 	s := newStage(shipWorkflow, 80, 24, func(t *Term, s Scene) Progress { return NewEvents(t) })
 	s.play()
 	s.out.Reset()
-	Show(s.term, s.run, t0.Add(time.Hour))
+	Show(s.term, s.run, nil, t0.Add(time.Hour))
 	golden(t, "show", s.out.String())
 }
 
@@ -30,8 +30,9 @@ func TestList(t *testing.T) {
 	var b bytes.Buffer
 	term := NewTerm(&b, "auto", none)
 	runs := []Listed{
-		{Run: "abcdefghijkl", Workflow: "release", Status: event.Running, StartedAt: view.Moment(t0), Driver: 7},
-		{Run: "abcdefghijkm", Workflow: "release", Status: event.Waiting, StartedAt: view.Moment(t0)},
+		{Run: "abcdefghijkl", Workflow: "release", Status: event.Running, StartedAt: view.Moment(t0), Driven: true, Driver: 7,
+			Begun: []*view.Begun{{Node: "build", StartedAt: t0.Add(time.Second), Process: 4242, Stdout: "one\ntwo\x1b[2J\n"}, {}, {}}},
+		{Run: "abcdefghijkm", Workflow: "release", Status: event.Waiting, StartedAt: view.Moment(t0), Stands: t0.Add(7 * time.Second)},
 		{Run: "mnopqrstuvwx", Workflow: "日本", Status: event.Succeeded, StartedAt: view.Moment(t0), FinishedAt: view.Moment(t0.Add(time.Second))},
 	}
 	List(term, runs, t0.Add(time.Minute), " --store x", false)

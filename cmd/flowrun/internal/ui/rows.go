@@ -22,7 +22,12 @@ type rowNode struct {
 	n     *view.Node
 	depth int
 	said  string // the last word of its agent
+	// stands is where the clock of an interrupted run stands; 0 for others.
+	stands event.Time
 }
+
+// stood marks what was running when the run lost its driver.
+const stood = "‖"
 
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
@@ -65,17 +70,22 @@ func rows(t *Term, nodes []rowNode, now event.Time, frame, columns int) []string
 
 func row(t *Term, e rowNode, width int, now event.Time, frame, columns int) string {
 	name := Truncate(label(e), width)
-	took := ""
+	took, at, mark, word := "", now, icon(e.n.Status, frame), remark(e.n)
+	if e.stands != 0 {
+		if at = e.stands; e.n.Status == event.Running {
+			mark, word = stood, join(view.Interrupted, word)
+		}
+	}
 	if e.n.StartedAt != 0 {
-		took = Duration(e.n.Duration(now))
+		took = Duration(e.n.Duration(at))
 	}
 	text := strings.Repeat("  ", max(0, e.depth)+1)
-	rest := fmt.Sprintf(" %s%s %7s  %s", strings.TrimLeft(name, " "), strings.Repeat(" ", max(0, width-Cells(name))), took, join(remark(e.n)+toGo(e.n, now), e.said))
+	rest := fmt.Sprintf(" %s%s %7s  %s", strings.TrimLeft(name, " "), strings.Repeat(" ", max(0, width-Cells(name))), took, join(word+toGo(e.n, now), e.said))
 	rest = strings.TrimRight(rest, " ")
 	if columns > 0 {
 		rest = Truncate(rest, max(1, columns-len(text)-1))
 	}
-	return text + t.Style(style(e.n.Status, e.n.Result), icon(e.n.Status, frame)) + rest
+	return text + t.Style(style(e.n.Status, e.n.Result), mark) + rest
 }
 
 // toGo says how long it is until a node that waits goes on, or that nobody saw to it: what was said when it began to wait is old.
@@ -133,7 +143,7 @@ func remark(n *view.Node) string {
 			reason = Count(n.Attempt, "attempt")
 		}
 	default:
-		reason = string(n.Status) + because(reason)
+		reason = Clean(string(n.Status)) + because(reason)
 		if n.Attempt > 1 {
 			parts = append(parts, Count(n.Attempt, "attempt"))
 		}

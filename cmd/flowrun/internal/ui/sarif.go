@@ -2,7 +2,6 @@ package ui
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -38,10 +37,7 @@ func (r *Report) sarif(w io.Writer) error {
 		}
 		run.Results = append(run.Results, r.result(d, n, prints))
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(sarifLog{sarifSchema, "2.1.0", []sarifRun{run}})
+	return writeJSON(w, sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "  ")
 }
 
 func (r *Report) sarifRule(code string) sarifRule {

@@ -12,11 +12,16 @@ import (
 // Story writes one node whole: what became of it and why, what it waited for and what waits for it, each attempt with its end.
 func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 	n := s.Node()
-	took := ""
-	if n.StartedAt != 0 {
-		took = " after " + Duration(n.Duration(now)) + ", started " + n.StartedAt.String()
+	took, at, word := "", now, Clean(string(n.Status))
+	if r.Stands != 0 {
+		if at = r.Stands; n.Status == event.Running {
+			word = view.Interrupted
+		}
 	}
-	t.Printf("%s of run %s: %s%s\n", Clean(n.Path), Clean(r.ID), t.Style(style(n.Status, n.Result), string(n.Status)), took)
+	if n.StartedAt != 0 {
+		took = " after " + Duration(n.Duration(at)) + ", started " + n.StartedAt.String()
+	}
+	t.Printf("%s of run %s: %s%s\n", Clean(n.Path), Clean(r.ID), t.Style(style(n.Status, n.Result), word), took)
 	if scene.Where != nil {
 		if at := scene.Where(n.Name); at != "" {
 			t.Printf("  at %s\n", Clean(at))
@@ -38,10 +43,17 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 		t.Printf("  %s more before\n", Count(s.Left, "attempt"))
 	}
 	for i := range s.Tries {
+		if b := s.Tries[i].Begun; b != nil {
+			t.Printf("%s", begunTry(t, b, &scene, now))
+			continue
+		}
 		t.Printf("%s", try(t, &s.Tries[i], &scene))
 	}
 	for _, v := range s.Gates {
 		t.Printf("  attempt %d: %s\n", v.Attempt, verdict(t, &v.Verdict))
+		if v.Said != "" {
+			t.Printf("%s\n", indent(excerpt(lastLines(v.Said, StderrLines)), "    | "))
+		}
 	}
 	for _, w := range n.Warnings {
 		fact(t, "warning", because(w))
@@ -49,7 +61,7 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 	if c := n.Compensation; c != nil {
 		fact(t, "compensation", ": "+strings.ReplaceAll(string(c.Status), "_", " "))
 	}
-	parts(t, n, now)
+	parts(t, r, n, now)
 	if n.Result != nil && n.Result.Error != nil {
 		fact(t, "error", ": "+n.Result.Error.Kind+"/"+n.Result.Error.Reason+because(n.Result.Error.Message))
 	}
@@ -62,7 +74,7 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 const MaxParts = 20
 
 // parts writes what lies directly below a node.
-func parts(t *Term, n *view.Node, now event.Time) {
+func parts(t *Term, r *view.Run, n *view.Node, now event.Time) {
 	below := n.Children
 	if left := len(below) - MaxParts; left > 0 {
 		t.Printf("  %s more before\n", Count(left, "node"))
@@ -70,7 +82,7 @@ func parts(t *Term, n *view.Node, now event.Time) {
 	}
 	list := make([]rowNode, len(below))
 	for i, c := range below {
-		list[i] = rowNode{c, 0, ""}
+		list[i] = rowNode{n: c, stands: r.Stands}
 	}
 	for _, line := range rows(t, list, now, 0, 0) {
 		t.Printf("%s\n", line)
@@ -87,7 +99,7 @@ func fact(t *Term, name, text string) {
 func awaited(list []view.Awaited) string {
 	parts := make([]string, len(list))
 	for i, a := range list {
-		status := string(a.Status)
+		status := Clean(string(a.Status))
 		if status == "" {
 			status = "not there yet"
 		}

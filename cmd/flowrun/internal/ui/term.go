@@ -54,13 +54,29 @@ func NewTerm(w io.Writer, color string, getenv func(string) string) *Term {
 	return t
 }
 
-// Write writes all of p or nothing more. Once the reader has gone away it reports success and drops what comes, so that
+// Write writes all of p or nothing more. It is the way out for all that flowrun says: whatever names and messages stand in p, no
+// character gets out that acts on a terminal or hides text, but for the sequences of our own where the stream takes those. Once the reader has gone away it reports success and drops what comes, so that
 // a run goes on when its screen is closed; Err tells of any other error.
 func (t *Term) Write(p []byte) (int, error) {
+	t.put(guard(p, t.Live || t.Color))
+	return len(p), nil
+}
+
+// Raw writes what is not flowrun's own words: what a program has printed, or the text of a file. It goes out as it is, but for a
+// terminal.
+func (t *Term) Raw(p []byte) {
+	if t.fd >= 0 || t.Live {
+		p = guard(p, false)
+	}
+	t.put(p)
+}
+
+// put writes, and drops what comes once the reader has gone away.
+func (t *Term) put(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gone || t.err != nil {
-		return len(p), nil
+		return
 	}
 	if _, err := t.w.Write(p); err != nil {
 		if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
@@ -69,7 +85,6 @@ func (t *Term) Write(p []byte) (int, error) {
 			t.err = err
 		}
 	}
-	return len(p), nil
 }
 
 // Err is the first error of writing that was not a reader going away, such as a full disk.

@@ -41,6 +41,67 @@ func Clean(s string) string {
 	return b.String()
 }
 
+// guard writes as escapes what in p acts on a terminal or hides text. Lines, tabs and carriage returns stay, and with sequences what ours
+// are: a style, so many lines up, and the rest of a line or of the screen.
+func guard(p []byte, sequences bool) []byte {
+	begun := -1
+	for i := 0; i < len(p); {
+		n := harmless(p[i:], sequences)
+		if n == 0 {
+			begun = i
+			break
+		}
+		i += n
+	}
+	if begun < 0 {
+		return p
+	}
+	out := append(make([]byte, 0, len(p)+16), p[:begun]...)
+	for i := begun; i < len(p); {
+		n := harmless(p[i:], sequences)
+		if n == 0 {
+			_, n = utf8.DecodeRune(p[i:])
+			out = append(out, Clean(string(p[i:i+n]))...)
+		} else {
+			out = append(out, p[i:i+n]...)
+		}
+		i += n
+	}
+	return out
+}
+
+// harmless is the length of the character or sequence that p begins with, 0 if it must not get out.
+func harmless(p []byte, sequences bool) int {
+	switch c := p[0]; {
+	case c >= 0x20 && c < 0x7f, c == '\n', c == '\t', c == '\r':
+		return 1
+	case c == 0x1b && sequences:
+		return sequence(p)
+	case c < utf8.RuneSelf:
+		return 0
+	}
+	r, size := utf8.DecodeRune(p)
+	if r == utf8.RuneError && size == 1 || hidden(r) {
+		return 0
+	}
+	return size
+}
+
+// sequence is the length of one of our own sequences, 0 of any other.
+func sequence(p []byte) int {
+	if len(p) < 3 || p[1] != '[' {
+		return 0
+	}
+	n := 2
+	for n < len(p)-1 && p[n] >= '0' && p[n] <= '9' {
+		n++
+	}
+	if last := p[n]; last == 'm' || last == 'A' || n == 2 && (last == 'K' || last == 'J') {
+		return n + 1
+	}
+	return 0
+}
+
 // CleanLines is Clean for text of several lines: newlines stay, tabs become blanks, a carriage return before a newline goes.
 func CleanLines(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")

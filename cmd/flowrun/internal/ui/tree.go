@@ -143,12 +143,12 @@ func (p *Tree) lines(columns, rows int) []string {
 	bound := max(1, rows-2)
 	if p.small = p.small || p.run.Size()+1 > bound; !p.small {
 		var nodes []rowNode
-		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n, depth, p.word(n)}) })
+		p.run.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n, depth, p.word(n), p.run.Stands}) })
 		return append(p.rows(nodes, columns), p.footer(columns))
 	}
 	var finished, under []rowNode
 	for _, n := range p.done {
-		finished = append(finished, rowNode{n, -1, ""})
+		finished = append(finished, rowNode{n: n, depth: -1})
 	}
 	p.done = nil
 	for _, l := range p.rows(finished, columns) {
@@ -156,7 +156,7 @@ func (p *Tree) lines(columns, rows int) []string {
 	}
 	p.active = stillActive(p.active)
 	for _, n := range p.active[:min(len(p.active), bound-1)] {
-		under = append(under, rowNode{n, -1, p.word(n)})
+		under = append(under, rowNode{n, -1, p.word(n), p.run.Stands})
 	}
 	return append(p.rows(under, columns), p.footer(columns))
 }
@@ -177,6 +177,9 @@ func stillActive(nodes []*view.Node) []*view.Node {
 // footer counts the leaves.
 func (p *Tree) footer(columns int) string {
 	var parts []string
+	if p.run.Stands != 0 {
+		parts = append(parts, p.run.Word())
+	}
 	for _, s := range []event.Status{event.Succeeded, event.FailedS, event.Blocked, event.Cancelled, event.Skipped, event.Running,
 		event.Waiting, event.Pending} {
 		if n := p.run.Leaves[s]; n > 0 {
@@ -201,6 +204,13 @@ func (p *Tree) Hear(s Saying) {
 		p.said = map[*view.Node]Saying{}
 	}
 	p.said[n] = s
+}
+
+// Work implements Progress: the last line stands with the node.
+func (p *Tree) Work(b *view.Begun) {
+	if text := lastSaid(b); text != "" {
+		p.Hear(Saying{Node: b.Node, Attempt: b.Attempt, Text: text})
+	}
 }
 
 // word is what a node said last in the attempt that it is at.

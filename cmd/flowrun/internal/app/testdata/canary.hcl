@@ -63,12 +63,14 @@ agent "lines" {
   EOT
   ]
   env     = { TOKEN = var.secret }
+  memory { trusted = true }
 }
 
 agent "refuses" {
   type    = "exec"
   command = ["sh", "-c", "cat >/dev/null; printf '{\"type\":\"error\",\"kind\":\"blocking\",\"message\":\"no entry for %s\"}\\n' \"$TOKEN\""]
   env     = { TOKEN = var.secret }
+  memory { trusted = true }
 }
 
 agent "plain" {
@@ -76,18 +78,21 @@ agent "plain" {
   command       = ["sh", "-c", "cat; cat <&0 >&2"]
   input         = "text"
   output_format = "text"
+  memory { trusted = true }
 }
 
 agent "shell" {
   type = "shell"
   run  = "cat; printf '%s' \"$TOKEN\" >&2; exit 7"
   env  = { TOKEN = var.secret }
+  memory { trusted = true }
 }
 
 agent "remote" {
   type    = "http"
   url     = "${var.site}/agent"
   headers = { authorization = local.header }
+  memory { trusted = true }
 }
 
 gate "says_no" {
@@ -97,7 +102,7 @@ gate "says_no" {
 
 gate "message" {
   check   = "result.exit_code == 3"
-  message = "it said ${coalesce(result.stdout, "")} ${jsonencode(result.output)}"
+  message = "it said ${try(result.stdout, "")} ${jsonencode(result.output)}"
   on_fail = "retry"
 }
 
@@ -115,7 +120,7 @@ workflow "w" {
     on_error = "continue"
   }
   step "not_found" {
-    run      = ["/nowhere/${var.secret}", input.pin]
+    run      = ["/nowhere/program", "--", var.secret, input.pin]
     on_error = "continue"
   }
   step "script" {
@@ -202,6 +207,11 @@ workflow "w" {
     agent    = agent.refuses
     on_error = "continue"
   }
+  step "refused_again" {
+    agent    = agent.refuses
+    task     = "find the entry"
+    on_error = "continue"
+  }
   step "remembers" {
     agent = agent.remembers
     task  = "log in with ${var.nested.list[0].password}"
@@ -263,14 +273,18 @@ workflow "w" {
     depends_on = [step.argv]
     compensate { run = "echo undone with ${var.secret}; exit 1" }
   }
+  step "says" {
+    run      = "echo ${var.secret} >&2; exit 3"
+    on_error = "continue"
+  }
   step "interrupted" {
     run = "echo \"$V\"; echo \"$V\" >&2; test -e ${var.marker} || { echo >${var.marker}; exec sleep 20; }"
     env = { V = var.secret }
 
-    depends_on = [step.not_found] # which has told something by then
+    depends_on = [step.not_found, step.says] # which has told something by then
   }
   step "goes_on" {
-    run        = ["/nowhere/${var.secret}"]
+    http { url = "gopher://${var.secret}" }
     depends_on = [step.interrupted]
     on_error   = "continue"
   }

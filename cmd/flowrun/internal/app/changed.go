@@ -1,0 +1,156 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// changed says how the program differs from what a run began with, that lies now where the run took it from: a run keeps its
+// definition, whatever happens to the file. The zero value means that it does not differ, or that nobody knows.
+type changed struct {
+	what  string // "ship.flow.hcl has changed since run abc began"
+	apply string // what runs it as it is now; "" where nothing can
+}
+
+// differs reports whether there is something to say.
+func (c changed) differs() bool { return c.what != "" }
+
+// advice says what to type to run the program as it is now, as a line of its own; or nothing.
+func (c changed) advice() string {
+	if c.apply == "" {
+		return ""
+	}
+	return "\nTo run the file as it is now: " + c.apply
+}
+
+// changed compares a run's definition with the program where it was. What cannot be read makes no difference: this is for advice.
+func (a *app) changed(s *store, run string) changed {
+	ctx := context.Background()
+	first, _, err := s.begun(ctx, run)
+	if err != nil {
+		return changed{}
+	}
+	b, err := s.bundle(ctx, run)
+	if err != nil || b.Path == "" {
+		return changed{}
+	}
+	path := shorter(b.Path)
+	info, err := os.Stat(b.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return changed{what: fmt.Sprintf("%s, which run %s began with, is not there any more", ui.Clean(path), run)}
+	case err != nil, !info.IsDir() && !info.Mode().IsRegular(): // reading it might wait
+		return changed{}
+	}
+	p, list := a.read(b.Path)
+	if list.HasErrors() {
+		return changed{what: fmt.Sprintf("%s has changed since run %s began, and has errors now (see flowrun validate %s)", ui.Clean(path), run, ui.Quote(path))}
+	}
+	if sameTexts(p, b.Files) && len(p.IR.Files) == 0 {
+		return changed{}
+	}
+	if pinned, err := s.pinned(ctx, run); err != nil || pinned.header.Definition == ir.Hash(p.IR.Canonical()) {
+		return changed{}
+	}
+	return changed{what: fmt.Sprintf("%s has changed since run %s began", ui.Clean(path), run), apply: a.applyAgain(s, p.IR, b.Path, first)}
+}
+
+// sayChanged tells whoever resumes a run that it goes on with its own definition, where the file has another one by now.
+func (a *app) sayChanged(s *store, info local.Info) {
+	if c := a.changed(s, info.Run); c.differs() && !info.Status.Terminal() {
+		a.err.Printf("%s: the run goes on with the definition of then.%s\n", c.what, c.advice())
+	}
+}
+
+// sameTexts reports whether a program has the texts that a run began with, wherever they lie.
+func sameTexts(p *dsl.Program, then map[string]string) bool {
+	now := make([]string, 0, len(p.Sources))
+	for _, text := range p.Sources {
+		now = append(now, string(text))
+	}
+	slices.Sort(now)
+	return slices.Equal(now, slices.Sorted(maps.Values(then)))
+}
+
+// bundle reads what is kept of a program's source beside a run.
+func (s *store) bundle(ctx context.Context, run string) (b bundle, err error) {
+	text, err := s.Source(ctx, run)
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	return b, err
+}
+
+// maxAgain bounds a value that is repeated in a command, in bytes; a longer one is left to the reader.
+const maxAgain = 80
+
+// applyAgain is the command that begins a run of a program with the values of another run.
+func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunStarted) string {
+	command := "flowrun apply " + ui.Quote(shorter(path))
+	w := p.Workflow(first.Workflow)
+	if w != nil && len(p.Workflows) > 1 {
+		command += " " + w.Name
+	}
+	if w != nil {
+		command += flagsAgain("--input", w.Inputs, first.Inputs)
+	}
+	command += flagsAgain("--var", p.Variables, first.Vars)
+	if usual, err := a.usualStore(path); err != nil || usual != s.Dir() {
+		command += " --store " + ui.Quote(shorter(s.Dir()))
+	}
+	return command
+}
+
+// flagsAgain writes the flags that give values again, of those that are not the defaults.
+func flagsAgain(flag string, decls []ir.Variable, values map[string]value.Value) string {
+	var b strings.Builder
+	for i := range decls {
+		d := &decls[i]
+		v, known := values[d.Name]
+		if known && d.HasDefault && bytes.Equal(value.Append(nil, v), value.Append(nil, d.Default)) || !known && d.HasDefault {
+			continue
+		}
+		text, isText := v.(string)
+		if !isText {
+			text = string(value.Append(nil, v))
+		}
+		if !known || d.Sensitive || len(text) > maxAgain || text != ui.Clean(text) || strings.HasPrefix(text, "@") || text == "-" {
+			fmt.Fprintf(&b, " %s %s=…", flag, d.Name)
+			continue
+		}
+		fmt.Fprintf(&b, " %s %s", flag, again(d.Name, text))
+	}
+	return b.String()
+}
+
+// again is a name and a value as one word of a shell.
+func again(name, text string) string {
+	if text == "" {
+		return name + "="
+	}
+	return name + "=" + ui.Quote(text)
+}
+
+// absolute is a path that does not depend on the current folder.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}

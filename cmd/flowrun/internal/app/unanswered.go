@@ -1,0 +1,135 @@
+package app
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
+	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor/command"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// maxEnd bounds what is read of the end of what an attempt wrote, in bytes.
+const maxEnd = 16 << 10
+
+// maxEnds bounds of how many attempts under way it is read.
+const maxEnds = 256
+
+// stand tells the view whether somebody drives the run, and where its clock stands if nobody does: at its last event, or at the last
+// sign of life of its driver or of an attempt.
+func (p *past) stand(info local.Info, begun []*view.Begun) {
+	p.view.Driven, p.view.Stands = info.Driver != 0, 0
+	if !info.Interrupted() {
+		return
+	}
+	_, sign := live.Read(p.store.Dir(), p.run)
+	p.view.Stands = max(info.Last, p.view.Last, sign)
+	for _, b := range begun {
+		if b.Interrupted != "" && b.NextDriver == 0 {
+			p.view.Stands = max(p.view.Stands, b.Heard)
+		}
+	}
+}
+
+// unanswered gives the attempts of a run that are under way and those that lost their driver, with what can be seen of them.
+func (p *past) unanswered(info local.Info) []*view.Begun {
+	list := p.attempts.Lost()
+	for _, b := range list {
+		p.store.readEnds(b)
+	}
+	return append(list[:len(list):len(list)], p.underWay(info)...)
+}
+
+// underWay gives those for which no other driver has come: they are under way, or nobody drives the run.
+func (p *past) underWay(info local.Info) []*view.Begun {
+	list := p.attempts.Live()
+	if info.Interrupted() {
+		list = p.attempts.Interrupted(info.Crashed)
+	}
+	rows, sign := live.Read(p.store.Dir(), p.run)
+	for i, b := range list {
+		if row, known := rows[b.Ticket]; known {
+			b.Says, b.Heard = row.Says, max(b.Heard, row.Heard)
+			if b.Interrupted == "" {
+				b.Process = row.Process
+			}
+		}
+		if b.Interrupted != "" {
+			b.Heard = max(b.Heard, sign)
+		}
+		if i < maxEnds {
+			p.store.readEnds(b)
+		}
+	}
+	return list
+}
+
+// readEnds reads the ends of what an attempt wrote, from its log files as far as there are any.
+func (s *store) readEnds(b *view.Begun) {
+	a := event.Attempt{Run: b.Run, Ticket: b.Ticket, Name: b.Name, Attempt: b.Attempt}
+	for _, stream := range []struct {
+		name      string
+		text, log *string
+	}{{"stdout", &b.Stdout, &b.StdoutLog}, {"stderr", &b.Stderr, &b.StderrLog}} {
+		log := s.logOf(&a, stream.name, b.StartedAt, b.Over)
+		if log == "" {
+			continue
+		}
+		if text, at, err := lastOf(s.Dir(), log); err == nil && text != "" {
+			*stream.text, *stream.log, b.Heard = text, log, max(b.Heard, at)
+		}
+	}
+}
+
+// slack is how much older than an event a file may seem that was written after it.
+const slack = 20 * time.Millisecond
+
+// logOf gives the log file of a stream of an attempt, or "". An attempt whose driver goes away begins again with the same ticket, and
+// each time it has a file of its own: the one that was written last after it began, and not after it was over, if it is.
+func (s *store) logOf(a *event.Attempt, stream string, began, over event.Time) string {
+	name := path.Join(logsDir, command.LogName(a, stream))
+	for n := 0; n <= command.MaxEarlier; n++ {
+		log := name
+		if n > 0 {
+			log = command.Earlier(name, n)
+		}
+		info, err := os.Lstat(filepath.Join(s.Dir(), log))
+		if err != nil && n > 0 {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		if at := event.At(info.ModTime()); at.Add(slack) >= began && (over == 0 || at <= over.Add(slack)) {
+			return log
+		}
+	}
+	return ""
+}
+
+// lastOf reads the last whole lines of a file of the store, and when it was written last.
+func lastOf(dir, name string) (string, event.Time, error) {
+	f, err := private.OpenBelow(dir, name, os.O_RDONLY)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", 0, err
+	}
+	from := max(0, info.Size()-maxEnd)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, maxEnd))
+	if cut := bytes.IndexByte(text, '\n'); from > 0 && cut >= 0 {
+		text = text[cut+1:]
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD"), min(event.At(info.ModTime()), event.At(time.Now())), err
+}

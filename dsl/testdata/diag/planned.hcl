@@ -1,0 +1,23 @@
+agent "a" { type = "null" }
+
+workflow "w" {
+  step "wait" {
+    wait { event = "deployed" }
+  }
+
+  step "who" { agent = pool.developers }
+
+  step "two" {
+    agent    = agent.a
+    fallback = [pool.developers]
+    escalate = escalation.standard
+  }
+
+  step "when" {
+    value = event.branch
+    when  = "now > 3"
+    approve { prompt = "Go on?" }
+  }
+
+  feedback "review" {}
+}
