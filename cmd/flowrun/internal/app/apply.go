@@ -92,7 +92,7 @@ func (a *app) run(o *args.Apply) error {
 	if err != nil {
 		return err
 	}
-	pinned, err := s.known.load(start.Definition)
+	pinned, err := s.known.Load(start.Header.Definition, start.Definition)
 	if err != nil {
 		return err
 	}

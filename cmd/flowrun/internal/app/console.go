@@ -67,7 +67,7 @@ func (a *app) openConsole(word string) (k *console, err error) {
 		if err != nil {
 			return err
 		}
-		k = &console{a: a, evaluator: expr.NewEvaluator(p.program.Files), scope: p.machine.Names(), env: consoleEnv(p.program, p.workflow)}
+		k = &console{a: a, evaluator: expr.NewEvaluator(p.program.Files), scope: p.machine.Names(), env: consoleEnv(p.program.Program, p.workflow)}
 		return nil
 	})
 	return k, err

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -31,7 +32,7 @@ func TestEventsThatChangeNothingAreMarked(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Run: "aaaaaaaaaaaa", Definition: p.ir.Hash(), Workflow: "w"}
-	m, err := newMachine(h, p.ir.Canonical())
+	m, err := new(runner.Programs).Machine(h, p.ir.Canonical())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestEventsThatChangeNothingAreMarked(t *testing.T) {
 		}
 		batches, now = append(batches, b), now+1e9
 	}
-	again, err := newMachine(h, p.ir.Canonical())
+	again, err := new(runner.Programs).Machine(h, p.ir.Canonical())
 	if err != nil {
 		t.Fatal(err)
 	}

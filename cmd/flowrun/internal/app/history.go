@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 )
@@ -15,7 +16,7 @@ import (
 type pinned struct {
 	header     journal.Header
 	definition []byte
-	program    *ir.Program
+	program    *runner.Program
 	workflow   *ir.Workflow
 	beginning  *journal.Batch // nil: none was stored
 }
@@ -34,7 +35,7 @@ func (s *store) pinned(ctx context.Context, run string) (*pinned, error) {
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
-	if p.program, err = s.known.load(p.definition); err != nil {
+	if p.program, err = s.known.Load(p.header.Definition, p.definition); err != nil {
 		return nil, fmt.Errorf("run %s: %w", run, err)
 	}
 	if p.workflow = p.program.Workflow(p.header.Workflow); p.workflow == nil {
@@ -64,7 +65,7 @@ func (s *store) begun(ctx context.Context, run string) (*event.RunStarted, *ir.P
 		return nil, nil, err
 	}
 	first, err := p.given()
-	return first, p.program, err
+	return first, p.program.Program, err
 }
 
 // bundle is what is kept of a program's source beside a run: for messages, never for running.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -36,7 +37,7 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"values in scripts":    {schema.MaxScriptValue, request.MaxScriptValue},
 		"headers":              {schema.MaxHeader, http.MaxHeader},
 		"an agent's answer":    {schema.MaxAgentAnswer, http.MaxStream},
-		"group":                {schema.MaxGroupName, maxGroup},
+		"group":                {schema.MaxGroupName, runner.MaxGroupName},
 		"attempts":             {schema.MaxAttempts, policy.MaxAttempts},
 		"multiplier":           {schema.MaxMultiplier, policy.MaxMultiplier},
 		"recalled":             {schema.MaxRecalled, machine.MaxRecalled},

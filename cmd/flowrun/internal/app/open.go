@@ -10,14 +10,10 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/expr"
-	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/executor"
-	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/machine"
-	"github.com/flowrun/flowrun/runner/plan"
 )
 
 // logsDir is where full texts of attempts lie, below the store.
@@ -27,29 +23,7 @@ const logsDir = "logs"
 type store struct {
 	*local.Engine
 	exec  *executors // nil for reading only
-	known *definitions
-}
-
-// newMachine makes the machine of one run, whose program nobody else needs.
-func newMachine(h journal.Header, definition []byte) (engine.Machine, error) {
-	return new(definitions).machine(h, definition)
-}
-
-// machine is the engine.Factory: the program that a run pins, as the machine that runs it.
-func (c *definitions) machine(h journal.Header, definition []byte) (engine.Machine, error) {
-	if h.Behaviour > ir.Behaviour {
-		return nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
-			h.Run, h.Behaviour, ir.Behaviour)
-	}
-	p, err := c.load(definition)
-	if err != nil {
-		return nil, err
-	}
-	g, err := plan.Build(p, h.Workflow)
-	if err != nil {
-		return nil, err
-	}
-	return machine.New(g, expr.NewEvaluator(p.Files)), nil
+	known *runner.Programs
 }
 
 // openStore opens the store in dir for driving runs, and makes it where there is none.
@@ -58,9 +32,9 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	if err != nil && !d.MakeDo {
 		return nil, err
 	}
-	x, known := a.newExecutors(dir, room), new(definitions)
-	e, err := local.Open(dir, local.Options{Factory: known.machine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
-		Group: known.groupOf, Waiting: a.waiting, Leftover: a.leftover(x), Watch: x.durable, At: a.At})
+	x, known := a.newExecutors(dir, room), new(runner.Programs)
+	e, err := local.Open(dir, local.Options{Factory: known.Machine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
+		Group: groupOf(known), Waiting: a.waiting, Leftover: a.leftover(x), Watch: x.durable, At: a.At})
 	if err != nil {
 		x.Close()
 		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -88,8 +62,8 @@ func (a *app) oldStore(dir string, drive *args.Drive) (*store, error) {
 
 // readStore opens the store in dir for looking.
 func (a *app) readStore(dir string) (*store, error) {
-	known := new(definitions)
-	e, err := local.Open(dir, local.Options{Factory: known.machine, ReadOnly: true})
+	known := new(runner.Programs)
+	e, err := local.Open(dir, local.Options{Factory: known.Machine, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

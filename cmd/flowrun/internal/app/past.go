@@ -30,7 +30,7 @@ func (s *store) recall(ctx context.Context, run string) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.known.machine(p.header, p.definition)
+	m, err := s.known.Machine(p.header, p.definition)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
@@ -122,7 +123,7 @@ func (a *app) against(s *store, run string, r *args.Replay) error {
 
 // attempt is one replay of a world for a program.
 func attempt(then *replay.World, p *ir.Program, w *ir.Workflow, first event.RunStarted) (*replay.Outcome, error) {
-	m, err := newMachine(journal.Header{Behaviour: ir.Behaviour, Workflow: w.Name}, p.Canonical())
+	m, err := new(runner.Programs).Machine(journal.Header{Behaviour: ir.Behaviour, Workflow: w.Name}, p.Canonical())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -87,7 +86,7 @@ func (a *app) repeat(s *store, info local.Info, r *args.Retry) error {
 	if err := s.sealed(ctx, info.Run, &again.First); err != nil {
 		return err
 	}
-	held, renewed, err := a.unseal(info.Run, &again.First, p.program, &r.Given, renewal{all: true})
+	held, renewed, err := a.unseal(info.Run, &again.First, p.program.Program, &r.Given, renewal{all: true})
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (a *app) repeat(s *store, info local.Info, r *args.Retry) error {
 			a.err.Printf("%s is not what run %s had; this run takes the new value\n", ref, info.Run)
 		}
 	}
-	s.exec.hold(held, p.program, &again.First)
+	s.exec.hold(held, p.program.Program, &again.First)
 	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
 		a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
 	}
@@ -128,7 +127,7 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	if err := p.replay(ctx, nil); err != nil {
 		return nil, nil, err
 	}
-	g, err := plan.Build(p.program, p.workflow.Name)
+	g, err := p.program.Graph(p.workflow.Name)
 	if err != nil {
 		return nil, nil, err
 	}

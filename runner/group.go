@@ -1,0 +1,63 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/machine"
+)
+
+// MaxGroupName bounds the name of a group of runs, in bytes.
+const MaxGroupName = 1 << 10
+
+// Group gives the name of the group of a run that is about to start, and what the run does while another one of the group is driven.
+// Both are empty where the workflow has no group.
+func (c *Programs) Group(definition []byte, first event.RunStarted) (name, whenBusy string, err error) {
+	if !bytes.Contains(definition, []byte(`"concurrency":{"group":`)) { // so that a large program without a group is not loaded for this
+		return "", "", nil
+	}
+	p, err := c.Load("", definition)
+	if err != nil {
+		return "", "", err
+	}
+	w := p.Workflow(first.Workflow)
+	if w == nil || w.Concurrency == nil {
+		return "", "", nil
+	}
+	if name, err = p.groupName(w, first); err != nil {
+		return "", "", fmt.Errorf("the concurrency group of workflow %q: %w", w.Name, err)
+	}
+	return name, w.Concurrency.WhenBusy, nil
+}
+
+// groupName evaluates the text that names the group, in the scope that the run has when it starts.
+func (p *Program) groupName(w *ir.Workflow, first event.RunStarted) (string, error) {
+	g, err := p.Graph(w.Name)
+	if err != nil {
+		return "", err
+	}
+	ev := expr.NewEvaluator(p.Files)
+	m := machine.New(g, ev)
+	if err := m.Step(event.Event{Seq: 1, RunStarted: &first}); err != nil {
+		return "", err
+	}
+	v, err := ev.Eval(&w.Concurrency.Group, m.Names())
+	if err != nil {
+		return "", err
+	}
+	name, ok := v.(string)
+	switch {
+	case !ok:
+		return "", fmt.Errorf("a text is needed, but this is %.60s", value.Text(v))
+	case name == "":
+		return "", errors.New("the text is empty")
+	case len(name) > MaxGroupName:
+		return "", fmt.Errorf("the text has %d bytes; it may have %d", len(name), MaxGroupName)
+	}
+	return name, nil
+}
