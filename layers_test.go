@@ -50,7 +50,7 @@ runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
 runner                           dsl/expr dsl/ir dsl/value runner/engine runner/event runner/journal runner/machine runner/plan
-runner/engine                    runner/event runner/journal
+runner/engine                    dsl/value runner/durations runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/schema dsl/value runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
 runner/engine/sim                runner/engine runner/event runner/heap runner/journal

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/app"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // What mortal is told by its environment: a signal and the number of the point at which it sends that to itself, and the file
@@ -33,12 +33,12 @@ func mortal() {
 	os.Exit(app.Main(os.Args[1:], p))
 }
 
-func doom(name string, n int) func(local.Point) {
+func doom(name string, n int) func(engine.Point) {
 	var mu sync.Mutex
-	return func(p local.Point) {
+	return func(p engine.Point) {
 		mu.Lock()
 		defer mu.Unlock()
-		if name == "STOP" && p == local.Appending {
+		if name == "STOP" && p == engine.Appending {
 			return
 		}
 		if n--; n != 0 {

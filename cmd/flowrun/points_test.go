@@ -11,13 +11,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 var pointEvery = flag.Int("crash.every", 13, "kill at each how manieth point; 1 is every one")
 
 // TestKillAtEveryPoint kills the real command, in real processes, at the points between which something becomes true: before
-// a transaction is committed and after it, after the mark, before each command, before and after it is shown ([local.Point]).
+// a transaction is committed and after it, after the mark, before each command, before and after it is shown ([engine.Point]).
 // Points are counted anew for each shape of workflow: the nth run dies at its nth, until one lives to its end. Every other
 // one dies once more when it is resumed. What must hold is what [sunk.judge] and [sunk.ended] say.
 //
@@ -72,7 +72,7 @@ func TestKillAtEveryPoint(t *testing.T) {
 		}
 	})
 	t.Logf("%d kills, %d of them of a process that resumed: %v", kills, again, kinds)
-	for _, p := range []local.Point{local.Appending, local.Committed, local.Acting} {
+	for _, p := range []engine.Point{engine.Appending, engine.Committed, engine.Acting} {
 		if kinds[string(p)] == 0 {
 			t.Errorf("none was killed at %q: this proves little", p)
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -133,7 +134,7 @@ func (s *sunk) hear(t *testing.T, out []byte) {
 func (s *sunk) look(t *testing.T) {
 	t.Helper()
 	e, err := local.Open(s.store(), local.Options{ReadOnly: true})
-	if errors.Is(err, local.ErrNoStore) && s.run == "" && s.shown == 0 {
+	if errors.Is(err, engine.ErrNoStore) && s.run == "" && s.shown == 0 {
 		return // it died while it made the store
 	}
 	if err != nil {

@@ -33,10 +33,6 @@
 package engine
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 )
@@ -63,43 +59,3 @@ type Start struct {
 	Source     []byte
 	First      event.RunStarted // Run may be left empty
 }
-
-// Watcher sees what happened in a run once it is durable. During a resume it sees the replayed past too, with
-// replayed set. Calls come one at a time.
-type Watcher func(events []event.Event, r *event.Reaction, replayed bool)
-
-// Engine is a host as commands and tests see it.
-type Engine interface {
-	// Start makes a run durable and returns its id. It does not drive it. Starting an id again is a no-op.
-	Start(ctx context.Context, s Start) (run string, err error)
-	// Drive takes the run over and drives it to its end, or until ctx is done (the error is then ctx's cause, and the
-	// run stays resumable). For a run that has ended it replays and returns the end.
-	Drive(ctx context.Context, run string, w Watcher) (event.End, error)
-	// Cancel asks for a run's cancellation. It returns when the wish is durable, not when it is done.
-	Cancel(ctx context.Context, run, reason string) error
-	// Journal reads a run's journal: header, definition, and each batch in turn.
-	Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error)
-}
-
-// Errors that hosts return, wrapped.
-var (
-	ErrNoRun    = errors.New("no such run")
-	ErrOwned    = errors.New("the run is driven by another process")
-	ErrFenced   = errors.New("the run was taken over by another process")
-	ErrDiverged = errors.New("the machine does not repeat what it did")
-)
-
-// Diverged tells where a replay went another way. It wraps ErrDiverged.
-type Diverged struct {
-	Run        string
-	Event      uint64 // the last event of the batch whose digest differs
-	Want, Have uint64
-}
-
-func (d *Diverged) Error() string {
-	return fmt.Sprintf("run %s diverged at event %d: its journal says %016x, this release gives %016x; "+
-		"resume it with the release that started it", d.Run, d.Event, d.Want, d.Have)
-}
-
-// Unwrap gives ErrDiverged.
-func (d *Diverged) Unwrap() error { return ErrDiverged }

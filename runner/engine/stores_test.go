@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -49,7 +50,7 @@ func TestStores(t *testing.T) {
 
 func openOld(t *testing.T, name string, version, latest int) {
 	dir := unpackStore(t, name)
-	if _, err := local.Open(dir, local.Options{ReadOnly: true}); version < latest && !errors.As(err, new(*local.OlderStore)) {
+	if _, err := local.Open(dir, local.Options{ReadOnly: true}); version < latest && !errors.As(err, new(*engine.OlderStore)) {
 		t.Errorf("for reading only it opens with %v", err)
 	}
 	e, err := local.Open(dir, local.Options{Factory: factory, Executor: executor.Func(hurried), Clock: quick{time.Now()}})

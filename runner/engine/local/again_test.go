@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 )
 
@@ -39,7 +40,7 @@ func TestStartWhileClosing(t *testing.T) {
 			all.Go(func() {
 				ctx, stop := context.WithTimeout(context.Background(), time.Second)
 				defer stop()
-				if _, err := e.Start(ctx, long("g", "skip")); err != nil && !errors.Is(err, ErrClosed) {
+				if _, err := e.Start(ctx, long("g", "skip")); err != nil && !errors.Is(err, engine.ErrClosed) {
 					t.Errorf("a start gives %v", err)
 				}
 			})

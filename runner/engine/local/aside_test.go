@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -18,8 +19,8 @@ func TestLargeBatchesAreShownBesideTheNext(t *testing.T) {
 	var showing atomic.Bool
 	beside := make(chan struct{}, 1)
 	dir := t.TempDir()
-	e, err := Open(dir, Options{Factory: enginetest.Factory, At: func(p Point) {
-		if p == Appending && showing.Load() {
+	e, err := Open(dir, Options{Factory: enginetest.Factory, At: func(p engine.Point) {
+		if p == engine.Appending && showing.Load() {
 			select {
 			case beside <- struct{}{}:
 			default:

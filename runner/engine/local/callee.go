@@ -81,7 +81,7 @@ func (d *drive) raise(k *callee) (event.ChildFinished, error) {
 	if errors.As(err, &round) {
 		return round.refusal(k.ask), nil
 	}
-	if err == nil && !made || errors.Is(err, ErrSuperseded) {
+	if err == nil && !made || errors.Is(err, engine.ErrSuperseded) {
 		return engine.Unmade(k.ask), nil
 	}
 	if err == nil {

@@ -113,7 +113,7 @@ func TestWaitsInACircleAfterACrash(t *testing.T) {
 	other, e := c.process(), c.process()
 	b := launch(other, holding("y", "x", time.Minute))
 	c.until("another one has its turn", driving(other, <-b.run))
-	p, err := e.takePlace(Group{Name: "x"}, run, "") // as its caller does when it is driven again
+	p, err := e.takePlace(engine.Group{Name: "x"}, run, "") // as its caller does when it is driven again
 	if err == nil {
 		err = e.write(func(tx *transaction) error { return tx.seat(p, run) })
 	}

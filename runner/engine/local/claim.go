@@ -47,7 +47,7 @@ const runRow = `SELECT r.key, r.id, r.header, r.status, coalesce(b.first + b.cou
 func (e *Engine) noRun(run string) error {
 	var rows int // one that is being removed has a mark for a while
 	err := e.read.QueryRow("SELECT count(*) FROM runs WHERE id = ?", run).Scan(&rows)
-	if err == nil && rows == 0 && checkID(run) == nil {
+	if err == nil && rows == 0 && engine.CheckID(run) == nil {
 		if seq, _, err := readMark(e.markPath(run), run); err == nil && seq > 0 {
 			return fmt.Errorf("%w: run %s is missing: events up to %d were stored", journal.ErrBroken, run, seq)
 		}
@@ -65,7 +65,7 @@ func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := checkID(c.id); err != nil { // it is about to be a file's name
+	if err := engine.CheckID(c.id); err != nil { // it is about to be a file's name
 		return c, refused{fmt.Errorf("%w: %w", journal.ErrBroken, err)}
 	}
 	copy(c.link[:], link) // who reads the batch finds one that is too short
@@ -181,7 +181,7 @@ func (e *Engine) finish(c *claimed, end *event.End, at event.Time) error {
 	}
 	return e.lastWords(func(tx *transaction) error {
 		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
-			int64(c.seq), c.link[:], string(end.Status), int64(at), summarize(end), c.key, c.epoch)
+			int64(c.seq), c.link[:], string(end.Status), int64(at), engine.EncodeSummary(end), c.key, c.epoch)
 		return err
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/flowrun/flowrun/runner/engine"
+
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -30,7 +32,7 @@ type committer struct {
 	spend  func() bool // gives the reserve up, if there is one
 
 	// at hears of points.
-	at func(Point)
+	at func(engine.Point)
 	// fault is what tests break commits with; it is asked before a group's COMMIT and after it.
 	fault func(after bool) error
 }
@@ -52,7 +54,7 @@ func (r refused) Unwrap() error { return r.error }
 // transaction is what a request sees of the database.
 type transaction struct{ c *committer }
 
-func newCommitter(conn *writer, l log, spend func() bool, at func(Point)) *committer {
+func newCommitter(conn *writer, l log, spend func() bool, at func(engine.Point)) *committer {
 	return &committer{conn: conn, log: l, spend: spend, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
 }
 
@@ -166,7 +168,7 @@ func (c *committer) transact(group []*request) error {
 			return c.rollback(err)
 		}
 	}
-	c.at(Appending)
+	c.at(engine.Appending)
 	if c.fault != nil {
 		if err := c.fault(false); err != nil {
 			return c.rollback(err)
@@ -175,7 +177,7 @@ func (c *committer) transact(group []*request) error {
 	if _, err := c.exec("COMMIT"); err != nil {
 		return c.rollback(err)
 	}
-	c.at(Committed)
+	c.at(engine.Committed)
 	if c.fault != nil {
 		if err := c.fault(true); err != nil {
 			return err
@@ -219,7 +221,7 @@ func (c *committer) failure() error {
 func (c *committer) close() error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
-	c.fail(ErrClosed)
+	c.fail(engine.ErrClosed)
 	c.commit(c.take())
 	for _, s := range c.prepare {
 		s.Close()

@@ -41,7 +41,7 @@ type drive struct {
 func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ event.End, err error) {
 	defer func() { err = e.explain(err) }()
 	if e.commits == nil {
-		return event.End{}, ErrReadOnly
+		return event.End{}, engine.ErrReadOnly
 	}
 	if w == nil {
 		w = func([]event.Event, *event.Reaction, bool) {}
@@ -121,7 +121,7 @@ func (d *drive) rebuild(ctx context.Context) error {
 
 // past takes in what is durable already.
 func (d *drive) past(events []event.Event) {
-	d.run.status = statusAfter(d.run.status, &d.out)
+	d.run.status = engine.StatusAfter(d.run.status, &d.out)
 	d.tally.Add(events, &d.out)
 	d.announce(events, d.run.driven)
 	d.watch(events, &d.out, d.run.driven)
@@ -225,7 +225,7 @@ func (d *drive) loop(ctx context.Context) error {
 			return d.lastWords(context.Cause(ctx))
 		}
 		if d.engine.commits.isFull() {
-			return d.lastWords(ErrFull)
+			return d.lastWords(engine.ErrFull)
 		}
 		if begun || len(d.queue) == 0 {
 			if err := d.collect(); err != nil {
@@ -289,7 +289,7 @@ func (d *drive) step(act bool) error {
 	if err := d.mark.set(b.Last(), b.Link); err != nil && !isFull(err) { // a mark that lags is fine
 		return d.engine.commits.fail(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
 	}
-	d.engine.options.at(Marked)
+	d.engine.options.at(engine.Marked)
 	d.announce(taken, false)
 	if act {
 		d.carryOut(d.out.Commands)
@@ -337,9 +337,9 @@ func (d *drive) show(n int) {
 
 // tell shows events and what they caused.
 func (d *drive) tell(events []event.Event, out *event.Reaction) {
-	d.engine.options.at(Showing)
+	d.engine.options.at(engine.Showing)
 	d.watch(events, out, false)
-	d.engine.options.at(Shown)
+	d.engine.options.at(engine.Shown)
 }
 
 // feed turns a panic of the machine into the end of this drive: the journal is intact and other runs go on.
@@ -353,30 +353,20 @@ func (d *drive) feed() (b journal.Batch, err error) {
 }
 
 func (d *drive) change(taken []event.Event) change {
-	ch := change{status: statusAfter(d.run.status, &d.out)}
+	ch := change{status: engine.StatusAfter(d.run.status, &d.out)}
 	for _, ev := range taken {
 		if ev.External != nil {
 			ch.taken = append(ch.taken, ev.External.Inbox)
 		}
 	}
 	if end := d.fold.End(); end != nil {
-		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), summarize(end)
+		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), engine.EncodeSummary(end)
 		if end.Status == event.Succeeded {
 			took := d.tally.Took()
 			ch.took = &took
 		}
 	}
 	return ch
-}
-
-// statusAfter is the run's status after a reaction.
-func statusAfter(s event.Status, r *event.Reaction) event.Status {
-	for i := range r.Transitions {
-		if t := &r.Transitions[i]; t.Node == "" && t.To != "" {
-			s = t.To
-		}
-	}
-	return s
 }
 
 // carryOut does what the machine asked for. Null agents, and what is no longer wanted, are answered here and now, for the
@@ -386,7 +376,7 @@ func (d *drive) carryOut(commands []event.Command) {
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
 	d.wish(wishes)
 	for i := range commands {
-		d.engine.options.at(Acting)
+		d.engine.options.at(engine.Acting)
 		switch c := &commands[i]; {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
 			f := engine.NeverStarted(*c.Start)

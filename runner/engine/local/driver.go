@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // driver is this process as an owner of runs.
@@ -30,7 +32,7 @@ func (e *Engine) epoch() (int64, error) {
 		return e.driver.epoch, nil
 	}
 	if e.closed {
-		return 0, ErrClosed
+		return 0, engine.ErrClosed
 	}
 	var d driver
 	err := e.write(func(tx *transaction) error {

@@ -34,10 +34,15 @@ type Engine struct {
 	idle      sync.WaitGroup // of drives
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var (
+	_ engine.Engine = (*Engine)(nil)
+	_ engine.Reader = (*Engine)(nil)
+	_ engine.Writer = (*Engine)(nil)
+	_ engine.Keeper = (*Engine)(nil)
+)
 
-// Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *NewerStore, *OlderStore,
-// *Damaged, *private.Refused, or one that wraps ErrNoStore, ErrReplaced or the operating system's.
+// Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *engine.NewerStore, *engine.OlderStore,
+// *Damaged, *private.Refused, or one that wraps engine.ErrNoStore, ErrReplaced or the operating system's.
 func Open(dir string, o Options) (*Engine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -47,7 +52,7 @@ func Open(dir string, o Options) (*Engine, error) {
 		o.Clock = wall{}
 	}
 	if o.StopGrace == 0 {
-		o.StopGrace = DefaultStopGrace
+		o.StopGrace = engine.DefaultStopGrace
 	}
 	if o.disk == nil {
 		o.disk = realDisk
@@ -55,7 +60,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, places: map[string]*place{}}
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
-		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*OlderStore)) || errors.As(err, new(*NewerStore)) || errors.As(err, new(*private.Refused)) {
+		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
 			return nil, err // it names the store
 		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)
@@ -102,7 +107,7 @@ func (e *Engine) Close() error {
 	e.closed = true
 	for _, d := range e.drives {
 		if d != nil {
-			d.stop(ErrClosed)
+			d.stop(engine.ErrClosed)
 		}
 	}
 	e.mu.Unlock()
@@ -117,7 +122,7 @@ func (e *Engine) Close() error {
 // write hands a request to the committer.
 func (e *Engine) write(do func(*transaction) error) error {
 	if e.commits == nil {
-		return ErrReadOnly
+		return engine.ErrReadOnly
 	}
 	return e.commits.write(do, false)
 }
@@ -125,7 +130,7 @@ func (e *Engine) write(do func(*transaction) error) error {
 // lastWords is write for what must be said even if the disk is full.
 func (e *Engine) lastWords(do func(*transaction) error) error {
 	if e.commits == nil {
-		return ErrReadOnly
+		return engine.ErrReadOnly
 	}
 	return e.commits.write(do, true)
 }
@@ -135,7 +140,7 @@ func (e *Engine) enter(run string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return ErrClosed
+		return engine.ErrClosed
 	}
 	if _, here := e.drives[run]; here {
 		return fmt.Errorf("%w: run %s, by this one (%d) already", engine.ErrOwned, run, os.Getpid())
@@ -151,7 +156,7 @@ func (e *Engine) enlist(d *drive) {
 	defer e.mu.Unlock()
 	e.drives[d.run.id] = d
 	if e.closed {
-		d.stop(ErrClosed)
+		d.stop(engine.ErrClosed)
 	}
 	if e.watch == nil {
 		e.watch = startLookout(e)

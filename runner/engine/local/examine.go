@@ -11,38 +11,18 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// Health is what [Engine.Examine] found. The zero value is that of an empty store in order.
-type Health struct {
-	Version int // of the schema
-	Runs    int // in the store
-	Checked int // of these, how many journals were read from their first event to their last
-	// Broken are the runs whose journals, definitions or marks are damaged, with errors that wrap journal.ErrBroken or are
-	// a *Damaged.
-	Broken []Broken
-	// Database is what SQLite says of its file where it is not whole, "" where it is or was too large to look (MaxChecked).
-	Database string
-	Dead     []int64 // drivers that died and left their lock
-	Log      int64   // size of the log in bytes
-	Reserve  bool    // there is a reserve
-}
-
-// Broken is a run that is damaged.
-type Broken struct {
-	Run string
-	Err error
-}
-
 // MaxChecked is the size in bytes up to which a database's pages are checked when not all is asked for: that reads all of it.
 const MaxChecked = 64 << 20
 
 // Examine reads the newest runs' journals, or all with newest 0, and holds them against their rows, definitions and marks. Runs
 // may be driven meanwhile. It changes nothing. An error is one of reading as a whole; what is wrong with one run stands in
 // the result.
-func (e *Engine) Examine(ctx context.Context, newest int) (h Health, err error) {
+func (e *Engine) Examine(ctx context.Context, newest int) (h engine.Health, err error) {
 	defer func() { err = e.explain(err) }()
 	h.Log = logSize(e.dir)
+	h.Reserve.Size, h.Reserve.NeedsFree = ReserveSize, ReserveFrom
 	if info, err := os.Lstat(filepath.Join(e.dir, reserveFile)); err == nil {
-		h.Reserve = info.Size() == ReserveSize
+		h.Reserve.Made = info.Size() == ReserveSize
 	}
 	if h.Dead, err = e.deadDrivers(); err != nil {
 		return h, err
@@ -73,7 +53,7 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h Health, err error) 
 }
 
 // examineRuns looks at one run after another. One that was removed since the list was made is no longer counted.
-func (e *Engine) examineRuns(ctx context.Context, runs []string, h *Health) error {
+func (e *Engine) examineRuns(ctx context.Context, runs []string, h *engine.Health) error {
 	for _, run := range runs {
 		err := e.examine(ctx, run)
 		switch {
@@ -83,7 +63,7 @@ func (e *Engine) examineRuns(ctx context.Context, runs []string, h *Health) erro
 			h.Runs--
 			continue
 		case err != nil:
-			h.Broken = append(h.Broken, Broken{run, e.explain(err)})
+			h.Broken = append(h.Broken, engine.Broken{Run: run, Err: e.explain(err)})
 		}
 		h.Checked++
 	}
@@ -91,7 +71,7 @@ func (e *Engine) examineRuns(ctx context.Context, runs []string, h *Health) erro
 }
 
 // missing looks for runs that have a mark and nothing else.
-func (e *Engine) missing(ctx context.Context, h *Health) error {
+func (e *Engine) missing(ctx context.Context, h *engine.Health) error {
 	marks, err := os.ReadDir(filepath.Join(e.dir, marksDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -99,7 +79,7 @@ func (e *Engine) missing(ctx context.Context, h *Health) error {
 	for _, m := range marks {
 		_, err := e.Get(ctx, m.Name())
 		if errors.Is(err, journal.ErrBroken) {
-			h.Broken = append(h.Broken, Broken{m.Name(), err})
+			h.Broken = append(h.Broken, engine.Broken{Run: m.Name(), Err: err})
 		} else if err != nil && !errors.Is(err, engine.ErrNoRun) {
 			return err
 		}
@@ -109,7 +89,7 @@ func (e *Engine) missing(ctx context.Context, h *Health) error {
 
 // examine looks at one run. The mark is read first: the journal may grow meanwhile, and is never behind it.
 func (e *Engine) examine(ctx context.Context, run string) error {
-	if err := checkID(run); err != nil { // it is about to be a file's name
+	if err := engine.CheckID(run); err != nil { // it is about to be a file's name
 		return fmt.Errorf("%w: %w", journal.ErrBroken, err)
 	}
 	marked, at, err := readMark(e.markPath(run), run)

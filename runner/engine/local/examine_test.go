@@ -29,7 +29,7 @@ func TestExamine(t *testing.T) {
 	reader := s.open(t, Options{ReadOnly: true})
 	for newest, broken := range map[int]int{1: 0, 2: 1, 0: 1} {
 		h, err := reader.Examine(context.Background(), newest)
-		if err != nil || h.Runs != 2 || len(h.Broken) != broken || h.Database != "" || h.Reserve || len(h.Dead) != 1 || h.Dead[0] != 77 {
+		if err != nil || h.Runs != 2 || len(h.Broken) != broken || h.Database != "" || h.Reserve.Made || len(h.Dead) != 1 || h.Dead[0] != 77 {
 			t.Errorf("the newest %d: %+v, %v", newest, h, err)
 		}
 		for _, b := range h.Broken {

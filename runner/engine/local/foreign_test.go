@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/memory/private/schema"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
@@ -23,10 +24,10 @@ func TestSchemaSum(t *testing.T) {
 // TestForeignSchemaIsRefused plants what a stranger could, each of which would have been carried out or read before.
 func TestForeignSchemaIsRefused(t *testing.T) {
 	for statement, want := range map[string]error{
-		"CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, kind, reason, created) VALUES (NEW.key, 'cancel', '', 0); END":                                      ErrForeign,
-		"CREATE TRIGGER evil AFTER INSERT ON drivers BEGIN INSERT INTO places (grp, epoch) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n; END": ErrForeign,
-		"ALTER TABLE runs RENAME TO kept; CREATE VIEW runs AS SELECT * FROM kept":                                                                                                   ErrForeign,
-		"CREATE TABLE evil (x)": ErrForeign,
+		"CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, kind, reason, created) VALUES (NEW.key, 'cancel', '', 0); END":                                      engine.ErrForeign,
+		"CREATE TRIGGER evil AFTER INSERT ON drivers BEGIN INSERT INTO places (grp, epoch) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n; END": engine.ErrForeign,
+		"ALTER TABLE runs RENAME TO kept; CREATE VIEW runs AS SELECT * FROM kept":                                                                                                   engine.ErrForeign,
+		"CREATE TABLE evil (x)": engine.ErrForeign,
 		"DROP INDEX inbox_run; CREATE INDEX inbox_run ON inbox (run, abs(id))":        new(Damaged),
 		"ALTER TABLE places ADD COLUMN evil INTEGER GENERATED ALWAYS AS (id) VIRTUAL": new(Damaged),
 		"PRAGMA user_version = -1": ErrReplaced,

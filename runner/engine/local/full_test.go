@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -68,16 +69,16 @@ func diskFull(t *testing.T, i int64, reserve bool) int {
 	}
 	run, other := begin(t, e, tasks(40)), begin(t, e, tasks(1))
 	s.runs = []string{run, other}
-	if _, err := e.Drive(context.Background(), run, s.watcher(run)); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "full") {
+	if _, err := e.Drive(context.Background(), run, s.watcher(run)); !errors.Is(err, engine.ErrFull) || !strings.Contains(err.Error(), "full") {
 		t.Fatalf("case %d, reserve %v: the drive ends with %v", i, reserve, err)
 	}
 	if d.turnedAway() == 0 {
 		t.Fatalf("case %d: no write was refused", i)
 	}
-	if _, err := e.Start(context.Background(), tasks(1).Start()); !errors.Is(err, ErrFull) {
+	if _, err := e.Start(context.Background(), tasks(1).Start()); !errors.Is(err, engine.ErrFull) {
 		t.Errorf("case %d, reserve %v: a start gives %v", i, reserve, err)
 	}
-	if _, err := e.Drive(context.Background(), other, nil); !errors.Is(err, ErrFull) {
+	if _, err := e.Drive(context.Background(), other, nil); !errors.Is(err, engine.ErrFull) {
 		t.Errorf("case %d, reserve %v: driving another run gives %v", i, reserve, err)
 	}
 	reader, err := Open(dir, Options{ReadOnly: true})
@@ -91,7 +92,7 @@ func diskFull(t *testing.T, i int64, reserve bool) int {
 		t.Errorf("case %d, reserve %v: %d events were acknowledged, %d are there, %v", i, reserve, s.count(), len(list), err)
 	}
 	reader.Close()
-	if err := e.Cancel(context.Background(), other, "no room"); reserve && err != nil || err != nil && !errors.Is(err, ErrFull) {
+	if err := e.Cancel(context.Background(), other, "no room"); reserve && err != nil || err != nil && !errors.Is(err, engine.ErrFull) {
 		t.Errorf("case %d, reserve %v: a cancel gives %v", i, reserve, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, reserveFile)); err == nil {

@@ -10,17 +10,6 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Group names runs of which one at a time is driven. The zero value is no group.
-type Group struct {
-	Name string
-	// WhenBusy says what a run does when another one of the group is driven, or waits to be: "queue" (wait; the default),
-	// "skip" (end as skipped), or "cancel_previous" (have those cancelled, and wait for their end).
-	WhenBusy string
-}
-
-// ErrSuperseded says that a run was not made because a newer one of its group cancels those before it.
-var ErrSuperseded = errors.New("a newer run took its turn")
-
 // place is a turn in a group, in the queue of those that share the turn of the same run, or of nobody's. Places are taken in the
 // order of their ids, and one is free when its process has died.
 type place struct {
@@ -35,16 +24,16 @@ func (p *place) sameQueue(other *place) bool {
 }
 
 // groupOf tells to which group a run belongs when it starts. A child never skips: its caller waits for what it does.
-func (e *Engine) groupOf(s *engine.Start) (Group, error) {
+func (e *Engine) groupOf(s *engine.Start) (engine.Group, error) {
 	if e.options.Group == nil {
-		return Group{}, nil
+		return engine.Group{}, nil
 	}
 	g, err := e.options.Group(s.Definition, s.First)
 	if err != nil || g.Name == "" {
-		return Group{}, err
+		return engine.Group{}, err
 	}
-	if s.First.Parent != "" && g.WhenBusy == "skip" {
-		g.WhenBusy = "queue"
+	if s.First.Parent != "" && g.WhenBusy == engine.Skip {
+		g.WhenBusy = engine.Queue
 	}
 	return g, nil
 }
@@ -59,7 +48,7 @@ func sharedTurn(caller, group string) string {
 
 // admit takes a place for a run that is about to be made, and waits for its turn. It returns nil without a place where the
 // run needs none; where it is to be skipped, it says so in the start.
-func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, error) {
+func (e *Engine) admit(ctx context.Context, s *engine.Start) (engine.Group, *place, error) {
 	g, err := e.groupOf(s)
 	if err != nil || g.Name == "" {
 		return g, nil, err
@@ -71,7 +60,7 @@ func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, err
 	if err != nil {
 		return g, nil, err
 	}
-	if g.WhenBusy == "skip" {
+	if g.WhenBusy == engine.Skip {
 		behind, err := e.before(ctx, p, "")
 		if err != nil || behind != nil {
 			e.leavePlace(p)
@@ -83,7 +72,7 @@ func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, err
 		return g, nil, err
 	}
 	var c *circle
-	if g.WhenBusy != "cancel_previous" {
+	if g.WhenBusy != engine.CancelPrevious {
 		c, err = e.closes(ctx, p, "", s.First.Parent)
 	}
 	if c != nil {
@@ -101,7 +90,7 @@ func (e *Engine) admit(ctx context.Context, s *engine.Start) (Group, *place, err
 
 // takePlace puts this process at the end of a queue of a group, on behalf of the run that calls, if one does. With cancel_previous,
 // all that is before it is to end.
-func (e *Engine) takePlace(g Group, run, caller string) (*place, error) {
+func (e *Engine) takePlace(g engine.Group, run, caller string) (*place, error) {
 	epoch, err := e.epoch()
 	if err != nil {
 		return nil, err
@@ -113,7 +102,7 @@ func (e *Engine) takePlace(g Group, run, caller string) (*place, error) {
 		if err == nil {
 			err = tx.get("SELECT "+sharedTurn("p.caller", "p.grp")+" FROM places p WHERE p.id = ?", []any{p.id}, &p.shares)
 		}
-		if err != nil || g.WhenBusy != "cancel_previous" {
+		if err != nil || g.WhenBusy != engine.CancelPrevious {
 			return err
 		}
 		_, err = tx.exec("UPDATE places AS p SET gone = 1 WHERE grp = ? AND id < ? AND run IS NULL AND "+sharedTurn("p.caller", "p.grp")+" = ?",
@@ -240,13 +229,13 @@ func (e *Engine) enterGroup(ctx context.Context, run string) (leave func(), err 
 			return nil, err
 		}
 		if p, err = e.inherit(group, run); err == nil && p == nil {
-			p, err = e.takePlace(Group{Name: group}, run, parent)
+			p, err = e.takePlace(engine.Group{Name: group}, run, parent)
 		}
 		if err != nil {
 			return nil, err
 		}
 		err = e.sitDown(ctx, p, run, parent)
-		if c := (*circle)(nil); errors.As(err, &c) || errors.Is(err, ErrSuperseded) {
+		if c := (*circle)(nil); errors.As(err, &c) || errors.Is(err, engine.ErrSuperseded) {
 			// It is there and must come to its end. Of a circle, those whose turn it is wait for it and do nothing meanwhile.
 			e.leavePlace(p)
 			return func() {}, e.cancelUpTo(run, engine.Wish{Cancels: 1, Reason: err.Error()})
@@ -317,7 +306,9 @@ func (tx *transaction) seat(p *place, run string) error {
 	return err
 }
 
-func (p *place) superseded() error { return fmt.Errorf("%w in the group %q", ErrSuperseded, p.group) }
+func (p *place) superseded() error {
+	return fmt.Errorf("%w in the group %q", engine.ErrSuperseded, p.group)
+}
 
 // column reads the texts of a query's only column.
 func (tx *transaction) column(query string, args ...any) ([]string, error) {

@@ -25,13 +25,13 @@ type crew struct {
 
 func newCrew(t *testing.T) *crew { return &crew{store: newStore(t), t: t} }
 
-func groupVar(_ []byte, first event.RunStarted) (Group, error) {
+func groupVar(_ []byte, first event.RunStarted) (engine.Group, error) {
 	name, _ := first.Vars["group"].(string)
 	busy, _ := first.Vars["busy"].(string)
 	if first.Workflow != "test" {
 		name, _ = first.Vars[first.Workflow].(string)
 	}
-	return Group{Name: name, WhenBusy: busy}, nil
+	return engine.Group{Name: name, WhenBusy: engine.WhenBusy(busy)}, nil
 }
 
 func (c *crew) process() *Engine {
@@ -182,7 +182,7 @@ func TestGroupsCancelPrevious(t *testing.T) {
 	b := launch(c.process(), long("g", "cancel_previous"))
 	c.ended(a, event.Cancelled)
 	<-waits.run
-	if err := <-waits.done; !errors.Is(err, ErrSuperseded) {
+	if err := <-waits.done; !errors.Is(err, engine.ErrSuperseded) {
 		t.Errorf("the one that waited gets %v", err)
 	}
 	<-b.run
@@ -323,7 +323,7 @@ func TestGroupsOfChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.ended(waits, event.Cancelled)
-	if list, _ := e.List(context.Background(), 0); slices.ContainsFunc(list, func(i Info) bool { return i.Parent == run }) {
+	if list, _ := e.List(context.Background(), 0); slices.ContainsFunc(list, func(i engine.Info) bool { return i.Parent == run }) {
 		t.Errorf("the child was made: %s", strings.TrimSpace(fmt.Sprint(list)))
 	}
 	c.until("the other has ended", func() bool { c.Advance(time.Hour); return len(a.done) > 0 })

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 const (
@@ -179,7 +181,7 @@ func (e *Engine) explain(err error) error {
 		return gone
 	}
 	if strings.Contains(err.Error(), "sql: database is closed") { // package sql has no name for it
-		return ErrClosed
+		return engine.ErrClosed
 	}
 	return e.full(damaged(e.dir, err))
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // applicationID marks the file as flowrun's ("flow").
@@ -112,7 +114,7 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 	case err != nil:
 		return err
 	case have > len(migrations):
-		return &NewerStore{dir, have, len(migrations)}
+		return &engine.NewerStore{Dir: dir, Have: have, Known: len(migrations)}
 	case have < 0:
 		return fmt.Errorf("%w: %s says that its version is %d", ErrReplaced, databaseFile, have)
 	case have == 0 && identity != "":
@@ -167,7 +169,7 @@ func migrate(c *sql.Conn, have int) error {
 	statements := append([]string{}, migrations[have:]...)
 	if have == 0 {
 		statements = append(statements, fmt.Sprintf("PRAGMA application_id = %d", applicationID),
-			fmt.Sprintf("INSERT INTO store (one, id) VALUES (1, '%s')", newID()))
+			fmt.Sprintf("INSERT INTO store (one, id) VALUES (1, '%s')", engine.NewID()))
 	}
 	for _, s := range append(statements, fmt.Sprintf("PRAGMA user_version = %d", len(migrations))) {
 		if _, err := tx.Exec(s); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/memory/private/schema"
+	"github.com/flowrun/flowrun/runner/engine"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -77,7 +78,7 @@ func openDatabase(dir string, d *disk, readOnly bool) (write *writer, read *sql.
 			if id, _ := readIdentity(dir); id != "" {
 				return nil, nil, fmt.Errorf("%w: %s is missing", ErrReplaced, databaseFile)
 			}
-			return nil, nil, ErrNoStore
+			return nil, nil, engine.ErrNoStore
 		}
 	} else if write, err = openWriter(dir, d); err != nil {
 		return nil, nil, err
@@ -145,15 +146,15 @@ func checkReader(dir string, read *sql.DB) error {
 	case err != nil:
 		return err
 	case have > len(migrations):
-		return &NewerStore{dir, have, len(migrations)}
+		return &engine.NewerStore{Dir: dir, Have: have, Known: len(migrations)}
 	case have < 0:
 		return fmt.Errorf("%w: %s says that its version is %d", ErrReplaced, databaseFile, have)
 	case have < len(migrations) && identity == "": // it is being made, or its making was cut off
-		return ErrNoStore
+		return engine.ErrNoStore
 	case have == 0:
 		return fmt.Errorf("%w: %s is empty", ErrReplaced, databaseFile)
 	case have < len(migrations):
-		return &OlderStore{dir, have, len(migrations)}
+		return &engine.OlderStore{Dir: dir, Have: have, Known: len(migrations)}
 	}
 	if err := checkSchema(dir, read, have); err != nil {
 		return err
@@ -166,7 +167,7 @@ func checkReader(dir string, read *sql.DB) error {
 func checkSchema(dir string, db schema.Asker, version int) error {
 	err := schema.Check(context.Background(), db, migrations[:version], schemaSum)
 	if foreign := (*schema.Foreign)(nil); errors.As(err, &foreign) {
-		return fmt.Errorf("%w: %w", ErrForeign, err)
+		return fmt.Errorf("%w: %w", engine.ErrForeign, err)
 	}
 	if changed := (*schema.Changed)(nil); errors.As(err, &changed) {
 		return &Damaged{dir, err}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -44,7 +45,7 @@ func TestStoreIsPrivateWhateverTheUmask(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir() + "/.flowrun"
-	if _, err := Open(dir, Options{ReadOnly: true}); !errors.Is(err, ErrNoStore) {
+	if _, err := Open(dir, Options{ReadOnly: true}); !errors.Is(err, engine.ErrNoStore) {
 		t.Errorf("nothing there: %v", err)
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -62,7 +63,7 @@ func TestReadOnly(t *testing.T) {
 	_, start := e.Start(context.Background(), enginetest.Chain(1).Start())
 	_, drive := e.Drive(context.Background(), run, nil)
 	for _, err := range []error{start, drive, e.Cancel(context.Background(), run, "")} {
-		if !errors.Is(err, ErrReadOnly) {
+		if !errors.Is(err, engine.ErrReadOnly) {
 			t.Errorf("a write gives %v", err)
 		}
 	}
@@ -128,7 +129,7 @@ func TestNewerStoreIsRefused(t *testing.T) {
 	dir, _, _ := finished(t, 1)
 	alter(t, dir, "PRAGMA user_version = 999")
 	for _, readOnly := range []bool{false, true} {
-		var newer *NewerStore
+		var newer *engine.NewerStore
 		if _, err := Open(dir, Options{ReadOnly: readOnly}); !errors.As(err, &newer) || newer.Have != 999 {
 			t.Errorf("got %v", err)
 		}
@@ -139,7 +140,7 @@ func TestOlderStoreIsBroughtForwardAndKept(t *testing.T) {
 	dir, run, _ := finished(t, 3)
 	defer func(old []string) { migrations = old }(migrations)
 	migrations = append(migrations[:len(migrations):len(migrations)], "CREATE TABLE later (x INTEGER) STRICT")
-	var older *OlderStore
+	var older *engine.OlderStore
 	if _, err := Open(dir, Options{ReadOnly: true}); !errors.As(err, &older) {
 		t.Errorf("reading an older store gives %v", err)
 	}
@@ -204,7 +205,7 @@ func TestOpenMakesUpForAMakingThatWasCutOff(t *testing.T) {
 		if n < len(all) { // as if the process had died before the identity was written
 			os.Remove(filepath.Join(dir, identityFile))
 			migrations = all
-			if _, err := Open(dir, Options{ReadOnly: true}); !errors.Is(err, ErrNoStore) {
+			if _, err := Open(dir, Options{ReadOnly: true}); !errors.Is(err, engine.ErrNoStore) {
 				t.Errorf("who reads a store that has %d of %d migrations so far is told %v", n, len(all), err)
 			}
 		}

@@ -15,7 +15,7 @@ type Options struct {
 	Executor executor.Executor
 	// Group tells which runs must not overlap, from the definition and the first event of a run that is about to start. nil:
 	// all may.
-	Group func(definition []byte, first event.RunStarted) (Group, error)
+	Group func(definition []byte, first event.RunStarted) (engine.Group, error)
 	// Waiting, if set, hears whom a run of a group waits for.
 	Waiting func(group, behind string)
 	// Leftover, if set, hears of each run that was driven before, once it is ours and before anything of it starts again: what
@@ -30,18 +30,15 @@ type Options struct {
 	TakeOver bool
 	// DeathLimit is handed on in driver_changed events; 0 means the machine's default.
 	DeathLimit int
-	// StopGrace is how long Drive waits for live attempts when its context is done. 0 means [DefaultStopGrace].
+	// StopGrace is how long Drive waits for live attempts when its context is done. 0 means [engine.DefaultStopGrace].
 	StopGrace time.Duration
 	// Clock is the machine's time. nil means the wall clock.
 	Clock Clock
-	// At, if set, is told of each [Point], by whatever goroutine comes by: for tests that kill the process there.
-	At func(Point)
+	// At, if set, is called at each engine.Point, by any goroutine: for tests that kill the process there.
+	At func(engine.Point)
 
 	disk *disk // nil: the real one
 }
-
-// DefaultStopGrace is longer than an executor's own grace of 5 s between TERM and KILL.
-const DefaultStopGrace = 10 * time.Second
 
 // Clock is where the time in events comes from, and what wakes Drive for a timer. Looking for the inbox and the mark's
 // sync go by real time always.
@@ -61,3 +58,10 @@ func (wall) After(d time.Duration) (<-chan time.Time, func()) {
 }
 
 func (e *Engine) now() event.Time { return event.At(e.options.Clock.Now()) }
+
+// at calls the listener of points, if there is one.
+func (o *Options) at(p engine.Point) {
+	if o.At != nil {
+		o.At(p)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // Bounds of one transaction of a prune, so that those who drive runs meanwhile are not held up: it takes as long as a large commit.
@@ -21,12 +23,12 @@ const (
 const pruned = "pruned"
 
 // Tree lists a run and all that it called, directly or not, callers first.
-func (e *Engine) Tree(ctx context.Context, run string) (list []Info, err error) {
+func (e *Engine) Tree(ctx context.Context, run string) (list []engine.Info, err error) {
 	top, err := e.Get(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	list = []Info{top}
+	list = []engine.Info{top}
 	seen := map[string]bool{top.Run: true} // a stranger's runs may call each other in a circle
 	for i := 0; i < len(list); i++ {
 		below, err := e.infos(ctx, "AND r.parent = ? ORDER BY r.key", list[i].Run)
@@ -75,7 +77,7 @@ func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) err
 
 // removable refuses a run that somebody may want.
 func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
-	if err := checkID(run); err != nil {
+	if err := engine.CheckID(run); err != nil {
 		return refused{err}
 	}
 	var ended, owner int64
@@ -120,7 +122,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 				return err
 			}
 		}
-		if checkID(ids[i]) == nil { // else it has no mark
+		if engine.CheckID(ids[i]) == nil { // else it has no mark
 			if err := os.Remove(e.markPath(ids[i])); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -177,7 +179,7 @@ func (e *Engine) removeSome(key int64) (more bool, err error) {
 // Vacuum gives the space that removed runs took back to the file system. Until it is done, others that write have to wait.
 func (e *Engine) Vacuum() error {
 	if e.commits == nil {
-		return ErrReadOnly
+		return engine.ErrReadOnly
 	}
 	return e.explain(e.commits.vacuum())
 }

@@ -117,7 +117,7 @@ func TestRemovalUnderAReader(t *testing.T) {
 	if !errors.Is(err, engine.ErrNoRun) || read < pageBatches/2 || r.Next() > c.seq {
 		t.Errorf("after %d batches, and event %d of %d: %v", read, r.Next()-1, c.seq, err)
 	}
-	h := Health{Runs: 1}
+	h := engine.Health{Runs: 1}
 	if err := e.examineRuns(ctx, []string{run}, &h); err != nil || len(h.Broken)+h.Runs+h.Checked != 0 {
 		t.Errorf("of a run that is gone is said: %+v, %v", h, err)
 	}

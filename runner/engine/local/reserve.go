@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/flowrun/flowrun/runner/engine"
+
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -79,7 +81,7 @@ func (e *Engine) welcome() error {
 		return err
 	}
 	if e.commits.isFull() {
-		return ErrFull
+		return engine.ErrFull
 	}
 	return nil
 }
@@ -96,8 +98,8 @@ func isFull(err error) bool {
 
 // full says of an error that it is one of room.
 func (e *Engine) full(err error) error {
-	if !isFull(err) || errors.Is(err, ErrFull) {
+	if !isFull(err) || errors.Is(err, engine.ErrFull) {
 		return err
 	}
-	return fmt.Errorf("%w: %s has no room left (%w)", ErrFull, e.dir, err)
+	return fmt.Errorf("%w: %s has no room left (%w)", engine.ErrFull, e.dir, err)
 }

@@ -8,64 +8,9 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
-
-// Info is what a store knows of a run without replaying it.
-type Info struct {
-	Run        string
-	Workflow   string
-	Definition string
-	// Status is the run's as of its last event; a run that was never driven is pending.
-	Status  event.Status
-	Created event.Time
-	Ended   event.Time // 0: not yet
-	Events  uint64
-	// Driver is the process that drives the run now, 0 if none does.
-	Driver int
-	// Crashed tells that the last driver died; resume goes on.
-	Crashed bool
-	// Last is the time of the last event of a run that is [Info.Interrupted]; 0 for others.
-	Last    event.Time
-	Summary Summary
-	// Parent is the run that called this one, and ParentNode the path of its node that did; "" if nobody did.
-	Parent, ParentNode string
-	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one; "" if there is none.
-	RetryOf, RetriedBy string
-}
-
-// Interrupted reports whether a run has not ended and nobody drives it.
-func (i *Info) Interrupted() bool { return i.Driver == 0 && !i.Status.Terminal() }
-
-// Summary is how a run ended. Outputs that are larger than [MaxSummary] are left out, and Cut says so: the journal has them.
-type Summary struct {
-	Outputs map[string]value.Value `json:"outputs,omitempty"`
-	Error   *event.Error           `json:"error,omitempty"`
-	Limit   bool                   `json:"limit,omitempty"`
-	Cut     bool                   `json:"cut,omitempty"`
-}
-
-// MaxSummary bounds the bytes that a run's summary takes, so that a list of runs stays cheap.
-const MaxSummary = 4 << 10
-
-// maxMessage is what a message is cut to where the summary would be too large.
-const maxMessage = 512
-
-func summarize(end *event.End) []byte {
-	s := Summary{Outputs: end.Outputs, Error: end.Error, Limit: end.Limit}
-	b, err := json.Marshal(s)
-	if err != nil || len(b) > MaxSummary {
-		s.Outputs, s.Cut = nil, true
-		if s.Error != nil {
-			short := *s.Error
-			short.Message = strings.ToValidUTF8(short.Message[:min(len(short.Message), maxMessage)], "")
-			s.Error = &short
-		}
-		b, _ = json.Marshal(s)
-	}
-	return b
-}
 
 const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended,
 	coalesce((SELECT first + count - 1 FROM batches WHERE run = r.key ORDER BY first DESC LIMIT 1), 0), coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
@@ -74,7 +19,7 @@ const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THE
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.status != 'pruned' `
 
 // List returns the runs, newest first; limit 0 means all.
-func (e *Engine) List(ctx context.Context, limit int) ([]Info, error) {
+func (e *Engine) List(ctx context.Context, limit int) ([]engine.Info, error) {
 	return e.infos(ctx, "ORDER BY r.created DESC, r.key DESC LIMIT ?", limitOf(limit))
 }
 
@@ -87,13 +32,13 @@ func limitOf(n int) int {
 }
 
 // Get returns one run. The error wraps engine.ErrNoRun if there is none.
-func (e *Engine) Get(ctx context.Context, run string) (Info, error) {
+func (e *Engine) Get(ctx context.Context, run string) (engine.Info, error) {
 	list, err := e.infos(ctx, "AND r.id = ?", run)
 	if err == nil && len(list) == 0 {
 		err = e.noRun(run)
 	}
 	if err != nil {
-		return Info{}, err
+		return engine.Info{}, err
 	}
 	return list[0], nil
 }
@@ -101,7 +46,7 @@ func (e *Engine) Get(ctx context.Context, run string) (Info, error) {
 // Find returns the run that a person means: "latest", an id, a workflow's name (its newest run), or the beginning of an id.
 // Children are found by their ids.
 // Errors: *Ambiguous, or one that wraps engine.ErrNoRun.
-func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
+func (e *Engine) Find(ctx context.Context, name string) (engine.Info, error) {
 	id := strings.ToLower(name)
 	for _, try := range []struct {
 		where string
@@ -115,21 +60,21 @@ func (e *Engine) Find(ctx context.Context, name string) (Info, error) {
 		list, err := e.infos(ctx, try.where, try.args...)
 		switch {
 		case err != nil:
-			return Info{}, err
+			return engine.Info{}, err
 		case len(list) == 1:
 			return list[0], nil
 		case len(list) > 1:
-			a := &Ambiguous{Name: name}
+			a := &engine.Ambiguous{Name: name}
 			for _, i := range list {
 				a.Runs = append(a.Runs, i.Run)
 			}
-			return Info{}, a
+			return engine.Info{}, a
 		}
 	}
-	return Info{}, e.noRun(name)
+	return engine.Info{}, e.noRun(name)
 }
 
-func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []Info, err error) {
+func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []engine.Info, err error) {
 	defer func() { err = e.explain(err) }()
 	rows, err := e.read.QueryContext(ctx, infoRow+where, args...)
 	if err != nil {
@@ -181,7 +126,7 @@ func (e *Engine) lastEvent(ctx context.Context, run string) event.Time {
 	return last.At
 }
 
-func scanInfo(rows *sql.Rows) (i Info, owner int64, clean bool, err error) {
+func scanInfo(rows *sql.Rows) (i engine.Info, owner int64, clean bool, err error) {
 	var summary []byte
 	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver,
 		&summary, &i.Parent, &i.ParentNode, &i.RetryOf, &i.RetriedBy)

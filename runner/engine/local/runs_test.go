@@ -34,7 +34,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %+v, %v, want %s", name, i, err, want)
 		}
 	}
-	var a *Ambiguous
+	var a *engine.Ambiguous
 	if _, err := e.Find(context.Background(), "aa"); !errors.As(err, &a) || len(a.Runs) != 2 {
 		t.Errorf("a beginning of two ids gives %v", err)
 	}
@@ -79,13 +79,13 @@ func TestRetriesAndInbox(t *testing.T) {
 }
 
 func TestSummaryIsBounded(t *testing.T) {
-	long := strings.Repeat("é", MaxSummary)
+	long := strings.Repeat("é", engine.MaxSummary)
 	end := event.End{Status: event.FailedS, Error: &event.Error{Kind: event.Fatal, Message: long}, Outputs: map[string]value.Value{"x": "y"}}
-	if b := summarize(&end); len(b) > MaxSummary || !bytes.Contains(b, []byte(`"cut":true`)) || end.Error.Message != long {
+	if b := engine.EncodeSummary(&end); len(b) > engine.MaxSummary || !bytes.Contains(b, []byte(`"cut":true`)) || end.Error.Message != long {
 		t.Errorf("%d bytes: %.200s", len(b), b)
 	}
 	small := event.End{Status: event.Succeeded, Outputs: map[string]value.Value{"x": "y"}}
-	if b := summarize(&small); string(b) != `{"outputs":{"x":"y"}}` {
+	if b := engine.EncodeSummary(&small); string(b) != `{"outputs":{"x":"y"}}` {
 		t.Errorf("%s", b)
 	}
 }
@@ -153,7 +153,7 @@ func TestCloseEndsDrives(t *testing.T) {
 	}()
 	<-shown
 	e.Close()
-	if err := <-done; !errors.Is(err, ErrClosed) {
+	if err := <-done; !errors.Is(err, engine.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 	e = s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
@@ -207,7 +207,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || !i.Interrupted() || i.Last == 0 || i.Last > began {
 		t.Errorf("before it is driven: %+v, %v", i, err)
 	}
-	during := make(chan Info, 1)
+	during := make(chan engine.Info, 1)
 	_, err = e.Drive(ctx, run, func(events []event.Event, _ *event.Reaction, _ bool) {
 		if i, err := e.Get(ctx, run); err == nil && len(during) == 0 && !i.Status.Terminal() {
 			during <- i

@@ -250,19 +250,19 @@ func TestASiblingsWaitCanBeCalledOff(t *testing.T) {
 func TestATurnThatIsTakenInBetween(t *testing.T) {
 	c := newCrew(t)
 	e := c.process()
-	p, err := e.takePlace(Group{Name: "g"}, "", "")
+	p, err := e.takePlace(engine.Group{Name: "g"}, "", "")
 	if err == nil {
 		err = e.turn(context.Background(), p, "")
 	}
 	if err == nil {
-		_, err = e.takePlace(Group{Name: "g", WhenBusy: "cancel_previous"}, "", "")
+		_, err = e.takePlace(engine.Group{Name: "g", WhenBusy: engine.CancelPrevious}, "", "")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := long("g", "")
-	s.Header.Run = newID()
-	if err := e.begin(s, Group{Name: "g"}, p); !errors.Is(err, ErrSuperseded) {
+	s.Header.Run = engine.NewID()
+	if err := e.begin(s, engine.Group{Name: "g"}, p); !errors.Is(err, engine.ErrSuperseded) {
 		t.Errorf("got %v", err)
 	}
 	if list, err := e.List(context.Background(), 0); len(list) != 0 || err != nil {

@@ -20,7 +20,7 @@ import (
 func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error) {
 	defer func() { err = causeOf(ctx, e.explain(err)) }()
 	if e.commits == nil {
-		return "", ErrReadOnly
+		return "", engine.ErrReadOnly
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -30,9 +30,9 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error
 	}
 	h := s.Header
 	if h.Run == "" {
-		h.Run = newID()
+		h.Run = engine.NewID()
 	}
-	if err := checkID(h.Run); err != nil {
+	if err := engine.CheckID(h.Run); err != nil {
 		return "", err
 	}
 	if h.Format == 0 {
@@ -52,7 +52,7 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error
 }
 
 // begin makes the first batch of a run and stores it.
-func (e *Engine) begin(s engine.Start, g Group, p *place) error {
+func (e *Engine) begin(s engine.Start, g engine.Group, p *place) error {
 	if s.Header.Created == 0 {
 		s.Header.Created = e.now()
 	}
@@ -79,7 +79,7 @@ func (e *Engine) begin(s engine.Start, g Group, p *place) error {
 				return err
 			}
 		}
-		return insertRun(tx, s, g, b, statusAfter(event.Pending, &out))
+		return insertRun(tx, s, g, b, engine.StatusAfter(event.Pending, &out))
 	})
 	if err == nil {
 		e.keepFresh(&fresh{engine.Start{Header: h, Definition: s.Definition, First: first}, b.Link, fold, events, out})
@@ -120,7 +120,7 @@ func (e *Engine) takeFresh(c *claimed) *fresh {
 	return f
 }
 
-func insertRun(tx *transaction, s engine.Start, g Group, b journal.Batch, status event.Status) error {
+func insertRun(tx *transaction, s engine.Start, g engine.Group, b journal.Batch, status event.Status) error {
 	h := s.Header
 	var there int
 	if err := tx.get("SELECT count(*) FROM runs WHERE id = ?", []any{h.Run}, &there); err != nil || there != 0 {

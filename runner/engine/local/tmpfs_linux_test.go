@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -63,7 +64,7 @@ func TestDiskFullForReal(t *testing.T) {
 		run := begin(t, e, tasks(60))
 		s.runs = []string{run}
 		_, err = e.Drive(context.Background(), run, s.watcher(run))
-		if errors.Is(err, ErrFull) {
+		if errors.Is(err, engine.ErrFull) {
 			full++
 		} else if err != nil {
 			t.Errorf("round %d: %v", i, err)

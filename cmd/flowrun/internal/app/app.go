@@ -20,7 +20,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/syntax"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // Streams is what a process has of the world.
@@ -29,7 +29,7 @@ type Streams struct {
 	Stdout, Stderr io.Writer
 	Environ        []string
 	// At, which only tests set, is told how far the driving of a run has come.
-	At func(local.Point)
+	At func(engine.Point)
 }
 
 // Process gives the streams of this process. A reader of its output that goes away must not end it: SIGPIPE is caught,

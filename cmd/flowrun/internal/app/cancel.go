@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -30,7 +29,7 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info local.Info) error { return a.end(s, info, &r) })
+			return a.onRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info engine.Info) error { return a.end(s, info, &r) })
 		},
 	}
 	c.Flags().StringVar(&r.Reason, "reason", "", "why, for those who look at the run later")
@@ -42,7 +41,7 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 }
 
 // end asks for the end of a run, and brings it about where nobody else drives the run.
-func (a *app) end(s *store, info local.Info, r *args.Cancel) error {
+func (a *app) end(s *store, info engine.Info, r *args.Cancel) error {
 	if info.Status.Terminal() {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 		return nil
@@ -133,9 +132,9 @@ func (a *app) untilEnded(s *store, run string, driven bool, r *args.Cancel) erro
 }
 
 // glance waits a little and looks where a run stands.
-func glance(ctx context.Context, s *store, run string) (local.Info, error) {
+func glance(ctx context.Context, s *store, run string) (engine.Info, error) {
 	if !rest(ctx, Glance) {
-		return local.Info{}, context.Cause(ctx)
+		return engine.Info{}, context.Cause(ctx)
 	}
 	return s.Get(ctx, run)
 }

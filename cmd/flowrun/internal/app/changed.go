@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -72,7 +72,7 @@ func (a *app) changed(s *store, run string) changed {
 }
 
 // sayChanged tells whoever resumes a run that it goes on with its own definition, where the file has another one by now.
-func (a *app) sayChanged(s *store, info local.Info) {
+func (a *app) sayChanged(s *store, info engine.Info) {
 	if c := a.changed(s, info.Run); c.differs() && !info.Status.Terminal() {
 		a.err.Printf("%s: the run goes on with the definition of then.%s\n", c.what, c.advice())
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // MaxConsoleLine bounds a line that console reads, in bytes.
@@ -62,7 +62,7 @@ type console struct {
 
 // openConsole replays a run and names what can be read of it.
 func (a *app) openConsole(word string) (k *console, err error) {
-	err = a.onRun(word, nil, func(s *store, info local.Info) error {
+	err = a.onRun(word, nil, func(s *store, info engine.Info) error {
 		p, err := s.history(context.Background(), info.Run)
 		if err != nil {
 			return err

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -96,7 +95,7 @@ func (s *show) hear(now time.Time) {
 }
 
 // glance takes in, of a run that another process drives, what no journal tells: whether it is driven, and what its attempts say.
-func (s *show) glance(p *past, info local.Info) {
+func (s *show) glance(p *past, info engine.Info) {
 	if driven := info.Driver != 0; driven == s.run.Driven && time.Since(s.glanced) < glanceEvery {
 		return
 	}
@@ -157,8 +156,8 @@ func untilSignal(say func(string)) (context.Context, func()) {
 // How long a stop may take. A process that the disk, or another that holds the store's lock, keeps from ending hears a signal all the
 // same; a run stays resumable.
 const (
-	stopLimit = 2 * local.DefaultStopGrace // for attempts, and for what is written of their ends
-	lookLimit = time.Second                // where nothing has to be put in order
+	stopLimit = 2 * engine.DefaultStopGrace // for attempts, and for what is written of their ends
+	lookLimit = time.Second                 // where nothing has to be put in order
 )
 
 // exitAfter ends the process by a signal's exit code, unless the function that it returns is called before.
@@ -192,7 +191,7 @@ func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bo
 		return a.stopped(run, stop.signal, scene, asJSON)
 	case errors.Is(err, engine.ErrFenced):
 		return fmt.Errorf("run %s goes on elsewhere: %w", run, err)
-	case errors.Is(err, local.ErrFull):
+	case errors.Is(err, engine.ErrFull):
 		return fmt.Errorf("driving run %s: %w\nNothing that finished is lost. Make room, then go on with:\n  flowrun resume %s%s", run, err, run, scene.Flags)
 	case errors.Is(err, engine.ErrOwned):
 		return err

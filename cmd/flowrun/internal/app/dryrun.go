@@ -9,13 +9,12 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
 // dryRun tells what resume would do: the run is replayed here, and its machine is told of a new driver, which nobody else is.
-func (a *app) dryRun(ctx context.Context, s *store, info local.Info, r *args.Resume) error {
+func (a *app) dryRun(ctx context.Context, s *store, info engine.Info, r *args.Resume) error {
 	if !info.Status.Terminal() {
 		first, p, err := s.begun(ctx, info.Run)
 		if err == nil {
@@ -50,7 +49,7 @@ type outlook struct {
 }
 
 // of tells what the next driver of a run would begin with.
-func (o *outlook) of(ctx context.Context, info local.Info) (*ui.Prospect, error) {
+func (o *outlook) of(ctx context.Context, info engine.Info) (*ui.Prospect, error) {
 	p := &ui.Prospect{Run: info.Run, Workflow: info.Workflow, Status: info.Status, Driver: info.Driver, Crashed: info.Crashed, Would: []ui.Intent{}}
 	if info.Status.Terminal() || info.Driver != 0 && !o.drive.TakeOver {
 		return p, nil
@@ -94,7 +93,7 @@ func because(t *event.Transition) string {
 
 // wake replays a run and feeds its machine what the next driver would: what stands in the inbox, and that there is another driver.
 // Of a run that nobody ever drove, it is the beginning that is still to be carried out.
-func (o *outlook) wake(ctx context.Context, info local.Info) (*event.Reaction, *past, error) {
+func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, *past, error) {
 	p, err := o.store.recall(ctx, info.Run)
 	if err != nil {
 		return nil, nil, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/view"
@@ -27,7 +27,7 @@ damaged journal is printed as far as it goes. Where this release would not do ag
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, nil, func(s *store, info local.Info) error { return a.listEvents(s, info.Run, &r) })
+			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error { return a.listEvents(s, info.Run, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON lines, each event as the journal has it")

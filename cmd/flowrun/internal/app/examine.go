@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/memory/private"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -52,16 +52,16 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 		return append(out, refused...)
 	}
 	s, err := a.readStore(dir)
-	var older *local.OlderStore
-	var newer *local.NewerStore
+	var older *engine.OlderStore
+	var newer *engine.NewerStore
 	switch {
-	case errors.Is(err, local.ErrNoStore):
+	case errors.Is(err, engine.ErrNoStore):
 		return append(out, fine("runs", "none yet"))
 	case errors.As(err, &older):
 		return append(out, odd("version", older.Error(), "The next flowrun apply or resume brings it forward, and keeps a copy."))
 	case errors.As(err, &newer):
 		return append(out, wrong("version", newer.Error(), "Use that release, or name another store with --store."))
-	case errors.Is(err, local.ErrForeign):
+	case errors.Is(err, engine.ErrForeign):
 		return append(out, wrong("database", err.Error(), foreignStore))
 	case err != nil:
 		return append(out, wrong("runs", err.Error(), beginAnew))
@@ -150,7 +150,7 @@ func disk(dir string) ui.Finding {
 }
 
 // runsOf counts runs, and names those that nobody drives. flags are those that a command on this store needs.
-func runsOf(infos []local.Info, flags string) []ui.Finding {
+func runsOf(infos []engine.Info, flags string) []ui.Finding {
 	driven, left := 0, ""
 	n := 0
 	for i := range infos {
@@ -171,7 +171,7 @@ func runsOf(infos []local.Info, flags string) []ui.Finding {
 }
 
 // ahead tells of a run that started in the future: the clock was set back since.
-func ahead(infos []local.Info) []ui.Finding {
+func ahead(infos []engine.Info) []ui.Finding {
 	now := event.At(time.Now())
 	for i := range infos {
 		if by := infos[i].Created.Sub(now); by > MaxAhead {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // Bounds of what doctor reads and tells of a store.
@@ -18,7 +18,7 @@ const (
 const beginAnew = "Copy the folder first. Then bring back a copy of the store from before, or move the folder away to begin anew."
 
 // ofHealth says what was found in the files of a store, and how to mend it.
-func ofHealth(h *local.Health, dir, flags string) []ui.Finding {
+func ofHealth(h *engine.Health, dir, flags string) []ui.Finding {
 	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, as this release writes it", h.Version))}
 	if h.Database != "" {
 		out = append(out, wrong("database", "its pages do not fit together: "+h.Database, beginAnew))
@@ -32,14 +32,14 @@ func ofHealth(h *local.Health, dir, flags string) []ui.Finding {
 		out = append(out, odd("log", fmt.Sprintf("%s wait in %s to be written back", ui.Bytes(uint64(h.Log)), filepath.Join(dir, "flowrun.db-wal")),
 			"A command that reads for long keeps it from shrinking: end those, and the next flowrun that writes shortens it."))
 	}
-	if h.Reserve {
-		return append(out, fine("reserve", ui.Bytes(local.ReserveSize)+" for last words, should the disk be full"))
+	if h.Reserve.Made {
+		return append(out, fine("reserve", ui.Bytes(h.Reserve.Size)+" for last words, should the disk be full"))
 	}
-	return append(out, fine("reserve", "none yet: it is made when a run takes longer than a second and "+ui.Bytes(local.ReserveFrom)+" are free"))
+	return append(out, fine("reserve", "none yet: it is made when a run takes longer than a second and "+ui.Bytes(h.Reserve.NeedsFree)+" are free"))
 }
 
 // journals tells what reading them gave.
-func journals(h *local.Health, flags string) []ui.Finding {
+func journals(h *engine.Health, flags string) []ui.Finding {
 	if h.Runs == 0 {
 		return nil
 	}

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // What doctor tells of a store is bounded, and each problem comes with what mends it.
 func TestHealthIsTold(t *testing.T) {
-	h := local.Health{Runs: 200, Checked: 100, Database: "page 7", Dead: []int64{1, 2}, Log: MaxLog + 1, Reserve: true}
+	h := engine.Health{Runs: 200, Checked: 100, Database: "page 7", Dead: []int64{1, 2}, Log: MaxLog + 1, Reserve: engine.Reserve{Made: true}}
 	for range MaxTold + 2 {
-		h.Broken = append(h.Broken, local.Broken{Run: "abc", Err: errors.New("broken")})
+		h.Broken = append(h.Broken, engine.Broken{Run: "abc", Err: errors.New("broken")})
 	}
 	count := map[ui.Level]int{}
 	for _, f := range ofHealth(&h, "/store", "") {
@@ -24,7 +24,7 @@ func TestHealthIsTold(t *testing.T) {
 	if count[ui.Wrong] != 1+MaxTold || count[ui.Odd] != 4 || count[ui.Fine] != 2 {
 		t.Errorf("%v: %+v", count, ofHealth(&h, "/store", ""))
 	}
-	h = local.Health{Runs: 1, Checked: 1, Log: MaxLog}
+	h = engine.Health{Runs: 1, Checked: 1, Log: MaxLog}
 	for _, f := range ofHealth(&h, "/store", "") {
 		if f.Level != ui.Fine {
 			t.Errorf("%+v", f)

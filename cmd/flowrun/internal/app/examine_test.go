@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -55,17 +55,17 @@ func TestFirstOf(t *testing.T) {
 
 // A run from the future is told from the bound on, and a run that nobody drives at once.
 func TestRunsAndClock(t *testing.T) {
-	at := func(d time.Duration) local.Info {
-		return local.Info{Run: "abc", Status: event.Succeeded, Created: event.At(time.Now().Add(d))}
+	at := func(d time.Duration) engine.Info {
+		return engine.Info{Run: "abc", Status: event.Succeeded, Created: event.At(time.Now().Add(d))}
 	}
-	if found := ahead([]local.Info{at(-time.Hour), at(MaxAhead - time.Second)}); found != nil {
+	if found := ahead([]engine.Info{at(-time.Hour), at(MaxAhead - time.Second)}); found != nil {
 		t.Errorf("%+v", found)
 	}
-	if found := ahead([]local.Info{at(MaxAhead + time.Minute)}); len(found) != 1 || found[0].Level != ui.Wrong || !strings.Contains(found[0].Text, "abc") {
+	if found := ahead([]engine.Info{at(MaxAhead + time.Minute)}); len(found) != 1 || found[0].Level != ui.Wrong || !strings.Contains(found[0].Text, "abc") {
 		t.Errorf("%+v", found)
 	}
-	left := local.Info{Run: "left", Status: event.Running}
-	if found := runsOf([]local.Info{at(0), left, {Status: event.Running, Driver: 7}}, " --store s"); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left --store s") {
+	left := engine.Info{Run: "left", Status: event.Running}
+	if found := runsOf([]engine.Info{at(0), left, {Status: event.Running, Driver: 7}}, " --store s"); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left --store s") {
 		t.Errorf("%+v", found)
 	}
 }

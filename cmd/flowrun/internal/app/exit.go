@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
 	memories "github.com/flowrun/flowrun/memory/store"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
@@ -98,11 +98,11 @@ const foreignStore = "Nothing of it was carried out. If the store came from else
 func wayOut(err error) error {
 	switch {
 	case strings.Contains(err.Error(), "\n"):
-	case errors.Is(err, local.ErrFull):
+	case errors.Is(err, engine.ErrFull):
 		return fmt.Errorf("%w\nMake room. Runs that have ended, and their logs, go with flowrun runs prune.", err)
-	case errors.As(err, new(*local.OlderStore)):
+	case errors.As(err, new(*engine.OlderStore)):
 		return fmt.Errorf("%w\nThe next flowrun apply does, and so does flowrun resume, which leaves a run that has ended as it is.", err)
-	case errors.Is(err, local.ErrForeign), errors.Is(err, memories.ErrForeign):
+	case errors.Is(err, engine.ErrForeign), errors.Is(err, memories.ErrForeign):
 		return fmt.Errorf("%w\n%s", err, foreignStore)
 	case errors.Is(err, journal.ErrBroken):
 		return fmt.Errorf("%w\nOther runs can go on. flowrun events prints a journal as far as it is whole; flowrun doctor tells what else is damaged.", err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/view/graph"
 )
 
@@ -92,7 +92,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 
 // graphOfRun draws what a run was started with, whatever the file says now.
 func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
-	err = a.onRun(name, nil, func(s *store, info local.Info) error {
+	err = a.onRun(name, nil, func(s *store, info engine.Info) error {
 		p, err := s.history(context.Background(), info.Run)
 		if err != nil {
 			return err

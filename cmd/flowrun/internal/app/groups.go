@@ -6,15 +6,14 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
 // groupOf gives the group of a run that is about to start.
-func groupOf(c *runner.Programs) func([]byte, event.RunStarted) (local.Group, error) {
-	return func(definition []byte, first event.RunStarted) (local.Group, error) {
+func groupOf(c *runner.Programs) func([]byte, event.RunStarted) (engine.Group, error) {
+	return func(definition []byte, first event.RunStarted) (engine.Group, error) {
 		name, busy, err := c.Group(definition, first)
-		return local.Group{Name: name, WhenBusy: busy}, err
+		return engine.Group{Name: name, WhenBusy: engine.WhenBusy(busy)}, err
 	}
 }
 
@@ -28,7 +27,7 @@ func (a *app) makeRun(s *store, start engine.Start) (string, error) {
 	case errors.As(err, &stop):
 		a.err.Printf("flowrun: stopped; nothing has started\n")
 		return "", &ended{signalCode(stop.signal)}
-	case errors.Is(err, local.ErrSuperseded):
+	case errors.Is(err, engine.ErrSuperseded):
 		a.err.Printf("flowrun: nothing has started: %s\n", ui.Clean(err.Error()))
 		return "", &ended{exitLimit}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/view"
@@ -34,7 +33,7 @@ lines as they come, each behind the name of its node, until the run has ended; C
 			if len(words) > 1 {
 				r.Step = words[1]
 			}
-			return a.onRun(r.Run, nil, func(s *store, info local.Info) error {
+			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error {
 				if r.Follow {
 					return a.tailLogs(s, info, r.Step)
 				}
@@ -47,7 +46,7 @@ lines as they come, each behind the name of its node, until the run has ended; C
 }
 
 // logs prints the attempts of a run, or of one step or group, in the order in which they ended.
-func (a *app) logs(s *store, info local.Info, step string) error {
+func (a *app) logs(s *store, info engine.Info, step string) error {
 	ctx, run := context.Background(), info.Run
 	p, err := s.pinned(ctx, run)
 	if err != nil {
@@ -107,7 +106,7 @@ func (a *app) logs(s *store, info local.Info, step string) error {
 }
 
 // begunOf gives the attempts of a run that have not answered; none where this release does not do again what the run did.
-func (s *store) begunOf(ctx context.Context, info local.Info) []*view.Begun {
+func (s *store) begunOf(ctx context.Context, info engine.Info) []*view.Begun {
 	p, err := s.recall(ctx, info.Run)
 	if err != nil {
 		return nil

@@ -19,9 +19,11 @@ import (
 // logsDir is where full texts of attempts lie, below the store.
 const logsDir = "logs"
 
-// store is an open store, and what carries out attempts of the runs in it.
+// store is an open host of runs, with the executors that carry out their attempts.
 type store struct {
-	*local.Engine
+	engine.Reader
+	engine.Writer // its methods return engine.ErrReadOnly where the store was opened for reading
+	engine.Keeper
 	exec  *executors // nil for reading only
 	known *runner.Programs
 }
@@ -42,16 +44,16 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 		}
 		return nil, err
 	}
-	s := &store{e, x, known}
+	s := &store{e, e, e, x, known}
 	x.learner.past = s.pastOf
 	return s, nil
 }
 
-// oldStore opens the store in dir, for looking if drive is nil. It makes none: the error is local.ErrNoStore then. One of an
+// oldStore opens the store in dir, for looking if drive is nil. It makes none: the error is engine.ErrNoStore then. One of an
 // older version is brought forward where something is to be written to it.
 func (a *app) oldStore(dir string, drive *args.Drive) (*store, error) {
 	s, err := a.readStore(dir)
-	if drive == nil || err != nil && !errors.As(err, new(*local.OlderStore)) {
+	if drive == nil || err != nil && !errors.As(err, new(*engine.OlderStore)) {
 		return s, err
 	}
 	if err == nil {
@@ -67,7 +69,7 @@ func (a *app) readStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{e, nil, known}, nil
+	return &store{e, e, e, nil, known}, nil
 }
 
 // Close closes the store, once all that ended is learned from, then what carries out attempts.
@@ -75,7 +77,7 @@ func (s *store) Close() error {
 	if s.exec != nil {
 		s.exec.afterwards()
 	}
-	err := s.Engine.Close()
+	err := s.Reader.Close()
 	if s.exec != nil {
 		s.exec.Close()
 	}
@@ -84,9 +86,9 @@ func (s *store) Close() error {
 
 // find gives the run that a word means: an id or the beginning of one, "latest", a workflow's name, or a file or folder
 // (the newest run of one of its workflows).
-func (a *app) find(ctx context.Context, s *store, word string) (local.Info, error) {
+func (a *app) find(ctx context.Context, s *store, word string) (engine.Info, error) {
 	info, err := s.Find(ctx, word)
-	var many *local.Ambiguous
+	var many *engine.Ambiguous
 	switch {
 	case errors.As(err, &many):
 		return info, &args.Error{Message: many.Error(), Hint: "Give more of the run's id."}
@@ -100,25 +102,25 @@ func (a *app) find(ctx context.Context, s *store, word string) (local.Info, erro
 }
 
 // newestOf finds the newest run of a program's workflows that no other run called.
-func (a *app) newestOf(ctx context.Context, s *store, path string) (local.Info, error) {
+func (a *app) newestOf(ctx context.Context, s *store, path string) (engine.Info, error) {
 	p, err := a.load(path)
 	if err != nil {
-		return local.Info{}, err
+		return engine.Info{}, err
 	}
 	all, err := s.List(ctx, 0)
 	if err != nil {
-		return local.Info{}, err
+		return engine.Info{}, err
 	}
 	for _, info := range all {
 		if info.Parent == "" && p.ir.Workflow(info.Workflow) != nil {
 			return info, nil
 		}
 	}
-	return local.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
+	return engine.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
 }
 
 // onRun does something with the run that a word means: see lookup.
-func (a *app) onRun(word string, drive *args.Drive, do func(*store, local.Info) error) error {
+func (a *app) onRun(word string, drive *args.Drive, do func(*store, engine.Info) error) error {
 	s, info, err := a.lookup(word, drive)
 	if err != nil {
 		return err
@@ -129,21 +131,21 @@ func (a *app) onRun(word string, drive *args.Drive, do func(*store, local.Info) 
 
 // lookup opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never
 // made here.
-func (a *app) lookup(word string, drive *args.Drive) (*store, local.Info, error) {
+func (a *app) lookup(word string, drive *args.Drive) (*store, engine.Info, error) {
 	at := a.memoryFile // "" but with memory --file
 	if _, err := os.Stat(word); err == nil {
 		at = word
 	}
 	dir, err := a.storeDir(at)
 	if err != nil {
-		return nil, local.Info{}, err
+		return nil, engine.Info{}, err
 	}
 	s, err := a.oldStore(dir, drive)
-	if errors.Is(err, local.ErrNoStore) {
-		return nil, local.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}
+	if errors.Is(err, engine.ErrNoStore) {
+		return nil, engine.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}
 	}
 	if err != nil {
-		return nil, local.Info{}, err
+		return nil, engine.Info{}, err
 	}
 	info, err := a.find(context.Background(), s, word)
 	if err != nil {
@@ -155,7 +157,7 @@ func (a *app) lookup(word string, drive *args.Drive) (*store, local.Info, error)
 
 // top is the run that must be driven for a run to go on: itself, or the one from which the calls came. A caller that has ended
 // drives nothing any more.
-func (s *store) top(info local.Info) string {
+func (s *store) top(info engine.Info) string {
 	for seen := map[string]bool{}; info.Parent != "" && !info.Status.Terminal() && !seen[info.Run]; {
 		seen[info.Run] = true
 		parent, err := s.Get(context.Background(), info.Parent)
@@ -168,7 +170,7 @@ func (s *store) top(info local.Info) string {
 }
 
 // undriven says how a run goes on that nobody drives.
-func (a *app) undriven(s *store, info local.Info) string {
+func (a *app) undriven(s *store, info engine.Info) string {
 	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.top(info) + a.scene(s, nil).Flags
 }
 

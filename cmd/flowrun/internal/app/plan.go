@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -79,8 +79,8 @@ func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecas
 		return nil, err
 	}
 	s, err := a.readStore(dir)
-	var old *local.OlderStore
-	if errors.Is(err, local.ErrNoStore) || errors.As(err, &old) {
+	var old *engine.OlderStore
+	if errors.Is(err, engine.ErrNoStore) || errors.As(err, &old) {
 		return &forecast.Forecast{}, nil
 	}
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -59,7 +58,7 @@ func (a *app) prune(r *args.Prune) error {
 		drive = nil
 	}
 	s, err := a.oldStore(dir, drive)
-	if errors.Is(err, local.ErrNoStore) {
+	if errors.Is(err, engine.ErrNoStore) {
 		ui.Pruned(a.out, nil, r.DryRun, r.JSON)
 		return nil
 	}
@@ -98,7 +97,7 @@ func (a *app) prune(r *args.Prune) error {
 }
 
 // prunable lists the runs that may go, each with all that it called, the oldest first.
-func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]local.Info, err error) {
+func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]engine.Info, err error) {
 	all, err := s.List(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -123,7 +122,7 @@ func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]local.In
 			return nil, err
 		}
 		if removable(tree, r.All) {
-			trees = append([][]local.Info{tree}, trees...)
+			trees = append([][]engine.Info{tree}, trees...)
 		}
 	}
 	return trees, nil
@@ -132,7 +131,7 @@ func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]local.In
 func old(age time.Duration) event.Time { return event.At(time.Now().Add(-age)) }
 
 // removable tells whether nothing of a tree is wanted any more.
-func removable(tree []local.Info, all bool) bool {
+func removable(tree []engine.Info, all bool) bool {
 	for i := range tree {
 		if tree[i].Driver != 0 || tree[i].Ended == 0 && !all {
 			return false
@@ -142,13 +141,13 @@ func removable(tree []local.Info, all bool) bool {
 }
 
 // told says what goes with a tree, and how large it is.
-func (s *store) told(ctx context.Context, tree []local.Info) (list []ui.PrunedRun, ids []string, err error) {
+func (s *store) told(ctx context.Context, tree []engine.Info) (list []ui.PrunedRun, ids []string, err error) {
 	for i := range tree {
 		bytes, err := s.Size(ctx, tree[i].Run)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := local.CheckID(tree[i].Run); err != nil {
+		if err := engine.CheckID(tree[i].Run); err != nil {
 			return nil, nil, fmt.Errorf("nothing is removed: %w; see flowrun doctor", err)
 		}
 		logs, err := folderSize(filepath.Join(s.Dir(), logsDir, tree[i].Run))
@@ -166,7 +165,7 @@ func (s *store) removeTree(ctx context.Context, ids []string, all bool) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := local.CheckID(id); err != nil {
+		if err := engine.CheckID(id); err != nil {
 			return err
 		}
 		if err := os.RemoveAll(filepath.Join(s.Dir(), logsDir, id)); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
@@ -36,7 +35,7 @@ nodes with another end, what would have been asked for in other words (the answe
 nothing of, behind which all is left open. Inputs and variables are those of the run; new ones have their defaults.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
-			return a.onRun(r.Run, nil, func(s *store, info local.Info) error {
+			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error {
 				if r.File == "" {
 					return a.same(s, info.Run, r.JSON)
 				}

@@ -11,7 +11,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -36,7 +35,7 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 			if !r.DryRun {
 				drive = &r.Drive
 			}
-			return a.onRun(r.Run, drive, func(s *store, info local.Info) error { return a.goOn(s, info, &r) })
+			return a.onRun(r.Run, drive, func(s *store, info engine.Info) error { return a.goOn(s, info, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
@@ -49,7 +48,7 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 }
 
 // goOn drives a run from where its journal ends, or tells what that would begin with.
-func (a *app) goOn(s *store, info local.Info, r *args.Resume) error {
+func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
 	if top := s.top(info); top != info.Run {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
 			Hint: fmt.Sprintf("flowrun resume %s%s", top, a.scene(s, nil).Flags)}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/view"
@@ -31,7 +30,7 @@ now; the journal keeps that it differs. What stood on the command line must be g
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, &r.Drive, func(s *store, info local.Info) error { return a.repeat(s, info, &r) })
+			return a.onRun(r.Run, &r.Drive, func(s *store, info engine.Info) error { return a.repeat(s, info, &r) })
 		},
 	}
 	f := c.Flags()
@@ -44,7 +43,7 @@ now; the journal keeps that it differs. What stood on the command line must be g
 }
 
 // repeatable refuses what cannot be repeated: a run that has not ended, and one that another run called.
-func (a *app) repeatable(s *store, info local.Info) error {
+func (a *app) repeatable(s *store, info engine.Info) error {
 	flags := a.scene(s, nil).Flags
 	if !info.Status.Terminal() {
 		top := s.top(info)
@@ -71,7 +70,7 @@ func (s *store) origin(run string) string {
 }
 
 // repeat starts the new run and drives it.
-func (a *app) repeat(s *store, info local.Info, r *args.Retry) error {
+func (a *app) repeat(s *store, info engine.Info, r *args.Retry) error {
 	if err := a.repeatable(s, info); err != nil {
 		return err
 	}

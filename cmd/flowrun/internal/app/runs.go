@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -50,7 +50,7 @@ func (a *app) list(r *args.List) error {
 		return err
 	}
 	s, err := a.readStore(dir)
-	if errors.Is(err, local.ErrNoStore) {
+	if errors.Is(err, engine.ErrNoStore) {
 		if !r.JSON {
 			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
 			return nil
@@ -86,7 +86,7 @@ func (a *app) list(r *args.List) error {
 }
 
 // listed is a run in a listing, with what is under way of it.
-func (s *store) listed(i *local.Info) ui.Listed {
+func (s *store) listed(i *engine.Info) ui.Listed {
 	l := listed(i)
 	if l.Driven = i.Driver != 0; i.Status.Terminal() {
 		return l
@@ -107,7 +107,7 @@ func (s *store) listed(i *local.Info) ui.Listed {
 	return l
 }
 
-func listed(i *local.Info) ui.Listed {
+func listed(i *engine.Info) ui.Listed {
 	return ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created),
 		FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
 		Parent: i.Parent, ParentNode: i.ParentNode, RetryOf: i.RetryOf, RetriedBy: i.RetriedBy}

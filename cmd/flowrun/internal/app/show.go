@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -30,7 +30,7 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, nil, func(s *store, info local.Info) error { return a.showRun(s, info, &r) })
+			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error { return a.showRun(s, info, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
@@ -39,7 +39,7 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 }
 
 // showRun replays a run up to the event that was asked for, and shows what was asked for.
-func (a *app) showRun(s *store, info local.Info, r *args.Show) error {
+func (a *app) showRun(s *store, info engine.Info, r *args.Show) error {
 	ctx := context.Background()
 	if r.At > 0 && uint64(r.At) > info.Events {
 		return &args.Error{Message: fmt.Sprintf("run %s has events 1 to %d; --at %d is beyond them", info.Run, info.Events, r.At),

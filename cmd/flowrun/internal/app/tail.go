@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/follow"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/memory/private"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/command"
 	"github.com/flowrun/flowrun/runner/view"
@@ -48,7 +48,7 @@ type flow struct {
 var streamNames = [2]string{"stdout", "stderr"}
 
 // tailLogs prints all that a run's attempts have written, and goes on until the run has ended.
-func (a *app) tailLogs(s *store, info local.Info, step string) error {
+func (a *app) tailLogs(s *store, info engine.Info, step string) error {
 	ctx, release := watching()
 	defer release()
 	p, err := s.recall(ctx, info.Run)
@@ -68,9 +68,9 @@ func (a *app) tailLogs(s *store, info local.Info, step string) error {
 	}
 	t := &tail{a: a, s: s, step: step, live: map[uint64]*tailed{}}
 	defer t.close()
-	err = p.follow(ctx, t.batch, func(i local.Info) {
+	err = p.follow(ctx, t.batch, func(i engine.Info) {
 		a.err.Printf("%s\n", a.undriven(s, i))
-	}, func(local.Info) { t.look() })
+	}, func(engine.Info) { t.look() })
 	var stop *interrupted
 	if errors.As(err, &stop) {
 		return &ended{signalCode(stop.signal)}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/memory/private"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/command"
 	"github.com/flowrun/flowrun/runner/view"
@@ -25,7 +25,7 @@ const maxEnds = 256
 
 // stand tells the view whether somebody drives the run, and where its clock stands if nobody does: at its last event, or at the last
 // sign of life of its driver or of an attempt.
-func (p *past) stand(info local.Info, begun []*view.Begun) {
+func (p *past) stand(info engine.Info, begun []*view.Begun) {
 	p.view.Driven, p.view.Stands = info.Driver != 0, 0
 	if !info.Interrupted() {
 		return
@@ -40,7 +40,7 @@ func (p *past) stand(info local.Info, begun []*view.Begun) {
 }
 
 // unanswered gives the attempts of a run that are under way and those that lost their driver, with what can be seen of them.
-func (p *past) unanswered(info local.Info) []*view.Begun {
+func (p *past) unanswered(info engine.Info) []*view.Begun {
 	list := p.attempts.Lost()
 	for _, b := range list {
 		p.store.readEnds(b)
@@ -49,7 +49,7 @@ func (p *past) unanswered(info local.Info) []*view.Begun {
 }
 
 // underWay gives those for which no other driver has come: they are under way, or nobody drives the run.
-func (p *past) underWay(info local.Info) []*view.Begun {
+func (p *past) underWay(info engine.Info) []*view.Begun {
 	list := p.attempts.Live()
 	if info.Interrupted() {
 		list = p.attempts.Interrupted(info.Crashed)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 )
@@ -35,7 +35,7 @@ watching and nothing else. Without a run it shows the list of runs: on a termina
 			if len(words) == 0 {
 				return a.watchList(r.JSON)
 			}
-			return a.onRun(words[0], nil, func(s *store, info local.Info) error { return a.watch(s, info, r.JSON) })
+			return a.onRun(words[0], nil, func(s *store, info engine.Info) error { return a.watch(s, info, r.JSON) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
@@ -43,7 +43,7 @@ watching and nothing else. Without a run it shows the list of runs: on a termina
 }
 
 // watch shows a run until it has ended.
-func (a *app) watch(s *store, info local.Info, asJSON bool) error {
+func (a *app) watch(s *store, info engine.Info, asJSON bool) error {
 	ctx, release := watching()
 	defer release()
 	p, err := s.recall(ctx, info.Run)
@@ -55,12 +55,12 @@ func (a *app) watch(s *store, info local.Info, asJSON bool) error {
 	err = p.follow(ctx, func(events []event.Event, out *event.Reaction) {
 		p.attempts.Apply(events, out)
 		screen.watch(events, out, false)
-	}, func(i local.Info) {
+	}, func(i engine.Info) {
 		screen.say(a.undriven(s, i))
 		if asJSON {
 			_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": i.Run})
 		}
-	}, func(i local.Info) { screen.glance(p, i) })
+	}, func(i engine.Info) { screen.glance(p, i) })
 	screen.close()
 	var stop *interrupted
 	if errors.As(err, &stop) {
@@ -97,7 +97,7 @@ func watching() (context.Context, func()) {
 
 // follow replays a run's journal as it grows, until the run has ended or ctx is done; the view is left to each. alone is
 // told, once, when nobody drives the run; between is called after each look at the journal and at who drives the run.
-func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone, between func(local.Info)) error {
+func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone, between func(engine.Info)) error {
 	var out event.Reaction
 	told := false
 	for {

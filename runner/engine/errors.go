@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors that hosts return, wrapped. Damage to a journal wraps journal.ErrBroken.
+var (
+	ErrNoRun    = errors.New("no such run")
+	ErrOwned    = errors.New("the run is driven by another process")
+	ErrFenced   = errors.New("the run was taken over by another process")
+	ErrDiverged = errors.New("the machine does not repeat what it did")
+	// ErrSuperseded: a newer run of the group cancels the runs before it, and this one was not made.
+	ErrSuperseded = errors.New("a newer run took its turn")
+	// ErrNoStore: the store was to be opened for reading, and there is none.
+	ErrNoStore = errors.New("there is no store")
+	// ErrReadOnly: the store was opened for reading only.
+	ErrReadOnly = errors.New("the store is open for reading only")
+	// ErrForeign: the store holds something that flowrun never puts there, such as a trigger.
+	ErrForeign = errors.New("the store is not one that flowrun made")
+	// ErrFull: the host drives and starts nothing until the disk has room.
+	ErrFull = errors.New("the disk is full")
+	// ErrClosed: the host was closed.
+	ErrClosed = errors.New("the store is closed")
+)
+
+// Diverged says where a replay went another way. It wraps ErrDiverged.
+type Diverged struct {
+	Run        string
+	Event      uint64 // the last event of the batch whose digest differs
+	Want, Have uint64
+}
+
+func (d *Diverged) Error() string {
+	return fmt.Sprintf("run %s diverged at event %d: its journal says %016x, this release gives %016x; "+
+		"resume it with the release that started it", d.Run, d.Event, d.Want, d.Have)
+}
+
+// Unwrap gives ErrDiverged.
+func (d *Diverged) Unwrap() error { return ErrDiverged }
+
+// Ambiguous says that a name fits several runs.
+type Ambiguous struct {
+	Name string
+	Runs []string // some of them
+}
+
+func (e *Ambiguous) Error() string {
+	return fmt.Sprintf("%q fits several runs: %v", e.Name, e.Runs)
+}
+
+// NewerStore says that a newer release wrote the store.
+type NewerStore struct {
+	Dir         string
+	Have, Known int // versions of the store's form
+}
+
+func (e *NewerStore) Error() string {
+	return fmt.Sprintf("the store %s has version %d; this release knows versions up to %d: use a newer flowrun", e.Dir, e.Have, e.Known)
+}
+
+// OlderStore says that an older release wrote a store that was opened for reading only.
+type OlderStore struct {
+	Dir         string
+	Have, Known int // versions of the store's form
+}
+
+func (e *OlderStore) Error() string {
+	return fmt.Sprintf("the store %s has version %d and this release reads version %d: a command that writes to it brings it forward, and keeps a copy", e.Dir, e.Have, e.Known)
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/durations"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// Watcher sees what happened in a run once it is durable. During a resume it sees the replayed past too, with
+// replayed set. Calls come one at a time.
+type Watcher func(events []event.Event, r *event.Reaction, replayed bool)
+
+// DefaultStopGrace is how long a host waits for live attempts when it stops. It is longer than an executor's own grace of
+// 5 s between TERM and KILL.
+const DefaultStopGrace = 10 * time.Second
+
+// Starter starts runs.
+type Starter interface {
+	// Start makes a run durable and returns its id. It does not drive it. Starting an id again is a no-op.
+	Start(ctx context.Context, s Start) (run string, err error)
+}
+
+// Driver drives runs.
+type Driver interface {
+	// Drive takes the run over and drives it to its end, or until ctx is done (the error is then ctx's cause, and the
+	// run stays resumable). For a run that has ended it replays and returns the end.
+	Drive(ctx context.Context, run string, w Watcher) (event.End, error)
+}
+
+// Renewer changes what the next drive of a run begins with.
+type Renewer interface {
+	// Renew gives secrets of a run new values, by name, from its next drive on. The drive records them in the journal.
+	Renew(run string, secrets map[string]event.Secret)
+}
+
+// Canceller ends runs that any process drives, or none.
+type Canceller interface {
+	// Cancel asks for a run's cancellation. It returns when the request is durable, not when it is done. A run that has
+	// ended is left alone.
+	Cancel(ctx context.Context, run, reason string) error
+}
+
+// Finder finds runs. Get's and Find's errors wrap ErrNoRun where there is no such run.
+type Finder interface {
+	Get(ctx context.Context, run string) (Info, error)
+	// Find returns the run that a person means: "latest", an id, a workflow's name (its newest run), or the beginning of
+	// an id. The error is *Ambiguous where several runs fit.
+	Find(ctx context.Context, name string) (Info, error)
+	// List returns the runs, newest first; limit 0 means all.
+	List(ctx context.Context, limit int) ([]Info, error)
+	// Tree returns a run and all runs that it called, directly or not, callers first.
+	Tree(ctx context.Context, run string) ([]Info, error)
+}
+
+// JournalReader reads journals, of runs that are driven meanwhile too. It holds no lock while a callback runs. Batches are
+// given as stored; journal.NewReader checks them. Errors wrap ErrNoRun or journal.ErrBroken; an error of each ends the
+// reading and is returned.
+type JournalReader interface {
+	// Journal returns a run's header and definition, and calls each with each batch in turn.
+	Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error)
+	// Batches is Journal without the definition, so that events can be read though the definition is missing or damaged.
+	Batches(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, error)
+	// After calls each with the batches that follow an event, which must be the last event of a batch, or 0.
+	After(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) error
+}
+
+// Reader reads all that a host knows about runs.
+type Reader interface {
+	Finder
+	JournalReader
+	// Source returns the text that the run was started from, nil where none was kept.
+	Source(ctx context.Context, run string) ([]byte, error)
+	// Inbox returns what others asked of a run and its driver has not taken yet, oldest first, up to a bound.
+	Inbox(ctx context.Context, run string) ([]event.External, error)
+	// Expected returns the expected durations of a workflow's nodes, and the number of successful runs that they were
+	// learned from. Workflows of one name in different files are one.
+	Expected(ctx context.Context, workflow string) (durations.Expected, int, error)
+	Close() error
+}
+
+// Writer is a host that starts and drives runs.
+type Writer interface {
+	Starter
+	Driver
+	Renewer
+	Canceller
+}
+
+// Keeper looks after a store on a local disk. Other hosts have none.
+type Keeper interface {
+	// Dir is the store's folder, absolute.
+	Dir() string
+	// Remove removes runs permanently. It refuses, before anything is removed, if one of them is driven, or if one has not
+	// ended and unfinished is not set.
+	Remove(ctx context.Context, runs []string, unfinished bool) error
+	// Sweep completes removals that were interrupted, and removes programs that no run uses any more.
+	Sweep(ctx context.Context) error
+	// Vacuum gives the space of removed runs back to the file system. Other writers have to wait meanwhile.
+	Vacuum() error
+	// Size is the size of a run's journal in bytes.
+	Size(ctx context.Context, run string) (int64, error)
+	// FileSize is the size of the store's database in bytes.
+	FileSize() (int64, error)
+	// Examine reads the journals of the newest runs, of all with newest 0, and compares them with the rest of the store.
+	Examine(ctx context.Context, newest int) (Health, error)
+}
+
+// Engine is a host as the conformance suite sees it.
+type Engine interface {
+	Starter
+	Driver
+	Canceller
+	// Journal is that of JournalReader.
+	Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error)
+}

@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// idLength is the length of a run's id: 12 characters of 5 random bits each.
+const idLength = 12
+
+// NewID returns a random id for a run.
+func NewID() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))[:idLength]
+}
+
+// validID is the form of a run's id. Ids are file names, and stand in commands and in paths of nodes.
+var validID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
+
+// CheckID returns an error if an id does not have the form of a run's id. An id from a store that somebody else made
+// could otherwise name any file.
+func CheckID(id string) error {
+	if !validID.MatchString(id) {
+		return fmt.Errorf("a run's id is up to 64 of a-z, 0-9 and dashes, %q is not", id)
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+package engine
+
+// Point is a moment at which the death of a driver finds one thing done and the next thing not done. Only tests listen to
+// points: they kill the process at each of them in turn.
+type Point string
+
+// The points of a driver, in the order in which it passes them.
+const (
+	Appending Point = "appending" // a group of requests is in its transaction, which is not committed
+	Committed Point = "committed" // the transaction is durable, and no requester has been told
+	Marked    Point = "marked"    // the high-water mark says so too; no command has been carried out
+	Acting    Point = "acting"    // before each command
+	Showing   Point = "showing"   // all commands are carried out, and nothing has been shown
+	Shown     Point = "shown"     // the batch is over
+)
