@@ -25,7 +25,9 @@ type Attempt struct {
 	Node    string `json:"node"`    // the instance's path: build/api[3]
 	Name    string `json:"name"`    // the node's declared name
 	Attempt int    `json:"attempt"` // counts from 1
-	Gate    string `json:"gate,omitempty"`
+	// Kind says which executor carries it out. Other fields than this one never decide that.
+	Kind AttemptKind `json:"kind"`
+	Gate string      `json:"gate,omitempty"`
 	// Compensate tells that this is the node's compensation, which is run once, while the run ends.
 	Compensate bool   `json:"compensate,omitempty"`
 	Key        string `json:"key"` // the idempotency key

@@ -11,6 +11,7 @@ import (
 // silent are the fields that a digest leaves out though the journal's JSON, or a view, has them, each with the reason.
 var silent = map[string]string{
 	"Attempt.Base":          "the same for the whole run",
+	"Attempt.Kind":          "follows from the program and the other fields",
 	"AgentRequest.Recalled": "the host's; its answer says what it was",
 	"Late.What":             "words",
 	"CancelChild.Reason":    "words",

@@ -16,7 +16,7 @@ import (
 func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 	n, d := m.node(w.ref), m.detail(w.ref)
 	a := &event.Attempt{
-		Node: d.path, Name: n.Name, Attempt: d.attempts, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,
+		Node: d.path, Name: n.Name, Attempt: d.attempts, Kind: event.RunAttempt, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,
 	}
 	sc := m.scope(w.ref)
 	if w.gate != work {
@@ -49,10 +49,13 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 	case g != nil:
 		place, err = m.task(a, n, g, sc)
 	case n.HTTP != nil:
+		a.Kind = event.HTTPAttempt
 		place, err = m.http(a, n.HTTP, sc)
 	case n.Remember != nil:
+		a.Kind = event.RememberAttempt
 		a.Remember, place, err = m.toRemember(n.Remember, sc)
 	case n.Recall != nil:
+		a.Kind = event.RecallAttempt
 		a.Recall, place, err = m.toRecall(n.Recall, sc)
 	}
 	if err != nil {
@@ -145,7 +148,7 @@ func named(e *ir.Expr) string {
 func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (place string, err error) {
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: m.feedback(sc.ref)}
-	a.Shell = g.Shell
+	a.Kind, a.Shell = event.AgentAttempt(g.Type), g.Shell
 	if place, err = m.equip(a.Agent, g, sc); err != nil {
 		return place, err
 	}

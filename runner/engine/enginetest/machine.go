@@ -172,9 +172,9 @@ func (m *machine) start(i int) {
 	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: m.run + "/" + t.Name,
 		Run: m.run, Workflow: "test"}
 	if t.Null {
-		a.Agent = &event.AgentRequest{Name: "null", Type: "null", With: t.With}
+		a.Kind, a.Agent = event.NullAgentAttempt, &event.AgentRequest{Name: "null", Type: "null", With: t.With}
 	} else {
-		a.Argv = []string{t.Name}
+		a.Kind, a.Argv = event.RunAttempt, []string{t.Name}
 	}
 	m.ask(event.Command{Start: a})
 }

@@ -33,7 +33,7 @@ func newAttempts(x executor.Executor, now func() event.Time) *attempts {
 }
 
 // direct tells whether an attempt is answered at once: an agent of type null starts nothing that could block.
-func direct(r *event.Attempt) bool { return r.Agent != nil && r.Agent.Type == "null" }
+func direct(r *event.Attempt) bool { return r.Kind == event.NullAgentAttempt }
 
 func (a *attempts) start(r event.Attempt) {
 	ctx, cancel := context.WithCancelCause(a.ctx)

@@ -301,6 +301,9 @@ func (c *simulation) samework(a event.Attempt) {
 	if a.Agent != nil {
 		is.agent = a.Agent.Name
 	}
+	if !slices.Contains(event.AttemptKinds, a.Kind) {
+		c.t.Errorf("seed %d: %s has the kind %q, which no executor carries out", c.seed, id, a.Kind)
+	}
 	if was, seen := c.keys[id]; seen && was != is {
 		c.t.Errorf("seed %d: %s was %v and is %v", c.seed, id, was, is)
 	}

@@ -74,16 +74,6 @@ func BenchmarkFloorExec(b *testing.B)    { measure(b, floor(b)) }
 func BenchmarkExecutor(b *testing.B)     { measure(b, ours(b, run("true"))) }
 func BenchmarkExecutorSays(b *testing.B) { measure(b, ours(b, run("echo", "hello"))) }
 
-func BenchmarkNull(b *testing.B) {
-	a := run()
-	a.Agent = &event.AgentRequest{Type: "null"}
-	x := newTest(b, Options{})
-	b.ReportAllocs()
-	for b.Loop() {
-		do(x, a)
-	}
-}
-
 // BenchmarkRatio takes turns between the two, 100 processes each, so that a busy machine burdens both alike.
 func BenchmarkRatio(b *testing.B) {
 	f, o := floor(b), ours(b, run("true"))

@@ -30,7 +30,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -136,10 +135,6 @@ func (x *Executor) Close() {
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	ans := executor.Answer(a)
 	ans.StartedAt = event.At(time.Now())
-	if a.Agent != nil && a.Agent.Type == string(ir.AgentNull) {
-		ans.Outcome, ans.Output = event.OK, a.Agent.With
-		return ans
-	}
 	if ctx.Err() != nil {
 		executor.Fail(&ans, executor.WasCancelled())
 		return ans

@@ -236,12 +236,3 @@ func TestStdinIsTheNullDevice(t *testing.T) {
 		t.Errorf("%s %q", brief(f), f.Stdout)
 	}
 }
-
-func TestNullAgent(t *testing.T) {
-	a := run()
-	a.Agent = &event.AgentRequest{Type: "null", With: map[string]any{"n": 1.0}}
-	f := do(newTest(t, Options{}), a)
-	if brief(f) != "ok" || !value.Equal(f.Output, a.Agent.With) || f.StartedAt == 0 {
-		t.Errorf("%+v", f)
-	}
-}

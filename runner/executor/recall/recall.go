@@ -1,12 +1,12 @@
-// Package recall stands before the executors of agents and gives them what was learned; it carries out the steps remember and
-// recall itself.
+// Package recall stands before the executors of agents and gives them what was learned. It also carries out the steps remember
+// and recall.
 //
 // It knows no particular memory: whoever wires it up hands one in, behind [Memory]. What was recalled into an attempt goes
 // into its answer, and with that into the journal, so that conditions and replays see what the agent saw. It must never import
 // the memory.
 //
-// Enter at [New]. What holds always: trouble with the memory is a warning in the answer and never the attempt's failure; an
-// attempt that has nothing to do with the memory costs a look at three fields; what a query or a note holds of a secret is
+// Enter at [New] and [NewSteps]. What holds always: trouble with the memory is a warning in the answer and never the attempt's failure; an
+// attempt that has nothing to do with the memory costs a look at two fields; what a query or a note holds of a secret is
 // masked before the memory sees it; whatever is made again under the same key is written once.
 package recall
 
@@ -95,12 +95,7 @@ func New(next executor.Executor, open func(run string) (Memory, error)) *Executo
 
 // Execute carries out one attempt.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	switch {
-	case a.Remember != nil:
-		return x.step(ctx, &a, x.remember)
-	case a.Recall != nil:
-		return x.step(ctx, &a, x.search)
-	case a.Agent != nil && a.Agent.Memory != nil:
+	if a.Agent != nil && a.Agent.Memory != nil {
 		return x.agent(ctx, a)
 	}
 	return x.next.Execute(ctx, a)

@@ -130,12 +130,12 @@ func TestMemoryThatFails(t *testing.T) {
 			t.Errorf("%+v, want the warning %q", ans, name)
 		}
 	}
-	for _, a := range []event.Attempt{{Remember: &event.Remember{Text: "x"}}, {Recall: &event.Recall{Query: "x"}}} {
+	for _, a := range []event.Attempt{{Kind: event.RememberAttempt, Remember: &event.Remember{Text: "x"}}, {Kind: event.RecallAttempt, Recall: &event.Recall{Query: "x"}}} {
 		want := map[string]any{"count": 0.0, "items": []any{}, "text": ""}
 		if a.Remember != nil {
 			want = map[string]any{"id": nil, "known": false}
 		}
-		ans := recall.New(nil, opened(&book{err: broken}, nil)).Execute(context.Background(), a)
+		ans := recall.NewSteps(opened(&book{err: broken}, nil)).Execute(context.Background(), a)
 		if ans.Outcome != event.OK || ans.Warning != "it has no memory: disk I/O error" || !cmp.Equal(ans.Output, any(want)) {
 			t.Errorf("%+v", ans)
 		}
@@ -144,12 +144,12 @@ func TestMemoryThatFails(t *testing.T) {
 
 func TestSteps(t *testing.T) {
 	b := &book{}
-	x := recall.New(nil, opened(b, nil))
-	a := event.Attempt{Ticket: 4, Run: "r1", Node: "note", Key: "k", Remember: &event.Remember{Lesson: "Tag first.", Type: "insight", Agent: "coder", Scope: "agent:coder"}}
+	x := recall.NewSteps(opened(b, nil))
+	a := event.Attempt{Ticket: 4, Run: "r1", Node: "note", Key: "k", Kind: event.RememberAttempt, Remember: &event.Remember{Lesson: "Tag first.", Type: "insight", Agent: "coder", Scope: "agent:coder"}}
 	if out := x.Execute(context.Background(), a).Output; !cmp.Equal(out, any(map[string]any{"id": "M-2", "known": false})) {
 		t.Error(out)
 	}
-	a = event.Attempt{Run: "r1", Node: "look", Recall: &event.Recall{Query: "tags?", K: 5, Budget: 100, Agent: "coder", Groups: []string{"backend"}}}
+	a = event.Attempt{Run: "r1", Node: "look", Kind: event.RecallAttempt, Recall: &event.Recall{Query: "tags?", K: 5, Budget: 100, Agent: "coder", Groups: []string{"backend"}}}
 	want := map[string]any{"count": 1.0, "items": []any{map[string]any{"id": "M-1"}}, "text": "<memory>"}
 	if out := x.Execute(context.Background(), a).Output; !cmp.Equal(out, any(want)) {
 		t.Error(out)
@@ -172,8 +172,8 @@ func (s *slow) Search(ctx context.Context, _ recall.Search) (recall.Result, erro
 
 // A step keeps its timeout, and ends when it is cancelled.
 func TestStepEnds(t *testing.T) {
-	x := recall.New(nil, func(string) (recall.Memory, error) { return &slow{}, nil })
-	a := event.Attempt{Recall: &event.Recall{Query: "x"}, Timeout: time.Millisecond}
+	x := recall.NewSteps(func(string) (recall.Memory, error) { return &slow{}, nil })
+	a := event.Attempt{Kind: event.RecallAttempt, Recall: &event.Recall{Query: "x"}, Timeout: time.Millisecond}
 	if ans := x.Execute(context.Background(), a); ans.Error == nil || ans.Error.Reason != "timeout" || ans.Error.Kind != event.Transient {
 		t.Errorf("%+v", ans)
 	}

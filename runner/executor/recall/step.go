@@ -9,9 +9,20 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// step carries out an attempt that is the memory's alone.
-func (x *Executor) step(ctx context.Context, a *event.Attempt, do func(context.Context, Memory, *event.Attempt) (value.Value, error)) event.AttemptFinished {
-	ans := executor.Answer(*a)
+// Steps carries out the attempts of steps that write to the memory or search it. It is safe for concurrent use.
+type Steps struct {
+	open func(run string) (Memory, error)
+}
+
+var _ executor.Executor = (*Steps)(nil)
+
+// NewSteps makes the executor of the kinds [event.RememberAttempt] and [event.RecallAttempt]. open is as in [New].
+func NewSteps(open func(run string) (Memory, error)) *Steps { return &Steps{open} }
+
+// Execute carries out one attempt.
+func (x *Steps) Execute(ctx context.Context, attempt event.Attempt) event.AttemptFinished {
+	a := &attempt
+	ans := executor.Answer(attempt)
 	ans.StartedAt, ans.Outcome = event.At(time.Now()), event.OK
 	if ctx.Err() != nil {
 		executor.Fail(&ans, executor.WasCancelled())
@@ -24,7 +35,11 @@ func (x *Executor) step(ctx context.Context, a *event.Attempt, do func(context.C
 	}
 	m, err := x.open(a.Run)
 	if err == nil {
-		ans.Output, err = do(ctx, m, a)
+		if a.Kind == event.RememberAttempt {
+			ans.Output, err = remember(ctx, m, a)
+		} else {
+			ans.Output, err = search(ctx, m, a)
+		}
 	}
 	switch cause := context.Cause(ctx); {
 	case err == nil:
@@ -41,13 +56,13 @@ func (x *Executor) step(ctx context.Context, a *event.Attempt, do func(context.C
 
 // nothing is the output of a step where there is no memory.
 func nothing(a *event.Attempt) value.Value {
-	if a.Remember != nil {
+	if a.Kind == event.RememberAttempt {
 		return map[string]any{"id": nil, "known": false}
 	}
 	return map[string]any{"count": 0.0, "items": []any{}, "text": ""}
 }
 
-func (x *Executor) remember(ctx context.Context, m Memory, a *event.Attempt) (value.Value, error) {
+func remember(ctx context.Context, m Memory, a *event.Attempt) (value.Value, error) {
 	q := a.Remember
 	w := who(a)
 	w.Agent = q.Agent
@@ -59,7 +74,7 @@ func (x *Executor) remember(ctx context.Context, m Memory, a *event.Attempt) (va
 	return map[string]any{"id": id, "known": known}, nil
 }
 
-func (x *Executor) search(ctx context.Context, m Memory, a *event.Attempt) (value.Value, error) {
+func search(ctx context.Context, m Memory, a *event.Attempt) (value.Value, error) {
 	q := a.Recall
 	w := who(a)
 	w.Agent, w.Groups = q.Agent, q.Groups

@@ -25,7 +25,6 @@ type executors struct {
 	command *command.Executor
 	http    *http.Executor
 	secret  *secret.Executor
-	recall  *recall.Executor
 	memory  *remembering
 	learner *learner
 	editor  *editor // nil where the program names none
@@ -46,8 +45,7 @@ func (a *app) newExecutors(store string, room *executor.Room) *executors {
 	x.memory = &remembering{store: store, say: a.saySo, owed: owed{dir: filepath.Join(store, owedDir)}}
 	x.learner = &learner{from: x.memory}
 	x.memory.settled = x.learner.settled
-	x.recall = recall.New(executor.Func(x.carryOut), x.memory.forAttempts)
-	x.secret = secret.New(x.recall, a.Environ)
+	x.secret = secret.New(recall.New(x.registry(), x.memory.forAttempts), a.Environ)
 	x.leave = follow.Watch(store, func(runs map[string]bool) {
 		x.command.Follow(runs)
 		x.live.Save()
@@ -63,18 +61,20 @@ func (x *executors) hear(a event.Attempt, kind, text string) {
 
 // Execute carries out one attempt.
 func (x *executors) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	if a.Agent == nil || a.Agent.Type != string(ir.AgentNull) {
+	if a.Kind != event.NullAgentAttempt {
 		defer x.live.Begin(&a)()
 	}
 	return x.secret.Execute(ctx, a)
 }
 
-// carryOut carries out an attempt of which nothing is missing.
-func (x *executors) carryOut(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	if a.HTTP != nil {
-		return x.http.Execute(ctx, a)
-	}
-	return x.command.Execute(ctx, a)
+// registry says which executor carries out which kinds of attempts, once nothing is missing in them.
+func (x *executors) registry() executor.Registry {
+	r := executor.Registry{}
+	r.Register(executor.Null, event.NullAgentAttempt)
+	r.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
+	r.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
+	r.Register(recall.NewSteps(x.memory.forAttempts), event.RememberAttempt, event.RecallAttempt)
+	return r
 }
 
 // hold gives the secrets of a run that is about to be driven, its program and what it begins with. The environment in which they
