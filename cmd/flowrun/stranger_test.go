@@ -313,7 +313,7 @@ func strangersFiles(t *testing.T, made *stranger, places []string) {
 func strangersDatabase(t *testing.T, made *stranger) {
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	for n, c := range []struct{ database, statement, want string }{
-		{"flowrun.db", "CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, kind, reason, created) VALUES (NEW.key, 'cancel', '', 0); END", "trigger evil"},
+		{"flowrun.db", "CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, body, created) VALUES (NEW.key, x'', 0); END", "trigger evil"},
 		{"flowrun.db", "CREATE TRIGGER evil BEFORE INSERT ON drivers BEGIN SELECT (" + endless + "); END", "trigger evil"},
 		{"flowrun.db", "CREATE TRIGGER evil BEFORE INSERT ON inbox BEGIN SELECT (" + endless + "); END", "trigger evil"},
 		{"flowrun.db", "ALTER TABLE inbox RENAME TO kept; CREATE VIEW inbox AS SELECT kept.*, (" + endless + ") AS x FROM kept", "view inbox"},
@@ -431,7 +431,7 @@ func strangersRows(t *testing.T, made *stranger) {
 		{"workflow", "UPDATE runs SET workflow = '" + acts + "'"},
 		{"texts", "UPDATE runs SET parent_node = '" + acts + "', retry_of = '" + acts + "', definition = '" + acts + "'"},
 		{"strange id", "UPDATE runs SET id = '" + acts + "' WHERE ended != 0"},
-		{"inbox", "INSERT INTO inbox (run, kind, reason, created) SELECT key, '" + acts + "', '" + acts + "', 0 FROM runs"},
+		{"inbox", "INSERT INTO inbox (run, body, created) SELECT key, CAST(json_object('kind', '" + acts + "', 'reason', '" + acts + "') AS BLOB), 0 FROM runs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spoil := func(s *stranger) error { return s.alter("flowrun.db", c.statement) }

@@ -23,6 +23,14 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrClosed: the host was closed.
 	ErrClosed = errors.New("the store is closed")
+	// ErrUnreleased: the store is from before the first release of flowrun.
+	ErrUnreleased = errors.New("a flowrun from before the first release made this store, and this release does not read it: remove the store, or use another")
+	// ErrExternal: the message itself is wrong. It would be refused again.
+	ErrExternal = errors.New("the message is refused")
+	// ErrInboxFull: [MaxInbox] messages wait already. The run takes them when it is driven.
+	ErrInboxFull = errors.New("the run's inbox is full")
+	// ErrEnded: the run has ended and takes no messages.
+	ErrEnded = errors.New("the run has ended")
 )
 
 // Diverged says where a replay went another way. It wraps ErrDiverged.

@@ -36,10 +36,12 @@ type Renewer interface {
 	Renew(run string, secrets map[string]event.Secret)
 }
 
-// Canceller ends runs that any process drives, or none.
-type Canceller interface {
-	// Cancel asks for a run's cancellation. It returns when the request is durable, not when it is done. A run that has
-	// ended is left alone.
+// Signaller puts messages into the inboxes of runs that any process drives, or none.
+type Signaller interface {
+	// Signal returns when the message is durable. The run takes the message once, when a process drives the run. Errors wrap ErrExternal,
+	// ErrInboxFull or ErrEnded. A cancel of a run that has ended does nothing.
+	Signal(ctx context.Context, run string, x event.External) error
+	// Cancel is Signal of a cancel. The run has ended some time after Cancel returns.
 	Cancel(ctx context.Context, run, reason string) error
 }
 
@@ -86,7 +88,7 @@ type Writer interface {
 	Starter
 	Driver
 	Renewer
-	Canceller
+	Signaller
 }
 
 // Keeper looks after a store on a local disk. Other hosts have none.
@@ -112,7 +114,7 @@ type Keeper interface {
 type Engine interface {
 	Starter
 	Driver
-	Canceller
+	Signaller
 	// Journal is that of JournalReader.
 	Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error)
 }

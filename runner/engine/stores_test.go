@@ -30,6 +30,8 @@ const (
 	stores     = "../../testdata/stores"
 	endedRun   = "call.call1" // journals of the corpus
 	crashedRun = "compensate"
+
+	firstVersion = 8 // of the schema, after the first migration
 )
 
 // TestStores opens each of them with this release: it is brought forward, with a copy of what it was, both runs replay, and
@@ -39,12 +41,13 @@ func TestStores(t *testing.T) {
 	if err != nil || len(schema) == 0 {
 		t.Fatal(schema, err)
 	}
-	for version := 1; version <= len(schema); version++ {
+	for i := range schema {
+		version, latest := firstVersion+i, firstVersion+len(schema)-1
 		name := fmt.Sprintf("%s/v%d.db.gz", stores, version)
 		if *makeStores {
-			makeStore(t, name, schema[:version])
+			makeStore(t, name, schema[:i+1], version)
 		}
-		t.Run(fmt.Sprint("v", version), func(t *testing.T) { openOld(t, name, version, len(schema)) })
+		t.Run(fmt.Sprint("v", version), func(t *testing.T) { openOld(t, name, version, latest) })
 	}
 }
 
@@ -112,7 +115,7 @@ func unpackStore(t *testing.T, name string) string {
 }
 
 // makeStore makes a database of an old schema, with what stood in it then.
-func makeStore(t *testing.T, name string, schema []string) {
+func makeStore(t *testing.T, name string, schema []string, version int) {
 	t.Helper()
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		t.Logf("%s is there already and stays (%v)", name, err)
@@ -136,7 +139,7 @@ func makeStore(t *testing.T, name string, schema []string) {
 		}
 		do(string(text))
 	}
-	do(fmt.Sprintf("PRAGMA user_version = %d", len(schema)))
+	do(fmt.Sprintf("PRAGMA user_version = %d", version))
 	do(fmt.Sprintf("PRAGMA application_id = %d", 0x666c6f77))
 	do("INSERT INTO store (one, id) VALUES (1, 'oldstore2345')")
 	for _, run := range []string{endedRun, crashedRun} {

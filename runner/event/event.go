@@ -84,6 +84,8 @@ func (e Event) Node() string {
 		return e.TimerFired.Node
 	case e.ChildFinished != nil:
 		return e.ChildFinished.Node
+	case e.External != nil:
+		return e.External.Node
 	}
 	return ""
 }
@@ -235,11 +237,20 @@ type TimerFired struct {
 	Node  string `json:"node,omitempty"`
 }
 
-// External is what came from outside through the inbox. Inbox is the row's id, so that none is taken twice.
+// ExternalKind names what a message from outside is. The list is closed: a machine knows some kinds, a host puts no other kind into
+// an inbox, and a machine that gets a kind that it does not know returns an error.
+type ExternalKind string
+
+// ExternalCancel asks for the run's end. It concerns the whole run and carries no data.
+const ExternalCancel ExternalKind = "cancel"
+
+// External is a message from outside the run, taken from the run's inbox.
 type External struct {
-	Inbox  int64  `json:"inbox,omitempty"`
-	Kind   string `json:"kind"` // cancel
-	Reason string `json:"reason,omitempty"`
+	Inbox  int64        `json:"inbox,omitempty"` // the number of the message in the inbox, so that no message is taken twice
+	Kind   ExternalKind `json:"kind"`
+	Node   string       `json:"node,omitempty"` // the path of the node that the message is for; "" for the run
+	Data   value.Value  `json:"data,omitempty"` // nil: the message carries no data
+	Reason string       `json:"reason,omitempty"`
 }
 
 // ChildFinished reports the end of a child run, once and after the child's own journal is durable. One whose node has

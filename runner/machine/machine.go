@@ -108,6 +108,9 @@ func (m *Machine) Step(ev event.Event) error {
 	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
 		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
 	}
+	if x := ev.External; x != nil && x.Kind != event.ExternalCancel {
+		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
+	}
 	if ev.Kind() == "nothing" {
 		return fmt.Errorf("machine: event %d is empty or of a kind that this release does not know", ev.Seq)
 	}
@@ -186,7 +189,7 @@ func (m *Machine) event(ev *event.Event) {
 		m.timerFired(ev.TimerFired)
 	case ev.ChildFinished != nil:
 		m.childFinished(ev.ChildFinished)
-	case ev.External != nil && ev.External.Kind == "cancel":
+	case ev.External != nil: // a cancel: Step lets no other kind in
 		m.cancel(ev.External)
 	}
 }

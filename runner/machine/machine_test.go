@@ -18,10 +18,12 @@ func TestStepRefusesWhatCannotBe(t *testing.T) {
 		ev     event.Event
 		want   string
 	}{
-		"an answer before the start":     {nil, event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 1}}, "comes first"},
-		"a second start":                 {[]event.Event{start}, start, "comes first, and once"},
-		"an answer to nothing":           {[]event.Event{start}, event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 2}}, "attempt 2, which was never started"},
-		"a timer that nobody set":        {[]event.Event{start}, event.Event{TimerFired: &event.TimerFired{Timer: 1}}, "timer 1, which was never set"},
+		"an answer before the start": {nil, event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 1}}, "comes first"},
+		"a second start":             {[]event.Event{start}, start, "comes first, and once"},
+		"an answer to nothing":       {[]event.Event{start}, event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 2}}, "attempt 2, which was never started"},
+		"a timer that nobody set":    {[]event.Event{start}, event.Event{TimerFired: &event.TimerFired{Timer: 1}}, "timer 1, which was never set"},
+		"a message of a kind yet unknown": {[]event.Event{start}, event.Event{External: &event.External{Kind: "decision", Node: "a", Data: true}},
+			`kind "decision", which this release does not know`},
 		"an event of a kind yet unknown": {[]event.Event{start}, event.Event{}, "does not know"},
 	} {
 		m := machine.New(shapeGraph(t, "chain", 2), expr.NewEvaluator())

@@ -51,7 +51,7 @@ func (r *Run) event(ev *event.Event) *Line {
 		l := r.line(Resumed, ev.At)
 		l.Reason = reason
 		return l
-	case ev.External != nil && ev.External.Kind == "cancel":
+	case ev.External != nil && ev.External.Kind == event.ExternalCancel:
 		l := r.line(CancelAsked, ev.At)
 		l.Reason = ev.External.Reason
 		return l

@@ -26,6 +26,7 @@ type machine struct {
 	now     event.Time
 	calls   []string       // children that have not ended, in the order of their starts
 	child   map[string]int // child to task
+	notes   map[string]any // what messages said, by task
 	cancels int
 	left    int
 	bad     []string
@@ -79,8 +80,12 @@ func (m *machine) Step(ev event.Event) error {
 		m.finished(ev.AttemptFinished)
 	case ev.TimerFired != nil:
 		m.fired(ev.TimerFired.Timer)
-	case ev.External != nil:
+	case ev.External != nil && ev.External.Kind == event.ExternalCancel:
 		m.cancel(ev.External.Reason)
+	case ev.External != nil && ev.External.Kind == Note:
+		m.note(ev.External)
+	case ev.External != nil:
+		return fmt.Errorf("event %d is a message of kind %q", ev.Seq, ev.External.Kind)
 	case ev.ChildFinished != nil:
 		m.childFinished(ev.ChildFinished)
 	case ev.DriverChanged != nil:
@@ -134,6 +139,10 @@ func (m *machine) begin() {
 
 // release sets a task free: a timer at once, an attempt when there is room.
 func (m *machine) release(i int) {
+	if m.program.Tasks[i].Note {
+		m.move(i, event.Waiting, "")
+		return
+	}
 	if w := m.program.Tasks[i].Wait; w > 0 {
 		m.set(i, w, "wait")
 		m.move(i, event.Waiting, "")
@@ -233,12 +242,7 @@ func (m *machine) ended(i int, ok bool, failure *event.Error) {
 	case m.dying:
 		m.close(i, event.Cancelled, "")
 	case ok:
-		m.close(i, event.Succeeded, "")
-		for _, j := range m.tasks[i].next {
-			if m.tasks[j].missing--; m.tasks[j].missing == 0 {
-				m.release(j)
-			}
-		}
+		m.succeed(i)
 	case m.tasks[i].attempt < m.program.Tasks[i].Tries:
 		m.set(i, time.Second, "backoff")
 		m.move(i, event.Waiting, "failed once more")
@@ -275,6 +279,24 @@ func (m *machine) fired(timer uint64) {
 		m.ready = append(m.ready, i)
 		return
 	}
+	m.succeed(i)
+}
+
+// note ends the task that waits for the message, if one does.
+func (m *machine) note(x *event.External) {
+	i, there := m.byName[x.Node]
+	if !there || !m.program.Tasks[i].Note || m.tasks[i].status != event.Waiting {
+		return
+	}
+	if m.notes == nil {
+		m.notes = map[string]any{}
+	}
+	m.notes[x.Node] = x.Data
+	m.succeed(i)
+}
+
+// succeed ends a task and releases what comes after it.
+func (m *machine) succeed(i int) {
 	m.close(i, event.Succeeded, "")
 	for _, j := range m.tasks[i].next {
 		if m.tasks[j].missing--; m.tasks[j].missing == 0 {
@@ -345,6 +367,9 @@ func (m *machine) settle() {
 	}
 	m.over = true
 	end := &event.End{Status: event.Succeeded, Outputs: map[string]value.Value{"tasks": float64(len(m.tasks))}}
+	if m.notes != nil {
+		end.Outputs["notes"] = m.notes
+	}
 	switch {
 	case m.dying:
 		end.Status, end.Limit = event.Cancelled, true

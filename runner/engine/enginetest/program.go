@@ -36,7 +36,15 @@ type Task struct {
 	With string `json:"with,omitempty"`
 	// Call makes the task a child run of one of Workflows.
 	Call string `json:"call,omitempty"`
+	// Note makes the task wait for a message of kind [Note] for it. The run's output "notes" holds what the messages said, by task.
+	Note bool `json:"note,omitempty"`
 }
+
+// Note is the kind of message that the suite's machine knows besides cancel.
+const Note event.ExternalKind = "note"
+
+// Externals is what a host of the suite's machines lets into inboxes besides cancel.
+var Externals = []event.ExternalKind{Note}
 
 // Start makes a start of a program.
 func (p Program) Start() engine.Start {

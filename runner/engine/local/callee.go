@@ -208,5 +208,6 @@ func (e *Engine) cancelUpTo(run string, wish engine.Wish) error {
 	if wish.Cancels == 0 {
 		return nil
 	}
-	return e.cancel(run, wish.Reason, func(before int) int { return wish.Cancels - before })
+	cancel := event.External{Kind: event.ExternalCancel, Reason: wish.Reason}
+	return e.signal(run, cancel, func(before int) int { return wish.Cancels - before })
 }

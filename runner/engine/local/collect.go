@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/flowrun/flowrun/runner/engine"
@@ -68,7 +69,7 @@ func (d *drive) lookAround() error {
 	if owner != d.run.epoch {
 		return fmt.Errorf("%w: run %s", engine.ErrFenced, d.run.id)
 	}
-	rows, err := d.engine.read.QueryContext(ctx, "SELECT id, kind, reason FROM inbox WHERE run = ? ORDER BY id LIMIT ?", d.run.key, maxInbox)
+	rows, err := d.engine.read.QueryContext(ctx, "SELECT id, body FROM inbox WHERE run = ? ORDER BY id LIMIT ?", d.run.key, maxInbox)
 	if err != nil {
 		return err
 	}
@@ -81,9 +82,9 @@ func (d *drive) lookAround() error {
 	}
 	n := 0
 	for ; rows.Next(); n++ {
-		var x event.External
-		if err := rows.Scan(&x.Inbox, &x.Kind, &x.Reason); err != nil {
-			return err
+		x, err := scanExternal(rows)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", d.run.id, err)
 		}
 		if !queued[x.Inbox] {
 			d.queue = append(d.queue, event.Event{External: &x})
@@ -93,6 +94,16 @@ func (d *drive) lookAround() error {
 		d.poke() // there may be more
 	}
 	return rows.Err()
+}
+
+// scanExternal reads a row of the inbox: its number and its body.
+func scanExternal(rows *sql.Rows) (event.External, error) {
+	var id int64
+	var packed []byte
+	if err := rows.Scan(&id, &packed); err != nil {
+		return event.External{}, err
+	}
+	return engine.UnpackExternal(id, packed)
 }
 
 // maxInbox is how many rows of the inbox are taken at a time.

@@ -211,30 +211,50 @@ func (e *Engine) driven() []*drive {
 	return list
 }
 
-// Cancel asks for a run's cancellation, in whatever process it is driven. A run that has ended is left alone.
-func (e *Engine) Cancel(_ context.Context, run, reason string) error {
-	return e.cancel(run, reason, func(int) int { return 1 })
+// Signal implements engine.Engine: whichever process drives the run takes the message, and its next driver where none does.
+func (e *Engine) Signal(_ context.Context, run string, x event.External) error {
+	return e.signal(run, x, func(int) int { return 1 })
 }
 
-// cancel asks as often as more says, which is told how often that was done before.
-func (e *Engine) cancel(run, reason string, more func(before int) int) error {
-	err := e.lastWords(func(tx *transaction) error {
-		var key, ended int64
-		var before int
-		err := tx.get("SELECT key, ended, cancels FROM runs WHERE id = ?", []any{run}, &key, &ended, &before)
-		if errors.Is(err, sql.ErrNoRows) {
+// Cancel implements engine.Engine.
+func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
+	return e.Signal(ctx, run, event.External{Kind: event.ExternalCancel, Reason: reason})
+}
+
+// signal puts x into a run's inbox as often as more says. Of a cancel, more gets how often the run was cancelled before. A cancel may
+// use the disk's reserve.
+func (e *Engine) signal(run string, x event.External, more func(before int) int) error {
+	packed, err := engine.PackExternal(x, e.options.Externals)
+	if err != nil {
+		return err
+	}
+	cancel, write := x.Kind == event.ExternalCancel, e.write
+	if cancel {
+		write = e.lastWords
+	}
+	err = write(func(tx *transaction) error {
+		var key, ended, waiting int64
+		var cancels int
+		err := tx.get("SELECT key, ended, cancels, (SELECT count(*) FROM inbox WHERE run = key) FROM runs WHERE id = ?", []any{run},
+			&key, &ended, &cancels, &waiting)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
 			return refused{e.noRun(run)}
-		}
-		if err != nil || ended != 0 {
+		case err != nil || ended != 0 && cancel:
 			return err
+		case ended != 0:
+			return refused{fmt.Errorf("%w: run %s", engine.ErrEnded, run)}
+		case waiting >= engine.MaxInbox && !cancel:
+			return refused{fmt.Errorf("%w: run %s", engine.ErrInboxFull, run)}
 		}
-		for range more(before) {
-			_, err = tx.exec("INSERT INTO inbox (run, kind, reason, created) VALUES (?, 'cancel', ?, ?)", key, reason, int64(e.now()))
-			if err != nil {
+		for range more(cancels) {
+			if _, err = tx.exec("INSERT INTO inbox (run, body, created) VALUES (?, ?, ?)", key, packed, int64(e.now())); err != nil {
 				return err
 			}
-			if _, err = tx.exec("UPDATE runs SET cancels = cancels + 1 WHERE key = ?", key); err != nil {
-				return err
+			if cancel {
+				if _, err = tx.exec("UPDATE runs SET cancels = cancels + 1 WHERE key = ?", key); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

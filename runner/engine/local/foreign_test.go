@@ -24,7 +24,7 @@ func TestSchemaSum(t *testing.T) {
 // TestForeignSchemaIsRefused plants what a stranger could, each of which would have been carried out or read before.
 func TestForeignSchemaIsRefused(t *testing.T) {
 	for statement, want := range map[string]error{
-		"CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, kind, reason, created) VALUES (NEW.key, 'cancel', '', 0); END":                                      engine.ErrForeign,
+		"CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, body, created) VALUES (NEW.key, x'', 0); END":                                                       engine.ErrForeign,
 		"CREATE TRIGGER evil AFTER INSERT ON drivers BEGIN INSERT INTO places (grp, epoch) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n; END": engine.ErrForeign,
 		"ALTER TABLE runs RENAME TO kept; CREATE VIEW runs AS SELECT * FROM kept":                                                                                                   engine.ErrForeign,
 		"CREATE TABLE evil (x)": engine.ErrForeign,

@@ -35,7 +35,7 @@ func (s *store) Advance(d time.Duration) { s.clock.advance(d) }
 
 func (s *store) Open(t *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
 	t.Helper()
-	return &host{Engine: s.open(t, Options{Factory: f, Executor: x})}
+	return &host{Engine: s.open(t, Options{Factory: f, Executor: x, Externals: enginetest.Externals})}
 }
 
 func (s *store) open(t testing.TB, o Options) *Engine {

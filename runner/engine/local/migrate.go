@@ -20,12 +20,21 @@ const applicationID = 0x666c6f77
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrations in order; after the nth the schema's version is n. They are only added to.
+// firstVersion is the schema's version after the first migration. Stores from before the first release have a lower one.
+const firstVersion = 8
+
+// migrations in order; each raises the schema's version by 1. From the first release on they are only added to.
 var migrations = loadMigrations(migrationFiles)
+
+// latestVersion is the schema's version after all migrations.
+func latestVersion() int { return firstVersion - 1 + len(migrations) }
+
+// applied returns how many of the migrations a schema of this version has. 0: the database is new.
+func applied(version int) int { return max(version-firstVersion+1, 0) }
 
 // schemaSum is the [schema.Sum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one; with a
 // wrong one each command takes 2 ms longer.
-const schemaSum = "cf1595f0383ae55ef6de57e6547ea49e8a2af7aef2dbbf52b5e8c84bc86d7201"
+const schemaSum = "4b48d3e51767ca3fcee302b16f7694fa7a1b5a3dffadc94da36c9180a153a7da"
 
 func loadMigrations(files fs.FS) []string {
 	names, err := fs.Glob(files, "migrations/*.sql")
@@ -113,8 +122,10 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 	switch {
 	case err != nil:
 		return err
-	case have > len(migrations):
-		return &engine.NewerStore{Dir: dir, Have: have, Known: len(migrations)}
+	case have > latestVersion():
+		return &engine.NewerStore{Dir: dir, Have: have, Known: latestVersion()}
+	case have > 0 && have < firstVersion:
+		return engine.ErrUnreleased
 	case have < 0:
 		return fmt.Errorf("%w: %s says that its version is %d", ErrReplaced, databaseFile, have)
 	case have == 0 && identity != "":
@@ -125,13 +136,13 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 	if err := checkSchema(dir, c, have); err != nil {
 		return err
 	}
-	if have > 0 && have < len(migrations) && identity != "" { // without one its making was cut off: nothing is in it
+	if have > 0 && have < latestVersion() && identity != "" { // without one its making was cut off: nothing is in it
 		if err := keepCopy(dir, d, have, c); err != nil {
 			return fmt.Errorf("copying the store before bringing it forward: %w", err)
 		}
 	}
 	if err := migrate(c, have); err != nil {
-		return fmt.Errorf("bringing the store forward to version %d: %w", len(migrations), err)
+		return fmt.Errorf("bringing the store forward to version %d: %w", latestVersion(), err)
 	}
 	if identity != "" {
 		return checkIdentity(identity, c.QueryRowContext(ctx, "SELECT id FROM store"))
@@ -158,7 +169,7 @@ func schemaVersion(row *sql.Row) (n int, err error) {
 
 // migrate takes the schema from a version to the latest in one transaction, or leaves it as it is.
 func migrate(c *sql.Conn, have int) error {
-	if have == len(migrations) {
+	if have == latestVersion() {
 		return nil
 	}
 	tx, err := c.BeginTx(context.Background(), nil)
@@ -166,12 +177,12 @@ func migrate(c *sql.Conn, have int) error {
 		return err
 	}
 	defer tx.Rollback()
-	statements := append([]string{}, migrations[have:]...)
+	statements := append([]string{}, migrations[applied(have):]...)
 	if have == 0 {
 		statements = append(statements, fmt.Sprintf("PRAGMA application_id = %d", applicationID),
 			fmt.Sprintf("INSERT INTO store (one, id) VALUES (1, '%s')", engine.NewID()))
 	}
-	for _, s := range append(statements, fmt.Sprintf("PRAGMA user_version = %d", len(migrations))) {
+	for _, s := range append(statements, fmt.Sprintf("PRAGMA user_version = %d", latestVersion())) {
 		if _, err := tx.Exec(s); err != nil {
 			return err
 		}

@@ -145,16 +145,18 @@ func checkReader(dir string, read *sql.DB) error {
 	switch {
 	case err != nil:
 		return err
-	case have > len(migrations):
-		return &engine.NewerStore{Dir: dir, Have: have, Known: len(migrations)}
+	case have > latestVersion():
+		return &engine.NewerStore{Dir: dir, Have: have, Known: latestVersion()}
 	case have < 0:
 		return fmt.Errorf("%w: %s says that its version is %d", ErrReplaced, databaseFile, have)
-	case have < len(migrations) && identity == "": // it is being made, or its making was cut off
+	case have < latestVersion() && identity == "": // it is being made, or its making was cut off
 		return engine.ErrNoStore
 	case have == 0:
 		return fmt.Errorf("%w: %s is empty", ErrReplaced, databaseFile)
-	case have < len(migrations):
-		return &engine.OlderStore{Dir: dir, Have: have, Known: len(migrations)}
+	case have < firstVersion:
+		return engine.ErrUnreleased
+	case have < latestVersion():
+		return &engine.OlderStore{Dir: dir, Have: have, Known: latestVersion()}
 	}
 	if err := checkSchema(dir, read, have); err != nil {
 		return err
@@ -165,7 +167,7 @@ func checkReader(dir string, read *sql.DB) error {
 // checkSchema refuses a database of a version that holds anything but what the migrations up to it have made, before a trigger of it
 // could fire. What damage did to the schema is damage.
 func checkSchema(dir string, db schema.Asker, version int) error {
-	err := schema.Check(context.Background(), db, migrations[:version], schemaSum)
+	err := schema.Check(context.Background(), db, migrations[:applied(version)], schemaSum)
 	if foreign := (*schema.Foreign)(nil); errors.As(err, &foreign) {
 		return fmt.Errorf("%w: %w", engine.ErrForeign, err)
 	}

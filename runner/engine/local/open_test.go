@@ -136,6 +136,16 @@ func TestNewerStoreIsRefused(t *testing.T) {
 	}
 }
 
+func TestStoreFromBeforeTheFirstReleaseIsRefused(t *testing.T) {
+	dir, _, _ := finished(t, 1)
+	alter(t, dir, fmt.Sprintf("PRAGMA user_version = %d", firstVersion-1))
+	for _, readOnly := range []bool{false, true} {
+		if _, err := Open(dir, Options{ReadOnly: readOnly}); !errors.Is(err, engine.ErrUnreleased) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestOlderStoreIsBroughtForwardAndKept(t *testing.T) {
 	dir, run, _ := finished(t, 3)
 	defer func(old []string) { migrations = old }(migrations)
@@ -147,7 +157,7 @@ func TestOlderStoreIsBroughtForwardAndKept(t *testing.T) {
 	if err := driveAgain(t, dir, run); err != nil {
 		t.Fatal(err)
 	}
-	now := len(migrations) - 1
+	now := latestVersion() - 1
 	path := filepath.Join(dir, fmt.Sprintf("%s.v%d", databaseFile, now))
 	if i, err := os.Stat(path); err != nil || i.Mode().Perm() != 0o600 {
 		t.Fatalf("the copy: %v, %v", i, err)
@@ -168,7 +178,7 @@ func TestFailedMigrationLeavesTheStoreAsItWas(t *testing.T) {
 	func() {
 		defer func(old []string) { migrations = old }(migrations)
 		migrations = append(migrations[:len(migrations):len(migrations)], "CREATE TABLE later (x INTEGER) STRICT; CREATE TABLE runs (x)")
-		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version %d", len(migrations))) {
+		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version %d", latestVersion())) {
 			t.Errorf("got %v", err)
 		}
 	}()
@@ -192,7 +202,7 @@ func TestOpenMakesUpForACutOffStart(t *testing.T) {
 func TestOpenMakesUpForAMakingThatWasCutOff(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	defer func(old []string) { migrations = old }(migrations)
-	all := migrations
+	all := append(migrations[:len(migrations):len(migrations)], "CREATE TABLE later (x INTEGER) STRICT")
 	for n := 1; n <= len(all); n++ {
 		migrations = all[:n]
 		e, err := Open(dir, Options{})

@@ -13,6 +13,8 @@ import (
 type Options struct {
 	Factory  engine.Factory
 	Executor executor.Executor
+	// Externals are the kinds of message that the machines of Factory know besides cancel. Signal refuses the others.
+	Externals []event.ExternalKind
 	// Group tells which runs must not overlap, from the definition and the first event of a run that is about to start. nil:
 	// all may.
 	Group func(definition []byte, first event.RunStarted) (engine.Group, error)

@@ -160,16 +160,16 @@ func (e *Engine) Source(ctx context.Context, run string) ([]byte, error) {
 // Inbox returns what others have asked of a run and its driver has not taken yet, in that order; [maxInbox] at most.
 func (e *Engine) Inbox(ctx context.Context, run string) (list []event.External, err error) {
 	defer func() { err = e.explain(err) }()
-	rows, err := e.read.QueryContext(ctx, `SELECT i.id, i.kind, i.reason FROM inbox i JOIN runs r ON r.key = i.run
+	rows, err := e.read.QueryContext(ctx, `SELECT i.id, i.body FROM inbox i JOIN runs r ON r.key = i.run
 		WHERE r.id = ? ORDER BY i.id LIMIT ?`, run, maxInbox)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var x event.External
-		if err := rows.Scan(&x.Inbox, &x.Kind, &x.Reason); err != nil {
-			return nil, err
+		x, err := scanExternal(rows)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", run, err)
 		}
 		list = append(list, x)
 	}

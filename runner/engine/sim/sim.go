@@ -55,7 +55,9 @@ type Faults struct {
 type Options struct {
 	Factory engine.Factory
 	World   World
-	Faults  Faults
+	// Externals are the kinds of message that the machines of Factory know besides cancel. Signal refuses the others.
+	Externals []event.ExternalKind
+	Faults    Faults
 	// DeathLimit goes into driver_changed; simulations that crash a lot raise it.
 	DeathLimit int
 	// Slice is engine.Fold's; 0 leaves it.

@@ -135,19 +135,40 @@ func (e *Engine) Start(_ context.Context, s engine.Start) (string, error) {
 	return run, e.commit(func() { e.runs[run] = &stored{start: s, batches: []journal.Batch{b}} })
 }
 
-// Cancel implements engine.Engine.
-func (e *Engine) Cancel(_ context.Context, run, reason string) error {
-	s, err := e.stored(run)
-	if err != nil || s.ended {
+// Signal implements engine.Engine.
+func (e *Engine) Signal(_ context.Context, run string, x event.External) error {
+	packed, err := engine.PackExternal(x, e.opts.Externals)
+	if err != nil {
 		return err
 	}
-	return e.commit(func() { s.cancel(reason) })
+	s, err := e.stored(run)
+	cancel := x.Kind == event.ExternalCancel
+	switch {
+	case err != nil || s.ended && cancel:
+		return err
+	case s.ended:
+		return fmt.Errorf("%w: run %s", engine.ErrEnded, run)
+	case len(s.inbox) >= engine.MaxInbox && !cancel:
+		return fmt.Errorf("%w: run %s", engine.ErrInboxFull, run)
+	}
+	return e.commit(func() { s.post(packed) })
 }
 
-func (s *stored) cancel(reason string) {
-	s.cancels++
+// Cancel implements engine.Engine.
+func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
+	return e.Signal(ctx, run, event.External{Kind: event.ExternalCancel, Reason: reason})
+}
+
+// post puts a message into the inbox.
+func (s *stored) post(packed []byte) {
 	s.inboxID++
-	s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: "cancel", Reason: reason})
+	x, err := engine.UnpackExternal(s.inboxID, packed)
+	if err != nil {
+		panic("sim: " + err.Error()) // PackExternal has made it
+	}
+	if s.inbox = append(s.inbox, x); x.Kind == event.ExternalCancel {
+		s.cancels++
+	}
 }
 
 // wish asks for a run's cancel until it has been asked as often as is wished.
@@ -156,9 +177,13 @@ func (e *Engine) wish(run string, w engine.Wish) error {
 	if s.ended || s.cancels >= w.Cancels {
 		return nil
 	}
+	packed, err := engine.PackExternal(event.External{Kind: event.ExternalCancel, Reason: w.Reason}, nil)
+	if err != nil {
+		return err
+	}
 	return e.commit(func() {
 		for s.cancels < w.Cancels {
-			s.cancel(w.Reason)
+			s.post(packed)
 		}
 	})
 }

@@ -100,7 +100,11 @@ func told(e *Entry) string {
 		}
 		return text + because(e.Why)
 	case ev.External != nil:
-		return Clean(ev.External.Kind) + because(ev.External.Reason)
+		text := Clean(string(ev.External.Kind))
+		if ev.External.Node != "" {
+			text += " for " + Clean(ev.External.Node)
+		}
+		return text + because(ev.External.Reason)
 	case ev.ChildFinished != nil:
 		return Called(ev.ChildFinished)
 	case ev.DriverChanged != nil:

@@ -7,26 +7,36 @@ CREATE TABLE definitions (hash TEXT PRIMARY KEY, sum BLOB NOT NULL, packed INTEG
 -- Source texts, for people. hash is the SHA-256 of the unpacked body.
 CREATE TABLE sources (hash BLOB PRIMARY KEY, packed INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 
+-- A commit that only adds to a journal writes no row here: seq and link are as old as the rest of the row, and the journal ends where
+-- its last batch does.
 CREATE TABLE runs (
-	key        INTEGER PRIMARY KEY,
-	id         TEXT    NOT NULL UNIQUE,
-	header     BLOB    NOT NULL,
-	definition TEXT    NOT NULL REFERENCES definitions (hash),
-	source     BLOB    REFERENCES sources (hash),
-	workflow   TEXT    NOT NULL,
-	created    INTEGER NOT NULL,           -- nanoseconds since 1970, like all times here
-	ended      INTEGER NOT NULL DEFAULT 0, -- 0: not yet
-	status     TEXT    NOT NULL,
-	summary    BLOB,                       -- of the end, bounded
-	driven     INTEGER NOT NULL DEFAULT 0, -- 1: a driver has begun to carry out its commands
-	owner      INTEGER,                    -- the epoch that drives it, or drove it and died; NULL: nobody
-	clean      INTEGER NOT NULL DEFAULT 1, -- 0: driven now, or its driver died
-	seq        INTEGER NOT NULL,           -- number of the last event
-	link       BLOB    NOT NULL            -- of the last batch
+	key         INTEGER PRIMARY KEY,
+	id          TEXT    NOT NULL UNIQUE,
+	header      BLOB    NOT NULL,
+	definition  TEXT    NOT NULL REFERENCES definitions (hash),
+	source      BLOB    REFERENCES sources (hash),
+	workflow    TEXT    NOT NULL,
+	created     INTEGER NOT NULL,           -- nanoseconds since 1970, like all times here
+	ended       INTEGER NOT NULL DEFAULT 0, -- 0: not yet
+	status      TEXT    NOT NULL,
+	summary     BLOB,                       -- of the end, bounded
+	driven      INTEGER NOT NULL DEFAULT 0, -- 1: a driver has begun to carry out its commands
+	owner       INTEGER,                    -- the epoch that drives it, or drove it and died; NULL: nobody
+	clean       INTEGER NOT NULL DEFAULT 1, -- 0: driven now, or its driver died
+	seq         INTEGER NOT NULL,           -- number of the last event
+	link        BLOB    NOT NULL,           -- of the last batch
+	parent      TEXT,                       -- the id of the run that called this one; NULL: a person started it
+	parent_node TEXT,                       -- the path of the node that called it
+	cancels     INTEGER NOT NULL DEFAULT 0, -- how often the run was cancelled: a parent that asks again after a crash adds none
+	grp         TEXT,                       -- runs of one group do not overlap; NULL: the run is in no group
+	retry_of    TEXT                        -- the run that this one repeats; NULL: none
 ) STRICT;
 CREATE INDEX runs_created ON runs (created);
 CREATE INDEX runs_owner ON runs (owner) WHERE owner IS NOT NULL;
 CREATE INDEX runs_workflow ON runs (workflow, created);
+CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
+CREATE INDEX runs_grp ON runs (grp) WHERE grp IS NOT NULL;
+CREATE INDEX runs_retry_of ON runs (retry_of) WHERE retry_of IS NOT NULL;
 
 CREATE TABLE batches (
 	run    INTEGER NOT NULL REFERENCES runs (key),
@@ -38,11 +48,11 @@ CREATE TABLE batches (
 	PRIMARY KEY (run, first)
 ) STRICT, WITHOUT ROWID;
 
+-- Messages to runs, until a driver moves them into the journal. body is an external event as JSON, without the row's id.
 CREATE TABLE inbox (
 	id      INTEGER PRIMARY KEY AUTOINCREMENT,
 	run     INTEGER NOT NULL REFERENCES runs (key),
-	kind    TEXT    NOT NULL,
-	reason  TEXT    NOT NULL,
+	body    BLOB    NOT NULL,
 	created INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX inbox_run ON inbox (run, id);
@@ -52,4 +62,23 @@ CREATE TABLE drivers (
 	pid     INTEGER NOT NULL,
 	host    TEXT    NOT NULL,
 	started INTEGER NOT NULL
+) STRICT;
+
+-- A place is a process's turn in a group: first come, first served, free when its process has died.
+CREATE TABLE places (
+	id     INTEGER PRIMARY KEY AUTOINCREMENT,
+	grp    TEXT    NOT NULL,
+	epoch  INTEGER NOT NULL,
+	run    TEXT,                       -- NULL while the run is not made yet
+	gone   INTEGER NOT NULL DEFAULT 0, -- 1: a newer run took the place of this one
+	caller TEXT                        -- the run that calls this one: so a deadlock of two groups is found
+) STRICT;
+CREATE INDEX places_grp ON places (grp, id);
+
+-- How long the nodes of a workflow took in its last runs, in the words of runner/durations: the tally, and what is expected.
+CREATE TABLE durations (
+	workflow TEXT PRIMARY KEY,
+	runs     INTEGER NOT NULL, -- how many have been counted, ever
+	whole    BLOB    NOT NULL,
+	expected BLOB    NOT NULL
 ) STRICT;

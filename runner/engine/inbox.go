@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Bounds of a run's inbox.
+const (
+	// MaxData is the size of an external's data as JSON, in bytes.
+	MaxData = 64 << 10
+	// MaxReason is the size of an external's reason, in bytes: a longer one is cut. A node's path may be as long.
+	MaxReason = 4 << 10
+	// MaxInbox is how many messages an inbox holds. A cancel is let in beyond it.
+	MaxInbox = 1000
+)
+
+// PackExternal checks a message and returns its bytes in the inbox. The machines of the host know the kinds in known, and cancel.
+// The error wraps [ErrExternal].
+func PackExternal(x event.External, known []event.ExternalKind) ([]byte, error) {
+	refuse := func(format string, args ...any) ([]byte, error) {
+		return nil, fmt.Errorf("%w: %s", ErrExternal, fmt.Sprintf(format, args...))
+	}
+	cancel := x.Kind == event.ExternalCancel
+	switch {
+	case !cancel && !slices.Contains(known, x.Kind):
+		return refuse("no run takes messages of kind %q", x.Kind)
+	case cancel && (x.Node != "" || x.Data != nil):
+		return refuse("a cancel concerns the whole run and carries no data")
+	case len(x.Node) > MaxReason:
+		return refuse("the path of its node has %d bytes; the limit is %d", len(x.Node), MaxReason)
+	}
+	data, err := json.Marshal(x.Data)
+	if err == nil {
+		x.Data, err = value.Decode(data)
+	}
+	if err != nil {
+		return refuse("its data: %v", err)
+	}
+	if size := len(value.Append(nil, x.Data)); size > MaxData {
+		return refuse("its data has %d bytes as JSON; the limit is %d", size, MaxData)
+	}
+	if len(x.Reason) > MaxReason {
+		x.Reason = strings.ToValidUTF8(x.Reason[:MaxReason], "")
+	}
+	x.Inbox = 0
+	packed, err := json.Marshal(x)
+	if err != nil {
+		return refuse("%v", err)
+	}
+	return packed, nil
+}
+
+// UnpackExternal returns the message with the number id, from its bytes in the inbox.
+func UnpackExternal(id int64, packed []byte) (event.External, error) {
+	var x event.External
+	if err := json.Unmarshal(packed, &x); err != nil {
+		return x, fmt.Errorf("message %d of the inbox: %w", id, err)
+	}
+	x.Inbox = id
+	return x, nil
+}

@@ -1,3 +1,0 @@
--- A commit that only adds to a journal writes one page, not two: seq and link in a run's row are those of the time when the row was
--- written last, and the journal ends where its last batch does. Nothing changes in the tables, but releases before this one would
--- take a journal that has gone on for a damaged one, and a new version keeps them away.
