@@ -2,11 +2,7 @@ package flowrun_test
 
 import (
 	"go/ast"
-	"go/importer"
-	"go/parser"
-	"go/token"
 	"go/types"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -20,25 +16,14 @@ const anyOrder = "// any order: "
 
 // TestNoOrderOfMapsCanBeSeen finds every range over a map in the packages whose behaviour is journaled.
 func TestNoOrderOfMapsCanBeSeen(t *testing.T) {
-	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "source", nil)
+	packages := typedPackages(t)
 	for _, dir := range ordered {
-		names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil || len(names) == 0 {
-			t.Fatalf("%s has no files: %v", dir, err)
+		p := packages[dir]
+		if p == nil {
+			t.Errorf("there is no package %s", dir)
+			continue
 		}
-		var files []*ast.File
-		for _, name := range names {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, f)
-		}
-		for _, v := range mapRanges(t, fset, imports, module+dir, files) {
+		for _, v := range mapRanges(p) {
 			t.Error(v)
 		}
 	}
@@ -56,38 +41,21 @@ func f(m map[string]int) (n int) {
 	}
 	return n
 }`
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "planted.go", src, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := mapRanges(t, fset, nil, "p", []*ast.File{f}); len(got) != 1 || !strings.Contains(got[0], "planted.go:3") {
+	if got := mapRanges(typedSource(t, "planted.go", src)); len(got) != 1 || !strings.Contains(got[0], "planted.go:3") {
 		t.Errorf("found %q, want the loop in line 3 alone", got)
 	}
 }
 
-func mapRanges(t *testing.T, fset *token.FileSet, imports types.Importer, path string, files []*ast.File) (out []string) {
-	t.Helper()
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	if _, err := (&types.Config{Importer: imports}).Check(path, fset, files, info); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		excused := map[int]bool{}
-		for _, group := range f.Comments {
-			for _, c := range group.List {
-				if strings.HasPrefix(c.Text, anyOrder) {
-					excused[fset.Position(c.Pos()).Line] = true
-				}
-			}
-		}
+func mapRanges(p *typed) (out []string) {
+	for _, f := range p.files {
+		excused := p.excused(f, anyOrder)
 		ast.Inspect(f, func(n ast.Node) bool {
 			r, ok := n.(*ast.RangeStmt)
 			if !ok {
 				return true
 			}
-			if _, isMap := info.Types[r.X].Type.Underlying().(*types.Map); isMap {
-				if at := fset.Position(r.Pos()); !excused[at.Line] {
+			if _, isMap := p.info.Types[r.X].Type.Underlying().(*types.Map); isMap {
+				if at := p.fset.Position(r.Pos()); !excused[at.Line] {
 					out = append(out, at.String()+": a loop over a map, whose order can be seen; sort its keys, or say behind it "+anyOrder+"WHY")
 				}
 			}
