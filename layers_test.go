@@ -21,6 +21,8 @@ import (
 // reads a clock, rolls dice, does I/O, locks or starts goroutines. A line may be widened; that is a change of the
 // design, and its commit says why.
 const layers = `
+internal/libm                    pure:
+
 dsl/value                        pure:
 dsl/diag                         pure:
 dsl/ir                           pure: dsl/value
@@ -28,7 +30,7 @@ dsl/syntax                       pure: dsl/diag hcl cty
 dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
-dsl/expr                         pure: dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
+dsl/expr                         pure: internal/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
@@ -37,7 +39,7 @@ dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/
 runner/event                     pure: dsl/ir dsl/value
 runner/heap                      pure:
 runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
-runner/policy                    pure:
+runner/policy                    pure: internal/libm
 runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/heap runner/plan runner/policy runner/request
@@ -67,17 +69,17 @@ memory/entry                     pure:
 memory/eval                      pure:
 memory/private
 memory/private/schema            sqlite
-memory/rank                      pure: memory/text
+memory/rank                      pure: internal/libm memory/text
 memory/store                     memory/entry memory/private memory/private/schema sqlite
 memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
-memory/embed/glove               memory/embed/pack memory/embed/wordlist memory/text
+memory/embed/glove               internal/libm memory/embed/pack memory/embed/wordlist memory/text
 memory/embed/pack                huff0
 memory/lazyregexp
-memory/learn                     pure: memory/entry memory/text memory/lazyregexp
+memory/learn                     pure: internal/libm memory/entry memory/text memory/lazyregexp
 memory/window                    pure: memory/text memory/lazyregexp
-memory/embed/uselite             memory/embed/pack memory/embed/wordlist sys text
+memory/embed/uselite             internal/libm memory/embed/pack memory/embed/wordlist sys text
 memory/embed/wordlist            pure:
 memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
 

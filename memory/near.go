@@ -25,7 +25,7 @@ func (x *index) likeness(a, b *[2][]float32) (cosine float64, ok bool) {
 	sum := 0.0
 	for n := range a {
 		if a[n] != nil && b[n] != nil && len(a[n]) == len(b[n]) {
-			cosine += laneWeights[n] * float64(vector.Cosine(a[n], b[n]))
+			cosine += float64(laneWeights[n] * float64(vector.Cosine(a[n], b[n])))
 			sum += laneWeights[n]
 		}
 	}

@@ -151,7 +151,7 @@ func (q *Query) wants(i *entry.Item) bool {
 // facts are what counts in a score beside the words. Each repeat counts a tenth of importance.
 func facts(i *entry.Item) rank.Facts {
 	return rank.Facts{
-		Importance: min(1, i.Importance+.1*float64(i.Count-1)),
+		Importance: min(1, i.Importance+float64(.1*float64(i.Count-1))),
 		Uses:       i.Uses,
 		Superseded: i.SupersededBy != "",
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/internal/libm"
 )
 
 func (r *run) unary(n *unary) (value.Value, error) {
@@ -149,9 +150,9 @@ func (r *run) arithmetic(op string, a, b float64) (value.Value, error) {
 	case "-":
 		return number(a - b)
 	case "*":
-		return number(a * b)
+		return number(float64(a * b))
 	case "**":
-		return number(math.Pow(a, b))
+		return number(libm.Pow(a, b))
 	case "/":
 		if b == 0 {
 			return nil, fmt.Errorf("%s divided by 0", textOf(a))

@@ -114,7 +114,7 @@ func rangeList(r *run, a []value.Value) (value.Value, error) {
 	}
 	out := make([]any, 0, int(math.Ceil(n)))
 	for i := 0; ; i++ {
-		v := start + float64(i)*step
+		v := start + float64(float64(i)*step)
 		if step > 0 && v >= end || step < 0 && v <= end {
 			return out, nil
 		}

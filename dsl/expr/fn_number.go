@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/internal/libm"
 )
 
 var numberFunctions = []function{
@@ -27,7 +28,7 @@ var numberFunctions = []function{
 		return number(math.Trunc(v.(float64)))
 	}},
 	{name: "pow", sig: "number number", result: constant(value.NumberType), call: func(r *run, a []value.Value) (value.Value, error) {
-		return number(math.Pow(a[0].(float64), a[1].(float64)))
+		return number(libm.Pow(a[0].(float64), a[1].(float64)))
 	}},
 	{name: "max", sig: "any any...", result: constant(value.NumberType), call: fold("max", math.Max)},
 	{name: "min", sig: "any any...", result: constant(value.NumberType), call: fold("min", math.Min)},
@@ -108,7 +109,7 @@ func parseInt(r *run, a []value.Value) (value.Value, error) {
 		if d < 0 {
 			return nil, fmt.Errorf("%q is not a whole number in base %d", shorten(a[0].(string)), base)
 		}
-		if n = n*float64(base) + float64(d); n > value.MaxNumber {
+		if n = float64(n*float64(base)) + float64(d); n > value.MaxNumber {
 			break
 		}
 	}

@@ -19,7 +19,7 @@ func pack(b []byte, v []float32, dim int) []byte {
 	var most, square float64
 	for _, x := range v {
 		most = max(most, math.Abs(float64(x)))
-		square += float64(x) * float64(x)
+		square += float64(float64(x) * float64(x))
 	}
 	start := len(b)
 	b = append(b, make([]byte, scaleSize+dim)...)
@@ -30,7 +30,7 @@ func pack(b []byte, v []float32, dim int) []byte {
 	for i, x := range v {
 		q := math.RoundToEven(float64(x) / most * math.MaxInt8)
 		b[start+scaleSize+i] = byte(int8(q))
-		steps += q * q
+		steps += float64(q * q)
 	}
 	binary.LittleEndian.PutUint32(b[start:], math.Float32bits(float32(math.Sqrt(square/steps))))
 	return b
@@ -43,7 +43,7 @@ func unpack(b []byte) []float32 {
 	}
 	v := make([]float32, len(b)-scaleSize)
 	for i, q := range b[scaleSize:] {
-		v[i] = float32(int8(q)) * scale
+		v[i] = float32(float32(int8(q)) * scale)
 	}
 	return v
 }

@@ -139,7 +139,7 @@ func (s *server) unit(v []float64) ([]float32, error) {
 	}
 	var sum float64
 	for _, x := range v {
-		sum += x * x
+		sum += float64(x * x)
 	}
 	length := math.Sqrt(sum)
 	if !(length > 0) || math.IsInf(length, 0) {

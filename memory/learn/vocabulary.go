@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/libm"
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
@@ -66,8 +67,8 @@ func tagsOfSubject(i *entry.Item) []string {
 func (v *vocabulary) weigh(words []word, items int) {
 	sum := 0.0
 	for k := range words {
-		w := math.Log(float64(items+past) / float64(len(v.having[words[k].term])+1))
-		words[k].weight, sum = w, sum+w*w
+		w := libm.Log(float64(items+past) / float64(len(v.having[words[k].term])+1))
+		words[k].weight, sum = w, sum+float64(w*w)
 	}
 	for k := range words {
 		words[k].weight /= math.Sqrt(sum)
@@ -83,7 +84,7 @@ func (v *vocabulary) sharing(i int, allowed func(j int) bool) []int {
 			if score[j] == 0 && j != i && allowed(j) {
 				found = append(found, j)
 			}
-			score[j] += w.weight * w.weight
+			score[j] += float64(w.weight * w.weight)
 		}
 	}
 	var first []int
@@ -130,7 +131,7 @@ func common(a, b []word) (sum float64) {
 		case a[i].term > b[j].term:
 			j++
 		default:
-			sum += a[i].weight * b[j].weight
+			sum += float64(a[i].weight * b[j].weight)
 			i, j = i+1, j+1
 		}
 	}

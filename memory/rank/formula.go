@@ -1,8 +1,9 @@
 package rank
 
 import (
-	"math"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/libm"
 )
 
 // The weights of the formula:
@@ -63,9 +64,9 @@ func (p Parts) Score() float64 {
 
 // addFacts fills the parts that do not depend on the query.
 func (p *Parts) addFacts(f Facts, age time.Duration) {
-	p.Recency = recencyWeight * math.Exp2(-float64(age)/float64(HalfLife))
-	p.Importance = importanceWeight * min(1, max(0, f.Importance))
-	p.Uses = usesWeight * math.Log2(1+float64(min(manyUses, max(0, f.Uses)))) / math.Log2(1+manyUses)
+	p.Recency = float64(recencyWeight * libm.Exp2(-float64(age)/float64(HalfLife)))
+	p.Importance = float64(importanceWeight * min(1, max(0, f.Importance)))
+	p.Uses = usesWeight * libm.Log2(1+float64(min(manyUses, max(0, f.Uses)))) / libm.Log2(1+manyUses)
 	if f.Superseded {
 		p.Superseded = supersededWeight
 	}

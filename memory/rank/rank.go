@@ -83,9 +83,9 @@ func (c *Corpus) search(q Query) *search {
 func (s *search) itself(slot int) Parts {
 	return Parts{
 		Words:       s.own[slot],
-		Previous:    previousWeight * s.previous[slot],
-		Meaning:     meaningWeight * positive(s.q.Meaning, slot),
-		WordVectors: wordVectorsWeight * positive(s.q.WordVectors, slot),
+		Previous:    float64(previousWeight * s.previous[slot]),
+		Meaning:     float64(meaningWeight * positive(s.q.Meaning, slot)),
+		WordVectors: float64(wordVectorsWeight * positive(s.q.WordVectors, slot)),
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *search) near(slot int) (most float64) {
 // parts are all parts of a score.
 func (s *search) parts(slot int) Parts {
 	p := s.itself(slot)
-	p.Neighbours = neighbourWeight * s.near(slot)
+	p.Neighbours = float64(neighbourWeight * s.near(slot))
 	var f Facts
 	if s.q.Facts != nil {
 		f = s.q.Facts(slot)

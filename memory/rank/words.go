@@ -1,8 +1,7 @@
 package rank
 
 import (
-	"math"
-
+	"github.com/flowrun/flowrun/internal/libm"
 	"github.com/flowrun/flowrun/memory/text"
 )
 
@@ -45,18 +44,18 @@ func (c *Corpus) words(query string, v *view) (own, previous []float64) {
 				touch(after, p.count)
 			}
 		}
-		weight := asked.times * rarity(v.all, found)
-		mostOwn += weight * (k1 + 1)
+		weight := float64(asked.times * rarity(v.all, found))
+		mostOwn += float64(weight * (k1 + 1))
 		for _, p := range c.terms[asked.term] {
 			if v.seen[p.slot] {
-				own[p.slot] += weight * saturated(p.count, float64(c.docs[p.slot].length)/ownLength)
+				own[p.slot] += float64(weight * saturated(p.count, float64(c.docs[p.slot].length)/ownLength))
 			}
 		}
-		weight = asked.times * rarity(v.chained, len(touched))
-		mostPrevious += weight * (k1 + 1)
+		weight = float64(asked.times * rarity(v.chained, len(touched)))
+		mostPrevious += float64(weight * (k1 + 1))
 		for _, slot := range touched {
 			length := c.docs[slot].length + c.docs[v.before[slot]].length
-			previous[slot] += weight * saturated(counts[slot], float64(length)/previousLength)
+			previous[slot] += float64(weight * saturated(counts[slot], float64(length)/previousLength))
 			counts[slot] = 0
 		}
 	}
@@ -94,13 +93,13 @@ func distinct(terms []string) []asked {
 
 // rarity is the weight of a term that stands in found of all texts. It is above 0 even for a term of every text.
 func rarity(all, found int) float64 {
-	return math.Log(1 + (float64(all-found)+0.5)/(float64(found)+0.5))
+	return libm.Log(1 + (float64(all-found)+0.5)/(float64(found)+0.5))
 }
 
 // saturated is what a term counts that stands count times in a text; length is relative to the average.
 func saturated(count int32, length float64) float64 {
 	f := float64(count)
-	return f * (k1 + 1) / (f + k1*(1-b+b*length))
+	return f * (k1 + 1) / (f + float64(k1*(1-b+float64(b*length))))
 }
 
 func divide(scores []float64, most float64) {

@@ -35,11 +35,17 @@ func (c *chromem) delete(id string) error {
 }
 
 // each asks for exactly as many as there are: for more, or for some of none, chromem-go fails, and for fewer it chooses among
-// equals otherwise from call to call.
+// equals otherwise from call to call. The cosines are computed again: those of chromem-go have other last bits on processors
+// where the compiler fuses its products with its additions (arm64), and the flat scan has the same bits everywhere.
 func (c *chromem) each(v []float32, visit func(id string, cosine float32)) error {
 	found, err := c.docs.QueryEmbedding(context.Background(), v, c.docs.Count(), nil, nil)
-	for _, r := range found {
-		visit(r.ID, r.Similarity)
+	vectors, cosines := make([][]float32, len(found)), make([]float32, len(found))
+	for i, r := range found {
+		vectors[i] = r.Embedding
+	}
+	scan(v, vectors, cosines)
+	for i, r := range found {
+		visit(r.ID, cosines[i])
 	}
 	return err
 }

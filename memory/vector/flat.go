@@ -54,8 +54,8 @@ func (f *flat) each(v []float32, visit func(id string, cosine float32)) {
 	}
 }
 
-// scan compares four vectors at a time. Each sum is taken in the order of the numbers, as in [Cosine] and in chromem-go, so
-// that they agree to the last bit; four of them side by side keep the processor from waiting for each addition, which makes
+// scan compares four vectors at a time. Each sum is taken in the order of the numbers, as in [Cosine], so that they
+// agree to the last bit; four of them side by side keep the processor from waiting for each addition, which makes
 // the scan three times as fast.
 func scan(v []float32, vectors [][]float32, cosines []float32) {
 	n := len(v)
@@ -64,10 +64,10 @@ func scan(v []float32, vectors [][]float32, cosines []float32) {
 		a, b, c, d := vectors[row][:n], vectors[row+1][:n], vectors[row+2][:n], vectors[row+3][:n]
 		var s, t, u, w float32
 		for i, x := range v {
-			s += x * a[i]
-			t += x * b[i]
-			u += x * c[i]
-			w += x * d[i]
+			s += float32(x * a[i])
+			t += float32(x * b[i])
+			u += float32(x * c[i])
+			w += float32(x * d[i])
 		}
 		cosines[row], cosines[row+1], cosines[row+2], cosines[row+3] = s, t, u, w
 	}

@@ -96,7 +96,7 @@ func (t *Texts) Cosines(v []float32) ([]float64, error) {
 	})
 	for slot := range cosines {
 		if t.texts[slot].sentences > 0 {
-			cosines[slot] = cosines[slot]/2 + best[slot]/2
+			cosines[slot] = float64((cosines[slot] + best[slot]) / 2)
 		}
 	}
 	return cosines, err

@@ -50,7 +50,7 @@ func unit(v []float32, dim int) ([]float32, error) {
 	}
 	var sum float64
 	for _, x := range v {
-		sum += float64(x) * float64(x)
+		sum += float64(float64(x) * float64(x))
 	}
 	if !(sum > 0) || math.IsInf(sum, 0) {
 		return nil, ErrEmpty
@@ -70,7 +70,7 @@ func unit(v []float32, dim int) ([]float32, error) {
 func Cosine(a, b []float32) float32 {
 	var sum float32
 	for i, x := range a {
-		sum += x * b[i]
+		sum += float32(x * b[i])
 	}
 	return sum
 }

@@ -82,7 +82,7 @@ func (c *chooser) fill() {
 			if c.taken[j] || len(v.of[j]) == 0 {
 				continue
 			}
-			if score := lambda*v.central[j] - (1-lambda)*again[j]; best < 0 || score >= bestScore {
+			if score := float64(lambda*v.central[j]) - float64((1-lambda)*again[j]); best < 0 || score >= bestScore {
 				best, bestScore = j, score
 			}
 		}
@@ -122,7 +122,7 @@ func vectors(lines []Line) space {
 	}
 	length := 0.0
 	for _, n := range df {
-		length += n * n
+		length += float64(n * n)
 	}
 	for i, terms := range s.of {
 		dot := 0.0

@@ -7,8 +7,9 @@ package policy
 import (
 	"encoding/binary"
 	"hash/fnv"
-	"math"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/libm"
 )
 
 // The built-in retry policy, used where neither step nor agent nor workflow says more.
@@ -51,7 +52,7 @@ func (b Backoff) Delay(n int, seed uint64) time.Duration {
 		return 0
 	}
 	d := b.Max
-	if f := float64(b.Base) * math.Pow(b.Multiplier, float64(n-2)); f < float64(b.Max) {
+	if f := float64(float64(b.Base) * libm.Pow(b.Multiplier, float64(n-2))); f < float64(b.Max) {
 		d = time.Duration(f)
 	}
 	switch b.Jitter {
@@ -78,7 +79,7 @@ func fraction(seed uint64) float64 {
 	z := seed + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return float64((z^z>>31)>>11) / (1 << 53)
+	return float64(float64((z^z>>31)>>11) / (1 << 53))
 }
 
 // Retried tells whether a kind of error is tried again where no condition in the file says otherwise.

@@ -16,9 +16,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/libm"
 	"github.com/flowrun/flowrun/memory/embed/pack"
 	"github.com/flowrun/flowrun/memory/embed/wordlist"
 	"github.com/flowrun/flowrun/memory/text"
@@ -68,7 +68,7 @@ func read(packed, room []byte) (*Words, error) {
 	if magic != "FRGLV2\n\x00" || dim != Dim {
 		return nil, errFormat
 	}
-	w := &Words{file: file, shares: math.Log(float64(n)) + 0.5772, common: r.Floats(Dim)}
+	w := &Words{file: file, shares: libm.Log(float64(n)) + 0.5772, common: r.Floats(Dim)}
 	lengths := r.Bytes(n)
 	w.list = wordlist.New(lengths, string(r.Bytes(r.U32())))
 	w.scale = r.Floats(n)
@@ -120,7 +120,7 @@ func (w *Words) addTo(v []float32, rank int, weight float64) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errFormat, err)
 	}
-	f := float32(weight) * w.scale[rank]
+	f := float32(float32(weight) * w.scale[rank])
 	q = q[:len(v)]
 	for j := range v {
 		v[j] += float32(f * float32(int8(q[j])))

@@ -1,6 +1,10 @@
 package uselite
 
-import "math"
+import (
+	"math"
+
+	"github.com/flowrun/flowrun/internal/libm"
+)
 
 // limit is the largest integer on both sides of a product within attention: rows have at most 128 numbers there, and
 // 128·4095² is just below 2³¹.
@@ -65,13 +69,13 @@ func (a *attention) share(t, i, n, size, long int) (sum int32) {
 	f := float64(a.queryScale[i]) / math.Sqrt(float64(size))
 	top := math.Inf(-1)
 	for j := range n {
-		a.weights[j] = float64(a.sums[j*tile+t]) * float64(a.keyScale[j]) * f
+		a.weights[j] = float64(float64(a.sums[j*tile+t]) * float64(a.keyScale[j]) * f)
 		top = max(top, a.weights[j])
 	}
 	row := a.shares[t*long : (t+1)*long]
 	clear(row)
 	for j := range n {
-		s := int32(float64(math.Exp(a.weights[j]-top)*limit) + 0.5)
+		s := int32(float64(libm.Exp(a.weights[j]-top)*limit) + 0.5)
 		row[j] = int16(s)
 		sum += s
 	}

@@ -21,6 +21,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/libm"
 	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
@@ -155,7 +156,7 @@ func positions(frequencies []float32) []float32 {
 	out := make([]float32, MaxTokens*width)
 	for i := range MaxTokens {
 		for j, f := range frequencies {
-			s, c := math.Sincos(float64(float32(i) * f))
+			s, c := libm.Sincos(float64(float32(i) * f))
 			out[i*width+j], out[i*width+width/2+j] = float32(s), float32(c)
 		}
 	}
@@ -166,13 +167,13 @@ func positions(frequencies []float32) []float32 {
 func squash(v []float32) {
 	var sum float64
 	for i, x := range v {
-		t := math.Tanh(float64(x))
+		t := libm.Tanh(float64(x))
 		v[i] = float32(t)
 		sum += float64(t * t)
 	}
 	f := float32(1 / math.Sqrt(max(sum, 1e-12)))
 	for i := range v {
-		v[i] *= f
+		v[i] = float32(v[i] * f)
 	}
 }
 
