@@ -17,7 +17,7 @@ const MaxGroupName = 1 << 10
 
 // Group gives the name of the group of a run that is about to start, and what the run does while another one of the group is driven.
 // Both are empty where the workflow has no group.
-func (c *Programs) Group(definition []byte, first event.RunStarted) (name, whenBusy string, err error) {
+func (c *Programs) Group(definition []byte, first event.RunStarted) (name string, whenBusy ir.WhenBusy, err error) {
 	if !bytes.Contains(definition, []byte(`"concurrency":{"group":`)) { // so that a large program without a group is not loaded for this
 		return "", "", nil
 	}

@@ -118,6 +118,8 @@ func parse(e *ir.Expr) (*tree, error) {
 		l, root := parseCondition(rw.text)
 		t.from = rw.from
 		t.root, t.slots, fs = root, l.slots, l.findings
+	case ir.Const:
+		return nil, errors.New("a constant is not parsed")
 	default:
 		return nil, fmt.Errorf("an expression of kind %q", e.Kind)
 	}

@@ -22,16 +22,16 @@ type HTTP struct {
 	MaxBody *Expr `json:"max_bytes,omitempty"`
 }
 
-// Fail ends its node as failed. Kind is an error's; empty means blocking.
+// Fail ends its node as failed. An empty Kind means Blocking.
 type Fail struct {
-	Message *Expr  `json:"message,omitempty"`
-	Kind    string `json:"kind,omitempty"`
+	Message *Expr     `json:"message,omitempty"`
+	Kind    ErrorKind `json:"kind,omitempty"`
 }
 
 // End ends the run.
 type End struct {
-	Status  string `json:"status,omitempty"` // "succeeded" (default), "failed" or "cancelled"
-	Message *Expr  `json:"message,omitempty"`
+	Status  EndStatus `json:"status,omitempty"`
+	Message *Expr     `json:"message,omitempty"`
 }
 
 // Parse says how standard output becomes a node's output.
@@ -44,6 +44,12 @@ const (
 	ParseLines Parse = "lines" // a list of lines
 	ParseNone  Parse = "none"  // null
 )
+
+// Parses lists all ways to parse.
+var Parses = []Parse{ParseText, ParseJSON, ParseLines, ParseNone}
+
+// UnmarshalText refuses a way that is not in [Parses].
+func (p *Parse) UnmarshalText(text []byte) error { return read(p, text, "parse", Parses) }
 
 // Run is a program with arguments (Argv, a list of strings), or a script for a shell (Script); one of the two.
 type Run struct {

@@ -13,6 +13,14 @@ const (
 	AgentNull  AgentType = "null"  // returns what it was given; no process
 )
 
+// AgentTypes lists all agent types.
+var AgentTypes = []AgentType{AgentExec, AgentShell, AgentHTTP, AgentNull}
+
+// UnmarshalText refuses a type that is not in [AgentTypes].
+func (a *AgentType) UnmarshalText(text []byte) error {
+	return read(a, text, "the agent's type", AgentTypes)
+}
+
 // Agent is one declared agent. Its expressions read var and local only.
 type Agent struct {
 	Name         string           `json:"name"`
@@ -45,8 +53,8 @@ type Retry struct {
 	BaseDelay   *Expr  `json:"base_delay,omitempty"`   // durations are strings such as "1m30s"
 	MaxDelay    *Expr  `json:"max_delay,omitempty"`
 	Multiplier  *Expr  `json:"multiplier,omitempty"`
-	Jitter      string `json:"jitter,omitempty"` // none | full | equal
-	When        *Expr  `json:"when,omitempty"`   // a condition over error
+	Jitter      Jitter `json:"jitter,omitempty"`
+	When        *Expr  `json:"when,omitempty"` // a condition over error
 }
 
 // Gate judges the result of an attempt. A gate written inside a step has the name "WORKFLOW/STEP/GATE".
@@ -61,5 +69,5 @@ type Gate struct {
 	// Schema is a JSON Schema (a value, or its text) that result.output must fit.
 	Schema  *Expr    `json:"schema,omitempty"`
 	PassEnv []string `json:"pass_env,omitzero"`
-	OnFail  string   `json:"on_fail,omitempty"` // "fail" (default), "retry" (what it says becomes feedback) or "warn"
+	OnFail  OnFail   `json:"on_fail,omitempty"`
 }

@@ -12,6 +12,14 @@ const (
 	Condition ExprKind = "condition" // an expr-lang condition, or any expr-lang expression
 )
 
+// ExprKinds lists all kinds of expression.
+var ExprKinds = []ExprKind{Const, HCL, Condition}
+
+// UnmarshalText refuses a kind that is not in [ExprKinds].
+func (k *ExprKind) UnmarshalText(text []byte) error {
+	return read(k, text, "the expression's kind", ExprKinds)
+}
+
 // Expr is an expression kept as text. A *Expr that is nil is an attribute that was not given.
 type Expr struct {
 	Kind  ExprKind    `json:"kind"`

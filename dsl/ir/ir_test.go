@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -54,5 +55,35 @@ func TestStoredProgramsSurvive(t *testing.T) {
 func TestWorkflowByName(t *testing.T) {
 	if p := sample(); p.Workflow("w") != &p.Workflows[0] || p.Workflow("x") != nil {
 		t.Error("workflows are not found by their names")
+	}
+}
+
+// Every word of a closed list is read as it is written, and any other text is refused with the list.
+func TestUnknownWordsAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"stepp"}]}]}`:                                    `the node's kind "stepp" is not one of step, sequence, parallel, switch`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","on_error":"halt"}]}]}`:                   `on_error "halt" is not one of block, stop, continue`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","on_lost":"x"}]}]}`:                       `on_lost "x" is not one of retry, fail`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","losers":"x"}]}]}`:                        `losers "x" is not one of wait, cancel, detach`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","join":{"word":"most"}}]}]}`:              `the join "most" is not one of all, any, first_success`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","trigger_rule":"x"}]}]}`:                  `trigger_rule "x" is not one of none_failed, all_success, all_failed, all_done, one_success, one_failed, always`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","run":{"parse":"xml"}}]}]}`:               `parse "xml" is not one of text, json, lines, none`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","fail":{"kind":"x"}}]}]}`:                 `the error kind "x" is not one of transient, rate_limited, recoverable, blocking, fatal`,
+		`{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","end":{"status":"skipped"}}]}]}`:          `the end's status "skipped" is not one of succeeded, failed, cancelled`,
+		`{"workflows":[{"name":"w","retry":{"jitter":"x"}}]}`:                                                   `the jitter "x" is not one of none, full, equal`,
+		`{"workflows":[{"name":"w","concurrency":{"group":{"kind":"const","type":"string"},"when_busy":"x"}}]}`: `when_busy "x" is not one of queue, skip, cancel_previous`,
+		`{"gates":[{"name":"g","on_fail":"x"}]}`:                                                                `on_fail "x" is not one of fail, retry, warn`,
+		`{"agents":[{"name":"a","type":"x"}]}`:                                                                  `the agent's type "x" is not one of exec, shell, http, null`,
+		`{"locals":[{"name":"l","expr":{"kind":"x","type":"string"}}]}`:                                         `the expression's kind "x" is not one of const, value, condition`,
+	} {
+		if _, err := Load([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngives the error %v, want %s", text, err, want)
+		}
+	}
+	for kind := range ErrorKinds {
+		p := Program{Workflows: []Workflow{{Name: "w", Nodes: []Node{{Name: "a", Kind: Step, Fail: &Fail{Kind: ErrorKinds[kind]}}}}}}
+		if again, err := Load(p.Canonical()); err != nil || again.Hash() != p.Hash() {
+			t.Errorf("%s: %v", ErrorKinds[kind], err)
+		}
 	}
 }

@@ -13,6 +13,14 @@ const (
 	Switch   NodeKind = "switch"   // Children of the first of Cases that holds, at once; the others are skipped
 )
 
+// NodeKinds lists all node kinds.
+var NodeKinds = []NodeKind{Step, Sequence, Parallel, Switch}
+
+// UnmarshalText refuses a kind that is not in [NodeKinds].
+func (k *NodeKind) UnmarshalText(text []byte) error {
+	return read(k, text, "the node's kind", NodeKinds)
+}
+
 // Node is one unit of a workflow. Names are unique in the workflow.
 type Node struct {
 	Name string   `json:"name"`
@@ -49,8 +57,8 @@ type Node struct {
 
 	// Join says when a parallel or for_each has enough; nil means all.
 	Join *Join `json:"join,omitempty"`
-	// Losers says what becomes of the rest then; empty means "wait" for a join of all and "cancel" for the others.
-	Losers string `json:"losers,omitempty"` // wait | cancel | detach
+	// Losers says what becomes of the children or instances that still run when the join has enough.
+	Losers Losers `json:"losers,omitempty"`
 	// Repeat makes the node again until a condition holds. It lies inside of for_each and outside of Retry.
 	Repeat *Repeat `json:"repeat,omitempty"`
 	// Require is asked after When, before the node starts.
@@ -63,11 +71,9 @@ type Node struct {
 	// Fallback are the agents that are asked, in this order, after Agent's retries are used up.
 	Fallback []string `json:"fallback,omitempty"`
 	// Degrade is the output that stands in for that of a node that failed, and so tolerates its failure.
-	Degrade *Expr `json:"degrade,omitempty"`
-	// OnError says what a failure means for others: "block" (default), "stop" or "continue".
-	OnError string `json:"on_error,omitempty"`
-	// OnLost says what becomes of an attempt whose driver died: "retry" (default) or "fail".
-	OnLost string `json:"on_lost,omitempty"`
+	Degrade *Expr   `json:"degrade,omitempty"`
+	OnError OnError `json:"on_error,omitempty"`
+	OnLost  OnLost  `json:"on_lost,omitempty"`
 	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt.
 	Compensate *Compensate `json:"compensate,omitempty"`
 	// PassEnv names variables of the caller's environment; nil inherits those of the group.
@@ -104,12 +110,20 @@ const (
 	Always     TriggerRule = "always" // AllDone that also runs while the run is being cancelled
 )
 
+// TriggerRules lists all trigger rules.
+var TriggerRules = []TriggerRule{NoneFailed, AllSuccess, AllFailed, AllDone, OneSuccess, OneFailed, Always}
+
+// UnmarshalText refuses a rule that is not in [TriggerRules].
+func (t *TriggerRule) UnmarshalText(text []byte) error {
+	return read(t, text, "trigger_rule", TriggerRules)
+}
+
 // Join is exactly one of a word, a number of successes, or a condition over total, done, succeeded, failed, skipped
 // and result, which is asked at each end.
 type Join struct {
-	Word      string `json:"word,omitempty"` // all | any | first_success
-	Count     *Expr  `json:"count,omitempty"`
-	Condition *Expr  `json:"condition,omitempty"`
+	Word      JoinWord `json:"word,omitempty"`
+	Count     *Expr    `json:"count,omitempty"`
+	Condition *Expr    `json:"condition,omitempty"`
 }
 
 // Repeat makes iterations. Until is asked after each, a failed one too; where it never holds within Max iterations, the

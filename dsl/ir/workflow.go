@@ -63,8 +63,8 @@ type Finally struct {
 
 // Concurrency says that of the runs whose Group is the same text one is active at a time, and what another one does.
 type Concurrency struct {
-	Group    Expr   `json:"group"`               // a text over var, local and input
-	WhenBusy string `json:"when_busy,omitempty"` // "queue" (default), "skip" or "cancel_previous"
+	Group    Expr     `json:"group"` // a text over var, local and input
+	WhenBusy WhenBusy `json:"when_busy,omitempty"`
 }
 
 // Output is one named result of a workflow.

@@ -82,7 +82,7 @@ func gate(b *check.Block, name, shell string) ir.Gate {
 		shell = s
 	}
 	out := ir.Gate{Name: name, Check: b.Expr("check"), Dir: b.Expr("dir"), Env: env(b), Timeout: b.Expr("timeout"),
-		Message: b.Expr("message"), OnFail: b.Text("on_fail"), Schema: b.Expr("schema"), PassEnv: passEnv(b)}
+		Message: b.Expr("message"), OnFail: ir.OnFail(b.Text("on_fail")), Schema: b.Expr("schema"), PassEnv: passEnv(b)}
 	if a := b.Attrs["run"]; a != nil {
 		out.Run = run(a, shell, "")
 	}
@@ -110,7 +110,7 @@ func retry(b *check.Block) *ir.Retry {
 		return nil
 	}
 	return &ir.Retry{MaxAttempts: r.Expr("max_attempts"), BaseDelay: r.Expr("base_delay"), MaxDelay: r.Expr("max_delay"),
-		Multiplier: r.Expr("multiplier"), Jitter: r.Text("jitter"), When: r.Expr("when")}
+		Multiplier: r.Expr("multiplier"), Jitter: ir.Jitter(r.Text("jitter")), When: r.Expr("when")}
 }
 
 func env(b *check.Block) map[string]*ir.Expr {

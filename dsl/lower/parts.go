@@ -18,9 +18,9 @@ func (l *workflow) block(n *check.Node, out *ir.Node) {
 	case "wait":
 		out.Wait = &ir.Wait{Duration: b.Expr("duration"), At: b.Expr("at")}
 	case "fail":
-		out.Fail = &ir.Fail{Message: b.Expr("message"), Kind: b.Text("kind")}
+		out.Fail = &ir.Fail{Message: b.Expr("message"), Kind: ir.ErrorKind(b.Text("kind"))}
 	case "end":
-		out.End = &ir.End{Status: b.Text("status"), Message: b.Expr("message")}
+		out.End = &ir.End{Status: ir.EndStatus(b.Text("status")), Message: b.Expr("message")}
 	}
 }
 
@@ -40,7 +40,7 @@ func join(n *check.Node) *ir.Join {
 	case a == nil:
 		return nil
 	case a.Text != "":
-		return &ir.Join{Word: a.Text}
+		return &ir.Join{Word: ir.JoinWord(a.Text)}
 	case a.Expr.Kind == ir.Condition:
 		return &ir.Join{Condition: a.Expr}
 	}

@@ -35,7 +35,7 @@ func (l *workflow) lower() ir.Workflow {
 	out.Nodes = l.nodes(w.Nodes, inherited{shell: w.Text("shell")})
 	out.Require = requires(w.Block)
 	if b := w.Inner("concurrency"); b != nil {
-		out.Concurrency = &ir.Concurrency{Group: *b.Expr("group"), WhenBusy: b.Text("when_busy")}
+		out.Concurrency = &ir.Concurrency{Group: *b.Expr("group"), WhenBusy: ir.WhenBusy(b.Text("when_busy"))}
 	}
 	if b := w.Inner("finally"); b != nil {
 		out.Finally = &ir.Finally{Timeout: b.Expr("timeout"), Nodes: l.nodes(w.Finally, inherited{shell: w.Text("shell")})}
@@ -68,8 +68,8 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	}
 	out := ir.Node{Name: n.Name, Kind: ir.NodeKind(n.Schema.Kind), Needs: n.Needs, Observes: n.Observes, When: n.Expr("when"),
 		ForEach: n.Expr("for_each"), MaxConcurrency: n.Expr("max_concurrency"), Timeout: n.Expr("timeout"), Output: typ(n.Block, "output"),
-		Env: env(n.Block), PassEnv: passEnv(n.Block), Dir: n.Expr("dir"), TriggerRule: ir.TriggerRule(n.Text("trigger_rule")), Join: join(n), Losers: n.Text("losers"),
-		OnError: n.Text("on_error"), OnLost: n.Text("on_lost"), Priority: n.Expr("priority"), Repeat: repeat(n), Require: requires(n.Block),
+		Env: env(n.Block), PassEnv: passEnv(n.Block), Dir: n.Expr("dir"), TriggerRule: ir.TriggerRule(n.Text("trigger_rule")), Join: join(n), Losers: ir.Losers(n.Text("losers")),
+		OnError: ir.OnError(n.Text("on_error")), OnLost: ir.OnLost(n.Text("on_lost")), Priority: n.Expr("priority"), Repeat: repeat(n), Require: requires(n.Block),
 		Case: n.Case}
 	if b := n.Inner("deadline"); b != nil {
 		out.Deadline = &ir.Deadline{After: *b.Expr("after"), Progress: progress(b)}

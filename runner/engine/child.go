@@ -44,7 +44,7 @@ func TooDeep(parent event.RunStarted, c event.StartChild) *event.ChildFinished {
 	}
 	message := fmt.Sprintf("calls nest at most %d deep, and this is one more", MaxDepth)
 	return &event.ChildFinished{Run: c.Run, Node: c.Node, Status: event.FailedS,
-		Error: &event.Error{Kind: event.Fatal, Reason: "limit", Message: message, ExitCode: -1}}
+		Error: &event.Error{Kind: event.Fatal, Reason: event.ReasonLimit, Message: message, ExitCode: -1}}
 }
 
 // Unmade answers for a child that is not wanted any more and has not been made.

@@ -254,7 +254,7 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 			code = 1
 		}
 		if k, ok := with["kind"].(string); ok {
-			kind = k
+			kind = event.ErrorKind(k)
 		}
 		f.Output = map[string]any{"agent": a.Agent.Name, "feedback": a.Agent.Feedback, "attempt": float64(a.Attempt), "with": a.Agent.With}
 		if recalls, _ := with["recalls"].(float64); recalls > 0 {
@@ -291,13 +291,13 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 	}
 	if code != 0 {
 		f.Outcome, f.Output = event.Failed, nil
-		f.Error = &event.Error{Kind: kind, Reason: "exit", Message: fmt.Sprintf("exit code %d", code), ExitCode: code}
+		f.Error = &event.Error{Kind: kind, Reason: event.ReasonExit, Message: fmt.Sprintf("exit code %d", code), ExitCode: code}
 	}
 	took := time.Duration(seconds * float64(time.Second))
 	if a.Timeout > 0 && took > a.Timeout {
 		took = a.Timeout
 		f.Outcome, f.Output, f.ExitCode = event.Failed, nil, nil
-		f.Error = &event.Error{Kind: event.Transient, Reason: "timeout", Message: "its time is up", ExitCode: -1}
+		f.Error = &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: "its time is up", ExitCode: -1}
 	}
 	return f, took
 }
@@ -316,7 +316,7 @@ func hurried(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	case <-time.After(took / faster):
 	case <-ctx.Done():
 		f.Outcome, f.Output, f.ExitCode = event.Failed, nil, nil
-		f.Error = &event.Error{Kind: event.Transient, Reason: "cancelled", Message: "it was cancelled", ExitCode: -1}
+		f.Error = &event.Error{Kind: event.Transient, Reason: event.ReasonCancelled, Message: "it was cancelled", ExitCode: -1}
 	}
 	return f
 }

@@ -92,6 +92,9 @@ const (
 	CancelPrevious WhenBusy = "cancel_previous" // cancel the runs before it, and wait for their ends
 )
 
+// WhenBusies lists all ways to treat a busy group.
+var WhenBusies = []WhenBusy{Queue, Skip, CancelPrevious}
+
 // Health is what [Keeper.Examine] found. The zero value is that of an empty store without damage.
 type Health struct {
 	Version int // version of the store's form

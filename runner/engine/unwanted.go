@@ -25,7 +25,7 @@ func NeverStarted(a event.Attempt) event.AttemptFinished {
 
 // beforeItStarted is the error of an attempt or a child that never was.
 func beforeItStarted() *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled before it started", ExitCode: -1}
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: "cancelled before it started", ExitCode: -1}
 }
 
 // Once leaves out what commands ask for a second time: the start of an attempt or of a child. What came in while nobody drove can

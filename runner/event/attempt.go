@@ -22,4 +22,4 @@ var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt
 	HTTPAttempt, RememberAttempt, RecallAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
-func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + t) }
+func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }

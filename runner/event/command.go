@@ -141,10 +141,10 @@ type CancelAttempt struct {
 
 // SetTimer asks for a TimerFired at or after Due. Timer counts from 1 over a run, so a number is never used again.
 type SetTimer struct {
-	Timer uint64 `json:"timer"`
-	Node  string `json:"node,omitempty"` // "" for the run itself
-	Due   Time   `json:"due"`
-	Why   string `json:"why"` // backoff | wait | timeout | deadline | progress | repeat | finally
+	Timer   uint64       `json:"timer"`
+	Node    string       `json:"node,omitempty"` // "" for the run itself
+	Due     Time         `json:"due"`
+	Purpose TimerPurpose `json:"why"`
 }
 
 // CancelTimer takes a SetTimer back.

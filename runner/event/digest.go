@@ -71,7 +71,7 @@ func (f *facts) command(c *Command) {
 		f.number('t', c.SetTimer.Timer)
 		f.text('n', c.SetTimer.Node)
 		f.number('d', uint64(c.SetTimer.Due))
-		f.text('w', c.SetTimer.Why)
+		f.text('w', string(c.SetTimer.Purpose))
 	case c.CancelTimer != nil:
 		*f = append(*f, 'U')
 		f.number('t', c.CancelTimer.Timer)

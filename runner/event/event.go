@@ -173,6 +173,9 @@ const (
 	Refused Outcome = "refused"
 )
 
+// Outcomes lists all outcomes.
+var Outcomes = []Outcome{OK, Failed, Lost, Refused}
+
 // AttemptFinished reports the end of an attempt. Ticket, Node, Attempt and Gate repeat the command's; a ticket that is
 // not live any more (late, twice) is a recorded no-op.
 type AttemptFinished struct {
@@ -206,29 +209,18 @@ type AttemptFinished struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// Kinds of error, in the order of severity. The last two are not retried by default.
-const (
-	Transient   = "transient"
-	RateLimited = "rate_limited"
-	Recoverable = "recoverable"
-	Blocking    = "blocking"
-	Fatal       = "fatal"
-)
-
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.
 type Error struct {
-	Kind string `json:"kind"`
-	// Reason is one of a closed list: exit, signal, timeout, lost, not_found, start, cancelled, gate, evaluation, output_type,
-	// output_too_large, bad_json, bad_output, agent, poison, child, limit, require, deadline, join, fail, http.
-	Reason     string  `json:"reason,omitempty"`
-	Message    string  `json:"message"`
-	Status     int     `json:"status,omitempty"` // of HTTP
-	ExitCode   int     `json:"exit_code"`
-	Signal     string  `json:"signal,omitempty"`
-	Gate       string  `json:"gate,omitempty"`
-	Node       string  `json:"node,omitempty"`
-	Attempt    int     `json:"attempt,omitempty"`
-	RetryAfter float64 `json:"retry_after,omitempty"` // seconds
+	Kind       ErrorKind `json:"kind"`
+	Reason     Reason    `json:"reason,omitempty"`
+	Message    string    `json:"message"`
+	Status     int       `json:"status,omitempty"` // of HTTP
+	ExitCode   int       `json:"exit_code"`
+	Signal     string    `json:"signal,omitempty"`
+	Gate       string    `json:"gate,omitempty"`
+	Node       string    `json:"node,omitempty"`
+	Attempt    int       `json:"attempt,omitempty"`
+	RetryAfter float64   `json:"retry_after,omitempty"` // seconds
 }
 
 // TimerFired reports that a timer's time has come. A timer that was cancelled, or has another generation, is a recorded no-op.

@@ -6,7 +6,7 @@ import (
 )
 
 // reaction has something of everything that a digest covers.
-func reaction(words string, fact string) Reaction {
+func reaction(words string, fact Reason) Reaction {
 	e := &Error{Kind: Transient, Reason: fact, Message: words, ExitCode: 1}
 	return Reaction{
 		Commands: []Command{

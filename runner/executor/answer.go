@@ -29,23 +29,23 @@ func Answer(a event.Attempt) event.AttemptFinished {
 func Fail(ans *event.AttemptFinished, err *event.Error) {
 	err.Message = Clip(err.Message, MaxMessage)
 	ans.Outcome, ans.Error = event.Failed, err
-	if err.Reason == "lost" {
+	if err.Reason == event.ReasonLost {
 		ans.Outcome = event.Lost
 	}
 }
 
 // FellSilent is the error of an attempt of which nothing was heard for longer than its agent's heartbeat.
 func FellSilent(beat time.Duration) *event.Error {
-	return &event.Error{Kind: event.Transient, Reason: "lost", ExitCode: -1, Message: fmt.Sprintf("nothing was heard of it for %s", beat)}
+	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: fmt.Sprintf("nothing was heard of it for %s", beat)}
 }
 
 // WasCancelled is the error of an attempt that nobody wants any more: fatal, so that nobody tries again.
 func WasCancelled() *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "cancelled", ExitCode: -1}
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: "cancelled", ExitCode: -1}
 }
 
 // TooLarge is the error of an attempt that gave more than [MaxOutput].
 func TooLarge(what string, total int64) *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "output_too_large", ExitCode: -1,
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonOutputTooLarge, ExitCode: -1,
 		Message: fmt.Sprintf("%s has %d bytes; an output may have %d (1 MiB)", what, total, MaxOutput)}
 }

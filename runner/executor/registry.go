@@ -29,7 +29,7 @@ func (r Registry) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 	}
 	ans := Answer(a)
 	ans.StartedAt = event.At(time.Now())
-	Fail(&ans, &event.Error{Kind: event.Fatal, Reason: "start", ExitCode: -1,
+	Fail(&ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1,
 		Message: fmt.Sprintf("this release of flowrun cannot carry out an attempt of kind %q", a.Kind)})
 	return ans
 }

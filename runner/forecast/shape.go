@@ -23,10 +23,10 @@ type shaper struct {
 
 // shape is the program of a workflow of the same shape; ok is false if it would be too large.
 func (s *shaper) shape(g *plan.Graph) (p *ir.Program, ok bool) {
-	p = &ir.Program{Agents: []ir.Agent{{Name: nobody, Type: "null"}}}
+	p = &ir.Program{Agents: []ir.Agent{{Name: nobody, Type: ir.AgentNull}}}
 	for i := range g.Program.Agents {
 		a := &g.Program.Agents[i]
-		p.Agents = append(p.Agents, ir.Agent{Name: a.Name, Type: "null", Concurrency: s.constant(a.Concurrency)})
+		p.Agents = append(p.Agents, ir.Agent{Name: a.Name, Type: ir.AgentNull, Concurrency: s.constant(a.Concurrency)})
 	}
 	w := ir.Workflow{Name: g.Workflow.Name, Nodes: s.nodes(g.Workflow.Nodes, 1, 1)}
 	if g.Workflow.Finally != nil {

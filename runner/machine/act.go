@@ -31,7 +31,7 @@ func (m *Machine) giveUp(r ref) {
 	d.attempts = 1
 	m.startParents(r)
 	d.started = m.now
-	e := &event.Error{Kind: f.Kind, Reason: "fail", ExitCode: -1, Message: fmt.Sprintf("%q fails on purpose", m.node(r).Name)}
+	e := &event.Error{Kind: f.Kind, Reason: event.ReasonFail, ExitCode: -1, Message: fmt.Sprintf("%q fails on purpose", m.node(r).Name)}
 	if e.Kind == "" {
 		e.Kind = event.Blocking
 	}

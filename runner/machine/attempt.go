@@ -153,9 +153,11 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	case event.Lost:
 		m.failed(a.ref, lost("it fell silent"))
 		return
-	default:
+	case event.Failed, event.Refused:
 		m.failed(a.ref, failure(f))
 		return
+	default:
+		assert(false, "the attempt of %s has the unknown outcome %q, which Step refuses", d.path, f.Outcome)
 	}
 	output, err := m.output(m.node(a.ref), f)
 	if err != nil {
@@ -201,11 +203,19 @@ func (m *Machine) take(r ref, f *event.AttemptFinished) {
 
 func failure(f *event.AttemptFinished) *event.Error {
 	if f.Error == nil {
-		return &event.Error{Kind: event.Transient, Reason: string(f.Outcome), Message: "the attempt ended without a reason", ExitCode: -1}
+		return &event.Error{Kind: event.Transient, Reason: reasonOf(f.Outcome), Message: "the attempt ended without a reason", ExitCode: -1}
 	}
 	e := *f.Error
 	if e.Reason == "" { // who reads error.reason may rely on it
-		e.Reason = string(f.Outcome)
+		e.Reason = reasonOf(f.Outcome)
 	}
 	return &e
+}
+
+// reasonOf is the reason of an error whose executor gave none.
+func reasonOf(o event.Outcome) event.Reason {
+	if o == event.Lost {
+		return event.ReasonLost
+	}
+	return event.ReasonUnexplained
 }

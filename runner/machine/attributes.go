@@ -140,7 +140,7 @@ func errorObject(e *event.Error) map[string]any {
 		return nil
 	}
 	o := map[string]any{
-		"kind": e.Kind, "reason": e.Reason, "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": nil,
+		"kind": string(e.Kind), "reason": string(e.Reason), "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": nil,
 		"status": nil, "signal": nil, "gate": nil, "node": nil, "retry_after": nil,
 	}
 	if e.Attempt != 0 {

@@ -44,7 +44,7 @@ func (m *Machine) call(r ref) {
 	m.live.add(a)
 	m.command(event.Command{StartChild: a.child})
 	if due != 0 {
-		m.setTimer(r, due, "timeout")
+		m.setTimer(r, due, event.TimerTimeout)
 	}
 }
 
@@ -205,7 +205,7 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 
 // childError is the error of a node whose child did not succeed. The kind is that of the child's own error.
 func childError(c *event.StartChild, f *event.ChildFinished) *event.Error {
-	e := &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1,
+	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
 		Message: fmt.Sprintf("run %s of workflow %q %s", c.Run, c.Workflow, verb(f.Status))}
 	if f.Error != nil {
 		e.Kind, e.RetryAfter = f.Error.Kind, f.Error.RetryAfter
@@ -219,7 +219,7 @@ func (m *Machine) expireChild(a *attempt, t timer) {
 	if a.cancelled {
 		return
 	}
-	a.expired = &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
+	a.expired = &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
 		Message: "it did not end within " + t.after(a.since)}
 	m.askToEnd(a, "its time is up")
 }

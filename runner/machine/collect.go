@@ -37,7 +37,7 @@ func (m *Machine) collect(r ref) {
 	}
 	switch {
 	case t.failed > t.tolerated:
-		m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1, Message: t.words()})
+		m.fail(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1, Message: t.words()})
 		return
 	case t.cancelled > 0:
 		m.finish(r, event.Cancelled, t.words())

@@ -13,7 +13,7 @@ import (
 
 // evaluation is the error of an expression that could not be computed. Trying again would give the same.
 func evaluation(what string, err error) *event.Error {
-	return &event.Error{Kind: event.Blocking, Reason: "evaluation", ExitCode: -1, Message: what + ": " + err.Error()}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonEvaluation, ExitCode: -1, Message: what + ": " + err.Error()}
 }
 
 // holds computes a condition. Anything but true or false is an error.

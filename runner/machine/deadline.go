@@ -29,7 +29,7 @@ func (m *Machine) watch(r ref) bool {
 	}
 	l := &deadline{since: m.now, after: after}
 	m.rare(r).deadline = l
-	l.timer = m.newTimer(r, m.now.Add(after), "deadline")
+	l.timer = m.newTimer(r, m.now.Add(after), event.TimerDeadline)
 	m.watchProgress(r, l)
 	return true
 }
@@ -43,7 +43,7 @@ func (m *Machine) watchProgress(r ref, l *deadline) {
 		}
 	}
 	if l.passed, l.progress = next, 0; next < 100 {
-		l.progress = m.newTimer(r, l.since.Add(time.Duration(float64(l.after)*next/100)), "progress")
+		l.progress = m.newTimer(r, l.since.Add(time.Duration(float64(l.after)*next/100)), event.TimerProgress)
 	}
 }
 
@@ -58,7 +58,7 @@ func (m *Machine) progressed(r ref) {
 func (m *Machine) expire(r ref) {
 	s, d := m.state(r), m.detail(r)
 	d.rare.deadline.timer = 0
-	err := &event.Error{Kind: event.Transient, Reason: "deadline", ExitCode: -1,
+	err := &event.Error{Kind: event.Transient, Reason: event.ReasonDeadline, ExitCode: -1,
 		Message: fmt.Sprintf("it did not end within %s of its release", d.rare.deadline.after)}
 	switch {
 	case d.doom != nil || d.live != nil && d.live.cancelled: // it is ending already

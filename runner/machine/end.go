@@ -169,7 +169,7 @@ func (m *Machine) openFinally() bool {
 		m.lost = append(m.lost, "finally")
 	}
 	m.closedAt = m.now
-	m.setTimer(ref{m.root, plan.None}, m.now.Add(limit), "finally")
+	m.setTimer(ref{m.root, plan.None}, m.now.Add(limit), event.TimerFinally)
 	m.nextFinally()
 	return true
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -49,7 +50,7 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 		m.tell(r, s)
 	}
 	m.account(r, s, why)
-	if status == event.FailedS && !s.tolerated && n.OnError == "stop" && !m.iteration(r) && d.kept() == nil {
+	if status == event.FailedS && !s.tolerated && n.OnError == ir.OnErrorStop && !m.iteration(r) && d.kept() == nil {
 		m.stopAround(r, waiters, why)
 	}
 }

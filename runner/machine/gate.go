@@ -112,7 +112,7 @@ func (m *Machine) verdict(r ref, gate int, passed bool, said string) {
 				v.Message, v.Said = text, v.Message
 			}
 		}
-		if v.Warning = g.OnFail == "warn"; !v.Warning {
+		if v.Warning = g.OnFail == ir.OnFailWarn; !v.Warning {
 			m.reject(r, g, v.Words())
 		}
 	}
@@ -134,9 +134,9 @@ func (m *Machine) reject(r ref, g *ir.Gate, message string) {
 	}
 	// Lines that a program printed are indented, so that none of them passes for the word of another gate.
 	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), MaxStream)
-	if final := g.OnFail != "retry"; x.rejected == nil || final && !x.refused {
+	if final := g.OnFail != ir.OnFailRetry; x.rejected == nil || final && !x.refused {
 		x.refused = final
-		x.rejected = &event.Error{Kind: event.Recoverable, Reason: "gate", Gate: gateName(g), ExitCode: -1,
+		x.rejected = &event.Error{Kind: event.Recoverable, Reason: event.ReasonGate, Gate: gateName(g), ExitCode: -1,
 			Message: fmt.Sprintf("gate %q did not pass: %s", gateName(g), message)}
 	}
 }

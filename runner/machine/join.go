@@ -48,7 +48,7 @@ func (m *Machine) joins(r ref) bool {
 			return false
 		}
 		d.join.need = need
-	case n.Join.Word == "first_success":
+	case n.Join.Word == ir.JoinFirstSuccess:
 		d.join.need = 1
 	}
 	return true
@@ -63,11 +63,11 @@ func (m *Machine) decide(p, child ref, s *state) {
 	}
 	rule := m.node(p).Join
 	switch {
-	case rule == nil || rule.Word == "all":
-		if t.bad() > 0 && d.remaining > 0 && m.losers(p) != "wait" {
-			m.enough(p, &event.Error{Kind: event.Recoverable, Reason: "child", Message: t.words()})
+	case rule == nil || rule.Word == ir.JoinAll:
+		if t.bad() > 0 && d.remaining > 0 && m.losers(p) != ir.LosersWait {
+			m.enough(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, Message: t.words()})
 		}
-	case rule.Word == "any":
+	case rule.Word == ir.JoinAny:
 		if s.status != event.Succeeded && s.status != event.FailedS {
 			return
 		}
@@ -117,7 +117,7 @@ func (m *Machine) short(need int, d *detail) *event.Error {
 }
 
 func unmet(format string, args ...any) *event.Error {
-	return &event.Error{Kind: event.Recoverable, Reason: "join", Message: fmt.Sprintf(format, args...)}
+	return &event.Error{Kind: event.Recoverable, Reason: event.ReasonJoin, Message: fmt.Sprintf(format, args...)}
 }
 
 // enough notes what the join decided and deals with the losers. What the group hands on is what is there now.
@@ -133,10 +133,11 @@ func (m *Machine) enough(p ref, err *event.Error) {
 		return
 	}
 	switch m.losers(p) {
-	case "cancel":
+	case ir.LosersWait:
+	case ir.LosersCancel:
 		m.unmade(d)
 		m.agenda.push(task{do: doSweepBelow, ref: p, reason: fmt.Sprintf("%q does not need it any more", m.node(p).Name), hard: true})
-	case "detach":
+	case ir.LosersDetach:
 		if m.detached == 0 {
 			m.strays = nil
 		}
@@ -144,19 +145,21 @@ func (m *Machine) enough(p ref, err *event.Error) {
 		m.detached += d.remaining
 		m.strays = append(m.strays, p)
 		m.agenda.push(task{do: doCollect, ref: p})
+	default:
+		assert(false, "%s has the unknown losers %q", d.path, m.losers(p))
 	}
 }
 
 // losers says what becomes of the rest.
-func (m *Machine) losers(p ref) string {
+func (m *Machine) losers(p ref) ir.Losers {
 	n := m.node(p)
 	switch {
 	case n.Losers != "":
 		return n.Losers
-	case n.Join == nil || n.Join.Word == "all":
-		return "wait"
+	case n.Join == nil || n.Join.Word == ir.JoinAll:
+		return ir.LosersWait
 	}
-	return "cancel"
+	return ir.LosersCancel
 }
 
 // unmade gives up the instances of a for_each that were not made yet.
@@ -176,7 +179,7 @@ func (m *Machine) joined(r ref) bool {
 	j := d.join
 	switch {
 	case j.decided && j.err != nil:
-		if j.err.Reason == "join" { // one failure was not too many
+		if j.err.Reason == event.ReasonJoin { // one failure was not too many
 			d.cause = cause{}
 		}
 		m.fail(r, j.err)

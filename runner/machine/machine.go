@@ -22,6 +22,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
@@ -111,6 +112,9 @@ func (m *Machine) Step(ev event.Event) error {
 	if x := ev.External; x != nil && x.Kind != event.ExternalCancel {
 		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
 	}
+	if err := m.unknownWord(&ev); err != nil {
+		return fmt.Errorf("machine: event %d: %w", ev.Seq, err)
+	}
 	if ev.Kind() == "nothing" {
 		return fmt.Errorf("machine: event %d is empty or of a kind that this release does not know", ev.Seq)
 	}
@@ -118,6 +122,24 @@ func (m *Machine) Step(ev event.Event) error {
 		m.run = ev.RunStarted
 	}
 	m.agenda.push(task{do: doEvent, event: &ev})
+	return nil
+}
+
+// unknownWord returns an error if the event holds, or is about, a word that this release does not know.
+func (m *Machine) unknownWord(ev *event.Event) error {
+	switch {
+	case ev.AttemptFinished != nil:
+		if f := ev.AttemptFinished; !slices.Contains(event.Outcomes, f.Outcome) {
+			return fmt.Errorf("unknown outcome %.60q", f.Outcome)
+		}
+		return ev.AttemptFinished.Error.Known()
+	case ev.ChildFinished != nil:
+		return ev.ChildFinished.Error.Known()
+	case ev.TimerFired != nil:
+		if t, ok := m.timers[ev.TimerFired.Timer]; ok && !slices.Contains(event.TimerPurposes, t.purpose) {
+			return fmt.Errorf("timer %d has the unknown purpose %.60q", ev.TimerFired.Timer, t.purpose)
+		}
+	}
 	return nil
 }
 

@@ -24,6 +24,10 @@ func TestStepRefusesWhatCannotBe(t *testing.T) {
 		"a timer that nobody set":    {[]event.Event{start}, event.Event{TimerFired: &event.TimerFired{Timer: 1}}, "timer 1, which was never set"},
 		"a message of a kind yet unknown": {[]event.Event{start}, event.Event{External: &event.External{Kind: "decision", Node: "a", Data: true}},
 			`kind "decision", which this release does not know`},
+		"an unknown outcome":             {[]event.Event{start}, event.Event{Seq: 2, AttemptFinished: &event.AttemptFinished{Ticket: 1, Outcome: "fine"}}, `event 2: unknown outcome "fine"`},
+		"an unknown reason":              {[]event.Event{start}, answer(&event.Error{Kind: event.Fatal, Reason: "bad luck"}), `unknown error reason "bad luck"`},
+		"an unknown kind of error":       {[]event.Event{start}, answer(&event.Error{Kind: "worse"}), `unknown error kind "worse"`},
+		"an unknown reason of a child":   {[]event.Event{start}, event.Event{ChildFinished: &event.ChildFinished{Run: "c", Error: &event.Error{Reason: "x"}}}, `unknown error reason "x"`},
 		"an event of a kind yet unknown": {[]event.Event{start}, event.Event{}, "does not know"},
 	} {
 		m := machine.New(shapeGraph(t, "chain", 2), expr.NewEvaluator())
@@ -39,6 +43,10 @@ func TestStepRefusesWhatCannotBe(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
+}
+
+func answer(err *event.Error) event.Event {
+	return event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 1, Outcome: event.Failed, Error: err}}
 }
 
 func TestBoundKeepsHeadAndTail(t *testing.T) {

@@ -17,6 +17,7 @@ func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *
 		return f.Output, nil // an agent's, or what was written to $FLOWRUN_OUTPUT
 	}
 	switch n.Run.Parse {
+	case "", ir.ParseText:
 	case ir.ParseNone:
 		return nil, nil
 	case ir.ParseLines:
@@ -33,9 +34,11 @@ func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *
 	case ir.ParseJSON:
 		v, err := value.Decode([]byte(f.Stdout))
 		if err != nil {
-			return nil, &event.Error{Kind: event.Blocking, Reason: "bad_json", ExitCode: -1, Message: "standard output is not JSON: " + err.Error()}
+			return nil, &event.Error{Kind: event.Blocking, Reason: event.ReasonBadJSON, ExitCode: -1, Message: "standard output is not JSON: " + err.Error()}
 		}
 		return v, nil
+	default:
+		assert(false, "%s has the unknown parse %q", n.Name, n.Run.Parse)
 	}
 	return strings.TrimRight(f.Stdout, "\r\n"), nil
 }
@@ -48,7 +51,7 @@ func (m *Machine) conform(r ref) *event.Error {
 	}
 	v, err := value.Convert(d.output, *t)
 	if err != nil {
-		return &event.Error{Kind: event.Fatal, Reason: "output_type", ExitCode: -1,
+		return &event.Error{Kind: event.Fatal, Reason: event.ReasonOutputType, ExitCode: -1,
 			Message: "the output is not of its declared type: " + err.Error()}
 	}
 	d.output = v

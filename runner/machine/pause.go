@@ -24,7 +24,7 @@ func (m *Machine) pause(r ref) {
 		return
 	}
 	m.move(r, event.Waiting, "until "+due.String())
-	m.setTimer(r, due, "wait")
+	m.setTimer(r, due, event.TimerWait)
 }
 
 // until is when a wait ends.

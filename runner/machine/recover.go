@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -48,17 +49,17 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 }
 
 func (m *Machine) poison() *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "poison", ExitCode: -1,
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonPoison, ExitCode: -1,
 		Message: fmt.Sprintf("%d drivers in a row died while this attempt was in flight", m.deaths)}
 }
 
 // failsIfLost tells that an attempt must not be made again unasked: the file says so of the node's action.
 func (m *Machine) failsIfLost(a *attempt) bool {
-	return a.gate == work && m.node(a.ref).OnLost == "fail"
+	return a.gate == work && m.node(a.ref).OnLost == ir.OnLostFail
 }
 
 func lost(how string) *event.Error {
-	return &event.Error{Kind: event.Transient, Reason: "lost", ExitCode: -1, Message: how + "; nobody knows what the attempt did"}
+	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: how + "; nobody knows what the attempt did"}
 }
 
 // drop forgets a live attempt: nobody will answer.

@@ -98,7 +98,7 @@ func (m *Machine) iterated(r ref) {
 			return
 		case l.count == l.max:
 			m.inherit(d, m.state(last).detail)
-			m.fail(r, &event.Error{Kind: event.Recoverable, Reason: "limit", ExitCode: -1,
+			m.fail(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
 				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.reading(n.Repeat.Until, sc))})
 			return
 		}
@@ -135,5 +135,5 @@ func (m *Machine) another(r ref) {
 		return
 	}
 	m.move(r, event.Waiting, fmt.Sprintf("iteration %d starts at %s", m.state(r).loop.count+1, due))
-	m.setTimer(r, due, "repeat")
+	m.setTimer(r, due, event.TimerRepeat)
 }

@@ -39,5 +39,5 @@ func (m *Machine) require(q *ir.Require, sc *scope) *event.Error {
 	if message == "" {
 		message = "it requires " + m.reading(&q.Condition, sc)
 	}
-	return &event.Error{Kind: event.Blocking, Reason: "require", ExitCode: -1, Message: message}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonRequire, ExitCode: -1, Message: message}
 }

@@ -45,7 +45,7 @@ func (m *Machine) next(r ref, delay time.Duration, reason string) {
 		m.try(r)
 		return
 	}
-	m.setTimer(r, m.now.Add(delay), "backoff")
+	m.setTimer(r, m.now.Add(delay), event.TimerBackoff)
 }
 
 // try makes a step's next attempt, as soon as there are slots.
@@ -73,7 +73,7 @@ func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duratio
 	if rejected {
 		return true, 0, ""
 	}
-	retried := policy.Retried(err.Kind)
+	retried := err.Kind.Retried()
 	if rules.When != nil {
 		if retried, wrong = m.holds(rules.When, sc); wrong != nil {
 			return false, 0, "it is not tried again: retry.when: " + wrong.Error()
@@ -101,7 +101,7 @@ func acts(n *plan.Node) bool {
 // attemptsOf is how many attempts a step has where the file says nothing: more than one where a gate asks for better.
 func attemptsOf(n *plan.Node) int {
 	for _, g := range n.Gates {
-		if g.OnFail == "retry" {
+		if g.OnFail == ir.OnFailRetry {
 			return policy.DefaultRejections
 		}
 	}

@@ -100,6 +100,9 @@ func (m *Machine) ruled(r ref) (status event.Status, reason string) {
 		holds = c.succeeded > 0
 	case ir.OneFailed:
 		holds = c.failed > 0
+	case ir.AllDone, ir.Always:
+	default:
+		assert(false, "%s has the unknown trigger_rule %q", m.path(r), rule)
 	}
 	if holds {
 		return "", ""

@@ -204,7 +204,7 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 	f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.Outcome(args[0].Key), StartedAt: s.now}
 	exit := 0
 	if f.Outcome != event.OK {
-		f.Error = &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+		f.Error = &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 		exit = 1
 	}
 	for _, arg := range args[1:] {
@@ -223,9 +223,9 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 		case "status":
 			f.Error.Status, _ = strconv.Atoi(text)
 		case "kind":
-			f.Error.Kind = text
+			f.Error.Kind = event.ErrorKind(text)
 		case "reason":
-			f.Error.Reason = text
+			f.Error.Reason = event.Reason(text)
 		case "message":
 			f.Error.Message = text
 		case "retry_after":
@@ -307,8 +307,8 @@ func timerName(t *event.SetTimer) string {
 	switch {
 	case t.Node == "":
 		return "run"
-	case t.Why == "deadline" || t.Why == "progress":
-		return t.Node + " " + t.Why
+	case t.Purpose == event.TimerDeadline || t.Purpose == event.TimerProgress:
+		return t.Node + " " + string(t.Purpose)
 	}
 	return t.Node
 }
@@ -335,7 +335,7 @@ func (s *session) child(node string, args []datadriven.CmdArg) (event.Event, err
 		}
 		switch arg.Key {
 		case "kind":
-			f.Error.Kind = text
+			f.Error.Kind = event.ErrorKind(text)
 		case "message":
 			f.Error.Message = text
 		}
@@ -507,7 +507,7 @@ func command(c event.Command, now event.Time) string {
 	case c.Cancel != nil:
 		return fmt.Sprintf("cancel %s (%s)", c.Cancel.Node, c.Cancel.Reason)
 	case c.SetTimer != nil:
-		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer), c.SetTimer.Due.Sub(now), c.SetTimer.Why)
+		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer), c.SetTimer.Due.Sub(now), c.SetTimer.Purpose)
 	case c.StartChild != nil:
 		return fmt.Sprintf("start_child %s of %s workflow %s inputs=%s", c.StartChild.Run, c.StartChild.Node, c.StartChild.Workflow,
 			value.Append(nil, map[string]any(c.StartChild.Inputs))) + lateInputs(c.StartChild.Late)
@@ -525,7 +525,7 @@ func command(c event.Command, now event.Time) string {
 			s += " " + string(value.Append(nil, map[string]any(c.End.Outputs)))
 		}
 		if c.End.Error != nil {
-			s += " error=" + c.End.Error.Kind + "/" + c.End.Error.Reason
+			s += fmt.Sprintf(" error=%s/%s", c.End.Error.Kind, c.End.Error.Reason)
 		}
 		if c.End.Limit {
 			s += " limit"

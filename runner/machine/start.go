@@ -55,7 +55,7 @@ func (m *Machine) settings(sc *scope) error {
 	}
 	timeout, err := m.due(w.Timeout, sc)
 	if err == nil {
-		m.setTimer(sc.ref, timeout, "timeout")
+		m.setTimer(sc.ref, timeout, event.TimerTimeout)
 	}
 	return err
 }
@@ -88,7 +88,7 @@ func (m *Machine) startParents(r ref) {
 			m.doom(p, evaluation("timeout", err))
 			return
 		}
-		m.setTimer(p, due, "timeout")
+		m.setTimer(p, due, event.TimerTimeout)
 	}
 }
 

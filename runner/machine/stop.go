@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -35,19 +36,19 @@ func (m *Machine) cancel(x *event.External) {
 }
 
 func cancelled(reason string) *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: reason, ExitCode: -1}
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: reason, ExitCode: -1}
 }
 
 // timeout ends the run because its own time is up, or finally because that one's is.
 func (m *Machine) timeout(t timer) {
 	m.runTimer = 0
 	what, since := "the run", m.started
-	if t.why == "finally" {
+	if t.purpose == event.TimerFinally {
 		what, since = "finally", m.closedAt
 	}
 	message := what + " did not end within " + t.after(since)
-	m.stop(&stop{status: event.FailedS, limit: t.why != "finally", reason: message,
-		err: &event.Error{Kind: event.Transient, Reason: "timeout", Message: message, ExitCode: -1}})
+	m.stop(&stop{status: event.FailedS, limit: t.purpose != event.TimerFinally, reason: message,
+		err: &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: message, ExitCode: -1}})
 }
 
 // stopFor ends the run because a node failed whose on_error is "stop".
@@ -73,10 +74,13 @@ func (m *Machine) endRun(r ref) {
 	m.finish(r, event.Succeeded, message)
 	s := &stop{status: event.Succeeded, reason: message, yields: true}
 	switch e.Status {
-	case "failed":
-		s.status, s.err = event.FailedS, &event.Error{Kind: event.Blocking, Reason: "fail", Message: message, ExitCode: -1, Node: d.path}
-	case "cancelled":
+	case "", ir.EndSucceeded:
+	case ir.EndFailed:
+		s.status, s.err = event.FailedS, &event.Error{Kind: event.Blocking, Reason: event.ReasonFail, Message: message, ExitCode: -1, Node: d.path}
+	case ir.EndCancelled:
 		s.status, s.err, s.limit = event.Cancelled, cancelled(message), true
+	default:
+		assert(false, "%s ends the run with the unknown status %q", d.path, e.Status)
 	}
 	m.stop(s)
 }

@@ -10,31 +10,33 @@ import (
 )
 
 // setTimer asks for a wake-up. A node (or the run) has at most one timer of each purpose at a time.
-func (m *Machine) setTimer(r ref, due event.Time, why string) {
-	if t := m.newTimer(r, due, why); r.node == plan.None {
+func (m *Machine) setTimer(r ref, due event.Time, purpose event.TimerPurpose) {
+	if t := m.newTimer(r, due, purpose); r.node == plan.None {
 		m.runTimer = t
 	} else {
 		m.detail(r).timer = t
 	}
 }
 
-func (m *Machine) newTimer(r ref, due event.Time, why string) uint64 {
+func (m *Machine) newTimer(r ref, due event.Time, purpose event.TimerPurpose) uint64 {
 	m.timerSeq++
-	m.timers[m.timerSeq] = timer{ref: r, why: why, due: due}
-	m.command(event.Command{SetTimer: &event.SetTimer{Timer: m.timerSeq, Node: m.path(r), Due: due, Why: why}})
+	m.timers[m.timerSeq] = timer{ref: r, purpose: purpose, due: due}
+	m.command(event.Command{SetTimer: &event.SetTimer{Timer: m.timerSeq, Node: m.path(r), Due: due, Purpose: purpose}})
 	return m.timerSeq
 }
 
 type timer struct {
 	ref
-	why   string
-	due   event.Time
-	stood time.Duration // while nobody drove the run
+	purpose event.TimerPurpose
+	due     event.Time
+	stood   time.Duration // while nobody drove the run
 }
 
 // clock tells that a timer is the clock of a group, a call or the run, which counts the time in which the run is driven. The
 // others are for a moment of the day.
-func (t timer) clock() bool { return t.why == "timeout" || t.why == "finally" }
+func (t timer) clock() bool {
+	return t.purpose == event.TimerTimeout || t.purpose == event.TimerFinally
+}
 
 // after is how long after a moment the timer was set to fire; it may have fired later.
 func (t timer) after(since event.Time) string { return (t.due.Sub(since) - t.stood).String() }
@@ -50,7 +52,7 @@ func (m *Machine) stoodStill(gap time.Duration) {
 			continue
 		}
 		m.takeBack(&n)
-		m.setTimer(t.ref, t.due.Add(gap), t.why)
+		m.setTimer(t.ref, t.due.Add(gap), t.purpose)
 		again := m.timers[m.timerSeq]
 		again.stood = t.stood + gap
 		m.timers[m.timerSeq] = again
@@ -91,28 +93,31 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		return
 	}
 	d := m.detail(t.ref)
-	switch t.why {
-	case "deadline":
+	switch t.purpose {
+	case event.TimerDeadline:
 		m.expire(t.ref)
-		return
-	case "progress":
+	case event.TimerProgress:
 		m.progressed(t.ref)
-		return
-	}
-	d.timer = 0
-	switch t.why {
-	case "wait":
+	case event.TimerWait:
+		d.timer = 0
 		m.deliver(t.ref)
-	case "backoff":
+	case event.TimerBackoff:
+		d.timer = 0
 		m.try(t.ref)
-	case "repeat":
+	case event.TimerRepeat:
+		d.timer = 0
 		m.agenda.push(task{do: doIterate, ref: t.ref})
-	case "timeout":
+	case event.TimerTimeout:
+		d.timer = 0
 		if d.live != nil {
 			m.expireChild(d.live, t)
 			return
 		}
-		m.doom(t.ref, &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
+		m.doom(t.ref, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
 			Message: "it did not end within " + t.after(d.started)})
+	case event.TimerFinally:
+		assert(false, "the timer of finally belongs to %s", d.path)
+	default:
+		assert(false, "a timer of %s has the unknown purpose %q, which Step refuses", d.path, t.purpose)
 	}
 }

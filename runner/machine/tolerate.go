@@ -48,7 +48,7 @@ func (m *Machine) tolerate(r ref) {
 		}
 		m.note(r, event.Warned, fmt.Sprintf("degrade.output: %v", err), nil)
 	}
-	s.tolerated = n.OnError == "continue"
+	s.tolerated = n.OnError == ir.OnErrorContinue
 }
 
 func (m *Machine) degraded(r ref, n *plan.Node) (value.Value, error) {
@@ -86,7 +86,7 @@ func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
 	}
 	m.bar(r, waiters)
 	if p := m.parent(r); p.node != plan.None {
-		m.doom(p, &event.Error{Kind: event.Recoverable, Reason: "child", ExitCode: -1,
+		m.doom(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
 			Message: fmt.Sprintf("%q failed, which stops what lies around it", m.node(r).Name)})
 		return
 	}
@@ -145,7 +145,7 @@ func (m *Machine) within(r, group ref) bool {
 // needsAll tells that what holds other nodes cannot succeed where one of them is blocked.
 func (m *Machine) needsAll(r ref) bool {
 	n := m.node(r)
-	return n.Kind != ir.Switch && (n.Join == nil || n.Join.Word == "all")
+	return n.Kind != ir.Switch && (n.Join == nil || n.Join.Word == ir.JoinAll)
 }
 
 // needs tells that a node cannot start where the one that it waits for has failed.
@@ -155,6 +155,7 @@ func (m *Machine) needs(w waiter) bool {
 		return w.needs
 	case ir.NoneFailed, ir.AllSuccess:
 		return true
+	case ir.AllFailed, ir.AllDone, ir.OneSuccess, ir.OneFailed, ir.Always:
 	}
 	return false
 }

@@ -153,7 +153,7 @@ func (o *outliner) attempts(n *plan.Node) *int {
 func (o *outliner) tries(n *plan.Node, agent *ir.Agent) *int {
 	otherwise := policy.DefaultMaxAttempts
 	for _, g := range n.Gates {
-		if g.OnFail == "retry" {
+		if g.OnFail == ir.OnFailRetry {
 			otherwise = policy.DefaultRejections
 		}
 	}

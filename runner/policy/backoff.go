@@ -30,7 +30,7 @@ const (
 // Jitter says how a delay is spread.
 type Jitter string
 
-// The kinds of jitter.
+// The kinds of jitter. The zero value means None.
 const (
 	None  Jitter = "none"  // the computed delay
 	Full  Jitter = "full"  // anything between 0 and it
@@ -60,6 +60,7 @@ func (b Backoff) Delay(n int, seed uint64) time.Duration {
 		return time.Duration(float64(d) * fraction(seed))
 	case Equal:
 		return d/2 + time.Duration(float64(d-d/2)*fraction(seed))
+	case None:
 	}
 	return d
 }
@@ -81,6 +82,3 @@ func fraction(seed uint64) float64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return float64(float64((z^z>>31)>>11) / (1 << 53))
 }
-
-// Retried tells whether a kind of error is tried again where no condition in the file says otherwise.
-func Retried(kind string) bool { return kind != "blocking" && kind != "fatal" }

@@ -231,7 +231,7 @@ func (h *host) childFinished(c *event.StartChild, got *answer) *event.Event {
 }
 
 func cutOff() *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "cancelled", Message: "it was cut off", ExitCode: -1}
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: "it was cut off", ExitCode: -1}
 }
 
 // put places an event in time. Among those of one moment the order is that of the journal; what it does not have comes last. While

@@ -173,7 +173,7 @@ func ran(t *testing.T, text string, fail ...string) *past {
 			if a := c.Start; a != nil {
 				f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, Stdout: "said by " + a.Node}
 				if strings.Contains(strings.Join(fail, " "), a.Node) {
-					f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+					f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 				}
 				queue = append(queue, event.Event{AttemptFinished: f})
 			}

@@ -139,7 +139,7 @@ func attemptKey(a *event.Attempt) key {
 
 func callKey(c *event.StartChild) key { return key{node: c.Node, what: "call"} }
 
-func timerKey(t *event.SetTimer) key { return key{node: t.Node, what: "timer " + t.Why} }
+func timerKey(t *event.SetTimer) key { return key{node: t.Node, what: "timer " + string(t.Purpose)} }
 
 // differs names the fields in which two requests are not the same. Numbers that the machine gives, and keys, are no part of what is
 // asked for.

@@ -244,7 +244,7 @@ func answerTo(a *event.Attempt, fails func(string) bool) event.Event {
 	f := &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK,
 		Stdout: `{"n": 1}`}
 	if fails(fmt.Sprint(a.Node, a.Attempt, a.Gate)) {
-		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Transient, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Transient, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 	}
 	return event.Event{AttemptFinished: f}
 }

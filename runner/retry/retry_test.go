@@ -128,7 +128,7 @@ func (w *world) answer(c *event.Command) *event.Event {
 		w.made = append(w.made, name)
 		if slices.Contains(w.fail, name) {
 			f.Outcome = event.Failed
-			f.Error = &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+			f.Error = &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 		}
 		return &event.Event{AttemptFinished: f}
 	case c.StartChild != nil:
@@ -138,7 +138,7 @@ func (w *world) answer(c *event.Command) *event.Event {
 			f.Status = event.FailedS
 		}
 		return &event.Event{ChildFinished: f}
-	case c.SetTimer != nil && c.SetTimer.Why == "wait":
+	case c.SetTimer != nil && c.SetTimer.Purpose == event.TimerWait:
 		return &event.Event{TimerFired: &event.TimerFired{Timer: c.SetTimer.Timer, Node: c.SetTimer.Node}}
 	}
 	return nil

@@ -72,7 +72,7 @@ func finish(a *event.Attempt, says answer) *event.AttemptFinished {
 	if f.Output, f.Error = says(path, a.Attempt); f.Error != nil {
 		f.Outcome = event.Failed
 		if f.Error.Reason == "" {
-			f.Error.Reason = "exit"
+			f.Error.Reason = event.ReasonExit
 		}
 	} else if s, is := f.Output.(string); is && a.Agent == nil {
 		f.Stdout, f.Output = s, nil

@@ -114,7 +114,7 @@ func (f *Fold) newRound(told []Task, path string) []Task {
 // refuseRound refuses what belongs to the last round of a repeat: those whose work the condition judges learn what was said of it.
 func (f *Fold) refuseRound(told []Task, p *place, r *round) []Task {
 	rule := fmt.Sprintf("round %d did not meet its condition: %s", r.number, f.flow.Nodes[p.node].Repeat.Until.Text)
-	why := &event.Error{Kind: event.Recoverable, Reason: "round", Message: rule, ExitCode: -1}
+	why := &event.Error{Kind: event.Recoverable, Reason: event.ReasonRound, Message: rule, ExitCode: -1}
 	for _, o := range f.within[p.instance] {
 		if f.flow.reviews(o.node, p.node) || o.in(p) != r.number {
 			told = o.come(told, Unproven)
@@ -152,7 +152,7 @@ func (f *Fold) passed(told []Task, t *event.Transition) []Task {
 		f.note(all)
 	}
 	list := f.within[t.Node]
-	if e := t.Result.Error; e != nil && e.Reason == "gate" && e.Node == t.Node && f.flow.judgesBelow(p.node) && t.To == event.FailedS {
+	if e := t.Result.Error; e != nil && e.Reason == event.ReasonGate && e.Node == t.Node && f.flow.judgesBelow(p.node) && t.To == event.FailedS {
 		for _, o := range f.within[p.instance] {
 			if p.iteration == 0 || o.in(p) == p.iteration {
 				told = o.refuse(told, e, f.flow.rule(p.node, e.Gate, f.first, f.above.said), nil, true)
@@ -164,7 +164,7 @@ func (f *Fold) passed(told []Task, t *event.Transition) []Task {
 		return told
 	}
 	if r := f.rounds[p.instance]; r != nil && t.To != event.Succeeded {
-		if e := t.Result.Error; e != nil && e.Reason == "limit" && e.Node == t.Node {
+		if e := t.Result.Error; e != nil && e.Reason == event.ReasonLimit && e.Node == t.Node {
 			told = f.refuseRound(told, p, r)
 		}
 		for _, o := range f.within[p.instance] {

@@ -54,7 +54,7 @@ func moved(node string, to event.Status, r event.Result) event.Transition {
 // A task is told once, at its end, with the problem of the attempt before. That one agent gave it up is told of that one.
 func TestTaskIsToldOnce(t *testing.T) {
 	f := tasks.NewFold(load(t, fix))
-	problem := &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+	problem := &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 	first, second, third := start("fix[0]", 1, "coder"), start("fix[0]", 2, "other"), start("fix[0]", 3, "other")
 	failed := moved("fix[0]", event.Waiting, event.Result{Error: problem, Stdout: `{"type":"result"}`, Stderr: "no such file"})
 	second.Transitions, third.Transitions = []event.Transition{failed}, []event.Transition{failed}

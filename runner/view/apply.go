@@ -23,7 +23,7 @@ func (r *Run) Apply(events []event.Event, reaction *event.Reaction) []Line {
 		switch c := &reaction.Commands[i]; {
 		case c.StartChild != nil && r.byPath[c.StartChild.Node] != nil:
 			r.byPath[c.StartChild.Node].Child = c.StartChild.Run
-		case c.SetTimer != nil && goesOn[c.SetTimer.Why] && r.byPath[c.SetTimer.Node] != nil:
+		case c.SetTimer != nil && goesOn[c.SetTimer.Purpose] && r.byPath[c.SetTimer.Node] != nil:
 			r.byPath[c.SetTimer.Node].Due = c.SetTimer.Due
 		case c.End != nil:
 			r.end(c.End, lines)
@@ -86,7 +86,7 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 }
 
 // goesOn are the timers at whose end a node goes on.
-var goesOn = map[string]bool{"backoff": true, "wait": true, "repeat": true}
+var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true}
 
 // MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.
 const MaxWarnings = 8

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -123,7 +124,7 @@ func (r *Run) follower(n *Node) string {
 		return ""
 	}
 	group := r.declared[n.Parent.Name]
-	if group == nil || group.Kind != "sequence" {
+	if group == nil || group.Kind != ir.Sequence {
 		return ""
 	}
 	for i := 0; i+1 < len(group.Children); i++ {

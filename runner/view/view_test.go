@@ -26,7 +26,7 @@ var program = &ir.Workflow{Name: "ship", Nodes: []ir.Node{
 
 // batches is a small run: a success, a retry, instances, a failure that blocks.
 func batches() []batch {
-	bad := &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 2", ExitCode: 2}
+	bad := &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 2", ExitCode: 2}
 	return []batch{
 		{0, event.Event{RunStarted: &event.RunStarted{Run: "abc", Workflow: "ship"}}, []event.Transition{
 			{From: event.Pending, To: event.Running},
@@ -246,12 +246,12 @@ func TestDue(t *testing.T) {
 	r := New(nil)
 	for i, s := range []struct {
 		to   event.Status
-		why  string
+		why  event.TimerPurpose
 		want event.Time
 	}{{event.Running, "timeout", 0}, {event.Waiting, "backoff", at(9)}, {event.Running, "timeout", 0}, {event.Waiting, "wait", at(9)}, {event.Succeeded, "", 0}} {
 		re := &event.Reaction{Transitions: []event.Transition{{At: at(1), Node: "a", To: s.to}}}
 		if s.why != "" {
-			re.Commands = []event.Command{{SetTimer: &event.SetTimer{Timer: 1, Node: "a", Due: at(9), Why: s.why}}}
+			re.Commands = []event.Command{{SetTimer: &event.SetTimer{Timer: 1, Node: "a", Due: at(9), Purpose: s.why}}}
 		}
 		r.Apply(nil, re)
 		if due := r.Node("a").Due; due != s.want {

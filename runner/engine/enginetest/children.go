@@ -164,7 +164,7 @@ func deepChildren(t *testing.T, s Store) {
 			}
 			last := next[0]
 			if _, err := read(h, last.Run); errors.Is(err, engine.ErrNoRun) {
-				if last.Error == nil || last.Error.Kind != event.Fatal || last.Error.Reason != "limit" {
+				if last.Error == nil || last.Error.Kind != event.Fatal || last.Error.Reason != event.ReasonLimit {
 					t.Errorf("%d deep: the last call was answered %+v", n, last)
 				}
 				break

@@ -144,18 +144,18 @@ func (m *machine) release(i int) {
 		return
 	}
 	if w := m.program.Tasks[i].Wait; w > 0 {
-		m.set(i, w, "wait")
+		m.set(i, w, event.TimerWait)
 		m.move(i, event.Waiting, "")
 		return
 	}
 	m.ready = append(m.ready, i)
 }
 
-func (m *machine) set(i int, d time.Duration, why string) {
+func (m *machine) set(i int, d time.Duration, purpose event.TimerPurpose) {
 	m.timers++
 	m.timer[m.timers] = i
 	m.tasks[i].timer = m.timers
-	m.ask(event.Command{SetTimer: &event.SetTimer{Timer: m.timers, Node: m.program.Tasks[i].Name, Due: m.now.Add(d), Why: why}})
+	m.ask(event.Command{SetTimer: &event.SetTimer{Timer: m.timers, Node: m.program.Tasks[i].Name, Due: m.now.Add(d), Purpose: purpose}})
 }
 
 // fill starts what is ready while there is room.
@@ -244,7 +244,7 @@ func (m *machine) ended(i int, ok bool, failure *event.Error) {
 	case ok:
 		m.succeed(i)
 	case m.tasks[i].attempt < m.program.Tasks[i].Tries:
-		m.set(i, time.Second, "backoff")
+		m.set(i, time.Second, event.TimerBackoff)
 		m.move(i, event.Waiting, "failed once more")
 	default:
 		m.close(i, event.FailedS, failure.Message)

@@ -45,7 +45,7 @@ func cancelled(t *testing.T, s Store, h Host, run string) {
 	for _, ev := range events(t, h, run) {
 		if x := ev.External; x != nil {
 			n++
-			if x.Kind != "cancel" || x.Reason != "enough" || x.Inbox == 0 {
+			if x.Kind != event.ExternalCancel || x.Reason != "enough" || x.Inbox == 0 {
 				t.Errorf("the event is %+v", x)
 			}
 		}

@@ -66,7 +66,7 @@ func (a *attempts) attempt(ctx context.Context, r event.Attempt) (f event.Attemp
 		if p := recover(); p != nil {
 			message := fmt.Sprintf("a defect in flowrun: %v; nobody knows what the attempt did", p)
 			f = event.AttemptFinished{Outcome: event.Failed,
-				Error: &event.Error{Kind: event.Fatal, Reason: "lost", Message: message, ExitCode: -1}}
+				Error: &event.Error{Kind: event.Fatal, Reason: event.ReasonLost, Message: message, ExitCode: -1}}
 		}
 	}()
 	return a.executor.Execute(ctx, r)

@@ -30,7 +30,7 @@ func (c *circle) Error() string {
 // refusal is what the caller hears.
 func (c *circle) refusal(k event.StartChild) event.ChildFinished {
 	return event.ChildFinished{Run: k.Run, Node: k.Node, Status: event.FailedS,
-		Error: &event.Error{Kind: event.Blocking, Reason: "group", ExitCode: -1, Message: c.Error()}}
+		Error: &event.Error{Kind: event.Blocking, Reason: event.ReasonGroup, ExitCode: -1, Message: c.Error()}}
 }
 
 // seat is a place as others see it: of the run that has its turn, or one that is waited for on behalf of a caller.

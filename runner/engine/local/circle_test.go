@@ -61,7 +61,7 @@ func TestWaitsInACircle(t *testing.T) {
 				}
 				heard := slices.IndexFunc(events, func(ev event.Event) bool {
 					f := ev.ChildFinished
-					return f != nil && f.Error.Kind == event.Blocking && f.Error.Reason == "group" && strings.Contains(f.Error.Message, "would never have its turn in the group")
+					return f != nil && f.Error.Kind == event.Blocking && f.Error.Reason == event.ReasonGroup && strings.Contains(f.Error.Message, "would never have its turn in the group")
 				})
 				if heard < 0 {
 					t.Errorf("it ended %s, and its journal is %+v", u.end.Status, events)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -31,6 +32,9 @@ func (e *Engine) groupOf(s *engine.Start) (engine.Group, error) {
 	g, err := e.options.Group(s.Definition, s.First)
 	if err != nil || g.Name == "" {
 		return engine.Group{}, err
+	}
+	if g.WhenBusy != "" && !slices.Contains(engine.WhenBusies, g.WhenBusy) {
+		return engine.Group{}, fmt.Errorf("the group %q has the unknown when_busy %.60q", g.Name, g.WhenBusy)
 	}
 	if s.First.Parent != "" && g.WhenBusy == engine.Skip {
 		g.WhenBusy = engine.Queue

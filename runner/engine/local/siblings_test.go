@@ -49,7 +49,7 @@ func (x *turns) Execute(ctx context.Context, a event.Attempt) event.AttemptFinis
 	delete(x.live, a.Run)
 	f := executor.Answer(a)
 	if f.Outcome = event.OK; ctx.Err() != nil {
-		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Transient, Reason: "cancelled", Message: "cancelled", ExitCode: -1}
+		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Transient, Reason: event.ReasonCancelled, Message: "cancelled", ExitCode: -1}
 	}
 	return f
 }

@@ -324,11 +324,11 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		answer, took := e.opts.World.Attempt(a, e.rng)
 		if a.Timeout > 0 && took > a.Timeout {
 			took = a.Timeout
-			answer = failure(a, event.Transient, "timeout", "it did not end within "+a.Timeout.String())
+			answer = failure(a, event.Transient, event.ReasonTimeout, "it did not end within "+a.Timeout.String())
 		}
 		if e.silent[a.Key] < MaxSilent && e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
 			e.silent[a.Key]++
-			answer = failure(a, event.Transient, "lost", "it fell silent")
+			answer = failure(a, event.Transient, event.ReasonLost, "it fell silent")
 			answer.Outcome = event.Lost
 		}
 		answer.StartedAt = e.wall()
@@ -336,7 +336,7 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 	case c.Cancel != nil:
 		if a, live := d.live[c.Cancel.Ticket]; live {
 			delete(d.live, a.Ticket)
-			answer := failure(a, event.Transient, "cancelled", "cancelled")
+			answer := failure(a, event.Transient, event.ReasonCancelled, "cancelled")
 			d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(5 * time.Second)))), answer: &answer})
 			if e.opts.Faults.Twice == 0 {
 				d.answerOnce(a.Ticket)
@@ -396,7 +396,7 @@ func (d *driver) cancelChild(c event.CancelChild) error {
 	return d.e.wish(c.Run, w)
 }
 
-func failure(a event.Attempt, kind, reason, message string) event.AttemptFinished {
+func failure(a event.Attempt, kind event.ErrorKind, reason event.Reason, message string) event.AttemptFinished {
 	return event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate,
 		Outcome: event.Failed, Error: &event.Error{Kind: kind, Reason: reason, Message: message, ExitCode: -1}}
 }

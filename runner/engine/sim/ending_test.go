@@ -20,7 +20,7 @@ func season(r *rand.Rand, p *ir.Program, timed bool) {
 	p.Agents = append(p.Agents, ir.Agent{Name: "spare", Type: ir.AgentNull})
 	for i := range p.Gates {
 		if p.Gates[i].Check != nil && maybe(2) {
-			p.Gates[i].OnFail = "retry"
+			p.Gates[i].OnFail = ir.OnFailRetry
 		}
 	}
 	for i := range p.Workflows {
@@ -34,7 +34,7 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
 	eachNode(w.Nodes, func(n *ir.Node) {
 		if timed && n.Value != nil && maybe(15) {
-			n.Value, n.End = nil, &ir.End{Status: []string{"", "failed", "cancelled"}[r.IntN(3)]}
+			n.Value, n.End = nil, &ir.End{Status: []ir.EndStatus{"", ir.EndFailed, ir.EndCancelled}[r.IntN(3)]}
 		}
 		if n.Run == nil && n.Agent == nil && n.Call == nil && n.HTTP == nil && n.Remember == nil && n.Recall == nil {
 			return
@@ -46,7 +46,7 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 			n.Compensate = &ir.Compensate{Run: program("undo", n.Name)}
 		}
 		if timed && n.Call == nil && maybe(5) {
-			n.OnLost = "fail"
+			n.OnLost = ir.OnLostFail
 		}
 		if timed && maybe(6) {
 			n.Deadline = &ir.Deadline{After: *lit(fmt.Sprintf("%ds", 1+r.IntN(90))), Progress: []float64{50, 10}}

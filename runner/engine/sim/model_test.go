@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine/sim"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/policy"
 )
 
 // TestModel computes the ends of all nodes of random programs a second time, by a slow interpreter that has nothing of the
@@ -223,7 +222,7 @@ func (m *model) refuse(n *ir.Node, in *activation) *outcome {
 }
 
 func failed(err error) *outcome {
-	return &outcome{status: event.FailedS, err: &event.Error{Kind: event.Blocking, Reason: "evaluation", Message: err.Error(), ExitCode: -1}}
+	return &outcome{status: event.FailedS, err: &event.Error{Kind: event.Blocking, Reason: event.ReasonEvaluation, Message: err.Error(), ExitCode: -1}}
 }
 
 // ruled counts the ends of what a node waits for.
@@ -628,7 +627,7 @@ func (m *model) again(n *ir.Node, in *activation, o *outcome, agent, made int, r
 	case rejected:
 		return true
 	case when == nil:
-		return policy.Retried(o.err.Kind)
+		return o.err.Kind.Retried()
 	}
 	v, err := m.value(when, in, n, o)
 	return err == nil && v == true
@@ -659,7 +658,7 @@ func (s names) Lookup(r ir.Ref) (value.Value, error) {
 	case "attempt":
 		return float64(s.own.attempts), nil
 	case "error":
-		return map[string]any{"kind": s.own.err.Kind}[r.Name], nil
+		return map[string]any{"kind": string(s.own.err.Kind)}[r.Name], nil
 	case "each":
 		a := s.in
 		for a.iteration > 0 {

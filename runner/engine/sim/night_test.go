@@ -159,7 +159,7 @@ func (n *night) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, t
 	dice := h.Sum64() >> 20
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK}
 	if dice%10 == 0 {
-		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Fatal, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+		f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Fatal, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 	}
 	return f, time.Duration(1+dice/10%5) * 100 * time.Hour
 }
@@ -173,7 +173,7 @@ func (n *night) drive(t *testing.T, f sim.Faults, stops float64) {
 			if tr.To.Terminal() {
 				n.ends[run+" "+tr.Node] = string(tr.To)
 				if e := tr.Result.Error; e != nil {
-					n.ends[run+" "+tr.Node] += " " + e.Reason + ": " + e.Message
+					n.ends[run+" "+tr.Node] += " " + string(e.Reason) + ": " + e.Message
 				}
 			}
 		}

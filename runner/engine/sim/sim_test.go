@@ -408,9 +408,9 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 			f.Output, f.ExitCode, f.Stdout = a.Agent.With, nil, ""
 		}
 	default:
-		kinds := []string{event.Transient, event.RateLimited, event.Recoverable, event.Blocking, event.Fatal}
+		kinds := []event.ErrorKind{event.Transient, event.RateLimited, event.Recoverable, event.Blocking, event.Fatal}
 		f.Outcome = event.Failed
-		f.Error = &event.Error{Kind: kinds[dice%5], Reason: "exit", Message: "exit code 1", ExitCode: 1}
+		f.Error = &event.Error{Kind: kinds[dice%5], Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 	}
 	return f
 }

@@ -66,7 +66,7 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 		executor.Fail(ans, exit)
 	default:
 		output, err := said.Output()
-		if err != nil && err.Reason == "bad_json" {
+		if err != nil && err.Reason == event.ReasonBadJSON {
 			if last, failure, found := protocol.OnStderr(ans.Stderr); found {
 				output, err = last, failure
 			}

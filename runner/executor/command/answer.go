@@ -36,20 +36,20 @@ func (e ended) err(timeout time.Duration) *event.Error {
 	case e.why == unwanted:
 		return executor.WasCancelled()
 	case e.why == timedOut:
-		return e.with(&event.Error{Kind: event.Transient, Reason: "timeout", Message: fmt.Sprintf("timed out after %s", timeout)})
+		return e.with(&event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: fmt.Sprintf("timed out after %s", timeout)})
 	case e.status.Signaled():
-		return e.with(&event.Error{Kind: event.Transient, Reason: "signal", Message: "ended by " + signalName(e.status.Signal())})
+		return e.with(&event.Error{Kind: event.Transient, Reason: event.ReasonSignal, Message: "ended by " + signalName(e.status.Signal())})
 	case e.status.ExitStatus() == 0:
 		return nil
 	}
 	if e.status.ExitStatus() == exitNotFound {
-		return e.with(&event.Error{Kind: event.Blocking, Reason: "not_found", Message: "exit code 127: a command was not found"})
+		return e.with(&event.Error{Kind: event.Blocking, Reason: event.ReasonNotFound, Message: "exit code 127: a command was not found"})
 	}
 	kind := event.Recoverable
 	if e.status.ExitStatus() == exitTransient {
 		kind = event.Transient
 	}
-	return e.with(&event.Error{Kind: kind, Reason: "exit", Message: fmt.Sprintf("exit code %d", e.status.ExitStatus())})
+	return e.with(&event.Error{Kind: kind, Reason: event.ReasonExit, Message: fmt.Sprintf("exit code %d", e.status.ExitStatus())})
 }
 
 // with adds how the process ended.

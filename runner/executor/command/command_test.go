@@ -73,7 +73,7 @@ func brief(f event.AttemptFinished) string {
 		b += " exit=" + string(value.AppendNumber(nil, float64(*f.ExitCode)))
 	}
 	if e := f.Error; e != nil {
-		b += " " + e.Kind + "/" + e.Reason
+		b += " " + string(e.Kind) + "/" + string(e.Reason)
 		if e.Signal != "" {
 			b += "/" + e.Signal
 		}
@@ -221,7 +221,7 @@ func TestWhereCommandsComeFrom(t *testing.T) {
 	}
 	a := run("tool")
 	a.Dir, a.Env = bin, map[string]string{"PATH": ".::/bin"}
-	if f := do(x, a); f.Error == nil || f.Error.Reason != "not_found" {
+	if f := do(x, a); f.Error == nil || f.Error.Reason != event.ReasonNotFound {
 		t.Errorf("a relative folder of PATH was searched: %s", brief(f))
 	}
 }

@@ -90,5 +90,5 @@ func readOutput(name string) (text []byte, size int64, err error) {
 }
 
 func badOutput(err error) *event.Error {
-	return &event.Error{Kind: event.Blocking, Reason: "bad_output", ExitCode: -1, Message: err.Error()}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonBadOutput, ExitCode: -1, Message: err.Error()}
 }

@@ -87,7 +87,7 @@ func (p *program) tooMuch() string {
 
 // notReady says why we could not even try.
 func notReady(p *program, err error) *event.Error {
-	return &event.Error{Kind: event.Transient, Reason: "start", ExitCode: -1, Message: fmt.Sprintf("%s cannot start: %v", p.name(), err)}
+	return &event.Error{Kind: event.Transient, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf("%s cannot start: %v", p.name(), err)}
 }
 
 // unready prefers, for an attempt that could not start, that nobody wants it any more: it may have waited for its start.
@@ -104,7 +104,7 @@ func startFailed(p *program, err error) *event.Error {
 	if none := (noSlot{}); errors.As(err, &none) {
 		return notReady(p, err)
 	}
-	e := &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1}
+	e := &event.Error{Kind: event.Blocking, Reason: event.ReasonStart, ExitCode: -1}
 	if e.Message = badFolder(p.dir); e.Message != "" {
 		return e
 	}
@@ -128,7 +128,7 @@ func startFailed(p *program, err error) *event.Error {
 	default: // too many processes, open files; no memory: may be better later
 		return notReady(p, err)
 	}
-	e.Reason = "not_found"
+	e.Reason = event.ReasonNotFound
 	return e
 }
 

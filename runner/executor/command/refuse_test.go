@@ -136,11 +136,11 @@ func TestStartFailed(t *testing.T) {
 		{folder, syscall.EACCES, "blocking/not_found: " + folder.path + " is a folder, no program"},
 	} {
 		e := startFailed(tc.p, tc.err)
-		if got := e.Kind + "/" + e.Reason + ": " + e.Message; got != tc.want || e.ExitCode != -1 {
+		if got := string(e.Kind) + "/" + string(e.Reason) + ": " + e.Message; got != tc.want || e.ExitCode != -1 {
 			t.Errorf("%v:\ngot  %s\nwant %s", tc.err, got, tc.want)
 		}
 	}
-	if e := notReady(p, &os.PathError{Op: "open", Path: "/dev/null", Err: os.ErrNotExist}); e.Reason != "start" || e.Message != "such cannot start: open /dev/null: file does not exist" {
+	if e := notReady(p, &os.PathError{Op: "open", Path: "/dev/null", Err: os.ErrNotExist}); e.Reason != event.ReasonStart || e.Message != "such cannot start: open /dev/null: file does not exist" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -57,7 +57,7 @@ func TestFewDescriptors(t *testing.T) {
 			switch f := fewDescriptors(t, limit, holes, before.Max); {
 			case f.Outcome == event.OK:
 				worked++
-			case f.Error.Reason == "cancelled":
+			case f.Error.Reason == event.ReasonCancelled:
 				waited++
 			default:
 				t.Errorf("limit %d, %d holes: %s", limit, holes, brief(f))

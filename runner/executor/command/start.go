@@ -50,7 +50,7 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 		p.env = set(p.env, fmt.Sprintf("FLOWRUN_V%d", i), v)
 	}
 	if flaw := p.flaw(a.Env); flaw != "" {
-		return nil, &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1, Message: p.name() + " cannot start: " + flaw}
+		return nil, &event.Error{Kind: event.Blocking, Reason: event.ReasonStart, ExitCode: -1, Message: p.name() + " cannot start: " + flaw}
 	}
 	if p.path != "" {
 		return p, nil
@@ -61,7 +61,7 @@ func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
 	}
 	found, ok := find(p.argv[0], path)
 	if !ok {
-		return nil, &event.Error{Kind: event.Blocking, Reason: "not_found", ExitCode: -1, Message: fmt.Sprintf(
+		return nil, &event.Error{Kind: event.Blocking, Reason: event.ReasonNotFound, ExitCode: -1, Message: fmt.Sprintf(
 			"command not found: %s is no program in any folder of PATH (%s)", p.name(), executor.Clip(path, pathMax))}
 	}
 	p.path = found
@@ -80,7 +80,7 @@ func (p *program) task(a *event.Attempt) *event.Error {
 	if !strings.Contains(a.Script, "FLOWRUN_TASK") {
 		return nil
 	}
-	return &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1, Message: fmt.Sprintf(
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf(
 		"the task has %d bytes, and $FLOWRUN_TASK can hold %d: the script finds it on its standard input, in the member task of the request, or by itself with input = \"text\"",
 		len(a.Agent.Task), taskMax)}
 }

@@ -21,7 +21,7 @@ var (
 
 // refused is the error of a request that could not even be made.
 func refused(format string, args ...any) *event.Error {
-	return &event.Error{Kind: event.Blocking, Reason: "start", ExitCode: -1, Message: fmt.Sprintf(format, args...)}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf(format, args...)}
 }
 
 // broken says what it means that no whole answer came. What a network does passes; a certificate stays as it is.
@@ -34,19 +34,19 @@ func (e *exchange) broken(r *request, err error) *event.Error {
 		default:
 			return executor.WasCancelled()
 		}
-		return &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1,
+		return &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
 			Message: fmt.Sprintf("%s: timed out after %s", r.what(), e.attempt.Timeout)}
 	}
-	failure := &event.Error{Kind: event.Transient, Reason: "http", ExitCode: -1}
+	failure := &event.Error{Kind: event.Transient, Reason: event.ReasonHTTP, ExitCode: -1}
 	text := plain(err)
 	switch {
 	case untrusted(err):
 		failure.Kind = event.Blocking
 	case strings.Contains(text, "server response headers exceeded"): // net/http has no type for it
-		failure.Kind, failure.Reason = event.Fatal, "output_too_large"
+		failure.Kind, failure.Reason = event.Fatal, event.ReasonOutputTooLarge
 		text = fmt.Sprintf("the headers of the answer have more than %d bytes", MaxHeader)
 	case strings.HasPrefix(text, "net/http: invalid"): // a method or a header that is none
-		failure.Kind, failure.Reason = event.Blocking, "start"
+		failure.Kind, failure.Reason = event.Blocking, event.ReasonStart
 	}
 	failure.Message = r.what() + ": " + text
 	return failure

@@ -33,7 +33,7 @@ func TestHeartbeat(t *testing.T) {
 		a := agent(serve(t, f))
 		a.Agent.Heartbeat = c.beat
 		got := do(x, a)
-		if got.Outcome != c.outcome || c.outcome == event.Lost && got.Error.Reason != "lost" {
+		if got.Outcome != c.outcome || c.outcome == event.Lost && got.Error.Reason != event.ReasonLost {
 			t.Errorf("%s: %s %+v", name, got.Outcome, got.Error)
 		}
 	}

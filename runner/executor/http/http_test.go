@@ -168,7 +168,7 @@ func TestMessagesNameTheRequest(t *testing.T) {
 		t.Errorf("nobody listens: %+v", f.Error)
 	}
 	f = do(x, step("GET", "http://nowhere.invalid/"))
-	if f.Error == nil || f.Error.Kind != event.Transient || f.Error.Reason != "http" {
+	if f.Error == nil || f.Error.Kind != event.Transient || f.Error.Reason != event.ReasonHTTP {
 		t.Errorf("no such host: %+v", f.Error)
 	}
 }

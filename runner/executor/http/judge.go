@@ -72,7 +72,7 @@ func (e *exchange) whole(res *response) ([]byte, *event.Error) {
 }
 
 func tooLarge(res *response, limit int64) *event.Error {
-	return &event.Error{Kind: event.Fatal, Reason: "output_too_large", Status: res.StatusCode, ExitCode: -1,
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonOutputTooLarge, Status: res.StatusCode, ExitCode: -1,
 		Message: fmt.Sprintf("the body of the answer to %s has more than %d bytes", res.to.what(), limit)}
 }
 
@@ -83,7 +83,7 @@ func decoded(res *response, text []byte) (value.Value, *event.Error) {
 	}
 	v, err := value.Decode(text)
 	if err != nil {
-		return nil, &event.Error{Kind: event.Blocking, Reason: "bad_json", Status: res.StatusCode, ExitCode: -1,
+		return nil, &event.Error{Kind: event.Blocking, Reason: event.ReasonBadJSON, Status: res.StatusCode, ExitCode: -1,
 			Message: fmt.Sprintf("the answer to %s says that it is JSON, and is not: %v", res.to.what(), err)}
 	}
 	return v, nil
@@ -198,7 +198,7 @@ func excerpt(res *response) []byte {
 
 // unexpected is the error that a status is, with what the server said of it.
 func unexpected(res *response, text []byte) *event.Error {
-	failure := &event.Error{Kind: kindOf(res.StatusCode), Reason: "http", Status: res.StatusCode, ExitCode: -1,
+	failure := &event.Error{Kind: kindOf(res.StatusCode), Reason: event.ReasonHTTP, Status: res.StatusCode, ExitCode: -1,
 		RetryAfter: retryAfter(res.Header)}
 	failure.Message = strings.TrimSpace(fmt.Sprintf("%s: status %d %s", res.to.what(), res.StatusCode, nethttp.StatusText(res.StatusCode)))
 	if said := strings.Join(strings.Fields(executor.Valid(text)), " "); said != "" {
@@ -208,7 +208,7 @@ func unexpected(res *response, text []byte) *event.Error {
 }
 
 // kindOf is the kind of error that a status is.
-func kindOf(status int) string {
+func kindOf(status int) event.ErrorKind {
 	switch {
 	case status == 429:
 		return event.RateLimited

@@ -36,7 +36,7 @@ func (e *exchange) send(r *request) (*response, *event.Error) {
 		}
 		res.Body.Close()
 		if hops == h.Follow {
-			return nil, &event.Error{Kind: event.Recoverable, Reason: "http", Status: res.StatusCode, ExitCode: -1,
+			return nil, &event.Error{Kind: event.Recoverable, Reason: event.ReasonHTTP, Status: res.StatusCode, ExitCode: -1,
 				Message: r.what() + ": one redirect more than follow allows"}
 		}
 		if r, err = r.redirected(res.StatusCode, location, executor.Mask(e.ctx)); err != nil {
@@ -135,7 +135,7 @@ func (r *request) redirected(status int, location string, m *mask.Masker) (*requ
 }
 
 func wayward(r *request, status int, where string) *event.Error {
-	return &event.Error{Kind: event.Blocking, Reason: "http", Status: status, ExitCode: -1, Message: r.what() + " is redirected " + where}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonHTTP, Status: status, ExitCode: -1, Message: r.what() + " is redirected " + where}
 }
 
 // origin is what a browser calls so: scheme, host and port.

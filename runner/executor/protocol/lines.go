@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -76,7 +77,7 @@ func (l *Lines) End() *event.Error {
 		l.scan(l.rest)
 	}
 	if l.finals > 1 {
-		return &event.Error{Kind: event.Recoverable, Reason: "agent", ExitCode: -1,
+		return &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, ExitCode: -1,
 			Message: fmt.Sprintf("the agent gave %d results or errors; one is the last word", l.finals)}
 	}
 	return l.failure
@@ -162,10 +163,9 @@ func told(m map[string]any) string {
 
 // failure reads an error that an agent reports. A kind that there is not is recoverable.
 func failure(m map[string]any) *event.Error {
-	e := &event.Error{Kind: event.Recoverable, Reason: "agent", Message: "the agent failed and said no more"}
-	switch kind := m["kind"]; kind {
-	case event.Transient, event.RateLimited, event.Blocking, event.Fatal:
-		e.Kind = kind.(string)
+	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, Message: "the agent failed and said no more"}
+	if kind, _ := m["kind"].(string); slices.Contains(event.ErrorKinds, event.ErrorKind(kind)) {
+		e.Kind = event.ErrorKind(kind)
 	}
 	switch text := m["message"].(type) {
 	case nil:
@@ -188,7 +188,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		return l.result, nil
 	}
 	bad := func(text string, args ...any) (value.Value, *event.Error) {
-		return nil, &event.Error{Kind: event.Blocking, Reason: "bad_json", Message: fmt.Sprintf(text, args...)}
+		return nil, &event.Error{Kind: event.Blocking, Reason: event.ReasonBadJSON, Message: fmt.Sprintf(text, args...)}
 	}
 	if l.over > 0 {
 		return nil, executor.TooLarge("the agent's answer, or a line of it,", l.over+int64(len(l.rest)))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/reference"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -73,7 +74,7 @@ func TestPageShowsTheLines(t *testing.T) {
 		case live != "":
 			got[kind] = live
 		case failure != nil:
-			got[kind] = failure.Kind + ": " + failure.Message + " after " + value.Text(failure.RetryAfter)
+			got[kind] = string(failure.Kind) + ": " + failure.Message + " after " + value.Text(failure.RetryAfter)
 		default:
 			got[kind] = string(value.Append(nil, out))
 		}
@@ -89,8 +90,8 @@ func TestPageSaysTheBounds(t *testing.T) {
 	if MaxLine != 1<<20 || executor.MaxInline != 64<<10 || Version != "flowrun/1" {
 		t.Error("a bound is another than on the page")
 	}
-	for _, kind := range []string{event.Transient, event.RateLimited, event.Recoverable, event.Blocking, event.Fatal} {
-		if !strings.Contains(page, "`"+kind+"`") {
+	for _, kind := range ir.ErrorKinds {
+		if !strings.Contains(page, "`"+string(kind)+"`") {
 			t.Errorf("the page does not name the kind %s", kind)
 		}
 	}
@@ -113,7 +114,7 @@ func TestAssistants(t *testing.T) {
 		l.Write([]byte("warming up\n" + text))
 		got := ""
 		if failure := l.End(); failure != nil {
-			got = failure.Kind + ": " + failure.Message
+			got = string(failure.Kind) + ": " + failure.Message
 		} else {
 			v, _ := l.Output()
 			got = string(value.Append(nil, v))

@@ -174,16 +174,16 @@ func (s *slow) Search(ctx context.Context, _ recall.Search) (recall.Result, erro
 func TestStepEnds(t *testing.T) {
 	x := recall.NewSteps(func(string) (recall.Memory, error) { return &slow{}, nil })
 	a := event.Attempt{Kind: event.RecallAttempt, Recall: &event.Recall{Query: "x"}, Timeout: time.Millisecond}
-	if ans := x.Execute(context.Background(), a); ans.Error == nil || ans.Error.Reason != "timeout" || ans.Error.Kind != event.Transient {
+	if ans := x.Execute(context.Background(), a); ans.Error == nil || ans.Error.Reason != event.ReasonTimeout || ans.Error.Kind != event.Transient {
 		t.Errorf("%+v", ans)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a.Timeout = 0
 	go cancel(executor.Cancelled)
-	if ans := x.Execute(ctx, a); ans.Error == nil || ans.Error.Reason != "cancelled" {
+	if ans := x.Execute(ctx, a); ans.Error == nil || ans.Error.Reason != event.ReasonCancelled {
 		t.Errorf("%+v", ans)
 	}
-	if ans := x.Execute(ctx, a); ans.Error == nil || ans.Error.Reason != "cancelled" {
+	if ans := x.Execute(ctx, a); ans.Error == nil || ans.Error.Reason != event.ReasonCancelled {
 		t.Errorf("%+v", ans)
 	}
 }

@@ -44,7 +44,7 @@ func (x *Steps) Execute(ctx context.Context, attempt event.Attempt) event.Attemp
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 	case cause == context.DeadlineExceeded:
-		executor.Fail(&ans, &event.Error{Kind: event.Transient, Reason: "timeout", ExitCode: -1, Message: "the memory did not answer within " + a.Timeout.String()})
+		executor.Fail(&ans, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1, Message: "the memory did not answer within " + a.Timeout.String()})
 	case cause != nil:
 		executor.Fail(&ans, executor.WasCancelled())
 	default:

@@ -89,7 +89,7 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	if err != nil {
 		ans := executor.Answer(a)
 		ans.StartedAt = event.At(time.Now())
-		executor.Fail(&ans, &event.Error{Kind: event.Blocking, Reason: "evaluation", ExitCode: -1, Message: err.Error()})
+		executor.Fail(&ans, &event.Error{Kind: event.Blocking, Reason: event.ReasonEvaluation, ExitCode: -1, Message: err.Error()})
 		return ans
 	}
 	if m == nil {

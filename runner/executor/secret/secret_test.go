@@ -170,7 +170,7 @@ func TestFailures(t *testing.T) {
 		"with: var.gone is not known where the attempt is carried out": late(request.With, "x", ir.Ref{Root: "var", Name: "gone"}),
 	} {
 		ans := x.Execute(context.Background(), event.Attempt{Ticket: 3, Agent: &event.AgentRequest{}, HTTP: &event.HTTPRequest{}, Late: []event.Late{l}})
-		if ans.Outcome != event.Failed || ans.Error.Reason != "evaluation" || ans.Error.Kind != event.Blocking || ans.Error.Message != want || ans.Ticket != 3 {
+		if ans.Outcome != event.Failed || ans.Error.Reason != event.ReasonEvaluation || ans.Error.Kind != event.Blocking || ans.Error.Message != want || ans.Ticket != 3 {
 			t.Errorf("%+v, %+v, want %s", ans, ans.Error, want)
 		}
 	}

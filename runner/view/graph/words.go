@@ -101,7 +101,7 @@ func marks(n *ir.Node) (out []string) {
 	if n.Degrade != nil {
 		say("has a stand-in for its output")
 	}
-	if n.OnError != "" && n.OnError != "block" {
+	if n.OnError != "" && n.OnError != ir.OnErrorBlock {
 		say("on error: %s", n.OnError)
 	}
 	if n.Compensate != nil {

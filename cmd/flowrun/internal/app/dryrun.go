@@ -78,7 +78,7 @@ func (o *outlook) of(ctx context.Context, info engine.Info) (*ui.Prospect, error
 		}
 	}
 	for _, t := range past.fold.Timers() {
-		p.Would = append(p.Would, ui.Intent{Does: "wait", Run: info.Run, Node: t.Node, Reason: t.Why, Due: view.Moment(t.Due), Overdue: t.Due <= o.now})
+		p.Would = append(p.Would, ui.Intent{Does: "wait", Run: info.Run, Node: t.Node, Reason: string(t.Purpose), Due: view.Moment(t.Due), Overdue: t.Due <= o.now})
 	}
 	return p, nil
 }

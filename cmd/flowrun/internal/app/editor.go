@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func (e *editor) reword(ctx context.Context, m *memory.Memory, o memory.Wording)
 	return m.Reword(ctx, e, o)
 }
 
+// unusable are the reasons of errors after which the same question gives no better answer.
+var unusable = []event.Reason{event.ReasonBadJSON, event.ReasonBadOutput, event.ReasonOutputTooLarge}
+
 // Word implements learn.Worder: one attempt of the agent.
 func (e *editor) Word(lessons []string) (text string, cites []int, err error) {
 	a, err := e.attempt(lessons)
@@ -106,8 +110,7 @@ func (e *editor) Word(lessons []string) (text string, cites []int, err error) {
 		return wordedBy(ans.Output)
 	}
 	err = fmt.Errorf("agent %q: %s", e.agent, ans.Error.Message)
-	switch ans.Error.Reason {
-	case "bad_json", "bad_output", "output_too_large":
+	if slices.Contains(unusable, ans.Error.Reason) {
 		err = fmt.Errorf("%w: %w", learn.ErrRefused, err)
 	}
 	return "", nil, err

@@ -62,7 +62,7 @@ func TestAnEditorIsAskedOnce(t *testing.T) {
 	e := testEditor(func(a event.Attempt) event.AttemptFinished {
 		asked = append(asked, a)
 		ans := executor.Answer(a)
-		executor.Fail(&ans, &event.Error{Kind: event.Transient, Reason: "exit", Message: "the model is busy"})
+		executor.Fail(&ans, &event.Error{Kind: event.Transient, Reason: event.ReasonExit, Message: "the model is busy"})
 		return ans
 	})
 	_, _, err := e.Word([]string{"one lesson", strings.Repeat("long ", 1000)})

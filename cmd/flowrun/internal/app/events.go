@@ -98,7 +98,7 @@ func (l *lister) entry(s seen) ui.Entry {
 	e := ui.Entry{Event: s.event, Known: true}
 	for _, c := range s.caused.Commands {
 		if c.SetTimer != nil {
-			l.why[c.SetTimer.Timer] = c.SetTimer.Why
+			l.why[c.SetTimer.Timer] = string(c.SetTimer.Purpose)
 		}
 	}
 	if t := s.event.TimerFired; t != nil {

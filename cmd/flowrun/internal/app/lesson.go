@@ -22,7 +22,7 @@ func lessonOf(run string, t *tasks.Task) lesson {
 	out := learn.Task{Agent: t.Agent, Run: run, Step: t.Node, Text: learn.Clip(t.Asked, maxTaskText), OK: t.Ending == tasks.Accepted, Attempts: t.Attempts,
 		Output: learn.Outline(t.Output), Rule: t.Rule, Trust: entry.ByRule, At: t.At.Go()}
 	if e := t.Problem; e != nil {
-		out.Problem = &learn.Problem{Kind: e.Kind, Reason: e.Reason, Message: learn.Clip(e.Message, maxTaskText),
+		out.Problem = &learn.Problem{Kind: string(e.Kind), Reason: string(e.Reason), Message: learn.Clip(e.Message, maxTaskText),
 			ExitCode: e.ExitCode, Gate: e.Gate, Status: e.Status, Stdout: ending(t.Stdout), Stderr: ending(t.Stderr)}
 	}
 	switch {

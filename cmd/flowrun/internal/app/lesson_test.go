@@ -16,8 +16,8 @@ import (
 // a success, and others read what flowrun knows.
 func TestWhatALessonLeaves(t *testing.T) {
 	said := []event.Learned{{Type: "success", Lesson: "praise"}, {Type: "insight", Lesson: "insight"}}
-	failed := &event.Error{Reason: "exit", ExitCode: 3, Message: "exit code 3"}
-	refused := &event.Error{Reason: "round", Message: "round 1 did not meet its condition: ok"}
+	failed := &event.Error{Reason: event.ReasonExit, ExitCode: 3, Message: "exit code 3"}
+	refused := &event.Error{Reason: event.ReasonRound, Message: "round 1 did not meet its condition: ok"}
 	for name, c := range map[string]struct {
 		told    []tasks.Task
 		trusted bool
@@ -66,7 +66,7 @@ func TestWhatALessonLeaves(t *testing.T) {
 
 // An attempt that succeeded is not counted among those that failed, whatever became of the work.
 func TestFailedAttemptsAreCounted(t *testing.T) {
-	failed := &event.Error{Reason: "exit", ExitCode: 3, Message: "exit code 3"}
+	failed := &event.Error{Reason: event.ReasonExit, ExitCode: 3, Message: "exit code 3"}
 	for ending, want := range map[tasks.Ending]string{tasks.Failed: "failed 3 times (exit code 3)", tasks.Open: "failed 2 times (exit code 3)", tasks.Unproven: "failed 2 times (exit code 3)",
 		tasks.Accepted: "succeeded on attempt 3"} {
 		x := lessonOf("r", &tasks.Task{Ending: ending, Attempts: 3, Problem: failed})

@@ -22,7 +22,7 @@ func TestNotes(t *testing.T) {
 		"notes_events": func(t *Term, s Scene) Progress { return NewEvents(t) },
 	} {
 		s := newStage(w, 80, 24, make)
-		bad := &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 1", ExitCode: 1}
+		bad := &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 1", ExitCode: 1}
 		s.batch(0, event.Event{RunStarted: &event.RunStarted{Run: "abc", Workflow: "ship"}}, nil,
 			event.Transition{To: event.Running}, event.Transition{Node: "move", To: event.Running, Attempt: 1})
 		s.at(time.Second, note("move", event.Running, event.Progress, "50% of its deadline has passed", nil))

@@ -207,7 +207,7 @@ func asks(c *event.Command) string {
 		if c.SetTimer.Node != "" {
 			text += " of " + Clean(c.SetTimer.Node)
 		}
-		return text + fmt.Sprintf(" (%s) for %s", Clean(c.SetTimer.Why), c.SetTimer.Due)
+		return text + fmt.Sprintf(" (%s) for %s", Clean(string(c.SetTimer.Purpose)), c.SetTimer.Due)
 	case c.StartChild != nil:
 		return "starts run " + Clean(c.StartChild.Run) + " for " + Clean(c.StartChild.Node)
 	case c.CancelChild != nil:

@@ -222,7 +222,7 @@ func details(t *Term, s *Scene, l *view.Line) string {
 		}
 	}
 	more := "flowrun runs logs " + l.Run + " " + Quote(logged(l)) + s.Flags
-	if l.Child != "" && res.Error != nil && res.Error.Reason == "child" { // what went wrong was written there
+	if l.Child != "" && res.Error != nil && res.Error.Reason == event.ReasonChild { // what went wrong was written there
 		more = "flowrun runs logs " + l.Child + s.Flags
 	}
 	fmt.Fprintf(&b, "  more: %s\n", t.Style(cyan, more))

@@ -65,7 +65,7 @@ func (s *stage) batch(d time.Duration, ev event.Event, end *event.End, ts ...eve
 func (s *stage) tick(d time.Duration) { s.p.Tick(t0.Add(d).Go()) }
 
 func (s *stage) play() {
-	exit2 := &event.Error{Kind: event.Recoverable, Reason: "exit", Message: "exit code 2", ExitCode: 2}
+	exit2 := &event.Error{Kind: event.Recoverable, Reason: event.ReasonExit, Message: "exit code 2", ExitCode: 2}
 	s.batch(0, event.Event{RunStarted: &event.RunStarted{Run: "abc", Workflow: "ship"}}, nil,
 		event.Transition{To: event.Running},
 		event.Transition{Node: "design", To: event.Running, Attempt: 1},

@@ -85,7 +85,7 @@ func RunJUnit(w io.Writer, r *view.Run, scene Scene, now event.Time) error {
 
 // acted tells whether a node is told of by itself: nothing lies below it, or it failed of something else than what does.
 func acted(n *view.Node) bool {
-	return len(n.Children) == 0 || n.Status == event.FailedS && n.Result != nil && n.Result.Error != nil && n.Result.Error.Reason != "child"
+	return len(n.Children) == 0 || n.Status == event.FailedS && n.Result != nil && n.Result.Error != nil && n.Result.Error.Reason != event.ReasonChild
 }
 
 func caseOf(r *view.Run, n *view.Node, scene Scene, now event.Time, left *int) runCase {
@@ -98,7 +98,7 @@ func caseOf(r *view.Run, n *view.Node, scene Scene, now event.Time, left *int) r
 	case n.Status == event.FailedS && !tolerated:
 		c.Failure = &junitFailure{Message: xmlChars(said), Type: "failed", Text: xmlText([]string{said})}
 		if n.Result != nil && n.Result.Error != nil {
-			c.Failure.Type = Clean(n.Result.Error.Kind + "/" + n.Result.Error.Reason)
+			c.Failure.Type = Clean(string(n.Result.Error.Kind) + "/" + string(n.Result.Error.Reason))
 			c.Failure.Text = xmlText([]string{said, excerpt(lastLines(n.Result.Stderr, StderrLines))})
 		}
 	case n.Status != event.Succeeded:

@@ -17,7 +17,7 @@ func TestReportsOnRunsAreBounded(t *testing.T) {
 	re := &event.Reaction{}
 	for i := range 500 {
 		re.Transitions = append(re.Transitions, event.Transition{Node: fmt.Sprintf("n%d", i), Name: "n", To: event.FailedS,
-			Result: &event.Result{ExitCode: 1, Stderr: strings.Repeat("x", MaxCaseOut+1), Error: &event.Error{Kind: "fatal", Reason: "exit", Message: "<b>"}}})
+			Result: &event.Result{ExitCode: 1, Stderr: strings.Repeat("x", MaxCaseOut+1), Error: &event.Error{Kind: "fatal", Reason: event.ReasonExit, Message: "<b>"}}})
 	}
 	r.Apply([]event.Event{{Seq: 1, At: 1, RunStarted: &event.RunStarted{Run: "aaaaaaaaaaaa", Workflow: "w"}}}, re)
 	for _, most := range []int{0, 100, 1000, 20_000, MaxSummaryBytes} {

@@ -63,7 +63,7 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 	}
 	parts(t, r, n, now)
 	if n.Result != nil && n.Result.Error != nil {
-		fact(t, "error", ": "+n.Result.Error.Kind+"/"+n.Result.Error.Reason+because(n.Result.Error.Message))
+		fact(t, "error", fmt.Sprintf(": %s/%s", n.Result.Error.Kind, n.Result.Error.Reason)+because(n.Result.Error.Message))
 	}
 	if n.Result != nil && n.Status == event.Succeeded && n.Result.Output != nil {
 		fact(t, "output", ": "+Truncate(oneLine(n.Result.Output), MaxReason))
@@ -139,7 +139,7 @@ func try(t *Term, y *view.Try, scene *Scene) string {
 	if f.ExitCode != nil {
 		fmt.Fprintf(&b, ", exit code %d", *f.ExitCode)
 	}
-	if f.Error != nil && (f.ExitCode == nil || f.Error.Reason != "exit") {
+	if f.Error != nil && (f.ExitCode == nil || f.Error.Reason != event.ReasonExit) {
 		b.WriteString(because(f.Error.Message))
 	}
 	if y.Dropped {

@@ -1,0 +1,89 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// ErrorKind says how an error is to be dealt with. A file can write one, so the type is the program's.
+type ErrorKind = ir.ErrorKind
+
+// The kinds of error, in the order of severity.
+const (
+	Transient   = ir.Transient
+	RateLimited = ir.RateLimited
+	Recoverable = ir.Recoverable
+	Blocking    = ir.Blocking
+	Fatal       = ir.Fatal
+)
+
+// ErrorKinds lists all kinds of error.
+var ErrorKinds = ir.ErrorKinds
+
+// Reason says what an error is about. Files compare it as error.reason, so the list is closed and no word changes its meaning.
+type Reason string
+
+// The reasons of errors.
+const (
+	ReasonExit           Reason = "exit"             // a program ended with an exit code other than 0
+	ReasonSignal         Reason = "signal"           // a signal ended the program
+	ReasonTimeout        Reason = "timeout"          // a timeout passed: of an attempt, a group, a call or the run
+	ReasonDeadline       Reason = "deadline"         // the deadline of the node passed
+	ReasonLost           Reason = "lost"             // the attempt fell silent, or its driver died
+	ReasonPoison         Reason = "poison"           // several drivers in a row died over the attempt
+	ReasonNotFound       Reason = "not_found"        // the program does not exist
+	ReasonStart          Reason = "start"            // the program or the request could not start
+	ReasonCancelled      Reason = "cancelled"        // the run, or whatever held the node, was cancelled
+	ReasonGate           Reason = "gate"             // a gate did not pass
+	ReasonEvaluation     Reason = "evaluation"       // an expression could not be computed
+	ReasonOutputType     Reason = "output_type"      // the output is not of the declared type
+	ReasonOutputTooLarge Reason = "output_too_large" // the output exceeds its limit
+	ReasonBadJSON        Reason = "bad_json"         // the output, or the agent's answer, is not JSON
+	ReasonBadOutput      Reason = "bad_output"       // the file $FLOWRUN_OUTPUT cannot be read as an output
+	ReasonAgent          Reason = "agent"            // the agent reported an error
+	ReasonHTTP           Reason = "http"             // a request got no answer, or an unexpected status
+	ReasonChild          Reason = "child"            // a child node, an instance or a called run failed
+	ReasonJoin           Reason = "join"             // the join of a group or for_each cannot hold any more
+	ReasonLimit          Reason = "limit"            // a bound was reached: iterations, the depth of calls
+	ReasonRequire        Reason = "require"          // a requirement does not hold
+	ReasonFail           Reason = "fail"             // a fail or end step asked for it
+	ReasonGroup          Reason = "group"            // runs of concurrency groups wait for each other
+	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
+	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
+)
+
+// Reasons lists all reasons.
+var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
+	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
+	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonUnexplained, ReasonRound}
+
+// TimerPurpose says what a timer is set for.
+type TimerPurpose string
+
+// The purposes of timers.
+const (
+	TimerBackoff  TimerPurpose = "backoff"  // the next attempt starts
+	TimerWait     TimerPurpose = "wait"     // a wait step ends
+	TimerTimeout  TimerPurpose = "timeout"  // the timeout of a group, a call or the run passes
+	TimerDeadline TimerPurpose = "deadline" // the deadline of a node passes
+	TimerProgress TimerPurpose = "progress" // a part of that deadline passes
+	TimerRepeat   TimerPurpose = "repeat"   // the next iteration starts
+	TimerFinally  TimerPurpose = "finally"  // the timeout of finally passes
+)
+
+// TimerPurposes lists all purposes.
+var TimerPurposes = []TimerPurpose{TimerBackoff, TimerWait, TimerTimeout, TimerDeadline, TimerProgress, TimerRepeat, TimerFinally}
+
+// Known returns an error if a word of e is not in its list. Empty words are fine: what they mean stands with their fields.
+func (e *Error) Known() error {
+	switch {
+	case e == nil:
+	case e.Kind != "" && !slices.Contains(ErrorKinds, e.Kind):
+		return fmt.Errorf("unknown error kind %.60q", e.Kind)
+	case e.Reason != "" && !slices.Contains(Reasons, e.Reason):
+		return fmt.Errorf("unknown error reason %.60q", e.Reason)
+	}
+	return nil
+}
