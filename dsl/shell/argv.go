@@ -6,6 +6,7 @@ import "github.com/flowrun/flowrun/dsl/diag"
 type Around struct {
 	Env   func(name string) (Part, bool) // a variable of the environment whose value is only known in a run
 	Stdin *Part
+	Dir   *Part // the folder in which it runs
 }
 
 // Argv judges a program and its arguments that no shell reads: each word is its parts, in which values stand. What it
@@ -24,6 +25,7 @@ func (a Around) Argv(words [][]Part) diag.List {
 	for i, w := range words {
 		list[i] = wordOf(w)
 	}
+	a.hold(s, "")
 	reads := s.judge(list)
 	for _, w := range list {
 		if w.no == nil || !w.no.inLists() {
@@ -63,6 +65,9 @@ func (a Around) hold(s *scan, text string) {
 	if a.Stdin != nil && !a.Stdin.Tame {
 		s.stdin = once(func(b *ban) { s.list = append(s.list, b.of(*a.Stdin)) })
 	}
+	if a.Dir != nil && !a.Dir.Tame && s.folder == nil {
+		s.folder = once(func(b *ban) { s.list = append(s.list, b.of(*a.Dir)) }).refuse
+	}
 }
 
 // once is a source that is refused one time.
@@ -83,16 +88,20 @@ func (a Around) lookup(name string) (Part, bool) {
 	return a.Env(name)
 }
 
-// concerns reports whether a script without values has to be read for what is around it.
-func (a Around) concerns(text string) (it bool) {
-	if a.Stdin != nil {
-		return true
+// concerns is a value around a script without values for which it has to be read.
+func (a Around) concerns(text string) (value Part, ok bool) {
+	if a.Stdin != nil && !a.Stdin.Tame {
+		return *a.Stdin, true
+	}
+	if a.Dir != nil && !a.Dir.Tame {
+		value, ok = *a.Dir, true
 	}
 	each(text, func(name string) {
-		_, ok := a.lookup(name)
-		it = it || ok
+		if p, known := a.lookup(name); known && !p.Tame {
+			value, ok = p, true
+		}
 	})
-	return it
+	return value, ok
 }
 
 // each calls f with the words of a text that can be names.

@@ -55,7 +55,7 @@ func (s *scan) declarations(f *syntax.File) {
 		s.array(n)
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			s.funcs[n.Name.Value] = true
+			s.declareFunction(n)
 		case *syntax.DeclClause:
 			if !slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil && s.special(a.Value) }) {
 				break

@@ -12,6 +12,7 @@ import (
 type ban struct {
 	code, summary, detail string
 	via                   string // the variable that holds the value
+	shell                 bool   // of what is read: a shell runs it
 }
 
 // by is the reason for a value that a variable holds.
@@ -21,6 +22,14 @@ func (b *ban) by(name string) *ban {
 		return &c
 	}
 	c.via = name
+	if f, ok := strings.CutSuffix(name, outOf); ok {
+		c.detail = fmt.Sprintf("The function %s puts it out. %s", f, c.detail)
+		return &c
+	}
+	if f, ok := strings.CutPrefix(name, fileOf); ok {
+		c.detail = fmt.Sprintf("The script writes it to the file %s. %s", f, c.detail)
+		return &c
+	}
 	if !strings.Contains(c.detail, "$"+name) {
 		c.detail = fmt.Sprintf("The script's variable %s holds it. %s", name, c.detail)
 	}
@@ -74,6 +83,10 @@ var (
 		detail: "eval, trap, alias and complete read their text again as a script, and a value in it as a part of that. Put the command into a function that reads a variable:  v={value}; clean() { rm -- \"$v\"; }; trap clean EXIT."}
 	banSource = &ban{code: "F0239", summary: "A value where the file stands that is run",
 		detail: "Which script runs is written out, so that no value decides it. Choose between files that are written out:  case {value} in …."}
+	banWritten = &ban{code: "F0239", summary: "A value in a file that the script writes and runs",
+		detail: "What stands in the file is run, and a value in it as a part of that. Let the file read the value from its arguments or from the environment:  sh FILE {value}, and \"$1\" in the file."}
+	banFolder = &ban{code: "F0239", summary: "A value as the folder of what is run",
+		detail: "The script or program is named by a path in this folder, so the value decides which one runs. Name it by a path that begins with /, or run it from a folder that is written out and give it {value} as an argument; or declare the value with an enum of folders."}
 	banFar = &ban{code: "F0248", summary: "A value that goes through too many variables",
 		detail: "It is handed on from variable to variable more than 50 times, and is followed no further. Use the value itself where it is needed."}
 	banUnquoted = &ban{code: "F0247", summary: "A value in words of [ without quotes",

@@ -13,7 +13,7 @@ var own map[string]func(*scan, []*word) *ban
 func init() {
 	own = map[string]func(*scan, []*word) *ban{
 		"printf": (*scan).printf, "test": (*scan).bracket, "[": (*scan).bracket, "find": (*scan).find, "gfind": (*scan).find,
-		".": (*scan).source, "source": (*scan).source, "enable": every(banSource), "trap": first(banEval), "eval": every(banEval), "alias": every(banEval),
+		".": (*scan).source, "wait": (*scan).waits, "jobs": (*scan).jobs, "cd": (*scan).changes, "pushd": (*scan).changes, "runuser": (*scan).runuser, "mlr": (*scan).mlr, "source": (*scan).source, "enable": every(banSource), "trap": first(banEval), "eval": every(banEval), "alias": every(banEval),
 		"complete": every(banEval), "compgen": every(banEval), "bind": every(banEval), "fc": every(banEval), "let": every(banArithmetic), "[[": every(banTest),
 		"read": (*scan).readNames, "command": (*scan).commandOf, "unset": every(banName), "getopts": every(banName), "mapfile": every(banName), "readarray": every(banName),
 	}
@@ -50,9 +50,59 @@ func first(b *ban) func(*scan, []*word) *ban {
 // source runs a file, or what it reads.
 func (s *scan) source(words []*word) *ban {
 	first(banSource)(s, words)
+	if len(words) > 1 {
+		s.runs(words[1])
+	}
 	for _, w := range words[1:] {
 		if readsInput[w.text] {
 			return banInput("source")
+		}
+	}
+	return nil
+}
+
+// waits judges wait: -p names a variable.
+func (s *scan) waits(words []*word) *ban {
+	for i, w := range words[1:] {
+		if w.begins || w.text != "" && w.text[0] == '-' && !w.whole || strings.HasPrefix(words[i].text, "-") && strings.HasSuffix(words[i].text, "p") {
+			w.no = banName
+		}
+	}
+	return nil
+}
+
+// jobs judges jobs: -x runs a command.
+func (s *scan) jobs(words []*word) *ban {
+	if len(words) > 2 && words[1].is("-x") {
+		return s.external(words[2:])
+	}
+	return nil
+}
+
+// changes notes the folder that cd goes to.
+func (s *scan) changes(words []*word) *ban {
+	s.goes(words[1:])
+	return nil
+}
+
+// runuser is su, but that with -u it runs a command: runuser(1).
+func (s *scan) runuser(words []*word) *ban {
+	j := &judge{scan: s, tool: tools["su"], name: "runuser"}
+	for _, w := range words[1:] {
+		if strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user") {
+			j.tool = tools["runuser"]
+		}
+	}
+	return j.command(words[1:])
+}
+
+// mlr judges each verb of a chain: miller.readthedocs.io, then.
+func (s *scan) mlr(words []*word) *ban {
+	for from, i := 1, 1; i <= len(words); i++ {
+		if i == len(words) || words[i].is("then") {
+			j := &judge{scan: s, tool: tools["mlr"], name: "mlr"}
+			j.command(words[from:i])
+			from = i + 1
 		}
 	}
 	return nil
@@ -114,7 +164,7 @@ func (s *scan) find(words []*word) *ban {
 			for end < len(words) && !words[end].is(";") && !words[end].is("+") {
 				end++
 			}
-			s.judge(words[i+1 : end])
+			s.external(words[i+1 : end])
 			i = end
 		case (w.begins || w.holds && w.text == "-") && !(words[i-1].whole && tests[words[i-1].text]):
 			w.no = banOption("find", "Go there first:  cd -- {value} && find . …, or put ./ before it.")

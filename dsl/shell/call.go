@@ -13,19 +13,57 @@ func (s *scan) call(c *syntax.CallExpr, w where) {
 	for _, a := range c.Assigns {
 		s.assign(a, w)
 	}
-	words := s.wordsOf(c.Args)
-	s.judge(words)
-	for _, x := range words {
-		s.word(x.node, w.but(x.no))
+	if w.no.follows() {
+		for _, name := range s.puts(c) {
+			s.blame(name, w.no)
+		}
 	}
+	no := map[*syntax.Word]*ban{}
+	for _, words := range s.variants(c.Args) {
+		s.judge(words)
+		for _, x := range words {
+			if no[x.node] == nil {
+				no[x.node] = x.no
+			}
+		}
+	}
+	for _, x := range c.Args {
+		if _, ok := arguments(x); ok && w.hands { // judged with each call of the function
+			s.word(x, w)
+		} else {
+			s.word(x, w.but(no[x]))
+		}
+	}
+}
+
+// ran is why no value may be in what a plain command reads; nil if it may.
+func (s *scan) ran(c *syntax.CallExpr) *ban {
+	for _, words := range s.variants(c.Args) {
+		if b := s.judge(words); b != nil {
+			return b
+		}
+	}
+	return nil
 }
 
 // readsInput are the files that stand for the standard input.
 var readsInput = set("- /dev/stdin /dev/fd/0 /proc/self/fd/0")
 
-// judge says for each word of a command why no value can stand there, if none can. It returns the same for what the
-// command reads.
+// judge says for each word of a command why no value can stand there, if none can. It returns the same for what the command
+// reads.
 func (s *scan) judge(words []*word) (reads *ban) {
+	if len(words) > 0 && words[0].whole && s.funcs[words[0].text] != nil {
+		words[0].no = banCommand
+		reads = s.callOf(words[0].text, words)
+		if !special[words[0].text] { // sh takes its own
+			return reads
+		}
+	}
+	return s.external(words)
+}
+
+// external does so where a function of that name is not asked.
+func (s *scan) external(words []*word) (reads *ban) {
 	if len(words) == 0 {
 		return nil
 	}
@@ -39,11 +77,12 @@ func (s *scan) judge(words []*word) (reads *ban) {
 				return reads
 			}
 		}
-		t, name = unknown, "this program"
+		t, name = s.guessed(words[0])
 	case own[name] != nil:
 		return own[name](s, words)
-	case s.funcs[name]:
-		return nil
+	}
+	if strings.Contains(words[0].text, "/") {
+		s.runs(words[0])
 	}
 	if t == nil {
 		if reads = s.embedded(words); reads != nil || ofTheAuthor(words[0].text) {
@@ -53,6 +92,38 @@ func (s *scan) judge(words []*word) (reads *ban) {
 	}
 	j := &judge{scan: s, tool: t, name: name}
 	return j.command(words[1:])
+}
+
+// special are the builtins that sh takes before functions of their names: POSIX 2.14.
+var special = set("break : continue . eval exec exit export readonly return set shift times trap unset")
+
+// runs refuses what stands in a file that is run, and a value in the folder where it lies.
+func (s *scan) runs(w *word) {
+	if s.files && w.node != nil {
+		s.blame(s.file(w.node), banWritten)
+	}
+	if s.folder != nil && w.text != "" && w.text[0] != '/' && w.text[0] != '~' && !readsInput[w.text] {
+		s.folder(banFolder)
+	}
+}
+
+// goes notes a folder that a value names.
+func (s *scan) goes(words []*word) {
+	for _, w := range words {
+		if !w.free || s.folder != nil {
+			continue
+		}
+		s.folder = func(b *ban) {
+			if w.no == nil {
+				w.no = b
+			}
+			if w.node != nil {
+				for _, from := range s.sources(w.node) {
+					from.refuse(b)
+				}
+			}
+		}
+	}
 }
 
 var version = regexp.MustCompile(`^([a-z][a-z-]*?)-?[0-9]{1,3}(\.[0-9]+)*$`)
@@ -76,14 +147,36 @@ var codeWith = regexp.MustCompile(`^(-[a-z]?[ce]|--(eval|command)=)`)
 // hidden judges the words of a program that is not written out, as $SHELL -c …: it may be one that runs text.
 func (s *scan) hidden(words []*word) (reads *ban) {
 	reads = s.embedded(words)
-	running := false
+	running, first := false, true
 	for i, w := range words {
-		if w.no == nil && (running || i > 0 && !w.whole && codeWith.MatchString(w.text)) {
+		operand := i > 0 && first && !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(words[0].text, "-") // it may be text: $RUN may be sh -c
+		first = first && !operand
+		if w.no == nil && (running || operand && w.holds || i > 0 && !w.whole && codeWith.MatchString(w.text)) {
 			w.no = banCode("this program", "")
 		}
 		running = running || w.whole && code.MatchString(w.text)
 	}
 	return reads
+}
+
+// guessed is the tool of a program that is not written out, by what its path ends with or its variable is called.
+func (s *scan) guessed(w *word) (*tool, string) {
+	if w.node != nil {
+		text := s.text[w.node.Pos().Offset():w.node.End().Offset()]
+		if name := strings.Trim(path.Base(text), `"`); strings.Contains(text, "/") && find(name) != nil {
+			return find(name), name
+		}
+		if v := variable(w.node); v != nil {
+			name := strings.ToLower(v.Param.Value)
+			if strings.Contains(name, "ssh") {
+				name = "ssh"
+			}
+			if t := find(name); t != nil && name != "shell" {
+				return t, name
+			}
+		}
+	}
+	return unknown, "this program"
 }
 
 // scriptName is how scripts are called.
@@ -107,10 +200,12 @@ func (s *scan) embedded(words []*word) (reads *ban) {
 			if t.first == isCommand {
 				return nil
 			}
-			return banInput(name)
+			b := banInput(name)
+			b.shell = t.shell
+			return b
 		}
 		if strings.HasPrefix(words[i+1].text, "-") || t.first == isCommand && find(path.Base(words[i+1].text)) != nil {
-			return s.judge(words[i:])
+			return s.external(words[i:])
 		}
 	}
 	return nil
@@ -209,7 +304,9 @@ func (j *judge) command(words []*word) (reads *ban) {
 		return reads
 	}
 	if j.tool.reads && !j.program || j.input || j.tool.stdin && j.operands == 0 && !j.program || j.name == "ssh" && j.remote(words) {
-		return banInput(j.name)
+		b := banInput(j.name)
+		b.shell = j.tool.shell
+		return b
 	}
 	return nil
 }
@@ -222,14 +319,17 @@ func (j *judge) inner(words []*word) *ban {
 	if j.entry != nil && len(words) > 0 {
 		words = append([]*word{j.entry}, words...)
 	}
-	if !strings.HasSuffix(j.name, "xargs") || len(words) == 0 {
+	if j.name == "time" || j.name == "coproc" {
 		return j.scan.judge(words)
+	}
+	if !strings.HasSuffix(j.name, "xargs") || len(words) == 0 {
+		return j.external(words)
 	}
 	if j.xargs++; j.xargs > maxXargs {
 		return banInput(j.name)
 	}
 	defer func() { j.xargs-- }()
-	if reads := j.scan.judge(words); reads != nil {
+	if reads := j.external(words); reads != nil {
 		return reads
 	}
 	given := make([]*word, 0, len(words)+1)
@@ -245,7 +345,7 @@ func (j *judge) inner(words []*word) *ban {
 	if !j.replaces {
 		given = append(given, &word{begins: true, holds: true})
 	}
-	if reads := j.scan.judge(given); reads != nil {
+	if reads := j.external(given); reads != nil {
 		return banInput("xargs " + words[0].text)
 	}
 	for _, w := range given {
@@ -305,13 +405,19 @@ func (j *judge) kind() kind {
 func (j *judge) operand(w *word) {
 	switch j.kind() {
 	case isText:
-		w.no = banCode(j.name, j.tool.how)
+		j.text(w, banCode(j.name, j.tool.how))
 		j.program = j.program || j.tool.reads
 	case isFile:
 		if j.argued || j.pinned(w) {
 			break
 		}
 		w.no = banSource
+		if j.tool.within && w.text != "" {
+			w.no = nil
+		}
+		if !j.inline {
+			j.runs(w)
+		}
 		if j.inline {
 			w.no = banCode(j.name+" -c", j.tool.how)
 			j.script = w
@@ -367,7 +473,8 @@ func (j *judge) option(words []*word, i int) (more int) {
 	w := words[i]
 	next := func(b *ban) int {
 		if i+1 < len(words) && b != nil {
-			words[i+1].no = b
+			j.text(words[i+1], b)
+			j.runs(words[i+1])
 			j.input = j.input || readsInput[words[i+1].text]
 		}
 		return 1
@@ -375,6 +482,9 @@ func (j *judge) option(words []*word, i int) (more int) {
 	careful := func(name string) int {
 		if i+1 < len(words) && words[i+1].begins {
 			words[i+1].no = banOption(j.name+" "+name, dashPrefix)
+		}
+		if i+1 < len(words) {
+			j.pipe(words[i+1], words[i+1].text)
 		}
 		return 1
 	}
@@ -399,7 +509,7 @@ func (j *judge) option(words []*word, i int) (more int) {
 		case named(j.tool.code, name) && !j.tool.values[name] && (has || !j.tool.flags[name]):
 			j.program = j.program || !named(j.tool.loads, name)
 			if has {
-				w.no = banCode(j.name+" "+name, j.tool.how)
+				j.text(w, banCode(j.name+" "+name, j.tool.how))
 				j.input = j.input || readsInput[value]
 				return 0
 			}
@@ -410,8 +520,14 @@ func (j *judge) option(words []*word, i int) (more int) {
 			j.entry = &entry
 			return 0
 		case has:
-			if j.tool.careful[name] && value == "" && !w.whole {
-				w.no = banOption(j.name+" "+name, dashPrefix)
+			if j.tool.careful[name] {
+				if value == "" && !w.whole {
+					w.no = banOption(j.name+" "+name, dashPrefix)
+				}
+				j.pipe(w, value)
+			}
+			if j.tool.folder[name] {
+				j.goes(words[i : i+1])
 			}
 			return 0
 		case j.tool.entry && name == "--entrypoint" && i+1 < len(words):
@@ -421,6 +537,9 @@ func (j *judge) option(words []*word, i int) (more int) {
 		case j.tool.careful[name]:
 			return careful(name)
 		case j.tool.values[name]:
+			if j.tool.folder[name] {
+				j.goes(words[i+1 : min(i+2, len(words))])
+			}
 			return next(nil)
 		case j.tool.pairs[name]:
 			return 2
@@ -458,7 +577,7 @@ func (j *judge) option(words []*word, i int) (more int) {
 			j.program = j.program || !j.tool.loads[letter]
 			j.opens = j.opens || j.tool == tools["perl"] && readsFiles(rest, words[i+1:])
 			if rest != "" || !w.whole {
-				w.no = banCode(j.name+" "+letter, j.tool.how)
+				j.text(w, banCode(j.name+" "+letter, j.tool.how))
 				j.input = j.input || readsInput[rest]
 				return 0
 			}
@@ -467,6 +586,7 @@ func (j *judge) option(words []*word, i int) (more int) {
 			if rest == "" && !w.whole {
 				w.no = banOption(j.name+" "+letter, dashPrefix)
 			}
+			j.pipe(w, rest)
 			if rest != "" || !w.whole {
 				return 0
 			}
@@ -476,6 +596,9 @@ func (j *judge) option(words []*word, i int) (more int) {
 				more++
 			}
 		case j.tool.values[letter]:
+			if j.tool.folder[letter] {
+				j.goes(words[i:min(i+2, len(words))])
+			}
 			if rest != "" || !w.whole {
 				return 0
 			}
@@ -495,6 +618,35 @@ func (j *judge) option(words []*word, i int) (more int) {
 		w.no = j.asOption()
 	}
 	return more
+}
+
+// text refuses values in a text that the program runs. One without is judged by the variables that it reads, where a shell
+// runs it.
+func (j *judge) text(w *word, b *ban) {
+	w.no = b
+	if j.tool.how != howShell || w.holds {
+		return
+	}
+	text := w.text
+	if !w.whole && w.node != nil {
+		text = j.spelled(w.node.Parts)
+	}
+	if strings.HasPrefix(text, "-") { // -cTEXT, --command=TEXT
+		text = text[min(len(text), 2):]
+		if strings.HasPrefix(w.text, "--") {
+			_, text, _ = strings.Cut(w.text, "=")
+		}
+	}
+	if j.nested(&word{text: text, whole: true}, nil) != nil {
+		j.input = true
+	}
+}
+
+// pipe refuses a value in the name of a file that begins with |, which is a command then.
+func (j *judge) pipe(w *word, text string) {
+	if strings.HasPrefix(strings.TrimSpace(text), "|") {
+		w.no = banCode(j.name, "")
+	}
 }
 
 // named tells whether a long option is one of a set, or the beginning of one: most programs take that for the whole.

@@ -94,11 +94,13 @@ func (s *scan) sourceOf(i int) *source {
 }
 
 // mention is a place where a script reads a variable that holds a value. Around it stand arithmetic and commands of which
-// only a number comes out, the outermost first: where one of them is a part of what is looked at, no value is.
+// only a number comes out, the outermost first: where one of them is a part of what is looked at, no value is. A command is
+// a mention of what it puts out.
 type mention struct {
 	at    uint
 	name  string
 	hides []syntax.Node
+	call  bool
 }
 
 // maxMentions bounds how many mentions in one node are looked at.
@@ -113,6 +115,9 @@ func (s *scan) mentioned(n syntax.Node) (out []string) {
 	i := sort.Search(len(s.mentions), func(i int) bool { return s.mentions[i].at >= start })
 	for ; i < len(s.mentions) && len(out) < maxMentions && s.mentions[i].at < end; i++ {
 		m := s.mentions[i]
+		if m.call && m.at == start && isWord(n) { // the name of that command
+			continue
+		}
 		if !slices.ContainsFunc(m.hides, func(h syntax.Node) bool { return h.Pos().Offset() >= start && h.End().Offset() <= end }) {
 			out = append(out, m.name)
 		}
@@ -120,14 +125,30 @@ func (s *scan) mentioned(n syntax.Node) (out []string) {
 	return out
 }
 
+func isWord(n syntax.Node) bool {
+	switch n.(type) {
+	case *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.ParamExp:
+		return true
+	}
+	return false
+}
+
 // index finds the mentions of a script.
 func (s *scan) index(f *syntax.File) {
-	s.mentions = s.mentions[:0]
+	s.mentions = nil
 	if len(s.held) == 0 {
 		return
 	}
+	s.mentions = s.indexed(f, false)
+	s.mentions = s.indexed(f, true) // what counts depends on where values are mentioned
+}
+
+func (s *scan) indexed(f *syntax.File, hiding bool) (out []mention) {
 	var open []syntax.Node // those that are walked, with nil for one that hides nothing
 	var hides []syntax.Node
+	note := func(n syntax.Node, name string, call bool) {
+		out = append(out, mention{n.Pos().Offset(), name, slices.Clone(hides), call})
+	}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		if n == nil {
 			if last := open[len(open)-1]; last != nil {
@@ -138,18 +159,28 @@ func (s *scan) index(f *syntax.File) {
 		}
 		var hider syntax.Node
 		if s.substituted(n) {
-			s.mentions = append(s.mentions, mention{n.Pos().Offset(), input, slices.Clone(hides)})
+			note(n, input, false)
 		}
 		switch n := n.(type) {
 		case *syntax.ArithmExp:
-			hider = n
+			if hiding {
+				hider = n
+			}
 		case *syntax.CmdSubst:
-			if s.counts(n.Stmts) {
+			if hiding && s.counts(n.Stmts) {
 				hider = n
 			}
 		case *syntax.ParamExp:
 			if n.Param != nil && !n.Length && s.held.of(n.Param.Value) != nil {
-				s.mentions = append(s.mentions, mention{n.Pos().Offset(), n.Param.Value, slices.Clone(hides)})
+				note(n, n.Param.Value, false)
+			}
+		case *syntax.CallExpr:
+			for _, name := range s.puts(n) {
+				note(n.Args[0], name, true)
+			}
+		case *syntax.Redirect:
+			if s.files && n.Op == syntax.RdrIn && s.held[s.file(n.Word)] != nil {
+				note(n.Word, s.file(n.Word), false)
 			}
 		}
 		open = append(open, hider)
@@ -158,7 +189,8 @@ func (s *scan) index(f *syntax.File) {
 		}
 		return true
 	})
-	sort.SliceStable(s.mentions, func(i, j int) bool { return s.mentions[i].at < s.mentions[j].at })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].at < out[j].at })
+	return out
 }
 
 // digests are programs whose output begins with digits or letters of their own, whatever they read.
@@ -182,14 +214,27 @@ func (s *scan) counts(list []*syntax.Stmt) bool {
 		return false
 	}
 	name, _ := s.literal(call.Args[0])
-	if name = path.Base(name); name == "grep" {
-		for _, a := range call.Args[1:] {
-			if text, _ := s.literal(a); text == "-c" || text == "--count" {
-				return true
-			}
-		}
+	if s.funcs[name] != nil {
+		return false
 	}
-	return digests[name]
+	name = path.Base(name)
+	counting, operands, before := digests[name], 0, ""
+	for _, a := range call.Args[1:] {
+		text, _ := s.literal(a)
+		counting = counting || name == "grep" && (text == "-c" || text == "--count")
+		if !strings.HasPrefix(text, "-") {
+			operands++
+		}
+		shown := name != "grep" || operands > 1 // which puts the names of files out, and not the pattern
+		if name == "date" && (before == "-d" || strings.HasPrefix(text, "--date=")) {
+			shown = false
+		}
+		if shown && s.carries(a) {
+			return false
+		}
+		before = text
+	}
+	return counting
 }
 
 // positional are the names of arguments.
@@ -207,6 +252,11 @@ func (s *scan) follow(f *syntax.File) {
 		}
 		s.index(f)
 		syntax.Walk(f, func(n syntax.Node) bool { s.step(n, give); return true })
+		for _, name := range slices.Sorted(maps.Keys(s.held)) {
+			if isName(name) {
+				give(allVars, s.held[name])
+			}
+		}
 		if !changed {
 			return
 		}
@@ -241,25 +291,79 @@ func (s *scan) step(n syntax.Node, give func(string, []*source)) {
 	case *syntax.Stmt:
 		for _, r := range n.Redirs {
 			switch {
+			case r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrClob || r.Op == syntax.RdrAll || r.Op == syntax.AppAll || r.Op == syntax.RdrInOut:
+				s.written(s.file(r.Word), s.sources(n.Cmd), give)
+				for _, o := range n.Redirs {
+					if o.Hdoc != nil || o.Op == syntax.WordHdoc || o.Op == syntax.RdrIn {
+						s.written(s.file(r.Word), s.sources(o), give)
+					}
+				}
 			case r.Op == syntax.RdrIn:
+				s.filled(s.reader(n), s.held[s.file(r.Word)], give)
 				for _, p := range r.Word.Parts {
 					if p, ok := p.(*syntax.ProcSubst); ok && !s.counts(p.Stmts) {
-						s.filled(n.Cmd, s.sources(p), give)
+						s.filled(s.reader(n), s.sources(p), give)
 					}
 				}
 			case r.Op == syntax.WordHdoc:
-				s.filled(n.Cmd, s.sources(r.Word), give)
+				s.filled(s.reader(n), s.sources(r.Word), give)
 			case r.Hdoc != nil:
-				s.filled(n.Cmd, s.sources(r.Hdoc), give)
+				s.filled(s.reader(n), s.sources(r.Hdoc), give)
 			}
 		}
 	case *syntax.BinaryCmd:
 		if (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && !s.counts([]*syntax.Stmt{n.X}) {
 			s.filled(n.Y, s.sources(n.X), give)
 		}
+	case *syntax.FuncDecl:
+		give(n.Name.Value+outOf, s.sources(n.Body))
+		s.filled(n.Body, s.held[n.Name.Value+into], give)
 	case *syntax.CallExpr:
 		s.exported(n, give)
 		s.passed(n, give)
+		s.copies(n, give)
+	}
+}
+
+// reader is what reads the redirections of a statement: the whole script where it is exec without a command.
+func (s *scan) reader(st *syntax.Stmt) syntax.Node {
+	if s.stays(st) {
+		return s.whole
+	}
+	if st.Cmd == nil {
+		return nil
+	}
+	return st.Cmd
+}
+
+// stays tells whether the redirections of a statement hold for those behind it.
+func (s *scan) stays(st *syntax.Stmt) bool {
+	c, ok := st.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) != 1 {
+		return false
+	}
+	name, _ := s.literal(c.Args[0])
+	return name == "exec"
+}
+
+func (s *scan) written(file string, from []*source, give func(string, []*source)) {
+	if len(from) > 0 && !strings.HasPrefix(file, fileOf+"/dev/") {
+		s.files = true
+		give(file, from)
+	}
+}
+
+// copies gives files what tee, cp and mv put into them.
+func (s *scan) copies(c *syntax.CallExpr, give func(string, []*source)) {
+	if len(c.Args) < 2 {
+		return
+	}
+	name, _ := s.literal(c.Args[0])
+	switch last := c.Args[len(c.Args)-1]; name {
+	case "cp", "mv", "ln", "install":
+		for _, x := range c.Args[1 : len(c.Args)-1] {
+			s.written(s.file(last), s.held[s.file(x)], give)
+		}
 	}
 }
 
@@ -313,7 +417,16 @@ func (s *scan) filled(n syntax.Node, from []*source, give func(string, []*source
 		if !ok || len(c.Args) == 0 {
 			return true
 		}
-		if name, _ := s.literal(c.Args[0]); name != "read" && name != "mapfile" && name != "readarray" {
+		name, _ := s.literal(c.Args[0])
+		if s.funcs[name] != nil {
+			give(name+into, from)
+		}
+		if name == "tee" {
+			for _, x := range c.Args[1:] {
+				s.written(s.file(x), from, give)
+			}
+		}
+		if name != "read" && name != "mapfile" && name != "readarray" {
 			return true
 		}
 		give("REPLY", from)
@@ -336,7 +449,7 @@ func (s *scan) passed(c *syntax.CallExpr, give func(string, []*source)) {
 	name, _ := s.literal(c.Args[0])
 	into := ""
 	switch {
-	case name == "set" || s.funcs[name]:
+	case name == "set" || s.funcs[name] != nil:
 	case name == "printf":
 		text, _ := s.literal(c.Args[1])
 		if !strings.HasPrefix(text, "-v") {
@@ -380,13 +493,19 @@ func (s *scan) names(n syntax.Node, b *ban) {
 				break
 			}
 			for _, name := range strings.FieldsFunc(n.Value, func(c rune) bool { return !isName("_" + string(c)) }) {
-				s.blame(name, b)
+				if isName(name) {
+					s.blame(name, b)
+				}
 			}
 		case *syntax.CmdSubst:
 			if s.substituted(n) {
 				s.blame(input, b)
 			}
 			return !s.counts(n.Stmts)
+		case *syntax.CallExpr:
+			for _, name := range s.puts(n) {
+				s.blame(name, b)
+			}
 		case *syntax.ParamExp:
 			if n.Param != nil && !n.Length {
 				s.blame(n.Param.Value, b)
@@ -400,7 +519,11 @@ func (s *scan) names(n syntax.Node, b *ban) {
 // no value can be in what the text reads.
 func (j *judge) nested(text *word, behind []*word) (reads *ban) {
 	inner := held{}
-	maps.Copy(inner, j.held)
+	for name, from := range j.held { // any order: each for itself
+		if isName(name) || strings.HasPrefix(name, fileOf) {
+			inner[name] = slices.Clone(from)
+		}
+	}
 	for i, w := range behind {
 		if !w.free {
 			continue
@@ -416,14 +539,22 @@ func (j *judge) nested(text *word, behind []*word) (reads *ban) {
 			inner.add("*", from)
 		}
 	}
-	if !text.whole || len(text.text) > MaxScript || depth(text.text) > MaxDepth {
-		return nil
+	spelled := text.text
+	if !text.whole {
+		if text.node == nil || text.holds {
+			return nil
+		}
+		spelled = j.spelled(text.node.Parts)
 	}
 	s := newScan(Bash)
-	s.text, s.held = text.text, inner
+	s.text, s.held, s.files, s.folder = spelled, inner, j.files, j.folder
 	f, err := parse(s.text, Bash)
-	if err != nil {
-		return nil
+	if err != nil || len(s.text) > MaxScript || depth(s.text) > MaxDepth { // what cannot be read may do anything
+		no := banCode(j.name, howShell)
+		each(spelled, func(name string) { s.blame(name, no) })
+		s.blame("0", no)
+		s.blame("@", no)
+		return banInput(j.name)
 	}
 	s.stdin = &source{func(*ban) { reads = banInput(j.name) }}
 	s.read(f)

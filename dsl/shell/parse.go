@@ -25,7 +25,7 @@ func parse(text string, d Dialect) (file *syntax.File, err error) {
 }
 
 // bounds refuses what the parser should not see.
-func (s *scan) bounds() diag.List {
+func (s *scan) bounds() *ban {
 	b := &ban{code: "F0248"}
 	switch {
 	case len(s.text) > MaxScript:
@@ -40,7 +40,7 @@ func (s *scan) bounds() diag.List {
 	default:
 		return nil
 	}
-	return diag.List{b.of(s.marks[0].value)}
+	return b
 }
 
 // nesting says by how much a word changes the depth.
@@ -72,8 +72,8 @@ func depth(text string) (most int) {
 }
 
 // unreadable says where the parser stopped. Its position is one of the text with references; the file has another.
-func (s *scan) unreadable(parts []Part, err error, place func(start, end int) diag.Range) diag.Diagnostic {
-	d := diag.Diagnostic{Code: "F0231", Subject: s.marks[0].value.Range}
+func (s *scan) unreadable(parts []Part, err error, subject diag.Range, place func(start, end int) diag.Range) diag.Diagnostic {
+	d := diag.Diagnostic{Code: "F0231", Subject: subject}
 	what, at := err.Error(), -1
 	var p syntax.ParseError
 	var l syntax.LangError

@@ -74,12 +74,12 @@ func (a Around) Rewrite(parts []Part, d Dialect, place func(start, end int) diag
 	if len(s.marks) == 0 {
 		return s.text, a.script(s)
 	}
-	if list := s.bounds(); list != nil {
-		return "", list
+	if b := s.bounds(); b != nil {
+		return "", diag.List{b.of(s.marks[0].value)}
 	}
 	file, err := parse(s.text, d)
 	if err != nil {
-		return "", diag.List{s.unreadable(parts, err, place)}
+		return "", diag.List{s.unreadable(parts, err, s.marks[0].value.Range, place)}
 	}
 	a.hold(s, s.text)
 	s.read(file)
@@ -92,14 +92,18 @@ func (a Around) Rewrite(parts []Part, d Dialect, place func(start, end int) diag
 	return s.quoted(), nil
 }
 
-// script judges a script without values by what is around it. One that cannot be read is the shell's to refuse.
+// script judges a script without values by what is around it.
 func (a Around) script(s *scan) diag.List {
-	if !a.concerns(s.text) || len(s.text) > MaxScript || depth(s.text) > MaxDepth {
+	value, ok := a.concerns(s.text)
+	if !ok {
 		return nil
+	}
+	if b := s.bounds(); b != nil {
+		return diag.List{b.of(value)}
 	}
 	file, err := parse(s.text, s.dialect)
 	if err != nil {
-		return nil
+		return diag.List{s.unreadable(nil, err, value.Range, nil)}
 	}
 	a.hold(s, s.text)
 	s.read(file)
@@ -107,11 +111,14 @@ func (a Around) script(s *scan) diag.List {
 }
 
 func newScan(d Dialect) *scan {
-	return &scan{dialect: d, declared: map[string]bool{}, arrays: map[string]bool{}, funcs: map[string]bool{}, held: held{}}
+	return &scan{dialect: d, declared: map[string]bool{}, arrays: map[string]bool{}, funcs: map[string]*function{}, aliases: map[string]string{}, held: held{}}
 }
 
 // read walks a script.
 func (s *scan) read(file *syntax.File) {
+	s.size = len(s.text)
+	file = s.later(file)
+	s.whole = file
 	s.declarations(file)
 	if s.stdin != nil {
 		s.held[input] = []*source{s.stdin}
@@ -124,7 +131,8 @@ func (s *scan) read(file *syntax.File) {
 		}
 	}
 	s.follow(file)
-	s.stmts(file.Stmts, where{})
+	s.blameUnread()
+	s.stmts(file.Stmts, where{no: s.turned(file)})
 	for _, name := range slices.Sorted(maps.Keys(s.held)) { // read and printf -v fill those, too
 		if numbers[name] || s.declared[name] {
 			s.blame(name, banArithmetic)
@@ -151,11 +159,21 @@ type scan struct {
 	marks    []mark
 	declared map[string]bool // numbers, and names of others
 	arrays   map[string]bool
-	funcs    map[string]bool // declared in the script
+	funcs    map[string]*function
+	known    map[string][]string // what the variables hold that hold nothing but texts of the script
+	aliases  map[string]string
 	held     held
-	mentions []mention // of those, by their place
-	xargs    int       // how many of them stand in each other
-	stdin    *source   // nil: no value is on the standard input
+	mentions []mention  // of those, by their place
+	xargs    int        // how many of them stand in each other
+	calling  []string   // the functions whose calls are being judged
+	handedOn int        // see maxHanded
+	readied  bool       // see readings
+	folder   func(*ban) // refuses the value that names the folder; nil if none does
+	unread   []string   // texts that are run later and cannot be read
+	files    bool       // the script writes files with values
+	whole    *syntax.File
+	size     int     // of the script itself: behind it stand the texts that it runs later
+	stdin    *source // nil: no value is on the standard input
 	list     diag.List
 }
 
@@ -183,7 +201,7 @@ func (s *scan) quoted() string {
 		b.WriteString(m.before + s.text[m.start:m.end] + m.behind)
 		from = m.end
 	}
-	b.WriteString(s.text[from:])
+	b.WriteString(s.text[from:s.size])
 	return b.String()
 }
 

@@ -99,7 +99,7 @@ func (s *scan) reads(args []*syntax.Word) bool {
 	for launched := false; len(args) > 0; { // timeout 5 cat
 		name, _ := s.literal(args[0])
 		args = args[1:]
-		if s.funcs[name] {
+		if s.funcs[name] != nil {
 			return true
 		}
 		r, ok := readers[path.Base(name)]

@@ -25,6 +25,8 @@ type tool struct {
 	values      map[string]bool       // other options with a value
 	careful     map[string]bool       // options whose value must not begin with -, either
 	pairs       map[string]bool       // options with two
+	folder      map[string]bool       // those of values that say where the command runs
+	within      bool                  // of isFile: text before a value, such as a folder, is enough
 	stdin       bool                  // it runs what it reads, where no word says what it runs
 	reads       bool                  // it does so with words, too, unless an option gives the text
 	shell       bool                  // -c makes its first word a script, -s makes it run what it reads
@@ -126,7 +128,7 @@ var rows = []row{
 	}},
 	{names: "lftp ftp smbclient sqlplus", source: "lftp(1) -c, -e, -f, !; ftp(1) !; smbclient(1) -c, !; SQL*Plus User's Guide: HOST, @file", tool: tool{reads: true, mixed: true, code: set("-c -e -f"), values: set("-u -p -U -P -W -A -I -m")}},
 	{names: "rename prename file-rename perl-rename", source: "rename(1p) -e: a perl expression", tool: tool{first: isText, mixed: true, code: set("-e -E"), how: howPerl}},
-	{names: "mlr", source: "miller.readthedocs.io: filter, put, system, tee", tool: tool{first: isText, rest: isText, code: set("-f -s --from --ofmt"), how: "Give it in the environment,  env = { V = {expr} }, and read ENV[\"V\"]."}},
+	{names: "mlr", source: "miller.readthedocs.io, Flags: --prepipe, --load, -s; filter, put: system, tee, exec", tool: tool{mixed: true, code: set("-s --prepipe --prepipex --load --mload"), values: set("--from --ofmt --ifs --ofs --ips --ops --fs --ps --irs --ors --nr-progress-mod")}, below: mlrVerbs},
 	{names: "at batch", source: "at(1)", tool: tool{reads: true, code: set("-f")}},
 	{names: "dc m4 ed red ex crontab gdb lldb", source: "dc(1) !; m4(1) esyscmd; ed(1) !; crontab(1); gdb(1) -ex", tool: tool{first: isFile, rest: isFile, reads: true, code: set("-e -f -D -x -ex -iex --eval-command --init-eval-command --expression -o -O -s -S -k"), values: set("-q -t")}},
 	{names: "vi vim nvim gvim view vimdiff emacs emacsclient nano less more pico", source: "vim(1) OPTIONS: -c, +; emacs(1); less(1): +, -k, LESSOPEN", tool: tool{plus: true, code: set("-c -S -s -u -k -e --cmd --eval --execute --load -l --lesskey-src --lesskey-content -f --funcall")}},
@@ -144,16 +146,17 @@ var rows = []row{
 	{names: "exec", source: "bash(1) SHELL BUILTIN COMMANDS: exec", tool: tool{first: isCommand, values: set("-a")}},
 	{names: "nice ionice chrt stdbuf prlimit setpriv choom", source: "GNU coreutils manual, 23; util-linux ionice(1), chrt(1), prlimit(1), setpriv(1)", tool: tool{first: isCommand, values: set("-n -c -p -i -o -e --adjustment --class --classdata --input --output --error --reuid --regid")}},
 	{names: "timeout gtimeout", source: "GNU coreutils manual, 23.6 timeout", tool: tool{first: isData, rest: isCommand, values: set("-k -s --kill-after --signal")}},
-	{names: "env genv cross-env", source: "GNU coreutils manual, 23.2 env: -S; github.com/kentcdodds/cross-env", tool: tool{first: isCommand, assigns: true, code: set("-S --split-string"), values: set("-u -C --unset --chdir -a --argv0")}},
+	{names: "env genv cross-env", source: "GNU coreutils manual, 23.2 env: -S; github.com/kentcdodds/cross-env", tool: tool{first: isCommand, assigns: true, code: set("-S --split-string"), values: set("-u -C --unset --chdir -a --argv0"), folder: set("-C --chdir")}},
 	{names: "cross-env-shell", source: "github.com/kentcdodds/cross-env: cross-env-shell", tool: tool{first: isText, rest: isText, assigns: true, how: howShell}},
-	{names: "sudo doas sudoedit", source: "sudo(8) OPTIONS; doas(1)", tool: tool{first: isCommand, assigns: true, values: set("-u -g -p -r -t -T -C -D -h -R -U --user --group --host --prompt --chdir")}},
+	{names: "sudo doas sudoedit", source: "sudo(8) OPTIONS; doas(1)", tool: tool{first: isCommand, assigns: true, values: set("-u -g -p -r -t -T -C -D -h -R -U --user --group --host --prompt --chdir"), folder: set("-D --chdir")}},
 	{names: "chroot taskset", source: "chroot(1), taskset(1)", tool: tool{first: isData, rest: isCommand, values: set("--userspec --groups")}},
 	{names: "nsenter", source: "nsenter(1)", tool: tool{first: isCommand, values: set("-t -S -G --target --setuid --setgid")}},
 	{names: "unshare bwrap firejail proot systemd-nspawn", source: "unshare(1), bwrap(1), firejail(1), systemd-nspawn(1)", tool: tool{first: isCommand, values: set("-D -M -p -u --chdir --dir --setenv --property")}},
 	{names: "flock", source: "flock(1)", tool: tool{first: isData, rest: isCommand, code: set("-c --command"), values: set("-w -E --timeout --wait --conflict-exit-code"), how: howShell}},
 	{names: "xargs gxargs", source: "GNU findutils manual, 8.4 xargs options", tool: tool{first: isCommand, values: set("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --replace --max-chars")}},
 	{names: "systemd-run strace ltrace valgrind perf dtruss ktrace catchsegv rr hotspot heaptrack", source: "strace(1), ltrace(1), valgrind(1), systemd-run(1)", tool: tool{first: isCommand, values: set("-p -u -e -s -a -E --unit --property --slice --setenv"), careful: set("-o")}},
-	{names: "su runuser script scriptreplay", source: "su(1) -c, -s: words behind the user are the shell's; runuser(1); script(1) -c", tool: tool{rest: isText, mixed: true, code: set("-c --command --session-command -s --shell"), values: set("-g -G -u -w"), how: howShell}},
+	{names: "runuser", source: "runuser(1): with -u", tool: tool{first: isCommand, values: set("-u -g -G -w --user --group --supp-group --whitelist-environment")}},
+	{names: "su script scriptreplay", source: "su(1) -c, -s: words behind the user are the shell's; script(1) -c", tool: tool{rest: isText, mixed: true, code: set("-c --command --session-command -s --shell"), values: set("-g -G -u -w"), how: howShell}},
 	{names: "uv uvx", source: "docs.astral.sh/uv/reference/cli", tool: tool{first: isCommand, loose: true, mixed: true, code: uvLoads, loads: uvLoads, values: set("-p --python --directory --project")}, below: []row{
 		{names: "run", source: "the same", tool: tool{first: isCommand, code: uvLoads, loads: uvLoads, values: set("-p --python --directory --project --env-file --extra --group")}},
 		{names: "pip add tool", source: "the same: installing runs what is installed", tool: tool{first: isData, rest: isFile, mixed: true, pins: "==", code: pipLoads}},
@@ -167,14 +170,14 @@ var rows = []row{
 	{names: "npx bunx pnpx", source: "docs.npmjs.com/cli/commands/npx: -c, -p", tool: tool{first: isCommand, code: set("-c --call -p --package"), loads: set("-p --package"), values: set("-w --workspace")}},
 	{names: "npm pnpm yarn", source: "docs.npmjs.com/cli/using-npm/config: script-shell, node-options; commands exec, run, install; scripts: what is installed runs", tool: tool{mixed: true, loose: true, code: set("-c --call --script-shell --node-options --onload-script --git --shell"), values: set("-w -C --workspace --prefix --dir --registry --tag")}, below: []row{
 		{names: "exec x dlx", source: "the same", tool: tool{first: isCommand, code: set("-c --call --package -p"), loads: set("--package -p")}},
-		{names: "install i add ci update up upgrade link create init", source: "the same", tool: tool{first: isFile, rest: isFile, mixed: true, loose: true}},
+		{names: "install i add ci update up upgrade link create init", source: "the same: --registry says whose packages run", tool: tool{first: isFile, rest: isFile, mixed: true, loose: true, code: set("--registry"), loads: set("--registry")}},
 		{names: "config set", source: "the same", tool: tool{first: isText, rest: isText, mixed: true}},
 		{names: "run run-script test t start stop restart", source: "the same: what stands behind -- is the script's", tool: tool{mixed: true, loose: true}},
 	}},
 	{names: "pip pip3 pipx", source: "pip.pypa.io/en/stable/cli/pip_install: -e, -r, -c, -i, -f name what is installed, and installing runs it", tool: tool{rest: isFile, mixed: true, loose: true, pins: "==", code: pipLoads, values: set("-t --target --version")}},
 	{names: "apt apt-get", source: "apt-get(8): -o, -c; install PACKAGE=VERSION", tool: tool{rest: isFile, mixed: true, loose: true, pins: "=", code: set("-o --option -c --config-file"), values: set("-t --target-release")}},
 	{names: "gem luarocks cpan cpanm brew dnf yum apk pacman snap choco winget composer opam cabal stack gleam",
-		source: "their manuals: installing runs scripts of what is installed; composer exec", tool: tool{first: isData, rest: isFile, mixed: true, loose: true, code: set("-o --option -c --config"), values: set("-i -r -e -v -t -C --index-url --requirement --version")}},
+		source: "their manuals: installing runs scripts of what is installed; composer exec", tool: tool{first: isData, rest: isFile, mixed: true, loose: true, code: indexes, loads: indexes, values: set("-i -r -e -v -t -C --version")}},
 
 	// Programs and builtins that run their arguments as text.
 	{names: "eval", source: "POSIX eval(1)", tool: tool{first: isText, rest: isText}},
@@ -189,13 +192,13 @@ var rows = []row{
 	{names: "adb", source: "developer.android.com/tools/adb: shell", tool: tool{first: isData, rest: isText, values: set("-s")}},
 	{names: "vagrant multipass virsh", source: "developer.hashicorp.com/vagrant/docs/cli/ssh -c; multipass exec", tool: tool{mixed: true, code: set("-c --command")}, below: []row{{names: "exec", source: "multipass.run/docs/exec", tool: tool{first: isData, rest: isCommand, late: true}}}},
 	{names: "gcloud az fly flyctl heroku railway render eb", source: "cloud.google.com/sdk: compute ssh --command; learn.microsoft.com: az vm run-command --scripts; fly ssh console -C", tool: tool{mixed: true, loose: true, code: set("--command --command-line --exec-command --cmd -C --scripts --ssh-flag --metadata --custom-data --script --configuration --flags-file"), values: set("-g -n -l -o -a")}, below: []row{
-		{names: "compute", source: "cloud.google.com/sdk/gcloud/reference/compute/ssh: words behind -- are a command of the shell there", tool: tool{mixed: true, loose: true}, below: []row{
-			{names: "ssh", source: "the same", tool: tool{rest: isText, mixed: true, loose: true, values: set("--zone --project --region"), how: howRemote}},
-		}},
+		{names: "compute", source: "cloud.google.com/sdk/gcloud/reference/compute/ssh", tool: tool{mixed: true, loose: true}, below: computeRows},
+		{names: "alpha beta preview", source: "cloud.google.com/sdk/gcloud/reference/beta/compute/ssh", tool: tool{mixed: true, loose: true}, below: []row{
+			{names: "compute", source: "the same", tool: tool{mixed: true, loose: true}, below: computeRows}}},
 		{names: "run run:detached exec", source: "heroku run: the words are a command", tool: tool{first: isText, rest: isText, loose: true, mixed: true, values: set("-a --app"), how: howShell}},
 	}},
 
-	{names: "pytest py.test", source: "docs.pytest.org/en/stable/reference/reference.html: -p and -c load, --junitxml writes", tool: tool{first: isFile, rest: isFile, mixed: true, loose: true, code: set("-p -c -o --override-ini --config-file --rootdir --confcutdir"), values: set("-k -m -n -W")}},
+	{names: "pytest py.test", source: "docs.pytest.org/en/stable/reference/reference.html: -p and -c load, --junitxml writes", tool: tool{first: isFile, rest: isFile, within: true, mixed: true, loose: true, code: set("-p -c -o --override-ini --config-file --rootdir --confcutdir"), values: set("-k -m -n -W")}},
 
 	{names: "mocha ava", source: "mochajs.org, Command-Line Usage: the words are files that it runs", tool: tool{first: isFile, rest: isFile, mixed: true, loose: true, code: set("-r --require --file --spec --config --package --reporter -R --ui -u --import --loader"), values: set("-g -f -t --grep --fgrep --timeout")}},
 
@@ -235,7 +238,7 @@ var rows = []row{
 		{names: "tool generate", source: "go help tool, go help generate", tool: tool{first: isText, rest: isText}},
 	}},
 	{names: "cargo", source: "doc.rust-lang.org/cargo/commands: --config sets runner, rustc-wrapper; run, test -- are the program's", tool: tool{mixed: true, loose: true, code: set("--config -Z -C"), values: set("-p -F -j --package --features --target --bin --example --test --profile --manifest-path")}, below: []row{
-		{names: "install add", source: "doc.rust-lang.org/cargo/commands/cargo-install.html: build scripts run", tool: tool{first: isFile, mixed: true, loose: true, code: set("--config -Z --git")}},
+		{names: "install add", source: "doc.rust-lang.org/cargo/commands/cargo-install.html: build scripts run", tool: tool{first: isFile, mixed: true, loose: true, code: set("--config -Z --git --registry --index --path"), loads: set("--git --registry --index --path")}},
 	}},
 	{names: "gcc g++ cc c++ clang clang++ rustc ld gold lld tcc icc nvcc zig dmd ldc2", source: "gcc(1): -wrapper, -fplugin, -B, -specs, @file, -o", tool: tool{mixed: true, single: true, code: set("-wrapper -fplugin -specs -B -Xlinker -T -Xclang -load --plugin"), values: set("-D -U -I -L -l -std -O"), careful: set("-o"), dash: dashPrefix}},
 	{names: "cmake ctest cpack meson bazel buck bazelisk", source: "cmake(1): -P, -E, -D, -C; bazel.build/reference/command-line-reference: --run_under", tool: tool{mixed: true, loose: true, defines: cmakeKey, code: set("-P -E -C --run_under --script")}},
@@ -294,6 +297,12 @@ var rows = []row{
 	}},
 }
 
+// computeRows are the commands of gcloud compute whose words behind -- are a command of the shell on the other side.
+var computeRows = []row{
+	{names: "ssh", source: "cloud.google.com/sdk/gcloud/reference/compute/ssh", tool: tool{rest: isText, mixed: true, loose: true, values: set("--zone --project --region"), how: howRemote}},
+	{names: "tpus", source: "cloud.google.com/sdk/gcloud/reference/compute/tpus/tpu-vm/ssh: --command", tool: tool{mixed: true, loose: true, code: set("--command")}},
+}
+
 // containers are the commands of docker and its kin that run one in a container.
 var containers = []row{
 	{names: "run create", source: "docs.docker.com/reference/cli/docker/container/run", tool: tool{first: isData, rest: isCommand, loose: true, entry: true, code: set("--health-cmd"), loads: set("--health-cmd"), values: set("-a -c -e -h -l -m -p -u -v -w --env --env-file --name --network --user --volume --workdir --label --platform --cpus --memory --publish --mount --hostname --entrypoint")}},
@@ -301,8 +310,18 @@ var containers = []row{
 	{names: "build", source: "docs.docker.com/reference/cli/docker/buildx/build: -o, --iidfile, --metadata-file write", tool: tool{mixed: true, loose: true, values: set("-t -f -m -c --build-arg --tag --file --target --platform --label"), careful: set("-o --output --iidfile --metadata-file")}},
 }
 
+// mlrVerbs are the verbs of Miller whose words are more than names of fields and files.
+var mlrVerbs = []row{
+	{names: "put filter", source: "miller.readthedocs.io/en/latest/reference-verbs: EXPRESSION, -f, -e, -s", tool: tool{first: isText, mixed: true, code: set("-f -e -s"), how: "Give it in the environment,  env = { V = {expr} }, and read ENV[\"V\"]."}},
+	{names: "tee split", source: "the same: tee -p is a pipe; both write files", tool: tool{first: isFile, mixed: true, code: set("-p --prefix --suffix")}},
+}
+
 // plainSettings are the beginnings of git's settings whose values are never commands: git-config(1), Variables.
 var plainSettings = strings.Fields("user. branch. http. safe.directory push. pull. commit.gpgsign commit.template tag. color. init.defaultbranch core.autocrlf core.filemode core.quotepath fetch. advice. merge.conflictstyle committer. author. credential.username lfs.url")
+
+// indexes are options of installers that say whose packages are installed. The version of a package that is written out is
+// data, as in NAME==VERSION: whoever may choose it may choose an old one.
+var indexes = set("-o --option -c --config --source --clear-sources --server --index --index-url --extra-index-url --registry --repository --repo --repofrompath --requirement --mirror")
 
 // uvLoads and pipLoads are options whose value names what is installed and run.
 var (
@@ -384,6 +403,8 @@ func (r *row) enter(out map[string]*tool, above *tool) {
 		for o := range t.values { // any order: each for itself
 			if r.tool.values[o] && !r.tool.code[o] {
 				delete(t.code, o) // the same letter is another option here
+			} else if r.tool.code[o] {
+				delete(t.values, o)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 type where struct {
 	double bool // inside "…", a here-document, or the word of a ${…} in one of these
 	ticks  bool // inside `…`
+	hands  bool // in a function whose calls are judged by the commands that get its arguments
 	no     *ban // why no value can stand here; nil if one can
 }
 
@@ -35,8 +36,9 @@ func (s *scan) stmt(st *syntax.Stmt, w where) {
 		s.command(st.Cmd, s.feeds(st, w))
 		for _, r := range st.Redirs {
 			if reads == nil && s.carries(r) {
-				reads = s.consumes(st.Cmd)
+				reads = s.consumes(s.reader(st))
 			}
+			s.given(st.Cmd, r)
 		}
 	}
 	for _, r := range st.Redirs {
@@ -71,7 +73,9 @@ func (s *scan) command(c syntax.Command, w where) {
 		if s.text[c.Lparen.Offset()+1] == '(' { // where bash is sh, this is arithmetic
 			w = w.but(banArithmetic)
 		}
+		folder := s.folder
 		s.stmts(c.Stmts, w)
+		s.folder = folder
 	case *syntax.IfClause:
 		for ; c != nil; c = c.Else {
 			s.stmts(c.Cond, w)
@@ -89,6 +93,8 @@ func (s *scan) command(c syntax.Command, w where) {
 			s.stmts(item.Stmts, w)
 		}
 	case *syntax.FuncDecl:
+		f := s.funcs[c.Name.Value]
+		w.hands = f != nil && !f.resets
 		s.stmt(c.Body, w)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
@@ -113,6 +119,7 @@ func (s *scan) binary(c *syntax.BinaryCmd, w where) {
 		return
 	}
 	left := w
+	s.piped(c)
 	if s.carries(c.X) {
 		left = w.but(s.consumes(c.Y))
 	}
@@ -124,11 +131,86 @@ func (s *scan) binary(c *syntax.BinaryCmd, w where) {
 func (s *scan) consumes(n syntax.Node) (no *ban) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok && no == nil {
-			no = s.judge(s.wordsOf(c.Args))
+			no = s.ran(c)
 		}
 		return no == nil
 	})
 	return no
+}
+
+// turned is why no value can be put out anywhere: exec > >(sh) and coproc sh run what the commands behind them put out.
+func (s *scan) turned(f *syntax.File) (no *ban) {
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			for _, r := range n.Redirs {
+				if no == nil && r.Op != syntax.RdrIn && r.Word != nil && s.stays(n) {
+					no = s.consumes(r.Word)
+				}
+			}
+		case *syntax.CoprocClause:
+			if no == nil {
+				no = s.consumes(n.Stmt)
+			}
+		case *syntax.CallExpr:
+			if len(n.Args) > 1 && no == nil {
+				if name, _ := s.literal(n.Args[0]); name == "coproc" {
+					no = s.ran(n)
+				}
+			}
+		}
+		return no == nil
+	})
+	return no
+}
+
+// given judges the text of a here-document or here-string that a shell runs.
+func (s *scan) given(c syntax.Command, r *syntax.Redirect) {
+	var parts []syntax.WordPart
+	switch {
+	case r.Hdoc != nil:
+		parts = r.Hdoc.Parts
+	case r.Op == syntax.WordHdoc:
+		parts = r.Word.Parts
+	default:
+		return
+	}
+	if b := s.consumes(c); b != nil && b.shell {
+		s.anew(s.spelled(parts))
+	}
+}
+
+// piped judges the text that echo, printf and cat put into a shell.
+func (s *scan) piped(c *syntax.BinaryCmd) {
+	call, ok := c.X.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return
+	}
+	name, _ := s.literal(call.Args[0])
+	var text strings.Builder
+	switch name {
+	case "echo", "printf":
+		for _, x := range call.Args[1:] {
+			text.WriteString(s.spelled(x.Parts) + " ")
+		}
+	case "cat":
+		for _, r := range c.X.Redirs {
+			if r.Hdoc != nil {
+				text.WriteString(s.spelled(r.Hdoc.Parts))
+			}
+		}
+	}
+	if text.Len() == 0 {
+		return
+	}
+	if b := s.consumes(c.Y); b != nil && b.shell {
+		s.anew(text.String())
+	}
+}
+
+// anew judges a text that a shell of its own runs.
+func (s *scan) anew(text string) {
+	(&judge{scan: s, name: "sh"}).nested(&word{text: text, whole: true}, nil)
 }
 
 // fed is why a value may not be on the standard input of a statement; nil if it may.
@@ -193,6 +275,9 @@ func (s *scan) redirect(r *syntax.Redirect, w where, reads *ban) {
 		s.parts(r.Hdoc.Parts, body)
 	case syntax.RdrIn, syntax.RdrInOut, syntax.WordHdoc:
 		s.word(r.Word, in.but(reads))
+		if no := in.but(reads).no; s.files && no.follows() {
+			s.blame(s.file(r.Word), no)
+		}
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.AppClob, syntax.RdrAllClob, syntax.AppAllClob:
 		s.word(r.Word, in)
 	default: // >&, <&: a number of the shell's own
@@ -245,7 +330,9 @@ func (s *scan) part(p syntax.WordPart, w where) {
 	case *syntax.CmdSubst:
 		s.blameInput(p, w)
 		w.ticks = w.ticks || p.Backquotes
+		folder := s.folder
 		s.stmts(p.Stmts, w.fresh())
+		s.folder = folder
 	case *syntax.ProcSubst:
 		s.blameInput(p, w)
 		s.stmts(p.Stmts, w.fresh())

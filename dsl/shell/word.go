@@ -23,13 +23,79 @@ func (w *word) is(text string) bool { return w.whole && w.text == text }
 
 // wordsOf makes the words of a command of a script.
 func (s *scan) wordsOf(list []*syntax.Word) []*word {
-	out := make([]*word, len(list))
+	out := make([]*word, 0, len(list))
 	for i, x := range list {
+		if v := variable(x); v != nil {
+			if texts := s.texts(v.Param.Value); len(texts) == 1 {
+				out = append(out, expanded(x, texts[0])...)
+				continue
+			}
+		}
 		w := &word{node: x, begins: s.begins(x), holds: s.carries(x), free: len(s.sources(x)) > 0}
 		w.text, w.whole = s.literal(x)
-		out[i] = w
+		if text, ok := s.aliases[w.text]; ok && i == 0 && w.whole {
+			for _, f := range strings.Fields(text) {
+				out = append(out, &word{node: x, text: f, whole: true})
+			}
+			continue
+		}
+		out = append(out, w)
 	}
 	return out
+}
+
+// variants are the words of a command, once for each text that the variable holds which names it.
+func (s *scan) variants(list []*syntax.Word) (out [][]*word) {
+	if len(list) == 0 {
+		return nil
+	}
+	if v := variable(list[0]); v != nil {
+		if texts := s.texts(v.Param.Value); len(texts) > 1 {
+			for _, text := range texts {
+				out = append(out, append(expanded(list[0], text), s.wordsOf(list[1:])...))
+			}
+			return out
+		}
+	}
+	return [][]*word{s.wordsOf(list)}
+}
+
+// variable is the variable that is all of a word, with quotes or without.
+func variable(x *syntax.Word) *syntax.ParamExp {
+	if len(x.Parts) != 1 {
+		return nil
+	}
+	part := x.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	if p, ok := part.(*syntax.ParamExp); ok && plain(p) {
+		return p
+	}
+	return nil
+}
+
+func plain(p *syntax.ParamExp) bool {
+	return p.Param != nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil && !p.Length && !p.Excl && !p.Width
+}
+
+// expanded are the words that a variable with a known text becomes.
+func expanded(x *syntax.Word, text string) (out []*word) {
+	if isQuoted(x.Parts[0]) {
+		return []*word{{node: x, text: text, whole: true}}
+	}
+	for _, f := range strings.Fields(text) {
+		out = append(out, &word{node: x, text: f, whole: true})
+	}
+	return out
+}
+
+// texts are what a variable is known to hold; none if it may hold anything.
+func (s *scan) texts(name string) []string {
+	if s.held.of(name) != nil {
+		return nil
+	}
+	return s.known[name]
 }
 
 // wordOf makes a word of a list.
@@ -51,11 +117,18 @@ func wordOf(parts []Part) *word {
 // all of it.
 func (s *scan) literal(w *syntax.Word) (text string, whole bool) {
 	var b strings.Builder
-	whole = literalParts(w.Parts, &b, s)
+	whole = literalParts(w.Parts, &b, s, "")
 	return b.String(), whole
 }
 
-func literalParts(parts []syntax.WordPart, b *strings.Builder, s *scan) bool {
+// spelled is the text of parts with _ in the place of what is not known.
+func (s *scan) spelled(parts []syntax.WordPart) string {
+	var b strings.Builder
+	literalParts(parts, &b, s, "_")
+	return b.String()
+}
+
+func literalParts(parts []syntax.WordPart, b *strings.Builder, s *scan, gap string) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
@@ -67,11 +140,20 @@ func literalParts(parts []syntax.WordPart, b *strings.Builder, s *scan) bool {
 			}
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			if !literalParts(p.Parts, b, s) {
+			if !literalParts(p.Parts, b, s, gap) {
 				return false
 			}
 		default:
-			return false
+			if v, ok := p.(*syntax.ParamExp); ok && plain(v) {
+				if texts := s.texts(v.Param.Value); len(texts) == 1 {
+					b.WriteString(texts[0])
+					continue
+				}
+			}
+			if gap == "" {
+				return false
+			}
+			b.WriteString(gap)
 		}
 	}
 	return true
