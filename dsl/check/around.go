@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
-// surround is a block with env or stdin, and those around it, whose env its programs have, too.
+// surround is a block with env, stdin or dir, and those around it, whose env its programs have, too.
 type surround struct {
 	block *Block
 	up    *surround
@@ -55,10 +55,12 @@ func (c *checker) around(a *Attr, env *expr.Env) shell.Around {
 		return out
 	}
 	if in := a.around.block.attr("stdin"); in != nil && a.of == "step" {
-		x := in.Src.Expr()
-		if e, _ := expr.Value(x, in.Src.File.Src, env); e == nil || e.Kind != ir.Const {
-			p := runtime(a, e, in.Src.File.Text(x), syntax.Range(x.Range()))
-			out.Stdin = &p
+		out.Stdin = c.inRun(a, in, env)
+	}
+	for s := a.around; s != nil; s = s.up { // the nearest alone
+		if dir := s.block.attr("dir"); dir != nil {
+			out.Dir = c.inRun(a, dir, env)
+			break
 		}
 	}
 	if a.of == "agent" { // the request, or the task
@@ -72,6 +74,20 @@ func (c *checker) around(a *Attr, env *expr.Env) shell.Around {
 		}
 	}
 	return out
+}
+
+// inRun is the value of an attribute beside a program, if it is only known in a run.
+func (c *checker) inRun(a, beside *Attr, env *expr.Env) *shell.Part {
+	x, file := beside.Src.Expr(), beside.Src.File
+	e, _ := expr.Value(x, file.Src, env)
+	if e != nil && e.Kind == ir.Const {
+		return nil
+	}
+	p := runtime(a, e, file.Text(x), syntax.Range(x.Range()))
+	if s := (&shaper{c: c, of: a, file: file, env: env}); s.writtenOut(x) {
+		p.Tame, p.Plain = true, true
+	}
+	return &p
 }
 
 // decides refuses a value in an environment variable that decides what programs run.

@@ -136,7 +136,7 @@ func commands(b *Block, shell string, up *surround) (string, *surround) {
 	if s := b.Text("shell"); s != "" {
 		shell = s
 	}
-	if b.attr("env") != nil || b.attr("stdin") != nil || up == nil {
+	if b.attr("env") != nil || b.attr("stdin") != nil || b.attr("dir") != nil || up == nil {
 		up = &surround{block: b, up: up}
 	}
 	for _, name := range []string{"run", "command"} {

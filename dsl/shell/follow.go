@@ -251,6 +251,7 @@ func (s *scan) follow(f *syntax.File) {
 			}
 		}
 		s.index(f)
+		s.filled(f, s.held[into], give)
 		syntax.Walk(f, func(n syntax.Node) bool { s.step(n, give); return true })
 		for _, name := range slices.Sorted(maps.Keys(s.held)) {
 			if isName(name) {
@@ -299,16 +300,16 @@ func (s *scan) step(n syntax.Node, give func(string, []*source)) {
 					}
 				}
 			case r.Op == syntax.RdrIn:
-				s.filled(s.reader(n), s.held[s.file(r.Word)], give)
+				s.readBy(n, s.held[s.file(r.Word)], give)
 				for _, p := range r.Word.Parts {
 					if p, ok := p.(*syntax.ProcSubst); ok && !s.counts(p.Stmts) {
-						s.filled(s.reader(n), s.sources(p), give)
+						s.readBy(n, s.sources(p), give)
 					}
 				}
 			case r.Op == syntax.WordHdoc:
-				s.filled(s.reader(n), s.sources(r.Word), give)
+				s.readBy(n, s.sources(r.Word), give)
 			case r.Hdoc != nil:
-				s.filled(s.reader(n), s.sources(r.Hdoc), give)
+				s.readBy(n, s.sources(r.Hdoc), give)
 			}
 		}
 	case *syntax.BinaryCmd:
@@ -325,15 +326,24 @@ func (s *scan) step(n syntax.Node, give func(string, []*source)) {
 	}
 }
 
-// reader is what reads the redirections of a statement: the whole script where it is exec without a command.
-func (s *scan) reader(st *syntax.Stmt) syntax.Node {
+// readBy gives what a statement reads to the variables that it reads into: those of the whole script for exec alone.
+func (s *scan) readBy(st *syntax.Stmt, from []*source, give func(string, []*source)) {
 	if s.stays(st) {
-		return s.whole
+		give(into, from)
+	} else if st.Cmd != nil {
+		s.filled(st.Cmd, from, give)
 	}
-	if st.Cmd == nil {
-		return nil
+}
+
+// runsIts is why no value may be in what a statement reads, as consumes says it.
+func (s *scan) runsIts(st *syntax.Stmt) *ban {
+	if !s.stays(st) {
+		return s.consumes(st.Cmd)
 	}
-	return st.Cmd
+	if !s.asked {
+		s.asked, s.consumed = true, s.consumes(s.whole)
+	}
+	return s.consumed
 }
 
 // stays tells whether the redirections of a statement hold for those behind it.

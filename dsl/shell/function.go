@@ -191,10 +191,10 @@ func (s *scan) callOf(name string, words []*word) (reads *ban) {
 
 // hand judges a command with words in the place of "$@".
 func (s *scan) hand(c *syntax.CallExpr, given []*word) (reads *ban) {
-	var list, copies []*word
+	var list, own, copies []*word
 	for _, w := range s.wordsOf(c.Args) {
 		if _, ok := arguments(w.node); !ok {
-			list = append(list, w)
+			list, own = append(list, w), append(own, w)
 			continue
 		}
 		for _, g := range given {
@@ -208,8 +208,8 @@ func (s *scan) hand(c *syntax.CallExpr, given []*word) (reads *ban) {
 			g.no = w.no
 		}
 	}
-	for _, w := range list {
-		if w.no.follows() && !slices.Contains(copies, w) && w.node != nil {
+	for _, w := range own {
+		if w.no.follows() {
 			for _, from := range s.sources(w.node) {
 				from.refuse(w.no)
 			}

@@ -172,6 +172,8 @@ type scan struct {
 	unread   []string   // texts that are run later and cannot be read
 	files    bool       // the script writes files with values
 	whole    *syntax.File
+	asked    bool // of consumed, which is what consumes says of it
+	consumed *ban
 	size     int     // of the script itself: behind it stand the texts that it runs later
 	stdin    *source // nil: no value is on the standard input
 	list     diag.List

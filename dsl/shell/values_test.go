@@ -1,6 +1,10 @@
 package shell
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // A value that comes to a command by a way of its own: through a declaration, a loop, what a command reads, a program in
 // a variable. None runs; what stands beside them stays accepted.
@@ -266,6 +270,73 @@ func TestWays(t *testing.T) {
 			if f.Code == "F0231" || f.Code == "F0244" {
 				t.Errorf("%s: refused for another reason: %s", c.script, f.Summary)
 			}
+		}
+	}
+}
+
+// A value as the folder of a step decides which program and which script a relative path names there.
+func TestFolder(t *testing.T) {
+	dir := Part{Value: true, Text: "dir"}
+	a := Around{Dir: &dir}
+	for line, refused := range map[string]bool{
+		"./run.sh": true, "bin/run": true, "sh build.sh": true, "env ./run.sh": true, "python3 tools/a.py": true, "bash -c ./run.sh": true, "timeout 5 ./run.sh": true,
+		"make": false, "go test ./...": false, "/opt/run.sh": false, "sh /opt/run.sh": false, "cat a/b": false, "sh -c 'ls'": false,
+	} {
+		var words [][]Part
+		for _, w := range wordsOfLine(line) {
+			words = append(words, cut(w))
+		}
+		if got := len(a.Argv(words)) > 0; got != refused {
+			t.Errorf("list %s: refused %v", line, got)
+		}
+		if _, list := a.Rewrite(cut(line), POSIX, place); len(list) > 0 != refused {
+			t.Errorf("script %s: refused %v", line, list)
+		}
+	}
+	dir.Tame = true
+	if list := a.Argv([][]Part{cut("./run.sh")}); list != nil {
+		t.Errorf("a folder that is written out is refused: %v", list)
+	}
+}
+
+// A script without values in it that cannot be read is refused where values are around it, and only there.
+func TestUnread(t *testing.T) {
+	value := Part{Value: true, Text: "x"}
+	for name, text := range map[string]string{
+		"long": "eval \"$V\" #" + strings.Repeat("a", MaxScript), "deep": strings.Repeat("( ", MaxDepth+1) + "eval \"$V\"" + strings.Repeat(")", MaxDepth+1), "another shell's": "eval \"$V\"\n(a=(b)",
+	} {
+		for around, a := range map[string]Around{
+			"env":   {Env: func(name string) (Part, bool) { return value, name == "V" }},
+			"stdin": {Stdin: &value},
+		} {
+			if _, list := a.Rewrite(cut(text), POSIX, place); len(list) != 1 || strings.TrimSpace(list[0].Detail) == "" {
+				t.Errorf("%s, %s: %v", name, around, list)
+			}
+		}
+		if _, list := (Around{}).Rewrite(cut(text), POSIX, place); list != nil {
+			t.Errorf("%s is refused without values: %v", name, list)
+		}
+	}
+	for _, inner := range []string{"'if", "((((" + strings.Repeat("(", MaxDepth)} {
+		if list := (Around{}).Argv([][]Part{cut("sh"), cut("-c"), cut(inner + " $1"), cut("sh"), cut("«x»")}); len(list) != 1 {
+			t.Errorf("%.9s: %v", inner, list)
+		}
+	}
+}
+
+// Scripts of the greatest length that ask most of the judge.
+func TestSlowScripts(t *testing.T) {
+	fill := func(head, unit string) string {
+		return head + strings.Repeat(unit, (MaxScript-len(head)-40)/len(unit))
+	}
+	half := "v=«x»\nf() {\n" + strings.Repeat("x \"$@\"\n", MaxScript/14) + "}\n"
+	for name, script := range map[string]string{
+		"calls": fill(half, "f $v\n"), "pipes": fill(half, "a $v|f\n"), "evals": fill("v=«x»\n", "eval '$v'\n"), "texts for a shell": fill("v=«x»\n", "echo 'eval $v'|sh\n"), "exec": fill("v=«x»\n", "exec 3<<<$v\n"),
+		"arguments": "v=«x»\nf() { while a; do shift; done; b \"$@\"; }\nf " + strings.Repeat("$v ", 20000), "itself": "v=«x»\nf() { " + strings.Repeat("f \"$@\" 1\n", 50) + "}\nf $v",
+	} {
+		began := time.Now()
+		if Rewrite(cut(script), Bash, place); time.Since(began) > 5*time.Second {
+			t.Errorf("%s took %s", name, time.Since(began))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (s *scan) stmt(st *syntax.Stmt, w where) {
 		s.command(st.Cmd, s.feeds(st, w))
 		for _, r := range st.Redirs {
 			if reads == nil && s.carries(r) {
-				reads = s.consumes(s.reader(st))
+				reads = s.runsIts(st)
 			}
 			s.given(st.Cmd, r)
 		}
