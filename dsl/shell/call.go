@@ -147,9 +147,9 @@ var codeWith = regexp.MustCompile(`^(-[a-z]?[ce]|--(eval|command)=)`)
 // hidden judges the words of a program that is not written out, as $SHELL -c …: it may be one that runs text.
 func (s *scan) hidden(words []*word) (reads *ban) {
 	reads = s.embedded(words)
-	running, first := false, true
+	running, first := false, words[0].node != nil && !isQuoted(words[0].node.Parts[0]) // $RUN may be sh -c; "$RUN" is one program
 	for i, w := range words {
-		operand := i > 0 && first && !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(words[0].text, "-") // it may be text: $RUN may be sh -c
+		operand := i > 0 && first && !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(words[0].text, "-")
 		first = first && !operand
 		if w.no == nil && (running || operand && w.holds || i > 0 && !w.whole && codeWith.MatchString(w.text)) {
 			w.no = banCode("this program", "")

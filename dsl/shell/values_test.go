@@ -120,6 +120,7 @@ func TestWays(t *testing.T) {
 		{script: `f=g; g() { sh -c "$1"; }; $f «x»`},
 		{script: "alias r='sh -c'\nr \"echo «x»\""},
 		{script: `RUN="git commit"; $RUN -m «x»`, fine: true},
+		{script: `"${RUN:-echo}" "a «x»"`, fine: true},
 		{script: `RUN=echo; $RUN "a «x»"`, fine: true},
 		{script: `$SUDO git commit -m «x»`, fine: true},
 
