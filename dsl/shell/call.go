@@ -147,7 +147,7 @@ var codeWith = regexp.MustCompile(`^(-[a-z]?[ce]|--(eval|command)=)`)
 // hidden judges the words of a program that is not written out, as $SHELL -c …: it may be one that runs text.
 func (s *scan) hidden(words []*word) (reads *ban) {
 	reads = s.embedded(words)
-	running, first := false, words[0].node != nil && !isQuoted(words[0].node.Parts[0]) // $RUN may be sh -c; "$RUN" is one program
+	running, first := false, words[0].node != nil && (!isQuoted(words[0].node.Parts[0]) || strings.Contains(s.raw(words[0]), "[@]")) // $RUN may be sh -c; "$RUN" is one program
 	for i, w := range words {
 		operand := i > 0 && first && !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(words[0].text, "-")
 		first = first && !operand

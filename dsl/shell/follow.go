@@ -315,6 +315,11 @@ func (s *scan) step(n syntax.Node, give func(string, []*source)) {
 	case *syntax.BinaryCmd:
 		if (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && !s.counts([]*syntax.Stmt{n.X}) {
 			s.filled(n.Y, s.sources(n.X), give)
+			for _, r := range n.Y.Redirs {
+				if r.Op != syntax.RdrIn && r.Word != nil {
+					s.written(s.file(r.Word), s.sources(n.X), give)
+				}
+			}
 		}
 	case *syntax.FuncDecl:
 		give(n.Name.Value+outOf, s.sources(n.Body))
@@ -417,6 +422,9 @@ func (s *scan) assigns(x *syntax.Word) []*source {
 	return s.sources(x)
 }
 
+// writers are programs that write what they read to files that their words name.
+var writers = set("tee sponge dd")
+
 // filled gives what a command reads to the variables that it reads into.
 func (s *scan) filled(n syntax.Node, from []*source, give func(string, []*source)) {
 	if n == nil || len(from) == 0 {
@@ -431,9 +439,9 @@ func (s *scan) filled(n syntax.Node, from []*source, give func(string, []*source
 		if s.funcs[name] != nil {
 			give(name+into, from)
 		}
-		if name == "tee" {
+		if slices.ContainsFunc(c.Args, func(x *syntax.Word) bool { return writers[x.Lit()] }) { // sudo tee FILE
 			for _, x := range c.Args[1:] {
-				s.written(s.file(x), from, give)
+				s.written(fileOf+strings.TrimPrefix(strings.TrimPrefix(s.file(x), fileOf), "of="), from, give)
 			}
 		}
 		if name != "read" && name != "mapfile" && name != "readarray" {

@@ -48,6 +48,14 @@ func (s *scan) readable(text string) bool {
 // runLater are the texts that commands behind an offset are given to run, as far as they are known.
 func (s *scan) runLater(file *syntax.File, from uint) (out []string) {
 	syntax.Walk(file, func(n syntax.Node) bool {
+		if a, ok := n.(*syntax.Assign); ok && a.Name != nil && a.Value != nil && a.Pos().Offset() >= from {
+			switch text := s.spelled(a.Value.Parts); a.Name.Value {
+			case "PROMPT_COMMAND":
+				out = append(out, text)
+			case "PS0", "PS1", "PS2", "PS4": // read with their $( )
+				out = append(out, ": \""+text+"\"")
+			}
+		}
 		c, ok := n.(*syntax.CallExpr)
 		if !ok || len(c.Args) < 2 || c.Pos().Offset() < from {
 			return true
@@ -161,7 +169,7 @@ func (s *scan) constants(f *syntax.File) {
 var filling = set("read printf mapfile readarray getopts unset wait")
 
 // environ are programs that can put out a variable of the environment, which they name in their text.
-var environ = set("printenv env genv awk gawk mawk nawk perl python python2 python3 ruby node php lua jq gojq yq envsubst")
+var environ = set("sh bash dash ash ksh zsh printenv env genv awk gawk mawk nawk perl python python2 python3 ruby node php lua jq gojq yq envsubst")
 
 // The names under which held knows what is no variable: what a function puts out and what it reads, what all variables
 // hold, and what stands in a file that the script writes.

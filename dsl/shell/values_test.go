@@ -242,6 +242,16 @@ func TestWays(t *testing.T) {
 		{script: `echo «x» > out; sh own.sh; cat out`, fine: true},
 		{script: `echo «x» > q.json; jq . q.json`, fine: true},
 
+		{script: `echo «x» | sudo tee t.sh; sh t.sh`},
+		{script: `echo «x» | cat > t.sh; sh t.sh`},
+		{script: `echo «x» | sponge t.sh; sh t.sh`},
+		{script: `echo «x» | dd of=t.sh; sh t.sh`},
+		{script: `RUN=(sh -c); "${RUN[@]}" "echo «x»"`, bash: true},
+		{script: `export V=«x»; n=$(sh -c 'echo "$V"'); $n`},
+		{script: `v=«x»; PS4='$(eval "$v")'; set -x`, bash: true},
+		{script: `v=«x»; PROMPT_COMMAND='$v'`, bash: true},
+		{script: `v=«x»; PS4='+ $LINENO '; echo "$v"`, bash: true, fine: true},
+
 		{script: `runuser -u me -- ./own.sh «x»`, fine: true},
 		{script: `pytest dir/«x»`, fine: true},
 		{script: `mlr --icsv cat in/«x».csv`, fine: true},
