@@ -167,7 +167,7 @@ func Inputs(kind string, decls []ir.Variable, given map[string]value.Value, arou
 		}
 		out[d.Name] = v
 	}
-	for n := range given {
+	for n := range given { // any order: the errors are sorted below
 		if known[n] {
 			continue
 		}

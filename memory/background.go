@@ -95,7 +95,7 @@ func (m *Memory) some() (docs []*doc, ps []piece) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var slots []int
-	for slot := range m.index.missing {
+	for slot := range m.index.missing { // any order: sorted below
 		slots = append(slots, slot)
 	}
 	slices.Sort(slots)

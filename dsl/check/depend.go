@@ -1,6 +1,8 @@
 package check
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -111,8 +113,8 @@ func walk(b *Block, f func(*Attr, *ir.Expr)) {
 		if a.Expr != nil {
 			f(a, a.Expr)
 		}
-		for _, e := range a.Env {
-			if e != nil {
+		for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+			if e := a.Env[name]; e != nil {
 				f(a, e)
 			}
 		}

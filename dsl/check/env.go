@@ -98,7 +98,7 @@ func (c *checker) makeGlobals() {
 		places[v.Name] = nameRange(v.Block)
 	}
 	locals := map[string]value.Type{}
-	for n := range c.locals {
+	for n := range c.locals { // any order: each for itself
 		locals[n] = value.AnyType
 	}
 	c.global = roots{
@@ -127,12 +127,12 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 		}
 	}
 	for _, rs := range []roots{c.global, more} {
-		for n, r := range rs {
+		for n, r := range rs { // any order: each for itself
 			e.Roots[n] = r
 			delete(e.Hidden, n)
 		}
 	}
-	for n, s := range why {
+	for n, s := range why { // any order: each for itself
 		if e.Roots[n] == nil {
 			e.Hidden[n] = s
 		}

@@ -65,10 +65,10 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 		list = c.environment(a, env)
 	}
 	laidOut(a.Expr)
-	for _, e := range a.Env {
+	for _, e := range a.Env { // any order: each for itself
 		laidOut(e)
 	}
-	for _, e := range a.Members {
+	for _, e := range a.Members { // any order: each for itself
 		laidOut(e)
 	}
 	for i := range a.Values {

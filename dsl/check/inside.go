@@ -114,7 +114,7 @@ func certain(t value.Type, asked []string) value.Type {
 		return t
 	}
 	attrs := make(map[string]value.Type, len(t.Attrs))
-	for name, a := range t.Attrs {
+	for name, a := range t.Attrs { // any order: each for itself
 		for _, q := range asked {
 			if a.Kind != value.Null && (q == name || tellEnd[q] && toldByEnd[name]) {
 				a.Nullable = a.IsAny()

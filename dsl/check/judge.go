@@ -110,7 +110,7 @@ func (a *Attr) readsOutput() bool {
 	if a.Expr != nil && reads(a.Expr) {
 		return true
 	}
-	for _, e := range a.Env {
+	for _, e := range a.Env { // any order: it asks whether one of them does
 		if e != nil && reads(e) {
 			return true
 		}

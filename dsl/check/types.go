@@ -47,7 +47,7 @@ func (c *checker) localTypes() {
 // and for_each read, a group after its children.
 func (c *checker) nodeTypes(w *Workflow) {
 	w.result = make(map[string]value.Type, len(w.ByName))
-	for name := range w.ByName {
+	for name := range w.ByName { // any order: each for itself
 		w.result[name] = anyResult
 	}
 	w.roots = roots{

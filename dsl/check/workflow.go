@@ -211,7 +211,7 @@ func (n *Node) ownGate(name string) *Block {
 
 func keys(m map[string]*Block) []string {
 	out := make([]string, 0, len(m))
-	for k := range m {
+	for k := range m { // any order: sorted below
 		out = append(out, k)
 	}
 	sort.Strings(out)

@@ -109,11 +109,11 @@ var Nodes = []string{"step", "sequence", "parallel", "switch"}
 
 func init() {
 	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, laterBlocks()} {
-		for kind, b := range part {
+		for kind, b := range part { // any order: no kind is in two maps
 			Blocks[kind] = b
 		}
 	}
-	for kind, b := range Blocks {
+	for kind, b := range Blocks { // any order: each for itself
 		b.key, b.Kind = kind, kind[strings.IndexByte(kind, '.')+1:]
 		b.attrs = make(map[string]*Attr, len(b.Attrs))
 		for i := range b.Attrs {

@@ -66,7 +66,7 @@ func (f *File) parseWhole() (list diag.List) {
 
 func (f *File) body(b *hclsyntax.Body) Body {
 	out := Body{Attrs: make([]*Attr, 0, len(b.Attributes)), Blocks: make([]*Block, 0, len(b.Blocks))}
-	for _, a := range b.Attributes {
+	for _, a := range b.Attributes { // any order: sorted below
 		out.Attrs = append(out.Attrs, &Attr{File: f, Name: a.Name, Range: Range(a.NameRange), expr: a.Expr})
 	}
 	sort.Slice(out.Attrs, func(i, j int) bool { return out.Attrs[i].Range.Start.Byte < out.Attrs[j].Range.Start.Byte })

@@ -1,7 +1,7 @@
 // Package lazyregexp keeps regular expressions that are compiled when they are first used, so that a command that needs none of them
 // starts without them: those of the memory together cost a millisecond, a tenth of a start.
 //
-// It is as good as pure: equal arguments give equal answers, whoever asks first. Enter at [New].
+// It uses sync.OnceValue and nothing else of package sync: each caller gets the same expression, whoever asks first. Enter at [New].
 package lazyregexp
 
 import (

@@ -139,7 +139,7 @@ func (f *Fold) step(ev event.Event, out *event.Reaction) error {
 // Timers returns the timers that are set, in the order in which they fire: (due, number).
 func (f *Fold) Timers() []event.SetTimer {
 	list := make([]event.SetTimer, 0, len(f.timers))
-	for _, t := range f.timers {
+	for _, t := range f.timers { // any order: sorted below
 		list = append(list, t)
 	}
 	sort.Slice(list, func(i, j int) bool {
