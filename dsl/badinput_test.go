@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// The bounds that hold for bad input of up to 1 MiB: of the whole process, in CPU time, because the machine may be busy.
+// The bounds that hold for bad input of up to 1 MiB: of the whole process, in CPU time, because the machine may be busy. On a
+// slow machine a bad file may take five times as long as a correct file of that size.
 const (
 	maxBadTime  = 2 * time.Second
 	maxBadBytes = 256 << 20
@@ -132,7 +133,16 @@ func TestBadInput(t *testing.T) {
 		fmt.Println(peak())
 		return
 	}
-	dir := t.TempDir()
+	dir, bound := t.TempDir(), maxBadTime
+	if !testing.Short() {
+		correct := filepath.Join(t.TempDir(), "w.hcl")
+		if err := os.WriteFile(correct, []byte(wide(6000)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		took, _ := apart(t, correct, io.Discard)
+		bound = max(bound, 5*took)
+		t.Logf("a correct file takes %v; the bound is %v", took, bound)
+	}
 	slowest, largest := time.Duration(0), int64(0)
 	for i, b := range append(badInputs(), longLists()...) {
 		if len(b.src) > 5<<20/4 {
@@ -149,7 +159,11 @@ func TestBadInput(t *testing.T) {
 			continue
 		} else {
 			took, bytes := apart(t, path, &out)
-			if took > maxBadTime || bytes > maxBadBytes {
+			if took > bound { // once more: a busy machine makes caches cold
+				out.Reset()
+				took, bytes = apart(t, path, &out)
+			}
+			if took > bound || bytes > maxBadBytes {
 				t.Errorf("%s took %v and %d MiB", b.name, took, bytes>>20)
 			}
 			slowest, largest = max(slowest, took), max(largest, bytes)

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"os/exec"
@@ -69,7 +70,7 @@ func within(t *testing.T, limit time.Duration, what string, is func() bool) time
 	return time.Since(start)
 }
 
-// TestKilledWithChildren kills the real binary: two seconds later nobody whom its steps started is there, and no guardian. If the
+// TestKilledWithChildren kills the real binary: soon after nobody whom its steps started is there, and no guardian. If the
 // guardian was killed, too, they are ended by whoever resumes the run. The large version: -orphans.kills=50
 func TestKilledWithChildren(t *testing.T) {
 	if testing.Short() {
@@ -88,10 +89,12 @@ func TestKilledWithChildren(t *testing.T) {
 		if err := flowrun.Start(); err != nil {
 			t.Fatal(err)
 		}
-		within(t, 20*time.Second, "all steps are under way", func() bool {
-			up, _ := filepath.Glob(filepath.Join(dir, "up.*"))
-			return len(up) == 4
-		})
+		up := func() (files []string) {
+			files, _ = filepath.Glob(filepath.Join(dir, "up.*"))
+			return files
+		}
+		allUp := func() bool { return len(up()) == 4 }
+		within(t, time.Minute, "all steps are under way", allUp)
 		found += len(alive(binary, dir))
 		unguarded := i%2 == 1
 		if unguarded {
@@ -103,19 +106,29 @@ func TestKilledWithChildren(t *testing.T) {
 		flowrun.Wait()
 		nobody := func() bool { return len(alive(binary, dir)) == 0 && len(guardians(binary)) == 0 }
 		if !unguarded {
-			slowest = max(slowest, within(t, 2*time.Second, "nobody is left", nobody))
+			slowest = max(slowest, within(t, 30*time.Second, "nobody is left", nobody))
 			continue
 		}
 		left += len(alive(binary, dir))
 		resume := exec.Command(binary, "resume", "latest", "--store", "store")
 		resume.Dir = dir
 		before := alive(binary, dir)
-		time.AfterFunc(time.Second, func() { os.WriteFile(filepath.Join(dir, "go"), nil, 0o600) })
-		out, err := resume.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "processes that were left") {
+		for _, file := range up() {
+			os.Remove(file)
+		}
+		var said bytes.Buffer
+		resume.Stdout, resume.Stderr = &said, &said
+		if err := resume.Start(); err != nil {
+			t.Fatal(err)
+		}
+		within(t, time.Minute, "all steps are under way again", allUp) // so those that were left have been ended
+		os.WriteFile(filepath.Join(dir, "go"), nil, 0o600)
+		err := resume.Wait()
+		out := said.String()
+		if err != nil || !strings.Contains(out, "processes that were left") {
 			t.Errorf("with %d processes left, resume says %v\n%s", len(before), err, out)
 		}
-		within(t, 2*time.Second, "nobody is left", nobody)
+		within(t, 30*time.Second, "nobody is left", nobody)
 	}
 	if found < 8**orphanKills || *orphanKills > 1 && left == 0 {
 		t.Errorf("%d processes were found, %d without a guardian: no test of it", found, left)

@@ -265,7 +265,7 @@ func TestManyWantOneRun(t *testing.T) {
 			t.Errorf("process %d drives the run, and another one says\n%s", owner.Process.Pid, text)
 		}
 	}
-	if took > floor+time.Second {
+	if took > 5*floor+10*time.Second { // a process that waits for the run waits until patience is over
 		t.Errorf("the last of %d was refused after %s; so many processes that do nothing take %s", *starts, took, floor)
 	}
 	owner.Process.Kill()
@@ -274,7 +274,7 @@ func TestManyWantOneRun(t *testing.T) {
 	next := s.start(t, "", "resume", s.run)
 	s.begun(t, 3)
 	again := time.Since(began)
-	if again > 2*time.Second {
+	if again > 15*time.Second { // less than half a second on an idle machine
 		t.Errorf("after the owner's death the next one has begun after %s", again)
 	}
 	t.Logf("%d starts, the last refusal after %s (%s for version); the next owner after %s", *starts, took, floor, again)
@@ -307,7 +307,7 @@ func atOnce(t *testing.T, s *sunk, start func() *process, wait int) (took time.D
 	return time.Since(began), all
 }
 
-// TestTermEndsManySteps asks a process with 50 live steps to stop: it does within 10 s, says how to go on, and that works.
+// TestTermEndsManySteps asks a process with 50 live steps to stop: it does within 30 s (an idle machine needs less than 2 s), says how to go on, and that works.
 func TestTermEndsManySteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -322,7 +322,7 @@ func TestTermEndsManySteps(t *testing.T) {
 	if text := said(t, p.err); w.ExitStatus() != 143 || !strings.Contains(text, "flowrun resume "+s.run) {
 		t.Errorf("it ends with %d and says\n%s", w.ExitStatus(), text)
 	}
-	if took > 10*time.Second {
+	if took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	for _, pid := range children {

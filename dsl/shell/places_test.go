@@ -68,7 +68,7 @@ func TestBounds(t *testing.T) {
 		began := time.Now()
 		_, list := Rewrite(cut(c.script), POSIX, place)
 		fits := !(len(list) > 0 && list[0].Code == "F0248")
-		if fits != c.fits || time.Since(began) > 2*time.Second {
+		if fits != c.fits || time.Since(began) > 30*time.Second { // an idle machine needs milliseconds
 			t.Errorf("%s: %v after %s", name, list, time.Since(began))
 		}
 	}

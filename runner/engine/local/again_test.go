@@ -17,7 +17,7 @@ func TestStartingAgainTakesNoPlace(t *testing.T) {
 	s := long("g", "queue")
 	s.Header.Run = "again"
 	for _, e := range []*Engine{c.process(), c.process()} {
-		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
 		if run, err := e.Start(ctx, s); run != "again" || err != nil {
 			t.Errorf("%q, %v", run, err)
@@ -38,7 +38,7 @@ func TestStartWhileClosing(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				ctx, stop := context.WithTimeout(context.Background(), time.Second)
+				ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 				defer stop()
 				if _, err := e.Start(ctx, long("g", "skip")); err != nil && !errors.Is(err, engine.ErrClosed) {
 					t.Errorf("a start gives %v", err)

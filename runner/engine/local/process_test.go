@@ -76,7 +76,7 @@ func TestAnotherProcessIsRefusedAndTakesOverFromTheDead(t *testing.T) {
 	if !errors.Is(err, engine.ErrOwned) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", c.Process.Pid)) {
 		t.Errorf("the second driver gets %v", err)
 	}
-	if d := time.Since(began); d > 5*time.Second { // on a machine that does nothing else it takes milliseconds
+	if d := time.Since(began); d > 30*time.Second { // on a machine that does nothing else it takes milliseconds
 		t.Errorf("the refusal took %v", d)
 	}
 	viewer, err := Open(s.dir, Options{ReadOnly: true})

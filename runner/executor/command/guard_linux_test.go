@@ -25,7 +25,8 @@ var runaways = []string{
 	`(while :; do sleep 0.01; echo > up; done) & wait`,
 }
 
-// A driver is killed: nobody whom its attempts started is alive two seconds later, whatever group or session they are in.
+// A driver is killed: nobody whom its attempts started is alive soon after, whatever group or session they are in. On a
+// machine that does nothing else that takes milliseconds; the runaways would live for minutes.
 func TestGuardian(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -47,7 +48,7 @@ func TestGuardian(t *testing.T) {
 		driver.Wait()
 		killed := time.Now()
 		await(t, "everybody is gone", func() bool { return len(in(dir)) == 0 })
-		if took := time.Since(killed); took > 2*time.Second {
+		if took := time.Since(killed); took > 30*time.Second {
 			t.Errorf("case %d: it took %s", i, took)
 		} else {
 			slowest = max(slowest, took)

@@ -52,9 +52,14 @@ func TestFewDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	worked, waited := 0, 0
-	for limit := len(names); limit < len(names)+16; limit++ {
+	const limits = 16
+	for more := range limits {
+		limit, wait := len(names)+more, 50*time.Millisecond
+		if more == limits-1 { // enough descriptors: the attempt need not be called off
+			wait = time.Minute
+		}
 		for holes := range 2 {
-			switch f := fewDescriptors(t, limit, holes, before.Max); {
+			switch f := fewDescriptors(t, limit, holes, before.Max, wait); {
 			case f.Outcome == event.OK:
 				worked++
 			case f.Error.Reason == event.ReasonCancelled:
@@ -69,8 +74,8 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// fewDescriptors carries out an attempt under a limit, after low numbers have become free, and cancels it if it waits.
-func fewDescriptors(t *testing.T, limit, holes int, most uint64) event.AttemptFinished {
+// fewDescriptors carries out an attempt under a limit, after low numbers have become free, and cancels it after wait.
+func fewDescriptors(t *testing.T, limit, holes int, most uint64, wait time.Duration) event.AttemptFinished {
 	var low []int
 	for range holes {
 		fd, err := syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
@@ -89,7 +94,7 @@ func fewDescriptors(t *testing.T, limit, holes int, most uint64) event.AttemptFi
 	}
 	syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: uint64(limit), Max: most})
 	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: most, Max: most})
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	return x.Execute(ctx, script("echo hi"))
 }

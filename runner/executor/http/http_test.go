@@ -43,7 +43,7 @@ func newTest(t *testing.T, o Options) *Executor {
 // step is an attempt of an http step.
 func step(method, url string) event.Attempt {
 	return event.Attempt{Ticket: 7, Node: "fetch[1]", Name: "fetch", Attempt: 2, Key: "k1", Run: "r1", Workflow: "w",
-		Timeout: 5 * time.Second, HTTP: &event.HTTPRequest{Method: method, URL: url}}
+		Timeout: time.Minute, HTTP: &event.HTTPRequest{Method: method, URL: url}}
 }
 
 func agent(url string) event.Attempt {
