@@ -169,7 +169,7 @@ type digest struct {
 func newDigest() digest { return digest{h: sha256.New()} }
 
 func (d *digest) add(r *event.Reaction) {
-	d.buf = r.AppendTo(d.buf[:0])
+	d.buf = r.AppendDigest(d.buf[:0])
 	d.h.Write(d.buf)
 }
 

@@ -38,7 +38,7 @@ type Attempt struct {
 	Dir     string        `json:"dir,omitempty"`     // absolute
 	// Env is what the file adds, nearest wins already applied. Base is run_started's allow-list.
 	Env  map[string]string `json:"env,omitempty"`
-	Base map[string]string `json:"-"` // the same for the whole run: not worth a digest each time
+	Base map[string]string `json:"base,omitempty"`
 
 	Argv   []string `json:"argv,omitempty"`   // a program, or
 	Script string   `json:"script,omitempty"` // a script for Shell
@@ -66,7 +66,7 @@ type Attempt struct {
 // Late is an expression that the machine cannot compute, and all that it reads but the secrets themselves.
 type Late struct {
 	Place string  `json:"place,omitempty"` // of an attempt, see runner/request
-	What  string  `json:"-"`               // in words
+	What  string  `json:"what,omitempty"`  // in words
 	Expr  ir.Expr `json:"expr"`
 	// Names holds what the expression reads, by [ir.Ref.String]. Secrets are missing. Locals holds the locals that read
 	// some, as they are written; Inputs, the inputs that a caller computes so.
@@ -109,7 +109,7 @@ type CancelChild struct {
 	Run    string `json:"run"`
 	Node   string `json:"node"`
 	Now    bool   `json:"now,omitempty"`
-	Reason string `json:"-"` // in words
+	Reason string `json:"reason,omitempty"` // in words
 }
 
 // AgentRequest is the part of an attempt that an agent carries out.
@@ -129,14 +129,14 @@ type AgentRequest struct {
 	Soul   string     `json:"soul,omitempty"`
 	Memory *MemoryUse `json:"memory,omitempty"`
 	// Recalled is what the memory gave, as text. The host puts it here when the attempt starts.
-	Recalled string `json:"-"`
+	Recalled string `json:"recalled,omitempty"`
 }
 
 // CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes.
 type CancelAttempt struct {
 	Ticket uint64 `json:"ticket"`
 	Node   string `json:"node"`
-	Reason string `json:"-"` // in words
+	Reason string `json:"reason,omitempty"` // in words
 }
 
 // SetTimer asks for a TimerFired at or after Due. Timer counts from 1 over a run, so a number is never used again.
@@ -156,7 +156,7 @@ type CancelTimer struct {
 type End struct {
 	Status  Status                 `json:"status"`
 	Outputs map[string]value.Value `json:"outputs,omitempty"`
-	Error   *Error                 `json:"-"`
+	Error   *Error                 `json:"error,omitempty"`
 	// Limit tells that the run's own timeout or a cancel ended it (exit code 5).
 	Limit bool `json:"limit,omitempty"`
 }

@@ -4,14 +4,16 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// facts are the bytes that a digest is made of. They are written by hand, for a run makes them for each step: a byte that
-// names the field, then the field, and nothing for a zero field. A 0 ends an object, so that equal bytes mean equal facts.
-// What is rare stands as JSON. digest_test.go sees to it that no field is forgotten.
+// facts are the bytes that a digest is made of: a byte that names the field, then the field, and nothing for a zero field. A 0
+// ends an object, so that equal bytes mean equal facts. The form is written by hand and has nothing to do with the JSON of
+// commands: a field that JSON gains changes no digest. digest_test.go fails for a field that is neither written here nor
+// named there as one that is only shown.
 type facts []byte
 
 func (f *facts) number(field byte, v uint64) {
@@ -51,12 +53,21 @@ func (f *facts) value(field byte, v value.Value) {
 	}
 }
 
-func (f *facts) json(field byte, v any) {
+// values writes a map in the order of its keys.
+func (f *facts) values(field byte, values map[string]value.Value) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		f.always(field, name)
+		f.value('=', values[name])
+	}
+}
+
+// language writes an expression or a type, in the form in which programs store them.
+func (f *facts) language(field byte, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("event: a reaction that is not JSON: " + err.Error()) // plain data by construction
+		panic("event: an expression that is not JSON: " + err.Error()) // plain data by construction
 	}
-	*f = append(append(append(*f, field), b...), '\n')
+	f.always(field, string(b))
 }
 
 func (f *facts) end() { *f = append(*f, 0) }
@@ -66,20 +77,36 @@ func (f *facts) command(c *Command) {
 	case c.Start != nil:
 		*f = append(*f, 'S')
 		f.attempt(c.Start)
+	case c.Cancel != nil:
+		*f = append(*f, 'C')
+		f.number('t', c.Cancel.Ticket)
+		f.text('n', c.Cancel.Node)
 	case c.SetTimer != nil:
 		*f = append(*f, 'T')
 		f.number('t', c.SetTimer.Timer)
 		f.text('n', c.SetTimer.Node)
 		f.number('d', uint64(c.SetTimer.Due))
-		f.text('w', string(c.SetTimer.Purpose))
 	case c.CancelTimer != nil:
 		*f = append(*f, 'U')
 		f.number('t', c.CancelTimer.Timer)
-	default:
-		f.json('C', c)
-		if c.End != nil {
-			f.failure('e', c.End.Error)
-		}
+	case c.StartChild != nil:
+		*f = append(*f, 'B')
+		f.text('r', c.StartChild.Run)
+		f.text('n', c.StartChild.Node)
+		f.text('w', c.StartChild.Workflow)
+		f.values('i', c.StartChild.Inputs)
+		f.deferred('l', c.StartChild.Late)
+	case c.CancelChild != nil:
+		*f = append(*f, 'D')
+		f.text('r', c.CancelChild.Run)
+		f.text('n', c.CancelChild.Node)
+		f.truth('w', c.CancelChild.Now)
+	case c.End != nil:
+		*f = append(*f, 'E')
+		f.text('s', string(c.End.Status))
+		f.values('o', c.End.Outputs)
+		f.truth('l', c.End.Limit)
+		f.failure(c.End.Error)
 	}
 	f.end()
 }
@@ -89,6 +116,7 @@ func (f *facts) attempt(a *Attempt) {
 	f.text('n', a.Node)
 	f.text('N', a.Name)
 	f.number('a', uint64(a.Attempt))
+	f.text('K', string(a.Kind))
 	f.text('g', a.Gate)
 	f.truth('c', a.Compensate)
 	f.text('k', a.Key)
@@ -96,10 +124,7 @@ func (f *facts) attempt(a *Attempt) {
 	f.text('w', a.Workflow)
 	f.number('o', uint64(a.Timeout))
 	f.text('d', a.Dir)
-	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
-		f.always('e', name)
-		f.always('E', a.Env[name])
-	}
+	f.pairs('e', a.Env)
 	f.texts('v', a.Argv)
 	f.text('s', a.Script)
 	f.text('h', a.Shell)
@@ -114,16 +139,22 @@ func (f *facts) attempt(a *Attempt) {
 		f.agent(a.Agent)
 	}
 	if a.HTTP != nil {
-		f.json('H', a.HTTP)
+		f.http(a.HTTP)
 	}
 	if a.Remember != nil {
-		f.json('M', a.Remember)
+		f.remember(a.Remember)
 	}
 	if a.Recall != nil {
-		f.json('Q', a.Recall)
+		f.recall(a.Recall)
 	}
-	if len(a.Late) > 0 {
-		f.json('L', a.Late)
+	f.lates('L', a.Late)
+}
+
+// pairs writes a map of texts in the order of its keys.
+func (f *facts) pairs(field byte, pairs map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		f.always(field, name)
+		f.always('=', pairs[name])
 	}
 }
 
@@ -139,57 +170,110 @@ func (f *facts) agent(a *AgentRequest) {
 	f.text('o', a.OutputFormat)
 	f.number('b', uint64(a.Heartbeat))
 	f.text('s', a.Soul)
-	if a.Memory != nil {
-		f.json('m', a.Memory)
-	}
-	f.end()
-}
-
-func (f *facts) transition(t *Transition) {
-	*f = append(*f, '>')
-	f.number('t', uint64(t.At))
-	f.text('n', t.Node)
-	f.text('f', string(t.From))
-	f.text('o', string(t.To))
-	f.number('a', uint64(t.Attempt))
-	f.text('N', string(t.Note))
-	if t.Gate != nil {
-		*f = append(*f, 'G')
-		f.text('g', t.Gate.Gate)
-		f.truth('p', t.Gate.Passed)
-		f.truth('w', t.Gate.Warning)
+	if m := a.Memory; m != nil {
+		*f = append(*f, 'm')
+		f.truth('r', m.Recall)
+		f.number('b', uint64(m.Budget))
+		f.number('k', uint64(m.Most))
+		f.texts('g', m.Groups)
+		f.truth('l', m.Learn)
+		f.truth('t', m.Trusted)
+		f.truth('p', m.Promote)
 		f.end()
 	}
-	if t.Result != nil {
-		f.result(t.Result)
-	}
 	f.end()
 }
 
-func (f *facts) result(r *Result) {
-	*f = append(*f, 'R')
-	f.number('x', uint64(r.ExitCode))
-	f.number('a', uint64(r.Attempts))
-	f.text('g', r.Agent)
-	f.number('s', uint64(r.StartedAt))
-	f.number('f', uint64(r.FinishedAt))
-	f.truth('t', r.Tolerated)
-	f.truth('r', r.Reused)
-	f.text('w', r.Winner)
-	f.number('i', uint64(r.Iterations))
-	f.failure('e', r.Error)
-	if r.Computed {
-		*f = append(value.Append(append(*f, 'o'), r.Output), '\n')
+func (f *facts) http(h *HTTPRequest) {
+	*f = append(*f, 'H')
+	f.text('u', h.URL)
+	f.text('m', h.Method)
+	f.pairs('h', h.Headers)
+	f.text('b', h.Body)
+	f.number('e', uint64(len(h.Expect)))
+	for _, status := range h.Expect {
+		*f = binary.AppendVarint(*f, int64(status))
 	}
+	f.number('f', uint64(h.Follow))
+	f.number('x', uint64(h.MaxBytes))
 	f.end()
 }
 
-// failure writes what an error is, without how it is put.
-func (f *facts) failure(field byte, e *Error) {
+func (f *facts) remember(r *Remember) {
+	*f = append(*f, 'M')
+	f.text('t', r.Text)
+	f.text('l', r.Lesson)
+	f.text('c', r.Context)
+	f.text('o', r.Observation)
+	f.text('y', r.Type)
+	f.texts('g', r.Tags)
+	f.number('i', math.Float64bits(r.Importance))
+	f.text('a', r.Agent)
+	f.text('s', r.Scope)
+	f.end()
+}
+
+func (f *facts) recall(r *Recall) {
+	*f = append(*f, 'Q')
+	f.text('q', r.Query)
+	f.number('k', uint64(r.K))
+	f.text('y', r.Type)
+	f.text('t', r.Tag)
+	f.text('a', r.Agent)
+	f.texts('g', r.Groups)
+	f.number('b', uint64(r.Budget))
+	f.end()
+}
+
+func (f *facts) lates(field byte, list []Late) {
+	for i := range list {
+		*f = append(*f, field)
+		f.late(&list[i])
+	}
+}
+
+// deferred writes a map in the order of its keys.
+func (f *facts) deferred(field byte, parts map[string]Late) {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		f.always(field, name)
+		part := parts[name]
+		f.late(&part)
+	}
+}
+
+func (f *facts) late(l *Late) {
+	f.text('p', l.Place)
+	f.language('x', l.Expr)
+	f.values('n', l.Names)
+	for _, name := range slices.Sorted(maps.Keys(l.Locals)) {
+		f.always('l', name)
+		f.language('=', l.Locals[name])
+	}
+	f.deferred('i', l.Inputs)
+	if l.Type != nil {
+		f.language('t', l.Type)
+	}
+	f.number('e', uint64(len(l.Enum)))
+	for _, v := range l.Enum {
+		*f = append(value.Append(*f, v), '\n')
+	}
+	f.lates('r', l.Rules)
+	f.end()
+}
+
+func (f *facts) failure(e *Error) {
 	if e == nil {
 		return
 	}
-	bare := *e
-	bare.Message = ""
-	f.json(field, &bare)
+	*f = append(*f, 'e')
+	f.text('k', string(e.Kind))
+	f.text('r', string(e.Reason))
+	f.number('s', uint64(e.Status))
+	f.number('x', uint64(e.ExitCode))
+	f.text('g', e.Signal)
+	f.text('G', e.Gate)
+	f.text('n', e.Node)
+	f.number('a', uint64(e.Attempt))
+	f.number('t', math.Float64bits(e.RetryAfter))
+	f.end()
 }

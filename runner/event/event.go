@@ -3,7 +3,8 @@
 //
 // Events are the one thing that is stored. Their JSON is the journal's format: fields are added, never renamed or
 // reused, and what is absent is left out. Commands and transitions are derived from events by the machine, again and
-// again, and enter the journal only as a digest ([Reaction.AppendTo]).
+// again. Their JSON is complete, so that a host may hand them to another process. Commands enter the journal as a
+// digest ([Reaction.AppendDigest]); transitions do not enter it.
 //
 // The package imports data types only (expressions are data too); it knows neither the machine nor any host.
 package event

@@ -12,14 +12,14 @@ type Transition struct {
 	// Note says what else happened to a node whose status stays as it is: From and To are equal.
 	Note Note `json:"note,omitempty"`
 	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
-	Reason string   `json:"-"`
+	Reason string   `json:"reason,omitempty"`
 	Gate   *Verdict `json:"gate,omitempty"`
 	// Result is the node's result as it is now; set when To is terminal, and when an attempt failed and another follows.
 	// It belongs to the machine and must not be changed.
 	Result *Result `json:"result,omitempty"`
 	// Name is the node's declared name; Kind its kind as ir spells it.
-	Name string `json:"-"`
-	Kind string `json:"-"`
+	Name string `json:"name,omitempty"`
+	Kind string `json:"kind,omitempty"`
 }
 
 // Note is something that happens to a node without changing its status. The set is closed.
@@ -55,12 +55,12 @@ func (v *Verdict) Words() string {
 // Result is what is known of a node after its end.
 type Result struct {
 	ExitCode   int         `json:"exit_code"` // -1 where there is none
-	Stdout     string      `json:"-"`         // these come from events unchanged, so a digest need not repeat them
-	Stderr     string      `json:"-"`
-	StdoutLog  string      `json:"-"`
-	StderrLog  string      `json:"-"`
-	Output     value.Value `json:"-"`
-	Error      *Error      `json:"-"`
+	Stdout     string      `json:"stdout,omitempty"`
+	Stderr     string      `json:"stderr,omitempty"`
+	StdoutLog  string      `json:"stdout_log,omitempty"`
+	StderrLog  string      `json:"stderr_log,omitempty"`
+	Output     value.Value `json:"output,omitempty"`
+	Error      *Error      `json:"error,omitempty"`
 	Attempts   int         `json:"attempts"`
 	Agent      string      `json:"agent,omitempty"`
 	StartedAt  Time        `json:"started_at,omitempty"`
@@ -72,6 +72,4 @@ type Result struct {
 	Iterations int    `json:"iterations,omitempty"`
 	// Reused tells that the result is that of the run that this one repeats.
 	Reused bool `json:"reused,omitempty"`
-	// Computed tells that Output was evaluated and not reported, so that a digest covers it.
-	Computed bool `json:"-"`
 }

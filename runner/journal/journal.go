@@ -1,7 +1,7 @@
 // Package journal is the journal's form, the same in every host: a header, then batches of events, chained by hashes.
 //
 // A batch is what one commit made durable: the JSON of its events, a line each, the number of the first, how many they
-// are, the digest of the commands and transitions that the run had caused when it ended, and a link of a SHA-256 chain
+// are, the digest of the commands that the run had caused when it ended, and a link of a SHA-256 chain
 // that starts at the header and takes in every event by itself. A changed, missing, swapped or foreign byte anywhere
 // breaks the chain at that batch; a machine that reacts otherwise than it did then breaks the digest.
 //
@@ -21,8 +21,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Format is the version of the bytes. A newer one is refused.
-const Format = 1
+// Format is the version of the bytes. Any other one is refused: 1 was that of the time before the first release, whose digests covered
+// what was shown, too.
+const Format = 2
 
 // Bounds of a batch. A batch that is full is committed and the next begins.
 const (
@@ -56,8 +57,11 @@ func DecodeHeader(b []byte) (Header, error) {
 	if err := json.Unmarshal(b, &h); err != nil {
 		return h, fmt.Errorf("reading a journal's header: %w", err)
 	}
-	if h.Format < 1 || h.Format > Format {
-		return h, fmt.Errorf("the journal of run %s has format %d; this release reads up to %d: use a newer flowrun", h.Run, h.Format, Format)
+	switch {
+	case h.Format < Format:
+		return h, fmt.Errorf("the journal of run %s has format %d, from before the first release; this release reads format %d only: start the run anew", h.Run, h.Format, Format)
+	case h.Format > Format:
+		return h, fmt.Errorf("the journal of run %s has format %d; this release reads format %d: use a newer flowrun", h.Run, h.Format, Format)
 	}
 	return h, nil
 }

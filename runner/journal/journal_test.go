@@ -65,7 +65,7 @@ func TestBytesStayTheSame(t *testing.T) {
 	if string(batches[0].Body) != body {
 		t.Errorf("the body is\n%s, want\n%s", batches[0].Body, body)
 	}
-	if have, want := header.First().String()+" "+batches[0].Link.String(), "cde609d68a6a9ed9 a16ae43ba5eb16de"; have != want {
+	if have, want := header.First().String()+" "+batches[0].Link.String(), "c9c92de70c2548bd 59a88fa38b447e95"; have != want {
 		t.Errorf("the links are %s, want %s", have, want)
 	}
 }
@@ -166,9 +166,16 @@ func TestHeader(t *testing.T) {
 	if err != nil || have != header {
 		t.Errorf("got %+v, %v", have, err)
 	}
-	for _, bad := range []string{``, `{}`, `{"format":0}`, `{"format":2}`, `{"format":-1}`, `[]`} {
+	for _, bad := range []string{``, `{}`, `{"format":0}`, `{"format":1}`, `{"format":3}`, `{"format":-1}`, `[]`} {
 		if _, err := DecodeHeader([]byte(bad)); err == nil {
 			t.Errorf("%q was taken for a header", bad)
+		}
+	}
+	for format, want := range map[int]string{Format - 1: "from before the first release", Format + 1: "use a newer flowrun"} {
+		old := header
+		old.Format = format
+		if _, err := DecodeHeader(old.Encode()); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), header.Run) {
+			t.Errorf("format %d: %v", format, err)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (m *Machine) compute(r ref) {
 		m.fail(r, evaluation("value", err))
 		return
 	}
-	d.output, d.computed = v, true
+	d.output = v
 	m.deliver(r)
 }
 

@@ -185,7 +185,7 @@ func (m *Machine) once(a *attempt) bool {
 // take keeps what an attempt printed, bounded.
 func (m *Machine) take(r ref, f *event.AttemptFinished) {
 	d := m.detail(r)
-	d.output, d.computed, d.exit = nil, false, -1
+	d.output, d.exit = nil, -1
 	if d.rare != nil {
 		d.rare.silent = 0
 	}

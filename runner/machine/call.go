@@ -185,7 +185,7 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	d := m.detail(a.ref)
 	d.live = nil
 	m.stopTimer(d)
-	d.output, d.computed = nil, false
+	d.output = nil
 	switch succeeded := f.Status == event.Succeeded; {
 	case a.expired != nil && !succeeded:
 		m.failed(a.ref, a.expired)

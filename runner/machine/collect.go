@@ -46,7 +46,7 @@ func (m *Machine) collect(r ref) {
 		m.finish(r, event.Blocked, t.words())
 		return
 	}
-	d.output, d.computed = m.gather(r), false
+	d.output = m.gather(r)
 	m.deliver(r)
 }
 

@@ -27,7 +27,7 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	if status == event.Succeeded {
 		d.err = nil
 	} else {
-		d.output, d.computed = nil, false
+		d.output = nil
 	}
 	var why cause
 	if status == event.FailedS {

@@ -110,7 +110,7 @@ func (m *Machine) iterated(r ref) {
 func (m *Machine) lastOf(r, last ref, why cause) {
 	d, from := m.detail(r), m.state(last)
 	m.inherit(d, from.detail)
-	d.err, d.output, d.computed, d.cause = from.err, from.output, from.computed, why
+	d.err, d.output, d.cause = from.err, from.output, why
 	m.finish(r, from.status, "")
 }
 

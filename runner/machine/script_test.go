@@ -260,7 +260,7 @@ func (s *session) feed(ev event.Event) string {
 	}
 	for s.m.Advance(1000, &r) {
 	}
-	s.trace = r.AppendTo(s.trace)
+	s.trace = appendTrace(s.trace, &r)
 	var b strings.Builder
 	for _, t := range r.Transitions {
 		fmt.Fprintln(&b, transition(t))
@@ -535,6 +535,15 @@ func command(c event.Command, now event.Time) string {
 	return "nothing"
 }
 
+// appendTrace writes a reaction with all that is shown.
+func appendTrace(dst []byte, r *event.Reaction) []byte {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // plain data
+	}
+	return append(dst, text...)
+}
+
 // replay feeds the events again, in slices of other sizes: every command and transition must come again, to the byte.
 func (s *session) replay(t *testing.T) {
 	for _, budget := range []int{1, 2, 3, 7, 1 << 20} {
@@ -550,7 +559,7 @@ func (s *session) replay(t *testing.T) {
 			var r event.Reaction
 			for m.Advance(budget, &r) {
 			}
-			trace = r.AppendTo(trace)
+			trace = appendTrace(trace, &r)
 		}
 		if !bytes.Equal(trace, s.trace) {
 			t.Errorf("replayed in slices of %d the reactions differ:\n%s\nfirst:\n%s", budget, trace, s.trace)

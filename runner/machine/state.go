@@ -51,7 +51,6 @@ type detail struct {
 	exit     int
 	streams  streams
 	output   value.Value
-	computed bool
 	err      *event.Error // of the attempt before while it runs, of the node after it failed
 	agent    string
 	timer    uint64
@@ -253,7 +252,7 @@ func (m *Machine) result(r ref) *event.Result {
 	d := s.detail
 	res := &event.Result{
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
-		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished, Computed: d.computed,
+		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished,
 		Tolerated: s.tolerated, Reused: d.kept() != nil,
 	}
 	if d.body != nil {

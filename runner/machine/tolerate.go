@@ -43,7 +43,7 @@ func (m *Machine) tolerate(r ref) {
 	if n.Degrade != nil && !m.collector(r) {
 		v, err := m.degraded(r, n)
 		if err == nil {
-			s.output, s.computed, s.tolerated = v, true, true
+			s.output, s.tolerated = v, true
 			return
 		}
 		m.note(r, event.Warned, fmt.Sprintf("degrade.output: %v", err), nil)

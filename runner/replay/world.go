@@ -167,7 +167,7 @@ func fields(request any) map[string]json.RawMessage {
 	}
 	m := map[string]json.RawMessage{}
 	_ = json.Unmarshal(text, &m) // of an object that was just written
-	for _, name := range []string{"ticket", "key", "run"} {
+	for _, name := range []string{"ticket", "key", "run", "base"} {
 		delete(m, name)
 	}
 	return m

@@ -184,7 +184,7 @@ func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*mad
 		if err != nil {
 			return nil, err
 		}
-		trace = r.AppendTo(trace)
+		trace = appendTrace(trace, r)
 		out.view.Apply([]event.Event{ev}, r)
 		for i := range r.Commands {
 			switch c := &r.Commands[i]; {
@@ -221,7 +221,7 @@ func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*mad
 		if err != nil {
 			return nil, err
 		}
-		again = r.AppendTo(again)
+		again = appendTrace(again, r)
 	}
 	if !bytes.Equal(trace, again) {
 		return nil, errors.New("its journal does not replay")
@@ -237,6 +237,15 @@ func step(m *machine.Machine, ev event.Event, budget int) (*event.Reaction, erro
 	for m.Advance(budget, r) {
 	}
 	return r, nil
+}
+
+// appendTrace writes a reaction with all that is shown.
+func appendTrace(dst []byte, r *event.Reaction) []byte {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // plain data
+	}
+	return append(dst, text...)
 }
 
 // answerTo succeeds, with something of every sort, or fails.

@@ -125,11 +125,7 @@ func (m *machine) move(i int, to event.Status, reason string) {
 
 func (m *machine) begin() {
 	m.begun = true
-	status := event.Running
-	if m.program.Twist {
-		status = event.Waiting
-	}
-	m.move(-1, status, "")
+	m.move(-1, event.Running, "")
 	for i := range m.tasks {
 		if m.tasks[i].missing == 0 {
 			m.release(i)
@@ -178,7 +174,11 @@ func (m *machine) start(i int) {
 	m.live[m.ticket] = i
 	m.flight = append(m.flight, m.ticket)
 	t := m.program.Tasks[i]
-	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: m.run + "/" + t.Name,
+	key := m.run + "/" + t.Name
+	if m.program.Twist {
+		key += " twisted"
+	}
+	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: key,
 		Run: m.run, Workflow: "test"}
 	if t.Null {
 		a.Kind, a.Agent = event.NullAgentAttempt, &event.AgentRequest{Name: "null", Type: "null", With: t.With}

@@ -17,7 +17,7 @@ type Program struct {
 	Tasks []Task `json:"tasks"`
 	// Parallel bounds the live attempts; 0 means no bound.
 	Parallel int `json:"parallel,omitempty"`
-	// Twist makes the machine react otherwise, as another release might.
+	// Twist makes the machine ask for other attempts, as another release might.
 	Twist bool `json:"twist,omitempty"`
 	// Workflows are what tasks can call, by name. All of them see all.
 	Workflows map[string]Program `json:"workflows,omitempty"`
