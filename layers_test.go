@@ -52,7 +52,11 @@ runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value runner/engine runner/event runner/journal runner/machine runner/plan
+runner                           dsl/expr dsl/ir dsl/value memory runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/journal runner/learning runner/machine runner/plan runner/view
+runner/follow                    memory/private
+runner/live                      runner/event
+runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/engine runner/event runner/executor runner/executor/recall runner/machine runner/plan runner/tasks
+runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live
 runner/engine                    dsl/value runner/durations runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/schema dsl/value runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
@@ -86,8 +90,6 @@ memory                           memory/cache memory/embed memory/embed/glove me
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
-cmd/flowrun/internal/follow      memory/private
-cmd/flowrun/internal/live        runner/event
 cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/app         * cobra hcl
 

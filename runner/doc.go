@@ -1,7 +1,16 @@
-// Package runner is the run service: all that a process needs to start runs, drive them and look at them, beside a host that keeps
-// their journals and executors that carry out their attempts. The command line is one user of it.
+// Package runner is the run service: it starts runs, drives them and looks at them, beside a host that keeps their journals and executors
+// that carry out their attempts. The command line is one user of it.
 //
 // The package knows no particular host, no command line and no screen. It must never import a host, and its messages name no command.
+// Package standalone joins it with the host and the executors of one process.
 //
-// What always holds: a program is loaded once, however many runs pin it (programs.go). Enter at [Programs].
+// What always holds:
+//
+//   - A program is loaded once, however many runs pin it, and the programs that are kept are bounded.
+//   - A tree of runs, a run and the runs that it calls, has one [Session]: secrets, masks, evaluator and memory. Trees of one process
+//     share none of these.
+//   - What the service does for a run while it is driven never waits for a memory.
+//
+// Enter at [New]: then [Service.Start] and [Service.Drive] for a new run, [Service.Resume] for a run of another process, and
+// [Service.Past] for a run that somebody looks at.
 package runner

@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/machine"
 )
@@ -15,24 +16,24 @@ import (
 // MaxGroupName bounds the name of a group of runs, in bytes.
 const MaxGroupName = 1 << 10
 
-// Group gives the name of the group of a run that is about to start, and what the run does while another one of the group is driven.
-// Both are empty where the workflow has no group.
-func (c *Programs) Group(definition []byte, first event.RunStarted) (name string, whenBusy ir.WhenBusy, err error) {
+// Group gives the group of a run that is about to start: the zero value where its workflow has none.
+func (c *Programs) Group(definition []byte, first event.RunStarted) (engine.Group, error) {
 	if !bytes.Contains(definition, []byte(`"concurrency":{"group":`)) { // so that a large program without a group is not loaded for this
-		return "", "", nil
+		return engine.Group{}, nil
 	}
 	p, err := c.Load("", definition)
 	if err != nil {
-		return "", "", err
+		return engine.Group{}, err
 	}
 	w := p.Workflow(first.Workflow)
 	if w == nil || w.Concurrency == nil {
-		return "", "", nil
+		return engine.Group{}, nil
 	}
-	if name, err = p.groupName(w, first); err != nil {
-		return "", "", fmt.Errorf("the concurrency group of workflow %q: %w", w.Name, err)
+	name, err := p.groupName(w, first)
+	if err != nil {
+		return engine.Group{}, fmt.Errorf("the concurrency group of workflow %q: %w", w.Name, err)
 	}
-	return name, w.Concurrency.WhenBusy, nil
+	return engine.Group{Name: name, WhenBusy: engine.WhenBusy(w.Concurrency.WhenBusy)}, nil
 }
 
 // groupName evaluates the text that names the group, in the scope that the run has when it starts.

@@ -150,7 +150,7 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 // process carries out an attempt that needs a child.
 func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event.AttemptFinished) event.AttemptFinished {
 	a := &attempt
-	prog, err := x.program(a)
+	prog, err := x.program(ctx, a)
 	if err != nil {
 		executor.Fail(&ans, err)
 		return ans

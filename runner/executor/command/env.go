@@ -2,6 +2,7 @@ package command
 
 import (
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -49,20 +50,14 @@ func newEnviron(list []string) environ {
 	return e
 }
 
-// Withhold takes a variable out of what children inherit, or get by pass_env. It is called before the first attempt.
-func (x *Executor) Withhold(name string) {
-	delete(x.env.all, name)
-	delete(x.env.open, name)
-}
-
 // leftover tells whether a name is one that an attempt of another flowrun was given, for itself.
 func leftover(name string) bool {
 	number, isValue := strings.CutPrefix(name, "FLOWRUN_V")
 	return name == "FLOWRUN_OUTPUT" || name == childVar || name == "FLOWRUN_TASK" || isValue && strings.Trim(number, "0123456789") == ""
 }
 
-// of gives the environment of an attempt's child. The slice is the caller's.
-func (e *environ) of(a *event.Attempt) []string {
+// of gives the environment of an attempt's child, without what the attempt must not inherit. The slice is the caller's.
+func (e *environ) of(a *event.Attempt, withheld []string) []string {
 	l := e.layers(a.Base)
 	base := l.run
 	if a.Agent != nil {
@@ -74,6 +69,9 @@ func (e *environ) of(a *event.Attempt) []string {
 		out = e.pass(out, a.Agent.PassEnv)
 	} else {
 		out = e.pass(out, a.PassEnv)
+	}
+	for _, name := range withheld {
+		out = slices.DeleteFunc(out, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 	}
 	for _, name := range names(a.Env) {
 		out = set(out, name, a.Env[name])

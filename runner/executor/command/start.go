@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"syscall"
@@ -30,8 +31,8 @@ type program struct {
 }
 
 // program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
-func (x *Executor) program(a *event.Attempt) (*program, *event.Error) {
-	p := &program{argv: a.Argv, dir: a.Dir, env: x.env.of(a)}
+func (x *Executor) program(ctx context.Context, a *event.Attempt) (*program, *event.Error) {
+	p := &program{argv: a.Argv, dir: a.Dir, env: x.env.of(a, executor.Withheld(ctx))}
 	if len(a.Argv) == 0 {
 		p.path, p.argv = shell(a.Shell, a.Script)
 		p.script = true

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -86,13 +87,12 @@ func (a *app) run(o *args.Apply) error {
 		return err
 	}
 	defer s.Close()
-	s.exec.hold(held, p.ir, &first)
 	start, where := p.start(w.Name, first) // from here on the program as it was read is garbage
-	run, err := a.makeRun(s, start)
+	run, err := a.startRun(s, start, held)
 	if err != nil {
 		return err
 	}
-	pinned, err := s.known.Load(start.Header.Definition, start.Definition)
+	pinned, err := s.Load(start.Header.Definition, start.Definition)
 	if err != nil {
 		return err
 	}
@@ -102,12 +102,29 @@ func (a *app) run(o *args.Apply) error {
 	return a.reported(s, run, scene, reports, err)
 }
 
+// startRun makes a run durable. A run whose group is busy waits for its turn here, and a signal ends the wait.
+func (a *app) startRun(s *store, start engine.Start, secrets map[string]value.Value) (string, error) {
+	ctx, release := untilSignal(func(string) {})
+	defer release()
+	run, err := s.Start(ctx, start, secrets)
+	var stop *interrupted
+	switch {
+	case errors.As(err, &stop):
+		a.err.Printf("flowrun: stopped; nothing has started\n")
+		return "", &ended{signalCode(stop.signal)}
+	case errors.Is(err, engine.ErrSuperseded):
+		a.err.Printf("flowrun: nothing has started: %s\n", ui.Clean(err.Error()))
+		return "", &ended{exitLimit}
+	}
+	return run, err
+}
+
 // start is a run as the engine takes it, and where its steps are declared.
 func (p *program) start(workflow string, first event.RunStarted) (engine.Start, map[string]string) {
-	b, definition := p.bundle(workflow), p.ir.Canonical()
+	b, definition := p.source(workflow), p.ir.Canonical()
 	return engine.Start{
 		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow, Release: Release},
-		First:  first, Definition: definition, Source: b.encode(),
+		First:  first, Definition: definition, Source: b.Encode(),
 	}, b.Where
 }
 

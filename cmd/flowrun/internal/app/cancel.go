@@ -64,11 +64,8 @@ const Glance = 100 * time.Millisecond
 // need them.
 func (a *app) equip(s *store, run string, r *args.Cancel) error {
 	ctx := context.Background()
-	first, p, err := s.begun(ctx, run)
-	if err == nil {
-		s.exec.memory.settle(p, first.Dir) // what its tasks taught is learned, too
-	}
-	if err != nil || r.WithoutSecrets || !lastWill(p) {
+	_, p, err := s.Beginning(ctx, run)
+	if err != nil || r.WithoutSecrets || !lastWill(p.Program) {
 		return err
 	}
 	err = a.holdAgain(ctx, s, run, &r.Given, renewal{})

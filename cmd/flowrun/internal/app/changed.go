@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,11 +41,11 @@ func (c changed) advice() string {
 // changed compares a run's definition with the program where it was. What cannot be read makes no difference: this is for advice.
 func (a *app) changed(s *store, run string) changed {
 	ctx := context.Background()
-	first, _, err := s.begun(ctx, run)
+	first, _, err := s.Beginning(ctx, run)
 	if err != nil {
 		return changed{}
 	}
-	b, err := s.bundle(ctx, run)
+	b, err := s.SourceOf(ctx, run)
 	if err != nil || b.Path == "" {
 		return changed{}
 	}
@@ -65,7 +64,7 @@ func (a *app) changed(s *store, run string) changed {
 	if sameTexts(p, b.Files) && len(p.IR.Files) == 0 {
 		return changed{}
 	}
-	if pinned, err := s.pinned(ctx, run); err != nil || pinned.header.Definition == ir.Hash(p.IR.Canonical()) {
+	if pinned, err := s.Pinned(ctx, run); err != nil || pinned.Header.Definition == ir.Hash(p.IR.Canonical()) {
 		return changed{}
 	}
 	return changed{what: fmt.Sprintf("%s has changed since run %s began", ui.Clean(path), run), apply: a.applyAgain(s, p.IR, b.Path, first)}
@@ -86,15 +85,6 @@ func sameTexts(p *dsl.Program, then map[string]string) bool {
 	}
 	slices.Sort(now)
 	return slices.Equal(now, slices.Sorted(maps.Values(then)))
-}
-
-// bundle reads what is kept of a program's source beside a run.
-func (s *store) bundle(ctx context.Context, run string) (b bundle, err error) {
-	text, err := s.Source(ctx, run)
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	return b, err
 }
 
 // maxAgain bounds a value that is repeated in a command, in bytes; a longer one is left to the reader.

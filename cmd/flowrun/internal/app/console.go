@@ -63,11 +63,11 @@ type console struct {
 // openConsole replays a run and names what can be read of it.
 func (a *app) openConsole(word string) (k *console, err error) {
 	err = a.onRun(word, nil, func(s *store, info engine.Info) error {
-		p, err := s.history(context.Background(), info.Run)
+		p, err := s.History(context.Background(), info.Run)
 		if err != nil {
 			return err
 		}
-		k = &console{a: a, evaluator: expr.NewEvaluator(p.program.Files), scope: p.machine.Names(), env: consoleEnv(p.program.Program, p.workflow)}
+		k = &console{a: a, evaluator: expr.NewEvaluator(p.Program.Files), scope: p.Names(), env: consoleEnv(p.Program.Program, p.Workflow)}
 		return nil
 	})
 	return k, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -31,14 +32,14 @@ type show struct {
 	mu   sync.Mutex // watcher and ticker come from two goroutines
 	run  *view.Run
 	p    ui.Progress
-	said *heard
+	said *runner.Progress
 	done chan struct{}
 
 	glanced time.Time // see glance
 }
 
 // newShow picks the form: JSON lines on stdout, a tree on a terminal, lines elsewhere.
-func (a *app) newShow(r *view.Run, said *heard, scene ui.Scene, asJSON bool) *show {
+func (a *app) newShow(r *view.Run, said *runner.Progress, scene ui.Scene, asJSON bool) *show {
 	r.Forget()
 	s := &show{run: r, said: said, done: make(chan struct{})}
 	switch {
@@ -89,8 +90,8 @@ func (s *show) tick(now time.Time) {
 
 // hear hands on what agents have said.
 func (s *show) hear(now time.Time) {
-	for _, word := range s.said.take(now) {
-		s.p.Hear(word)
+	for _, word := range s.said.Take(now) {
+		s.p.Hear(ui.Saying(word))
 	}
 }
 
@@ -179,8 +180,7 @@ func endings() chan os.Signal {
 
 // drive drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).
 func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
-	s.exec.heard.only(run)
-	screen := a.newShow(r, s.exec.heard, scene, asJSON)
+	screen := a.newShow(r, s.Progress(run), scene, asJSON)
 	ctx, release := untilSignal(screen.say)
 	defer release()
 	end, err := s.Drive(ctx, run, screen.watch)
@@ -226,7 +226,7 @@ func (a *app) verdict(s *store, run string, end event.End, scene ui.Scene, asJSO
 	}
 	if !asJSON {
 		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
-		origin := s.origin(run)
+		origin := s.Origin(context.Background(), run)
 		a.err.Printf("To make again what did not end well: flowrun retry %s%s\n", origin, scene.Flags)
 		if c := a.changed(s, origin); c.differs() {
 			a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -16,12 +17,12 @@ import (
 // dryRun tells what resume would do: the run is replayed here, and its machine is told of a new driver, which nobody else is.
 func (a *app) dryRun(ctx context.Context, s *store, info engine.Info, r *args.Resume) error {
 	if !info.Status.Terminal() {
-		first, p, err := s.begun(ctx, info.Run)
+		first, p, err := s.Beginning(ctx, info.Run)
 		if err == nil {
-			err = s.sealed(ctx, info.Run, first)
+			err = s.Reseal(ctx, info.Run, first)
 		}
 		if err == nil {
-			_, _, err = a.unseal(info.Run, first, p, &r.Given, renewal{names: r.NewSecrets}) // what resume would ask for it would have to find
+			_, _, err = a.unseal(info.Run, first, p.Program, &r.Given, renewal{names: r.NewSecrets}) // what resume would ask for it would have to find
 		}
 		if err != nil {
 			return err
@@ -77,7 +78,7 @@ func (o *outlook) of(ctx context.Context, info engine.Info) (*ui.Prospect, error
 			p.Would = append(p.Would, below...)
 		}
 	}
-	for _, t := range past.fold.Timers() {
+	for _, t := range past.Timers() {
 		p.Would = append(p.Would, ui.Intent{Does: "wait", Run: info.Run, Node: t.Node, Reason: string(t.Purpose), Due: view.Moment(t.Due), Overdue: t.Due <= o.now})
 	}
 	return p, nil
@@ -94,13 +95,13 @@ func because(t *event.Transition) string {
 // wake replays a run and feeds its machine what the next driver would: what stands in the inbox, and that there is another driver.
 // Of a run that nobody ever drove, it is the beginning that is still to be carried out.
 func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, *past, error) {
-	p, err := o.store.recall(ctx, info.Run)
+	p, err := o.store.newPast(ctx, info.Run)
 	if err != nil {
 		return nil, nil, err
 	}
 	begin := &event.Reaction{}
-	err = p.replay(ctx, func(e seen) bool {
-		begin = &event.Reaction{Commands: append(begin.Commands, e.caused.Commands...)}
+	err = p.Replay(ctx, func(e runner.Seen) bool {
+		begin = &event.Reaction{Commands: append(begin.Commands, e.Caused.Commands...)}
 		return true
 	})
 	if err != nil {
@@ -114,10 +115,10 @@ func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, 
 	for i := range asked {
 		events = append(events, event.Event{External: &asked[i]})
 	}
-	events = append(events, event.Event{DriverChanged: &event.DriverChanged{Lost: info.Crashed, Since: p.fold.Last(),
+	events = append(events, event.Event{DriverChanged: &event.DriverChanged{Lost: info.Crashed, Since: p.Last(),
 		DeathLimit: o.drive.DeathLimit}})
 	out := &event.Reaction{}
-	_, err = p.fold.Feed(o.now, events, out)
+	err = p.Feed(o.now, events, out)
 	return out, p, err
 }
 

@@ -1,6 +1,8 @@
 package app
 
-import "strings"
+import (
+	"strings"
+)
 
 // envAllowed are the variables that a run records and gives to every attempt; a name that ends in * stands for all that
 // begin so. Nothing else of the environment enters a journal.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -52,12 +53,12 @@ type lister struct {
 func (a *app) listEvents(s *store, run string, wanted *args.Events) error {
 	ctx := context.Background()
 	l := &lister{a: a, run: run, wanted: wanted, why: map[uint64]string{}, heard: map[uint64]bool{}}
-	p, err := s.recall(ctx, run)
+	p, err := s.Past(ctx, run)
 	if err == nil {
-		if err := knownStep(p.workflow, wanted.Node); err != nil {
+		if err := knownStep(p.Workflow, wanted.Node); err != nil {
 			return err
 		}
-		p.view.Forget() // what is printed need not be kept
+		p.View.Forget() // what is printed need not be kept
 		_, err = s.Batches(ctx, run, func(b journal.Batch) error { return l.replayed(p, b) })
 	}
 	var apart *unlike
@@ -75,9 +76,9 @@ type unlike struct{ error }
 func (u *unlike) Unwrap() error { return u.error }
 
 // replayed prints a batch with what it caused.
-func (l *lister) replayed(p *past, b journal.Batch) error {
+func (l *lister) replayed(p *runner.Past, b journal.Batch) error {
 	l.batch = l.batch[:0]
-	err := p.batch(b, func(s seen) bool {
+	err := p.ReplayBatch(b, func(s runner.Seen) bool {
 		l.batch = append(l.batch, l.entry(s))
 		return true
 	})
@@ -94,31 +95,31 @@ func (l *lister) replayed(p *past, b journal.Batch) error {
 }
 
 // entry notes what a person wants to know of an event and its consequences.
-func (l *lister) entry(s seen) ui.Entry {
-	e := ui.Entry{Event: s.event, Known: true}
-	for _, c := range s.caused.Commands {
+func (l *lister) entry(s runner.Seen) ui.Entry {
+	e := ui.Entry{Event: s.Event, Known: true}
+	for _, c := range s.Caused.Commands {
 		if c.SetTimer != nil {
 			l.why[c.SetTimer.Timer] = string(c.SetTimer.Purpose)
 		}
 	}
-	if t := s.event.TimerFired; t != nil {
+	if t := s.Event.TimerFired; t != nil {
 		e.Why = l.why[t.Timer]
 		delete(l.why, t.Timer)
 	}
-	e.Asked = slices.Clone(s.caused.Commands)
-	for _, line := range s.lines {
+	e.Asked = slices.Clone(s.Caused.Commands)
+	for _, line := range s.Lines {
 		if line.Type != view.Resumed && line.Type != view.CancelAsked { // these say the event itself
 			e.Caused = append(e.Caused, line)
 		}
 	}
-	e.Dropped = len(s.caused.Commands)+len(s.caused.Transitions) == 0 && s.event.DriverChanged == nil
+	e.Dropped = len(s.Caused.Commands)+len(s.Caused.Transitions) == 0 && s.Event.DriverChanged == nil
 	return e
 }
 
 // alone prints the events that were not printed yet, without what they caused.
 func (l *lister) alone(ctx context.Context, s *store) error {
-	h, err := s.Batches(ctx, l.run, func(journal.Batch) error { return errEnough })
-	if err != nil && !errors.Is(err, errEnough) {
+	h, err := s.Batches(ctx, l.run, func(journal.Batch) error { return runner.ErrEnough })
+	if err != nil && !errors.Is(err, runner.ErrEnough) {
 		return err
 	}
 	reader := journal.NewReader(h)

@@ -14,7 +14,6 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/view"
 )
 
 // An answer that comes twice and a timer that was overtaken, are told as what they are.
@@ -48,12 +47,11 @@ func TestEventsThatChangeNothingAreMarked(t *testing.T) {
 		}
 		batches, now = append(batches, b), now+1e9
 	}
-	again, err := new(runner.Programs).Machine(h, p.ir.Canonical())
+	then, err := new(runner.Programs).Past(h, p.ir.Canonical())
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &lister{a: a, run: h.Run, wanted: &args.Events{}, why: map[uint64]string{}, heard: map[uint64]bool{}}
-	then := &past{run: h.Run, fold: engine.NewFold(h, again), view: view.New(nil), attempts: view.NewAttempts()}
 	for _, b := range batches {
 		if err := l.replayed(then, b); err != nil {
 			t.Fatal(err)

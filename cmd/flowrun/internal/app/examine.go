@@ -51,7 +51,7 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	if refused := asStrangers(dir); len(refused) > 0 {
 		return append(out, refused...)
 	}
-	s, err := a.readStore(dir)
+	s, err := readStore(dir)
 	var older *engine.OlderStore
 	var newer *engine.NewerStore
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/learning"
 )
 
 // embedderWait is how long doctor waits for an embedder that is asked over the network.
@@ -30,7 +31,7 @@ func (a *app) aboutEmbedder(p *ir.Program) []ui.Finding {
 	if key != "" && a.getenv(key) == "" {
 		return []ui.Finding{odd("embedder", fmt.Sprintf("%s has no key: %s is not set", e.Provider, key), "Set it, or name another variable with key_env. "+byWordsMeanwhile)}
 	}
-	x, err := embedder(e)
+	x, err := learning.NewEmbedder(e)
 	if err == nil {
 		ctx, done := context.WithTimeout(context.Background(), embedderWait)
 		defer done()

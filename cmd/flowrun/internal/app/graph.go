@@ -93,16 +93,16 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 // graphOfRun draws what a run was started with, whatever the file says now.
 func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
 	err = a.onRun(name, nil, func(s *store, info engine.Info) error {
-		p, err := s.history(context.Background(), info.Run)
+		p, err := s.History(context.Background(), info.Run)
 		if err != nil {
 			return err
 		}
-		if workflow != "" && workflow != p.workflow.Name {
-			return args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.workflow.Name, workflow)
+		if workflow != "" && workflow != p.Workflow.Name {
+			return args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.Workflow.Name, workflow)
 		}
-		p.stand(info, nil)
-		g = graph.Of(p.workflow)
-		g.Show(p.view)
+		(&past{p, s}).stand(info, nil)
+		g = graph.Of(p.Workflow)
+		g.Show(p.View)
 		return nil
 	})
 	return g, err

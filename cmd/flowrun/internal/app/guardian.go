@@ -26,13 +26,3 @@ func guardian() *cobra.Command {
 	return &cobra.Command{Use: guardianName + " TOKEN", Hidden: true, Args: between(1, 1, "TOKEN"),
 		Run: func(_ *cobra.Command, words []string) { command.Guardian(words[0]) }}
 }
-
-// leftover ends what a run's driver before has left running, and says so.
-func (a *app) leftover(x *executors) func(run string) {
-	return func(run string) {
-		x.live.Discard(run)
-		if n := x.command.Clear(run); n > 0 {
-			a.err.Printf("run %s: ended %d processes that were left of the time before\n", run, n)
-		}
-	}
-}

@@ -48,14 +48,14 @@ lines as they come, each behind the name of its node, until the run has ended; C
 // logs prints the attempts of a run, or of one step or group, in the order in which they ended.
 func (a *app) logs(s *store, info engine.Info, step string) error {
 	ctx, run := context.Background(), info.Run
-	p, err := s.pinned(ctx, run)
+	p, err := s.Pinned(ctx, run)
 	if err != nil {
 		return err
 	}
-	if err := knownStep(p.workflow, step); err != nil {
+	if err := knownStep(p.Workflow, step); err != nil {
 		return err
 	}
-	reader, shown, begun := journal.NewReader(p.header), 0, s.begunOf(ctx, info)
+	reader, shown, begun := journal.NewReader(p.Header), 0, s.begunOf(ctx, info)
 	interrupted := func(nextDriver uint64) error {
 		for _, b := range begun {
 			if b.NextDriver == nextDriver && about(b.Node, step) {
@@ -107,12 +107,12 @@ func (a *app) logs(s *store, info engine.Info, step string) error {
 
 // begunOf gives the attempts of a run that have not answered; none where this release does not do again what the run did.
 func (s *store) begunOf(ctx context.Context, info engine.Info) []*view.Begun {
-	p, err := s.recall(ctx, info.Run)
+	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
 		return nil
 	}
-	p.view.Forget()
-	if p.replay(ctx, nil) != nil {
+	p.View.Forget()
+	if p.Replay(ctx, nil) != nil {
 		return nil
 	}
 	return p.unanswered(info)

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
 	memories "github.com/flowrun/flowrun/memory/store"
+	"github.com/flowrun/flowrun/runner/learning"
 )
 
 func (a *app) memory() *cobra.Command {
@@ -90,7 +91,7 @@ func (a *app) openMemory(how opening, e *args.Embedder) (*memory.Memory, string,
 	case e.Name != "":
 		says.Embedder = &ir.Embedder{Provider: e.Name, Model: e.Model, BaseURL: e.URL, KeyEnv: e.KeyEnv}
 	}
-	o, err := memoryOptions(&says)
+	o, err := learning.Options(&says)
 	if err != nil {
 		return nil, dir, &args.Error{Message: err.Error()}
 	}
@@ -116,7 +117,7 @@ func (a *app) memoryPlace() (dir string, says ir.Memory, err error) {
 		says = *p.ir.Memory
 	}
 	if a.global.Store == "" {
-		dir = memoryDir(&says, dir, p.dir)
+		dir = learning.Dir(&says, dir, p.dir)
 	}
 	return dir, says, nil
 }

@@ -86,7 +86,7 @@ func (a *app) ran(ctx context.Context) (ids []string) {
 	if err != nil {
 		return nil
 	}
-	s, err := a.readStore(dir)
+	s, err := readStore(dir)
 	if err != nil {
 		return nil
 	}

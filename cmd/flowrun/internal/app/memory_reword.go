@@ -8,6 +8,8 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/runner/learning"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // byHand is the run in whose name an editor works that somebody calls by hand: no run's id.
@@ -25,7 +27,7 @@ func (a *app) reword(ctx context.Context, m *memory.Memory) ([]string, error) {
 	if p.ir.Memory == nil || p.ir.Memory.Editor == "" {
 		return nil, &args.Error{Message: fmt.Sprintf("the memory of %s names no editor", a.memoryFile), Hint: "Write  memory { editor = agent.NAME }."}
 	}
-	first, held, err := a.first(p, &ir.Workflow{Name: editing}, &args.Apply{})
+	first, held, err := a.first(p, &ir.Workflow{Name: learning.EditorStep}, &args.Apply{})
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +35,8 @@ func (a *app) reword(ctx context.Context, m *memory.Memory) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := a.newExecutors(dir, nil)
-	defer x.Close()
-
-	x.hold(held, p.ir, &first)
-	x.editor.first.Run = byHand
-	return x.editor.reword(ctx, m, memory.Wording{Again: true, By: entry.Source{Source: "cli", Trust: entry.ByPerson}})
+	service, closeService := standalone.Carry(dir, a.carryOptions())
+	defer closeService()
+	first.Run = byHand
+	return service.Reword(ctx, m, p.ir, &first, held, memory.Wording{Again: true, By: entry.Source{Source: "cli", Trust: entry.ByPerson}})
 }

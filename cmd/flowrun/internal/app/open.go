@@ -12,47 +12,50 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/engine/local"
-	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
-// logsDir is where full texts of attempts lie, below the store.
-const logsDir = "logs"
+// store is an open store of runs.
+type store struct{ *standalone.Store }
 
-// store is an open host of runs, with the executors that carry out their attempts.
-type store struct {
-	engine.Reader
-	engine.Writer // its methods return engine.ErrReadOnly where the store was opened for reading
-	engine.Keeper
-	exec  *executors // nil for reading only
-	known *runner.Programs
+// past is a run that is replayed to look at it, with what can be seen of its live attempts.
+type past struct {
+	*runner.Past
+	store *store
+}
+
+// newPast prepares the replay of a run.
+func (s *store) newPast(ctx context.Context, run string) (*past, error) {
+	p, err := s.Past(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return &past{p, s}, nil
+}
+
+// carryOptions are the options of a process that carries out attempts.
+func (a *app) carryOptions() standalone.Options {
+	return standalone.Options{Release: Release, Environ: a.Environ, Guardian: guardianCommand(), At: a.At, Say: a.saySo, Waiting: a.sayWaiting, Leftover: a.sayLeftover}
 }
 
 // openStore opens the store in dir for driving runs, and makes it where there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
-	room, err := executor.MakeRoom()
-	if err != nil && !d.MakeDo {
-		return nil, err
+	o := a.carryOptions()
+	o.AnyRoom, o.TakeOver, o.DeathLimit = d.MakeDo, d.TakeOver, d.DeathLimit
+	s, err := standalone.Open(dir, o)
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		err = fmt.Errorf("%w\n%s", err, otherStore)
 	}
-	x, known := a.newExecutors(dir, room), new(runner.Programs)
-	e, err := local.Open(dir, local.Options{Factory: known.Machine, Executor: x, TakeOver: d.TakeOver, DeathLimit: d.DeathLimit,
-		Group: groupOf(known), Waiting: a.waiting, Leftover: a.leftover(x), Watch: x.durable, At: a.At})
 	if err != nil {
-		x.Close()
-		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
-			err = fmt.Errorf("%w\n%s", err, otherStore)
-		}
 		return nil, err
 	}
-	s := &store{e, e, e, x, known}
-	x.learner.past = s.pastOf
-	return s, nil
+	return &store{s}, nil
 }
 
-// oldStore opens the store in dir, for looking if drive is nil. It makes none: the error is engine.ErrNoStore then. One of an
+// openExisting opens the store in dir, for looking if drive is nil. It makes none: the error is engine.ErrNoStore then. A store of an
 // older version is brought forward where something is to be written to it.
-func (a *app) oldStore(dir string, drive *args.Drive) (*store, error) {
-	s, err := a.readStore(dir)
+func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
+	s, err := readStore(dir)
 	if drive == nil || err != nil && !errors.As(err, new(*engine.OlderStore)) {
 		return s, err
 	}
@@ -63,25 +66,25 @@ func (a *app) oldStore(dir string, drive *args.Drive) (*store, error) {
 }
 
 // readStore opens the store in dir for looking.
-func (a *app) readStore(dir string) (*store, error) {
-	known := new(runner.Programs)
-	e, err := local.Open(dir, local.Options{Factory: known.Machine, ReadOnly: true})
+func readStore(dir string) (*store, error) {
+	s, err := standalone.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &store{e, e, e, nil, known}, nil
+	return &store{s}, nil
 }
 
-// Close closes the store, once all that ended is learned from, then what carries out attempts.
-func (s *store) Close() error {
-	if s.exec != nil {
-		s.exec.afterwards()
-	}
-	err := s.Reader.Close()
-	if s.exec != nil {
-		s.exec.Close()
-	}
-	return err
+// saySo tells a person something that does not change how a run ends.
+func (a *app) saySo(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }
+
+// sayWaiting tells a person which run a run waits for.
+func (a *app) sayWaiting(group, behind string) {
+	a.err.Printf("flowrun: this run waits for its turn in the group %s, behind %s\n", ui.Quote(group), ui.Clean(behind))
+}
+
+// sayLeftover tells a person that processes of the driver before were ended.
+func (a *app) sayLeftover(run string, processes int) {
+	a.err.Printf("run %s: ended %d processes that were left of the time before\n", run, processes)
 }
 
 // find gives the run that a word means: an id or the beginning of one, "latest", a workflow's name, or a file or folder
@@ -140,7 +143,7 @@ func (a *app) lookup(word string, drive *args.Drive) (*store, engine.Info, error
 	if err != nil {
 		return nil, engine.Info{}, err
 	}
-	s, err := a.oldStore(dir, drive)
+	s, err := a.openExisting(dir, drive)
 	if errors.Is(err, engine.ErrNoStore) {
 		return nil, engine.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}
 	}
@@ -155,23 +158,9 @@ func (a *app) lookup(word string, drive *args.Drive) (*store, engine.Info, error
 	return s, info, nil
 }
 
-// top is the run that must be driven for a run to go on: itself, or the one from which the calls came. A caller that has ended
-// drives nothing any more.
-func (s *store) top(info engine.Info) string {
-	for seen := map[string]bool{}; info.Parent != "" && !info.Status.Terminal() && !seen[info.Run]; {
-		seen[info.Run] = true
-		parent, err := s.Get(context.Background(), info.Parent)
-		if err != nil || parent.Status.Terminal() {
-			break
-		}
-		info = parent
-	}
-	return info.Run
-}
-
 // undriven says how a run goes on that nobody drives.
 func (a *app) undriven(s *store, info engine.Info) string {
-	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.top(info) + a.scene(s, nil).Flags
+	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.Top(context.Background(), info) + a.scene(s, nil).Flags
 }
 
 // scene says how runs of a store are spoken of from here.

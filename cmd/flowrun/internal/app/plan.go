@@ -78,7 +78,7 @@ func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecas
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.readStore(dir)
+	s, err := readStore(dir)
 	var old *engine.OlderStore
 	if errors.Is(err, engine.ErrNoStore) || errors.As(err, &old) {
 		return &forecast.Forecast{}, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner"
 )
 
 // unreadable is the code of the diagnostic for a file that cannot be read at all: that is no verdict about the file.
@@ -97,9 +98,9 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 		Hint: "Name one behind the file."}
 }
 
-// bundle is what is kept of the program beside a run of one of its workflows.
-func (p *program) bundle(workflow string) bundle {
-	b := bundle{Files: map[string]string{}, Where: map[string]string{}, Path: p.path}
+// source is the text that is kept beside a run of one of the workflows.
+func (p *program) source(workflow string) runner.Source {
+	b := runner.Source{Files: map[string]string{}, Where: map[string]string{}, Path: p.path}
 	for name, text := range p.sources {
 		b.Files[name] = string(text)
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/live"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 func (a *app) runsPrune() *cobra.Command {
@@ -57,7 +58,7 @@ func (a *app) prune(r *args.Prune) error {
 	if r.DryRun {
 		drive = nil
 	}
-	s, err := a.oldStore(dir, drive)
+	s, err := a.openExisting(dir, drive)
 	if errors.Is(err, engine.ErrNoStore) {
 		ui.Pruned(a.out, nil, r.DryRun, r.JSON)
 		return nil
@@ -150,7 +151,7 @@ func (s *store) told(ctx context.Context, tree []engine.Info) (list []ui.PrunedR
 		if err := engine.CheckID(tree[i].Run); err != nil {
 			return nil, nil, fmt.Errorf("nothing is removed: %w; see flowrun doctor", err)
 		}
-		logs, err := folderSize(filepath.Join(s.Dir(), logsDir, tree[i].Run))
+		logs, err := folderSize(filepath.Join(s.Dir(), standalone.LogsDir, tree[i].Run))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -168,7 +169,7 @@ func (s *store) removeTree(ctx context.Context, ids []string, all bool) error {
 		if err := engine.CheckID(id); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(filepath.Join(s.Dir(), logsDir, id)); err != nil {
+		if err := os.RemoveAll(filepath.Join(s.Dir(), standalone.LogsDir, id)); err != nil {
 			return fmt.Errorf("removing the logs of run %s: %w", id, err)
 		}
 		_ = live.Remove(s.Dir(), id) // mostly it has none

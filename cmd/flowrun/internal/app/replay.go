@@ -53,12 +53,12 @@ nothing of, behind which all is left open. Inputs and variables are those of the
 // same checks that a run's journal gives again what it gave then.
 func (a *app) same(s *store, run string, asJSON bool) error {
 	ctx := context.Background()
-	p, err := s.recall(ctx, run)
+	p, err := s.newPast(ctx, run)
 	if err != nil {
 		return err
 	}
-	err = p.replay(ctx, nil)
-	found := &ui.Replayed{Run: run, Workflow: p.workflow.Name, Events: p.fold.Seq(), Same: err == nil, Status: p.view.Status}
+	err = p.Replay(ctx, nil)
+	found := &ui.Replayed{Run: run, Workflow: p.Workflow.Name, Events: p.Seq(), Same: err == nil, Status: p.View.Status}
 	switch {
 	case errors.Is(err, engine.ErrDiverged):
 		found.Problem = err.Error()
@@ -75,17 +75,17 @@ func (a *app) same(s *store, run string, asJSON bool) error {
 // against finds out what another program would have made of a run.
 func (a *app) against(s *store, run string, r *args.Replay) error {
 	ctx := context.Background()
-	p, err := s.recall(ctx, run)
+	p, err := s.newPast(ctx, run)
 	if err != nil {
 		return err
 	}
 	then := replay.NewWorld()
 	var first event.RunStarted
-	err = p.replay(ctx, func(e seen) bool {
-		if e.event.RunStarted != nil {
-			first = *e.event.RunStarted
+	err = p.Replay(ctx, func(e runner.Seen) bool {
+		if e.Event.RunStarted != nil {
+			first = *e.Event.RunStarted
 		}
-		then.Learn(e.event, e.caused.Commands)
+		then.Learn(e.Event, e.Caused.Commands)
 		return true
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *app) against(s *store, run string, r *args.Replay) error {
 	if err != nil {
 		return err
 	}
-	w, err := now.workflow(p.workflow.Name)
+	w, err := now.workflow(p.Workflow.Name)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (a *app) against(s *store, run string, r *args.Replay) error {
 		return fmt.Errorf("replaying run %s against %s: %w", run, r.File, err)
 	}
 	found := &ui.Replayed{Run: run, Workflow: w.Name, File: r.File, Events: uint64(len(out.Events)), Status: out.View.Status,
-		Differences: replay.Compare(p.view, out), New: out.New, Changed: out.Changed}
+		Differences: replay.Compare(p.View, out), New: out.New, Changed: out.Changed}
 	found.Same = len(found.Differences)+len(out.New)+len(out.Changed) == 0
 	ui.ShowReplayed(a.out, found, r.JSON)
 	if !found.Same && r.DetailedExit {

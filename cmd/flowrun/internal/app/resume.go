@@ -49,7 +49,7 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 
 // goOn drives a run from where its journal ends, or tells what that would begin with.
 func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
-	if top := s.top(info); top != info.Run {
+	if top := s.Top(context.Background(), info); top != info.Run {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
 			Hint: fmt.Sprintf("flowrun resume %s%s", top, a.scene(s, nil).Flags)}
 	}
@@ -57,7 +57,7 @@ func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
 	if r.DryRun {
 		return a.dryRun(ctx, s, info, r)
 	}
-	p, err := s.pinned(ctx, info.Run)
+	p, err := s.Pinned(ctx, info.Run)
 	if err != nil {
 		return err
 	}
@@ -71,16 +71,11 @@ func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
 		if !r.JSON {
 			a.sayChanged(s, info)
 		}
-	} else {
-		if first, program, err := s.begun(ctx, info.Run); err == nil { // what it taught may not have been learned yet
-			s.exec.memory.settle(program, first.Dir)
-		}
-		if !r.JSON {
-			a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
-		}
+	} else if !r.JSON {
+		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 	}
-	scene := a.scene(s, s.where(ctx, info.Run))
-	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(p.workflow), scene, r.JSON))
+	scene := a.scene(s, s.Where(ctx, info.Run))
+	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(p.Workflow), scene, r.JSON))
 	if errors.Is(err, engine.ErrOwned) {
 		run := info.Run + scene.Flags
 		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
@@ -90,7 +85,7 @@ func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
 
 // folderThere refuses to go on with a run whose folder is gone, in which all its steps would fail: it can still be brought back.
 func (s *store) folderThere(ctx context.Context, run string) error {
-	first, _, err := s.begun(ctx, run)
+	first, _, err := s.Beginning(ctx, run)
 	if err != nil || first.Dir == "" {
 		return err
 	}
@@ -103,21 +98,18 @@ func (s *store) folderThere(ctx context.Context, run string) error {
 
 // holdAgain gets the secrets of a run that began in another process.
 func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given, may renewal) error {
-	first, p, err := s.begun(ctx, run)
+	first, p, err := s.Beginning(ctx, run)
 	if err == nil {
-		err = s.sealed(ctx, run, first)
+		err = s.Reseal(ctx, run, first)
 	}
 	if err != nil {
 		return err
 	}
-	held, renewed, err := a.unseal(run, first, p, o, may)
+	held, renewed, err := a.unseal(run, first, p.Program, o, may)
 	if err != nil {
 		return err
 	}
-	s.exec.hold(held, p, first)
-	if len(renewed) > 0 {
-		s.Renew(run, renewed)
-	}
+	s.Resume(first, p, held, renewed)
 	return nil
 }
 

@@ -46,27 +46,15 @@ now; the journal keeps that it differs. What stood on the command line must be g
 func (a *app) repeatable(s *store, info engine.Info) error {
 	flags := a.scene(s, nil).Flags
 	if !info.Status.Terminal() {
-		top := s.top(info)
+		top := s.Top(context.Background(), info)
 		return &args.Error{Message: fmt.Sprintf("run %s has not ended", info.Run),
 			Hint: fmt.Sprintf("flowrun resume %s%s goes on with it, flowrun cancel %s%s ends it.", top, flags, top, flags)}
 	}
 	if info.Parent != "" {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s", info.Run, info.Parent),
-			Hint: fmt.Sprintf("To repeat it with what called it: flowrun retry %s%s", s.origin(info.Run), flags)}
+			Hint: fmt.Sprintf("To repeat it with what called it: flowrun retry %s%s", s.Origin(context.Background(), info.Run), flags)}
 	}
 	return nil
-}
-
-// origin is the run from which the calls came that led to a run: itself, if nobody called it.
-func (s *store) origin(run string) string {
-	seen := map[string]bool{}
-	for {
-		info, err := s.Get(context.Background(), run)
-		if seen[run] = true; err != nil || info.Parent == "" || seen[info.Parent] {
-			return run
-		}
-		run = info.Parent
-	}
 }
 
 // repeat starts the new run and drives it.
@@ -82,10 +70,10 @@ func (a *app) repeat(s *store, info engine.Info, r *args.Retry) error {
 	if err := s.folderThere(ctx, info.Run); err != nil {
 		return err
 	}
-	if err := s.sealed(ctx, info.Run, &again.First); err != nil {
+	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {
 		return err
 	}
-	held, renewed, err := a.unseal(info.Run, &again.First, p.program.Program, &r.Given, renewal{all: true})
+	held, renewed, err := a.unseal(info.Run, &again.First, p.Program.Program, &r.Given, renewal{all: true})
 	if err != nil {
 		return err
 	}
@@ -95,46 +83,45 @@ func (a *app) repeat(s *store, info engine.Info, r *args.Retry) error {
 			a.err.Printf("%s is not what run %s had; this run takes the new value\n", ref, info.Run)
 		}
 	}
-	s.exec.hold(held, p.program.Program, &again.First)
 	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
 		a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
 	}
-	run, err := a.makeRun(s, *again)
+	run, err := a.startRun(s, *again, held)
 	if err != nil {
 		return err
 	}
-	scene := a.scene(s, s.where(ctx, run))
-	return a.reported(s, run, scene, nil, a.drive(s, run, view.New(p.workflow), scene, r.JSON))
+	scene := a.scene(s, s.Where(ctx, run))
+	return a.reported(s, run, scene, nil, a.drive(s, run, view.New(p.Workflow), scene, r.JSON))
 }
 
 // repetition makes the start of a run that repeats another one.
 func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retry) (*engine.Start, *past, error) {
-	p, err := s.recall(ctx, run)
+	p, err := s.newPast(ctx, run)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := knownStep(p.workflow, r.From); err != nil {
+	if err := knownStep(p.Workflow, r.From); err != nil {
 		return nil, nil, err
 	}
-	if err := knownStep(p.workflow, r.Only); err != nil {
+	if err := knownStep(p.Workflow, r.Only); err != nil {
 		return nil, nil, err
 	}
 	if view.Base(r.Only) != r.Only {
 		return nil, nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
 	}
-	p.view.Forget() // a repeat is reused as a whole
-	if err := p.replay(ctx, nil); err != nil {
+	p.View.Forget() // a repeat is reused as a whole
+	if err := p.Replay(ctx, nil); err != nil {
 		return nil, nil, err
 	}
-	g, err := p.program.Graph(p.workflow.Name)
+	g, err := p.Program.Graph(p.Workflow.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	first, err := p.given()
+	first, err := p.First()
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := retry.Of(g, first, p.view, retry.Wish{From: r.From, Only: r.Only})
+	kept, err := retry.Of(g, first, p.View, retry.Wish{From: r.From, Only: r.Only})
 	var no *retry.Refusal
 	if errors.As(err, &no) {
 		return nil, nil, &args.Error{Message: no.Message, Hint: no.Hint}
@@ -143,8 +130,8 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	if err != nil {
 		return nil, nil, err
 	}
-	h := p.header
-	start := &engine.Start{Definition: p.definition, Source: source, First: *first,
+	h := p.Header
+	start := &engine.Start{Definition: p.Definition, Source: source, First: *first,
 		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: Release}}
 	start.First.Run, start.First.Skip, start.First.Env = "", "", recordedEnv(a.Environ)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets

@@ -19,18 +19,18 @@ func (a *app) reported(s *store, run string, scene ui.Scene, reports []args.Form
 	if len(reports) == 0 && a.getenv("GITHUB_STEP_SUMMARY") == "" || verdict != nil && !errors.As(verdict, &done) {
 		return verdict
 	}
-	p, err := s.history(context.Background(), run)
+	p, err := s.History(context.Background(), run)
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	now := event.At(time.Now())
 	for _, f := range reports {
-		err := reportTo(f.Path, func(w io.Writer) error { return ui.RunReport(w, f.Format, p.view, scene, now) })
+		err := reportTo(f.Path, func(w io.Writer) error { return ui.RunReport(w, f.Format, p.View, scene, now) })
 		if err != nil {
 			return err
 		}
 	}
-	if err := a.appendSummary(func(most int) string { return ui.RunSummary(p.view, scene, now, most) }); err != nil {
+	if err := a.appendSummary(func(most int) string { return ui.RunSummary(p.View, scene, now, most) }); err != nil {
 		return err
 	}
 	return verdict

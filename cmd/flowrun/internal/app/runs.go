@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/live"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -49,7 +49,7 @@ func (a *app) list(r *args.List) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.readStore(dir)
+	s, err := readStore(dir)
 	if errors.Is(err, engine.ErrNoStore) {
 		if !r.JSON {
 			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))

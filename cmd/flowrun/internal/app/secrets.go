@@ -1,11 +1,9 @@
 package app
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +12,9 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/secret"
-	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // byDefault is where a secret comes from that the file itself holds.
@@ -107,32 +105,6 @@ func (r renewal) check(marks map[string]event.Secret) (problems []error) {
 		}
 	}
 	return problems
-}
-
-// sealed brings the seals of a run's secrets to where its journal ends: some may have got another value on the way.
-func (s *store) sealed(ctx context.Context, run string, first *event.RunStarted) error {
-	if len(first.Secrets) == 0 {
-		return nil
-	}
-	p, err := s.pinned(ctx, run)
-	if err != nil {
-		return err
-	}
-	r := journal.NewReader(p.header)
-	_, err = s.Batches(ctx, run, func(b journal.Batch) error {
-		events, err := r.Read(b)
-		for i := range events {
-			if d := events[i].DriverChanged; d != nil {
-				maps.Copy(first.Secrets, d.Secrets)
-			}
-		}
-		return err
-	})
-	for ref, mark := range first.Secrets {
-		mark.Differs = false
-		first.Secrets[ref] = mark
-	}
-	return err
 }
 
 // unseal gets a run's secrets again: as the command line gives them, or from where they came from, or from the environment. Their
@@ -332,7 +304,7 @@ type environment map[string]string
 
 // variable is what it gives for a variable: FLOWRUN_VAR_x counts before x. All other names are other programs'.
 func (e environment) variable(name string) (string, bool) {
-	text, ok := e[envVar+name]
+	text, ok := e[runner.VarPrefix+name]
 	if !ok {
 		text, ok = e[name]
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
@@ -45,51 +46,51 @@ func (a *app) showRun(s *store, info engine.Info, r *args.Show) error {
 		return &args.Error{Message: fmt.Sprintf("run %s has events 1 to %d; --at %d is beyond them", info.Run, info.Events, r.At),
 			Hint: fmt.Sprintf("See flowrun events %s%s", info.Run, a.scene(s, nil).Flags)}
 	}
-	p, err := s.recall(ctx, info.Run)
+	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
 		return err
 	}
-	if err := knownStep(p.workflow, r.Step); err != nil {
+	if err := knownStep(p.Workflow, r.Step); err != nil {
 		return err
 	}
 	stories := map[string]*view.Story{}
 	switch {
 	case r.Step != "":
-		err = p.replay(ctx, func(e seen) bool {
+		err = p.Replay(ctx, func(e runner.Seen) bool {
 			p.listen(stories, r.Step, &e)
-			return e.event.Seq != uint64(r.At)
+			return e.Event.Seq != uint64(r.At)
 		})
 	case r.At > 0:
-		err = p.replay(ctx, func(e seen) bool { return e.event.Seq != uint64(r.At) })
+		err = p.Replay(ctx, func(e runner.Seen) bool { return e.Event.Seq != uint64(r.At) })
 	default:
-		err = p.replay(ctx, nil)
+		err = p.Replay(ctx, nil)
 	}
 	if err != nil {
 		return err
 	}
-	p.view.RetriedBy = info.RetriedBy
+	p.View.RetriedBy = info.RetriedBy
 	now := event.At(time.Now())
 	var begun []*view.Begun
 	if r.At == 0 {
 		begun = p.unanswered(info)
 		p.stand(info, begun)
 	} else {
-		now = p.view.Last
+		now = p.View.Last
 		a.err.Printf("As it was after event %d of %d, at %s:\n", r.At, info.Events, now)
 	}
 	if r.Step != "" {
 		return a.story(s, p, stories, r, begun, now)
 	}
 	if r.JSON {
-		d := p.view.Document()
+		d := p.View.Document()
 		for _, b := range begun {
 			d.Unanswered = append(d.Unanswered, b.Document())
 		}
 		return ui.WriteJSON(a.out, d)
 	}
-	ui.Show(a.out, p.view, begun, now)
+	ui.Show(a.out, p.View, begun, now)
 	if r.At == 0 && info.Status.Terminal() && info.Status != event.Succeeded && info.RetriedBy == "" {
-		if c := a.changed(s, s.origin(info.Run)); c.differs() {
+		if c := a.changed(s, s.Origin(ctx, info.Run)); c.differs() {
 			a.err.Printf("%s: flowrun retry uses the definition of then.%s\n", c.what, c.advice())
 		}
 	}
@@ -100,19 +101,19 @@ func (a *app) showRun(s *store, info engine.Info, r *args.Show) error {
 }
 
 // listen lets stories of the nodes that a step's name can mean take in an event. Which of them is meant is known at the end.
-func (p *past) listen(stories map[string]*view.Story, step string, e *seen) {
-	paths := map[string]bool{e.event.Node(): true}
-	for i := range e.caused.Transitions {
-		paths[e.caused.Transitions[i].Node] = true
+func (p *past) listen(stories map[string]*view.Story, step string, e *runner.Seen) {
+	paths := map[string]bool{e.Event.Node(): true}
+	for i := range e.Caused.Transitions {
+		paths[e.Caused.Transitions[i].Node] = true
 	}
 	for path := range paths {
 		if path != step && (view.Base(path) != step || strings.HasSuffix(path, "]")) {
 			continue
 		}
 		if stories[path] == nil {
-			stories[path] = p.view.Story(path)
+			stories[path] = p.View.Story(path)
 		}
-		stories[path].Apply(e.event, e.caused)
+		stories[path].Apply(e.Event, e.Caused)
 	}
 }
 
@@ -124,13 +125,13 @@ func (a *app) story(s *store, p *past, stories map[string]*view.Story, r *args.S
 	}
 	story := stories[n.Path]
 	if story == nil {
-		story = p.view.Story(n.Path)
+		story = p.View.Story(n.Path)
 	}
 	story.Add(begun)
 	if r.JSON {
 		return ui.WriteJSON(a.out, story.Document())
 	}
-	ui.Story(a.out, p.view, story, a.scene(s, s.where(context.Background(), p.run)), now)
+	ui.Story(a.out, p.View, story, a.scene(s, s.Where(context.Background(), p.Run)), now)
 	return nil
 }
 
@@ -139,14 +140,14 @@ const maxNamed = 5
 
 // node finds the node that a path or a name means. There may be several of a name, below instances of a for_each or iterations.
 func (p *past) node(step string) (*view.Node, error) {
-	if n := p.view.Node(step); n != nil {
+	if n := p.View.Node(step); n != nil {
 		return n, nil
 	}
-	list := p.view.Named(step)
+	list := p.View.Named(step)
 	switch len(list) {
 	case 0:
 		return nil, &args.Error{Message: fmt.Sprintf("%q is not there: what it lies in has not come to it", step),
-			Hint: "See flowrun runs show " + p.run}
+			Hint: "See flowrun runs show " + p.Run}
 	case 1:
 		return list[0], nil
 	}

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/follow"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/command"
+	"github.com/flowrun/flowrun/runner/follow"
+	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -51,11 +53,11 @@ var streamNames = [2]string{"stdout", "stderr"}
 func (a *app) tailLogs(s *store, info engine.Info, step string) error {
 	ctx, release := watching()
 	defer release()
-	p, err := s.recall(ctx, info.Run)
+	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
 		return err
 	}
-	if err := knownStep(p.workflow, step); err != nil {
+	if err := knownStep(p.Workflow, step); err != nil {
 		return err
 	}
 	if !info.Status.Terminal() {
@@ -68,9 +70,11 @@ func (a *app) tailLogs(s *store, info engine.Info, step string) error {
 	}
 	t := &tail{a: a, s: s, step: step, live: map[uint64]*tailed{}}
 	defer t.close()
-	err = p.follow(ctx, t.batch, func(i engine.Info) {
-		a.err.Printf("%s\n", a.undriven(s, i))
-	}, func(engine.Info) { t.look() })
+	err = p.Watch(ctx, runner.Watcher{
+		Batch: t.batch,
+		Alone: func(i engine.Info) { a.err.Printf("%s\n", a.undriven(s, i)) },
+		Look:  func(engine.Info) { t.look() },
+	})
 	var stop *interrupted
 	if errors.As(err, &stop) {
 		return &ended{signalCode(stop.signal)}
@@ -95,7 +99,7 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 		if start := out.Commands[i].Start; start != nil && about(start.Node, t.step) {
 			y := &tailed{attempt: start}
 			for n, name := range streamNames {
-				y.streams[n] = &flow{path: logsDir + "/" + command.LogName(start, name), from: events[len(events)-1].At}
+				y.streams[n] = &flow{path: standalone.LogsDir + "/" + command.LogName(start, name), from: events[len(events)-1].At}
 			}
 			t.live[start.Ticket] = y
 		}

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/live"
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/command"
+	"github.com/flowrun/flowrun/runner/live"
+	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -26,22 +27,22 @@ const maxEnds = 256
 // stand tells the view whether somebody drives the run, and where its clock stands if nobody does: at its last event, or at the last
 // sign of life of its driver or of an attempt.
 func (p *past) stand(info engine.Info, begun []*view.Begun) {
-	p.view.Driven, p.view.Stands = info.Driver != 0, 0
+	p.View.Driven, p.View.Stands = info.Driver != 0, 0
 	if !info.Interrupted() {
 		return
 	}
-	_, sign := live.Read(p.store.Dir(), p.run)
-	p.view.Stands = max(info.Last, p.view.Last, sign)
+	_, sign := live.Read(p.store.Dir(), p.Run)
+	p.View.Stands = max(info.Last, p.View.Last, sign)
 	for _, b := range begun {
 		if b.Interrupted != "" && b.NextDriver == 0 {
-			p.view.Stands = max(p.view.Stands, b.Heard)
+			p.View.Stands = max(p.View.Stands, b.Heard)
 		}
 	}
 }
 
 // unanswered gives the attempts of a run that are under way and those that lost their driver, with what can be seen of them.
 func (p *past) unanswered(info engine.Info) []*view.Begun {
-	list := p.attempts.Lost()
+	list := p.Attempts.Lost()
 	for _, b := range list {
 		p.store.readEnds(b)
 	}
@@ -50,11 +51,11 @@ func (p *past) unanswered(info engine.Info) []*view.Begun {
 
 // underWay gives those for which no other driver has come: they are under way, or nobody drives the run.
 func (p *past) underWay(info engine.Info) []*view.Begun {
-	list := p.attempts.Live()
+	list := p.Attempts.Live()
 	if info.Interrupted() {
-		list = p.attempts.Interrupted(info.Crashed)
+		list = p.Attempts.Interrupted(info.Crashed)
 	}
-	rows, sign := live.Read(p.store.Dir(), p.run)
+	rows, sign := live.Read(p.store.Dir(), p.Run)
 	for i, b := range list {
 		if row, known := rows[b.Ticket]; known {
 			b.Says, b.Heard = row.Says, max(b.Heard, row.Heard)
@@ -95,7 +96,7 @@ const slack = 20 * time.Millisecond
 // logOf gives the log file of a stream of an attempt, or "". An attempt whose driver goes away begins again with the same ticket, and
 // each time it has a file of its own: the one that was written last after it began, and not after it was over, if it is.
 func (s *store) logOf(a *event.Attempt, stream string, began, over event.Time) string {
-	name := path.Join(logsDir, command.LogName(a, stream))
+	name := path.Join(standalone.LogsDir, command.LogName(a, stream))
 	for n := 0; n <= command.MaxEarlier; n++ {
 		log := name
 		if n > 0 {

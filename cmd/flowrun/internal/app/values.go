@@ -17,10 +17,8 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/syntax"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
 )
-
-// envVar stands before a variable's name in the environment.
-const envVar = "FLOWRUN_VAR_"
 
 // given is what a run is given: values by name, and where each was taken from: "env NAME", "--env-file PATH", "--var-file PATH",
 // "--var", "--var @PATH", or "default".
@@ -56,7 +54,7 @@ func (a *app) values(p *program, w *ir.Workflow, o *args.Given) (inputs, vars gi
 // files of variables, in their order, then by --var.
 func (a *app) variables(decls []ir.Variable, o *args.Given, world *args.World) (g given, problems []error, err error) {
 	g = newGiven()
-	problems = g.environ("env ", decls, func(name string) (string, bool) { return a.lookupEnv(envVar + name) })
+	problems = g.environ("env ", decls, func(name string) (string, bool) { return a.lookupEnv(runner.VarPrefix + name) })
 	for _, f := range o.EnvFiles {
 		texts, err := envFile(f)
 		if err != nil {
@@ -103,7 +101,7 @@ func (g *given) environ(place string, decls []ir.Variable, lookup func(string) (
 		}
 		at, said := place, place
 		if strings.HasSuffix(place, " ") {
-			at, said = place+envVar+d.Name, envVar+d.Name
+			at, said = place+runner.VarPrefix+d.Name, runner.VarPrefix+d.Name
 		}
 		err := args.IsText("its value", text)
 		if err == nil {

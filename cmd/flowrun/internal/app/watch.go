@@ -11,17 +11,13 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/journal"
 )
 
-const (
-	// WatchEvery is how often the journal of a run that is followed is looked at: what it costs is one row of a table.
-	WatchEvery = 200 * time.Millisecond
-	// listEvery is how often a list of runs that stands on a terminal is made anew.
-	listEvery = time.Second
-)
+// listEvery is how often a list of runs that stands on a terminal is made anew.
+const listEvery = time.Second
 
 func (a *app) runsWatch() *cobra.Command {
 	var r args.Runs
@@ -46,21 +42,25 @@ watching and nothing else. Without a run it shows the list of runs: on a termina
 func (a *app) watch(s *store, info engine.Info, asJSON bool) error {
 	ctx, release := watching()
 	defer release()
-	p, err := s.recall(ctx, info.Run)
+	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
 		return err
 	}
-	scene := a.scene(s, s.where(ctx, info.Run))
-	screen := a.newShow(p.view, new(heard), scene, asJSON)
-	err = p.follow(ctx, func(events []event.Event, out *event.Reaction) {
-		p.attempts.Apply(events, out)
-		screen.watch(events, out, false)
-	}, func(i engine.Info) {
-		screen.say(a.undriven(s, i))
-		if asJSON {
-			_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": i.Run})
-		}
-	}, func(i engine.Info) { screen.glance(p, i) })
+	scene := a.scene(s, s.Where(ctx, info.Run))
+	screen := a.newShow(p.View, new(runner.Progress), scene, asJSON)
+	err = p.Watch(ctx, runner.Watcher{
+		Batch: func(events []event.Event, out *event.Reaction) {
+			p.Attempts.Apply(events, out)
+			screen.watch(events, out, false)
+		},
+		Alone: func(i engine.Info) {
+			screen.say(a.undriven(s, i))
+			if asJSON {
+				_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": i.Run})
+			}
+		},
+		Look: func(i engine.Info) { screen.glance(p, i) },
+	})
 	screen.close()
 	var stop *interrupted
 	if errors.As(err, &stop) {
@@ -72,7 +72,7 @@ func (a *app) watch(s *store, info engine.Info, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return a.verdict(s, info.Run, *p.fold.End(), scene, asJSON)
+	return a.verdict(s, info.Run, *p.End(), scene, asJSON)
 }
 
 // watching gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.
@@ -92,41 +92,6 @@ func watching() (context.Context, func()) {
 		signal.Stop(signals)
 		close(over)
 		cancel(nil)
-	}
-}
-
-// follow replays a run's journal as it grows, until the run has ended or ctx is done; the view is left to each. alone is
-// told, once, when nobody drives the run; between is called after each look at the journal and at who drives the run.
-func (p *past) follow(ctx context.Context, each func([]event.Event, *event.Reaction), alone, between func(engine.Info)) error {
-	var out event.Reaction
-	told := false
-	for {
-		err := p.store.After(ctx, p.run, p.fold.Seq(), func(b journal.Batch) error {
-			events, err := p.fold.Replay(b, &out)
-			if err == nil {
-				each(events, &out)
-			}
-			return err
-		})
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil || p.fold.End() != nil:
-			return err
-		}
-		info, err := p.store.Get(ctx, p.run)
-		if err == nil {
-			between(info)
-		}
-		if err == nil && info.Interrupted() && !told {
-			told = true
-			alone(info)
-		} else if info.Driver != 0 {
-			told = false
-		}
-		if !rest(ctx, WatchEvery) {
-			return context.Cause(ctx)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package app
+package learning
 
 import (
 	"context"
@@ -22,39 +22,40 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// Bounds of what an editor may take when a run is over.
+// Bounds of the work of an editor when a run is over.
 const (
 	maxWorded  = 5               // patterns
 	maxWording = 2 * time.Minute // in all; an attempt has its agent's timeout if that is shorter
-	// soonWorded is how long nothing is said of it.
+	// soonWorded is how long an editor works before a person is told.
 	soonWorded = 2 * time.Second
-	// maxLessonSent bounds each lesson, in bytes.
+	// maxLessonSent bounds each lesson that the editor gets, in bytes.
 	maxLessonSent = 1000
 )
 
-// editing is the name of the step that an editor does: none that a file can have.
-const editing = "memory.editor"
+// EditorStep is the name of the workflow and the step in which an editor works. No file can use this name.
+const EditorStep = "memory.editor"
 
-// editor words patterns in place of a template: the agent that a program names, asked once a pattern, when a run is over and its
-// results are out. Nothing of it is journaled, and nobody waits for it but the process that ends: if that is stopped, or the editor
-// fails, the patterns read as before, and the next run asks again.
-type editor struct {
+// Editor words patterns in place of a template: it asks the agent that a program names, once for each pattern. Nothing is journaled.
+// Only the process that ends waits for an editor: if the process is stopped, or the editor fails, the patterns read as before, and the
+// next run asks again. It is not safe for concurrent use.
+type Editor struct {
 	agent   string
-	program ir.Program // of one workflow, whose one step is the editor's
+	program ir.Program // one workflow with one step, the editor's
 	first   event.RunStarted
 	viewer  memory.Viewer // what the agents of the program see
 	carry   executor.Executor
-	ctx     context.Context // of the questions at hand, and
-	until   time.Time       // when they are over
+	ctx     context.Context // ends the questions that are being asked
+	until   time.Time       // when the time for them is used up
 }
 
-// newEditor is the editor that a program names; nil where it names none.
-func newEditor(p *ir.Program, first *event.RunStarted, carry executor.Executor) *editor {
+// NewEditor makes the editor that a program names; nil where it names none. first is the beginning of the run on whose behalf the editor
+// works, and carry carries out its attempts.
+func NewEditor(p *ir.Program, first *event.RunStarted, carry executor.Executor) *Editor {
 	if p.Memory == nil || p.Memory.Editor == "" {
 		return nil
 	}
-	e := &editor{agent: p.Memory.Editor, carry: carry,
-		first: event.RunStarted{Workflow: editing, Vars: first.Vars, Secrets: first.Secrets, Dir: first.Dir, Env: first.Env}}
+	e := &Editor{agent: p.Memory.Editor, carry: carry,
+		first: event.RunStarted{Run: first.Run, Workflow: EditorStep, Vars: first.Vars, Secrets: first.Secrets, Dir: first.Dir, Env: first.Env}}
 	e.program = ir.Program{Variables: p.Variables, Locals: p.Locals, Files: p.Files}
 	for _, a := range p.Agents {
 		if a.Memory != nil {
@@ -64,21 +65,22 @@ func newEditor(p *ir.Program, first *event.RunStarted, carry executor.Executor) 
 			}
 		}
 		if a.Name == e.agent {
-			a.Memory, a.Retry = nil, nil // it is told the lessons, once
+			a.Memory, a.Retry = nil, nil // the task holds the lessons, and the editor is asked once
 			e.program.Agents = []ir.Agent{a}
 		}
 	}
 	return e
 }
 
-// edit has patterns worded that the agents of the program see, on behalf of a run that is over. What goes wrong is told in one line.
-func (e *editor) edit(m *memory.Memory, run string, say, warn func(string)) {
+// Edit words the patterns that the agents of the program see, on behalf of a run that is over. say hears that it takes a while, and warn
+// one line about what went wrong; the result of an earlier pattern stays.
+func (e *Editor) Edit(m *memory.Memory, run string, say, warn func(string)) {
 	slow := time.AfterFunc(soonWorded, func() {
 		say(fmt.Sprintf("the results are out; agent %q words what was learned (Ctrl-C leaves that to the next run)", e.agent))
 	})
 	defer slow.Stop()
 	e.first.Run = run
-	_, err := e.reword(context.Background(), m, memory.Wording{By: entry.Source{Run: run, Source: "editor", Trust: entry.ByRule}})
+	_, err := e.Reword(context.Background(), m, memory.Wording{By: entry.Source{Run: run, Source: "editor", Trust: entry.ByRule}})
 	if err == nil {
 		return
 	}
@@ -89,8 +91,8 @@ func (e *editor) edit(m *memory.Memory, run string, say, warn func(string)) {
 	warn(first)
 }
 
-// reword asks for the patterns that its program's agents see, as many and for as long as it may.
-func (e *editor) reword(ctx context.Context, m *memory.Memory, o memory.Wording) ([]string, error) {
+// Reword words the patterns that the agents of the program see, within the editor's bounds, and returns their ids.
+func (e *Editor) Reword(ctx context.Context, m *memory.Memory, o memory.Wording) ([]string, error) {
 	e.ctx, e.until = ctx, time.Now().Add(maxWording)
 	o.Viewer, o.Most, o.By.Author = e.viewer, maxWorded, "agent:"+e.agent
 	return m.Reword(ctx, e, o)
@@ -100,14 +102,14 @@ func (e *editor) reword(ctx context.Context, m *memory.Memory, o memory.Wording)
 var unusable = []event.Reason{event.ReasonBadJSON, event.ReasonBadOutput, event.ReasonOutputTooLarge}
 
 // Word implements learn.Worder: one attempt of the agent.
-func (e *editor) Word(lessons []string) (text string, cites []int, err error) {
-	a, err := e.attempt(lessons)
+func (e *Editor) Word(lessons []string) (text string, cites []int, err error) {
+	a, err := e.newAttempt(lessons)
 	if err != nil {
 		return "", nil, fmt.Errorf("agent %q can't be asked: %w", e.agent, err)
 	}
 	ans := e.carry.Execute(e.ctx, *a)
 	if ans.Outcome == event.OK {
-		return wordedBy(ans.Output)
+		return readWording(ans.Output)
 	}
 	err = fmt.Errorf("agent %q: %s", e.agent, ans.Error.Message)
 	if slices.Contains(unusable, ans.Error.Reason) {
@@ -116,11 +118,11 @@ func (e *editor) Word(lessons []string) (text string, cites []int, err error) {
 	return "", nil, err
 }
 
-// attempt is what a machine would start for a workflow of one step. Its key is that of what it is asked.
-func (e *editor) attempt(lessons []string) (*event.Attempt, error) {
+// newAttempt makes the attempt that a machine would start for a workflow of one step. Equal lessons have equal keys.
+func (e *Editor) newAttempt(lessons []string) (*event.Attempt, error) {
 	p := e.program
-	p.Workflows = []ir.Workflow{{Name: editing, Nodes: []ir.Node{{Name: editing, Kind: ir.Step, Agent: toWord(e.agent, lessons)}}}}
-	g, err := plan.Build(&p, editing)
+	p.Workflows = []ir.Workflow{{Name: EditorStep, Nodes: []ir.Node{{Name: EditorStep, Kind: ir.Step, Agent: newTask(e.agent, lessons)}}}}
+	g, err := plan.Build(&p, EditorStep)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +155,8 @@ func (e *editor) attempt(lessons []string) (*event.Attempt, error) {
 	return nil, errors.New("its attempt does not start")
 }
 
-// toWord is the task of wording what the lessons say.
-func toWord(agent string, lessons []string) *ir.AgentTask {
+// newTask is the task to word the lessons as one text.
+func newTask(agent string, lessons []string) *ir.AgentTask {
 	room := learn.Room(lessons)
 	list := make([]any, len(lessons))
 	for i, l := range lessons {
@@ -167,9 +169,9 @@ Answer with one JSON object and nothing else: {"text": "…", "cites": [1, 2]}. 
 		With: ir.Lit(map[string]any{"lessons": list, "max_bytes": float64(room)}, value.AnyType)}
 }
 
-// wordedBy reads an editor's output: an object of text and cites, the same as text with something around it, or either in the member
+// readWording reads an editor's output: an object of text and cites, the same as text with something around it, or either in the member
 // result, where command-line assistants put it.
-func wordedBy(output value.Value) (text string, cites []int, err error) {
+func readWording(output value.Value) (text string, cites []int, err error) {
 	const form = `it is no object of "text" and "cites"`
 	for range 4 { // text, an object around it, and text in that
 		switch v := output.(type) {
@@ -186,13 +188,13 @@ func wordedBy(output value.Value) (text string, cites []int, err error) {
 				output = v["result"]
 				continue
 			}
-			return members(v)
+			return readMembers(v)
 		}
 	}
 	return "", nil, fmt.Errorf("%w: %s", learn.ErrRefused, form)
 }
 
-func members(v map[string]any) (text string, cites []int, err error) {
+func readMembers(v map[string]any) (text string, cites []int, err error) {
 	text, ok := v["text"].(string)
 	list, isList := v["cites"].([]any)
 	for _, c := range list {

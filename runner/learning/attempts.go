@@ -1,4 +1,4 @@
-package app
+package learning
 
 import (
 	"context"
@@ -14,26 +14,26 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/recall"
 )
 
-// attempts is the memory as executors see it.
+// attempts is a memory as executors see it.
 type attempts struct {
 	*memory.Memory
-	refresh time.Duration
-	settled func(context.Context)
+	refresh time.Duration         // how long working memory lasts
+	settle  func(context.Context) // waits until the memory has learned from the earlier tasks of the tree
 }
 
-// maxSettle is how long an attempt waits for what had ended before it to be learned.
+// maxSettle is how long an attempt waits until the memory has learned from the earlier tasks of its tree.
 const maxSettle = 5 * time.Second
 
-func (a attempts) settle(ctx context.Context) {
+func (a attempts) waitForEarlier(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, maxSettle)
 	defer done()
-	a.settled(ctx)
+	a.settle(ctx)
 }
 
 var _ recall.Memory = attempts{}
 
-// sees is what an agent in a run sees.
-func sees(w recall.Who) memory.Viewer {
+// viewerOf says which entries an agent in a run sees.
+func viewerOf(w recall.Who) memory.Viewer {
 	v := memory.Viewer{Scopes: []entry.Scope{entry.OfRun(w.Run)}}
 	if w.Agent != "" {
 		v.Scopes = append(v.Scopes, entry.OfAgent(w.Agent))
@@ -44,8 +44,8 @@ func sees(w recall.Who) memory.Viewer {
 	return v
 }
 
-// source is who writes or uses, on behalf of a file: flowrun itself, or an agent in so far as the file trusts it.
-func source(w recall.Who, what string) entry.Source {
+// sourceOf says who writes or uses an entry: an agent of the file, or flowrun itself.
+func sourceOf(w recall.Who, what string) entry.Source {
 	s := entry.Source{Run: w.Run, Step: w.Step, Source: what, Author: "flowrun", Trust: entry.ByRule}
 	if w.Agent != "" {
 		s.Author = "agent:" + w.Agent
@@ -55,35 +55,35 @@ func source(w recall.Who, what string) entry.Source {
 
 // Recall implements recall.Memory.
 func (a attempts) Recall(ctx context.Context, q recall.Ask) (recall.Found, error) {
-	a.settle(ctx)
-	a.cleared(ctx, q.Run)
-	got, err := a.Memory.Recall(ctx, memory.Ask{Task: q.Task, Viewer: sees(q.Who), Session: q.Run, Budget: q.Budget, Most: q.Most, Use: source(q.Who, "recall")})
+	a.waitForEarlier(ctx)
+	a.archiveOld(ctx, q.Run)
+	got, err := a.Memory.Recall(ctx, memory.Ask{Task: q.Task, Viewer: viewerOf(q.Who), Session: q.Run, Budget: q.Budget, Most: q.Most, Use: sourceOf(q.Who, "recall")})
 	if err != nil {
 		return recall.Found{}, err
 	}
 	out := recall.Found{Text: got.Text}
 	for _, h := range got.Hits {
-		out.Entries = append(out.Entries, event.Recalled{ID: h.ID, Type: string(h.Kind()), Tags: h.Tags, Score: rounded(h.Score)})
+		out.Entries = append(out.Entries, event.Recalled{ID: h.ID, Type: string(h.Kind()), Tags: h.Tags, Score: roundScore(h.Score)})
 	}
 	return out, nil
 }
 
-// cleared ends an interval of a run's working memory that has lasted long enough.
-func (a attempts) cleared(ctx context.Context, run string) {
+// archiveOld archives the working memory of a run once it is older than the program wants it.
+func (a attempts) archiveOld(ctx context.Context, run string) {
 	notes, err := a.Working(ctx, run)
 	if err != nil || len(notes) == 0 || time.Since(notes[0].CreatedAt) < a.refresh {
-		return // whatever is wrong with the memory, recalling says so
+		return // the recall that follows reports an error of the memory
 	}
 	_ = a.Archive(ctx, run, entry.Source{Run: run, Source: "working.refresh", Author: "flowrun", Trust: entry.ByRule})
 }
 
-// rounded leaves of a score what tells entries apart for a person.
-func rounded(f float64) float64 { return float64(int(f*10_000+.5)) / 10_000 }
+// roundScore cuts a score to four decimals: that is enough for a person to compare entries.
+func roundScore(f float64) float64 { return float64(int(float64(f*10_000)+.5)) / 10_000 }
 
 // Search implements recall.Memory.
 func (a attempts) Search(ctx context.Context, q recall.Search) (recall.Result, error) {
-	a.settle(ctx)
-	hits, err := a.Memory.Search(ctx, memory.Query{Text: q.Query, K: q.K, Viewer: sees(q.Who), Agent: q.Agent, Type: entry.Type(q.Type), Tag: strings.ToLower(q.Tag)})
+	a.waitForEarlier(ctx)
+	hits, err := a.Memory.Search(ctx, memory.Query{Text: q.Query, K: q.K, Viewer: viewerOf(q.Who), Agent: q.Agent, Type: entry.Type(q.Type), Tag: strings.ToLower(q.Tag)})
 	if err != nil {
 		return recall.Result{}, err
 	}
@@ -94,15 +94,15 @@ func (a attempts) Search(ctx context.Context, q recall.Search) (recall.Result, e
 			tags[i] = t
 		}
 		out.Items = append(out.Items, map[string]any{"id": h.ID, "type": string(h.Kind()), "agent": h.Agent, "text": h.Text, "lesson": h.Lesson, "tags": tags,
-			"created_at": event.At(h.CreatedAt).String(), "score": rounded(h.Score)})
+			"created_at": event.At(h.CreatedAt).String(), "score": roundScore(h.Score)})
 	}
 	return out, nil
 }
 
-// Remember implements recall.Memory. An id is made of the key: under one that is taken, whatever was written first stands.
+// Remember implements recall.Memory. The key makes the id of the entry; the first entry of a key stays.
 func (a attempts) Remember(ctx context.Context, e recall.Entry) (id string, known bool, err error) {
 	w := entry.Entry{ID: learn.ID("key", e.Key), Agent: e.Agent, Type: entry.Type(e.Type), Text: e.Text, Context: e.Context, Observation: e.Observation,
-		Lesson: e.Lesson, Tags: e.Tags, Importance: e.Importance, Scope: entry.Scope(e.Scope), By: source(e.Who, "remember")}
+		Lesson: e.Lesson, Tags: e.Tags, Importance: e.Importance, Scope: entry.Scope(e.Scope), By: sourceOf(e.Who, "remember")}
 	if e.Scope == "run" {
 		w.Scope = entry.OfRun(e.Run)
 	}

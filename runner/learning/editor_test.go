@@ -1,4 +1,4 @@
-package app
+package learning
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func TestAnEditorsAnswerIsRead(t *testing.T) {
 		"an object inside":    map[string]any{"result": good},
 		"an assistant's text": `{"result": "{\"text\": \"Wait.\", \"cites\": [1, 3]}"}`,
 	} {
-		text, cites, err := wordedBy(output)
+		text, cites, err := readWording(output)
 		if err != nil || text != "Wait." || !slices.Equal(cites, []int{1, 3}) {
 			t.Errorf("%s: %q %v, %v", name, text, cites, err)
 		}
@@ -36,21 +36,21 @@ func TestAnEditorsAnswerIsRead(t *testing.T) {
 		"a name": map[string]any{"text": "x", "cites": []any{"one"}}, "far too large": map[string]any{"text": "x", "cites": []any{1e300}},
 		"boxes in boxes": map[string]any{"result": map[string]any{"result": map[string]any{"result": map[string]any{"result": good}}}},
 	} {
-		if text, cites, err := wordedBy(output); !errors.Is(err, learn.ErrRefused) {
+		if text, cites, err := readWording(output); !errors.Is(err, learn.ErrRefused) {
 			t.Errorf("%s: %q %v, %v", name, text, cites, err)
 		}
 	}
 }
 
 // testEditor is one whose agent is carried out by f.
-func testEditor(f func(event.Attempt) event.AttemptFinished) *editor {
+func testEditor(f func(event.Attempt) event.AttemptFinished) *Editor {
 	list := value.List(value.StringType)
 	p := &ir.Program{Memory: &ir.Memory{Editor: "ed"}, Agents: []ir.Agent{
 		{Name: "coder", Type: ir.AgentExec, Memory: &ir.AgentMemory{Groups: []string{"ops"}}},
 		{Name: "ed", Type: ir.AgentExec, Command: ir.Lit([]any{"ed"}, list), Timeout: ir.Lit("20s", value.StringType), Memory: &ir.AgentMemory{Recall: true},
 			Retry: &ir.Retry{MaxAttempts: ir.Lit(5.0, value.NumberType)}},
 	}}
-	e := newEditor(p, &event.RunStarted{Dir: "/there", Env: map[string]string{"PATH": "/bin"}}, executor.Func(
+	e := NewEditor(p, &event.RunStarted{Dir: "/there", Env: map[string]string{"PATH": "/bin"}}, executor.Func(
 		func(_ context.Context, a event.Attempt) event.AttemptFinished { return f(a) }))
 	e.ctx, e.first.Run, e.until = context.Background(), "r", time.Now().Add(time.Minute)
 	return e

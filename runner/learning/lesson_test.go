@@ -1,4 +1,4 @@
-package app
+package learning
 
 import (
 	"context"
@@ -48,9 +48,9 @@ func TestWhatALessonLeaves(t *testing.T) {
 				one := c.told[i]
 				one.Node, one.Name, one.Agent, one.Asked, one.At = "s", "s", "coder", "Do it.", 7
 				one.Memory = event.MemoryUse{Learn: true, Trusted: c.trusted, Promote: c.promote}
-				x := lessonOf("run1", &one)
+				x := newLesson("run1", &one)
 				for range 2 { // made again after a crash, it is the same
-					if err := write(context.Background(), m, &x); err != nil {
+					if err := x.write(context.Background(), m); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -69,7 +69,7 @@ func TestFailedAttemptsAreCounted(t *testing.T) {
 	failed := &event.Error{Reason: event.ReasonExit, ExitCode: 3, Message: "exit code 3"}
 	for ending, want := range map[tasks.Ending]string{tasks.Failed: "failed 3 times (exit code 3)", tasks.Open: "failed 2 times (exit code 3)", tasks.Unproven: "failed 2 times (exit code 3)",
 		tasks.Accepted: "succeeded on attempt 3"} {
-		x := lessonOf("r", &tasks.Task{Ending: ending, Attempts: 3, Problem: failed})
+		x := newLesson("r", &tasks.Task{Ending: ending, Attempts: 3, Problem: failed})
 		if got := learn.FromTask(x.task).Observation; got != want {
 			t.Errorf("%d: %q, want %q", ending, got, want)
 		}

@@ -1,4 +1,4 @@
-package app
+package standalone
 
 import (
 	"testing"
@@ -6,9 +6,10 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Whatever a machine can ask for, something here carries it out.
+// Whatever a machine can ask for, an executor here carries it out.
 func TestEveryKindOfAttemptHasAnExecutor(t *testing.T) {
-	registered := (&executors{memory: &remembering{}}).registry()
+	_, x, registered := newService(t.TempDir(), nil, Options{})
+	defer x.close()
 	for _, k := range event.AttemptKinds {
 		if registered[k] == nil {
 			t.Errorf("nothing carries out attempts of kind %q: register an executor for it", k)

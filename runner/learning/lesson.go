@@ -1,4 +1,4 @@
-package app
+package learning
 
 import (
 	"context"
@@ -11,19 +11,19 @@ import (
 	"github.com/flowrun/flowrun/runner/tasks"
 )
 
-// Bounds of what is kept of a task until it is learned from, in bytes.
+// Bounds of the texts that a lesson keeps, in bytes.
 const (
 	maxTaskText   = 4 << 10
 	maxTaskStream = 8 << 10
 )
 
-// lessonOf keeps of a task what can be learned from it.
-func lessonOf(run string, t *tasks.Task) lesson {
+// newLesson keeps the parts of a task that the memory can learn from.
+func newLesson(run string, t *tasks.Task) lesson {
 	out := learn.Task{Agent: t.Agent, Run: run, Step: t.Node, Text: learn.Clip(t.Asked, maxTaskText), OK: t.Ending == tasks.Accepted, Attempts: t.Attempts,
 		Output: learn.Outline(t.Output), Rule: t.Rule, Trust: entry.ByRule, At: t.At.Go()}
 	if e := t.Problem; e != nil {
 		out.Problem = &learn.Problem{Kind: string(e.Kind), Reason: string(e.Reason), Message: learn.Clip(e.Message, maxTaskText),
-			ExitCode: e.ExitCode, Gate: e.Gate, Status: e.Status, Stdout: ending(t.Stdout), Stderr: ending(t.Stderr)}
+			ExitCode: e.ExitCode, Gate: e.Gate, Status: e.Status, Stdout: clipStart(t.Stdout), Stderr: clipStart(t.Stderr)}
 	}
 	switch {
 	case t.GivenUp:
@@ -32,13 +32,13 @@ func lessonOf(run string, t *tasks.Task) lesson {
 		out.Attempts-- // the last one did not fail
 	case t.Ending == tasks.Refused:
 		out.Part, out.Attempts = "refused", 1
-		out.Problem.Message = saidOf(t.Heard, out.Problem.Message)
+		out.Problem.Message = describeReviews(t.Heard, out.Problem.Message)
 	}
 	return lesson{run: run, task: out, believed: t.Believed, ending: t.Ending, said: t.Learned, use: t.Memory}
 }
 
-// saidOf is what those said who were asked about a round.
-func saidOf(list []tasks.Heard, otherwise string) string {
+// describeReviews joins what the reviewers of a round said; otherwise is the text if they said nothing.
+func describeReviews(list []tasks.Heard, otherwise string) string {
 	var out []string
 	for _, h := range list {
 		said := learn.Review(h.Output)
@@ -55,17 +55,17 @@ func saidOf(list []tasks.Heard, otherwise string) string {
 	return strings.Join(out, "; ")
 }
 
-// ending is the end of a stream, which says what went wrong.
-func ending(s string) string {
+// clipStart keeps the end of a stream: that is where a program says what went wrong.
+func clipStart(s string) string {
 	if len(s) <= maxTaskStream {
 		return s
 	}
 	return strings.ToValidUTF8(s[len(s)-maxTaskStream:], "")
 }
 
-// write writes a task's learning, and what its agent said that it learned.
-func write(ctx context.Context, m *memory.Memory, x *lesson) error {
-	ids, err := x.outcome(ctx, m)
+// write writes the outcome of a task, and the learnings that its agent reported.
+func (x *lesson) write(ctx context.Context, m *memory.Memory) error {
+	ids, err := x.writeOutcome(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func write(ctx context.Context, m *memory.Memory, x *lesson) error {
 		}
 		e := said.Said(n, entry.Entry{Type: entry.Type(s.Type), Text: s.Text, Lesson: s.Lesson, Context: s.Context, Observation: s.Observation, Tags: s.Tags,
 			Importance: s.Importance})
-		if err := add(ctx, m, e); err != nil {
+		if err := addEntry(ctx, m, e); err != nil {
 			return err
 		}
 		ids = append(ids, e.ID)
@@ -96,27 +96,28 @@ func write(ctx context.Context, m *memory.Memory, x *lesson) error {
 	return nil
 }
 
-// outcome writes what a task came to, where that teaches something. Of one that may be refused yet it is at once what had gone wrong
-// in it, for the steps behind; that stands, whatever becomes of it. What an agent says that the file does not trust stays in its
-// run, until it is promoted; others learn what flowrun knows of it and what the file says. It gives the ids of what stays.
-func (x *lesson) outcome(ctx context.Context, m *memory.Memory) (stays []string, err error) {
+// writeOutcome writes how a task ended, where that teaches something. A task that a reviewer may still refuse is written at once with the
+// errors that it met, so that later steps read them; that entry stays, however the task ends. An agent that the file does not trust
+// writes for its own run only, until a rule promotes the entry; other runs read the facts that flowrun knows and the words of the file.
+// The result lists the entries that a rule may promote.
+func (x *lesson) writeOutcome(ctx context.Context, m *memory.Memory) (stays []string, err error) {
 	t := x.task
 	if x.ending != tasks.Failed && t.Problem == nil {
 		return nil, nil
 	}
 	if x.believed {
-		return nil, add(ctx, m, learn.FromTask(t))
+		return nil, addEntry(ctx, m, learn.FromTask(t))
 	}
-	if err := add(ctx, m, learn.Facts(t)); err != nil {
+	if err := addEntry(ctx, m, learn.Facts(t)); err != nil {
 		return nil, err
 	}
 	t.Trust = entry.Untrusted
 	e := learn.FromTask(t)
-	return []string{e.ID}, add(ctx, m, e)
+	return []string{e.ID}, addEntry(ctx, m, e)
 }
 
-// add writes an entry; what stands under its id already, stands.
-func add(ctx context.Context, m *memory.Memory, e entry.Entry) error {
+// addEntry writes an entry. An entry that has the same id already stays as it is.
+func addEntry(ctx context.Context, m *memory.Memory, e entry.Entry) error {
 	_, err := m.Add(ctx, e)
 	if errors.Is(err, memory.ErrExists) {
 		return nil

@@ -1,4 +1,4 @@
-package app
+package learning
 
 import (
 	"context"
@@ -17,20 +17,20 @@ import (
 // All that a file says of its memory arrives.
 func TestMemoryOptions(t *testing.T) {
 	three, none := 3, 0
-	o, err := memoryOptions(&ir.Memory{ShortTermTasks: &three, ShortTermAge: time.Hour, ConsolidateEvery: &none, Embedder: &ir.Embedder{Provider: "none"}})
+	o, err := Options(&ir.Memory{ShortTermTasks: &three, ShortTermAge: time.Hour, ConsolidateEvery: &none, Embedder: &ir.Embedder{Provider: "none"}})
 	if err != nil || o.ShortTerm != (memory.ShortTerm{Tasks: 3, Age: time.Hour}) || o.ConsolidateEvery != 0 || o.Embedder != nil || o.WordVectors {
 		t.Errorf("%+v, %v", o, err)
 	}
-	o, err = memoryOptions(&ir.Memory{})
+	o, err = Options(&ir.Memory{})
 	if err != nil || o.ShortTerm != (memory.ShortTerm{}) || o.ConsolidateEvery != 10 || o.Embedder == nil || !o.WordVectors {
 		t.Errorf("%+v, %v", o, err)
 	}
-	o, err = memoryOptions(&ir.Memory{Embedder: &ir.Embedder{Provider: "ollama", Model: "m", BaseURL: "http://127.0.0.1:9"}})
+	o, err = Options(&ir.Memory{Embedder: &ir.Embedder{Provider: "ollama", Model: "m", BaseURL: "http://127.0.0.1:9"}})
 	if err != nil || o.Embedder.Model() != "ollama:m" {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for says, want := range map[string]string{"": "/repo/.flowrun", "mem": "/repo/flows/mem", "../mem": "/repo/mem", "/mem": "/mem"} {
-		if got := memoryDir(&ir.Memory{Store: says}, "/repo/.flowrun", "/repo/flows"); got != want {
+		if got := Dir(&ir.Memory{Store: says}, "/repo/.flowrun", "/repo/flows"); got != want {
 			t.Errorf("%q is %s, want %s", says, got, want)
 		}
 	}
@@ -65,12 +65,12 @@ func TestWorkingMemoryIsRefreshed(t *testing.T) {
 	}
 }
 
-// A run is noted once, stays noted until it is paid, and is another process's only if that has not begun it.
-func TestOwed(t *testing.T) {
+// A run is noted once, stays noted until it is settled, and belongs to other processes unless a binding of this one has noted it.
+func TestPendingRuns(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0)) // which keeps nobody out
 	dir := filepath.Join(t.TempDir(), "learning")
-	mine, other := owed{dir: dir}, owed{dir: dir}
-	if left := mine.left(); left != nil {
+	mine, other := pendingRuns{dir: dir}, pendingRuns{dir: dir}
+	if left := mine.others(); left != nil {
 		t.Errorf("%v", left)
 	}
 	for range 2 {
@@ -83,11 +83,14 @@ func TestOwed(t *testing.T) {
 			t.Errorf("%s is %v, %v", path, i.Mode(), err)
 		}
 	}
-	if mine.left() != nil || len(other.left()) != 1 {
-		t.Errorf("left: %v, to another: %v", mine.left(), other.left())
+	if mine.others() != nil || len(other.others()) != 1 {
+		t.Errorf("left: %v, to another: %v", mine.others(), other.others())
+	}
+	if mine.release("aaaa"); len(mine.others()) != 1 {
+		t.Error("a run that its binding has left is not pending any more")
 	}
 	for range 2 { // the other may have been faster
-		if err := other.paid("aaaa"); err != nil {
+		if err := other.settle("aaaa"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,294 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/recall"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/learning"
+)
+
+// Host keeps the journals of runs, and drives their machines.
+type Host interface {
+	engine.Reader
+	engine.Writer
+}
+
+// Options say what a service works with. The zero value is enough to look at runs.
+type Options struct {
+	// Store is the folder of the memories of programs that name no other folder.
+	Store string
+	// Environ is the environment of the process, in the form of os.Environ. A value of it that looks secret is masked where an attempt
+	// gets it.
+	Environ []string
+	// Executors carry out attempts. The service adds those of memory steps.
+	Executors executor.Registry
+	// Begin, if set, hears of each attempt that begins, and the function that it returns hears that the attempt has ended.
+	Begin func(*event.Attempt) (end func())
+	// Say, if set, hears what a person should know and what does not change how a run ends. It may be called by any goroutine.
+	Say func(text string)
+}
+
+func (o *Options) say(text string) {
+	if o.Say != nil {
+		o.Say(text)
+	}
+}
+
+// Service starts runs, drives them, and looks at them. It is the executor of its host, and stands before the executors of the options
+// with what an attempt is missing: secrets, and what the memory knows. All that a host says of its runs is there, too.
+//
+// It is safe for concurrent use. It is made by [New], gets its host by [Service.Attach], and must be closed.
+type Service struct {
+	engine.Reader
+	host     Host
+	options  Options
+	programs *Programs
+	library  *learning.Library
+	agents   executor.Executor // the executors, with what agents recall before them
+
+	mu       sync.Mutex
+	sessions map[string]*Session  // by run
+	progress map[string]*Progress // by run
+}
+
+var _ executor.Executor = (*Service)(nil)
+
+// New makes a service without a host.
+func New(o Options) *Service {
+	s := &Service{options: o, programs: new(Programs), sessions: map[string]*Session{}, progress: map[string]*Progress{}}
+	if o.Executors != nil {
+		o.Executors.Register(recall.NewSteps(s.memoryOf), event.RememberAttempt, event.RecallAttempt)
+	}
+	s.agents = recall.New(o.Executors, s.memoryOf)
+	s.library = learning.New(o.Store, s.replayEnded)
+	return s
+}
+
+// Attach gives the service its host. The host's factory, executor, group and watcher are [Service.Machine], the service itself,
+// [Service.Group] and [Service.Observe].
+func (s *Service) Attach(h Host) { s.Reader, s.host = h, h }
+
+// Machine is the engine.Factory of the host.
+func (s *Service) Machine(h journal.Header, definition []byte) (engine.Machine, error) {
+	return s.programs.Machine(h, definition)
+}
+
+// Group gives the group of a run that is about to start: the zero value where its workflow has none.
+func (s *Service) Group(definition []byte, first event.RunStarted) (engine.Group, error) {
+	return s.programs.Group(definition, first)
+}
+
+// Load gives the program of a definition; see [Programs.Load].
+func (s *Service) Load(hash string, definition []byte) (*Program, error) {
+	return s.programs.Load(hash, definition)
+}
+
+// Start makes a run durable, and returns its id. secrets are the values of what is sensitive, by the names under which they are read
+// (var.token); no journal has them. Nothing is driven yet.
+func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[string]value.Value) (run string, err error) {
+	p, err := s.programs.Load(start.Header.Definition, start.Definition)
+	if err != nil {
+		return "", err
+	}
+	first := start.First
+	if run, err = s.host.Start(ctx, start); err != nil {
+		return "", err
+	}
+	first.Run = run
+	s.adopt(run, s.newSession(p, &first, secrets))
+	return run, nil
+}
+
+// Resume prepares a run that another process began for its next drive here: with its secrets, of which the renewed ones have another
+// value from then on.
+func (s *Service) Resume(first *event.RunStarted, p *Program, secrets map[string]value.Value, renewed map[string]event.Secret) {
+	s.adopt(first.Run, s.newSession(p, first, secrets))
+	if len(renewed) > 0 {
+		s.host.Renew(first.Run, renewed)
+	}
+}
+
+// Drive drives a run to its end, or until ctx is done; see engine.Driver. A run that was neither started nor resumed here has no
+// secrets: an attempt that needs one fails.
+func (s *Service) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	if s.session(run) == nil {
+		if first, p, err := s.Beginning(ctx, run); err == nil { // if the run cannot be read, the host says so
+			s.Resume(first, p, nil, nil)
+		}
+	}
+	return s.host.Drive(ctx, run, w)
+}
+
+// Cancel asks for the end of a run, whoever drives it; see engine.Canceller.
+func (s *Service) Cancel(ctx context.Context, run, reason string) error {
+	return s.host.Cancel(ctx, run, reason)
+}
+
+// Progress gives what the agents of a run say while they work. It is kept from the first call on, until the run is released.
+func (s *Service) Progress(run string) *Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.progress[run]
+	if p == nil {
+		p = new(Progress)
+		s.progress[run] = p
+	}
+	return p
+}
+
+// Hear takes in what an agent says while it works. It is for executors.
+func (s *Service) Hear(a *event.Attempt, text string) {
+	s.mu.Lock()
+	p := s.progress[a.Run]
+	s.mu.Unlock()
+	if p != nil {
+		p.hear(a, text)
+	}
+}
+
+// session gives the session of a run that is driven here; nil if there is none.
+func (s *Service) session(run string) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[run]
+}
+
+// adopt makes a run part of a tree. A session that the run had before is finished.
+func (s *Service) adopt(run string, x *Session) {
+	s.mu.Lock()
+	before := s.sessions[run]
+	s.sessions[run], x.runs[run] = x, true
+	s.mu.Unlock()
+	if before != nil && before != x {
+		s.drop(before)
+	}
+}
+
+// Execute carries out an attempt with the secrets and the memory of its run.
+func (s *Service) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	if x := s.session(a.Run); x != nil {
+		return x.execute(ctx, a)
+	}
+	ans := executor.Answer(a)
+	ans.StartedAt = event.At(time.Now())
+	executor.Fail(&ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf("this process does not know run %s", a.Run)})
+	return ans
+}
+
+var errNoSession = errors.New("this process does not drive the run")
+
+// memoryOf gives executors the memory of a run.
+func (s *Service) memoryOf(run string) (recall.Memory, error) {
+	x := s.session(run)
+	if x == nil {
+		return nil, errNoSession
+	}
+	return x.memory.Memory(run)
+}
+
+// Observe sees what a run of the host came to, once that is durable and before anything that follows is carried out. A run that another
+// run calls joins the session of its caller. It never waits.
+func (s *Service) Observe(run string, events []event.Event, r *event.Reaction, _ bool) {
+	for i := range events {
+		if first := events[i].RunStarted; first != nil && first.Parent != "" {
+			if caller := s.session(first.Parent); caller != nil {
+				s.adopt(run, caller)
+			}
+		}
+	}
+	x := s.session(run)
+	if x == nil {
+		return
+	}
+	x.memory.Watch(run, events, r)
+	for i := range r.Commands {
+		if r.Commands[i].End != nil {
+			s.leave(run, x)
+		}
+	}
+}
+
+// leave takes a run that has ended out of the tree of its caller.
+func (s *Service) leave(run string, x *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(x.runs) > 1 && x.root != run {
+		delete(x.runs, run)
+		delete(s.sessions, run)
+	}
+}
+
+// Release ends the session of a run and of those that it called: the memory learns from all that ended, and the secrets are forgotten.
+// Nothing of the tree may be driven here any more. It waits for the memory.
+func (s *Service) Release(run string) {
+	if x := s.session(run); x != nil {
+		s.drop(x)
+	}
+}
+
+// drop forgets a session, and finishes it.
+func (s *Service) drop(x *Session) {
+	s.mu.Lock()
+	for run := range x.runs { // any order: each is removed
+		if s.sessions[run] == x {
+			delete(s.sessions, run)
+		}
+		delete(s.progress, run)
+	}
+	clear(x.runs)
+	s.mu.Unlock()
+	x.finish()
+}
+
+// Close releases all runs, and closes the host.
+func (s *Service) Close() error {
+	for {
+		s.mu.Lock()
+		var x *Session
+		for _, any := range s.sessions { // any order: all of them go
+			x = any
+			break
+		}
+		s.mu.Unlock()
+		if x == nil {
+			break
+		}
+		s.drop(x)
+	}
+	return s.Reader.Close()
+}
+
+// Top is the run that must be driven for a run to go on: the run itself, or the run from which its calls came. A caller that has ended
+// drives nothing any more.
+func (s *Service) Top(ctx context.Context, info engine.Info) string {
+	for seen := map[string]bool{}; info.Parent != "" && !info.Status.Terminal() && !seen[info.Run]; {
+		seen[info.Run] = true
+		parent, err := s.Get(ctx, info.Parent)
+		if err != nil || parent.Status.Terminal() {
+			break
+		}
+		info = parent
+	}
+	return info.Run
+}
+
+// Origin is the run from which the calls came that led to a run: the run itself, if no run called it.
+func (s *Service) Origin(ctx context.Context, run string) string {
+	seen := map[string]bool{}
+	for {
+		info, err := s.Get(ctx, run)
+		if seen[run] = true; err != nil || info.Parent == "" || seen[info.Parent] {
+			return run
+		}
+		run = info.Parent
+	}
+}

@@ -1,0 +1,80 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/secret"
+	"github.com/flowrun/flowrun/runner/learning"
+)
+
+// VarPrefix stands before the name of a variable in the environment.
+const VarPrefix = "FLOWRUN_VAR_"
+
+// Session is a tree of runs in this process: a run, and the runs that it calls. It holds all that such runs share and that is in no
+// journal: their secrets, the masks and the evaluator that belong to them, their memory, and the editor that words what they learned.
+// Trees share nothing of it with each other.
+type Session struct {
+	service *Service
+	secrets *secret.Executor
+	memory  *learning.Binding
+	editor  *learning.Editor // nil where the program names none
+	// withheld are the variables of the environment from which a secret may have been taken.
+	withheld []string
+
+	root string          // the first run of the tree
+	runs map[string]bool // the tree; guarded by the service
+}
+
+// newSession makes the session of a tree of runs.
+func (s *Service) newSession(p *Program, first *event.RunStarted, secrets map[string]value.Value) *Session {
+	x := &Session{service: s, memory: s.library.Bind(p.Program, first.Dir), root: first.Run, runs: map[string]bool{}}
+	for _, d := range p.Variables {
+		if d.Sensitive {
+			x.withheld = append(x.withheld, VarPrefix+d.Name)
+		}
+	}
+	x.secrets = secret.New(s.agents, s.options.Environ)
+	x.secrets.Hold(secrets, expr.NewEvaluator(p.Files))
+	x.secrets.Foresee(p.Program, first.Vars)
+	x.editor = learning.NewEditor(p.Program, first, executor.Func(x.execute))
+	return x
+}
+
+// execute carries out an attempt with the secrets of the session.
+func (x *Session) execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	if begin := x.service.options.Begin; begin != nil {
+		defer begin(&a)()
+	}
+	if x.withheld != nil {
+		ctx = executor.WithWithheld(ctx, x.withheld)
+	}
+	return x.secrets.Execute(ctx, a)
+}
+
+// finish learns from all that ended, has the editor word it, and closes the memory.
+func (x *Session) finish() {
+	say := x.service.options.say
+	if ended := x.memory.Learn(); ended != "" && x.editor != nil {
+		if m, err := x.memory.Open(ended); err == nil {
+			x.editor.Edit(m, ended, say, x.memory.Warn)
+		}
+	}
+	for _, text := range x.memory.Close() {
+		say("memory: " + text)
+	}
+}
+
+// Reword has the editor of a program word the patterns of a memory on behalf of a person, and returns their ids. first says what the
+// editor reads of a run, secrets what is sensitive in it.
+func (s *Service) Reword(ctx context.Context, m *memory.Memory, p *ir.Program, first *event.RunStarted, secrets map[string]value.Value, o memory.Wording) ([]string, error) {
+	x := s.newSession(&Program{Program: p}, first, secrets)
+	s.adopt(first.Run, x)
+	defer s.Release(first.Run)
+	return x.editor.Reword(ctx, m, o)
+}

@@ -1,0 +1,175 @@
+// Package standalone opens a store of runs in this process: a run service with the SQLite host, and with the executors that carry out
+// attempts as child processes and HTTP requests of this process. It is the one place outside of tests that joins them.
+//
+// It also keeps the table of live attempts that other processes look at, and hears which runs other processes follow.
+//
+// The package knows no command line and no screen. Enter at [Open] and [Read].
+package standalone
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/command"
+	"github.com/flowrun/flowrun/runner/executor/http"
+	"github.com/flowrun/flowrun/runner/follow"
+	"github.com/flowrun/flowrun/runner/live"
+)
+
+// LogsDir is the folder of the full texts of attempts, below the store.
+const LogsDir = "logs"
+
+// Options say how a process drives runs. The zero value drives runs, and tells nobody anything.
+type Options struct {
+	// Release is told to servers that attempts ask over HTTP.
+	Release string
+	// Environ is the environment of the process, in the form of os.Environ.
+	Environ []string
+	// Guardian is the command that ends what attempts have started, should this process be killed; see command.Options.
+	Guardian []string
+	// AnyRoom goes on where the system gives the process too few descriptors to carry out attempts.
+	AnyRoom bool
+	// TakeOver, DeathLimit and At are those of the host; see local.Options.
+	TakeOver   bool
+	DeathLimit int
+	At         func(engine.Point)
+	// Say, if set, hears what a person should know and what does not change how a run ends. Any goroutine may call it.
+	Say func(text string)
+	// Waiting, if set, hears that a run waits for its turn in a group, and behind which run.
+	Waiting func(group, behind string)
+	// Leftover, if set, hears how many processes of the driver before were ended, before a run goes on.
+	Leftover func(run string, processes int)
+}
+
+// Store is an open store. It must be closed.
+type Store struct {
+	*runner.Service
+	engine.Keeper
+	carry *carriers // nil where the store was opened for reading
+}
+
+// Open opens the store in a folder for driving runs, and makes it where there is none.
+func Open(dir string, o Options) (*Store, error) {
+	room, err := executor.MakeRoom()
+	if err != nil && !o.AnyRoom {
+		return nil, err
+	}
+	s, x, _ := newService(dir, room, o)
+	e, err := local.Open(dir, local.Options{Factory: s.Machine, Executor: s, Group: s.Group, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
+		Waiting: o.Waiting, Leftover: x.clear, At: o.At,
+		Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
+			x.observe(run, events, r)
+			s.Observe(run, events, r, replayed)
+		}})
+	if err != nil {
+		x.close()
+		return nil, err
+	}
+	s.Attach(e)
+	return &Store{s, e, x}, nil
+}
+
+// Read opens the store in a folder for looking. The error is engine.ErrNoStore where there is none. Methods that write return
+// engine.ErrReadOnly.
+func Read(dir string) (*Store, error) {
+	s := runner.New(runner.Options{Store: dir})
+	e, err := local.Open(dir, local.Options{Factory: s.Machine, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	s.Attach(e)
+	return &Store{s, e, nil}, nil
+}
+
+// Carry gives a service that carries out attempts of this process without a host. close ends it.
+func Carry(dir string, o Options) (s *runner.Service, close func()) {
+	s, x, _ := newService(dir, nil, o)
+	return s, x.close
+}
+
+// Close releases all runs, and closes the store, then the executors.
+func (s *Store) Close() error {
+	err := s.Service.Close()
+	if s.carry != nil {
+		s.carry.close()
+	}
+	return err
+}
+
+// carriers are the executors of this process, and the table of their attempts.
+type carriers struct {
+	command  *command.Executor
+	http     *http.Executor
+	live     *live.Table
+	leave    func() // stops asking who follows
+	leftover func(run string, processes int)
+}
+
+// newService makes a service without a host, and gives the executors that it uses.
+func newService(dir string, room *executor.Room, o Options) (*runner.Service, *carriers, executor.Registry) {
+	x := &carriers{live: live.New(dir), leftover: o.Leftover}
+	registry := executor.Registry{}
+	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.begin})
+	var once sync.Once
+	wait := func(why error) {
+		once.Do(func() {
+			if o.Say != nil {
+				o.Say(fmt.Sprintf("a step waits until others have ended: %v", why))
+			}
+		})
+	}
+	hear := func(a event.Attempt, _, text string) {
+		s.Hear(&a, text)
+		x.live.Hear(&a, executor.Clip(text, runner.MaxProgressText))
+	}
+	x.command = command.New(command.Options{LogDir: filepath.Join(dir, LogsDir), LogRel: LogsDir, Environ: o.Environ, Live: hear,
+		Began: x.live.Process, Guardian: o.Guardian, Adopt: true, Room: room, Wait: wait})
+	x.http = http.New(http.Options{Release: o.Release, Live: hear, Room: room, Wait: wait})
+	registry.Register(executor.Null, event.NullAgentAttempt)
+	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
+	registry.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
+	x.leave = follow.Watch(dir, func(runs map[string]bool) {
+		x.command.Follow(runs)
+		x.live.Save()
+	})
+	return s, x, registry
+}
+
+// begin enters an attempt into the table of live attempts.
+func (x *carriers) begin(a *event.Attempt) (end func()) {
+	if a.Kind == event.NullAgentAttempt {
+		return func() {}
+	}
+	return x.live.Begin(a)
+}
+
+// observe sees what a run came to, once that is durable.
+func (x *carriers) observe(run string, events []event.Event, r *event.Reaction) {
+	x.command.Settle(run, events)
+	for i := range r.Commands {
+		if r.Commands[i].End != nil {
+			x.command.Ended(run)
+			x.live.Forget(run)
+		}
+	}
+}
+
+// clear ends the processes that a run's driver before left running.
+func (x *carriers) clear(run string) {
+	x.live.Discard(run)
+	if n := x.command.Clear(run); n > 0 && x.leftover != nil {
+		x.leftover(run, n)
+	}
+}
+
+func (x *carriers) close() {
+	x.leave()
+	x.command.Close()
+	x.http.Close()
+}
