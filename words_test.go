@@ -30,6 +30,7 @@ var words = map[string][]string{
 	"dsl/ir.NodeKind":           ir.Texts(ir.NodeKinds),
 	"dsl/ir.TriggerRule":        ir.Texts(ir.TriggerRules),
 	"dsl/ir.Parse":              ir.Texts(ir.Parses),
+	"dsl/ir.ActionKind":         ir.Texts(ir.ActionKinds),
 	"dsl/ir.AgentType":          ir.Texts(ir.AgentTypes),
 	"dsl/ir.ExprKind":           ir.Texts(ir.ExprKinds),
 	"dsl/ir.ErrorKind":          ir.Texts(ir.ErrorKinds),
@@ -107,8 +108,9 @@ func TestWordsAreChecked(t *testing.T) {
 		"a text in place of ": `func f(n *ir.Node) bool { return n.OnError == "stop" }`,
 		"does not name": `func f(p event.TimerPurpose) { switch p { case event.TimerWait: default: panic(p) } }
 			var _ ir.Node`,
-		"is a member of an object": `func f(e *event.Error) any { return map[string]any{"kind": e.Kind} }; var _ ir.Node`,
-		"":                         `func f(o ir.OnLost) bool { switch o { case "", ir.OnLostRetry: case ir.OnLostFail: return true }; return o == "" }; var _ event.Error`,
+		"the table of dsl/ir.OnLost does not have retry": `var t = map[ir.OnLost]int{ir.OnLostFail: 1}`,
+		"is a member of an object":                       `func f(e *event.Error) any { return map[string]any{"kind": e.Kind} }; var _ ir.Node`,
+		"":                                               `func f(o ir.OnLost) bool { switch o { case "", ir.OnLostRetry: case ir.OnLostFail: return true }; return o == "" }; var _ event.Error`,
 	} {
 		src = "package p\nimport (\"github.com/flowrun/flowrun/dsl/ir\"; \"github.com/flowrun/flowrun/runner/event\")\nvar _ ir.Program; var _ event.Event\n" + src
 		file := filepath.Join(t.TempDir(), "planted.go")
@@ -220,7 +222,19 @@ func (w *wordCheck) check(t *testing.T, p listed, seen map[string]bool) (out []s
 				}
 			case *ast.CompositeLit:
 				m, ok := info.Types[n].Type.Underlying().(*types.Map)
-				if !ok || !types.IsInterface(m.Elem()) {
+				if !ok {
+					return true
+				}
+				if of := nameOf(m.Key()); of != "" && len(n.Elts) > 0 {
+					var keys []ast.Expr
+					for _, e := range n.Elts {
+						keys = append(keys, e.(*ast.KeyValueExpr).Key)
+					}
+					if missing := unnamed(info, of, keys); missing != "" {
+						say("the table of %s does not have %s", of, missing)
+					}
+				}
+				if !types.IsInterface(m.Elem()) {
 					return true
 				}
 				for _, e := range n.Elts {
@@ -232,23 +246,31 @@ func (w *wordCheck) check(t *testing.T, p listed, seen map[string]bool) (out []s
 				if n.Tag == nil || nameOf(info.Types[n.Tag].Type) == "" {
 					return true
 				}
-				of, missing := nameOf(info.Types[n.Tag].Type), map[string]bool{}
-				for _, word := range words[of] {
-					missing[word] = true
-				}
+				var named []ast.Expr
 				for _, c := range n.Body.List {
-					for _, e := range c.(*ast.CaseClause).List {
-						if v := info.Types[e].Value; v != nil {
-							delete(missing, constant.StringVal(v))
-						}
-					}
+					named = append(named, c.(*ast.CaseClause).List...)
 				}
-				if len(missing) > 0 {
-					say("the switch over %s does not name %s", of, strings.Join(slices.Sorted(maps.Keys(missing)), ", "))
+				of := nameOf(info.Types[n.Tag].Type)
+				if missing := unnamed(info, of, named); missing != "" {
+					say("the switch over %s does not name %s", of, missing)
 				}
 			}
 			return true
 		})
 	}
 	return out
+}
+
+// unnamed lists the words of a type that are not among the expressions.
+func unnamed(info *types.Info, of string, named []ast.Expr) string {
+	missing := map[string]bool{}
+	for _, word := range words[of] {
+		missing[word] = true
+	}
+	for _, e := range named {
+		if v := info.Types[e].Value; v != nil {
+			delete(missing, constant.StringVal(v))
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(missing)), ", ")
 }

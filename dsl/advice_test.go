@@ -44,9 +44,12 @@ func TestAdviceAboutNull(t *testing.T) {
 			continue
 		}
 		n := p.IR.Workflows[0].Nodes[0]
-		e := n.Value
-		if c.value == "RUN" {
-			e = &n.Run.Values[0]
+		var e *ir.Expr
+		switch a := n.Action.(type) {
+		case *ir.Value:
+			e = &a.Expr
+		case *ir.Run:
+			e = &a.Values[0]
 		}
 		if v, err := expr.NewEvaluator().Eval(e, nothing{}); err != nil || v == nil {
 			t.Errorf("%s: the advice %q gives %v, %v where input.x is null", c.value, advice, v, err)

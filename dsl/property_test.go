@@ -105,9 +105,9 @@ func (scope) Lookup(r ir.Ref) (value.Value, error) {
 // evaluate computes every value in a list of nodes from its stored text.
 func evaluate(t *rapid.T, nodes []ir.Node) {
 	for _, n := range nodes {
-		if n.Value != nil && n.Value.Kind != ir.Const {
-			if v, err := expr.NewEvaluator().Eval(n.Value, scope{}); err != nil || v == nil {
-				t.Fatalf("%q gives %v, %v", n.Value.Text, v, err)
+		if a, ok := n.Action.(*ir.Value); ok && a.Expr.Kind != ir.Const {
+			if v, err := expr.NewEvaluator().Eval(&a.Expr, scope{}); err != nil || v == nil {
+				t.Fatalf("%q gives %v, %v", a.Text, v, err)
 			}
 		}
 		evaluate(t, n.Children)

@@ -82,7 +82,7 @@ func TestResults(t *testing.T) {
 			got = list[0].Code
 		} else {
 			n := p.IR.Workflows[0].Nodes[7]
-			got = describe(*n.Value) + ", "
+			got = describe(n.Action.(*ir.Value).Expr) + ", "
 			if len(n.Needs) > 0 {
 				got += "needs"
 			} else if len(n.Observes) > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
 )
 
 // belongs says which actions an attribute of a step goes with; what is not here goes with all.
@@ -47,6 +48,7 @@ func (c *checker) action(n *Node) {
 			Notes:  []diag.Note{{Text: "the first one", Range: places[0]}}})
 		return
 	}
+	n.Does = ir.ActionKind(found[0])
 	for _, src := range n.Src.Body.Attrs {
 		actions, ok := belongs[src.Name]
 		if ok && n.attr(src.Name) != nil && !contains(actions, found[0]) {

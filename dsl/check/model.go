@@ -129,8 +129,9 @@ type Node struct {
 	Children []*Node
 	Before   *Node // the sibling before in a sequence
 	Depth    int
-	Case     int      // which case of its switch it belongs to, from 1; the default is the last
-	Gates    []*Block // those written inside the step
+	Case     int           // which case of its switch it belongs to, from 1; the default is the last
+	Does     ir.ActionKind // the one action of a step; "" for a group, and for a step that was refused
+	Gates    []*Block      // those written inside the step
 	Needs    []string
 	Observes []string
 

@@ -1,5 +1,8 @@
 package ir
 
+// Value computes an output and touches nothing.
+type Value struct{ Expr }
+
 // Call starts a run of another workflow of the program. With is an object of its inputs; its outputs are the output.
 type Call struct {
 	Workflow string `json:"workflow"`
@@ -22,10 +25,10 @@ type HTTP struct {
 	MaxBody *Expr `json:"max_bytes,omitempty"`
 }
 
-// Fail ends its node as failed. An empty Kind means Blocking.
+// Fail ends its node as failed. An empty ErrorKind means Blocking.
 type Fail struct {
-	Message *Expr     `json:"message,omitempty"`
-	Kind    ErrorKind `json:"kind,omitempty"`
+	Message   *Expr     `json:"message,omitempty"`
+	ErrorKind ErrorKind `json:"kind,omitempty"`
 }
 
 // End ends the run.

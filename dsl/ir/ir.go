@@ -7,7 +7,7 @@
 //
 // The package knows no HCL, no expr-lang, no files. Fields that a program does not use are left out of the JSON, so a
 // later release can add fields without changing the hash of programs that don't use them. Enter at [Program]; node.go holds
-// what a workflow is made of, action.go what its steps do, expr.go what is evaluated.
+// what a workflow is made of, action.go and actionkind.go what its steps do, expr.go what is evaluated, stored.go the form of the JSON.
 package ir
 
 import (
@@ -36,7 +36,11 @@ type Program struct {
 
 // Canonical returns the JSON that is hashed and stored.
 func (p *Program) Canonical() []byte {
-	b, err := json.Marshal(p)
+	s, err := p.store()
+	if err != nil {
+		panic("ir: " + err.Error()) // a lowered program has the actions that it needs
+	}
+	b, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("ir: a program that is not JSON: %v", err)) // values are JSON by construction
 	}
@@ -52,10 +56,14 @@ func Hash(canonical []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Load reads a program that Canonical wrote.
+// Load reads a program that Canonical wrote. A step without an action that this release knows is an error.
 func Load(canonical []byte) (*Program, error) {
-	p := new(Program)
-	if err := json.Unmarshal(canonical, p); err != nil {
+	var s storedProgram
+	if err := json.Unmarshal(canonical, &s); err != nil {
+		return nil, fmt.Errorf("reading a stored program: %w", err)
+	}
+	p, err := s.load()
+	if err != nil {
 		return nil, fmt.Errorf("reading a stored program: %w", err)
 	}
 	return p, nil

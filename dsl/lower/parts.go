@@ -5,35 +5,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 )
 
-// block lowers an action that is a block of the step.
-func (l *workflow) block(n *check.Node, out *ir.Node) {
-	switch b := action(n); b.Schema.Kind {
-	case "http":
-		out.HTTP = &ir.HTTP{URL: *b.Expr("url"), Method: b.Expr("method"), Headers: b.Expr("headers"), Query: b.Expr("query"), Body: b.Expr("body"),
-			Expect: b.Expr("expect"), Follow: b.Expr("follow"), MaxBody: b.Expr("max_bytes")}
-	case "remember":
-		out.Remember = remember(b)
-	case "recall":
-		out.Recall = recall(b)
-	case "wait":
-		out.Wait = &ir.Wait{Duration: b.Expr("duration"), At: b.Expr("at")}
-	case "fail":
-		out.Fail = &ir.Fail{Message: b.Expr("message"), Kind: ir.ErrorKind(b.Text("kind"))}
-	case "end":
-		out.End = &ir.End{Status: ir.EndStatus(b.Text("status")), Message: b.Expr("message")}
-	}
-}
-
-// action is the block that says what a step does.
-func action(n *check.Node) *check.Block {
-	for _, kind := range []string{"http", "remember", "recall", "wait", "fail", "end"} {
-		if b := n.Inner(kind); b != nil {
-			return b
-		}
-	}
-	panic("lower: a step without an action: " + n.Name) // check has found one
-}
-
 func join(n *check.Node) *ir.Join {
 	a := n.Attrs["join"]
 	switch {

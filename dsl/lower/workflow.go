@@ -85,35 +85,13 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		}
 		return out
 	}
-	l.action(n, &out, own)
+	out.Action, out.Fallback = action(n, own), names(n.Attrs["fallback"])
+	if out.Action.Kind().Retried() {
+		out.Retry = l.retry(n, own.retry)
+	}
 	out.Compensate = compensate(n, own.shell)
 	out.Gates = l.gates(n, own.shell)
 	return out
-}
-
-func (l *workflow) action(n *check.Node, out *ir.Node, own inherited) {
-	switch {
-	case n.Attrs["run"] != nil:
-		out.Run = run(n.Attrs["run"], own.shell, n.Text("parse"))
-		out.Run.Stdin, out.Run.OutputFile = n.Expr("stdin"), n.WritesOutput()
-	case n.Attrs["agent"] != nil:
-		out.Fallback = names(n.Attrs["fallback"])
-		a := n.Attrs["agent"]
-		out.Agent = &ir.AgentTask{Agent: a.Names[0].Name, If: a.Expr, Task: n.Expr("task"), With: n.Expr("with")}
-		if a.Expr != nil {
-			out.Agent.Else = a.Names[1].Name
-		}
-	case n.Attrs["value"] != nil:
-		out.Value = n.Expr("value")
-		return
-	case n.Attrs["call"] != nil:
-		out.Call = call(n)
-	default:
-		if l.block(n, out); out.HTTP == nil && out.Remember == nil && out.Recall == nil {
-			return
-		}
-	}
-	out.Retry = l.retry(n, own.retry)
 }
 
 // gates lists a step's gates: those it names, in that order, then those written inside it and not named.
@@ -211,13 +189,4 @@ func merge(under, over *ir.Retry) *ir.Retry {
 		out.Jitter = over.Jitter
 	}
 	return &out
-}
-
-// call makes a call. Inputs that are sensitive stand by themselves.
-func call(n *check.Node) *ir.Call {
-	out := &ir.Call{Workflow: n.Attrs["call"].Names[0].Name, With: n.Expr("with")}
-	if out.With != nil && out.With.Sensitive {
-		out.With, out.Inputs = nil, n.Attrs["with"].Members
-	}
-	return out
 }

@@ -209,9 +209,9 @@ func resultOf(example string) string {
 	if example == "" {
 		return ""
 	}
-	p, found := load(fmt.Sprintf("workflow \"w\" {\n  step \"s\" { value = %s }\n}\n", example))
+	p, found := load(fmt.Sprintf("workflow \"w\" {\n  output \"o\" { value = %s }\n  step \"s\" { value = 1 }\n}\n", example))
 	if found.HasErrors() {
 		return ""
 	}
-	return string(value.Append(nil, p.IR.Workflows[0].Nodes[0].Value.Const))
+	return string(value.Append(nil, p.IR.Workflows[0].Outputs[0].Expr.Const))
 }

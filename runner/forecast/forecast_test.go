@@ -184,7 +184,7 @@ func BenchmarkOf(b *testing.B) {
 			x := durations.Expected{US: map[string]int64{}}
 			w := ir.Workflow{Name: "w"}
 			for i := range n {
-				s := ir.Node{Name: fmt.Sprint("s", i), Kind: ir.Step, Run: &ir.Run{}}
+				s := ir.Node{Name: fmt.Sprint("s", i), Kind: ir.Step, Action: &ir.Run{}}
 				if chained && i > 0 {
 					s.Needs = []string{w.Nodes[i-1].Name}
 				}

@@ -57,7 +57,7 @@ func (s *shaper) node(n *ir.Node, copies, before int) ir.Node {
 	if s.skips(n) {
 		m.MaxConcurrency = nil
 		if m.Kind == ir.Step {
-			m.Value = ir.Lit(nil, value.AnyType)
+			m.Action = nothing()
 		}
 		return m
 	}
@@ -91,17 +91,22 @@ func (s *shaper) node(n *ir.Node, copies, before int) ir.Node {
 
 // act gives a step what takes its time.
 func (s *shaper) act(n, m *ir.Node) {
-	switch {
-	case n.Run != nil, n.HTTP != nil, n.Remember != nil, n.Recall != nil:
-		m.Agent = &ir.AgentTask{Agent: nobody}
-	case n.Agent != nil:
-		m.Agent = &ir.AgentTask{Agent: n.Agent.Agent}
-	case n.Call != nil, n.Wait != nil:
-		m.Wait = &ir.Wait{Duration: ir.Lit((time.Duration(max(s.took(n.Name), 1)) * time.Microsecond).String(), value.StringType)}
-	default:
-		m.Value = ir.Lit(nil, value.AnyType)
+	switch n.Action.Kind().Course() {
+	case ir.Attempted:
+		agent := nobody
+		if task, ok := n.Action.(*ir.AgentTask); ok {
+			agent = task.Agent
+		}
+		m.Action = &ir.AgentTask{Agent: agent}
+	case ir.Called, ir.Pausing:
+		m.Action = &ir.Wait{Duration: ir.Lit((time.Duration(max(s.took(n.Name), 1)) * time.Microsecond).String(), value.StringType)}
+	case ir.Computed:
+		m.Action = nothing()
 	}
 }
+
+// nothing is an action that takes no time.
+func nothing() ir.Action { return &ir.Value{Expr: *ir.Lit(nil, value.AnyType)} }
 
 func (s *shaper) took(name string) int64 {
 	if us, ok := s.x.US[name]; ok {
@@ -147,7 +152,7 @@ func (s *shaper) skips(n *ir.Node) bool {
 func (s *shaper) ran(n *ir.Node) bool {
 	if n.Kind == ir.Step {
 		_, ok := s.x.US[n.Name]
-		return ok || n.Value != nil
+		return ok || n.Action.Kind() == ir.ValueAction
 	}
 	for i := range n.Children {
 		if s.ran(&n.Children[i]) {

@@ -121,7 +121,7 @@ func (e *Editor) Word(lessons []string) (text string, cites []int, err error) {
 // newAttempt makes the attempt that a machine would start for a workflow of one step. Equal lessons have equal keys.
 func (e *Editor) newAttempt(lessons []string) (*event.Attempt, error) {
 	p := e.program
-	p.Workflows = []ir.Workflow{{Name: EditorStep, Nodes: []ir.Node{{Name: EditorStep, Kind: ir.Step, Agent: newTask(e.agent, lessons)}}}}
+	p.Workflows = []ir.Workflow{{Name: EditorStep, Nodes: []ir.Node{{Name: EditorStep, Kind: ir.Step, Action: newTask(e.agent, lessons)}}}}
 	g, err := plan.Build(&p, EditorStep)
 	if err != nil {
 		return nil, err

@@ -3,13 +3,14 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/request"
 )
 
 // compute does a value step, which takes no time and no slot.
 func (m *Machine) compute(r ref) {
-	v, err := m.eval.Eval(m.node(r).Value, m.scope(r))
+	v, err := m.eval.Eval(&m.node(r).Action.(*ir.Value).Expr, m.scope(r))
 	if err == nil {
 		err = request.Sized(v)
 	}
@@ -27,11 +28,11 @@ func (m *Machine) compute(r ref) {
 
 // giveUp does a step that fails on purpose.
 func (m *Machine) giveUp(r ref) {
-	f, d := m.node(r).Fail, m.detail(r)
+	f, d := m.node(r).Action.(*ir.Fail), m.detail(r)
 	d.attempts = 1
 	m.startParents(r)
 	d.started = m.now
-	e := &event.Error{Kind: f.Kind, Reason: event.ReasonFail, ExitCode: -1, Message: fmt.Sprintf("%q fails on purpose", m.node(r).Name)}
+	e := &event.Error{Kind: f.ErrorKind, Reason: event.ReasonFail, ExitCode: -1, Message: fmt.Sprintf("%q fails on purpose", m.node(r).Name)}
 	if e.Kind == "" {
 		e.Kind = event.Blocking
 	}

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -88,7 +89,11 @@ var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "
 
 // stream is null where nothing printed because nothing ran.
 func (m *Machine) stream(r ref, s string) value.Value {
-	if n := m.node(r); s == "" && n.Run == nil && n.Agent == nil {
+	switch m.node(r).Action.(type) {
+	case *ir.Run, *ir.AgentTask:
+		return s
+	}
+	if s == "" {
 		return nil
 	}
 	return s

@@ -15,8 +15,10 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// calls tells that what wants to start is a run of another workflow.
-func (m *Machine) calls(w want) bool { return w.gate == work && m.node(w.ref).Call != nil }
+// calls reports whether a run of another workflow wants to start.
+func (m *Machine) calls(w want) bool {
+	return w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Called
+}
 
 // call starts a run of another workflow. It counts where a group or for_each bounds what is live below it, and holds no slot
 // of the run: the child's own attempts do, in the child.
@@ -36,7 +38,7 @@ func (m *Machine) call(r ref) {
 		return
 	}
 	a := &attempt{ref: r, gate: work, since: m.now,
-		child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Call.Workflow, Inputs: inputs,
+		child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Action.(*ir.Call).Workflow, Inputs: inputs,
 			Late: late}}
 	m.remember(r)
 	m.move(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
@@ -58,7 +60,7 @@ func (m *Machine) childID(r ref) string {
 
 // inputs computes what a child is given, by the declarations of its workflow. What is sensitive is left to the host.
 func (m *Machine) inputs(r ref) (inputs map[string]value.Value, late map[string]event.Late, err error) {
-	call := m.node(r).Call
+	call := m.node(r).Action.(*ir.Call)
 	w := m.graph.Program.Workflow(call.Workflow)
 	if w == nil {
 		return nil, nil, fmt.Errorf("there is no workflow %q", call.Workflow)

@@ -27,7 +27,7 @@ func (m *Machine) appoint(r ref) bool {
 	if n.Else == nil {
 		return true
 	}
-	holds, err := m.holds(n.Node.Agent.If, m.scope(r))
+	holds, err := m.holds(n.Action.(*ir.AgentTask).If, m.scope(r))
 	if err != nil {
 		m.fail(r, evaluation("agent", err))
 		return false

@@ -35,7 +35,7 @@ func (m *Machine) post(a *event.Attempt, g *ir.Agent, sc *scope) (place string, 
 // http computes the request of an http step.
 func (m *Machine) http(a *event.Attempt, h *ir.HTTP, sc *scope) (place string, err error) {
 	q := &event.HTTPRequest{Method: "GET"}
-	a.HTTP = q
+	a.Kind, a.HTTP = event.HTTPAttempt, q
 	if h.Body != nil {
 		q.Method = "POST"
 	}

@@ -119,6 +119,9 @@ func (m *Machine) Step(ev event.Event) error {
 		return fmt.Errorf("machine: event %d is empty or of a kind that this release does not know", ev.Seq)
 	}
 	if ev.RunStarted != nil {
+		if err := checkActions(m.graph); err != nil {
+			return err
+		}
 		m.run = ev.RunStarted
 	}
 	m.agenda.push(task{do: doEvent, event: &ev})

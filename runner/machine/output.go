@@ -13,10 +13,11 @@ import (
 
 // output makes a node's output of what its attempt brought.
 func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *event.Error) {
-	if n.Run == nil || f.Output != nil {
-		return f.Output, nil // an agent's, or what was written to $FLOWRUN_OUTPUT
+	run, ok := n.Action.(*ir.Run)
+	if !ok || f.Output != nil {
+		return f.Output, nil // an executor's own, or what was written to $FLOWRUN_OUTPUT
 	}
-	switch n.Run.Parse {
+	switch run.Parse {
 	case "", ir.ParseText:
 	case ir.ParseNone:
 		return nil, nil
@@ -38,7 +39,7 @@ func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *
 		}
 		return v, nil
 	default:
-		assert(false, "%s has the unknown parse %q", n.Name, n.Run.Parse)
+		assert(false, "%s has the unknown parse %q", n.Name, run.Parse)
 	}
 	return strings.TrimRight(f.Stdout, "\r\n"), nil
 }

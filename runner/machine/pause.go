@@ -12,7 +12,7 @@ import (
 func (m *Machine) pause(r ref) {
 	d := m.detail(r)
 	d.attempts = 1
-	due, err := m.until(m.node(r).Wait, m.scope(r))
+	due, err := m.until(m.node(r).Action.(*ir.Wait), m.scope(r))
 	if err != nil {
 		m.fail(r, evaluation("wait", err))
 		return

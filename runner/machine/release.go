@@ -37,7 +37,8 @@ func (m *Machine) whyUnwanted() string {
 	return "it is not needed for the targets"
 }
 
-// ready decides what becomes of a node once nothing is left to wait for: rule, condition and requirements, then its kind.
+// ready decides what becomes of a node once nothing is left to wait for: rule, condition and requirements, then its kind and, of a
+// step, that of its action.
 func (m *Machine) ready(r ref) {
 	s := m.state(r)
 	if s.status != event.Pending || s.queued || s.open {
@@ -62,16 +63,8 @@ func (m *Machine) ready(r ref) {
 		m.loop(r)
 	case n.Kind != ir.Step:
 		m.openGroup(r)
-	case n.Value != nil:
-		m.compute(r)
-	case n.Wait != nil:
-		m.pause(r)
-	case n.End != nil:
-		m.endRun(r)
-	case n.Fail != nil:
-		m.giveUp(r)
 	default:
-		m.queue(r)
+		actions[n.Action.Kind()].begin(m, r)
 	}
 }
 

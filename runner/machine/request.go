@@ -16,7 +16,7 @@ import (
 func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 	n, d := m.node(w.ref), m.detail(w.ref)
 	a := &event.Attempt{
-		Node: d.path, Name: n.Name, Attempt: d.attempts, Kind: event.RunAttempt, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,
+		Node: d.path, Name: n.Name, Attempt: d.attempts, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,
 	}
 	sc := m.scope(w.ref)
 	if w.gate != work {
@@ -33,32 +33,14 @@ func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
 		return a, m.fill(a, sc, append(m.envs(w.ref), g.Env), dirs, g.Run, g.Timeout)
 	}
 	a.Key = m.key(w.ref)
-	if n.Run != nil {
-		a.PassEnv = m.passEnv(w.ref)
-	}
-	g, timeout := m.agent(w.ref), n.Timeout
-	if timeout == nil && g != nil {
+	timeout := n.Timeout
+	if g := m.agent(w.ref); timeout == nil && g != nil {
 		timeout = g.Timeout
 	}
-	if err := m.fill(a, sc, m.envs(w.ref), m.dirs(w.ref), n.Run, timeout); err != nil {
+	if err := m.fill(a, sc, m.envs(w.ref), m.dirs(w.ref), nil, timeout); err != nil {
 		return nil, err
 	}
-	var place string
-	var err error
-	switch {
-	case g != nil:
-		place, err = m.task(a, n, g, sc)
-	case n.HTTP != nil:
-		a.Kind = event.HTTPAttempt
-		place, err = m.http(a, n.HTTP, sc)
-	case n.Remember != nil:
-		a.Kind = event.RememberAttempt
-		a.Remember, place, err = m.toRemember(n.Remember, sc)
-	case n.Recall != nil:
-		a.Kind = event.RecallAttempt
-		a.Recall, place, err = m.toRecall(n.Recall, sc)
-	}
-	if err != nil {
+	if place, err := actions[n.Action.Kind()].compose(m, a, n, sc); err != nil {
 		return nil, evaluation(place, err)
 	}
 	return a, nil
@@ -110,7 +92,7 @@ func (m *Machine) generation(d *detail) int {
 }
 
 func (m *Machine) program(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
-	a.Shell, a.Parse, a.OutputFile = run.Shell, string(run.Parse), run.OutputFile
+	a.Kind, a.Shell, a.Parse, a.OutputFile = event.RunAttempt, run.Shell, string(run.Parse), run.OutputFile
 	if run.Stdin != nil {
 		if err := m.put(a, request.Stdin, "stdin", run.Stdin, sc); err != nil {
 			return "stdin", err
@@ -145,7 +127,8 @@ func named(e *ir.Expr) string {
 	return fmt.Sprintf("${%.60s}", e.Text)
 }
 
-func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (place string, err error) {
+func composeTask(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
+	g, task := m.agent(sc.ref), n.Action.(*ir.AgentTask)
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: m.feedback(sc.ref)}
 	a.Kind, a.Shell = event.AgentAttempt(g.Type), g.Shell
@@ -174,12 +157,12 @@ func (m *Machine) task(a *event.Attempt, n *plan.Node, g *ir.Agent, sc *scope) (
 			return place, err
 		}
 	}
-	if t := n.Node.Agent.Task; t != nil {
+	if t := task.Task; t != nil {
 		if err = m.put(a, request.Task, "task", t, sc); err != nil {
 			return "task", err
 		}
 	}
-	if w := n.Node.Agent.With; w != nil {
+	if w := task.With; w != nil {
 		return "with", m.put(a, request.With, "with", w, sc)
 	}
 	return "", nil

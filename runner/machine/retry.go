@@ -25,7 +25,7 @@ func (m *Machine) failed(r ref, err *event.Error) {
 		m.renew(r, m.rare(r).said)
 		m.next(r, 0, fmt.Sprintf("attempt %d was rejected; the next follows with what the gates said", d.attempts))
 	case again:
-		if m.node(r).Call != nil { // a child that ended stays what it is
+		if m.node(r).Action.Kind().Course() == ir.Called { // a child that ended stays what it is
 			m.rare(r).generation++
 		}
 		m.next(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
@@ -56,7 +56,7 @@ func (m *Machine) try(r ref) { m.enqueue(r, work) }
 func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duration, problem string) {
 	n, d := m.node(r), m.detail(r)
 	rejected := d.rejected(err)
-	if !acts(n) || rejected && d.rare.refused {
+	if !retried(n) || rejected && d.rare.refused {
 		return false, 0, ""
 	}
 	rules, sc, made := m.rules(r), m.scope(r), d.attempts
@@ -73,13 +73,13 @@ func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duratio
 	if rejected {
 		return true, 0, ""
 	}
-	retried := err.Kind.Retried()
+	again = err.Kind.Retried()
 	if rules.When != nil {
-		if retried, wrong = m.holds(rules.When, sc); wrong != nil {
+		if again, wrong = m.holds(rules.When, sc); wrong != nil {
 			return false, 0, "it is not tried again: retry.when: " + wrong.Error()
 		}
 	}
-	if !retried {
+	if !again {
 		return false, 0, ""
 	}
 	b, wrong := m.backoff(rules, sc)
@@ -93,10 +93,8 @@ func (m *Machine) again(r ref, err *event.Error) (again bool, delay time.Duratio
 	return true, delay, ""
 }
 
-// acts tells that a node does something in the world, which can be tried again.
-func acts(n *plan.Node) bool {
-	return n.Kind == ir.Step && (n.Run != nil || n.Agent != nil || n.HTTP != nil || n.Call != nil || n.Remember != nil || n.Recall != nil)
-}
+// retried reports whether a failed attempt of a node can be followed by another one.
+func retried(n *plan.Node) bool { return n.Kind == ir.Step && n.Action.Kind().Retried() }
 
 // attemptsOf is how many attempts a step has where the file says nothing: more than one where a gate asks for better.
 func attemptsOf(n *plan.Node) int {

@@ -58,7 +58,7 @@ func (m *Machine) stopFor(r ref, err *event.Error) {
 
 // endRun does an end step: it succeeds, and all else is ended.
 func (m *Machine) endRun(r ref) {
-	e, d := m.node(r).End, m.detail(r)
+	e, d := m.node(r).Action.(*ir.End), m.detail(r)
 	d.attempts = 1
 	m.startParents(r)
 	d.started = m.now

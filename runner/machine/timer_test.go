@@ -12,7 +12,7 @@ import (
 // A timer of a purpose that no branch handles is an error, before anything of the run changes.
 func TestUnknownTimerPurposeIsRefused(t *testing.T) {
 	p := &ir.Program{Workflows: []ir.Workflow{{Name: "w", Nodes: []ir.Node{{Name: "a", Kind: ir.Step,
-		Wait: &ir.Wait{Duration: &ir.Expr{Kind: ir.Const, Const: "1m"}}}}}}}
+		Action: &ir.Wait{Duration: &ir.Expr{Kind: ir.Const, Const: "1m"}}}}}}}
 	g, err := plan.Build(p, "w")
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func (m *Machine) undo() bool {
 // undoing computes a compensation. It sees the node's result as it is.
 func (m *Machine) undoing(r ref) (*event.Attempt, *event.Error) {
 	c, d := m.node(r).Compensate, m.detail(r)
-	a := &event.Attempt{Node: d.path, Name: m.node(r).Name, Attempt: d.attempts, Kind: event.RunAttempt, Compensate: true, Run: m.run.Run,
+	a := &event.Attempt{Node: d.path, Name: m.node(r).Name, Attempt: d.attempts, Compensate: true, Run: m.run.Run,
 		Workflow: m.run.Workflow, Base: m.run.Env, Key: m.key(r, "compensate")}
 	sc := m.scope(r)
 	sc.mode = ended

@@ -36,7 +36,7 @@ type Step struct {
 	Node   string   `json:"node"` // its name, below the names of the groups it lies in
 	Name   string   `json:"name"`
 	Wave   int      `json:"wave"` // from 1; 0 in finally
-	Does   string   `json:"does"` // run, agent NAME, value, call NAME, http, wait, fail, end
+	Does   string   `json:"does"` // the kind of its action, with the NAME of an agent or a workflow: run, agent NAME, call NAME, value …
 	After  []string `json:"after,omitempty"`
 	Agents []string `json:"agents,omitempty"`
 	// Conditions are why it may not run, those of the groups around it included.
@@ -127,10 +127,10 @@ func times(a, b *int) *int {
 func (o *outliner) attempts(n *plan.Node) *int {
 	one := 1
 	switch {
-	case n.Run != nil, n.HTTP != nil, n.Call != nil, n.Remember != nil, n.Recall != nil:
-		return o.tries(n, nil)
-	case n.Node.Agent == nil:
+	case !n.Action.Kind().Retried():
 		return &one
+	case n.Agent == nil:
+		return o.tries(n, nil)
 	}
 	sum := o.tries(n, n.Agent)
 	if n.Else != nil { // one of the two has it

@@ -44,7 +44,7 @@ func (o *outliner) step(i int) Step {
 	for _, a := range n.Awaits {
 		s.After = append(s.After, o.g.Nodes[a.Node].Name)
 	}
-	if n.Node.Agent != nil {
+	if n.Agent != nil {
 		s.Agents = append(s.Agents, n.Agent.Name)
 		if n.Else != nil {
 			s.Agents = append(s.Agents, n.Else.Name)
@@ -123,30 +123,17 @@ func (o *outliner) members(e *ir.Expr) *int {
 	return &n
 }
 
-// does names a step's action.
+// does names a step's action: by its kind, and whom it names.
 func does(n *plan.Node) string {
-	switch {
-	case n.Run != nil:
-		return "run"
-	case n.Node.Agent != nil:
+	kind := string(n.Action.Kind())
+	switch a := n.Action.(type) {
+	case *ir.AgentTask:
 		if n.Else != nil {
-			return "agent " + n.Agent.Name + " or " + n.Else.Name
+			return kind + " " + n.Agent.Name + " or " + n.Else.Name
 		}
-		return "agent " + n.Agent.Name
-	case n.Value != nil:
-		return "value"
-	case n.Call != nil:
-		return "call " + n.Call.Workflow
-	case n.HTTP != nil:
-		return "http"
-	case n.Remember != nil:
-		return "remember"
-	case n.Recall != nil:
-		return "recall"
-	case n.Fail != nil:
-		return "fail"
-	case n.End != nil:
-		return "end"
+		return kind + " " + n.Agent.Name
+	case *ir.Call:
+		return kind + " " + a.Workflow
 	}
-	return "wait"
+	return kind
 }

@@ -35,10 +35,8 @@ func (g *Graph) ways(us map[string]int64, times map[string]int, slots int) *left
 	return l
 }
 
-// Acts tells whether a node takes time of its own.
-func (n *Node) Acts() bool {
-	return n.Kind == ir.Step && (n.Run != nil || n.Node.Agent != nil || n.HTTP != nil || n.Call != nil || n.Wait != nil || n.Remember != nil || n.Recall != nil)
-}
+// Acts reports whether a node takes time of its own.
+func (n *Node) Acts() bool { return n.Kind == ir.Step && n.Action.Kind().Course() != ir.Computed }
 
 type left struct {
 	g     *Graph

@@ -11,7 +11,7 @@ import (
 // act is a step that takes time.
 func act(name string, needs ...string) ir.Node {
 	n := step(name, needs...)
-	n.Value, n.Run = nil, &ir.Run{}
+	n.Action = &ir.Run{}
 	return n
 }
 

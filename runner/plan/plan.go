@@ -183,13 +183,16 @@ func (g *Graph) resolve() error {
 		if err := g.awaits(n); err != nil {
 			return err
 		}
-		if n.Node.Agent != nil {
-			if n.Agent = agents[n.Node.Agent.Agent]; n.Agent == nil {
-				return fmt.Errorf("plan: node %q has no agent %q", n.Name, n.Node.Agent.Agent)
+		if err := ir.CheckAction(n.Node); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		if task, ok := n.Action.(*ir.AgentTask); ok {
+			if n.Agent = agents[task.Agent]; n.Agent == nil {
+				return fmt.Errorf("plan: node %q has no agent %q", n.Name, task.Agent)
 			}
-			if n.Node.Agent.If != nil {
-				if n.Else = agents[n.Node.Agent.Else]; n.Else == nil {
-					return fmt.Errorf("plan: node %q has no agent %q", n.Name, n.Node.Agent.Else)
+			if task.If != nil {
+				if n.Else = agents[task.Else]; n.Else == nil {
+					return fmt.Errorf("plan: node %q has no agent %q", n.Name, task.Else)
 				}
 			}
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func step(name string, needs ...string) ir.Node {
-	return ir.Node{Name: name, Kind: ir.Step, Needs: needs, Value: ir.Lit(nil, value.AnyType)}
+	return ir.Node{Name: name, Kind: ir.Step, Needs: needs, Action: &ir.Value{Expr: *ir.Lit(nil, value.AnyType)}}
 }
 
 func each(n ir.Node) ir.Node {
@@ -102,7 +102,7 @@ func TestRegionsOfRepeats(t *testing.T) {
 }
 
 func TestBuildRefusesWhatWasNotChecked(t *testing.T) {
-	agent := ir.Node{Name: "a", Kind: ir.Step, Agent: &ir.AgentTask{Agent: "nobody"}}
+	agent := ir.Node{Name: "a", Kind: ir.Step, Action: &ir.AgentTask{Agent: "nobody"}}
 	gated := step("a")
 	gated.Gates = []string{"none"}
 	for name, c := range map[string]struct {

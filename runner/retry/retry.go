@@ -139,7 +139,7 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 		switch {
 		case s.whole(n):
 		case s.leaf(n):
-			if node.End == nil && n.Compensation == nil && s.lasts(n, pinned) {
+			if !ends(node) && n.Compensation == nil && s.lasts(n, pinned) {
 				reused[n.Path] = end(n, true)
 			}
 		default:

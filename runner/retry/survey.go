@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/view"
@@ -100,9 +101,12 @@ func (s *survey) lost(n *view.Node) bool {
 	return n.Compensation != nil || s.leaf(n) && (!s.settled(n) && !s.covered(n) || s.decided(n))
 }
 
+// ends reports whether a node is a step that ends the run.
+func ends(n *plan.Node) bool { _, ok := n.Action.(*ir.End); return ok }
+
 // decided tells that a step has ended the run, and with it a group that holds it.
 func (s *survey) decided(n *view.Node) bool {
-	if s.graph.Nodes[s.number(n)].End == nil || n.Status != event.Succeeded {
+	if !ends(&s.graph.Nodes[s.number(n)]) || n.Status != event.Succeeded {
 		return false
 	}
 	for n = n.Parent; n != nil; n = n.Parent {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -255,7 +256,7 @@ func (f *Fold) heard(t *event.Transition) {
 	}
 	own := all[len(all)-1]
 	n := &f.flow.Nodes[own.node]
-	if len(n.Below) > 0 || n.Value != nil || n.ForEach != nil && own.whole == own.instance || n.Repeat != nil && own.iteration == 0 {
+	if _, computed := n.Action.(*ir.Value); len(n.Below) > 0 || computed || n.ForEach != nil && own.whole == own.instance || n.Repeat != nil && own.iteration == 0 {
 		return // its parts speak for themselves
 	}
 	for _, p := range all {

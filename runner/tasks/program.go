@@ -126,8 +126,9 @@ func (f *flow) judgesOf(repeat int) map[int]bool {
 			}
 			f.all(n, func(i int) {
 				if !found[i] {
-					if found[i] = true; f.Nodes[i].Value != nil {
-						read(f.Nodes[i].Value)
+					found[i] = true
+					if v, ok := f.Nodes[i].Action.(*ir.Value); ok {
+						read(&v.Expr)
 					}
 				}
 			})
@@ -171,8 +172,8 @@ func (p *Program) above(workflow string) (of callers) {
 	for i := range p.Workflows {
 		f := p.flow(p.Workflows[i].Name)
 		for n := 0; f != nil && n < len(f.Nodes); n++ {
-			c := f.Nodes[n].Call
-			if c == nil || c.Workflow != workflow {
+			c, ok := f.Nodes[n].Action.(*ir.Call)
+			if !ok || c.Workflow != workflow {
 				continue
 			}
 			up := p.above(f.Workflow.Name)
@@ -223,9 +224,9 @@ func (f *flow) own(e *ir.Expr, n int, given bool) bool {
 // asked is a task as it may be told outside of its run: as it was, where it is the file's words, and else as it is written, with
 // what a person gave put in.
 func (f *flow) asked(n int, task string, first *event.RunStarted, given bool) string {
-	t := f.Nodes[n].Node.Agent
+	t, ok := f.Nodes[n].Action.(*ir.AgentTask)
 	switch {
-	case task == "" || t == nil || t.Task == nil:
+	case task == "" || !ok || t.Task == nil:
 		return ""
 	case f.own(t.Task, n, given):
 		return task

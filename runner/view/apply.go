@@ -85,8 +85,9 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 	l.Tells, l.Child = n.tells(), n.Child
 }
 
-// goesOn are the timers at whose end a node goes on.
-var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true}
+// goesOn says of each timer whether a node goes on when the timer fires.
+var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true,
+	event.TimerTimeout: false, event.TimerDeadline: false, event.TimerProgress: false, event.TimerFinally: false}
 
 // MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.
 const MaxWarnings = 8

@@ -33,19 +33,19 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
 	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
 	eachNode(w.Nodes, func(n *ir.Node) {
-		if timed && n.Value != nil && maybe(15) {
-			n.Value, n.End = nil, &ir.End{Status: []ir.EndStatus{"", ir.EndFailed, ir.EndCancelled}[r.IntN(3)]}
+		if timed && did[*ir.Value](n) != nil && maybe(15) {
+			n.Action = &ir.End{Status: []ir.EndStatus{"", ir.EndFailed, ir.EndCancelled}[r.IntN(3)]}
 		}
-		if n.Run == nil && n.Agent == nil && n.Call == nil && n.HTTP == nil && n.Remember == nil && n.Recall == nil {
+		if n.Kind != ir.Step || !n.Action.Kind().Retried() {
 			return
 		}
-		if n.Agent != nil && maybe(3) {
+		if did[*ir.AgentTask](n) != nil && maybe(3) {
 			n.Fallback = []string{"spare"}
 		}
 		if maybe(3) {
 			n.Compensate = &ir.Compensate{Run: program("undo", n.Name)}
 		}
-		if timed && n.Call == nil && maybe(5) {
+		if timed && did[*ir.Call](n) == nil && maybe(5) {
 			n.OnLost = ir.OnLostFail
 		}
 		if timed && maybe(6) {
@@ -64,7 +64,7 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 	}
 	for i := range 1 + r.IntN(3) {
 		run := program("last", i)
-		w.Finally.Nodes = append(w.Finally.Nodes, ir.Node{Name: fmt.Sprintf("last%d", i), Kind: ir.Step, TriggerRule: ir.Always, Run: &run})
+		w.Finally.Nodes = append(w.Finally.Nodes, ir.Node{Name: fmt.Sprintf("last%d", i), Kind: ir.Step, TriggerRule: ir.Always, Action: &run})
 	}
 }
 
@@ -135,8 +135,8 @@ func (s *seen) endedItself() (end *ir.End) {
 	eachNode(s.w.Nodes, func(n *ir.Node) {
 		for path, name := range j.names {
 			whole := n.ForEach != nil && !strings.HasSuffix(path, "]") && !iteration.MatchString(view.Base(path)) // it may have no instance
-			if name == n.Name && n.End != nil && j.status[path] == event.Succeeded && !s.end.Limit && !whole {
-				end = n.End
+			if name == n.Name && did[*ir.End](n) != nil && j.status[path] == event.Succeeded && !s.end.Limit && !whole {
+				end = did[*ir.End](n)
 			}
 		}
 	})

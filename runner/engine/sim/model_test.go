@@ -491,12 +491,12 @@ func (m *model) blockBelow(n *ir.Node, in *activation) {
 func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 	o := &outcome{status: event.Succeeded, attempts: 1}
 	switch {
-	case n.Wait != nil:
+	case did[*ir.Wait](n) != nil:
 		return o
-	case n.Fail != nil:
+	case did[*ir.Fail](n) != nil:
 		return &outcome{status: event.FailedS, attempts: 1, err: &event.Error{Kind: event.Blocking}}
-	case n.Value != nil:
-		v, err := m.value(n.Value, in, n, o)
+	case did[*ir.Value](n) != nil:
+		v, err := m.value(&did[*ir.Value](n).Expr, in, n, o)
 		if err != nil {
 			return failed(err)
 		}
@@ -505,14 +505,14 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 	}
 	for before, agent := 0, 0; ; o.attempts++ {
 		a := event.Attempt{Node: path, Attempt: o.attempts}
-		if n.Agent != nil {
-			with, err := m.value(n.Agent.With, in, n, o)
+		if did[*ir.AgentTask](n) != nil {
+			with, err := m.value(did[*ir.AgentTask](n).With, in, n, o)
 			if err != nil {
 				return failed(err)
 			}
 			a.Agent = &event.AgentRequest{With: with}
-		} else if n.Call != nil {
-			with, err := m.value(n.Call.With, in, n, o)
+		} else if did[*ir.Call](n) != nil {
+			with, err := m.value(did[*ir.Call](n).With, in, n, o)
 			if err != nil {
 				return failed(err)
 			}
@@ -522,28 +522,28 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 				o.status, o.output = event.FailedS, nil
 				return o
 			}
-		} else if n.HTTP != nil {
-			if _, err := m.value(&n.HTTP.URL, in, n, o); err != nil {
+		} else if did[*ir.HTTP](n) != nil {
+			if _, err := m.value(&did[*ir.HTTP](n).URL, in, n, o); err != nil {
 				return failed(err)
 			}
 			a.HTTP = &event.HTTPRequest{}
-		} else if n.Remember != nil {
-			if _, err := m.value(n.Remember.Text, in, n, o); err != nil {
+		} else if did[*ir.Remember](n) != nil {
+			if _, err := m.value(did[*ir.Remember](n).Text, in, n, o); err != nil {
 				return failed(err)
 			}
 			a.Remember = &event.Remember{}
-		} else if n.Recall != nil {
-			if _, err := m.value(&n.Recall.Query, in, n, o); err != nil {
+		} else if did[*ir.Recall](n) != nil {
+			if _, err := m.value(&did[*ir.Recall](n).Query, in, n, o); err != nil {
 				return failed(err)
 			}
 			a.Recall = &event.Recall{}
-		} else if _, err := m.value(n.Run.Argv, in, n, o); err != nil {
+		} else if _, err := m.value(did[*ir.Run](n).Argv, in, n, o); err != nil {
 			return failed(err)
 		}
 		rejected, refused := false, false
-		if n.Call == nil {
+		if did[*ir.Call](n) == nil {
 			f := m.c.outcome(m.run, a)
-			if o.err, o.output = f.Error, "out of "+path; n.Run == nil {
+			if o.err, o.output = f.Error, "out of "+path; did[*ir.Run](n) == nil {
 				o.output = f.Output
 			}
 		}
@@ -565,7 +565,7 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 
 // call interprets another workflow, as the run that this attempt makes.
 func (m *model) call(n *ir.Node, o *outcome, path string, with value.Value) *event.Error {
-	w := m.c.program.Workflow(n.Call.Workflow)
+	w := m.c.program.Workflow(did[*ir.Call](n).Workflow)
 	status, outputs := newModel(m.c, w, calledAs(m.run, path, o.attempts), with.(map[string]any), m.ends).interpret()
 	if status != event.Succeeded {
 		return &event.Error{Kind: event.Recoverable}
@@ -603,7 +603,7 @@ func (m *model) gate(name string) *ir.Gate {
 // again tells whether the same agent, the first or one of the others, has another attempt.
 func (m *model) again(n *ir.Node, in *activation, o *outcome, agent, made int, rejected bool) bool {
 	layers := []*ir.Retry{n.Retry}
-	if n.Agent != nil {
+	if did[*ir.AgentTask](n) != nil {
 		layers = append(layers, m.c.program.Agents[agent].Retry)
 	}
 	most, when := 0, (*ir.Expr)(nil)
@@ -698,4 +698,10 @@ func (o *outcome) attr(name string) (value.Value, error) {
 		return float64(o.iterations), nil
 	}
 	return nil, fmt.Errorf("the model does not know the attribute %q", name)
+}
+
+// did is the action of a node, or nil where that is of another type.
+func did[A ir.Action](n *ir.Node) A {
+	a, _ := n.Action.(A)
+	return a
 }

@@ -69,7 +69,7 @@ func (f *foresight) tell(l *event.Late, reads []ir.Ref) {
 // sensitive calls f with each expression in a value that reads a secret.
 func sensitive(v reflect.Value, f func(*ir.Expr)) {
 	switch v.Kind() {
-	case reflect.Pointer:
+	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
 			sensitive(v.Elem(), f)
 		}

@@ -9,43 +9,57 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
+// actionWords says in a few words what a step with an action does, by the action's kind.
+var actionWords = map[ir.ActionKind]func(ir.Action) string{
+	ir.RunAction: func(a ir.Action) string {
+		if r := a.(*ir.Run); r.Script == nil {
+			return "run " + argv(r.Argv)
+		}
+		return "run " + firstLine(written(a.(*ir.Run)))
+	},
+	ir.AgentAction:    func(a ir.Action) string { return "agent " + a.(*ir.AgentTask).Agent },
+	ir.ValueAction:    func(ir.Action) string { return "value" },
+	ir.CallAction:     func(a ir.Action) string { return "call " + a.(*ir.Call).Workflow },
+	ir.HTTPAction:     requestWords,
+	ir.RememberAction: rememberWords,
+	ir.RecallAction:   func(a ir.Action) string { return "recall " + source(&a.(*ir.Recall).Query) },
+	ir.WaitAction:     waitWords,
+	ir.FailAction:     func(ir.Action) string { return "fail" },
+	ir.EndAction:      func(ir.Action) string { return "end the run" },
+}
+
 // does says in a few words what a step does; nothing for a group.
 func does(n *ir.Node) string {
-	switch {
-	case n.Run != nil && n.Run.Script != nil:
-		return "run " + firstLine(written(n.Run))
-	case n.Run != nil:
-		return "run " + argv(n.Run.Argv)
-	case n.Agent != nil:
-		return "agent " + n.Agent.Agent
-	case n.Call != nil:
-		return "call " + n.Call.Workflow
-	case n.HTTP != nil:
-		method := "GET"
-		if n.HTTP.Method != nil {
-			method = source(n.HTTP.Method)
-		} else if n.HTTP.Body != nil {
-			method = "POST"
-		}
-		return method + " " + source(&n.HTTP.URL)
-	case n.Remember != nil && n.Remember.Lesson != nil:
-		return "remember " + source(n.Remember.Lesson)
-	case n.Remember != nil:
-		return "remember " + source(n.Remember.Text)
-	case n.Recall != nil:
-		return "recall " + source(&n.Recall.Query)
-	case n.Wait != nil && n.Wait.At != nil:
-		return "wait until " + source(n.Wait.At)
-	case n.Wait != nil && n.Wait.Duration != nil:
-		return "wait " + source(n.Wait.Duration)
-	case n.Fail != nil:
-		return "fail"
-	case n.End != nil:
-		return "end the run"
-	case n.Value != nil:
-		return "value"
+	if n.Action == nil {
+		return ""
 	}
-	return ""
+	return actionWords[n.Action.Kind()](n.Action)
+}
+
+func requestWords(a ir.Action) string {
+	h, method := a.(*ir.HTTP), "GET"
+	if h.Method != nil {
+		method = source(h.Method)
+	} else if h.Body != nil {
+		method = "POST"
+	}
+	return method + " " + source(&h.URL)
+}
+
+func rememberWords(a ir.Action) string {
+	r := a.(*ir.Remember)
+	if r.Lesson != nil {
+		return "remember " + source(r.Lesson)
+	}
+	return "remember " + source(r.Text)
+}
+
+func waitWords(a ir.Action) string {
+	w := a.(*ir.Wait)
+	if w.At != nil {
+		return "wait until " + source(w.At)
+	}
+	return "wait " + source(w.Duration)
 }
 
 // written is a script as it stands in the file: with what is in ${}, in place of the variables that hand it to the shell. Quotes

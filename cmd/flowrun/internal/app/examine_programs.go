@@ -102,8 +102,8 @@ func started(p *ir.Program) (out []start) {
 		}
 	}
 	node := func(n *ir.Node) {
-		if n.Run != nil {
-			add(n.Run.Argv, "step "+n.Name)
+		if run, ok := n.Action.(*ir.Run); ok {
+			add(run.Argv, "step "+n.Name)
 		}
 		if n.Compensate != nil {
 			add(n.Compensate.Run.Argv, "compensation of "+n.Name)

@@ -77,8 +77,8 @@ func TestStartedProgramsAreFoundEverywhere(t *testing.T) {
 	p := &ir.Program{
 		Gates: []ir.Gate{{Name: "g", Run: &gate}},
 		Workflows: []ir.Workflow{{
-			Nodes:   []ir.Node{{Name: "group", Children: []ir.Node{{Name: "s", Run: &step, Compensate: &ir.Compensate{Run: run("d")}}}}},
-			Finally: &ir.Finally{Nodes: []ir.Node{{Name: "f", Run: &last}}},
+			Nodes:   []ir.Node{{Name: "group", Children: []ir.Node{{Name: "s", Action: &step, Compensate: &ir.Compensate{Run: run("d")}}}}},
+			Finally: &ir.Finally{Nodes: []ir.Node{{Name: "f", Action: &last}}},
 		}},
 	}
 	want := []start{{"c", "gate g"}, {"a", "step s"}, {"d", "compensation of s"}, {"b", "step f"}}

@@ -1,0 +1,67 @@
+package lower
+
+import (
+	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// actions makes the action of a step, by its kind. from is what the step inherits.
+var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
+	ir.RunAction:   lowerRun,
+	ir.AgentAction: lowerAgentTask,
+	ir.ValueAction: func(n *check.Node, _ inherited) ir.Action { return &ir.Value{Expr: *n.Expr("value")} },
+	ir.CallAction:  lowerCall,
+	ir.HTTPAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.HTTP{URL: *b.Expr("url"), Method: b.Expr("method"), Headers: b.Expr("headers"), Query: b.Expr("query"), Body: b.Expr("body"),
+			Expect: b.Expr("expect"), Follow: b.Expr("follow"), MaxBody: b.Expr("max_bytes")}
+	}),
+	ir.RememberAction: inBlock(func(b *check.Block) ir.Action { return remember(b) }),
+	ir.RecallAction:   inBlock(func(b *check.Block) ir.Action { return recall(b) }),
+	ir.WaitAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.Wait{Duration: b.Expr("duration"), At: b.Expr("at")}
+	}),
+	ir.FailAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.Fail{Message: b.Expr("message"), ErrorKind: ir.ErrorKind(b.Text("kind"))}
+	}),
+	ir.EndAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.End{Status: ir.EndStatus(b.Text("status")), Message: b.Expr("message")}
+	}),
+}
+
+// inBlock lowers an action that is a block of its step.
+func inBlock(lower func(b *check.Block) ir.Action) func(*check.Node, inherited) ir.Action {
+	return func(n *check.Node, _ inherited) ir.Action { return lower(n.Inner(string(n.Does))) }
+}
+
+// action makes the action that check found in a step.
+func action(n *check.Node, from inherited) ir.Action {
+	lower := actions[n.Does]
+	if lower == nil {
+		panic("lower: step " + n.Name + " has the action " + string(n.Does) + ", which is not lowered") // a test lists them
+	}
+	return lower(n, from)
+}
+
+func lowerRun(n *check.Node, from inherited) ir.Action {
+	out := run(n.Attrs["run"], from.shell, n.Text("parse"))
+	out.Stdin, out.OutputFile = n.Expr("stdin"), n.WritesOutput()
+	return out
+}
+
+func lowerAgentTask(n *check.Node, _ inherited) ir.Action {
+	a := n.Attrs["agent"]
+	out := &ir.AgentTask{Agent: a.Names[0].Name, If: a.Expr, Task: n.Expr("task"), With: n.Expr("with")}
+	if a.Expr != nil {
+		out.Else = a.Names[1].Name
+	}
+	return out
+}
+
+// lowerCall makes a call. Inputs that are sensitive stand by themselves.
+func lowerCall(n *check.Node, _ inherited) ir.Action {
+	out := &ir.Call{Workflow: n.Attrs["call"].Names[0].Name, With: n.Expr("with")}
+	if out.With != nil && out.With.Sensitive {
+		out.With, out.Inputs = nil, n.Attrs["with"].Members
+	}
+	return out
+}

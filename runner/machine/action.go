@@ -1,0 +1,69 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// action says how the machine carries out the steps of one kind of action.
+type action struct {
+	// begin does what a step does once nothing keeps it from starting.
+	begin func(*Machine, ref)
+	// compose computes the part of an attempt that belongs to the action, and its kind. It is nil for actions that make no attempts.
+	// An error is blocking; place says in words what could not be computed.
+	compose func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error)
+}
+
+// actions holds every kind of action.
+var actions map[ir.ActionKind]action
+
+func init() { // what begins steps reads the table again
+	actions = map[ir.ActionKind]action{
+		ir.RunAction:   {(*Machine).queue, composeRun},
+		ir.AgentAction: {(*Machine).queue, composeTask},
+		ir.ValueAction: {(*Machine).compute, nil},
+		ir.CallAction:  {(*Machine).queue, nil},
+		ir.HTTPAction: {(*Machine).queue, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (string, error) {
+			return m.http(a, n.Action.(*ir.HTTP), sc)
+		}},
+		ir.RememberAction: {(*Machine).queue, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
+			a.Kind = event.RememberAttempt
+			a.Remember, place, err = m.toRemember(n.Action.(*ir.Remember), sc)
+			return place, err
+		}},
+		ir.RecallAction: {(*Machine).queue, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
+			a.Kind = event.RecallAttempt
+			a.Recall, place, err = m.toRecall(n.Action.(*ir.Recall), sc)
+			return place, err
+		}},
+		ir.WaitAction: {(*Machine).pause, nil},
+		ir.FailAction: {(*Machine).giveUp, nil},
+		ir.EndAction:  {(*Machine).endRun, nil},
+	}
+}
+
+// composeRun computes the program of a run step.
+func composeRun(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
+	a.PassEnv = m.passEnv(sc.ref)
+	return m.program(a, n.Action.(*ir.Run), sc)
+}
+
+// checkActions returns an error if the graph has a step that the machine cannot carry out.
+func checkActions(g *plan.Graph) error {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if err := ir.CheckAction(n.Node); err != nil {
+			return fmt.Errorf("machine: %w", err)
+		}
+		if n.Kind != ir.Step {
+			continue
+		}
+		if k := n.Action.Kind(); actions[k].begin == nil || k.Course() == ir.Attempted && actions[k].compose == nil {
+			return fmt.Errorf("machine: step %q has the action %q, which is not described", n.Name, k)
+		}
+	}
+	return nil
+}
