@@ -67,7 +67,7 @@ func (l *liveList) all() (list []*attempt) {
 }
 
 // begin starts an attempt whose slots are taken: everything that it needs is computed now.
-func (m *Machine) begin(w want) {
+func (m *Machine) begin(w slotRequest) {
 	if m.calls(w) {
 		m.call(w.ref)
 		return
@@ -81,7 +81,7 @@ func (m *Machine) begin(w want) {
 	}
 	request, err := m.request(w)
 	if err != nil {
-		m.giveBack(w.ref, w.gate)
+		m.returnSlots(w.ref, w.gate)
 		if w.gate == work {
 			m.startParents(w.ref)
 			m.fail(w.ref, err)
@@ -128,7 +128,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.undoFinished(a, f)
 		return
 	}
-	m.giveBack(a.ref, a.gate)
+	m.returnSlots(a.ref, a.gate)
 	if s.status.Terminal() {
 		return
 	}
@@ -137,7 +137,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		return
 	}
 	if f.Outcome == event.Lost && !m.halted(a.ref) && !m.failsIfLost(a) && m.once(a) { // the same attempt again
-		m.enqueue(a.ref, a.gate)
+		m.queueForSlots(a.ref, a.gate)
 		return
 	}
 	if a.gate != work {

@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// calls reports whether a run of another workflow wants to start.
-func (m *Machine) calls(w want) bool {
+// calls reports whether a request is for a run of another workflow.
+func (m *Machine) calls(w slotRequest) bool {
 	return w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Called
 }
 
@@ -33,7 +33,7 @@ func (m *Machine) call(r ref) {
 		what = "timeout"
 	}
 	if err != nil {
-		m.giveBack(r, work)
+		m.returnSlots(r, work)
 		m.fail(r, evaluation(what, err))
 		return
 	}
@@ -183,7 +183,7 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 		return
 	}
 	m.live.remove(a)
-	m.giveBack(a.ref, work)
+	m.returnSlots(a.ref, work)
 	d := m.detail(a.ref)
 	d.live = nil
 	m.stopTimer(d)

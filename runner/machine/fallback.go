@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/slots"
 )
 
 // agent is who has a step now; nil where it is no agent's.
@@ -81,11 +82,11 @@ func (m *Machine) employ(r ref, g *ir.Agent) bool {
 	if g.Concurrency == nil || m.agents[g.Name] != nil {
 		return true
 	}
-	slots, err := m.number(g.Concurrency, m.constants(), 0, MaxConcurrency)
+	n, err := m.number(g.Concurrency, m.constants(), 0, MaxConcurrency)
 	if err != nil {
 		m.fail(r, evaluation(fmt.Sprintf("concurrency of agent %q", g.Name), err))
 		return false
 	}
-	m.agents[g.Name] = &limiter{cap: slots}
+	m.agents[g.Name] = slots.NewLimiter[slotRequest](n)
 	return true
 }

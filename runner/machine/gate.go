@@ -41,7 +41,7 @@ func (m *Machine) judge(r ref, from int) {
 			return
 		}
 		if n.Gates[i].Run != nil {
-			m.enqueue(r, i)
+			m.queueForSlots(r, i)
 			return
 		}
 		m.check(r, i)

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/slots"
 )
 
 // openGroup lets a group's children go. The group itself starts with the first of them.
@@ -26,11 +27,11 @@ func (m *Machine) bound(r ref) bool {
 	if n := m.node(r); n.MaxConcurrency == nil || n.Region != r.frame.region {
 		return true
 	}
-	slots, err := m.number(m.node(r).MaxConcurrency, m.scope(r), 0, MaxConcurrency)
+	n, err := m.number(m.node(r).MaxConcurrency, m.scope(r), 0, MaxConcurrency)
 	if err != nil {
 		m.fail(r, evaluation("max_concurrency", err))
 		return false
 	}
-	m.detail(r).limit = &limiter{cap: slots}
+	m.detail(r).limit = slots.NewLimiter[slotRequest](n)
 	return true
 }

@@ -13,10 +13,10 @@
 // slice can end between any two.
 //
 // What an expression reads is answered by scope.go; what an attempt is given is computed by request.go, but for secrets
-// (late.go). Who has a slot is settled by limit.go and, where several compete, allot.go; what a run that repeats another one
+// (late.go). Package runner/slots decides who has a slot (slots.go); what a run that repeats another one
 // need not do again, by reuse.go.
 //
-// It imports the IR, values, events, plan, policy, request and heap, and must never import a host, an executor, os, sync, or
+// It imports the IR, values, events, plan, policy, request and slots, and must never import a host, an executor, os, sync, or
 // a clock.
 package machine
 
@@ -27,6 +27,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/slots"
 )
 
 // Bounds of a run.
@@ -60,9 +61,10 @@ type Machine struct {
 	root     *frame
 	agenda   agenda
 	out      *event.Reaction
-	limit    *limiter
-	contest  contest
-	agents   map[string]*limiter
+	slots    *slotQueue
+	parallel int  // how many slots the run has
+	ordered  bool // see needsOrder
+	agents   map[string]*slotLimiter
 	locals   map[string]local
 	tickets  uint64
 	live     liveList
@@ -91,8 +93,8 @@ type Machine struct {
 // New makes the machine of a graph. The evaluator must be pure.
 func New(g *plan.Graph, eval ir.Evaluator) *Machine {
 	return &Machine{
-		graph: g, eval: eval, contest: contest{on: contested(g)},
-		agents: map[string]*limiter{}, locals: map[string]local{},
+		graph: g, eval: eval, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
+		agents: map[string]*slotLimiter{}, locals: map[string]local{},
 		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
 }
@@ -152,12 +154,12 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	for ; budget > 0; budget-- {
 		if !m.agenda.empty() {
 			m.do(m.agenda.pop())
-		} else if !m.allot() {
+		} else if !m.startNext() {
 			break
 		}
 	}
 	m.out = nil
-	if !m.agenda.empty() || m.contest.next(m.limit) != nil {
+	if !m.agenda.empty() || m.slots.More() {
 		return true
 	}
 	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0, "the run has not ended and waits for nothing")
@@ -177,8 +179,8 @@ func (m *Machine) do(t task) {
 		m.iterate(t.ref)
 	case doReady:
 		m.ready(t.ref)
-	case doWake:
-		m.wake()
+	case doStartParked:
+		m.startParked()
 	case doCollect:
 		m.collect(t.ref)
 	case doCascade:

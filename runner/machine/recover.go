@@ -67,6 +67,6 @@ func (m *Machine) drop(a *attempt) {
 	m.live.remove(a)
 	m.state(a.ref).live = nil
 	if a.gate != undone {
-		m.giveBack(a.ref, a.gate)
+		m.returnSlots(a.ref, a.gate)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // request computes an attempt. An error is the attempt's own: blocking, for trying again would give the same.
-func (m *Machine) request(w want) (*event.Attempt, *event.Error) {
+func (m *Machine) request(w slotRequest) (*event.Attempt, *event.Error) {
 	n, d := m.node(w.ref), m.detail(w.ref)
 	a := &event.Attempt{
 		Node: d.path, Name: n.Name, Attempt: d.attempts, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,

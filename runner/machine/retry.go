@@ -49,7 +49,7 @@ func (m *Machine) next(r ref, delay time.Duration, reason string) {
 }
 
 // try makes a step's next attempt, as soon as there are slots.
-func (m *Machine) try(r ref) { m.enqueue(r, work) }
+func (m *Machine) try(r ref) { m.queueForSlots(r, work) }
 
 // again tells whether and after how long a step is tried once more. What a gate refused for good is not. Rules that cannot
 // be computed match nothing; problem says so in words.

@@ -6,6 +6,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/slots"
 )
 
 // start makes the run's own frame and lets its first nodes go. What the workflow asks for and cannot be computed, or requires
@@ -27,7 +28,7 @@ func (m *Machine) start() {
 		refused = evaluation("the workflow's settings", err)
 	}
 	if len(m.run.ExpectedUS) > 0 {
-		m.contest.on, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.limit.cap)
+		m.ordered, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.parallel)
 	}
 	if refused != nil && m.run.Skip == "" {
 		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
@@ -42,14 +43,15 @@ func (m *Machine) start() {
 // for what still runs at the end.
 func (m *Machine) settings(sc *scope) error {
 	w := m.graph.Workflow
-	slots, err := m.number(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
+	parallel, err := m.number(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
 	if err != nil {
-		slots = DefaultConcurrency
+		parallel = DefaultConcurrency
 	}
 	if m.run.Parallel > 0 {
-		slots = min(m.run.Parallel, MaxConcurrency)
+		parallel = min(m.run.Parallel, MaxConcurrency)
 	}
-	m.limit = &limiter{cap: slots}
+	m.parallel = parallel
+	m.slots.SetRun(slots.NewLimiter[slotRequest](parallel))
 	if err != nil || w.Timeout == nil {
 		return err
 	}

@@ -66,7 +66,7 @@ type body struct {
 	remaining int // children, instances or iterations that have not ended
 	total     int // of children or instances
 	tally     tally
-	limit     *limiter
+	limit     *slotLimiter
 	cause     cause    // the first failure below that counts
 	frames    []*frame // instances made so far
 	items     []item   // what they are made of
@@ -92,7 +92,7 @@ type rare struct {
 	toUndo     bool             // it stands in the list of what is to be compensated
 	deadline   *deadline
 	rule       *ruling       // of a node whose trigger_rule is written
-	rank       int16         // its priority, once it has asked for slots
+	priority   int16         // its priority, once it has asked for slots
 	kept       *event.Reused // how it ended in the run that this one repeats, and ends here
 }
 

@@ -18,7 +18,7 @@ func TestUnknownTimerPurposeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := New(g, nil)
-	m.root, m.run, m.limit = &frame{}, &event.RunStarted{Run: "r"}, &limiter{cap: 1}
+	m.root, m.run = &frame{}, &event.RunStarted{Run: "r"}
 	m.newFrame(m.root)
 	m.out = &event.Reaction{}
 	for _, purpose := range append(event.TimerPurposes, "tea") {

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/policy"
 	"github.com/flowrun/flowrun/runner/request"
+	"github.com/flowrun/flowrun/runner/slots"
 )
 
 // TestLimitsAreToldAsTheyAre compares what the reference says with what runs are held to: the language knows nothing of what
@@ -25,7 +26,7 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"calls at once":        {schema.MaxLiveCalls, local.MaxChildren},
 		"instances":            {schema.MaxInstances, machine.MaxInstances},
 		"iterations":           {schema.MaxIterations, machine.MaxIterations},
-		"priority":             {schema.MaxPriority, machine.MostPriority},
+		"priority":             {schema.MaxPriority, slots.MostPriority},
 		"max_concurrency":      {schema.MaxConcurrency, machine.MaxConcurrency},
 		"redirects":            {schema.MaxRedirects, machine.MaxRedirects},
 		"body":                 {schema.MaxBody, machine.MaxBody},

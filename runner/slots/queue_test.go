@@ -1,4 +1,4 @@
-package machine
+package slots
 
 import (
 	"math/rand/v2"
@@ -8,43 +8,48 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive is a contest as one would explain it: of all that wait, the first that has room everywhere starts.
+// naive is a queue without heaps: of all requests that wait, the first with room in all of its limiters starts.
 type naive struct {
 	waiting []rival
 }
 
 type rival struct {
-	want
+	request
 	call   bool
 	limits []*limiter // the model's
 }
 
-func (n *naive) pick(run *limiter) (want, bool) {
+type (
+	request = Request[uint64] // of an attempt that is named by its Seq
+	limiter = Limiter[uint64]
+)
+
+func (n *naive) pick(run *limiter) (request, bool) {
 	slices.SortFunc(n.waiting, func(a, b rival) int {
-		if a.Before(b.want) {
+		if a.Before(b.request) {
 			return -1
 		}
 		return 1
 	})
 	for i, r := range n.waiting {
-		if !r.call && run.used >= run.cap || slices.ContainsFunc(r.limits, func(l *limiter) bool { return l.used >= l.cap }) {
+		if !r.call && run.full() || slices.ContainsFunc(r.limits, func(l *limiter) bool { return l.full() }) {
 			continue
 		}
 		n.waiting = slices.Delete(n.waiting, i, i+1)
-		return r.want, true
+		return r.request, true
 	}
-	return want{}, false
+	return request{}, false
 }
 
-// TestContestIsFair compares the contest with the naive one: groups within groups, agents across them, priorities, ways,
-// calls, what is cancelled while it waits, and slots that come back in any order.
-func TestContestIsFair(t *testing.T) {
+// TestQueueIsFair compares the queue with the naive one: groups within groups, agents across them, priorities, ways, calls, requests
+// that are cancelled while they wait, and slots that come back in any order.
+func TestQueueIsFair(t *testing.T) {
 	starts, passed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		type pair struct{ real, model *limiter }
 		limit := func(name string) pair {
 			n := rapid.IntRange(1, 4).Draw(t, name)
-			return pair{&limiter{cap: n}, &limiter{cap: n}}
+			return pair{NewLimiter[uint64](n), NewLimiter[uint64](n)}
 		}
 		run, agents := limit("run"), []pair{{}, limit("agent"), limit("agent")}
 		groups, up := []pair{{}}, []int{0}
@@ -56,26 +61,27 @@ func TestContestIsFair(t *testing.T) {
 			call        bool
 			real, model []*limiter
 		}
-		c, n := contest{on: true}, naive{}
+		q, n := NewQueue[uint64](), naive{}
+		q.SetRun(run.real)
 		live, holds, dead := []uint64{}, map[uint64]slots{}, map[uint64]bool{}
 		seq := uint64(0)
 		enter := func(t *rapid.T) {
 			seq++
-			w := want{seq: seq, rank: int16(rapid.IntRange(0, 1).Draw(t, "rank")), left: rapid.Int64Range(0, 3).Draw(t, "left")}
-			s, key := slots{call: rapid.IntRange(0, 9).Draw(t, "call") == 0}, classKey{}
-			key.call = s.call
+			w := request{Of: seq, Seq: seq, Priority: int16(rapid.IntRange(0, 1).Draw(t, "priority")), Left: rapid.Int64Range(0, 3).Draw(t, "left")}
+			s, key := slots{call: rapid.IntRange(0, 9).Draw(t, "call") == 0}, Key[uint64]{}
+			key.Call = s.call
 			for g := rapid.IntRange(0, len(groups)-1).Draw(t, "group"); g != 0; g = up[g] {
 				s.real, s.model = append(s.real, groups[g].real), append(s.model, groups[g].model)
 			}
 			if len(s.real) > 0 {
-				key.around = s.real[0]
+				key.Around = s.real[0]
 			}
 			if a := agents[rapid.IntRange(0, 2).Draw(t, "agent")]; a.real != nil && !s.call {
-				key.agent = a.real
+				key.Agent = a.real
 				s.real, s.model = append(s.real, a.real), append(s.model, a.model)
 			}
 			holds[seq] = s
-			c.enter(w, key, s.real)
+			q.Add(w, key, s.real)
 			n.waiting = append(n.waiting, rival{w, s.call, s.model})
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -90,7 +96,7 @@ func TestContestIsFair(t *testing.T) {
 					t.Skip()
 				}
 				i := rapid.IntRange(0, len(n.waiting)-1).Draw(t, "which")
-				dead[n.waiting[i].seq] = true
+				dead[n.waiting[i].Seq] = true
 				n.waiting = slices.Delete(n.waiting, i, i+1)
 			},
 			"end": func(t *rapid.T) {
@@ -101,43 +107,42 @@ func TestContestIsFair(t *testing.T) {
 				s := holds[live[i]]
 				live = slices.Delete(live, i, i+1)
 				if !s.call {
-					run.real.used--
+					q.ReturnRun()
 					run.model.used--
 				}
 				for j, l := range s.real {
-					l.used--
+					q.Return(l)
 					s.model[j].used--
-					c.surface(l)
 				}
 			},
 			"": func(t *rapid.T) {
 				for {
-					w, picked, more := c.pick(run.real, func(w *want) bool { return !dead[w.seq] })
+					w, picked, more := q.Pick(func(seq uint64) bool { return !dead[seq] })
 					if more && !picked {
 						continue
 					}
 					want, some := n.pick(run.model)
-					if picked != some || w.seq != want.seq {
-						t.Fatalf("picked %d (%t), the first that has room is %d (%t)", w.seq, picked, want.seq, some)
+					if picked != some || w.Seq != want.Seq {
+						t.Fatalf("picked %d (%t), the first that has room is %d (%t)", w.Seq, picked, want.Seq, some)
 					}
 					if !picked {
 						passed += len(n.waiting)
 						return
 					}
-					s := holds[w.seq]
+					s := holds[w.Seq]
 					if !s.call {
 						run.model.used++
 					}
 					for _, l := range s.model {
 						l.used++
 					}
-					live = append(live, w.seq)
+					live = append(live, w.Seq)
 					starts++
 				}
 			},
 		})
 	})
-	t.Logf("%d starts, in the order of the naive contest; %d times one had to wait", starts, passed)
+	t.Logf("%d starts, in the order of the naive queue; %d times one had to wait", starts, passed)
 	if starts < 100 || passed < 100 {
 		t.Errorf("too little happened")
 	}
@@ -147,47 +152,47 @@ func TestContestIsFair(t *testing.T) {
 // is scarcer than the run and work beside it that wants the run's slots.
 func looks(n, groups int) float64 {
 	r := rand.New(rand.NewPCG(uint64(n), 1))
-	run, agent := &limiter{cap: 8}, &limiter{cap: 2}
+	agent := NewLimiter[uint64](2)
 	around := make([]*limiter, groups)
 	for i := range around {
-		around[i] = &limiter{cap: 1}
+		around[i] = NewLimiter[uint64](1)
 	}
-	c, live, holds, looked := contest{on: true}, []uint64{}, map[uint64][]*limiter{}, 0
+	q, live, holds, looked := NewQueue[uint64](), []uint64{}, map[uint64][]*limiter{}, 0
+	q.SetRun(NewLimiter[uint64](8))
 	for seq := uint64(1); seq <= uint64(n); seq++ {
-		w, g := want{seq: seq}, around[int(seq)%groups]
+		w, g := request{Of: seq, Seq: seq}, around[int(seq)%groups]
 		switch seq % 3 {
 		case 0:
 			holds[seq] = []*limiter{g, agent}
-			c.enter(w, classKey{around: g, agent: agent}, holds[seq])
+			q.Add(w, Key[uint64]{Around: g, Agent: agent}, holds[seq])
 		case 1:
 			holds[seq] = []*limiter{agent}
-			c.enter(w, classKey{agent: agent}, holds[seq])
+			q.Add(w, Key[uint64]{Agent: agent}, holds[seq])
 		default:
-			c.enter(w, classKey{}, nil)
+			q.Add(w, Key[uint64]{}, nil)
 		}
 	}
 	for {
-		w, picked, more := c.pick(run, func(*want) bool { return true })
+		w, picked, more := q.Pick(func(uint64) bool { return true })
 		looked++
 		switch {
 		case picked:
-			live = append(live, w.seq)
+			live = append(live, w.Seq)
 		case more:
 		case len(live) == 0:
 			return float64(looked) / float64(n)
 		default:
 			i := r.IntN(len(live))
-			run.used--
+			q.ReturnRun()
 			for _, l := range holds[live[i]] {
-				l.used--
-				c.surface(l)
+				q.Return(l)
 			}
 			live = slices.Delete(live, i, i+1)
 		}
 	}
 }
 
-func TestContestLooksAtFew(t *testing.T) {
+func TestQueueLooksAtFewClasses(t *testing.T) {
 	for _, groups := range []int{1, 100, 1000} {
 		for _, n := range []int{1000, 10_000, 100_000} {
 			per := looks(n, groups)
@@ -196,5 +201,31 @@ func TestContestLooksAtFew(t *testing.T) {
 				t.Errorf("%d attempts in %d groups take %.1f looks a start", n, groups, per)
 			}
 		}
+	}
+}
+
+// A queue whose only limiter is the run's gives the parked requests their slots in order.
+func TestParkedRequestsStartInOrder(t *testing.T) {
+	q := NewQueue[uint64]()
+	q.SetRun(NewLimiter[uint64](1))
+	if !q.TakeRun() || q.TakeRun() {
+		t.Fatal("a run with one slot gives away one slot")
+	}
+	for _, seq := range []uint64{3, 1, 2} {
+		q.Wait(request{Of: seq, Seq: seq})
+	}
+	if _, ok := q.NextParked(); ok {
+		t.Error("a request starts though the run has no free slot")
+	}
+	for want := uint64(1); want <= 3; want++ {
+		if parked := q.ReturnRun(); !parked {
+			t.Errorf("before request %d nothing is parked", want)
+		}
+		if r, ok := q.NextParked(); !ok || r.Of != want || !q.TakeRun() {
+			t.Errorf("request %d (%t) starts, want %d", r.Of, ok, want)
+		}
+	}
+	if q.ReturnRun() {
+		t.Error("a request is parked after the last one started")
 	}
 }

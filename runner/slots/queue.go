@@ -1,0 +1,247 @@
+// Package slots decides which of the attempts that wait for slots starts next.
+//
+// A [Limiter] bounds how many attempts are live at once: in the whole run, below one group or for_each, or with one agent. A
+// [Queue] holds the requests of one run for slots, in the order of their priorities ([Request.Before], [Priority]). An attempt takes
+// one slot of each of its limiters, all at once or none.
+//
+// No request waits for a slot that it could have. A request is passed over only while one of its own limiters is full. Work is finite,
+// so no request waits forever.
+//
+// The package is pure. It knows no machine: T is whatever its user needs to find the attempt again. It must never import runner/machine.
+// Enter at [Queue].
+package slots
+
+import (
+	"math"
+
+	"github.com/flowrun/flowrun/runner/heap"
+)
+
+// Limiter bounds how many attempts are live at once. Make it with NewLimiter.
+type Limiter[T any] struct {
+	capacity, used int
+	blocked        [2]heap.Heap[turn[T]] // classes that found the limiter full, by class.side
+}
+
+// NewLimiter makes a limiter of so many slots. All of them are free.
+func NewLimiter[T any](capacity int) *Limiter[T] { return &Limiter[T]{capacity: capacity} }
+
+// Capacity is how many slots the limiter has.
+func (l *Limiter[T]) Capacity() int { return l.capacity }
+
+func (l *Limiter[T]) full() bool { return l.used >= l.capacity }
+
+// Request asks for the slots of one attempt. Requests of one queue must differ in Seq, so that their order is total.
+type Request[T any] struct {
+	Of       T
+	Priority int16
+	// Left is the expected way from the attempt's start to the end of the run, in microseconds; 0 where nobody knows it. Begun
+	// goes before every other way.
+	Left int64
+	Seq  uint64 // the order of becoming ready
+}
+
+// Begun is the way of a node that has started: a retry or a gate does not queue behind newcomers of the same priority.
+const Begun = math.MaxInt64
+
+// Before reports whether r has the next slot of two: the higher priority, then the longer way, then the earlier request.
+func (r Request[T]) Before(other Request[T]) bool {
+	switch {
+	case r.Priority != other.Priority:
+		return r.Priority > other.Priority
+	case r.Left != other.Left:
+		return r.Left > other.Left
+	}
+	return r.Seq < other.Seq
+}
+
+// Key names the limiters of a request: the limiter of its agent, the innermost of the groups around it, and whether it needs a
+// slot of the run. Requests of equal keys must have the same limiters.
+type Key[T any] struct {
+	Agent, Around *Limiter[T]
+	Call          bool // a call needs no slot of the run
+}
+
+// Queue holds requests until they have their slots. Make it with NewQueue. It is not safe for concurrent use.
+//
+// Requests of one key form a class, and only the first of a class is looked at. A class whose first request finds a limiter full stands
+// at that limiter until the limiter has a free slot. So a start takes a few steps in heaps, however many requests wait.
+type Queue[T any] struct {
+	run     *Limiter[T]
+	classes map[Key[T]]*class[T]
+	open    [2]heap.Heap[turn[T]] // classes that may have room, by class.side
+	parked  heap.Heap[Request[T]] // requests of a queue whose only limiter is the run's: see Wait
+}
+
+// NewQueue makes a queue without requests and without a limiter of the run: see SetRun.
+func NewQueue[T any]() *Queue[T] { return &Queue[T]{classes: map[Key[T]]*class[T]{}} }
+
+// SetRun sets the limiter of the run. It comes before the first request.
+func (q *Queue[T]) SetRun(run *Limiter[T]) { q.run = run }
+
+// class holds the requests for slots of the same limiters.
+type class[T any] struct {
+	key      Key[T]
+	limits   []*Limiter[T] // without the run's
+	requests heap.Heap[Request[T]]
+	moves    uint64 // a turn that was made before the last move is void
+}
+
+// turn is a class where it stands, with its first request as of then.
+type turn[T any] struct {
+	class *class[T]
+	first Request[T]
+	move  uint64
+}
+
+func (t turn[T]) Before(other turn[T]) bool { return t.first.Before(other.first) }
+
+// Add adds a request for a slot of each of limits, and of the run unless the key is that of a call.
+func (q *Queue[T]) Add(r Request[T], key Key[T], limits []*Limiter[T]) {
+	c := q.classes[key]
+	if c == nil {
+		c = &class[T]{key: key, limits: append([]*Limiter[T](nil), limits...)}
+		q.classes[key] = c
+	}
+	first := len(c.requests) == 0 || r.Before(c.requests[0])
+	c.requests.Push(r)
+	if first {
+		q.openClass(c)
+	}
+}
+
+// openClass lets the first request of a class compete; an empty class is removed.
+func (q *Queue[T]) openClass(c *class[T]) {
+	if len(c.requests) == 0 {
+		delete(q.classes, c.key)
+		return
+	}
+	q.open[c.side()].Push(c.newTurn())
+}
+
+// side is 1 for calls and 0 for the rest: a call starts also while the run has no free slot.
+func (c *class[T]) side() int {
+	if c.key.Call {
+		return 1
+	}
+	return 0
+}
+
+func (c *class[T]) newTurn() turn[T] {
+	c.moves++
+	return turn[T]{c, c.requests[0], c.moves}
+}
+
+// dropVoid drops the void turns at the head of a heap. It reports whether a turn is left.
+func dropVoid[T any](h *heap.Heap[turn[T]]) bool {
+	for len(*h) > 0 {
+		if t := (*h)[0]; t.move == t.class.moves {
+			return true
+		}
+		h.Pop()
+	}
+	return false
+}
+
+// next is the heap whose first class is looked at now; nil if no class may have room.
+func (q *Queue[T]) next() *heap.Heap[turn[T]] {
+	calls := dropVoid(&q.open[1])
+	if !dropVoid(&q.open[0]) || q.run.full() || calls && q.open[1][0].Before(q.open[0][0]) {
+		if !calls {
+			return nil
+		}
+		return &q.open[1]
+	}
+	return &q.open[0]
+}
+
+// More reports whether Pick would look at a class.
+func (q *Queue[T]) More() bool { return q.next() != nil }
+
+// Pick looks at one class. If the first request of the class has its slots now, Pick takes them and returns the request with picked
+// set. more is false if there was no class to look at. A request that is not alive any more is dropped.
+func (q *Queue[T]) Pick(alive func(T) bool) (r Request[T], picked, more bool) {
+	h := q.next()
+	if h == nil {
+		return r, false, false
+	}
+	c := h.Pop().class
+	c.moves++
+	switch full := c.fullLimiter(); {
+	case !alive(c.requests[0].Of):
+		c.requests.Pop()
+		q.openClass(c)
+	case full != nil:
+		full.blocked[c.side()].Push(c.newTurn())
+	default:
+		r, picked = c.requests.Pop(), true
+		c.takeSlots(q.run)
+		q.openClass(c)
+	}
+	for _, l := range c.limits {
+		q.openBlocked(l)
+	}
+	return r, picked, true
+}
+
+func (c *class[T]) fullLimiter() *Limiter[T] {
+	for _, l := range c.limits {
+		if l.full() {
+			return l
+		}
+	}
+	return nil
+}
+
+func (c *class[T]) takeSlots(run *Limiter[T]) {
+	for _, l := range c.limits {
+		l.used++
+	}
+	if !c.key.Call {
+		run.used++
+	}
+}
+
+// openBlocked opens the first of the classes that stand at a limiter, if the limiter has a free slot. Whenever an opened class has been
+// looked at, the next one opens.
+func (q *Queue[T]) openBlocked(l *Limiter[T]) {
+	for side := range l.blocked {
+		if !l.full() && dropVoid(&l.blocked[side]) {
+			q.openClass(l.blocked[side].Pop().class)
+		}
+	}
+}
+
+// Return frees one slot of a limiter that is not the run's.
+func (q *Queue[T]) Return(l *Limiter[T]) {
+	l.used--
+	q.openBlocked(l)
+}
+
+// ReturnRun frees one slot of the run. It reports whether a request stands parked for it: see Wait.
+func (q *Queue[T]) ReturnRun() (parked bool) {
+	q.run.used--
+	return len(q.parked) > 0
+}
+
+// TakeRun takes a slot of the run, if one is free. A queue whose only limiter is the run's, and whose only order is that of becoming
+// ready, uses TakeRun, Wait and NextParked instead of Add and Pick: each attempt then costs one comparison.
+func (q *Queue[T]) TakeRun() bool {
+	if q.run.full() {
+		return false
+	}
+	q.run.used++
+	return true
+}
+
+// Wait parks a request until NextParked.
+func (q *Queue[T]) Wait(r Request[T]) { q.parked.Push(r) }
+
+// NextParked removes the first parked request while the run has a free slot; ok is false if there is none. The caller takes the
+// slot with TakeRun.
+func (q *Queue[T]) NextParked() (r Request[T], ok bool) {
+	if q.run.full() || len(q.parked) == 0 {
+		return r, false
+	}
+	return q.parked.Pop(), true
+}
