@@ -4,10 +4,28 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
+// membersOf returns the scope if it gives single members of the name x, or nil.
+func (r *run) membersOf(x node) (ir.Members, ir.Ref) {
+	n, is := x.(*ref)
+	if !is || r.heard != nil {
+		return nil, ir.Ref{}
+	}
+	if s, is := r.scope.(ir.Members); is && s.HasMembers(n.ref) {
+		return s, n.ref
+	}
+	return nil, ir.Ref{}
+}
+
 func (r *run) member(n *member) (value.Value, error) {
+	if s, name := r.membersOf(n.x); s != nil {
+		if v, ok := s.Member(name, n.name); ok {
+			return v, r.fail(n.x.at(), r.work(1))
+		}
+	}
 	x, err := r.eval(n.x)
 	if err != nil {
 		return nil, err
@@ -22,6 +40,20 @@ func (r *run) member(n *member) (value.Value, error) {
 }
 
 func (r *run) index(n *index) (value.Value, error) {
+	if s, name := r.membersOf(n.x); s != nil { // the name itself cannot fail, so the key may come first
+		key, err := r.eval(n.key)
+		if err != nil {
+			return nil, err
+		}
+		if v, ok := s.Member(name, key); ok {
+			return v, r.fail(n.x.at(), r.work(1))
+		}
+		x, err := r.eval(n.x)
+		if err != nil {
+			return nil, err
+		}
+		return indexed(x, key)
+	}
 	x, err := r.eval(n.x)
 	if err != nil {
 		return nil, err
@@ -30,6 +62,11 @@ func (r *run) index(n *index) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	return indexed(x, key)
+}
+
+// indexed returns x[key]. Null reads through.
+func indexed(x, key value.Value) (value.Value, error) {
 	switch x := x.(type) {
 	case nil:
 		return nil, nil

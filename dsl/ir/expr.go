@@ -63,6 +63,16 @@ type Scope interface {
 	Lookup(Ref) (value.Value, error)
 }
 
+// Members is a Scope that gives one member of a list or an object without making the whole.
+type Members interface {
+	Scope
+	// HasMembers reports whether Member may be asked for r. Lookup of such an r does not fail.
+	HasMembers(r Ref) bool
+	// Member returns the member of the list or object r at a key: a whole number from 0, or a string. If it reports false, the caller
+	// reads the whole, which has the member or gives the error.
+	Member(r Ref, key value.Value) (v value.Value, ok bool)
+}
+
 // Listener is a Scope that hears what an evaluation makes of the names that it calls secret: each text that is computed from one,
 // wherever in the expression, before it is known what becomes of it.
 type Listener interface {

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -104,7 +106,45 @@ func (m *Machine) instances(r ref) value.Value {
 	if !m.collector(r) || !s.open {
 		return nil
 	}
-	d := s.detail
+	if v := m.instanceSeen.find(r); v != nil {
+		return v
+	}
+	v := m.listInstances(r, s.detail)
+	if s.status.Terminal() && m.instancesEnded(r, s.detail) {
+		m.instanceSeen.add(r, v)
+	}
+	return v
+}
+
+// instanceLists keeps the lists of instances that were read last as a whole, each of a for_each in which all has ended. Reading one
+// instance needs no list, so few programs have any.
+type instanceLists struct {
+	of   [8]ref
+	list [8]value.Value
+	next int
+}
+
+func (l *instanceLists) find(r ref) value.Value {
+	for i := range l.of {
+		if l.of[i] == r {
+			return l.list[i]
+		}
+	}
+	return nil
+}
+
+func (l *instanceLists) add(r ref, v value.Value) {
+	l.of[l.next], l.list[l.next] = r, v
+	l.next = (l.next + 1) % len(l.of)
+}
+
+// instancesEnded reports whether all instances were made and have ended. The losers of a join may go on after the for_each.
+func (m *Machine) instancesEnded(r ref, d *detail) bool {
+	return len(d.frames) == len(d.items) &&
+		!slices.ContainsFunc(d.frames, func(f *frame) bool { return !m.state(ref{f, r.node}).status.Terminal() })
+}
+
+func (m *Machine) listInstances(r ref, d *detail) value.Value {
 	list, byKey := make([]any, len(d.frames)), make(map[string]any, len(d.frames))
 	for i, f := range d.frames {
 		o, _ := m.read(ref{f, r.node}, "")

@@ -50,9 +50,34 @@ func (m *Machine) collect(r ref) {
 	m.deliver(r)
 }
 
+// gatherSoFar is what [Machine.gather] makes, for the condition of a join: it is made once, and then every end adds its output. The
+// condition gives a bool, so nobody keeps the value.
+func (m *Machine) gatherSoFar(r ref) value.Value {
+	d := m.detail(r)
+	if d.gathered == nil {
+		d.gathered = m.gather(r)
+	}
+	return d.gathered
+}
+
+// addOutput puts the output of a child or an instance that has ended into what was gathered.
+func (m *Machine) addOutput(d *detail, child ref) {
+	switch all := d.gathered.(type) {
+	case []any:
+		all[child.frame.index] = m.outputOf(child)
+	case map[string]any:
+		if _, there := all[m.label(child)]; there { // the other cases of a switch are not
+			all[m.label(child)] = m.outputOf(child)
+		}
+	}
+}
+
 // gather makes the output of a group or a for_each: by child name, by index, or by key; null where there is none.
 func (m *Machine) gather(r ref) value.Value {
 	n, d := m.node(r), m.detail(r)
+	if d.gathered != nil {
+		return d.gathered
+	}
 	if !m.collector(r) {
 		out := make(map[string]any, len(n.Below))
 		for _, child := range n.Below {

@@ -89,6 +89,7 @@ func (m *Machine) account(r ref, s *state, why cause) {
 	case ps.join == nil || !ps.join.decided:
 		ps.tally.count(s.status, s.tolerated, s.path)
 		ps.cause.first(why)
+		m.addOutput(ps.detail, r)
 		m.decide(p, r, s)
 	case ps.kept() != nil && s.status != event.Cancelled: // it is known how many counted
 		ps.tally.count(s.status, s.tolerated, s.path)

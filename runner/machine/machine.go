@@ -88,6 +88,9 @@ type Machine struct {
 	abandoned bool     // by a second one: nothing is waited for any more
 	toUndo    []ref    // nodes with compensations that made an attempt, in the order of their first
 	wanted    []bool   // by node: it runs although only Targets were asked for; nil: everything does
+
+	failedSeen   []any // run.failed as far as an expression has read it
+	instanceSeen instanceLists
 }
 
 // New makes the machine of a graph. The evaluator must be pure.

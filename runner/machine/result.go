@@ -26,7 +26,7 @@ func (s *scope) result(attr string) (value.Value, error) {
 		}
 		return o, nil
 	case attr == "output" && s.mode == joins:
-		return m.gather(s.ref), nil
+		return m.gatherSoFar(s.ref), nil
 	case attr == "output":
 		return m.detail(s.ref).output, nil
 	case attr == "status" && s.mode == gates:

@@ -2,6 +2,8 @@ package machine
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -88,6 +90,80 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 	return nil, nil
 }
 
+// members is the collector whose outputs or instances a name stands for, and which of the two; ok is false for other names.
+func (s *scope) members(r ir.Ref) (c ref, attr string, ok bool) {
+	m := s.m
+	switch attr = r.Attr; r.Root {
+	case "step":
+		n := m.graph.Number(r.Name)
+		if n == plan.None {
+			return c, attr, false
+		}
+		c = m.outer(s.ref.frame, n)
+	case "previous":
+		p := m.node(s.ref).Previous
+		if p == plan.None {
+			return c, attr, false
+		}
+		c, attr = m.outer(s.ref.frame, p), r.Name+r.Attr
+	case "result":
+		if s.mode != joins && s.mode != ended {
+			return c, attr, false
+		}
+		c, attr = s.ref, r.Name+r.Attr
+	default:
+		return c, attr, false
+	}
+	return c, attr, c.node != plan.None && m.collector(c) && m.state(c).open && (attr == "instances" || attr == "output" && s.mode == joins && r.Root == "result")
+}
+
+// HasMembers implements ir.Members.
+func (s *scope) HasMembers(r ir.Ref) bool {
+	_, _, ok := s.members(r)
+	return ok
+}
+
+// Member implements ir.Members.
+func (s *scope) Member(r ir.Ref, key value.Value) (value.Value, bool) {
+	c, attr, ok := s.members(r)
+	if !ok {
+		return nil, false
+	}
+	d := s.m.detail(c)
+	if k, number := key.(float64); number && k < 0 && attr == "output" {
+		return nil, false // it counts from the end of all instances, also of those that were not made
+	}
+	at, ok := d.instanceAt(key)
+	if !ok {
+		return nil, false
+	}
+	instance := ref{d.frames[at], c.node}
+	if attr == "output" {
+		return s.m.outputOf(instance), true
+	}
+	v, err := s.m.read(instance, "")
+	return v, err == nil
+}
+
+// instanceAt is the number of the instance at an index or a key, if that instance was made.
+func (d *detail) instanceAt(key value.Value) (at int, ok bool) {
+	switch key := key.(type) {
+	case float64:
+		if key < 0 {
+			key += float64(len(d.frames))
+		}
+		at = int(key)
+		return at, !d.keyed && float64(at) == key && at >= 0 && at < len(d.frames)
+	case string:
+		if !d.keyed {
+			return 0, false
+		}
+		at, ok = slices.BinarySearchFunc(d.items[:len(d.frames)], key, func(i item, key string) int { return strings.Compare(i.key, key) })
+		return at, ok
+	}
+	return 0, false
+}
+
 // attribute reads one attribute of an object, or the whole where name is empty; null where there is no object.
 func attribute(object func() map[string]any, name string) (value.Value, error) {
 	o := object()
@@ -131,14 +207,18 @@ func (m *Machine) local(name string) (value.Value, error) {
 func (s *scope) runObject() map[string]any {
 	m := s.m
 	v := m.standing()
-	failed := make([]any, len(v.failed))
-	for i, f := range v.failed {
-		failed[i] = f
-	}
 	return map[string]any{
-		"id": m.run.Run, "workflow": m.run.Workflow, "status": string(v.status), "failed": failed,
+		"id": m.run.Run, "workflow": m.run.Workflow, "status": string(v.status), "failed": m.failedNames(v.failed),
 		"error": null(errorObject(v.err)), "started_at": m.started.String(),
 	}
+}
+
+// failedNames is run.failed. The names of failed nodes are only added to, so the list is made once and grows with them.
+func (m *Machine) failedNames(names []string) []any {
+	for _, f := range names[min(len(names), len(m.failedSeen)):] {
+		m.failedSeen = append(m.failedSeen, f)
+	}
+	return m.failedSeen[:len(names):len(names)]
 }
 
 // eachObject is the key and value of the nearest for_each around.

@@ -75,6 +75,9 @@ type body struct {
 	way       string   // that in words
 	join      *joining // of a node that says when it has enough
 	loop      *looping // of a repeat
+
+	// gathered is the outputs so far, once a join has read them. It is kept up to date until the join has decided.
+	gathered value.Value
 }
 
 // rare is what few nodes come to.
