@@ -2,44 +2,72 @@ package check
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// belongs says which actions an attribute of a step goes with; what is not here goes with all.
-var belongs = map[string][]string{
-	"task": {"agent"}, "with": {"agent", "call"}, "parse": {"run"}, "shell": {"run"}, "env": {"run", "agent"}, "pass_env": {"run", "agent"}, "stdin": {"run"}, "dir": {"run", "agent"},
-	"gates": {"run", "agent", "value", "call", "http", "remember", "recall"}, "output": {"run", "agent", "value", "call", "http", "remember", "recall"},
-	"timeout": {"run", "agent", "call", "http", "remember", "recall"}, "on_lost": {"run", "agent", "http", "remember", "recall"}, "fallback": {"agent"},
+// actionRules are what belongs to one kind of action.
+type actionRules struct {
+	// place is where the expressions of the action's block are computed; unused for an action that is an attribute.
+	place where
+	// block checks the action's block beyond what the schema says; nil where there is nothing to check.
+	block func(*checker, *Block)
+	// output is the type of what a step makes, before a declared output type.
+	output func(*checker, *Workflow, *Node) value.Type
+	// orders is set for an action that is written for the sake of its place in a sequence.
+	orders bool
 }
 
-// blockActions are the actions that are blocks of their step.
-var blockActions = []string{"http", "remember", "recall", "wait", "fail", "end"}
+// actions holds every kind of action.
+var actions map[ir.ActionKind]actionRules
 
-// attempting are the actions that make attempts.
-var attempting = []string{"run", "agent", "call", "http", "remember", "recall"}
+func init() { // the rules lead back to what reads the table
+	is := func(t value.Type) func(*checker, *Workflow, *Node) value.Type {
+		return func(*checker, *Workflow, *Node) value.Type { return t }
+	}
+	actions = map[ir.ActionKind]actionRules{
+		ir.RunAction:      {output: runOutput},
+		ir.AgentAction:    {output: agentOutput},
+		ir.ValueAction:    {output: valueOutput},
+		ir.CallAction:     {output: callOutput},
+		ir.HTTPAction:     {place: perAttempt, block: (*checker).request, output: is(responseType)},
+		ir.RememberAction: {place: perAttempt, block: (*checker).remember, output: is(rememberedType)},
+		ir.RecallAction:   {place: perAttempt, block: (*checker).recall, output: is(foundType)},
+		ir.WaitAction:     {place: perNode, block: (*checker).wait, output: is(nullType), orders: true},
+		ir.FailAction:     {place: perNode, output: is(value.AnyType), orders: true},
+		ir.EndAction:      {place: perNode, output: is(value.AnyType), orders: true},
+	}
+}
+
+// retriedActions are the actions that make attempts.
+func retriedActions() (names []string) {
+	for _, k := range ir.ActionKinds {
+		if k.Retried() {
+			names = append(names, string(k))
+		}
+	}
+	return names
+}
 
 // action checks that a step does exactly one thing, and that what stands beside it belongs to it.
 func (c *checker) action(n *Node) {
 	var found []string
 	var places []diag.Range
-	for _, name := range []string{"run", "agent", "value", "call"} {
-		if a := n.Src.Body.Attr(name); a != nil {
-			found, places = append(found, name), append(places, a.Range)
-		}
-	}
-	for _, kind := range blockActions {
-		if b := n.Inner(kind); b != nil {
-			found, places = append(found, kind), append(places, b.Src.Range)
+	for _, a := range schema.Actions {
+		if b := n.Inner(a.Name); a.Block != nil && b != nil {
+			found, places = append(found, a.Name), append(places, b.Src.Range)
+		} else if src := n.Src.Body.Attr(a.Name); a.Block == nil && src != nil {
+			found, places = append(found, a.Name), append(places, src.Range)
 		}
 	}
 	switch {
 	case len(found) == 0:
 		if !n.stray {
 			c.report(diag.Diagnostic{Code: "F0125", Subject: n.Src.Header, Context: n.Words(), Summary: fmt.Sprintf("Nothing to do in %s", n.Words()),
-				Detail: "A step has exactly one action:  run = [\"PROGRAM\"],  agent = agent.NAME,  value = …,  call = workflow.NAME,  or a block http, remember, recall, wait, fail or end."})
+				Detail: schema.OneAction()})
 		}
 		return
 	case len(found) > 1:
@@ -50,25 +78,61 @@ func (c *checker) action(n *Node) {
 	}
 	n.Does = ir.ActionKind(found[0])
 	for _, src := range n.Src.Body.Attrs {
-		actions, ok := belongs[src.Name]
-		if ok && n.attr(src.Name) != nil && !contains(actions, found[0]) {
+		with := schema.ActionsWith(src.Name)
+		if with != nil && n.attr(src.Name) != nil && !contains(with, found[0]) {
 			c.report(diag.Diagnostic{Code: "F0127", Subject: src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", src.Name, found[0]),
-				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", either(actions))})
+				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", schema.Either(with))})
 		}
 	}
 	for _, kind := range []string{"retry", "compensate"} {
-		if b := n.Inner(kind); b != nil && !contains(attempting, found[0]) {
+		if b := n.Inner(kind); b != nil && !n.Does.Retried() {
 			c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", kind, found[0]),
-				Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(attempting))})
+				Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(retriedActions()))})
 		}
 	}
 }
 
-// either writes names as a choice: a, b or c.
-func either(names []string) string {
-	last := len(names) - 1
-	if last == 0 {
-		return names[0]
+func valueOutput(c *checker, w *Workflow, n *Node) value.Type {
+	a := n.attr("value")
+	c.expression(n.Block, a, c.envAt(w, n, perNode))
+	if a.Expr == nil {
+		return value.AnyType
 	}
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return a.Expr.Type
+}
+
+func runOutput(_ *checker, _ *Workflow, n *Node) value.Type {
+	switch {
+	case n.WritesOutput():
+	case n.Text("parse") == "" || n.Text("parse") == "text":
+		return value.StringType
+	case n.Text("parse") == "lines":
+		return value.List(value.StringType)
+	case n.Text("parse") == "none":
+		return nullType
+	}
+	return value.AnyType
+}
+
+// agentOutput is what all agents give that may have the task.
+func agentOutput(c *checker, _ *Workflow, n *Node) value.Type {
+	first := n.attr("agent").ref().Name
+	t := c.agents[first].makes()
+	for _, attr := range []string{"agent", "fallback"} {
+		if a := n.attr(attr); a != nil {
+			for _, r := range a.Names {
+				if r.Name != first {
+					t = c.work.Unify(t, c.agents[r.Name].makes())
+				}
+			}
+		}
+	}
+	return t
+}
+
+func callOutput(c *checker, _ *Workflow, n *Node) value.Type {
+	if w := c.called(n); w != nil {
+		return w.outputType()
+	}
+	return value.AnyType
 }

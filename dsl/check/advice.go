@@ -83,7 +83,7 @@ func (c *checker) order(w *Workflow, n *Node) {
 			last = i
 			break
 		}
-		if m.Parent == n && (m.Inner("wait") != nil || m.Inner("fail") != nil || m.Inner("end") != nil || m.attr("when") != nil) {
+		if m.Parent == n && (actions[m.Does].orders || m.attr("when") != nil) {
 			return
 		}
 	}

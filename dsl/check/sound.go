@@ -6,6 +6,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -66,7 +67,7 @@ func (c *checker) condition(w *Workflow, n *Node) {
 	if rule == "" {
 		rule = "none_failed"
 	}
-	d.Detail = fmt.Sprintf("It is asked when %q lets the node start, and then step.%s.status is %s. ", rule, about, either(n.leaves(w.ByName[about])))
+	d.Detail = fmt.Sprintf("It is asked when %q lets the node start, and then step.%s.status is %s. ", rule, about, schema.Either(n.leaves(w.ByName[about])))
 	if holds {
 		d.Detail += "Take it out."
 	} else {

@@ -202,51 +202,13 @@ func (b *Block) makes() value.Type {
 	return value.AnyType
 }
 
-// made is the type of what an action makes, before a declared output type.
+// made is the type of what a node makes, before a declared output type. Of a step that was refused it is any.
 func (c *checker) made(w *Workflow, n *Node) value.Type {
-	switch {
-	case n.Schema.Kind != "step":
+	if n.Schema.Kind != "step" {
 		return w.members(n)
-	case n.attr("value") != nil:
-		a := n.attr("value")
-		c.expression(n.Block, a, c.envAt(w, n, perNode))
-		if a.Expr != nil {
-			return a.Expr.Type
-		}
-	case n.WritesOutput():
-		return value.AnyType
-	case n.attr("run") != nil:
-		switch n.Text("parse") {
-		case "", "text":
-			return value.StringType
-		case "lines":
-			return value.List(value.StringType)
-		case "none":
-			return nullType
-		}
-	case n.attr("agent") != nil:
-		first := n.attr("agent").ref().Name
-		t := c.agents[first].makes()
-		for _, attr := range []string{"agent", "fallback"} {
-			if a := n.attr(attr); a != nil {
-				for _, r := range a.Names {
-					if r.Name != first {
-						t = c.work.Unify(t, c.agents[r.Name].makes())
-					}
-				}
-			}
-		}
-		return t
-	case c.called(n) != nil:
-		return c.called(n).outputType()
-	case n.Inner("http") != nil:
-		return responseType
-	case n.Inner("remember") != nil:
-		return rememberedType
-	case n.Inner("recall") != nil:
-		return foundType
-	case n.Inner("wait") != nil:
-		return nullType
+	}
+	if rules, ok := actions[n.Does]; ok {
+		return rules.output(c, w, n)
 	}
 	return value.AnyType
 }

@@ -99,6 +99,10 @@ func (c *checker) node(w *Workflow, n *Node) {
 // part checks the expressions of a block that stands in a node and is none itself.
 func (c *checker) part(w *Workflow, n *Node, b *Block) {
 	at := perNode
+	action, isAction := actions[ir.ActionKind(b.Schema.Kind)]
+	if isAction {
+		at = action.place
+	}
 	switch b.Schema.Kind {
 	case "retry":
 		c.retry(n.Block, c.retryEnv(w, n), c.envAt(w, n, perNode))
@@ -115,8 +119,6 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		at = atStart
 	case "degrade":
 		at = inDegrade
-	case "http", "remember", "recall":
-		at = perAttempt
 	case "compensate":
 		at = inCompensate
 	case "gate":
@@ -126,17 +128,11 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 	if !isNode(b) {
 		c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, at) })
 	}
-	switch b.Schema.Kind {
-	case "gate":
+	if b.Schema.Kind == "gate" {
 		c.schema(b)
-	case "http":
-		c.request(b)
-	case "remember":
-		c.remember(b)
-	case "recall":
-		c.recall(b)
-	case "wait":
-		c.wait(b)
+	}
+	if isAction && action.block != nil {
+		action.block(c, b)
 	}
 }
 

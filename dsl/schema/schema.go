@@ -108,7 +108,7 @@ var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", 
 var Nodes = []string{"step", "sequence", "parallel", "switch"}
 
 func init() {
-	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, laterBlocks()} {
+	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, actionBlocks(), laterBlocks()} {
 		for kind, b := range part { // any order: no kind is in two maps
 			Blocks[kind] = b
 		}

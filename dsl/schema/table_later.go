@@ -79,6 +79,9 @@ var planned = []Planned{
 	{Name: "now", Doc: "The time.", Instead: "run.started_at is when the run began; a step with  run = [\"date\", \"+%s\"]  reads the clock."},
 }
 
+// stepLater are the blocks of the table that will be actions of steps.
+var stepLater = []string{"approve", "emit", "kv", "handoff", "sync"}
+
 // AllPlanned is the table: what belongs to the language and is not carried out yet.
 func AllPlanned() []Planned { return planned }
 

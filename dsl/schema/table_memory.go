@@ -49,23 +49,4 @@ var memoryBlocks = map[string]*Block{
 		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "that of memory", Doc: "How many entries are recalled at most."},
 		Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Groups that it belongs to: it sees what is written for them."},
 		Attr{Name: "trusted", Kind: Flag, Default: "false", Doc: "Whether what it says becomes its own at once: what it learned, and why it failed. Else its words stay with the run until they are promoted, and other runs learn the facts alone."})},
-
-	"remember": {Doc: "Writes an entry to the memory, once however often the attempt is made. The output is an object of its id and whether it was known.", Once: true, Attrs: attrs(
-		Attr{Name: "text", Kind: Value, Want: value.StringType, Doc: "What to remember. It has this, or a lesson."},
-		Attr{Name: "lesson", Kind: Value, Want: value.StringType, Doc: "What was learned."},
-		Attr{Name: "context", Kind: Value, Want: value.StringType, Doc: "When the lesson applies."},
-		Attr{Name: "observation", Kind: Value, Want: value.StringType, Doc: "What was seen."},
-		Attr{Name: "type", Kind: Word, Words: EntryTypes, Default: `"insight" with a lesson, else "note"`, Doc: "What sort of entry it is."},
-		Attr{Name: "tags", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "Words to find it by."},
-		Attr{Name: "importance", Kind: Value, Want: value.NumberType, Min: 0, Max: 1, Default: "0.5", Doc: "From 0 to 1."},
-		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "nobody", Doc: "Whose experience it is."},
-		Attr{Name: "scope", Kind: Text, Default: `"agent:NAME" with an agent, else "shared"`, Doc: "Who sees it: \"shared\", \"run\", \"agent:NAME\" or \"group:NAME\"."})},
-	"recall": {Doc: "Searches the memory by meaning and words. The output is an object of count, items and text.", Once: true, Attrs: attrs(
-		Attr{Name: "query", Kind: Value, Want: value.StringType, Required: true, Doc: "What is looked for, in words."},
-		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "10", Doc: "How many entries at most."},
-		Attr{Name: "type", Kind: Word, Words: append(append([]string{}, EntryTypes...), "pattern"), Default: "any", Doc: "Only entries of this type."},
-		Attr{Name: "tag", Kind: Value, Want: value.StringType, Default: "any", Doc: "Only entries with this tag."},
-		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "any", Doc: "Only what is this agent's experience; what it alone sees, too."},
-		Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Groups whose entries are searched, too, beside those of all and of the run."},
-		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "1000", Doc: "How many tokens the text of the output has at most, estimated."})},
 }

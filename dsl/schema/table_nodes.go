@@ -4,15 +4,10 @@ import "github.com/flowrun/flowrun/dsl/value"
 
 // nodeBlocks are the nodes of a workflow.
 var nodeBlocks = map[string]*Block{
-	"step": {Label: "name", Doc: "One unit of work, with exactly one action: run, agent, value, call, http, remember, recall, wait, fail or end.",
-		Blocks: blocks([]string{"wait", "fail", "end", "gate", "compensate", "http", "remember", "recall", "approve", "emit", "kv", "handoff", "sync"}, nodeBlock),
+	"step": {Label: "name", Doc: "One unit of work, with exactly one action: " + Either(actionNames(false)) + ".",
+		Blocks: blocks(actionNames(true), []string{"gate", "compensate"}, stepLater, nodeBlock),
 		Attrs: attrs(
-			Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."},
-			Attr{Name: "agent", Kind: Ref, RefKind: "agent", Choice: true, Doc: "The agent that is given the task."},
-			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
-			Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."},
-			Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."},
-			Attr{Name: "call", Kind: Ref, RefKind: "workflow", Doc: "The workflow that is run as a run of its own; its outputs are the output."},
+			actionAttrs(),
 			commonAttrs, lost, back, time, gate, env, pass, dir, sh,
 			Attr{Name: "stdin", Kind: Value, Want: value.StringType, Default: "nothing", Doc: "What the program reads on standard input."},
 			Attr{Name: "parse", Kind: Word, Words: []string{"text", "json", "lines", "none"}, Default: `"text"`, Doc: "How standard output becomes the output."},

@@ -1,0 +1,131 @@
+package schema
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Action is one of the things that a step can do.
+type Action struct {
+	Name    string // of its attribute, or of its block in the step
+	Example string // of the attribute, for messages; "" for a block
+	Attrs   []Attr // of the step that say the action; the first has its name. None for a block
+	Block   *Block
+	// Takes are attributes of the step that go with this action. An attribute that no action takes goes with all of them.
+	Takes []string
+}
+
+// Actions are all that a step can do, in the order in which messages and documentation name them.
+var Actions = []Action{
+	{Name: "run", Example: `run = ["PROGRAM"]`, Takes: words("parse shell env pass_env stdin dir gates output timeout on_lost"), Attrs: attrs(
+		Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."})},
+	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("task with env pass_env dir gates output timeout on_lost fallback"), Attrs: attrs(
+		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Choice: true, Doc: "The agent that is given the task."},
+		Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
+		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."})},
+	{Name: "value", Example: `value = …`, Takes: words("gates output"), Attrs: attrs(
+		Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."})},
+	{Name: "call", Example: `call = workflow.NAME`, Takes: words("with gates output timeout"), Attrs: attrs(
+		Attr{Name: "call", Kind: Ref, RefKind: "workflow", Doc: "The workflow that is run as a run of its own; its outputs are the output."})},
+	{Name: "http", Takes: words("gates output timeout on_lost"), Block: &Block{Doc: "One HTTP request. The output is an object of status, headers and body; a body of JSON is decoded.", Once: true, Attrs: attrs(
+		Attr{Name: "url", Kind: Value, Want: value.StringType, Required: true, Doc: "An address that begins with http:// or https://, without a user name or a password: those go into headers."},
+		Attr{Name: "method", Kind: Value, Want: value.StringType, Default: `"GET", or "POST" where there is a body`, Doc: "The method of the request."},
+		Attr{Name: "headers", Kind: Value, Want: value.AnyType, Doc: "An object of header fields; one that is null is left out."},
+		Attr{Name: "query", Kind: Value, Want: value.AnyType, Doc: "An object of what is added to the address behind a question mark; what is null is left out."},
+		Attr{Name: "body", Kind: Value, Want: value.AnyType, Doc: "What is sent: a text as it is, anything else as JSON."},
+		Attr{Name: "expect", Kind: Value, Want: value.List(value.IntType), Default: "200 to 299", Doc: "Status codes that are no failure. With 101 the connection is closed, and the body is empty."},
+		Attr{Name: "follow", Kind: Value, Want: value.IntType, Min: 0, Max: MaxRedirects, Default: "0", Doc: "How many redirects are followed. Another origin gets neither a body nor headers of the file: the step fails where it would be sent a body or a secret."},
+		Attr{Name: "max_bytes", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBody, Default: "1048576", Doc: "How large the body of the answer may be."})}},
+	{Name: "remember", Takes: words("gates output timeout on_lost"), Block: &Block{Doc: "Writes an entry to the memory, once however often the attempt is made. The output is an object of its id and whether it was known.", Once: true, Attrs: attrs(
+		Attr{Name: "text", Kind: Value, Want: value.StringType, Doc: "What to remember. It has this, or a lesson."},
+		Attr{Name: "lesson", Kind: Value, Want: value.StringType, Doc: "What was learned."},
+		Attr{Name: "context", Kind: Value, Want: value.StringType, Doc: "When the lesson applies."},
+		Attr{Name: "observation", Kind: Value, Want: value.StringType, Doc: "What was seen."},
+		Attr{Name: "type", Kind: Word, Words: EntryTypes, Default: `"insight" with a lesson, else "note"`, Doc: "What sort of entry it is."},
+		Attr{Name: "tags", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "Words to find it by."},
+		Attr{Name: "importance", Kind: Value, Want: value.NumberType, Min: 0, Max: 1, Default: "0.5", Doc: "From 0 to 1."},
+		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "nobody", Doc: "Whose experience it is."},
+		Attr{Name: "scope", Kind: Text, Default: `"agent:NAME" with an agent, else "shared"`, Doc: "Who sees it: \"shared\", \"run\", \"agent:NAME\" or \"group:NAME\"."})}},
+	{Name: "recall", Takes: words("gates output timeout on_lost"), Block: &Block{Doc: "Searches the memory by meaning and words. The output is an object of count, items and text.", Once: true, Attrs: attrs(
+		Attr{Name: "query", Kind: Value, Want: value.StringType, Required: true, Doc: "What is looked for, in words."},
+		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "10", Doc: "How many entries at most."},
+		Attr{Name: "type", Kind: Word, Words: append(append([]string{}, EntryTypes...), "pattern"), Default: "any", Doc: "Only entries of this type."},
+		Attr{Name: "tag", Kind: Value, Want: value.StringType, Default: "any", Doc: "Only entries with this tag."},
+		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "any", Doc: "Only what is this agent's experience; what it alone sees, too."},
+		Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Groups whose entries are searched, too, beside those of all and of the run."},
+		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "1000", Doc: "How many tokens the text of the output has at most, estimated."})}},
+	{Name: "wait", Block: &Block{Doc: "Pauses without holding a process or a slot.", Once: true,
+		Attrs: attrs(Attr{Name: "duration", Kind: Duration, Doc: "How long."},
+			Attr{Name: "at", Kind: Value, Want: value.StringType, Doc: "Until when, as in RFC 3339; a moment that has passed is not waited for."}, later("wait.event", "wait.match", "wait.timeout"))}},
+	{Name: "fail", Block: &Block{Doc: "Fails on purpose.", Once: true, Attrs: attrs(
+		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."},
+		Attr{Name: "kind", Kind: Word, Words: []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}, Default: `"blocking"`, Doc: "Kind of the error."})}},
+	{Name: "end", Block: &Block{Doc: "Ends the run on purpose: what still runs is cancelled, and finally runs.", Once: true, Attrs: attrs(
+		Attr{Name: "status", Kind: Word, Words: []string{"succeeded", "failed", "cancelled"}, Default: `"succeeded"`, Doc: "How the run ends, unless a node had failed before."},
+		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."})}},
+}
+
+// ActionsWith lists the actions that an attribute of a step goes with; nil where it goes with all.
+func ActionsWith(attr string) []string { return actionsWith[attr] }
+
+var actionsWith = func() map[string][]string {
+	with := map[string][]string{}
+	for _, a := range Actions {
+		for _, attr := range a.Takes {
+			with[attr] = append(with[attr], a.Name)
+		}
+	}
+	return with
+}()
+
+func words(list string) []string { return strings.Fields(list) }
+
+// actionAttrs are the attributes of a step that say what the step does.
+func actionAttrs() (out []Attr) {
+	for _, a := range Actions {
+		out = append(out, a.Attrs...)
+	}
+	return out
+}
+
+// actionBlocks are the blocks that say what a step does.
+func actionBlocks() map[string]*Block {
+	out := map[string]*Block{}
+	for _, a := range Actions {
+		if a.Block != nil {
+			out[a.Name] = a.Block
+		}
+	}
+	return out
+}
+
+// actionNames lists the names of actions; of blocks alone, if so asked.
+func actionNames(blocks bool) (out []string) {
+	for _, a := range Actions {
+		if !blocks || a.Block != nil {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// OneAction is the sentence about what a step needs, for messages.
+func OneAction() string {
+	var examples []string
+	for _, a := range Actions {
+		if a.Example != "" {
+			examples = append(examples, a.Example)
+		}
+	}
+	return "A step has exactly one action:  " + strings.Join(examples, ",  ") + ",  or a block " + Either(actionNames(true)) + "."
+}
+
+// Either writes names as a choice: a, b or c.
+func Either(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
