@@ -18,7 +18,7 @@ var anyBits = []string{"cmd/", "memory/eval"}
 
 // exact are the functions and variables of package math that give the same bits on every processor, because their result
 // is exact or correctly rounded by IEEE 754. The others are computed by assembly on some processors and by Go with fused
-// multiply-adds on others; internal/libm holds those that flowrun needs. Constants are free.
+// multiply-adds on others; dsl/libm holds those that flowrun needs. Constants are free.
 var exact = []string{"Abs", "Ceil", "Copysign", "Floor", "Float32bits", "Float32frombits", "Float64bits", "Float64frombits",
 	"Frexp", "Inf", "IsInf", "IsNaN", "Ldexp", "Max", "Min", "Mod", "Modf", "NaN", "Round", "RoundToEven", "Signbit", "Sqrt", "Trunc"}
 
@@ -140,7 +140,7 @@ func inexact(p *typed) (out []string) {
 			o := p.ofMath(s)
 			if _, isFunc := o.(*types.Func); isFunc && !slices.Contains(exact, o.Name()) {
 				out = append(out, p.fset.Position(n.Pos()).String()+": the last bits of math."+o.Name()+
-					" depend on the processor; use internal/libm")
+					" depend on the processor; use dsl/libm")
 			}
 			return true
 		})

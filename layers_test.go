@@ -22,7 +22,7 @@ import (
 // pure but for values that it computes when they are first needed, from nothing but constants. A line may be widened; that is a change of the
 // design, and its commit says why.
 const layers = `
-internal/libm                    pure:
+dsl/libm                    pure:
 
 dsl/value                        pure:
 dsl/diag                         pure:
@@ -31,7 +31,7 @@ dsl/syntax                       pure: dsl/diag hcl cty
 dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
-dsl/expr                         pure: internal/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
+dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
@@ -40,7 +40,7 @@ dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/
 runner/event                     pure: dsl/ir dsl/value
 runner/heap                      pure:
 runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
-runner/policy                    pure: internal/libm
+runner/policy                    pure: dsl/libm
 runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/machine                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request runner/slots
@@ -75,17 +75,17 @@ memory/entry                     pure:
 memory/eval                      pure:
 memory/private
 memory/private/schema            sqlite
-memory/rank                      pure: internal/libm memory/text
+memory/rank                      pure: dsl/libm memory/text
 memory/store                     memory/entry memory/private memory/private/schema sqlite
 memory/text                      pure:
 memory/vector                    chromem
 memory/embed                     memory/embed/uselite
-memory/embed/glove               internal/libm memory/embed/pack memory/embed/wordlist memory/text
+memory/embed/glove               dsl/libm memory/embed/pack memory/embed/wordlist memory/text
 memory/embed/pack                huff0
 memory/lazyregexp                once:
-memory/learn                     pure: internal/libm memory/entry memory/text memory/lazyregexp
+memory/learn                     pure: dsl/libm memory/entry memory/text memory/lazyregexp
 memory/window                    pure: memory/text memory/lazyregexp
-memory/embed/uselite             internal/libm memory/embed/pack memory/embed/wordlist sys text
+memory/embed/uselite             dsl/libm memory/embed/pack memory/embed/wordlist sys text
 memory/embed/wordlist            pure:
 memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
 

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/libm"
 	"github.com/flowrun/flowrun/dsl/value"
-	"github.com/flowrun/flowrun/internal/libm"
 )
 
 var numberFunctions = []function{

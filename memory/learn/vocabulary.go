@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/libm"
+	"github.com/flowrun/flowrun/dsl/libm"
 	"github.com/flowrun/flowrun/memory/entry"
 )
 

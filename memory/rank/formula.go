@@ -3,7 +3,7 @@ package rank
 import (
 	"time"
 
-	"github.com/flowrun/flowrun/internal/libm"
+	"github.com/flowrun/flowrun/dsl/libm"
 )
 
 // The weights of the formula:

@@ -1,7 +1,7 @@
 package rank
 
 import (
-	"github.com/flowrun/flowrun/internal/libm"
+	"github.com/flowrun/flowrun/dsl/libm"
 	"github.com/flowrun/flowrun/memory/text"
 )
 

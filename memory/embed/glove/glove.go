@@ -18,7 +18,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/libm"
+	"github.com/flowrun/flowrun/dsl/libm"
 	"github.com/flowrun/flowrun/memory/embed/pack"
 	"github.com/flowrun/flowrun/memory/embed/wordlist"
 	"github.com/flowrun/flowrun/memory/text"

@@ -3,7 +3,7 @@ package uselite
 import (
 	"math"
 
-	"github.com/flowrun/flowrun/internal/libm"
+	"github.com/flowrun/flowrun/dsl/libm"
 )
 
 // limit is the largest integer on both sides of a product within attention: rows have at most 128 numbers there, and

@@ -21,7 +21,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/libm"
+	"github.com/flowrun/flowrun/dsl/libm"
 	"github.com/flowrun/flowrun/memory/embed/pack"
 )
 
