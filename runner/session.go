@@ -10,11 +10,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/secret"
+	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/learning"
 )
-
-// VarPrefix stands before the name of a variable in the environment.
-const VarPrefix = "FLOWRUN_VAR_"
 
 // Session is a tree of runs in this process: a run, and the runs that it calls. It holds all that such runs share and that is in no
 // journal: their secrets, the masks and the evaluator that belong to them, their memory, and the editor that words what they learned.
@@ -36,7 +34,7 @@ func (s *Service) newSession(p *Program, first *event.RunStarted, secrets map[st
 	x := &Session{service: s, memory: s.library.Bind(p.Program, first.Dir), root: first.Run, runs: map[string]bool{}}
 	for _, d := range p.Variables {
 		if d.Sensitive {
-			x.withheld = append(x.withheld, VarPrefix+d.Name)
+			x.withheld = append(x.withheld, given.VarPrefix+d.Name)
 		}
 	}
 	x.secrets = secret.New(s.agents, s.options.Environ)

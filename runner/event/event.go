@@ -151,8 +151,8 @@ type Reused struct {
 
 // Secret stands in a journal for a value that must not.
 type Secret struct {
-	// From is where the value was taken from, and is taken from again when the run goes on in another process: "env NAME",
-	// "--env-file PATH", "--var-file PATH", "--var", "--var @PATH", the same of --input, or "default". Paths are absolute.
+	// From is the place that the value was taken from, and is taken from again when the run goes on in another process: "env NAME",
+	// "env-file PATH", "var-file PATH", "file PATH", "told" or "default"; see package given. Paths are absolute.
 	From string `json:"from"`
 	// Hash is PBKDF2-HMAC-SHA-256 in so many Rounds of the value as canonical JSON, with Salt, which is random and in hex. It tells
 	// whether a value is the same, and whoever reads the journal needs as many rounds for each guess.

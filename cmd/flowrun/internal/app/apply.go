@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -167,10 +168,10 @@ func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted
 	if err != nil {
 		return first, nil, err
 	}
-	held := map[string]value.Value{}
-	if first.Secrets, err = seal(held, p.ir.Variables, vars, w.Inputs, inputs); err != nil {
+	held, marks, problems := given.Seal(p.ir.Variables, vars, w.Inputs, inputs)
+	if err := usage(problems); err != nil {
 		return first, nil, err
 	}
-	first.Inputs, first.Vars = inputs.values, vars.values
+	first.Inputs, first.Vars, first.Secrets = inputs.Values, vars.Values, marks
 	return first, held, nil
 }

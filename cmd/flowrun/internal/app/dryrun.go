@@ -22,7 +22,7 @@ func (a *app) dryRun(ctx context.Context, s *store, info engine.Info, r *args.Re
 			err = s.Reseal(ctx, info.Run, first)
 		}
 		if err == nil {
-			_, _, err = a.unseal(info.Run, first, p.Program, &r.Given, renewal{names: r.NewSecrets}) // what resume would ask for it would have to find
+			_, _, err = a.findSecrets(info.Run, first, p.Program, &r.Given, renewal{names: r.NewSecrets}) // what resume would ask for it would have to find
 		}
 		if err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/given"
 )
 
 // What cannot be read of what a run is given is told by its place: what stands there may be a secret.
@@ -61,7 +61,7 @@ workflow "w" {
 		refused(t, line, "apply w.flow.hcl "+line)
 	}
 	for _, e := range []string{"token=hunter22", "pin=hunter22", `db={"hunter22":[]}`, "pin=20221122202211222022"} {
-		refused(t, e, "apply w.flow.hcl", runner.VarPrefix+e)
+		refused(t, e, "apply w.flow.hcl", given.VarPrefix+e)
 	}
 }
 

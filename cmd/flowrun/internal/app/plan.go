@@ -112,9 +112,9 @@ func (a *app) known(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, err
 	if err != nil {
 		return nil, err
 	}
-	forget(inputs.values, w.Inputs)
-	forget(vars.values, p.ir.Variables)
-	b := &beforehand{inputs: inputs.values, vars: vars.values, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(p.ir.Files)}
+	forget(inputs.Values, w.Inputs)
+	forget(vars.Values, p.ir.Variables)
+	b := &beforehand{inputs: inputs.Values, vars: vars.Values, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(p.ir.Files)}
 	for i := range p.ir.Locals {
 		b.locals[p.ir.Locals[i].Name] = &p.ir.Locals[i].Expr
 	}

@@ -105,7 +105,7 @@ func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given
 	if err != nil {
 		return err
 	}
-	held, renewed, err := a.unseal(run, first, p.Program, o, may)
+	held, renewed, err := a.findSecrets(run, first, p.Program, o, may)
 	if err != nil {
 		return err
 	}

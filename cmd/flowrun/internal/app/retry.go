@@ -73,7 +73,7 @@ func (a *app) repeat(s *store, info engine.Info, r *args.Retry) error {
 	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {
 		return err
 	}
-	held, renewed, err := a.unseal(info.Run, &again.First, p.Program.Program, &r.Given, renewal{all: true})
+	held, renewed, err := a.findSecrets(info.Run, &again.First, p.Program.Program, &r.Given, renewal{all: true})
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,6 @@ import (
 // MaxFile bounds what @file and standard input may hold as a value, in bytes.
 const MaxFile = 1 << 20
 
-// MaxVarFile bounds a file of variables, in bytes.
-const MaxVarFile = 16 << 20
-
 // World is how values are read from elsewhere. One serves all flags of a command line: standard input can be read once.
 type World struct {
 	Stdin io.Reader

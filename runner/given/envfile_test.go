@@ -1,4 +1,4 @@
-package args
+package given
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestEnv(t *testing.T) {
-	got, err := Env("# first\n\nexport A=plain text  # behind\r\nB='it #is'\n" +
+func TestEnvFile(t *testing.T) {
+	got, err := parseEnvFile("# first\n\nexport A=plain text  # behind\r\nB='it #is'\n" +
 		"C=\"two\\nlines\\t\\\"q\\\" \\\\ \\$x \\z\"\n D = spaced\nE=\nF=a#b=c\nG='over\ntwo' # x\nA=last")
 	want := map[string]string{"A": "last", "B": "it #is",
 		"C": "two\nlines\t\"q\" \\ $x \\z", "D": "spaced", "E": "", "F": "a#b=c", "G": "over\ntwo"}
@@ -24,17 +24,17 @@ func TestEnvErrors(t *testing.T) {
 		"A='x\ny'\nB='hunter22": "line 3: a quote is not closed",
 		"A='x' hunter22":        "line 1: something stands behind the closing quote",
 	} {
-		_, err := Env(text)
+		_, err := parseEnvFile(text)
 		if err == nil || err.Error() != want || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 }
 
-func FuzzEnv(f *testing.F) {
+func FuzzEnvFile(f *testing.F) {
 	f.Add("A=1\nexport B='x'\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := Env(text); err != nil && strings.Count(err.Error(), "\n") > 0 {
+		if _, err := parseEnvFile(text); err != nil && strings.Count(err.Error(), "\n") > 0 {
 			t.Error(err)
 		}
 	})

@@ -1,11 +1,11 @@
-package args
+package given
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Env reads a file of an environment: NAME=VALUE lines, as other tools know them.
+// parseEnvFile reads a file of an environment: NAME=VALUE lines, as other tools know them.
 //
 //	# a comment
 //	export NAME=value      # with or without export; a comment begins behind a space
@@ -14,16 +14,16 @@ import (
 //
 // Nothing is interpolated: $ stands for itself. Of a name that stands twice the last counts. Errors name a line and nothing
 // of what it holds.
-func Env(text string) (map[string]string, error) {
+func parseEnvFile(text string) (map[string]string, error) {
 	out := map[string]string{}
 	for line := 1; text != ""; {
-		name, rest, err := envName(text)
+		name, rest, err := takeName(text)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 		value, left := "", rest
 		if name != "" {
-			if value, left, err = envValue(rest); err != nil {
+			if value, left, err = takeValue(rest); err != nil {
 				return nil, fmt.Errorf("line %d: %w", line, err)
 			}
 			out[name] = value
@@ -34,8 +34,8 @@ func Env(text string) (map[string]string, error) {
 	return out, nil
 }
 
-// envName takes a name and its "=", or a line that holds nothing; then name is empty.
-func envName(text string) (name, rest string, err error) {
+// takeName takes a name and its "=", or a line that holds nothing; then name is empty.
+func takeName(text string) (name, rest string, err error) {
 	line, after, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' {
@@ -50,8 +50,8 @@ func envName(text string) (name, rest string, err error) {
 	return name, rest, nil
 }
 
-// envValue takes a value and the rest of its line.
-func envValue(text string) (value, rest string, err error) {
+// takeValue takes a value and the rest of its line.
+func takeValue(text string) (value, rest string, err error) {
 	text = strings.TrimLeft(text, " \t")
 	if text == "" || text[0] != '"' && text[0] != '\'' {
 		line, rest, _ := strings.Cut(text, "\n")
@@ -60,7 +60,7 @@ func envValue(text string) (value, rest string, err error) {
 		}
 		return strings.TrimSpace(line), rest, nil
 	}
-	value, rest, ok := envQuoted(text[1:], text[0])
+	value, rest, ok := takeQuoted(text[1:], text[0])
 	if !ok {
 		return "", "", fmt.Errorf("a quote is not closed")
 	}
@@ -71,8 +71,8 @@ func envValue(text string) (value, rest string, err error) {
 	return value, rest, nil
 }
 
-// envQuoted takes text up to a closing quote.
-func envQuoted(text string, quote byte) (value, rest string, ok bool) {
+// takeQuoted takes text up to a closing quote.
+func takeQuoted(text string, quote byte) (value, rest string, ok bool) {
 	escapes := map[byte]byte{'n': '\n', 't': '\t', '"': '"', '\\': '\\', '$': '$'}
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
