@@ -23,7 +23,8 @@ type Pinned struct {
 	Program    *Program
 	Workflow   *ir.Workflow
 
-	first *journal.Batch // nil: none was stored
+	first   *journal.Batch    // nil: the journal is empty
+	pending *event.RunStarted // of a run that waits for its turn in a group
 }
 
 // ErrEnough, returned for a batch, ends the reading of a journal before its end.
@@ -43,7 +44,13 @@ func (s *Service) Pinned(ctx context.Context, run string) (*Pinned, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.first = first
+	if p.first = first; first == nil {
+		started, err := s.Started(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		p.pending = &started
+	}
 	return p, nil
 }
 
@@ -62,6 +69,9 @@ func (c *Programs) pin(h journal.Header, definition []byte) (*Pinned, error) {
 
 // First is the first event of the run. The caller may change the result.
 func (p *Pinned) First() (*event.RunStarted, error) {
+	if p.pending != nil {
+		return p.pending, nil
+	}
 	if p.first != nil {
 		events, err := journal.NewReader(p.Header).Read(*p.first)
 		if err != nil {
@@ -225,6 +235,9 @@ func (p *Past) Replay(ctx context.Context, each func(Seen) bool) error {
 	_, err := p.reader.Batches(ctx, p.Run, func(b journal.Batch) error { return p.ReplayBatch(b, each) })
 	if errors.Is(err, ErrEnough) {
 		return nil
+	}
+	if err == nil && p.Seq() == 0 && p.pending != nil {
+		p.View.Apply([]event.Event{{RunStarted: p.pending}}, &event.Reaction{})
 	}
 	return err
 }

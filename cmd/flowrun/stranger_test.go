@@ -320,7 +320,7 @@ func strangersDatabase(t *testing.T, made *stranger) {
 		{"flowrun.db", "ALTER TABLE store RENAME TO kept; CREATE VIEW store AS SELECT one, id || (" + endless + ") AS id FROM kept", "view store"},
 		{"flowrun.db", "CREATE VIRTUAL TABLE evil USING fts5(x)", "table evil"},
 		{"flowrun.db", "CREATE TABLE evil (x)", "table evil"},
-		{"flowrun.db", "ALTER TABLE places ADD COLUMN evil INTEGER GENERATED ALWAYS AS (id) VIRTUAL", "table places"},
+		{"flowrun.db", "ALTER TABLE turns ADD COLUMN evil INTEGER GENERATED ALWAYS AS (id) VIRTUAL", "table turns"},
 		{"flowrun.db", "PRAGMA user_version = -7", "version"},
 		{"memory.db", "CREATE TRIGGER evil BEFORE INSERT ON records BEGIN SELECT (" + endless + "); END", "trigger evil"},
 		{"memory.db", "ALTER TABLE names RENAME TO kept; CREATE VIEW names AS SELECT kept.*, (" + endless + ") AS x FROM kept", "view names"},

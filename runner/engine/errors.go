@@ -11,8 +11,6 @@ var (
 	ErrOwned    = errors.New("the run is driven by another process")
 	ErrFenced   = errors.New("the run was taken over by another process")
 	ErrDiverged = errors.New("the machine does not repeat what it did")
-	// ErrSuperseded: a newer run of the group cancels the runs before it, and this one was not made.
-	ErrSuperseded = errors.New("a newer run took its turn")
 	// ErrNoStore: the store was to be opened for reading, and there is none.
 	ErrNoStore = errors.New("there is no store")
 	// ErrReadOnly: the store was opened for reading only.

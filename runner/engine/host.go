@@ -73,6 +73,9 @@ type JournalReader interface {
 type Reader interface {
 	Finder
 	JournalReader
+	// Started returns the first event of a run: what the run was given besides its program. A run that waits for its turn has
+	// one too, though its journal is still empty.
+	Started(ctx context.Context, run string) (event.RunStarted, error)
 	// Source returns the text that the run was started from, nil where none was kept.
 	Source(ctx context.Context, run string) ([]byte, error)
 	// Inbox returns what others asked of a run and its driver has not taken yet, oldest first, up to a bound.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -27,6 +28,8 @@ type Info struct {
 	Summary Summary
 	// Parent is the run that called this run, and ParentNode the path of the calling node; both are "" if no run called it.
 	Parent, ParentNode string
+	// Turn is what a run of a group waits for, nil if it does not wait. Its Driver then is the process that waits.
+	Turn *Turn
 	// RetryOf is the run that this run repeats, and RetriedBy the newest run that repeats this one; "" if there is none.
 	RetryOf, RetriedBy string
 }
@@ -80,6 +83,20 @@ func StatusAfter(s event.Status, r *event.Reaction) event.Status {
 type Group struct {
 	Name     string
 	WhenBusy WhenBusy
+}
+
+// Turn is a run's wait for its turn in a group.
+type Turn struct {
+	Group  string
+	Behind string // the run before it; "" if the turn has come just now
+}
+
+func (t Turn) String() string {
+	text := fmt.Sprintf("waits for its turn in the group %q", t.Group)
+	if t.Behind != "" {
+		text += ", behind run " + t.Behind
+	}
+	return text
 }
 
 // WhenBusy says what a new run does while another run of its group is driven or waits for its turn. The zero value is [Queue].

@@ -113,6 +113,8 @@ type RunStarted struct {
 	Targets []string `json:"targets,omitempty"`
 	// Skip, if not empty, says why the run does nothing: all its nodes, and the run, end as skipped.
 	Skip string `json:"skip,omitempty"`
+	// Cancelled, if not empty, says why the run was cancelled before it began: all its nodes, and the run, end as cancelled.
+	Cancelled string `json:"cancelled,omitempty"`
 	// ExpectedUS is how long earlier runs let expect one execution of a node to take, in microseconds, by its declared name;
 	// ExpectedTimes how often it is executed in all, where that is not once. With them what is furthest from the end of the
 	// run starts first; they stand here so that a replay gives the same order.

@@ -147,6 +147,8 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 				r.RetryOf = a.Vals[0]
 			case "skip":
 				r.Skip = strings.Join(a.Vals, ",")
+			case "cancelled":
+				r.Cancelled = strings.Join(a.Vals, ",")
 			}
 		}
 		if d.Input != "" { // what it reuses

@@ -30,8 +30,12 @@ func (m *Machine) start() {
 	if len(m.run.ExpectedUS) > 0 {
 		m.ordered, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.parallel)
 	}
-	if refused != nil && m.run.Skip == "" {
+	if refused != nil && m.run.Skip == "" && m.run.Cancelled == "" {
 		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
+	}
+	if reason := m.run.Cancelled; reason != "" {
+		m.abandoned = true // finally does not run either
+		m.stop(&stop{status: event.Cancelled, limit: true, reason: reason, err: cancelled(reason)})
 	}
 	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
 	if m.remaining == 0 {

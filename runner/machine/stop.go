@@ -198,6 +198,9 @@ func (m *Machine) cut(r ref) {
 }
 
 func (m *Machine) whyStopped() string {
+	if m.run.Cancelled != "" {
+		return m.run.Cancelled
+	}
 	if m.abandoned {
 		return abandoned
 	}

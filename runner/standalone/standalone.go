@@ -42,7 +42,7 @@ type Options struct {
 	// Say, if set, hears what a person should know and what does not change how a run ends. Any goroutine may call it.
 	Say func(text string)
 	// Waiting, if set, hears that a run waits for its turn in a group, and behind which run.
-	Waiting func(group, behind string)
+	Waiting func(run string, t engine.Turn)
 	// Leftover, if set, hears how many processes of the driver before were ended, before a run goes on.
 	Leftover func(run string, processes int)
 }

@@ -13,7 +13,9 @@ type Document struct {
 	Workflow string       `json:"workflow"`
 	Status   event.Status `json:"status"`
 	// Driven tells that a process drives the run now. One that has not ended and is not driven is interrupted.
-	Driven     bool         `json:"driven"`
+	Driven bool `json:"driven"`
+	// Reason says what a run waits for that is pending.
+	Reason     string       `json:"reason,omitempty"`
 	StartedAt  Moment       `json:"started_at"`
 	FinishedAt Moment       `json:"finished_at"`
 	Inputs     Data         `json:"inputs"`
@@ -88,6 +90,9 @@ func (r *Run) Document() Document {
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
 		Inputs: Outputs(r.Inputs), Error: r.Error, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy,
 		Nodes: make([]NodeDoc, 0, r.Size()),
+	}
+	if r.Status == event.Pending {
+		d.Reason = r.Reason
 	}
 	if r.Status.Terminal() {
 		d.Outputs = Outputs(r.Outputs)

@@ -74,6 +74,10 @@ func (m *machine) Step(ev event.Event) error {
 		m.begun, m.over = true, true
 		m.move(-1, event.Skipped, ev.RunStarted.Skip)
 		m.ask(event.Command{End: &event.End{Status: event.Skipped}})
+	case ev.RunStarted != nil && ev.RunStarted.Cancelled != "":
+		m.begun, m.over = true, true
+		m.move(-1, event.Cancelled, ev.RunStarted.Cancelled)
+		m.ask(event.Command{End: &event.End{Status: event.Cancelled, Limit: true}})
 	case ev.RunStarted != nil:
 		m.begin()
 	case ev.AttemptFinished != nil:

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 )
 
-// TestStartingAgainTakesNoPlace starts a run of a busy group a second time: that is no more than a question.
-func TestStartingAgainTakesNoPlace(t *testing.T) {
+// TestStartingAgainTakesNoTurn starts a run of a busy group a second time: that is no more than a question.
+func TestStartingAgainTakesNoTurn(t *testing.T) {
 	c := newCrew(t)
 	s := long("g", "queue")
 	s.Header.Run = "again"
@@ -22,9 +22,9 @@ func TestStartingAgainTakesNoPlace(t *testing.T) {
 		if run, err := e.Start(ctx, s); run != "again" || err != nil {
 			t.Errorf("%q, %v", run, err)
 		}
-		var places int
-		if err := e.read.QueryRow("SELECT count(*) FROM places").Scan(&places); err != nil || places != 1 {
-			t.Errorf("%d places are taken, %v", places, err)
+		var turns int
+		if err := e.read.QueryRow("SELECT count(*) FROM turns").Scan(&turns); err != nil || turns != 1 {
+			t.Errorf("%d turns are taken, %v", turns, err)
 		}
 	}
 }

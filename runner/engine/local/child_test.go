@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -22,6 +23,8 @@ import (
 // childOrder tells the test binary, started again as another process, to drive a run.
 type childOrder struct {
 	Dir, Run string
+	// Group, if not "", is the group of the run, which the process starts first. It says "waits" when the run has to wait.
+	Group string
 	// KillAt, if not 0, is the commit before or after which the process kills itself.
 	KillAt    int
 	KillAfter bool
@@ -41,7 +44,8 @@ func asChild() bool {
 	if err := json.Unmarshal([]byte(order), &o); err != nil {
 		panic(err)
 	}
-	e, err := Open(o.Dir, Options{Factory: enginetest.Factory, Executor: childExecutor(o.Dir)})
+	e, err := Open(o.Dir, Options{Factory: enginetest.Factory, Executor: childExecutor(o.Dir), Group: groupVar,
+		Waiting: func(string, engine.Turn) { fmt.Println("waits") }})
 	if err != nil {
 		panic(err)
 	}
@@ -54,6 +58,14 @@ func asChild() bool {
 	if o.MaxFile > 0 {
 		signal.Ignore(syscall.SIGXFSZ)
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: o.MaxFile, Max: o.MaxFile}); err != nil {
+			panic(err)
+		}
+	}
+	if o.Group != "" {
+		s := steps("a", "b")
+		start := s.Start()
+		start.Header.Run, start.First.Vars = o.Run, map[string]any{"group": o.Group}
+		if _, err := e.Start(context.Background(), start); err != nil {
 			panic(err)
 		}
 	}

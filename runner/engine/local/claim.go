@@ -30,16 +30,17 @@ type claimed struct {
 		seq  uint64
 		link journal.Link
 	}
-	ended  bool
-	driven bool
-	clean  bool
-	owner  int64 // 0: nobody
-	pid    int64 // of the owner, if its row was still there
-	alive  bool  // the owner was, and lost the run to us
+	ended   bool
+	pending bool // the run waits for its turn or had it just now: its journal is empty
+	driven  bool
+	clean   bool
+	owner   int64 // 0: nobody
+	pid     int64 // of the owner, if its row was still there
+	alive   bool  // the owner was, and lost the run to us
 }
 
 const runRow = `SELECT r.key, r.id, r.header, r.status, coalesce(b.first + b.count - 1, 0), coalesce(b.link, x''), r.seq, r.link,
-	r.ended != 0, r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
+	r.ended != 0, r.pending IS NOT NULL, r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
 	FROM runs r LEFT JOIN batches b ON b.run = r.key AND b.first = (SELECT max(first) FROM batches WHERE run = r.key)
 	LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ? AND r.status != 'pruned'`
 
@@ -58,7 +59,7 @@ func (e *Engine) noRun(run string) error {
 func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 	var c claimed
 	var header, link, noted []byte
-	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.noted.seq, &noted, &c.ended, &c.driven, &c.clean, &c.owner, &c.pid)
+	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.noted.seq, &noted, &c.ended, &c.pending, &c.driven, &c.clean, &c.owner, &c.pid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, refused{e.noRun(run)}
 	}
@@ -156,6 +157,8 @@ func (e *Engine) checkTail(c *claimed) error {
 // fits holds the journal's end against what the row says of it.
 func (c *claimed) fits() error {
 	switch {
+	case c.seq == 0 && c.noted.seq == 0 && c.pending:
+		return nil
 	case c.seq == 0:
 		return fmt.Errorf("%w: run %s: its journal is empty, %d events were stored", journal.ErrBroken, c.id, c.noted.seq)
 	case c.seq < c.noted.seq, c.seq > c.noted.seq && c.ended, c.seq == c.noted.seq && c.link != c.noted.link:
@@ -216,7 +219,7 @@ func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 		return err
 	})
 	if err == nil {
-		c.seq, c.link, c.status, c.ended = b.Last(), b.Link, ch.status, ch.ended != 0
+		c.seq, c.link, c.status, c.ended, c.pending = b.Last(), b.Link, ch.status, ch.ended != 0, false
 	}
 	return err
 }
@@ -238,8 +241,10 @@ func (c *claimed) add(tx *transaction, b journal.Batch) error {
 func (c *claimed) note(tx *transaction, b journal.Batch, ch change) (err error) {
 	switch {
 	case ch.ended != 0:
-		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ?",
+		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1, pending = NULL WHERE key = ?",
 			int64(b.Last()), b.Link[:], string(ch.status), int64(ch.ended), ch.summary, c.key)
+	case b.First == 1:
+		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, pending = NULL WHERE key = ?", int64(b.Last()), b.Link[:], string(ch.status), c.key)
 	case ch.status != c.status:
 		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ? WHERE key = ?", int64(b.Last()), b.Link[:], string(ch.status), c.key)
 	}

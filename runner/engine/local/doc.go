@@ -15,8 +15,8 @@
 //   - After the first error of a write, or of writing the log back, the open store writes nothing more: what the disk holds
 //     is unknown until the store is opened afresh.
 //
-// Enter at [Open]; drive.go is the loop, commit.go the way to the disk, claim.go ownership, callee.go the runs that a run calls,
-// groups.go the turns of runs that exclude each other (circle.go: not for ever), checkpoint.go when the log is written back,
+// Enter at [Open]; drive.go is the loop, commit.go the way to the disk, claim.go ownership, children.go the runs that a run calls,
+// turns.go the turns of runs that exclude each other (deadlock.go: no run waits forever), checkpoint.go when the log is written back,
 // reserve.go what happens on a full disk, mark.go how a journal that was cut off is found out, runs.go and read.go what others
 // may look at, examine.go what doctor asks, prune.go the end of runs, disk.go what tests put faults into, schema in migrations/.
 package local

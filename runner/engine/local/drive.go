@@ -53,7 +53,7 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 		return event.End{}, err
 	}
 	defer e.leave(run)
-	leave, err := e.enterGroup(ctx, run)
+	leave, err := e.awaitTurn(ctx, run)
 	if err != nil {
 		return event.End{}, causeOf(ctx, err)
 	}
@@ -113,9 +113,22 @@ func (d *drive) rebuild(ctx context.Context) error {
 		}
 		return err
 	})
+	if err == nil && d.run.pending {
+		err = d.takeStart(ctx)
+	}
 	if err == nil && d.run.ended && d.fold.End() == nil {
 		err = fmt.Errorf("%w: run %s: its row says that it has ended, its journal does not", journal.ErrBroken, h.Run)
 	}
+	return err
+}
+
+// takeStart reads what a run was started with that has not begun. Its first event is fed by begin.
+func (d *drive) takeStart(ctx context.Context) error {
+	first, err := d.engine.pendingStart(ctx, d.run)
+	if err == nil {
+		err = d.engine.expect(ctx, &first, d.run.header.Workflow)
+	}
+	d.start.First = first
 	return err
 }
 
@@ -180,10 +193,16 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 // begin does what stands between the past and the first new event. What came in while nobody drove is fed first, so that
 // an attempt that is no longer wanted is not asked for again.
 func (d *drive) begin() error {
+	if d.run.pending { // nothing has been asked for yet
+		d.queue = append(d.queue, event.Event{RunStarted: &d.start.First})
+	}
 	if err := d.engine.explain(d.lookAround()); err != nil {
 		return err
 	}
 	secrets := d.engine.renewed(d.run.id)
+	if d.run.pending && d.cancelStart() || d.run.pending && secrets == nil {
+		return nil
+	}
 	if d.isNew() && secrets == nil {
 		d.carryOut(d.out.Commands) // of the journal's only batch
 		return nil
@@ -196,7 +215,7 @@ func (d *drive) begin() error {
 	}
 	why := "resumed"
 	switch {
-	case !d.run.driven:
+	case !d.run.driven, d.run.pending:
 		why = event.NobodyBefore
 	case d.run.alive:
 		why = fmt.Sprintf("taken over from process %d", d.run.pid)
@@ -204,10 +223,24 @@ func (d *drive) begin() error {
 		why = "the driver died"
 	}
 	d.queue = append(d.queue, event.Event{DriverChanged: &event.DriverChanged{
-		Lost: !d.run.clean && !d.run.alive, Driver: d.run.epoch, Why: why, Since: d.fold.Last(),
+		Lost: !d.run.clean && !d.run.alive && !d.run.pending, Driver: d.run.epoch, Why: why, Since: d.fold.Last(),
 		DeathLimit: d.engine.options.DeathLimit, Secrets: secrets,
 	}})
 	return nil
+}
+
+// cancelStart ends a run that was cancelled before it began, and reports whether it was.
+func (d *drive) cancelStart() bool {
+	for _, ev := range d.queue {
+		if x := ev.External; x != nil && x.Kind == event.ExternalCancel {
+			if d.start.First.Cancelled = x.Reason; x.Reason == "" {
+				d.start.First.Cancelled = "somebody cancelled the run before it began"
+			}
+			d.queue = d.queue[:1]
+			return true
+		}
+	}
+	return false
 }
 
 // isNew tells that a run is driven for the first time, by the process that has just made it or before any clock of it has begun to
@@ -374,7 +407,7 @@ func (d *drive) change(taken []event.Event) change {
 func (d *drive) carryOut(commands []event.Command) {
 	commands = engine.Once(commands)
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
-	d.wish(wishes)
+	d.noteWishes(wishes)
 	for i := range commands {
 		d.engine.options.at(engine.Acting)
 		switch c := &commands[i]; {

@@ -113,10 +113,11 @@ func (e *Engine) sweep(tx *transaction, mine int64) error {
 				return err
 			}
 		}
-		for _, table := range []string{"drivers", "places"} {
-			if _, err := tx.exec("DELETE FROM "+table+" WHERE epoch = ?", epoch); err != nil {
-				return err
-			}
+		if err := tx.freeTurns(epoch); err != nil {
+			return err
+		}
+		if _, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", epoch); err != nil {
+			return err
 		}
 		if err := os.Remove(e.lockPath(epoch)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -137,7 +138,7 @@ func (e *Engine) retire() error {
 	err := e.lastWords(func(tx *transaction) error {
 		_, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", d.epoch)
 		if err == nil {
-			_, err = tx.exec("DELETE FROM places WHERE epoch = ?", d.epoch)
+			err = tx.freeTurns(d.epoch)
 		}
 		if err == nil && orderly { // what could not be given back when its drive ended
 			err = tx.giveBack(d.epoch)

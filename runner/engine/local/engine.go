@@ -26,7 +26,6 @@ type Engine struct {
 	driver    *driver                            // this process as an owner, from the first Drive on
 	drives    map[string]*drive                  // by run; nil while one is being taken over
 	watch     *lookout                           // runs while anything is driven
-	places    map[string]*place                  // by run: turns of runs that were started and are not driven yet
 	renewals  map[string]map[string]event.Secret // by run: see Renew
 	closed    bool
 	leftovers bool           // attempts outlived a drive
@@ -57,7 +56,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	if o.disk == nil {
 		o.disk = realDisk
 	}
-	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, places: map[string]*place{}}
+	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}}
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
 		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
@@ -228,39 +227,51 @@ func (e *Engine) signal(run string, x event.External, more func(before int) int)
 	if err != nil {
 		return err
 	}
-	cancel, write := x.Kind == event.ExternalCancel, e.write
-	if cancel {
+	write := e.write
+	if x.Kind == event.ExternalCancel {
 		write = e.lastWords
 	}
-	err = write(func(tx *transaction) error {
-		var key, ended, waiting int64
-		var cancels int
-		err := tx.get("SELECT key, ended, cancels, (SELECT count(*) FROM inbox WHERE run = key) FROM runs WHERE id = ?", []any{run},
-			&key, &ended, &cancels, &waiting)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return refused{e.noRun(run)}
-		case err != nil || ended != 0 && cancel:
-			return err
-		case ended != 0:
-			return refused{fmt.Errorf("%w: run %s", engine.ErrEnded, run)}
-		case waiting >= engine.MaxInbox && !cancel:
-			return refused{fmt.Errorf("%w: run %s", engine.ErrInboxFull, run)}
-		}
-		for range more(cancels) {
-			if _, err = tx.exec("INSERT INTO inbox (run, body, created) VALUES (?, ?, ?)", key, packed, int64(e.now())); err != nil {
-				return err
-			}
-			if cancel {
-				if _, err = tx.exec("UPDATE runs SET cancels = cancels + 1 WHERE key = ?", key); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err == nil {
+	if err = write(func(tx *transaction) error { return e.postPacked(tx, run, x.Kind, packed, more) }); err == nil {
 		e.poke(run)
 	}
 	return e.explain(err)
+}
+
+// post is signal in a transaction.
+func (e *Engine) post(tx *transaction, run string, x event.External, more func(before int) int) error {
+	packed, err := engine.PackExternal(x, e.options.Externals)
+	if err != nil {
+		return err
+	}
+	return e.postPacked(tx, run, x.Kind, packed, more)
+}
+
+// postPacked puts a message into a run's inbox.
+func (e *Engine) postPacked(tx *transaction, run string, kind event.ExternalKind, packed []byte, more func(before int) int) error {
+	cancel := kind == event.ExternalCancel
+	var key, ended, waiting int64
+	var cancels int
+	err := tx.get("SELECT key, ended, cancels, (SELECT count(*) FROM inbox WHERE run = key) FROM runs WHERE id = ?", []any{run},
+		&key, &ended, &cancels, &waiting)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return refused{e.noRun(run)}
+	case err != nil || ended != 0 && cancel:
+		return err
+	case ended != 0:
+		return refused{fmt.Errorf("%w: run %s", engine.ErrEnded, run)}
+	case waiting >= engine.MaxInbox && !cancel:
+		return refused{fmt.Errorf("%w: run %s", engine.ErrInboxFull, run)}
+	}
+	for range more(cancels) {
+		if _, err = tx.exec("INSERT INTO inbox (run, body, created) VALUES (?, ?, ?)", key, packed, int64(e.now())); err != nil {
+			return err
+		}
+		if cancel {
+			if _, err = tx.exec("UPDATE runs SET cancels = cancels + 1 WHERE key = ?", key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -24,12 +24,12 @@ func TestSchemaSum(t *testing.T) {
 // TestForeignSchemaIsRefused plants what a stranger could, each of which would have been carried out or read before.
 func TestForeignSchemaIsRefused(t *testing.T) {
 	for statement, want := range map[string]error{
-		"CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, body, created) VALUES (NEW.key, x'', 0); END":                                                       engine.ErrForeign,
-		"CREATE TRIGGER evil AFTER INSERT ON drivers BEGIN INSERT INTO places (grp, epoch) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n; END": engine.ErrForeign,
-		"ALTER TABLE runs RENAME TO kept; CREATE VIEW runs AS SELECT * FROM kept":                                                                                                   engine.ErrForeign,
+		"CREATE TRIGGER evil AFTER UPDATE ON runs BEGIN INSERT INTO inbox (run, body, created) VALUES (NEW.key, x'', 0); END":                                                               engine.ErrForeign,
+		"CREATE TRIGGER evil AFTER INSERT ON drivers BEGIN INSERT INTO turns (run, grp, shares) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i, i FROM n; END": engine.ErrForeign,
+		"ALTER TABLE runs RENAME TO kept; CREATE VIEW runs AS SELECT * FROM kept":                                                                                                           engine.ErrForeign,
 		"CREATE TABLE evil (x)": engine.ErrForeign,
-		"DROP INDEX inbox_run; CREATE INDEX inbox_run ON inbox (run, abs(id))":        new(Damaged),
-		"ALTER TABLE places ADD COLUMN evil INTEGER GENERATED ALWAYS AS (id) VIRTUAL": new(Damaged),
+		"DROP INDEX inbox_run; CREATE INDEX inbox_run ON inbox (run, abs(id))":       new(Damaged),
+		"ALTER TABLE turns ADD COLUMN evil INTEGER GENERATED ALWAYS AS (id) VIRTUAL": new(Damaged),
 		"PRAGMA user_version = -1": ErrReplaced,
 	} {
 		for _, readOnly := range []bool{true, false} {
@@ -158,7 +158,7 @@ func TestRunsThatCallEachOtherInACircle(t *testing.T) {
 	if tree, err := e.Tree(context.Background(), run); err != nil || len(tree) != 1 {
 		t.Error(tree, err)
 	}
-	if all, err := e.above(context.Background(), run); err != nil || len(all) != 1 {
+	if all, err := e.reading(context.Background()).callersOf(run); err != nil || len(all) != 1 {
 		t.Error(all, err)
 	}
 }

@@ -15,11 +15,10 @@ type Options struct {
 	Executor executor.Executor
 	// Externals are the kinds of message that the machines of Factory know besides cancel. Signal refuses the others.
 	Externals []event.ExternalKind
-	// Group tells which runs must not overlap, from the definition and the first event of a run that is about to start. nil:
-	// all may.
+	// Group returns the group of a run that is about to start, from its definition and first event. nil: no run has a group.
 	Group func(definition []byte, first event.RunStarted) (engine.Group, error)
-	// Waiting, if set, hears whom a run of a group waits for.
-	Waiting func(group, behind string)
+	// Waiting, if set, is called by Drive with the turn that a run waits for, and again when another run is ahead of it.
+	Waiting func(run string, t engine.Turn)
 	// Leftover, if set, hears of each run that was driven before, once it is ours and before anything of it starts again: what
 	// attempts of its driver before have left running is ended there.
 	Leftover func(run string)

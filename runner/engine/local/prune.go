@@ -97,6 +97,17 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 			return refused{fmt.Errorf("run %s is driven now", run)}
 		}
 	}
+	if t, err := e.turnOf(tx.reading, run); err != nil {
+		return err
+	} else if t != nil && t.waits {
+		alive, err := locked(e.lockPath(t.epoch))
+		if err != nil {
+			return err
+		}
+		if alive && t.epoch != e.driverEpoch() {
+			return refused{fmt.Errorf("run %s waits for its turn in the group %q, in another process", run, t.group)}
+		}
+	}
 	if ended == 0 && !unfinished {
 		return refused{fmt.Errorf("run %s has not ended", run)}
 	}
@@ -129,6 +140,9 @@ func (e *Engine) Sweep(ctx context.Context) error {
 		}
 		err := e.lastWords(func(tx *transaction) error {
 			if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", key); err != nil {
+				return err
+			}
+			if _, err := tx.exec("DELETE FROM turns WHERE run = ?", key); err != nil {
 				return err
 			}
 			_, err := tx.exec("DELETE FROM runs WHERE key = ?", key)

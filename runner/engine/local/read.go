@@ -49,6 +49,28 @@ func (e *Engine) After(ctx context.Context, run string, seq uint64, each func(jo
 	return e.batches(ctx, &c, seq, each)
 }
 
+// errEnough ends the reading of a journal before its end.
+var errEnough = errors.New("enough was read")
+
+// firstEvent reads the beginning of a journal.
+func (e *Engine) firstEvent(ctx context.Context, c *claimed) (first event.RunStarted, err error) {
+	err = e.batches(ctx, c, 0, func(b journal.Batch) error {
+		events, err := journal.NewReader(c.header).Read(b)
+		if err != nil {
+			return err
+		}
+		if events[0].RunStarted == nil {
+			return fmt.Errorf("%w: run %s has no beginning", journal.ErrBroken, c.id)
+		}
+		first = *events[0].RunStarted
+		return errEnough
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return first, err
+}
+
 // batches gives each batch of a run in turn, of those behind an event.
 func (e *Engine) batches(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
 	return e.orGone(ctx, c, e.pages(ctx, c, last, each))

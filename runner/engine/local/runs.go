@@ -15,8 +15,10 @@ import (
 const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended,
 	coalesce((SELECT first + count - 1 FROM batches WHERE run = r.key ORDER BY first DESC LIMIT 1), 0), coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
 	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, ''), coalesce(r.retry_of, ''),
-	coalesce((SELECT n.id FROM runs n WHERE n.retry_of = r.id ORDER BY n.key DESC LIMIT 1), '')
-	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.status != 'pruned' `
+	coalesce((SELECT n.id FROM runs n WHERE n.retry_of = r.id ORDER BY n.key DESC LIMIT 1), ''),
+	coalesce(t.id, 0), coalesce(t.grp, ''), coalesce(t.shares, ''), coalesce(t.epoch, 0), coalesce(t.waits, 0), coalesce(w.pid, 0)
+	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner LEFT JOIN turns t ON t.run = r.key AND t.holds = 0 AND r.ended = 0
+	LEFT JOIN drivers w ON w.epoch = t.epoch WHERE r.status != 'pruned' `
 
 // List returns the runs, newest first; limit 0 means all.
 func (e *Engine) List(ctx context.Context, limit int) ([]engine.Info, error) {
@@ -81,27 +83,40 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []e
 		return nil, err
 	}
 	defer rows.Close()
-	alive := map[int64]bool{0: false}
+	alive := e.liveness()
+	var waiting []turn
 	for rows.Next() {
-		i, owner, clean, err := scanInfo(rows)
+		r, err := scanInfo(rows)
 		if err != nil {
 			return nil, err
 		}
-		if _, known := alive[owner]; !known {
-			if alive[owner], err = locked(e.lockPath(owner)); err != nil {
-				return nil, err
+		driven, err := alive(r.owner)
+		if err != nil {
+			return nil, err
+		}
+		if !driven {
+			r.Driver = 0
+		}
+		r.Crashed = !r.clean && !driven && !e.leftInOrder(r.owner)
+		if queued, err := alive(r.turn.epoch); err != nil {
+			return nil, err
+		} else if queued && r.Driver == 0 {
+			r.Turn = &engine.Turn{Group: r.turn.group}
+			if r.turn.waits {
+				r.Driver = r.waiter
 			}
 		}
-		if !alive[owner] {
-			i.Driver = 0
-		}
-		i.Crashed = !clean && !alive[owner] && !e.leftInOrder(owner)
-		list = append(list, i)
+		list, waiting = append(list, r.Info), append(waiting, r.turn)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
 	for i := range list {
+		if t := &waiting[i]; list[i].Turn != nil {
+			if list[i].Turn.Behind, err = e.runAhead(e.reading(ctx), t.queue, t.id, list[i].Run); err != nil {
+				return nil, err
+			}
+		}
 		if list[i].Interrupted() {
 			list[i].Last = e.lastEvent(ctx, list[i].Run)
 		}
@@ -126,15 +141,24 @@ func (e *Engine) lastEvent(ctx context.Context, run string) event.Time {
 	return last.At
 }
 
-func scanInfo(rows *sql.Rows) (i engine.Info, owner int64, clean bool, err error) {
+// infoScan is a row of the list of runs.
+type infoScan struct {
+	engine.Info
+	owner  int64
+	clean  bool
+	turn   turn // that it waits for
+	waiter int  // the process that waits
+}
+
+func scanInfo(rows *sql.Rows) (i infoScan, err error) {
 	var summary []byte
-	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &owner, &clean, &i.Driver,
-		&summary, &i.Parent, &i.ParentNode, &i.RetryOf, &i.RetriedBy)
+	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &i.owner, &i.clean, &i.Driver,
+		&summary, &i.Parent, &i.ParentNode, &i.RetryOf, &i.RetriedBy, &i.turn.id, &i.turn.group, &i.turn.shares, &i.turn.epoch, &i.turn.waits, &i.waiter)
 	if err == nil && len(summary) > 0 {
 		err = json.Unmarshal(summary, &i.Summary)
 	}
 	if err != nil {
 		err = errors.Join(errors.New("reading the list of runs"), err)
 	}
-	return i, owner, clean, err
+	return i, err
 }

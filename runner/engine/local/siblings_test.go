@@ -245,27 +245,3 @@ func TestASiblingsWaitCanBeCalledOff(t *testing.T) {
 		t.Errorf("it ended %s, %v", end.Status, err)
 	}
 }
-
-// A run whose place a newer one has taken is not made, even if it had its turn a moment ago.
-func TestATurnThatIsTakenInBetween(t *testing.T) {
-	c := newCrew(t)
-	e := c.process()
-	p, err := e.takePlace(engine.Group{Name: "g"}, "", "")
-	if err == nil {
-		err = e.turn(context.Background(), p, "")
-	}
-	if err == nil {
-		_, err = e.takePlace(engine.Group{Name: "g", WhenBusy: engine.CancelPrevious}, "", "")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := long("g", "")
-	s.Header.Run = engine.NewID()
-	if err := e.begin(s, engine.Group{Name: "g"}, p); !errors.Is(err, engine.ErrSuperseded) {
-		t.Errorf("got %v", err)
-	}
-	if list, err := e.List(context.Background(), 0); len(list) != 0 || err != nil {
-		t.Errorf("%v, %v", list, err)
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,7 @@ import (
 )
 
 // Start makes a run durable: its definition, its source and its first batch. What the first event asks for is carried out
-// by the first Drive. A run of a group that is busy waits here for its turn, or is skipped; the turn is kept until the run's
-// drive ends, or the engine is closed.
+// by the first Drive. A run that has to wait for its turn in a group is durable without the batch: see turns.go.
 func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error) {
 	defer func() { err = causeOf(ctx, e.explain(err)) }()
 	if e.commits == nil {
@@ -38,52 +38,66 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error
 	if h.Format == 0 {
 		h.Format = journal.Format
 	}
+	if h.Created == 0 {
+		h.Created = e.now()
+	}
 	s.First.Run, s.Header = h.Run, h
-	g, p, err := e.admit(ctx, &s)
+	g, err := e.findGroup(&s)
 	if err != nil {
 		return "", err
 	}
-	if err = e.begin(s, g, p); err != nil && p != nil {
-		e.leavePlace(p)
-	} else if p != nil {
-		e.hold(h.Run, p)
+	err = e.startIn(ctx, s, g)
+	if b := (*groupBusy)(nil); errors.As(err, &b) {
+		s.First.Skip = b.Error()
+		err = e.startIn(ctx, s, engine.Group{})
 	}
 	return h.Run, err
 }
 
-// begin makes the first batch of a run and stores it.
-func (e *Engine) begin(s engine.Start, g engine.Group, p *place) error {
-	if s.Header.Created == 0 {
-		s.Header.Created = e.now()
-	}
+// startIn makes the first batch of a run of a group and stores the run. Errors that refuse the run: those of enterQueue.
+func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) error {
 	h := s.Header
 	m, err := e.options.Factory(h, s.Definition)
 	if err != nil {
 		return err
 	}
-	var out event.Reaction
-	first := s.First
-	x, _, err := e.Expected(context.Background(), h.Workflow)
-	if err != nil {
+	if err := e.expect(ctx, &s.First, h.Workflow); err != nil {
 		return err
 	}
-	first.ExpectedUS, first.ExpectedTimes = x.US, x.Times
+	first := s.First
+	var out event.Reaction
 	events, fold := []event.Event{{RunStarted: &first}}, engine.NewFold(h, m)
 	b, err := fold.Feed(e.now(), events, &out)
 	if err != nil {
 		return fmt.Errorf("starting run %s: %w", h.Run, err)
 	}
-	err = e.write(func(tx *transaction) error {
-		if p != nil {
-			if err := tx.seat(p, h.Run); err != nil {
-				return err
-			}
+	epoch := int64(0)
+	if g.Name != "" {
+		if epoch, err = e.epoch(); err != nil {
+			return err
 		}
-		return insertRun(tx, s, g, b, engine.StatusAfter(event.Pending, &out))
+	}
+	var made newRun
+	err = e.write(func(tx *transaction) error {
+		made = newRun{start: &s, group: g, batch: b, status: engine.StatusAfter(event.Pending, &out), epoch: epoch}
+		return e.insertRun(tx, &made)
 	})
-	if err == nil {
+	if err != nil {
+		return err
+	}
+	for _, run := range made.entry.cancelled {
+		e.poke(run)
+	}
+	if !made.waits() {
 		e.keepFresh(&fresh{engine.Start{Header: h, Definition: s.Definition, First: first}, b.Link, fold, events, out})
 	}
+	return nil
+}
+
+// expect tells the first event of a run how long the nodes of its workflow took in earlier runs.
+func (e *Engine) expect(ctx context.Context, first *event.RunStarted, workflow string) error {
+	x, _, err := e.Expected(ctx, workflow)
+	first.ExpectedUS, first.ExpectedTimes = x.US, x.Times
 	return err
 }
 
@@ -120,50 +134,76 @@ func (e *Engine) takeFresh(c *claimed) *fresh {
 	return f
 }
 
-func insertRun(tx *transaction, s engine.Start, g engine.Group, b journal.Batch, status event.Status) error {
-	h := s.Header
+// newRun is a run on its way into the store.
+type newRun struct {
+	start  *engine.Start
+	group  engine.Group
+	batch  journal.Batch
+	status event.Status
+	epoch  int64 // of this process, for the queue of the group
+	entry  entry
+}
+
+// waits reports whether a run has to wait for its turn.
+func (n *newRun) waits() bool { return n.group.Name != "" && !n.entry.turn }
+
+// insertRun stores a run, unless it is there.
+func (e *Engine) insertRun(tx *transaction, n *newRun) error {
+	h, first := n.start.Header, &n.start.First
 	var there int
 	if err := tx.get("SELECT count(*) FROM runs WHERE id = ?", []any{h.Run}, &there); err != nil || there != 0 {
 		return err
 	}
-	sum := sha256.Sum256(s.Definition)
-	body, packed := pack(s.Definition)
-	_, err := tx.exec("INSERT INTO definitions (hash, sum, packed, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		h.Definition, sum[:], packed, body)
-	if err != nil {
-		return err
+	var group, pending any
+	status, seq, link := n.status, n.batch.Last(), n.batch.Link
+	if n.group.Name != "" {
+		var err error
+		if n.entry, err = e.enterQueue(tx, n.group, h.Run, first.Parent); err != nil {
+			return err
+		}
+		group = n.group.Name
 	}
-	var source any
-	if len(s.Source) > 0 {
-		sum := sha256.Sum256(s.Source)
-		body, packed := pack(s.Source)
-		_, err := tx.exec("INSERT INTO sources (hash, packed, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sum[:], packed, body)
+	if n.waits() {
+		text, err := json.Marshal(first)
 		if err != nil {
 			return err
 		}
-		source = sum[:]
+		pending, status, seq, link = text, event.Pending, 0, journal.Link{}
 	}
-	var parent, node, group, repeats any
-	if g.Name != "" && s.First.Skip == "" {
-		group = g.Name
-	}
-	if s.First.Parent != "" {
-		parent, node = s.First.Parent, s.First.ParentNode
-	}
-	if s.First.RetryOf != "" {
-		repeats = s.First.RetryOf
-	}
-	var key int64
-	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp,
-		retry_of) VALUES (?, ?, ?, coalesce(?, (SELECT source FROM runs WHERE id = ?)), ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-		[]any{h.Run, h.Encode(), h.Definition, source, parent, h.Workflow, int64(h.Created), string(status), int64(b.Last()), b.Link[:],
-			parent, node, group, repeats}, &key)
+	source, err := tx.insertTexts(n.start)
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
-		key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
+	var key int64
+	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp,
+		retry_of, pending) VALUES (?1, ?2, ?3, coalesce(?4, (SELECT source FROM runs WHERE id = ?5)), ?6, ?7, ?8, ?9, ?10,
+		nullif(?5, ''), nullif(?11, ''), ?12, nullif(?13, ''), ?14) RETURNING key`,
+		[]any{h.Run, h.Encode(), h.Definition, source, first.Parent, h.Workflow, int64(h.Created), string(status), int64(seq), link[:],
+			first.ParentNode, group, first.RetryOf, pending}, &key)
+	if err == nil && !n.waits() {
+		b := n.batch
+		_, err = tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
+			key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
+	}
+	if err == nil && n.group.Name != "" {
+		err = e.takePosition(tx, n.entry, key, n.epoch)
+	}
 	return err
+}
+
+// insertTexts stores a run's definition and source, unless they are there, and returns the hash of the source, nil without one.
+func (tx *transaction) insertTexts(s *engine.Start) (source any, err error) {
+	sum := sha256.Sum256(s.Definition)
+	body, packed := pack(s.Definition)
+	_, err = tx.exec("INSERT INTO definitions (hash, sum, packed, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		s.Header.Definition, sum[:], packed, body)
+	if err != nil || len(s.Source) == 0 {
+		return nil, err
+	}
+	sum = sha256.Sum256(s.Source)
+	body, packed = pack(s.Source)
+	_, err = tx.exec("INSERT INTO sources (hash, packed, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sum[:], packed, body)
+	return sum[:], err
 }
 
 const (

@@ -1,7 +1,7 @@
 package app
 
 import (
-	"errors"
+	"context"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -89,7 +89,7 @@ func (a *app) run(o *args.Apply) error {
 	}
 	defer s.Close()
 	start, where := p.start(w.Name, first) // from here on the program as it was read is garbage
-	run, err := a.startRun(s, start, held)
+	run, err := s.Start(context.Background(), start, held)
 	if err != nil {
 		return err
 	}
@@ -101,23 +101,6 @@ func (a *app) run(o *args.Apply) error {
 	scene := a.scene(s, func(step string) string { return where[step] })
 	err = a.drive(s, run, view.New(pinned.Workflow(first.Workflow)), scene, o.JSON)
 	return a.reported(s, run, scene, reports, err)
-}
-
-// startRun makes a run durable. A run whose group is busy waits for its turn here, and a signal ends the wait.
-func (a *app) startRun(s *store, start engine.Start, secrets map[string]value.Value) (string, error) {
-	ctx, release := untilSignal(func(string) {})
-	defer release()
-	run, err := s.Start(ctx, start, secrets)
-	var stop *interrupted
-	switch {
-	case errors.As(err, &stop):
-		a.err.Printf("flowrun: stopped; nothing has started\n")
-		return "", &ended{signalCode(stop.signal)}
-	case errors.Is(err, engine.ErrSuperseded):
-		a.err.Printf("flowrun: nothing has started: %s\n", ui.Clean(err.Error()))
-		return "", &ended{exitLimit}
-	}
-	return run, err
 }
 
 // start is a run as the engine takes it, and where its steps are declared.

@@ -108,15 +108,25 @@ func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, 
 		return nil, nil, err
 	}
 	asked, err := o.store.Inbox(ctx, info.Run)
-	if err != nil || info.Status == event.Pending && asked == nil {
+	waits := p.Seq() == 0 // for its turn in a group
+	if err != nil || info.Status == event.Pending && asked == nil && !waits {
 		return begin, p, err
 	}
 	var events []event.Event
+	if waits {
+		first, err := p.First()
+		if err != nil {
+			return nil, nil, err
+		}
+		events = append(events, event.Event{RunStarted: first})
+	}
 	for i := range asked {
 		events = append(events, event.Event{External: &asked[i]})
 	}
-	events = append(events, event.Event{DriverChanged: &event.DriverChanged{Lost: info.Crashed, Since: p.Last(),
-		DeathLimit: o.drive.DeathLimit}})
+	if !waits {
+		events = append(events, event.Event{DriverChanged: &event.DriverChanged{Lost: info.Crashed, Since: p.Last(),
+			DeathLimit: o.drive.DeathLimit}})
+	}
 	out := &event.Reaction{}
 	err = p.Feed(o.now, events, out)
 	return out, p, err

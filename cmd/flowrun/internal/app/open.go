@@ -78,8 +78,8 @@ func readStore(dir string) (*store, error) {
 func (a *app) saySo(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }
 
 // sayWaiting tells a person which run a run waits for.
-func (a *app) sayWaiting(group, behind string) {
-	a.err.Printf("flowrun: this run waits for its turn in the group %s, behind %s\n", ui.Quote(group), ui.Clean(behind))
+func (a *app) sayWaiting(run string, t engine.Turn) {
+	a.err.Printf("flowrun: run %s waits for its turn in the group %s, behind run %s\n", run, ui.Quote(t.Group), t.Behind)
 }
 
 // sayLeftover tells a person that processes of the driver before were ended.

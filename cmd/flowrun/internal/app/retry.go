@@ -86,7 +86,7 @@ func (a *app) repeat(s *store, info engine.Info, r *args.Retry) error {
 	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
 		a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
 	}
-	run, err := a.startRun(s, *again, held)
+	run, err := s.Start(ctx, *again, held)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	h := p.Header
 	start := &engine.Start{Definition: p.Definition, Source: source, First: *first,
 		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: Release}}
-	start.First.Run, start.First.Skip, start.First.Env = "", "", recordedEnv(a.Environ)
+	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", recordedEnv(a.Environ)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
 	return start, p, nil
 }

@@ -108,7 +108,11 @@ func (s *store) listed(i *engine.Info) ui.Listed {
 }
 
 func listed(i *engine.Info) ui.Listed {
-	return ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created),
+	l := ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created),
 		FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
 		Parent: i.Parent, ParentNode: i.ParentNode, RetryOf: i.RetryOf, RetriedBy: i.RetriedBy}
+	if i.Turn != nil && i.Driver != 0 {
+		l.Reason = i.Turn.String()
+	}
+	return l
 }

@@ -28,6 +28,9 @@ const maxEnds = 256
 // sign of life of its driver or of an attempt.
 func (p *past) stand(info engine.Info, begun []*view.Begun) {
 	p.View.Driven, p.View.Stands = info.Driver != 0, 0
+	if info.Turn != nil && p.View.Driven {
+		p.View.Reason = info.Turn.String()
+	}
 	if !info.Interrupted() {
 		return
 	}

@@ -21,6 +21,8 @@ type Listed struct {
 	// Stands is when the clock of an interrupted run stood still, and Begun are the attempts under way of one that is driven.
 	Stands event.Time    `json:"-"`
 	Begun  []*view.Begun `json:"-"`
+	// Reason says what a run waits for that is pending.
+	Reason string `json:"reason,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
@@ -112,6 +114,9 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 			}
 		case word == view.Interrupted:
 			note = "  go on with: flowrun resume " + Clean(r.Run) + flags
+		}
+		if r.Reason != "" {
+			note += "  " + Clean(r.Reason)
 		}
 		note += underWay(r.Begun, now)
 		if r.RetryOf != "" {

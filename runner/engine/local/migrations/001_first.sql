@@ -29,13 +29,13 @@ CREATE TABLE runs (
 	parent_node TEXT,                       -- the path of the node that called it
 	cancels     INTEGER NOT NULL DEFAULT 0, -- how often the run was cancelled: a parent that asks again after a crash adds none
 	grp         TEXT,                       -- runs of one group do not overlap; NULL: the run is in no group
+	pending     BLOB,                       -- the first event as JSON, of a run that waits for its turn; NULL: the journal has begun
 	retry_of    TEXT                        -- the run that this one repeats; NULL: none
 ) STRICT;
 CREATE INDEX runs_created ON runs (created);
 CREATE INDEX runs_owner ON runs (owner) WHERE owner IS NOT NULL;
 CREATE INDEX runs_workflow ON runs (workflow, created);
 CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
-CREATE INDEX runs_grp ON runs (grp) WHERE grp IS NOT NULL;
 CREATE INDEX runs_retry_of ON runs (retry_of) WHERE retry_of IS NOT NULL;
 
 CREATE TABLE batches (
@@ -64,16 +64,19 @@ CREATE TABLE drivers (
 	started INTEGER NOT NULL
 ) STRICT;
 
--- A place is a process's turn in a group: first come, first served, free when its process has died.
-CREATE TABLE places (
+-- The queues of groups: a row for each run of a group that has not ended. The order of the ids is that of the turns.
+CREATE TABLE turns (
 	id     INTEGER PRIMARY KEY AUTOINCREMENT,
+	run    INTEGER NOT NULL UNIQUE REFERENCES runs (key),
 	grp    TEXT    NOT NULL,
-	epoch  INTEGER NOT NULL,
-	run    TEXT,                       -- NULL while the run is not made yet
-	gone   INTEGER NOT NULL DEFAULT 0, -- 1: a newer run took the place of this one
-	caller TEXT                        -- the run that calls this one: so a deadlock of two groups is found
+	shares TEXT    NOT NULL,           -- the nearest caller of the same group, whose turn the run shares; '' if there is none
+	epoch  INTEGER,                    -- the process that started the run, waits for the turn, or has it; NULL: none
+	holds  INTEGER NOT NULL DEFAULT 0, -- 1: the run has its turn, for as long as that process lives
+	waits  INTEGER NOT NULL DEFAULT 0  -- 1: a driver waits for the turn
 ) STRICT;
-CREATE INDEX places_grp ON places (grp, id);
+CREATE INDEX turns_queue ON turns (grp, shares, id);
+CREATE INDEX turns_holds ON turns (grp, shares) WHERE holds = 1;
+CREATE INDEX turns_epoch ON turns (epoch) WHERE epoch IS NOT NULL;
 
 -- How long the nodes of a workflow took in its last runs, in the words of runner/durations: the tally, and what is expected.
 CREATE TABLE durations (

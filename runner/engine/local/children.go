@@ -10,26 +10,25 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// MaxChildren is how many children of one run are driven at once; more wait for their turn, in the order in which they were
-// asked for. It bounds memory and open files, not attempts: each child has a bound of its own for these.
+// MaxChildren is how many children of one run are driven at once; more wait, in the order in which they were asked for. It
+// limits memory and open files, not attempts: each child has its own limit for these.
 const MaxChildren = 256
 
 // children are the child runs that a drive drives on behalf of its own run: a goroutine each, whose ends come through a channel.
 type children struct {
-	byRun map[string]*callee // touched by the drive's goroutine only
-	place chan struct{}
+	byRun map[string]*childRun // touched by the drive's goroutine only
+	slots chan struct{}
 	ends  chan childEnd
 }
 
-// callee is one of them, until its end has been taken.
-type callee struct {
+// childRun is one of them, until its end has been taken.
+type childRun struct {
 	ask      event.StartChild
 	unwanted chan struct{} // closed with the first wish
 
-	mu     sync.Mutex
-	giveUp func() // ends what the child waits for before it is made
-	wish   engine.Wish
-	made   bool // it is in the store, so that wishes go to its inbox
+	mu   sync.Mutex
+	wish engine.Wish
+	made bool // it is in the store, so that wishes go to its inbox
 }
 
 // childEnd is how a child ended, or why it cannot be driven.
@@ -39,7 +38,7 @@ type childEnd struct {
 }
 
 func newChildren() children {
-	return children{byRun: map[string]*callee{}, place: make(chan struct{}, MaxChildren), ends: make(chan childEnd)}
+	return children{byRun: map[string]*childRun{}, slots: make(chan struct{}, MaxChildren), ends: make(chan childEnd)}
 }
 
 // startChild makes a child and drives it to its end, in the background.
@@ -47,7 +46,7 @@ func (d *drive) startChild(ask event.StartChild, wish engine.Wish) {
 	if d.children.byRun[ask.Run] != nil {
 		return
 	}
-	k := &callee{ask: ask, unwanted: make(chan struct{}), wish: wish}
+	k := &childRun{ask: ask, unwanted: make(chan struct{}), wish: wish}
 	if wish.Cancels > 0 {
 		close(k.unwanted)
 	}
@@ -55,7 +54,7 @@ func (d *drive) startChild(ask event.StartChild, wish engine.Wish) {
 	d.live.running.Add(1)
 	go func() {
 		defer d.live.running.Done()
-		end, err := d.raise(k)
+		end, err := d.driveChild(k)
 		select {
 		case d.children.ends <- childEnd{end, err}:
 		case <-d.live.closed:
@@ -63,87 +62,74 @@ func (d *drive) startChild(ask event.StartChild, wish engine.Wish) {
 	}()
 }
 
-// raise is the life of a child.
-func (d *drive) raise(k *callee) (event.ChildFinished, error) {
+// driveChild makes a child and drives it to its end.
+func (d *drive) driveChild(k *childRun) (event.ChildFinished, error) {
 	if no := engine.TooDeep(d.start.First, k.ask); no != nil {
 		return *no, nil
 	}
 	ctx := d.live.ctx
 	select {
-	case d.children.place <- struct{}{}:
-		defer func() { <-d.children.place }()
-	case <-k.unwanted: // ending a run takes no place
+	case d.children.slots <- struct{}{}:
+		defer func() { <-d.children.slots }()
+	case <-k.unwanted: // ending a run takes no slot
 	case <-ctx.Done():
 		return event.ChildFinished{}, context.Cause(ctx)
 	}
-	made, err := d.engine.make(ctx, engine.Child(d.start, k.ask), k)
-	var round *circle
-	if errors.As(err, &round) {
-		return round.refusal(k.ask), nil
+	made, err := d.makeChild(ctx, k)
+	if no := (*deadlock)(nil); errors.As(err, &no) {
+		return no.answer(k.ask), nil
 	}
-	if err == nil && !made || errors.Is(err, engine.ErrSuperseded) {
+	if err == nil && !made {
 		return engine.Unmade(k.ask), nil
 	}
 	if err == nil {
-		err = k.begun(d.engine)
+		err = k.passWish(d.engine)
 	}
 	if err != nil {
 		return event.ChildFinished{}, fmt.Errorf("starting run %s for %q: %w", k.ask.Run, k.ask.Node, err)
 	}
-	end, err := d.engine.driveChild(ctx, k.ask.Run)
+	end, err := d.engine.driveUnowned(ctx, k.ask.Run)
 	if err != nil {
 		return event.ChildFinished{}, fmt.Errorf("driving run %s for %q: %w", k.ask.Run, k.ask.Node, err)
 	}
 	return engine.Finished(k.ask, end), nil
 }
 
-// errUnwanted ends the wait of a child for its group.
-var errUnwanted = errors.New("nobody wants the child any more")
-
-// make sees to it that a child is in the store. It reports false where it is not, and nobody wants it any more.
-func (e *Engine) make(ctx context.Context, s engine.Start, k *callee) (bool, error) {
-	_, err := e.Get(ctx, s.Header.Run)
+// makeChild makes sure that a child is in the store. It reports false if the child is not there and is not wanted any more.
+func (d *drive) makeChild(ctx context.Context, k *childRun) (bool, error) {
+	s := engine.Child(d.start, k.ask)
+	_, err := d.engine.Get(ctx, s.Header.Run)
 	if !errors.Is(err, engine.ErrNoRun) {
 		return err == nil, err
 	}
-	waiting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	k.onUnwanted(func() { stop(errUnwanted) })
-	_, err = e.Start(waiting, s)
-	if errors.Is(err, errUnwanted) {
+	select {
+	case <-k.unwanted:
 		return false, nil
+	default:
 	}
+	_, err = d.engine.Start(ctx, s)
 	return err == nil, err
 }
 
-// onUnwanted calls f at the first wish: now, if it has come.
-func (k *callee) onUnwanted(f func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.giveUp = f; k.wish.Cancels > 0 {
-		f()
-	}
-}
-
-// begun hands on what has been wished so far; what comes later goes to the inbox at once.
-func (k *callee) begun(e *Engine) error {
+// passWish puts into the child's inbox what was wished of it so far; a later wish goes there at once.
+func (k *childRun) passWish(e *Engine) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.made = true
 	return e.cancelUpTo(k.ask.Run, k.wish)
 }
 
-// wish notes what is wished of children that live, before any of it is carried out: a place that one of them leaves must not
-// go to another that nobody wants.
-func (d *drive) wish(wishes map[string]engine.Wish) {
+// noteWishes notes what is wished of live children before any of it is carried out: a slot that one of them leaves must not
+// go to another that is not wanted.
+func (d *drive) noteWishes(wishes map[string]engine.Wish) {
 	for run, w := range wishes {
 		if k := d.children.byRun[run]; k != nil {
-			k.want(w)
+			k.noteWish(w)
 		}
 	}
 }
 
-func (k *callee) want(w engine.Wish) {
+func (k *childRun) noteWish(w engine.Wish) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	first := k.wish.Cancels == 0
@@ -153,13 +139,10 @@ func (k *callee) want(w engine.Wish) {
 	k.wish = w
 	if first {
 		close(k.unwanted)
-		if k.giveUp != nil {
-			k.giveUp()
-		}
 	}
 }
 
-// cancelChild hands on what was wished of a child to its inbox, if it has one; else begun does.
+// cancelChild puts what was wished of a child into its inbox, if it is made; else passWish does.
 func (d *drive) cancelChild(run string) {
 	k := d.children.byRun[run]
 	if k == nil {
@@ -180,8 +163,8 @@ func (d *drive) cancelChild(run string) {
 	}()
 }
 
-// driveChild drives a child to its end. While another process drives it, or has just taken it, it waits.
-func (e *Engine) driveChild(ctx context.Context, run string) (event.End, error) {
+// driveUnowned drives a child to its end. While another process drives the child, or has just taken it over, it waits.
+func (e *Engine) driveUnowned(ctx context.Context, run string) (event.End, error) {
 	for {
 		end, err := e.Drive(ctx, run, nil)
 		if !errors.Is(err, engine.ErrOwned) && !errors.Is(err, engine.ErrFenced) {

@@ -113,10 +113,7 @@ func TestWaitsInACircleAfterACrash(t *testing.T) {
 	other, e := c.process(), c.process()
 	b := launch(other, holding("y", "x", time.Minute))
 	c.until("another one has its turn", driving(other, <-b.run))
-	p, err := e.takePlace(engine.Group{Name: "x"}, run, "") // as its caller does when it is driven again
-	if err == nil {
-		err = e.write(func(tx *transaction) error { return tx.seat(p, run) })
-	}
+	leave, err := e.awaitTurn(context.Background(), run) // as its caller does when it is driven again
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +122,7 @@ func TestWaitsInACircleAfterACrash(t *testing.T) {
 	if err != nil || end.Status != event.Cancelled {
 		t.Errorf("the child ends %s, %v", end.Status, err)
 	}
-	e.leavePlace(p)
+	leave()
 	c.until("the other has ended", func() bool { c.Advance(time.Minute); return len(b.done) > 0 })
 	c.ended(b, event.Succeeded)
 }

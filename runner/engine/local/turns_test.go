@@ -35,10 +35,10 @@ func groupVar(_ []byte, first event.RunStarted) (engine.Group, error) {
 }
 
 func (c *crew) process() *Engine {
-	return c.open(c.t, Options{Factory: enginetest.Factory, Executor: answersOK, Group: groupVar, Waiting: func(group, behind string) {
+	return c.open(c.t, Options{Factory: enginetest.Factory, Executor: answersOK, Group: groupVar, Waiting: func(_ string, turn engine.Turn) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.told = append(c.told, group+": "+behind)
+		c.told = append(c.told, turn.Group+": run "+turn.Behind)
 	}})
 }
 
@@ -106,33 +106,35 @@ func TestGroupsQueue(t *testing.T) {
 	if want := []string{"g: run " + run}; !slices.Equal(c.told, want) {
 		t.Errorf("told was %q, want %q", c.told, want)
 	}
-	if list, _ := first.List(context.Background(), 0); len(list) != 2 {
-		t.Errorf("%d runs are there, want that of the group and the other", len(list))
+	second := <-b.run
+	info, err := first.Get(context.Background(), second)
+	if err != nil || info.Status != event.Pending || info.Events != 0 || info.Interrupted() {
+		t.Errorf("the second is %+v, %v", info, err)
+	}
+	if want := (engine.Turn{Group: "g", Behind: run}); info.Turn == nil || *info.Turn != want {
+		t.Errorf("the second waits for %v, want %v", info.Turn, want)
 	}
 	c.Advance(time.Hour)
 	c.ended(a, event.Succeeded)
 	c.ended(other, event.Succeeded)
-	<-b.run
 	c.until("the second has begun", func() bool { c.Advance(time.Hour); return len(b.done) > 0 })
 	c.ended(b, event.Succeeded)
 }
 
 func TestGroupsAreServedInOrder(t *testing.T) {
 	c := newCrew(t)
-	a := launch(c.process(), long("g", ""))
-	<-a.run
-	var waiting []*under
-	for i := range 4 {
-		waiting = append(waiting, launch(c.process(), long("g", "")))
-		c.until("one more waits", c.heard(i+1))
+	reader := c.process()
+	var all []*under
+	var ids []string
+	for i := range 5 {
+		all = append(all, launch(c.process(), long("g", "")))
+		ids = append(ids, <-all[i].run)
+		c.until("one more waits", c.heard(i))
 	}
-	for i, u := range append([]*under{a}, waiting...) {
-		if i > 0 {
-			<-u.run
-		}
-		for j := i; j < len(waiting); j++ {
-			if len(waiting[j].run) > 0 {
-				t.Errorf("while %d is driven, %d has begun", i, j+1)
+	for i, u := range all {
+		for j := i + 1; j < len(all); j++ {
+			if info, err := reader.Get(context.Background(), ids[j]); err != nil || info.Status != event.Pending {
+				t.Errorf("while %d is driven, %d is %s, %v", i, j, info.Status, err)
 			}
 		}
 		c.until("the next has ended", func() bool { c.Advance(time.Hour); return len(u.done) > 0 })
@@ -181,9 +183,9 @@ func TestGroupsCancelPrevious(t *testing.T) {
 	c.until("the second waits", c.heard(1))
 	b := launch(c.process(), long("g", "cancel_previous"))
 	c.ended(a, event.Cancelled)
-	<-waits.run
-	if err := <-waits.done; !errors.Is(err, engine.ErrSuperseded) {
-		t.Errorf("the one that waited gets %v", err)
+	c.ended(waits, event.Cancelled)
+	if list := journalOf(t, e, <-waits.run); len(list) != 1 || list[0].RunStarted == nil || list[0].RunStarted.Cancelled != `a newer run of the group "g"` {
+		t.Errorf("the one that waited has the journal %+v", list)
 	}
 	<-b.run
 	c.until("the third has ended", func() bool { c.Advance(time.Hour); return len(b.done) > 0 })
@@ -235,14 +237,14 @@ func TestGroupsOfTheDriven(t *testing.T) {
 	if err := <-a.done; !errors.Is(err, engine.ErrFenced) {
 		t.Errorf("the first driver: %v", err)
 	}
-	if len(b.done) > 0 || len(b.run) > 0 {
+	second := <-b.run
+	if info, err := taker.Get(context.Background(), second); err != nil || info.Status != event.Pending {
 		t.Error("the second began while the first was under way")
 	}
 	c.until("the first has ended", func() bool { c.Advance(time.Hour); return len(done) > 0 })
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	<-b.run
 	c.until("the second has ended", func() bool { c.Advance(time.Hour); return len(b.done) > 0 })
 	c.ended(b, event.Succeeded)
 }
@@ -255,7 +257,11 @@ func TestAWaitForAGroupCanBeCalledOff(t *testing.T) {
 	why := errors.New("ctrl-c")
 	e := c.process()
 	done := make(chan error, 1)
-	go func() { _, err := e.Start(ctx, long("g", "")); done <- err }()
+	run, err := e.Start(ctx, long("g", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, err := e.Drive(ctx, run, nil); done <- err }()
 	c.until("it waits", c.heard(1))
 	stop(why)
 	if err := <-done; !errors.Is(err, why) {
@@ -264,7 +270,7 @@ func TestAWaitForAGroupCanBeCalledOff(t *testing.T) {
 	for i := range 200 { // most of them while it asks the store who is before it
 		ctx, stop := context.WithCancelCause(context.Background())
 		time.AfterFunc(time.Duration(i)*10*time.Microsecond, func() { stop(why) })
-		if _, err := e.Start(ctx, long("g", "")); !errors.Is(err, why) {
+		if _, err := e.Drive(ctx, run, nil); !errors.Is(err, why) {
 			t.Fatalf("called off after %d us: %v", 10*i, err)
 		}
 	}
@@ -295,6 +301,11 @@ func TestARunThatIsTakenUpAgainCanBeCalledOff(t *testing.T) {
 	}
 	c.until("the other has ended", func() bool { c.Advance(time.Hour); return len(a.done) > 0 })
 	c.ended(a, event.Succeeded)
+	c.until("the run that was left has ended", func() bool {
+		c.Advance(time.Hour)
+		end, err := e.Drive(context.Background(), left, nil)
+		return err == nil && end.Status == event.Succeeded
+	})
 }
 
 // A child of the group of one of its callers is let in with it; one of another group waits, and can be called off.
@@ -323,8 +334,9 @@ func TestGroupsOfChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.ended(waits, event.Cancelled)
-	if list, _ := e.List(context.Background(), 0); slices.ContainsFunc(list, func(i engine.Info) bool { return i.Parent == run }) {
-		t.Errorf("the child was made: %s", strings.TrimSpace(fmt.Sprint(list)))
+	tree, err := e.Tree(context.Background(), run)
+	if err != nil || len(tree) != 2 || tree[1].Status != event.Cancelled || tree[1].Events != 1 {
+		t.Errorf("the run and its child: %+v, %v", tree, err)
 	}
 	c.until("the other has ended", func() bool { c.Advance(time.Hour); return len(a.done) > 0 })
 	c.ended(a, event.Succeeded)
@@ -334,7 +346,75 @@ func TestUnknownWhenBusyIsRefused(t *testing.T) {
 	e := &Engine{options: Options{Group: func([]byte, event.RunStarted) (engine.Group, error) {
 		return engine.Group{Name: "g", WhenBusy: "later"}, nil
 	}}}
-	if _, err := e.groupOf(&engine.Start{}); err == nil || !strings.Contains(err.Error(), `unknown when_busy "later"`) {
+	if _, err := e.findGroup(&engine.Start{}); err == nil || !strings.Contains(err.Error(), `unknown when_busy "later"`) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestAQueuedRunUnderKills kills the process of a run that waits for its turn, 20 times while it waits and then before and after
+// each commit with which it begins. The run is listed all the time, and begins once.
+func TestAQueuedRunUnderKills(t *testing.T) {
+	c := newCrew(t)
+	holder, err := Open(c.dir, Options{Factory: enginetest.Factory, Executor: answersOK, Group: groupVar})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	first := launch(holder, long("g", ""))
+	before := <-first.run
+	const run = "queued"
+	listed := func(want event.Status) engine.Info {
+		t.Helper()
+		list, err := holder.List(context.Background(), 0)
+		if err != nil || len(list) != 2 || list[0].Run != run || list[0].Status != want {
+			t.Fatalf("listed is %+v, %v; want %s with status %s", list, err, run, want)
+		}
+		return list[0]
+	}
+	for range 20 {
+		p := startChild(t, childOrder{Dir: c.dir, Run: run, Group: "g"})
+		if l := p.line(); l != "waits" {
+			t.Fatalf("the process says %q", l)
+		}
+		if i := listed(event.Pending); i.Driver != p.Process.Pid || i.Turn == nil || *i.Turn != (engine.Turn{Group: "g", Behind: before}) {
+			t.Fatalf("while it waits, the list says %+v, %v", i, i.Turn)
+		}
+		p.Process.Kill()
+		p.Wait()
+		if i := listed(event.Pending); !i.Interrupted() || i.Turn != nil || i.Crashed {
+			t.Fatalf("after the kill, the list says %+v", i)
+		}
+	}
+	if err := holder.Cancel(context.Background(), before, ""); err != nil {
+		t.Fatal(err)
+	}
+	c.ended(first, event.Cancelled)
+	kills := 0
+	for n, killed := 1, true; killed; n++ {
+		for _, after := range []bool{false, true} {
+			killed = startChild(t, childOrder{Dir: c.dir, Run: run, Group: "g", KillAt: n, KillAfter: after}).Wait() != nil
+			if killed {
+				kills++
+			}
+		}
+	}
+	if kills < 4 {
+		t.Errorf("it was killed %d times on its way, which proves little", kills)
+	}
+	if i := listed(event.Succeeded); i.Driver != 0 {
+		t.Errorf("at the end, the list says %+v", i)
+	}
+	events, err := eventsOf(holder, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ev := range events {
+		if (ev.RunStarted != nil) != (i == 0) {
+			t.Errorf("event %d of %d is %s", i+1, len(events), ev.Kind())
+		}
+	}
+	var turns int
+	if err := holder.read.QueryRow("SELECT count(*) FROM turns").Scan(&turns); err != nil || turns != 0 {
+		t.Errorf("%d turns are left, %v", turns, err)
 	}
 }

@@ -1,0 +1,378 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Runs of one group take turns. Each of them has a row in the table turns from its start to its end, and the rows' ids are
+// the order of the queue. A run whose turn has not come is durable and pending: its journal is empty, and the row in runs
+// holds its first event. Only a driver waits for a turn. A run blocks the runs behind it for as long as a living process
+// has its row (the process that started it, waits for the turn, or drives it), so a run whose process died blocks nobody.
+// When a process drives that run again, the run is back at its old position, but waits for a run that has taken the turn.
+//
+// A called run of the same group as one of its callers shares that caller's turn, and takes turns with the other called
+// runs that do. So a queue is named by a group and, for these, by the caller whose turn they share.
+
+// queue names the queue in which a run stands.
+type queue struct {
+	group  string
+	shares string // the nearest caller of the same group; "" if there is none
+}
+
+// turn is a run's row in the table turns.
+type turn struct {
+	queue
+	key    int64 // of the run
+	run    string
+	caller string // the run that calls it, "" if none does
+	id     int64  // its position
+	epoch  int64  // the process that has it; 0: none
+	holds  bool   // its turn has come
+	waits  bool   // a driver waits for the turn
+}
+
+// groupBusy refuses a start whose run is to be skipped, because it would have to wait.
+type groupBusy struct{ behind, group string }
+
+func (b *groupBusy) Error() string {
+	return fmt.Sprintf("run %s of the group %q is under way", b.behind, b.group)
+}
+
+// findGroup returns the group of a run that is about to start. A called run is never skipped: its caller waits for its work.
+func (e *Engine) findGroup(s *engine.Start) (engine.Group, error) {
+	if e.options.Group == nil || s.First.Skip != "" {
+		return engine.Group{}, nil
+	}
+	g, err := e.options.Group(s.Definition, s.First)
+	if err != nil || g.Name == "" {
+		return engine.Group{}, err
+	}
+	if g.WhenBusy != "" && !slices.Contains(engine.WhenBusies, g.WhenBusy) {
+		return engine.Group{}, fmt.Errorf("the group %q has the unknown when_busy %.60q", g.Name, g.WhenBusy)
+	}
+	if g.WhenBusy == "" {
+		g.WhenBusy = engine.Queue
+	}
+	if s.First.Parent != "" && g.WhenBusy == engine.Skip {
+		g.WhenBusy = engine.Queue
+	}
+	return g, nil
+}
+
+// query reads rows: through a transaction, or through a connection for reading.
+type query func(text string, args ...any) (*sql.Rows, error)
+
+func (e *Engine) reading(ctx context.Context) query {
+	return func(text string, args ...any) (*sql.Rows, error) { return e.read.QueryContext(ctx, text, args...) }
+}
+
+func (tx *transaction) reading(text string, args ...any) (*sql.Rows, error) {
+	s, err := tx.c.statement(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Query(args...)
+}
+
+// queueOf finds the queue of a run of a group.
+func (q query) queueOf(group, caller string) (queue, error) {
+	found := queue{group: group}
+	above, err := texts(q(fmt.Sprintf(`WITH RECURSIVE up (id, n) AS (SELECT ?, 0 UNION ALL
+		SELECT r.parent, n + 1 FROM runs r JOIN up ON r.id = up.id WHERE n < %d)
+		SELECT r.id FROM up JOIN runs r ON r.id = up.id WHERE r.grp = ? ORDER BY n LIMIT 1`, engine.MaxDepth), caller, group))
+	if len(above) > 0 {
+		found.shares = above[0]
+	}
+	return found, err
+}
+
+// runAhead returns the run that another one at a position of a queue waits for: the nearest before it that a living process
+// has, or else the run that has the turn. "" means that it is the other's turn.
+func (e *Engine) runAhead(q query, in queue, position int64, run string) (string, error) {
+	for _, where := range []string{"t.id < ? ORDER BY t.id DESC", "t.holds = 1 AND t.id > ?"} {
+		ahead, err := e.firstAlive(q, "SELECT r.id, t.epoch FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND r.id != ? AND t.epoch IS NOT NULL AND "+
+			where, in.group, in.shares, run, position)
+		if err != nil || ahead != "" {
+			return ahead, err
+		}
+	}
+	return "", nil
+}
+
+// firstAlive returns the run in the first row whose process lives. It reads no further.
+func (e *Engine) firstAlive(q query, text string, args ...any) (string, error) {
+	rows, err := q(text, args...)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	alive := e.liveness()
+	for rows.Next() {
+		var run string
+		var epoch int64
+		if err := rows.Scan(&run, &epoch); err != nil {
+			return "", err
+		}
+		if lives, err := alive(epoch); lives || err != nil {
+			return run, err
+		}
+	}
+	return "", rows.Err()
+}
+
+// liveness returns a function that reports whether the process of an epoch lives, and asks for each of them once.
+func (e *Engine) liveness() func(epoch int64) (bool, error) {
+	known := map[int64]bool{0: false}
+	if mine := e.driverEpoch(); mine != 0 {
+		known[mine] = true
+	}
+	return func(epoch int64) (bool, error) {
+		lives, asked := known[epoch]
+		if asked {
+			return lives, nil
+		}
+		lives, err := locked(e.lockPath(epoch))
+		if err == nil {
+			known[epoch] = lives
+		}
+		return lives, err
+	}
+}
+
+// entry is a run's way into its queue, in the transaction that makes the run.
+type entry struct {
+	queue
+	turn      bool     // nobody is before it
+	cancelled []string // the runs that give way to it
+}
+
+// enterQueue decides what becomes of a run of a group that is about to be made. Errors that refuse the run: *groupBusy, *deadlock.
+func (e *Engine) enterQueue(tx *transaction, g engine.Group, run, caller string) (n entry, err error) {
+	q := query(tx.reading)
+	if n.queue, err = q.queueOf(g.Name, caller); err != nil {
+		return n, err
+	}
+	ahead, err := e.runAhead(q, n.queue, math.MaxInt64, run)
+	if n.turn = ahead == ""; err != nil || n.turn {
+		return n, err
+	}
+	switch g.WhenBusy {
+	case engine.Skip:
+		return n, refused{&groupBusy{ahead, g.Name}}
+	case engine.CancelPrevious:
+		n.cancelled, err = texts(q("SELECT r.id FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND r.ended = 0", n.group, n.shares))
+	case engine.Queue:
+		err = e.refuseDeadlock(q, &turn{queue: n.queue, run: run, caller: caller})
+	}
+	return n, err
+}
+
+// takePosition puts a run that was just made at the end of its queue, and cancels the runs that give way to it.
+func (e *Engine) takePosition(tx *transaction, n entry, key, epoch int64) error {
+	_, err := tx.exec("INSERT INTO turns (run, grp, shares, epoch, holds) VALUES (?, ?, ?, ?, ?)", key, n.group, n.shares, epoch, n.turn)
+	for i := 0; i < len(n.cancelled) && err == nil; i++ {
+		cancel := event.External{Kind: event.ExternalCancel, Reason: fmt.Sprintf("a newer run of the group %q", n.group)}
+		err = e.post(tx, n.cancelled[i], cancel, upTo(1))
+	}
+	return err
+}
+
+// awaitTurn returns when it is the turn of a run that is about to be driven, or when the run needs none. leave gives the turn
+// back. A run that was cancelled before it began, or twice, does not wait: nothing of it is executed. Neither does a called run that would wait for ever: it is cancelled.
+func (e *Engine) awaitTurn(ctx context.Context, run string) (leave func(), err error) {
+	t, err := e.turnOf(e.reading(ctx), run)
+	if err != nil || t == nil {
+		return func() {}, err
+	}
+	if err := e.taken(run); err != nil { // nobody waits for a turn to be told that the run has another driver
+		return nil, err
+	}
+	epoch, err := e.epoch()
+	if err != nil {
+		return nil, err
+	}
+	err = e.write(func(tx *transaction) error { return e.joinQueue(tx, run, epoch, &t) })
+	if err != nil || t == nil {
+		return func() {}, err
+	}
+	leave = func() { e.leaveQueue(t, epoch) }
+	told := ""
+	for !t.holds {
+		ahead, err := e.lookAhead(ctx, t, epoch)
+		if err == nil && t.waits && ahead != "" {
+			if e.options.Waiting != nil && ahead != told {
+				told = ahead
+				e.options.Waiting(run, engine.Turn{Group: t.group, Behind: ahead})
+			}
+			err = pause(ctx)
+		}
+		if err != nil {
+			leave()
+			return nil, err
+		}
+		if !t.waits {
+			break
+		}
+	}
+	return leave, nil
+}
+
+// upTo says how many cancels are missing of n.
+func upTo(n int) func(before int) int { return func(before int) int { return n - before } }
+
+// turnOf reads a run's row in turns; nil if the run has none, or has ended.
+func (e *Engine) turnOf(q query, run string) (*turn, error) {
+	rows, err := q(`SELECT t.run, r.id, coalesce(r.parent, ''), t.id, t.grp, t.shares, coalesce(t.epoch, 0), t.holds, t.waits
+		FROM turns t JOIN runs r ON r.key = t.run WHERE r.id = ? AND r.ended = 0`, run)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	t := &turn{}
+	return t, rows.Scan(&t.key, &t.run, &t.caller, &t.id, &t.group, &t.shares, &t.epoch, &t.holds, &t.waits)
+}
+
+// joinQueue makes this process the one that waits for a run's turn, or has it.
+func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **turn) error {
+	q := query(tx.reading)
+	t, err := e.turnOf(q, run)
+	if *joined = t; err != nil || t == nil {
+		return err
+	}
+	if t.waits && t.epoch != epoch && !e.options.TakeOver {
+		lives, err := locked(e.lockPath(t.epoch))
+		if err != nil {
+			return err
+		}
+		if lives {
+			return refused{fmt.Errorf("%w: run %s, which waits there for its turn in the group %q", engine.ErrOwned, run, t.group)}
+		}
+	}
+	position := t.id
+	if t.holds { // somebody may have gone past it while nobody drove it, but nobody who waits goes before it
+		position = 0
+	}
+	ahead, err := e.runAhead(q, t.queue, position, run)
+	if err != nil {
+		return err
+	}
+	t.holds, t.epoch = ahead == "", epoch
+	t.waits = !t.holds
+	if t.waits {
+		err := e.refuseDeadlock(q, t)
+		if d := (*deadlock)(nil); errors.As(err, &d) { // the run is there and must come to its end
+			t.waits = false
+			err = e.post(tx, run, event.External{Kind: event.ExternalCancel, Reason: d.Error()}, upTo(1))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = tx.exec("UPDATE turns SET epoch = ?, holds = ?, waits = ? WHERE run = ?", t.epoch, t.holds, t.waits, t.key)
+	return err
+}
+
+// lookAhead returns the run that a run still waits for. It takes the turn if it has come, and ends the wait of a run that is
+// not to wait any more.
+func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead string, err error) {
+	var now int64
+	var unwanted bool
+	err = e.read.QueryRowContext(ctx, "SELECT coalesce(t.epoch, 0), r.cancels > (r.pending IS NULL) FROM turns t JOIN runs r ON r.key = t.run WHERE t.run = ?", t.key).Scan(&now, &unwanted)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", e.noRun(t.run)
+	case err != nil:
+		return "", err
+	case now != epoch:
+		return "", fmt.Errorf("%w: run %s", engine.ErrFenced, t.run)
+	case unwanted:
+		t.waits = false
+	default:
+		if ahead, err = e.runAhead(e.reading(ctx), t.queue, t.id, t.run); err != nil || ahead != "" {
+			return ahead, err
+		}
+	}
+	err = e.write(func(tx *transaction) (err error) {
+		left := *t
+		if t.waits {
+			if ahead, err = e.runAhead(tx.reading, t.queue, t.id, t.run); err != nil || ahead != "" {
+				return err
+			}
+			left.holds, left.waits = true, false
+		}
+		n, err := tx.exec("UPDATE turns SET holds = ?, waits = ? WHERE run = ? AND epoch = ?", left.holds, left.waits, t.key, epoch)
+		if err == nil && n == 0 {
+			return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, t.run)}
+		}
+		if err == nil {
+			t.holds, t.waits = left.holds, left.waits
+		}
+		return err
+	})
+	return ahead, err
+}
+
+// leaveQueue lets the next run in. The run keeps its position until it has ended. A failure is the store's; the turn is free
+// then when this process ends.
+func (e *Engine) leaveQueue(t *turn, epoch int64) {
+	_ = e.lastWords(func(tx *transaction) error {
+		_, err := tx.exec("DELETE FROM turns WHERE run = ? AND epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", t.key, epoch)
+		if err == nil {
+			_, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE run = ? AND epoch = ?", t.key, epoch)
+		}
+		return err
+	})
+}
+
+// freeTurns gives back the turns that a process had.
+func (tx *transaction) freeTurns(epoch int64) error {
+	_, err := tx.exec("DELETE FROM turns WHERE epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", epoch)
+	if err == nil {
+		_, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE epoch = ?", epoch)
+	}
+	return err
+}
+
+// Started returns the first event of a run, which its journal holds, or its row while it waits for its turn.
+func (e *Engine) Started(ctx context.Context, run string) (first event.RunStarted, err error) {
+	defer func() { err = e.explain(err) }()
+	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
+	if err != nil {
+		return first, plain(err)
+	}
+	if c.pending {
+		return e.pendingStart(ctx, &c)
+	}
+	return e.firstEvent(ctx, &c)
+}
+
+// pendingStart reads the first event of a run whose journal is still empty.
+func (e *Engine) pendingStart(ctx context.Context, c *claimed) (first event.RunStarted, err error) {
+	var text []byte
+	err = e.read.QueryRowContext(ctx, "SELECT coalesce(pending, x'') FROM runs WHERE key = ?", c.key).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return first, e.noRun(c.id)
+	}
+	if err == nil && len(text) == 0 { // it has begun since
+		return e.firstEvent(ctx, c)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &first)
+	}
+	if err != nil {
+		err = fmt.Errorf("reading what run %s was started with: %w", c.id, err)
+	}
+	return first, err
+}
