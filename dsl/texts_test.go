@@ -27,6 +27,11 @@ func TestTexts(t *testing.T) {
 	if _, err := read("x.md"); err == nil {
 		t.Error("without Dir the root is the folder")
 	}
+	for program, path := range map[string]string{"a/w.hcl": "x.md", "a": "x.md", ".": "a/x.md"} { // any order: each for itself
+		if got, err := (Options{}).reader(fsys, program)(path); got != "x" {
+			t.Errorf("without Root, the program %s reads %s as %q, %v", program, path, got, err)
+		}
+	}
 	for i := range MaxTexts / MaxText {
 		if _, err := read("full"); err != nil {
 			t.Fatal(i, err)

@@ -3,6 +3,8 @@ package learn
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -41,6 +43,30 @@ func TestOutlines(t *testing.T) {
 		if got := Outline(c.v); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
 		}
+	}
+}
+
+// A field is told with its value as long as the value, and the names of the fields behind it, fit to the byte.
+func TestOutlineIsFilledToItsBound(t *testing.T) {
+	left := MaxOutline - len(", and 1000000 more") - len(", z")
+	o := map[string]any{"z": map[string]any{}}
+	for name := 'a'; left > 0; name++ {
+		n := min(left-len(", a = "), MaxField/2)
+		if after := left - n - len(", a = "); after > 0 && after < len(", a = ")+3 {
+			n -= len(", a = ") + 3
+		}
+		o[string(name)] = strings.Repeat("x", n)
+		left -= n + len(", a = ")
+	}
+	names := slices.Sorted(maps.Keys(o))
+	last := names[len(names)-2]
+	full := Outline(o)
+	if !strings.HasSuffix(full, last+" = "+o[last].(string)+", z") {
+		t.Errorf("with room to the byte, the outline is %q", full)
+	}
+	o[last] = o[last].(string) + "x"
+	if got := Outline(o); !strings.HasSuffix(got, ", "+last+", z") {
+		t.Errorf("with a byte too many, the outline is %q", got)
 	}
 }
 

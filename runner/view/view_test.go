@@ -352,3 +352,24 @@ func TestIterations(t *testing.T) {
 		}
 	}
 }
+
+// A node keeps the verdicts on its last attempt when it ends, and forgets them when the next attempt starts.
+func TestVerdictsOfTheLastAttemptStay(t *testing.T) {
+	r := New(nil)
+	r.Apply(nil, &event.Reaction{Transitions: []event.Transition{
+		{Node: "a", To: event.Running, Attempt: 1},
+		{Node: "a", Attempt: 1, Gate: &event.Verdict{Gate: "first"}},
+		{Node: "a", To: event.Waiting, Attempt: 1},
+	}})
+	if g := r.Node("a").Gates; len(g) != 1 || g[0].Gate != "first" {
+		t.Errorf("before the next attempt the verdicts are %+v", g)
+	}
+	r.Apply(nil, &event.Reaction{Transitions: []event.Transition{
+		{Node: "a", To: event.Running, Attempt: 2},
+		{Node: "a", Attempt: 2, Gate: &event.Verdict{Gate: "big", Warning: true}},
+		{Node: "a", To: event.Succeeded, Attempt: 2, Result: &event.Result{Attempts: 2}},
+	}})
+	if g := r.Node("a").Gates; len(g) != 1 || g[0].Gate != "big" {
+		t.Errorf("at the end the verdicts are %+v", g)
+	}
+}
