@@ -7,7 +7,7 @@
 //
 // The package knows no HCL, no expr-lang, no files. Fields that a program does not use are left out of the JSON, so a
 // later release can add fields without changing the hash of programs that don't use them. Enter at [Program]; node.go holds
-// what a workflow is made of, action.go and actionkind.go what its steps do, expr.go what is evaluated, stored.go the form of the JSON.
+// what a workflow is made of, action.go what its steps do, expr.go what is evaluated, stored.go the form of the JSON.
 package ir
 
 import (

@@ -1,6 +1,10 @@
 package event
 
-import "github.com/flowrun/flowrun/dsl/ir"
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+)
 
 // AttemptKind says what carries an attempt out. An executor is registered for each kind that it knows.
 type AttemptKind string
@@ -23,3 +27,88 @@ var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
 func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }
+
+// Attempt asks for one try of an action or of a gate. The host answers with an AttemptFinished of the same ticket.
+// All values are computed, but for what reads secrets: an executor needs nothing but this.
+type Attempt struct {
+	Ticket  uint64 `json:"ticket"`  // counts from 1 in the order of starts of a run
+	Node    string `json:"node"`    // the instance's path: build/api[3]
+	Name    string `json:"name"`    // the node's declared name
+	Attempt int    `json:"attempt"` // counts from 1
+	// Kind says which executor carries it out. Other fields than this one never decide that.
+	Kind AttemptKind `json:"kind"`
+	Gate string      `json:"gate,omitempty"`
+	// Compensate tells that this is the node's compensation, which is run once, while the run ends.
+	Compensate bool   `json:"compensate,omitempty"`
+	Key        string `json:"key"` // the idempotency key
+	Run        string `json:"run"`
+	Workflow   string `json:"workflow"`
+
+	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
+	Dir     string        `json:"dir,omitempty"`     // absolute
+	// Env is what the file adds, nearest wins already applied. Base is run_started's allow-list.
+	Env  map[string]string `json:"env,omitempty"`
+	Base map[string]string `json:"base,omitempty"`
+
+	Argv   []string `json:"argv,omitempty"`   // a program, or
+	Script string   `json:"script,omitempty"` // a script for Shell
+	Shell  string   `json:"shell,omitempty"`  // "" = sh -e
+	Parse  string   `json:"parse,omitempty"`  // ir.Parse; "none" needs no whole output
+	// Values are those of the script, the i-th for $FLOWRUN_Vi. Stdin is what the program reads; nil is the null device.
+	Values []string `json:"values,omitempty"`
+	Stdin  *string  `json:"stdin,omitempty"`
+	// PassEnv names variables of the driver's environment that are given though they look secret. An agent has its own.
+	PassEnv []string `json:"pass_env,omitempty"`
+	// OutputFile asks for a file $FLOWRUN_OUTPUT; what is written to it is the answer's Output.
+	OutputFile bool `json:"output_file,omitempty"`
+
+	Agent *AgentRequest `json:"agent,omitempty"`
+	HTTP  *HTTPRequest  `json:"http,omitempty"`
+
+	Remember *Remember `json:"remember,omitempty"`
+	Recall   *Recall   `json:"recall,omitempty"`
+
+	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
+	// attempt starts. A part that stands here is empty in the other fields.
+	Late []Late `json:"late,omitempty"`
+}
+
+// attempt writes all fields of an attempt that a machine decides.
+func (f *facts) attempt(a *Attempt) {
+	f.number('t', a.Ticket)
+	f.text('n', a.Node)
+	f.text('N', a.Name)
+	f.number('a', uint64(a.Attempt))
+	f.text('K', string(a.Kind))
+	f.text('g', a.Gate)
+	f.truth('c', a.Compensate)
+	f.text('k', a.Key)
+	f.text('r', a.Run)
+	f.text('w', a.Workflow)
+	f.number('o', uint64(a.Timeout))
+	f.text('d', a.Dir)
+	f.pairs('e', a.Env)
+	f.texts('v', a.Argv)
+	f.text('s', a.Script)
+	f.text('h', a.Shell)
+	f.text('p', a.Parse)
+	f.texts('V', a.Values)
+	if a.Stdin != nil {
+		f.always('i', *a.Stdin)
+	}
+	f.texts('P', a.PassEnv)
+	f.truth('O', a.OutputFile)
+	if a.Agent != nil {
+		f.agent(a.Agent)
+	}
+	if a.HTTP != nil {
+		f.http(a.HTTP)
+	}
+	if a.Remember != nil {
+		f.remember(a.Remember)
+	}
+	if a.Recall != nil {
+		f.recall(a.Recall)
+	}
+	f.lates('L', a.Late)
+}

@@ -18,51 +18,6 @@ type Command struct {
 	End         *End           `json:"end,omitempty"`
 }
 
-// Attempt asks for one try of an action or of a gate. The host answers with an AttemptFinished of the same ticket.
-// All values are computed, but for what reads secrets: an executor needs nothing but this.
-type Attempt struct {
-	Ticket  uint64 `json:"ticket"`  // counts from 1 in the order of starts of a run
-	Node    string `json:"node"`    // the instance's path: build/api[3]
-	Name    string `json:"name"`    // the node's declared name
-	Attempt int    `json:"attempt"` // counts from 1
-	// Kind says which executor carries it out. Other fields than this one never decide that.
-	Kind AttemptKind `json:"kind"`
-	Gate string      `json:"gate,omitempty"`
-	// Compensate tells that this is the node's compensation, which is run once, while the run ends.
-	Compensate bool   `json:"compensate,omitempty"`
-	Key        string `json:"key"` // the idempotency key
-	Run        string `json:"run"`
-	Workflow   string `json:"workflow"`
-
-	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
-	Dir     string        `json:"dir,omitempty"`     // absolute
-	// Env is what the file adds, nearest wins already applied. Base is run_started's allow-list.
-	Env  map[string]string `json:"env,omitempty"`
-	Base map[string]string `json:"base,omitempty"`
-
-	Argv   []string `json:"argv,omitempty"`   // a program, or
-	Script string   `json:"script,omitempty"` // a script for Shell
-	Shell  string   `json:"shell,omitempty"`  // "" = sh -e
-	Parse  string   `json:"parse,omitempty"`  // ir.Parse; "none" needs no whole output
-	// Values are those of the script, the i-th for $FLOWRUN_Vi. Stdin is what the program reads; nil is the null device.
-	Values []string `json:"values,omitempty"`
-	Stdin  *string  `json:"stdin,omitempty"`
-	// PassEnv names variables of the driver's environment that are given though they look secret. An agent has its own.
-	PassEnv []string `json:"pass_env,omitempty"`
-	// OutputFile asks for a file $FLOWRUN_OUTPUT; what is written to it is the answer's Output.
-	OutputFile bool `json:"output_file,omitempty"`
-
-	Agent *AgentRequest `json:"agent,omitempty"`
-	HTTP  *HTTPRequest  `json:"http,omitempty"`
-
-	Remember *Remember `json:"remember,omitempty"`
-	Recall   *Recall   `json:"recall,omitempty"`
-
-	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
-	// attempt starts. A part that stands here is empty in the other fields.
-	Late []Late `json:"late,omitempty"`
-}
-
 // Late is an expression that the machine cannot compute, and all that it reads but the secrets themselves.
 type Late struct {
 	Place string  `json:"place,omitempty"` // of an attempt, see runner/request

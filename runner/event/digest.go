@@ -111,45 +111,6 @@ func (f *facts) command(c *Command) {
 	f.end()
 }
 
-func (f *facts) attempt(a *Attempt) {
-	f.number('t', a.Ticket)
-	f.text('n', a.Node)
-	f.text('N', a.Name)
-	f.number('a', uint64(a.Attempt))
-	f.text('K', string(a.Kind))
-	f.text('g', a.Gate)
-	f.truth('c', a.Compensate)
-	f.text('k', a.Key)
-	f.text('r', a.Run)
-	f.text('w', a.Workflow)
-	f.number('o', uint64(a.Timeout))
-	f.text('d', a.Dir)
-	f.pairs('e', a.Env)
-	f.texts('v', a.Argv)
-	f.text('s', a.Script)
-	f.text('h', a.Shell)
-	f.text('p', a.Parse)
-	f.texts('V', a.Values)
-	if a.Stdin != nil {
-		f.always('i', *a.Stdin)
-	}
-	f.texts('P', a.PassEnv)
-	f.truth('O', a.OutputFile)
-	if a.Agent != nil {
-		f.agent(a.Agent)
-	}
-	if a.HTTP != nil {
-		f.http(a.HTTP)
-	}
-	if a.Remember != nil {
-		f.remember(a.Remember)
-	}
-	if a.Recall != nil {
-		f.recall(a.Recall)
-	}
-	f.lates('L', a.Late)
-}
-
 // pairs writes a map of texts in the order of its keys.
 func (f *facts) pairs(field byte, pairs map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
