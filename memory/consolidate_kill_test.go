@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,8 +16,12 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-// consolidateIn is the environment variable that makes this test a process that consolidates a store until it is killed.
-const consolidateIn = "FLOWRUN_TEST_MEMORY_CONSOLIDATE"
+// consolidateIn is the environment variable that makes this test a process that consolidates a store until it is killed, and
+// killAtOnce the one that makes that process kill itself when it has begun.
+const (
+	consolidateIn = "FLOWRUN_TEST_MEMORY_CONSOLIDATE"
+	killAtOnce    = "FLOWRUN_TEST_MEMORY_KILL"
+)
 
 // TestConsolidationSurvivesKills kills processes that consolidate, at moments spread over the time that it takes. What they leave is
 // nothing or all of it, and the next one comes to what an undisturbed one does.
@@ -24,7 +30,16 @@ func TestConsolidationSurvivesKills(t *testing.T) {
 	ctx := context.Background()
 	o := memory.Options{Embedder: wide{}, WordVectors: true}
 	if dir := os.Getenv(consolidateIn); dir != "" {
+		var begun atomic.Bool
+		o.Now = func() time.Time {
+			if begun.Load() && os.Getenv(killAtOnce) != "" {
+				syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {}
+			}
+			return time.Now()
+		}
 		m := open(t, dir, o)
+		begun.Store(true)
 		os.Stdout.WriteString("begun\n")
 		if _, err := m.Consolidate(ctx, "sam"); err != nil {
 			t.Fatal(err)
@@ -55,7 +70,7 @@ func TestConsolidationSurvivesKills(t *testing.T) {
 		dir := work()
 		began := time.Now()
 		if n > 0 {
-			killed(t, dir, takes*time.Duration(n-1)/10)
+			killed(t, dir, n == 1, takes*time.Duration(n-1)/10)
 		}
 		m := open(t, dir, o)
 		left := patternsOf(t, m)
@@ -82,11 +97,14 @@ func TestConsolidationSurvivesKills(t *testing.T) {
 	}
 }
 
-// killed has a process consolidate, and kills it so long after it has begun.
-func killed(t *testing.T, dir string, after time.Duration) {
+// killed has a process consolidate, and kills it so long after it has begun; or it kills itself at once.
+func killed(t *testing.T, dir string, atOnce bool, after time.Duration) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^TestConsolidationSurvivesKills$")
 	c.Env = append(os.Environ(), consolidateIn+"="+dir, "TMPDIR="+filepath.Dir(dir))
+	if atOnce {
+		c.Env = append(c.Env, killAtOnce+"=1")
+	}
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +115,10 @@ func killed(t *testing.T, dir string, after time.Duration) {
 	if !bufio.NewScanner(out).Scan() {
 		t.Error("it said nothing")
 	}
-	time.Sleep(after)
-	_ = c.Process.Kill() // it may have ended
+	if !atOnce {
+		time.Sleep(after)
+		_ = c.Process.Kill() // it may have ended
+	}
 	_ = c.Wait()
 }
 

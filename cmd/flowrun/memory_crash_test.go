@@ -32,7 +32,9 @@ agent "worker" {
   run     = <<-EOT
     cat >/dev/null
     echo "{\"type\":\"remember\",\"text\":\"a note of $FLOWRUN_STEP\"}"
+    echo >>begun
     sleep 0.1
+    case $FLOWRUN_STEP in *[[]19]) until [ -e go ]; do sleep 0.02; done ;; esac
     case $FLOWRUN_STEP in
     *[05]]) echo "{\"type\":\"error\",\"kind\":\"blocking\",\"message\":\"no disk $FLOWRUN_STEP\"}" ;;
     *) echo "{\"type\":\"result\",\"output\":1,\"learnings\":[\"It is known now what $FLOWRUN_STEP does.\"]}" ;;
@@ -56,20 +58,23 @@ workflow "w" {
 }
 `
 
-// TestLearningSurvivesKills kills the real binary while its agents work and learn, and resumes it until the run ends. Then every
-// task has left its learnings, once.
+// TestLearningSurvivesKills kills the real binary while its agents work and learn, and resumes it until the run ends, which waits
+// for the kills. Then every task has left its learnings, once.
 func TestLearningSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes for some seconds")
 	}
-	binary, kills := build(t), 0
+	binary := build(t)
 	r := rand.New(rand.NewPCG(*crashSeed, 3))
 	for range *learningRuns {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "flow.hcl"), []byte(rememberers), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		flowrun := func(wait time.Duration, words ...string) (killed, begun bool) {
+		begun := filepath.Join(dir, "begun")
+		flowrun := func(kill bool, words ...string) {
+			t.Helper()
+			os.Remove(begun)
 			c := exec.Command(binary, append(words, "--death-limit", "1000", "--store", filepath.Join(dir, ".flowrun"))...)
 			c.Dir = dir
 			var said strings.Builder
@@ -77,39 +82,35 @@ func TestLearningSurvivesKills(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			done := time.AfterFunc(wait, func() { _ = c.Process.Kill() })
+			if kill {
+				for end := time.Now().Add(2 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
+					if _, err := os.Stat(begun); err == nil || time.Now().After(end) {
+						break
+					}
+				}
+				time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+				_ = c.Process.Kill()
+			}
 			err := c.Wait()
 			var exit *exec.ExitError
-			if done.Stop(); errors.As(err, &exit) && exit.ExitCode() == -1 {
-				return true, true
+			if kill && (!errors.As(err, &exit) || exit.ExitCode() != -1) {
+				t.Fatalf("%q ended before it was killed: %v\n%s", words, err, said.String())
 			}
-			if strings.Contains(said.String(), "there is no run") {
-				return true, false
-			}
-			if err != nil || strings.Contains(said.String(), "memory:") {
+			if !kill && (err != nil || strings.Contains(said.String(), "memory:")) {
 				t.Fatalf("%q: %v\n%s", words, err, said.String())
 			}
-			return false, true
 		}
-		moment := func() time.Duration { return 50*time.Millisecond + time.Duration(r.IntN(250))*time.Millisecond }
-		killed, begun := flowrun(moment(), "apply", "flow.hcl")
-		for n := 1; killed; n++ {
-			kills++
-			wait := moment()
-			if n >= *learningKills {
-				wait = time.Minute
-			}
-			if killed, begun = flowrun(wait, "resume", "latest"); !begun {
-				kills--
-				killed, _ = flowrun(wait, "apply", "flow.hcl")
-			}
+		flowrun(true, "apply", "flow.hcl")
+		for range *learningKills - 1 {
+			flowrun(true, "resume", "latest")
 		}
+		if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		flowrun(false, "resume", "latest")
 		learnedOnce(t, filepath.Join(dir, ".flowrun"))
 	}
-	t.Logf("%d runs, %d kills", *learningRuns, kills)
-	if kills < *learningRuns {
-		t.Errorf("%d kills are too few to mean anything", kills)
-	}
+	t.Logf("%d runs, each killed %d times", *learningRuns, *learningKills)
 }
 
 // learnedOnce counts what the memory has of a run of rememberers.

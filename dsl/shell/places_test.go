@@ -113,7 +113,7 @@ func TestDecides(t *testing.T) {
 
 func TestReadPrompt(t *testing.T) {
 	for script, refused := range map[string]bool{
-		`read -r -p "Deploy «x»? " a`: false, `read -rp "Deploy «x»? " a`: false, `read "-pDeploy «x»? " a`: false, `read -r "«x»"`: true, `read -a "«x»"`: true, `read -p hi "«x»"`: true, `read -pi "«x»"`: true, `read -n "«x»" a`: true,
+		`read -r -p "Deploy «x»? " a`: false, `read -rp "Deploy «x»? " a`: false, `read "-pDeploy «x»? " a`: false, `read -r "«x»"`: true, `read -a "«x»"`: true, `read -p hi "«x»"`: true, `read -pi "«x»"`: true, `read -n "«x»" a`: true, `read -ap "«x»"`: true, `read -np "«x»"`: true,
 	} {
 		if _, list := Rewrite(cut(script), Bash, place); len(list) > 0 != refused {
 			t.Errorf("%s: refused %v", script, !refused)

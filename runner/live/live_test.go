@@ -3,6 +3,7 @@ package live
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,8 +29,17 @@ func TestTable(t *testing.T) {
 	table.Save()
 	rows, sign := Read(store, a.Run)
 	r := rows[7]
-	if len(rows) != 1 || r.Node != a.Node || r.Attempt != 2 || r.Process != 4242 || r.Says != "40 %" || r.Heard < r.Since || sign < r.Heard.Add(-time.Second) {
+	if len(rows) != 1 || r.Node != a.Node || r.Attempt != 2 || r.Process != 4242 || r.Says != "40 %" || r.Heard < r.Since {
 		t.Errorf("the table is %+v, sign %v", rows, sign)
+	}
+	for _, written := range []time.Time{time.Now().Add(-time.Hour), time.Now().Add(time.Hour)} {
+		if err := os.Chtimes(filepath.Join(store, Dir, a.Run), written, written); err != nil {
+			t.Fatal(err)
+		}
+		_, sign := Read(store, a.Run)
+		if now := event.At(time.Now()); sign > now || written.Before(began) && sign != event.At(written) || written.After(began) && sign < event.At(began) {
+			t.Errorf("the file was written at %v, the sign is %v, and now it is %v", event.At(written), sign, now)
+		}
 	}
 	if info, err := os.Stat(filepath.Join(store, Dir, a.Run)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", info, err)
@@ -74,7 +84,8 @@ func TestSign(t *testing.T) {
 
 // Whatever lies in the place of the table, nothing fails and nothing outside is touched.
 func TestNoTable(t *testing.T) {
-	precious := filepath.Join(t.TempDir(), "precious")
+	const table = `[{"ticket":5,"node":"n"}]`
+	precious := filepath.Join(t.TempDir(), "aaaa22222222") // a table, so that whoever follows a link reads it
 	for name, spoil := range map[string]func(store string) error{
 		"nothing":            func(string) error { return nil },
 		"a file for a store": func(store string) error { os.Remove(store); return os.WriteFile(store, nil, 0o600) },
@@ -90,8 +101,12 @@ func TestNoTable(t *testing.T) {
 		"damage": func(store string) error {
 			return os.WriteFile(filepath.Join(mkdir(store), "aaaa22222222"), []byte(`[{"ticket":-1`), 0o600)
 		},
+		"damage behind a row": func(store string) error {
+			return os.WriteFile(filepath.Join(mkdir(store), "aaaa22222222"), []byte(`[{"ticket":5},{"ticket":"five"}]`), 0o600)
+		},
+		"a pipe": func(store string) error { return syscall.Mkfifo(filepath.Join(mkdir(store), "aaaa22222222"), 0o600) },
 	} {
-		if err := os.WriteFile(precious, []byte("precious"), 0o600); err != nil {
+		if err := os.WriteFile(precious, []byte(table), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		store := t.TempDir()
@@ -101,12 +116,12 @@ func TestNoTable(t *testing.T) {
 		if rows, _ := Read(store, "aaaa22222222"); len(rows) != 0 {
 			t.Errorf("%s is read as %+v", name, rows)
 		}
-		table := New(store)
-		table.Begin(attempt(1))
+		mine := New(store)
+		mine.Begin(attempt(1))
 		time.Sleep(Age)
-		table.Save()
-		table.Forget("aaaa22222222")
-		if text, err := os.ReadFile(precious); string(text) != "precious" {
+		mine.Save()
+		mine.Forget("aaaa22222222")
+		if text, err := os.ReadFile(precious); string(text) != table {
 			t.Errorf("%s: what lies outside is %q (%v)", name, text, err)
 		}
 		if files, _ := os.ReadDir(filepath.Dir(precious)); len(files) != 1 {

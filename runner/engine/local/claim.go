@@ -116,7 +116,7 @@ func (e *Engine) claim(run string) (claimed, error) {
 // taken refuses a run that another process drives before this one has written anything: of many that want the same run, all but
 // one go away without waiting for each other. The transaction asks again.
 func (e *Engine) taken(run string) error {
-	for due := time.Now().Add(lastForks); ; time.Sleep(lockBeat) {
+	for due := time.Now().Add(e.forks); ; time.Sleep(lockBeat) {
 		c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
 		if err == nil && !c.ended {
 			err = e.refuse(&c, e.driverEpoch())

@@ -126,6 +126,7 @@ func TestLockOfADeadDriverIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.forks = 2 * time.Minute // longer than any machine takes to let the lock go
 	release := time.AfterFunc(50*time.Millisecond, func() { lock.Close() })
 	defer release.Stop()
 	if end, err := e.Drive(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -31,6 +32,7 @@ type Engine struct {
 	leftovers bool           // attempts outlived a drive
 	fresh     *fresh         // nil, or what was started here last and was not driven here
 	idle      sync.WaitGroup // of drives
+	forks     time.Duration  // see lastForks
 }
 
 var (
@@ -56,7 +58,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	if o.disk == nil {
 		o.disk = realDisk
 	}
-	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}}
+	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, forks: lastForks}
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
 		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
