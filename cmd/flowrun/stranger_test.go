@@ -454,6 +454,9 @@ func strangersRows(t *testing.T, made *stranger) {
 	}
 }
 
+// lockWait is how long a command waits for the lock of a database before it gives up by itself.
+const lockWait = 30 * time.Second
+
 // strangersSignals stops commands that cannot go on: another process holds the lock of the database.
 func strangersSignals(t *testing.T, made *stranger) {
 	for _, words := range [][]string{{"runs", "prune", "--keep", "0"}, {"apply", "w.flow.hcl"}, {"resume", made.left}, {"cancel", made.left}, {"memory", "add", "more"}} {
@@ -483,16 +486,20 @@ func strangersSignals(t *testing.T, made *stranger) {
 				t.Errorf("%v did not wait for the lock: %v", words, err)
 			case <-time.After(300 * time.Millisecond):
 				cmd.Process.Signal(sig)
-				if words[0] == "apply" || words[0] == "resume" { // which wait for attempts: the second one does not
-					time.Sleep(100 * time.Millisecond)
-					cmd.Process.Signal(sig)
-				}
-				select {
-				case <-ended:
-				case <-time.After(2 * strangerBound):
-					t.Errorf("%v does not hear %v", words, sig)
-					cmd.Process.Kill()
-					<-ended
+				for sent := time.Now(); ; {
+					select {
+					case err = <-ended:
+					case <-time.After(100 * time.Millisecond):
+						if words[0] == "apply" || words[0] == "resume" { // which wait for attempts: a second one does not
+							cmd.Process.Signal(sig)
+						}
+						continue
+					}
+					status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+					if took := time.Since(sent); status.ExitStatus() != 128+int(sig) && status.Signal() != sig || took > lockWait*2/3 {
+						t.Errorf("%v ends %v after %v with %v", words, took, sig, err)
+					}
+					break
 				}
 			}
 			tx.Rollback()
