@@ -265,6 +265,8 @@ func TestWays(t *testing.T) {
 		{script: `gem install a --source «x»`},
 		{script: `gem install a -v «x»`, fine: true},
 		{script: `npm install a --registry «x»`},
+
+		{script: `f() { if [ "$1" = -v ]; then shift; fi; "$@"; }; f sh -c "echo «x»"`},
 	} {
 		a, d := Around{}, POSIX
 		if c.stdin {
@@ -328,9 +330,14 @@ func TestUnread(t *testing.T) {
 			t.Errorf("%s is refused without values: %v", name, list)
 		}
 	}
-	for _, inner := range []string{"'if", "((((" + strings.Repeat("(", MaxDepth)} {
-		if list := (Around{}).Argv([][]Part{cut("sh"), cut("-c"), cut(inner + " $1"), cut("sh"), cut("«x»")}); len(list) != 1 {
+	for _, inner := range []string{"'if $1", "'if $@", "((((" + strings.Repeat("(", MaxDepth) + " $1"} {
+		if list := (Around{}).Argv([][]Part{cut("sh"), cut("-c"), cut(inner), cut("sh"), cut("«x»")}); len(list) != 1 {
 			t.Errorf("%.9s: %v", inner, list)
+		}
+	}
+	for text, a := range map[string]Around{"'if $V": {Env: func(name string) (Part, bool) { return value, name == "V" }}, "'if": {Stdin: &value}} {
+		if list := a.Argv([][]Part{cut("sh"), cut("-c"), cut(text)}); len(list) != 1 {
+			t.Errorf("%s: %v", text, list)
 		}
 	}
 }
