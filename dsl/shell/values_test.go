@@ -266,7 +266,12 @@ func TestWays(t *testing.T) {
 		{script: `gem install a -v «x»`, fine: true},
 		{script: `npm install a --registry «x»`},
 
-		{script: `f() { if [ "$1" = -v ]; then shift; fi; "$@"; }; f sh -c "echo «x»"`},
+		{script: `f() { if a; then shift 3; fi; "$@"; }; f sh -c "echo «x»" echo a`},
+		{script: `f() { if a; then shift; fi; sh "$@"; }; f own.sh -c "echo «x»"`},
+		{script: `f() { set -- sh -c "echo $2"; "$@"; }; f echo «x»`},
+		{script: `f() { f "$@"; echo "$@"; }; f «x»`, fine: true},
+		{script: `v=«x»; eval 'if $v'`},
+		{script: `v=«x»; eval "eval 'echo \"\$v\"'"`, fine: true},
 	} {
 		a, d := Around{}, POSIX
 		if c.stdin {
