@@ -51,7 +51,7 @@ func TestAdviceAboutNull(t *testing.T) {
 		case *ir.Run:
 			e = &a.Values[0]
 		}
-		if v, err := expr.NewEvaluator().Eval(e, nothing{}); err != nil || v == nil {
+		if v, err := expr.NewEvaluator(ir.NewestRules()).Eval(e, nothing{}); err != nil || v == nil {
 			t.Errorf("%s: the advice %q gives %v, %v where input.x is null", c.value, advice, v, err)
 		}
 	}

@@ -28,7 +28,7 @@ func (j judged) Lookup(r ir.Ref) (value.Value, error) { return j[r.Root][r.Name]
 func validate(kind string, decls []ir.Variable, values map[string]value.Value, known Known) (errs []error) {
 	root := flagOf(kind)
 	scope := judged{"var": known.Vars, root: values}
-	ev := expr.NewEvaluator(known.Files)
+	ev := expr.NewEvaluator(ir.NewestRules(), known.Files)
 	for _, d := range decls {
 		if _, there := values[d.Name]; !there {
 			continue

@@ -106,7 +106,7 @@ func (scope) Lookup(r ir.Ref) (value.Value, error) {
 func evaluate(t *rapid.T, nodes []ir.Node) {
 	for _, n := range nodes {
 		if a, ok := n.Action.(*ir.Value); ok && a.Expr.Kind != ir.Const {
-			if v, err := expr.NewEvaluator().Eval(&a.Expr, scope{}); err != nil || v == nil {
+			if v, err := expr.NewEvaluator(ir.NewestRules()).Eval(&a.Expr, scope{}); err != nil || v == nil {
 				t.Fatalf("%q gives %v, %v", a.Text, v, err)
 			}
 		}

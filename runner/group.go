@@ -42,8 +42,8 @@ func (p *Program) groupName(w *ir.Workflow, first event.RunStarted) (string, err
 	if err != nil {
 		return "", err
 	}
-	ev := expr.NewEvaluator(p.Files)
-	m := machine.New(g, ev)
+	ev := expr.NewEvaluator(ir.NewestRules(), p.Files)
+	m := machine.New(g, ev, ir.NewestRules())
 	if err := m.Step(event.Event{Seq: 1, RunStarted: &first}); err != nil {
 		return "", err
 	}

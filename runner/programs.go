@@ -136,5 +136,6 @@ func (c *Programs) machine(h journal.Header, definition []byte) (*machine.Machin
 	if err != nil {
 		return nil, nil, err
 	}
-	return machine.New(g, expr.NewEvaluator(p.Files)), p, nil
+	rules := ir.RulesOf(h.Behaviour)
+	return machine.New(g, expr.NewEvaluator(rules, p.Files), rules), p, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -104,14 +105,14 @@ func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[str
 		return "", err
 	}
 	first.Run = run
-	s.adopt(run, s.newSession(p, &first, secrets))
+	s.adopt(run, s.newSession(p, ir.RulesOf(start.Header.Behaviour), &first, secrets))
 	return run, nil
 }
 
 // Resume prepares a run that another process began for its next drive here: with its secrets, of which the renewed ones have another
 // value from then on.
-func (s *Service) Resume(first *event.RunStarted, p *Program, secrets map[string]value.Value, renewed map[string]event.Secret) {
-	s.adopt(first.Run, s.newSession(p, first, secrets))
+func (s *Service) Resume(first *event.RunStarted, p *Pinned, secrets map[string]value.Value, renewed map[string]event.Secret) {
+	s.adopt(first.Run, s.newSession(p.Program, ir.RulesOf(p.Header.Behaviour), first, secrets))
 	if len(renewed) > 0 {
 		s.host.Renew(first.Run, renewed)
 	}
@@ -121,8 +122,10 @@ func (s *Service) Resume(first *event.RunStarted, p *Program, secrets map[string
 // secrets: an attempt that needs one fails.
 func (s *Service) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
 	if s.session(run) == nil {
-		if first, p, err := s.Beginning(ctx, run); err == nil { // if the run cannot be read, the host says so
-			s.Resume(first, p, nil, nil)
+		if p, err := s.Pinned(ctx, run); err == nil { // if the run cannot be read, the host says so
+			if first, err := p.First(); err == nil {
+				s.Resume(first, p, nil, nil)
+			}
 		}
 	}
 	return s.host.Drive(ctx, run, w)

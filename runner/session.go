@@ -29,8 +29,8 @@ type Session struct {
 	runs map[string]bool // the tree; guarded by the service
 }
 
-// newSession makes the session of a tree of runs.
-func (s *Service) newSession(p *Program, first *event.RunStarted, secrets map[string]value.Value) *Session {
+// newSession makes the session of a tree of runs, which have the same rules.
+func (s *Service) newSession(p *Program, rules ir.Rules, first *event.RunStarted, secrets map[string]value.Value) *Session {
 	x := &Session{service: s, memory: s.library.Bind(p.Program, first.Dir), root: first.Run, runs: map[string]bool{}}
 	for _, d := range p.Variables {
 		if d.Sensitive {
@@ -38,7 +38,7 @@ func (s *Service) newSession(p *Program, first *event.RunStarted, secrets map[st
 		}
 	}
 	x.secrets = secret.New(s.agents, s.options.Environ)
-	x.secrets.Hold(secrets, expr.NewEvaluator(p.Files))
+	x.secrets.Hold(secrets, expr.NewEvaluator(rules, p.Files))
 	x.secrets.Foresee(p.Program, first.Vars)
 	x.editor = learning.NewEditor(p.Program, first, executor.Func(x.execute))
 	return x
@@ -71,7 +71,7 @@ func (x *Session) finish() {
 // Reword has the editor of a program word the patterns of a memory on behalf of a person, and returns their ids. first says what the
 // editor reads of a run, secrets what is sensitive in it.
 func (s *Service) Reword(ctx context.Context, m *memory.Memory, p *ir.Program, first *event.RunStarted, secrets map[string]value.Value, o memory.Wording) ([]string, error) {
-	x := s.newSession(&Program{Program: p}, first, secrets)
+	x := s.newSession(&Program{Program: p}, ir.NewestRules(), first, secrets)
 	s.adopt(first.Run, x)
 	defer s.Release(first.Run)
 	return x.editor.Reword(ctx, m, o)

@@ -67,7 +67,7 @@ func canHold(e *ir.Expr, total int) bool {
 			return true
 		}
 	}
-	ev := expr.NewEvaluator()
+	ev := expr.NewEvaluator(ir.NewestRules())
 	for s := 0; s <= total; s++ {
 		for f := 0; s+f <= total; f++ {
 			for k := 0; s+f+k <= total; k++ {

@@ -187,7 +187,7 @@ func (c *checker) validations(v *Decl, root string, env *expr.Env) {
 		if v.Default == nil || len(a.Expr.Reads) > 1 {
 			continue
 		}
-		holds, err := expr.NewEvaluator(c.texts()).Eval(a.Expr, only{v.Default.Const})
+		holds, err := expr.NewEvaluator(ir.NewestRules(), c.texts()).Eval(a.Expr, only{v.Default.Const})
 		if err != nil || holds != true {
 			c.report(diag.Diagnostic{Code: "F0279", Subject: v.attr("default").span(), Context: v.Words(), Summary: fmt.Sprintf("The default %s does not meet the validation of %s", shown(v.Default.Const), v.Words()),
 				Detail: "A default is a value like any other. Change it, or what is asked of it.", Notes: []diag.Note{{Text: "this does not hold for it", Range: a.span()}}})

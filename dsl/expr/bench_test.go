@@ -58,12 +58,12 @@ func Benchmark(b *testing.B) {
 			})
 			b.Run(fmt.Sprintf("%s/first/%d", lang.name, n), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := NewEvaluator().Eval(e, data); err != nil {
+					if _, err := NewEvaluator(ir.NewestRules()).Eval(e, data); err != nil {
 						b.Fatal(err)
 					}
 				}
 			})
-			ev := NewEvaluator()
+			ev := NewEvaluator(ir.NewestRules())
 			b.Run(fmt.Sprintf("%s/again/%d", lang.name, n), func(b *testing.B) {
 				for b.Loop() {
 					data.asked = data.asked[:0]

@@ -13,7 +13,7 @@ import (
 
 // stored evaluates a text as if it came from a store, unchecked.
 func stored(kind ir.ExprKind, text string) error {
-	_, err := NewEvaluator().Eval(&ir.Expr{Kind: kind, Text: text}, &scope{data: map[string]any{}})
+	_, err := NewEvaluator(ir.NewestRules()).Eval(&ir.Expr{Kind: kind, Text: text}, &scope{data: map[string]any{}})
 	return err
 }
 
@@ -178,7 +178,7 @@ func TestFileBounds(t *testing.T) {
 
 // An evaluator keeps trees for MaxKeptBytes of text, and begins anew with the one beyond.
 func TestKeptTrees(t *testing.T) {
-	ev := NewEvaluator()
+	ev := NewEvaluator(ir.NewestRules())
 	const each = 512 << 10
 	eval := func(i int) {
 		text := fmt.Sprintf("%d", i)
@@ -213,7 +213,7 @@ func TestDeterminism(t *testing.T) {
 	c := mustCondition(t, `keys(var.m)[0] == 'k0' && values(var.m)[1] == 1 && map(sortBy(values(var.m), #), string(#)) != [] && toJSON(var.m) != ''`, env)
 	var first []byte
 	for range 1000 {
-		v, err := NewEvaluator().Eval(e, s)
+		v, err := NewEvaluator(ir.NewestRules()).Eval(e, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestDeterminism(t *testing.T) {
 		} else if string(first) != string(got) {
 			t.Fatalf("two results:\n%s\n%s", first, got)
 		}
-		if ok, err := NewEvaluator().Eval(c, s); ok != true || err != nil {
+		if ok, err := NewEvaluator(ir.NewestRules()).Eval(c, s); ok != true || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -233,7 +233,7 @@ func TestDeterminism(t *testing.T) {
 func TestScopeIsAskedForReadsAlone(t *testing.T) {
 	s := scopeOf(t, `{"var":{"min":1},"step":{"build":{"output":{"coverage":2},"status":"succeeded"}}}`)
 	e := mustCondition(t, `step.build.output.coverage > var.min && step.build.status == 'succeeded'`, testEnv())
-	if _, err := NewEvaluator().Eval(e, s); err != nil {
+	if _, err := NewEvaluator(ir.NewestRules()).Eval(e, s); err != nil {
 		t.Fatal(err)
 	}
 	for _, asked := range s.asked {

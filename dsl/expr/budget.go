@@ -16,6 +16,7 @@ type run struct {
 	scope ir.Scope
 	slots []value.Value
 	files map[string]string
+	rules ir.Rules
 	steps int
 	bytes int
 	heard *traces // nil: nobody listens, or nothing is secret

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/flowrun/flowrun/dsl/ir"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,7 @@ func TestConforms(t *testing.T) {
 		{"another document", `{"$ref":"https://example.com/x.json"}`, "", "none is ever loaded"},
 		{"a file", `{"$ref":"file:///etc/passwd"}`, "", "none is ever loaded"},
 	} {
-		err := NewEvaluator().Conforms(c.schema, c.v)
+		err := NewEvaluator(ir.NewestRules()).Conforms(c.schema, c.v)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)

@@ -3,6 +3,7 @@ package expr
 import (
 	"testing"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -35,7 +36,7 @@ func TestDashes(t *testing.T) {
 		if e.Text != want || refs(e.Reads) != c.reads {
 			t.Errorf("%s: stored as %s, reads %s", c.text, e.Text, refs(e.Reads))
 		}
-		if v, err := NewEvaluator().Eval(e, s); v != true || err != nil {
+		if v, err := NewEvaluator(ir.NewestRules()).Eval(e, s); v != true || err != nil {
 			t.Errorf("%s: %v, %v", c.text, v, err)
 		}
 	}
@@ -47,7 +48,7 @@ func TestOneTextTwoMeanings(t *testing.T) {
 	minus.Roots["input"].Names["n"] = value.NumberType
 	dash.Roots["input"].Names["n-1"] = value.NumberType
 	s := scopeOf(t, `{"input":{"n":7,"n-1":0}}`)
-	ev := NewEvaluator()
+	ev := NewEvaluator(ir.NewestRules())
 	for range 2 {
 		a, errA := ev.Eval(mustCondition(t, "input.n-1 == 6", minus), s)
 		b, errB := ev.Eval(mustCondition(t, "input.n-1 == 6", dash), s)
@@ -67,7 +68,7 @@ func TestErrorsNameTheirPart(t *testing.T) {
 		`var.any`:              "var.any: true or false is needed, but this is null",
 		`contains(var.any, 1)`: "var.any: a list is needed, but this is null",
 	} {
-		_, err := NewEvaluator().Eval(mustCondition(t, text, testEnv()), s)
+		_, err := NewEvaluator(ir.NewestRules()).Eval(mustCondition(t, text, testEnv()), s)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	exprlang "github.com/expr-lang/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -29,7 +30,7 @@ func sameEnv(t testing.TB) (*Env, *scope) {
 // Conditions compute what expr-lang's own virtual machine does, where the rules are not ours on purpose.
 func TestConditionsAgreeWithExprLang(t *testing.T) {
 	env, s := sameEnv(t)
-	ev := NewEvaluator()
+	ev := NewEvaluator(ir.NewestRules())
 	for _, text := range []string{
 		`var.n == 7`, `var.n + 1 == 8`, `var.n - 1 * 2 == 5`, `(var.n - 1) * 2 == 12`, `var.n / 2 == 3.5`, `2 ** 3 == 8`, `-var.n < 0`,
 		`var.n % 4 == 3 or true`, `var.s + '!' == 'héllo!'`, `var.s contains 'llo'`, `var.s startsWith 'h'`, `var.s endsWith 'o'`, `var.s matches '^h.llo$'`,
@@ -66,7 +67,7 @@ func TestConditionsAgreeWithExprLang(t *testing.T) {
 // Values compute what HCL and cty do, where the rules are not ours on purpose.
 func TestValuesAgreeWithHCL(t *testing.T) {
 	env, s := sameEnv(t)
-	ev := NewEvaluator()
+	ev := NewEvaluator(ir.NewestRules())
 	ty, err := ctyjson.ImpliedType([]byte(sameData))
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func plain(v cty.Value) value.Value {
 // What is ours on purpose: null reads through, nothing is parsed to fit, numbers are float64 up to 2^53.
 func TestBothLanguagesAgreeWithEachOther(t *testing.T) {
 	env, s := sameEnv(t)
-	ev := NewEvaluator()
+	ev := NewEvaluator(ir.NewestRules())
 	for _, text := range []string{
 		`var.nothing.x.y == null`, `var.m.nope == null`, `var.m["nope"] == null`, `length(var.l) == 3`, `lower("A") == "a"`, `contains(var.l, 1)`, `var.n == 7 ? true : false`,
 		`coalesce(var.nothing, 3) == 3`, `try(var.nothing.x, 3) == 3`, `can(var.n)`, `!can(var.nothing.x)`, `var.n % 2.5 == 2`, `join(",", var.names) == "b,a,c"`, `keys(var.m) == ["a", "b"]`,

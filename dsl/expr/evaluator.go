@@ -17,6 +17,7 @@ import (
 type Evaluator struct {
 	trees   map[source]*tree
 	files   map[string]string
+	rules   ir.Rules
 	kept    int // bytes of text in trees
 	schemas map[string]*jsonschema.Schema
 }
@@ -41,14 +42,14 @@ func sourceOf(e *ir.Expr) source {
 	return key
 }
 
-// NewEvaluator makes an evaluator without anything parsed yet. files, if given, is what file("PATH") stands for, by the path
-// as it is written: [ir.Program.Files].
-func NewEvaluator(files ...map[string]string) *Evaluator {
+// NewEvaluator makes an evaluator without anything parsed yet. rules are those of the run that the expressions belong to. files, if
+// given, is what file("PATH") stands for, by the path as it is written: [ir.Program.Files].
+func NewEvaluator(rules ir.Rules, files ...map[string]string) *Evaluator {
 	all := map[string]string(nil)
 	for _, more := range files {
 		all = more
 	}
-	return &Evaluator{files: all, trees: map[source]*tree{}, schemas: map[string]*jsonschema.Schema{}}
+	return &Evaluator{rules: rules, files: all, trees: map[source]*tree{}, schemas: map[string]*jsonschema.Schema{}}
 }
 
 var _ ir.Evaluator = (*Evaluator)(nil)
@@ -63,7 +64,7 @@ func (ev *Evaluator) Eval(e *ir.Expr, s ir.Scope) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := t.eval(s, ev.files)
+	v, err := t.eval(s, ev)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +133,8 @@ func parse(e *ir.Expr) (*tree, error) {
 }
 
 // eval computes the tree within the bounds of one evaluation.
-func (t *tree) eval(s ir.Scope, files map[string]string) (value.Value, error) {
-	return t.evalIn(&run{scope: s, files: files, slots: make([]value.Value, t.slots)})
+func (t *tree) eval(s ir.Scope, ev *Evaluator) (value.Value, error) {
+	return t.evalIn(&run{scope: s, files: ev.files, rules: ev.rules, slots: make([]value.Value, t.slots)})
 }
 
 func (t *tree) evalIn(r *run) (value.Value, error) {

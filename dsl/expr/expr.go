@@ -21,7 +21,7 @@ func Fixed(e *ir.Expr, files map[string]string, w *Work) (v value.Value, ok bool
 	case e.Kind == ir.Const:
 		return e.Const, true
 	}
-	t, err := NewEvaluator(files).tree(e)
+	t, err := NewEvaluator(ir.NewestRules(), files).tree(e)
 	if err != nil {
 		return nil, false
 	}

@@ -13,7 +13,7 @@ import (
 // Functions of Terraform that cty does not have, by the examples of Terraform's documentation, and what each refuses.
 func TestFunctionsOfTerraform(t *testing.T) {
 	env, s := sameEnv(t)
-	ev := NewEvaluator()
+	ev := NewEvaluator(ir.NewestRules())
 	for text, want := range map[string]value.Value{
 		`matchkeys(["i-123", "i-abc", "i-def"], ["us-west", "us-east", "us-east"], ["us-east"])`: []any{"i-abc", "i-def"},
 		`matchkeys(["a"], ["x"], [])`:                       []any{},

@@ -37,7 +37,7 @@ func holds(t *testing.T, src string, e *ir.Expr, diags diag.List) {
 			t.Fatalf("%s: the stored text %q cannot be read back: %v", src, e.Text, err)
 		}
 	}
-	v, err := NewEvaluator().Eval(e, scopeOf(t, fuzzScope))
+	v, err := NewEvaluator(ir.NewestRules()).Eval(e, scopeOf(t, fuzzScope))
 	if err != nil {
 		return
 	}

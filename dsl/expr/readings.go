@@ -29,7 +29,7 @@ func (ev *Evaluator) Readings(e *ir.Expr, s ir.Scope) string {
 	}
 	var parts []string
 	told := map[string]bool{}
-	r := &run{scope: s, files: ev.files, slots: make([]value.Value, t.slots)}
+	r := &run{scope: s, files: ev.files, rules: ev.rules, slots: make([]value.Value, t.slots)}
 	t.names(t.root, func(n node) bool {
 		name := shortenTo(t.part(n.at()), maxReadingName)
 		if told[name] {

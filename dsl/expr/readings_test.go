@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"strings"
 	"testing"
 )
@@ -24,11 +25,11 @@ func TestReadings(t *testing.T) {
 		"1 == 2":                                                             "",
 	} {
 		e := mustCondition(t, text, testEnv())
-		if have := NewEvaluator().Readings(e, s); have != want {
+		if have := NewEvaluator(ir.NewestRules()).Readings(e, s); have != want {
 			t.Errorf("%s\nreads %s\nwant  %s", text, have, want)
 		}
 		e.Sensitive = true
-		if have := NewEvaluator().Readings(e, s); have != "" {
+		if have := NewEvaluator(ir.NewestRules()).Readings(e, s); have != "" {
 			t.Errorf("%s is sensitive and tells %s", text, have)
 		}
 	}
@@ -40,7 +41,7 @@ func TestReadings(t *testing.T) {
 		}
 	}
 	e := mustCondition(t, strings.Join(parts, " || "), testEnv())
-	if have, want := NewEvaluator().Readings(e, s), strings.Join(names, ", ")+", …"; have != want {
+	if have, want := NewEvaluator(ir.NewestRules()).Readings(e, s), strings.Join(names, ", ")+", …"; have != want {
 		t.Errorf("many names give %s", have)
 	}
 }

@@ -108,7 +108,7 @@ func TestRefs(t *testing.T) {
 // A stored expression of an unknown kind, or one that no longer parses, is an error and not a wrong answer.
 func TestDamagedStore(t *testing.T) {
 	for _, e := range []ir.Expr{{Kind: "x", Text: "1"}, {Kind: ir.HCL, Text: "1 +"}, {Kind: ir.Condition, Text: "1 +"}, {Kind: ir.Condition, Text: "1 + 1"}, {Kind: ir.HCL, Text: "nope()"}, {Kind: ir.HCL, Text: ""}} {
-		if v, err := NewEvaluator().Eval(&e, &scope{}); err == nil {
+		if v, err := NewEvaluator(ir.NewestRules()).Eval(&e, &scope{}); err == nil {
 			t.Errorf("%s %q: %v", e.Kind, e.Text, v)
 		}
 	}

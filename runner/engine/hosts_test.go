@@ -237,7 +237,7 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return machine.New(g, expr.NewEvaluator()), nil
+	return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), nil
 }
 
 // behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind,

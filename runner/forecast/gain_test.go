@@ -51,7 +51,7 @@ func contains(list []string, s string) bool {
 // makespan plays a run in which steps take what they take, whatever was expected of them.
 func makespan(t *testing.T, g *plan.Graph, us, expected map[string]int64, slots int) int64 {
 	t.Helper()
-	h := &host{m: machine.New(g, constants{}), took: func(name string) int64 { return us[name] }, gone: map[uint64]bool{}, now: 1}
+	h := &host{m: machine.New(g, constants{}, ir.NewestRules()), took: func(name string) int64 { return us[name] }, gone: map[uint64]bool{}, now: 1}
 	took, ok := h.run(event.RunStarted{Run: "gain", Workflow: "w", Parallel: slots, ExpectedUS: expected})
 	if !ok {
 		t.Fatal("the run did not end")

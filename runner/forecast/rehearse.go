@@ -19,7 +19,7 @@ const maxClock = event.Time(1 << 62)
 // rehearse plays a run of a shape and gives how long it takes in microseconds; ok is false if it does not end, or not within
 // maxClock.
 func (s *shaper) rehearse(shape *plan.Graph, slots int) (us int64, ok bool) {
-	h := &host{m: machine.New(shape, constants{}), took: s.took, gone: map[uint64]bool{}, now: 1}
+	h := &host{m: machine.New(shape, constants{}, ir.NewestRules()), took: s.took, gone: map[uint64]bool{}, now: 1}
 	return h.run(event.RunStarted{Run: "forecast", Workflow: shape.Workflow.Name, Parallel: slots,
 		ExpectedUS: s.x.US, ExpectedTimes: s.times})
 }

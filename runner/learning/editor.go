@@ -126,7 +126,7 @@ func (e *Editor) newAttempt(lessons []string) (*event.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := machine.New(g, expr.NewEvaluator(p.Files))
+	m := machine.New(g, expr.NewEvaluator(ir.NewestRules(), p.Files), ir.NewestRules())
 	if err := m.Step(event.Event{Seq: 1, At: event.At(time.Now()), RunStarted: &e.first}); err != nil {
 		return nil, err
 	}

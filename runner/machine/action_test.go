@@ -34,7 +34,7 @@ func TestStepWithoutAnActionIsRefused(t *testing.T) {
 	} {
 		g := oneStep(t, nil, &ir.Wait{})
 		c.change(g.Nodes[0].Node)
-		m := New(g, expr.NewEvaluator())
+		m := New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
 		if err := m.Step(event.Event{Seq: 1, At: 1, RunStarted: &event.RunStarted{Run: "r"}}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %s", name, err, c.want)
 		}
@@ -65,7 +65,7 @@ func TestAttemptsHaveKinds(t *testing.T) {
 	}
 	seen := map[event.AttemptKind]bool{}
 	for _, a := range steps {
-		m := New(oneStep(t, agents, a), expr.NewEvaluator())
+		m := New(oneStep(t, agents, a), expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
 		if err := m.Step(event.Event{Seq: 1, At: 1, RunStarted: &event.RunStarted{Run: "r"}}); err != nil {
 			t.Fatal(err)
 		}

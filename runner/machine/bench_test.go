@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -78,7 +79,7 @@ func shapeGraph(tb testing.TB, shape string, n int) *plan.Graph {
 
 // drive answers every start with success until the run ends, in batches as large as what was started.
 func drive(tb testing.TB, g *plan.Graph) {
-	fold := engine.NewFold(journal.Header{Run: "bench"}, machine.New(g, expr.NewEvaluator()))
+	fold := engine.NewFold(journal.Header{Run: "bench"}, machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()))
 	events := []event.Event{{RunStarted: &event.RunStarted{Run: "bench", Workflow: "w", Parallel: 64}}}
 	var r event.Reaction
 	for len(events) > 0 {

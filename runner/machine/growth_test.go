@@ -76,7 +76,7 @@ func TestFailedNamesAreMadeOnce(t *testing.T) {
 		g := readGraph(t, body.String()+"# %d", n)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		answers(t, g, &twice{Evaluator: expr.NewEvaluator(), t: t}, func(uint64) bool { return false })
+		answers(t, g, &twice{Evaluator: expr.NewEvaluator(ir.NewestRules()), t: t}, func(uint64) bool { return false })
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
 	}
@@ -133,7 +133,7 @@ func TestSingleMembersAreThoseOfTheWhole(t *testing.T) {
 			continue
 		}
 		body = strings.ReplaceAll(body, "agent = agent.null", `agent = agent.null on_error = "continue"`)
-		e := &twice{Evaluator: expr.NewEvaluator(), t: t}
+		e := &twice{Evaluator: expr.NewEvaluator(ir.NewestRules()), t: t}
 		answers(t, readGraph(t, body, 20), e, func(n uint64) bool { return n%7 == 2 })
 		total += e.reads
 	}
@@ -177,7 +177,7 @@ func BenchmarkReads(b *testing.B) {
 // answers drives a run to its end. Attempts give their number as output, and those that fails names fail.
 func answers(t *testing.T, g *plan.Graph, eval *twice, fails func(uint64) bool) {
 	t.Helper()
-	fold := engine.NewFold(journal.Header{Run: "r"}, machine.New(g, eval))
+	fold := engine.NewFold(journal.Header{Run: "r"}, machine.New(g, eval, ir.NewestRules()))
 	events := []event.Event{{RunStarted: &event.RunStarted{Run: "r", Workflow: "w", Parallel: 1}}}
 	for r := (event.Reaction{}); len(events) > 0; {
 		if _, err := fold.Feed(epoch, events, &r); err != nil {

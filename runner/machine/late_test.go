@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -41,7 +42,7 @@ func TestAnswersAreHeardOnce(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		header := journal.Header{Run: "late"}
-		fold, now := engine.NewFold(header, machine.New(g, expr.NewEvaluator())), epoch
+		fold, now := engine.NewFold(header, machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())), epoch
 		var batches []journal.Batch
 		var pending []event.Event // all that may come at any time, or again
 		heard, want := map[uint64]string{}, map[string]string{}
@@ -125,7 +126,7 @@ func TestAnswersAreHeardOnce(t *testing.T) {
 			t.Errorf("seed %d: not the first answers count:\n%s", seed, d)
 		}
 		recorded := 0
-		again := engine.NewFold(header, machine.New(g, expr.NewEvaluator()))
+		again := engine.NewFold(header, machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()))
 		var out event.Reaction
 		for _, b := range batches {
 			events, err := again.Replay(b, &out)

@@ -53,6 +53,8 @@ const (
 type Machine struct {
 	graph *plan.Graph
 	eval  ir.Evaluator
+	// behaviour has the changes of meaning that hold for the run: code with an old and a new meaning asks it.
+	behaviour ir.Rules
 
 	run      *event.RunStarted
 	now      event.Time
@@ -93,10 +95,11 @@ type Machine struct {
 	instanceSeen instanceLists
 }
 
-// New makes the machine of a graph. The evaluator must be pure.
-func New(g *plan.Graph, eval ir.Evaluator) *Machine {
+// New makes the machine of a graph. The evaluator must be pure. rules are those of the run's behaviour number, for the machine's own
+// meanings; the evaluator has the same.
+func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	return &Machine{
-		graph: g, eval: eval, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
+		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
 		agents: map[string]*slotLimiter{}, locals: map[string]local{},
 		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}

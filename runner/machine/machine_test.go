@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/machine"
 )
@@ -30,7 +31,7 @@ func TestStepRefusesWhatCannotBe(t *testing.T) {
 		"an unknown reason of a child":   {[]event.Event{start}, event.Event{ChildFinished: &event.ChildFinished{Run: "c", Error: &event.Error{Reason: "x"}}}, `unknown error reason "x"`},
 		"an event of a kind yet unknown": {[]event.Event{start}, event.Event{}, "does not know"},
 	} {
-		m := machine.New(shapeGraph(t, "chain", 2), expr.NewEvaluator())
+		m := machine.New(shapeGraph(t, "chain", 2), expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
 		var r event.Reaction
 		for _, ev := range c.before {
 			if err := m.Step(ev); err != nil {

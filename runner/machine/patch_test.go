@@ -36,7 +36,7 @@ func (s *session) patch(name, text string) error {
 	if err != nil {
 		return err
 	}
-	s.graph, s.m = g, machine.New(g, expr.NewEvaluator())
+	s.graph, s.m = g, machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
 	return nil
 }
 

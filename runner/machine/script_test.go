@@ -88,7 +88,7 @@ func (s *session) run(t *testing.T, d *datadriven.TestData) string {
 		if err != nil {
 			return err.Error()
 		}
-		*s = session{graph: g, m: machine.New(g, expr.NewEvaluator()), now: epoch, live: map[string]*event.Attempt{}, timers: map[string]event.SetTimer{},
+		*s = session{graph: g, m: machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), now: epoch, live: map[string]*event.Attempt{}, timers: map[string]event.SetTimer{},
 			children: map[string]*event.StartChild{}}
 		return ""
 	case "ir":
@@ -552,7 +552,7 @@ func (s *session) replay(t *testing.T) {
 		if s.graph == nil {
 			return
 		}
-		m := machine.New(s.graph, expr.NewEvaluator())
+		m := machine.New(s.graph, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
 		var trace []byte
 		for _, ev := range s.events {
 			if err := m.Step(clone(ev)); err != nil {

@@ -17,7 +17,7 @@ func TestUnknownTimerPurposeIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := New(g, nil)
+	m := New(g, nil, nil)
 	m.root, m.run = &frame{}, &event.RunStarted{Run: "r"}
 	m.newFrame(m.root)
 	m.out = &event.Reaction{}

@@ -32,7 +32,7 @@ func literals(e *ir.Expr) (value.Value, bool) {
 	if len(e.Reads) > 0 {
 		return nil, false
 	}
-	v, err := expr.NewEvaluator().Eval(e, nil)
+	v, err := expr.NewEvaluator(ir.NewestRules()).Eval(e, nil)
 	return v, err == nil
 }
 

@@ -35,7 +35,7 @@ func (p *past) machine(t *testing.T) *machine.Machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return machine.New(g, expr.NewEvaluator(p.program.Files))
+	return machine.New(g, expr.NewEvaluator(ir.NewestRules(), p.program.Files), ir.NewestRules())
 }
 
 // learn repeats the run with its own machine. heard are the events without the answers that changed nothing: they came late or twice.

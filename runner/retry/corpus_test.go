@@ -154,7 +154,7 @@ type made struct {
 func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*made, error) {
 	out := &made{view: view.New(g.Workflow)}
 	out.view.Forget() // as the command's does
-	m := machine.New(g, expr.NewEvaluator(g.Program.Files))
+	m := machine.New(g, expr.NewEvaluator(ir.NewestRules(), g.Program.Files), ir.NewestRules())
 	queue, timers := []event.Event{{RunStarted: &first}}, []event.SetTimer(nil)
 	var events []event.Event
 	var trace []byte
@@ -206,7 +206,7 @@ func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*mad
 	if !out.view.Status.Terminal() {
 		return nil, fmt.Errorf("it waits for nothing and is %s", out.view.Status)
 	}
-	other := machine.New(g, expr.NewEvaluator(g.Program.Files))
+	other := machine.New(g, expr.NewEvaluator(ir.NewestRules(), g.Program.Files), ir.NewestRules())
 	var again []byte
 	for _, ev := range events {
 		text, err := json.Marshal(ev)

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -90,7 +91,7 @@ func (w *world) play(first *event.RunStarted) string {
 	first.Run, first.Workflow = fmt.Sprintf("run%d", w.runs), w.graph.Workflow.Name
 	w.first, w.view, w.made = first, view.New(w.graph.Workflow), nil
 	w.view.Forget()
-	m := machine.New(w.graph, expr.NewEvaluator())
+	m := machine.New(w.graph, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules())
 	queue := []event.Event{{RunStarted: first}}
 	for seq := uint64(1); len(queue) > 0; seq++ {
 		ev := queue[0]

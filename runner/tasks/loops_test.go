@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/machine"
@@ -30,7 +31,7 @@ func run(t interface{ Fatal(...any) }, p *tasks.Program, first event.RunStarted,
 		t.Fatal(err)
 	}
 	first.Run = "r"
-	m, f := machine.New(g, expr.NewEvaluator()), tasks.NewFold(p)
+	m, f := machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), tasks.NewFold(p)
 	now := event.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	queue := []event.Event{{RunStarted: &first}}
 	for seq := uint64(1); len(queue) > 0; seq++ {

@@ -64,7 +64,7 @@ workflow "k" {
 	x := &takes{clock: s.clock, by: map[string]time.Duration{"short": time.Second, "long": time.Minute, "each": 2 * time.Second, "inner": 5 * time.Second}}
 	e := s.open(t, Options{Executor: x, Factory: func(h journal.Header, definition []byte) (engine.Machine, error) {
 		g, err := plan.Build(p.IR, h.Workflow)
-		return machine.New(g, expr.NewEvaluator()), err
+		return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), err
 	}})
 	ctx := context.Background()
 	var first *event.RunStarted

@@ -112,7 +112,7 @@ type outcome struct {
 var unknown = &outcome{status: event.Running}
 
 func newModel(c *simulation, w *ir.Workflow, run string, inputs map[string]any, ends map[string]string) *model {
-	m := &model{c: c, w: w, run: run, inputs: inputs, eval: expr.NewEvaluator(), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: ends}
+	m := &model{c: c, w: w, run: run, inputs: inputs, eval: expr.NewEvaluator(ir.NewestRules()), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: ends}
 	m.declare(w.Nodes, nil)
 	if w.Finally != nil {
 		m.declare(w.Finally.Nodes, nil)

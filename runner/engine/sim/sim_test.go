@@ -281,7 +281,7 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return machine.New(g, expr.NewEvaluator()), nil
+	return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), nil
 }
 
 func attemptID(run, node, gate string, compensate bool, attempt int) string {

@@ -289,7 +289,7 @@ func expressions(t *testing.T, said string, names map[string]value.Value, texts 
 		return ans
 	}), nil)
 	x.Hold(map[string]value.Value{"var.token": token, "var.blob": `{"user":"ann","password":"sesame66","list":["aaaa1","bbbb2"],"pin":47114711,` +
-		`"pem":"BEGIN-9f8e7d6c\nline-of-5b4a3c\nshrt7xy\nEND-1f2e3d4c"}`}, expr.NewEvaluator())
+		`"pem":"BEGIN-9f8e7d6c\nline-of-5b4a3c\nshrt7xy\nEND-1f2e3d4c"}`}, expr.NewEvaluator(ir.NewestRules()))
 	a := event.Attempt{Node: "computes", Env: map[string]string{}}
 	for i, text := range texts {
 		l := event.Late{Place: fmt.Sprintf("%sV%d", request.Env, i), What: "env", Expr: ir.Expr{Kind: ir.HCL, Text: text, Sensitive: true,
@@ -356,7 +356,7 @@ func TestComputedIsBounded(t *testing.T) {
 		ans.Outcome, ans.Stdout = event.OK, said
 		return ans
 	}), nil)
-	x.Hold(map[string]value.Value{"var.token": token}, expr.NewEvaluator())
+	x.Hold(map[string]value.Value{"var.token": token}, expr.NewEvaluator(ir.NewestRules()))
 	for i := range 200 {
 		name := fmt.Sprintf("instance-%05d", i)
 		said = strings.ToUpper(name + token[4:])

@@ -67,7 +67,7 @@ func (a *app) openConsole(word string) (k *console, err error) {
 		if err != nil {
 			return err
 		}
-		k = &console{a: a, evaluator: expr.NewEvaluator(p.Program.Files), scope: p.Names(), env: consoleEnv(p.Program.Program, p.Workflow)}
+		k = &console{a: a, evaluator: expr.NewEvaluator(ir.RulesOf(p.Header.Behaviour), p.Program.Files), scope: p.Names(), env: consoleEnv(p.Program.Program, p.Workflow)}
 		return nil
 	})
 	return k, err

@@ -114,7 +114,7 @@ func (a *app) known(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, err
 	}
 	forget(inputs.Values, w.Inputs)
 	forget(vars.Values, p.ir.Variables)
-	b := &beforehand{inputs: inputs.Values, vars: vars.Values, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(p.ir.Files)}
+	b := &beforehand{inputs: inputs.Values, vars: vars.Values, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(ir.NewestRules(), p.ir.Files)}
 	for i := range p.ir.Locals {
 		b.locals[p.ir.Locals[i].Name] = &p.ir.Locals[i].Expr
 	}

@@ -98,14 +98,18 @@ func (s *store) folderThere(ctx context.Context, run string) error {
 
 // holdAgain gets the secrets of a run that began in another process.
 func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given, may renewal) error {
-	first, p, err := s.Beginning(ctx, run)
+	p, err := s.Pinned(ctx, run)
+	if err != nil {
+		return err
+	}
+	first, err := p.First()
 	if err == nil {
 		err = s.Reseal(ctx, run, first)
 	}
 	if err != nil {
 		return err
 	}
-	held, renewed, err := a.findSecrets(run, first, p.Program, o, may)
+	held, renewed, err := a.findSecrets(run, first, p.Program.Program, o, may)
 	if err != nil {
 		return err
 	}
