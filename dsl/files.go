@@ -70,7 +70,7 @@ func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
 	switch {
 	case len(all) == 0:
 		return nil, diag.List{{Code: "F0051", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("No workflow files in %s", shown),
-			Detail: "A program is a file, or the *.flow.hcl (or else *.hcl) files of a folder; folders inside it are programs of their own. flowrun init writes a first one."}}
+			Detail: "A program is a file, or the *.flow.hcl (or else *.hcl) files of a folder; folders inside it are programs of their own."}}
 	case len(all) > MaxFiles:
 		return nil, diag.List{{Code: "F0053", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("%d files in one program", len(all)),
 			Detail: fmt.Sprintf("A program may have at most %d files. Divide it into folders.", MaxFiles)}}

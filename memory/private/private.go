@@ -29,10 +29,21 @@ import (
 // Problem is one reason not to use a store, or a file in it, and what to type.
 type Problem struct {
 	What string // a sentence without its full stop
-	Fix  string // what to do, with commands
-	All  bool   // no command uses the store: [Check] refuses it
-	Open bool   // [Open] refuses the file
+	Fix  string // what to do, with commands of the system
+	// OtherStore says that another store helps, too: the command line adds how to name it.
+	OtherStore OtherStore
+	All        bool // no command uses the store: [Check] refuses it
+	Open       bool // [Open] refuses the file
 }
+
+// OtherStore says when another store helps.
+type OtherStore uint8
+
+// The cases. The zero value is that it does not help.
+const (
+	IfForeign   OtherStore = iota + 1 // if the store is not the user's; Fix is for a user whose store it is
+	OrOtherUser                       // in place of Fix
+)
 
 // Refused says that a folder is not used as a store.
 type Refused struct {
@@ -43,7 +54,7 @@ type Refused struct {
 func (r *Refused) Error() string {
 	text := fmt.Sprintf("the store %s is refused: %s", r.Dir, r.Problems[0].What)
 	if more := len(r.Problems) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more: see flowrun doctor)", more)
+		text += fmt.Sprintf(" (and %d more)", more)
 	}
 	return text + "\n" + r.Problems[0].Fix
 }
@@ -71,7 +82,7 @@ func inspect(dir string, deep bool) (problems []Problem, err error) {
 	}
 	if tracked := Tracked(dir); tracked != "" {
 		problems = append(problems, Problem{All: true, What: "git tracks " + tracked + " in it, so it came with the repository, or goes with it to others",
-			Fix: fmt.Sprintf("If it is not yours, use another: --store DIR. If it is: git rm -r --cached %s, and commit that.", quote(dir))})
+			Fix: fmt.Sprintf("git rm -r --cached %s, and commit that.", quote(dir)), OtherStore: IfForeign})
 	}
 	if p := problem(dir, info, true); p != nil {
 		p.All = true
@@ -118,7 +129,7 @@ func problem(path string, info fs.FileInfo, top bool) *Problem {
 	case !mode.IsRegular() && !mode.IsDir():
 		return &Problem{What: path + " is neither a file nor a folder", Fix: mend(path, errNotRegular), Open: true}
 	case !isOurs(info):
-		return &Problem{What: fmt.Sprintf("%s belongs to %s", path, owner(info)), Fix: "Run flowrun as that user, or name a store of your own with --store or FLOWRUN_STORE."}
+		return &Problem{What: fmt.Sprintf("%s belongs to %s", path, owner(info)), Fix: "Run flowrun as that user", OtherStore: OrOtherUser}
 	case mode.IsRegular() && names(info) > 1:
 		return &Problem{What: path + " has another name, perhaps outside of the store (a hard link)", Fix: mend(path, errLinks), Open: true}
 	case mode.Perm()&0o022 != 0 && top:

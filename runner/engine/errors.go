@@ -75,3 +75,16 @@ type OlderStore struct {
 func (e *OlderStore) Error() string {
 	return fmt.Sprintf("the store %s has version %d and this release reads version %d: a command that writes to it brings it forward, and keeps a copy", e.Dir, e.Have, e.Known)
 }
+
+// Damaged says that the store itself cannot be read any more, wherever that is noticed. Damage to one journal wraps journal.ErrBroken.
+type Damaged struct {
+	Dir string
+	Err error // what the database says, or how its schema differs
+}
+
+func (e *Damaged) Error() string {
+	return fmt.Sprintf("the database of the store %s is damaged (%v): copy the folder before you change anything in it", e.Dir, e.Err)
+}
+
+// Unwrap gives what the database says.
+func (e *Damaged) Unwrap() error { return e.Err }

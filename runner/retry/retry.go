@@ -47,10 +47,26 @@ type Plan struct {
 	Targets []string                 // as of [event.RunStarted]
 }
 
-// Refusal says why a run cannot be repeated as wished, and what can be done.
-type Refusal struct{ Message, Hint string }
+// Advice is what helps where a wish is refused.
+type Advice uint8
 
-func (r *Refusal) Error() string { return r.Message + "\n" + r.Hint }
+// The advices.
+const (
+	WithoutWish Advice = iota // retry without a wish
+	OnlyNode                  // make the refused node alone
+	FromNode                  // name a node that is made again, too
+	FromOrAnew                // the same, or start a run anew
+	WholeRun                  // make more than the one node
+)
+
+// Refusal says why a run cannot be repeated as wished.
+type Refusal struct {
+	Message string
+	Advice  Advice
+	Node    string // the node of OnlyNode
+}
+
+func (r *Refusal) Error() string { return r.Message }
 
 // Of decides for a run that has ended: g is the graph that it ran, first its first event, r its view,
 // which may forget iterations. The error is a *Refusal.
@@ -58,8 +74,7 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 	s := newSurvey(g, first, r, w.Only != "")
 	p := &Plan{Targets: first.Targets}
 	if number := g.Number(view.Base(w.From + w.Only)); len(g.Finally) > 0 && number >= g.Finally[0] {
-		return nil, &Refusal{fmt.Sprintf("%q belongs to finally, which runs at the end of every run", w.From+w.Only),
-			"To make again what did not end well: flowrun retry " + r.ID}
+		return nil, &Refusal{fmt.Sprintf("%q belongs to finally, which runs at the end of every run", w.From+w.Only), WithoutWish, ""}
 	}
 	switch {
 	case w.Only != "":
@@ -67,8 +82,7 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 		s.name(w.Only)
 	case w.From != "":
 		if name := view.Base(w.From); s.asked != nil && g.Number(name) != plan.None && !s.asked[g.Number(name)] {
-			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(first.Targets, ", "), name),
-				fmt.Sprintf("To make it all the same: --only %s", name)}
+			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(first.Targets, ", "), name), OnlyNode, name}
 		}
 		s.name(w.From)
 	}
@@ -79,12 +93,11 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 		}
 	}
 	if w == (Wish{}) && r.Status == event.Succeeded && !s.anew() {
-		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so there is nothing to make again", r.ID), "To make a step again, and what depends on it: --from STEP"}
+		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so there is nothing to make again", r.ID), FromNode, ""}
 	}
 	p.Reused = s.collect(p.Targets)
 	if text, err := json.Marshal(p.Reused); err != nil || len(text) > MaxReused {
-		return nil, &Refusal{fmt.Sprintf("what run %s has done takes %d bytes, and a run reuses at most %d", r.ID, len(text), MaxReused),
-			"Make more of it again with --from STEP, or all of it with flowrun apply."}
+		return nil, &Refusal{fmt.Sprintf("what run %s has done takes %d bytes, and a run reuses at most %d", r.ID, len(text), MaxReused), FromOrAnew, ""}
 	}
 	return p, nil
 }
@@ -104,8 +117,7 @@ func (s *survey) missing(only string) error {
 	if len(names) > MaxNamed {
 		names = append(names[:MaxNamed], fmt.Sprintf("and %d more", len(names)-MaxNamed))
 	}
-	return &Refusal{fmt.Sprintf("%q cannot be made alone: it needs what run %s has no result of: %s", only, s.run.ID, strings.Join(names, ", ")),
-		"Make these, too: flowrun retry " + s.run.ID}
+	return &Refusal{fmt.Sprintf("%q cannot be made alone: it needs what run %s has no result of: %s", only, s.run.ID, strings.Join(names, ", ")), WholeRun, ""}
 }
 
 // ended says how a node ended, for people.

@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,6 +68,11 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		wish := retry.Wish{From: strings.Join(words(d, "from"), ""), Only: strings.Join(words(d, "only"), "")}
 		before := w.first.Run
 		p, err := retry.Of(w.graph, w.first, w.view, wish)
+		var no *retry.Refusal
+		if errors.As(err, &no) {
+			advice := []string{"retry without a wish", "retry only that node", "retry from a node", "retry from a node, or start anew", "retry the whole run"}
+			return strings.TrimSpace(fmt.Sprintf("%s\nadvice: %s %s", no, advice[no.Advice], no.Node))
+		}
 		if err != nil {
 			return err.Error()
 		}

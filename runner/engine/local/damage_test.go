@@ -127,8 +127,8 @@ func TestDamagedDatabaseIsNamed(t *testing.T) {
 				err = do(e)
 				e.Close()
 			}
-			var told *Damaged
-			if !errors.As(err, &told) || told.Dir != dir || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "flowrun doctor") {
+			var told *engine.Damaged
+			if !errors.As(err, &told) || told.Dir != dir || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "copy the folder") {
 				t.Errorf("%s of a store with noise in %s: %v", what, name, err)
 			}
 		}

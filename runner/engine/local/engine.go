@@ -43,7 +43,7 @@ var (
 )
 
 // Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *engine.NewerStore, *engine.OlderStore,
-// *Damaged, *private.Refused, or one that wraps engine.ErrNoStore, ErrReplaced or the operating system's.
+// *engine.Damaged, *private.Refused, or one that wraps engine.ErrNoStore, ErrReplaced or the operating system's.
 func Open(dir string, o Options) (*Engine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, forks: lastForks}
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
-		if err = damaged(dir, err); errors.As(err, new(*Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
+		if err = damaged(dir, err); errors.As(err, new(*engine.Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
 			return nil, err // it names the store
 		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)

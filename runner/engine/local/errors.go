@@ -2,10 +2,11 @@ package local
 
 import (
 	"errors"
-	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/flowrun/flowrun/runner/engine"
 )
 
 // Errors about the store as a whole, wrapped with its path. Damage to journals wraps journal.ErrBroken.
@@ -18,23 +19,9 @@ var (
 	ErrBusy = errors.New("another process holds the store's lock and does not move on; is it stopped?")
 )
 
-// Damaged says that the database itself cannot be read any more, wherever that is noticed. Damage to a journal that the
-// database gives back whole wraps journal.ErrBroken.
-type Damaged struct {
-	Dir string
-	Err error // what SQLite says, or how the schema differs
-}
-
-func (e *Damaged) Error() string {
-	return fmt.Sprintf("the database of the store %s is damaged (%v): copy the folder before you change anything in it; flowrun doctor tells how to go on", e.Dir, e.Err)
-}
-
-// Unwrap gives what SQLite says.
-func (e *Damaged) Unwrap() error { return e.Err }
-
 // damaged tells where an error is that SQLite has of the bytes of its file.
 func damaged(dir string, err error) error {
-	var told *Damaged
+	var told *engine.Damaged
 	var s *sqlite.Error
 	if errors.As(err, &told) || !errors.As(err, &s) {
 		return err
@@ -42,5 +29,5 @@ func damaged(dir string, err error) error {
 	if code := s.Code() & 0xff; code != sqlite3.SQLITE_CORRUPT && code != sqlite3.SQLITE_NOTADB { // the rest of it is a detail
 		return err
 	}
-	return &Damaged{dir, s}
+	return &engine.Damaged{Dir: dir, Err: s}
 }

@@ -28,15 +28,15 @@ func TestForeignSchemaIsRefused(t *testing.T) {
 		"CREATE TRIGGER evil AFTER INSERT ON drivers BEGIN INSERT INTO turns (run, grp, shares) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i, i FROM n; END": engine.ErrForeign,
 		"ALTER TABLE runs RENAME TO kept; CREATE VIEW runs AS SELECT * FROM kept":                                                                                                           engine.ErrForeign,
 		"CREATE TABLE evil (x)": engine.ErrForeign,
-		"DROP INDEX inbox_run; CREATE INDEX inbox_run ON inbox (run, abs(id))":       new(Damaged),
-		"ALTER TABLE turns ADD COLUMN evil INTEGER GENERATED ALWAYS AS (id) VIRTUAL": new(Damaged),
+		"DROP INDEX inbox_run; CREATE INDEX inbox_run ON inbox (run, abs(id))":       new(engine.Damaged),
+		"ALTER TABLE turns ADD COLUMN evil INTEGER GENERATED ALWAYS AS (id) VIRTUAL": new(engine.Damaged),
 		"PRAGMA user_version = -1": ErrReplaced,
 	} {
 		for _, readOnly := range []bool{true, false} {
 			dir, _, _ := finished(t, 1)
 			alter(t, dir, statement)
 			_, err := Open(dir, Options{ReadOnly: readOnly})
-			var damaged *Damaged
+			var damaged *engine.Damaged
 			if errors.As(want, &damaged) && !errors.As(err, &damaged) || damaged == nil && !errors.Is(err, want) {
 				t.Errorf("%s, reading %v: %v", statement, readOnly, err)
 			}

@@ -14,11 +14,11 @@ import (
 	"syscall"
 	"time"
 
+	_ "modernc.org/sqlite"
+
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/memory/private/schema"
 	"github.com/flowrun/flowrun/runner/engine"
-
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // oldestSQLite is the first version without the race of two connections that reset the log (3.7.0 to 3.51.2), which
@@ -172,7 +172,7 @@ func checkSchema(dir string, db schema.Asker, version int) error {
 		return fmt.Errorf("%w: %w", engine.ErrForeign, err)
 	}
 	if changed := (*schema.Changed)(nil); errors.As(err, &changed) {
-		return &Damaged{dir, err}
+		return &engine.Damaged{Dir: dir, Err: err}
 	}
 	return err
 }

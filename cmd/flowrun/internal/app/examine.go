@@ -103,7 +103,7 @@ func asStrangers(dir string) (out []ui.Finding) {
 		case p.Open:
 			text += ": a command that needs it refuses it"
 		}
-		out = append(out, wrong("store", text, p.Fix))
+		out = append(out, wrong("store", text, describeFix(&p)))
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/memory/private"
 	memories "github.com/flowrun/flowrun/memory/store"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -94,8 +95,36 @@ func (a *app) report(arguments []string, err error) int {
 // foreignStore is what to do about a database that another made.
 const foreignStore = "Nothing of it was carried out. If the store came from elsewhere, name one of your own with --store or FLOWRUN_STORE. If it is yours, bring back a copy of it from before."
 
+// describeFix says how to fix a problem of a store's folder.
+func describeFix(p *private.Problem) string {
+	switch p.OtherStore {
+	case private.IfForeign:
+		return "If it is not yours, use another: --store DIR. If it is: " + p.Fix
+	case private.OrOtherUser:
+		return p.Fix + ", or name a store of your own with --store or FLOWRUN_STORE."
+	}
+	return p.Fix
+}
+
+// describeRefused says why a store's folder is refused, and what to type.
+func describeRefused(r *private.Refused) string {
+	text := fmt.Sprintf("the store %s is refused: %s", r.Dir, r.Problems[0].What)
+	if more := len(r.Problems) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more: see flowrun doctor)", more)
+	}
+	return text + "\n" + describeFix(&r.Problems[0])
+}
+
 // wayOut adds what to do to a full disk, a foreign or older store and a damaged journal, where nothing better was said.
 func wayOut(err error) error {
+	var refused *private.Refused
+	var damaged *engine.Damaged
+	if errors.As(err, &refused) {
+		return errors.New(strings.Replace(err.Error(), refused.Error(), describeRefused(refused), 1))
+	}
+	if errors.As(err, &damaged) {
+		return errors.New(strings.Replace(err.Error(), damaged.Error(), damaged.Error()+"; flowrun doctor tells how to go on", 1))
+	}
 	switch {
 	case strings.Contains(err.Error(), "\n"):
 	case errors.Is(err, engine.ErrFull):

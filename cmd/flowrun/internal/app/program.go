@@ -28,8 +28,24 @@ type program struct {
 	positions map[string]diag.Range
 }
 
+// empty is the code of the diagnostic for a folder without files of a program.
+const empty = "F0051"
+
 // read loads the program at a path that a user named, whatever is found in it.
-func (a *app) read(path string) (*dsl.Program, diag.List) { return dsl.Load(a.place(path)) }
+func (a *app) read(path string) (*dsl.Program, diag.List) {
+	p, list := dsl.Load(a.place(path))
+	return p, adviseFirst(list)
+}
+
+// adviseFirst says how to begin where there is no program yet.
+func adviseFirst(list diag.List) diag.List {
+	for i := range list {
+		if list[i].Code == empty {
+			list[i].Detail += " flowrun init writes a first one."
+		}
+	}
+	return list
+}
 
 // place is where the program of a path is read from: a file system, its name there, and how its files are called.
 func (a *app) place(path string) (fsys fs.FS, name string, opts dsl.Options) {

@@ -17,7 +17,6 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/replay"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -104,7 +103,7 @@ func (a *app) against(s *store, run string, r *args.Replay) error {
 	}
 	out, err := attempt(then, now.ir, w, first)
 	if err == nil && len(out.New) > 0 { // what is never answered must not keep slots from what is
-		first.Parallel = machine.MaxConcurrency
+		first.Parallel = runner.MaxConcurrency
 		out, err = attempt(then, now.ir, w, first)
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	kept, err := retry.Of(g, first, p.View, retry.Wish{From: r.From, Only: r.Only})
 	var no *retry.Refusal
 	if errors.As(err, &no) {
-		return nil, nil, &args.Error{Message: no.Message, Hint: no.Hint}
+		return nil, nil, &args.Error{Message: no.Message, Hint: adviseRetry(no, run)}
 	}
 	source, err := s.Source(ctx, run)
 	if err != nil {
@@ -136,4 +136,19 @@ func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retr
 	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", recordedEnv(a.Environ)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
 	return start, p, nil
+}
+
+// adviseRetry says what to type where a retry is refused.
+func adviseRetry(no *retry.Refusal, run string) string {
+	switch no.Advice {
+	case retry.OnlyNode:
+		return "To make it all the same: --only " + no.Node
+	case retry.FromNode:
+		return "To make a step again, and what depends on it: --from STEP"
+	case retry.FromOrAnew:
+		return "Make more of it again with --from STEP, or all of it with flowrun apply."
+	case retry.WholeRun:
+		return "Make these, too: flowrun retry " + run
+	}
+	return "To make again what did not end well: flowrun retry " + run
 }

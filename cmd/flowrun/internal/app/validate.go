@@ -67,7 +67,7 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 		fsys, name, opts := a.place(path)
 		opts.LookPath = onPath
 		p, found := dsl.Check(fsys, name, opts)
-		list, nodes = append(list, found...), nodes+p.Nodes
+		list, nodes = append(list, adviseFirst(found)...), nodes+p.Nodes
 		for name, text := range p.Sources { // any order: it fills a map
 			if len(found) == 0 {
 				text = nil // only its name is shown, and thousands of texts would stay in memory
