@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Errors that hosts return, wrapped. Damage to a journal wraps journal.ErrBroken.
@@ -11,6 +13,8 @@ var (
 	ErrOwned    = errors.New("the run is driven by another process")
 	ErrFenced   = errors.New("the run was taken over by another process")
 	ErrDiverged = errors.New("the machine does not repeat what it did")
+	// ErrParked: nothing of the run is in flight, and its driver let go of it. It is wrapped by *Parked.
+	ErrParked = errors.New("the run is parked")
 	// ErrNoStore: the store was to be opened for reading, and there is none.
 	ErrNoStore = errors.New("there is no store")
 	// ErrReadOnly: the store was opened for reading only.
@@ -45,6 +49,17 @@ func (d *Diverged) Error() string {
 
 // Unwrap gives ErrDiverged.
 func (d *Diverged) Unwrap() error { return ErrDiverged }
+
+// Parked says when a parked run must be driven again. It wraps ErrParked.
+type Parked struct {
+	Run string
+	Due event.Time // 0: no timer of the run is set, and it waits for a message or for its turn
+}
+
+func (p *Parked) Error() string { return fmt.Sprintf("run %s is parked until %s", p.Run, p.Due) }
+
+// Unwrap gives ErrParked.
+func (p *Parked) Unwrap() error { return ErrParked }
 
 // Ambiguous says that a name fits several runs.
 type Ambiguous struct {

@@ -24,6 +24,8 @@ type Fold struct {
 	seq     uint64
 	last    event.Time
 	timers  map[uint64]event.SetTimer
+	flying  map[uint64]bool // attempts that have not answered, by ticket
+	called  map[string]bool // children that have not ended
 	end     *event.End
 	// slice is Slice; tests try others.
 	slice int
@@ -31,7 +33,7 @@ type Fold struct {
 
 // NewFold joins a fresh machine and the header of the journal that it will read or write.
 func NewFold(h journal.Header, m Machine) *Fold {
-	return &Fold{header: h, machine: m, read: journal.NewReader(h), digest: newDigest(), timers: map[uint64]event.SetTimer{}, slice: Slice}
+	return &Fold{header: h, machine: m, read: journal.NewReader(h), digest: newDigest(), timers: map[uint64]event.SetTimer{}, flying: map[uint64]bool{}, called: map[string]bool{}, slice: Slice}
 }
 
 // SetSlice changes how much work is done at a time. It must not change anything that can be seen.
@@ -113,8 +115,16 @@ func (f *Fold) step(ev event.Event, out *event.Reaction) error {
 		return err
 	}
 	f.seq, f.last = ev.Seq, ev.At
-	if ev.TimerFired != nil {
+	switch {
+	case ev.TimerFired != nil:
 		delete(f.timers, ev.TimerFired.Timer)
+	case ev.AttemptFinished != nil:
+		delete(f.flying, ev.AttemptFinished.Ticket)
+	case ev.ChildFinished != nil:
+		delete(f.called, ev.ChildFinished.Run)
+	case ev.DriverChanged != nil: // the machine asks again for all that it still wants
+		clear(f.flying)
+		clear(f.called)
 	}
 	seen := event.Reaction{Commands: out.Commands[len(out.Commands):], Transitions: out.Transitions[len(out.Transitions):]}
 	for more := true; more; {
@@ -123,6 +133,10 @@ func (f *Fold) step(ev event.Event, out *event.Reaction) error {
 	f.digest.add(&seen)
 	for _, c := range seen.Commands {
 		switch {
+		case c.Start != nil:
+			f.flying[c.Start.Ticket] = true
+		case c.StartChild != nil:
+			f.called[c.StartChild.Run] = true
 		case c.SetTimer != nil:
 			f.timers[c.SetTimer.Timer] = *c.SetTimer
 		case c.CancelTimer != nil:
@@ -149,6 +163,19 @@ func (f *Fold) Timers() []event.SetTimer {
 		return list[i].Timer < list[j].Timer
 	})
 	return list
+}
+
+// Due reports whether nothing of the run is in flight, and when its first timer is due then; 0 if no timer is set.
+func (f *Fold) Due() (due event.Time, idle bool) {
+	if len(f.flying)+len(f.called) > 0 || f.end != nil {
+		return 0, false
+	}
+	for _, t := range f.timers { // any order: the minimum
+		if due == 0 || t.Due < due {
+			due = t.Due
+		}
+	}
+	return due, true
 }
 
 // Seq is the number of the last event, 0 before the first.

@@ -30,6 +30,17 @@ type Driver interface {
 	Drive(ctx context.Context, run string, w Watcher) (event.End, error)
 }
 
+// Parker drives runs, and lets go of them while nothing of them is in flight: a parked run takes a row in the store and no
+// memory. Its clocks run on as if it were driven, it keeps its turn in a group, and its journal does not show that it was parked. If the process that parked it dies or closes the
+// host, the run is one that nobody drives.
+type Parker interface {
+	// DriveUntilParked is Drive that also returns when the run is parked. The error is *Parked then.
+	DriveUntilParked(ctx context.Context, run string, w Watcher) (event.End, error)
+	// Wakeable returns up to limit of the runs that this process parked and that must be driven again: their due has come, a message is
+	// there, or it is their turn. next is the due of the first of the others, 0 if no timer is set.
+	Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error)
+}
+
 // Renewer changes what the next drive of a run begins with.
 type Renewer interface {
 	// Renew gives secrets of a run new values, by name, from its next drive on. The drive records them in the journal.

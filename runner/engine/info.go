@@ -28,6 +28,8 @@ type Info struct {
 	Summary Summary
 	// Parent is the run that called this run, and ParentNode the path of the calling node; both are "" if no run called it.
 	Parent, ParentNode string
+	// Parked reports whether nothing of the run is in flight and Driver only wakes it.
+	Parked bool
 	// Turn is what a run of a group waits for, nil if it does not wait. Its Driver then is the process that waits.
 	Turn *Turn
 	// RetryOf is the run that this run repeats, and RetriedBy the newest run that repeats this one; "" if there is none.

@@ -33,6 +33,8 @@ type claimed struct {
 	ended   bool
 	pending bool // the run waits for its turn or had it just now: its journal is empty
 	driven  bool
+	parked  int64      // the epoch of the process that parked the run; 0: it is not parked
+	due     event.Time // as the row says
 	clean   bool
 	owner   int64 // 0: nobody
 	pid     int64 // of the owner, if its row was still there
@@ -40,7 +42,7 @@ type claimed struct {
 }
 
 const runRow = `SELECT r.key, r.id, r.header, r.status, coalesce(b.first + b.count - 1, 0), coalesce(b.link, x''), r.seq, r.link,
-	r.ended != 0, r.pending IS NOT NULL, r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
+	r.ended != 0, r.pending IS NOT NULL, coalesce(r.parked, 0), coalesce(r.due, 0), r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
 	FROM runs r LEFT JOIN batches b ON b.run = r.key AND b.first = (SELECT max(first) FROM batches WHERE run = r.key)
 	LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ? AND r.status != 'pruned'`
 
@@ -59,7 +61,7 @@ func (e *Engine) noRun(run string) error {
 func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 	var c claimed
 	var header, link, noted []byte
-	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.noted.seq, &noted, &c.ended, &c.pending, &c.driven, &c.clean, &c.owner, &c.pid)
+	err := scan(&c.key, &c.id, &header, &c.status, &c.seq, &link, &c.noted.seq, &noted, &c.ended, &c.pending, &c.parked, &c.due, &c.driven, &c.clean, &c.owner, &c.pid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, refused{e.noRun(run)}
 	}
@@ -106,7 +108,7 @@ func (e *Engine) claim(run string) (claimed, error) {
 		} else if c.owner != 0 {
 			c.clean = c.clean || !c.alive && e.leftInOrder(c.owner)
 		}
-		_, err = tx.exec("UPDATE runs SET owner = ?, clean = 0, driven = 1 WHERE key = ?", epoch, c.key)
+		_, err = tx.exec("UPDATE runs SET owner = ?, clean = 0, driven = 1, parked = NULL WHERE key = ?", epoch, c.key)
 		c.epoch = epoch
 		return err
 	})
@@ -133,6 +135,17 @@ const lastForks = time.Second
 
 // refuse looks whether another process drives a run.
 func (e *Engine) refuse(c *claimed, epoch int64) (err error) {
+	if c.parked != 0 && c.parked != epoch {
+		alive, err := locked(e.lockPath(c.parked))
+		switch {
+		case err != nil:
+			return err
+		case !alive:
+			c.parked = 0
+		case !e.options.TakeOver:
+			return refused{fmt.Errorf("%w: run %s, which is parked there", engine.ErrOwned, c.id)}
+		}
+	}
 	if c.owner == 0 || c.owner == epoch {
 		return nil
 	}
@@ -192,6 +205,7 @@ func (e *Engine) finish(c *claimed, end *event.End, at event.Time) error {
 // change is what an append tells the run's row besides the journal's new end.
 type change struct {
 	status  event.Status
+	due     event.Time // see engine.Fold.Due
 	ended   event.Time // 0: not yet
 	summary []byte
 	taken   []int64             // inbox rows that the batch holds
@@ -219,6 +233,7 @@ func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 		return err
 	})
 	if err == nil {
+		c.due = ch.due
 		c.seq, c.link, c.status, c.ended, c.pending = b.Last(), b.Link, ch.status, ch.ended != 0, false
 	}
 	return err
@@ -241,12 +256,12 @@ func (c *claimed) add(tx *transaction, b journal.Batch) error {
 func (c *claimed) note(tx *transaction, b journal.Batch, ch change) (err error) {
 	switch {
 	case ch.ended != 0:
-		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1, pending = NULL WHERE key = ?",
+		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1, pending = NULL, due = NULL WHERE key = ?",
 			int64(b.Last()), b.Link[:], string(ch.status), int64(ch.ended), ch.summary, c.key)
 	case b.First == 1:
-		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, pending = NULL WHERE key = ?", int64(b.Last()), b.Link[:], string(ch.status), c.key)
-	case ch.status != c.status:
-		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ? WHERE key = ?", int64(b.Last()), b.Link[:], string(ch.status), c.key)
+		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, pending = NULL, due = nullif(?, 0) WHERE key = ?", int64(b.Last()), b.Link[:], string(ch.status), int64(ch.due), c.key)
+	case ch.status != c.status || ch.due != c.due:
+		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, due = nullif(?, 0) WHERE key = ?", int64(b.Last()), b.Link[:], string(ch.status), int64(ch.due), c.key)
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func TestWaitsInACircleAfterACrash(t *testing.T) {
 	other, e := c.process(), c.process()
 	b := launch(other, holding("y", "x", time.Minute))
 	c.until("another one has its turn", driving(other, <-b.run))
-	leave, err := e.awaitTurn(context.Background(), run) // as its caller does when it is driven again
+	leave, err := e.awaitTurn(context.Background(), run, false) // as its caller does when it is driven again
 	if err != nil {
 		t.Fatal(err)
 	}

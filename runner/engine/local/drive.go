@@ -18,6 +18,7 @@ type drive struct {
 	engine *Engine
 	run    *claimed
 	fresh  bool // this process has just made it
+	parks  bool // it ends when the run can be parked
 	fold   *engine.Fold
 	watch  engine.Watcher
 	out    event.Reaction
@@ -38,7 +39,11 @@ type drive struct {
 // Drive takes a run over and drives it to its end, or until ctx is done. w may be nil; the slices and the reaction that it
 // gets are valid during the call. Errors: ctx's cause; those of package engine; journal.ErrBroken; the store's first I/O
 // error. In all cases the attempts that were live have been ended.
-func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ event.End, err error) {
+func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	return e.drive(ctx, run, w, false)
+}
+
+func (e *Engine) drive(ctx context.Context, run string, w engine.Watcher, parks bool) (_ event.End, err error) {
 	defer func() { err = e.explain(err) }()
 	if e.commits == nil {
 		return event.End{}, engine.ErrReadOnly
@@ -53,18 +58,22 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (_ eve
 		return event.End{}, err
 	}
 	defer e.leave(run)
-	leave, err := e.awaitTurn(ctx, run)
+	leave, err := e.awaitTurn(ctx, run, parks)
 	if err != nil {
 		return event.End{}, causeOf(ctx, err)
 	}
-	defer leave()
+	defer func() {
+		if !errors.Is(err, engine.ErrParked) { // a parked run keeps its turn
+			leave()
+		}
+	}()
 	c, err := e.claim(run)
 	if err != nil {
 		return event.End{}, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	d := &drive{engine: e, run: &c, watch: w, poked: make(chan struct{}, 1), stop: stop}
+	d := &drive{engine: e, run: &c, watch: w, parks: parks, poked: make(chan struct{}, 1), stop: stop}
 	if err := d.rebuild(ctx); err != nil {
 		if c.epoch != 0 {
 			e.release(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
@@ -182,6 +191,9 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	if closing := d.mark.close(); closing != nil {
 		err = errors.Join(err, d.engine.commits.fail(closing))
 	}
+	if errors.Is(err, engine.ErrParked) {
+		return event.End{}, err // park has given it back
+	}
 	if err != nil {
 		// A fenced run is another's by now and a failed store takes nothing: then this says so, to no effect.
 		d.engine.release(d.run, gone, true)
@@ -201,6 +213,12 @@ func (d *drive) begin() error {
 	}
 	secrets := d.engine.renewed(d.run.id)
 	if d.run.pending && d.cancelStart() || d.run.pending && secrets == nil {
+		return nil
+	}
+	if d.run.parked != 0 && secrets == nil { // the run was driven all the time, though by nobody in particular
+		for _, t := range d.fold.Timers() {
+			d.timers.add(t)
+		}
 		return nil
 	}
 	if d.isNew() && secrets == nil {
@@ -266,6 +284,9 @@ func (d *drive) loop(ctx context.Context) error {
 			}
 		}
 		if len(d.queue) == 0 {
+			if err := d.park(); err != nil {
+				return err
+			}
 			if err := d.wait(ctx); err != nil {
 				return err
 			}
@@ -392,6 +413,7 @@ func (d *drive) change(taken []event.Event) change {
 			ch.taken = append(ch.taken, ev.External.Inbox)
 		}
 	}
+	ch.due, _ = d.fold.Due()
 	if end := d.fold.End(); end != nil {
 		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), engine.EncodeSummary(end)
 		if end.Status == event.Succeeded {

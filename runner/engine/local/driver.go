@@ -116,6 +116,9 @@ func (e *Engine) sweep(tx *transaction, mine int64) error {
 		if err := tx.freeTurns(epoch); err != nil {
 			return err
 		}
+		if err := tx.unpark(epoch); err != nil {
+			return err
+		}
 		if _, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", epoch); err != nil {
 			return err
 		}
@@ -139,6 +142,9 @@ func (e *Engine) retire() error {
 		_, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", d.epoch)
 		if err == nil {
 			err = tx.freeTurns(d.epoch)
+		}
+		if err == nil {
+			err = tx.unpark(d.epoch)
 		}
 		if err == nil && orderly { // what could not be given back when its drive ended
 			err = tx.giveBack(d.epoch)

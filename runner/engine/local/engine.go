@@ -33,6 +33,7 @@ type Engine struct {
 	fresh     *fresh         // nil, or what was started here last and was not driven here
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks
+	wake      wakeful
 }
 
 var (
@@ -40,6 +41,7 @@ var (
 	_ engine.Reader = (*Engine)(nil)
 	_ engine.Writer = (*Engine)(nil)
 	_ engine.Keeper = (*Engine)(nil)
+	_ engine.Parker = (*Engine)(nil)
 )
 
 // Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *engine.NewerStore, *engine.OlderStore,
@@ -113,6 +115,11 @@ func (e *Engine) Close() error {
 	}
 	e.mu.Unlock()
 	e.idle.Wait()
+	e.wake.mu.Lock()
+	if e.wake.conn != nil {
+		e.wake.conn.Close()
+	}
+	e.wake.mu.Unlock()
 	err := e.retire()
 	if e.commits != nil {
 		err = errors.Join(err, e.commits.close())

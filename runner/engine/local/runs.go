@@ -16,9 +16,11 @@ const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THE
 	coalesce((SELECT first + count - 1 FROM batches WHERE run = r.key ORDER BY first DESC LIMIT 1), 0), coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
 	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, ''), coalesce(r.retry_of, ''),
 	coalesce((SELECT n.id FROM runs n WHERE n.retry_of = r.id ORDER BY n.key DESC LIMIT 1), ''),
-	coalesce(t.id, 0), coalesce(t.grp, ''), coalesce(t.shares, ''), coalesce(t.epoch, 0), coalesce(t.waits, 0), coalesce(w.pid, 0)
+	coalesce(t.id, 0), coalesce(t.grp, ''), coalesce(t.shares, ''), coalesce(t.epoch, 0), coalesce(t.waits, 0), coalesce(w.pid, 0),
+	coalesce(r.parked, 0), coalesce(p.pid, 0)
 	FROM runs r LEFT JOIN drivers d ON d.epoch = r.owner LEFT JOIN turns t ON t.run = r.key AND t.holds = 0 AND r.ended = 0
-	LEFT JOIN drivers w ON w.epoch = t.epoch WHERE r.status != 'pruned' `
+	LEFT JOIN drivers w ON w.epoch = t.epoch
+	LEFT JOIN drivers p ON p.epoch = r.parked WHERE r.status != 'pruned' `
 
 // List returns the runs, newest first; limit 0 means all.
 func (e *Engine) List(ctx context.Context, limit int) ([]engine.Info, error) {
@@ -106,6 +108,11 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []e
 				r.Driver = r.waiter
 			}
 		}
+		if r.Parked, err = alive(r.parker); err != nil {
+			return nil, err
+		} else if r.Parked {
+			r.Driver = r.parkerPID
+		}
 		list, waiting = append(list, r.Info), append(waiting, r.turn)
 	}
 	if err := rows.Err(); err != nil {
@@ -148,12 +155,15 @@ type infoScan struct {
 	clean  bool
 	turn   turn // that it waits for
 	waiter int  // the process that waits
+	// parker is the epoch of the process that parked the run, 0 if it is not parked.
+	parker    int64
+	parkerPID int
 }
 
 func scanInfo(rows *sql.Rows) (i infoScan, err error) {
 	var summary []byte
 	err = rows.Scan(&i.Run, &i.Workflow, &i.Definition, &i.Status, &i.Created, &i.Ended, &i.Events, &i.owner, &i.clean, &i.Driver,
-		&summary, &i.Parent, &i.ParentNode, &i.RetryOf, &i.RetriedBy, &i.turn.id, &i.turn.group, &i.turn.shares, &i.turn.epoch, &i.turn.waits, &i.waiter)
+		&summary, &i.Parent, &i.ParentNode, &i.RetryOf, &i.RetriedBy, &i.turn.id, &i.turn.group, &i.turn.shares, &i.turn.epoch, &i.turn.waits, &i.waiter, &i.parker, &i.parkerPID)
 	if err == nil && len(summary) > 0 {
 		err = json.Unmarshal(summary, &i.Summary)
 	}

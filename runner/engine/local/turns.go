@@ -188,7 +188,7 @@ func (e *Engine) takePosition(tx *transaction, n entry, key, epoch int64) error 
 
 // awaitTurn returns when it is the turn of a run that is about to be driven, or when the run needs none. leave gives the turn
 // back. A run that was cancelled before it began, or twice, does not wait: nothing of it is executed. Neither does a called run that would wait for ever: it is cancelled.
-func (e *Engine) awaitTurn(ctx context.Context, run string) (leave func(), err error) {
+func (e *Engine) awaitTurn(ctx context.Context, run string, parks bool) (leave func(), err error) {
 	t, err := e.turnOf(e.reading(ctx), run)
 	if err != nil || t == nil {
 		return func() {}, err
@@ -213,7 +213,14 @@ func (e *Engine) awaitTurn(ctx context.Context, run string) (leave func(), err e
 				told = ahead
 				e.options.Waiting(run, engine.Turn{Group: t.group, Behind: ahead})
 			}
-			err = pause(ctx)
+			if parks {
+				err = e.parkQueued(t, epoch)
+				if errors.Is(err, engine.ErrParked) {
+					return nil, err
+				}
+			} else {
+				err = pause(ctx)
+			}
 		}
 		if err != nil {
 			leave()

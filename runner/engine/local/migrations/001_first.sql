@@ -29,6 +29,8 @@ CREATE TABLE runs (
 	parent_node TEXT,                       -- the path of the node that called it
 	cancels     INTEGER NOT NULL DEFAULT 0, -- how often the run was cancelled: a parent that asks again after a crash adds none
 	grp         TEXT,                       -- runs of one group do not overlap; NULL: the run is in no group
+	due         INTEGER,                    -- when a run must be woken of which nothing is in flight; NULL: no timer is set, or something is
+	parked      INTEGER,                    -- the epoch of the process that parked the run and wakes it; NULL: it is not parked
 	pending     BLOB,                       -- the first event as JSON, of a run that waits for its turn; NULL: the journal has begun
 	retry_of    TEXT                        -- the run that this one repeats; NULL: none
 ) STRICT;
@@ -36,6 +38,7 @@ CREATE INDEX runs_created ON runs (created);
 CREATE INDEX runs_owner ON runs (owner) WHERE owner IS NOT NULL;
 CREATE INDEX runs_workflow ON runs (workflow, created);
 CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
+CREATE INDEX runs_parked ON runs (parked, due) WHERE parked IS NOT NULL;
 CREATE INDEX runs_retry_of ON runs (retry_of) WHERE retry_of IS NOT NULL;
 
 CREATE TABLE batches (

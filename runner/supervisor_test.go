@@ -1,0 +1,283 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+var (
+	parkedRuns = flag.Int("runner.parked", 100, "how many runs TestSupervisorParks parks; from 1,000 on it asserts the figures")
+	manyRuns   = flag.Int("runner.many", 200, "how many runs TestSupervisorKeepsRunsApart drives at once")
+)
+
+// supervised is a supervisor at work on a host of its own.
+type supervised struct {
+	*runner.Supervisor
+	host *local.Engine
+	stop func()
+
+	mu    sync.Mutex
+	ends  map[string]event.Status
+	late  []time.Duration // how long after its due each timer fired
+	fired map[string]bool
+}
+
+func supervise(t *testing.T, most int, x executor.Executor) *supervised {
+	t.Helper()
+	group := func(_ []byte, first event.RunStarted) (engine.Group, error) {
+		name, _ := first.Vars["group"].(string)
+		return engine.Group{Name: name}, nil
+	}
+	host, err := local.Open(t.TempDir()+"/.flowrun", local.Options{Factory: enginetest.Factory, Executor: x, Group: group})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &supervised{host: host, ends: map[string]event.Status{}, fired: map[string]bool{}}
+	s.Supervisor = runner.NewSupervisor(host, runner.SupervisorOptions{MaxDriven: most, Watch: s.watch, Ended: func(run string, end event.End, err error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err == nil {
+			s.ends[run] = end.Status
+		} else if !errors.Is(err, context.Canceled) {
+			t.Errorf("run %s: %v", run, err)
+		}
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("the supervisor ends with %v", err)
+		}
+		if err := host.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(s.stop)
+	return s
+}
+
+// watch notes how late timers fire.
+func (s *supervised) watch(run string) engine.Watcher {
+	due := map[uint64]event.Time{}
+	return func(events []event.Event, r *event.Reaction, replayed bool) {
+		for _, ev := range events {
+			if f := ev.TimerFired; f != nil && !replayed {
+				s.mu.Lock()
+				s.late = append(s.late, ev.At.Sub(due[f.Timer]))
+				s.fired[run] = true
+				s.mu.Unlock()
+			}
+		}
+		for _, c := range r.Commands {
+			if c.SetTimer != nil {
+				due[c.SetTimer.Timer] = c.SetTimer.Due
+			}
+		}
+	}
+}
+
+func (s *supervised) start(t *testing.T, p enginetest.Program, group string) string {
+	t.Helper()
+	start := p.Start()
+	start.First.Vars = map[string]any{"group": group}
+	run, err := s.host.Start(context.Background(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Add(run)
+	return run
+}
+
+func (s *supervised) until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for due := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(due) {
+			t.Fatalf("it never came that %s", what)
+		}
+	}
+}
+
+func (s *supervised) ended(n int) func() bool {
+	return func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.ends) >= n }
+}
+
+func (s *supervised) parked(t *testing.T) int {
+	list, err := s.host.List(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range list {
+		if list[i].Parked && !list[i].Interrupted() {
+			n++
+		}
+	}
+	return n
+}
+
+var done = executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+	f := executor.Answer(a)
+	f.Outcome = event.OK
+	return f
+})
+
+func waits(d time.Duration) enginetest.Program {
+	return enginetest.Program{Tasks: []enginetest.Task{{Name: "a"}, {Name: "w", Wait: d, After: []string{"a"}}, {Name: "b", After: []string{"w"}}}}
+}
+
+// A parked run takes no memory and no processor, and goes on when its timer is due. Nothing in its journal tells that it was parked.
+func TestSupervisorParks(t *testing.T) {
+	s := supervise(t, 64, done)
+	const soon = 20
+	var base, full runtime.MemStats
+	s.start(t, waits(time.Hour), "")
+	s.until(t, "the first is parked", func() bool { return s.parked(t) == 1 })
+	runtime.GC()
+	runtime.ReadMemStats(&base)
+	for range *parkedRuns - 1 {
+		s.start(t, waits(time.Hour), "")
+	}
+	s.until(t, "all are parked", func() bool { return s.parked(t) == *parkedRuns })
+	runtime.GC()
+	runtime.ReadMemStats(&full)
+	each := (int64(full.HeapAlloc) - int64(base.HeapAlloc)) / int64(*parkedRuns)
+	before := processorTime(t)
+	time.Sleep(5 * time.Second)
+	used := processorTime(t) - before
+	t.Logf("%d parked runs: %d bytes of heap each, %d goroutines, %v of processor in 5s", *parkedRuns, each, runtime.NumGoroutine(), used)
+
+	var late []string
+	for i := range soon {
+		late = append(late, s.start(t, waits(1500*time.Millisecond+time.Duration(i)*50*time.Millisecond), ""))
+	}
+	s.until(t, "those that are due soon have ended", s.ended(soon))
+	s.mu.Lock()
+	slices.Sort(s.late)
+	t.Logf("woken late by %v at most, %v in the median", s.late[len(s.late)-1], s.late[len(s.late)/2])
+	if s.late[0] < 0 || len(s.late) != soon {
+		t.Errorf("%d timers fired, the first %v after its due", len(s.late), s.late[0])
+	}
+	most := s.late[len(s.late)-1]
+	s.mu.Unlock()
+	if *parkedRuns >= 1000 && (each > 2048 || used > 500*time.Millisecond || most > 100*time.Millisecond) {
+		t.Errorf("a parked run takes %d bytes, all of them %v of processor in 5s, and one was woken %v late", each, used, most)
+	}
+	info, err := s.host.Get(context.Background(), late[0])
+	if err != nil || info.Events != 4 { // its start, two answers, the timer
+		t.Errorf("its journal has %d events, want 4 (%v)", info.Events, err)
+	}
+}
+
+// A message wakes a parked run, and so does its turn.
+func TestSupervisorWakes(t *testing.T) {
+	s := supervise(t, 64, done)
+	first := s.start(t, waits(time.Hour), "g")
+	var behind []string
+	for range 3 {
+		behind = append(behind, s.start(t, waits(time.Hour), "g"))
+	}
+	s.until(t, "all are parked", func() bool { return s.parked(t) == 4 })
+	for i, run := range append([]string{first}, behind...) {
+		if err := s.host.Cancel(context.Background(), run, "enough"); err != nil {
+			t.Fatal(err)
+		}
+		s.until(t, "it has ended", s.ended(i+1))
+		if i == len(behind) {
+			break
+		}
+		s.until(t, "the next has begun", func() bool {
+			info, err := s.host.Get(context.Background(), behind[i])
+			return err == nil && info.Status != event.Pending && info.Parked
+		})
+		for _, later := range behind[i+1:] {
+			if info, err := s.host.Get(context.Background(), later); err != nil || info.Status != event.Pending || info.Turn == nil {
+				t.Errorf("run %s is %+v, %v", later, info, err)
+			}
+		}
+	}
+}
+
+// When the process stops, a parked run is one that nobody drives; another process goes on with it.
+func TestParkedRunsAreLeft(t *testing.T) {
+	s := supervise(t, 64, done)
+	run := s.start(t, waits(2*time.Second), "g")
+	s.until(t, "it is parked", func() bool { return s.parked(t) == 1 })
+	dir := s.host.Dir()
+	other, err := local.Open(dir, local.Options{Factory: enginetest.Factory, Executor: done})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Drive(context.Background(), run, nil); !errors.Is(err, engine.ErrOwned) {
+		t.Errorf("while it is parked elsewhere, a drive gives %v", err)
+	}
+	s.stop()
+	if info, err := other.Get(context.Background(), run); err != nil || !info.Interrupted() || info.Crashed || info.Parked {
+		t.Errorf("after the stop it is %+v, %v", info, err)
+	}
+	if end, err := other.Drive(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {
+		t.Errorf("it ended %s, %v", end.Status, err)
+	}
+}
+
+// Runs of 20 programs are driven at once, some of them with an agent that does not answer. The others end meanwhile.
+func TestSupervisorKeepsRunsApart(t *testing.T) {
+	release := make(chan struct{})
+	x := executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		if a.Name == "slow" {
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
+		}
+		return done(ctx, a)
+	})
+	s := supervise(t, *manyRuns, x)
+	quick := 0
+	began := time.Now()
+	for i := range *manyRuns {
+		p := enginetest.Chain(3 + i%20)
+		if i%10 == 0 {
+			p.Tasks = append(p.Tasks, enginetest.Task{Name: "slow"})
+		} else {
+			quick++
+		}
+		s.start(t, p, fmt.Sprintf("own%d", i))
+	}
+	s.until(t, "all runs but the slow ones have ended", s.ended(quick))
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Logf("%d runs ended after %v beside %d whose agent does not answer; heap %d MB", quick, time.Since(began), *manyRuns-quick, m.HeapAlloc>>20)
+	s.mu.Lock()
+	if len(s.ends) != quick {
+		t.Errorf("%d runs have ended, want %d", len(s.ends), quick)
+	}
+	s.mu.Unlock()
+	close(release)
+	s.until(t, "all have ended", s.ended(*manyRuns))
+}
+
+func processorTime(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
