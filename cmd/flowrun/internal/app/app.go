@@ -53,21 +53,21 @@ type app struct {
 // Main carries out one command line and returns the exit code.
 func Main(arguments []string, s Streams) (code int) {
 	a := &app{Streams: s}
-	a.terminals()
+	a.openTerminals()
 	defer func() {
 		if p := recover(); p != nil {
-			code = a.report(arguments, &panicked{p, debug.Stack()})
+			code = a.reportError(arguments, &panicked{p, debug.Stack()})
 		}
 	}()
-	root := a.root()
+	root := a.newRootCommand()
 	root.SetArgs(arguments)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	return a.report(arguments, root.Execute())
+	return a.reportError(arguments, root.Execute())
 }
 
-// terminals looks at the streams; once with the default, and again when the flags are known.
-func (a *app) terminals() {
+// openTerminals looks at the streams; once with the default, and again when the flags are known.
+func (a *app) openTerminals() {
 	color := a.global.Color
 	if color == "" {
 		color = "auto"
@@ -75,7 +75,7 @@ func (a *app) terminals() {
 	a.out, a.err = ui.NewTerm(a.Stdout, color, a.getenv), ui.NewTerm(a.Stderr, color, a.getenv)
 }
 
-func (a *app) root() *cobra.Command {
+func (a *app) newRootCommand() *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "flowrun",
@@ -105,7 +105,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 			if err := args.OneOf("--color", a.global.Color, "auto", "always", "never"); err != nil {
 				return err
 			}
-			a.terminals()
+			a.openTerminals()
 			return a.setLimits()
 		},
 	}
@@ -113,28 +113,28 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 	a.globalFlags(root)
 	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
 	root.AddCommand(
-		a.apply(),
-		a.validate(),
-		a.format(),
-		a.plan(),
-		a.graph(),
-		a.runs(),
-		a.events(),
-		a.runsLogs(),
-		a.console(),
-		a.resume(),
-		a.retry(),
-		a.cancel(),
-		a.replay(),
-		a.explain(),
-		a.schema(),
-		a.init(),
-		a.memory(),
-		a.doctor(),
-		a.version(),
-		guardian(),
+		a.newApplyCommand(),
+		a.newValidateCommand(),
+		a.newFmtCommand(),
+		a.newPlanCommand(),
+		a.newGraphCommand(),
+		a.newRunsCommand(),
+		a.newEventsCommand(),
+		a.newLogsCommand(),
+		a.newConsoleCommand(),
+		a.newResumeCommand(),
+		a.newRetryCommand(),
+		a.newCancelCommand(),
+		a.newReplayCommand(),
+		a.newExplainCommand(),
+		a.newSchemaCommand(),
+		a.newInitCommand(),
+		a.newMemoryCommand(),
+		a.newDoctorCommand(),
+		a.newVersionCommand(),
+		newGuardianCommand(),
 	)
-	tame(root)
+	tameLibrary(root)
 	return root
 }
 
@@ -148,8 +148,8 @@ func (a *app) globalFlags(root *cobra.Command) {
 		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
 }
 
-// tame makes the commands that the library adds answer as ours do: wrong words are usage errors, and help is a result.
-func tame(root *cobra.Command) {
+// tameLibrary makes the commands that the library adds answer as ours do: wrong words are usage errors, and help is a result.
+func tameLibrary(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
@@ -160,13 +160,13 @@ func tame(root *cobra.Command) {
 				shell.Args = between(0, 0, "")
 			}
 		case "help":
-			c.Run, c.RunE = nil, help
+			c.Run, c.RunE = nil, showHelp
 		}
 	}
 }
 
-// help shows the help of a command that is named by its words.
-func help(c *cobra.Command, words []string) error {
+// showHelp shows the help of a command that is named by its words.
+func showHelp(c *cobra.Command, words []string) error {
 	about, rest, err := c.Root().Find(words)
 	if err != nil || len(rest) > 0 {
 		return unknownCommand(about, rest)

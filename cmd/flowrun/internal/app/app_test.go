@@ -40,8 +40,8 @@ func TestAPanicIsOneLine(t *testing.T) {
 	for _, debug := range []string{"", "1"} {
 		var out, err bytes.Buffer
 		a := &app{Streams: Streams{Stdout: &out, Stderr: &err, Environ: []string{"FLOWRUN_DEBUG=" + debug}}}
-		a.terminals()
-		if code := a.report(nil, &panicked{"boom", []byte("goroutine 1")}); code != exitCouldNot {
+		a.openTerminals()
+		if code := a.reportError(nil, &panicked{"boom", []byte("goroutine 1")}); code != exitCouldNot {
 			t.Error(code)
 		}
 		if !strings.HasSuffix(err.String(), "flowrun: a defect in flowrun: boom\n") || strings.Contains(err.String(), "goroutine") != (debug != "") || out.Len() > 0 {
@@ -52,9 +52,9 @@ func TestAPanicIsOneLine(t *testing.T) {
 
 func TestAFullDiskIsNoSuccess(t *testing.T) {
 	a := &app{Streams: Streams{Stdout: full{}, Stderr: full{}}}
-	a.terminals()
+	a.openTerminals()
 	a.out.Printf("result")
-	if code := a.report(nil, nil); code != exitCouldNot {
+	if code := a.reportError(nil, nil); code != exitCouldNot {
 		t.Error(code)
 	}
 }
@@ -63,9 +63,9 @@ func TestAFullDiskIsNoSuccess(t *testing.T) {
 func TestALostAnswerIsNone(t *testing.T) {
 	var err bytes.Buffer
 	a := &app{Streams: Streams{Stdout: full{}, Stderr: &err}}
-	a.terminals()
+	a.openTerminals()
 	a.out.Printf("result")
-	if code := a.report(nil, &ended{exitNo}); code != exitCouldNot || !strings.Contains(err.String(), "writing the result") {
+	if code := a.reportError(nil, &ended{exitNo}); code != exitCouldNot || !strings.Contains(err.String(), "writing the result") {
 		t.Errorf("%d, %q", code, err.String())
 	}
 }
@@ -74,9 +74,9 @@ func TestALostAnswerIsNone(t *testing.T) {
 func TestAFullDiskIsToldWhateverTheForm(t *testing.T) {
 	var err bytes.Buffer
 	a := &app{Streams: Streams{Stdout: full{}, Stderr: &err}}
-	a.terminals()
+	a.openTerminals()
 	a.out.Printf("result")
-	if code := a.report([]string{"apply", "--json"}, nil); code != exitCouldNot || !strings.Contains(err.String(), "writing the result: no space left") {
+	if code := a.reportError([]string{"apply", "--json"}, nil); code != exitCouldNot || !strings.Contains(err.String(), "writing the result: no space left") {
 		t.Errorf("%d, %q", code, err.String())
 	}
 }
@@ -131,10 +131,10 @@ func TestPrograms(t *testing.T) {
 
 // A single problem stands by itself.
 func TestProblemsOfValues(t *testing.T) {
-	if usage(nil) != nil {
+	if joinProblems(nil) != nil {
 		t.Error("an error without a problem")
 	}
-	if err := usage([]error{nil, errors.New("one")}); err.Error() != "one" {
+	if err := joinProblems([]error{nil, errors.New("one")}); err.Error() != "one" {
 		t.Error(err)
 	}
 }

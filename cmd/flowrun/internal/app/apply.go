@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) apply() *cobra.Command {
+func (a *app) newApplyCommand() *cobra.Command {
 	var o args.Apply
 	c := &cobra.Command{
 		Use: "apply FILE|DIR [WORKFLOW]", Short: "Run a workflow and print its outputs", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
@@ -31,7 +31,7 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 				o.Workflow = words[1]
 			}
 			a.asJSON = o.JSON
-			return a.run(&o)
+			return a.runApply(&o)
 		},
 	}
 	f := c.Flags()
@@ -40,7 +40,7 @@ default = true. Progress goes to standard error, outputs to standard output. Val
 	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
-	deathLimit(c, &o.Drive)
+	deathLimitFlag(c, &o.Drive)
 	return c
 }
 
@@ -61,8 +61,8 @@ func pairFlags(c *cobra.Command, name, what string, p *args.Pairs) {
 	f.StringArrayVar(&p.From, name+"-from", nil, what+", `name=file`: what the file holds, or with - standard input; can be repeated")
 }
 
-// run is apply: check, start, drive.
-func (a *app) run(o *args.Apply) error {
+// runApply checks a program, starts a run of it, and drives the run.
+func (a *app) runApply(o *args.Apply) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
@@ -71,11 +71,11 @@ func (a *app) run(o *args.Apply) error {
 		return err
 	}
 	a.collectWithin()
-	p, w, err := a.pick(&o.Path, o.Workflow)
+	p, w, err := a.pickWorkflow(&o.Path, o.Workflow)
 	if err != nil {
 		return err
 	}
-	first, held, err := a.first(p, w, o)
+	first, held, err := a.newFirstEvent(p, w, o)
 	if err != nil {
 		return err
 	}
@@ -98,9 +98,9 @@ func (a *app) run(o *args.Apply) error {
 		return err
 	}
 	start = engine.Start{}
-	scene := a.scene(s, func(step string) string { return where[step] })
-	err = a.drive(s, run, view.New(pinned.Workflow(first.Workflow)), scene, o.JSON)
-	return a.reported(s, run, scene, reports, err)
+	scene := a.sceneOf(s, func(step string) string { return where[step] })
+	err = a.driveRun(s, run, view.New(pinned.Workflow(first.Workflow)), scene, o.JSON)
+	return a.writeReports(s, run, scene, reports, err)
 }
 
 // start is a run as the engine takes it, and where its steps are declared.
@@ -112,14 +112,14 @@ func (p *program) start(workflow string, first event.RunStarted) (engine.Start, 
 	}, b.Where
 }
 
-// pick loads the program that a user named, and picks the workflow. A path that turns out to be a workflow's name becomes
+// pickWorkflow loads the program that a user named, and picks the workflow. A path that turns out to be a workflow's name becomes
 // the current folder.
-func (a *app) pick(path *string, workflow string) (*program, *ir.Workflow, error) {
+func (a *app) pickWorkflow(path *string, workflow string) (*program, *ir.Workflow, error) {
 	if *path == "" {
 		return nil, nil, emptyPath()
 	}
-	*path, workflow = a.byName(*path, workflow)
-	p, err := a.load(*path)
+	*path, workflow = a.asWorkflow(*path, workflow)
+	p, err := a.loadProgram(*path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,24 +127,24 @@ func (a *app) pick(path *string, workflow string) (*program, *ir.Workflow, error
 	return p, w, err
 }
 
-// byName lets a workflow of the current folder stand where a file is expected, if there is no such file.
-func (a *app) byName(path, workflow string) (string, string) {
+// asWorkflow lets a workflow of the current folder stand where a file is expected, if there is no such file.
+func (a *app) asWorkflow(path, workflow string) (string, string) {
 	if _, err := os.Stat(path); err == nil || workflow != "" {
 		return path, workflow
 	}
-	if p, list := a.read("."); !list.HasErrors() && p.IR.Workflow(path) != nil {
+	if p, list := a.readProgram("."); !list.HasErrors() && p.IR.Workflow(path) != nil {
 		return ".", path
 	}
 	return path, workflow
 }
 
-// first is what a run begins with: all that it depends on besides its program, and beside it the secrets, which are not recorded.
-func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, map[string]value.Value, error) {
+// newFirstEvent is what a run begins with: all that it depends on besides its program, and beside it the secrets, which are not recorded.
+func (a *app) newFirstEvent(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, map[string]value.Value, error) {
 	first := event.RunStarted{Workflow: w.Name, Dir: p.dir, Env: recordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}
-	if err := targets(w, o.Targets); err != nil {
+	if err := checkTargets(w, o.Targets); err != nil {
 		return first, nil, err
 	}
-	inputs, vars, err := a.values(p, w, &o.Given)
+	inputs, vars, err := a.readValues(p, w, &o.Given)
 	if err == nil {
 		err = args.IsText("the name of the program's folder", p.dir)
 	}
@@ -152,7 +152,7 @@ func (a *app) first(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted
 		return first, nil, err
 	}
 	held, marks, problems := given.Seal(p.ir.Variables, vars, w.Inputs, inputs)
-	if err := usage(problems); err != nil {
+	if err := joinProblems(problems); err != nil {
 		return first, nil, err
 	}
 	first.Inputs, first.Vars, first.Secrets = inputs.Values, vars.Values, marks

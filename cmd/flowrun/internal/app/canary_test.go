@@ -171,7 +171,7 @@ func TestCanary(t *testing.T) {
 // everyCommand fails where a command or a flag stands in no line.
 func everyCommand(t *testing.T) {
 	a := &app{}
-	root := a.root()
+	root := a.newRootCommand()
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		name := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "flowrun"), " ")

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-func (a *app) cancel() *cobra.Command {
+func (a *app) newCancelCommand() *cobra.Command {
 	var r args.Cancel
 	c := &cobra.Command{
 		Use: "cancel RUN", Short: "Stop a run for good", Args: between(1, 1, "RUN"),
@@ -29,7 +29,7 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info engine.Info) error { return a.end(s, info, &r) })
+			return a.withRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info engine.Info) error { return a.runCancel(s, info, &r) })
 		},
 	}
 	c.Flags().StringVar(&r.Reason, "reason", "", "why, for those who look at the run later")
@@ -40,44 +40,44 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 	return c
 }
 
-// end asks for the end of a run, and brings it about where nobody else drives the run.
-func (a *app) end(s *store, info engine.Info, r *args.Cancel) error {
+// runCancel asks for the end of a run, and brings it about where nobody else drives the run.
+func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 	if info.Status.Terminal() {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 		return nil
 	}
 	if info.Driver == 0 {
-		if err := a.equip(s, info.Run, r); err != nil {
+		if err := a.prepareCancel(s, info.Run, r); err != nil {
 			return err
 		}
 	}
 	if err := s.Cancel(context.Background(), info.Run, r.Reason); err != nil {
 		return err
 	}
-	return a.untilEnded(s, info.Run, info.Driver != 0, r)
+	return a.waitForEnd(s, info.Run, info.Driver != 0, r)
 }
 
 // Glance is how often a run that another process drives is looked at.
 const Glance = 100 * time.Millisecond
 
-// equip gets the secrets of a run that is about to be ended here, where its program has something that runs nevertheless and may
+// prepareCancel gets the secrets of a run that is about to be ended here, where its program has something that runs nevertheless and may
 // need them.
-func (a *app) equip(s *store, run string, r *args.Cancel) error {
+func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
 	ctx := context.Background()
 	_, p, err := s.Beginning(ctx, run)
-	if err != nil || r.WithoutSecrets || !lastWill(p.Program) {
+	if err != nil || r.WithoutSecrets || !actsWhenCancelled(p.Program) {
 		return err
 	}
-	err = a.holdAgain(ctx, s, run, &r.Given, renewal{})
+	err = a.resumeSession(ctx, s, run, &r.Given, renewal{})
 	var missing *args.Error
 	if errors.As(err, &missing) {
-		missing.Hint = "Without them, what needs them is not undone: flowrun cancel " + run + a.scene(s, nil).Flags + " --without-secrets"
+		missing.Hint = "Without them, what needs them is not undone: flowrun cancel " + run + a.sceneOf(s, nil).Flags + " --without-secrets"
 	}
 	return err
 }
 
-// lastWill tells whether a program, or one of the workflows that it calls, does something when it is cancelled.
-func lastWill(p *ir.Program) bool {
+// actsWhenCancelled tells whether a program, or one of the workflows that it calls, does something when it is cancelled.
+func actsWhenCancelled(p *ir.Program) bool {
 	var any func(nodes []ir.Node) bool
 	any = func(nodes []ir.Node) bool {
 		return slices.ContainsFunc(nodes, func(n ir.Node) bool {
@@ -87,9 +87,9 @@ func lastWill(p *ir.Program) bool {
 	return slices.ContainsFunc(p.Workflows, func(w ir.Workflow) bool { return w.Finally != nil || any(w.Nodes) })
 }
 
-// untilEnded brings a run to its end where nobody else drives it; with --wait it waits for who does, and takes the run over from
+// waitForEnd brings a run to its end where nobody else drives it; with --wait it waits for who does, and takes the run over from
 // one that dies.
-func (a *app) untilEnded(s *store, run string, driven bool, r *args.Cancel) error {
+func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) error {
 	ctx, release := untilSignal(func(string) {})
 	defer release()
 	if r.Timeout > 0 {
@@ -101,10 +101,10 @@ func (a *app) untilEnded(s *store, run string, driven bool, r *args.Cancel) erro
 		if !driven {
 			end, err := s.Drive(ctx, run, nil)
 			if err == nil {
-				return a.endedAs(run, end.Status)
+				return a.sayEnded(run, end.Status)
 			}
 			if !errors.Is(err, engine.ErrOwned) {
-				return a.gaveUp(ctx, err)
+				return a.explainWait(ctx, err)
 			}
 		}
 		if !told {
@@ -113,30 +113,30 @@ func (a *app) untilEnded(s *store, run string, driven bool, r *args.Cancel) erro
 		if !r.Wait {
 			return nil
 		}
-		info, err := glance(ctx, s, run)
+		info, err := lookAgain(ctx, s, run)
 		if err != nil {
-			return a.gaveUp(ctx, err)
+			return a.explainWait(ctx, err)
 		}
 		if info.Status.Terminal() {
-			return a.endedAs(run, info.Status)
+			return a.sayEnded(run, info.Status)
 		}
 		if driven = info.Driver != 0; !driven {
-			if err := a.equip(s, run, r); err != nil {
+			if err := a.prepareCancel(s, run, r); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// glance waits a little and looks where a run stands.
-func glance(ctx context.Context, s *store, run string) (engine.Info, error) {
-	if !rest(ctx, Glance) {
+// lookAgain waits a little and looks where a run stands.
+func lookAgain(ctx context.Context, s *store, run string) (engine.Info, error) {
+	if !pause(ctx, Glance) {
 		return engine.Info{}, context.Cause(ctx)
 	}
 	return s.Get(ctx, run)
 }
 
-func (a *app) endedAs(run string, status event.Status) error {
+func (a *app) sayEnded(run string, status event.Status) error {
 	a.err.Printf("run %s: %s\n", run, ui.Clean(string(status)))
 	return nil
 }
@@ -151,8 +151,8 @@ func (t *tooLong) Error() string {
 	return fmt.Sprintf("run %s has not ended within %s; the wish to cancel it stands", t.run, t.after)
 }
 
-// gaveUp turns the end of a wait into an exit code. Whatever ctx has cut off, its cause is why.
-func (a *app) gaveUp(ctx context.Context, err error) error {
+// explainWait turns the end of a wait into an exit code. Whatever ctx has cut off, its cause is why.
+func (a *app) explainWait(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = context.Cause(ctx)
 	}

@@ -14,13 +14,13 @@ func TestAWaitThatWasCutOffHasItsCause(t *testing.T) {
 	ctx, stop := context.WithDeadlineCause(context.Background(), time.Now(), &tooLong{"abc", time.Second})
 	defer stop()
 	a := &app{Streams: Streams{Stdout: io.Discard, Stderr: io.Discard}}
-	a.terminals()
+	a.openTerminals()
 	for _, err := range []error{context.Cause(ctx), fmt.Errorf("looking: %w", context.DeadlineExceeded)} {
-		if code := exitCode(a.gaveUp(ctx, err)); code != exitNo {
+		if code := exitCode(a.explainWait(ctx, err)); code != exitNo {
 			t.Errorf("%v: exit code %d", err, code)
 		}
 	}
-	if other := errors.New("broken"); a.gaveUp(ctx, other) != other {
+	if other := errors.New("broken"); a.explainWait(ctx, other) != other {
 		t.Error("an error of its own is taken for the end of the wait")
 	}
 }

@@ -49,7 +49,7 @@ func (a *app) changed(s *store, run string) changed {
 	if err != nil || b.Path == "" {
 		return changed{}
 	}
-	path := shorter(b.Path)
+	path := shortPath(b.Path)
 	info, err := os.Stat(b.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -57,7 +57,7 @@ func (a *app) changed(s *store, run string) changed {
 	case err != nil, !info.IsDir() && !info.Mode().IsRegular(): // reading it might wait
 		return changed{}
 	}
-	p, list := a.read(b.Path)
+	p, list := a.readProgram(b.Path)
 	if list.HasErrors() {
 		return changed{what: fmt.Sprintf("%s has changed since run %s began, and has errors now (see flowrun validate %s)", ui.Clean(path), run, ui.Quote(path))}
 	}
@@ -92,7 +92,7 @@ const maxAgain = 80
 
 // applyAgain is the command that begins a run of a program with the values of another run.
 func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunStarted) string {
-	command := "flowrun apply " + ui.Quote(shorter(path))
+	command := "flowrun apply " + ui.Quote(shortPath(path))
 	w := p.Workflow(first.Workflow)
 	if w != nil && len(p.Workflows) > 1 {
 		command += " " + w.Name
@@ -102,7 +102,7 @@ func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunS
 	}
 	command += flagsAgain("--var", p.Variables, first.Vars)
 	if usual, err := a.usualStore(path); err != nil || usual != s.Dir() {
-		command += " --store " + ui.Quote(shorter(s.Dir()))
+		command += " --store " + ui.Quote(shortPath(s.Dir()))
 	}
 	return command
 }
@@ -124,21 +124,21 @@ func flagsAgain(flag string, decls []ir.Variable, values map[string]value.Value)
 			fmt.Fprintf(&b, " %s %s=…", flag, d.Name)
 			continue
 		}
-		fmt.Fprintf(&b, " %s %s", flag, again(d.Name, text))
+		fmt.Fprintf(&b, " %s %s", flag, flagWord(d.Name, text))
 	}
 	return b.String()
 }
 
-// again is a name and a value as one word of a shell.
-func again(name, text string) string {
+// flagWord is a name and a value as one word of a shell.
+func flagWord(name, text string) string {
 	if text == "" {
 		return name + "="
 	}
 	return name + "=" + ui.Quote(text)
 }
 
-// absolute is a path that does not depend on the current folder.
-func absolute(path string) string {
+// absolutePath is a path that does not depend on the current folder.
+func absolutePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}

@@ -23,13 +23,13 @@ const runPlenty = 100 << 20
 // grow to three times what is live, up to the soft limit. Where most of that is live, so that the collector would run all
 // the time, it is told to let the heap grow by half instead.
 func (a *app) collectSeldom() {
-	a.collect(collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
+	a.setCollector(collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
 }
 
 // collectWithin sets the collector for a process that drives a run: the same up to runLimit. While three quarters of that are
 // live, it is left to grow as before up to runPlenty, and beyond as Go does by itself.
 func (a *app) collectWithin() {
-	a.collect(collector{limit: runLimit, enough: runLimit / 4 * 3, plenty: runPlenty, percent: 100})
+	a.setCollector(collector{limit: runLimit, enough: runLimit / 4 * 3, plenty: runPlenty, percent: 100})
 }
 
 // collector lets the heap grow to three times what is live, within a soft limit while less than enough is live; while more than
@@ -39,8 +39,8 @@ type collector struct {
 	percent               int
 }
 
-// collect sets the collector. GOGC and GOMEMLIMIT in the environment have the last word.
-func (a *app) collect(c collector) {
+// setCollector sets the collector. GOGC and GOMEMLIMIT in the environment have the last word.
+func (a *app) setCollector(c collector) {
 	if a.getenv("GOGC") == "" && a.getenv("GOMEMLIMIT") == "" {
 		c.set(c.rule(0))
 		c.watch(c.rule(0))

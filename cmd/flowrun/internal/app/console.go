@@ -24,7 +24,7 @@ import (
 // MaxConsoleLine bounds a line that console reads, in bytes.
 const MaxConsoleLine = 64 << 10
 
-func (a *app) console() *cobra.Command {
+func (a *app) newConsoleCommand() *cobra.Command {
 	conditions := false
 	c := &cobra.Command{
 		Use: "console RUN [EXPRESSION...]", Short: "Evaluate values and conditions against a run", Args: between(1, 1000, "RUN [EXPRESSION...]"),
@@ -50,7 +50,7 @@ printed as JSON, one a line. Without expressions it reads them from standard inp
 	return c
 }
 
-// console is a run to ask, and how many questions had no answer.
+// newConsoleCommand is a run to ask, and how many questions had no answer.
 type console struct {
 	a          *app
 	evaluator  *expr.Evaluator
@@ -62,7 +62,7 @@ type console struct {
 
 // openConsole replays a run and names what can be read of it.
 func (a *app) openConsole(word string) (k *console, err error) {
-	err = a.onRun(word, nil, func(s *store, info engine.Info) error {
+	err = a.withRun(word, nil, func(s *store, info engine.Info) error {
 		p, err := s.History(context.Background(), info.Run)
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func (k *console) line(text string) {
 	if rest, ok := strings.CutPrefix(text, "when "); ok {
 		text, conditions = rest, true
 	}
-	e, found := compile(text, conditions, k.env)
+	e, found := compileAsked(text, conditions, k.env)
 	ui.Diagnostics(k.a.err, found, ui.Sources{consoleFile: []byte(text)})
 	if e == nil {
 		k.failed++
@@ -163,24 +163,24 @@ func (k *console) line(text string) {
 // consoleFile is what messages call the place of an expression.
 const consoleFile = "expression"
 
-// compile checks a text as it would be checked in a file: in brackets, so that it may be of any form, on a line of its own.
-func compile(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
+// compileAsked checks a text as it would be checked in a file: in brackets, so that it may be of any form, on a line of its own.
+func compileAsked(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
 	before, after := "v = (\n", "\n)\n"
 	if condition {
-		end := endOf(text)
+		end := heredocEnd(text)
 		before, after = "v = <<"+end+"\n", "\n"+end+"\n"
 	}
 	f, list := syntax.Parse(consoleFile, []byte(before+text+after))
 	home := func(list diag.List) diag.List {
 		for i := range list {
-			list[i].Subject = asked(list[i].Subject, len(before), text)
+			list[i].Subject = rangeInText(list[i].Subject, len(before), text)
 			for n := range list[i].Notes {
-				list[i].Notes[n].Range = asked(list[i].Notes[n].Range, len(before), text)
+				list[i].Notes[n].Range = rangeInText(list[i].Notes[n].Range, len(before), text)
 			}
 		}
 		return list
 	}
-	if list.HasErrors() || !alone(f) {
+	if list.HasErrors() || !isOneExpression(f) {
 		if !list.HasErrors() {
 			list = diag.List{{Code: "F0035", Summary: "More than one expression", Detail: "A line is one expression."}}
 		}
@@ -197,8 +197,8 @@ func compile(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
 	return e, home(found)
 }
 
-// endOf is a word that ends a heredoc and is no line of it.
-func endOf(text string) string {
+// heredocEnd is a word that ends a heredoc and is no line of it.
+func heredocEnd(text string) string {
 	end := "END"
 	for strings.Contains(text, end) {
 		end += "_"
@@ -206,9 +206,9 @@ func endOf(text string) string {
 	return end
 }
 
-// alone tells whether a file around a text holds one expression and nothing else: the brackets around it are a pair, and no two
+// isOneExpression tells whether a file around a text holds one expression and nothing else: the brackets around it are a pair, and no two
 // of "1) + (2".
-func alone(f *syntax.File) bool {
+func isOneExpression(f *syntax.File) bool {
 	if len(f.Body.Attrs) != 1 || len(f.Body.Blocks) > 0 {
 		return false
 	}
@@ -217,8 +217,8 @@ func alone(f *syntax.File) bool {
 	return heredoc || bracketed && x.SrcRange.End.Byte >= len(bytes.TrimSpace(f.Src))
 }
 
-// asked is a place in the text that was asked, for one in the file around it. What is found behind the text is found at its end.
-func asked(r diag.Range, before int, text string) diag.Range {
+// rangeInText is a place in the text that was asked, for one in the file around it. What is found behind the text is found at its end.
+func rangeInText(r diag.Range, before int, text string) diag.Range {
 	end := diag.Pos{Line: 1 + strings.Count(text, "\n"), Byte: len(text)}
 	end.Column = 1 + utf8.RuneCountInString(text[strings.LastIndexByte(text, '\n')+1:])
 	in := func(p diag.Pos) diag.Pos {

@@ -22,7 +22,7 @@ func TestConsoleTakesOneExpression(t *testing.T) {
 		{"1 == 1\nEND\nw = <<END\n1 == 1", true, false},
 		{"1 == 1\nEND_\nw = 2", true, false},
 	} {
-		if e, _ := compile(c.text, c.condition, &expr.Env{}); (e != nil) != c.ok {
+		if e, _ := compileAsked(c.text, c.condition, &expr.Env{}); (e != nil) != c.ok {
 			t.Errorf("%q as a condition (%t): taken is %t", c.text, c.condition, e != nil)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 )
 
-func (a *app) doctor() *cobra.Command {
+func (a *app) newDoctorCommand() *cobra.Command {
 	asJSON, all := false, false
 	c := &cobra.Command{
 		Use: "doctor [PATH]", Short: "Look whether everything is in order here",
@@ -25,7 +25,7 @@ is wrong.`,
 			if path == "" {
 				return emptyPath()
 			}
-			return a.examine(filepath.Clean(path), all, asJSON)
+			return a.runDoctor(filepath.Clean(path), all, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -33,8 +33,8 @@ is wrong.`,
 	return c
 }
 
-// examine makes all examinations and shows what they found.
-func (a *app) examine(path string, all, asJSON bool) error {
+// runDoctor makes all examinations and shows what they found.
+func (a *app) runDoctor(path string, all, asJSON bool) error {
 	newest := NewestRuns
 	if all {
 		newest = 0
@@ -45,11 +45,11 @@ func (a *app) examine(path string, all, asJSON bool) error {
 		a.aboutPrograms, a.aboutTerminal} {
 		found = append(found, e(path)...)
 	}
-	return a.judged(found, asJSON)
+	return a.printFindings(found, asJSON)
 }
 
-// judged shows findings and gives the verdict as an error.
-func (a *app) judged(found []ui.Finding, asJSON bool) error {
+// printFindings shows findings and gives the verdict as an error.
+func (a *app) printFindings(found []ui.Finding, asJSON bool) error {
 	if err := ui.Findings(a.out, found, asJSON); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type show struct {
 	said *runner.Progress
 	done chan struct{}
 
-	glanced time.Time // see glance
+	glanced time.Time // see showLive
 }
 
 // newShow picks the form: JSON lines on stdout, a tree on a terminal, lines elsewhere.
@@ -50,7 +50,7 @@ func (a *app) newShow(r *view.Run, said *runner.Progress, scene ui.Scene, asJSON
 	default:
 		s.p = ui.NewLines(a.err, scene)
 	}
-	go a.ticks(s)
+	go a.tickScreen(s)
 	return s
 }
 
@@ -62,8 +62,8 @@ func (s *show) watch(events []event.Event, r *event.Reaction, replayed bool) {
 	s.p.Update(s.run, s.run.Apply(events, r), replayed)
 }
 
-// ticks moves the screen on. A defect there must not end a run that goes well.
-func (a *app) ticks(s *show) {
+// tickScreen moves the screen on. A defect there must not end a run that goes well.
+func (a *app) tickScreen(s *show) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.err.Printf("flowrun: the progress display failed: %v\n", p)
@@ -95,8 +95,8 @@ func (s *show) hear(now time.Time) {
 	}
 }
 
-// glance takes in, of a run that another process drives, what no journal tells: whether it is driven, and what its attempts say.
-func (s *show) glance(p *past, info engine.Info) {
+// showLive shows what no journal says of a run that another process drives: whether it is driven, and what its attempts say.
+func (s *show) showLive(p *past, info engine.Info) {
 	if driven := info.Driver != 0; driven == s.run.Driven && time.Since(s.glanced) < glanceEvery {
 		return
 	}
@@ -134,7 +134,7 @@ func (i *interrupted) Error() string { return "stopped by " + i.signal.String() 
 // where the system can do that, and the run stays resumable.
 func untilSignal(say func(string)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := endings()
+	signals := stopSignals()
 	go func() {
 		first, open := <-signals
 		if !open {
@@ -167,8 +167,8 @@ func exitAfter(limit time.Duration, sig os.Signal) func() {
 	return func() { t.Stop() }
 }
 
-// endings receives the signals by which a process is asked to end, two at the most.
-func endings() chan os.Signal {
+// stopSignals receives the signals by which a process is asked to end, two at the most.
+func stopSignals() chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // nohup and shells that start things in the background mean it
@@ -178,8 +178,8 @@ func endings() chan os.Signal {
 	return signals
 }
 
-// drive drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).
-func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
+// driveRun drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).
+func (a *app) driveRun(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
 	screen := a.newShow(r, s.Progress(run), scene, asJSON)
 	ctx, release := untilSignal(screen.say)
 	defer release()
@@ -188,7 +188,7 @@ func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bo
 	var stop *interrupted
 	switch {
 	case errors.As(err, &stop):
-		return a.stopped(run, stop.signal, scene, asJSON)
+		return a.sayStopped(run, stop.signal, scene, asJSON)
 	case errors.Is(err, engine.ErrFenced):
 		return fmt.Errorf("run %s goes on elsewhere: %w", run, err)
 	case errors.Is(err, engine.ErrFull):
@@ -198,11 +198,11 @@ func (a *app) drive(s *store, run string, r *view.Run, scene ui.Scene, asJSON bo
 	case err != nil:
 		return fmt.Errorf("driving run %s: %w", run, err)
 	}
-	return a.verdict(s, run, end, scene, asJSON)
+	return a.printEnd(s, run, end, scene, asJSON)
 }
 
-// stopped tells how a run that a signal stopped goes on.
-func (a *app) stopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) error {
+// sayStopped tells how a run that a signal stopped goes on.
+func (a *app) sayStopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) error {
 	code := signalCode(sig)
 	if asJSON {
 		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": run, "exit_code": code})
@@ -212,10 +212,10 @@ func (a *app) stopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) er
 	return &ended{code}
 }
 
-// verdict prints what a run gave and turns its end into an exit code.
-func (a *app) verdict(s *store, run string, end event.End, scene ui.Scene, asJSON bool) error {
+// printEnd prints what a run gave and turns its end into an exit code.
+func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJSON bool) error {
 	if !asJSON {
-		ui.Outputs(a.out, worthPrinting(end))
+		ui.Outputs(a.out, knownOutputs(end))
 	}
 	code := exitNo
 	switch {
@@ -235,8 +235,8 @@ func (a *app) verdict(s *store, run string, end event.End, scene ui.Scene, asJSO
 	return &ended{code}
 }
 
-// worthPrinting leaves out what a failed run could not compute.
-func worthPrinting(end event.End) map[string]value.Value {
+// knownOutputs leaves out what a failed run could not compute.
+func knownOutputs(end event.End) map[string]value.Value {
 	if end.Status == event.Succeeded {
 		return end.Outputs
 	}

@@ -61,7 +61,7 @@ func (o *outlook) of(ctx context.Context, info engine.Info) (*ui.Prospect, error
 	}
 	for i := range out.Transitions {
 		if t := &out.Transitions[i]; t.To.Terminal() {
-			p.Would = append(p.Would, ui.Intent{Does: "end", Run: info.Run, Node: t.Node, Status: t.To, Reason: because(t)})
+			p.Would = append(p.Would, ui.Intent{Does: "end", Run: info.Run, Node: t.Node, Status: t.To, Reason: reasonOf(t)})
 		}
 	}
 	unwanted := engine.Unwanted(out.Commands)
@@ -84,8 +84,8 @@ func (o *outlook) of(ctx context.Context, info engine.Info) (*ui.Prospect, error
 	return p, nil
 }
 
-// because is why a node would end, in words.
-func because(t *event.Transition) string {
+// reasonOf is why a node would end, in words.
+func reasonOf(t *event.Transition) string {
 	if t.Reason == "" && t.Result != nil && t.Result.Error != nil {
 		return t.Result.Error.Message
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) events() *cobra.Command {
+func (a *app) newEventsCommand() *cobra.Command {
 	var r args.Events
 	c := &cobra.Command{
 		Use: "events RUN", Short: "Print a run's journal: each event and what it caused", Args: between(1, 1, "RUN"),
@@ -28,7 +28,7 @@ damaged journal is printed as far as it goes. Where this release would not do ag
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error { return a.listEvents(s, info.Run, &r) })
+			return a.withRun(r.Run, nil, func(s *store, info engine.Info) error { return a.runEvents(s, info.Run, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON lines, each event as the journal has it")
@@ -49,8 +49,8 @@ type lister struct {
 	seq     uint64            // of the last event that was taken
 }
 
-// listEvents prints what the journal has. What its events caused is told as long as a replay does what was done then.
-func (a *app) listEvents(s *store, run string, wanted *args.Events) error {
+// runEvents prints what the journal has. What its events caused is told as long as a replay does what was done then.
+func (a *app) runEvents(s *store, run string, wanted *args.Events) error {
 	ctx := context.Background()
 	l := &lister{a: a, run: run, wanted: wanted, why: map[uint64]string{}, heard: map[uint64]bool{}}
 	p, err := s.Past(ctx, run)
@@ -67,7 +67,7 @@ func (a *app) listEvents(s *store, run string, wanted *args.Events) error {
 		return err
 	}
 	a.err.Printf("From event %d on, what events caused is not known: %s\n", l.seq+1, ui.CleanLines(err.Error()))
-	return l.alone(ctx, s)
+	return l.printAlone(ctx, s)
 }
 
 // unlike is why a replay does not tell what happened: everything but damage of the journal itself.
@@ -116,8 +116,8 @@ func (l *lister) entry(s runner.Seen) ui.Entry {
 	return e
 }
 
-// alone prints the events that were not printed yet, without what they caused.
-func (l *lister) alone(ctx context.Context, s *store) error {
+// printAlone prints the events that were not printed yet, without what they caused.
+func (l *lister) printAlone(ctx context.Context, s *store) error {
 	h, err := s.Batches(ctx, l.run, func(journal.Batch) error { return runner.ErrEnough })
 	if err != nil && !errors.Is(err, runner.ErrEnough) {
 		return err

@@ -25,8 +25,8 @@ func TestEventsThatChangeNothingAreMarked(t *testing.T) {
 	}
 	var out bytes.Buffer
 	a := &app{Streams: Streams{Stdout: &out, Stderr: &out}}
-	a.terminals()
-	p, err := a.load(file)
+	a.openTerminals()
+	p, err := a.loadProgram(file)
 	if err != nil {
 		t.Fatal(err)
 	}

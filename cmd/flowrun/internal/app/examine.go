@@ -74,7 +74,7 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	if err != nil {
 		return append(out, wrong("runs", err.Error(), beginAnew))
 	}
-	flags := a.scene(s, nil).Flags
+	flags := a.sceneOf(s, nil).Flags
 	out = append(append(out, runsOf(infos, flags)...), ahead(infos)...)
 	h, err := s.Examine(context.Background(), newest)
 	if err != nil {

@@ -30,7 +30,7 @@ func mending(err error) string {
 	return beginAnewMemory
 }
 
-func (a *app) memoryDoctor() *cobra.Command {
+func (a *app) newMemoryDoctorCommand() *cobra.Command {
 	asJSON, rebuild := false, false
 	c := &cobra.Command{
 		Use: "doctor", Short: "Look whether the memory is whole",
@@ -51,7 +51,7 @@ exit code is 1 if something is wrong.`,
 					return err
 				}
 			}
-			return a.judged(a.aboutMemoryIn(dir, math.MaxInt), asJSON)
+			return a.printFindings(a.aboutMemoryIn(dir, math.MaxInt), asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")

@@ -32,7 +32,7 @@ func (a *app) aboutShells(string) []ui.Finding {
 
 // aboutPrograms looks at the program at a path, and for what its steps, gates and agents start.
 func (a *app) aboutPrograms(path string) []ui.Finding {
-	p, list := a.read(path)
+	p, list := a.readProgram(path)
 	if p.IR == nil {
 		for _, d := range list {
 			if d.Code == emptyFolder {
@@ -57,7 +57,7 @@ func (a *app) aboutPrograms(path string) []ui.Finding {
 	}
 	sort.Strings(names)
 	for _, n := range names {
-		by := ", for " + several(users[n])
+		by := ", for " + listSome(users[n])
 		if at, err := a.program(n, dir); err == nil {
 			out = append(out, fine("command", at+by))
 		} else {
@@ -80,8 +80,8 @@ func errorsOf(list diag.List) string {
 	return ui.Count(n, "error")
 }
 
-// several names the first few of many.
-func several(names []string) string { return first(names, 3) }
+// listSome names the first few of many.
+func listSome(names []string) string { return first(names, 3) }
 
 // start is a program that something starts.
 type start struct{ program, by string }

@@ -66,5 +66,5 @@ func firstLocks(epochs []int64) string {
 	for _, e := range epochs {
 		names = append(names, fmt.Sprintf("drivers/%d.lock", e))
 	}
-	return several(names)
+	return listSome(names)
 }

@@ -61,8 +61,8 @@ func exitCode(err error) int {
 	return exitCouldNot
 }
 
-// report says what went wrong, where it was not said yet, and gives the code.
-func (a *app) report(arguments []string, err error) int {
+// reportError says what went wrong, where it was not said yet, and gives the code.
+func (a *app) reportError(arguments []string, err error) int {
 	code := exitCode(err)
 	if err == nil || code == exitNo { // an answer that nobody gets is none
 		if e := errors.Join(a.out.Err(), a.err.Err()); e != nil {

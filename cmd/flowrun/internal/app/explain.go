@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/reference"
 )
 
-func (a *app) explain() *cobra.Command {
+func (a *app) newExplainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain WORD", Short: "Say what a code or a word of the language means",
 		Long: `explain tells what there is to know of a word: the code of a diagnostic, a block, an attribute, a function or a topic.
@@ -41,7 +41,7 @@ func (a *app) explain() *cobra.Command {
 	}
 }
 
-func (a *app) schema() *cobra.Command {
+func (a *app) newSchemaCommand() *cobra.Command {
 	format := "md"
 	c := &cobra.Command{
 		Use: "schema", Short: "Print the language as a table: blocks, attributes, names, functions, limits, codes",

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
-func (a *app) format() *cobra.Command {
+func (a *app) newFmtCommand() *cobra.Command {
 	var o args.Fmt
 	c := &cobra.Command{
 		Use: "fmt [PATH...]", Short: "Give files their one layout",
@@ -34,7 +34,7 @@ workflow. A named file without such a block needs --force.`,
 			if err := o.Check(); err != nil {
 				return err
 			}
-			return a.layOut(&o)
+			return a.runFmt(&o)
 		},
 	}
 	c.Flags().BoolVar(&o.Dry, "check", false, "write nothing: name the files that would change, and exit with 1 if there are any")
@@ -53,7 +53,7 @@ type layouts struct {
 	failed  []error
 }
 
-func (a *app) layOut(o *args.Fmt) error {
+func (a *app) runFmt(o *args.Fmt) error {
 	l := &layouts{app: a, Fmt: o, sources: ui.Sources{}}
 	err := l.all()
 	if err != nil {
@@ -93,7 +93,7 @@ func (l *layouts) all() error {
 	}
 	seen := map[string]bool{}
 	for _, path := range paths {
-		files, foreign, found := dsl.Own(l.place(path))
+		files, foreign, found := dsl.Own(l.openFolder(path))
 		l.list = append(l.list, found...)
 		if l.Force {
 			files = append(files, foreign...)
@@ -112,7 +112,7 @@ func (l *layouts) all() error {
 func (l *layouts) judge(paths []string) error {
 	var refused []dsl.File
 	for _, path := range paths {
-		own, foreign, _ := dsl.Own(l.place(path))
+		own, foreign, _ := dsl.Own(l.openFolder(path))
 		if len(own) == 0 {
 			refused = append(refused, foreign...)
 		}

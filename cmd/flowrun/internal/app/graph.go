@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view/graph"
 )
 
-func (a *app) graph() *cobra.Command {
+func (a *app) newGraphCommand() *cobra.Command {
 	var o args.Graph
 	c := &cobra.Command{
 		Use: "graph FILE|DIR|RUN [WORKFLOW]", Short: "Draw a workflow, or how far a run came", Args: between(0, 2, "FILE|DIR|RUN [WORKFLOW]"),
@@ -31,7 +31,7 @@ or repeated. With --run, or for a run's id or latest, it draws the workflow as t
 				return err
 			}
 			a.asJSON = o.Format == "json"
-			return a.draw(&o)
+			return a.runGraph(&o)
 		},
 	}
 	c.Flags().StringVar(&o.Format, "format", "svg", "svg, mermaid, dot or json")
@@ -39,7 +39,7 @@ or repeated. With --run, or for a run's id or latest, it draws the workflow as t
 	return c
 }
 
-func (a *app) draw(o *args.Graph) error {
+func (a *app) runGraph(o *args.Graph) error {
 	g, err := a.graphOf(o)
 	if err != nil {
 		return err
@@ -73,13 +73,13 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 		}
 		return a.graphOfRun(o.Run, o.Workflow)
 	}
-	path, workflow := a.byName(o.Path, o.Workflow)
+	path, workflow := a.asWorkflow(o.Path, o.Workflow)
 	if _, err := os.Stat(path); err != nil && workflow == "" {
 		if g, err := a.graphOfRun(path, ""); err == nil || path == "latest" || !errors.As(err, new(*args.Error)) {
 			return g, err
 		}
 	}
-	p, err := a.load(path)
+	p, err := a.loadProgram(path)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 
 // graphOfRun draws what a run was started with, whatever the file says now.
 func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
-	err = a.onRun(name, nil, func(s *store, info engine.Info) error {
+	err = a.withRun(name, nil, func(s *store, info engine.Info) error {
 		p, err := s.History(context.Background(), info.Run)
 		if err != nil {
 			return err

@@ -21,8 +21,8 @@ func guardianCommand() []string {
 	return []string{self, guardianName}
 }
 
-// guardian is a command that flowrun runs itself: it ends what this process's steps started, should the process be killed.
-func guardian() *cobra.Command {
+// newGuardianCommand is a command that flowrun runs itself: it ends what this process's steps started, should the process be killed.
+func newGuardianCommand() *cobra.Command {
 	return &cobra.Command{Use: guardianName + " TOKEN", Hidden: true, Args: between(1, 1, "TOKEN"),
 		Run: func(_ *cobra.Command, words []string) { command.Guardian(words[0]) }}
 }

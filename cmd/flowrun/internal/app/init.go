@@ -20,7 +20,7 @@ const firstName = "checks.flow.hcl"
 //go:embed checks.flow.hcl
 var firstText []byte
 
-func (a *app) init() *cobra.Command {
+func (a *app) newInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "init [DIR]", Short: "Write a first workflow that runs at once",
 		Long: `init writes ` + firstName + ` into a folder: a workflow that looks over the files there, with a parallel group, a gate and
@@ -34,17 +34,17 @@ outputs. It needs no network. A file is never overwritten, and a folder that hol
 			if dir == "" {
 				return emptyPath()
 			}
-			return a.begin(filepath.Clean(dir))
+			return a.runInit(filepath.Clean(dir))
 		},
 	}
 }
 
-// begin writes the first workflow into a folder, which it makes where it is not there.
-func (a *app) begin(dir string) error {
+// runInit writes the first workflow into a folder, which it makes where it is not there.
+func (a *app) runInit(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}
-	if there, _, _ := dsl.Own(a.place(dir)); len(there) > 0 {
+	if there, _, _ := dsl.Own(a.openFolder(dir)); len(there) > 0 {
 		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(there[0].Name))
 		return &ended{exitNo}
 	}

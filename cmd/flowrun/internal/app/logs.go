@@ -21,7 +21,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) runsLogs() *cobra.Command {
+func (a *app) newLogsCommand() *cobra.Command {
 	var r args.Logs
 	c := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print what attempts wrote to their standard output and error", Args: between(1, 2, "RUN [STEP]"),
@@ -33,11 +33,11 @@ lines as they come, each behind the name of its node, until the run has ended; C
 			if len(words) > 1 {
 				r.Step = words[1]
 			}
-			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error {
+			return a.withRun(r.Run, nil, func(s *store, info engine.Info) error {
 				if r.Follow {
-					return a.tailLogs(s, info, r.Step)
+					return a.followLogs(s, info, r.Step)
 				}
-				return a.logs(s, info, r.Step)
+				return a.runLogs(s, info, r.Step)
 			})
 		},
 	}
@@ -45,8 +45,8 @@ lines as they come, each behind the name of its node, until the run has ended; C
 	return c
 }
 
-// logs prints the attempts of a run, or of one step or group, in the order in which they ended.
-func (a *app) logs(s *store, info engine.Info, step string) error {
+// runLogs prints the attempts of a run, or of one step or group, in the order in which they ended.
+func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	ctx, run := context.Background(), info.Run
 	p, err := s.Pinned(ctx, run)
 	if err != nil {
@@ -72,13 +72,13 @@ func (a *app) logs(s *store, info engine.Info, step string) error {
 		for i := range events {
 			if f := events[i].AttemptFinished; f != nil && about(f.Node, step) {
 				shown++
-				if err := a.log(s, f); err != nil {
+				if err := a.printLog(s, f); err != nil {
 					return err
 				}
 			}
 			if c := events[i].ChildFinished; c != nil && about(c.Node, step) {
 				shown++
-				a.out.Printf("%s", a.called(s, c))
+				a.out.Printf("%s", a.describeCall(s, c))
 			}
 			if events[i].DriverChanged != nil {
 				if err := interrupted(events[i].Seq); err != nil {
@@ -96,9 +96,9 @@ func (a *app) logs(s *store, info engine.Info, step string) error {
 	case info.RetryOf != "" && info.Status.Terminal() && step != "":
 		a.reusedLogs(ctx, s, info.RetryOf, step)
 	case info.Status.Terminal():
-		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", run, a.scene(s, nil).Flags)
+		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", run, a.sceneOf(s, nil).Flags)
 	case info.Interrupted():
-		a.err.Printf("No attempt has begun. %s\n", a.undriven(s, info))
+		a.err.Printf("No attempt has begun. %s\n", a.describeUndriven(s, info))
 	default:
 		a.err.Printf("No attempt has begun yet.\n")
 	}
@@ -125,15 +125,15 @@ func (a *app) logBegun(s *store, b *view.Begun) error {
 		a.out.Printf("-- nothing that it wrote is kept\n")
 		return nil
 	}
-	if err := a.stream(s, "stdout", "", b.StdoutLog); err != nil {
+	if err := a.printStream(s, "stdout", "", b.StdoutLog); err != nil {
 		return err
 	}
-	return a.stream(s, "stderr", "", b.StderrLog)
+	return a.printStream(s, "stderr", "", b.StderrLog)
 }
 
-// called says where that stands which a run wrote that a step called.
-func (a *app) called(s *store, c *event.ChildFinished) string {
-	return fmt.Sprintf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.scene(s, nil).Flags)
+// describeCall says where that stands which a run wrote that a step called.
+func (a *app) describeCall(s *store, c *event.ChildFinished) string {
+	return fmt.Sprintf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.sceneOf(s, nil).Flags)
 }
 
 // reusedLogs says where what is reused was written: in the run that was repeated, as long as that is there.
@@ -143,24 +143,24 @@ func (a *app) reusedLogs(ctx context.Context, s *store, run, step string) {
 		return
 	}
 	a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
-		run, ui.Quote(step), a.scene(s, nil).Flags)
+		run, ui.Quote(step), a.sceneOf(s, nil).Flags)
 }
 
-// log prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
-func (a *app) log(s *store, f *event.AttemptFinished) error {
+// printLog prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
+func (a *app) printLog(s *store, f *event.AttemptFinished) error {
 	how := "ok"
 	if f.Error != nil {
 		how = f.Error.Message
 	}
 	a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
-	if err := a.stream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
+	if err := a.printStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
 		return err
 	}
-	return a.stream(s, "stderr", f.Stderr, f.StderrLog)
+	return a.printStream(s, "stderr", f.Stderr, f.StderrLog)
 }
 
-// stream prints one stream of an attempt: from the log file where the journal has only a part and the file is still there.
-func (a *app) stream(s *store, name, text, log string) error {
+// printStream prints one stream of an attempt: from the log file where the journal has only a part and the file is still there.
+func (a *app) printStream(s *store, name, text, log string) error {
 	var from io.Reader = strings.NewReader(text)
 	if log != "" {
 		file, err := private.OpenBelow(s.Dir(), log, os.O_RDONLY)
@@ -175,12 +175,12 @@ func (a *app) stream(s *store, name, text, log string) error {
 	if text != "" || log != "" {
 		a.out.Printf("-- %s\n", name)
 	}
-	return a.text(from)
+	return a.printText(from)
 }
 
-// text prints a text as it is, or line by line without control characters on a terminal, and sees to it that it ends
+// printText prints a text as it is, or line by line without control characters on a terminal, and sees to it that it ends
 // with a newline. A line may be of any length; it is never held whole.
-func (a *app) text(from io.Reader) error {
+func (a *app) printText(from io.Reader) error {
 	lines, open := bufio.NewReaderSize(from, 64<<10), false
 	for {
 		piece, err := lines.ReadSlice('\n')

@@ -32,7 +32,7 @@ func entryFlags(c *cobra.Command, e *args.MemoryEntry) {
 	embedderFlags(c, &e.Embedder)
 }
 
-func (a *app) memoryAdd() *cobra.Command {
+func (a *app) newMemoryAddCommand() *cobra.Command {
 	var e args.MemoryEntry
 	c := &cobra.Command{
 		Use: "add [TEXT]", Short: "Remember something", Args: between(0, 1000, "[TEXT]"),
@@ -93,7 +93,7 @@ func (a *app) entryOf(e *args.MemoryEntry) entry.Entry {
 	return out
 }
 
-func (a *app) memorySupersede() *cobra.Command {
+func (a *app) newMemorySupersedeCommand() *cobra.Command {
 	var e args.MemoryEntry
 	c := &cobra.Command{
 		Use: "supersede ID… TEXT", Short: "Say something better in place of entries", Args: between(1, 1000, "ID… TEXT"),

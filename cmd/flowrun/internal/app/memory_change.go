@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-// change is a command that does something to the entries that are named.
-func (a *app) change(c *cobra.Command, r *args.MemoryChange, past string, do func(context.Context, *memory.Memory) error) *cobra.Command {
+// newMemoryChangeCommand is a command that does something to the entries that are named.
+func (a *app) newMemoryChangeCommand(c *cobra.Command, r *args.MemoryChange, past string, do func(context.Context, *memory.Memory) error) *cobra.Command {
 	c.Use += " ID…"
 	c.Args = between(1, 1000, "ID…")
 	c.ValidArgsFunction = a.completeIDs
@@ -42,29 +42,29 @@ func reasonFlag(c *cobra.Command, r *args.MemoryChange) *cobra.Command {
 	return c
 }
 
-func (a *app) memoryPin() *cobra.Command {
+func (a *app) newMemoryPinCommand() *cobra.Command {
 	var r args.MemoryChange
-	return reasonFlag(a.change(&cobra.Command{Use: "pin", Short: "Keep entries in short-term memory, however old they are"}, &r, "pinned",
+	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "pin", Short: "Keep entries in short-term memory, however old they are"}, &r, "pinned",
 		func(ctx context.Context, m *memory.Memory) error { return m.Pin(ctx, r.IDs, a.person(), r.Reason) }), &r)
 }
 
-func (a *app) memoryUnpin() *cobra.Command {
+func (a *app) newMemoryUnpinCommand() *cobra.Command {
 	var r args.MemoryChange
-	return reasonFlag(a.change(&cobra.Command{Use: "unpin", Short: "Take back a pin"}, &r, "unpinned",
+	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "unpin", Short: "Take back a pin"}, &r, "unpinned",
 		func(ctx context.Context, m *memory.Memory) error { return m.Unpin(ctx, r.IDs, a.person(), r.Reason) }), &r)
 }
 
-func (a *app) memoryForget() *cobra.Command {
+func (a *app) newMemoryForgetCommand() *cobra.Command {
 	var r args.MemoryChange
-	return reasonFlag(a.change(&cobra.Command{Use: "forget", Short: "Hide entries for good", Long: `forget hides entries for good: no search, list or recall tells their texts any more, only memory show that there was one. For what is
+	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "forget", Short: "Hide entries for good", Long: `forget hides entries for good: no search, list or recall tells their texts any more, only memory show that there was one. For what is
 merely out of date there is memory supersede, and for what should never have been written memory revert, which also brings back what
 it superseded.`}, &r, "forgotten",
 		func(ctx context.Context, m *memory.Memory) error { return m.Forget(ctx, r.IDs, a.person(), r.Reason) }), &r)
 }
 
-func (a *app) memoryPromote() *cobra.Command {
+func (a *app) newMemoryPromoteCommand() *cobra.Command {
 	var r args.MemoryChange
-	c := a.change(&cobra.Command{Use: "promote", Short: "Show entries to others than now",
+	c := a.newMemoryChangeCommand(&cobra.Command{Use: "promote", Short: "Show entries to others than now",
 		Long: `promote shows entries to others: to everybody, an agent, or a group of agents. What an untrusted agent writes is seen in its run alone
 until somebody looks at it and promotes it.`}, &r, "promoted",
 		func(ctx context.Context, m *memory.Memory) error {
@@ -89,7 +89,7 @@ func scopeOf(word string) entry.Scope {
 	return entry.Scope(word)
 }
 
-func (a *app) memoryRevert() *cobra.Command {
+func (a *app) newMemoryRevertCommand() *cobra.Command {
 	var r args.MemoryRevert
 	c := &cobra.Command{
 		Use: "revert [ID…]", Short: "Take entries back as if they had never been written", Args: between(0, 1000, "[ID…]"),
@@ -103,7 +103,7 @@ a run, of an author, of a time, or what fits all that is said.`,
 			if err := r.Check(moments()); err != nil {
 				return err
 			}
-			return a.onMemory(toChange, nil, func(ctx context.Context, m *memory.Memory) error { return a.revert(ctx, m, &r) })
+			return a.onMemory(toChange, nil, func(ctx context.Context, m *memory.Memory) error { return a.runMemoryRevert(ctx, m, &r) })
 		},
 		ValidArgsFunction: a.completeIDs,
 	}
@@ -116,7 +116,7 @@ a run, of an author, of a time, or what fits all that is said.`,
 	return reasonFlag(c, &r.MemoryChange)
 }
 
-func (a *app) revert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert) error {
+func (a *app) runMemoryRevert(ctx context.Context, m *memory.Memory, r *args.MemoryRevert) error {
 	which, err := wholeIDs(ctx, m, r.IDs)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func shown(ctx context.Context, m *memory.Memory, ids []string) (items []entry.I
 	return items
 }
 
-func (a *app) memoryConsolidate() *cobra.Command {
+func (a *app) newMemoryConsolidateCommand() *cobra.Command {
 	var e args.Embedder
 	asJSON, reword := false, false
 	c := &cobra.Command{

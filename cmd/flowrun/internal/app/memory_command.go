@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/runner/learning"
 )
 
-func (a *app) memory() *cobra.Command {
+func (a *app) newMemoryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "memory", Short: "Look at what was learned, and change it",
 		Long: `The memory holds what agents learned and noted: entries that are searched by words and by meaning, offline. It lies beside the runs,
@@ -34,9 +34,9 @@ in memory.db. Nothing in it is overwritten: what is superseded, forgotten or rev
 	}
 	c.PersistentFlags().StringVar(&a.memoryFile, "file", "",
 		"the memory of the program in this `FILE` or folder, as its memory block has it: where it lies, and its embedder")
-	c.AddCommand(a.memoryAdd(), a.memoryImport(), a.memorySearch(), a.memoryList(), a.memoryShow(), a.memoryPin(), a.memoryUnpin(),
-		a.memoryForget(), a.memorySupersede(), a.memoryRevert(), a.memoryPromote(), a.memoryConsolidate(), a.memoryStats(), a.memoryDoctor(),
-		a.memoryExport(), a.memoryPath())
+	c.AddCommand(a.newMemoryAddCommand(), a.newMemoryImportCommand(), a.newMemorySearchCommand(), a.newMemoryListCommand(), a.newMemoryShowCommand(), a.newMemoryPinCommand(), a.newMemoryUnpinCommand(),
+		a.newMemoryForgetCommand(), a.newMemorySupersedeCommand(), a.newMemoryRevertCommand(), a.newMemoryPromoteCommand(), a.newMemoryConsolidateCommand(), a.newMemoryStatsCommand(), a.newMemoryDoctorCommand(),
+		a.newMemoryExportCommand(), a.newMemoryPathCommand())
 	return c
 }
 
@@ -109,7 +109,7 @@ func (a *app) memoryPlace() (dir string, says ir.Memory, err error) {
 	if err != nil || a.memoryFile == "" {
 		return dir, says, err
 	}
-	p, err := a.load(a.memoryFile)
+	p, err := a.loadProgram(a.memoryFile)
 	if err != nil {
 		return dir, says, err
 	}
@@ -133,7 +133,7 @@ func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *
 	if err != nil {
 		return err
 	}
-	ctx, release := watching()
+	ctx, release := untilSignalLooking()
 	defer release()
 	err = errors.Join(do(ctx, m), m.Close())
 	return a.bySignal(ctx, err)
@@ -174,7 +174,7 @@ func (a *app) person() entry.Source {
 	return entry.Source{Source: "cli", Author: "user:" + name, Trust: entry.ByPerson}
 }
 
-func (a *app) memoryPath() *cobra.Command {
+func (a *app) newMemoryPathCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "Print the file that holds the memory", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {

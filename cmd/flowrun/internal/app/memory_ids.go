@@ -73,7 +73,7 @@ func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (stri
 	case len(begin) == 1:
 		return begin[0], nil
 	}
-	s, info, err := a.lookup(word, nil)
+	s, info, err := a.openRun(word, nil)
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/memory"
 )
 
-func (a *app) memoryImport() *cobra.Command {
+func (a *app) newMemoryImportCommand() *cobra.Command {
 	var e args.Embedder
 	asJSON := false
 	c := &cobra.Command{
@@ -27,7 +27,7 @@ line again changes nothing, so an import that was stopped is just repeated: what
 			if err := e.Check(); err != nil {
 				return err
 			}
-			return a.importMemory(words[0], &e, asJSON)
+			return a.runMemoryImport(words[0], &e, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -35,9 +35,9 @@ line again changes nothing, so an import that was stopped is just repeated: what
 	return c
 }
 
-// importMemory reads a file into the memory, which it makes where there is none.
-func (a *app) importMemory(file string, e *args.Embedder, asJSON bool) error {
-	ctx, release := watching()
+// runMemoryImport reads a file into the memory, which it makes where there is none.
+func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error {
+	ctx, release := untilSignalLooking()
 	defer release()
 	in, size, err := a.input(ctx, file)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *app) importMemory(file string, e *args.Embedder, asJSON bool) error {
 	if err != nil {
 		done.Error = plain(err)
 	}
-	ui.Imported(a.out, done, shorter(dir), asJSON)
+	ui.Imported(a.out, done, shortPath(dir), asJSON)
 	return a.importEnded(ctx, err)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-func (a *app) memoryList() *cobra.Command {
+func (a *app) newMemoryListCommand() *cobra.Command {
 	var r args.MemoryList
 	c := &cobra.Command{
 		Use: "list", Short: "List entries, newest first", Args: between(0, 0, ""),
@@ -32,7 +32,7 @@ terminal the newest 50 are listed where --limit says nothing.`,
 			if a.out.Live && !r.JSON && !c.Flags().Changed("limit") {
 				r.Limit = screenful
 			}
-			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error { return a.listMemory(ctx, m, &r) })
+			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error { return a.runMemoryList(ctx, m, &r) })
 		},
 	}
 	c.Flags().IntVar(&r.Limit, "limit", 0, "at most `N` entries (0: all)")
@@ -59,7 +59,7 @@ func (a *app) filter(ctx context.Context, m *memory.Memory, r *args.MemoryList) 
 	return memory.Filter{Viewer: viewer(r.Agent), Type: entry.Type(r.Type), Tag: r.Tag, Since: r.From, Everything: r.All, Run: run, Author: r.Author}, err
 }
 
-func (a *app) listMemory(ctx context.Context, m *memory.Memory, r *args.MemoryList) error {
+func (a *app) runMemoryList(ctx context.Context, m *memory.Memory, r *args.MemoryList) error {
 	f, err := a.filter(ctx, m, r)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (a *app) nothingFits(ctx context.Context, m *memory.Memory, f memory.Filter
 	return nil
 }
 
-func (a *app) memoryShow() *cobra.Command {
+func (a *app) newMemoryShowCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "show ID", Short: "Show one entry whole, and how it came to be so", Args: between(1, 1, "ID"),
@@ -130,7 +130,7 @@ func (a *app) memoryShow() *cobra.Command {
 	return c
 }
 
-func (a *app) memoryExport() *cobra.Command {
+func (a *app) newMemoryExportCommand() *cobra.Command {
 	var r args.MemoryList
 	c := &cobra.Command{
 		Use: "export", Short: "Write entries as JSON lines, as import reads them", Args: between(0, 0, ""),

@@ -20,14 +20,14 @@ func (a *app) reword(ctx context.Context, m *memory.Memory) ([]string, error) {
 	if a.memoryFile == "" {
 		return nil, &args.Error{Message: "--reword needs --file", Hint: "It is the program whose memory names an editor."}
 	}
-	p, err := a.load(a.memoryFile)
+	p, err := a.loadProgram(a.memoryFile)
 	if err != nil {
 		return nil, err
 	}
 	if p.ir.Memory == nil || p.ir.Memory.Editor == "" {
 		return nil, &args.Error{Message: fmt.Sprintf("the memory of %s names no editor", a.memoryFile), Hint: "Write  memory { editor = agent.NAME }."}
 	}
-	first, held, err := a.first(p, &ir.Workflow{Name: learning.EditorStep}, &args.Apply{})
+	first, held, err := a.newFirstEvent(p, &ir.Workflow{Name: learning.EditorStep}, &args.Apply{})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 // MaxQueryLine is how many bytes a line of a file of queries may have.
 const MaxQueryLine = 1 << 20
 
-func (a *app) memorySearch() *cobra.Command {
+func (a *app) newMemorySearchCommand() *cobra.Command {
 	var r args.MemorySearch
 	c := &cobra.Command{
 		Use: "search QUERY", Short: "Find entries by words and by meaning, best first", Args: between(0, 1000, "QUERY"),

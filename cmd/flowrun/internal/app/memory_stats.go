@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/memory"
 )
 
-func (a *app) memoryStats() *cobra.Command {
+func (a *app) newMemoryStatsCommand() *cobra.Command {
 	var e args.Embedder
 	asJSON := false
 	c := &cobra.Command{

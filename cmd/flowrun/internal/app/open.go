@@ -87,9 +87,9 @@ func (a *app) sayLeftover(run string, processes int) {
 	a.err.Printf("run %s: ended %d processes that were left of the time before\n", run, processes)
 }
 
-// find gives the run that a word means: an id or the beginning of one, "latest", a workflow's name, or a file or folder
+// findRun gives the run that a word means: an id or the beginning of one, "latest", a workflow's name, or a file or folder
 // (the newest run of one of its workflows).
-func (a *app) find(ctx context.Context, s *store, word string) (engine.Info, error) {
+func (a *app) findRun(ctx context.Context, s *store, word string) (engine.Info, error) {
 	info, err := s.Find(ctx, word)
 	var many *engine.Ambiguous
 	switch {
@@ -99,14 +99,14 @@ func (a *app) find(ctx context.Context, s *store, word string) (engine.Info, err
 		return info, err
 	}
 	if _, missing := os.Stat(word); missing == nil {
-		return a.newestOf(ctx, s, word)
+		return a.findNewest(ctx, s, word)
 	}
 	return info, &args.Error{Message: fmt.Sprintf("there is no run %q in %s", word, s.Dir()), Hint: "See flowrun runs list."}
 }
 
-// newestOf finds the newest run of a program's workflows that no other run called.
-func (a *app) newestOf(ctx context.Context, s *store, path string) (engine.Info, error) {
-	p, err := a.load(path)
+// findNewest finds the newest run of a program's workflows that no other run called.
+func (a *app) findNewest(ctx context.Context, s *store, path string) (engine.Info, error) {
+	p, err := a.loadProgram(path)
 	if err != nil {
 		return engine.Info{}, err
 	}
@@ -122,9 +122,9 @@ func (a *app) newestOf(ctx context.Context, s *store, path string) (engine.Info,
 	return engine.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
 }
 
-// onRun does something with the run that a word means: see lookup.
-func (a *app) onRun(word string, drive *args.Drive, do func(*store, engine.Info) error) error {
-	s, info, err := a.lookup(word, drive)
+// withRun does something with the run that a word means: see lookup.
+func (a *app) withRun(word string, drive *args.Drive, do func(*store, engine.Info) error) error {
+	s, info, err := a.openRun(word, drive)
 	if err != nil {
 		return err
 	}
@@ -132,9 +132,9 @@ func (a *app) onRun(word string, drive *args.Drive, do func(*store, engine.Info)
 	return do(s, info)
 }
 
-// lookup opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never
+// openRun opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never
 // made here.
-func (a *app) lookup(word string, drive *args.Drive) (*store, engine.Info, error) {
+func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, error) {
 	at := a.memoryFile // "" but with memory --file
 	if _, err := os.Stat(word); err == nil {
 		at = word
@@ -150,7 +150,7 @@ func (a *app) lookup(word string, drive *args.Drive) (*store, engine.Info, error
 	if err != nil {
 		return nil, engine.Info{}, err
 	}
-	info, err := a.find(context.Background(), s, word)
+	info, err := a.findRun(context.Background(), s, word)
 	if err != nil {
 		s.Close()
 		return nil, info, err
@@ -158,26 +158,26 @@ func (a *app) lookup(word string, drive *args.Drive) (*store, engine.Info, error
 	return s, info, nil
 }
 
-// undriven says how a run goes on that nobody drives.
-func (a *app) undriven(s *store, info engine.Info) string {
-	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.Top(context.Background(), info) + a.scene(s, nil).Flags
+// describeUndriven says how a run goes on that nobody drives.
+func (a *app) describeUndriven(s *store, info engine.Info) string {
+	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
 }
 
-// scene says how runs of a store are spoken of from here.
-func (a *app) scene(s *store, where func(string) string) ui.Scene {
-	return ui.Scene{Where: where, Store: shorter(s.Dir()), Flags: a.flagsFor(s.Dir())}
+// sceneOf says how runs of a store are spoken of from here.
+func (a *app) sceneOf(s *store, where func(string) string) ui.Scene {
+	return ui.Scene{Where: where, Store: shortPath(s.Dir()), Flags: a.flagsFor(s.Dir())}
 }
 
 // flagsFor are those that a command on a store needs: none on the usual one.
 func (a *app) flagsFor(dir string) string {
 	if usual, err := a.usualStore(""); err != nil || usual != dir {
-		return " --store " + ui.Quote(shorter(dir))
+		return " --store " + ui.Quote(shortPath(dir))
 	}
 	return ""
 }
 
-// shorter writes a path relative to the current folder where it lies below it.
-func shorter(path string) string {
+// shortPath writes a path relative to the current folder where it lies below it.
+func shortPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
 		return path

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-func (a *app) plan() *cobra.Command {
+func (a *app) newPlanCommand() *cobra.Command {
 	var o args.Plan
 	c := &cobra.Command{
 		Use: "plan FILE|DIR [WORKFLOW]", Short: "Show what a run would do", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
@@ -30,7 +30,7 @@ chain of steps takes longest. Nothing runs. Values that are given are used; what
 				o.Workflow = words[1]
 			}
 			a.asJSON = o.JSON
-			return a.foresee(&o)
+			return a.runPlan(&o)
 		},
 	}
 	f := c.Flags()
@@ -41,15 +41,15 @@ chain of steps takes longest. Nothing runs. Values that are given are used; what
 	return c
 }
 
-func (a *app) foresee(o *args.Plan) error {
+func (a *app) runPlan(o *args.Plan) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	p, w, err := a.pick(&o.Path, o.Workflow)
+	p, w, err := a.pickWorkflow(&o.Path, o.Workflow)
 	if err != nil {
 		return err
 	}
-	known, err := a.known(p, w, &o.Apply)
+	known, err := a.knownValues(p, w, &o.Apply)
 	if err != nil {
 		return err
 	}
@@ -104,16 +104,16 @@ type beforehand struct {
 // errUnknown ends the evaluation of what only a run knows.
 var errUnknown = errors.New("not known before a run")
 
-// known is the scope of what was given; what is required and missing is not known.
-func (a *app) known(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, error) {
+// knownValues is the scope of what was given; what is required and missing is not known.
+func (a *app) knownValues(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, error) {
 	whole, most := *p.ir, *w
-	whole.Variables, most.Inputs = lenient(p.ir.Variables), lenient(w.Inputs)
-	inputs, vars, err := a.values(&program{ir: &whole}, &most, &o.Given)
+	whole.Variables, most.Inputs = withoutRequired(p.ir.Variables), withoutRequired(w.Inputs)
+	inputs, vars, err := a.readValues(&program{ir: &whole}, &most, &o.Given)
 	if err != nil {
 		return nil, err
 	}
-	forget(inputs.Values, w.Inputs)
-	forget(vars.Values, p.ir.Variables)
+	dropUnknown(inputs.Values, w.Inputs)
+	dropUnknown(vars.Values, p.ir.Variables)
 	b := &beforehand{inputs: inputs.Values, vars: vars.Values, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(ir.NewestRules(), p.ir.Files)}
 	for i := range p.ir.Locals {
 		b.locals[p.ir.Locals[i].Name] = &p.ir.Locals[i].Expr
@@ -121,8 +121,8 @@ func (a *app) known(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, err
 	return b, nil
 }
 
-// lenient are declarations that need no value: null stands for what is missing.
-func lenient(decls []ir.Variable) []ir.Variable {
+// withoutRequired are declarations that need no value: null stands for what is missing.
+func withoutRequired(decls []ir.Variable) []ir.Variable {
 	out := append([]ir.Variable{}, decls...)
 	for i := range out {
 		if d := &out[i]; !d.HasDefault {
@@ -132,8 +132,8 @@ func lenient(decls []ir.Variable) []ir.Variable {
 	return out
 }
 
-// forget removes the nulls that stand for what is missing, and what is not to be shown.
-func forget(values map[string]value.Value, decls []ir.Variable) {
+// dropUnknown removes the nulls that stand for what is missing, and what is not to be shown.
+func dropUnknown(values map[string]value.Value, decls []ir.Variable) {
 	for _, d := range decls {
 		if !d.HasDefault && values[d.Name] == nil || d.Sensitive {
 			delete(values, d.Name)
@@ -151,9 +151,9 @@ func (b *beforehand) eval(e *ir.Expr) (value.Value, bool) {
 func (b *beforehand) Lookup(r ir.Ref) (value.Value, error) {
 	switch r.Root {
 	case "var":
-		return among(b.vars, r.Name)
+		return lookUp(b.vars, r.Name)
 	case "input":
-		return among(b.inputs, r.Name)
+		return lookUp(b.inputs, r.Name)
 	case "local":
 		if e := b.locals[r.Name]; e != nil {
 			return b.evaluator.Eval(e, b) // locals form no circle: that is checked
@@ -162,7 +162,7 @@ func (b *beforehand) Lookup(r ir.Ref) (value.Value, error) {
 	return nil, errUnknown
 }
 
-func among(values map[string]value.Value, name string) (value.Value, error) {
+func lookUp(values map[string]value.Value, name string) (value.Value, error) {
 	if v, ok := values[name]; ok {
 		return v, nil
 	}

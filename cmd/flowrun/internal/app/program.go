@@ -31,9 +31,9 @@ type program struct {
 // empty is the code of the diagnostic for a folder without files of a program.
 const empty = "F0051"
 
-// read loads the program at a path that a user named, whatever is found in it.
-func (a *app) read(path string) (*dsl.Program, diag.List) {
-	p, list := dsl.Load(a.place(path))
+// readProgram loads the program at a path that a user named, whatever is found in it.
+func (a *app) readProgram(path string) (*dsl.Program, diag.List) {
+	p, list := dsl.Load(a.openFolder(path))
 	return p, adviseFirst(list)
 }
 
@@ -47,8 +47,8 @@ func adviseFirst(list diag.List) diag.List {
 	return list
 }
 
-// place is where the program of a path is read from: a file system, its name there, and how its files are called.
-func (a *app) place(path string) (fsys fs.FS, name string, opts dsl.Options) {
+// openFolder is where the program of a path is read from: a file system, its name there, and how its files are called.
+func (a *app) openFolder(path string) (fsys fs.FS, name string, opts dsl.Options) {
 	dir, name := filepath.Clean(path), "."
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		dir, name = filepath.Dir(path), filepath.Base(path)
@@ -60,9 +60,9 @@ func (a *app) place(path string) (fsys fs.FS, name string, opts dsl.Options) {
 	})
 }
 
-// load loads a program that is needed to go on. What was found is shown; a program with errors is an error.
-func (a *app) load(path string) (*program, error) {
-	p, list := a.read(path)
+// loadProgram loads a program that is needed to go on. What was found is shown; a program with errors is an error.
+func (a *app) loadProgram(path string) (*program, error) {
+	p, list := a.readProgram(path)
 	if list.HasErrors() && a.asJSON {
 		_ = ui.DiagnosticsJSON(a.out, list, p.Sources)
 	} else {
@@ -75,7 +75,7 @@ func (a *app) load(path string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &program{p.IR, absolute(path), dir, p.Sources, p.Positions}, nil
+	return &program{p.IR, absolutePath(path), dir, p.Sources, p.Positions}, nil
 }
 
 // refusal is the exit code for errors in a program: of those that could not be read, that it could not be done.

@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
-func (a *app) runsPrune() *cobra.Command {
+func (a *app) newPruneCommand() *cobra.Command {
 	var r args.Prune
 	c := &cobra.Command{
 		Use: "prune", Short: "Remove runs that have ended, with all that they called and their logs", Args: between(0, 0, ""),
@@ -32,7 +32,7 @@ keeps the space for runs to come; --vacuum gives it back, and lets others wait w
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.prune(&r)
+			return a.runPrune(&r)
 		},
 	}
 	f := c.Flags()
@@ -46,13 +46,13 @@ keeps the space for runs to come; --vacuum gives it back, and lets others wait w
 	return c
 }
 
-// prune removes runs one after another, each with what it called.
-func (a *app) prune(r *args.Prune) error {
+// runPrune removes runs one after another, each with what it called.
+func (a *app) runPrune(r *args.Prune) error {
 	dir, err := a.storeDir("")
 	if err != nil {
 		return err
 	}
-	ctx, release := watching()
+	ctx, release := untilSignalLooking()
 	defer release()
 	drive := &args.Drive{MakeDo: true}
 	if r.DryRun {
@@ -92,7 +92,7 @@ func (a *app) prune(r *args.Prune) error {
 	}
 	ui.Pruned(a.out, list, r.DryRun, r.JSON)
 	if r.Vacuum && !r.DryRun {
-		return a.vacuum(s)
+		return a.vacuumStore(s)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]engine.I
 		if info.Parent != "" && there[info.Parent] {
 			continue
 		}
-		if kept++; kept <= r.Keep || r.Age > 0 && (info.Ended == 0 && info.Created > old(r.Age) || info.Ended > old(r.Age)) {
+		if kept++; kept <= r.Keep || r.Age > 0 && (info.Ended == 0 && info.Created > oldestKept(r.Age) || info.Ended > oldestKept(r.Age)) {
 			continue
 		}
 		tree, err := s.Tree(ctx, info.Run)
@@ -129,7 +129,7 @@ func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]engine.I
 	return trees, nil
 }
 
-func old(age time.Duration) event.Time { return event.At(time.Now().Add(-age)) }
+func oldestKept(age time.Duration) event.Time { return event.At(time.Now().Add(-age)) }
 
 // removable tells whether nothing of a tree is wanted any more.
 func removable(tree []engine.Info, all bool) bool {
@@ -155,7 +155,7 @@ func (s *store) told(ctx context.Context, tree []engine.Info) (list []ui.PrunedR
 		if err != nil {
 			return nil, nil, err
 		}
-		list, ids = append(list, ui.PrunedRun{Listed: listed(&tree[i]), Bytes: bytes, LogBytes: logs}), append(ids, tree[i].Run)
+		list, ids = append(list, ui.PrunedRun{Listed: newListed(&tree[i]), Bytes: bytes, LogBytes: logs}), append(ids, tree[i].Run)
 	}
 	return list, ids, nil
 }
@@ -190,7 +190,7 @@ func folderSize(dir string) (bytes int64, err error) {
 	return bytes, err
 }
 
-func (a *app) vacuum(s *store) error {
+func (a *app) vacuumStore(s *store) error {
 	before, err := s.FileSize()
 	if err == nil {
 		err = s.Vacuum()

@@ -21,7 +21,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) replay() *cobra.Command {
+func (a *app) newReplayCommand() *cobra.Command {
 	var r args.Replay
 	c := &cobra.Command{
 		Use: "replay RUN", Short: "Replay a run's journal, or find out what today's file would have made of it", Args: between(1, 1, "RUN"),
@@ -34,11 +34,11 @@ nodes with another end, what would have been asked for in other words (the answe
 nothing of, behind which all is left open. Inputs and variables are those of the run; new ones have their defaults.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
-			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error {
+			return a.withRun(r.Run, nil, func(s *store, info engine.Info) error {
 				if r.File == "" {
-					return a.same(s, info.Run, r.JSON)
+					return a.runReplay(s, info.Run, r.JSON)
 				}
-				return a.against(s, info.Run, &r)
+				return a.replayAgainst(s, info.Run, &r)
 			})
 		},
 	}
@@ -49,8 +49,8 @@ nothing of, behind which all is left open. Inputs and variables are those of the
 	return c
 }
 
-// same checks that a run's journal gives again what it gave then.
-func (a *app) same(s *store, run string, asJSON bool) error {
+// runReplay checks that a run's journal gives again what it gave then.
+func (a *app) runReplay(s *store, run string, asJSON bool) error {
 	ctx := context.Background()
 	p, err := s.newPast(ctx, run)
 	if err != nil {
@@ -71,8 +71,8 @@ func (a *app) same(s *store, run string, asJSON bool) error {
 	return nil
 }
 
-// against finds out what another program would have made of a run.
-func (a *app) against(s *store, run string, r *args.Replay) error {
+// replayAgainst finds out what another program would have made of a run.
+func (a *app) replayAgainst(s *store, run string, r *args.Replay) error {
 	ctx := context.Background()
 	p, err := s.newPast(ctx, run)
 	if err != nil {
@@ -90,7 +90,7 @@ func (a *app) against(s *store, run string, r *args.Replay) error {
 	if err != nil {
 		return err
 	}
-	now, err := a.load(r.File)
+	now, err := a.loadProgram(r.File)
 	if err != nil {
 		return err
 	}
@@ -98,13 +98,13 @@ func (a *app) against(s *store, run string, r *args.Replay) error {
 	if err != nil {
 		return err
 	}
-	if err := refit(&first, now.ir, w); err != nil {
+	if err := fitValues(&first, now.ir, w); err != nil {
 		return err
 	}
-	out, err := attempt(then, now.ir, w, first)
+	out, err := replayWorld(then, now.ir, w, first)
 	if err == nil && len(out.New) > 0 { // what is never answered must not keep slots from what is
 		first.Parallel = runner.MaxConcurrency
-		out, err = attempt(then, now.ir, w, first)
+		out, err = replayWorld(then, now.ir, w, first)
 	}
 	if err != nil {
 		return fmt.Errorf("replaying run %s against %s: %w", run, r.File, err)
@@ -119,8 +119,8 @@ func (a *app) against(s *store, run string, r *args.Replay) error {
 	return nil
 }
 
-// attempt is one replay of a world for a program.
-func attempt(then *replay.World, p *ir.Program, w *ir.Workflow, first event.RunStarted) (*replay.Outcome, error) {
+// replayWorld is one replay of a world for a program.
+func replayWorld(then *replay.World, p *ir.Program, w *ir.Workflow, first event.RunStarted) (*replay.Outcome, error) {
 	m, err := new(runner.Programs).Machine(journal.Header{Behaviour: ir.Behaviour, Workflow: w.Name}, p.Canonical())
 	if err != nil {
 		return nil, err
@@ -128,9 +128,9 @@ func attempt(then *replay.World, p *ir.Program, w *ir.Workflow, first event.RunS
 	return then.Run(m, first, view.New(w))
 }
 
-// refit gives a program what a run was given: what both know as it is, what is new by its default. What is not declared any more is
+// fitValues gives a program what a run was given: what both know as it is, what is new by its default. What is not declared any more is
 // left out. What is sensitive has no value here, and needs none: nothing is carried out.
-func refit(first *event.RunStarted, p *ir.Program, w *ir.Workflow) error {
+func fitValues(first *event.RunStarted, p *ir.Program, w *ir.Workflow) error {
 	secrets := map[string]event.Secret{}
 	var problems []string
 	fill := func(kind, root string, decls []ir.Variable, old map[string]value.Value, around dsl.Known) map[string]value.Value {

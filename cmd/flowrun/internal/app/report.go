@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/dsl/reference"
 )
 
-// show gives a report one of its forms.
-func (a *app) show(r *ui.Report, f args.Form) error {
+// writeReport gives a report one of its forms.
+func (a *app) writeReport(r *ui.Report, f args.Form) error {
 	switch {
 	case f.Path != "":
 		if err := reportTo(f.Path, func(w io.Writer) error { return r.Write(w, f.Format) }); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) resume() *cobra.Command {
+func (a *app) newResumeCommand() *cobra.Command {
 	var r args.Resume
 	c := &cobra.Command{
 		Use: "resume RUN", Short: "Go on with a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
@@ -35,23 +35,23 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 			if !r.DryRun {
 				drive = &r.Drive
 			}
-			return a.onRun(r.Run, drive, func(s *store, info engine.Info) error { return a.goOn(s, info, &r) })
+			return a.withRun(r.Run, drive, func(s *store, info engine.Info) error { return a.runResume(s, info, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only tell what would happen")
 	c.Flags().StringArrayVar(&r.NewSecrets, "new-secret", nil, "take another value of this sensitive variable or input, `NAME`, than the run began with; can be repeated")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
-	deathLimit(c, &r.Drive)
+	deathLimitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)
 	return c
 }
 
-// goOn drives a run from where its journal ends, or tells what that would begin with.
-func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
+// runResume drives a run from where its journal ends, or tells what that would begin with.
+func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 	if top := s.Top(context.Background(), info); top != info.Run {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
-			Hint: fmt.Sprintf("flowrun resume %s%s", top, a.scene(s, nil).Flags)}
+			Hint: fmt.Sprintf("flowrun resume %s%s", top, a.sceneOf(s, nil).Flags)}
 	}
 	ctx := context.Background()
 	if r.DryRun {
@@ -62,10 +62,10 @@ func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
 		return err
 	}
 	if !info.Status.Terminal() {
-		if err := s.folderThere(ctx, info.Run); err != nil {
+		if err := s.checkFolder(ctx, info.Run); err != nil {
 			return err
 		}
-		if err := a.holdAgain(ctx, s, info.Run, &r.Given, renewal{names: r.NewSecrets}); err != nil {
+		if err := a.resumeSession(ctx, s, info.Run, &r.Given, renewal{names: r.NewSecrets}); err != nil {
 			return err
 		}
 		if !r.JSON {
@@ -74,8 +74,8 @@ func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
 	} else if !r.JSON {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
 	}
-	scene := a.scene(s, s.Where(ctx, info.Run))
-	err = a.reported(s, info.Run, scene, nil, a.drive(s, info.Run, view.New(p.Workflow), scene, r.JSON))
+	scene := a.sceneOf(s, s.Where(ctx, info.Run))
+	err = a.writeReports(s, info.Run, scene, nil, a.driveRun(s, info.Run, view.New(p.Workflow), scene, r.JSON))
 	if errors.Is(err, engine.ErrOwned) {
 		run := info.Run + scene.Flags
 		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
@@ -83,8 +83,8 @@ func (a *app) goOn(s *store, info engine.Info, r *args.Resume) error {
 	return err
 }
 
-// folderThere refuses to go on with a run whose folder is gone, in which all its steps would fail: it can still be brought back.
-func (s *store) folderThere(ctx context.Context, run string) error {
+// checkFolder refuses to go on with a run whose folder is gone, in which all its steps would fail: it can still be brought back.
+func (s *store) checkFolder(ctx context.Context, run string) error {
 	first, _, err := s.Beginning(ctx, run)
 	if err != nil || first.Dir == "" {
 		return err
@@ -96,8 +96,8 @@ func (s *store) folderThere(ctx context.Context, run string) error {
 		run, first.Dir, ui.Quote(first.Dir))
 }
 
-// holdAgain gets the secrets of a run that began in another process.
-func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given, may renewal) error {
+// resumeSession gets the secrets of a run that began in another process.
+func (a *app) resumeSession(ctx context.Context, s *store, run string, o *args.Given, may renewal) error {
 	p, err := s.Pinned(ctx, run)
 	if err != nil {
 		return err
@@ -117,6 +117,6 @@ func (a *app) holdAgain(ctx context.Context, s *store, run string, o *args.Given
 	return nil
 }
 
-func deathLimit(c *cobra.Command, d *args.Drive) {
+func deathLimitFlag(c *cobra.Command, d *args.Drive) {
 	c.Flags().IntVar(&d.DeathLimit, "death-limit", 0, "fail an attempt over which `N` processes of flowrun died in a row (default 3)")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) retry() *cobra.Command {
+func (a *app) newRetryCommand() *cobra.Command {
 	var r args.Retry
 	c := &cobra.Command{
 		Use: "retry RUN", Short: "Make again what did not end well in a run, in a new run that reuses the rest", Args: between(1, 1, "RUN"),
@@ -30,21 +30,21 @@ now; the journal keeps that it differs. What stood on the command line must be g
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, &r.Drive, func(s *store, info engine.Info) error { return a.repeat(s, info, &r) })
+			return a.withRun(r.Run, &r.Drive, func(s *store, info engine.Info) error { return a.runRetry(s, info, &r) })
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&r.From, "from", "", "make this `step` again, too, and all that depends on it; also an instance, as in build[3]")
 	f.StringVar(&r.Only, "only", "", "make only this `step` again, and reuse or leave out all else")
 	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
-	deathLimit(c, &r.Drive)
+	deathLimitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)
 	return c
 }
 
-// repeatable refuses what cannot be repeated: a run that has not ended, and one that another run called.
-func (a *app) repeatable(s *store, info engine.Info) error {
-	flags := a.scene(s, nil).Flags
+// checkRetry refuses what cannot be repeated: a run that has not ended, and one that another run called.
+func (a *app) checkRetry(s *store, info engine.Info) error {
+	flags := a.sceneOf(s, nil).Flags
 	if !info.Status.Terminal() {
 		top := s.Top(context.Background(), info)
 		return &args.Error{Message: fmt.Sprintf("run %s has not ended", info.Run),
@@ -57,17 +57,17 @@ func (a *app) repeatable(s *store, info engine.Info) error {
 	return nil
 }
 
-// repeat starts the new run and drives it.
-func (a *app) repeat(s *store, info engine.Info, r *args.Retry) error {
-	if err := a.repeatable(s, info); err != nil {
+// runRetry starts the new run and drives it.
+func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
+	if err := a.checkRetry(s, info); err != nil {
 		return err
 	}
 	ctx := context.Background()
-	again, p, err := a.repetition(ctx, s, info.Run, r)
+	again, p, err := a.prepareRetry(ctx, s, info.Run, r)
 	if err != nil {
 		return err
 	}
-	if err := s.folderThere(ctx, info.Run); err != nil {
+	if err := s.checkFolder(ctx, info.Run); err != nil {
 		return err
 	}
 	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {
@@ -90,12 +90,12 @@ func (a *app) repeat(s *store, info engine.Info, r *args.Retry) error {
 	if err != nil {
 		return err
 	}
-	scene := a.scene(s, s.Where(ctx, run))
-	return a.reported(s, run, scene, nil, a.drive(s, run, view.New(p.Workflow), scene, r.JSON))
+	scene := a.sceneOf(s, s.Where(ctx, run))
+	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, view.New(p.Workflow), scene, r.JSON))
 }
 
-// repetition makes the start of a run that repeats another one.
-func (a *app) repetition(ctx context.Context, s *store, run string, r *args.Retry) (*engine.Start, *past, error) {
+// prepareRetry makes the start of a run that repeats another one.
+func (a *app) prepareRetry(ctx context.Context, s *store, run string, r *args.Retry) (*engine.Start, *past, error) {
 	p, err := s.newPast(ctx, run)
 	if err != nil {
 		return nil, nil, err

@@ -12,9 +12,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// reported writes the reports on a run that were asked for, and the summary where GitHub Actions wants one, and gives the run's own
+// writeReports writes the reports on a run that were asked for, and the summary where GitHub Actions wants one, and gives the run's own
 // verdict unless that fails. They are made from the journal, however the run stands: whoever drives it keeps less than they show.
-func (a *app) reported(s *store, run string, scene ui.Scene, reports []args.Form, verdict error) error {
+func (a *app) writeReports(s *store, run string, scene ui.Scene, reports []args.Form, verdict error) error {
 	var done *ended
 	if len(reports) == 0 && a.getenv("GITHUB_STEP_SUMMARY") == "" || verdict != nil && !errors.As(verdict, &done) {
 		return verdict

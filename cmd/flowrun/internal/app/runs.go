@@ -17,15 +17,15 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) runs() *cobra.Command {
-	list := a.runsList()
+func (a *app) newRunsCommand() *cobra.Command {
+	list := a.newListCommand()
 	c := &cobra.Command{Use: "runs", Short: "Look at runs", Args: unknownCommand, RunE: list.RunE}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, a.runsShow(), a.runsLogs(), a.runsWatch(), a.runsPrune())
+	c.AddCommand(list, a.newShowCommand(), a.newLogsCommand(), a.newWatchCommand(), a.newPruneCommand())
 	return c
 }
 
-func (a *app) runsList() *cobra.Command {
+func (a *app) newListCommand() *cobra.Command {
 	var r args.List
 	c := &cobra.Command{
 		Use: "list", Short: "List runs, newest first", Args: between(0, 0, ""),
@@ -33,7 +33,7 @@ func (a *app) runsList() *cobra.Command {
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.list(&r)
+			return a.runList(&r)
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
@@ -43,8 +43,8 @@ func (a *app) runsList() *cobra.Command {
 	return c
 }
 
-// list prints the runs that are asked for.
-func (a *app) list(r *args.List) error {
+// runList prints the runs that are asked for.
+func (a *app) runList(r *args.List) error {
 	dir, err := a.storeDir("")
 	if err != nil {
 		return err
@@ -74,20 +74,20 @@ func (a *app) list(r *args.List) error {
 	for i := range infos {
 		if (r.Takes(infos[i].Workflow, string(infos[i].Status)) || infos[i].Interrupted() && r.Takes(infos[i].Workflow, view.Interrupted)) &&
 			(r.Limit == 0 || len(rows) < r.Limit) {
-			rows = append(rows, s.listed(&infos[i]))
+			rows = append(rows, s.newLiveRow(&infos[i]))
 		}
 	}
 	if len(rows) == 0 && len(infos) > 0 && !r.JSON {
 		a.err.Printf("None of %s fits.\n", ui.Count(len(infos), "run"))
 		return nil
 	}
-	ui.List(a.out, rows, event.At(time.Now()), a.scene(s, nil).Flags, r.JSON)
+	ui.List(a.out, rows, event.At(time.Now()), a.sceneOf(s, nil).Flags, r.JSON)
 	return nil
 }
 
-// listed is a run in a listing, with what is under way of it.
-func (s *store) listed(i *engine.Info) ui.Listed {
-	l := listed(i)
+// newLiveRow is the row of a run in a list, with its live attempts.
+func (s *store) newLiveRow(i *engine.Info) ui.Listed {
+	l := newListed(i)
 	if l.Driven = i.Driver != 0; i.Status.Terminal() {
 		return l
 	}
@@ -107,7 +107,7 @@ func (s *store) listed(i *engine.Info) ui.Listed {
 	return l
 }
 
-func listed(i *engine.Info) ui.Listed {
+func newListed(i *engine.Info) ui.Listed {
 	l := ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created),
 		FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
 		Parent: i.Parent, ParentNode: i.ParentNode, RetryOf: i.RetryOf, RetriedBy: i.RetriedBy}

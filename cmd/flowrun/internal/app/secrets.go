@@ -43,8 +43,8 @@ func (a *app) findSecrets(run string, first *event.RunStarted, p *ir.Program, o 
 	held map[string]value.Value, renewed map[string]event.Secret, err error,
 ) {
 	variables, declared := given.Sensitive(first, p)
-	world := a.world()
-	vars, problems, err := a.variables(variables, o, world)
+	world := a.argsWorld()
+	vars, problems, err := a.readVariables(variables, o, world)
 	if err != nil {
 		return nil, nil, err
 	}

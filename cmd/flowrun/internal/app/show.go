@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-func (a *app) runsShow() *cobra.Command {
+func (a *app) newShowCommand() *cobra.Command {
 	var r args.Show
 	c := &cobra.Command{
 		Use: "show RUN [STEP]", Short: "Show a run's nodes, or one of them: what they did and why", Args: between(1, 2, "RUN [STEP]"),
@@ -31,7 +31,7 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 			if err := r.Check(); err != nil {
 				return err
 			}
-			return a.onRun(r.Run, nil, func(s *store, info engine.Info) error { return a.showRun(s, info, &r) })
+			return a.withRun(r.Run, nil, func(s *store, info engine.Info) error { return a.runShow(s, info, &r) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
@@ -39,12 +39,12 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 	return c
 }
 
-// showRun replays a run up to the event that was asked for, and shows what was asked for.
-func (a *app) showRun(s *store, info engine.Info, r *args.Show) error {
+// runShow replays a run up to the event that was asked for, and shows what was asked for.
+func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	ctx := context.Background()
 	if r.At > 0 && uint64(r.At) > info.Events {
 		return &args.Error{Message: fmt.Sprintf("run %s has events 1 to %d; --at %d is beyond them", info.Run, info.Events, r.At),
-			Hint: fmt.Sprintf("See flowrun events %s%s", info.Run, a.scene(s, nil).Flags)}
+			Hint: fmt.Sprintf("See flowrun events %s%s", info.Run, a.sceneOf(s, nil).Flags)}
 	}
 	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *app) showRun(s *store, info engine.Info, r *args.Show) error {
 		a.err.Printf("As it was after event %d of %d, at %s:\n", r.At, info.Events, now)
 	}
 	if r.Step != "" {
-		return a.story(s, p, stories, r, begun, now)
+		return a.showStep(s, p, stories, r, begun, now)
 	}
 	if r.JSON {
 		d := p.View.Document()
@@ -95,7 +95,7 @@ func (a *app) showRun(s *store, info engine.Info, r *args.Show) error {
 		}
 	}
 	if r.At == 0 && info.Interrupted() {
-		a.err.Printf("%s\n", a.undriven(s, info))
+		a.err.Printf("%s\n", a.describeUndriven(s, info))
 	}
 	return nil
 }
@@ -117,8 +117,8 @@ func (p *past) listen(stories map[string]*view.Story, step string, e *runner.See
 	}
 }
 
-// story shows the one node that was asked for.
-func (a *app) story(s *store, p *past, stories map[string]*view.Story, r *args.Show, begun []*view.Begun, now event.Time) error {
+// showStep shows the one node that was asked for.
+func (a *app) showStep(s *store, p *past, stories map[string]*view.Story, r *args.Show, begun []*view.Begun, now event.Time) error {
 	n, err := p.node(r.Step)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (a *app) story(s *store, p *past, stories map[string]*view.Story, r *args.S
 	if r.JSON {
 		return ui.WriteJSON(a.out, story.Document())
 	}
-	ui.Story(a.out, p.View, story, a.scene(s, s.Where(context.Background(), p.Run)), now)
+	ui.Story(a.out, p.View, story, a.sceneOf(s, s.Where(context.Background(), p.Run)), now)
 	return nil
 }
 

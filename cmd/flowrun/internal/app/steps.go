@@ -28,11 +28,11 @@ func knownStep(w *ir.Workflow, step string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	return unknown(name, names, "Its steps are "+several(names), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
+	return unknown(name, names, "Its steps are "+listSome(names), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
 }
 
-// targets checks that the steps that were asked for are there.
-func targets(w *ir.Workflow, given []string) error {
+// checkTargets checks that the steps that were asked for are there.
+func checkTargets(w *ir.Workflow, given []string) error {
 	names := namesOf(w.Nodes, nil)
 	for _, t := range given {
 		if !slices.Contains(names, t) {

@@ -22,7 +22,7 @@ func (a *app) storeDir(path string) (string, error) {
 		dir, err = a.usualStore(path)
 		if info, missing := os.Lstat(dir); err == nil && missing == nil && info.Mode()&fs.ModeSymlink != 0 && a.getenv("FLOWRUN_STORE") == "" {
 			return "", fmt.Errorf("the store %s is a symbolic link, which may have come with the repository\nIf it is yours, name it with --store or FLOWRUN_STORE. If it is not, remove it: rm %s",
-				dir, ui.Quote(shorter(dir)))
+				dir, ui.Quote(shortPath(dir)))
 		}
 	} else {
 		dir, err = filepath.Abs(dir)

@@ -49,9 +49,9 @@ type flow struct {
 
 var streamNames = [2]string{"stdout", "stderr"}
 
-// tailLogs prints all that a run's attempts have written, and goes on until the run has ended.
-func (a *app) tailLogs(s *store, info engine.Info, step string) error {
-	ctx, release := watching()
+// followLogs prints all that a run's attempts have written, and goes on until the run has ended.
+func (a *app) followLogs(s *store, info engine.Info, step string) error {
+	ctx, release := untilSignalLooking()
 	defer release()
 	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *app) tailLogs(s *store, info engine.Info, step string) error {
 	defer t.close()
 	err = p.Watch(ctx, runner.Watcher{
 		Batch: t.batch,
-		Alone: func(i engine.Info) { a.err.Printf("%s\n", a.undriven(s, i)) },
+		Alone: func(i engine.Info) { a.err.Printf("%s\n", a.describeUndriven(s, i)) },
 		Look:  func(engine.Info) { t.look() },
 	})
 	var stop *interrupted
@@ -89,7 +89,7 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 		case ev.AttemptFinished != nil && about(ev.AttemptFinished.Node, t.step):
 			t.finish(ev.AttemptFinished)
 		case ev.ChildFinished != nil && about(ev.ChildFinished.Node, t.step):
-			t.a.out.Printf("%s", t.a.called(t.s, ev.ChildFinished))
+			t.a.out.Printf("%s", t.a.describeCall(t.s, ev.ChildFinished))
 		case ev.DriverChanged != nil: // what was under way begins again, as another attempt
 			t.interrupt(ev.DriverChanged.Lost, ev.At)
 			t.close()

@@ -12,7 +12,7 @@ func TestLinesOfATail(t *testing.T) {
 	for _, size := range []int{1, 7, 1000, len(text)} {
 		var out bytes.Buffer
 		a := &app{Streams: Streams{Stdout: &out, Stderr: &out}}
-		a.terminals()
+		a.openTerminals()
 		tail, f := &tail{a: a}, &flow{}
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))

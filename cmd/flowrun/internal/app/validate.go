@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-func (a *app) validate() *cobra.Command {
+func (a *app) newValidateCommand() *cobra.Command {
 	v := args.Validate{FailLevel: "error"}
 	asJSON := false
 	c := &cobra.Command{
@@ -45,7 +45,7 @@ Under GitHub Actions the screen's format is github, and a summary of the job is 
 			if v.Paths = words; len(words) == 0 {
 				v.Paths = []string{"."}
 			}
-			return a.check(&v, forms)
+			return a.runValidate(&v, forms)
 		},
 	}
 	c.Flags().StringArrayVar(&v.Formats, "format", nil, "how to print what is found, `FORMAT` or FORMAT=PATH: "+strings.Join(ui.Formats, ", "))
@@ -54,8 +54,8 @@ Under GitHub Actions the screen's format is github, and a summary of the job is 
 	return c
 }
 
-// check loads every program and shows all that was found in one list.
-func (a *app) check(v *args.Validate, forms []args.Form) error {
+// runValidate loads every program and shows all that was found in one list.
+func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 	paths, err := programs(v.Paths)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 	var list diag.List
 	sources, nodes := ui.Sources{}, 0
 	for _, path := range paths {
-		fsys, name, opts := a.place(path)
+		fsys, name, opts := a.openFolder(path)
 		opts.LookPath = onPath
 		p, found := dsl.Check(fsys, name, opts)
 		list, nodes = append(list, adviseFirst(found)...), nodes+p.Nodes
@@ -79,7 +79,7 @@ func (a *app) check(v *args.Validate, forms []args.Form) error {
 	r := &ui.Report{List: list, Sources: sources, Checked: ui.Checked(len(paths), nodes, list),
 		Release: thisVersion().Release, Unread: refusal(list) == exitCouldNot, Base: baseOf(), Rule: ruleOf}
 	for _, f := range forms {
-		if err := a.show(r, f); err != nil {
+		if err := a.writeReport(r, f); err != nil {
 			return err
 		}
 	}

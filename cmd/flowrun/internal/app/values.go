@@ -12,16 +12,16 @@ import (
 	"github.com/flowrun/flowrun/runner/given"
 )
 
-// values completes the inputs of the workflow and the variables of the program with what was given.
-func (a *app) values(p *program, w *ir.Workflow, o *args.Given) (inputs, vars given.Values, err error) {
-	world := a.world()
-	vars, problems, err := a.variables(p.ir.Variables, o, world)
+// readValues completes the inputs of the workflow and the variables of the program with what was given.
+func (a *app) readValues(p *program, w *ir.Workflow, o *args.Given) (inputs, vars given.Values, err error) {
+	world := a.argsWorld()
+	vars, problems, err := a.readVariables(p.ir.Variables, o, world)
 	if err != nil {
 		return inputs, vars, err
 	}
 	all, more := dsl.Inputs("variable", p.ir.Variables, vars.Values, dsl.Known{Files: p.ir.Files})
 	vars.Values = all
-	problems = append(problems, placed(more, vars.From)...)
+	problems = append(problems, nameFiles(more, vars.From)...)
 
 	pairs, err := o.Inputs.Read("--input", world)
 	if err != nil {
@@ -30,12 +30,12 @@ func (a *app) values(p *program, w *ir.Workflow, o *args.Given) (inputs, vars gi
 	inputs = given.NewValues()
 	problems = append(problems, addPairs(inputs, pairs, w.Inputs)...)
 	inputs.Values, more = dsl.Inputs("input", w.Inputs, inputs.Values, dsl.Known{Vars: vars.Values, Files: p.ir.Files})
-	return inputs, vars, usage(append(problems, more...))
+	return inputs, vars, joinProblems(append(problems, more...))
 }
 
-// variables gathers what is given for variables: each is taken from the environment, overridden by files of an environment, then by
+// readVariables gathers what is given for variables: each is taken from the environment, overridden by files of an environment, then by
 // files of variables, in their order, then by --var.
-func (a *app) variables(decls []ir.Variable, o *args.Given, world *args.World) (g given.Values, problems []error, err error) {
+func (a *app) readVariables(decls []ir.Variable, o *args.Given, world *args.World) (g given.Values, problems []error, err error) {
 	g = given.NewValues()
 	problems = addTexts(g, decls, func(name string) (string, given.Place, bool) {
 		text, ok := a.lookupEnv(given.VarPrefix + name)
@@ -64,13 +64,13 @@ func (a *app) variables(decls []ir.Variable, o *args.Given, world *args.World) (
 	return g, append(problems, addPairs(g, pairs, decls)...), err
 }
 
-// world is how values are read from elsewhere. In CI, texts often come from people outside: there none of them reads a file.
-func (a *app) world() *args.World {
-	return &args.World{Stdin: a.Stdin, ReadFile: given.ReadBounded, Plain: a.ci(), Note: func(text string) { a.err.Printf("flowrun: %s\n", ui.Clean(text)) }}
+// argsWorld is how values are read from elsewhere. In CI, texts often come from people outside: there none of them reads a file.
+func (a *app) argsWorld() *args.World {
+	return &args.World{Stdin: a.Stdin, ReadFile: given.ReadBounded, Plain: a.ciVariable(), Note: func(text string) { a.err.Printf("flowrun: %s\n", ui.Clean(text)) }}
 }
 
-// ci names the variable that says that this is CI, "" elsewhere.
-func (a *app) ci() string {
+// ciVariable names the variable that says that this is CI, "" elsewhere.
+func (a *app) ciVariable() string {
 	for _, name := range []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"} {
 		switch strings.ToLower(a.getenv(name)) {
 		case "", "0", "false":
@@ -126,8 +126,8 @@ func addPairs(g given.Values, pairs []args.Pair, decls []ir.Variable) (problems 
 	return problems
 }
 
-// placed says of each problem which file its value came from.
-func placed(problems []error, places map[string]given.Place) []error {
+// nameFiles says of each problem which file its value came from.
+func nameFiles(problems []error, places map[string]given.Place) []error {
 	for i, err := range problems {
 		var in *dsl.InputError
 		if errors.As(err, &in) && places[in.Name].Kind == given.VarFile {
@@ -145,8 +145,8 @@ func from(where string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// usage joins what is wrong with the values, as one error about the command line.
-func usage(problems []error) error {
+// joinProblems joins what is wrong with the values, as one error about the command line.
+func joinProblems(problems []error) error {
 	var lines []string
 	seen := map[string]bool{}
 	for _, p := range problems {

@@ -59,7 +59,7 @@ func (v versionJSON) String() string {
 	return fmt.Sprintf("%s%s, %s %s, behaviour %d", v.Release, commit, v.Go, v.Platform, v.Behaviour)
 }
 
-func (a *app) version() *cobra.Command {
+func (a *app) newVersionCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "version", Short: "Say which release this is", Args: between(0, 0, ""),

@@ -19,7 +19,7 @@ import (
 // listEvery is how often a list of runs that stands on a terminal is made anew.
 const listEvery = time.Second
 
-func (a *app) runsWatch() *cobra.Command {
+func (a *app) newWatchCommand() *cobra.Command {
 	var r args.Runs
 	c := &cobra.Command{
 		Use: "watch [RUN]", Short: "Follow a run that another process drives, or the list of runs", Args: between(0, 1, "[RUN]"),
@@ -31,22 +31,22 @@ watching and nothing else. Without a run it shows the list of runs: on a termina
 			if len(words) == 0 {
 				return a.watchList(r.JSON)
 			}
-			return a.onRun(words[0], nil, func(s *store, info engine.Info) error { return a.watch(s, info, r.JSON) })
+			return a.withRun(words[0], nil, func(s *store, info engine.Info) error { return a.runWatch(s, info, r.JSON) })
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	return c
 }
 
-// watch shows a run until it has ended.
-func (a *app) watch(s *store, info engine.Info, asJSON bool) error {
-	ctx, release := watching()
+// runWatch shows a run until it has ended.
+func (a *app) runWatch(s *store, info engine.Info, asJSON bool) error {
+	ctx, release := untilSignalLooking()
 	defer release()
 	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
 		return err
 	}
-	scene := a.scene(s, s.Where(ctx, info.Run))
+	scene := a.sceneOf(s, s.Where(ctx, info.Run))
 	screen := a.newShow(p.View, new(runner.Progress), scene, asJSON)
 	err = p.Watch(ctx, runner.Watcher{
 		Batch: func(events []event.Event, out *event.Reaction) {
@@ -54,12 +54,12 @@ func (a *app) watch(s *store, info engine.Info, asJSON bool) error {
 			screen.watch(events, out, false)
 		},
 		Alone: func(i engine.Info) {
-			screen.say(a.undriven(s, i))
+			screen.say(a.describeUndriven(s, i))
 			if asJSON {
 				_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": i.Run})
 			}
 		},
-		Look: func(i engine.Info) { screen.glance(p, i) },
+		Look: func(i engine.Info) { screen.showLive(p, i) },
 	})
 	screen.close()
 	var stop *interrupted
@@ -72,13 +72,13 @@ func (a *app) watch(s *store, info engine.Info, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return a.verdict(s, info.Run, *p.End(), scene, asJSON)
+	return a.printEnd(s, info.Run, *p.End(), scene, asJSON)
 }
 
-// watching gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.
-func watching() (context.Context, func()) {
+// untilSignalLooking gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.
+func untilSignalLooking() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals, over := endings(), make(chan struct{})
+	signals, over := stopSignals(), make(chan struct{})
 	go func() {
 		select {
 		case sig := <-signals:
@@ -95,8 +95,8 @@ func watching() (context.Context, func()) {
 	}
 }
 
-// rest waits, and tells whether ctx is not done.
-func rest(ctx context.Context, d time.Duration) bool {
+// pause waits, and tells whether ctx is not done.
+func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -109,21 +109,21 @@ func rest(ctx context.Context, d time.Duration) bool {
 
 // watchList shows the list of runs; on a terminal, until a signal comes.
 func (a *app) watchList(asJSON bool) error {
-	ctx, release := watching()
+	ctx, release := untilSignalLooking()
 	defer release()
 	if asJSON || !a.out.Live {
-		return a.list(&args.List{JSON: asJSON})
+		return a.runList(&args.List{JSON: asJSON})
 	}
 	for screen := ui.NewScreen(a.out); ; {
 		var text bytes.Buffer
 		b := *a
 		b.out, b.err = a.out.Into(&text), a.out.Into(&text)
 		_, rows := a.out.Size()
-		if err := b.list(&args.List{Limit: max(1, rows-3)}); err != nil {
+		if err := b.runList(&args.List{Limit: max(1, rows-3)}); err != nil {
 			return err
 		}
 		screen.Paint(text.String())
-		if !rest(ctx, listEvery) {
+		if !pause(ctx, listEvery) {
 			return nil
 		}
 	}
