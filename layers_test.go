@@ -53,7 +53,7 @@ runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value memory runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/view
+runner                           dsl/expr dsl/ir dsl/value memory runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/retry runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/follow                    memory/private
 runner/live                      runner/event

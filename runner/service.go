@@ -136,6 +136,11 @@ func (s *Service) Cancel(ctx context.Context, run, reason string) error {
 	return s.host.Cancel(ctx, run, reason)
 }
 
+// Signal sends a message to a run, whoever drives it; see engine.Signaller.
+func (s *Service) Signal(ctx context.Context, run string, x event.External) error {
+	return s.host.Signal(ctx, run, x)
+}
+
 // Progress gives what the agents of a run say while they work. It is kept from the first call on, until the run is released.
 func (s *Service) Progress(run string) *Progress {
 	s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/given"
@@ -140,7 +141,7 @@ func (a *app) asWorkflow(path, workflow string) (string, string) {
 
 // newFirstEvent is what a run begins with: all that it depends on besides its program, and beside it the secrets, which are not recorded.
 func (a *app) newFirstEvent(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, map[string]value.Value, error) {
-	first := event.RunStarted{Workflow: w.Name, Dir: p.dir, Env: recordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}
+	first := event.RunStarted{Workflow: w.Name, Dir: p.dir, Env: runner.RecordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}
 	if err := checkTargets(w, o.Targets); err != nil {
 		return first, nil, err
 	}

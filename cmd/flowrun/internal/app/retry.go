@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -63,7 +63,7 @@ func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
 		return err
 	}
 	ctx := context.Background()
-	again, p, err := a.prepareRetry(ctx, s, info.Run, r)
+	again, err := a.prepareRetry(ctx, s, info.Run, r)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
 	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {
 		return err
 	}
-	held, renewed, err := a.findSecrets(info.Run, &again.First, p.Program.Program, &r.Given, renewal{all: true})
+	held, renewed, err := a.findSecrets(info.Run, &again.First, again.Pinned.Program.Program, &r.Given, renewal{all: true})
 	if err != nil {
 		return err
 	}
@@ -86,56 +86,35 @@ func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
 	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
 		a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
 	}
-	run, err := s.Start(ctx, *again, held)
+	run, err := s.Start(ctx, again.Start, held)
 	if err != nil {
 		return err
 	}
 	scene := a.sceneOf(s, s.Where(ctx, run))
-	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, view.New(p.Workflow), scene, r.JSON))
+	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, view.New(again.Pinned.Workflow), scene, r.JSON))
 }
 
 // prepareRetry makes the start of a run that repeats another one.
-func (a *app) prepareRetry(ctx context.Context, s *store, run string, r *args.Retry) (*engine.Start, *past, error) {
-	p, err := s.newPast(ctx, run)
+func (a *app) prepareRetry(ctx context.Context, s *store, run string, r *args.Retry) (*runner.Again, error) {
+	p, err := s.Pinned(ctx, run)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := knownStep(p.Workflow, r.From); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := knownStep(p.Workflow, r.Only); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if view.Base(r.Only) != r.Only {
-		return nil, nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
+		return nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
 	}
-	p.View.Forget() // a repeat is reused as a whole
-	if err := p.Replay(ctx, nil); err != nil {
-		return nil, nil, err
-	}
-	g, err := p.Program.Graph(p.Workflow.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	first, err := p.First()
-	if err != nil {
-		return nil, nil, err
-	}
-	kept, err := retry.Of(g, first, p.View, retry.Wish{From: r.From, Only: r.Only})
+	again, err := s.Retry(ctx, run, retry.Wish{From: r.From, Only: r.Only}, a.Environ, Release)
 	var no *retry.Refusal
 	if errors.As(err, &no) {
-		return nil, nil, &args.Error{Message: no.Message, Hint: adviseRetry(no, run)}
+		return nil, &args.Error{Message: no.Message, Hint: adviseRetry(no, run)}
 	}
-	source, err := s.Source(ctx, run)
-	if err != nil {
-		return nil, nil, err
-	}
-	h := p.Header
-	start := &engine.Start{Definition: p.Definition, Source: source, First: *first,
-		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: Release}}
-	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", recordedEnv(a.Environ)
-	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
-	return start, p, nil
+	return again, err
 }
 
 // adviseRetry says what to type where a retry is refused.

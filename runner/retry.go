@@ -1,0 +1,75 @@
+package runner
+
+import (
+	"context"
+	"strings"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/retry"
+)
+
+// Again is a run that repeats a run that has ended.
+type Again struct {
+	engine.Start
+	Pinned *Pinned // what the run to repeat was started with, and this one too
+}
+
+// Retry prepares a run that repeats a run, and reuses what wish leaves of it; [Service.Start] starts it. environ is the environment that
+// the new run records, and release the release that starts it. The error is a *retry.Refusal where the wish cannot be granted.
+func (s *Service) Retry(ctx context.Context, run string, wish retry.Wish, environ []string, release string) (*Again, error) {
+	p, err := s.Past(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	p.View.Forget() // a repeat is reused as a whole
+	if err := p.Replay(ctx, nil); err != nil {
+		return nil, err
+	}
+	g, err := p.Program.Graph(p.Workflow.Name)
+	if err != nil {
+		return nil, err
+	}
+	first, err := p.First()
+	if err != nil {
+		return nil, err
+	}
+	kept, err := retry.Of(g, first, p.View, wish)
+	if err != nil {
+		return nil, err
+	}
+	source, err := s.Source(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	h := p.Header
+	start := engine.Start{Definition: p.Definition, Source: source, First: *first,
+		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: release}}
+	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", RecordedEnv(environ)
+	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
+	return &Again{start, p.Pinned}, nil
+}
+
+// envAllowed are the variables that a run records and gives to every attempt; a name that ends in * stands for all that
+// begin so. Nothing else of the environment enters a journal.
+var envAllowed = []string{"PATH", "HOME", "USER", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "XDG_*", "TERM"}
+
+// RecordedEnv picks the variables that a run records out of an environment, in the form of os.Environ.
+func RecordedEnv(environ []string) map[string]string {
+	env := map[string]string{}
+	for _, pair := range environ {
+		if name, text, ok := strings.Cut(pair, "="); ok && isRecorded(name) {
+			env[name] = strings.ToValidUTF8(text, "\uFFFD")
+		}
+	}
+	return env
+}
+
+func isRecorded(name string) bool {
+	for _, a := range envAllowed {
+		if prefix, open := strings.CutSuffix(a, "*"); a == name || open && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
