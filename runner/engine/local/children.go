@@ -10,11 +10,11 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// MaxChildren is how many children of one run are driven at once; more wait, in the order in which they were asked for. It
+// MaxChildren is how many children of one run are driven at once; more wait in the order of their commands. It
 // limits memory and open files, not attempts: each child has its own limit for these.
 const MaxChildren = 256
 
-// children are the child runs that a drive drives on behalf of its own run: a goroutine each, whose ends come through a channel.
+// children are the child runs that a drive drives on behalf of its own run: a goroutine each. Their ends come through a channel.
 type children struct {
 	byRun map[string]*childRun // touched by the drive's goroutine only
 	slots chan struct{}
@@ -111,7 +111,7 @@ func (d *drive) makeChild(ctx context.Context, k *childRun) (bool, error) {
 	return err == nil, err
 }
 
-// passWish puts into the child's inbox what was wished of it so far; a later wish goes there at once.
+// passWish puts the wishes so far into the child's inbox. A later wish goes there at once.
 func (k *childRun) passWish(e *Engine) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,8 +119,8 @@ func (k *childRun) passWish(e *Engine) error {
 	return e.cancelUpTo(k.ask.Run, k.wish)
 }
 
-// noteWishes notes what is wished of live children before any of it is carried out: a slot that one of them leaves must not
-// go to another that is not wanted.
+// noteWishes notes the wishes for live children before any wish is carried out: a slot that one child leaves must not go to
+// another child that is not wanted.
 func (d *drive) noteWishes(wishes map[string]engine.Wish) {
 	for run, w := range wishes {
 		if k := d.children.byRun[run]; k != nil {
@@ -142,7 +142,7 @@ func (k *childRun) noteWish(w engine.Wish) {
 	}
 }
 
-// cancelChild puts what was wished of a child into its inbox, if it is made; else passWish does.
+// cancelChild puts the wish for a child into its inbox, if the child is made; else passWish does.
 func (d *drive) cancelChild(run string) {
 	k := d.children.byRun[run]
 	if k == nil {

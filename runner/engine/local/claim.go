@@ -84,7 +84,7 @@ func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 // claim makes this process the owner of a run that has not ended. Errors: engine.ErrNoRun, engine.ErrOwned, and
 // journal.ErrBroken if the row, the last batch and the mark beside the database do not fit together.
 func (e *Engine) claim(run string) (claimed, error) {
-	if err := e.taken(run); err != nil {
+	if err := e.refuseTaken(run); err != nil {
 		return claimed{}, err
 	}
 	epoch, err := e.epoch()
@@ -115,9 +115,9 @@ func (e *Engine) claim(run string) (claimed, error) {
 	return c, err
 }
 
-// taken refuses a run that another process drives before this one has written anything: of many that want the same run, all but
+// refuseTaken refuses a run that another process drives before this one has written anything: if several processes want the same run, all but
 // one go away without waiting for each other. The transaction asks again.
-func (e *Engine) taken(run string) error {
+func (e *Engine) refuseTaken(run string) error {
 	for due := time.Now().Add(e.forks); ; time.Sleep(lockBeat) {
 		c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
 		if err == nil && !c.ended {
@@ -129,7 +129,7 @@ func (e *Engine) taken(run string) error {
 	}
 }
 
-// lastForks is how long a lock is waited for whose process is gone. One that is killed while it starts a child leaves that with
+// lastForks is how long this process waits for the lock of a process that is gone. One that is killed while it starts a child leaves that with
 // all its open files, the lock among them, until the child has become its program or is dead: of 1,000 kills one hit there.
 const lastForks = time.Second
 
@@ -157,7 +157,7 @@ func (e *Engine) refuse(c *claimed, epoch int64) (err error) {
 
 // checkTail compares the journal's end with the row and with the mark.
 func (e *Engine) checkTail(c *claimed) error {
-	err := c.fits()
+	err := c.checkEnd()
 	if err == nil {
 		err = checkMark(e.markPath(c.id), c.id, c.seq, c.link)
 	}
@@ -167,8 +167,8 @@ func (e *Engine) checkTail(c *claimed) error {
 	return nil
 }
 
-// fits holds the journal's end against what the row says of it.
-func (c *claimed) fits() error {
+// checkEnd compares the end of the journal with the run's row.
+func (c *claimed) checkEnd() error {
 	switch {
 	case c.seq == 0 && c.noted.seq == 0 && c.pending:
 		return nil
@@ -183,19 +183,19 @@ func (c *claimed) fits() error {
 
 // release gives a run back. clean tells that nothing of it is in flight and nothing got lost.
 func (e *Engine) release(c *claimed, clean, driven bool) error {
-	return e.lastWords(func(tx *transaction) error {
+	return e.writeUrgent(func(tx *transaction) error {
 		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, owner = NULL, clean = ?, driven = ? WHERE key = ? AND owner = ?",
 			int64(c.seq), c.link[:], clean, driven, c.key, c.epoch)
 		return err
 	})
 }
 
-// finish notes the end of a run whose journal has ended already: with its first event, or just before its driver died.
-func (e *Engine) finish(c *claimed, end *event.End, at event.Time) error {
+// recordEnd notes the end of a run whose journal has ended already: with its first event, or just before its driver died.
+func (e *Engine) recordEnd(c *claimed, end *event.End, at event.Time) error {
 	if c.ended {
 		return nil
 	}
-	return e.lastWords(func(tx *transaction) error {
+	return e.writeUrgent(func(tx *transaction) error {
 		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
 			int64(c.seq), c.link[:], string(end.Status), int64(at), engine.EncodeSummary(end), c.key, c.epoch)
 		return err
@@ -214,10 +214,10 @@ type change struct {
 
 // append makes a batch durable, if the run is still ours.
 func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
-	err := e.lastWords(func(tx *transaction) error {
-		err := c.add(tx, b)
+	err := e.writeUrgent(func(tx *transaction) error {
+		err := c.insertBatch(tx, b)
 		if err == nil {
-			err = c.note(tx, b, ch)
+			err = c.updateRow(tx, b, ch)
 		}
 		for _, id := range ch.taken {
 			if err == nil {
@@ -239,8 +239,8 @@ func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 	return err
 }
 
-// add adds a batch to the journal, which only the run's owner can. Two batches that begin with the same event cannot be.
-func (c *claimed) add(tx *transaction, b journal.Batch) error {
+// insertBatch adds a batch to the journal, which only the run's owner can. Two batches that begin with the same event cannot be.
+func (c *claimed) insertBatch(tx *transaction, b journal.Batch) error {
 	n, err := tx.exec("INSERT INTO batches (run, first, count, digest, link, body) SELECT key, ?, ?, ?, ?, ? FROM runs WHERE key = ? AND owner = ?",
 		int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body, c.key, c.epoch)
 	if err == nil && n == 0 {
@@ -252,8 +252,8 @@ func (c *claimed) add(tx *transaction, b journal.Batch) error {
 	return err
 }
 
-// note writes the row, if the batch changes anything in it but the journal's end.
-func (c *claimed) note(tx *transaction, b journal.Batch, ch change) (err error) {
+// updateRow writes the row, if the batch changes anything in it but the journal's end.
+func (c *claimed) updateRow(tx *transaction, b journal.Batch, ch change) (err error) {
 	switch {
 	case ch.ended != 0:
 		_, err = tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1, pending = NULL, due = NULL WHERE key = ?",

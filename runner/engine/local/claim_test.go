@@ -158,7 +158,7 @@ func TestRowIsWrittenSeldom(t *testing.T) {
 		t.Errorf("the row was behind %d times in a chain of 5", behind)
 	}
 	c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
-	if err != nil || c.noted.seq != last || c.fits() != nil {
-		t.Errorf("at the end the row says %d of %d: %v, %v", c.noted.seq, last, err, c.fits())
+	if err != nil || c.noted.seq != last || c.checkEnd() != nil {
+		t.Errorf("at the end the row says %d of %d: %v, %v", c.noted.seq, last, err, c.checkEnd())
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// collect queues what has come, without waiting: answers, then timers by (due, number), then the inbox. It stops where a
+// collectEvents queues what has come, without waiting: answers, then timers by (due, number), then the inbox. It stops where a
 // batch is full, so that an endless stream of one kind cannot grow the queue.
-func (d *drive) collect() error {
-	if err := d.answers(); err != nil {
+func (d *drive) collectEvents() error {
+	if err := d.takeAnswers(); err != nil {
 		return err
 	}
 	now := d.pace.time()
-	for d.room() {
+	for d.batchHasRoom() {
 		t, ok := d.timers.due(now)
 		if !ok {
 			break
@@ -32,14 +32,14 @@ func (d *drive) collect() error {
 	}
 }
 
-func (d *drive) room() bool { return len(d.queue) < journal.MaxBatchEvents }
+func (d *drive) batchHasRoom() bool { return len(d.queue) < journal.MaxBatchEvents }
 
-// answers takes in what attempts and children have said.
-func (d *drive) answers() error {
-	for d.room() {
+// takeAnswers takes in what attempts and children have said.
+func (d *drive) takeAnswers() error {
+	for d.batchHasRoom() {
 		select {
 		case f := <-d.live.answers:
-			d.answered(f)
+			d.takeAnswer(f)
 		case end := <-d.children.ends:
 			if err := d.childEnded(end); err != nil {
 				return err
@@ -51,7 +51,7 @@ func (d *drive) answers() error {
 	return nil
 }
 
-func (d *drive) answered(f event.AttemptFinished) {
+func (d *drive) takeAnswer(f event.AttemptFinished) {
 	d.live.over(f.Ticket)
 	d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 }

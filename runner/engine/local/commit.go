@@ -58,7 +58,7 @@ func newCommitter(conn *writer, l log, spend func() bool, at func(engine.Point))
 	return &committer{conn: conn, log: l, spend: spend, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
 }
 
-// write returns when what do wrote is durable, or with the reason why not. do may be called a second time, when what it did
+// write returns when the writes of do are durable, or with the reason why not. do may be called a second time, when what it did
 // the first time has been undone.
 func (c *committer) write(do func(*transaction) error, last bool) error {
 	r := &request{do: do, last: last, done: make(chan struct{})}
@@ -100,7 +100,7 @@ func (c *committer) commit(group []*request) {
 	}
 	err := c.transact(group)
 	if isFull(err) {
-		if group, err = c.squeeze(group, err); isFull(err) {
+		if group, err = c.commitUrgent(group, err); isFull(err) {
 			answer(group, err)
 			return
 		}
@@ -111,9 +111,9 @@ func (c *committer) commit(group []*request) {
 	answer(group, err)
 }
 
-// squeeze refuses what is new of a group for which there was no room, and writes the rest if the reserve makes some. The store
+// commitUrgent refuses the new work of a group when the disk is full, and writes the rest if the reserve makes room. The store
 // has not failed: unlike a sync that fails, a write without room leaves no doubt about what the disk holds.
-func (c *committer) squeeze(group []*request, err error) ([]*request, error) {
+func (c *committer) commitUrgent(group []*request, err error) ([]*request, error) {
 	var last, more []*request
 	for _, r := range group {
 		if r.last {

@@ -6,17 +6,17 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// deadlock refuses a called run whose turn would never come: it would wait for the end of a run that itself waits, through
+// deadlock refuses a called run, because its turn would never come: it would wait for the end of a run that itself waits, through
 // the runs it calls, for the end of a caller of this run.
 //
 // A run keeps its turn in a group until all runs that it calls have ended. So a called run that waits for another group
-// blocks the groups of all its callers. The run whose wait would close such a circle is refused, and the others continue.
+// blocks the groups of all its callers. A run that would close such a circle is refused, and the others continue.
 // The circle is refused even if a timeout or a join would have opened it later. A run that nobody called blocks no other group
 // while it waits, and a run that is being cancelled blocks none either.
 type deadlock struct {
-	group  string // the group whose turn the run wants
+	group  string // the group of the turn that the run wants
 	holder string // the run that has that turn
-	caller string // the caller for whose end the holder waits
+	caller string // the holder waits for the end of this caller
 }
 
 func (d *deadlock) Error() string {
@@ -50,7 +50,7 @@ func (e *Engine) refuseDeadlock(q query, t *turn) error {
 	if err != nil {
 		return err
 	}
-	type reached struct{ run, through string } // a run whose end is awaited, and the holder of t's turn that awaits it
+	type reached struct{ run, through string } // a run that others wait for, and the holder of t's turn that started the chain
 	var next []reached
 	seen := map[string]bool{}
 	reach := func(in queue, through string) {

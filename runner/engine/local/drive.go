@@ -51,7 +51,7 @@ func (e *Engine) drive(ctx context.Context, run string, w engine.Watcher, parks 
 	if w == nil {
 		w = func([]event.Event, *event.Reaction, bool) {}
 	}
-	if err := e.welcome(); err != nil {
+	if err := e.checkSpace(); err != nil {
 		return event.End{}, err
 	}
 	if err := e.enter(run); err != nil {
@@ -74,14 +74,14 @@ func (e *Engine) drive(ctx context.Context, run string, w engine.Watcher, parks 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	d := &drive{engine: e, run: &c, watch: w, parks: parks, poked: make(chan struct{}, 1), stop: stop}
-	if err := d.rebuild(ctx); err != nil {
+	if err := d.replayJournal(ctx); err != nil {
 		if c.epoch != 0 {
 			e.release(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
 		}
 		return event.End{}, causeOf(ctx, e.explain(err))
 	}
 	if end := d.fold.End(); end != nil {
-		return *end, d.engine.finish(&c, end, d.fold.Last())
+		return *end, d.engine.recordEnd(&c, end, d.fold.Last())
 	}
 	return d.toEnd(ctx)
 }
@@ -94,11 +94,11 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// rebuild replays the journal. On the first drive of a run its past is news, and what it asks for is still to be done.
-func (d *drive) rebuild(ctx context.Context) error {
+// replayJournal replays the journal. On the first drive of a run its past is news, and its commands have not been carried out.
+func (d *drive) replayJournal(ctx context.Context) error {
 	if f := d.engine.takeFresh(d.run); f != nil {
 		d.start, d.fold, d.out, d.fresh = f.start, f.fold, f.out, true
-		d.past(f.events)
+		d.takePast(f.events)
 		return nil
 	}
 	h := d.run.header
@@ -113,12 +113,12 @@ func (d *drive) rebuild(ctx context.Context) error {
 	d.start = engine.Start{Header: h, Definition: definition}
 	d.fold = engine.NewFold(h, m)
 	err = d.engine.batches(ctx, d.run, 0, func(b journal.Batch) error {
-		events, err := d.replay(b)
+		events, err := d.replayBatch(b)
 		if err == nil {
 			if first := events[0].RunStarted; first != nil {
 				d.start.First = *first
 			}
-			d.past(events)
+			d.takePast(events)
 		}
 		return err
 	})
@@ -131,7 +131,7 @@ func (d *drive) rebuild(ctx context.Context) error {
 	return err
 }
 
-// takeStart reads what a run was started with that has not begun. Its first event is fed by begin.
+// takeStart reads the first event of a run that has not begun. queueBeginning feeds it.
 func (d *drive) takeStart(ctx context.Context) error {
 	first, err := d.engine.pendingStart(ctx, d.run)
 	if err == nil {
@@ -141,23 +141,23 @@ func (d *drive) takeStart(ctx context.Context) error {
 	return err
 }
 
-// past takes in what is durable already.
-func (d *drive) past(events []event.Event) {
+// takePast takes in what is durable already.
+func (d *drive) takePast(events []event.Event) {
 	d.run.status = engine.StatusAfter(d.run.status, &d.out)
 	d.tally.Add(events, &d.out)
-	d.announce(events, d.run.driven)
+	d.announceBatch(events, d.run.driven)
 	d.watch(events, &d.out, d.run.driven)
 }
 
-// announce tells whoever watches all runs what is durable, before what follows from it is carried out.
-func (d *drive) announce(events []event.Event, replayed bool) {
+// announceBatch tells whoever watches all runs what is durable, before what follows from it is carried out.
+func (d *drive) announceBatch(events []event.Event, replayed bool) {
 	if all := d.engine.options.Watch; all != nil {
 		all(d.run.id, events, &d.out, replayed)
 	}
 }
 
-// replay turns a panic of the machine over a record into the end of this drive, as feed does.
-func (d *drive) replay(b journal.Batch) (events []event.Event, err error) {
+// replayBatch turns a panic of the machine over a record into the end of this drive, as feedQueue does.
+func (d *drive) replayBatch(b journal.Batch) (events []event.Event, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("run %s: the machine failed over an event of %d to %d of the journal, which is as it was: %v", d.run.id, b.First, b.Last(), p)
@@ -180,8 +180,8 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	d.children = newChildren()
 	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
 	d.engine.enlist(d)
-	if err = d.begin(); err == nil {
-		err = d.loop(ctx)
+	if err = d.queueBeginning(); err == nil {
+		err = d.driveToEnd(ctx)
 	}
 	d.aside.join()
 	gone := d.live.stop(d.engine.options.StopGrace)
@@ -202,9 +202,9 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	return *d.fold.End(), nil
 }
 
-// begin does what stands between the past and the first new event. What came in while nobody drove is fed first, so that
+// queueBeginning does what stands between the past and the first new event. What came in while nobody drove is fed first, so that
 // an attempt that is no longer wanted is not asked for again.
-func (d *drive) begin() error {
+func (d *drive) queueBeginning() error {
 	if d.run.pending { // nothing has been asked for yet
 		d.queue = append(d.queue, event.Event{RunStarted: &d.start.First})
 	}
@@ -267,19 +267,19 @@ func (d *drive) isNew() bool {
 	return !d.run.driven && len(d.queue) == 0 && (d.fresh || len(d.fold.Timers()) == 0)
 }
 
-// loop gathers, feeds, appends and acts until the run has ended. What begin has queued goes before any timer that is due: the
+// driveToEnd gathers, feeds, appends and acts until the run has ended. The events of queueBeginning go before any timer that is due: the
 // clocks stood still while nobody drove, and only then is it known which are.
-func (d *drive) loop(ctx context.Context) error {
+func (d *drive) driveToEnd(ctx context.Context) error {
 	d.poke() // whatever came in while nobody drove
 	for begun := false; d.fold.End() == nil; begun = true {
 		if ctx.Err() != nil {
-			return d.lastWords(context.Cause(ctx))
+			return d.recordAnswers(context.Cause(ctx))
 		}
 		if d.engine.commits.isFull() {
-			return d.lastWords(engine.ErrFull)
+			return d.recordAnswers(engine.ErrFull)
 		}
 		if begun || len(d.queue) == 0 {
-			if err := d.collect(); err != nil {
+			if err := d.collectEvents(); err != nil {
 				return err
 			}
 		}
@@ -287,39 +287,39 @@ func (d *drive) loop(ctx context.Context) error {
 			if err := d.park(); err != nil {
 				return err
 			}
-			if err := d.wait(ctx); err != nil {
+			if err := d.waitForEvent(ctx); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := d.yield(); err != nil {
+		if err := d.yieldToAttempts(); err != nil {
 			return err
 		}
-		if err := d.step(true); err != nil {
+		if err := d.commitBatch(true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// yield lets go first what is ready to run: attempts that the step before has started, and answers that are under way. A commit
+// yieldToAttempts lets go first what is ready to run: attempts that the step before has started, and answers that are under way. A commit
 // blocks, and would keep the processor from them; with 8 processes at a time on 2 cores it makes of 1.9 answers a commit 4. Where
 // nothing else is ready it is no delay, and where nothing is live it is not done: the look costs 15 µs.
-func (d *drive) yield() error {
+func (d *drive) yieldToAttempts() error {
 	if len(d.live.cancel) == 0 && len(d.children.byRun) == 0 {
 		return nil
 	}
 	runtime.Gosched()
-	return d.answers()
+	return d.takeAnswers()
 }
 
-// lastWords makes durable what had been answered before the stop; what it asks for is left to the next driver.
-func (d *drive) lastWords(cause error) error {
-	if err := d.answers(); err != nil {
+// recordAnswers makes the answers durable that came before the stop. The next driver carries out the commands that follow.
+func (d *drive) recordAnswers(cause error) error {
+	if err := d.takeAnswers(); err != nil {
 		return err
 	}
 	for len(d.queue) > 0 && d.fold.End() == nil {
-		if err := d.step(false); err != nil {
+		if err := d.commitBatch(false); err != nil {
 			return err
 		}
 	}
@@ -329,26 +329,26 @@ func (d *drive) lastWords(cause error) error {
 	return cause
 }
 
-// step feeds what is queued, as much as a batch holds; once it is durable, it acts and shows what follows.
-func (d *drive) step(act bool) error {
-	b, err := d.feed()
+// commitBatch feeds what is queued, as much as a batch holds; once it is durable, it acts and shows what follows.
+func (d *drive) commitBatch(act bool) error {
+	b, err := d.feedQueue()
 	if err != nil {
 		return err
 	}
 	taken := d.queue[:b.Count]
 	d.tally.Add(taken, &d.out)
-	if err := d.engine.append(d.run, b, d.change(taken)); err != nil {
+	if err := d.engine.append(d.run, b, d.rowChange(taken)); err != nil {
 		return err
 	}
 	if err := d.mark.set(b.Last(), b.Link); err != nil && !isFull(err) { // a mark that lags is fine
 		return d.engine.commits.fail(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
 	}
 	d.engine.options.at(engine.Marked)
-	d.announce(taken, false)
+	d.announceBatch(taken, false)
 	if act {
 		d.carryOut(d.out.Commands)
 	}
-	d.show(b.Count)
+	d.showBatch(b.Count)
 	return nil
 }
 
@@ -370,14 +370,14 @@ func (a *aside) join() {
 // worthAside is the size of a batch, in events, from which on showing it costs more than a goroutine that does.
 const worthAside = 64
 
-// show shows the batch that is done, the first n of the queue, and takes them off it. A large one that the next follows at once
+// showBatch shows the batch that is done, the first n of the queue, and takes them off it. A large one that the next follows at once
 // is shown beside that: of a wide fan-out, it is a sixth of the work.
-func (d *drive) show(n int) {
+func (d *drive) showBatch(n int) {
 	d.aside.join()
 	shown, out := d.queue[:n], &d.out
 	d.queue, d.aside.queue = append(d.aside.queue[:0], d.queue[n:]...), d.queue
 	if n < worthAside || len(d.queue) == 0 {
-		d.tell(shown, out)
+		d.showEvents(shown, out)
 		return
 	}
 	d.out, d.aside.out = d.aside.out, d.out
@@ -385,19 +385,19 @@ func (d *drive) show(n int) {
 	d.aside.done = done
 	go func() {
 		defer close(done)
-		d.tell(shown, &d.aside.out)
+		d.showEvents(shown, &d.aside.out)
 	}()
 }
 
-// tell shows events and what they caused.
-func (d *drive) tell(events []event.Event, out *event.Reaction) {
+// showEvents shows events and what they caused.
+func (d *drive) showEvents(events []event.Event, out *event.Reaction) {
 	d.engine.options.at(engine.Showing)
 	d.watch(events, out, false)
 	d.engine.options.at(engine.Shown)
 }
 
-// feed turns a panic of the machine into the end of this drive: the journal is intact and other runs go on.
-func (d *drive) feed() (b journal.Batch, err error) {
+// feedQueue turns a panic of the machine into the end of this drive: the journal is intact and other runs go on.
+func (d *drive) feedQueue() (b journal.Batch, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("run %s: the machine failed after event %d: %v", d.run.id, d.run.seq, p)
@@ -406,7 +406,7 @@ func (d *drive) feed() (b journal.Batch, err error) {
 	return d.fold.Feed(d.pace.time(), d.queue, &d.out)
 }
 
-func (d *drive) change(taken []event.Event) change {
+func (d *drive) rowChange(taken []event.Event) change {
 	ch := change{status: engine.StatusAfter(d.run.status, &d.out)}
 	for _, ev := range taken {
 		if ev.External != nil {
@@ -459,8 +459,8 @@ func (d *drive) carryOut(commands []event.Command) {
 // set, or that the computer was suspended.
 const maxWait = time.Minute
 
-// wait blocks until there may be something to collect.
-func (d *drive) wait(ctx context.Context) error {
+// waitForEvent blocks until there may be something to collect.
+func (d *drive) waitForEvent(ctx context.Context) error {
 	var alarm <-chan time.Time
 	if t, ok := d.timers.next(); ok {
 		var giveUp func()
@@ -469,7 +469,7 @@ func (d *drive) wait(ctx context.Context) error {
 	}
 	select {
 	case f := <-d.live.answers:
-		d.answered(f)
+		d.takeAnswer(f)
 	case end := <-d.children.ends:
 		return d.childEnded(end)
 	case <-alarm:

@@ -46,7 +46,7 @@ func (e *Engine) epoch() (int64, error) {
 		if d.lock, err = lockFile(e.lockPath(d.epoch), 0); err != nil {
 			return err
 		}
-		return e.sweep(tx, d.epoch)
+		return e.removeDeadDrivers(tx, d.epoch)
 	})
 	if err != nil {
 		if d.lock != nil {
@@ -91,8 +91,8 @@ func lockFiles(dir string) (epochs []int64, err error) {
 	return epochs, err
 }
 
-// sweep removes what dead drivers left: their rows, and all lock files that nobody holds.
-func (e *Engine) sweep(tx *transaction, mine int64) error {
+// removeDeadDrivers removes what dead drivers left: their rows, and all lock files that nobody holds.
+func (e *Engine) removeDeadDrivers(tx *transaction, mine int64) error {
 	epochs, err := lockFiles(e.dir)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (e *Engine) sweep(tx *transaction, mine int64) error {
 			continue
 		}
 		if e.leftInOrder(epoch) {
-			if err := tx.giveBack(epoch); err != nil {
+			if err := tx.releaseRuns(epoch); err != nil {
 				return err
 			}
 		}
@@ -129,8 +129,8 @@ func (e *Engine) sweep(tx *transaction, mine int64) error {
 	return nil
 }
 
-// retire takes the process off the list of drivers. A store that failed keeps the row; the lock goes in any case.
-func (e *Engine) retire() error {
+// unregister takes the process off the list of drivers. A store that failed keeps the row; the lock goes in any case.
+func (e *Engine) unregister() error {
 	e.mu.Lock()
 	d, orderly := e.driver, !e.leftovers
 	e.driver = nil
@@ -138,7 +138,7 @@ func (e *Engine) retire() error {
 	if d == nil {
 		return nil
 	}
-	err := e.lastWords(func(tx *transaction) error {
+	err := e.writeUrgent(func(tx *transaction) error {
 		_, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", d.epoch)
 		if err == nil {
 			err = tx.freeTurns(d.epoch)
@@ -147,7 +147,7 @@ func (e *Engine) retire() error {
 			err = tx.unpark(d.epoch)
 		}
 		if err == nil && orderly { // what could not be given back when its drive ended
-			err = tx.giveBack(d.epoch)
+			err = tx.releaseRuns(d.epoch)
 		}
 		return err
 	})
@@ -167,8 +167,8 @@ func (e *Engine) retire() error {
 // had no room or failed. A mode takes no room. Such an end is not a death.
 const inOrder = 0o400
 
-// giveBack frees the runs of a driver that ended in order.
-func (tx *transaction) giveBack(epoch int64) error {
+// releaseRuns frees the runs of a driver that ended in order.
+func (tx *transaction) releaseRuns(epoch int64) error {
 	_, err := tx.exec("UPDATE runs SET owner = NULL, clean = 1 WHERE owner = ?", epoch)
 	return err
 }

@@ -26,7 +26,7 @@ type Engine struct {
 	mu        sync.Mutex
 	driver    *driver                            // this process as an owner, from the first Drive on
 	drives    map[string]*drive                  // by run; nil while one is being taken over
-	watch     *lookout                           // runs while anything is driven
+	watch     *watcher                           // runs while anything is driven
 	renewals  map[string]map[string]event.Secret // by run: see Renew
 	closed    bool
 	leftovers bool           // attempts outlived a drive
@@ -120,7 +120,7 @@ func (e *Engine) Close() error {
 		e.wake.conn.Close()
 	}
 	e.wake.mu.Unlock()
-	err := e.retire()
+	err := e.unregister()
 	if e.commits != nil {
 		err = errors.Join(err, e.commits.close())
 	}
@@ -135,8 +135,8 @@ func (e *Engine) write(do func(*transaction) error) error {
 	return e.commits.write(do, false)
 }
 
-// lastWords is write for what must be said even if the disk is full.
-func (e *Engine) lastWords(do func(*transaction) error) error {
+// writeUrgent is write that may use the reserve of a full disk: for ends, cancels, and runs that are given back.
+func (e *Engine) writeUrgent(do func(*transaction) error) error {
 	if e.commits == nil {
 		return engine.ErrReadOnly
 	}
@@ -167,14 +167,14 @@ func (e *Engine) enlist(d *drive) {
 		d.stop(engine.ErrClosed)
 	}
 	if e.watch == nil {
-		e.watch = startLookout(e)
+		e.watch = startWatcher(e)
 	}
 }
 
 func (e *Engine) leave(run string) {
 	e.mu.Lock()
 	delete(e.drives, run)
-	var last *lookout
+	var last *watcher
 	if len(e.drives) == 0 {
 		last, e.watch = e.watch, nil
 	}
@@ -238,7 +238,7 @@ func (e *Engine) signal(run string, x event.External, more func(before int) int)
 	}
 	write := e.write
 	if x.Kind == event.ExternalCancel {
-		write = e.lastWords
+		write = e.writeUrgent
 	}
 	if err = write(func(tx *transaction) error { return e.postPacked(tx, run, x.Kind, packed, more) }); err == nil {
 		e.poke(run)

@@ -101,7 +101,7 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 		return plain(err)
 	}
 	if _, err := e.definition(ctx, c.header); err != nil {
-		return e.orGone(ctx, &c, err)
+		return e.explainMissing(ctx, &c, err)
 	}
 	r := journal.NewReader(c.header)
 	err = e.batches(ctx, &c, 0, func(b journal.Batch) error {
@@ -109,7 +109,7 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 		return err
 	})
 	if err == nil {
-		err = c.fits()
+		err = c.checkEnd()
 	}
 	if err == nil {
 		err = compareMark(run, marked, at, c.seq, c.link)

@@ -26,7 +26,7 @@ func (d *drive) park() error {
 		return nil
 	}
 	parked := int64(0)
-	err := d.engine.lastWords(func(tx *transaction) (err error) {
+	err := d.engine.writeUrgent(func(tx *transaction) (err error) {
 		parked, err = tx.exec(`UPDATE runs SET seq = ?, link = ?, owner = NULL, clean = 1, parked = owner, due = nullif(?, 0) WHERE key = ? AND owner = ?
 			AND NOT EXISTS (SELECT 1 FROM inbox WHERE run = runs.key)`, int64(d.run.seq), d.run.link[:], int64(due), d.run.key, d.run.epoch)
 		return err

@@ -56,7 +56,7 @@ func (e *Engine) Size(ctx context.Context, run string) (bytes int64, err error) 
 // anything is removed, if one of them is driven, or has not ended and unfinished is not set. Once it has begun, none of them can be
 // seen any more, whatever happens.
 func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) error {
-	err := e.lastWords(func(tx *transaction) error {
+	err := e.writeUrgent(func(tx *transaction) error {
 		for _, run := range runs {
 			if err := e.removable(tx, run, unfinished); err != nil {
 				return err
@@ -138,7 +138,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 				return err
 			}
 		}
-		err := e.lastWords(func(tx *transaction) error {
+		err := e.writeUrgent(func(tx *transaction) error {
 			if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", key); err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			return e.explain(err)
 		}
 	}
-	return e.explain(e.lastWords(func(tx *transaction) error {
+	return e.explain(e.writeUrgent(func(tx *transaction) error {
 		if _, err := tx.exec("DELETE FROM definitions WHERE hash NOT IN (SELECT definition FROM runs)"); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func keyed(rows *sql.Rows) (keys []int64, ids []string, err error) {
 
 // removeSome removes some batches of a run, and tells whether there may be more.
 func (e *Engine) removeSome(key int64) (more bool, err error) {
-	err = e.lastWords(func(tx *transaction) error {
+	err = e.writeUrgent(func(tx *transaction) error {
 		var last sql.NullInt64
 		err := tx.get(`SELECT max(first) FROM (SELECT first, sum(length(body)) OVER (ORDER BY first) - length(body) AS before
 			FROM (SELECT first, body FROM batches WHERE run = ? ORDER BY first LIMIT ?)) WHERE before < ?`,

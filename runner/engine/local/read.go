@@ -23,7 +23,7 @@ func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batc
 	}
 	definition, err := e.definition(ctx, c.header)
 	if err != nil {
-		return c.header, nil, e.orGone(ctx, &c, err)
+		return c.header, nil, e.explainMissing(ctx, &c, err)
 	}
 	return c.header, definition, e.batches(ctx, &c, 0, each)
 }
@@ -73,11 +73,11 @@ func (e *Engine) firstEvent(ctx context.Context, c *claimed) (first event.RunSta
 
 // batches gives each batch of a run in turn, of those behind an event.
 func (e *Engine) batches(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
-	return e.orGone(ctx, c, e.pages(ctx, c, last, each))
+	return e.explainMissing(ctx, c, e.pages(ctx, c, last, each))
 }
 
-// orGone takes what was found of a run, and looks whether the run is there at all: one that is removed meanwhile is not damaged.
-func (e *Engine) orGone(ctx context.Context, c *claimed, err error) error {
+// explainMissing takes what was found of a run, and looks whether the run is there at all: one that is removed meanwhile is not damaged.
+func (e *Engine) explainMissing(ctx context.Context, c *claimed, err error) error {
 	if !errors.Is(err, journal.ErrBroken) {
 		return err
 	}

@@ -69,8 +69,8 @@ func (d *disk) fill(path string, size int) error {
 // spend gives the reserve up, and tells whether there was one.
 func (d *disk) spend(dir string) bool { return d.remove(filepath.Join(dir, reserveFile)) == nil }
 
-// welcome refuses new work while the disk is full, and where the database has been taken away.
-func (e *Engine) welcome() error {
+// checkSpace refuses new work while the disk is full, and where the database has been taken away.
+func (e *Engine) checkSpace() error {
 	if err := e.checkFile(); err != nil {
 		return e.commits.fail(err)
 	}

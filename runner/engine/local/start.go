@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// Start makes a run durable: its definition, its source and its first batch. What the first event asks for is carried out
-// by the first Drive. A run that has to wait for its turn in a group is durable without the batch: see turns.go.
+// Start makes a run durable: its definition, its source and its first batch. The first Drive carries out the commands
+// of the first event. A run that has to wait for its turn in a group is durable without the batch: see turns.go.
 func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error) {
 	defer func() { err = causeOf(ctx, e.explain(err)) }()
 	if e.commits == nil {
@@ -25,7 +25,7 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if err := e.welcome(); err != nil {
+	if err := e.checkSpace(); err != nil {
 		return "", err
 	}
 	h := s.Header

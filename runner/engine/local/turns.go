@@ -14,15 +14,15 @@ import (
 )
 
 // Runs of one group take turns. Each of them has a row in the table turns from its start to its end, and the rows' ids are
-// the order of the queue. A run whose turn has not come is durable and pending: its journal is empty, and the row in runs
+// the order of the queue. A run that waits for its turn is durable and pending: its journal is empty, and the row in runs
 // holds its first event. Only a driver waits for a turn. A run blocks the runs behind it for as long as a living process
 // has its row (the process that started it, waits for the turn, or drives it), so a run whose process died blocks nobody.
 // When a process drives that run again, the run is back at its old position, but waits for a run that has taken the turn.
 //
 // A called run of the same group as one of its callers shares that caller's turn, and takes turns with the other called
-// runs that do. So a queue is named by a group and, for these, by the caller whose turn they share.
+// runs that do. So a group has one queue for its runs at the top, and one for each caller that shares its turn.
 
-// queue names the queue in which a run stands.
+// queue is the name of a queue.
 type queue struct {
 	group  string
 	shares string // the nearest caller of the same group; "" if there is none
@@ -40,7 +40,7 @@ type turn struct {
 	waits  bool   // a driver waits for the turn
 }
 
-// groupBusy refuses a start whose run is to be skipped, because it would have to wait.
+// groupBusy refuses the start of a run that skips instead of waiting.
 type groupBusy struct{ behind, group string }
 
 func (b *groupBusy) Error() string {
@@ -108,7 +108,7 @@ func (e *Engine) runAhead(q query, in queue, position int64, run string) (string
 	return "", nil
 }
 
-// firstAlive returns the run in the first row whose process lives. It reads no further.
+// firstAlive returns the run of the first row with a living process. It reads no further.
 func (e *Engine) firstAlive(q query, text string, args ...any) (string, error) {
 	rows, err := q(text, args...)
 	if err != nil {
@@ -193,7 +193,7 @@ func (e *Engine) awaitTurn(ctx context.Context, run string, parks bool) (leave f
 	if err != nil || t == nil {
 		return func() {}, err
 	}
-	if err := e.taken(run); err != nil { // nobody waits for a turn to be told that the run has another driver
+	if err := e.refuseTaken(run); err != nil { // nobody waits for a turn to be told that the run has another driver
 		return nil, err
 	}
 	epoch, err := e.epoch()
@@ -334,7 +334,7 @@ func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead str
 // leaveQueue lets the next run in. The run keeps its position until it has ended. A failure is the store's; the turn is free
 // then when this process ends.
 func (e *Engine) leaveQueue(t *turn, epoch int64) {
-	_ = e.lastWords(func(tx *transaction) error {
+	_ = e.writeUrgent(func(tx *transaction) error {
 		_, err := tx.exec("DELETE FROM turns WHERE run = ? AND epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", t.key, epoch)
 		if err == nil {
 			_, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE run = ? AND epoch = ?", t.key, epoch)
@@ -365,7 +365,7 @@ func (e *Engine) Started(ctx context.Context, run string) (first event.RunStarte
 	return e.firstEvent(ctx, &c)
 }
 
-// pendingStart reads the first event of a run whose journal is still empty.
+// pendingStart reads the first event of a run with an empty journal.
 func (e *Engine) pendingStart(ctx context.Context, c *claimed) (first event.RunStarted, err error) {
 	var text []byte
 	err = e.read.QueryRowContext(ctx, "SELECT coalesce(pending, x'') FROM runs WHERE key = ?", c.key).Scan(&text)

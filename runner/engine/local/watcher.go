@@ -31,26 +31,26 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// lookout watches the database for what other processes write, while anything is driven.
-type lookout struct {
+// watcher watches the database for writes of other processes, while anything is driven.
+type watcher struct {
 	engine *Engine
 	stop   context.CancelFunc
 	gone   chan struct{}
 }
 
-func startLookout(e *Engine) *lookout {
+func startWatcher(e *Engine) *watcher {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &lookout{engine: e, stop: stop, gone: make(chan struct{})}
+	l := &watcher{engine: e, stop: stop, gone: make(chan struct{})}
 	go l.run(ctx)
 	return l
 }
 
-func (l *lookout) end() {
+func (l *watcher) end() {
 	l.stop()
 	<-l.gone
 }
 
-func (l *lookout) run(ctx context.Context) {
+func (l *watcher) run(ctx context.Context) {
 	defer close(l.gone)
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
@@ -60,7 +60,7 @@ func (l *lookout) run(ctx context.Context) {
 	conn, err := l.engine.read.Conn(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			l.alarm(fmt.Errorf("reading the store: %w", err))
+			l.failDrives(fmt.Errorf("reading the store: %w", err))
 		}
 		return
 	}
@@ -70,25 +70,25 @@ func (l *lookout) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticks.C:
-			if err := l.look(conn, &version); err != nil {
-				l.alarm(fmt.Errorf("reading the store: %w", err))
+			if err := l.wakeDrives(conn, &version); err != nil {
+				l.failDrives(fmt.Errorf("reading the store: %w", err))
 				return
 			}
 			if now.Sub(checked) >= checkEvery {
 				checked = now
 				if err := l.engine.checkFile(); err != nil {
-					l.alarm(err)
+					l.failDrives(err)
 					return
 				}
-				l.room(now.Sub(began))
+				l.checkReserve(now.Sub(began))
 			}
 		}
 	}
 }
 
-// room looks after the room that is left. Where there is none to spare, the drives hear of it: they stop by themselves. A
+// checkReserve looks after the room that is left. Where there is none to spare, the drives hear of it: they stop by themselves. A
 // reserve that cannot be made is no failure of the store.
-func (l *lookout) room(open time.Duration) {
+func (l *watcher) checkReserve(open time.Duration) {
 	if open >= checkEvery {
 		_ = l.engine.replenish()
 	}
@@ -99,9 +99,9 @@ func (l *lookout) room(open time.Duration) {
 	}
 }
 
-// look wakes the drives that have something in their inbox or lost their run, if anything was committed since the last
+// wakeDrives wakes the drives that have something in their inbox or lost their run, if anything was committed since the last
 // look: data_version costs next to nothing, and what it finds grows with what is driven here and not with the store.
-func (l *lookout) look(conn *sql.Conn, version *int64) error {
+func (l *watcher) wakeDrives(conn *sql.Conn, version *int64) error {
 	var now int64
 	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&now); err != nil || now == *version {
 		return err
@@ -133,7 +133,7 @@ func column(conn *sql.Conn, query string, args ...any) (map[string]bool, error) 
 	return set, err
 }
 
-// texts reads what a query gives that has one column.
+// texts reads the only column of a query.
 func texts(rows *sql.Rows, err error) (list []string, _ error) {
 	if err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func texts(rows *sql.Rows, err error) (list []string, _ error) {
 	return list, rows.Err()
 }
 
-// alarm ends all that is driven: what happened to the store is the error of each.
-func (l *lookout) alarm(err error) {
+// failDrives ends all that is driven: what happened to the store is the error of each.
+func (l *watcher) failDrives(err error) {
 	l.engine.commits.fail(l.engine.explain(err))
 	for _, d := range l.engine.driven() {
 		d.poke()
