@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// Pinned is what a run was started with.
+// Pinned is the program and the header of a run.
 type Pinned struct {
 	Header     journal.Header
 	Definition []byte
@@ -40,7 +40,7 @@ func (s *Service) Pinned(ctx context.Context, run string) (*Pinned, error) {
 	if err != nil && !errors.Is(err, ErrEnough) {
 		return nil, err
 	}
-	p, err := s.programs.pin(h, definition)
+	p, err := s.programs.newPinned(h, definition)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (s *Service) Pinned(ctx context.Context, run string) (*Pinned, error) {
 	return p, nil
 }
 
-// pin loads the program that a journal pins.
-func (c *Programs) pin(h journal.Header, definition []byte) (*Pinned, error) {
+// newPinned loads the program that a journal pins.
+func (c *Programs) newPinned(h journal.Header, definition []byte) (*Pinned, error) {
 	p, err := c.Load(h.Definition, definition)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", h.Run, err)
@@ -170,7 +170,7 @@ func (s *Service) Past(ctx context.Context, run string) (*Past, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.programs.past(pinned)
+	p, err := s.programs.newPast(pinned)
 	if err != nil {
 		return nil, err
 	}
@@ -180,15 +180,15 @@ func (s *Service) Past(ctx context.Context, run string) (*Past, error) {
 
 // Past prepares the replay of a journal that the caller reads: only [Past.ReplayBatch] is there to replay it.
 func (c *Programs) Past(h journal.Header, definition []byte) (*Past, error) {
-	pinned, err := c.pin(h, definition)
+	pinned, err := c.newPinned(h, definition)
 	if err != nil {
 		return nil, err
 	}
-	return c.past(pinned)
+	return c.newPast(pinned)
 }
 
-func (c *Programs) past(pinned *Pinned) (*Past, error) {
-	m, _, err := c.machine(pinned.Header, pinned.Definition)
+func (c *Programs) newPast(pinned *Pinned) (*Past, error) {
+	m, _, err := c.newMachine(pinned.Header, pinned.Definition)
 	if err != nil {
 		return nil, err
 	}

@@ -47,13 +47,13 @@ type Program struct {
 	graphs map[string]*plan.Graph
 }
 
-// Load gives the program of a definition. hash is what the header of a journal says of the definition; "" means that the caller does
-// not know it.
+// Load gives the program of a definition. hash is the hash in the header of a journal; "" means that the caller does
+// not know the hash.
 func (c *Programs) Load(hash string, definition []byte) (*Program, error) {
 	if hash == "" {
 		hash = ir.Hash(definition)
 	}
-	p := c.entry(hash, len(definition))
+	p := c.takeEntry(hash, len(definition))
 	p.load.Do(func() {
 		if have := ir.Hash(definition); have != hash {
 			p.err = fmt.Errorf("%w: the definition has the hash %s, not %s", journal.ErrBroken, have, hash)
@@ -62,14 +62,14 @@ func (c *Programs) Load(hash string, definition []byte) (*Program, error) {
 		p.Program, p.err = ir.Load(definition)
 	})
 	if p.err != nil {
-		c.drop(p)
+		c.dropFailed(p)
 		return nil, p.err
 	}
 	return p, nil
 }
 
-// entry gives the entry of a hash, and makes it where there is none. The entries that were used longest ago go then.
-func (c *Programs) entry(hash string, bytes int) *Program {
+// takeEntry gives the entry of a hash, and makes it where there is none. The entries that were used longest ago go then.
+func (c *Programs) takeEntry(hash string, bytes int) *Program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byHash[hash]; e != nil {
@@ -82,22 +82,22 @@ func (c *Programs) entry(hash string, bytes int) *Program {
 	p := &Program{Hash: hash, bytes: bytes, graphs: map[string]*plan.Graph{}}
 	c.byHash[hash], c.bytes = c.recent.PushFront(p), c.bytes+bytes
 	for c.recent.Len() > 1 && (c.recent.Len() > MaxPrograms || c.bytes > MaxProgramBytes) {
-		c.remove(c.recent.Back())
+		c.removeEntry(c.recent.Back())
 	}
 	return p
 }
 
-// drop removes a program that could not be loaded.
-func (c *Programs) drop(p *Program) {
+// dropFailed removes a program that could not be loaded.
+func (c *Programs) dropFailed(p *Program) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byHash[p.Hash]; e != nil && e.Value == p {
-		c.remove(e)
+		c.removeEntry(e)
 	}
 }
 
-// remove takes an entry out. The caller holds the lock.
-func (c *Programs) remove(e *list.Element) {
+// removeEntry takes an entry out. The caller holds the lock.
+func (c *Programs) removeEntry(e *list.Element) {
 	p := c.recent.Remove(e).(*Program)
 	delete(c.byHash, p.Hash)
 	c.bytes -= p.bytes
@@ -119,14 +119,14 @@ func (p *Program) Graph(workflow string) (*plan.Graph, error) {
 
 // Machine is the engine.Factory of runs: it makes the machine of one run from the program that the run pins.
 func (c *Programs) Machine(h journal.Header, definition []byte) (engine.Machine, error) {
-	m, _, err := c.machine(h, definition)
+	m, _, err := c.newMachine(h, definition)
 	if err != nil { // not m, which would be an interface that is not nil
 		return nil, err
 	}
 	return m, nil
 }
 
-func (c *Programs) machine(h journal.Header, definition []byte) (*machine.Machine, *Program, error) {
+func (c *Programs) newMachine(h journal.Header, definition []byte) (*machine.Machine, *Program, error) {
 	if h.Behaviour > ir.Behaviour {
 		return nil, nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
 			h.Run, h.Behaviour, ir.Behaviour)

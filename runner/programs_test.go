@@ -82,7 +82,7 @@ func TestProgramsAreShared(t *testing.T) {
 		all.Go(func() {
 			name := fmt.Sprintf("w%d", i%4)
 			d := definitionOf(name, 1000)
-			m, p, err := c.machine(journal.Header{Behaviour: ir.Behaviour, Workflow: name, Definition: ir.Hash(d)}, d)
+			m, p, err := c.newMachine(journal.Header{Behaviour: ir.Behaviour, Workflow: name, Definition: ir.Hash(d)}, d)
 			if err != nil || m == nil {
 				t.Error(err)
 				return

@@ -17,19 +17,19 @@ const (
 	maxProgressNode = 1000 // nodes at once
 )
 
-// Text is what an agent said last while it works.
+// Text is the last text of an agent that works.
 type Text struct {
 	Node    string // the path of the instance
 	Attempt int
 	Text    string
 }
 
-// Progress keeps what the agents of one run say while they work, until a screen takes it. Nothing of it is stored. It is safe for
+// Progress keeps the last texts of the agents of one run until a screen takes them. No text is stored. It is safe for
 // concurrent use, never blocks an agent, and its zero value has nothing to give.
 type Progress struct {
 	mu    sync.Mutex
 	nodes map[string]*speaker
-	order []string // nodes in the order in which they spoke first
+	order []string // nodes, the first speaker first
 }
 
 type speaker struct {
@@ -37,8 +37,8 @@ type speaker struct {
 	next time.Time // when the next text may be given out
 }
 
-// hear keeps a text of an attempt. An empty text only says that the agent lives.
-func (p *Progress) hear(a *event.Attempt, text string) {
+// addText keeps a text of an attempt. An empty text only says that the agent lives.
+func (p *Progress) addText(a *event.Attempt, text string) {
 	if text == "" {
 		return
 	}

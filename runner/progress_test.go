@@ -11,7 +11,7 @@ import (
 
 func TestProgress(t *testing.T) {
 	p, now := new(Progress), time.Unix(0, 0)
-	say := func(node, text string) { p.hear(&event.Attempt{Node: node, Attempt: 1}, text) }
+	say := func(node, text string) { p.addText(&event.Attempt{Node: node, Attempt: 1}, text) }
 	told := func(want string) {
 		t.Helper()
 		var have []string

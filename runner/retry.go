@@ -12,10 +12,10 @@ import (
 // Again is a run that repeats a run that has ended.
 type Again struct {
 	engine.Start
-	Pinned *Pinned // what the run to repeat was started with, and this one too
+	Pinned *Pinned // the program and the header of both runs
 }
 
-// Retry prepares a run that repeats a run, and reuses what wish leaves of it; [Service.Start] starts it. environ is the environment that
+// Retry prepares a run that repeats a run, and reuses the results that wish leaves; [Service.Start] starts it. environ is the environment that
 // the new run records, and release the release that starts it. The error is a *retry.Refusal where the wish cannot be granted.
 func (s *Service) Retry(ctx context.Context, run string, wish retry.Wish, environ []string, release string) (*Again, error) {
 	p, err := s.Past(ctx, run)

@@ -23,7 +23,7 @@ type Host interface {
 	engine.Writer
 }
 
-// Options say what a service works with. The zero value is enough to look at runs.
+// Options are the surroundings of a service. The zero value is enough to look at runs.
 type Options struct {
 	// Store is the folder of the memories of programs that name no other folder.
 	Store string
@@ -34,18 +34,18 @@ type Options struct {
 	Executors executor.Registry
 	// Begin, if set, hears of each attempt that begins, and the function that it returns hears that the attempt has ended.
 	Begin func(*event.Attempt) (end func())
-	// Say, if set, hears what a person should know and what does not change how a run ends. It may be called by any goroutine.
+	// Say, if set, hears news for a person that do not change how a run ends. Any goroutine may call it.
 	Say func(text string)
 }
 
-func (o *Options) say(text string) {
+func (o *Options) tell(text string) {
 	if o.Say != nil {
 		o.Say(text)
 	}
 }
 
-// Service starts runs, drives them, and looks at them. It is the executor of its host, and stands before the executors of the options
-// with what an attempt is missing: secrets, and what the memory knows. All that a host says of its runs is there, too.
+// Service starts runs, drives them, and looks at them. It is the executor of its host: it adds secrets and
+// memories to an attempt, and hands the attempt to the executors of the options. It has the methods of engine.Reader, too.
 //
 // It is safe for concurrent use. It is made by [New], gets its host by [Service.Attach], and must be closed.
 type Service struct {
@@ -54,7 +54,7 @@ type Service struct {
 	options  Options
 	programs *Programs
 	library  *learning.Library
-	agents   executor.Executor // the executors, with what agents recall before them
+	agents   executor.Executor // adds memories to the attempts of agents, before the executors
 
 	mu       sync.Mutex
 	sessions map[string]*Session  // by run
@@ -93,8 +93,8 @@ func (s *Service) Load(hash string, definition []byte) (*Program, error) {
 	return s.programs.Load(hash, definition)
 }
 
-// Start makes a run durable, and returns its id. secrets are the values of what is sensitive, by the names under which they are read
-// (var.token); no journal has them. Nothing is driven yet.
+// Start makes a run durable, and returns its id. secrets are the sensitive values by name, such as var.token; no journal
+// has them. Start drives nothing.
 func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[string]value.Value) (run string, err error) {
 	p, err := s.programs.Load(start.Header.Definition, start.Definition)
 	if err != nil {
@@ -105,14 +105,14 @@ func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[str
 		return "", err
 	}
 	first.Run = run
-	s.adopt(run, s.newSession(p, ir.RulesOf(start.Header.Behaviour), &first, secrets))
+	s.joinTree(run, s.newSession(p, ir.RulesOf(start.Header.Behaviour), &first, secrets))
 	return run, nil
 }
 
-// Resume prepares a run that another process began for its next drive here: with its secrets, of which the renewed ones have another
-// value from then on.
+// Resume prepares a run that another process began for its next drive here. renewed has the new marks of secrets that have another value
+// from then on.
 func (s *Service) Resume(first *event.RunStarted, p *Pinned, secrets map[string]value.Value, renewed map[string]event.Secret) {
-	s.adopt(first.Run, s.newSession(p.Program, ir.RulesOf(p.Header.Behaviour), first, secrets))
+	s.joinTree(first.Run, s.newSession(p.Program, ir.RulesOf(p.Header.Behaviour), first, secrets))
 	if len(renewed) > 0 {
 		s.host.Renew(first.Run, renewed)
 	}
@@ -121,7 +121,7 @@ func (s *Service) Resume(first *event.RunStarted, p *Pinned, secrets map[string]
 // Drive drives a run to its end, or until ctx is done; see engine.Driver. A run that was neither started nor resumed here has no
 // secrets: an attempt that needs one fails.
 func (s *Service) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	if s.session(run) == nil {
+	if s.sessionOf(run) == nil {
 		if p, err := s.Pinned(ctx, run); err == nil { // if the run cannot be read, the host says so
 			if first, err := p.First(); err == nil {
 				s.Resume(first, p, nil, nil)
@@ -141,7 +141,7 @@ func (s *Service) Signal(ctx context.Context, run string, x event.External) erro
 	return s.host.Signal(ctx, run, x)
 }
 
-// Progress gives what the agents of a run say while they work. It is kept from the first call on, until the run is released.
+// Progress gives the progress of the agents of a run. It is kept from the first call on, until the run is released.
 func (s *Service) Progress(run string) *Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,38 +153,38 @@ func (s *Service) Progress(run string) *Progress {
 	return p
 }
 
-// Hear takes in what an agent says while it works. It is for executors.
+// Hear takes a text of an agent that works. It is for executors.
 func (s *Service) Hear(a *event.Attempt, text string) {
 	s.mu.Lock()
 	p := s.progress[a.Run]
 	s.mu.Unlock()
 	if p != nil {
-		p.hear(a, text)
+		p.addText(a, text)
 	}
 }
 
-// session gives the session of a run that is driven here; nil if there is none.
-func (s *Service) session(run string) *Session {
+// sessionOf gives the session of a run that is driven here; nil if there is none.
+func (s *Service) sessionOf(run string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sessions[run]
 }
 
-// adopt makes a run part of a tree. A session that the run had before is finished.
-func (s *Service) adopt(run string, x *Session) {
+// joinTree makes a run part of a tree. A session that the run had before is finished.
+func (s *Service) joinTree(run string, x *Session) {
 	s.mu.Lock()
 	before := s.sessions[run]
 	s.sessions[run], x.runs[run] = x, true
 	s.mu.Unlock()
 	if before != nil && before != x {
-		s.drop(before)
+		s.dropSession(before)
 	}
 }
 
 // Execute carries out an attempt with the secrets and the memory of its run.
 func (s *Service) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
-	if x := s.session(a.Run); x != nil {
-		return x.execute(ctx, a)
+	if x := s.sessionOf(a.Run); x != nil {
+		return x.carryOut(ctx, a)
 	}
 	ans := executor.Answer(a)
 	ans.StartedAt = event.At(time.Now())
@@ -196,37 +196,37 @@ var errNoSession = errors.New("this process does not drive the run")
 
 // memoryOf gives executors the memory of a run.
 func (s *Service) memoryOf(run string) (recall.Memory, error) {
-	x := s.session(run)
+	x := s.sessionOf(run)
 	if x == nil {
 		return nil, errNoSession
 	}
 	return x.memory.Memory(run)
 }
 
-// Observe sees what a run of the host came to, once that is durable and before anything that follows is carried out. A run that another
-// run calls joins the session of its caller. It never waits.
+// Observe sees each batch of a run of the host when the batch is durable, and before the host carries out its commands. A called run joins
+// the session of its caller. Observe never waits.
 func (s *Service) Observe(run string, events []event.Event, r *event.Reaction, _ bool) {
 	for i := range events {
 		if first := events[i].RunStarted; first != nil && first.Parent != "" {
-			if caller := s.session(first.Parent); caller != nil {
-				s.adopt(run, caller)
+			if caller := s.sessionOf(first.Parent); caller != nil {
+				s.joinTree(run, caller)
 			}
 		}
 	}
-	x := s.session(run)
+	x := s.sessionOf(run)
 	if x == nil {
 		return
 	}
 	x.memory.Watch(run, events, r)
 	for i := range r.Commands {
 		if r.Commands[i].End != nil {
-			s.leave(run, x)
+			s.leaveTree(run, x)
 		}
 	}
 }
 
-// leave takes a run that has ended out of the tree of its caller.
-func (s *Service) leave(run string, x *Session) {
+// leaveTree takes a run that has ended out of the tree of its caller.
+func (s *Service) leaveTree(run string, x *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(x.runs) > 1 && x.root != run {
@@ -235,16 +235,16 @@ func (s *Service) leave(run string, x *Session) {
 	}
 }
 
-// Release ends the session of a run and of those that it called: the memory learns from all that ended, and the secrets are forgotten.
-// Nothing of the tree may be driven here any more. It waits for the memory.
+// Release ends the session of a run and of the runs that it called: the memory learns from all ended tasks, and the service forgets the
+// secrets. No run of the tree may be driven here any more. Release waits for the memory.
 func (s *Service) Release(run string) {
-	if x := s.session(run); x != nil {
-		s.drop(x)
+	if x := s.sessionOf(run); x != nil {
+		s.dropSession(x)
 	}
 }
 
-// drop forgets a session, and finishes it.
-func (s *Service) drop(x *Session) {
+// dropSession forgets a session, and finishes it.
+func (s *Service) dropSession(x *Session) {
 	s.mu.Lock()
 	for run := range x.runs { // any order: each is removed
 		if s.sessions[run] == x {
@@ -254,7 +254,7 @@ func (s *Service) drop(x *Session) {
 	}
 	clear(x.runs)
 	s.mu.Unlock()
-	x.finish()
+	x.finishTree()
 }
 
 // Close releases all runs, and closes the host.
@@ -270,12 +270,12 @@ func (s *Service) Close() error {
 		if x == nil {
 			break
 		}
-		s.drop(x)
+		s.dropSession(x)
 	}
 	return s.Reader.Close()
 }
 
-// Top is the run that must be driven for a run to go on: the run itself, or the run from which its calls came. A caller that has ended
+// Top is the run that must be driven for a run to go on: the run itself, or the first of its callers. A caller that has ended
 // drives nothing any more.
 func (s *Service) Top(ctx context.Context, info engine.Info) string {
 	for seen := map[string]bool{}; info.Parent != "" && !info.Status.Terminal() && !seen[info.Run]; {
@@ -289,7 +289,7 @@ func (s *Service) Top(ctx context.Context, info engine.Info) string {
 	return info.Run
 }
 
-// Origin is the run from which the calls came that led to a run: the run itself, if no run called it.
+// Origin is the first of the callers of a run: the run itself, if no run called it.
 func (s *Service) Origin(ctx context.Context, run string) string {
 	seen := map[string]bool{}
 	for {

@@ -14,15 +14,14 @@ import (
 	"github.com/flowrun/flowrun/runner/learning"
 )
 
-// Session is a tree of runs in this process: a run, and the runs that it calls. It holds all that such runs share and that is in no
-// journal: their secrets, the masks and the evaluator that belong to them, their memory, and the editor that words what they learned.
-// Trees share nothing of it with each other.
+// Session is a tree of runs in this process: a run, and the runs that it calls. It holds the state of such a tree that no
+// journal has: secrets, masks, an evaluator, a memory, and an editor for the learnings. Two trees share none of it.
 type Session struct {
 	service *Service
 	secrets *secret.Executor
 	memory  *learning.Binding
 	editor  *learning.Editor // nil where the program names none
-	// withheld are the variables of the environment from which a secret may have been taken.
+	// withheld are the variables of the environment that may hold a secret of the tree.
 	withheld []string
 
 	root string          // the first run of the tree
@@ -40,12 +39,12 @@ func (s *Service) newSession(p *Program, rules ir.Rules, first *event.RunStarted
 	x.secrets = secret.New(s.agents, s.options.Environ)
 	x.secrets.Hold(secrets, expr.NewEvaluator(rules, p.Files))
 	x.secrets.Foresee(p.Program, first.Vars)
-	x.editor = learning.NewEditor(p.Program, first, executor.Func(x.execute))
+	x.editor = learning.NewEditor(p.Program, first, executor.Func(x.carryOut))
 	return x
 }
 
-// execute carries out an attempt with the secrets of the session.
-func (x *Session) execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+// carryOut carries out an attempt with the secrets of the session.
+func (x *Session) carryOut(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	if begin := x.service.options.Begin; begin != nil {
 		defer begin(&a)()
 	}
@@ -55,9 +54,9 @@ func (x *Session) execute(ctx context.Context, a event.Attempt) event.AttemptFin
 	return x.secrets.Execute(ctx, a)
 }
 
-// finish learns from all that ended, has the editor word it, and closes the memory.
-func (x *Session) finish() {
-	say := x.service.options.say
+// finishTree learns from all ended tasks, has the editor word the patterns, and closes the memory.
+func (x *Session) finishTree() {
+	say := x.service.options.tell
 	if ended := x.memory.Learn(); ended != "" && x.editor != nil {
 		if m, err := x.memory.Open(ended); err == nil {
 			x.editor.Edit(m, ended, say, x.memory.Warn)
@@ -68,11 +67,11 @@ func (x *Session) finish() {
 	}
 }
 
-// Reword has the editor of a program word the patterns of a memory on behalf of a person, and returns their ids. first says what the
-// editor reads of a run, secrets what is sensitive in it.
+// Reword words the patterns of a memory by the editor of a program, on behalf of a person, and returns their ids. first and secrets have
+// the values that the editor reads.
 func (s *Service) Reword(ctx context.Context, m *memory.Memory, p *ir.Program, first *event.RunStarted, secrets map[string]value.Value, o memory.Wording) ([]string, error) {
 	x := s.newSession(&Program{Program: p}, ir.NewestRules(), first, secrets)
-	s.adopt(first.Run, x)
+	s.joinTree(first.Run, x)
 	defer s.Release(first.Run)
 	return x.editor.Reword(ctx, m, o)
 }

@@ -12,8 +12,8 @@ import (
 //	NAME='as it is'        # over several lines, too
 //	NAME="\n \t \" \\ \$"  # these escapes and no others; over several lines, too
 //
-// Nothing is interpolated: $ stands for itself. Of a name that stands twice the last counts. Errors name a line and nothing
-// of what it holds.
+// Nothing is interpolated: $ stands for itself. Of a name that stands twice the last counts. Errors name a line, and do
+// not quote it.
 func parseEnvFile(text string) (map[string]string, error) {
 	out := map[string]string{}
 	for line := 1; text != ""; {

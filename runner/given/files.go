@@ -51,7 +51,7 @@ func readText(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Environment is what a file of an environment holds.
+// Environment has the variables of a file of an environment.
 type Environment map[string]string
 
 // Variable gives the text for a variable of a program: FLOWRUN_VAR_x is preferred to x. All other names belong to other programs.

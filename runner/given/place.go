@@ -35,7 +35,7 @@ func ParsePlace(text string) Place {
 	return Place{Kind(kind), name}
 }
 
-// String is the form in which a journal records a place.
+// String is the form of a place in a journal.
 func (p Place) String() string {
 	if p.Name == "" {
 		return string(p.Kind)
@@ -43,8 +43,8 @@ func (p Place) String() string {
 	return string(p.Kind) + " " + p.Name
 }
 
-// record is the place as a journal records it: paths are absolute, so that they mean the same in another folder.
-func (p Place) record() string {
+// encode gives the form of a place for a journal: paths are absolute, so that they mean the same in another folder.
+func (p Place) encode() string {
 	switch p.Kind {
 	case "":
 		p.Kind = Default
@@ -56,7 +56,7 @@ func (p Place) record() string {
 	return p.String()
 }
 
-// Values are values by name, and the places from which they were taken.
+// Values are values by name, with their places.
 type Values struct {
 	Values map[string]value.Value
 	From   map[string]Place

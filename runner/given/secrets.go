@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/secret"
 )
 
-// Seal takes the sensitive values out of vars and inputs. held has them by the names under which they are read (var.token); marks is the
-// part that a journal records, nil where nothing is sensitive.
+// Seal takes the sensitive values out of vars and inputs. held has them by reference, such as var.token; marks is the
+// part for the journal, nil if nothing is sensitive.
 func Seal(variables []ir.Variable, vars Values, declared []ir.Variable, inputs Values) (held map[string]value.Value, marks map[string]event.Secret, problems []error) {
 	held, marks = map[string]value.Value{}, map[string]event.Secret{}
 	for _, part := range []struct {
@@ -31,7 +31,7 @@ func Seal(variables []ir.Variable, vars Values, declared []ir.Variable, inputs V
 				problems = append(problems, fmt.Errorf("the sensitive %s %q: %s", part.kind, d.Name, flaw))
 			}
 			held[part.root+d.Name] = v
-			marks[part.root+d.Name] = secret.Seal(part.given.From[d.Name].record(), newSalt(), v)
+			marks[part.root+d.Name] = secret.Seal(part.given.From[d.Name].encode(), newSalt(), v)
 		}
 	}
 	if err := checkTogether(held); err != nil && problems == nil {
@@ -62,7 +62,7 @@ func newSalt() string {
 	return hex.EncodeToString(b)
 }
 
-// Sensitive lists the variables and the inputs of which a run has secrets.
+// Sensitive lists the variables and the inputs that are secrets of a run.
 func Sensitive(first *event.RunStarted, p *ir.Program) (variables, inputs []ir.Variable) {
 	for _, d := range p.Variables {
 		if _, ok := first.Secrets["var."+d.Name]; ok {
@@ -79,7 +79,7 @@ func Sensitive(first *event.RunStarted, p *ir.Program) (variables, inputs []ir.V
 	return variables, inputs
 }
 
-// Flaw is what is wrong with a secret.
+// Flaw is a kind of problem with a secret.
 type Flaw string
 
 // The flaws.
@@ -119,15 +119,14 @@ type Search struct {
 	Program *ir.Program
 	// Vars and Inputs are values that somebody gives anew. A value from the environment counts only where the place of then has none.
 	Vars, Inputs Values
-	// Renew says which secrets may have another value than the run began with, by the names under which they are read. nil: none.
+	// Renew reports whether a secret, by its reference, may have another value than the run began with. nil: no secret may.
 	Renew func(ref string) bool
 	// LookupEnv reads the environment.
 	LookupEnv func(name string) (string, bool)
 }
 
-// Find gets the secrets of a run again: the values that somebody gives anew, or else the values at the places from which they came. The
-// hashes in the journal say whether they are the same; renewed has the new marks of those that are not. With problems, the rest is of no
-// use.
+// Find gets the secrets of a run again: the values that somebody gives anew, or else the values at their places. The hashes in the journal
+// say whether the values have changed; renewed has the new marks of changed values. If there are problems, ignore the other results.
 func (s Search) Find() (held map[string]value.Value, renewed map[string]event.Secret, problems []error) {
 	f := &finder{Search: s, held: map[string]value.Value{}, renewed: map[string]event.Secret{}}
 	variables, inputs := Sensitive(s.First, s.Program)
@@ -137,7 +136,7 @@ func (s Search) Find() (held map[string]value.Value, renewed map[string]event.Se
 		given      Values
 	}{{"var.", "variable", variables, s.Vars}, {"input.", "input", inputs, s.Inputs}} {
 		for _, d := range part.decls {
-			if err := f.find(part.root+d.Name, part.kind, d, part.given); err != nil {
+			if err := f.findOne(part.root+d.Name, part.kind, d, part.given); err != nil {
 				problems = append(problems, err)
 			}
 		}
@@ -156,8 +155,8 @@ type finder struct {
 	renewed map[string]event.Secret
 }
 
-// find gets one secret.
-func (f *finder) find(ref, kind string, d ir.Variable, g Values) error {
+// findOne gets one secret.
+func (f *finder) findOne(ref, kind string, d ir.Variable, g Values) error {
 	mark := f.First.Secrets[ref]
 	p := &Problem{Kind: kind, Name: d.Name, Then: ParsePlace(mark.From), Now: g.From[d.Name]}
 	v := g.Values[d.Name]
@@ -187,14 +186,14 @@ func (f *finder) find(ref, kind string, d ir.Variable, g Values) error {
 	case secret.Same(mark, f.held[ref]):
 		return nil
 	case f.Renew != nil && f.Renew(ref):
-		return f.renew(ref, judged, p)
+		return f.renewMark(ref, judged, p)
 	}
 	p.Flaw = Changed
 	return p
 }
 
-// renew judges and seals a value that is another one than before.
-func (f *finder) renew(ref string, d ir.Variable, p *Problem) error {
+// renewMark judges and seals a value that is another one than before.
+func (f *finder) renewMark(ref string, d ir.Variable, p *Problem) error {
 	v := f.held[ref]
 	_, errs := dsl.Inputs(p.Kind, []ir.Variable{d}, map[string]value.Value{d.Name: v}, dsl.Known{Vars: f.First.Vars, Files: f.Program.Files})
 	if len(errs) > 0 {
@@ -204,7 +203,7 @@ func (f *finder) renew(ref string, d ir.Variable, p *Problem) error {
 	if flaw := secret.Flaw(v); flaw != "" {
 		return fmt.Errorf("the sensitive %s %q: %s", p.Kind, d.Name, flaw)
 	}
-	mark := secret.Seal(p.Now.record(), newSalt(), v)
+	mark := secret.Seal(p.Now.encode(), newSalt(), v)
 	mark.Differs = true
 	f.renewed[ref] = mark
 	return nil

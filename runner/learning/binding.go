@@ -22,7 +22,7 @@ type Binding struct {
 	program *tasks.Program // nil where no agent has a memory
 	refresh time.Duration
 	queue   queue
-	failed  map[string]bool // runs of which a learning could not be written; only the goroutine of the queue uses it
+	failed  map[string]bool // runs with a learning that could not be written; only the goroutine of the queue uses it
 
 	opening sync.Mutex
 	shelf   *shelf
@@ -30,7 +30,7 @@ type Binding struct {
 	tried   bool
 
 	mu    sync.Mutex      // guards program and the fields below; nothing waits under it
-	runs  map[string]bool // those whose learnings are noted as pending
+	runs  map[string]bool // runs with pending learnings
 	told  []string        // warnings
 	folds map[string]*runFold
 	ended string // the last run that has ended, and that the memory has learned from
@@ -80,7 +80,7 @@ func (b *Binding) Open(run string) (*memory.Memory, error) {
 	}
 	if !b.tried {
 		b.tried = true
-		b.shelf, b.err = b.library.take(b)
+		b.shelf, b.err = b.library.openShelf(b)
 	}
 	if b.shelf == nil {
 		return nil, b.err

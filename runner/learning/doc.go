@@ -7,8 +7,8 @@
 //
 // What always holds:
 //
-//   - A drive never waits for a memory. Tasks go into a bounded queue; a run whose queue is full is learned from its journal, once the
-//     run has ended.
+//   - A drive never waits for a memory. Tasks go into a bounded queue; if the queue is full, the memory learns from the
+//     journal when the run has ended.
 //   - An attempt that recalls waits only for the earlier tasks of its own tree, and for a bounded time.
 //   - A task is learned from once it is durable in its journal, under ids that its run and its step make. Learning from it twice
 //     changes nothing.

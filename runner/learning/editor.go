@@ -32,7 +32,7 @@ const (
 	maxLessonSent = 1000
 )
 
-// EditorStep is the name of the workflow and the step in which an editor works. No file can use this name.
+// EditorStep is the name of the workflow of an editor, and of its step. No file can use this name.
 const EditorStep = "memory.editor"
 
 // Editor words patterns in place of a template: it asks the agent that a program names, once for each pattern. Nothing is journaled.
@@ -42,13 +42,13 @@ type Editor struct {
 	agent   string
 	program ir.Program // one workflow with one step, the editor's
 	first   event.RunStarted
-	viewer  memory.Viewer // what the agents of the program see
+	viewer  memory.Viewer // with the scopes of the agents of the program
 	carry   executor.Executor
 	ctx     context.Context // ends the questions that are being asked
 	until   time.Time       // when the time for them is used up
 }
 
-// NewEditor makes the editor that a program names; nil where it names none. first is the beginning of the run on whose behalf the editor
+// NewEditor makes the editor that a program names; nil where it names none. first is the beginning of the run that the editor
 // works, and carry carries out its attempts.
 func NewEditor(p *ir.Program, first *event.RunStarted, carry executor.Executor) *Editor {
 	if p.Memory == nil || p.Memory.Editor == "" {

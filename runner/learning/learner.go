@@ -16,7 +16,7 @@ import (
 type lesson struct {
 	run      string
 	task     learn.Task
-	believed bool // the file trusts all whose words are in the task
+	believed bool // the file trusts all authors of the task
 	ending   tasks.Ending
 	said     []event.Learned
 	use      event.MemoryUse
@@ -31,7 +31,7 @@ type runFold struct {
 	behind bool // the queue had no room for a task
 }
 
-// Watch sees what a run of the tree came to, once that is durable. It never waits. Calls about one run come one at a time.
+// Watch sees each batch of a run of the tree when the batch is durable. It never waits. Calls about one run come one at a time.
 func (b *Binding) Watch(run string, events []event.Event, r *event.Reaction) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +92,7 @@ func (b *Binding) learnTask(x *lesson) error {
 	if err != nil {
 		return err
 	}
-	return x.write(context.Background(), m)
+	return x.writeTo(context.Background(), m)
 }
 
 // finishRun archives the working memory of a run that has ended, and removes the note of its pending learnings unless some are missing.
@@ -134,7 +134,7 @@ func (b *Binding) readJournal(run string) (all []lesson, err error) {
 	return all, err
 }
 
-// learnFromJournal learns from a run of this tree for which the queue had no room.
+// learnFromJournal learns from a run of this tree that the queue had no room for.
 func (b *Binding) learnFromJournal(run string) error {
 	all, err := b.readJournal(run)
 	if err != nil {

@@ -37,7 +37,7 @@ func newLesson(run string, t *tasks.Task) lesson {
 	return lesson{run: run, task: out, believed: t.Believed, ending: t.Ending, said: t.Learned, use: t.Memory}
 }
 
-// describeReviews joins what the reviewers of a round said; otherwise is the text if they said nothing.
+// describeReviews joins the words of the reviewers of a round; otherwise is the text if there are none.
 func describeReviews(list []tasks.Heard, otherwise string) string {
 	var out []string
 	for _, h := range list {
@@ -63,8 +63,8 @@ func clipStart(s string) string {
 	return strings.ToValidUTF8(s[len(s)-maxTaskStream:], "")
 }
 
-// write writes the outcome of a task, and the learnings that its agent reported.
-func (x *lesson) write(ctx context.Context, m *memory.Memory) error {
+// writeTo writes the outcome of a task, and the learnings that its agent reported.
+func (x *lesson) writeTo(ctx context.Context, m *memory.Memory) error {
 	ids, err := x.writeOutcome(ctx, m)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func TestWhatALessonLeaves(t *testing.T) {
 				one.Memory = event.MemoryUse{Learn: true, Trusted: c.trusted, Promote: c.promote}
 				x := newLesson("run1", &one)
 				for range 2 { // made again after a crash, it is the same
-					if err := x.write(context.Background(), m); err != nil {
+					if err := x.writeTo(context.Background(), m); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Replay replays a run that has ended, for learning what no process has learned from it. begin is told the run's program and the
+// Replay replays a run that has ended, so that its pending learnings are learned. begin is told the run's program and the
 // program's folder, and says whether to go on; each sees every batch of events. Replay reports whether each has seen all of them; a run
 // that has not ended is left to its next driver. An error that wraps engine.ErrNoRun says that the run is gone.
 type Replay func(run string, begin func(p *ir.Program, dir string) bool, each func([]event.Event, *event.Reaction)) (whole bool, err error)
@@ -44,8 +44,8 @@ type shelf struct {
 	users map[*Binding]bool
 }
 
-// take opens a memory as a program describes it, or gives the one that is open already.
-func (l *Library) take(b *Binding) (*shelf, error) {
+// openShelf opens a memory as a program describes it, or gives the one that is open already.
+func (l *Library) openShelf(b *Binding) (*shelf, error) {
 	dir := Dir(&b.says, l.store, b.dir)
 	key, err := shelfKey(dir, b.says)
 	if err != nil {
@@ -57,12 +57,12 @@ func (l *Library) take(b *Binding) (*shelf, error) {
 		s = &shelf{key: key, users: map[*Binding]bool{}}
 		l.shelves[key] = s
 	}
-	s.use(b)
+	s.addUser(b)
 	l.mu.Unlock()
 	s.opened.Do(func() { // without the library's lock: other memories can be opened meanwhile
 		o, err := Options(&b.says)
 		if err == nil {
-			o.Warn = s.warn
+			o.Warn = s.warnUsers
 			s.memory, err = memory.Open(dir, o)
 		}
 		s.err = err
@@ -84,7 +84,7 @@ func shelfKey(dir string, says ir.Memory) (string, error) {
 // giveBack ends the use of a memory. The last user closes the memory.
 func (l *Library) giveBack(s *shelf, b *Binding) error {
 	l.mu.Lock()
-	last := s.leave(b)
+	last := s.removeUser(b)
 	if last && l.shelves[s.key] == s {
 		delete(l.shelves, s.key)
 	}
@@ -95,14 +95,14 @@ func (l *Library) giveBack(s *shelf, b *Binding) error {
 	return s.memory.Close()
 }
 
-func (s *shelf) use(b *Binding) {
+func (s *shelf) addUser(b *Binding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users[b] = true
 }
 
-// leave reports whether b is the last user. The last user stays, so that it hears the warnings of the memory that it closes.
-func (s *shelf) leave(b *Binding) (last bool) {
+// removeUser reports whether b is the last user. The last user stays, so that it hears the warnings of the memory that it closes.
+func (s *shelf) removeUser(b *Binding) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.users) > 1 {
@@ -112,8 +112,8 @@ func (s *shelf) leave(b *Binding) (last bool) {
 	return true
 }
 
-// warn tells all who use the memory.
-func (s *shelf) warn(text string) {
+// warnUsers tells all who use the memory.
+func (s *shelf) warnUsers(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for b := range s.users { // any order: each has its own list

@@ -38,36 +38,36 @@ func (q *queue) add(x lesson) bool {
 	}
 	if q.grown == nil {
 		q.grown, q.over = make(chan struct{}, 1), make(chan struct{})
-		go q.work()
+		go q.learnAll()
 	}
 	q.list, q.put = append(q.list, x), q.put+1
-	q.wake()
+	q.wakeUp()
 	return true
 }
 
-// wake lets the goroutine look again. The caller holds the lock.
-func (q *queue) wake() {
+// wakeUp lets the goroutine look again. The caller holds the lock.
+func (q *queue) wakeUp() {
 	select {
 	case q.grown <- struct{}{}:
 	default: // it will look anyway
 	}
 }
 
-func (q *queue) work() {
+func (q *queue) learnAll() {
 	defer close(q.over)
 	for {
-		x, ok := q.take()
+		x, ok := q.next()
 		if !ok {
 			break
 		}
 		q.learn(x)
-		q.count()
+		q.countDone()
 	}
 	q.finish()
 }
 
-// take waits for a lesson. It reports false when the queue is closed and empty.
-func (q *queue) take() (lesson, bool) {
+// next waits for a lesson. It reports false when the queue is closed and empty.
+func (q *queue) next() (lesson, bool) {
 	for {
 		q.mu.Lock()
 		if len(q.list) > 0 {
@@ -86,8 +86,8 @@ func (q *queue) take() (lesson, bool) {
 	}
 }
 
-// count counts a lesson that the goroutine has finished with.
-func (q *queue) count() {
+// countDone counts a lesson that the goroutine has finished with.
+func (q *queue) countDone() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.done++
@@ -121,7 +121,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	started := q.grown != nil
 	if q.closed = true; started {
-		q.wake()
+		q.wakeUp()
 	}
 	q.mu.Unlock()
 	if started {

@@ -39,9 +39,9 @@ type Options struct {
 	TakeOver   bool
 	DeathLimit int
 	At         func(engine.Point)
-	// Say, if set, hears what a person should know and what does not change how a run ends. Any goroutine may call it.
+	// Say, if set, hears news for a person that do not change how a run ends. Any goroutine may call it.
 	Say func(text string)
-	// Waiting, if set, hears that a run waits for its turn in a group, and behind which run.
+	// Waiting, if set, hears the group and the run before, when a run waits for its turn.
 	Waiting func(run string, t engine.Turn)
 	// Leftover, if set, hears how many processes of the driver before were ended, before a run goes on.
 	Leftover func(run string, processes int)
@@ -62,9 +62,9 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s, x, _ := newService(dir, room, o)
 	e, err := local.Open(dir, local.Options{Factory: s.Machine, Executor: s, Group: s.Group, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
-		Waiting: o.Waiting, Leftover: x.clear, At: o.At,
+		Waiting: o.Waiting, Leftover: x.endLeftovers, At: o.At,
 		Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
-			x.observe(run, events, r)
+			x.observeBatch(run, events, r)
 			s.Observe(run, events, r, replayed)
 		}})
 	if err != nil {
@@ -115,7 +115,7 @@ type carriers struct {
 func newService(dir string, room *executor.Room, o Options) (*runner.Service, *carriers, executor.Registry) {
 	x := &carriers{live: live.New(dir), leftover: o.Leftover}
 	registry := executor.Registry{}
-	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.begin})
+	s := runner.New(runner.Options{Store: dir, Environ: o.Environ, Executors: registry, Say: o.Say, Begin: x.beginAttempt})
 	var once sync.Once
 	wait := func(why error) {
 		once.Do(func() {
@@ -141,16 +141,16 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 	return s, x, registry
 }
 
-// begin enters an attempt into the table of live attempts.
-func (x *carriers) begin(a *event.Attempt) (end func()) {
+// beginAttempt enters an attempt into the table of live attempts.
+func (x *carriers) beginAttempt(a *event.Attempt) (end func()) {
 	if a.Kind == event.NullAgentAttempt {
 		return func() {}
 	}
 	return x.live.Begin(a)
 }
 
-// observe sees what a run came to, once that is durable.
-func (x *carriers) observe(run string, events []event.Event, r *event.Reaction) {
+// observeBatch sees each durable batch of a run.
+func (x *carriers) observeBatch(run string, events []event.Event, r *event.Reaction) {
 	x.command.Settle(run, events)
 	for i := range r.Commands {
 		if r.Commands[i].End != nil {
@@ -160,8 +160,8 @@ func (x *carriers) observe(run string, events []event.Event, r *event.Reaction) 
 	}
 }
 
-// clear ends the processes that a run's driver before left running.
-func (x *carriers) clear(run string) {
+// endLeftovers ends the processes that a run's driver before left running.
+func (x *carriers) endLeftovers(run string) {
 	x.live.Discard(run)
 	if n := x.command.Clear(run); n > 0 && x.leftover != nil {
 		x.leftover(run, n)
