@@ -43,7 +43,7 @@ func TestForeignJournals(t *testing.T) {
 	}{
 		{"the first digest", func(r *row) { r.batches[0].Digest++ }, []string{"run " + s.run + " diverged at event 1:", "with the release that started it"}},
 		{"the last digest", func(r *row) { r.batches[1].Digest++ }, []string{"run " + s.run + " diverged at event 2:", "with the release that started it"}},
-		{"a newer format", func(r *row) { r.header.Format = journal.Format + 1 }, []string{fmt.Sprintf("has format %d; this release reads up to %d: use a newer flowrun", journal.Format+1, journal.Format)}},
+		{"a newer format", func(r *row) { r.header.Format = journal.Format + 1 }, []string{fmt.Sprintf("has format %d; this release reads format %d: use a newer flowrun", journal.Format+1, journal.Format)}},
 		{"newer rules", func(r *row) { r.header.Behaviour = 99 }, []string{"follows rules of number 99; this release knows them up to", "use a newer flowrun"}},
 	} {
 		changed := whole
