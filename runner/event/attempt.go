@@ -44,6 +44,10 @@ type Attempt struct {
 	Run        string `json:"run"`
 	Workflow   string `json:"workflow"`
 
+	// Admission is what the attempt needs of the resources that all runs of a store share; nil: nothing. The host grants all of it
+	// before the attempt starts, or answers that the attempt is refused.
+	Admission *Admission `json:"admission,omitempty"`
+
 	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
 	Dir     string        `json:"dir,omitempty"`     // absolute
 	// Env is what the file adds, nearest wins already applied. Base is run_started's allow-list.
@@ -85,6 +89,18 @@ func (f *facts) attempt(a *Attempt) {
 	f.text('k', a.Key)
 	f.text('r', a.Run)
 	f.text('w', a.Workflow)
+	if x := a.Admission; x != nil {
+		*f = append(*f, 'q')
+		f.number('p', uint64(x.Priority))
+		for _, n := range x.Needs {
+			f.text('k', string(n.Kind))
+			f.text('n', n.Name)
+			f.number('u', uint64(n.Units))
+			f.number('c', uint64(n.Capacity))
+			f.end()
+		}
+		f.end()
+	}
 	f.number('o', uint64(a.Timeout))
 	f.text('d', a.Dir)
 	f.pairs('e', a.Env)

@@ -67,6 +67,20 @@ type CancelChild struct {
 	Reason string `json:"reason,omitempty"` // in words
 }
 
+// Admission names what an attempt needs, all or nothing.
+type Admission struct {
+	Needs    []Need `json:"needs"`
+	Priority int    `json:"priority,omitempty"` // of those that wait for the same, the highest is served first
+}
+
+// Need is a number of units of a shared resource.
+type Need struct {
+	Kind     NeedKind `json:"kind"`
+	Name     string   `json:"name"`
+	Units    int      `json:"units"`
+	Capacity int      `json:"capacity"` // how many units there are, as the program says
+}
+
 // AgentRequest is the part of an attempt that an agent carries out.
 type AgentRequest struct {
 	Name         string      `json:"name"`
@@ -87,7 +101,8 @@ type AgentRequest struct {
 	Recalled string `json:"recalled,omitempty"`
 }
 
-// CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes.
+// CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes. An attempt that was refused leaves the
+// line in which it waits for its grant, and no answer comes.
 type CancelAttempt struct {
 	Ticket uint64 `json:"ticket"`
 	Node   string `json:"node"`

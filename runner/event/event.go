@@ -168,7 +168,9 @@ type Secret struct {
 // Outcome says how an attempt ended.
 type Outcome string
 
-// The outcomes. Lost is for an attempt that fell silent; a driver's death is DriverChanged. Refused is admission saying no.
+// The outcomes. Lost is for an attempt that fell silent; a driver's death is DriverChanged. Refused is for an attempt that
+// did not start, because what it needs of the store's shared resources was not free: the host sends ExternalGranted later, or the error's
+// RetryAfter says when to ask again.
 const (
 	OK      Outcome = "ok"
 	Failed  Outcome = "error"
@@ -236,8 +238,14 @@ type TimerFired struct {
 // an inbox, and a machine that gets a kind that it does not know returns an error.
 type ExternalKind string
 
-// ExternalCancel asks for the run's end. It concerns the whole run and carries no data.
-const ExternalCancel ExternalKind = "cancel"
+// The kinds that every host knows.
+const (
+	// ExternalCancel asks for the run's end. It concerns the whole run and carries no data.
+	ExternalCancel ExternalKind = "cancel"
+	// ExternalGranted tells a node that its refused attempt may start now. Only the host sends it. Its data is the number of the
+	// attempt's ticket.
+	ExternalGranted ExternalKind = "granted"
+)
 
 // External is a message from outside the run, taken from the run's inbox.
 type External struct {

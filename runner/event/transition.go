@@ -14,12 +14,22 @@ type Transition struct {
 	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
 	Reason string   `json:"reason,omitempty"`
 	Gate   *Verdict `json:"gate,omitempty"`
+	// WaitsFor says what a node that begins to wait waits for; nil where nothing of the store keeps it.
+	WaitsFor *WaitsFor `json:"waits_for,omitempty"`
 	// Result is the node's result as it is now; set when To is terminal, and when an attempt failed and another follows.
 	// It belongs to the machine and must not be changed.
 	Result *Result `json:"result,omitempty"`
 	// Name is the node's declared name; Kind its kind as ir spells it.
 	Name string `json:"name,omitempty"`
 	Kind string `json:"kind,omitempty"`
+}
+
+// WaitsFor is what a waiting node waits for.
+type WaitsFor struct {
+	Kind WaitKind `json:"kind"`
+	Name string   `json:"name"`
+	// Until is when the wait ends at the latest; 0: nobody knows.
+	Until Time `json:"until,omitempty"`
 }
 
 // Note is something that happens to a node without changing its status. The set is closed.

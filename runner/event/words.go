@@ -50,6 +50,7 @@ const (
 	ReasonRequire        Reason = "require"          // a requirement does not hold
 	ReasonFail           Reason = "fail"             // a fail or end step asked for it
 	ReasonGroup          Reason = "group"            // runs of concurrency groups wait for each other
+	ReasonBusy           Reason = "busy"             // the agent does as many tasks as it may, over all runs of the store
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
 )
@@ -57,7 +58,7 @@ const (
 // Reasons lists all reasons.
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
-	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonUnexplained, ReasonRound}
+	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string
@@ -71,10 +72,11 @@ const (
 	TimerProgress TimerPurpose = "progress" // a part of that deadline passes
 	TimerRepeat   TimerPurpose = "repeat"   // the next iteration starts
 	TimerFinally  TimerPurpose = "finally"  // the timeout of finally passes
+	TimerRefused  TimerPurpose = "refused"  // a refused attempt asks again
 )
 
 // TimerPurposes lists all purposes.
-var TimerPurposes = []TimerPurpose{TimerBackoff, TimerWait, TimerTimeout, TimerDeadline, TimerProgress, TimerRepeat, TimerFinally}
+var TimerPurposes = []TimerPurpose{TimerBackoff, TimerWait, TimerTimeout, TimerDeadline, TimerProgress, TimerRepeat, TimerFinally, TimerRefused}
 
 // Known returns an error if a word of e is not in its list. Empty words are fine: what they mean stands with their fields.
 func (e *Error) Known() error {
@@ -87,3 +89,21 @@ func (e *Error) Known() error {
 	}
 	return nil
 }
+
+// NeedKind says what sort of shared resource a need is of.
+type NeedKind string
+
+// NeedAgent is the concurrency of an agent: one unit for each attempt at once.
+const NeedAgent NeedKind = "agent"
+
+// NeedKinds lists all kinds of needs.
+var NeedKinds = []NeedKind{NeedAgent}
+
+// WaitKind says what a waiting node waits for.
+type WaitKind string
+
+// WaitBusy is the wait for an agent that does as many tasks as it may.
+const WaitBusy WaitKind = "busy"
+
+// WaitKinds lists all kinds of waits that are told.
+var WaitKinds = []WaitKind{WaitBusy}

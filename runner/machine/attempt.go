@@ -16,6 +16,7 @@ type attempt struct {
 	cancelled  bool
 	now        bool         // of a child: it was asked to end at once
 	expired    *event.Error // of a child: why it was cancelled
+	granted    bool         // the host granted it, and its refusal has not come yet
 	next, prev *attempt
 }
 
@@ -73,7 +74,9 @@ func (m *Machine) begin(w slotRequest) {
 		return
 	}
 	s, d := m.state(w.ref), m.detail(w.ref)
+	refused := uint64(0)
 	if w.gate == work {
+		refused = d.beginAdmitted()
 		d.attempts++
 		if g := m.agent(w.ref); g != nil {
 			d.agent = g.Name
@@ -83,6 +86,9 @@ func (m *Machine) begin(w slotRequest) {
 	if err != nil {
 		m.returnSlots(w.ref, w.gate)
 		if w.gate == work {
+			if refused != 0 {
+				m.withdraw(w.ref, refused)
+			}
 			m.startParents(w.ref)
 			m.fail(w.ref, err)
 		} else {
@@ -126,6 +132,10 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	d.live = nil
 	if a.gate == undone {
 		m.undoFinished(a, f)
+		return
+	}
+	if !s.status.Terminal() && m.isRefused(a, f) {
+		m.waitForAdmission(a, f)
 		return
 	}
 	m.returnSlots(a.ref, a.gate)

@@ -24,6 +24,7 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	s, d, n := m.state(r), m.detail(r), m.node(r)
 	assert(!s.status.Terminal(), "%s ends twice", d.path)
 	m.cancelTimer(d)
+	m.leaveAdmission(r)
 	if status == event.Succeeded {
 		d.err = nil
 	} else {

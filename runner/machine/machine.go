@@ -71,6 +71,7 @@ type Machine struct {
 	tickets  uint64
 	live     liveList
 	timers   map[uint64]timer
+	refused  map[uint64]ref // nodes whose attempts were refused and that wait, by ticket
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
 	queueSeq uint64
@@ -117,7 +118,7 @@ func (m *Machine) Step(ev event.Event) error {
 	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
 		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
 	}
-	if x := ev.External; x != nil && x.Kind != event.ExternalCancel {
+	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted {
 		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
 	}
 	if err := m.unknownWord(&ev); err != nil {
@@ -168,7 +169,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	if !m.agenda.empty() || m.slots.More() {
 		return true
 	}
-	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0, "the run has not ended and waits for nothing")
+	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused) > 0, "the run has not ended and waits for nothing")
 	return false
 }
 
@@ -222,6 +223,8 @@ func (m *Machine) event(ev *event.Event) {
 		m.timerFired(ev.TimerFired)
 	case ev.ChildFinished != nil:
 		m.childFinished(ev.ChildFinished)
+	case ev.External != nil && ev.External.Kind == event.ExternalGranted:
+		m.grantAttempt(ev.External)
 	case ev.External != nil: // a cancel: Step lets no other kind in
 		m.cancel(ev.External)
 	}

@@ -13,6 +13,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 	if d.Since != 0 {
 		m.stoodStill(m.now.Sub(d.Since))
 	}
+	m.askAllAgain()
 	poison := false
 	if d.Lost {
 		m.deaths++

@@ -131,7 +131,7 @@ func composeTask(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place s
 	g, task := m.agent(sc.ref), n.Action.(*ir.AgentTask)
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: m.feedback(sc.ref)}
-	a.Kind, a.Shell = event.AgentAttempt(g.Type), g.Shell
+	a.Kind, a.Shell, a.Admission = event.AgentAttempt(g.Type), g.Shell, m.admission(sc.ref, g)
 	if place, err = m.equip(a.Agent, g, sc); err != nil {
 		return place, err
 	}

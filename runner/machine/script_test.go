@@ -33,12 +33,13 @@ import (
 //	                constant, {"hcl": TEXT, "reads": […]} and {"cond": …} are expressions
 //	start           the run begins; inputs and vars as JSON objects, secrets as names, parallel as a number, expected
 //	                (microseconds) and times by name; below it, as JSON, the ends of nodes that it reuses, of the run retry_of
-//	result N#A …    attempt A of node N ends: ok, error or lost; stdout, stderr, exit, kind, reason, message, output (JSON),
+//	result N#A …    attempt A of node N ends: ok, error, lost or refused; stdout, stderr, exit, kind, reason, message, output (JSON),
 //	                recalled (JSON), warning
 //	gate N#A G …    the same for a gate
 //	compensation N#A …  the same for a node's compensation
 //	child N STATUS …    the child run of node N ends; outputs (JSON), kind, message
 //	timer N WHY late=D   the node's timer fires at its due time or D after it (run for the run's own); WHY for deadline and progress
+//	grant N#A       the host grants the attempt that was refused, or is about to be
 //	cancel          somebody cancels
 //	driver          lost or clean: another process takes over; since=D: the one before was gone for so long, and not since the
 //	                last event
@@ -182,6 +183,12 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 		delete(s.timers, name)
 		s.now = max(s.now, timer.Due.Add(late))
 		return event.Event{TimerFired: &event.TimerFired{Timer: timer.Timer, Node: timer.Node}}, nil
+	case "grant":
+		a := s.live[d.CmdArgs[0].Key]
+		if a == nil {
+			return event.Event{}, fmt.Errorf("%s was never started", d.CmdArgs[0].Key)
+		}
+		return event.Event{External: &event.External{Kind: event.ExternalGranted, Node: a.Node, Data: float64(a.Ticket)}}, nil
 	case "cancel":
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil
 	case "driver":
@@ -376,6 +383,12 @@ func transition(t event.Transition) string {
 	}
 	if t.Reason != "" {
 		s += " (" + t.Reason + ")"
+	}
+	if w := t.WaitsFor; w != nil {
+		s += fmt.Sprintf(" waits_for=%s %s", w.Kind, w.Name)
+		if w.Until != 0 {
+			s += " until=+" + w.Until.Sub(t.At).String()
+		}
 	}
 	if r := t.Result; r != nil {
 		if r.Error != nil {

@@ -69,7 +69,10 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	if len(limits) > 0 {
 		key.Around = limits[0]
 	}
-	if key.Agent = m.agentLimiter(w.Of); key.Agent != nil {
+	if key.Agent = m.agentLimiter(w.Of); key.Agent != nil && s.rare != nil && s.rare.refusal != nil {
+		key.Agent = nil // it kept that slot
+	}
+	if key.Agent != nil {
 		limits = append(limits, key.Agent)
 	}
 	m.slots.Add(w, key, limits)
@@ -99,6 +102,17 @@ func (m *Machine) returnSlots(r ref, gate int) {
 		m.slots.Return(l)
 	}
 	if l := m.agentLimiter(w); l != nil {
+		m.slots.Return(l)
+	}
+}
+
+// returnSharedSlots frees the slots of an attempt of an agent, but for the agent's.
+func (m *Machine) returnSharedSlots(r ref) {
+	if m.slots.ReturnRun() {
+		m.agenda.push(task{do: doStartParked})
+	}
+	var buf [8]*slotLimiter
+	for _, l := range m.groupLimiters(buf[:0], r) {
 		m.slots.Return(l)
 	}
 }

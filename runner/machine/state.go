@@ -95,6 +95,7 @@ type rare struct {
 	toUndo     bool             // it stands in the list of what is to be compensated
 	deadline   *deadline
 	rule       *ruling       // of a node whose trigger_rule is written
+	refusal    *refusal      // its attempt was refused, and the next has not begun
 	priority   int16         // its priority, once it has asked for slots
 	kept       *event.Reused // how it ended in the run that this one repeats, and ends here
 }

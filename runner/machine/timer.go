@@ -104,6 +104,9 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 	case event.TimerBackoff:
 		d.timer = 0
 		m.try(t.ref)
+	case event.TimerRefused:
+		d.timer = 0
+		m.askAgain(d.rare.refusal.ticket, t.ref)
 	case event.TimerRepeat:
 		d.timer = 0
 		m.agenda.push(task{do: doIterate, ref: t.ref})

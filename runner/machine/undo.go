@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -15,6 +17,14 @@ func (m *Machine) remember(r ref) {
 	}
 	m.rare(r).toUndo = true
 	m.toUndo = append(m.toUndo, r)
+}
+
+// forgetUndo takes that back: the attempt was refused, and nothing has begun.
+func (m *Machine) forgetUndo(r ref) {
+	if x := m.rare(r); x.toUndo {
+		x.toUndo = false
+		m.toUndo = slices.DeleteFunc(m.toUndo, func(u ref) bool { return u == r })
+	}
 }
 
 // undo starts the compensation of the node that began last, of those that are left, if the run needs any. It tells

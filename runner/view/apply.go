@@ -86,7 +86,7 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 }
 
 // goesOn says of each timer whether a node goes on when the timer fires.
-var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true,
+var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true, event.TimerRefused: true,
 	event.TimerTimeout: false, event.TimerDeadline: false, event.TimerProgress: false, event.TimerFinally: false}
 
 // MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.
@@ -114,7 +114,7 @@ func (r *Run) move(n *Node, t *event.Transition) {
 	if t.Attempt > n.Attempt {
 		n.Attempt, n.Gates = t.Attempt, nil
 	}
-	n.Status, n.Since, n.Reason, n.Due = t.To, t.At, t.Reason, 0
+	n.Status, n.Since, n.Reason, n.Due, n.WaitsFor = t.To, t.At, t.Reason, 0, t.WaitsFor
 	if t.Kind != "" {
 		n.Kind = t.Kind
 	}

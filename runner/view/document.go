@@ -44,6 +44,8 @@ type NodeDoc struct {
 	FinishedAt Moment       `json:"finished_at"`
 	Agent      *string      `json:"agent"`
 	Reason     string       `json:"reason"`
+	// WaitsFor says what a waiting node waits for in the store.
+	WaitsFor *WaitsForDoc `json:"waits_for,omitempty"`
 	// Tolerated tells that the node failed and that this does not count.
 	Tolerated bool `json:"tolerated,omitempty"`
 	// Reused tells that the node ended so in the run that this one repeats, and was not made again.
@@ -57,6 +59,13 @@ type NodeDoc struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Compensation tells how far what the node did is undone.
 	Compensation *CompensationDoc `json:"compensation,omitempty"`
+}
+
+// WaitsForDoc is what a node waits for, and until when at the latest; null where nobody knows.
+type WaitsForDoc struct {
+	Kind  event.WaitKind `json:"kind"`
+	Name  string         `json:"name"`
+	Until Moment         `json:"until"`
 }
 
 // CompensationDoc is a node's undoing: its status is "compensating", "compensated" or "not_compensated".
@@ -109,6 +118,9 @@ func (r *Run) document(n *Node) NodeDoc {
 		if c.Result != nil {
 			d.Compensation.ExitCode, d.Compensation.Error = c.Result.ExitCode, c.Result.Error
 		}
+	}
+	if w := n.WaitsFor; w != nil {
+		d.WaitsFor = &WaitsForDoc{w.Kind, w.Name, Moment(w.Until)}
 	}
 	res := n.Result
 	if res == nil {

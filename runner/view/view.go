@@ -69,6 +69,8 @@ type Node struct {
 	StartedAt, Since, FinishedAt event.Time
 	// Due is when a node that waits goes on by itself; 0 where that is not known.
 	Due event.Time
+	// WaitsFor is what a node that waits waits for in the store; nil if nothing.
+	WaitsFor *event.WaitsFor
 	// Result is the node's result once it ended, or of the attempt that failed last while another follows.
 	Result *event.Result
 	Gates  []event.Verdict // of the last attempt, in order

@@ -1,0 +1,211 @@
+// Package admission decides when an attempt may start that needs something that the runs of one store share: an agent of bounded
+// concurrency.
+//
+// It is a reducer: [State.Apply] takes an operation and the time, changes the state, and returns the answer and the requests that
+// it granted. Hosts store the state, carry the time in, and wake those whose requests were granted. The package has no clock, no I/O and
+// no lock.
+//
+// A request names resources and how many units of each it needs. It gets all of its units at once or none. Requests that have to
+// wait form one line per resource, in the order of (priority, first asking). A request is granted when it is the first in the lines of all
+// of its resources and all of them have room. So no request overtakes another one of its priority, not even a smaller one.
+//
+// A granted request is a reservation. The attempt that asked uses it. It ends when the host removes the request: because the attempt
+// has ended, because the node does not want to start any more, or because the driver of the run is gone.
+//
+// What always holds: the units of the granted requests of a resource never exceed the capacity that the last of them was granted with.
+// The package imports the vocabulary of events, and must never import a host or the machine. Enter at [State.Apply].
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Patience is how long an attempt waits for its grant before it is refused. A refused request stays in the line.
+const Patience = time.Second
+
+// Horizon is how many waiting requests of each resource, from the front of its line, a host has to give to Apply. One operation
+// rarely frees more; the next one grants the rest.
+const Horizon = 64
+
+// Request is what one attempt asks for. Key identifies the request: it is the attempt's idempotency key.
+type Request struct {
+	Key      string
+	Run      string
+	Node     string // the path of the node
+	Ticket   uint64 // of the attempt that asked last
+	Driver   int64  // the epoch of the process that drives the run
+	Priority int    // the higher goes first
+	Order    int64  // of the first asking, over the store
+	Needs    []event.Need
+	Granted  bool
+	Refused  bool // the attempt was answered, and whoever drives the run has to be told of the grant
+}
+
+// before reports whether r stands before another request in a line.
+func (r *Request) before(other *Request) bool {
+	if r.Priority != other.Priority {
+		return r.Priority > other.Priority
+	}
+	return r.Order < other.Order
+}
+
+// State is what the operations are about: all granted requests of the resources at hand, and those that wait. The zero value is
+// empty. It is not safe for concurrent use.
+type State struct {
+	requests []*Request
+}
+
+// Load makes a state of stored requests, in any order.
+func Load(requests []*Request) *State {
+	s := &State{requests: slices.Clone(requests)}
+	sort.Slice(s.requests, func(i, j int) bool { return s.requests[i].before(s.requests[j]) })
+	return s
+}
+
+// Requests lists what the state holds, in the order in which it is served.
+func (s *State) Requests() []*Request { return s.requests }
+
+// Operation is one thing that happens. Exactly one of the fields is set.
+type Operation struct {
+	// Ask asks for a grant. Asking again with a key that is known keeps the place in the line, or the grant.
+	Ask *Request
+	// Refuse says that a request was not granted within Patience.
+	Refuse string
+	// Remove takes requests away: they have ended, are not wanted any more, or have lost their driver.
+	Remove []string
+}
+
+// Verdict is the answer to an operation.
+type Verdict string
+
+// The verdicts.
+const (
+	Granted Verdict = "granted" // the attempt starts
+	Queued  Verdict = "queued"  // the request stands in the line, and may be granted within Patience
+	Refused Verdict = "refused" // the attempt ends as refused, and the request stays in the line
+	Removed Verdict = "removed"
+)
+
+// Answer is what follows from an operation. Granted lists the requests that it granted, in the order in which they are served.
+type Answer struct {
+	Verdict Verdict
+	// RetryAfter is when asking again makes sense; 0 where nobody knows it, and the grant is waited for.
+	RetryAfter event.Time
+	Granted    []*Request
+}
+
+// Apply carries out one operation. An error means that the operation is not one: the state is as it was.
+func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
+	var a Answer
+	switch {
+	case op.Ask != nil:
+		if err := check(op.Ask); err != nil {
+			return a, err
+		}
+		r := s.ask(op.Ask)
+		a.Granted = s.grant()
+		if a.Verdict = Queued; r.Granted {
+			a.Verdict = Granted
+		}
+	case op.Refuse != "":
+		r := s.find(op.Refuse)
+		switch {
+		case r == nil:
+			return a, fmt.Errorf("admission: request %.60q is not known", op.Refuse)
+		case r.Granted:
+			a.Verdict = Granted
+		default:
+			r.Refused, a.Verdict = true, Refused
+		}
+	case op.Remove != nil:
+		s.requests = slices.DeleteFunc(s.requests, func(r *Request) bool { return slices.Contains(op.Remove, r.Key) })
+		a.Verdict, a.Granted = Removed, s.grant()
+	default:
+		return a, fmt.Errorf("admission: an empty operation")
+	}
+	return a, nil
+}
+
+func check(r *Request) error {
+	if r.Key == "" || len(r.Needs) == 0 {
+		return fmt.Errorf("admission: a request of node %.60q without a key or needs", r.Node)
+	}
+	for _, n := range r.Needs {
+		if n.Units < 1 || n.Units > n.Capacity {
+			return fmt.Errorf("admission: node %.60q needs %d units of %s %q, which has %d", r.Node, n.Units, n.Kind, n.Name, n.Capacity)
+		}
+	}
+	return nil
+}
+
+// ask adds a request, or gives a known one its new driver and ticket.
+func (s *State) ask(r *Request) *Request {
+	if known := s.find(r.Key); known != nil {
+		known.Run, known.Node, known.Ticket, known.Driver, known.Refused = r.Run, r.Node, r.Ticket, r.Driver, false
+		return known
+	}
+	added := *r
+	added.Granted, added.Refused = false, false
+	at := sort.Search(len(s.requests), func(i int) bool { return added.before(s.requests[i]) })
+	s.requests = slices.Insert(s.requests, at, &added)
+	return &added
+}
+
+func (s *State) find(key string) *Request {
+	for _, r := range s.requests {
+		if r.Key == key {
+			return r
+		}
+	}
+	return nil
+}
+
+// resource identifies what a need is of.
+type resource struct {
+	kind event.NeedKind
+	name string
+}
+
+// grant grants, in order, every request that is the first in all of its lines and has room.
+func (s *State) grant() (granted []*Request) {
+	used, blocked := map[resource]int{}, map[resource]bool{}
+	for _, r := range s.requests {
+		if r.Granted {
+			r.count(used)
+		}
+	}
+	for _, r := range s.requests {
+		switch {
+		case r.Granted:
+		case r.fits(used, blocked):
+			r.Granted = true
+			r.count(used)
+			granted = append(granted, r)
+		default:
+			for _, n := range r.Needs {
+				blocked[resource{n.Kind, n.Name}] = true
+			}
+		}
+	}
+	return granted
+}
+
+func (r *Request) count(used map[resource]int) {
+	for _, n := range r.Needs {
+		used[resource{n.Kind, n.Name}] += n.Units
+	}
+}
+
+func (r *Request) fits(used map[resource]int, blocked map[resource]bool) bool {
+	for _, n := range r.Needs {
+		if at := (resource{n.Kind, n.Name}); blocked[at] || used[at]+n.Units > n.Capacity {
+			return false
+		}
+	}
+	return true
+}
