@@ -62,8 +62,8 @@ runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory mem
 runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live
 runner/engine                    dsl/value runner/durations runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              memory/private memory/private/schema dsl/value runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
-runner/engine/sim                runner/engine runner/event runner/heap runner/journal
+runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
+runner/engine/sim                runner/admission runner/engine runner/event runner/heap runner/journal
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request

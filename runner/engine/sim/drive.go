@@ -17,6 +17,9 @@ type coming struct {
 	order  uint64 // of being planned, so that ties are stable
 	answer *event.AttemptFinished
 	timer  event.SetTimer
+	refuse uint64 // the ticket of an attempt whose patience ends
+	// outsider is the key of a request of another process, which ends.
+	outsider string
 }
 
 // Before implements heap.Heap.
@@ -38,17 +41,22 @@ type driver struct {
 	live    map[uint64]event.Attempt
 	gone    map[uint64]bool // timers that were cancelled
 	pending []event.Event
+	asks    asks
 	taken   int64 // the last row of the inbox that is pending or journaled
 }
 
 // life is one life of a driving process: the run that it was asked to drive, and the children of that.
 type life struct {
 	drivers []*driver // in the order in which they began
+	epoch   int64
+	err     error // of admission: see fail
 }
 
 // Drive implements engine.Engine. It returns ErrCrashed when chance killed the driver.
 func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	p := &life{}
+	e.line.lives++
+	p := &life{epoch: e.line.lives}
+	p.forgetDead(e)
 	d, err := p.take(e, run, w)
 	if err != nil {
 		return event.End{}, err
@@ -62,6 +70,9 @@ func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event
 		}
 		if err := p.next().turn(ctx); err != nil {
 			return event.End{}, err
+		}
+		if p.err != nil {
+			return event.End{}, p.err
 		}
 	}
 	for _, d := range p.drivers {
@@ -82,7 +93,7 @@ func (p *life) take(e *Engine, run string, w engine.Watcher) (*driver, error) {
 		return nil, err
 	}
 	d := &driver{e: e, s: s, life: p, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{},
-		gone: map[uint64]bool{}}
+		gone: map[uint64]bool{}, asks: newAsks()}
 	if e.opts.Slice > 0 {
 		d.fold.SetSlice(e.opts.Slice)
 	}
@@ -112,12 +123,15 @@ func (p *life) next() *driver {
 
 // expects tells whether something is still to come in any of the runs.
 func (p *life) expects() bool {
-	return slices.ContainsFunc(p.drivers, func(d *driver) bool { return len(d.pending)+len(d.queue) > 0 })
+	return slices.ContainsFunc(p.drivers, func(d *driver) bool {
+		return len(d.pending)+len(d.queue) > 0 || len(d.s.inbox) > 0 && d.s.inboxID > d.taken
+	})
 }
 
 // drop lets go of a run that has ended, and of children that it did not wait for.
 func (p *life) drop(d *driver) {
 	d.s.clean = true
+	d.leaveLine()
 	p.drivers = slices.DeleteFunc(p.drivers, func(x *driver) bool { return x == d })
 	for _, x := range slices.Clone(p.drivers) {
 		if x.parent == d {
@@ -225,6 +239,7 @@ func (d *driver) turn(ctx context.Context) error {
 		e.now = e.now.Add(time.Duration(e.rng.Int64N(int64(time.Minute))))
 	}
 	d.show(events, &r, false)
+	d.release(events)
 	cut := len(r.Commands)
 	dies := cut > 0 && d.dies(e.opts.Faults.CrashMidway)
 	if dies {
@@ -284,6 +299,10 @@ func (d *driver) gather() {
 
 func (d *driver) take(c coming) {
 	switch {
+	case c.refuse != 0:
+		d.refuse(c.refuse)
+	case c.outsider != "":
+		d.life.remove(d.e, []string{c.outsider})
 	case c.answer != nil:
 		d.pending = append(d.pending, event.Event{AttemptFinished: c.answer})
 		if _, live := d.live[c.answer.Ticket]; live && d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Twice) {
@@ -319,26 +338,19 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		answer := engine.NeverStarted(*c.Start)
 		d.plan(coming{at: e.now, answer: &answer})
 	case c.Start != nil:
-		a := *c.Start
-		d.live[a.Ticket] = a
-		answer, took := e.opts.World.Attempt(a, e.rng)
-		if a.Timeout > 0 && took > a.Timeout {
-			took = a.Timeout
-			answer = failure(a, event.Transient, event.ReasonTimeout, "it did not end within "+a.Timeout.String())
+		d.live[c.Start.Ticket] = *c.Start
+		if c.Start.Admission != nil {
+			d.askAdmission(*c.Start)
+		} else {
+			d.execute(*c.Start)
 		}
-		if e.silent[a.Key] < MaxSilent && e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
-			e.silent[a.Key]++
-			answer = failure(a, event.Transient, event.ReasonLost, "it fell silent")
-			answer.Outcome = event.Lost
-		}
-		answer.StartedAt = e.wall()
-		d.plan(coming{at: e.now.Add(took), answer: &answer})
 	case c.Cancel != nil:
+		waited := d.withdraw(c.Cancel.Ticket)
 		if a, live := d.live[c.Cancel.Ticket]; live {
 			delete(d.live, a.Ticket)
 			answer := failure(a, event.Transient, event.ReasonCancelled, "cancelled")
 			d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(5 * time.Second)))), answer: &answer})
-			if e.opts.Faults.Twice == 0 {
+			if e.opts.Faults.Twice == 0 && !waited {
 				d.answerOnce(a.Ticket)
 			} // else the answer that was planned comes too, and one of the two changes nothing
 		}
@@ -352,6 +364,23 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		return d.cancelChild(*c.CancelChild)
 	}
 	return nil
+}
+
+// execute lets the world carry an attempt out.
+func (d *driver) execute(a event.Attempt) {
+	e := d.e
+	answer, took := e.opts.World.Attempt(a, e.rng)
+	if a.Timeout > 0 && took > a.Timeout {
+		took = a.Timeout
+		answer = failure(a, event.Transient, event.ReasonTimeout, "it did not end within "+a.Timeout.String())
+	}
+	if e.silent[a.Key] < MaxSilent && e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
+		e.silent[a.Key]++
+		answer = failure(a, event.Transient, event.ReasonLost, "it fell silent")
+		answer.Outcome = event.Lost
+	}
+	answer.StartedAt = e.wall()
+	d.plan(coming{at: e.now.Add(took), answer: &answer})
 }
 
 // startChild makes a child, unless it is there, and drives it from now on.

@@ -31,7 +31,8 @@ func randomProgram(r *rand.Rand, size int, timed bool) string {
 	w := &writer{r: r, left: size}
 	w.line(0, "locals { enough = %d }", joined)
 	w.line(0, `agent "echo" {`)
-	w.line(1, `type = "null"`)
+	w.line(1, `type    = "exec"`)
+	w.line(1, `command = ["echo"]`)
 	if w.maybe(2) {
 		w.line(1, "concurrency = %d", 1+r.IntN(3))
 	}

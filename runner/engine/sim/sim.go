@@ -46,6 +46,7 @@ type Faults struct {
 	Twice             float64 // an answer comes a second time, or after one to a cancel; a timer fires again, or though it was cancelled
 	Silent            float64 // an attempt falls silent, and is given up as lost
 	Slow              float64 // a commit takes up to a minute: what comes meanwhile shares the next batch, and its order is chance
+	Busy              float64 // another process holds what an attempt asks for, for up to MaxBusy
 	ClockJump         float64 // the wall clock jumps by up to a day, either way
 	MaxCrashes        int     // in the life of the engine; 0 means 20
 	CrashAt           int     // not by chance: the driver dies at this opportunity of all the above, counted from 1; 0 means never

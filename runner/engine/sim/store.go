@@ -22,6 +22,7 @@ type Store struct {
 	runs    map[string]*stored
 	silent  map[string]int // by key: how often an attempt at that work fell silent
 	struck  Struck
+	line    line
 	moments int // opportunities to die so far
 }
 
@@ -45,7 +46,7 @@ func NewStore(seed uint64) *Store {
 
 // Struck counts the faults that have struck.
 type Struck struct {
-	Crashes, Twice, Stale, Silent, Slow, Jumps int
+	Crashes, Twice, Stale, Silent, Slow, Jumps, Busy int
 }
 
 // Struck tells how often chance has done what Faults allow.

@@ -1,0 +1,184 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/admission"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// outsider is the driver of requests that stand for other processes: see Faults.Busy. They end by themselves.
+const outsider = -1
+
+// MaxBusy is how long such a request holds what it was granted.
+const MaxBusy = 10 * time.Second
+
+// asks are the attempts of one run that wait for admission, or have it.
+type asks struct {
+	waiting map[uint64]event.Attempt // by ticket: neither granted nor refused
+	refused map[uint64]string        // keys by ticket
+	granted map[uint64]string        // keys by ticket, until the end of the attempt is durable
+}
+
+// line is the state of admission in the store.
+type line struct {
+	state *admission.State
+	order int64
+	lives int64
+}
+
+// fail ends the life with its first error.
+func (p *life) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// apply carries out an operation and wakes those whose requests it granted.
+func (p *life) apply(e *Engine, op admission.Operation) admission.Verdict {
+	if e.line.state == nil {
+		e.line.state = admission.Load(nil)
+	}
+	answer, err := e.line.state.Apply(op, e.now)
+	p.fail(err)
+	for _, r := range answer.Granted {
+		if asks := op.Ask != nil && r.Key == op.Ask.Key; !asks && r.Driver != outsider {
+			p.fail(p.wake(e, r))
+		}
+	}
+	return answer.Verdict
+}
+
+// wake starts an attempt that was granted, or tells its node.
+func (p *life) wake(e *Engine, r *admission.Request) error {
+	if r.Refused {
+		s := e.runs[r.Run]
+		return e.commit(func() {
+			s.inboxID++
+			s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: event.ExternalGranted, Node: r.Node, Data: float64(r.Ticket)})
+		})
+	}
+	at := slices.IndexFunc(p.drivers, func(d *driver) bool { return d.s.start.Header.Run == r.Run })
+	if at < 0 {
+		return fmt.Errorf("sim: a request of run %s, which nobody drives, was granted", r.Run)
+	}
+	p.drivers[at].admitted(r.Ticket, r.Key)
+	return nil
+}
+
+// forgetDead removes the requests of lives that have ended.
+func (p *life) forgetDead(e *Engine) {
+	var gone []string
+	if e.line.state != nil {
+		for _, r := range e.line.state.Requests() {
+			if r.Driver != p.epoch {
+				gone = append(gone, r.Key)
+			}
+		}
+	}
+	p.remove(e, gone)
+}
+
+func (p *life) remove(e *Engine, keys []string) {
+	if len(keys) > 0 {
+		p.apply(e, admission.Operation{Remove: keys})
+	}
+}
+
+// askAdmission asks for the admission of an attempt.
+func (d *driver) askAdmission(a event.Attempt) {
+	e := d.e
+	if e.strikes(e.opts.Faults.Busy, &e.struck.Busy) {
+		e.line.order++
+		r := admission.Request{Key: fmt.Sprint("outsider ", e.line.order), Driver: outsider, Priority: a.Admission.Priority, Order: e.line.order, Needs: a.Admission.Needs}
+		d.life.apply(e, admission.Operation{Ask: &r})
+		d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(MaxBusy)))), outsider: r.Key})
+	}
+	e.line.order++
+	r := admission.Request{Key: a.Key, Run: a.Run, Node: a.Node, Ticket: a.Ticket, Driver: d.life.epoch, Priority: a.Admission.Priority, Order: e.line.order,
+		Needs: a.Admission.Needs}
+	d.asks.waiting[a.Ticket] = a
+	for ticket, key := range d.asks.refused { // any order: one at most has the key
+		if key == a.Key {
+			delete(d.asks.refused, ticket)
+		}
+	}
+	if d.life.apply(e, admission.Operation{Ask: &r}) == admission.Granted {
+		d.admitted(a.Ticket, a.Key)
+	} else {
+		d.plan(coming{at: e.now.Add(admission.Patience), refuse: a.Ticket})
+	}
+}
+
+// admitted starts an attempt that was granted.
+func (d *driver) admitted(ticket uint64, key string) {
+	a := d.asks.waiting[ticket]
+	delete(d.asks.waiting, ticket)
+	d.asks.granted[ticket] = key
+	d.execute(a)
+}
+
+// refuse answers an attempt that was not granted within its patience.
+func (d *driver) refuse(ticket uint64) {
+	a, waits := d.asks.waiting[ticket]
+	if !waits {
+		return
+	}
+	if d.life.apply(d.e, admission.Operation{Refuse: a.Key}) != admission.Refused {
+		d.life.fail(fmt.Errorf("sim: attempt %d of run %s was granted and not told", ticket, a.Run))
+		return
+	}
+	delete(d.asks.waiting, ticket)
+	delete(d.live, ticket)
+	d.asks.refused[ticket] = a.Key
+	answer := failure(a, event.Transient, event.ReasonBusy, "the agent is busy")
+	answer.Outcome = event.Refused
+	d.pending = append(d.pending, event.Event{AttemptFinished: &answer})
+}
+
+// withdraw takes an attempt that nobody wants out of the line, or gives its grant back. It reports whether the attempt was waiting
+// for its first answer.
+func (d *driver) withdraw(ticket uint64) (waited bool) {
+	if a, waits := d.asks.waiting[ticket]; waits {
+		delete(d.asks.waiting, ticket)
+		d.life.remove(d.e, []string{a.Key})
+		return true
+	}
+	if key, refused := d.asks.refused[ticket]; refused {
+		delete(d.asks.refused, ticket)
+		d.life.remove(d.e, []string{key})
+	}
+	return false
+}
+
+// release gives back what attempts held whose ends are durable now.
+func (d *driver) release(events []event.Event) {
+	var keys []string
+	for _, ev := range events {
+		if f := ev.AttemptFinished; f != nil && d.asks.granted[f.Ticket] != "" {
+			keys = append(keys, d.asks.granted[f.Ticket])
+			delete(d.asks.granted, f.Ticket)
+		}
+	}
+	d.life.remove(d.e, keys)
+}
+
+// leaveLine removes all requests of a run that is not driven any more.
+func (d *driver) leaveLine() {
+	var keys []string
+	if d.e.line.state != nil {
+		for _, r := range d.e.line.state.Requests() {
+			if r.Run == d.s.start.Header.Run {
+				keys = append(keys, r.Key)
+			}
+		}
+	}
+	d.asks = newAsks()
+	d.life.remove(d.e, keys)
+}
+
+func newAsks() asks {
+	return asks{waiting: map[uint64]event.Attempt{}, refused: map[uint64]string{}, granted: map[uint64]string{}}
+}
