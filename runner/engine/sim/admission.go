@@ -94,7 +94,8 @@ func (d *driver) askAdmission(a event.Attempt) {
 		e.line.order++
 		r := admission.Request{Key: fmt.Sprint("outsider ", e.line.order), Driver: outsider, Priority: a.Admission.Priority, Order: e.line.order, Needs: a.Admission.Needs}
 		d.life.apply(e, admission.Operation{Ask: &r})
-		d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(MaxBusy)))), outsider: r.Key})
+		// The first driver lives as long as the process; d may be gone before the outsider ends.
+		d.life.drivers[0].plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(MaxBusy)))), outsider: r.Key})
 	}
 	e.line.order++
 	r := admission.Request{Key: a.Key, Run: a.Run, Node: a.Node, Ticket: a.Ticket, Driver: d.life.epoch, Priority: a.Admission.Priority, Order: e.line.order,
