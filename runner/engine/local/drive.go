@@ -25,6 +25,7 @@ type drive struct {
 	aside  aside
 	mark   *mark
 	live   *attempts
+	admit  *admitting
 	// start is how the run began: its children begin alike.
 	start    engine.Start
 	children children
@@ -176,7 +177,8 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 		d.engine.release(d.run, d.run.clean, d.run.driven) // nothing was carried out
 		return event.End{}, err
 	}
-	d.live = newAttempts(d.engine.options.Executor, d.engine.now)
+	d.admit = &admitting{engine: d.engine, run: d.run, next: d.engine.options.Executor, refused: map[uint64]string{}}
+	d.live = newAttempts(d.admit, d.engine.now)
 	d.children = newChildren()
 	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
 	d.engine.enlist(d)
@@ -185,7 +187,9 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	}
 	d.aside.join()
 	gone := d.live.stop(d.engine.options.StopGrace)
-	if !gone {
+	if gone && !errors.Is(err, engine.ErrParked) { // a parked run stays in the line
+		d.admit.leave()
+	} else {
 		d.engine.outlived()
 	}
 	if closing := d.mark.close(); closing != nil {
@@ -216,6 +220,9 @@ func (d *drive) queueBeginning() error {
 		return nil
 	}
 	if d.run.parked != 0 && secrets == nil { // the run was driven all the time, though by nobody in particular
+		if err := d.admit.recall(); err != nil {
+			return d.engine.explain(err)
+		}
 		for _, t := range d.fold.Timers() {
 			d.timers.add(t)
 		}
@@ -227,6 +234,9 @@ func (d *drive) queueBeginning() error {
 	}
 	if d.run.driven && d.engine.options.Leftover != nil {
 		d.engine.options.Leftover(d.run.id)
+	}
+	if err := d.engine.leaveLine(d.run); err != nil {
+		return d.engine.explain(err)
 	}
 	for _, t := range d.fold.Timers() {
 		d.timers.add(t)
@@ -443,6 +453,7 @@ func (d *drive) carryOut(commands []event.Command) {
 			d.live.start(*c.Start)
 		case c.Cancel != nil:
 			d.live.end(c.Cancel.Ticket)
+			d.admit.withdraw(c.Cancel.Ticket, &d.live.running)
 		case c.SetTimer != nil:
 			d.timers.add(*c.SetTimer)
 		case c.CancelTimer != nil:

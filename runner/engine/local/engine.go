@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/memory/private"
@@ -30,6 +31,7 @@ type Engine struct {
 	renewals  map[string]map[string]event.Secret // by run: see Renew
 	closed    bool
 	leftovers bool           // attempts outlived a drive
+	inLine    atomic.Bool    // a run of this process may wait for a grant
 	fresh     *fresh         // nil, or what was started here last and was not driven here
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks

@@ -21,7 +21,7 @@ const applicationID = 0x666c6f77
 var migrationFiles embed.FS
 
 // firstVersion is the schema's version after the first migration. Stores from before the first release have a lower one.
-const firstVersion = 10
+const firstVersion = 11
 
 // migrations in order; each raises the schema's version by 1. From the first release on they are only added to.
 var migrations = loadMigrations(migrationFiles)
@@ -34,7 +34,7 @@ func applied(version int) int { return max(version-firstVersion+1, 0) }
 
 // schemaSum is the [schema.Sum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one; with a
 // wrong one each command takes 2 ms longer.
-const schemaSum = "4902221a20f78d66232bd3983ddde940c0966eca588aa163be130da2ba3eaf64"
+const schemaSum = "6fceb6877e14794de2f609330ede28ff7aed44a46ae702f3c5a0668ff7fd21df"
 
 func loadMigrations(files fs.FS) []string {
 	names, err := fs.Glob(files, "migrations/*.sql")

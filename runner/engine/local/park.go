@@ -80,6 +80,7 @@ func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next e
 	if epoch == 0 { // nothing was driven here
 		return nil, 0, nil
 	}
+	e.watchLine() // of parked runs too: nothing else may look
 	e.wake.mu.Lock()
 	defer e.wake.mu.Unlock()
 	if e.wake.conn == nil {

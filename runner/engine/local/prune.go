@@ -142,6 +142,12 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", key); err != nil {
 				return err
 			}
+			if _, err := tx.exec("DELETE FROM admission_needs WHERE request IN (SELECT id FROM admissions WHERE run = (SELECT id FROM runs WHERE key = ?))", key); err != nil {
+				return err
+			}
+			if _, err := tx.exec("DELETE FROM admissions WHERE run = (SELECT id FROM runs WHERE key = ?)", key); err != nil {
+				return err
+			}
 			if _, err := tx.exec("DELETE FROM turns WHERE run = ?", key); err != nil {
 				return err
 			}

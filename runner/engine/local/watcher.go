@@ -74,6 +74,7 @@ func (l *watcher) run(ctx context.Context) {
 				l.failDrives(fmt.Errorf("reading the store: %w", err))
 				return
 			}
+			l.engine.watchLine()
 			if now.Sub(checked) >= checkEvery {
 				checked = now
 				if err := l.engine.checkFile(); err != nil {

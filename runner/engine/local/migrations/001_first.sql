@@ -81,6 +81,28 @@ CREATE INDEX turns_queue ON turns (grp, shares, id);
 CREATE INDEX turns_holds ON turns (grp, shares) WHERE holds = 1;
 CREATE INDEX turns_epoch ON turns (epoch) WHERE epoch IS NOT NULL;
 
+-- Requests of attempts for what the runs of the store share: package runner/admission. The order of the ids is that of first asking.
+CREATE TABLE admissions (
+	id       INTEGER PRIMARY KEY AUTOINCREMENT,
+	key      TEXT    NOT NULL UNIQUE,    -- of the attempt's work
+	run      TEXT    NOT NULL,
+	node     TEXT    NOT NULL,           -- its path
+	ticket   INTEGER NOT NULL,           -- of the attempt that asked last
+	epoch    INTEGER NOT NULL,           -- of the process that drives the run
+	priority INTEGER NOT NULL,
+	needs    BLOB    NOT NULL,           -- as JSON
+	granted  INTEGER NOT NULL DEFAULT 0, -- 1: the attempt runs, or may start
+	refused  INTEGER NOT NULL DEFAULT 0  -- 1: the attempt was answered, and the run is told of the grant
+) STRICT;
+CREATE INDEX admissions_run ON admissions (run);
+
+-- What each of them needs, for finding those that share a resource.
+CREATE TABLE admission_needs (
+	resource TEXT    NOT NULL,
+	request  INTEGER NOT NULL REFERENCES admissions (id),
+	PRIMARY KEY (resource, request)
+) STRICT, WITHOUT ROWID;
+
 -- How long the nodes of a workflow took in its last runs, in the words of runner/durations: the tally, and what is expected.
 CREATE TABLE durations (
 	workflow TEXT PRIMARY KEY,

@@ -1,0 +1,411 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/admission"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// Attempts that need what the runs of a store share are admitted before they start. The rules are those of package admission; the
+// requests stand in the table admissions, so that all processes see one line. Each operation is one transaction: it reads the requests of
+// the resources at hand, applies the operation, and writes what changed. An attempt without needs costs one comparison.
+//
+// A request lives as long as the process that drives its run. When that process has died, whoever waits in the line of the same store
+// ends what the process has left running of the run, and removes the request. A run that another process took over has its requests
+// removed by that process, once it has ended what was left.
+
+// pollEvery is how soon an attempt that waits for its first answer sees its grant.
+const pollEvery = 20 * time.Millisecond
+
+// admitting is an executor for the attempts of one run that asks for admission first.
+type admitting struct {
+	engine *Engine
+	run    *claimed
+	next   executor.Executor
+
+	mu      sync.Mutex
+	refused map[uint64]string // keys of the attempts that were refused and may stand in the line, by ticket
+	asked   bool              // the run may have rows in the table
+}
+
+// Execute implements executor.Executor.
+func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	if a.Admission == nil {
+		return x.next.Execute(ctx, a)
+	}
+	verdict, err := x.ask(ctx, &a)
+	switch {
+	case err != nil:
+		return unadmitted(event.Lost, event.ReasonLost, fmt.Sprintf("asking for admission: %v", err))
+	case verdict == admission.Refused:
+		return unadmitted(event.Refused, event.ReasonBusy, fmt.Sprintf("agent %q does as many tasks as it may", a.Admission.Needs[0].Name))
+	case verdict == admission.Removed:
+		x.remove(a.Key)
+		return unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
+	}
+	defer x.remove(a.Key)
+	return x.next.Execute(ctx, a)
+}
+
+func unadmitted(o event.Outcome, reason event.Reason, message string) event.AttemptFinished {
+	return event.AttemptFinished{Outcome: o, Error: &event.Error{Kind: event.Transient, Reason: reason, Message: message, ExitCode: -1}}
+}
+
+// ask asks for the admission of an attempt and waits for the grant, for admission.Patience at most. The verdict is Removed if ctx is done
+// before the attempt may start.
+func (x *admitting) ask(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
+	x.mu.Lock()
+	x.asked = true
+	for ticket, key := range x.refused { // any order: one at most has the key
+		if key == a.Key {
+			delete(x.refused, ticket)
+		}
+	}
+	x.mu.Unlock()
+	r := admission.Request{Key: a.Key, Run: x.run.id, Node: a.Node, Ticket: a.Ticket, Driver: x.run.epoch, Priority: a.Admission.Priority,
+		Needs: a.Admission.Needs}
+	verdict, err := x.engine.admit(admission.Operation{Ask: &r})
+	if err != nil || verdict == admission.Granted {
+		return verdict, err
+	}
+	x.engine.inLine.Store(true)
+	x.engine.sweepLine()
+	patience, stop := x.engine.options.Clock.After(admission.Patience)
+	defer stop()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return admission.Removed, nil
+		case <-poll.C:
+			if granted, err := x.engine.isGranted(a.Key); granted || err != nil {
+				return admission.Granted, err
+			}
+		case <-patience:
+			return x.refuse(ctx, a)
+		}
+	}
+}
+
+// recall finds the attempts of a parked run that stand in the line.
+func (x *admitting) recall() error {
+	rows, err := x.engine.read.Query("SELECT ticket, key FROM admissions WHERE run = ? AND refused = 1", x.run.id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for rows.Next() {
+		var ticket uint64
+		var key string
+		if err := rows.Scan(&ticket, &key); err != nil {
+			return err
+		}
+		x.refused[ticket], x.asked = key, true
+	}
+	return rows.Err()
+}
+
+// refuse ends the patience of an attempt. A cancel that comes at the same moment finds the attempt in x.refused, or is found here.
+func (x *admitting) refuse(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
+	verdict, err := x.engine.admit(admission.Operation{Refuse: a.Key})
+	if err != nil || verdict != admission.Refused {
+		return verdict, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if ctx.Err() != nil {
+		return admission.Removed, nil
+	}
+	x.refused[a.Ticket] = a.Key
+	return verdict, nil
+}
+
+// withdraw takes a refused attempt out of the line, in the background: the goroutine of the drive does not wait for the disk.
+func (x *admitting) withdraw(ticket uint64, running *sync.WaitGroup) {
+	x.mu.Lock()
+	key, refused := x.refused[ticket]
+	delete(x.refused, ticket)
+	x.mu.Unlock()
+	if !refused {
+		return
+	}
+	running.Add(1)
+	go func() {
+		defer running.Done()
+		x.remove(key)
+	}()
+}
+
+// remove takes requests away. A failure is the store's, and ends the drive by itself.
+func (x *admitting) remove(keys ...string) {
+	_, _ = x.engine.admit(admission.Operation{Remove: keys})
+}
+
+// leave removes all requests of the run, whose attempts have ended.
+func (x *admitting) leave() {
+	x.mu.Lock()
+	asked := x.asked
+	x.mu.Unlock()
+	if asked {
+		_ = x.engine.leaveLine(x.run)
+	}
+}
+
+// leaveLine removes all requests of a run that this process drives. It comes after what drivers before have left running was ended.
+func (e *Engine) leaveLine(run *claimed) error {
+	var rows int
+	if err := e.read.QueryRow("SELECT count(*) FROM admissions WHERE run = ?", run.id).Scan(&rows); err != nil || rows == 0 {
+		return err
+	}
+	return e.lastWords(func(tx *transaction) error {
+		var owner int64
+		if err := tx.get("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{run.key}, &owner); err != nil {
+			return err
+		}
+		if owner != run.epoch && owner != 0 {
+			return nil // another process took the run over, and does this
+		}
+		keys, err := texts(tx.reading("SELECT key FROM admissions WHERE run = ?", run.id))
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		_, err = e.apply(tx, admission.Operation{Remove: keys})
+		return err
+	})
+}
+
+func (e *Engine) isGranted(key string) (granted bool, err error) {
+	err = e.read.QueryRow("SELECT count(*) FROM admissions WHERE key = ? AND granted = 1", key).Scan(&granted)
+	return granted, err
+}
+
+// admit carries out one operation in a transaction of its own, and wakes the drives of this process whose requests it granted.
+func (e *Engine) admit(op admission.Operation) (verdict admission.Verdict, err error) {
+	var answer admission.Answer
+	err = e.lastWords(func(tx *transaction) (err error) {
+		answer, err = e.apply(tx, op)
+		return err
+	})
+	for _, r := range answer.Granted {
+		if r.Refused {
+			e.poke(r.Run)
+		}
+	}
+	return answer.Verdict, err
+}
+
+// apply carries out one operation in a transaction: it loads the state, applies the operation, and stores what changed. Whoever was
+// refused and is granted now finds the grant in its inbox.
+func (e *Engine) apply(tx *transaction, op admission.Operation) (answer admission.Answer, err error) {
+	if op.Ask != nil {
+		if err := tx.enterLine(op.Ask); err != nil {
+			return answer, err
+		}
+	}
+	state, err := tx.loadLine(op)
+	if err != nil || op.Ask == nil && len(state.Requests()) == 0 {
+		answer.Verdict = admission.Removed
+		return answer, err
+	}
+	if answer, err = state.Apply(op, e.now()); err != nil {
+		return answer, err
+	}
+	if op.Refuse != "" && answer.Verdict == admission.Refused {
+		_, err = tx.exec("UPDATE admissions SET refused = 1 WHERE key = ?", op.Refuse)
+	}
+	for _, key := range op.Remove {
+		for _, query := range []string{"DELETE FROM admission_needs WHERE request = (SELECT id FROM admissions WHERE key = ?)", "DELETE FROM admissions WHERE key = ?"} {
+			if err == nil {
+				_, err = tx.exec(query, key)
+			}
+		}
+	}
+	for _, r := range answer.Granted {
+		if err == nil {
+			_, err = tx.exec("UPDATE admissions SET granted = 1 WHERE key = ?", r.Key)
+		}
+		if err == nil && r.Refused {
+			err = e.tellGrant(tx, r)
+		}
+	}
+	return answer, err
+}
+
+// enterLine stores a request that is new, and gives one that is known its new driver and ticket.
+func (tx *transaction) enterLine(r *admission.Request) error {
+	needs, err := json.Marshal(r.Needs)
+	if err != nil {
+		return err
+	}
+	err = tx.get(`INSERT INTO admissions (key, run, node, ticket, epoch, priority, needs) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET ticket = excluded.ticket, epoch = excluded.epoch, refused = 0 RETURNING id`,
+		[]any{r.Key, r.Run, r.Node, int64(r.Ticket), r.Driver, r.Priority, needs}, &r.Order)
+	for _, n := range r.Needs {
+		if err == nil {
+			_, err = tx.exec("INSERT INTO admission_needs (resource, request) VALUES (?, ?) ON CONFLICT DO NOTHING", resourceName(n), r.Order)
+		}
+	}
+	return err
+}
+
+func resourceName(n event.Need) string { return string(n.Kind) + " " + n.Name }
+
+// loadLine reads the requests that an operation can be about: those that it names, and all that share a resource with one of these,
+// directly or not. Of those that wait, it reads the first of each resource.
+func (tx *transaction) loadLine(op admission.Operation) (*admission.State, error) {
+	var requests []*admission.Request
+	known, loaded := map[string]bool{}, map[string]bool{}
+	const columns = "SELECT a.id, a.key, a.run, a.node, a.ticket, a.epoch, a.priority, a.needs, a.granted, a.refused FROM admissions a "
+	read := func(query string, args ...any) error {
+		rows, err := tx.reading(columns+query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r admission.Request
+			var needs []byte
+			if err := rows.Scan(&r.Order, &r.Key, &r.Run, &r.Node, &r.Ticket, &r.Driver, &r.Priority, &needs, &r.Granted, &r.Refused); err != nil {
+				return err
+			}
+			if err := json.Unmarshal(needs, &r.Needs); err != nil {
+				return fmt.Errorf("the needs of request %s: %w", r.Key, err)
+			}
+			if !known[r.Key] {
+				known[r.Key] = true
+				requests = append(requests, &r)
+			}
+		}
+		return rows.Err()
+	}
+	keys := op.Remove
+	if op.Refuse != "" {
+		keys = []string{op.Refuse}
+	} else if op.Ask != nil {
+		keys = []string{op.Ask.Key}
+	}
+	for _, key := range keys {
+		if err := read("WHERE a.key = ?", key); err != nil {
+			return nil, err
+		}
+	}
+	if op.Refuse != "" { // it frees nothing
+		return admission.Load(requests), nil
+	}
+	for i := 0; i < len(requests); i++ {
+		for _, n := range requests[i].Needs {
+			name := resourceName(n)
+			if loaded[name] {
+				continue
+			}
+			loaded[name] = true
+			const of = "JOIN admission_needs n ON n.request = a.id WHERE n.resource = ? AND a.granted = "
+			err := read(of+"1", name)
+			if err == nil {
+				err = read(of+fmt.Sprintf("0 ORDER BY a.priority DESC, a.id LIMIT %d", admission.Horizon), name)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return admission.Load(requests), nil
+}
+
+// tellGrant puts a grant into the inbox of the run, whatever stands in there already.
+func (e *Engine) tellGrant(tx *transaction, r *admission.Request) error {
+	packed, err := engine.PackExternal(event.External{Kind: event.ExternalGranted, Node: r.Node, Data: float64(r.Ticket)}, []event.ExternalKind{event.ExternalGranted})
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec("INSERT INTO inbox (run, body, created) SELECT key, ?, ? FROM runs WHERE id = ? AND ended = 0", packed, int64(e.now()), r.Run)
+	return err
+}
+
+// sweepLine removes the requests of drivers that have died. Before it does, what they left running is ended: an agent that still works
+// for a dead driver is not free.
+func (e *Engine) sweepLine() {
+	epochs, err := e.lineDrivers()
+	if err != nil {
+		return // asked again soon
+	}
+	alive := e.liveness()
+	for _, epoch := range epochs {
+		if lives, err := alive(epoch); err != nil || lives {
+			continue
+		}
+		_ = e.removeDead(epoch, alive)
+	}
+}
+
+func (e *Engine) lineDrivers() (epochs []int64, err error) {
+	rows, err := e.read.Query("SELECT DISTINCT epoch FROM admissions")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var epoch int64
+		if err := rows.Scan(&epoch); err != nil {
+			return nil, err
+		}
+		epochs = append(epochs, epoch)
+	}
+	return epochs, rows.Err()
+}
+
+// removeDead removes the requests of a dead driver, but for those of runs that a living process drives now. No process can take such a
+// run meanwhile: the transaction has the database's lock.
+func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error {
+	var granted []*admission.Request
+	err := e.lastWords(func(tx *transaction) error {
+		runs, err := texts(tx.reading("SELECT DISTINCT run FROM admissions WHERE epoch = ?", epoch))
+		for i := 0; i < len(runs) && err == nil; i++ {
+			var owner int64
+			if err = tx.get("SELECT coalesce(max(owner), 0) FROM runs WHERE id = ?", []any{runs[i]}, &owner); err != nil {
+				break
+			}
+			lives := false
+			if lives, err = alive(owner); err != nil || lives {
+				continue
+			}
+			if e.options.Leftover != nil {
+				e.options.Leftover(runs[i])
+			}
+			var keys []string
+			if keys, err = texts(tx.reading("SELECT key FROM admissions WHERE run = ?", runs[i])); err == nil && len(keys) > 0 {
+				var answer admission.Answer
+				answer, err = e.apply(tx, admission.Operation{Remove: keys})
+				granted = append(granted, answer.Granted...)
+			}
+		}
+		return err
+	})
+	for _, r := range granted {
+		e.poke(r.Run)
+	}
+	return err
+}
+
+// watchLine notices the death of drivers while runs of this process wait for grants. The lookout calls it every lookEvery.
+func (e *Engine) watchLine() {
+	if !e.inLine.Swap(false) { // before the look, so that no request falls between the two
+		return
+	}
+	var waiting int
+	err := e.read.QueryRow("SELECT count(*) FROM admissions WHERE granted = 0 AND epoch = ?", e.driverEpoch()).Scan(&waiting)
+	if err != nil || waiting > 0 {
+		e.inLine.Store(true)
+		e.sweepLine()
+	}
+}
