@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type machine struct {
 	now     event.Time
 	calls   []string       // children that have not ended, in the order of their starts
 	child   map[string]int // child to task
+	refused map[uint64]int // ticket to task, of attempts that wait for their grant
 	notes   map[string]any // what messages said, by task
 	cancels int
 	left    int
@@ -47,7 +49,7 @@ type task struct {
 
 func newMachine(run string, p Program) *machine {
 	m := &machine{run: run, program: p, tasks: make([]task, len(p.Tasks)), byName: map[string]int{}, live: map[uint64]int{},
-		child: map[string]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
+		child: map[string]int{}, refused: map[uint64]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
 	for i, t := range p.Tasks {
 		m.byName[t.Name] = i
 		m.tasks[i].status = event.Pending
@@ -86,6 +88,8 @@ func (m *machine) Step(ev event.Event) error {
 		m.fired(ev.TimerFired.Timer)
 	case ev.External != nil && ev.External.Kind == event.ExternalCancel:
 		m.cancel(ev.External.Reason)
+	case ev.External != nil && ev.External.Kind == event.ExternalGranted:
+		m.granted(uint64(ev.External.Data.(float64)))
 	case ev.External != nil && ev.External.Kind == Note:
 		m.note(ev.External)
 	case ev.External != nil:
@@ -184,6 +188,9 @@ func (m *machine) start(i int) {
 	}
 	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: key,
 		Run: m.run, Workflow: "test"}
+	if t.Scarce > 0 {
+		a.Admission = &event.Admission{Needs: []event.Need{{Kind: event.NeedAgent, Name: "scarce", Units: 1, Capacity: t.Scarce}}}
+	}
 	if t.Null {
 		a.Kind, a.Agent = event.NullAgentAttempt, &event.AgentRequest{Name: "null", Type: "null", With: t.With}
 	} else {
@@ -198,7 +205,21 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		return // late: recorded, and that is all
 	}
 	delete(m.live, f.Ticket)
+	if f.Outcome == event.Refused && !m.dying {
+		m.tasks[i].attempt-- // it is none
+		m.refused[f.Ticket] = i
+		m.move(i, event.Waiting, "refused")
+		return
+	}
 	m.ended(i, f.Outcome == event.OK, f.Error)
+}
+
+// granted makes the attempt again that was refused. A grant that comes before its refusal does not happen in the suite.
+func (m *machine) granted(ticket uint64) {
+	if i, refused := m.refused[ticket]; refused {
+		delete(m.refused, ticket)
+		m.ready = append(m.ready, i)
+	}
 }
 
 // call asks for a child. It needs no room: its tasks do, in its own run.
@@ -323,6 +344,10 @@ func (m *machine) cancel(reason string) {
 	for _, ticket := range m.inFlight() {
 		m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.program.Tasks[m.live[ticket]].Name, Reason: reason}})
 	}
+	for _, ticket := range slices.Sorted(maps.Keys(m.refused)) {
+		m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.program.Tasks[m.refused[ticket]].Name, Reason: reason}})
+	}
+	clear(m.refused)
 	for i := range m.tasks {
 		t := &m.tasks[i]
 		if t.timer != 0 {
@@ -348,6 +373,9 @@ func (m *machine) inFlight() []uint64 {
 
 // again asks once more for all that was in flight: same number, same key, another ticket.
 func (m *machine) again() {
+	for _, ticket := range slices.Sorted(maps.Keys(m.refused)) {
+		m.granted(ticket)
+	}
 	for _, ticket := range m.inFlight() {
 		i := m.live[ticket]
 		delete(m.live, ticket)

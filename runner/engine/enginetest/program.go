@@ -36,6 +36,8 @@ type Task struct {
 	With string `json:"with,omitempty"`
 	// Call makes the task a child run of one of Workflows.
 	Call string `json:"call,omitempty"`
+	// Scarce, if not 0, is how many attempts at tasks that are scarce may be live at once, over all runs of a store.
+	Scarce int `json:"scarce,omitempty"`
 	// Note makes the task wait for a message of kind [Note] for it. The run's output "notes" holds what the messages said, by task.
 	Note bool `json:"note,omitempty"`
 }

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -18,6 +19,8 @@ type witness struct {
 	hangs map[string]bool
 	begun chan string
 	cause chan error
+	// live is how many attempts at scarce tasks are made now, and most the most at once.
+	live, most int
 }
 
 func newWitness() *witness {
@@ -31,7 +34,15 @@ func (w *witness) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 	if failing {
 		w.fails[a.Name]--
 	}
+	if a.Admission != nil {
+		w.live++
+		w.most = max(w.most, w.live)
+		defer w.ended()
+	}
 	w.mu.Unlock()
+	if a.Admission != nil {
+		runtime.Gosched() // others may start now, if nothing keeps them from it
+	}
 	f := executor.Answer(a)
 	f.Outcome = event.OK
 	if a.Agent != nil {
@@ -48,6 +59,12 @@ func (w *witness) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 		f.Error = &event.Error{Kind: event.Transient, Message: "as told", ExitCode: -1}
 	}
 	return f
+}
+
+func (w *witness) ended() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.live--
 }
 
 // took gives the attempts of a task so far.

@@ -51,7 +51,12 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 		return unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
 	}
 	defer x.remove(a.Key)
-	return x.next.Execute(ctx, a)
+	granted := x.engine.now()
+	f := x.next.Execute(ctx, a)
+	if f.StartedAt == 0 {
+		f.StartedAt = granted
+	}
+	return f
 }
 
 func unadmitted(o event.Outcome, reason event.Reason, message string) event.AttemptFinished {
