@@ -27,7 +27,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that the agent is given; the nearest list wins."},
 			Attr{Name: "input", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "What the agent reads on standard input: a JSON request, or the task as plain text."},
 			Attr{Name: "output_format", Kind: Word, Words: []string{"json", "text"}, Default: `"json"`, Doc: "What the agent writes: JSON lines, or plain text."},
-			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks the agent does at once."},
+			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks an agent of this name does at once, over all runs of a store. An attempt that finds the agent busy for a second waits without a slot, and goes on as soon as the agent is free."},
 			time,
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
 			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt is made again; the third time it has failed."},

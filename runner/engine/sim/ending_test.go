@@ -77,6 +77,7 @@ func eachNode(nodes []ir.Node, f func(*ir.Node)) {
 
 // journey is what was seen of a run's way to its end.
 type journey struct {
+	starts  int
 	first   map[string]int    // by path: the how manieth a node was to start an attempt or a call
 	names   map[string]string // by path: the node's declared name
 	undone  []string          // paths, in the order in which compensations were started
@@ -94,8 +95,13 @@ func newJourney() *journey {
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
 	for _, ev := range events {
-		if ev.External != nil {
+		if ev.External != nil && ev.External.Kind == event.ExternalCancel {
 			j.cancels++
+		}
+	}
+	for _, t := range r.Transitions {
+		if t.WaitsFor != nil && t.Attempt == 0 { // refused: nothing has begun
+			delete(j.first, t.Node)
 		}
 	}
 	for _, c := range r.Commands {
@@ -123,7 +129,8 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 
 // began notes the first start of a node. The name of one that calls comes with its transition.
 func (j *journey) began(path, name string) {
-	j.first[path] = len(j.first) + 1
+	j.starts++
+	j.first[path] = j.starts
 	if name != "" {
 		j.names[path] = name
 	}
