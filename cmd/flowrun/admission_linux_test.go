@@ -144,8 +144,9 @@ func TestOneAgentForAllRuns(t *testing.T) {
 		}
 		refused += bytes.Count(out, []byte(": refused"))
 	}
+	// Not six a try: a kill may come before the run is made.
 	t.Logf("%d tries, %d processes killed, %d while the agent worked, %d tasks done, %d refusals", *admissionTries, killed, live, tasks, refused)
-	if tasks < 6**admissionTries || refused == 0 || killed == 0 || live == 0 {
+	if tasks < 4**admissionTries || refused == 0 || killed == 0 || live == 0 {
 		t.Error("too little happened")
 	}
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestUnknownTimerPurposeIsRefused(t *testing.T) {
 	for _, purpose := range append(event.TimerPurposes, "tea") {
 		n := m.newTimer(ref{m.root, 0}, 1, purpose)
 		err := m.Step(event.Event{Seq: 2, TimerFired: &event.TimerFired{Timer: n}})
-		if known := purpose != "tea"; known != (err == nil) || !known && !strings.Contains(err.Error(), `timer 8 has the unknown purpose "tea"`) {
+		if known := purpose != "tea"; known != (err == nil) || !known && !strings.Contains(err.Error(), fmt.Sprintf(`timer %d has the unknown purpose "tea"`, n)) {
 			t.Errorf("%s: %v", purpose, err)
 		}
 	}
