@@ -172,7 +172,7 @@ func (e *Engine) leaveLine(run *claimed) error {
 	if err := e.read.QueryRow("SELECT count(*) FROM admissions WHERE run = ?", run.id).Scan(&rows); err != nil || rows == 0 {
 		return err
 	}
-	return e.lastWords(func(tx *transaction) error {
+	return e.writeUrgent(func(tx *transaction) error {
 		var owner int64
 		if err := tx.get("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{run.key}, &owner); err != nil {
 			return err
@@ -197,7 +197,7 @@ func (e *Engine) isGranted(key string) (granted bool, err error) {
 // admit carries out one operation in a transaction of its own, and wakes the drives of this process whose requests it granted.
 func (e *Engine) admit(op admission.Operation) (verdict admission.Verdict, err error) {
 	var answer admission.Answer
-	err = e.lastWords(func(tx *transaction) (err error) {
+	err = e.writeUrgent(func(tx *transaction) (err error) {
 		answer, err = e.apply(tx, op)
 		return err
 	})
@@ -373,7 +373,7 @@ func (e *Engine) lineDrivers() (epochs []int64, err error) {
 // run meanwhile: the transaction has the database's lock.
 func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error {
 	var granted []*admission.Request
-	err := e.lastWords(func(tx *transaction) error {
+	err := e.writeUrgent(func(tx *transaction) error {
 		runs, err := texts(tx.reading("SELECT DISTINCT run FROM admissions WHERE epoch = ?", epoch))
 		for i := 0; i < len(runs) && err == nil; i++ {
 			var owner int64
