@@ -1,11 +1,11 @@
-// Package app is the command line: it joins the front half (dsl), the machine, a host, the executors and the screen.
+// Package app is the command line: it joins the language (dsl), the run service (runner) and the screen (ui).
 //
-// It is the only room that knows everybody, and it decides little: each command has a file, which turns arguments into
-// a call and a result into a view. Exit codes stand in exit.go, where a store lies in store.go, how a command finds its run
-// in open.go, how a run is driven and watched in drive.go, and how one that is past is read in past.go.
+// It decides little: each command has a file, in which newXCommand declares the command X and runX carries it out. Exit codes stand in
+// exit.go, the place of a store in store.go, the search for a run in open.go, and the screen of a run that is driven in drive.go. Package
+// runner/standalone opens stores: no file here imports a host or the machine.
 //
-// What always holds: standard output carries results and nothing else; a command that only looks makes no store; an
-// error has one line that says what was being done. Enter at [Main].
+// What always holds: standard output carries results and nothing else; a command that only looks makes no store; an error has one line
+// that says what was being done. Enter at [Main].
 package app
 
 import (
