@@ -1,4 +1,4 @@
-// Package admission decides when an attempt may start that needs something that the runs of one store share: an agent of bounded
+// Package admission decides when an attempt may start, if the attempt needs a resource of the whole store: an agent of bounded
 // concurrency.
 //
 // It is a reducer: [State.Apply] takes an operation and the time, changes the state, and returns the answer and the requests that
@@ -46,8 +46,8 @@ type Request struct {
 	Refused  bool // the attempt was answered, and whoever drives the run has to be told of the grant
 }
 
-// before reports whether r stands before another request in a line.
-func (r *Request) before(other *Request) bool {
+// standsBefore reports whether r stands before another request in a line.
+func (r *Request) standsBefore(other *Request) bool {
 	if r.Priority != other.Priority {
 		return r.Priority > other.Priority
 	}
@@ -63,14 +63,14 @@ type State struct {
 // Load makes a state of stored requests, in any order.
 func Load(requests []*Request) *State {
 	s := &State{requests: slices.Clone(requests)}
-	sort.Slice(s.requests, func(i, j int) bool { return s.requests[i].before(s.requests[j]) })
+	sort.Slice(s.requests, func(i, j int) bool { return s.requests[i].standsBefore(s.requests[j]) })
 	return s
 }
 
-// Requests lists what the state holds, in the order in which it is served.
+// Requests lists the requests in the order of the line.
 func (s *State) Requests() []*Request { return s.requests }
 
-// Operation is one thing that happens. Exactly one of the fields is set.
+// Operation is one change of the line. Exactly one of the fields is set.
 type Operation struct {
 	// Ask asks for a grant. Asking again with a key that is known keeps the place in the line, or the grant.
 	Ask *Request
@@ -91,7 +91,7 @@ const (
 	Removed Verdict = "removed"
 )
 
-// Answer is what follows from an operation. Granted lists the requests that it granted, in the order in which they are served.
+// Answer is the result of an operation. Granted lists the newly granted requests in the order of the line.
 type Answer struct {
 	Verdict Verdict
 	// RetryAfter is when asking again makes sense; 0 where nobody knows it, and the grant is waited for.
@@ -104,16 +104,16 @@ func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
 	var a Answer
 	switch {
 	case op.Ask != nil:
-		if err := check(op.Ask); err != nil {
+		if err := checkRequest(op.Ask); err != nil {
 			return a, err
 		}
-		r := s.ask(op.Ask)
-		a.Granted = s.grant()
+		r := s.addRequest(op.Ask)
+		a.Granted = s.grantInOrder()
 		if a.Verdict = Queued; r.Granted {
 			a.Verdict = Granted
 		}
 	case op.Refuse != "":
-		r := s.find(op.Refuse)
+		r := s.findRequest(op.Refuse)
 		switch {
 		case r == nil:
 			return a, fmt.Errorf("admission: request %.60q is not known", op.Refuse)
@@ -124,14 +124,14 @@ func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
 		}
 	case op.Remove != nil:
 		s.requests = slices.DeleteFunc(s.requests, func(r *Request) bool { return slices.Contains(op.Remove, r.Key) })
-		a.Verdict, a.Granted = Removed, s.grant()
+		a.Verdict, a.Granted = Removed, s.grantInOrder()
 	default:
 		return a, fmt.Errorf("admission: an empty operation")
 	}
 	return a, nil
 }
 
-func check(r *Request) error {
+func checkRequest(r *Request) error {
 	if r.Key == "" || len(r.Needs) == 0 {
 		return fmt.Errorf("admission: a request of node %.60q without a key or needs", r.Node)
 	}
@@ -143,20 +143,20 @@ func check(r *Request) error {
 	return nil
 }
 
-// ask adds a request, or gives a known one its new driver and ticket.
-func (s *State) ask(r *Request) *Request {
-	if known := s.find(r.Key); known != nil {
+// addRequest adds a request, or gives a known one its new driver and ticket.
+func (s *State) addRequest(r *Request) *Request {
+	if known := s.findRequest(r.Key); known != nil {
 		known.Run, known.Node, known.Ticket, known.Driver, known.Refused = r.Run, r.Node, r.Ticket, r.Driver, false
 		return known
 	}
 	added := *r
 	added.Granted, added.Refused = false, false
-	at := sort.Search(len(s.requests), func(i int) bool { return added.before(s.requests[i]) })
+	at := sort.Search(len(s.requests), func(i int) bool { return added.standsBefore(s.requests[i]) })
 	s.requests = slices.Insert(s.requests, at, &added)
 	return &added
 }
 
-func (s *State) find(key string) *Request {
+func (s *State) findRequest(key string) *Request {
 	for _, r := range s.requests {
 		if r.Key == key {
 			return r
@@ -165,26 +165,26 @@ func (s *State) find(key string) *Request {
 	return nil
 }
 
-// resource identifies what a need is of.
+// resource identifies a shared resource.
 type resource struct {
 	kind event.NeedKind
 	name string
 }
 
-// grant grants, in order, every request that is the first in all of its lines and has room.
-func (s *State) grant() (granted []*Request) {
+// grantInOrder grants, in order, every request that is the first in all of its lines and has room.
+func (s *State) grantInOrder() (granted []*Request) {
 	used, blocked := map[resource]int{}, map[resource]bool{}
 	for _, r := range s.requests {
 		if r.Granted {
-			r.count(used)
+			r.countUnits(used)
 		}
 	}
 	for _, r := range s.requests {
 		switch {
 		case r.Granted:
-		case r.fits(used, blocked):
+		case r.hasRoom(used, blocked):
 			r.Granted = true
-			r.count(used)
+			r.countUnits(used)
 			granted = append(granted, r)
 		default:
 			for _, n := range r.Needs {
@@ -195,13 +195,13 @@ func (s *State) grant() (granted []*Request) {
 	return granted
 }
 
-func (r *Request) count(used map[resource]int) {
+func (r *Request) countUnits(used map[resource]int) {
 	for _, n := range r.Needs {
 		used[resource{n.Kind, n.Name}] += n.Units
 	}
 }
 
-func (r *Request) fits(used map[resource]int, blocked map[resource]bool) bool {
+func (r *Request) hasRoom(used map[resource]int, blocked map[resource]bool) bool {
 	for _, n := range r.Needs {
 		if at := (resource{n.Kind, n.Name}); blocked[at] || used[at]+n.Units > n.Capacity {
 			return false
