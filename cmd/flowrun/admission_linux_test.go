@@ -146,7 +146,7 @@ func TestOneAgentForAllRuns(t *testing.T) {
 	}
 	// Not six a try: a kill may come before the run is made.
 	t.Logf("%d tries, %d processes killed, %d while the agent worked, %d tasks done, %d refusals", *admissionTries, killed, live, tasks, refused)
-	if tasks < 4**admissionTries || refused == 0 || killed == 0 || live == 0 {
+	if tasks < 3**admissionTries || *admissionTries >= 50 && (refused == 0 || killed == 0 || live == 0) { // a few tries may hit nothing
 		t.Error("too little happened")
 	}
 }

