@@ -1,11 +1,12 @@
 // Package app is the command line: it joins the language (dsl), the run service (runner) and the screen (ui).
 //
-// It decides little: each command has a file, in which newXCommand declares the command X and runX carries it out. Exit codes stand in
-// exit.go, the place of a store in store.go, the search for a run in open.go, and the screen of a run that is driven in drive.go. Package
-// runner/standalone opens stores: no file here imports a host or the machine.
+// Package app decides little. Each command X has a file with newXCommand, which declares the
+// command, and runX, which carries it out. Exit codes are in exit.go, the place of a store is in
+// store.go, the search for a run is in open.go, and the screen of a driven run is in drive.go.
+// Package runner/standalone opens stores: no file here imports a host or the machine.
 //
-// What always holds: standard output carries results and nothing else; a command that only looks makes no store; an error has one line
-// that says what was being done. Enter at [Main].
+// Invariants: standard output carries only results; a command that only reads creates no store; an
+// error has one line that names the action that failed. Enter at [Main].
 package app
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 )
 
-// Streams is what a process has of the world.
+// Streams holds the inputs and outputs of the process.
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -45,7 +46,7 @@ type app struct {
 	global args.Global
 	limits syntax.Limits
 	asJSON bool // results, diagnostics and errors are JSON
-	// memoryFile is a program whose memory is meant: --file of the memory's commands.
+	// memoryFile is the program that selects the memory: --file of the memory's commands.
 	memoryFile string
 	out, err   *ui.Term
 }

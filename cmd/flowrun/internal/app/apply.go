@@ -128,7 +128,7 @@ func (a *app) pickWorkflow(path *string, workflow string) (*program, *ir.Workflo
 	return p, w, err
 }
 
-// asWorkflow lets a workflow of the current folder stand where a file is expected, if there is no such file.
+// asWorkflow takes a workflow of the current folder in place of a file, if there is no such file.
 func (a *app) asWorkflow(path, workflow string) (string, string) {
 	if _, err := os.Stat(path); err == nil || workflow != "" {
 		return path, workflow
@@ -139,7 +139,8 @@ func (a *app) asWorkflow(path, workflow string) (string, string) {
 	return path, workflow
 }
 
-// newFirstEvent is what a run begins with: all that it depends on besides its program, and beside it the secrets, which are not recorded.
+// newFirstEvent returns the first event of a run, with everything that the run depends on besides
+// its program. It also returns the secrets, which are not recorded.
 func (a *app) newFirstEvent(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, map[string]value.Value, error) {
 	first := event.RunStarted{Workflow: w.Name, Dir: p.dir, Env: runner.RecordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}
 	if err := checkTargets(w, o.Targets); err != nil {

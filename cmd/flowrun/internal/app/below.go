@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 )
 
-// below is what lies inside a folder: a link that leads out of it is not followed.
+// below is a folder that confines paths: a link that leads out of the folder is not followed.
 type below string
 
 // Open implements fs.FS.

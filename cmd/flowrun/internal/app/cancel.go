@@ -76,7 +76,8 @@ func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
 	return err
 }
 
-// actsWhenCancelled tells whether a program, or one of the workflows that it calls, does something when it is cancelled.
+// actsWhenCancelled reports whether a program, or a workflow that it calls, does something when it
+// is cancelled.
 func actsWhenCancelled(p *ir.Program) bool {
 	var any func(nodes []ir.Node) bool
 	any = func(nodes []ir.Node) bool {

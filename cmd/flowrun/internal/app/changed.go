@@ -20,17 +20,18 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// changed says how the program differs from what a run began with, that lies now where the run took it from: a run keeps its
-// definition, whatever happens to the file. The zero value means that it does not differ, or that nobody knows.
+// changed describes how the program at a run's recorded path differs from the run's definition. A
+// run keeps its definition when the file changes. The zero value means that the program does not
+// differ, or that the difference is unknown.
 type changed struct {
 	what  string // "ship.flow.hcl has changed since run abc began"
-	apply string // what runs it as it is now; "" where nothing can
+	apply string // the command that runs the changed program; "" if there is none
 }
 
 // differs reports whether there is something to say.
 func (c changed) differs() bool { return c.what != "" }
 
-// advice says what to type to run the program as it is now, as a line of its own; or nothing.
+// advice returns a line with the command that runs the changed program, or "".
 func (c changed) advice() string {
 	if c.apply == "" {
 		return ""
@@ -38,7 +39,8 @@ func (c changed) advice() string {
 	return "\nTo run the file as it is now: " + c.apply
 }
 
-// changed compares a run's definition with the program where it was. What cannot be read makes no difference: this is for advice.
+// changed compares a run's definition with the program at its recorded path. A file that cannot be
+// read counts as unchanged, because the result is only advice.
 func (a *app) changed(s *store, run string) changed {
 	ctx := context.Background()
 	first, _, err := s.Beginning(ctx, run)
@@ -70,7 +72,8 @@ func (a *app) changed(s *store, run string) changed {
 	return changed{what: fmt.Sprintf("%s has changed since run %s began", ui.Clean(path), run), apply: a.applyAgain(s, p.IR, b.Path, first)}
 }
 
-// sayChanged tells whoever resumes a run that it goes on with its own definition, where the file has another one by now.
+// sayChanged warns the user, when a run is resumed, that the run keeps its own definition although
+// the file has changed.
 func (a *app) sayChanged(s *store, info engine.Info) {
 	if c := a.changed(s, info.Run); c.differs() && !info.Status.Terminal() {
 		a.err.Printf("%s: the run goes on with the definition of then.%s\n", c.what, c.advice())
@@ -107,7 +110,8 @@ func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunS
 	return command
 }
 
-// flagsAgain writes the flags that give values again, of those that are not the defaults.
+// flagsAgain writes the flags that repeat the given values, except values that equal their
+// defaults.
 func flagsAgain(flag string, decls []ir.Variable, values map[string]value.Value) string {
 	var b strings.Builder
 	for i := range decls {

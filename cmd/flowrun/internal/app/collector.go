@@ -11,17 +11,18 @@ import (
 // within 256 MiB of the process. Of 100,000 steps 310 MiB are live: they are checked within 512 MiB.
 const softLimit = 208 << 20
 
-// runLimit is the same for a process that drives a run. It is for the common run, so that one of 10,000 steps, of which 24 MiB are
-// live, takes less than 64 MiB of the system, the 16 MiB of the binary included.
+// runLimit is the same limit for a process that drives a run. A run of 10,000 steps has 24 MiB of
+// live heap; with this limit its process takes less than 64 MiB of memory, including 16 MiB for the
+// binary.
 const runLimit = 40 << 20
 
 // runPlenty is how much may be live in a run for its heap to grow to three times as much beyond runLimit, too: a run of 50,000 null
 // attempts takes 130 MiB then instead of 105, and a tenth less CPU. One of 100,000 blocks stays within 512 MiB.
 const runPlenty = 100 << 20
 
-// collectSeldom sets the collector for a short-lived process, which most often ends before it needs one: it lets the heap
-// grow to three times what is live, up to the soft limit. Where most of that is live, so that the collector would run all
-// the time, it is told to let the heap grow by half instead.
+// collectSeldom sets the collector for a short-lived process, which usually ends before it needs
+// one. The heap may grow to three times the live heap, up to the soft limit. If most of that limit
+// is live, the collector would run all the time; then the heap may grow by half instead.
 func (a *app) collectSeldom() {
 	a.setCollector(collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
 }
@@ -32,8 +33,9 @@ func (a *app) collectWithin() {
 	a.setCollector(collector{limit: runLimit, enough: runLimit / 4 * 3, plenty: runPlenty, percent: 100})
 }
 
-// collector lets the heap grow to three times what is live, within a soft limit while less than enough is live; while more than
-// plenty is, by percent.
+// collector sets the growth of the heap. While the live heap is below enough, the heap may grow to
+// three times the live heap, within a soft limit. While the live heap is above plenty, the heap
+// grows by a percentage.
 type collector struct {
 	limit, enough, plenty int64
 	percent               int
@@ -47,7 +49,7 @@ func (a *app) setCollector(c collector) {
 	}
 }
 
-// rule is what the runtime is told.
+// rule holds the settings of the Go runtime's collector.
 type rule struct {
 	percent int
 	limit   int64

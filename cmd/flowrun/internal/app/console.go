@@ -60,7 +60,7 @@ type console struct {
 	failed     int
 }
 
-// openConsole replays a run and names what can be read of it.
+// openConsole replays a run and collects the names that expressions can read.
 func (a *app) openConsole(word string) (k *console, err error) {
 	err = a.withRun(word, nil, func(s *store, info engine.Info) error {
 		p, err := s.History(context.Background(), info.Run)
@@ -73,7 +73,8 @@ func (a *app) openConsole(word string) (k *console, err error) {
 	return k, err
 }
 
-// consoleEnv names what a run has. Types of declarations are known; those of results are what they turn out to be.
+// consoleEnv returns the names of a run and their types. The types of declarations are known. The
+// types of results are dynamic.
 func consoleEnv(p *ir.Program, w *ir.Workflow) *expr.Env {
 	steps, vars, inputs, locals := map[string]value.Type{}, map[string]value.Type{}, map[string]value.Type{}, map[string]value.Type{}
 	result := resultsType()
@@ -99,8 +100,9 @@ func consoleEnv(p *ir.Program, w *ir.Workflow) *expr.Env {
 	return env
 }
 
-// resultsType is the type of what is known of every step: which names its result has, and which statuses there are. All else is
-// what it turns out to be; nothing is refused for what it might have been.
+// resultsType is the type of the results of all steps: the attributes of a result and the possible
+// statuses. All other types are dynamic, so that no expression is refused because of a type that is
+// not known.
 func resultsType() value.Type {
 	attrs := check.ResultType().Attrs
 	for name, t := range attrs { // any order: each for itself
@@ -160,7 +162,7 @@ func (k *console) line(text string) {
 	_ = ui.WriteJSON(k.a.out, v)
 }
 
-// consoleFile is what messages call the place of an expression.
+// consoleFile is the file name of an expression in messages.
 const consoleFile = "expression"
 
 // compileAsked checks a text as it would be checked in a file: in brackets, so that it may be of any form, on a line of its own.
@@ -197,7 +199,7 @@ func compileAsked(text string, condition bool, env *expr.Env) (*ir.Expr, diag.Li
 	return e, home(found)
 }
 
-// heredocEnd is a word that ends a heredoc and is no line of it.
+// heredocEnd returns a word that ends a heredoc and is not a line of the text.
 func heredocEnd(text string) string {
 	end := "END"
 	for strings.Contains(text, end) {
@@ -206,8 +208,8 @@ func heredocEnd(text string) string {
 	return end
 }
 
-// isOneExpression tells whether a file around a text holds one expression and nothing else: the brackets around it are a pair, and no two
-// of "1) + (2".
+// isOneExpression reports whether a file around a text holds one expression and nothing else: the
+// brackets around it are one pair, unlike in "1) + (2".
 func isOneExpression(f *syntax.File) bool {
 	if len(f.Body.Attrs) != 1 || len(f.Body.Blocks) > 0 {
 		return false
@@ -217,7 +219,8 @@ func isOneExpression(f *syntax.File) bool {
 	return heredoc || bracketed && x.SrcRange.End.Byte >= len(bytes.TrimSpace(f.Src))
 }
 
-// rangeInText is a place in the text that was asked, for one in the file around it. What is found behind the text is found at its end.
+// rangeInText converts a range of the file into a range of the text that the file wraps. A range
+// behind the text becomes the end of the text.
 func rangeInText(r diag.Range, before int, text string) diag.Range {
 	end := diag.Pos{Line: 1 + strings.Count(text, "\n"), Byte: len(text)}
 	end.Column = 1 + utf8.RuneCountInString(text[strings.LastIndexByte(text, '\n')+1:])

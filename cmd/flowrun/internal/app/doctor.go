@@ -33,7 +33,7 @@ is wrong.`,
 	return c
 }
 
-// runDoctor makes all examinations and shows what they found.
+// runDoctor runs all examinations and shows their findings.
 func (a *app) runDoctor(path string, all, asJSON bool) error {
 	newest := NewestRuns
 	if all {

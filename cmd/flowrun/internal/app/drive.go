@@ -18,7 +18,8 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// Bounds of what is looked at of a run that another process drives: how often, and of how many attempts.
+// Bounds of the screen of a run that another process drives: how often it looks, and at how many
+// attempts.
 const (
 	glanceEvery = time.Second
 	maxGlance   = 64
@@ -88,14 +89,15 @@ func (s *show) tick(now time.Time) {
 	s.p.Tick(now)
 }
 
-// hear hands on what agents have said.
+// hear shows the new output of agents.
 func (s *show) hear(now time.Time) {
 	for _, word := range s.said.Take(now) {
 		s.p.Hear(ui.Saying(word))
 	}
 }
 
-// showLive shows what no journal says of a run that another process drives: whether it is driven, and what its attempts say.
+// showLive shows the facts that no journal holds about a run that another process drives: whether a
+// process drives the run, and the output of its attempts.
 func (s *show) showLive(p *past, info engine.Info) {
 	if driven := info.Driver != 0; driven == s.run.Driven && time.Since(s.glanced) < glanceEvery {
 		return
@@ -157,7 +159,7 @@ func untilSignal(say func(string)) (context.Context, func()) {
 // How long a stop may take. A process that the disk, or another that holds the store's lock, keeps from ending hears a signal all the
 // same; a run stays resumable.
 const (
-	stopLimit = 2 * engine.DefaultStopGrace // for attempts, and for what is written of their ends
+	stopLimit = 2 * engine.DefaultStopGrace // for attempts, and for the writes that record their ends
 	lookLimit = time.Second                 // where nothing has to be put in order
 )
 
@@ -167,7 +169,8 @@ func exitAfter(limit time.Duration, sig os.Signal) func() {
 	return func() { t.Stop() }
 }
 
-// stopSignals receives the signals by which a process is asked to end, two at the most.
+// stopSignals returns a channel for the signals that ask a process to end. The channel holds two at
+// most.
 func stopSignals() chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -212,7 +215,7 @@ func (a *app) sayStopped(run string, sig os.Signal, scene ui.Scene, asJSON bool)
 	return &ended{code}
 }
 
-// printEnd prints what a run gave and turns its end into an exit code.
+// printEnd prints the outputs of a run and turns its end into an exit code.
 func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJSON bool) error {
 	if !asJSON {
 		ui.Outputs(a.out, knownOutputs(end))
@@ -235,7 +238,7 @@ func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJS
 	return &ended{code}
 }
 
-// knownOutputs leaves out what a failed run could not compute.
+// knownOutputs leaves out the outputs that a failed run could not compute.
 func knownOutputs(end event.End) map[string]value.Value {
 	if end.Status == event.Succeeded {
 		return end.Outputs

@@ -14,7 +14,8 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// dryRun tells what resume would do: the run is replayed here, and its machine is told of a new driver, which nobody else is.
+// dryRun prints the actions that resume would take. It replays the run and tells the machine of a
+// new driver, without claiming the run.
 func (a *app) dryRun(ctx context.Context, s *store, info engine.Info, r *args.Resume) error {
 	if !info.Status.Terminal() {
 		first, p, err := s.Beginning(ctx, info.Run)
@@ -22,7 +23,7 @@ func (a *app) dryRun(ctx context.Context, s *store, info engine.Info, r *args.Re
 			err = s.Reseal(ctx, info.Run, first)
 		}
 		if err == nil {
-			_, _, err = a.findSecrets(info.Run, first, p.Program, &r.Given, renewal{names: r.NewSecrets}) // what resume would ask for it would have to find
+			_, _, err = a.findSecrets(info.Run, first, p.Program, &r.Given, renewal{names: r.NewSecrets}) // resume would need these secrets
 		}
 		if err != nil {
 			return err
@@ -49,7 +50,7 @@ type outlook struct {
 	drive args.Drive
 }
 
-// of tells what the next driver of a run would begin with.
+// of returns the first actions of a run's next driver.
 func (o *outlook) of(ctx context.Context, info engine.Info) (*ui.Prospect, error) {
 	p := &ui.Prospect{Run: info.Run, Workflow: info.Workflow, Status: info.Status, Driver: info.Driver, Crashed: info.Crashed, Would: []ui.Intent{}}
 	if info.Status.Terminal() || info.Driver != 0 && !o.drive.TakeOver {
@@ -92,8 +93,9 @@ func reasonOf(t *event.Transition) string {
 	return t.Reason
 }
 
-// wake replays a run and feeds its machine what the next driver would: what stands in the inbox, and that there is another driver.
-// Of a run that nobody ever drove, it is the beginning that is still to be carried out.
+// wake replays a run and feeds its machine the inputs of the next driver: the events of the inbox,
+// and the change of driver. A run that was never driven gives its beginning, which is still to be
+// carried out.
 func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, *past, error) {
 	p, err := o.store.newPast(ctx, info.Run)
 	if err != nil {

@@ -45,11 +45,12 @@ type lister struct {
 	started event.Time
 	why     map[uint64]string // of timers that were set
 	heard   map[uint64]bool   // tickets that were answered
-	batch   []ui.Entry        // of one batch: whether it is what happened then is known at its end
+	batch   []ui.Entry        // entries of one batch; only its end shows whether the replay matches
 	seq     uint64            // of the last event that was taken
 }
 
-// runEvents prints what the journal has. What its events caused is told as long as a replay does what was done then.
+// runEvents prints the events of a journal. It prints their consequences as long as the replay
+// matches the journal.
 func (a *app) runEvents(s *store, run string, wanted *args.Events) error {
 	ctx := context.Background()
 	l := &lister{a: a, run: run, wanted: wanted, why: map[uint64]string{}, heard: map[uint64]bool{}}
@@ -58,7 +59,7 @@ func (a *app) runEvents(s *store, run string, wanted *args.Events) error {
 		if err := knownStep(p.Workflow, wanted.Node); err != nil {
 			return err
 		}
-		p.View.Forget() // what is printed need not be kept
+		p.View.Forget() // the printed part is not needed any more
 		_, err = s.Batches(ctx, run, func(b journal.Batch) error { return l.replayed(p, b) })
 	}
 	var apart *unlike
@@ -70,12 +71,13 @@ func (a *app) runEvents(s *store, run string, wanted *args.Events) error {
 	return l.printAlone(ctx, s)
 }
 
-// unlike is why a replay does not tell what happened: everything but damage of the journal itself.
+// unlike is an error of a replay that does not match the journal: every error except damage of the
+// journal itself.
 type unlike struct{ error }
 
 func (u *unlike) Unwrap() error { return u.error }
 
-// replayed prints a batch with what it caused.
+// replayed prints a batch and its consequences.
 func (l *lister) replayed(p *runner.Past, b journal.Batch) error {
 	l.batch = l.batch[:0]
 	err := p.ReplayBatch(b, func(s runner.Seen) bool {
@@ -94,7 +96,7 @@ func (l *lister) replayed(p *runner.Past, b journal.Batch) error {
 	return nil
 }
 
-// entry notes what a person wants to know of an event and its consequences.
+// entry returns the part of an event and its consequences that a person wants to know.
 func (l *lister) entry(s runner.Seen) ui.Entry {
 	e := ui.Entry{Event: s.Event, Known: true}
 	for _, c := range s.Caused.Commands {
@@ -116,7 +118,7 @@ func (l *lister) entry(s runner.Seen) ui.Entry {
 	return e
 }
 
-// printAlone prints the events that were not printed yet, without what they caused.
+// printAlone prints the remaining events, without their consequences.
 func (l *lister) printAlone(ctx context.Context, s *store) error {
 	h, err := s.Batches(ctx, l.run, func(journal.Batch) error { return runner.ErrEnough })
 	if err != nil && !errors.Is(err, runner.ErrEnough) {
@@ -156,7 +158,8 @@ func (l *lister) print(e *ui.Entry) {
 	ui.EntryLines(l.a.out, e)
 }
 
-// concerns tells whether an event has to do with the node that was asked for, and leaves out what has not.
+// concerns reports whether an event is about the requested node, and removes the parts that are
+// not.
 func (l *lister) concerns(e *ui.Entry) bool {
 	if l.wanted.Node == "" {
 		return true

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Bounds from which on doctor speaks up.
+// Limits; doctor reports a value that exceeds its limit.
 const (
 	MinFree   = 100 << 20       // bytes free on the disk of the store
 	MaxAhead  = 5 * time.Minute // how far a run may seem to have started in the future

@@ -22,7 +22,8 @@ const (
 	beginAnewMemory = "Copy the folder first. Then bring back a copy of memory.db from before, or move the files memory.* away to begin anew."
 )
 
-// mending says what to do about a memory that does not open. One that may not be read may be whole.
+// mending returns advice about a memory that does not open. A memory that this user may not read
+// may be undamaged.
 func mending(err error) string {
 	if errors.Is(err, fs.ErrPermission) {
 		return "Its folder and the files memory.* must be readable for who runs flowrun."
@@ -105,7 +106,8 @@ func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
 	return append(heard, wrong("memory", err.Error(), mending(err)))
 }
 
-// ofMemory says what was found in the memory. flags are those that a command on this store needs.
+// ofMemory returns the findings about a memory. flags are the flags that a command on this store
+// needs.
 func ofMemory(r *memories.Report, flags string, most int) []ui.Finding {
 	out := []ui.Finding{fine("memory", fmt.Sprintf("%s, %s, %s", ui.Entries(r.Entries), ui.Count(r.Records, "record"), ui.Bytes(uint64(r.Bytes))))}
 	for _, p := range r.Problems {
@@ -124,7 +126,7 @@ func ofMemory(r *memories.Report, flags string, most int) []ui.Finding {
 	return out
 }
 
-// lostOf names what damage took: by id, and by number where not even the ids of all records are left.
+// lostOf lists the records that damage destroyed: by id, or by number if not all ids are left.
 func lostOf(r *memories.Report) (lost []string) {
 	for _, l := range r.Losses {
 		switch span := int(l.Seq - l.From + 1); {

@@ -30,7 +30,8 @@ func (a *app) aboutShells(string) []ui.Finding {
 	return out
 }
 
-// aboutPrograms looks at the program at a path, and for what its steps, gates and agents start.
+// aboutPrograms examines the program at a path, and looks for the executables that its steps, gates
+// and agents start.
 func (a *app) aboutPrograms(path string) []ui.Finding {
 	p, list := a.readProgram(path)
 	if p.IR == nil {
@@ -86,7 +87,7 @@ func listSome(names []string) string { return first(names, 3) }
 // start is a program that something starts.
 type start struct{ program, by string }
 
-// started lists what a program starts whose name is known from the file.
+// started lists the executables that a program starts, if their names are constants.
 func started(p *ir.Program) (out []start) {
 	add := func(e *ir.Expr, by string) {
 		if name := firstOf(e); name != "" {

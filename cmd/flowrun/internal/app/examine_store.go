@@ -8,16 +8,16 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 )
 
-// Bounds of what doctor reads and tells of a store.
+// Bounds on the parts of a store that doctor reads and prints.
 const (
-	NewestRuns = 100      // runs whose journals are read without --all
+	NewestRuns = 100      // number of runs with a journal that is read without --all
 	MaxTold    = 5        // broken runs that are named, and dead drivers
-	MaxLog     = 64 << 20 // bytes of the log from which on it is odd: it is written back at a quarter of that
+	MaxLog     = 64 << 20 // in bytes; a longer log is odd, because it is written back at a quarter of this size
 )
 
 const beginAnew = "Copy the folder first. Then bring back a copy of the store from before, or move the folder away to begin anew."
 
-// ofHealth says what was found in the files of a store, and how to mend it.
+// ofHealth returns the findings about the files of a store, with the advice on how to fix them.
 func ofHealth(h *engine.Health, dir, flags string) []ui.Finding {
 	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, as this release writes it", h.Version))}
 	if h.Database != "" {
@@ -38,7 +38,7 @@ func ofHealth(h *engine.Health, dir, flags string) []ui.Finding {
 	return append(out, fine("reserve", "none yet: it is made when a run takes longer than a second and "+ui.Bytes(h.Reserve.NeedsFree)+" are free"))
 }
 
-// journals tells what reading them gave.
+// journals returns the findings from reading the journals.
 func journals(h *engine.Health, flags string) []ui.Finding {
 	if h.Runs == 0 {
 		return nil

@@ -61,7 +61,7 @@ func exitCode(err error) int {
 	return exitCouldNot
 }
 
-// reportError says what went wrong, where it was not said yet, and gives the code.
+// reportError prints an error that was not printed yet, and returns the exit code.
 func (a *app) reportError(arguments []string, err error) int {
 	code := exitCode(err)
 	if err == nil || code == exitNo { // an answer that nobody gets is none
@@ -86,13 +86,13 @@ func (a *app) reportError(arguments []string, err error) int {
 		_ = ui.WriteJSON(a.out, ui.NewProblem(kind, err.Error(), code))
 		if a.out.Err() == nil {
 			return code
-		} // standard output takes nothing: whoever reads the other stream should know why
+		} // standard output failed: standard error names the cause
 	}
 	a.err.Printf("flowrun: %s\n", ui.CleanLines(err.Error()))
 	return code
 }
 
-// foreignStore is what to do about a database that another made.
+// foreignStore is the advice about a database that another program made.
 const foreignStore = "Nothing of it was carried out. If the store came from elsewhere, name one of your own with --store or FLOWRUN_STORE. If it is yours, bring back a copy of it from before."
 
 // describeFix says how to fix a problem of a store's folder.
@@ -106,7 +106,7 @@ func describeFix(p *private.Problem) string {
 	return p.Fix
 }
 
-// describeRefused says why a store's folder is refused, and what to type.
+// describeRefused explains why a store's folder is refused, and what to type.
 func describeRefused(r *private.Refused) string {
 	text := fmt.Sprintf("the store %s is refused: %s", r.Dir, r.Problems[0].What)
 	if more := len(r.Problems) - 1; more > 0 {
@@ -115,7 +115,8 @@ func describeRefused(r *private.Refused) string {
 	return text + "\n" + describeFix(&r.Problems[0])
 }
 
-// wayOut adds what to do to a full disk, a foreign or older store and a damaged journal, where nothing better was said.
+// wayOut adds advice to the errors of a full disk, a foreign or older store and a damaged journal,
+// unless the error has better advice.
 func wayOut(err error) error {
 	var refused *private.Refused
 	var damaged *engine.Damaged

@@ -71,7 +71,8 @@ func (a *app) runFmt(o *args.Fmt) error {
 	return nil
 }
 
-// all lays out what was named, each file once. Where one of them is not ours, nothing is laid out.
+// all formats the named files, each file once. If one of them is not a file of flowrun, no file is
+// formatted.
 func (l *layouts) all() error {
 	if l.Paths[0] == "-" {
 		data, err := io.ReadAll(io.LimitReader(l.Stdin, syntax.MaxFileBytes+1))
@@ -136,7 +137,7 @@ func notOurs(files []dsl.File) error {
 		Hint: "Nothing was changed. If it is a workflow file all the same: flowrun fmt --force " + ui.Quote(files[0].Name)}
 }
 
-// file lays one file out and does with the result what was asked for.
+// file formats one file, and prints or writes the result as the flags ask.
 func (l *layouts) file(f dsl.File, stdin bool) {
 	out, found := format.Format(f.Name, f.Data)
 	if len(found) > 0 {

@@ -61,7 +61,7 @@ func (a *app) runGraph(o *args.Graph) error {
 	return nil
 }
 
-// graphOf finds what to draw: a run, or the workflow of a file.
+// graphOf returns the graph to draw: of a run, or of the workflow of a file.
 func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 	if o.Run != "" {
 		if o.Path != "" && a.global.Store == "" { // the file says which store is meant
@@ -90,7 +90,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 	return graph.Of(w), nil
 }
 
-// graphOfRun draws what a run was started with, whatever the file says now.
+// graphOfRun draws the recorded definition of a run, also if the file has changed.
 func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
 	err = a.withRun(name, nil, func(s *store, info engine.Info) error {
 		p, err := s.History(context.Background(), info.Run)

@@ -10,7 +10,8 @@ import (
 
 const guardianName = "guardian"
 
-// guardianCommand is what makes this program a guardian of its own children; nil where it does not know its own file.
+// guardianCommand returns the command that starts this program as the guardian of its own children;
+// nil if the program does not know its own file.
 func guardianCommand() []string {
 	self := "/proc/self/exe" // holds when the file was replaced, too
 	if _, err := os.Stat(self); err != nil {
@@ -21,7 +22,8 @@ func guardianCommand() []string {
 	return []string{self, guardianName}
 }
 
-// newGuardianCommand is a command that flowrun runs itself: it ends what this process's steps started, should the process be killed.
+// newGuardianCommand is a command that flowrun runs itself: if this process is killed, the guardian
+// ends the processes that its steps started.
 func newGuardianCommand() *cobra.Command {
 	return &cobra.Command{Use: guardianName + " TOKEN", Hidden: true, Args: between(1, 1, "TOKEN"),
 		Run: func(_ *cobra.Command, words []string) { command.Guardian(words[0]) }}

@@ -45,7 +45,7 @@ lines as they come, each behind the name of its node, until the run has ended; C
 	return c
 }
 
-// runLogs prints the attempts of a run, or of one step or group, in the order in which they ended.
+// runLogs prints the attempts of a run, or of one step or group, in the order of their ends.
 func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	ctx, run := context.Background(), info.Run
 	p, err := s.Pinned(ctx, run)
@@ -105,7 +105,8 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	return err
 }
 
-// begunOf gives the attempts of a run that have not answered; none where this release does not do again what the run did.
+// begunOf returns the attempts of a run that have not answered. It returns none if this release
+// cannot replay the run.
 func (s *store) begunOf(ctx context.Context, info engine.Info) []*view.Begun {
 	p, err := s.newPast(ctx, info.Run)
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *store) begunOf(ctx context.Context, info engine.Info) []*view.Begun {
 	return p.unanswered(info)
 }
 
-// logBegun prints what an attempt wrote that has not answered.
+// logBegun prints the output of an attempt that has not answered.
 func (a *app) logBegun(s *store, b *view.Begun) error {
 	a.out.Printf("== %s, %s\n", ui.Clean(b.Node), ui.Begun(a.out, b, event.At(time.Now())))
 	if !b.Wrote() {
@@ -136,7 +137,8 @@ func (a *app) describeCall(s *store, c *event.ChildFinished) string {
 	return fmt.Sprintf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.sceneOf(s, nil).Flags)
 }
 
-// reusedLogs says where what is reused was written: in the run that was repeated, as long as that is there.
+// reusedLogs names the place of the output of a reused step: the run that was repeated, if it still
+// exists.
 func (a *app) reusedLogs(ctx context.Context, s *store, run, step string) {
 	if _, err := s.Get(ctx, run); errors.Is(err, engine.ErrNoRun) {
 		a.err.Printf("No attempt was made. What is reused was written in run %s, which has been removed since.\n", run)

@@ -134,7 +134,8 @@ removed. The last word is the text of the new one (-: standard input), unless --
 	return c
 }
 
-// inPlaceOf is the entry that the flags describe; what they leave open is as in the one that it stands for.
+// inPlaceOf returns the entry that the flags describe. Fields without a flag are taken from the
+// entry that it replaces.
 func (a *app) inPlaceOf(ctx context.Context, m *memory.Memory, old string, e *args.MemoryEntry) (entry.Entry, error) {
 	was, _, err := m.Show(ctx, old)
 	by := a.entryOf(e)

@@ -127,7 +127,8 @@ func noMemory(dir string) error {
 	return fmt.Errorf("there is no memory in %s yet\nMake one: flowrun memory import FILE.jsonl, or flowrun memory add TEXT.", dir)
 }
 
-// onMemory does something with the memory. What it changes is its own affair.
+// onMemory opens the memory, calls do and closes the memory. Each change that do makes is committed
+// by itself.
 func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *memory.Memory) error) error {
 	m, _, err := a.openMemory(how, e)
 	if err != nil {
@@ -139,7 +140,7 @@ func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *
 	return a.bySignal(ctx, err)
 }
 
-// bySignal turns the error of what a signal ended into its exit code.
+// bySignal returns the exit code of a signal if the signal caused the error.
 func (a *app) bySignal(ctx context.Context, err error) error {
 	var stop *interrupted
 	if err != nil && errors.As(context.Cause(ctx), &stop) {
@@ -148,7 +149,8 @@ func (a *app) bySignal(ctx context.Context, err error) error {
 	return a.refused(err)
 }
 
-// refused makes wrong use of what the memory refuses to take: an entry that it doesn't know, a text that it can't keep.
+// refused turns an input that the memory refuses into an error of usage: an unknown entry, a text
+// that cannot be kept.
 func (a *app) refused(err error) error {
 	switch {
 	case errors.Is(err, memory.ErrNoEntry):
@@ -159,10 +161,10 @@ func (a *app) refused(err error) error {
 	return err
 }
 
-// plain says what is wrong without the word for its kind, which stands before it.
+// plain returns the message of an error without the prefix that names its kind.
 func plain(err error) string { return strings.Replace(err.Error(), memory.ErrBad.Error()+": ", "", 1) }
 
-// person is the source of what somebody does at the command line.
+// person returns the source of an entry that somebody makes at the command line.
 func (a *app) person() entry.Source {
 	name := a.getenv("USER")
 	if name == "" {

@@ -50,8 +50,10 @@ func notEmpty(c *cobra.Command, flags ...string) error {
 	return nil
 }
 
-// wholeRun gives the run whose id a word is, or the beginning of alone, or else what the word means to runs show: the latest run,
-// or the error that there is none. A run is known that the memory names or that the journal has, whatever it wrote.
+// wholeRun returns the run with the id word, or the only run with an id that begins with word.
+// Otherwise word means the same run as in runs show: the latest run, or an error if there is none.
+// The runs are those that the memory names and those in the journal, whether or not they wrote
+// entries.
 func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (string, error) {
 	if word == "" {
 		return "", nil
@@ -80,7 +82,8 @@ func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (stri
 	return info.Run, s.Close()
 }
 
-// ran are the runs of the journal. Without one, or where it cannot be read, there are none: what the memory knows is enough then.
+// ran returns the runs of the journal. It returns none if there is no journal or if the journal
+// cannot be read: the memory's own runs are enough then.
 func (a *app) ran(ctx context.Context) (ids []string) {
 	dir, err := a.storeDir(a.memoryFile)
 	if err != nil {

@@ -61,7 +61,7 @@ func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error 
 	return a.importEnded(ctx, err)
 }
 
-// importEnded says what is to be done about an import that did not come to its end, and gives the verdict.
+// importEnded prints advice about an import that did not finish, and returns the verdict.
 func (a *app) importEnded(ctx context.Context, err error) error {
 	var stop *interrupted
 	var line *memory.LineError

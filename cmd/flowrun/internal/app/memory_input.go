@@ -13,8 +13,8 @@ import (
 // stdinName is how standard input is named on the command line.
 const stdinName = "-"
 
-// input opens a file to be read, or standard input for "-". It tells the size where there is one. What may keep a reader waiting
-// is given up when ctx ends.
+// input opens a file to be read, or standard input for "-". It returns the size in bytes if the
+// size is known. A read that blocks is abandoned when ctx ends.
 func (a *app) input(ctx context.Context, name string) (io.ReadCloser, int64, error) {
 	if name == stdinName {
 		return untilDone(ctx, a.Stdin), 0, nil

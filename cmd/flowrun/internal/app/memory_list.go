@@ -50,7 +50,7 @@ func originFlags(c *cobra.Command, r *args.MemoryList) {
 	c.Flags().StringVar(&r.Author, "author", "", "only what this `author` wrote: agent:NAME, user:NAME or flowrun")
 }
 
-// filter is what a list asks of the memory.
+// filter returns the filter of a list command.
 func (a *app) filter(ctx context.Context, m *memory.Memory, r *args.MemoryList) (memory.Filter, error) {
 	run, err := a.wholeRun(ctx, m, r.Run)
 	if err == nil {
@@ -83,7 +83,7 @@ func (a *app) runMemoryList(ctx context.Context, m *memory.Memory, r *args.Memor
 	return nil
 }
 
-// nothingFits says so, and of what is hidden that it is there.
+// nothingFits prints that no entry fits, and whether hidden entries do.
 func (a *app) nothingFits(ctx context.Context, m *memory.Memory, f memory.Filter) error {
 	hidden := 0
 	if !f.Everything {

@@ -12,10 +12,11 @@ import (
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
-// byHand is the run in whose name an editor works that somebody calls by hand: no run's id.
+// byHand takes the place of a run's id when a user calls an editor by hand.
 const byHand = "by-hand"
 
-// reword has the editor of --file's program word patterns. What the program is given comes from the environment, and its defaults.
+// reword lets the editor of --file's program word patterns. The program's variables come from the
+// environment and from their defaults.
 func (a *app) reword(ctx context.Context, m *memory.Memory) ([]string, error) {
 	if a.memoryFile == "" {
 		return nil, &args.Error{Message: "--reword needs --file", Hint: "It is the program whose memory names an editor."}

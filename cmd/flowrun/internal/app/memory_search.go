@@ -64,7 +64,8 @@ number, has an "error" in its answer, and makes the exit code 1.`,
 	return c
 }
 
-// pending says what can be done where the memory has told that entries are found by their words alone.
+// pending prints advice after the memory has reported that it finds some entries by their words
+// alone.
 func (a *app) pending(m *memory.Memory) {
 	if m.Pending() > 0 {
 		a.err.Printf("flowrun: with --wait they get their vectors first.\n")
@@ -155,7 +156,7 @@ func (a *app) searchMany(ctx context.Context, m *memory.Memory, r *args.MemorySe
 	return ctx.Err()
 }
 
-// answer writes what one query of many gave.
+// answer writes the result of one query of a batch.
 func (a *app) answer(r *args.MemorySearch, q queryLine, list []ui.Found, err error) {
 	if r.JSON {
 		answer := ui.Answered(q.ID, list)

@@ -47,7 +47,7 @@ func countsOf(s *memory.Stats) ui.MemoryStats {
 		Types: of(s.Types), Agents: of(s.Agents), Scopes: of(s.Scopes), Model: s.Model, Dim: s.Dim, WordVectors: s.WordVectors, Pending: s.Pending}
 }
 
-// consolidated makes patterns of what an agent learned, or all of them where none is named.
+// consolidated makes patterns of the entries of an agent, or of all agents if agent is "".
 func consolidated(ctx context.Context, m *memory.Memory, agent string) (ids []string, err error) {
 	agents := []string{agent}
 	if agent == "" {

@@ -18,7 +18,7 @@ import (
 // store is an open store of runs.
 type store struct{ *standalone.Store }
 
-// past is a run that is replayed to look at it, with what can be seen of its live attempts.
+// past is a run that was replayed to look at it, with the visible state of its live attempts.
 type past struct {
 	*runner.Past
 	store *store

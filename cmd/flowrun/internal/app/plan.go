@@ -72,7 +72,8 @@ func (a *app) runPlan(o *args.Plan) error {
 	return err
 }
 
-// forecast says how long a run would take, from what the store knows. A store that an older release left is as good as none.
+// forecast predicts the duration of a run from the recorded durations of the store. A store of an
+// older release counts as no store.
 func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecast.Forecast, error) {
 	dir, err := a.storeDir(o.Path)
 	if err != nil {
@@ -94,17 +95,18 @@ func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecas
 	return forecast.Of(g, known.eval, x, runs, o.Parallel), nil
 }
 
-// beforehand is the scope of what is known before a run: values that were given or have a default, and locals over them.
+// beforehand is the scope that is known before a run: values that were given or have a default, and
+// locals over them.
 type beforehand struct {
 	inputs, vars map[string]value.Value
 	locals       map[string]*ir.Expr
 	evaluator    *expr.Evaluator
 }
 
-// errUnknown ends the evaluation of what only a run knows.
+// errUnknown ends the evaluation of a value that is known only during a run.
 var errUnknown = errors.New("not known before a run")
 
-// knownValues is the scope of what was given; what is required and missing is not known.
+// knownValues returns the scope of the given values. A required value that is missing is unknown.
 func (a *app) knownValues(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, error) {
 	whole, most := *p.ir, *w
 	whole.Variables, most.Inputs = withoutRequired(p.ir.Variables), withoutRequired(w.Inputs)
@@ -121,7 +123,7 @@ func (a *app) knownValues(p *program, w *ir.Workflow, o *args.Apply) (*beforehan
 	return b, nil
 }
 
-// withoutRequired are declarations that need no value: null stands for what is missing.
+// withoutRequired returns declarations that need no value: null stands for a missing value.
 func withoutRequired(decls []ir.Variable) []ir.Variable {
 	out := append([]ir.Variable{}, decls...)
 	for i := range out {
@@ -132,7 +134,8 @@ func withoutRequired(decls []ir.Variable) []ir.Variable {
 	return out
 }
 
-// dropUnknown removes the nulls that stand for what is missing, and what is not to be shown.
+// dropUnknown removes the nulls that stand for missing values, and the values that may not be
+// shown.
 func dropUnknown(values map[string]value.Value, decls []ir.Variable) {
 	for _, d := range decls {
 		if !d.HasDefault && values[d.Name] == nil || d.Sensitive {
@@ -141,7 +144,7 @@ func dropUnknown(values map[string]value.Value, decls []ir.Variable) {
 	}
 }
 
-// eval is the outline's view of what is known.
+// eval evaluates an expression for the outline; it reports false if the value is not known.
 func (b *beforehand) eval(e *ir.Expr) (value.Value, bool) {
 	v, err := b.evaluator.Eval(e, b)
 	return v, err == nil

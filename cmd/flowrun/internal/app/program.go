@@ -16,7 +16,8 @@ import (
 	"github.com/flowrun/flowrun/runner"
 )
 
-// unreadable is the code of the diagnostic for a file that cannot be read at all: that is no verdict about the file.
+// unreadable is the code of the diagnostic for a file that cannot be read at all: the file gets no
+// verdict.
 const unreadable = "F0050"
 
 // program is a checked program from the disk.
@@ -37,7 +38,7 @@ func (a *app) readProgram(path string) (*dsl.Program, diag.List) {
 	return p, adviseFirst(list)
 }
 
-// adviseFirst says how to begin where there is no program yet.
+// adviseFirst adds advice on how to begin if there is no program yet.
 func adviseFirst(list diag.List) diag.List {
 	for i := range list {
 		if list[i].Code == empty {
@@ -60,7 +61,8 @@ func (a *app) openFolder(path string) (fsys fs.FS, name string, opts dsl.Options
 	})
 }
 
-// loadProgram loads a program that is needed to go on. What was found is shown; a program with errors is an error.
+// loadProgram loads a program that the command needs. It shows the diagnostics; a program with
+// errors is an error.
 func (a *app) loadProgram(path string) (*program, error) {
 	p, list := a.readProgram(path)
 	if list.HasErrors() && a.asJSON {
@@ -78,7 +80,8 @@ func (a *app) loadProgram(path string) (*program, error) {
 	return &program{p.IR, absolutePath(path), dir, p.Sources, p.Positions}, nil
 }
 
-// refusal is the exit code for errors in a program: of those that could not be read, that it could not be done.
+// refusal is the exit code for errors in a program. If files could not be read, it is the code of a
+// command that could not be carried out.
 func refusal(list diag.List) int {
 	for _, d := range list {
 		if d.Code == unreadable {

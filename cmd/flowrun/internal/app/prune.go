@@ -46,7 +46,7 @@ keeps the space for runs to come; --vacuum gives it back, and lets others wait w
 	return c
 }
 
-// runPrune removes runs one after another, each with what it called.
+// runPrune removes runs one after another, each with the runs that it called.
 func (a *app) runPrune(r *args.Prune) error {
 	dir, err := a.storeDir("")
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *app) runPrune(r *args.Prune) error {
 		list = append(list, told...)
 	}
 	if !r.DryRun {
-		if err := s.Sweep(ctx); err != nil { // what an earlier one left
+		if err := s.Sweep(ctx); err != nil { // the rest of an earlier prune
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]engine.I
 
 func oldestKept(age time.Duration) event.Time { return event.At(time.Now().Add(-age)) }
 
-// removable tells whether nothing of a tree is wanted any more.
+// removable reports whether all runs of a tree may be removed.
 func removable(tree []engine.Info, all bool) bool {
 	for i := range tree {
 		if tree[i].Driver != 0 || tree[i].Ended == 0 && !all {
@@ -141,7 +141,7 @@ func removable(tree []engine.Info, all bool) bool {
 	return true
 }
 
-// told says what goes with a tree, and how large it is.
+// told lists the runs that are removed with a tree, with their sizes.
 func (s *store) told(ctx context.Context, tree []engine.Info) (list []ui.PrunedRun, ids []string, err error) {
 	for i := range tree {
 		bytes, err := s.Size(ctx, tree[i].Run)

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// replaceFile gives a file another content, all of it or none: the text is written beside the file, which then takes its
-// name. The file keeps its permissions, and a link to it stays one. Where it no longer holds what it held, or may not be
-// written, it is left as it is.
+// replaceFile replaces the content of a file, completely or not at all: the text is written to a
+// new file beside it, which is then renamed. The file keeps its permissions, and a link to the file
+// stays a link. If the file no longer holds old, or may not be written, it stays unchanged.
 func replaceFile(path string, old, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -49,7 +49,7 @@ nothing of, behind which all is left open. Inputs and variables are those of the
 	return c
 }
 
-// runReplay checks that a run's journal gives again what it gave then.
+// runReplay checks that the replay of a run's journal gives the recorded results.
 func (a *app) runReplay(s *store, run string, asJSON bool) error {
 	ctx := context.Background()
 	p, err := s.newPast(ctx, run)
@@ -71,7 +71,7 @@ func (a *app) runReplay(s *store, run string, asJSON bool) error {
 	return nil
 }
 
-// replayAgainst finds out what another program would have made of a run.
+// replayAgainst replays a run's journal against another program and shows the differences.
 func (a *app) replayAgainst(s *store, run string, r *args.Replay) error {
 	ctx := context.Background()
 	p, err := s.newPast(ctx, run)
@@ -102,7 +102,7 @@ func (a *app) replayAgainst(s *store, run string, r *args.Replay) error {
 		return err
 	}
 	out, err := replayWorld(then, now.ir, w, first)
-	if err == nil && len(out.New) > 0 { // what is never answered must not keep slots from what is
+	if err == nil && len(out.New) > 0 { // an attempt that is never answered must not keep slots from the others
 		first.Parallel = runner.MaxConcurrency
 		out, err = replayWorld(then, now.ir, w, first)
 	}
@@ -128,8 +128,9 @@ func replayWorld(then *replay.World, p *ir.Program, w *ir.Workflow, first event.
 	return then.Run(m, first, view.New(w))
 }
 
-// fitValues gives a program what a run was given: what both know as it is, what is new by its default. What is not declared any more is
-// left out. What is sensitive has no value here, and needs none: nothing is carried out.
+// fitValues gives a program the values of a run. A declaration that both have keeps its value; a
+// new one takes its default; a value without a declaration is left out. A sensitive value is
+// missing here, and is not needed: nothing is carried out.
 func fitValues(first *event.RunStarted, p *ir.Program, w *ir.Workflow) error {
 	secrets := map[string]event.Secret{}
 	var problems []string

@@ -88,7 +88,7 @@ func baseOf() func(string) (string, bool) {
 	}
 }
 
-// ruleOf tells what there is to know of a code.
+// ruleOf returns the description of a code.
 func ruleOf(code string) ui.Rule {
 	r := ui.Rule{Title: reference.Title(code)}
 	if p, ok := reference.PageOf(code); ok {

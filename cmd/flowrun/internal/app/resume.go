@@ -47,7 +47,7 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 	return c
 }
 
-// runResume drives a run from where its journal ends, or tells what that would begin with.
+// runResume drives a run from the end of its journal, or prints the first actions of such a drive.
 func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 	if top := s.Top(context.Background(), info); top != info.Run {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s, which goes on with it", info.Run, info.Parent),
@@ -83,7 +83,8 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 	return err
 }
 
-// checkFolder refuses to go on with a run whose folder is gone, in which all its steps would fail: it can still be brought back.
+// checkFolder refuses to resume a run if its folder is gone, because all its steps would fail. The
+// user can still restore the folder.
 func (s *store) checkFolder(ctx context.Context, run string) error {
 	first, _, err := s.Beginning(ctx, run)
 	if err != nil || first.Dir == "" {

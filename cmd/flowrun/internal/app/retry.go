@@ -42,7 +42,8 @@ now; the journal keeps that it differs. What stood on the command line must be g
 	return c
 }
 
-// checkRetry refuses what cannot be repeated: a run that has not ended, and one that another run called.
+// checkRetry refuses a run that cannot be repeated: a run that has not ended, or a run that another
+// run called.
 func (a *app) checkRetry(s *store, info engine.Info) error {
 	flags := a.sceneOf(s, nil).Flags
 	if !info.Status.Terminal() {
@@ -117,7 +118,7 @@ func (a *app) prepareRetry(ctx context.Context, s *store, run string, r *args.Re
 	return again, err
 }
 
-// adviseRetry says what to type where a retry is refused.
+// adviseRetry tells the user what to type after a retry was refused.
 func adviseRetry(no *retry.Refusal, run string) string {
 	switch no.Advice {
 	case retry.OnlyNode:

@@ -12,8 +12,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// writeReports writes the reports on a run that were asked for, and the summary where GitHub Actions wants one, and gives the run's own
-// verdict unless that fails. They are made from the journal, however the run stands: whoever drives it keeps less than they show.
+// writeReports writes the requested reports on a run, and the summary for GitHub Actions if it asks
+// for one. It returns the run's own verdict unless a write fails. The reports are made from the
+// journal, however the run ended, because the driver keeps less than the reports show.
 func (a *app) writeReports(s *store, run string, scene ui.Scene, reports []args.Form, verdict error) error {
 	var done *ended
 	if len(reports) == 0 && a.getenv("GITHUB_STEP_SUMMARY") == "" || verdict != nil && !errors.As(verdict, &done) {

@@ -20,7 +20,7 @@ type renewal struct {
 	names []string
 }
 
-// allows reports whether a secret is one of them, by the name under which it is read.
+// allows reports whether the renewal includes a secret; ref is the name that the secret is read by.
 func (r renewal) allows(ref string) bool {
 	_, name, _ := strings.Cut(ref, ".")
 	return r.all || slices.Contains(r.names, name)
@@ -114,7 +114,7 @@ func describeFile(flag string, err error) string {
 	return flag + " " + err.Error()
 }
 
-// describeSecret says what is wrong with a secret, and what to type.
+// describeSecret explains an error about a secret, and tells the user what to type.
 func describeSecret(err error) string {
 	var p *given.Problem
 	if !errors.As(err, &p) {

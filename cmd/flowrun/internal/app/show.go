@@ -39,7 +39,7 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 	return c
 }
 
-// runShow replays a run up to the event that was asked for, and shows what was asked for.
+// runShow replays a run up to the requested event, and shows the requested parts.
 func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	ctx := context.Background()
 	if r.At > 0 && uint64(r.At) > info.Events {

@@ -21,10 +21,10 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// maxOpenLine bounds what is held of a line that has not ended yet, in bytes.
+// maxOpenLine bounds the part of an unfinished line that is kept in memory, in bytes.
 const maxOpenLine = 64 << 10
 
-// tail prints what the attempts of a run write, while they do.
+// tail prints the output of a run's attempts while they write it.
 type tail struct {
 	a    *app
 	s    *store
@@ -41,7 +41,7 @@ type tailed struct {
 // flow is one stream of it: the log file, as far as it was read, and the beginning of a line.
 type flow struct {
 	path string
-	from event.Time // what was written before is another attempt's
+	from event.Time // earlier output belongs to another attempt
 	file *os.File
 	open []byte
 	read bool // something of it
@@ -82,7 +82,7 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 	return err
 }
 
-// batch takes in what has ended, then what has begun.
+// batch handles the attempts that ended, then the attempts that began.
 func (t *tail) batch(events []event.Event, out *event.Reaction) {
 	for i := range events {
 		switch ev := &events[i]; {
@@ -90,7 +90,7 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 			t.finish(ev.AttemptFinished)
 		case ev.ChildFinished != nil && about(ev.ChildFinished.Node, t.step):
 			t.a.out.Printf("%s", t.a.describeCall(t.s, ev.ChildFinished))
-		case ev.DriverChanged != nil: // what was under way begins again, as another attempt
+		case ev.DriverChanged != nil: // running attempts begin again, as other attempts
 			t.interrupt(ev.DriverChanged.Lost, ev.At)
 			t.close()
 		}
@@ -106,7 +106,7 @@ func (t *tail) batch(events []event.Event, out *event.Reaction) {
 	}
 }
 
-// look prints what has come since it last looked, of one attempt after another.
+// look prints the output since the last look, of one attempt after another.
 func (t *tail) look() {
 	for _, ticket := range slices.Sorted(maps.Keys(t.live)) {
 		y := t.live[ticket]
@@ -116,7 +116,8 @@ func (t *tail) look() {
 	}
 }
 
-// interrupt prints what is left of the attempts under way, which lost their driver; over is when another one came.
+// interrupt prints the rest of the output of running attempts that lost their driver; over is the
+// time of the change of driver.
 func (t *tail) interrupt(died bool, over event.Time) {
 	why := view.DriverStopped
 	if died {
@@ -180,7 +181,7 @@ func prefixOf(node, gate string) string {
 	return ui.Clean(node) + " | "
 }
 
-// drain prints what a log file has that was not printed yet. A file that is not there has nothing.
+// drain prints the part of a log file that was not printed yet. A missing file counts as empty.
 func (t *tail) drain(f *flow, prefix string) {
 	if f.file == nil {
 		var err error
@@ -238,7 +239,7 @@ func (f *flow) close() {
 	}
 }
 
-// close forgets what is under way.
+// close forgets the running attempts.
 func (t *tail) close() {
 	for _, y := range t.live {
 		for _, f := range y.streams {

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// maxEnd bounds what is read of the end of what an attempt wrote, in bytes.
+// maxEnd bounds the last part of an attempt's output that is read, in bytes.
 const maxEnd = 16 << 10
 
 // maxEnds bounds of how many attempts under way it is read.
@@ -43,7 +43,8 @@ func (p *past) stand(info engine.Info, begun []*view.Begun) {
 	}
 }
 
-// unanswered gives the attempts of a run that are under way and those that lost their driver, with what can be seen of them.
+// unanswered returns the running attempts of a run and the attempts that lost their driver, with
+// their visible state.
 func (p *past) unanswered(info engine.Info) []*view.Begun {
 	list := p.Attempts.Lost()
 	for _, b := range list {
@@ -52,7 +53,8 @@ func (p *past) unanswered(info engine.Info) []*view.Begun {
 	return append(list[:len(list):len(list)], p.underWay(info)...)
 }
 
-// underWay gives those for which no other driver has come: they are under way, or nobody drives the run.
+// underWay returns the attempts that no later driver took over: either they are running, or no
+// process drives the run.
 func (p *past) underWay(info engine.Info) []*view.Begun {
 	list := p.Attempts.Live()
 	if info.Interrupted() {
@@ -76,7 +78,7 @@ func (p *past) underWay(info engine.Info) []*view.Begun {
 	return list
 }
 
-// readEnds reads the ends of what an attempt wrote, from its log files as far as there are any.
+// readEnds reads the last part of an attempt's output from the log files that exist.
 func (s *store) readEnds(b *view.Begun) {
 	a := event.Attempt{Run: b.Run, Ticket: b.Ticket, Name: b.Name, Attempt: b.Attempt}
 	for _, stream := range []struct {
@@ -96,8 +98,9 @@ func (s *store) readEnds(b *view.Begun) {
 // slack is how much older than an event a file may seem that was written after it.
 const slack = 20 * time.Millisecond
 
-// logOf gives the log file of a stream of an attempt, or "". An attempt whose driver goes away begins again with the same ticket, and
-// each time it has a file of its own: the one that was written last after it began, and not after it was over, if it is.
+// logOf returns the log file of a stream of an attempt, or "". An attempt that lost its driver
+// begins again with the same ticket, and has a new file each time. The result is the file with the
+// latest write after the attempt began, and not after the attempt was over, if it is over.
 func (s *store) logOf(a *event.Attempt, stream string, began, over event.Time) string {
 	name := path.Join(standalone.LogsDir, command.LogName(a, stream))
 	for n := 0; n <= command.MaxEarlier; n++ {

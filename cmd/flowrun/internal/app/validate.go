@@ -92,18 +92,18 @@ func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 	return nil
 }
 
-// onPath tells whether a program can be found by its name.
+// onPath reports whether the PATH has a program with this name.
 func onPath(name string) bool {
 	_, err := exec.LookPath(name)
 	return err == nil
 }
 
-// worthFailing tells whether a list without errors has warnings; advice never fails a check.
+// worthFailing reports whether a list without errors has warnings; advice never fails a check.
 func worthFailing(list diag.List) bool {
 	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Warning })
 }
 
-// foreign is the folder of what others have written, which is no part of a project's own programs.
+// foreign is the folder of installed packages, which do not belong to the project's own programs.
 const foreign = "node_modules"
 
 // programs expands DIR/... to every folder below DIR with files *.flow.hcl: other files *.hcl may be of other tools. Hidden

@@ -12,7 +12,8 @@ import (
 	"github.com/flowrun/flowrun/runner/given"
 )
 
-// readValues completes the inputs of the workflow and the variables of the program with what was given.
+// readValues completes the inputs of the workflow and the variables of the program with the given
+// values.
 func (a *app) readValues(p *program, w *ir.Workflow, o *args.Given) (inputs, vars given.Values, err error) {
 	world := a.argsWorld()
 	vars, problems, err := a.readVariables(p.ir.Variables, o, world)
@@ -33,8 +34,8 @@ func (a *app) readValues(p *program, w *ir.Workflow, o *args.Given) (inputs, var
 	return inputs, vars, joinProblems(append(problems, more...))
 }
 
-// readVariables gathers what is given for variables: each is taken from the environment, overridden by files of an environment, then by
-// files of variables, in their order, then by --var.
+// readVariables collects the given values of variables. A later source overrides an earlier one:
+// the environment, environment files, variable files in their order, --var.
 func (a *app) readVariables(decls []ir.Variable, o *args.Given, world *args.World) (g given.Values, problems []error, err error) {
 	g = given.NewValues()
 	problems = addTexts(g, decls, func(name string) (string, given.Place, bool) {
@@ -145,7 +146,7 @@ func from(where string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// joinProblems joins what is wrong with the values, as one error about the command line.
+// joinProblems joins the problems of the given values into one error about the command line.
 func joinProblems(problems []error) error {
 	var lines []string
 	seen := map[string]bool{}

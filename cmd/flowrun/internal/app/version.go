@@ -15,14 +15,14 @@ import (
 // Release is this release's number. A build from a tagged module says its own.
 const Release = "0.1.0-dev"
 
-// versionJSON is what version --json prints.
+// versionJSON is the output of version --json.
 type versionJSON struct {
 	Release   string `json:"release"`
 	Commit    string `json:"commit"` // "" where the build does not know it
 	Modified  bool   `json:"modified"`
 	Go        string `json:"go"`
 	Platform  string `json:"platform"`
-	Behaviour int    `json:"behaviour"` // the newest rules by which this release runs journals
+	Behaviour int    `json:"behaviour"` // the newest behaviour that this release supports
 	Journal   int    `json:"journal"`   // the newest format of journals
 }
 

@@ -95,7 +95,7 @@ func untilSignalLooking() (context.Context, func()) {
 	}
 }
 
-// pause waits, and tells whether ctx is not done.
+// pause waits for d, and reports whether ctx is not done.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
