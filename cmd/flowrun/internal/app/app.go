@@ -29,12 +29,13 @@ type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Environ        []string
-	// At, which only tests set, is told how far the driving of a run has come.
+	// At, set only by tests, receives the points that the drive of a run reaches.
 	At func(engine.Point)
 }
 
-// Process gives the streams of this process. A reader of its output that goes away must not end it: SIGPIPE is caught,
-// which children, unlike with an ignored signal, do not inherit.
+// Process returns the streams of this process. A closed reader of the output must not end the
+// process, so SIGPIPE is caught. Children do not inherit a handler, but they would inherit an
+// ignored signal.
 func Process() Streams {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
@@ -67,7 +68,7 @@ func Main(arguments []string, s Streams) (code int) {
 	return a.reportError(arguments, root.Execute())
 }
 
-// openTerminals looks at the streams; once with the default, and again when the flags are known.
+// openTerminals detects the terminals: once with the default, and again when the flags are known.
 func (a *app) openTerminals() {
 	color := a.global.Color
 	if color == "" {
@@ -139,7 +140,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 	return root
 }
 
-// globalFlags are those that every command takes.
+// globalFlags declares the flags of every command.
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
@@ -149,7 +150,8 @@ func (a *app) globalFlags(root *cobra.Command) {
 		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
 }
 
-// tameLibrary makes the commands that the library adds answer as ours do: wrong words are usage errors, and help is a result.
+// tameLibrary makes the commands of the library behave like ours: wrong words are usage errors, and
+// help is a result.
 func tameLibrary(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()

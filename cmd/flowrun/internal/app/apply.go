@@ -104,7 +104,7 @@ func (a *app) runApply(o *args.Apply) error {
 	return a.writeReports(s, run, scene, reports, err)
 }
 
-// start is a run as the engine takes it, and where its steps are declared.
+// start is a run in the engine's form, with the positions of its steps.
 func (p *program) start(workflow string, first event.RunStarted) (engine.Start, map[string]string) {
 	b, definition := p.source(workflow), p.ir.Canonical()
 	return engine.Start{
@@ -113,8 +113,8 @@ func (p *program) start(workflow string, first event.RunStarted) (engine.Start, 
 	}, b.Where
 }
 
-// pickWorkflow loads the program that a user named, and picks the workflow. A path that turns out to be a workflow's name becomes
-// the current folder.
+// pickWorkflow loads the program that a user named, and picks the workflow. If the path is the name
+// of a workflow, the path becomes the current folder.
 func (a *app) pickWorkflow(path *string, workflow string) (*program, *ir.Workflow, error) {
 	if *path == "" {
 		return nil, nil, emptyPath()

@@ -21,7 +21,8 @@ func (b below) Open(name string) (fs.File, error) {
 	return r.Open(name)
 }
 
-// Stat implements fs.StatFS, so that nothing is opened to be looked at: a pipe would wait for its other end.
+// Stat implements fs.StatFS, so that Stat opens nothing: opening a pipe would wait for its other
+// end.
 func (b below) Stat(name string) (fs.FileInfo, error) {
 	r, err := os.OpenRoot(string(b))
 	if err != nil {
@@ -31,7 +32,8 @@ func (b below) Stat(name string) (fs.FileInfo, error) {
 	return r.Stat(name)
 }
 
-// within lets a program read files of the repository around its folder, or of the folder where there is none.
+// within lets a program read files of the repository around its folder, or of the folder if there
+// is no repository.
 func within(dir string, opts dsl.Options) dsl.Options {
 	whole, err := filepath.Abs(dir)
 	if err != nil {

@@ -40,7 +40,7 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 	return c
 }
 
-// runCancel asks for the end of a run, and brings it about where nobody else drives the run.
+// runCancel requests the end of a run, and ends the run itself if no process drives it.
 func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 	if info.Status.Terminal() {
 		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
@@ -57,11 +57,11 @@ func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 	return a.waitForEnd(s, info.Run, info.Driver != 0, r)
 }
 
-// Glance is how often a run that another process drives is looked at.
+// Glance is the interval of looks at a run that another process drives.
 const Glance = 100 * time.Millisecond
 
-// prepareCancel gets the secrets of a run that is about to be ended here, where its program has something that runs nevertheless and may
-// need them.
+// prepareCancel gets the secrets of a run that is cancelled here, if its program has steps that run
+// on cancellation and may need the secrets.
 func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
 	ctx := context.Background()
 	_, p, err := s.Beginning(ctx, run)
@@ -88,8 +88,8 @@ func actsWhenCancelled(p *ir.Program) bool {
 	return slices.ContainsFunc(p.Workflows, func(w ir.Workflow) bool { return w.Finally != nil || any(w.Nodes) })
 }
 
-// waitForEnd brings a run to its end where nobody else drives it; with --wait it waits for who does, and takes the run over from
-// one that dies.
+// waitForEnd ends a run that no process drives. With --wait it waits for the run's driver, and
+// takes the run over if the driver dies.
 func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) error {
 	ctx, release := untilSignal(func(string) {})
 	defer release()
@@ -129,7 +129,7 @@ func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) erro
 	}
 }
 
-// lookAgain waits a little and looks where a run stands.
+// lookAgain waits a little and reads the status of the run.
 func lookAgain(ctx context.Context, s *store, run string) (engine.Info, error) {
 	if !pause(ctx, Glance) {
 		return engine.Info{}, context.Cause(ctx)
@@ -142,7 +142,7 @@ func (a *app) sayEnded(run string, status event.Status) error {
 	return nil
 }
 
-// tooLong is the cause of a wait that took as long as it may.
+// tooLong is the cause of a wait that reached its limit.
 type tooLong struct {
 	run   string
 	after time.Duration
@@ -152,7 +152,8 @@ func (t *tooLong) Error() string {
 	return fmt.Sprintf("run %s has not ended within %s; the wish to cancel it stands", t.run, t.after)
 }
 
-// explainWait turns the end of a wait into an exit code. Whatever ctx has cut off, its cause is why.
+// explainWait turns the end of a wait into an exit code. If the end of ctx is the error, the cause of
+// ctx replaces it.
 func (a *app) explainWait(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = context.Cause(ctx)

@@ -28,7 +28,7 @@ type changed struct {
 	apply string // the command that runs the changed program; "" if there is none
 }
 
-// differs reports whether there is something to say.
+// differs reports whether there is a difference to show.
 func (c changed) differs() bool { return c.what != "" }
 
 // advice returns a line with the command that runs the changed program, or "".
@@ -80,7 +80,7 @@ func (a *app) sayChanged(s *store, info engine.Info) {
 	}
 }
 
-// sameTexts reports whether a program has the texts that a run began with, wherever they lie.
+// sameTexts reports whether a program has the texts of the run's definition, in any folder.
 func sameTexts(p *dsl.Program, then map[string]string) bool {
 	now := make([]string, 0, len(p.Sources))
 	for _, text := range p.Sources {
@@ -90,10 +90,10 @@ func sameTexts(p *dsl.Program, then map[string]string) bool {
 	return slices.Equal(now, slices.Sorted(maps.Values(then)))
 }
 
-// maxAgain bounds a value that is repeated in a command, in bytes; a longer one is left to the reader.
+// maxAgain bounds a value that is repeated in a command, in bytes; a longer value is left out.
 const maxAgain = 80
 
-// applyAgain is the command that begins a run of a program with the values of another run.
+// applyAgain returns the command that starts a run of a program with the values of another run.
 func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunStarted) string {
 	command := "flowrun apply " + ui.Quote(shortPath(path))
 	w := p.Workflow(first.Workflow)
@@ -133,7 +133,7 @@ func flagsAgain(flag string, decls []ir.Variable, values map[string]value.Value)
 	return b.String()
 }
 
-// flagWord is a name and a value as one word of a shell.
+// flagWord returns a name and a value as one word of a shell.
 func flagWord(name, text string) string {
 	if text == "" {
 		return name + "="
@@ -141,7 +141,7 @@ func flagWord(name, text string) string {
 	return name + "=" + ui.Quote(text)
 }
 
-// absolutePath is a path that does not depend on the current folder.
+// absolutePath returns a path that does not depend on the current folder.
 func absolutePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs

@@ -16,8 +16,9 @@ const softLimit = 208 << 20
 // binary.
 const runLimit = 40 << 20
 
-// runPlenty is how much may be live in a run for its heap to grow to three times as much beyond runLimit, too: a run of 50,000 null
-// attempts takes 130 MiB then instead of 105, and a tenth less CPU. One of 100,000 blocks stays within 512 MiB.
+// runPlenty is the live heap up to which the heap of a run may grow to three times the live heap
+// beyond runLimit, too: a run of 50,000 null attempts then takes 130 MiB instead of 105, and a
+// tenth less CPU. A run of 100,000 stays within 512 MiB.
 const runPlenty = 100 << 20
 
 // collectSeldom sets the collector for a short-lived process, which usually ends before it needs
@@ -27,21 +28,22 @@ func (a *app) collectSeldom() {
 	a.setCollector(collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
 }
 
-// collectWithin sets the collector for a process that drives a run: the same up to runLimit. While three quarters of that are
-// live, it is left to grow as before up to runPlenty, and beyond as Go does by itself.
+// collectWithin sets the collector for a process that drives a run, with the limit runLimit. When
+// three quarters of runLimit are live, the limit is dropped: the heap grows as before up to
+// runPlenty, and beyond runPlenty with Go's default.
 func (a *app) collectWithin() {
 	a.setCollector(collector{limit: runLimit, enough: runLimit / 4 * 3, plenty: runPlenty, percent: 100})
 }
 
 // collector sets the growth of the heap. While the live heap is below enough, the heap may grow to
-// three times the live heap, within a soft limit. While the live heap is above plenty, the heap
-// grows by a percentage.
+// three times the live heap, within a soft limit. Between enough and plenty the limit is dropped.
+// Above plenty the heap grows by a percentage.
 type collector struct {
 	limit, enough, plenty int64
 	percent               int
 }
 
-// setCollector sets the collector. GOGC and GOMEMLIMIT in the environment have the last word.
+// setCollector sets the collector, unless the environment has GOGC or GOMEMLIMIT.
 func (a *app) setCollector(c collector) {
 	if a.getenv("GOGC") == "" && a.getenv("GOMEMLIMIT") == "" {
 		c.set(c.rule(0))
@@ -70,7 +72,7 @@ func (c collector) set(r rule) {
 	debug.SetMemoryLimit(r.limit)
 }
 
-// sentinel is garbage as soon as it is made, so its finalizer runs once after the next collection.
+// sentinel is garbage from its creation on, so its finalizer runs once after the next collection.
 type sentinel struct{ _ [64]byte }
 
 func (c collector) watch(last rule) {

@@ -50,7 +50,7 @@ printed as JSON, one a line. Without expressions it reads them from standard inp
 	return c
 }
 
-// newConsoleCommand is a run to ask, and how many questions had no answer.
+// console is a run to ask, and the number of questions without an answer.
 type console struct {
 	a          *app
 	evaluator  *expr.Evaluator
@@ -113,7 +113,7 @@ func resultsType() value.Type {
 	return value.Object(attrs)
 }
 
-// read takes expressions from standard input, a line each.
+// read answers the expressions of standard input, one per line.
 func (k *console) read() error {
 	lines := bufio.NewScanner(k.a.Stdin)
 	lines.Buffer(nil, MaxConsoleLine)
@@ -165,7 +165,8 @@ func (k *console) line(text string) {
 // consoleFile is the file name of an expression in messages.
 const consoleFile = "expression"
 
-// compileAsked checks a text as it would be checked in a file: in brackets, so that it may be of any form, on a line of its own.
+// compileAsked checks a text as in a file: in brackets, so that it may have any form, on a line of
+// its own.
 func compileAsked(text string, condition bool, env *expr.Env) (*ir.Expr, diag.List) {
 	before, after := "v = (\n", "\n)\n"
 	if condition {

@@ -48,7 +48,7 @@ func (a *app) runDoctor(path string, all, asJSON bool) error {
 	return a.printFindings(found, asJSON)
 }
 
-// printFindings shows findings and gives the verdict as an error.
+// printFindings prints findings and returns the verdict as an error.
 func (a *app) printFindings(found []ui.Finding, asJSON bool) error {
 	if err := ui.Findings(a.out, found, asJSON); err != nil {
 		return err

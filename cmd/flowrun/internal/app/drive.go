@@ -25,10 +25,11 @@ const (
 	maxGlance   = 64
 )
 
-// Repaint is how often the live tree moves. A stream without one is asked as often, and speaks seldom.
+// Repaint is the interval of updates of the live tree. A stream without a tree is updated as often,
+// and prints rarely.
 const Repaint = 100 * time.Millisecond
 
-// show is how a run that is driven is shown.
+// show prints the progress of a driven run.
 type show struct {
 	mu   sync.Mutex // watcher and ticker come from two goroutines
 	run  *view.Run
@@ -55,7 +56,7 @@ func (a *app) newShow(r *view.Run, said *runner.Progress, scene ui.Scene, asJSON
 	return s
 }
 
-// watch is the engine.Watcher.
+// watch is called as the engine.Watcher.
 func (s *show) watch(events []event.Event, r *event.Reaction, replayed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +64,7 @@ func (s *show) watch(events []event.Event, r *event.Reaction, replayed bool) {
 	s.p.Update(s.run, s.run.Apply(events, r), replayed)
 }
 
-// tickScreen moves the screen on. A defect there must not end a run that goes well.
+// tickScreen updates the screen. A panic of the screen must not end the run.
 func (a *app) tickScreen(s *show) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -132,8 +133,8 @@ type interrupted struct{ signal os.Signal }
 
 func (i *interrupted) Error() string { return "stopped by " + i.signal.String() }
 
-// untilSignal gives a context that the first signal ends; a second one ends the process at once: children die with it
-// where the system can do that, and the run stays resumable.
+// untilSignal returns a context that the first signal cancels. A second signal ends the process at
+// once: children die with it if the system supports that, and the run stays resumable.
 func untilSignal(say func(string)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := stopSignals()
@@ -156,14 +157,15 @@ func untilSignal(say func(string)) (context.Context, func()) {
 	}
 }
 
-// How long a stop may take. A process that the disk, or another that holds the store's lock, keeps from ending hears a signal all the
-// same; a run stays resumable.
+// Limits of the duration of a stop. If the disk, or another process that holds the store's lock,
+// keeps this process from ending, this process still handles a signal; the run stays resumable.
 const (
 	stopLimit = 2 * engine.DefaultStopGrace // for attempts, and for the writes that record their ends
 	lookLimit = time.Second                 // where nothing has to be put in order
 )
 
-// exitAfter ends the process by a signal's exit code, unless the function that it returns is called before.
+// exitAfter ends the process with a signal's exit code, unless the returned function is called
+// before.
 func exitAfter(limit time.Duration, sig os.Signal) func() {
 	t := time.AfterFunc(limit, func() { os.Exit(signalCode(sig)) })
 	return func() { t.Stop() }
@@ -181,7 +183,8 @@ func stopSignals() chan os.Signal {
 	return signals
 }
 
-// driveRun drives a run to its end, shows it, prints its outputs, and gives the verdict as an error (see exit.go).
+// driveRun drives a run to its end, shows it, prints its outputs, and returns the verdict as an
+// error (see exit.go).
 func (a *app) driveRun(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
 	screen := a.newShow(r, s.Progress(run), scene, asJSON)
 	ctx, release := untilSignal(screen.say)
@@ -204,7 +207,7 @@ func (a *app) driveRun(s *store, run string, r *view.Run, scene ui.Scene, asJSON
 	return a.printEnd(s, run, end, scene, asJSON)
 }
 
-// sayStopped tells how a run that a signal stopped goes on.
+// sayStopped tells the user how to resume a run that a signal stopped.
 func (a *app) sayStopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) error {
 	code := signalCode(sig)
 	if asJSON {

@@ -43,7 +43,7 @@ func (a *app) dryRun(ctx context.Context, s *store, info engine.Info, r *args.Re
 	return nil
 }
 
-// outlook looks ahead in a run and in those that it calls.
+// outlook predicts the next actions of a run and of the runs that it calls.
 type outlook struct {
 	store *store
 	now   event.Time
@@ -85,7 +85,7 @@ func (o *outlook) of(ctx context.Context, info engine.Info) (*ui.Prospect, error
 	return p, nil
 }
 
-// reasonOf is why a node would end, in words.
+// reasonOf explains in words why a node would end.
 func reasonOf(t *event.Transition) string {
 	if t.Reason == "" && t.Result != nil && t.Result.Error != nil {
 		return t.Result.Error.Message
@@ -134,7 +134,7 @@ func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, 
 	return out, p, err
 }
 
-// child looks ahead in a run that another one would call again.
+// child predicts the next actions of a run that its caller would call again.
 func (o *outlook) child(ctx context.Context, run string, c *event.StartChild) ([]ui.Intent, error) {
 	call := ui.Intent{Does: "call", Run: run, Node: c.Node, Child: c.Run}
 	info, err := o.store.Get(ctx, c.Run)

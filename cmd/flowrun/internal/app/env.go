@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// getenv reads the environment that the app was given: the last of several values, as os.Getenv has it.
+// getenv reads the environment of the app: the last of several values, like os.Getenv.
 func (a *app) getenv(name string) string {
 	text, _ := a.lookupEnv(name)
 	return text

@@ -138,7 +138,7 @@ func (l *lister) printAlone(ctx context.Context, s *store) error {
 	return err
 }
 
-// print prints an event if it is asked for.
+// print prints an event if the flags select it.
 func (l *lister) print(e *ui.Entry) {
 	l.seq = e.Event.Seq
 	if l.started == 0 {

@@ -40,8 +40,8 @@ func (a *app) aboutRepository(path string) []ui.Finding {
 		"Runs are kept beside the file then. In a repository (git init) they are kept at its root.")}
 }
 
-// aboutStore looks at the store without making one: its folder, its disk, its version, its runs, and the journals of so many of
-// the newest; 0 means all.
+// aboutStore examines the store without creating one: its folder, its disk, its version, its runs,
+// and the journals of the newest runs; 0 means all journals.
 func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	dir, err := a.storeDir(path)
 	if err != nil {
@@ -83,10 +83,11 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	return append(out, ofHealth(&h, dir, flags)...)
 }
 
-// maxRefused is how many reasons not to use a store are told.
+// maxRefused bounds the number of printed reasons not to use a store.
 const maxRefused = 20
 
-// asStrangers lists why no command uses the store in dir, or a file in it. Its database is not opened then.
+// asStrangers lists the reasons why commands refuse the store in dir, or a file in it. The database
+// is not opened then.
 func asStrangers(dir string) (out []ui.Finding) {
 	problems, err := private.Inspect(dir)
 	if err != nil {
@@ -108,7 +109,7 @@ func asStrangers(dir string) (out []ui.Finding) {
 	return out
 }
 
-// readable tells of a store that others can read.
+// readable reports a store that others can read.
 func readable(dir string) *ui.Finding {
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm()&0o055 == 0 {
@@ -118,7 +119,8 @@ func readable(dir string) *ui.Finding {
 	return &f
 }
 
-// disk looks whether the store, or the folder that it will be made in, can be written, and how much room there is.
+// disk checks whether the store, or its future folder, can be written, and how much room the disk
+// has.
 func disk(dir string) ui.Finding {
 	at := dir
 	for {
@@ -149,7 +151,8 @@ func disk(dir string) ui.Finding {
 	return fine("store", text)
 }
 
-// runsOf counts runs, and names those that nobody drives. flags are those that a command on this store needs.
+// runsOf counts the runs, and names the runs without a driver. flags are the flags that a command
+// on this store needs.
 func runsOf(infos []engine.Info, flags string) []ui.Finding {
 	driven, left := 0, ""
 	n := 0
@@ -170,7 +173,7 @@ func runsOf(infos []engine.Info, flags string) []ui.Finding {
 	return out
 }
 
-// ahead tells of a run that started in the future: the clock was set back since.
+// ahead reports a run that started in the future: the clock was set back since.
 func ahead(infos []engine.Info) []ui.Finding {
 	now := event.At(time.Now())
 	for i := range infos {
@@ -183,7 +186,7 @@ func ahead(infos []engine.Info) []ui.Finding {
 	return nil
 }
 
-// aboutClock refuses a clock that cannot be right.
+// aboutClock reports a clock that cannot be right.
 func aboutClock(string) []ui.Finding {
 	now := time.Now()
 	if from, _ := time.Parse(time.RFC3339, clockFrom); now.Before(from) {

@@ -10,12 +10,13 @@ import (
 	"github.com/flowrun/flowrun/runner/learning"
 )
 
-// embedderWait is how long doctor waits for an embedder that is asked over the network.
+// embedderWait bounds the time that doctor waits for an embedder on the network.
 const embedderWait = 5 * time.Second
 
 const byWordsMeanwhile = "Until then the memory is searched by words, and runs go on."
 
-// aboutEmbedder asks the embedder of a program's memory for a vector, where that is a server's.
+// aboutEmbedder asks the embedder of a program's memory for a vector, if the embedder is on a
+// server.
 func (a *app) aboutEmbedder(p *ir.Program) []ui.Finding {
 	if p.Memory == nil || p.Memory.Embedder == nil {
 		return nil

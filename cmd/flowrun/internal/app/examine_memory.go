@@ -14,7 +14,8 @@ import (
 	memories "github.com/flowrun/flowrun/memory/store"
 )
 
-// mostLost is how many lost entries the doctor of everything names, and damaged files; that of the memory names all.
+// mostLost bounds the number of lost entries, and of damaged files, that doctor names; memory
+// doctor names all.
 const mostLost = 20
 
 const (
@@ -60,7 +61,7 @@ exit code is 1 if something is wrong.`,
 	return c
 }
 
-// rebuilt makes the database anew.
+// rebuilt rebuilds the database.
 func rebuilt(dir string) error {
 	s, err := memories.Open(dir, memories.Options{})
 	if err != nil {
@@ -69,7 +70,7 @@ func rebuilt(dir string) error {
 	return errors.Join(s.Rebuild(context.Background()), s.Close())
 }
 
-// aboutMemory looks at the memory without making one.
+// aboutMemory examines the memory without creating one.
 func (a *app) aboutMemory(path string) []ui.Finding {
 	dir, err := a.storeDir(path)
 	if err != nil {
@@ -84,7 +85,8 @@ func (a *app) aboutMemory(path string) []ui.Finding {
 	return a.aboutMemoryIn(dir, mostLost)
 }
 
-// aboutMemoryIn looks at the memory of a folder, and names at most so many lost entries.
+// aboutMemoryIn examines the memory of a folder, and names at most the given number of lost
+// entries.
 func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
 	var heard []ui.Finding
 	s, err := memories.Open(dir, memories.Options{Look: true, Warn: func(text string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 )
 
-// aboutShells looks for the shells that scripts run in.
+// aboutShells looks for the shells that run scripts.
 func (a *app) aboutShells(string) []ui.Finding {
 	var out []ui.Finding
 	if at, err := a.program("sh", ""); err == nil {
@@ -84,7 +84,7 @@ func errorsOf(list diag.List) string {
 // listSome names the first few of many.
 func listSome(names []string) string { return first(names, 3) }
 
-// start is a program that something starts.
+// start is an executable and the part of the program that starts it.
 type start struct{ program, by string }
 
 // started lists the executables that a program starts, if their names are constants.
@@ -120,10 +120,10 @@ func started(p *ir.Program) (out []start) {
 	return out
 }
 
-// literal is the first member of a list that is written out.
+// literal returns the first member of a constant list.
 var literal = regexp.MustCompile(`^\s*(?:concat\(\s*)?\[\s*"((?:[^"\\$%])+)"`)
 
-// firstOf is the program that a list of program and arguments begins with, or "" where it is computed.
+// firstOf returns the executable of a list of executable and arguments, or "" if it is computed.
 func firstOf(e *ir.Expr) string {
 	if e == nil {
 		return ""
@@ -145,7 +145,8 @@ func each(nodes []ir.Node, f func(*ir.Node)) {
 	}
 }
 
-// program finds a program as an attempt would: by PATH, or from a folder where its name has a slash.
+// program finds an executable as an attempt would: by PATH, or from a folder if its name has a
+// slash.
 func (a *app) program(name, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		at := name

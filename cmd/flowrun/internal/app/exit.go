@@ -31,12 +31,12 @@ const (
 	exitTerminated  = 143 // by TERM; the run can be resumed
 )
 
-// ended is an outcome that was shown already and only wants its code.
+// ended is an outcome that was already printed and only needs its exit code.
 type ended struct{ code int }
 
 func (e *ended) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// panicked is a defect of ours.
+// panicked is a defect of flowrun.
 type panicked struct {
 	value any
 	stack []byte
@@ -46,7 +46,7 @@ func (p *panicked) Error() string {
 	return fmt.Sprintf("a defect in flowrun: %v", p.value)
 }
 
-// exitCode is the one table from errors to codes.
+// exitCode returns the exit code of an error. No other function does.
 func exitCode(err error) int {
 	var done *ended
 	var usage *args.Error
@@ -140,7 +140,8 @@ func wayOut(err error) error {
 	return err
 }
 
-// wantsJSON looks at the words themselves: where flags could not be read, the answer still has the form asked for.
+// wantsJSON reads the words themselves: if the flags are wrong, the answer still has the requested
+// form.
 func wantsJSON(arguments []string) bool {
 	for i, w := range arguments {
 		switch {
@@ -171,7 +172,7 @@ func unknownCommand(c *cobra.Command, words []string) error {
 	return unknown(words[0], names, otherwise, fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]))
 }
 
-// unknown refuses a word with the nearest that is known, or else with another hint.
+// unknown refuses a word and suggests the nearest known word, or gives another hint.
 func unknown(word string, known []string, otherwise, message string) error {
 	if near := diag.Nearest(word, known); near != "" {
 		otherwise = fmt.Sprintf("Did you mean %q?", near)
@@ -179,12 +180,13 @@ func unknown(word string, known []string, otherwise, message string) error {
 	return &args.Error{Message: message, Hint: otherwise}
 }
 
-// emptyPath refuses a path without a letter: more often a variable of a script that is not set than the current folder.
+// emptyPath refuses a path without a letter, which is usually a variable of a script that is not
+// set, and not the current folder.
 func emptyPath() error {
 	return &args.Error{Message: "the path is empty", Hint: "For the current folder write a dot."}
 }
 
-// between checks how many words a command got.
+// between checks the number of words of a command.
 func between(least, most int, form string) cobra.PositionalArgs {
 	return func(c *cobra.Command, words []string) error {
 		usage := strings.TrimSpace(c.CommandPath() + " " + form)
@@ -198,7 +200,7 @@ func between(least, most int, form string) cobra.PositionalArgs {
 	}
 }
 
-// signalCode is the exit code of a process that a signal stopped.
+// signalCode returns the exit code of a process that a signal stopped.
 func signalCode(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)

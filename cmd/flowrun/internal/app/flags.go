@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-// flagError makes the flag library's errors ours: wrong use, with the nearest flag, in the words of a command line.
+// flagError turns an error of the flag library into an error of usage that names the nearest flag.
 func flagError(c *cobra.Command, err error) error {
 	e := &args.Error{Message: err.Error(), Hint: "See " + c.CommandPath() + " --help."}
 	if before, cause, ok := strings.Cut(e.Message, ": strconv."); ok {

@@ -14,7 +14,8 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 )
 
-// firstName is the file that init writes; its text is the one beside this file, which a session validates and runs.
+// firstName is the file that init writes. Its text is the file beside this one, which a session
+// validates and runs.
 const firstName = "checks.flow.hcl"
 
 //go:embed checks.flow.hcl
@@ -39,7 +40,7 @@ outputs. It needs no network. A file is never overwritten, and a folder that hol
 	}
 }
 
-// runInit writes the first workflow into a folder, which it makes where it is not there.
+// runInit writes the first workflow into a folder. It creates the folder if there is none.
 func (a *app) runInit(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)

@@ -132,7 +132,7 @@ func (a *app) logBegun(s *store, b *view.Begun) error {
 	return a.printStream(s, "stderr", "", b.StderrLog)
 }
 
-// describeCall says where that stands which a run wrote that a step called.
+// describeCall names the place of the output of a called run.
 func (a *app) describeCall(s *store, c *event.ChildFinished) string {
 	return fmt.Sprintf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.sceneOf(s, nil).Flags)
 }
@@ -161,7 +161,8 @@ func (a *app) printLog(s *store, f *event.AttemptFinished) error {
 	return a.printStream(s, "stderr", f.Stderr, f.StderrLog)
 }
 
-// printStream prints one stream of an attempt: from the log file where the journal has only a part and the file is still there.
+// printStream prints one stream of an attempt: from the log file if the journal has only a part and
+// the file still exists.
 func (a *app) printStream(s *store, name, text, log string) error {
 	var from io.Reader = strings.NewReader(text)
 	if log != "" {
@@ -180,8 +181,8 @@ func (a *app) printStream(s *store, name, text, log string) error {
 	return a.printText(from)
 }
 
-// printText prints a text as it is, or line by line without control characters on a terminal, and sees to it that it ends
-// with a newline. A line may be of any length; it is never held whole.
+// printText prints a text unchanged, or line by line without control characters on a terminal, and
+// ends it with a newline. A line may have any length; it is never held in memory as a whole.
 func (a *app) printText(from io.Reader) error {
 	lines, open := bufio.NewReaderSize(from, 64<<10), false
 	for {

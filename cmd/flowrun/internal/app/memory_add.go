@@ -13,10 +13,10 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-// MaxTyped is how many bytes of an entry are read from standard input.
+// MaxTyped bounds an entry that is read from standard input, in bytes.
 const MaxTyped = 1 << 20
 
-// entryFlags are those that describe an entry.
+// entryFlags declares the flags that describe an entry.
 func entryFlags(c *cobra.Command, e *args.MemoryEntry) {
 	f := c.Flags()
 	f.StringVar(&e.ID, "id", "", "its `id` (default: one is made)")
@@ -76,7 +76,7 @@ func (a *app) typed(e *args.MemoryEntry, words []string) error {
 	return e.Check()
 }
 
-// entryOf is the entry that the flags describe.
+// entryOf returns the entry that the flags describe.
 func (a *app) entryOf(e *args.MemoryEntry) entry.Entry {
 	kind := entry.Type(e.Type)
 	switch {

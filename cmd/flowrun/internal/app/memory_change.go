@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-// newMemoryChangeCommand is a command that does something to the entries that are named.
+// newMemoryChangeCommand declares a command that changes the named entries.
 func (a *app) newMemoryChangeCommand(c *cobra.Command, r *args.MemoryChange, past string, do func(context.Context, *memory.Memory) error) *cobra.Command {
 	c.Use += " ID…"
 	c.Args = between(1, 1000, "ID…")
@@ -36,7 +36,7 @@ func (a *app) newMemoryChangeCommand(c *cobra.Command, r *args.MemoryChange, pas
 	return c
 }
 
-// reasonFlag is that of the commands that keep a reason.
+// reasonFlag declares the flag of the commands that keep a reason.
 func reasonFlag(c *cobra.Command, r *args.MemoryChange) *cobra.Command {
 	c.Flags().StringVar(&r.Reason, "reason", "", "a `text` that is kept beside it, for people")
 	return c
@@ -139,7 +139,7 @@ func (a *app) runMemoryRevert(ctx context.Context, m *memory.Memory, r *args.Mem
 	return nil
 }
 
-// shown are the entries of ids.
+// shown returns the entries of ids.
 func shown(ctx context.Context, m *memory.Memory, ids []string) (items []entry.Item) {
 	for _, id := range ids {
 		if i, _, err := m.Show(ctx, id); err == nil {

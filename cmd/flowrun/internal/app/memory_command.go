@@ -40,7 +40,7 @@ in memory.db. Nothing in it is overwritten: what is superseded, forgotten or rev
 	return c
 }
 
-// embedderFlags are those of the commands that make vectors.
+// embedderFlags declares the flags of the commands that make vectors.
 func embedderFlags(c *cobra.Command, e *args.Embedder) {
 	f := c.Flags()
 	f.StringVar(&e.Name, "embedder", "", "`who` finds what a text means: default (offline, taken where nothing is said), openai, ollama, or none (words alone)")
@@ -49,7 +49,7 @@ func embedderFlags(c *cobra.Command, e *args.Embedder) {
 	f.StringVar(&e.KeyEnv, "embedder-key-env", "", "the environment `variable` that holds the key")
 }
 
-// whichFlags are those of the commands that look at many entries.
+// whichFlags declares the flags of the commands that look at many entries.
 func whichFlags(c *cobra.Command, w *args.Which) {
 	f := c.Flags()
 	f.StringVar(&w.Agent, "agent", "", "as the agent of this `name` sees the memory: its own entries and what is shared")
@@ -59,7 +59,7 @@ func whichFlags(c *cobra.Command, w *args.Which) {
 	f.BoolVar(&w.All, "all", false, "also what is superseded or archived")
 }
 
-// viewer is who looks: the agent that was named, or a person, who sees everything.
+// viewer returns the reader of entries: the named agent, or a person, who sees everything.
 func viewer(agent string) memory.Viewer {
 	if agent == "" {
 		return memory.Viewer{All: true}
@@ -67,7 +67,7 @@ func viewer(agent string) memory.Viewer {
 	return memory.Viewer{Scopes: []entry.Scope{entry.OfAgent(agent)}}
 }
 
-// How a command opens the memory.
+// The ways in which a command opens the memory.
 type opening int
 
 const (
@@ -76,7 +76,7 @@ const (
 	toMake                  // makes it where there is none
 )
 
-// openMemory opens the memory, and tells its folder. With e nil no text gets a vector.
+// openMemory opens the memory, and returns its folder. With e nil no text gets a vector.
 func (a *app) openMemory(how opening, e *args.Embedder) (*memory.Memory, string, error) {
 	dir, says, err := a.memoryPlace()
 	if err != nil {
@@ -103,7 +103,8 @@ func (a *app) openMemory(how opening, e *args.Embedder) (*memory.Memory, string,
 	return m, dir, err
 }
 
-// memoryPlace is the folder of the memory, and how it works: as the program of --file says, if that is given.
+// memoryPlace returns the folder and the settings of the memory; --file's program gives the
+// settings, if the flag is given.
 func (a *app) memoryPlace() (dir string, says ir.Memory, err error) {
 	dir, err = a.storeDir(a.memoryFile)
 	if err != nil || a.memoryFile == "" {
@@ -122,13 +123,12 @@ func (a *app) memoryPlace() (dir string, says ir.Memory, err error) {
 	return dir, says, nil
 }
 
-// noMemory says how a memory comes to be.
+// noMemory explains how a memory is created.
 func noMemory(dir string) error {
 	return fmt.Errorf("there is no memory in %s yet\nMake one: flowrun memory import FILE.jsonl, or flowrun memory add TEXT.", dir)
 }
 
-// onMemory opens the memory, calls do and closes the memory. Each change that do makes is committed
-// by itself.
+// onMemory opens the memory, calls do, and closes the memory. A signal cancels the context of do.
 func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *memory.Memory) error) error {
 	m, _, err := a.openMemory(how, e)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/memory"
 )
 
-// wholeIDs gives the ids that words mean: each an id, or the beginning of one alone. A word that is none is left to the memory,
-// which says so.
+// wholeIDs returns the ids that words mean: each word is an id, or the beginning of only one id.
+// The memory refuses any other word.
 func wholeIDs(ctx context.Context, m *memory.Memory, words []string) ([]string, error) {
 	ids := make([]string, len(words))
 	for i, word := range words {
@@ -39,8 +39,9 @@ func wholeIDs(ctx context.Context, m *memory.Memory, words []string) ([]string, 
 	return ids, nil
 }
 
-// notEmpty refuses flags that are given without a letter: more often a variable of a script that is not set than the wish to have
-// everything, and to revert everything would be a pity.
+// notEmpty refuses flags with an empty value, which usually is a variable of a script that is not
+// set. An empty value would select everything, and it would be bad to revert everything by
+// accident.
 func notEmpty(c *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
@@ -101,8 +102,8 @@ func (a *app) ran(ctx context.Context) (ids []string) {
 	return ids
 }
 
-// knownAuthor refuses a word that cannot be an author's name, as a name alone is none: who writes helper for agent:helper would
-// believe that it wrote nothing.
+// knownAuthor refuses a word that is not an author, such as a name without its kind: a user who
+// types helper for agent:helper would believe that the helper wrote nothing.
 func knownAuthor(ctx context.Context, m *memory.Memory, word string) error {
 	kind, name, _ := strings.Cut(word, ":")
 	if word == "" || word == "flowrun" || name != "" && (kind == "agent" || kind == "user") {
@@ -122,10 +123,10 @@ func knownAuthor(ctx context.Context, m *memory.Memory, word string) error {
 	return &args.Error{Message: fmt.Sprintf("--author %q is no author's name", word), Hint: otherwise}
 }
 
-// maxBegun is how many ids are named where one was meant.
+// maxBegun bounds the number of ids that are listed for an ambiguous word.
 const maxBegun = 5
 
-// beginning lists the ids that begin so, of entries that are not reverted.
+// beginning lists the ids with this prefix of the entries that are not reverted.
 func beginning(ctx context.Context, m *memory.Memory, word string) (ids []string, err error) {
 	items, err := m.List(ctx, memory.Filter{Viewer: memory.Viewer{All: true}, Everything: true})
 	for i := range items {
@@ -136,7 +137,7 @@ func beginning(ctx context.Context, m *memory.Memory, word string) (ids []string
 	return ids, err
 }
 
-// Bounds of completion: how many ids are offered, and how much of an entry is shown beside its id.
+// Bounds of completion: the number of ids, and the length of an entry's text beside its id.
 const (
 	maxOffered      = 100
 	completionCells = 50

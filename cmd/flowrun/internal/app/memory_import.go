@@ -35,7 +35,7 @@ line again changes nothing, so an import that was stopped is just repeated: what
 	return c
 }
 
-// runMemoryImport reads a file into the memory, which it makes where there is none.
+// runMemoryImport reads a file into the memory, and creates the memory if there is none.
 func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error {
 	ctx, release := untilSignalLooking()
 	defer release()

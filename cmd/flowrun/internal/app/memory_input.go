@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// stdinName is how standard input is named on the command line.
+// stdinName is the name of standard input on the command line.
 const stdinName = "-"
 
 // input opens a file to be read, or standard input for "-". It returns the size in bytes if the
@@ -37,7 +37,7 @@ func (a *app) input(ctx context.Context, name string) (io.ReadCloser, int64, err
 	return f, info.Size(), nil
 }
 
-// untilDone reads on until ctx ends, even where the reader is kept waiting for more: Ctrl-C must not wait for a newline.
+// untilDone reads until ctx ends, even if the reader blocks: Ctrl-C must not wait for a newline.
 func untilDone(ctx context.Context, r io.Reader) io.ReadCloser {
 	out, in := io.Pipe()
 	go func() {
@@ -48,7 +48,7 @@ func untilDone(ctx context.Context, r io.Reader) io.ReadCloser {
 	return out
 }
 
-// nameOf is how an input is named in messages.
+// nameOf returns the name of an input in messages.
 func nameOf(name string) string {
 	if name == stdinName {
 		return "standard input"
@@ -56,13 +56,13 @@ func nameOf(name string) string {
 	return name
 }
 
-// errLong refuses a line; the next one can be read.
+// errLong refuses a line that is too long; the next line can be read.
 var errLong = errors.New("the line is too long")
 
 var byteOrderMark = []byte("\ufeff")
 
-// readLine reads a line of at most so many bytes, without its end and without the mark that some editors put before the first.
-// Of a longer one it reads to the end and keeps nothing.
+// readLine reads a line of at most the given number of bytes, without its end and without a byte
+// order mark before the first line. It reads a longer line to its end and keeps nothing.
 func readLine(r *bufio.Reader, most int) (line []byte, err error) {
 	long := false
 	for {

@@ -42,7 +42,7 @@ terminal the newest 50 are listed where --limit says nothing.`,
 	return c
 }
 
-// screenful is how many entries a list has on a terminal where nobody says.
+// screenful is the default length of a list on a terminal, in entries.
 const screenful = 50
 
 func originFlags(c *cobra.Command, r *args.MemoryList) {

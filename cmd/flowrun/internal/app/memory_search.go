@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-// MaxQueryLine is how many bytes a line of a file of queries may have.
+// MaxQueryLine bounds a line of a file of queries, in bytes.
 const MaxQueryLine = 1 << 20
 
 func (a *app) newMemorySearchCommand() *cobra.Command {
@@ -112,7 +112,7 @@ func (a *app) searchOne(ctx context.Context, m *memory.Memory, r *args.MemorySea
 	return nil
 }
 
-// searchMany answers queries as they come, a line each.
+// searchMany answers queries as they arrive, one per line.
 func (a *app) searchMany(ctx context.Context, m *memory.Memory, r *args.MemorySearch) error {
 	in, _, err := a.input(ctx, r.Queries)
 	if err != nil {
@@ -178,7 +178,8 @@ type queryLine struct {
 	Query string `json:"query"`
 }
 
-// readQuery reads one line. Members that it doesn't know are passed over: who asks may keep notes beside a query.
+// readQuery reads one line. It ignores unknown members, so that users may keep notes beside a
+// query.
 func readQuery(line []byte) (q queryLine, err error) {
 	if !utf8.Valid(line) {
 		return q, errors.New("it is not UTF-8")

@@ -38,7 +38,7 @@ func (a *app) carryOptions() standalone.Options {
 	return standalone.Options{Release: Release, Environ: a.Environ, Guardian: guardianCommand(), At: a.At, Say: a.saySo, Waiting: a.sayWaiting, Leftover: a.sayLeftover}
 }
 
-// openStore opens the store in dir for driving runs, and makes it where there is none.
+// openStore opens the store in dir for driving runs, and creates the store if there is none.
 func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	o := a.carryOptions()
 	o.AnyRoom, o.TakeOver, o.DeathLimit = d.MakeDo, d.TakeOver, d.DeathLimit
@@ -52,8 +52,8 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	return &store{s}, nil
 }
 
-// openExisting opens the store in dir, for looking if drive is nil. It makes none: the error is engine.ErrNoStore then. A store of an
-// older version is brought forward where something is to be written to it.
+// openExisting opens the store in dir, for reading if drive is nil. It returns engine.ErrNoStore if
+// there is none. A store of an older version is migrated if the command writes to it.
 func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
 	s, err := readStore(dir)
 	if drive == nil || err != nil && !errors.As(err, new(*engine.OlderStore)) {
@@ -65,7 +65,7 @@ func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
 	return a.openStore(dir, *drive)
 }
 
-// readStore opens the store in dir for looking.
+// readStore opens the store in dir for reading.
 func readStore(dir string) (*store, error) {
 	s, err := standalone.Read(dir)
 	if err != nil {
@@ -74,21 +74,21 @@ func readStore(dir string) (*store, error) {
 	return &store{s}, nil
 }
 
-// saySo tells a person something that does not change how a run ends.
+// saySo prints a note that does not change the end of a run.
 func (a *app) saySo(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }
 
-// sayWaiting tells a person which run a run waits for.
+// sayWaiting tells the user for which run another run waits.
 func (a *app) sayWaiting(run string, t engine.Turn) {
 	a.err.Printf("flowrun: run %s waits for its turn in the group %s, behind run %s\n", run, ui.Quote(t.Group), t.Behind)
 }
 
-// sayLeftover tells a person that processes of the driver before were ended.
+// sayLeftover tells the user that processes of the previous driver were ended.
 func (a *app) sayLeftover(run string, processes int) {
 	a.err.Printf("run %s: ended %d processes that were left of the time before\n", run, processes)
 }
 
-// findRun gives the run that a word means: an id or the beginning of one, "latest", a workflow's name, or a file or folder
-// (the newest run of one of its workflows).
+// findRun returns the run that a word means: an id or the beginning of one, "latest", a workflow's
+// name, or a file or folder (the newest run of one of its workflows).
 func (a *app) findRun(ctx context.Context, s *store, word string) (engine.Info, error) {
 	info, err := s.Find(ctx, word)
 	var many *engine.Ambiguous
@@ -122,7 +122,7 @@ func (a *app) findNewest(ctx context.Context, s *store, path string) (engine.Inf
 	return engine.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
 }
 
-// withRun does something with the run that a word means: see lookup.
+// withRun calls a function with the run that a word means: see lookup.
 func (a *app) withRun(word string, drive *args.Drive, do func(*store, engine.Info) error) error {
 	s, info, err := a.openRun(word, drive)
 	if err != nil {
@@ -132,8 +132,8 @@ func (a *app) withRun(word string, drive *args.Drive, do func(*store, engine.Inf
 	return do(s, info)
 }
 
-// openRun opens the store that a command about a run means, for reading if drive is nil, and finds the run. A store is never
-// made here.
+// openRun opens the store of a command about a run, for reading if drive is nil, and finds the run.
+// It never creates a store.
 func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, error) {
 	at := a.memoryFile // "" but with memory --file
 	if _, err := os.Stat(word); err == nil {
@@ -158,17 +158,17 @@ func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, erro
 	return s, info, nil
 }
 
-// describeUndriven says how a run goes on that nobody drives.
+// describeUndriven explains how to resume a run that no process drives.
 func (a *app) describeUndriven(s *store, info engine.Info) string {
 	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
 }
 
-// sceneOf says how runs of a store are spoken of from here.
+// sceneOf returns how messages refer to the runs of a store.
 func (a *app) sceneOf(s *store, where func(string) string) ui.Scene {
 	return ui.Scene{Where: where, Store: shortPath(s.Dir()), Flags: a.flagsFor(s.Dir())}
 }
 
-// flagsFor are those that a command on a store needs: none on the usual one.
+// flagsFor returns the flags that a command on a store needs: none for the default store.
 func (a *app) flagsFor(dir string) string {
 	if usual, err := a.usualStore(""); err != nil || usual != dir {
 		return " --store " + ui.Quote(shortPath(dir))
@@ -176,7 +176,7 @@ func (a *app) flagsFor(dir string) string {
 	return ""
 }
 
-// shortPath writes a path relative to the current folder where it lies below it.
+// shortPath writes a path relative to the current folder if the path lies below it.
 func shortPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

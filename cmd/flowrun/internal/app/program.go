@@ -32,7 +32,7 @@ type program struct {
 // empty is the code of the diagnostic for a folder without files of a program.
 const empty = "F0051"
 
-// readProgram loads the program at a path that a user named, whatever is found in it.
+// readProgram loads the program at a path that a user named, with or without errors in it.
 func (a *app) readProgram(path string) (*dsl.Program, diag.List) {
 	p, list := dsl.Load(a.openFolder(path))
 	return p, adviseFirst(list)
@@ -48,7 +48,8 @@ func adviseFirst(list diag.List) diag.List {
 	return list
 }
 
-// openFolder is where the program of a path is read from: a file system, its name there, and how its files are called.
+// openFolder is the place that a program is read from: a file system, the program's name in it, and
+// the names of its files in messages.
 func (a *app) openFolder(path string) (fsys fs.FS, name string, opts dsl.Options) {
 	dir, name := filepath.Clean(path), "."
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -117,7 +118,7 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 		Hint: "Name one behind the file."}
 }
 
-// source is the text that is kept beside a run of one of the workflows.
+// source is the text that is stored with a run of one of the workflows.
 func (p *program) source(workflow string) runner.Source {
 	b := runner.Source{Files: map[string]string{}, Where: map[string]string{}, Path: p.path}
 	for name, text := range p.sources {

@@ -97,7 +97,7 @@ func (a *app) runPrune(r *args.Prune) error {
 	return nil
 }
 
-// prunable lists the runs that may go, each with all that it called, the oldest first.
+// prunable lists the runs that may be removed, each with all runs that it called, the oldest first.
 func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]engine.Info, err error) {
 	all, err := s.List(ctx, 0)
 	if err != nil {
@@ -160,7 +160,8 @@ func (s *store) told(ctx context.Context, tree []engine.Info) (list []ui.PrunedR
 	return list, ids, nil
 }
 
-// removeTree removes runs and their logs. The logs go last: without their run nobody asks for them.
+// removeTree removes runs and their logs. The logs go last, because nobody looks for the logs of a
+// removed run.
 func (s *store) removeTree(ctx context.Context, ids []string, all bool) error {
 	if err := s.Remove(ctx, ids, all); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/reference"
 )
 
-// writeReport gives a report one of its forms.
+// writeReport writes a report in the requested form.
 func (a *app) writeReport(r *ui.Report, f args.Form) error {
 	switch {
 	case f.Path != "":
@@ -35,7 +35,7 @@ func (a *app) writeReport(r *ui.Report, f args.Form) error {
 	return nil
 }
 
-// reportTo writes a report to a file, once all of it could be made.
+// reportTo writes a report to a file, after the whole report could be made.
 func reportTo(path string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -47,8 +47,8 @@ func reportTo(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// appendSummary adds a text to the summary of the step, where GitHub Actions asks for one, within the bound of its file:
-// text is told how many bytes are left.
+// appendSummary adds a text to the summary of the step if GitHub Actions asks for one, within the
+// bound of its file: text receives the number of bytes that are left.
 func (a *app) appendSummary(text func(most int) string) error {
 	name := a.getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
@@ -69,7 +69,8 @@ func (a *app) appendSummary(text func(most int) string) error {
 	return nil
 }
 
-// baseOf gives the function that names files from the root of the repository of the current folder, or from that folder.
+// baseOf returns the function that names files relative to the root of the repository of the
+// current folder, or relative to that folder.
 func baseOf() func(string) (string, bool) {
 	root, err := os.Getwd()
 	if r := repository(root); err == nil && r != "" {

@@ -95,7 +95,7 @@ func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
 	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, view.New(again.Pinned.Workflow), scene, r.JSON))
 }
 
-// prepareRetry makes the start of a run that repeats another one.
+// prepareRetry returns the start of a run that repeats another one.
 func (a *app) prepareRetry(ctx context.Context, s *store, run string, r *args.Retry) (*runner.Again, error) {
 	p, err := s.Pinned(ctx, run)
 	if err != nil {

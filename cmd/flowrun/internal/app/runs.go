@@ -43,7 +43,7 @@ func (a *app) newListCommand() *cobra.Command {
 	return c
 }
 
-// runList prints the runs that are asked for.
+// runList prints the requested runs.
 func (a *app) runList(r *args.List) error {
 	dir, err := a.storeDir("")
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *app) runList(r *args.List) error {
 	return nil
 }
 
-// newLiveRow is the row of a run in a list, with its live attempts.
+// newLiveRow returns the row of a run in a list, with its live attempts.
 func (s *store) newLiveRow(i *engine.Info) ui.Listed {
 	l := newListed(i)
 	if l.Driven = i.Driver != 0; i.Status.Terminal() {

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/runner/given"
 )
 
-// renewal says which secrets may have another value than the run had so far.
+// renewal lists the secrets that may have another value than in the run so far.
 type renewal struct {
 	all   bool
 	names []string
@@ -26,7 +26,7 @@ func (r renewal) allows(ref string) bool {
 	return r.all || slices.Contains(r.names, name)
 }
 
-// check refuses names that no secret of a run has.
+// check refuses names that are not names of the run's secrets.
 func (r renewal) check(marks map[string]event.Secret) (problems []error) {
 	for _, name := range r.names {
 		_, variable := marks["var."+name]
@@ -37,8 +37,8 @@ func (r renewal) check(marks map[string]event.Secret) (problems []error) {
 	return problems
 }
 
-// findSecrets gets a run's secrets again, with the values of the command line. renewed has the new marks of secrets that may have another
-// value.
+// findSecrets gets a run's secrets again, with the values of the command line. renewed has the new
+// marks of secrets that may have another value.
 func (a *app) findSecrets(run string, first *event.RunStarted, p *ir.Program, o *args.Given, may renewal) (
 	held map[string]value.Value, renewed map[string]event.Secret, err error,
 ) {
@@ -83,7 +83,7 @@ func refuseFixed(kind string, g given.Values, secrets []ir.Variable) (problems [
 	return problems
 }
 
-// flagOf is the flag that gives values of a kind.
+// flagOf returns the flag that gives values of a kind.
 func flagOf(kind string) string {
 	if kind == "input" {
 		return "--input"
@@ -91,7 +91,7 @@ func flagOf(kind string) string {
 	return "--var"
 }
 
-// describePlace names a place as somebody who types flags knows it.
+// describePlace names a place in the words of a user of the flags.
 func describePlace(kind string, p given.Place) string {
 	switch p.Kind {
 	case given.EnvFile:
@@ -106,7 +106,7 @@ func describePlace(kind string, p given.Place) string {
 	return p.String()
 }
 
-// describeFile is an error of a file, with the flag that names the file.
+// describeFile adds the flag that names the file to an error of the file.
 func describeFile(flag string, err error) string {
 	if errors.As(err, new(*fs.PathError)) {
 		return flag + ": " + err.Error()

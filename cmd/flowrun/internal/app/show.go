@@ -100,7 +100,8 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	return nil
 }
 
-// listen lets stories of the nodes that a step's name can mean take in an event. Which of them is meant is known at the end.
+// listen gives an event to the stories of the nodes that a step's name can mean. Only the end shows
+// which node the user meant.
 func (p *past) listen(stories map[string]*view.Story, step string, e *runner.Seen) {
 	paths := map[string]bool{e.Event.Node(): true}
 	for i := range e.Caused.Transitions {
@@ -117,7 +118,7 @@ func (p *past) listen(stories map[string]*view.Story, step string, e *runner.See
 	}
 }
 
-// showStep shows the one node that was asked for.
+// showStep shows the one requested node.
 func (a *app) showStep(s *store, p *past, stories map[string]*view.Story, r *args.Show, begun []*view.Begun, now event.Time) error {
 	n, err := p.node(r.Step)
 	if err != nil {
@@ -135,10 +136,11 @@ func (a *app) showStep(s *store, p *past, stories map[string]*view.Story, r *arg
 	return nil
 }
 
-// maxNamed is how many paths are named where a name means several.
+// maxNamed bounds the number of paths that are listed for an ambiguous name.
 const maxNamed = 5
 
-// node finds the node that a path or a name means. There may be several of a name, below instances of a for_each or iterations.
+// node finds the node that a path or a name means. A name may have several nodes, below instances
+// of a for_each or iterations.
 func (p *past) node(step string) (*view.Node, error) {
 	if n := p.View.Node(step); n != nil {
 		return n, nil

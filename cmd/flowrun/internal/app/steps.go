@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// iteration is the last part of the path of one, as in build/i2.
+// iteration matches the last part of the path of an iteration, as in build/i2.
 var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
 
-// knownStep refuses a step that a workflow does not have. It is named by its name, or by the path of an instance or iteration; ""
-// asks for none.
+// knownStep refuses a step that a workflow does not have. step is its name, or the path of an
+// instance or iteration; "" means no step.
 func knownStep(w *ir.Workflow, step string) error {
 	if step == "" {
 		return nil
@@ -31,7 +31,7 @@ func knownStep(w *ir.Workflow, step string) error {
 	return unknown(name, names, "Its steps are "+listSome(names), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
 }
 
-// checkTargets checks that the steps that were asked for are there.
+// checkTargets checks that the workflow has the requested steps.
 func checkTargets(w *ir.Workflow, given []string) error {
 	names := namesOf(w.Nodes, nil)
 	for _, t := range given {
@@ -42,7 +42,7 @@ func checkTargets(w *ir.Workflow, given []string) error {
 	return nil
 }
 
-// namesOf appends the names of nodes, and of those in them.
+// namesOf appends the names of nodes, and of the nodes in them.
 func namesOf(nodes []ir.Node, names []string) []string {
 	for i := range nodes {
 		names = namesOf(nodes[i].Children, append(names, nodes[i].Name))

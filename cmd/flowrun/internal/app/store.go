@@ -9,12 +9,13 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 )
 
-// storeName is the folder that holds runs, where nobody said another.
+// storeName is the default folder of runs.
 const storeName = ".flowrun"
 
-// storeDir is where the store of a program is: --store, else FLOWRUN_STORE, else .flowrun at the root of the repository
-// of path (the nearest folder upwards with a .git), else beside the file. An empty path means the current folder. A link is followed where
-// the user named it, and refused where it was only found.
+// storeDir returns the folder of a program's store: --store, else FLOWRUN_STORE, else .flowrun at
+// the root of the repository of path (the nearest folder upwards with a .git), else beside the
+// file. An empty path means the current folder. A link is followed if the user named it, and
+// refused if it was only found.
 func (a *app) storeDir(path string) (string, error) {
 	dir := a.global.Store
 	var err error
@@ -33,7 +34,7 @@ func (a *app) storeDir(path string) (string, error) {
 	return dir, err
 }
 
-// usualStore is where the store is without the flag.
+// usualStore returns the folder of the store without the flag.
 func (a *app) usualStore(path string) (string, error) {
 	if given := a.getenv("FLOWRUN_STORE"); given != "" {
 		return filepath.Abs(given)
@@ -48,7 +49,7 @@ func (a *app) usualStore(path string) (string, error) {
 	return filepath.Join(dir, storeName), nil
 }
 
-// folderOf gives the absolute folder of a file, or a folder itself.
+// folderOf returns the absolute folder of a file, or a folder itself.
 func folderOf(path string) (string, error) {
 	dir, err := filepath.Abs(path)
 	if err != nil {
@@ -60,7 +61,8 @@ func folderOf(path string) (string, error) {
 	return dir, nil
 }
 
-// repository is the nearest folder upwards that holds a .git (a folder, or the file of a work tree), or "".
+// repository returns the nearest folder upwards that holds a .git (a folder, or the file of a work
+// tree), or "".
 func repository(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

@@ -32,13 +32,13 @@ type tail struct {
 	live map[uint64]*tailed // by ticket
 }
 
-// tailed is an attempt that is under way.
+// tailed is a running attempt.
 type tailed struct {
 	attempt *event.Attempt
 	streams [2]*flow // stdout, stderr
 }
 
-// flow is one stream of it: the log file, as far as it was read, and the beginning of a line.
+// flow is one stream of an attempt: the log file, the position in it, and the beginning of a line.
 type flow struct {
 	path string
 	from event.Time // earlier output belongs to another attempt
@@ -49,7 +49,7 @@ type flow struct {
 
 var streamNames = [2]string{"stdout", "stderr"}
 
-// followLogs prints all that a run's attempts have written, and goes on until the run has ended.
+// followLogs prints the output of all attempts of a run until the run has ended.
 func (a *app) followLogs(s *store, info engine.Info, step string) error {
 	ctx, release := untilSignalLooking()
 	defer release()
@@ -142,7 +142,7 @@ func (t *tail) interrupt(died bool, over event.Time) {
 	}
 }
 
-// finish prints the rest of an attempt: from its log files where there are any, else from the journal.
+// finish prints the rest of an attempt: from its log files if they exist, else from the journal.
 func (t *tail) finish(f *event.AttemptFinished) {
 	y := t.live[f.Ticket]
 	delete(t.live, f.Ticket)

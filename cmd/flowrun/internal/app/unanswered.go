@@ -21,11 +21,11 @@ import (
 // maxEnd bounds the last part of an attempt's output that is read, in bytes.
 const maxEnd = 16 << 10
 
-// maxEnds bounds of how many attempts under way it is read.
+// maxEnds bounds the number of running attempts with output that is read.
 const maxEnds = 256
 
-// stand tells the view whether somebody drives the run, and where its clock stands if nobody does: at its last event, or at the last
-// sign of life of its driver or of an attempt.
+// stand tells the view whether a process drives the run. If none does, the clock of the run stops
+// at its last event, or at the last sign of life of its driver or of an attempt.
 func (p *past) stand(info engine.Info, begun []*view.Begun) {
 	p.View.Driven, p.View.Stands = info.Driver != 0, 0
 	if info.Turn != nil && p.View.Driven {
@@ -95,7 +95,8 @@ func (s *store) readEnds(b *view.Begun) {
 	}
 }
 
-// slack is how much older than an event a file may seem that was written after it.
+// slack bounds how much older than an event a file may seem although it was written after the
+// event.
 const slack = 20 * time.Millisecond
 
 // logOf returns the log file of a stream of an attempt, or "". An attempt that lost its driver
@@ -122,7 +123,7 @@ func (s *store) logOf(a *event.Attempt, stream string, began, over event.Time) s
 	return ""
 }
 
-// lastOf reads the last whole lines of a file of the store, and when it was written last.
+// lastOf reads the last whole lines of a file of the store, and the time of its last write.
 func lastOf(dir, name string) (string, event.Time, error) {
 	f, err := private.OpenBelow(dir, name, os.O_RDONLY)
 	if err != nil {

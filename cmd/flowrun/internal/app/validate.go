@@ -54,7 +54,7 @@ Under GitHub Actions the screen's format is github, and a summary of the job is 
 	return c
 }
 
-// runValidate loads every program and shows all that was found in one list.
+// runValidate loads every program and prints all diagnostics in one list.
 func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 	paths, err := programs(v.Paths)
 	if err != nil {
@@ -106,8 +106,8 @@ func worthFailing(list diag.List) bool {
 // foreign is the folder of installed packages, which do not belong to the project's own programs.
 const foreign = "node_modules"
 
-// programs expands DIR/... to every folder below DIR with files *.flow.hcl: other files *.hcl may be of other tools. Hidden
-// folders are left out, and [foreign].
+// programs expands DIR/... to every folder below DIR with files *.flow.hcl; other files *.hcl may
+// belong to other tools. It leaves out hidden folders and [foreign].
 func programs(paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {

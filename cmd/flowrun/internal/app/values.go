@@ -65,12 +65,13 @@ func (a *app) readVariables(decls []ir.Variable, o *args.Given, world *args.Worl
 	return g, append(problems, addPairs(g, pairs, decls)...), err
 }
 
-// argsWorld is how values are read from elsewhere. In CI, texts often come from people outside: there none of them reads a file.
+// argsWorld reads values from files and the environment. In CI, texts often come from strangers:
+// there no text may read a file.
 func (a *app) argsWorld() *args.World {
 	return &args.World{Stdin: a.Stdin, ReadFile: given.ReadBounded, Plain: a.ciVariable(), Note: func(text string) { a.err.Printf("flowrun: %s\n", ui.Clean(text)) }}
 }
 
-// ciVariable names the variable that says that this is CI, "" elsewhere.
+// ciVariable returns the variable that marks CI, or "" outside CI.
 func (a *app) ciVariable() string {
 	for _, name := range []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"} {
 		switch strings.ToLower(a.getenv(name)) {
@@ -82,7 +83,7 @@ func (a *app) ciVariable() string {
 	return ""
 }
 
-// addTexts reads texts by the declared types.
+// addTexts parses texts by the declared types.
 func addTexts(g given.Values, decls []ir.Variable, lookup func(name string) (text string, from given.Place, ok bool)) (problems []error) {
 	for _, d := range decls {
 		text, place, ok := lookup(d.Name)
@@ -103,7 +104,8 @@ func addTexts(g given.Values, decls []ir.Variable, lookup func(name string) (tex
 	return problems
 }
 
-// addPairs reads values of a flag by the declared types. An undeclared name goes through: dsl.Inputs knows the nearest.
+// addPairs parses values of a flag by the declared types. An undeclared name passes: dsl.Inputs
+// suggests the nearest name.
 func addPairs(g given.Values, pairs []args.Pair, decls []ir.Variable) (problems []error) {
 	for _, pair := range pairs {
 		place := given.Place{Kind: given.Told}
@@ -127,7 +129,7 @@ func addPairs(g given.Values, pairs []args.Pair, decls []ir.Variable) (problems 
 	return problems
 }
 
-// nameFiles says of each problem which file its value came from.
+// nameFiles adds to each problem the file that its value came from.
 func nameFiles(problems []error, places map[string]given.Place) []error {
 	for i, err := range problems {
 		var in *dsl.InputError
@@ -138,7 +140,7 @@ func nameFiles(problems []error, places map[string]given.Place) []error {
 	return problems
 }
 
-// from says where a value came from.
+// from adds the origin of a value to an error about the value.
 func from(where string, err error) error {
 	if err == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// Release is this release's number. A build from a tagged module says its own.
+// Release is this release's number. A build from a tagged module has the number of the tag.
 const Release = "0.1.0-dev"
 
 // versionJSON is the output of version --json.
@@ -44,7 +44,7 @@ func thisVersion() versionJSON {
 	return v
 }
 
-// String is the line for people.
+// String returns the line for people.
 func (v versionJSON) String() string {
 	commit := v.Commit
 	if len(commit) > 12 {

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// listEvery is how often a list of runs that stands on a terminal is made anew.
+// listEvery is the interval of updates of a list of runs on a terminal.
 const listEvery = time.Second
 
 func (a *app) newWatchCommand() *cobra.Command {
@@ -75,7 +75,8 @@ func (a *app) runWatch(s *store, info engine.Info, asJSON bool) error {
 	return a.printEnd(s, info.Run, *p.End(), scene, asJSON)
 }
 
-// untilSignalLooking gives a context that a signal ends. It is for commands that only look: nothing has to be put in order.
+// untilSignalLooking returns a context that a signal cancels. It is for commands that only read:
+// they have nothing to clean up.
 func untilSignalLooking() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals, over := stopSignals(), make(chan struct{})
