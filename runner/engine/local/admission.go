@@ -13,13 +13,15 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// Attempts that need what the runs of a store share are admitted before they start. The rules are those of package admission; the
-// requests stand in the table admissions, so that all processes see one line. Each operation is one transaction: it reads the requests of
-// the resources at hand, applies the operation, and writes what changed. An attempt without needs costs one comparison.
+// Attempts that need shared capacity of a store are admitted before they start. Package admission
+// holds the rules. The table admissions holds the requests, so that all processes see one line.
+// Each operation is one transaction: it reads the requests for the named resources, applies the
+// operation, and writes the changes. An attempt without needs costs one comparison.
 //
-// A request lives as long as the process that drives its run. When that process has died, whoever waits in the line of the same store
-// ends what the process has left running of the run, and removes the request. A run that another process took over has its requests
-// removed by that process, once it has ended what was left.
+// A request lives as long as the process that drives its run. When that process has died, a process
+// that waits in the line of the same store ends the run's remaining processes and removes the
+// request. If another process took the run over, that process ends the remaining processes and then
+// removes the run's requests.
 
 // pollEvery is how soon an attempt that waits for its first answer sees its grant.
 const pollEvery = 20 * time.Millisecond
@@ -100,7 +102,7 @@ func (x *admitting) ask(ctx context.Context, a *event.Attempt) (admission.Verdic
 	}
 }
 
-// recall finds the attempts of a parked run that stand in the line.
+// recall finds the waiting attempts of a parked run.
 func (x *admitting) recall() error {
 	rows, err := x.engine.read.Query("SELECT ticket, key FROM admissions WHERE run = ? AND refused = 1", x.run.id)
 	if err != nil {
@@ -151,12 +153,12 @@ func (x *admitting) withdraw(ticket uint64, running *sync.WaitGroup) {
 	}()
 }
 
-// remove takes requests away. A failure is the store's, and ends the drive by itself.
+// remove removes requests. An error is an error of the store, which ends the drive by itself.
 func (x *admitting) remove(keys ...string) {
 	_, _ = x.engine.admit(admission.Operation{Remove: keys})
 }
 
-// leave removes all requests of the run, whose attempts have ended.
+// leave removes all requests of the run after its attempts have ended.
 func (x *admitting) leave() {
 	x.mu.Lock()
 	asked := x.asked
@@ -166,7 +168,8 @@ func (x *admitting) leave() {
 	}
 }
 
-// leaveLine removes all requests of a run that this process drives. It comes after what drivers before have left running was ended.
+// leaveLine removes all requests of a run that this process drives. The caller ends the remaining
+// processes of earlier drivers first.
 func (e *Engine) leaveLine(run *claimed) error {
 	var rows int
 	if err := e.read.QueryRow("SELECT count(*) FROM admissions WHERE run = ?", run.id).Scan(&rows); err != nil || rows == 0 {
@@ -194,7 +197,8 @@ func (e *Engine) isGranted(key string) (granted bool, err error) {
 	return granted, err
 }
 
-// admit carries out one operation in a transaction of its own, and wakes the drives of this process whose requests it granted.
+// admit carries out one operation in its own transaction, and wakes the drives of this process with
+// a new grant.
 func (e *Engine) admit(op admission.Operation) (verdict admission.Verdict, err error) {
 	var answer admission.Answer
 	err = e.writeUrgent(func(tx *transaction) (err error) {
@@ -209,8 +213,9 @@ func (e *Engine) admit(op admission.Operation) (verdict admission.Verdict, err e
 	return answer.Verdict, err
 }
 
-// apply carries out one operation in a transaction: it loads the state, applies the operation, and stores what changed. Whoever was
-// refused and is granted now finds the grant in its inbox.
+// apply carries out one operation in a transaction: it loads the state, applies the operation, and
+// stores the changes. A request that was refused and is granted now gets its grant through the
+// inbox of its run.
 func (e *Engine) apply(tx *transaction, op admission.Operation) (answer admission.Answer, err error) {
 	if op.Ask != nil {
 		if err := tx.enterLine(op.Ask); err != nil {
@@ -265,8 +270,9 @@ func (tx *transaction) enterLine(r *admission.Request) error {
 
 func resourceName(n event.Need) string { return string(n.Kind) + " " + n.Name }
 
-// loadLine reads the requests that an operation can be about: those that it names, and all that share a resource with one of these,
-// directly or not. Of those that wait, it reads the first of each resource.
+// loadLine reads the requests that an operation can affect: the requests that it names, and all
+// requests that share a resource with them, directly or not. It reads only the first waiting
+// request of each resource.
 func (tx *transaction) loadLine(op admission.Operation) (*admission.State, error) {
 	var requests []*admission.Request
 	known, loaded := map[string]bool{}, map[string]bool{}
@@ -337,8 +343,8 @@ func (e *Engine) tellGrant(tx *transaction, r *admission.Request) error {
 	return err
 }
 
-// sweepLine removes the requests of drivers that have died. Before it does, what they left running is ended: an agent that still works
-// for a dead driver is not free.
+// sweepLine removes the requests of dead drivers. It first ends their remaining processes: an agent
+// that still works for a dead driver is not free.
 func (e *Engine) sweepLine() {
 	epochs, err := e.lineDrivers()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// attempts are the live ones of a run: a goroutine each, whose answers come through a channel.
+// attempts are the live attempts of a run. Each has a goroutine, and its answer comes through a
+// channel.
 type attempts struct {
 	executor executor.Executor
 	now      func() event.Time
@@ -32,7 +33,8 @@ func newAttempts(x executor.Executor, now func() event.Time) *attempts {
 	return a
 }
 
-// direct tells whether an attempt is answered at once: an agent of type null starts nothing that could block.
+// direct reports whether an attempt is answered at once: an agent of type null starts nothing that
+// could block.
 func direct(r *event.Attempt) bool { return r.Kind == event.NullAgentAttempt }
 
 func (a *attempts) start(r event.Attempt) {
@@ -49,7 +51,7 @@ func (a *attempts) start(r event.Attempt) {
 	}()
 }
 
-// execute makes sure that the answer is one to this attempt.
+// execute runs an attempt, and names this attempt in the answer.
 func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFinished {
 	began := a.now()
 	f := a.attempt(ctx, r)
@@ -60,7 +62,8 @@ func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFi
 	return f
 }
 
-// attempt turns a panic of the executor into the end of this attempt: what else the process drives goes on.
+// attempt turns a panic of the executor into the end of this attempt; other attempts of the process
+// go on.
 func (a *attempts) attempt(ctx context.Context, r event.Attempt) (f event.AttemptFinished) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -86,7 +89,7 @@ func (a *attempts) end(ticket uint64) {
 	}
 }
 
-// stop ends all that is live, throws their answers away, and tells whether they were gone within the grace.
+// stop ends all live attempts, drops their answers, and reports whether all ended within the grace.
 func (a *attempts) stop(grace time.Duration) bool {
 	a.stopAll(executor.Stopping)
 	close(a.closed)

@@ -11,8 +11,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Checkpoints write the log back into the database. SQLite would make them by itself after a commit, and keep to itself what
-// goes wrong there: a sync that failed would go unheard. So the committer makes them.
+// Checkpoints write the log back into the database. SQLite would make them by itself after a
+// commit, and would hide their errors: nobody would hear of a failed sync. So the committer makes
+// them.
 
 // pageSize is SQLite's default, which the store does not change.
 const pageSize = 4096
@@ -23,7 +24,7 @@ type log struct {
 	pages int
 }
 
-// newLog begins with what the log's file could hold: others may have left it long.
+// newLog begins with the possible size of the log's file: other processes may have left it long.
 func newLog(dir string, d *disk) log {
 	return log{limit: cmp.Or(d.checkpoint, checkpointPages), pages: int(logSize(dir) / pageSize)}
 }
@@ -37,8 +38,9 @@ func logSize(dir string) int64 {
 	return info.Size()
 }
 
-// checkpoint writes the log back if it has grown long. What was committed before is durable in any case; an error means that
-// nothing more may be written. A disk that is too full for it is no error: the log keeps all, until a commit finds no room.
+// checkpoint writes the log back if it has grown long. Earlier commits are durable in any case;
+// after an error the store may write nothing more. A disk that is too full for a checkpoint is not
+// an error: the log keeps its content until a commit finds no room.
 func (c *committer) checkpoint() error {
 	err := c.conn.Raw(func(conn any) error {
 		written, _, err := conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true)
@@ -56,9 +58,10 @@ func (c *committer) checkpoint() error {
 	return fmt.Errorf("writing the log back: %w", err)
 }
 
-// settle writes back a log that was left behind, before anything is added to it, unless others have the store open. A log whose
-// sync failed may be whole in the computer's memory and have a hole on its disk; what is written behind the hole would be
-// lost with the power. After this the database, written and synced anew, holds all of it.
+// settle writes back an old log before anything is added to it, unless other processes have the
+// store open. After a failed sync the log may be whole in the computer's memory and have a hole on
+// its disk; a power failure would then lose all writes behind the hole. After settle the database,
+// written and synced anew, holds the whole log.
 func (w *writer) settle(dir string) error {
 	if logSize(dir) == 0 {
 		return nil

@@ -25,7 +25,8 @@ type claimed struct {
 	status event.Status
 	seq    uint64 // of the journal's last event
 	link   journal.Link
-	// What the row said before. The journal goes as far as noted at least; of a run that has ended, exactly so far.
+	// The row's earlier content. The journal reaches at least the noted event; the journal of an
+	// ended run reaches exactly that event.
 	noted struct {
 		seq  uint64
 		link journal.Link
@@ -133,7 +134,7 @@ func (e *Engine) refuseTaken(run string) error {
 // all its open files, the lock among them, until the child has become its program or is dead: of 1,000 kills one hit there.
 const lastForks = time.Second
 
-// refuse looks whether another process drives a run.
+// refuse returns an error if another process drives a run.
 func (e *Engine) refuse(c *claimed, epoch int64) (err error) {
 	if c.parked != 0 && c.parked != epoch {
 		alive, err := locked(e.lockPath(c.parked))
@@ -181,7 +182,7 @@ func (c *claimed) checkEnd() error {
 	return nil
 }
 
-// release gives a run back. clean tells that nothing of it is in flight and nothing got lost.
+// release gives a run back. clean means that no attempt of it is in flight and nothing got lost.
 func (e *Engine) release(c *claimed, clean, driven bool) error {
 	return e.writeUrgent(func(tx *transaction) error {
 		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, owner = NULL, clean = ?, driven = ? WHERE key = ? AND owner = ?",
@@ -190,7 +191,8 @@ func (e *Engine) release(c *claimed, clean, driven bool) error {
 	})
 }
 
-// recordEnd notes the end of a run whose journal has ended already: with its first event, or just before its driver died.
+// recordEnd records the end of a run that has an ended journal: the run ended with its first event,
+// or its driver died before it recorded the end.
 func (e *Engine) recordEnd(c *claimed, end *event.End, at event.Time) error {
 	if c.ended {
 		return nil
@@ -202,14 +204,14 @@ func (e *Engine) recordEnd(c *claimed, end *event.End, at event.Time) error {
 	})
 }
 
-// change is what an append tells the run's row besides the journal's new end.
+// change holds the fields of the run's row that an append sets, besides the journal's new end.
 type change struct {
 	status  event.Status
 	due     event.Time // see engine.Fold.Due
 	ended   event.Time // 0: not yet
 	summary []byte
 	taken   []int64             // inbox rows that the batch holds
-	took    *durations.Expected // what nodes took, at the end of a run that succeeded
+	took    *durations.Expected // durations of nodes, at the end of a run that succeeded
 }
 
 // append makes a batch durable, if the run is still ours.
@@ -224,7 +226,7 @@ func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 				_, err = tx.exec("DELETE FROM inbox WHERE id = ?", id)
 			}
 		}
-		if ch.ended != 0 && err == nil { // what came too late
+		if ch.ended != 0 && err == nil { // External events that came too late
 			_, err = tx.exec("DELETE FROM inbox WHERE run = ?", c.key)
 		}
 		if err == nil {

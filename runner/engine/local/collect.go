@@ -10,8 +10,9 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// collectEvents queues what has come, without waiting: answers, then timers by (due, number), then the inbox. It stops where a
-// batch is full, so that an endless stream of one kind cannot grow the queue.
+// collectEvents queues the available events without waiting: answers, then timers by (due, number),
+// then the inbox. It stops when a batch is full, so that an endless stream of one kind cannot grow
+// the queue.
 func (d *drive) collectEvents() error {
 	if err := d.takeAnswers(); err != nil {
 		return err
@@ -34,7 +35,7 @@ func (d *drive) collectEvents() error {
 
 func (d *drive) batchHasRoom() bool { return len(d.queue) < journal.MaxBatchEvents }
 
-// takeAnswers takes in what attempts and children have said.
+// takeAnswers queues the answers of attempts and children.
 func (d *drive) takeAnswers() error {
 	for d.batchHasRoom() {
 		select {

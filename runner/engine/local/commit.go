@@ -16,9 +16,9 @@ import (
 // MaxGroup is how many requests share one transaction at most.
 const MaxGroup = 256
 
-// committer is the one way to the disk. There is no delay and no goroutine: whoever has something to write queues it; the
-// first of those who wait takes all that is queued into one immediate transaction, and while it is being synced the next
-// group queues up.
+// committer is the only way to the disk. It has no delay and no goroutine: writers queue their
+// requests; the first waiting writer takes all queued requests into one immediate transaction, and
+// the next group queues up while the transaction is synced.
 type committer struct {
 	conn    *writer
 	prepare map[string]*sql.Stmt // touched by the holder of turn only
@@ -28,12 +28,12 @@ type committer struct {
 	mu     sync.Mutex
 	queue  []*request
 	failed error       // sticky: after it nothing is written
-	full   bool        // the disk had no room for what must be written
+	full   bool        // the disk had no room for the requests
 	spend  func() bool // gives the reserve up, if there is one
 
 	// at hears of points.
 	at func(engine.Point)
-	// fault is what tests break commits with; it is asked before a group's COMMIT and after it.
+	// fault lets tests break commits; it is called before a group's COMMIT and after it.
 	fault func(after bool) error
 }
 
@@ -51,15 +51,15 @@ type refused struct{ error }
 
 func (r refused) Unwrap() error { return r.error }
 
-// transaction is what a request sees of the database.
+// transaction is the view of the database that a request has.
 type transaction struct{ c *committer }
 
 func newCommitter(conn *writer, l log, spend func() bool, at func(engine.Point)) *committer {
 	return &committer{conn: conn, log: l, spend: spend, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
 }
 
-// write returns when the writes of do are durable, or with the reason why not. do may be called a second time, when what it did
-// the first time has been undone.
+// write returns when the writes of do are durable, or with the error. do may be called a second
+// time, after its first writes have been undone.
 func (c *committer) write(do func(*transaction) error, last bool) error {
 	r := &request{do: do, last: last, done: make(chan struct{})}
 	c.mu.Lock()
@@ -111,8 +111,9 @@ func (c *committer) commit(group []*request) {
 	answer(group, err)
 }
 
-// commitUrgent refuses the new work of a group when the disk is full, and writes the rest if the reserve makes room. The store
-// has not failed: unlike a sync that fails, a write without room leaves no doubt about what the disk holds.
+// commitUrgent refuses the new work of a group when the disk is full, and writes the rest if the
+// reserve makes room. The store has not failed: a sync that fails leaves the content of the disk
+// unknown, but a write without room does not.
 func (c *committer) commitUrgent(group []*request, err error) ([]*request, error) {
 	var last, more []*request
 	for _, r := range group {
@@ -183,10 +184,10 @@ func (c *committer) transact(group []*request) error {
 			return err
 		}
 	}
-	return c.checkpoint() // what failed here is not acknowledged either, although it is durable
+	return c.checkpoint() // if this fails, the commit is not acknowledged, although it is durable
 }
 
-// explainBusy says what it means that the lock could not be had within busyTimeout.
+// explainBusy explains an error about a lock that was not free within busyTimeout.
 func explainBusy(err error) error {
 	var s *sqlite.Error
 	if errors.As(err, &s) && s.Code() == sqlite3.SQLITE_BUSY {
@@ -195,13 +196,14 @@ func explainBusy(err error) error {
 	return err
 }
 
-// rollback lets go of the lock, so that other processes can go on. Its own error adds nothing to the first.
+// rollback releases the lock, so that other processes can go on. It returns the first error and drops its own.
 func (c *committer) rollback(err error) error {
 	c.exec("ROLLBACK")
 	return err
 }
 
-// fail makes err the answer to everything from now on, unless there was one before, and returns what the answer is.
+// fail makes err the answer to all later requests, unless there is an earlier error, and returns
+// that answer.
 func (c *committer) fail(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +219,7 @@ func (c *committer) failure() error {
 	return c.failed
 }
 
-// close waits for whoever commits, refuses what comes after, and closes the connection.
+// close waits for the current commit, refuses later requests, and closes the connection.
 func (c *committer) close() error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
@@ -249,7 +251,7 @@ func (c *committer) statement(query string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// exec runs a statement and tells how many rows it changed.
+// exec runs a statement and returns the number of changed rows.
 func (tx *transaction) exec(query string, args ...any) (int64, error) {
 	res, err := tx.c.exec(query, args...)
 	if err != nil {

@@ -20,7 +20,7 @@ type disk struct {
 	checkpoint int
 }
 
-// files is what the store does to the files that are not SQLite's.
+// files are the operations of the store on files that do not belong to SQLite.
 type files interface {
 	// open is private.Open.
 	open(path string, flag int) (file, error)

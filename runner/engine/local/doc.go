@@ -9,8 +9,8 @@
 //   - A run has at most one driver. Ownership is an epoch in the run's row; the process of that epoch holds a flock for
 //     as long as it lives, so that a dead owner is known at once and a stopped one is not mistaken for a dead one. Every
 //     append checks the epoch inside its own transaction.
-//   - Only the driver appends to a journal. All others put a row into the inbox, and the driver moves it to the journal
-//     in one transaction.
+//   - Only the driver appends to a journal. Other processes put a row into the inbox, and the driver moves the row to
+//     the journal in one transaction.
 //   - Nothing is done or shown before the batch that caused it is synced (WAL, synchronous=FULL).
 //   - After the first error of a write, or of writing the log back, the open store writes nothing more: what the disk holds
 //     is unknown until the store is opened afresh.

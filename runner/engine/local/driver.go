@@ -24,7 +24,7 @@ func lockPath(dir string, epoch int64) string {
 
 func (e *Engine) lockPath(epoch int64) string { return lockPath(e.dir, epoch) }
 
-// epoch registers the process as a driver, once, and gives its epoch.
+// epoch registers the process as a driver, once, and returns its epoch.
 func (e *Engine) epoch() (int64, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,7 +68,7 @@ func (e *Engine) driverEpoch() int64 {
 	return e.driver.epoch
 }
 
-// driversAlive tells whether any process drives runs of a store.
+// driversAlive reports whether any process drives runs of a store.
 func driversAlive(dir string) (alive bool, err error) {
 	epochs, err := lockFiles(dir)
 	for i := 0; i < len(epochs) && err == nil && !alive; i++ {
@@ -77,7 +77,7 @@ func driversAlive(dir string) (alive bool, err error) {
 	return alive, err
 }
 
-// lockFiles are the epochs whose drivers have a lock file, whether they live or not.
+// lockFiles returns the epochs of all lock files of drivers, alive or dead.
 func lockFiles(dir string) (epochs []int64, err error) {
 	files, err := os.ReadDir(filepath.Join(dir, driversDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,7 @@ func lockFiles(dir string) (epochs []int64, err error) {
 	return epochs, err
 }
 
-// removeDeadDrivers removes what dead drivers left: their rows, and all lock files that nobody holds.
+// removeDeadDrivers removes the rows of dead drivers, and all lock files that no process holds.
 func (e *Engine) removeDeadDrivers(tx *transaction, mine int64) error {
 	epochs, err := lockFiles(e.dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *Engine) unregister() error {
 		if err == nil {
 			err = tx.unpark(d.epoch)
 		}
-		if err == nil && orderly { // what could not be given back when its drive ended
+		if err == nil && orderly { // runs that a drive could not give back at its end
 			err = tx.releaseRuns(d.epoch)
 		}
 		return err
@@ -155,7 +155,7 @@ func (e *Engine) unregister() error {
 	case err == nil:
 		err = os.Remove(e.lockPath(d.epoch))
 	case orderly:
-		_ = d.lock.Chmod(inOrder) // whoever drives next reads it, and sweeps it up
+		_ = d.lock.Chmod(inOrder) // the next driver reads the file and removes it
 		fallthrough
 	default:
 		err = nil
@@ -173,7 +173,7 @@ func (tx *transaction) releaseRuns(epoch int64) error {
 	return err
 }
 
-// leftInOrder tells whether a driver that is gone ended in order.
+// leftInOrder reports whether a former driver ended in order.
 func (e *Engine) leftInOrder(epoch int64) bool {
 	info, err := os.Lstat(e.lockPath(epoch))
 	return err == nil && info.Mode().Perm() == inOrder

@@ -8,8 +8,9 @@ import (
 	"github.com/flowrun/flowrun/runner/durations"
 )
 
-// Expected says what the last runs of a workflow that succeeded let expect of its nodes, and how many have been counted
-// so far; none where it has no such run. Workflows of one name in different files are one.
+// Expected returns the expected durations of a workflow's nodes, from its last runs that succeeded,
+// and the number of runs that were counted; zero values if no run of the workflow has succeeded.
+// Workflows with one name in different files count as one.
 func (e *Engine) Expected(ctx context.Context, workflow string) (x durations.Expected, runs int, err error) {
 	defer func() { err = e.explain(err) }()
 	var b []byte
@@ -23,7 +24,8 @@ func (e *Engine) Expected(ctx context.Context, workflow string) (x durations.Exp
 	return x, runs, err
 }
 
-// learn counts a run in that has succeeded. Reading and writing what is known costs some milliseconds at 10,000 nodes, once a run.
+// learn adds the durations of a run that has succeeded. Reading and writing the durations costs
+// some milliseconds at 10,000 nodes, once a run.
 func (tx *transaction) learn(workflow string, took *durations.Expected) error {
 	if took == nil || len(took.US) == 0 {
 		return nil

@@ -32,7 +32,7 @@ type Engine struct {
 	closed    bool
 	leftovers bool           // attempts outlived a drive
 	inLine    atomic.Bool    // a run of this process may wait for a grant
-	fresh     *fresh         // nil, or what was started here last and was not driven here
+	fresh     *fresh         // the run that was started here last, if it was not driven here; or nil
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks
 	wake      wakeful
@@ -91,7 +91,7 @@ func (e *Engine) Renew(run string, secrets map[string]event.Secret) {
 	e.renewals[run] = secrets
 }
 
-// renewed is what Renew was told of a run, once.
+// renewed returns the secrets that Renew received for a run, once.
 func (e *Engine) renewed(run string) map[string]event.Secret {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,7 +102,7 @@ func (e *Engine) renewed(run string) map[string]event.Secret {
 // Dir is the store's folder, absolute.
 func (e *Engine) Dir() string { return e.dir }
 
-// Close ends what is driven as if its context were done, waits for it, and closes the store.
+// Close ends all drives as if their contexts were done, waits for them, and closes the store.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -160,7 +160,7 @@ func (e *Engine) enter(run string) error {
 	return nil
 }
 
-// enlist makes a drive reachable for pokes and for Close.
+// enlist registers a drive for pokes and for Close.
 func (e *Engine) enlist(d *drive) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,7 +187,7 @@ func (e *Engine) leave(run string) {
 	e.idle.Done()
 }
 
-// outlived notes that this process leaves something behind.
+// outlived records that an attempt outlives this process.
 func (e *Engine) outlived() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -231,8 +231,8 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	return e.Signal(ctx, run, event.External{Kind: event.ExternalCancel, Reason: reason})
 }
 
-// signal puts x into a run's inbox as often as more says. Of a cancel, more gets how often the run was cancelled before. A cancel may
-// use the disk's reserve.
+// signal puts x into a run's inbox. more returns the number of copies; for a cancel it receives the
+// number of earlier cancels of the run. A cancel may use the disk's reserve.
 func (e *Engine) signal(run string, x event.External, more func(before int) int) error {
 	packed, err := engine.PackExternal(x, e.options.Externals)
 	if err != nil {

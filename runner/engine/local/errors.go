@@ -19,7 +19,7 @@ var (
 	ErrBusy = errors.New("another process holds the store's lock and does not move on; is it stopped?")
 )
 
-// damaged tells where an error is that SQLite has of the bytes of its file.
+// damaged adds the folder to an error of SQLite about damage of its file.
 func damaged(dir string, err error) error {
 	var told *engine.Damaged
 	var s *sqlite.Error

@@ -11,12 +11,13 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// MaxChecked is the size in bytes up to which a database's pages are checked when not all is asked for: that reads all of it.
+// MaxChecked bounds the databases that a partial examination checks, in bytes: the check reads all
+// pages.
 const MaxChecked = 64 << 20
 
-// Examine reads the newest runs' journals, or all with newest 0, and holds them against their rows, definitions and marks. Runs
-// may be driven meanwhile. It changes nothing. An error is one of reading as a whole; what is wrong with one run stands in
-// the result.
+// Examine reads the newest runs' journals, or all with newest 0, and compares them with their rows,
+// definitions and marks. Runs may be driven meanwhile. It changes nothing. An error means that the
+// examination failed as a whole; the result holds the problems of single runs.
 func (e *Engine) Examine(ctx context.Context, newest int) (h engine.Health, err error) {
 	defer func() { err = e.explain(err) }()
 	h.Log = logSize(e.dir)
@@ -52,7 +53,8 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h engine.Health, err 
 	return h, err
 }
 
-// examineRuns looks at one run after another. One that was removed since the list was made is no longer counted.
+// examineRuns examines one run after another. It does not count a run that was removed since the
+// list was made.
 func (e *Engine) examineRuns(ctx context.Context, runs []string, h *engine.Health) error {
 	for _, run := range runs {
 		err := e.examine(ctx, run)
@@ -117,7 +119,8 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 	return err
 }
 
-// deadDrivers are those whose locks nobody holds, but for those that ended in order.
+// deadDrivers returns the drivers with locks that no process holds, except drivers that ended in
+// order.
 func (e *Engine) deadDrivers() (dead []int64, err error) {
 	epochs, err := lockFiles(e.dir)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/memory/private"
 )
 
-// What lies in a store's folder.
+// The files and folders of a store.
 const (
 	databaseFile = "flowrun.db"
 	identityFile = "store"      // the store's id, as in the database
@@ -22,7 +22,8 @@ const (
 	reserveFile  = "reserve"    // room to give back
 )
 
-// ownNames are what a folder may hold before it holds a store: the beginnings of one whose making was cut off.
+// ownNames are the possible contents of a folder before it holds a store, when the creation of a
+// store was cut off.
 var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal",
 	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", "logs"}
 
@@ -34,7 +35,8 @@ func makeFolder(dir string) error {
 	return private.MakeFolder(dir)
 }
 
-// prepareFolder makes what lies in the folder before the database, for nobody but its owner whatever the umask.
+// prepareFolder creates the folder's content besides the database. Only the owner may read it,
+// whatever the umask.
 func prepareFolder(dir string, d *disk) error {
 	for _, folder := range []string{filepath.Join(dir, driversDir), filepath.Join(dir, marksDir)} {
 		if err := private.Mkdir(folder); err != nil {
@@ -65,12 +67,13 @@ func refuseForeign(dir string) error {
 	return nil
 }
 
-// ofMemory tells whether a file is one of the memory's, which shares the folder and may have been there first.
+// ofMemory reports whether a file belongs to the memory, which shares the folder and may be older
+// than the store.
 func ofMemory(name string) bool {
 	return strings.HasPrefix(name, "memory.") || strings.HasPrefix(name, "vectors-")
 }
 
-// create makes a private file with the text given, and leaves one that exists alone.
+// create creates a private file with the given text. An existing file stays unchanged.
 func (d *disk) create(path, text string) error {
 	f, err := d.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {

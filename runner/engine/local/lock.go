@@ -34,7 +34,8 @@ func lockFile(path string, wait time.Duration) (*os.File, error) {
 	return f, nil
 }
 
-// locked tells whether some process holds the lock of a file. A file that is gone is held by nobody.
+// locked reports whether a process holds the lock of a file. No process holds the lock of a missing
+// file.
 func locked(path string) (bool, error) {
 	f, err := private.Open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -29,7 +29,7 @@ var migrations = loadMigrations(migrationFiles)
 // latestVersion is the schema's version after all migrations.
 func latestVersion() int { return firstVersion - 1 + len(migrations) }
 
-// applied returns how many of the migrations a schema of this version has. 0: the database is new.
+// applied returns the number of migrations that a schema of this version has. 0: the database is new.
 func applied(version int) int { return max(version-firstVersion+1, 0) }
 
 // schemaSum is the [schema.Sum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one; with a

@@ -54,7 +54,7 @@ type access string
 
 const (
 	writing access = "write"
-	// reading shares what is read with all others, through a file beside the database.
+	// reading shares read pages with all processes, through a file beside the database.
 	reading access = ""
 	// frozen takes the database for a file that nobody changes, and that has no log.
 	frozen access = "&immutable=1"
@@ -118,8 +118,9 @@ func openReader(dir string, d *disk, how access) (*sql.DB, error) {
 	return read, nil
 }
 
-// isFrozen tells whether a store lies where we may not write (a read-only mount, another user's folder) and nobody has it
-// open. SQLite shares what it reads through a file beside the database, which it could not make there.
+// isFrozen reports whether a store cannot be written here (a read-only mount, another user's
+// folder) and no process has it open. SQLite shares read pages through a file beside the database,
+// and cannot create that file there.
 func isFrozen(dir string) bool {
 	const write = 2 // W_OK
 	_, err := os.Lstat(filepath.Join(dir, databaseFile+"-wal"))
@@ -164,8 +165,8 @@ func checkReader(dir string, read *sql.DB) error {
 	return checkIdentity(identity, read.QueryRow("SELECT id FROM store"))
 }
 
-// checkSchema refuses a database of a version that holds anything but what the migrations up to it have made, before a trigger of it
-// could fire. What damage did to the schema is damage.
+// checkSchema refuses a database with any object that the migrations up to its version have not
+// made, before a foreign trigger could fire. A damaged schema gives *engine.Damaged.
 func checkSchema(dir string, db schema.Asker, version int) error {
 	err := schema.Check(context.Background(), db, migrations[:applied(version)], schemaSum)
 	if foreign := (*schema.Foreign)(nil); errors.As(err, &foreign) {
@@ -177,7 +178,8 @@ func checkSchema(dir string, db schema.Asker, version int) error {
 	return err
 }
 
-// checkIdentity compares the folder's word with the database's. An empty word is that of a store whose making was cut off.
+// checkIdentity compares the folder's identity with the database's. The identity is empty if the
+// creation of the store was cut off.
 func checkIdentity(identity string, row *sql.Row) error {
 	var id string
 	if err := row.Scan(&id); err != nil {

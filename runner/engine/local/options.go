@@ -19,11 +19,13 @@ type Options struct {
 	Group func(definition []byte, first event.RunStarted) (engine.Group, error)
 	// Waiting, if set, is called by Drive with the turn that a run waits for, and again when another run is ahead of it.
 	Waiting func(run string, t engine.Turn)
-	// Leftover, if set, hears of each run that was driven before, once it is ours and before anything of it starts again: what
-	// attempts of its driver before have left running is ended there.
+	// Leftover, if set, is called for each run that was driven before, after this process owns the
+	// run and before an attempt of it starts again. It ends the processes that the earlier driver's
+	// attempts have left running.
 	Leftover func(run string)
-	// Watch, if set, sees what every run that is driven here has come to, the called ones too, as the Watcher of its drive does, but
-	// before anything that follows is carried out. Calls about one run come one at a time.
+	// Watch, if set, receives the events and reactions of every run that is driven here, called
+	// runs included, like the Watcher of its drive, but before any consequence is carried out.
+	// Calls about one run come one at a time.
 	Watch func(run string, events []event.Event, r *event.Reaction, replayed bool)
 	// ReadOnly opens a store that is there already, takes no lock, and refuses to write.
 	ReadOnly bool
@@ -41,8 +43,8 @@ type Options struct {
 	disk *disk // nil: the real one
 }
 
-// Clock is where the time in events comes from, and what wakes Drive for a timer. Looking for the inbox and the mark's
-// sync go by real time always.
+// Clock gives the time of events, and wakes Drive for a timer. Checks of the inbox and the mark's
+// sync always use real time.
 type Clock interface {
 	Now() time.Time
 	// After returns a channel that receives once d has passed, and a function that gives the wait up.

@@ -12,7 +12,7 @@ import (
 type pace struct {
 	clock  Clock
 	now    event.Time
-	looked time.Time // with what the stopwatch showed then, where the clock has one
+	looked time.Time // with a monotonic reading, if the clock has one
 }
 
 func newPace(c Clock, last event.Time) pace { return pace{clock: c, now: last, looked: c.Now()} }

@@ -19,7 +19,7 @@ func (e *Engine) DriveUntilParked(ctx context.Context, run string, w engine.Watc
 	return e.drive(ctx, run, w, true)
 }
 
-// park lets go of the run, if this drive parks runs and nothing is in flight. The error is *engine.Parked then.
+// park releases the run, if this drive parks runs and nothing is in flight. The error is *engine.Parked then.
 func (d *drive) park() error {
 	due, idle := d.fold.Due()
 	if !d.parks || !idle || len(d.live.cancel) > 0 || len(d.children.byRun) > 0 || due != 0 && due.Sub(d.pace.time()) < MinParked {
@@ -60,7 +60,8 @@ func (tx *transaction) unpark(epoch int64) error {
 	return err
 }
 
-// wakeful is what Wakeable found last, so that it need not ask again while nothing changes.
+// wakeful is the last result of Wakeable, so that Wakeable need not query again while nothing
+// changes.
 type wakeful struct {
 	mu      sync.Mutex
 	conn    *sql.Conn // for data_version, which is one connection's

@@ -114,7 +114,8 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 	return nil
 }
 
-// Sweep removes what is left of runs that are being removed, in small transactions, and the programs that no run uses any more.
+// Sweep removes the rest of runs that are being removed, in small transactions, and the programs
+// that no run uses any more.
 func (e *Engine) Sweep(ctx context.Context) error {
 	rows, err := e.read.QueryContext(ctx, "SELECT key, id FROM runs WHERE status = ?", pruned)
 	if err != nil {
@@ -180,7 +181,7 @@ func keyed(rows *sql.Rows) (keys []int64, ids []string, err error) {
 	return keys, ids, rows.Err()
 }
 
-// removeSome removes some batches of a run, and tells whether there may be more.
+// removeSome removes some batches of a run, and reports whether there may be more.
 func (e *Engine) removeSome(key int64) (more bool, err error) {
 	err = e.writeUrgent(func(tx *transaction) error {
 		var last sql.NullInt64

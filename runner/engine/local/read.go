@@ -38,8 +38,8 @@ func (e *Engine) Batches(ctx context.Context, run string, each func(journal.Batc
 	return c.header, e.batches(ctx, &c, 0, each)
 }
 
-// After reads what a run's journal has behind an event, which must be the last of a batch, or 0; it is for those who follow a run
-// that another process drives.
+// After reads the part of a run's journal behind an event. seq is the last event of a batch, or 0.
+// It is for readers that follow a run that another process drives.
 func (e *Engine) After(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) (err error) {
 	defer func() { err = e.explain(err) }()
 	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
@@ -71,12 +71,13 @@ func (e *Engine) firstEvent(ctx context.Context, c *claimed) (first event.RunSta
 	return first, err
 }
 
-// batches gives each batch of a run in turn, of those behind an event.
+// batches calls each with the batches of a run behind an event, in their order.
 func (e *Engine) batches(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
 	return e.explainMissing(ctx, c, e.pages(ctx, c, last, each))
 }
 
-// explainMissing takes what was found of a run, and looks whether the run is there at all: one that is removed meanwhile is not damaged.
+// explainMissing receives the error of reading a run, and checks whether the run still exists: a
+// run that was removed meanwhile is not damaged.
 func (e *Engine) explainMissing(ctx context.Context, c *claimed, err error) error {
 	if !errors.Is(err, journal.ErrBroken) {
 		return err
@@ -112,7 +113,8 @@ func (e *Engine) pages(ctx context.Context, c *claimed, last uint64, each func(j
 	return nil
 }
 
-// A page of a journal is what is read at a time: up to so many batches, and no more once there are so many bytes.
+// A page is the part of a journal that is read at a time: up to this number of batches, and no
+// further batch after this number of bytes.
 const (
 	pageBatches = 256
 	pageBytes   = 1 << 20
@@ -139,7 +141,7 @@ func (e *Engine) page(ctx context.Context, key int64, from, to uint64) (page []j
 	return page, rows.Err()
 }
 
-// plain takes the mark for the committer off an error.
+// plain removes the mark for the committer from an error.
 func plain(err error) error {
 	if no := (refused{}); errors.As(err, &no) {
 		return no.error
@@ -179,7 +181,8 @@ func (e *Engine) Source(ctx context.Context, run string) ([]byte, error) {
 	return unpack(body, packed)
 }
 
-// Inbox returns what others have asked of a run and its driver has not taken yet, in that order; [maxInbox] at most.
+// Inbox returns the requests of other processes to a run that its driver has not taken yet, in
+// their order; [maxInbox] at most.
 func (e *Engine) Inbox(ctx context.Context, run string) (list []event.External, err error) {
 	defer func() { err = e.explain(err) }()
 	rows, err := e.read.QueryContext(ctx, `SELECT i.id, i.body FROM inbox i JOIN runs r ON r.key = i.run

@@ -15,16 +15,18 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The reserve is a file that only takes up room, so that there is some to give back when the disk is full. It is spent on last
-// words alone: what has been answered already, giving runs back, and cancels. Runs are stopped then as by Ctrl-C, for attempts
-// that go on would only learn from the full disk how to fail. New work is refused, and never spends the reserve.
+// The reserve is a file that only occupies room, so that the store can free some when the disk is
+// full. The room is used only for urgent writes: existing answers, giving runs back, and cancels.
+// Runs are then stopped as by Ctrl-C, because further attempts would only fail on the full disk.
+// New work is refused, and never uses the reserve.
 //
-// It is a convenience and no promise: whatever filled the disk may take this room, too. Without it nothing acknowledged is
-// lost and reading goes on all the same, but attempts that were answered when the room ran out are made again, and a cancel
-// is refused.
+// The reserve is a convenience, not a promise: the program that filled the disk may take this room,
+// too. Without the reserve nothing acknowledged is lost and reading still works, but attempts that
+// were answered when the room ran out are repeated, and a cancel is refused.
 
 const (
-	// ReserveSize is the size of the reserve: the last words of several runs whose answers are as large as they may be.
+	// ReserveSize is the size of the reserve in bytes: the urgent writes of several runs with
+	// answers of the largest size.
 	ReserveSize = 4 << 20
 	// ReserveFrom is how much room there must be for the reserve to be made.
 	ReserveFrom = 64 << 20
@@ -66,7 +68,7 @@ func (d *disk) fill(path string, size int) error {
 	return errors.Join(err, f.Close())
 }
 
-// spend gives the reserve up, and tells whether there was one.
+// spend removes the reserve, and reports whether there was one.
 func (d *disk) spend(dir string) bool { return d.remove(filepath.Join(dir, reserveFile)) == nil }
 
 // checkSpace refuses new work while the disk is full, and where the database has been taken away.
@@ -86,8 +88,8 @@ func (e *Engine) checkSpace() error {
 	return nil
 }
 
-// isFull tells whether an error is that there is no room on the disk. SQLite has another word for it where the file that its
-// processes share cannot grow.
+// isFull reports whether an error means that the disk has no room. SQLite has another error if the
+// file that its processes share cannot grow.
 func isFull(err error) bool {
 	code := 0
 	if s := (*sqlite.Error)(nil); errors.As(err, &s) {
@@ -96,7 +98,7 @@ func isFull(err error) bool {
 	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// full says of an error that it is one of room.
+// full marks an error about missing room.
 func (e *Engine) full(err error) error {
 	if !isFull(err) || errors.Is(err, engine.ErrFull) {
 		return err

@@ -27,7 +27,7 @@ func (e *Engine) List(ctx context.Context, limit int) ([]engine.Info, error) {
 	return e.infos(ctx, "ORDER BY r.created DESC, r.key DESC LIMIT ?", limitOf(limit))
 }
 
-// limitOf is what a query takes for 0, which means all.
+// limitOf returns the limit for a query; 0 means all.
 func limitOf(n int) int {
 	if n <= 0 {
 		return -1
@@ -131,7 +131,8 @@ func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []e
 	return list, nil
 }
 
-// lastEvent is the time of a run's last event, and 0 where that cannot be read: whoever replays the journal says why.
+// lastEvent returns the time of a run's last event, and 0 if it cannot be read: a replay of the
+// journal explains the error.
 func (e *Engine) lastEvent(ctx context.Context, run string) event.Time {
 	var body []byte
 	err := e.read.QueryRowContext(ctx, "SELECT body FROM batches WHERE run = (SELECT key FROM runs WHERE id = ?) ORDER BY first DESC LIMIT 1", run).Scan(&body)

@@ -94,15 +94,16 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	return nil
 }
 
-// expect tells the first event of a run how long the nodes of its workflow took in earlier runs.
+// expect adds the durations of the nodes in earlier runs to the first event of a run.
 func (e *Engine) expect(ctx context.Context, first *event.RunStarted, workflow string) error {
 	x, _, err := e.Expected(ctx, workflow)
 	first.ExpectedUS, first.ExpectedTimes = x.US, x.Times
 	return err
 }
 
-// fresh is a run that this process has just made. Its fold stands where its journal ends, so that the drive that follows need not
-// replay what it began with: of a run of 50,000 steps that is a twelfth of the work.
+// fresh is a run that this process has just made. Its fold has reached the end of its journal, so
+// that the drive need not replay the beginning: a replay is a twelfth of the work of a run of
+// 50,000 steps.
 type fresh struct {
 	start  engine.Start
 	link   journal.Link
@@ -118,8 +119,8 @@ func (e *Engine) keepFresh(f *fresh) {
 	e.fresh = f
 }
 
-// takeFresh gives what was kept of a run, if its journal still ends there and nobody has driven it. The link is the same only if
-// the header and the events are.
+// takeFresh returns the kept run, if its journal still ends there and no process has driven it. The
+// link is the same only if the header and the events are.
 func (e *Engine) takeFresh(c *claimed) *fresh {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -207,9 +208,10 @@ func (tx *transaction) insertTexts(s *engine.Start) (source any, err error) {
 }
 
 const (
-	// packFrom is the size from which texts are compressed: below it there is little to gain.
+	// packFrom is the smallest size of a compressed text, in bytes: compressing a smaller text
+	// gains little.
 	packFrom = 4 << 10
-	// MaxText bounds what a stored definition or source may unpack to.
+	// MaxText bounds a stored definition or source after it is unpacked, in bytes.
 	MaxText = 256 << 20
 )
 

@@ -129,7 +129,7 @@ func (e *Engine) firstAlive(q query, text string, args ...any) (string, error) {
 	return "", rows.Err()
 }
 
-// liveness returns a function that reports whether the process of an epoch lives, and asks for each of them once.
+// liveness returns a function that reports whether the process of an epoch lives. It checks each epoch once.
 func (e *Engine) liveness() func(epoch int64) (bool, error) {
 	known := map[int64]bool{0: false}
 	if mine := e.driverEpoch(); mine != 0 {
@@ -155,7 +155,8 @@ type entry struct {
 	cancelled []string // the runs that give way to it
 }
 
-// enterQueue decides what becomes of a run of a group that is about to be made. Errors that refuse the run: *groupBusy, *deadlock.
+// enterQueue decides whether a new run of a group starts, waits, or is refused. Errors that refuse
+// the run: *groupBusy, *deadlock.
 func (e *Engine) enterQueue(tx *transaction, g engine.Group, run, caller string) (n entry, err error) {
 	q := query(tx.reading)
 	if n.queue, err = q.queueOf(g.Name, caller); err != nil {

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// lookEvery is how soon a driver sees what another process put into its inbox.
+	// lookEvery is the interval of looks at the inbox for rows of other processes.
 	lookEvery = 100 * time.Millisecond
 	// checkEvery is how soon a store that was removed or replaced under an open connection is noticed.
 	checkEvery = time.Second
 )
 
-// pause waits until it is worth looking again, or returns the cause why ctx is done.
+// pause waits until the next look, or returns the cause of ctx when ctx is done.
 func pause(ctx context.Context) error {
 	next := time.NewTimer(lookEvery)
 	defer next.Stop()
@@ -87,8 +87,8 @@ func (l *watcher) run(ctx context.Context) {
 	}
 }
 
-// checkReserve looks after the room that is left. Where there is none to spare, the drives hear of it: they stop by themselves. A
-// reserve that cannot be made is no failure of the store.
+// checkReserve checks the free room of the disk. If the disk is full, it tells the drives, which
+// then stop by themselves. A reserve that cannot be made is not a failure of the store.
 func (l *watcher) checkReserve(open time.Duration) {
 	if open >= checkEvery {
 		_ = l.engine.replenish()
@@ -100,8 +100,9 @@ func (l *watcher) checkReserve(open time.Duration) {
 	}
 }
 
-// wakeDrives wakes the drives that have something in their inbox or lost their run, if anything was committed since the last
-// look: data_version costs next to nothing, and what it finds grows with what is driven here and not with the store.
+// wakeDrives wakes the drives that have rows in their inbox or lost their run, if a commit came
+// since the last look. data_version costs almost nothing, and the query after it grows with the
+// runs that are driven here, not with the store.
 func (l *watcher) wakeDrives(conn *sql.Conn, version *int64) error {
 	var now int64
 	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&now); err != nil || now == *version {
@@ -150,7 +151,7 @@ func texts(rows *sql.Rows, err error) (list []string, _ error) {
 	return list, rows.Err()
 }
 
-// failDrives ends all that is driven: what happened to the store is the error of each.
+// failDrives ends all drives with the error of the store.
 func (l *watcher) failDrives(err error) {
 	l.engine.commits.fail(l.engine.explain(err))
 	for _, d := range l.engine.driven() {
@@ -170,7 +171,7 @@ func (e *Engine) checkFile() error {
 	return nil
 }
 
-// explain prefers the reason why something failed, where it is that the database is gone or damaged.
+// explain returns the cause of an error if the database is gone or damaged, and else the error.
 func (e *Engine) explain(err error) error {
 	if err == nil {
 		return nil
