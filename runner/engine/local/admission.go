@@ -42,17 +42,17 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 	if a.Admission == nil {
 		return x.next.Execute(ctx, a)
 	}
-	verdict, err := x.ask(ctx, &a)
+	verdict, err := x.requestAdmission(ctx, &a)
 	switch {
 	case err != nil:
 		return unadmitted(event.Lost, event.ReasonLost, fmt.Sprintf("asking for admission: %v", err))
 	case verdict == admission.Refused:
 		return unadmitted(event.Refused, event.ReasonBusy, fmt.Sprintf("agent %q does as many tasks as it may", a.Admission.Needs[0].Name))
 	case verdict == admission.Removed:
-		x.remove(a.Key)
+		x.removeRequests(a.Key)
 		return unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
 	}
-	defer x.remove(a.Key)
+	defer x.removeRequests(a.Key)
 	granted := x.engine.now()
 	f := x.next.Execute(ctx, a)
 	if f.StartedAt == 0 {
@@ -65,9 +65,9 @@ func unadmitted(o event.Outcome, reason event.Reason, message string) event.Atte
 	return event.AttemptFinished{Outcome: o, Error: &event.Error{Kind: event.Transient, Reason: reason, Message: message, ExitCode: -1}}
 }
 
-// ask asks for the admission of an attempt and waits for the grant, for admission.Patience at most. The verdict is Removed if ctx is done
+// requestAdmission asks for the admission of an attempt and waits for the grant, for admission.Patience at most. The verdict is Removed if ctx is done
 // before the attempt may start.
-func (x *admitting) ask(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
+func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
 	x.mu.Lock()
 	x.asked = true
 	for ticket, key := range x.refused { // any order: one at most has the key
@@ -78,7 +78,7 @@ func (x *admitting) ask(ctx context.Context, a *event.Attempt) (admission.Verdic
 	x.mu.Unlock()
 	r := admission.Request{Key: a.Key, Run: x.run.id, Node: a.Node, Ticket: a.Ticket, Driver: x.run.epoch, Priority: a.Admission.Priority,
 		Needs: a.Admission.Needs}
-	verdict, err := x.engine.admit(admission.Operation{Ask: &r})
+	verdict, err := x.engine.runOperation(admission.Operation{Ask: &r})
 	if err != nil || verdict == admission.Granted {
 		return verdict, err
 	}
@@ -97,13 +97,13 @@ func (x *admitting) ask(ctx context.Context, a *event.Attempt) (admission.Verdic
 				return admission.Granted, err
 			}
 		case <-patience:
-			return x.refuse(ctx, a)
+			return x.refuseAttempt(ctx, a)
 		}
 	}
 }
 
-// recall finds the waiting attempts of a parked run.
-func (x *admitting) recall() error {
+// recallRequests loads the refused requests of a parked run.
+func (x *admitting) recallRequests() error {
 	rows, err := x.engine.read.Query("SELECT ticket, key FROM admissions WHERE run = ? AND refused = 1", x.run.id)
 	if err != nil {
 		return err
@@ -122,9 +122,9 @@ func (x *admitting) recall() error {
 	return rows.Err()
 }
 
-// refuse ends the patience of an attempt. A cancel that comes at the same moment finds the attempt in x.refused, or is found here.
-func (x *admitting) refuse(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
-	verdict, err := x.engine.admit(admission.Operation{Refuse: a.Key})
+// refuseAttempt ends the patience of an attempt. A cancel that comes at the same moment finds the attempt in x.refused, or is found here.
+func (x *admitting) refuseAttempt(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
+	verdict, err := x.engine.runOperation(admission.Operation{Refuse: a.Key})
 	if err != nil || verdict != admission.Refused {
 		return verdict, err
 	}
@@ -137,8 +137,8 @@ func (x *admitting) refuse(ctx context.Context, a *event.Attempt) (admission.Ver
 	return verdict, nil
 }
 
-// withdraw takes a refused attempt out of the line, in the background: the goroutine of the drive does not wait for the disk.
-func (x *admitting) withdraw(ticket uint64, running *sync.WaitGroup) {
+// withdrawRequest takes a refused attempt out of the line, in the background: the goroutine of the drive does not wait for the disk.
+func (x *admitting) withdrawRequest(ticket uint64, running *sync.WaitGroup) {
 	x.mu.Lock()
 	key, refused := x.refused[ticket]
 	delete(x.refused, ticket)
@@ -149,17 +149,17 @@ func (x *admitting) withdraw(ticket uint64, running *sync.WaitGroup) {
 	running.Add(1)
 	go func() {
 		defer running.Done()
-		x.remove(key)
+		x.removeRequests(key)
 	}()
 }
 
-// remove removes requests. An error is an error of the store, which ends the drive by itself.
-func (x *admitting) remove(keys ...string) {
-	_, _ = x.engine.admit(admission.Operation{Remove: keys})
+// removeRequests removes requests. An error is an error of the store, which ends the drive by itself.
+func (x *admitting) removeRequests(keys ...string) {
+	_, _ = x.engine.runOperation(admission.Operation{Remove: keys})
 }
 
-// leave removes all requests of the run after its attempts have ended.
-func (x *admitting) leave() {
+// leaveLine removes all requests of the run after its attempts have ended.
+func (x *admitting) leaveLine() {
 	x.mu.Lock()
 	asked := x.asked
 	x.mu.Unlock()
@@ -177,17 +177,17 @@ func (e *Engine) leaveLine(run *claimed) error {
 	}
 	return e.writeUrgent(func(tx *transaction) error {
 		var owner int64
-		if err := tx.get("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{run.key}, &owner); err != nil {
+		if err := tx.readRow("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{run.key}, &owner); err != nil {
 			return err
 		}
 		if owner != run.epoch && owner != 0 {
 			return nil // another process took the run over, and does this
 		}
-		keys, err := texts(tx.reading("SELECT key FROM admissions WHERE run = ?", run.id))
+		keys, err := readTexts(tx.reading("SELECT key FROM admissions WHERE run = ?", run.id))
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		_, err = e.apply(tx, admission.Operation{Remove: keys})
+		_, err = e.applyOperation(tx, admission.Operation{Remove: keys})
 		return err
 	})
 }
@@ -197,26 +197,26 @@ func (e *Engine) isGranted(key string) (granted bool, err error) {
 	return granted, err
 }
 
-// admit carries out one operation in its own transaction, and wakes the drives of this process with
+// runOperation carries out one operation in its own transaction, and wakes the drives of this process with
 // a new grant.
-func (e *Engine) admit(op admission.Operation) (verdict admission.Verdict, err error) {
+func (e *Engine) runOperation(op admission.Operation) (verdict admission.Verdict, err error) {
 	var answer admission.Answer
 	err = e.writeUrgent(func(tx *transaction) (err error) {
-		answer, err = e.apply(tx, op)
+		answer, err = e.applyOperation(tx, op)
 		return err
 	})
 	for _, r := range answer.Granted {
 		if r.Refused {
-			e.poke(r.Run)
+			e.pokeRun(r.Run)
 		}
 	}
 	return answer.Verdict, err
 }
 
-// apply carries out one operation in a transaction: it loads the state, applies the operation, and
+// applyOperation carries out one operation in a transaction: it loads the state, applies the operation, and
 // stores the changes. A request that was refused and is granted now gets its grant through the
 // inbox of its run.
-func (e *Engine) apply(tx *transaction, op admission.Operation) (answer admission.Answer, err error) {
+func (e *Engine) applyOperation(tx *transaction, op admission.Operation) (answer admission.Answer, err error) {
 	if op.Ask != nil {
 		if err := tx.enterLine(op.Ask); err != nil {
 			return answer, err
@@ -257,7 +257,7 @@ func (tx *transaction) enterLine(r *admission.Request) error {
 	if err != nil {
 		return err
 	}
-	err = tx.get(`INSERT INTO admissions (key, run, node, ticket, epoch, priority, needs) VALUES (?, ?, ?, ?, ?, ?, ?)
+	err = tx.readRow(`INSERT INTO admissions (key, run, node, ticket, epoch, priority, needs) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET ticket = excluded.ticket, epoch = excluded.epoch, refused = 0 RETURNING id`,
 		[]any{r.Key, r.Run, r.Node, int64(r.Ticket), r.Driver, r.Priority, needs}, &r.Order)
 	for _, n := range r.Needs {
@@ -350,7 +350,7 @@ func (e *Engine) sweepLine() {
 	if err != nil {
 		return // asked again soon
 	}
-	alive := e.liveness()
+	alive := e.newLivenessCheck()
 	for _, epoch := range epochs {
 		if lives, err := alive(epoch); err != nil || lives {
 			continue
@@ -380,10 +380,10 @@ func (e *Engine) lineDrivers() (epochs []int64, err error) {
 func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error {
 	var granted []*admission.Request
 	err := e.writeUrgent(func(tx *transaction) error {
-		runs, err := texts(tx.reading("SELECT DISTINCT run FROM admissions WHERE epoch = ?", epoch))
+		runs, err := readTexts(tx.reading("SELECT DISTINCT run FROM admissions WHERE epoch = ?", epoch))
 		for i := 0; i < len(runs) && err == nil; i++ {
 			var owner int64
-			if err = tx.get("SELECT coalesce(max(owner), 0) FROM runs WHERE id = ?", []any{runs[i]}, &owner); err != nil {
+			if err = tx.readRow("SELECT coalesce(max(owner), 0) FROM runs WHERE id = ?", []any{runs[i]}, &owner); err != nil {
 				break
 			}
 			lives := false
@@ -394,16 +394,16 @@ func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error 
 				e.options.Leftover(runs[i])
 			}
 			var keys []string
-			if keys, err = texts(tx.reading("SELECT key FROM admissions WHERE run = ?", runs[i])); err == nil && len(keys) > 0 {
+			if keys, err = readTexts(tx.reading("SELECT key FROM admissions WHERE run = ?", runs[i])); err == nil && len(keys) > 0 {
 				var answer admission.Answer
-				answer, err = e.apply(tx, admission.Operation{Remove: keys})
+				answer, err = e.applyOperation(tx, admission.Operation{Remove: keys})
 				granted = append(granted, answer.Granted...)
 			}
 		}
 		return err
 	})
 	for _, r := range granted {
-		e.poke(r.Run)
+		e.pokeRun(r.Run)
 	}
 	return err
 }

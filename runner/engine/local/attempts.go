@@ -33,17 +33,17 @@ func newAttempts(x executor.Executor, now func() event.Time) *attempts {
 	return a
 }
 
-// direct reports whether an attempt is answered at once: an agent of type null starts nothing that
+// answersAtOnce reports whether an attempt is answered at once: an agent of type null starts nothing that
 // could block.
-func direct(r *event.Attempt) bool { return r.Kind == event.NullAgentAttempt }
+func answersAtOnce(r *event.Attempt) bool { return r.Kind == event.NullAgentAttempt }
 
-func (a *attempts) start(r event.Attempt) {
+func (a *attempts) startAttempt(r event.Attempt) {
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	a.cancel[r.Ticket] = cancel
 	a.running.Add(1)
 	go func() {
 		defer a.running.Done()
-		answer := a.execute(ctx, r)
+		answer := a.executeAttempt(ctx, r)
 		select {
 		case a.answers <- answer:
 		case <-a.closed:
@@ -51,10 +51,10 @@ func (a *attempts) start(r event.Attempt) {
 	}()
 }
 
-// execute runs an attempt, and names this attempt in the answer.
-func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFinished {
+// executeAttempt runs an attempt, and names this attempt in the answer.
+func (a *attempts) executeAttempt(ctx context.Context, r event.Attempt) event.AttemptFinished {
 	began := a.now()
-	f := a.attempt(ctx, r)
+	f := a.callExecutor(ctx, r)
 	f.Ticket, f.Node, f.Attempt, f.Gate, f.Compensate = r.Ticket, r.Node, r.Attempt, r.Gate, r.Compensate
 	if f.StartedAt == 0 {
 		f.StartedAt = began
@@ -62,9 +62,9 @@ func (a *attempts) execute(ctx context.Context, r event.Attempt) event.AttemptFi
 	return f
 }
 
-// attempt turns a panic of the executor into the end of this attempt; other attempts of the process
+// callExecutor turns a panic of the executor into the end of this attempt; other attempts of the process
 // go on.
-func (a *attempts) attempt(ctx context.Context, r event.Attempt) (f event.AttemptFinished) {
+func (a *attempts) callExecutor(ctx context.Context, r event.Attempt) (f event.AttemptFinished) {
 	defer func() {
 		if p := recover(); p != nil {
 			message := fmt.Sprintf("a defect in flowrun: %v; nobody knows what the attempt did", p)
@@ -75,22 +75,22 @@ func (a *attempts) attempt(ctx context.Context, r event.Attempt) (f event.Attemp
 	return a.executor.Execute(ctx, r)
 }
 
-// over forgets an attempt that has answered.
-func (a *attempts) over(ticket uint64) {
+// forgetAttempt forgets an attempt that has answered.
+func (a *attempts) forgetAttempt(ticket uint64) {
 	if cancel := a.cancel[ticket]; cancel != nil {
 		cancel(nil)
 		delete(a.cancel, ticket)
 	}
 }
 
-func (a *attempts) end(ticket uint64) {
+func (a *attempts) endAttempt(ticket uint64) {
 	if cancel := a.cancel[ticket]; cancel != nil {
 		cancel(executor.Cancelled)
 	}
 }
 
-// stop ends all live attempts, drops their answers, and reports whether all ended within the grace.
-func (a *attempts) stop(grace time.Duration) bool {
+// stopAndWait ends all live attempts, drops their answers, and reports whether all ended within the grace.
+func (a *attempts) stopAndWait(grace time.Duration) bool {
 	a.stopAll(executor.Stopping)
 	close(a.closed)
 	gone := make(chan struct{})

@@ -108,7 +108,7 @@ func BenchmarkReplay(b *testing.B) {
 // bare writes events of 200 bytes, group of them a transaction, a row each, with the settings of the store.
 func bare(b *testing.B, m *meter, events, group int) {
 	dir := b.TempDir()
-	if err := realDisk.create(filepath.Join(dir, databaseFile), ""); err != nil {
+	if err := realDisk.createFile(filepath.Join(dir, databaseFile), ""); err != nil {
 		b.Fatal(err)
 	}
 	w, _, err := openBare(dir)

@@ -58,11 +58,11 @@ func (c *committer) checkpoint() error {
 	return fmt.Errorf("writing the log back: %w", err)
 }
 
-// settle writes back an old log before anything is added to it, unless other processes have the
+// settleLog writes back an old log before anything is added to it, unless other processes have the
 // store open. After a failed sync the log may be whole in the computer's memory and have a hole on
-// its disk; a power failure would then lose all writes behind the hole. After settle the database,
+// its disk; a power failure would then lose all writes behind the hole. After settleLog the database,
 // written and synced anew, holds the whole log.
-func (w *writer) settle(dir string) error {
+func (w *writer) settleLog(dir string) error {
 	if logSize(dir) == 0 {
 		return nil
 	}

@@ -77,7 +77,7 @@ func (d *drive) driveChild(k *childRun) (event.ChildFinished, error) {
 	}
 	made, err := d.makeChild(ctx, k)
 	if no := (*deadlock)(nil); errors.As(err, &no) {
-		return no.answer(k.ask), nil
+		return no.answerCaller(k.ask), nil
 	}
 	if err == nil && !made {
 		return engine.Unmade(k.ask), nil
@@ -170,7 +170,7 @@ func (e *Engine) driveUnowned(ctx context.Context, run string) (event.End, error
 		if !errors.Is(err, engine.ErrOwned) && !errors.Is(err, engine.ErrFenced) {
 			return end, err
 		}
-		if err := pause(ctx); err != nil {
+		if err := waitForLook(ctx); err != nil {
 			return event.End{}, err
 		}
 	}
@@ -192,5 +192,5 @@ func (e *Engine) cancelUpTo(run string, wish engine.Wish) error {
 		return nil
 	}
 	cancel := event.External{Kind: event.ExternalCancel, Reason: wish.Reason}
-	return e.signal(run, cancel, func(before int) int { return wish.Cancels - before })
+	return e.signalRun(run, cancel, func(before int) int { return wish.Cancels - before })
 }

@@ -28,7 +28,7 @@ func TestChildrenWaitForTheirTurn(t *testing.T) {
 		}
 		done <- err
 	}()
-	driven := func() int { return len(e.driven()) - 1 }
+	driven := func() int { return len(e.listDrives()) - 1 }
 	for due := time.Now().Add(2 * time.Minute); driven() < MaxChildren && time.Now().Before(due); {
 		time.Sleep(5 * time.Millisecond)
 	}

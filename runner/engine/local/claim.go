@@ -82,26 +82,26 @@ func (e *Engine) scanRun(scan func(...any) error, run string) (claimed, error) {
 	return c, nil
 }
 
-// claim makes this process the owner of a run that has not ended. Errors: engine.ErrNoRun, engine.ErrOwned, and
+// claimRun makes this process the owner of a run that has not ended. Errors: engine.ErrNoRun, engine.ErrOwned, and
 // journal.ErrBroken if the row, the last batch and the mark beside the database do not fit together.
-func (e *Engine) claim(run string) (claimed, error) {
+func (e *Engine) claimRun(run string) (claimed, error) {
 	if err := e.refuseTaken(run); err != nil {
 		return claimed{}, err
 	}
-	epoch, err := e.epoch()
+	epoch, err := e.registerDriver()
 	if err != nil {
 		return claimed{}, err
 	}
 	var c claimed
 	err = e.write(func(tx *transaction) (err error) {
-		get := func(dest ...any) error { return tx.get(runRow, []any{run}, dest...) }
+		get := func(dest ...any) error { return tx.readRow(runRow, []any{run}, dest...) }
 		if c, err = e.scanRun(get, run); err != nil {
 			return err
 		}
 		if err := e.checkTail(&c); err != nil || c.ended {
 			return err
 		}
-		if err = e.refuse(&c, epoch); err != nil {
+		if err = e.refuseOwned(&c, epoch); err != nil {
 			return err
 		}
 		if c.owner == epoch {
@@ -122,10 +122,10 @@ func (e *Engine) refuseTaken(run string) error {
 	for due := time.Now().Add(e.forks); ; time.Sleep(lockBeat) {
 		c, err := e.scanRun(e.read.QueryRow(runRow, run).Scan, run)
 		if err == nil && !c.ended {
-			err = e.refuse(&c, e.driverEpoch())
+			err = e.refuseOwned(&c, e.driverEpoch())
 		}
 		if !errors.Is(err, engine.ErrOwned) || time.Now().After(due) || syscall.Kill(int(c.pid), 0) != syscall.ESRCH {
-			return plain(err)
+			return unmarkError(err)
 		}
 	}
 }
@@ -134,10 +134,10 @@ func (e *Engine) refuseTaken(run string) error {
 // all its open files, the lock among them, until the child has become its program or is dead: of 1,000 kills one hit there.
 const lastForks = time.Second
 
-// refuse returns an error if another process drives a run.
-func (e *Engine) refuse(c *claimed, epoch int64) (err error) {
+// refuseOwned returns an error if another process drives a run.
+func (e *Engine) refuseOwned(c *claimed, epoch int64) (err error) {
 	if c.parked != 0 && c.parked != epoch {
-		alive, err := locked(e.lockPath(c.parked))
+		alive, err := isLocked(e.lockPath(c.parked))
 		switch {
 		case err != nil:
 			return err
@@ -150,7 +150,7 @@ func (e *Engine) refuse(c *claimed, epoch int64) (err error) {
 	if c.owner == 0 || c.owner == epoch {
 		return nil
 	}
-	if c.alive, err = locked(e.lockPath(c.owner)); err == nil && c.alive && !e.options.TakeOver {
+	if c.alive, err = isLocked(e.lockPath(c.owner)); err == nil && c.alive && !e.options.TakeOver {
 		err = refused{fmt.Errorf("%w: run %s, process %d", engine.ErrOwned, c.id, c.pid)}
 	}
 	return err
@@ -182,8 +182,8 @@ func (c *claimed) checkEnd() error {
 	return nil
 }
 
-// release gives a run back. clean means that no attempt of it is in flight and nothing got lost.
-func (e *Engine) release(c *claimed, clean, driven bool) error {
+// releaseRun gives a run back. clean means that no attempt of it is in flight and nothing got lost.
+func (e *Engine) releaseRun(c *claimed, clean, driven bool) error {
 	return e.writeUrgent(func(tx *transaction) error {
 		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, owner = NULL, clean = ?, driven = ? WHERE key = ? AND owner = ?",
 			int64(c.seq), c.link[:], clean, driven, c.key, c.epoch)
@@ -214,8 +214,8 @@ type change struct {
 	took    *durations.Expected // durations of nodes, at the end of a run that succeeded
 }
 
-// append makes a batch durable, if the run is still ours.
-func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
+// appendBatch makes a batch durable, if the run is still ours.
+func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 	err := e.writeUrgent(func(tx *transaction) error {
 		err := c.insertBatch(tx, b)
 		if err == nil {
@@ -230,7 +230,7 @@ func (e *Engine) append(c *claimed, b journal.Batch, ch change) error {
 			_, err = tx.exec("DELETE FROM inbox WHERE run = ?", c.key)
 		}
 		if err == nil {
-			err = tx.learn(c.header.Workflow, ch.took)
+			err = tx.learnDurations(c.header.Workflow, ch.took)
 		}
 		return err
 	})

@@ -19,12 +19,12 @@ func TestAppendOfAFencedOwnerIsRefused(t *testing.T) {
 	s := newStore(t)
 	old := s.open(t, Options{Factory: enginetest.Factory})
 	run := begin(t, old, enginetest.Chain(3))
-	mine, err := old.claim(run)
+	mine, err := old.claimRun(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	taker := s.open(t, Options{Factory: enginetest.Factory, TakeOver: true})
-	theirs, err := taker.claim(run)
+	theirs, err := taker.claimRun(run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,16 +34,16 @@ func TestAppendOfAFencedOwnerIsRefused(t *testing.T) {
 	w := journal.NewWriter(2, mine.link)
 	w.Add(event.Event{Seq: 2, External: &event.External{Kind: "cancel"}})
 	b := w.Cut(1)
-	if err := old.append(&mine, b, change{status: event.Running}); !errors.Is(err, engine.ErrFenced) {
+	if err := old.appendBatch(&mine, b, change{status: event.Running}); !errors.Is(err, engine.ErrFenced) {
 		t.Errorf("the old owner's append gives %v", err)
 	}
-	if err := old.commits.failure(); err != nil {
+	if err := old.commits.currentFailure(); err != nil {
 		t.Errorf("a refusal broke the store: %v", err)
 	}
-	if err := taker.append(&theirs, b, change{status: event.Running}); err != nil {
+	if err := taker.appendBatch(&theirs, b, change{status: event.Running}); err != nil {
 		t.Errorf("the new owner's append gives %v", err)
 	}
-	if err := taker.append(&theirs, b, change{status: event.Running}); !errors.Is(err, journal.ErrBroken) {
+	if err := taker.appendBatch(&theirs, b, change{status: event.Running}); !errors.Is(err, journal.ErrBroken) {
 		t.Errorf("an append that stands in the journal already gives %v", err)
 	}
 }
@@ -104,7 +104,7 @@ func TestDeadDriversAreSweptUp(t *testing.T) {
 		h.Drive(context.Background(), run, nil)
 	}
 	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
-	if _, err := e.epoch(); err != nil {
+	if _, err := e.registerDriver(); err != nil {
 		t.Fatal(err)
 	}
 	var rows int

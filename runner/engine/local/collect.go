@@ -17,7 +17,7 @@ func (d *drive) collectEvents() error {
 	if err := d.takeAnswers(); err != nil {
 		return err
 	}
-	now := d.pace.time()
+	now := d.pace.readClock()
 	for d.batchHasRoom() {
 		t, ok := d.timers.due(now)
 		if !ok {
@@ -27,7 +27,7 @@ func (d *drive) collectEvents() error {
 	}
 	select {
 	case <-d.poked:
-		return d.engine.explain(d.lookAround())
+		return d.engine.explainError(d.lookAround())
 	default:
 		return nil
 	}
@@ -53,13 +53,13 @@ func (d *drive) takeAnswers() error {
 }
 
 func (d *drive) takeAnswer(f event.AttemptFinished) {
-	d.live.over(f.Ticket)
+	d.live.forgetAttempt(f.Ticket)
 	d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 }
 
 // lookAround reads the inbox, and sees whether the store still works and the run is still ours.
 func (d *drive) lookAround() error {
-	if err := d.engine.commits.failure(); err != nil {
+	if err := d.engine.commits.currentFailure(); err != nil {
 		return err
 	}
 	ctx := context.Background()

@@ -74,13 +74,13 @@ func (c *committer) write(do func(*transaction) error, last bool) error {
 		case <-r.done:
 			return r.err
 		case c.turn <- struct{}{}:
-			c.commit(c.take())
+			c.commitGroup(c.takeGroup())
 			<-c.turn
 		}
 	}
 }
 
-func (c *committer) take() []*request {
+func (c *committer) takeGroup() []*request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(len(c.queue), MaxGroup)
@@ -89,26 +89,26 @@ func (c *committer) take() []*request {
 	return group
 }
 
-// commit writes a group and tells each of its requests.
-func (c *committer) commit(group []*request) {
+// commitGroup writes a group and tells each of its requests.
+func (c *committer) commitGroup(group []*request) {
 	if len(group) == 0 {
 		return
 	}
-	if err := c.failure(); err != nil {
-		answer(group, err)
+	if err := c.currentFailure(); err != nil {
+		answerGroup(group, err)
 		return
 	}
-	err := c.transact(group)
+	err := c.writeGroup(group)
 	if isFull(err) {
 		if group, err = c.commitUrgent(group, err); isFull(err) {
-			answer(group, err)
+			answerGroup(group, err)
 			return
 		}
 	}
 	if err != nil {
-		err = c.fail(fmt.Errorf("writing to the store: %w", err))
+		err = c.failStore(fmt.Errorf("writing to the store: %w", err))
 	}
-	answer(group, err)
+	answerGroup(group, err)
 }
 
 // commitUrgent refuses the new work of a group when the disk is full, and writes the rest if the
@@ -124,13 +124,13 @@ func (c *committer) commitUrgent(group []*request, err error) ([]*request, error
 			more = append(more, r)
 		}
 	}
-	answer(more, err)
+	answerGroup(more, err)
 	if len(last) == 0 {
 		return nil, nil
 	}
 	c.setFull(true)
 	if c.spend() {
-		err = c.transact(last)
+		err = c.writeGroup(last)
 	}
 	return last, err
 }
@@ -147,7 +147,7 @@ func (c *committer) isFull() bool {
 	return c.full
 }
 
-func answer(group []*request, err error) {
+func answerGroup(group []*request, err error) {
 	for _, r := range group {
 		if err != nil {
 			r.err = err
@@ -156,7 +156,7 @@ func answer(group []*request, err error) {
 	}
 }
 
-func (c *committer) transact(group []*request) error {
+func (c *committer) writeGroup(group []*request) error {
 	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return explainBusy(err)
 	}
@@ -166,17 +166,17 @@ func (c *committer) transact(group []*request) error {
 		if no := (refused{}); errors.As(err, &no) {
 			r.err = no.error
 		} else if err != nil {
-			return c.rollback(err)
+			return c.rollBack(err)
 		}
 	}
 	c.at(engine.Appending)
 	if c.fault != nil {
 		if err := c.fault(false); err != nil {
-			return c.rollback(err)
+			return c.rollBack(err)
 		}
 	}
 	if _, err := c.exec("COMMIT"); err != nil {
-		return c.rollback(err)
+		return c.rollBack(err)
 	}
 	c.at(engine.Committed)
 	if c.fault != nil {
@@ -196,15 +196,15 @@ func explainBusy(err error) error {
 	return err
 }
 
-// rollback releases the lock, so that other processes can go on. It returns the first error and drops its own.
-func (c *committer) rollback(err error) error {
+// rollBack releases the lock, so that other processes can go on. It returns the first error and drops its own.
+func (c *committer) rollBack(err error) error {
 	c.exec("ROLLBACK")
 	return err
 }
 
-// fail makes err the answer to all later requests, unless there is an earlier error, and returns
+// failStore makes err the answer to all later requests, unless there is an earlier error, and returns
 // that answer.
-func (c *committer) fail(err error) error {
+func (c *committer) failStore(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed == nil {
@@ -213,7 +213,7 @@ func (c *committer) fail(err error) error {
 	return c.failed
 }
 
-func (c *committer) failure() error {
+func (c *committer) currentFailure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
@@ -223,8 +223,8 @@ func (c *committer) failure() error {
 func (c *committer) close() error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
-	c.fail(engine.ErrClosed)
-	c.commit(c.take())
+	c.failStore(engine.ErrClosed)
+	c.commitGroup(c.takeGroup())
 	for _, s := range c.prepare {
 		s.Close()
 	}
@@ -260,8 +260,8 @@ func (tx *transaction) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// get reads one row into dest; sql.ErrNoRows if there is none.
-func (tx *transaction) get(query string, args []any, dest ...any) error {
+// readRow reads one row into dest; sql.ErrNoRows if there is none.
+func (tx *transaction) readRow(query string, args []any, dest ...any) error {
 	s, err := tx.c.statement(query)
 	if err != nil {
 		return err

@@ -224,7 +224,7 @@ func TestMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(m.set(4, two), m.set(5, one), m.close()); err != nil {
+	if err := errors.Join(m.writeMark(4, two), m.writeMark(5, one), m.close()); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -24,8 +24,8 @@ func (d *deadlock) Error() string {
 		d.group, d.holder, d.caller)
 }
 
-// answer tells the caller of a run that was not made.
-func (d *deadlock) answer(k event.StartChild) event.ChildFinished {
+// answerCaller tells the caller of a run that was not made.
+func (d *deadlock) answerCaller(k event.StartChild) event.ChildFinished {
 	return event.ChildFinished{Run: k.Run, Node: k.Node, Status: event.FailedS,
 		Error: &event.Error{Kind: event.Blocking, Reason: event.ReasonGroup, ExitCode: -1, Message: d.Error()}}
 }
@@ -88,7 +88,7 @@ func (e *Engine) livingTurns(q query, but string) (list []turn, err error) {
 		return nil, err
 	}
 	defer rows.Close()
-	alive := e.liveness()
+	alive := e.newLivenessCheck()
 	for rows.Next() {
 		var t turn
 		if err := rows.Scan(&t.run, &t.caller, &t.group, &t.shares, &t.epoch, &t.holds); err != nil {
@@ -110,7 +110,7 @@ func (q query) callersOf(run string) (map[string]bool, error) {
 	all := map[string]bool{}
 	for run != "" && !all[run] {
 		all[run] = true
-		parents, err := texts(q("SELECT coalesce(parent, '') FROM runs WHERE id = ?", run))
+		parents, err := readTexts(q("SELECT coalesce(parent, '') FROM runs WHERE id = ?", run))
 		if err != nil {
 			return nil, err
 		}

@@ -41,11 +41,11 @@ type drive struct {
 // gets are valid during the call. Errors: ctx's cause; those of package engine; journal.ErrBroken; the store's first I/O
 // error. In all cases the attempts that were live have been ended.
 func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	return e.drive(ctx, run, w, false)
+	return e.driveRun(ctx, run, w, false)
 }
 
-func (e *Engine) drive(ctx context.Context, run string, w engine.Watcher, parks bool) (_ event.End, err error) {
-	defer func() { err = e.explain(err) }()
+func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, parks bool) (_ event.End, err error) {
+	defer func() { err = e.explainError(err) }()
 	if e.commits == nil {
 		return event.End{}, engine.ErrReadOnly
 	}
@@ -55,10 +55,10 @@ func (e *Engine) drive(ctx context.Context, run string, w engine.Watcher, parks 
 	if err := e.checkSpace(); err != nil {
 		return event.End{}, err
 	}
-	if err := e.enter(run); err != nil {
+	if err := e.enterRun(run); err != nil {
 		return event.End{}, err
 	}
-	defer e.leave(run)
+	defer e.leaveRun(run)
 	leave, err := e.awaitTurn(ctx, run, parks)
 	if err != nil {
 		return event.End{}, causeOf(ctx, err)
@@ -68,7 +68,7 @@ func (e *Engine) drive(ctx context.Context, run string, w engine.Watcher, parks 
 			leave()
 		}
 	}()
-	c, err := e.claim(run)
+	c, err := e.claimRun(run)
 	if err != nil {
 		return event.End{}, err
 	}
@@ -77,9 +77,9 @@ func (e *Engine) drive(ctx context.Context, run string, w engine.Watcher, parks 
 	d := &drive{engine: e, run: &c, watch: w, parks: parks, poked: make(chan struct{}, 1), stop: stop}
 	if err := d.replayJournal(ctx); err != nil {
 		if c.epoch != 0 {
-			e.release(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
+			e.releaseRun(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
 		}
-		return event.End{}, causeOf(ctx, e.explain(err))
+		return event.End{}, causeOf(ctx, e.explainError(err))
 	}
 	if end := d.fold.End(); end != nil {
 		return *end, d.engine.recordEnd(&c, end, d.fold.Last())
@@ -113,7 +113,7 @@ func (d *drive) replayJournal(ctx context.Context) error {
 	}
 	d.start = engine.Start{Header: h, Definition: definition}
 	d.fold = engine.NewFold(h, m)
-	err = d.engine.batches(ctx, d.run, 0, func(b journal.Batch) error {
+	err = d.engine.eachBatch(ctx, d.run, 0, func(b journal.Batch) error {
 		events, err := d.replayBatch(b)
 		if err == nil {
 			if first := events[0].RunStarted; first != nil {
@@ -136,7 +136,7 @@ func (d *drive) replayJournal(ctx context.Context) error {
 func (d *drive) takeStart(ctx context.Context) error {
 	first, err := d.engine.pendingStart(ctx, d.run)
 	if err == nil {
-		err = d.engine.expect(ctx, &first, d.run.header.Workflow)
+		err = d.engine.expectDurations(ctx, &first, d.run.header.Workflow)
 	}
 	d.start.First = first
 	return err
@@ -173,35 +173,35 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	var err error
 	if d.mark, err = d.engine.options.disk.openMark(d.engine.markPath(d.run.id), d.run.id); err != nil {
 		if !isFull(err) {
-			d.engine.commits.fail(err)
+			d.engine.commits.failStore(err)
 		}
-		d.engine.release(d.run, d.run.clean, d.run.driven) // nothing was carried out
+		d.engine.releaseRun(d.run, d.run.clean, d.run.driven) // nothing was carried out
 		return event.End{}, err
 	}
 	d.admit = &admitting{engine: d.engine, run: d.run, next: d.engine.options.Executor, refused: map[uint64]string{}}
 	d.live = newAttempts(d.admit, d.engine.now)
 	d.children = newChildren()
 	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
-	d.engine.enlist(d)
+	d.engine.enlistDrive(d)
 	if err = d.queueBeginning(); err == nil {
 		err = d.driveToEnd(ctx)
 	}
-	d.aside.join()
-	gone := d.live.stop(d.engine.options.StopGrace)
+	d.aside.waitForShown()
+	gone := d.live.stopAndWait(d.engine.options.StopGrace)
 	if gone && !errors.Is(err, engine.ErrParked) { // a parked run stays in the line
-		d.admit.leave()
+		d.admit.leaveLine()
 	} else {
-		d.engine.outlived()
+		d.engine.recordLeftovers()
 	}
 	if closing := d.mark.close(); closing != nil {
-		err = errors.Join(err, d.engine.commits.fail(closing))
+		err = errors.Join(err, d.engine.commits.failStore(closing))
 	}
 	if errors.Is(err, engine.ErrParked) {
 		return event.End{}, err // park has given it back
 	}
 	if err != nil {
 		// A fenced run is another's by now and a failed store takes nothing: then this says so, to no effect.
-		d.engine.release(d.run, gone, true)
+		d.engine.releaseRun(d.run, gone, true)
 		return event.End{}, err
 	}
 	return *d.fold.End(), nil
@@ -213,16 +213,16 @@ func (d *drive) queueBeginning() error {
 	if d.run.pending { // nothing has been asked for yet
 		d.queue = append(d.queue, event.Event{RunStarted: &d.start.First})
 	}
-	if err := d.engine.explain(d.lookAround()); err != nil {
+	if err := d.engine.explainError(d.lookAround()); err != nil {
 		return err
 	}
-	secrets := d.engine.renewed(d.run.id)
+	secrets := d.engine.takeRenewed(d.run.id)
 	if d.run.pending && d.cancelStart() || d.run.pending && secrets == nil {
 		return nil
 	}
 	if d.run.parked != 0 && secrets == nil { // the run was driven all the time, though by nobody in particular
-		if err := d.admit.recall(); err != nil {
-			return d.engine.explain(err)
+		if err := d.admit.recallRequests(); err != nil {
+			return d.engine.explainError(err)
 		}
 		for _, t := range d.fold.Timers() {
 			d.timers.add(t)
@@ -237,7 +237,7 @@ func (d *drive) queueBeginning() error {
 		d.engine.options.Leftover(d.run.id)
 	}
 	if err := d.engine.leaveLine(d.run); err != nil {
-		return d.engine.explain(err)
+		return d.engine.explainError(err)
 	}
 	for _, t := range d.fold.Timers() {
 		d.timers.add(t)
@@ -295,7 +295,7 @@ func (d *drive) driveToEnd(ctx context.Context) error {
 			}
 		}
 		if len(d.queue) == 0 {
-			if err := d.park(); err != nil {
+			if err := d.parkRun(); err != nil {
 				return err
 			}
 			if err := d.waitForEvent(ctx); err != nil {
@@ -350,13 +350,13 @@ func (d *drive) commitBatch(act bool) error {
 	}
 	taken := d.queue[:b.Count]
 	d.tally.Add(taken, &d.out)
-	if err := d.engine.append(d.run, b, d.rowChange(taken)); err != nil {
+	if err := d.engine.appendBatch(d.run, b, d.rowChange(taken)); err != nil {
 		return err
 	}
-	if err := d.mark.set(b.Last(), b.Link); err != nil && !isFull(err) { // a mark that lags is fine
-		return d.engine.commits.fail(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
+	if err := d.mark.writeMark(b.Last(), b.Link); err != nil && !isFull(err) { // a mark that lags is fine
+		return d.engine.commits.failStore(fmt.Errorf("writing the mark of run %s: %w", d.run.id, err))
 	}
-	d.engine.options.at(engine.Marked)
+	d.engine.options.reportPoint(engine.Marked)
 	d.announceBatch(taken, false)
 	if act {
 		d.carryOut(d.out.Commands)
@@ -372,8 +372,8 @@ type aside struct {
 	done  chan struct{} // closed once it was shown; nil without a batch
 }
 
-// join waits until nothing is being shown.
-func (a *aside) join() {
+// waitForShown waits until nothing is being shown.
+func (a *aside) waitForShown() {
 	if a.done != nil {
 		<-a.done
 		a.done = nil
@@ -387,7 +387,7 @@ const worthAside = 64
 // showBatch shows the batch that is done, the first n of the queue, and takes them off it. A large one that the next follows at once
 // is shown beside that: of a wide fan-out, it is a sixth of the work.
 func (d *drive) showBatch(n int) {
-	d.aside.join()
+	d.aside.waitForShown()
 	shown, out := d.queue[:n], &d.out
 	d.queue, d.aside.queue = append(d.aside.queue[:0], d.queue[n:]...), d.queue
 	if n < worthAside || len(d.queue) == 0 {
@@ -405,9 +405,9 @@ func (d *drive) showBatch(n int) {
 
 // showEvents shows events and their consequences.
 func (d *drive) showEvents(events []event.Event, out *event.Reaction) {
-	d.engine.options.at(engine.Showing)
+	d.engine.options.reportPoint(engine.Showing)
 	d.watch(events, out, false)
-	d.engine.options.at(engine.Shown)
+	d.engine.options.reportPoint(engine.Shown)
 }
 
 // feedQueue turns a panic of the machine into the end of this drive: the journal is intact and other runs go on.
@@ -417,7 +417,7 @@ func (d *drive) feedQueue() (b journal.Batch, err error) {
 			err = fmt.Errorf("run %s: the machine failed after event %d: %v", d.run.id, d.run.seq, p)
 		}
 	}()
-	return d.fold.Feed(d.pace.time(), d.queue, &d.out)
+	return d.fold.Feed(d.pace.readClock(), d.queue, &d.out)
 }
 
 func (d *drive) rowChange(taken []event.Event) change {
@@ -445,19 +445,19 @@ func (d *drive) carryOut(commands []event.Command) {
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
 	d.noteWishes(wishes)
 	for i := range commands {
-		d.engine.options.at(engine.Acting)
+		d.engine.options.reportPoint(engine.Acting)
 		switch c := &commands[i]; {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
 			f := engine.NeverStarted(*c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
-		case c.Start != nil && direct(c.Start):
-			f := d.live.execute(d.live.ctx, *c.Start)
+		case c.Start != nil && answersAtOnce(c.Start):
+			f := d.live.executeAttempt(d.live.ctx, *c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 		case c.Start != nil:
-			d.live.start(*c.Start)
+			d.live.startAttempt(*c.Start)
 		case c.Cancel != nil:
-			d.live.end(c.Cancel.Ticket)
-			d.admit.withdraw(c.Cancel.Ticket, &d.live.running)
+			d.live.endAttempt(c.Cancel.Ticket)
+			d.admit.withdrawRequest(c.Cancel.Ticket, &d.live.running)
 		case c.SetTimer != nil:
 			d.timers.add(*c.SetTimer)
 		case c.CancelTimer != nil:
@@ -479,7 +479,7 @@ func (d *drive) waitForEvent(ctx context.Context) error {
 	var alarm <-chan time.Time
 	if t, ok := d.timers.next(); ok {
 		var giveUp func()
-		alarm, giveUp = d.engine.options.Clock.After(min(max(t.Due.Sub(d.pace.time()), 0), maxWait))
+		alarm, giveUp = d.engine.options.Clock.After(min(max(t.Due.Sub(d.pace.readClock()), 0), maxWait))
 		defer giveUp()
 	}
 	select {

@@ -24,8 +24,8 @@ func lockPath(dir string, epoch int64) string {
 
 func (e *Engine) lockPath(epoch int64) string { return lockPath(e.dir, epoch) }
 
-// epoch registers the process as a driver, once, and returns its epoch.
-func (e *Engine) epoch() (int64, error) {
+// registerDriver registers the process as a driver, once, and returns its epoch.
+func (e *Engine) registerDriver() (int64, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.driver != nil {
@@ -37,7 +37,7 @@ func (e *Engine) epoch() (int64, error) {
 	var d driver
 	err := e.write(func(tx *transaction) error {
 		host, _ := os.Hostname()
-		err := tx.get("INSERT INTO drivers (pid, host, started) VALUES (?, ?, ?) RETURNING epoch",
+		err := tx.readRow("INSERT INTO drivers (pid, host, started) VALUES (?, ?, ?) RETURNING epoch",
 			[]any{os.Getpid(), host, int64(e.now())}, &d.epoch)
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (e *Engine) driverEpoch() int64 {
 func driversAlive(dir string) (alive bool, err error) {
 	epochs, err := lockFiles(dir)
 	for i := 0; i < len(epochs) && err == nil && !alive; i++ {
-		alive, err = locked(lockPath(dir, epochs[i]))
+		alive, err = isLocked(lockPath(dir, epochs[i]))
 	}
 	return alive, err
 }
@@ -101,7 +101,7 @@ func (e *Engine) removeDeadDrivers(tx *transaction, mine int64) error {
 		if epoch == mine {
 			continue
 		}
-		alive, err := locked(e.lockPath(epoch))
+		alive, err := isLocked(e.lockPath(epoch))
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (e *Engine) removeDeadDrivers(tx *transaction, mine int64) error {
 		if err := tx.freeTurns(epoch); err != nil {
 			return err
 		}
-		if err := tx.unpark(epoch); err != nil {
+		if err := tx.unparkRuns(epoch); err != nil {
 			return err
 		}
 		if _, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", epoch); err != nil {
@@ -144,7 +144,7 @@ func (e *Engine) unregister() error {
 			err = tx.freeTurns(d.epoch)
 		}
 		if err == nil {
-			err = tx.unpark(d.epoch)
+			err = tx.unparkRuns(d.epoch)
 		}
 		if err == nil && orderly { // runs that a drive could not give back at its end
 			err = tx.releaseRuns(d.epoch)

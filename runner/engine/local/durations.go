@@ -12,7 +12,7 @@ import (
 // and the number of runs that were counted; zero values if no run of the workflow has succeeded.
 // Workflows with one name in different files count as one.
 func (e *Engine) Expected(ctx context.Context, workflow string) (x durations.Expected, runs int, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	var b []byte
 	err = e.read.QueryRowContext(ctx, "SELECT runs, expected FROM durations WHERE workflow = ?", workflow).Scan(&runs, &b)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -24,14 +24,14 @@ func (e *Engine) Expected(ctx context.Context, workflow string) (x durations.Exp
 	return x, runs, err
 }
 
-// learn adds the durations of a run that has succeeded. Reading and writing the durations costs
+// learnDurations adds the durations of a run that has succeeded. Reading and writing the durations costs
 // some milliseconds at 10,000 nodes, once a run.
-func (tx *transaction) learn(workflow string, took *durations.Expected) error {
+func (tx *transaction) learnDurations(workflow string, took *durations.Expected) error {
 	if took == nil || len(took.US) == 0 {
 		return nil
 	}
 	var before []byte
-	err := tx.get("SELECT whole FROM durations WHERE workflow = ?", []any{workflow}, &before)
+	err := tx.readRow("SELECT whole FROM durations WHERE workflow = ?", []any{workflow}, &before)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}

@@ -65,14 +65,14 @@ func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, forks: lastForks}
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
-		if err = damaged(dir, err); errors.As(err, new(*engine.Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
+		if err = explainDamage(dir, err); errors.As(err, new(*engine.Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
 			return nil, err // it names the store
 		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)
 	}
 	e.read = read
 	if write != nil {
-		e.commits = newCommitter(write, newLog(dir, o.disk), func() bool { return o.disk.spend(dir) }, e.options.at)
+		e.commits = newCommitter(write, newLog(dir, o.disk), func() bool { return o.disk.spendReserve(dir) }, e.options.reportPoint)
 	}
 	if e.file, err = os.Lstat(filepath.Join(dir, databaseFile)); err != nil {
 		e.Close()
@@ -91,8 +91,8 @@ func (e *Engine) Renew(run string, secrets map[string]event.Secret) {
 	e.renewals[run] = secrets
 }
 
-// renewed returns the secrets that Renew received for a run, once.
-func (e *Engine) renewed(run string) map[string]event.Secret {
+// takeRenewed returns the secrets that Renew received for a run, once.
+func (e *Engine) takeRenewed(run string) map[string]event.Secret {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer delete(e.renewals, run)
@@ -145,8 +145,8 @@ func (e *Engine) writeUrgent(do func(*transaction) error) error {
 	return e.commits.write(do, true)
 }
 
-// enter notes that a run is about to be driven here.
-func (e *Engine) enter(run string) error {
+// enterRun notes that a run is about to be driven here.
+func (e *Engine) enterRun(run string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -160,8 +160,8 @@ func (e *Engine) enter(run string) error {
 	return nil
 }
 
-// enlist registers a drive for pokes and for Close.
-func (e *Engine) enlist(d *drive) {
+// enlistDrive registers a drive for pokes and for Close.
+func (e *Engine) enlistDrive(d *drive) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.drives[d.run.id] = d
@@ -173,7 +173,7 @@ func (e *Engine) enlist(d *drive) {
 	}
 }
 
-func (e *Engine) leave(run string) {
+func (e *Engine) leaveRun(run string) {
 	e.mu.Lock()
 	delete(e.drives, run)
 	var last *watcher
@@ -182,13 +182,13 @@ func (e *Engine) leave(run string) {
 	}
 	e.mu.Unlock()
 	if last != nil {
-		last.end()
+		last.endWatch()
 	}
 	e.idle.Done()
 }
 
-// outlived records that an attempt outlives this process.
-func (e *Engine) outlived() {
+// recordLeftovers records that an attempt outlives this process.
+func (e *Engine) recordLeftovers() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.leftovers = true
@@ -200,8 +200,8 @@ func (e *Engine) leftSomething() bool {
 	return e.leftovers
 }
 
-// poke makes a drive look at its inbox and at its ownership.
-func (e *Engine) poke(run string) {
+// pokeRun makes a drive look at its inbox and at its ownership.
+func (e *Engine) pokeRun(run string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if d := e.drives[run]; d != nil {
@@ -209,7 +209,7 @@ func (e *Engine) poke(run string) {
 	}
 }
 
-func (e *Engine) driven() []*drive {
+func (e *Engine) listDrives() []*drive {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	list := make([]*drive, 0, len(e.drives))
@@ -223,7 +223,7 @@ func (e *Engine) driven() []*drive {
 
 // Signal implements engine.Engine: whichever process drives the run takes the message, and its next driver where none does.
 func (e *Engine) Signal(_ context.Context, run string, x event.External) error {
-	return e.signal(run, x, func(int) int { return 1 })
+	return e.signalRun(run, x, func(int) int { return 1 })
 }
 
 // Cancel implements engine.Engine.
@@ -231,9 +231,9 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	return e.Signal(ctx, run, event.External{Kind: event.ExternalCancel, Reason: reason})
 }
 
-// signal puts x into a run's inbox. more returns the number of copies; for a cancel it receives the
+// signalRun puts x into a run's inbox. more returns the number of copies; for a cancel it receives the
 // number of earlier cancels of the run. A cancel may use the disk's reserve.
-func (e *Engine) signal(run string, x event.External, more func(before int) int) error {
+func (e *Engine) signalRun(run string, x event.External, more func(before int) int) error {
 	packed, err := engine.PackExternal(x, e.options.Externals)
 	if err != nil {
 		return err
@@ -243,13 +243,13 @@ func (e *Engine) signal(run string, x event.External, more func(before int) int)
 		write = e.writeUrgent
 	}
 	if err = write(func(tx *transaction) error { return e.postPacked(tx, run, x.Kind, packed, more) }); err == nil {
-		e.poke(run)
+		e.pokeRun(run)
 	}
-	return e.explain(err)
+	return e.explainError(err)
 }
 
-// post is signal in a transaction.
-func (e *Engine) post(tx *transaction, run string, x event.External, more func(before int) int) error {
+// postSignal is signalRun in a transaction.
+func (e *Engine) postSignal(tx *transaction, run string, x event.External, more func(before int) int) error {
 	packed, err := engine.PackExternal(x, e.options.Externals)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func (e *Engine) postPacked(tx *transaction, run string, kind event.ExternalKind
 	cancel := kind == event.ExternalCancel
 	var key, ended, waiting int64
 	var cancels int
-	err := tx.get("SELECT key, ended, cancels, (SELECT count(*) FROM inbox WHERE run = key) FROM runs WHERE id = ?", []any{run},
+	err := tx.readRow("SELECT key, ended, cancels, (SELECT count(*) FROM inbox WHERE run = key) FROM runs WHERE id = ?", []any{run},
 		&key, &ended, &cancels, &waiting)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -19,8 +19,8 @@ var (
 	ErrBusy = errors.New("another process holds the store's lock and does not move on; is it stopped?")
 )
 
-// damaged adds the folder to an error of SQLite about damage of its file.
-func damaged(dir string, err error) error {
+// explainDamage adds the folder to an error of SQLite about damage of its file.
+func explainDamage(dir string, err error) error {
 	var told *engine.Damaged
 	var s *sqlite.Error
 	if errors.As(err, &told) || !errors.As(err, &s) {

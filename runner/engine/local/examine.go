@@ -19,7 +19,7 @@ const MaxChecked = 64 << 20
 // definitions and marks. Runs may be driven meanwhile. It changes nothing. An error means that the
 // examination failed as a whole; the result holds the problems of single runs.
 func (e *Engine) Examine(ctx context.Context, newest int) (h engine.Health, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	h.Log = logSize(e.dir)
 	h.Reserve.Size, h.Reserve.NeedsFree = ReserveSize, ReserveFrom
 	if info, err := os.Lstat(filepath.Join(e.dir, reserveFile)); err == nil {
@@ -43,12 +43,12 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h engine.Health, err 
 	if err := e.read.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE status != ?", pruned).Scan(&h.Runs); err != nil {
 		return h, err
 	}
-	runs, err := texts(e.read.QueryContext(ctx, "SELECT id FROM runs WHERE status != ? ORDER BY created DESC, key DESC LIMIT ?", pruned, limitOf(newest)))
+	runs, err := readTexts(e.read.QueryContext(ctx, "SELECT id FROM runs WHERE status != ? ORDER BY created DESC, key DESC LIMIT ?", pruned, limitOf(newest)))
 	if err == nil {
 		err = e.examineRuns(ctx, runs, &h)
 	}
 	if err == nil && newest == 0 {
-		err = e.missing(ctx, &h)
+		err = e.findMissing(ctx, &h)
 	}
 	return h, err
 }
@@ -57,7 +57,7 @@ func (e *Engine) Examine(ctx context.Context, newest int) (h engine.Health, err 
 // list was made.
 func (e *Engine) examineRuns(ctx context.Context, runs []string, h *engine.Health) error {
 	for _, run := range runs {
-		err := e.examine(ctx, run)
+		err := e.examineRun(ctx, run)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -65,15 +65,15 @@ func (e *Engine) examineRuns(ctx context.Context, runs []string, h *engine.Healt
 			h.Runs--
 			continue
 		case err != nil:
-			h.Broken = append(h.Broken, engine.Broken{Run: run, Err: e.explain(err)})
+			h.Broken = append(h.Broken, engine.Broken{Run: run, Err: e.explainError(err)})
 		}
 		h.Checked++
 	}
 	return nil
 }
 
-// missing looks for runs that have a mark and nothing else.
-func (e *Engine) missing(ctx context.Context, h *engine.Health) error {
+// findMissing looks for runs that have a mark and nothing else.
+func (e *Engine) findMissing(ctx context.Context, h *engine.Health) error {
 	marks, err := os.ReadDir(filepath.Join(e.dir, marksDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -89,8 +89,8 @@ func (e *Engine) missing(ctx context.Context, h *engine.Health) error {
 	return nil
 }
 
-// examine looks at one run. The mark is read first: the journal may grow meanwhile, and is never behind it.
-func (e *Engine) examine(ctx context.Context, run string) error {
+// examineRun looks at one run. The mark is read first: the journal may grow meanwhile, and is never behind it.
+func (e *Engine) examineRun(ctx context.Context, run string) error {
 	if err := engine.CheckID(run); err != nil { // it is about to be a file's name
 		return fmt.Errorf("%w: %w", journal.ErrBroken, err)
 	}
@@ -100,13 +100,13 @@ func (e *Engine) examine(ctx context.Context, run string) error {
 	}
 	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
-		return plain(err)
+		return unmarkError(err)
 	}
 	if _, err := e.definition(ctx, c.header); err != nil {
 		return e.explainMissing(ctx, &c, err)
 	}
 	r := journal.NewReader(c.header)
-	err = e.batches(ctx, &c, 0, func(b journal.Batch) error {
+	err = e.eachBatch(ctx, &c, 0, func(b journal.Batch) error {
 		_, err := r.Read(b)
 		return err
 	})
@@ -127,7 +127,7 @@ func (e *Engine) deadDrivers() (dead []int64, err error) {
 		return nil, err
 	}
 	for _, epoch := range epochs {
-		alive, err := locked(e.lockPath(epoch))
+		alive, err := isLocked(e.lockPath(epoch))
 		if err != nil {
 			return nil, err
 		}

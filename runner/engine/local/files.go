@@ -43,7 +43,7 @@ func prepareFolder(dir string, d *disk) error {
 			return err
 		}
 	}
-	return d.create(filepath.Join(dir, ".gitignore"), "*\n")
+	return d.createFile(filepath.Join(dir, ".gitignore"), "*\n")
 }
 
 func refuseForeign(dir string) error {
@@ -73,8 +73,8 @@ func ofMemory(name string) bool {
 	return strings.HasPrefix(name, "memory.") || strings.HasPrefix(name, "vectors-")
 }
 
-// create creates a private file with the given text. An existing file stays unchanged.
-func (d *disk) create(path, text string) error {
+// createFile creates a private file with the given text. An existing file stays unchanged.
+func (d *disk) createFile(path, text string) error {
 	f, err := d.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -113,7 +113,7 @@ func (d *disk) writeIdentity(dir, id string) error {
 	if err := d.remove(path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := d.create(path+".new", id+"\n"); err != nil {
+	if err := d.createFile(path+".new", id+"\n"); err != nil {
 		return err
 	}
 	if err := d.rename(path+".new", path); err != nil {

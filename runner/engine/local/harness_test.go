@@ -83,7 +83,7 @@ func (h *host) unlock() {
 }
 
 func (h *host) Crash() {
-	h.commits.fail(fmt.Errorf("%w", enginetest.ErrCrashed))
+	h.commits.failStore(fmt.Errorf("%w", enginetest.ErrCrashed))
 	h.mu.Lock()
 	h.unlock()
 	for _, d := range h.drives {

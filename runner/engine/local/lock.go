@@ -34,9 +34,9 @@ func lockFile(path string, wait time.Duration) (*os.File, error) {
 	return f, nil
 }
 
-// locked reports whether a process holds the lock of a file. No process holds the lock of a missing
+// isLocked reports whether a process holds the lock of a file. No process holds the lock of a missing
 // file.
-func locked(path string) (bool, error) {
+func isLocked(path string) (bool, error) {
 	f, err := private.Open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -40,8 +40,8 @@ func (d *disk) openMark(path, run string) (*mark, error) {
 	return &mark{run: run, file: f, synced: time.Now()}, nil
 }
 
-// set writes the mark in place, in one write below the size that disks tear.
-func (m *mark) set(seq uint64, link journal.Link) error {
+// writeMark writes the mark in place, in one write below the size that disks tear.
+func (m *mark) writeMark(seq uint64, link journal.Link) error {
 	encodeMark(&m.buf, m.run, seq, link)
 	if _, err := m.file.WriteAt(m.buf[:], 0); err != nil {
 		return err

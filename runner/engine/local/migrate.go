@@ -29,8 +29,8 @@ var migrations = loadMigrations(migrationFiles)
 // latestVersion is the schema's version after all migrations.
 func latestVersion() int { return firstVersion - 1 + len(migrations) }
 
-// applied returns the number of migrations that a schema of this version has. 0: the database is new.
-func applied(version int) int { return max(version-firstVersion+1, 0) }
+// appliedMigrations returns the number of migrations that a schema of this version has. 0: the database is new.
+func appliedMigrations(version int) int { return max(version-firstVersion+1, 0) }
 
 // schemaSum is the [schema.Sum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one; with a
 // wrong one each command takes 2 ms longer.
@@ -82,7 +82,7 @@ func openWriter(dir string, d *disk) (*writer, error) {
 		return nil, err
 	}
 	if identity == "" { // SQLite would make the file readable for others
-		if err := d.create(filepath.Join(dir, databaseFile), ""); err != nil {
+		if err := d.createFile(filepath.Join(dir, databaseFile), ""); err != nil {
 			return nil, err
 		}
 	} else if _, err := os.Lstat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +99,7 @@ func openWriter(dir string, d *disk) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{Conn: c, pool: db}
-	if err := w.settle(dir); err != nil {
+	if err := w.settleLog(dir); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("writing the log back that was left behind: %w", err)
 	}
@@ -130,7 +130,7 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 		return fmt.Errorf("%w: %s says that its version is %d", ErrReplaced, databaseFile, have)
 	case have == 0 && identity != "":
 		return fmt.Errorf("%w: %s is empty", ErrReplaced, databaseFile)
-	case have > 0 && !ours(c):
+	case have > 0 && !isOurs(c):
 		return fmt.Errorf("%w: %s belongs to another program", ErrReplaced, databaseFile)
 	}
 	if err := checkSchema(dir, c, have); err != nil {
@@ -141,7 +141,7 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 			return fmt.Errorf("copying the store before bringing it forward: %w", err)
 		}
 	}
-	if err := migrate(c, have); err != nil {
+	if err := migrateSchema(c, have); err != nil {
 		return fmt.Errorf("bringing the store forward to version %d: %w", latestVersion(), err)
 	}
 	if identity != "" {
@@ -154,7 +154,7 @@ func setUp(dir string, d *disk, identity string, c *sql.Conn) error {
 	return d.writeIdentity(dir, id)
 }
 
-func ours(c *sql.Conn) bool {
+func isOurs(c *sql.Conn) bool {
 	var id int
 	err := c.QueryRowContext(context.Background(), "PRAGMA application_id").Scan(&id)
 	return err == nil && id == applicationID
@@ -167,8 +167,8 @@ func schemaVersion(row *sql.Row) (n int, err error) {
 	return n, err
 }
 
-// migrate takes the schema from a version to the latest in one transaction, or leaves it as it is.
-func migrate(c *sql.Conn, have int) error {
+// migrateSchema takes the schema from a version to the latest in one transaction, or leaves it as it is.
+func migrateSchema(c *sql.Conn, have int) error {
 	if have == latestVersion() {
 		return nil
 	}
@@ -177,7 +177,7 @@ func migrate(c *sql.Conn, have int) error {
 		return err
 	}
 	defer tx.Rollback()
-	statements := append([]string{}, migrations[applied(have):]...)
+	statements := append([]string{}, migrations[appliedMigrations(have):]...)
 	if have == 0 {
 		statements = append(statements, fmt.Sprintf("PRAGMA application_id = %d", applicationID),
 			fmt.Sprintf("INSERT INTO store (one, id) VALUES (1, '%s')", engine.NewID()))
@@ -196,7 +196,7 @@ func keepCopy(dir string, d *disk, version int, c *sql.Conn) error {
 	if err := d.remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := d.create(path, ""); err != nil {
+	if err := d.createFile(path, ""); err != nil {
 		return err
 	}
 	_, err := c.ExecContext(context.Background(), "VACUUM INTO ?", path)

@@ -168,7 +168,7 @@ func checkReader(dir string, read *sql.DB) error {
 // checkSchema refuses a database with any object that the migrations up to its version have not
 // made, before a foreign trigger could fire. A damaged schema gives *engine.Damaged.
 func checkSchema(dir string, db schema.Asker, version int) error {
-	err := schema.Check(context.Background(), db, migrations[:applied(version)], schemaSum)
+	err := schema.Check(context.Background(), db, migrations[:appliedMigrations(version)], schemaSum)
 	if foreign := (*schema.Foreign)(nil); errors.As(err, &foreign) {
 		return fmt.Errorf("%w: %w", engine.ErrForeign, err)
 	}

@@ -62,8 +62,8 @@ func (wall) After(d time.Duration) (<-chan time.Time, func()) {
 
 func (e *Engine) now() event.Time { return event.At(e.options.Clock.Now()) }
 
-// at calls the listener of points, if there is one.
-func (o *Options) at(p engine.Point) {
+// reportPoint calls the listener of points, if there is one.
+func (o *Options) reportPoint(p engine.Point) {
 	if o.At != nil {
 		o.At(p)
 	}

@@ -17,8 +17,8 @@ type pace struct {
 
 func newPace(c Clock, last event.Time) pace { return pace{clock: c, now: last, looked: c.Now()} }
 
-// time looks at the clock.
-func (p *pace) time() event.Time {
+// readClock looks at the clock.
+func (p *pace) readClock() event.Time {
 	t := p.clock.Now()
 	passed := max(t.Sub(p.looked), 0)
 	p.now, p.looked = max(event.At(t), p.now.Add(passed)), t

@@ -43,7 +43,7 @@ func TestPace(t *testing.T) {
 		{0, 0}, {time.Second, time.Second}, {-time.Hour, time.Second}, {time.Second, 2 * time.Second}, {2 * time.Hour, 2*time.Hour + 2*time.Second},
 	} {
 		c.advance(step.move)
-		if have := p.time(); have != at(step.want) {
+		if have := p.readClock(); have != at(step.want) {
 			t.Errorf("step %d: it is %v, want %v", i, have, at(step.want))
 		}
 	}

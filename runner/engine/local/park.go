@@ -16,13 +16,13 @@ const MinParked = time.Second
 
 // DriveUntilParked implements engine.Parker. A run is not parked while a run that it called lives.
 func (e *Engine) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	return e.drive(ctx, run, w, true)
+	return e.driveRun(ctx, run, w, true)
 }
 
-// park releases the run, if this drive parks runs and nothing is in flight. The error is *engine.Parked then.
-func (d *drive) park() error {
+// parkRun releases the run, if this drive parks runs and nothing is in flight. The error is *engine.Parked then.
+func (d *drive) parkRun() error {
 	due, idle := d.fold.Due()
-	if !d.parks || !idle || len(d.live.cancel) > 0 || len(d.children.byRun) > 0 || due != 0 && due.Sub(d.pace.time()) < MinParked {
+	if !d.parks || !idle || len(d.live.cancel) > 0 || len(d.children.byRun) > 0 || due != 0 && due.Sub(d.pace.readClock()) < MinParked {
 		return nil
 	}
 	parked := int64(0)
@@ -54,8 +54,8 @@ func (e *Engine) parkQueued(t *turn, epoch int64) error {
 	return err
 }
 
-// unpark gives up the runs that a process parked.
-func (tx *transaction) unpark(epoch int64) error {
+// unparkRuns gives up the runs that a process parked.
+func (tx *transaction) unparkRuns(epoch int64) error {
 	_, err := tx.exec("UPDATE runs SET parked = NULL WHERE parked = ?", epoch)
 	return err
 }
@@ -76,7 +76,7 @@ const askAgain = time.Second
 // Wakeable implements engine.Parker. It costs one look at a counter if nothing has been committed since the last call and no
 // timer is due.
 func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	epoch := e.driverEpoch()
 	if epoch == 0 { // nothing was driven here
 		return nil, 0, nil
@@ -112,7 +112,7 @@ func (e *Engine) askWakeable(ctx context.Context, epoch int64, now event.Time, l
 		"SELECT id FROM runs WHERE parked = ?1 AND due <= ?2 ORDER BY due LIMIT ?3",
 		"SELECT r.id FROM (SELECT DISTINCT run FROM inbox) i JOIN runs r ON r.key = i.run WHERE r.parked = ?1 AND (r.due IS NULL OR r.due > ?2) LIMIT ?3",
 	} {
-		more, err := texts(q(ask, epoch, int64(now), limit-len(runs)))
+		more, err := readTexts(q(ask, epoch, int64(now), limit-len(runs)))
 		if err != nil {
 			return nil, 0, err
 		}

@@ -31,7 +31,7 @@ func (e *Engine) Tree(ctx context.Context, run string) (list []engine.Info, err 
 	list = []engine.Info{top}
 	seen := map[string]bool{top.Run: true} // a stranger's runs may call each other in a circle
 	for i := 0; i < len(list); i++ {
-		below, err := e.infos(ctx, "AND r.parent = ? ORDER BY r.key", list[i].Run)
+		below, err := e.readInfos(ctx, "AND r.parent = ? ORDER BY r.key", list[i].Run)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (e *Engine) Tree(ctx context.Context, run string) (list []engine.Info, err 
 func (e *Engine) Size(ctx context.Context, run string) (bytes int64, err error) {
 	err = e.read.QueryRowContext(ctx, `SELECT coalesce(sum(length(body)), 0) FROM batches
 		WHERE run = (SELECT key FROM runs WHERE id = ?)`, run).Scan(&bytes)
-	return bytes, e.explain(err)
+	return bytes, e.explainError(err)
 }
 
 // Remove removes runs for ever: their journals, marks, and rows. That makes room, so it may spend the reserve. It refuses, before
@@ -70,7 +70,7 @@ func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) err
 		return nil
 	})
 	if err != nil {
-		return e.explain(err)
+		return e.explainError(err)
 	}
 	return e.Sweep(ctx)
 }
@@ -81,7 +81,7 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 		return refused{err}
 	}
 	var ended, owner int64
-	err := tx.get("SELECT ended, coalesce(owner, 0) FROM runs WHERE id = ?", []any{run}, &ended, &owner)
+	err := tx.readRow("SELECT ended, coalesce(owner, 0) FROM runs WHERE id = ?", []any{run}, &ended, &owner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 		return err
 	}
 	if owner != 0 {
-		alive, err := locked(e.lockPath(owner))
+		alive, err := isLocked(e.lockPath(owner))
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 	if t, err := e.turnOf(tx.reading, run); err != nil {
 		return err
 	} else if t != nil && t.waits {
-		alive, err := locked(e.lockPath(t.epoch))
+		alive, err := isLocked(e.lockPath(t.epoch))
 		if err != nil {
 			return err
 		}
@@ -119,11 +119,11 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 func (e *Engine) Sweep(ctx context.Context) error {
 	rows, err := e.read.QueryContext(ctx, "SELECT key, id FROM runs WHERE status = ?", pruned)
 	if err != nil {
-		return e.explain(err)
+		return e.explainError(err)
 	}
-	keys, ids, err := keyed(rows)
+	keys, ids, err := readKeys(rows)
 	if err != nil {
-		return e.explain(err)
+		return e.explainError(err)
 	}
 	for i, key := range keys {
 		for more := true; more; {
@@ -156,10 +156,10 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
-			return e.explain(err)
+			return e.explainError(err)
 		}
 	}
-	return e.explain(e.writeUrgent(func(tx *transaction) error {
+	return e.explainError(e.writeUrgent(func(tx *transaction) error {
 		if _, err := tx.exec("DELETE FROM definitions WHERE hash NOT IN (SELECT definition FROM runs)"); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 	}))
 }
 
-func keyed(rows *sql.Rows) (keys []int64, ids []string, err error) {
+func readKeys(rows *sql.Rows) (keys []int64, ids []string, err error) {
 	defer rows.Close()
 	for rows.Next() {
 		var key int64
@@ -185,7 +185,7 @@ func keyed(rows *sql.Rows) (keys []int64, ids []string, err error) {
 func (e *Engine) removeSome(key int64) (more bool, err error) {
 	err = e.writeUrgent(func(tx *transaction) error {
 		var last sql.NullInt64
-		err := tx.get(`SELECT max(first) FROM (SELECT first, sum(length(body)) OVER (ORDER BY first) - length(body) AS before
+		err := tx.readRow(`SELECT max(first) FROM (SELECT first, sum(length(body)) OVER (ORDER BY first) - length(body) AS before
 			FROM (SELECT first, body FROM batches WHERE run = ? ORDER BY first LIMIT ?)) WHERE before < ?`,
 			[]any{key, pruneBatches, pruneBytes}, &last)
 		if more = last.Valid; err != nil || !more {
@@ -194,7 +194,7 @@ func (e *Engine) removeSome(key int64) (more bool, err error) {
 		_, err = tx.exec("DELETE FROM batches WHERE run = ? AND first <= ?", key, last.Int64)
 		return err
 	})
-	return more, e.explain(err)
+	return more, e.explainError(err)
 }
 
 // Vacuum gives the space that removed runs took back to the file system. Until it is done, others that write have to wait.
@@ -202,13 +202,13 @@ func (e *Engine) Vacuum() error {
 	if e.commits == nil {
 		return engine.ErrReadOnly
 	}
-	return e.explain(e.commits.vacuum())
+	return e.explainError(e.commits.vacuum())
 }
 
 func (c *committer) vacuum() error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
-	if err := c.failure(); err != nil {
+	if err := c.currentFailure(); err != nil {
 		return err
 	}
 	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {

@@ -16,37 +16,37 @@ import (
 // Journal reads a run's journal, as far as it goes at the moment of the call. It holds nothing while each runs, and
 // disturbs no one who drives the run. The batches are as stored: journal.NewReader checks them.
 func (e *Engine) Journal(ctx context.Context, run string, each func(journal.Batch) error) (_ journal.Header, _ []byte, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
-		return journal.Header{}, nil, plain(err)
+		return journal.Header{}, nil, unmarkError(err)
 	}
 	definition, err := e.definition(ctx, c.header)
 	if err != nil {
 		return c.header, nil, e.explainMissing(ctx, &c, err)
 	}
-	return c.header, definition, e.batches(ctx, &c, 0, each)
+	return c.header, definition, e.eachBatch(ctx, &c, 0, each)
 }
 
 // Batches is Journal without the definition, so that events can be read though that is missing or damaged.
 func (e *Engine) Batches(ctx context.Context, run string, each func(journal.Batch) error) (_ journal.Header, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
-		return journal.Header{}, plain(err)
+		return journal.Header{}, unmarkError(err)
 	}
-	return c.header, e.batches(ctx, &c, 0, each)
+	return c.header, e.eachBatch(ctx, &c, 0, each)
 }
 
 // After reads the part of a run's journal behind an event. seq is the last event of a batch, or 0.
 // It is for readers that follow a run that another process drives.
 func (e *Engine) After(ctx context.Context, run string, seq uint64, each func(journal.Batch) error) (err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
-		return plain(err)
+		return unmarkError(err)
 	}
-	return e.batches(ctx, &c, seq, each)
+	return e.eachBatch(ctx, &c, seq, each)
 }
 
 // errEnough ends the reading of a journal before its end.
@@ -54,7 +54,7 @@ var errEnough = errors.New("enough was read")
 
 // firstEvent reads the beginning of a journal.
 func (e *Engine) firstEvent(ctx context.Context, c *claimed) (first event.RunStarted, err error) {
-	err = e.batches(ctx, c, 0, func(b journal.Batch) error {
+	err = e.eachBatch(ctx, c, 0, func(b journal.Batch) error {
 		events, err := journal.NewReader(c.header).Read(b)
 		if err != nil {
 			return err
@@ -71,9 +71,9 @@ func (e *Engine) firstEvent(ctx context.Context, c *claimed) (first event.RunSta
 	return first, err
 }
 
-// batches calls each with the batches of a run behind an event, in their order.
-func (e *Engine) batches(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
-	return e.explainMissing(ctx, c, e.pages(ctx, c, last, each))
+// eachBatch calls each with the batches of a run behind an event, in their order.
+func (e *Engine) eachBatch(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
+	return e.explainMissing(ctx, c, e.eachPage(ctx, c, last, each))
 }
 
 // explainMissing receives the error of reading a run, and checks whether the run still exists: a
@@ -90,10 +90,10 @@ func (e *Engine) explainMissing(ctx context.Context, c *claimed, err error) erro
 	return err
 }
 
-func (e *Engine) pages(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
+func (e *Engine) eachPage(ctx context.Context, c *claimed, last uint64, each func(journal.Batch) error) error {
 	from := last + 1
 	for {
-		page, err := e.page(ctx, c.key, from, c.seq)
+		page, err := e.readPage(ctx, c.key, from, c.seq)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ const (
 	pageBytes   = 1 << 20
 )
 
-func (e *Engine) page(ctx context.Context, key int64, from, to uint64) (page []journal.Batch, err error) {
+func (e *Engine) readPage(ctx context.Context, key int64, from, to uint64) (page []journal.Batch, err error) {
 	rows, err := e.read.QueryContext(ctx, `SELECT first, count, digest, link, body FROM batches
 		WHERE run = ? AND first >= ? AND first <= ? ORDER BY first LIMIT ?`, key, int64(from), int64(to), pageBatches)
 	if err != nil {
@@ -141,8 +141,8 @@ func (e *Engine) page(ctx context.Context, key int64, from, to uint64) (page []j
 	return page, rows.Err()
 }
 
-// plain removes the mark for the committer from an error.
-func plain(err error) error {
+// unmarkError removes the mark for the committer from an error.
+func unmarkError(err error) error {
 	if no := (refused{}); errors.As(err, &no) {
 		return no.error
 	}
@@ -159,7 +159,7 @@ func (e *Engine) definition(ctx context.Context, h journal.Header) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	body, err = unpack(body, packed)
+	body, err = unpackText(body, packed)
 	if have := sha256.Sum256(body); err != nil || !bytes.Equal(have[:], sum) {
 		return nil, fmt.Errorf("%w: run %s: its definition %s has changed", journal.ErrBroken, h.Run, h.Definition)
 	}
@@ -176,15 +176,15 @@ func (e *Engine) Source(ctx context.Context, run string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s", engine.ErrNoRun, run)
 	}
 	if err != nil || len(body) == 0 {
-		return nil, e.explain(err)
+		return nil, e.explainError(err)
 	}
-	return unpack(body, packed)
+	return unpackText(body, packed)
 }
 
 // Inbox returns the requests of other processes to a run that its driver has not taken yet, in
 // their order; [maxInbox] at most.
 func (e *Engine) Inbox(ctx context.Context, run string) (list []event.External, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	rows, err := e.read.QueryContext(ctx, `SELECT i.id, i.body FROM inbox i JOIN runs r ON r.key = i.run
 		WHERE r.id = ? ORDER BY i.id LIMIT ?`, run, maxInbox)
 	if err != nil {

@@ -45,15 +45,15 @@ func (e *Engine) replenish() error {
 	if err != nil || room < ReserveFrom {
 		return err
 	}
-	if err := d.fill(path, ReserveSize); err != nil {
+	if err := d.fillReserve(path, ReserveSize); err != nil {
 		return errors.Join(err, d.remove(path))
 	}
 	e.commits.setFull(false)
 	return nil
 }
 
-// fill makes a file of random bytes. It is not synced: the room is taken with the write.
-func (d *disk) fill(path string, size int) error {
+// fillReserve makes a file of random bytes. It is not synced: the room is taken with the write.
+func (d *disk) fillReserve(path string, size int) error {
 	f, err := d.open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return err
@@ -68,13 +68,13 @@ func (d *disk) fill(path string, size int) error {
 	return errors.Join(err, f.Close())
 }
 
-// spend removes the reserve, and reports whether there was one.
-func (d *disk) spend(dir string) bool { return d.remove(filepath.Join(dir, reserveFile)) == nil }
+// spendReserve removes the reserve, and reports whether there was one.
+func (d *disk) spendReserve(dir string) bool { return d.remove(filepath.Join(dir, reserveFile)) == nil }
 
 // checkSpace refuses new work while the disk is full, and where the database has been taken away.
 func (e *Engine) checkSpace() error {
 	if err := e.checkFile(); err != nil {
-		return e.commits.fail(err)
+		return e.commits.failStore(err)
 	}
 	if !e.commits.isFull() {
 		return nil
@@ -98,8 +98,8 @@ func isFull(err error) bool {
 	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// full marks an error about missing room.
-func (e *Engine) full(err error) error {
+// explainFull marks an error about missing room.
+func (e *Engine) explainFull(err error) error {
 	if !isFull(err) || errors.Is(err, engine.ErrFull) {
 		return err
 	}

@@ -24,7 +24,7 @@ const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THE
 
 // List returns the runs, newest first; limit 0 means all.
 func (e *Engine) List(ctx context.Context, limit int) ([]engine.Info, error) {
-	return e.infos(ctx, "ORDER BY r.created DESC, r.key DESC LIMIT ?", limitOf(limit))
+	return e.readInfos(ctx, "ORDER BY r.created DESC, r.key DESC LIMIT ?", limitOf(limit))
 }
 
 // limitOf returns the limit for a query; 0 means all.
@@ -37,7 +37,7 @@ func limitOf(n int) int {
 
 // Get returns one run. The error wraps engine.ErrNoRun if there is none.
 func (e *Engine) Get(ctx context.Context, run string) (engine.Info, error) {
-	list, err := e.infos(ctx, "AND r.id = ?", run)
+	list, err := e.readInfos(ctx, "AND r.id = ?", run)
 	if err == nil && len(list) == 0 {
 		err = e.noRun(run)
 	}
@@ -61,7 +61,7 @@ func (e *Engine) Find(ctx context.Context, name string) (engine.Info, error) {
 		{"AND r.workflow = ? AND r.parent IS NULL ORDER BY r.created DESC, r.key DESC LIMIT 1", []any{name}},
 		{"AND ? != '' AND substr(r.id, 1, length(?)) = ? ORDER BY r.created DESC, r.key DESC LIMIT 5", []any{id, id, id}},
 	} {
-		list, err := e.infos(ctx, try.where, try.args...)
+		list, err := e.readInfos(ctx, try.where, try.args...)
 		switch {
 		case err != nil:
 			return engine.Info{}, err
@@ -78,14 +78,14 @@ func (e *Engine) Find(ctx context.Context, name string) (engine.Info, error) {
 	return engine.Info{}, e.noRun(name)
 }
 
-func (e *Engine) infos(ctx context.Context, where string, args ...any) (list []engine.Info, err error) {
-	defer func() { err = e.explain(err) }()
+func (e *Engine) readInfos(ctx context.Context, where string, args ...any) (list []engine.Info, err error) {
+	defer func() { err = e.explainError(err) }()
 	rows, err := e.read.QueryContext(ctx, infoRow+where, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	alive := e.liveness()
+	alive := e.newLivenessCheck()
 	var waiting []turn
 	for rows.Next() {
 		r, err := scanInfo(rows)

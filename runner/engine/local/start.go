@@ -18,7 +18,7 @@ import (
 // Start makes a run durable: its definition, its source and its first batch. The first Drive carries out the commands
 // of the first event. A run that has to wait for its turn in a group is durable without the batch: see turns.go.
 func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error) {
-	defer func() { err = causeOf(ctx, e.explain(err)) }()
+	defer func() { err = causeOf(ctx, e.explainError(err)) }()
 	if e.commits == nil {
 		return "", engine.ErrReadOnly
 	}
@@ -61,7 +61,7 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	if err != nil {
 		return err
 	}
-	if err := e.expect(ctx, &s.First, h.Workflow); err != nil {
+	if err := e.expectDurations(ctx, &s.First, h.Workflow); err != nil {
 		return err
 	}
 	first := s.First
@@ -73,7 +73,7 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	}
 	epoch := int64(0)
 	if g.Name != "" {
-		if epoch, err = e.epoch(); err != nil {
+		if epoch, err = e.registerDriver(); err != nil {
 			return err
 		}
 	}
@@ -86,16 +86,16 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 		return err
 	}
 	for _, run := range made.entry.cancelled {
-		e.poke(run)
+		e.pokeRun(run)
 	}
-	if !made.waits() {
+	if !made.mustWait() {
 		e.keepFresh(&fresh{engine.Start{Header: h, Definition: s.Definition, First: first}, b.Link, fold, events, out})
 	}
 	return nil
 }
 
-// expect adds the durations of the nodes in earlier runs to the first event of a run.
-func (e *Engine) expect(ctx context.Context, first *event.RunStarted, workflow string) error {
+// expectDurations adds the durations of the nodes in earlier runs to the first event of a run.
+func (e *Engine) expectDurations(ctx context.Context, first *event.RunStarted, workflow string) error {
 	x, _, err := e.Expected(ctx, workflow)
 	first.ExpectedUS, first.ExpectedTimes = x.US, x.Times
 	return err
@@ -145,14 +145,14 @@ type newRun struct {
 	entry  entry
 }
 
-// waits reports whether a run has to wait for its turn.
-func (n *newRun) waits() bool { return n.group.Name != "" && !n.entry.turn }
+// mustWait reports whether a run has to wait for its turn.
+func (n *newRun) mustWait() bool { return n.group.Name != "" && !n.entry.turn }
 
 // insertRun stores a run, unless it is there.
 func (e *Engine) insertRun(tx *transaction, n *newRun) error {
 	h, first := n.start.Header, &n.start.First
 	var there int
-	if err := tx.get("SELECT count(*) FROM runs WHERE id = ?", []any{h.Run}, &there); err != nil || there != 0 {
+	if err := tx.readRow("SELECT count(*) FROM runs WHERE id = ?", []any{h.Run}, &there); err != nil || there != 0 {
 		return err
 	}
 	var group, pending any
@@ -164,7 +164,7 @@ func (e *Engine) insertRun(tx *transaction, n *newRun) error {
 		}
 		group = n.group.Name
 	}
-	if n.waits() {
+	if n.mustWait() {
 		text, err := json.Marshal(first)
 		if err != nil {
 			return err
@@ -176,12 +176,12 @@ func (e *Engine) insertRun(tx *transaction, n *newRun) error {
 		return err
 	}
 	var key int64
-	err = tx.get(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp,
+	err = tx.readRow(`INSERT INTO runs (id, header, definition, source, workflow, created, status, seq, link, parent, parent_node, grp,
 		retry_of, pending) VALUES (?1, ?2, ?3, coalesce(?4, (SELECT source FROM runs WHERE id = ?5)), ?6, ?7, ?8, ?9, ?10,
 		nullif(?5, ''), nullif(?11, ''), ?12, nullif(?13, ''), ?14) RETURNING key`,
 		[]any{h.Run, h.Encode(), h.Definition, source, first.Parent, h.Workflow, int64(h.Created), string(status), int64(seq), link[:],
 			first.ParentNode, group, first.RetryOf, pending}, &key)
-	if err == nil && !n.waits() {
+	if err == nil && !n.mustWait() {
 		b := n.batch
 		_, err = tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
 			key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
@@ -195,14 +195,14 @@ func (e *Engine) insertRun(tx *transaction, n *newRun) error {
 // insertTexts stores a run's definition and source, unless they are there, and returns the hash of the source, nil without one.
 func (tx *transaction) insertTexts(s *engine.Start) (source any, err error) {
 	sum := sha256.Sum256(s.Definition)
-	body, packed := pack(s.Definition)
+	body, packed := packText(s.Definition)
 	_, err = tx.exec("INSERT INTO definitions (hash, sum, packed, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		s.Header.Definition, sum[:], packed, body)
 	if err != nil || len(s.Source) == 0 {
 		return nil, err
 	}
 	sum = sha256.Sum256(s.Source)
-	body, packed = pack(s.Source)
+	body, packed = packText(s.Source)
 	_, err = tx.exec("INSERT INTO sources (hash, packed, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sum[:], packed, body)
 	return sum[:], err
 }
@@ -215,8 +215,8 @@ const (
 	MaxText = 256 << 20
 )
 
-// pack never returns nil: the database would take that for NULL.
-func pack(b []byte) (body []byte, packed bool) {
+// packText never returns nil: the database would take that for NULL.
+func packText(b []byte) (body []byte, packed bool) {
 	if len(b) < packFrom {
 		return append([]byte{}, b...), false
 	}
@@ -227,7 +227,7 @@ func pack(b []byte) (body []byte, packed bool) {
 	return buf.Bytes(), true
 }
 
-func unpack(body []byte, packed bool) ([]byte, error) {
+func unpackText(body []byte, packed bool) ([]byte, error) {
 	if !packed {
 		return body, nil
 	}

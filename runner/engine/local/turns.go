@@ -86,7 +86,7 @@ func (tx *transaction) reading(text string, args ...any) (*sql.Rows, error) {
 // queueOf finds the queue of a run of a group.
 func (q query) queueOf(group, caller string) (queue, error) {
 	found := queue{group: group}
-	above, err := texts(q(fmt.Sprintf(`WITH RECURSIVE up (id, n) AS (SELECT ?, 0 UNION ALL
+	above, err := readTexts(q(fmt.Sprintf(`WITH RECURSIVE up (id, n) AS (SELECT ?, 0 UNION ALL
 		SELECT r.parent, n + 1 FROM runs r JOIN up ON r.id = up.id WHERE n < %d)
 		SELECT r.id FROM up JOIN runs r ON r.id = up.id WHERE r.grp = ? ORDER BY n LIMIT 1`, engine.MaxDepth), caller, group))
 	if len(above) > 0 {
@@ -115,7 +115,7 @@ func (e *Engine) firstAlive(q query, text string, args ...any) (string, error) {
 		return "", err
 	}
 	defer rows.Close()
-	alive := e.liveness()
+	alive := e.newLivenessCheck()
 	for rows.Next() {
 		var run string
 		var epoch int64
@@ -129,8 +129,8 @@ func (e *Engine) firstAlive(q query, text string, args ...any) (string, error) {
 	return "", rows.Err()
 }
 
-// liveness returns a function that reports whether the process of an epoch lives. It checks each epoch once.
-func (e *Engine) liveness() func(epoch int64) (bool, error) {
+// newLivenessCheck returns a function that reports whether the process of an epoch lives. It checks each epoch once.
+func (e *Engine) newLivenessCheck() func(epoch int64) (bool, error) {
 	known := map[int64]bool{0: false}
 	if mine := e.driverEpoch(); mine != 0 {
 		known[mine] = true
@@ -140,7 +140,7 @@ func (e *Engine) liveness() func(epoch int64) (bool, error) {
 		if asked {
 			return lives, nil
 		}
-		lives, err := locked(e.lockPath(epoch))
+		lives, err := isLocked(e.lockPath(epoch))
 		if err == nil {
 			known[epoch] = lives
 		}
@@ -170,7 +170,7 @@ func (e *Engine) enterQueue(tx *transaction, g engine.Group, run, caller string)
 	case engine.Skip:
 		return n, refused{&groupBusy{ahead, g.Name}}
 	case engine.CancelPrevious:
-		n.cancelled, err = texts(q("SELECT r.id FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND r.ended = 0", n.group, n.shares))
+		n.cancelled, err = readTexts(q("SELECT r.id FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND r.ended = 0", n.group, n.shares))
 	case engine.Queue:
 		err = e.refuseDeadlock(q, &turn{queue: n.queue, run: run, caller: caller})
 	}
@@ -182,7 +182,7 @@ func (e *Engine) takePosition(tx *transaction, n entry, key, epoch int64) error 
 	_, err := tx.exec("INSERT INTO turns (run, grp, shares, epoch, holds) VALUES (?, ?, ?, ?, ?)", key, n.group, n.shares, epoch, n.turn)
 	for i := 0; i < len(n.cancelled) && err == nil; i++ {
 		cancel := event.External{Kind: event.ExternalCancel, Reason: fmt.Sprintf("a newer run of the group %q", n.group)}
-		err = e.post(tx, n.cancelled[i], cancel, upTo(1))
+		err = e.postSignal(tx, n.cancelled[i], cancel, upTo(1))
 	}
 	return err
 }
@@ -197,7 +197,7 @@ func (e *Engine) awaitTurn(ctx context.Context, run string, parks bool) (leave f
 	if err := e.refuseTaken(run); err != nil { // nobody waits for a turn to be told that the run has another driver
 		return nil, err
 	}
-	epoch, err := e.epoch()
+	epoch, err := e.registerDriver()
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (e *Engine) awaitTurn(ctx context.Context, run string, parks bool) (leave f
 					return nil, err
 				}
 			} else {
-				err = pause(ctx)
+				err = waitForLook(ctx)
 			}
 		}
 		if err != nil {
@@ -260,7 +260,7 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 		return err
 	}
 	if t.waits && t.epoch != epoch && !e.options.TakeOver {
-		lives, err := locked(e.lockPath(t.epoch))
+		lives, err := isLocked(e.lockPath(t.epoch))
 		if err != nil {
 			return err
 		}
@@ -282,7 +282,7 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 		err := e.refuseDeadlock(q, t)
 		if d := (*deadlock)(nil); errors.As(err, &d) { // the run is there and must come to its end
 			t.waits = false
-			err = e.post(tx, run, event.External{Kind: event.ExternalCancel, Reason: d.Error()}, upTo(1))
+			err = e.postSignal(tx, run, event.External{Kind: event.ExternalCancel, Reason: d.Error()}, upTo(1))
 		}
 		if err != nil {
 			return err
@@ -355,10 +355,10 @@ func (tx *transaction) freeTurns(epoch int64) error {
 
 // Started returns the first event of a run, which its journal holds, or its row while it waits for its turn.
 func (e *Engine) Started(ctx context.Context, run string) (first event.RunStarted, err error) {
-	defer func() { err = e.explain(err) }()
+	defer func() { err = e.explainError(err) }()
 	c, err := e.scanRun(e.read.QueryRowContext(ctx, runRow, run).Scan, run)
 	if err != nil {
-		return first, plain(err)
+		return first, unmarkError(err)
 	}
 	if c.pending {
 		return e.pendingStart(ctx, &c)

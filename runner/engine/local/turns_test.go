@@ -90,7 +90,9 @@ func (c *crew) ended(u *under, want event.Status) {
 }
 
 func driving(e *Engine, run string) func() bool {
-	return func() bool { return slices.ContainsFunc(e.driven(), func(d *drive) bool { return d.run.id == run }) }
+	return func() bool {
+		return slices.ContainsFunc(e.listDrives(), func(d *drive) bool { return d.run.id == run })
+	}
 }
 
 func TestGroupsQueue(t *testing.T) {

@@ -19,8 +19,8 @@ const (
 	checkEvery = time.Second
 )
 
-// pause waits until the next look, or returns the cause of ctx when ctx is done.
-func pause(ctx context.Context) error {
+// waitForLook waits until the next look, or returns the cause of ctx when ctx is done.
+func waitForLook(ctx context.Context) error {
 	next := time.NewTimer(lookEvery)
 	defer next.Stop()
 	select {
@@ -41,16 +41,16 @@ type watcher struct {
 func startWatcher(e *Engine) *watcher {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &watcher{engine: e, stop: stop, gone: make(chan struct{})}
-	go l.run(ctx)
+	go l.watchStore(ctx)
 	return l
 }
 
-func (l *watcher) end() {
+func (l *watcher) endWatch() {
 	l.stop()
 	<-l.gone
 }
 
-func (l *watcher) run(ctx context.Context) {
+func (l *watcher) watchStore(ctx context.Context) {
 	defer close(l.gone)
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
@@ -94,7 +94,7 @@ func (l *watcher) checkReserve(open time.Duration) {
 		_ = l.engine.replenish()
 	}
 	if l.engine.commits.isFull() {
-		for _, d := range l.engine.driven() {
+		for _, d := range l.engine.listDrives() {
 			d.poke()
 		}
 	}
@@ -109,15 +109,15 @@ func (l *watcher) wakeDrives(conn *sql.Conn, version *int64) error {
 		return err
 	}
 	*version = now
-	posted, err := column(conn, "SELECT DISTINCT r.id FROM inbox i JOIN runs r ON r.key = i.run")
+	posted, err := readColumn(conn, "SELECT DISTINCT r.id FROM inbox i JOIN runs r ON r.key = i.run")
 	if err != nil {
 		return err
 	}
-	owned, err := column(conn, "SELECT id FROM runs WHERE owner = ?", l.engine.driverEpoch())
+	owned, err := readColumn(conn, "SELECT id FROM runs WHERE owner = ?", l.engine.driverEpoch())
 	if err != nil {
 		return err
 	}
-	for _, d := range l.engine.driven() {
+	for _, d := range l.engine.listDrives() {
 		if posted[d.run.id] || !owned[d.run.id] {
 			d.poke()
 		}
@@ -125,9 +125,9 @@ func (l *watcher) wakeDrives(conn *sql.Conn, version *int64) error {
 	return nil
 }
 
-// column is the set of texts in a query's only column.
-func column(conn *sql.Conn, query string, args ...any) (map[string]bool, error) {
-	list, err := texts(conn.QueryContext(context.Background(), query, args...))
+// readColumn is the set of texts in a query's only column.
+func readColumn(conn *sql.Conn, query string, args ...any) (map[string]bool, error) {
+	list, err := readTexts(conn.QueryContext(context.Background(), query, args...))
 	set := make(map[string]bool, len(list))
 	for _, text := range list {
 		set[text] = true
@@ -135,8 +135,8 @@ func column(conn *sql.Conn, query string, args ...any) (map[string]bool, error) 
 	return set, err
 }
 
-// texts reads the only column of a query.
-func texts(rows *sql.Rows, err error) (list []string, _ error) {
+// readTexts reads the only column of a query.
+func readTexts(rows *sql.Rows, err error) (list []string, _ error) {
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +153,8 @@ func texts(rows *sql.Rows, err error) (list []string, _ error) {
 
 // failDrives ends all drives with the error of the store.
 func (l *watcher) failDrives(err error) {
-	l.engine.commits.fail(l.engine.explain(err))
-	for _, d := range l.engine.driven() {
+	l.engine.commits.failStore(l.engine.explainError(err))
+	for _, d := range l.engine.listDrives() {
 		d.poke()
 	}
 }
@@ -171,19 +171,19 @@ func (e *Engine) checkFile() error {
 	return nil
 }
 
-// explain returns the cause of an error if the database is gone or damaged, and else the error.
-func (e *Engine) explain(err error) error {
+// explainError returns the cause of an error if the database is gone or damaged, and else the error.
+func (e *Engine) explainError(err error) error {
 	if err == nil {
 		return nil
 	}
 	if gone := e.checkFile(); gone != nil {
 		if e.commits != nil {
-			e.commits.fail(gone)
+			e.commits.failStore(gone)
 		}
 		return gone
 	}
 	if strings.Contains(err.Error(), "sql: database is closed") { // package sql has no name for it
 		return engine.ErrClosed
 	}
-	return e.full(damaged(e.dir, err))
+	return e.explainFull(explainDamage(e.dir, err))
 }
