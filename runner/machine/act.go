@@ -8,27 +8,27 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// compute does a value step, which takes no time and no slot.
-func (m *Machine) compute(r ref) {
-	v, err := m.eval.Eval(&m.node(r).Action.(*ir.Value).Expr, m.scope(r))
+// computeValue does a value step, which takes no time and no slot.
+func (m *Machine) computeValue(r ref) {
+	v, err := m.eval.Eval(&m.node(r).Action.(*ir.Value).Expr, m.newScope(r))
 	if err == nil {
 		err = request.Sized(v)
 	}
-	d := m.detail(r)
+	d := m.liveState(r)
 	d.attempts = 1
 	m.startParents(r)
 	d.started = m.now
 	if err != nil {
-		m.fail(r, evaluation("value", err))
+		m.failNode(r, evaluationError("value", err))
 		return
 	}
 	d.output = v
-	m.deliver(r)
+	m.deliverOutput(r)
 }
 
-// giveUp does a step that fails on purpose.
-func (m *Machine) giveUp(r ref) {
-	f, d := m.node(r).Action.(*ir.Fail), m.detail(r)
+// failOnPurpose does a step that fails on purpose.
+func (m *Machine) failOnPurpose(r ref) {
+	f, d := m.node(r).Action.(*ir.Fail), m.liveState(r)
 	d.attempts = 1
 	m.startParents(r)
 	d.started = m.now
@@ -37,27 +37,27 @@ func (m *Machine) giveUp(r ref) {
 		e.Kind = event.Blocking
 	}
 	if f.Message != nil {
-		text, err := m.text(f.Message, m.scope(r))
+		text, err := m.evalText(f.Message, m.newScope(r))
 		if err != nil {
-			e = evaluation("message", err)
+			e = evaluationError("message", err)
 		} else {
 			e.Message = text
 		}
 	}
-	m.fail(r, e)
+	m.failNode(r, e)
 }
 
-// queue sends a step's action to its turn for slots.
-func (m *Machine) queue(r ref) {
-	d := m.detail(r)
-	if !m.appoint(r) {
+// startAttempts sends a step's action to its turn for slots.
+func (m *Machine) startAttempts(r ref) {
+	d := m.liveState(r)
+	if !m.chooseAgent(r) {
 		return
 	}
-	if g := m.agent(r); g != nil {
+	if g := m.agentOf(r); g != nil {
 		d.agent = g.Name
-		if !m.employ(r, g) {
+		if !m.ensureAgentLimiter(r, g) {
 			return
 		}
 	}
-	m.try(r)
+	m.queueAttempt(r)
 }

@@ -22,33 +22,33 @@ var actions map[ir.ActionKind]action
 
 func init() { // what begins steps reads the table again
 	actions = map[ir.ActionKind]action{
-		ir.RunAction:   {(*Machine).queue, composeRun},
-		ir.AgentAction: {(*Machine).queue, composeTask},
-		ir.ValueAction: {(*Machine).compute, nil},
-		ir.CallAction:  {(*Machine).queue, nil},
-		ir.HTTPAction: {(*Machine).queue, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (string, error) {
-			return m.http(a, n.Action.(*ir.HTTP), sc)
+		ir.RunAction:   {(*Machine).startAttempts, composeRun},
+		ir.AgentAction: {(*Machine).startAttempts, composeTask},
+		ir.ValueAction: {(*Machine).computeValue, nil},
+		ir.CallAction:  {(*Machine).startAttempts, nil},
+		ir.HTTPAction: {(*Machine).startAttempts, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (string, error) {
+			return m.composeHTTP(a, n.Action.(*ir.HTTP), sc)
 		}},
-		ir.RememberAction: {(*Machine).queue, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
+		ir.RememberAction: {(*Machine).startAttempts, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
 			a.Kind = event.RememberAttempt
-			a.Remember, place, err = m.toRemember(n.Action.(*ir.Remember), sc)
+			a.Remember, place, err = m.composeRemember(n.Action.(*ir.Remember), sc)
 			return place, err
 		}},
-		ir.RecallAction: {(*Machine).queue, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
+		ir.RecallAction: {(*Machine).startAttempts, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
 			a.Kind = event.RecallAttempt
-			a.Recall, place, err = m.toRecall(n.Action.(*ir.Recall), sc)
+			a.Recall, place, err = m.composeRecall(n.Action.(*ir.Recall), sc)
 			return place, err
 		}},
-		ir.WaitAction: {(*Machine).pause, nil},
-		ir.FailAction: {(*Machine).giveUp, nil},
-		ir.EndAction:  {(*Machine).endRun, nil},
+		ir.WaitAction: {(*Machine).startWait, nil},
+		ir.FailAction: {(*Machine).failOnPurpose, nil},
+		ir.EndAction:  {(*Machine).runEndStep, nil},
 	}
 }
 
 // composeRun computes the program of a run step.
 func composeRun(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
 	a.PassEnv = m.passEnv(sc.ref)
-	return m.program(a, n.Action.(*ir.Run), sc)
+	return m.composeProgram(a, n.Action.(*ir.Run), sc)
 }
 
 // checkActions returns an error if the graph has a step that the machine cannot carry out.

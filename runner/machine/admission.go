@@ -21,15 +21,15 @@ import (
 // refusal is the wait of a node whose attempt was refused, until the next attempt begins.
 type refusal struct{ ticket uint64 }
 
-// admission is what an attempt of an agent needs of the store; nil where the agent's concurrency is not bounded. A null agent does
+// admissionOf is what an attempt of an agent needs of the store; nil where the agent's concurrency is not bounded. A null agent does
 // nothing that could be too much.
-func (m *Machine) admission(r ref, g *ir.Agent) *event.Admission {
+func (m *Machine) admissionOf(r ref, g *ir.Agent) *event.Admission {
 	l := m.agents[g.Name]
 	if l == nil || g.Type == ir.AgentNull {
 		return nil
 	}
 	a := &event.Admission{Needs: []event.Need{{Kind: event.NeedAgent, Name: g.Name, Units: 1, Capacity: l.Capacity()}}}
-	if x := m.detail(r).rare; x != nil {
+	if x := m.liveState(r).cold; x != nil {
 		a.Priority = int(x.priority)
 	}
 	return a
@@ -37,27 +37,27 @@ func (m *Machine) admission(r ref, g *ir.Agent) *event.Admission {
 
 // isRefused reports whether an answer leaves its node waiting for admission.
 func (m *Machine) isRefused(a *attempt, f *event.AttemptFinished) bool {
-	return f.Outcome == event.Refused && a.request != nil && a.request.Admission != nil && !a.cancelled && !m.halted(a.ref)
+	return f.Outcome == event.Refused && a.request != nil && a.request.Admission != nil && !a.cancelled && !m.isHalted(a.ref)
 }
 
 // waitForAdmission puts a node whose attempt was refused back to where it was before the attempt, but for its place in the line.
 func (m *Machine) waitForAdmission(a *attempt, f *event.AttemptFinished) {
-	n, s, d := m.node(a.ref), m.state(a.ref), m.detail(a.ref)
+	n, s, d := m.node(a.ref), m.state(a.ref), m.liveState(a.ref)
 	m.returnSharedSlots(a.ref)
 	if d.attempts--; d.attempts == 0 {
-		m.forgetUndo(a.ref)
+		m.forgetCompensation(a.ref)
 	}
-	m.rare(a.ref).refusal = &refusal{ticket: a.request.Ticket}
+	m.coldState(a.ref).refusal = &refusal{ticket: a.request.Ticket}
 	wait := &event.WaitsFor{Kind: event.WaitBusy, Name: a.request.Admission.Needs[0].Name}
 	if f.Error != nil && f.Error.RetryAfter > 0 {
 		wait.Until = m.now.Add(min(time.Duration(f.Error.RetryAfter*float64(time.Second)), policy.MaxRetryAfter))
 	}
 	from := s.status
 	s.status = event.Waiting
-	m.show(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
+	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
 		Reason: string(event.ReasonBusy), WaitsFor: wait})
 	if a.granted {
-		m.try(a.ref)
+		m.queueAttempt(a.ref)
 		return
 	}
 	if m.refused == nil {
@@ -77,7 +77,7 @@ func (m *Machine) grantAttempt(x *event.External) {
 		return
 	}
 	ticket := uint64(number)
-	if r, waits := m.refused[ticket]; waits && m.detail(r).path == x.Node {
+	if r, waits := m.refused[ticket]; waits && m.liveState(r).path == x.Node {
 		m.askAgain(ticket, r)
 	} else if a := m.live.by[ticket]; a != nil && a.request.Node == x.Node {
 		a.granted = true
@@ -87,8 +87,8 @@ func (m *Machine) grantAttempt(x *event.External) {
 // askAgain makes the attempt that was refused once more.
 func (m *Machine) askAgain(ticket uint64, r ref) {
 	delete(m.refused, ticket)
-	m.stopTimer(m.detail(r))
-	m.try(r)
+	m.cancelWorkTimer(m.liveState(r))
+	m.queueAttempt(r)
 }
 
 // askAllAgain asks for all refused attempts: the line forgot them with the driver that stood in it.
@@ -100,17 +100,17 @@ func (m *Machine) askAllAgain() {
 
 // beginAdmitted ends the wait of a node whose next attempt begins, with all of its slots. It returns the ticket that was refused; 0
 // where none was.
-func (d *detail) beginAdmitted() (ticket uint64) {
-	if d.rare != nil && d.rare.refusal != nil {
-		ticket, d.rare.refusal = d.rare.refusal.ticket, nil
+func (d *liveState) beginAdmitted() (ticket uint64) {
+	if d.cold != nil && d.cold.refusal != nil {
+		ticket, d.cold.refusal = d.cold.refusal.ticket, nil
 	}
 	return ticket
 }
 
 // leaveAdmission takes a node that ends out of the line, or gives its grant back.
 func (m *Machine) leaveAdmission(r ref) {
-	d := m.detail(r)
-	if d.rare == nil || d.rare.refusal == nil {
+	d := m.liveState(r)
+	if d.cold == nil || d.cold.refusal == nil {
 		return
 	}
 	ticket := d.beginAdmitted()
@@ -118,11 +118,11 @@ func (m *Machine) leaveAdmission(r ref) {
 	if l := m.agentLimiter(slotRequest{r, work}); l != nil {
 		m.slots.Return(l)
 	}
-	m.withdraw(r, ticket)
+	m.withdrawRefused(r, ticket)
 }
 
-// withdraw tells the host that a refused attempt is not wanted any more.
-func (m *Machine) withdraw(r ref, ticket uint64) {
-	m.command(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.detail(r).path,
-		Reason: fmt.Sprintf("%q does not wait for it any more", m.detail(r).path)}})
+// withdrawRefused tells the host that a refused attempt is not wanted any more.
+func (m *Machine) withdrawRefused(r ref, ticket uint64) {
+	m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.liveState(r).path,
+		Reason: fmt.Sprintf("%q does not wait for it any more", m.liveState(r).path)}})
 }

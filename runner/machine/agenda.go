@@ -2,27 +2,27 @@ package machine
 
 import "github.com/flowrun/flowrun/runner/event"
 
-// what an entry of the agenda asks for.
-type what uint8
+// taskKind an entry of the agenda asks for.
+type taskKind uint8
 
 const (
-	doEvent       what = iota // take an event in
-	doRelease                 // let the children of a group (or of the run) go, one an entry
-	doSpawn                   // make the instances of a for_each, one an entry
-	doIterate                 // make the next iteration of a repeat
-	doReady                   // all that a node waited for has ended
-	doStartParked             // the run has free slots again, and attempts stand parked
-	doCollect                 // all children of a group, or instances, have ended
-	doCascade                 // a group ended without being released: so do its children, one an entry
-	doSweep                   // end a node because its run or group ends
-	doSweepBelow              // the same for what lies below it, one an entry
-	doEnd                     // the last top-level node of a phase has ended
-	doFinally                 // the next node of finally may run
+	doEvent          taskKind = iota // take an event in
+	doRelease                        // let the children of a group (or of the run) go, one an entry
+	doSpawn                          // make the instances of a for_each, one an entry
+	doIterate                        // make the next iteration of a repeat
+	doReady                          // all that a node waited for has ended
+	doStartParked                    // the run has free slots again, and attempts stand parked
+	doCollect                        // all children of a group, or instances, have ended
+	doEndUnreleased                  // a group ended without being released: so do its children, one an entry
+	doCancel                         // end a node because its run or group ends
+	doCancelChildren                 // the same for what lies below it, one an entry
+	doEnd                            // the last top-level node of a phase has ended
+	doFinally                        // the next node of finally may run
 )
 
 // task is an entry of the agenda.
 type task struct {
-	do     what
+	do     taskKind
 	hard   bool // of a sweep: what runs "always" ends, too
 	ref    ref
 	cursor int

@@ -59,62 +59,62 @@ func (l *liveList) remove(a *attempt) {
 	}
 }
 
-// all lists what is live now, so that it can be walked while it changes.
-func (l *liveList) all() (list []*attempt) {
+// snapshot lists what is live now, so that it can be walked while it changes.
+func (l *liveList) snapshot() (list []*attempt) {
 	for a := l.first; a != nil; a = a.next {
 		list = append(list, a)
 	}
 	return list
 }
 
-// begin starts an attempt whose slots are taken: everything that it needs is computed now.
-func (m *Machine) begin(w slotRequest) {
-	if m.calls(w) {
-		m.call(w.ref)
+// startAttempt starts an attempt whose slots are taken: everything that it needs is computed now.
+func (m *Machine) startAttempt(w slotRequest) {
+	if m.isCall(w) {
+		m.startChild(w.ref)
 		return
 	}
-	s, d := m.state(w.ref), m.detail(w.ref)
+	s, d := m.state(w.ref), m.liveState(w.ref)
 	refused := uint64(0)
 	if w.gate == work {
 		refused = d.beginAdmitted()
 		d.attempts++
-		if g := m.agent(w.ref); g != nil {
+		if g := m.agentOf(w.ref); g != nil {
 			d.agent = g.Name
 		}
 	}
-	request, err := m.request(w)
+	request, err := m.composeAttempt(w)
 	if err != nil {
 		m.returnSlots(w.ref, w.gate)
 		if w.gate == work {
 			if refused != 0 {
-				m.withdraw(w.ref, refused)
+				m.withdrawRefused(w.ref, refused)
 			}
 			m.startParents(w.ref)
-			m.fail(w.ref, err)
+			m.failNode(w.ref, err)
 		} else {
-			m.verdict(w.ref, w.gate, false, err.Message)
-			m.judge(w.ref, w.gate+1)
+			m.recordVerdict(w.ref, w.gate, false, err.Message)
+			m.runGates(w.ref, w.gate+1)
 		}
 		return
 	}
 	m.tickets++
 	request.Ticket = m.tickets
-	m.remember(w.ref)
+	m.noteCompensation(w.ref)
 	if w.gate == work {
-		m.move(w.ref, event.Running, m.whyStarted(w.ref))
+		m.moveNode(w.ref, event.Running, m.whyStarted(w.ref))
 	}
 	a := &attempt{ref: w.ref, gate: w.gate, request: request, since: m.now}
 	d.live = a
 	m.live.add(a)
-	m.command(event.Command{Start: request})
+	m.addCommand(event.Command{Start: request})
 	assert(!s.status.Terminal(), "%s starts after its end", d.path)
 }
 
 func (m *Machine) whyStarted(r ref) string {
-	if x := m.detail(r).rare; x != nil && x.silent > 0 {
+	if x := m.liveState(r).cold; x != nil && x.silent > 0 {
 		return fmt.Sprintf("it fell silent, and is made again (%d of %d)", x.silent, MaxSilences-1)
 	}
-	if n := m.node(r); n.When != nil && m.detail(r).attempts == 1 && !m.iteration(r) {
+	if n := m.node(r); n.When != nil && m.liveState(r).attempts == 1 && !m.isIteration(r) {
 		return "its condition holds: " + n.When.Text
 	}
 	return ""
@@ -128,10 +128,10 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	}
 	m.live.remove(a)
 	s := m.state(a.ref)
-	d := s.detail
+	d := s.liveState
 	d.live = nil
 	if a.gate == undone {
-		m.undoFinished(a, f)
+		m.compensationFinished(a, f)
 		return
 	}
 	if !s.status.Terminal() && m.isRefused(a, f) {
@@ -143,10 +143,10 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		return
 	}
 	if a.cancelled && (f.Outcome != event.OK || len(m.node(a.ref).Gates) > 0) {
-		m.cut(a.ref)
+		m.endCancelled(a.ref)
 		return
 	}
-	if f.Outcome == event.Lost && !m.halted(a.ref) && !m.failsIfLost(a) && m.once(a) { // the same attempt again
+	if f.Outcome == event.Lost && !m.isHalted(a.ref) && !m.failsIfLost(a) && m.mayRepeatSilent(a) { // the same attempt again
 		m.queueForSlots(a.ref, a.gate)
 		return
 	}
@@ -157,33 +157,33 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	if f.StartedAt != 0 && d.attempts == 1 {
 		d.started = f.StartedAt
 	}
-	m.take(a.ref, f)
+	m.takeResult(a.ref, f)
 	switch f.Outcome {
 	case event.OK:
 	case event.Lost:
-		m.failed(a.ref, lost("it fell silent"))
+		m.failAttempt(a.ref, lostError("it fell silent"))
 		return
 	case event.Failed, event.Refused:
-		m.failed(a.ref, failure(f))
+		m.failAttempt(a.ref, failureError(f))
 		return
 	default:
 		assert(false, "the attempt of %s has the unknown outcome %q, which Step refuses", d.path, f.Outcome)
 	}
-	output, err := m.output(m.node(a.ref), f)
+	output, err := m.parseOutput(m.node(a.ref), f)
 	if err != nil {
-		m.failed(a.ref, err)
+		m.failAttempt(a.ref, err)
 		return
 	}
 	d.output = output
-	m.deliver(a.ref)
+	m.deliverOutput(a.ref)
 }
 
-// once tells whether an attempt that fell silent may be made again without being counted.
-func (m *Machine) once(a *attempt) bool {
+// mayRepeatSilent tells whether an attempt that fell silent may be made again without being counted.
+func (m *Machine) mayRepeatSilent(a *attempt) bool {
 	if a.gate != work {
 		return true
 	}
-	d, x := m.detail(a.ref), m.rare(a.ref)
+	d, x := m.liveState(a.ref), m.coldState(a.ref)
 	if x.silent++; x.silent == MaxSilences {
 		x.silent = 0
 		return false
@@ -192,26 +192,26 @@ func (m *Machine) once(a *attempt) bool {
 	return true
 }
 
-// take keeps what an attempt printed, bounded.
-func (m *Machine) take(r ref, f *event.AttemptFinished) {
-	d := m.detail(r)
+// takeResult keeps what an attempt printed, bounded.
+func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
+	d := m.liveState(r)
 	d.output, d.exit = nil, -1
-	if d.rare != nil {
-		d.rare.silent = 0
+	if d.cold != nil {
+		d.cold.silent = 0
 	}
 	if f.ExitCode != nil {
 		d.exit = *f.ExitCode
 	}
-	if d.rare != nil || len(f.Recalled) > 0 {
-		m.rare(r).recalled = f.Recalled
+	if d.cold != nil || len(f.Recalled) > 0 {
+		m.coldState(r).recalled = f.Recalled
 	}
 	if f.Warning != "" {
-		m.note(r, event.Warned, f.Warning, nil)
+		m.showNote(r, event.Warned, f.Warning, nil)
 	}
 	d.streams = streams{Bound(f.Stdout, MaxStream), Bound(f.Stderr, MaxStream), f.StdoutLog, f.StderrLog}
 }
 
-func failure(f *event.AttemptFinished) *event.Error {
+func failureError(f *event.AttemptFinished) *event.Error {
 	if f.Error == nil {
 		return &event.Error{Kind: event.Transient, Reason: reasonOf(f.Outcome), Message: "the attempt ended without a reason", ExitCode: -1}
 	}

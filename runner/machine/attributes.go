@@ -8,15 +8,15 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// read gives one attribute of a node's result, or the whole object where attr is empty. A node that came to nothing has
+// readAttribute gives one attribute of a node's result, or the whole object where attr is empty. A node that came to nothing has
 // null for most of them.
-func (m *Machine) read(r ref, attr string) (value.Value, error) {
+func (m *Machine) readAttribute(r ref, attr string) (value.Value, error) {
 	s := m.state(r)
-	d := s.detail
+	d := s.liveState
 	if attr == "" {
 		o := make(map[string]any, len(attributes))
 		for _, a := range attributes {
-			v, err := m.read(r, a)
+			v, err := m.readAttribute(r, a)
 			if err != nil {
 				return nil, err
 			}
@@ -45,11 +45,11 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 	case "exit_code":
 		return float64(d.exit), nil
 	case "stdout":
-		return m.stream(r, d.streams.stdout), nil
+		return m.streamValue(r, d.streams.stdout), nil
 	case "stderr":
-		return m.stream(r, d.streams.stderr), nil
+		return m.streamValue(r, d.streams.stderr), nil
 	case "error":
-		return null(errorObject(d.err)), nil
+		return objectOrNull(errorObject(d.err)), nil
 	case "attempts":
 		return float64(d.attempts), nil
 	case "duration":
@@ -61,24 +61,24 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 		}
 		return d.finished.Sub(d.started).Seconds(), nil
 	case "started_at":
-		return moment(d.started), nil
+		return timeValue(d.started), nil
 	case "finished_at":
-		return moment(d.finished), nil
+		return timeValue(d.finished), nil
 	case "agent":
 		if d.agent == "" {
 			return nil, nil
 		}
 		return d.agent, nil
 	case "instances":
-		return m.instances(r), nil
+		return m.instancesValue(r), nil
 	case "counts":
-		return m.counts(r), nil
+		return m.countsValue(r), nil
 	case "winner":
-		if d.body != nil && d.winner() != "" {
-			return d.winner(), nil
+		if d.groupState != nil && d.winnerName() != "" {
+			return d.winnerName(), nil
 		}
 	case "iterations":
-		if d.body != nil && d.loop != nil {
+		if d.groupState != nil && d.loop != nil {
 			return float64(d.loop.count), nil
 		}
 	}
@@ -89,8 +89,8 @@ func (m *Machine) read(r ref, attr string) (value.Value, error) {
 var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
 	"finished_at", "agent", "instances", "counts", "winner", "iterations"}
 
-// stream is null where nothing printed because nothing ran.
-func (m *Machine) stream(r ref, s string) value.Value {
+// streamValue is null where nothing printed because nothing ran.
+func (m *Machine) streamValue(r ref, s string) value.Value {
 	switch m.node(r).Action.(type) {
 	case *ir.Run, *ir.AgentTask:
 		return s
@@ -101,16 +101,16 @@ func (m *Machine) stream(r ref, s string) value.Value {
 	return s
 }
 
-func (m *Machine) instances(r ref) value.Value {
+func (m *Machine) instancesValue(r ref) value.Value {
 	s := m.state(r)
-	if !m.collector(r) || !s.open {
+	if !m.isCollector(r) || !s.open {
 		return nil
 	}
 	if v := m.instanceSeen.find(r); v != nil {
 		return v
 	}
-	v := m.listInstances(r, s.detail)
-	if s.status.Terminal() && m.instancesEnded(r, s.detail) {
+	v := m.listInstances(r, s.liveState)
+	if s.status.Terminal() && m.instancesEnded(r, s.liveState) {
 		m.instanceSeen.add(r, v)
 	}
 	return v
@@ -139,15 +139,15 @@ func (l *instanceLists) add(r ref, v value.Value) {
 }
 
 // instancesEnded reports whether all instances were made and have ended. The losers of a join may go on after the for_each.
-func (m *Machine) instancesEnded(r ref, d *detail) bool {
+func (m *Machine) instancesEnded(r ref, d *liveState) bool {
 	return len(d.frames) == len(d.items) &&
 		!slices.ContainsFunc(d.frames, func(f *frame) bool { return !m.state(ref{f, r.node}).status.Terminal() })
 }
 
-func (m *Machine) listInstances(r ref, d *detail) value.Value {
+func (m *Machine) listInstances(r ref, d *liveState) value.Value {
 	list, byKey := make([]any, len(d.frames)), make(map[string]any, len(d.frames))
 	for i, f := range d.frames {
-		o, _ := m.read(ref{f, r.node}, "")
+		o, _ := m.readAttribute(ref{f, r.node}, "")
 		list[i], byKey[f.key] = o, o
 	}
 	if d.keyed {
@@ -156,23 +156,23 @@ func (m *Machine) listInstances(r ref, d *detail) value.Value {
 	return list
 }
 
-func (m *Machine) counts(r ref) value.Value {
-	if !m.collector(r) {
+func (m *Machine) countsValue(r ref) value.Value {
+	if !m.isCollector(r) {
 		return nil
 	}
-	all := m.soFar(r)
+	all := m.countSoFar(r)
 	delete(all, "done")
 	return all
 }
 
-func moment(t event.Time) value.Value {
+func timeValue(t event.Time) value.Value {
 	if t == 0 {
 		return nil
 	}
 	return t.String()
 }
 
-func null(o map[string]any) value.Value {
+func objectOrNull(o map[string]any) value.Value {
 	if o == nil {
 		return nil
 	}

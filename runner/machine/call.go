@@ -15,36 +15,36 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// calls reports whether a request is for a run of another workflow.
-func (m *Machine) calls(w slotRequest) bool {
+// isCall reports whether a request is for a run of another workflow.
+func (m *Machine) isCall(w slotRequest) bool {
 	return w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Called
 }
 
-// call starts a run of another workflow. It counts where a group or for_each bounds what is live below it, and holds no slot
+// startChild starts a run of another workflow. It counts where a group or for_each bounds what is live below it, and holds no slot
 // of the run: the child's own attempts do, in the child.
-func (m *Machine) call(r ref) {
-	n, d := m.node(r), m.detail(r)
+func (m *Machine) startChild(r ref) {
+	n, d := m.node(r), m.liveState(r)
 	d.attempts++
-	inputs, late, err := m.inputs(r)
+	inputs, late, err := m.childInputs(r)
 	what := "with"
 	var due event.Time
 	if err == nil && n.Timeout != nil {
-		due, err = m.due(n.Timeout, m.scope(r))
+		due, err = m.evalDue(n.Timeout, m.newScope(r))
 		what = "timeout"
 	}
 	if err != nil {
 		m.returnSlots(r, work)
-		m.fail(r, evaluation(what, err))
+		m.failNode(r, evaluationError(what, err))
 		return
 	}
 	a := &attempt{ref: r, gate: work, since: m.now,
 		child: &event.StartChild{Run: m.childID(r), Node: d.path, Workflow: n.Action.(*ir.Call).Workflow, Inputs: inputs,
 			Late: late}}
-	m.remember(r)
-	m.move(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
+	m.noteCompensation(r)
+	m.moveNode(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
 	d.live = a
 	m.live.add(a)
-	m.command(event.Command{StartChild: a.child})
+	m.addCommand(event.Command{StartChild: a.child})
 	if due != 0 {
 		m.setTimer(r, due, event.TimerTimeout)
 	}
@@ -53,19 +53,19 @@ func (m *Machine) call(r ref) {
 // childID names a child by what it is the child of, so that whoever asks again asks for the same run. It has the form of
 // every run's id: 12 characters of base32.
 func (m *Machine) childID(r ref) string {
-	d := m.detail(r)
+	d := m.liveState(r)
 	sum := sha256.Sum256([]byte(m.run.Run + "\x00" + d.path + "\x00" + strconv.Itoa(m.generation(d)) + "\x00child"))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:8]))[:12]
 }
 
-// inputs computes what a child is given, by the declarations of its workflow. What is sensitive is left to the host.
-func (m *Machine) inputs(r ref) (inputs map[string]value.Value, late map[string]event.Late, err error) {
+// childInputs computes what a child is given, by the declarations of its workflow. What is sensitive is left to the host.
+func (m *Machine) childInputs(r ref) (inputs map[string]value.Value, late map[string]event.Late, err error) {
 	call := m.node(r).Action.(*ir.Call)
 	w := m.graph.Program.Workflow(call.Workflow)
 	if w == nil {
 		return nil, nil, fmt.Errorf("there is no workflow %q", call.Workflow)
 	}
-	given, late, err := m.handed(r, call)
+	given, late, err := m.callArguments(r, call)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +75,7 @@ func (m *Machine) inputs(r ref) (inputs map[string]value.Value, late map[string]
 		if _, ok := late[name]; ok {
 			continue
 		}
-		if inputs[name], err = m.input(&w.Inputs[i], given); err != nil {
+		if inputs[name], err = m.convertInput(&w.Inputs[i], given); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -90,9 +90,9 @@ func (m *Machine) inputs(r ref) (inputs map[string]value.Value, late map[string]
 	for i := range w.Inputs {
 		decl := &w.Inputs[i]
 		if l, ok := late[decl.Name]; ok {
-			late[decl.Name], err = m.judgedLate(l, decl, inputs)
+			late[decl.Name], err = m.deferInput(l, decl, inputs)
 		} else {
-			err = m.validate(decl, inputs)
+			err = m.validateInput(decl, inputs)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -101,9 +101,9 @@ func (m *Machine) inputs(r ref) (inputs map[string]value.Value, late map[string]
 	return inputs, late, nil
 }
 
-// handed is what a call gives: an object, or the members of one.
-func (m *Machine) handed(r ref, call *ir.Call) (given map[string]any, late map[string]event.Late, err error) {
-	given, sc := map[string]any{}, m.scope(r)
+// callArguments is what a call gives: an object, or the members of one.
+func (m *Machine) callArguments(r ref, call *ir.Call) (given map[string]any, late map[string]event.Late, err error) {
+	given, sc := map[string]any{}, m.newScope(r)
 	for _, name := range slices.Sorted(maps.Keys(call.Inputs)) {
 		e := call.Inputs[name]
 		if e.Sensitive {
@@ -111,7 +111,7 @@ func (m *Machine) handed(r ref, call *ir.Call) (given map[string]any, late map[s
 				late = map[string]event.Late{}
 			}
 			l := event.Late{Expr: *e}
-			err = m.confide(&l, e.Reads, sc)
+			err = m.deferToHost(&l, e.Reads, sc)
 			late[name] = l
 		} else {
 			given[name], err = m.eval.Eval(e, sc)
@@ -134,8 +134,8 @@ func (m *Machine) handed(r ref, call *ir.Call) (given map[string]any, late map[s
 	return given, late, request.Sized(given)
 }
 
-// input converts one input, or takes its default.
-func (m *Machine) input(decl *ir.Variable, given map[string]any) (value.Value, error) {
+// convertInput converts one input, or takes its default.
+func (m *Machine) convertInput(decl *ir.Variable, given map[string]any) (value.Value, error) {
 	v, ok := given[decl.Name]
 	if !ok && !decl.HasDefault {
 		return nil, fmt.Errorf("no value for the input %q", decl.Name)
@@ -153,12 +153,12 @@ func (m *Machine) input(decl *ir.Variable, given map[string]any) (value.Value, e
 	return v, nil
 }
 
-// validate asks an input's own conditions, which read the child's inputs.
-func (m *Machine) validate(decl *ir.Variable, inputs map[string]value.Value) error {
+// validateInput asks an input's own conditions, which read the child's inputs.
+func (m *Machine) validateInput(decl *ir.Variable, inputs map[string]value.Value) error {
 	for i := range decl.Validation {
 		sc := m.constants()
 		sc.inputs = inputs
-		holds, err := m.holds(&decl.Validation[i].Condition, sc)
+		holds, err := m.evalCondition(&decl.Validation[i].Condition, sc)
 		if err != nil {
 			return fmt.Errorf("input %q: %w", decl.Name, err)
 		}
@@ -167,7 +167,7 @@ func (m *Machine) validate(decl *ir.Variable, inputs map[string]value.Value) err
 		}
 		message := "its condition is false: " + decl.Validation[i].Condition.Text
 		if e := decl.Validation[i].Message; e != nil {
-			if text, err := m.text(e, sc); err == nil {
+			if text, err := m.evalText(e, sc); err == nil {
 				message = text
 			}
 		}
@@ -184,31 +184,31 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	}
 	m.live.remove(a)
 	m.returnSlots(a.ref, work)
-	d := m.detail(a.ref)
+	d := m.liveState(a.ref)
 	d.live = nil
-	m.stopTimer(d)
+	m.cancelWorkTimer(d)
 	d.output = nil
 	switch succeeded := f.Status == event.Succeeded; {
 	case a.expired != nil && !succeeded:
-		m.failed(a.ref, a.expired)
+		m.failAttempt(a.ref, a.expired)
 	case a.cancelled && (!succeeded || len(m.node(a.ref).Gates) > 0):
-		m.cut(a.ref)
+		m.endCancelled(a.ref)
 	case succeeded:
 		outputs := make(map[string]any, len(f.Outputs))
 		for name, v := range f.Outputs { // any order: it copies a map
 			outputs[name] = v
 		}
 		d.output = outputs
-		m.deliver(a.ref)
+		m.deliverOutput(a.ref)
 	default:
-		m.failed(a.ref, childError(a.child, f))
+		m.failAttempt(a.ref, childError(a.child, f))
 	}
 }
 
 // childError is the error of a node whose child did not succeed. The kind is that of the child's own error.
 func childError(c *event.StartChild, f *event.ChildFinished) *event.Error {
 	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
-		Message: fmt.Sprintf("run %s of workflow %q %s", c.Run, c.Workflow, verb(f.Status))}
+		Message: fmt.Sprintf("run %s of workflow %q %s", c.Run, c.Workflow, statusPhrase(f.Status))}
 	if f.Error != nil {
 		e.Kind, e.RetryAfter = f.Error.Kind, f.Error.RetryAfter
 		e.Message += ": " + f.Error.Message
@@ -222,6 +222,6 @@ func (m *Machine) expireChild(a *attempt, t timer) {
 		return
 	}
 	a.expired = &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
-		Message: "it did not end within " + t.after(a.since)}
+		Message: "it did not end within " + t.elapsedSince(a.since)}
 	m.askToEnd(a, "its time is up")
 }

@@ -6,79 +6,79 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// collect ends a group or a for_each whose last child has ended, or which has enough: by what ended it early, by what its
+// endGroup ends a group or a for_each whose last child has ended, or which has enough: by what ended it early, by what its
 // join found, by the worst of its children, or with their outputs. A repeat goes on from here.
-func (m *Machine) collect(r ref) {
+func (m *Machine) endGroup(r ref) {
 	s := m.state(r)
 	if s.status.Terminal() {
 		return
 	}
-	d, t := s.detail, &s.tally
-	switch k := d.kept(); {
+	d, t := s.liveState, &s.tally
+	switch k := d.reusedEnd(); {
 	case k == nil:
-	case m.halted(r):
-		m.finish(r, event.Cancelled, m.whyStopped())
+	case m.isHalted(r):
+		m.finishNode(r, event.Cancelled, m.whyStopped())
 		return
 	case k.Status.Bad():
-		m.keep(r, k)
+		m.endReused(r, k)
 		return
 	}
 	switch {
-	case d.doom != nil:
-		m.fail(r, d.doom)
+	case d.endError != nil:
+		m.failNode(r, d.endError)
 		return
 	case d.loop != nil:
-		m.iterated(r)
+		m.endIteration(r)
 		return
 	case d.join != nil:
-		if m.joined(r) {
+		if m.endJoined(r) {
 			return
 		}
 	}
 	switch {
 	case t.failed > t.tolerated:
-		m.fail(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1, Message: t.words()})
+		m.failNode(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1, Message: t.describeBad()})
 		return
 	case t.cancelled > 0:
-		m.finish(r, event.Cancelled, t.words())
+		m.finishNode(r, event.Cancelled, t.describeBad())
 		return
 	case t.blocked > 0:
-		m.finish(r, event.Blocked, t.words())
+		m.finishNode(r, event.Blocked, t.describeBad())
 		return
 	}
-	d.output = m.gather(r)
-	m.deliver(r)
+	d.output = m.gatherOutputs(r)
+	m.deliverOutput(r)
 }
 
 // gatherSoFar is what [Machine.gather] makes, for the condition of a join: it is made once, and then every end adds its output. The
 // condition gives a bool, so nobody keeps the value.
 func (m *Machine) gatherSoFar(r ref) value.Value {
-	d := m.detail(r)
+	d := m.liveState(r)
 	if d.gathered == nil {
-		d.gathered = m.gather(r)
+		d.gathered = m.gatherOutputs(r)
 	}
 	return d.gathered
 }
 
 // addOutput puts the output of a child or an instance that has ended into what was gathered.
-func (m *Machine) addOutput(d *detail, child ref) {
+func (m *Machine) addOutput(d *liveState, child ref) {
 	switch all := d.gathered.(type) {
 	case []any:
 		all[child.frame.index] = m.outputOf(child)
 	case map[string]any:
-		if _, there := all[m.label(child)]; there { // the other cases of a switch are not
-			all[m.label(child)] = m.outputOf(child)
+		if _, there := all[m.memberName(child)]; there { // the other cases of a switch are not
+			all[m.memberName(child)] = m.outputOf(child)
 		}
 	}
 }
 
-// gather makes the output of a group or a for_each: by child name, by index, or by key; null where there is none.
-func (m *Machine) gather(r ref) value.Value {
-	n, d := m.node(r), m.detail(r)
+// gatherOutputs makes the output of a group or a for_each: by child name, by index, or by key; null where there is none.
+func (m *Machine) gatherOutputs(r ref) value.Value {
+	n, d := m.node(r), m.liveState(r)
 	if d.gathered != nil {
 		return d.gathered
 	}
-	if !m.collector(r) {
+	if !m.isCollector(r) {
 		out := make(map[string]any, len(n.Below))
 		for _, child := range n.Below {
 			if c := &m.graph.Nodes[child]; n.Kind != ir.Switch || c.Case == d.taken {
@@ -106,15 +106,15 @@ func (m *Machine) gather(r ref) value.Value {
 
 // outputOf is the output of a node that has ended: also the one that a failed node degraded to.
 func (m *Machine) outputOf(r ref) value.Value {
-	if s := m.state(r); s.status.Terminal() && s.detail != nil {
+	if s := m.state(r); s.status.Terminal() && s.liveState != nil {
 		return s.output
 	}
 	return nil
 }
 
-// cascade ends the children of a group that ended before they were let go.
-func (m *Machine) cascade(t task) {
-	below := m.below(t.ref)
+// endUnreleased ends the children of a group that ended before they were let go.
+func (m *Machine) endUnreleased(t task) {
+	below := m.childrenOf(t.ref)
 	if t.cursor == len(below) {
 		return
 	}
@@ -124,9 +124,9 @@ func (m *Machine) cascade(t task) {
 		case event.FailedS:
 			status = event.Blocked
 		case event.Cancelled:
-			status, reason = m.swept(child, reason)
+			status, reason = m.unstartedEnd(child, reason)
 		}
-		m.finish(child, status, reason)
+		m.finishNode(child, status, reason)
 	}
 	t.cursor++
 	m.agenda.push(t)

@@ -11,13 +11,13 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// evaluation is the error of an expression that could not be computed. Trying again would give the same.
-func evaluation(what string, err error) *event.Error {
+// evaluationError is the error of an expression that could not be computed. Trying again would give the same.
+func evaluationError(what string, err error) *event.Error {
 	return &event.Error{Kind: event.Blocking, Reason: event.ReasonEvaluation, ExitCode: -1, Message: what + ": " + err.Error()}
 }
 
-// holds computes a condition. Anything but true or false is an error.
-func (m *Machine) holds(e *ir.Expr, sc *scope) (bool, error) {
+// evalCondition computes a condition. Anything but true or false is an error.
+func (m *Machine) evalCondition(e *ir.Expr, sc *scope) (bool, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return false, err
@@ -29,24 +29,24 @@ func (m *Machine) holds(e *ir.Expr, sc *scope) (bool, error) {
 	return b, nil
 }
 
-// reading is a condition that did not hold as people read it: its text, and behind it what its names stood for.
-func (m *Machine) reading(e *ir.Expr, sc *scope) string {
+// explainCondition is a condition that did not hold as people read it: its text, and behind it what its names stood for.
+func (m *Machine) explainCondition(e *ir.Expr, sc *scope) string {
 	if r := m.eval.Readings(e, sc); r != "" {
 		return e.Text + " (" + r + ")"
 	}
 	return e.Text
 }
 
-// number computes a whole number from 1 to most; a nil expression gives the default.
-func (m *Machine) number(e *ir.Expr, sc *scope, otherwise, most int) (int, error) {
+// evalCount computes a whole number from 1 to most; a nil expression gives the default.
+func (m *Machine) evalCount(e *ir.Expr, sc *scope, otherwise, most int) (int, error) {
 	if e == nil {
 		return otherwise, nil
 	}
-	return m.whole(e, sc, 1, most)
+	return m.evalWhole(e, sc, 1, most)
 }
 
-// whole computes a whole number.
-func (m *Machine) whole(e *ir.Expr, sc *scope, least, most int) (int, error) {
+// evalWhole computes a whole number.
+func (m *Machine) evalWhole(e *ir.Expr, sc *scope, least, most int) (int, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return 0, err
@@ -58,7 +58,7 @@ func (m *Machine) whole(e *ir.Expr, sc *scope, least, most int) (int, error) {
 	return int(f), nil
 }
 
-func (m *Machine) factor(e *ir.Expr, sc *scope) (float64, error) {
+func (m *Machine) evalFactor(e *ir.Expr, sc *scope) (float64, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return 0, err
@@ -70,22 +70,22 @@ func (m *Machine) factor(e *ir.Expr, sc *scope) (float64, error) {
 	return f, nil
 }
 
-func (m *Machine) duration(e *ir.Expr, sc *scope) (time.Duration, error) {
-	s, err := m.text(e, sc)
+func (m *Machine) evalDuration(e *ir.Expr, sc *scope) (time.Duration, error) {
+	s, err := m.evalText(e, sc)
 	if err != nil {
 		return 0, err
 	}
 	return value.ParseDuration(s)
 }
 
-// due is the moment that lies a duration from now.
-func (m *Machine) due(e *ir.Expr, sc *scope) (event.Time, error) {
-	d, err := m.duration(e, sc)
+// evalDue is the moment that lies a duration from now.
+func (m *Machine) evalDue(e *ir.Expr, sc *scope) (event.Time, error) {
+	d, err := m.evalDuration(e, sc)
 	return m.now.Add(d), err
 }
 
-// text computes a string; numbers and bools are written as JSON writes them.
-func (m *Machine) text(e *ir.Expr, sc *scope) (string, error) {
+// evalText computes a string; numbers and bools are written as JSON writes them.
+func (m *Machine) evalText(e *ir.Expr, sc *scope) (string, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return "", err

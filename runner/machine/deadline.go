@@ -16,19 +16,19 @@ type deadline struct {
 	progress uint64
 }
 
-// watch sets a node's deadline when it is let go, or fails it.
-func (m *Machine) watch(r ref) bool {
+// setDeadline sets a node's deadline when it is let go, or fails it.
+func (m *Machine) setDeadline(r ref) bool {
 	n := m.node(r)
-	if n.Deadline == nil || m.kept(r) != nil {
+	if n.Deadline == nil || m.reusedEnd(r) != nil {
 		return true
 	}
-	after, err := m.duration(&n.Deadline.After, m.scope(r))
+	after, err := m.evalDuration(&n.Deadline.After, m.newScope(r))
 	if err != nil {
-		m.fail(r, evaluation("deadline", err))
+		m.failNode(r, evaluationError("deadline", err))
 		return false
 	}
 	l := &deadline{since: m.now, after: after}
-	m.rare(r).deadline = l
+	m.coldState(r).deadline = l
 	l.timer = m.newTimer(r, m.now.Add(after), event.TimerDeadline)
 	m.watchProgress(r, l)
 	return true
@@ -47,27 +47,27 @@ func (m *Machine) watchProgress(r ref, l *deadline) {
 	}
 }
 
-// progressed tells that another part of a node's time has passed.
-func (m *Machine) progressed(r ref) {
-	l := m.rare(r).deadline
-	m.note(r, event.Progress, fmt.Sprintf("%g%% of its deadline has passed", l.passed), nil)
+// showProgress tells that another part of a node's time has passed.
+func (m *Machine) showProgress(r ref) {
+	l := m.coldState(r).deadline
+	m.showNote(r, event.Progress, fmt.Sprintf("%g%% of its deadline has passed", l.passed), nil)
 	m.watchProgress(r, l)
 }
 
-// expire fails a node whose deadline has come. It is not tried again.
-func (m *Machine) expire(r ref) {
-	s, d := m.state(r), m.detail(r)
-	d.rare.deadline.timer = 0
+// expireDeadline fails a node whose deadline has come. It is not tried again.
+func (m *Machine) expireDeadline(r ref) {
+	s, d := m.state(r), m.liveState(r)
+	d.cold.deadline.timer = 0
 	err := &event.Error{Kind: event.Transient, Reason: event.ReasonDeadline, ExitCode: -1,
-		Message: fmt.Sprintf("it did not end within %s of its release", d.rare.deadline.after)}
+		Message: fmt.Sprintf("it did not end within %s of its release", d.cold.deadline.after)}
 	switch {
-	case d.doom != nil || d.live != nil && d.live.cancelled: // it is ending already
+	case d.endError != nil || d.live != nil && d.live.cancelled: // it is ending already
 	case d.live != nil:
-		d.doom = err
+		d.endError = err
 		m.askToEnd(d.live, "its deadline has come")
 	case s.open && d.remaining > 0:
-		m.doom(r, err)
+		m.failAfterChildren(r, err)
 	default:
-		m.fail(r, err)
+		m.failNode(r, err)
 	}
 }

@@ -29,29 +29,29 @@ type verdict struct {
 	ended  bool // by an end step: what it cut off may leave outputs without a value
 }
 
-// topEnded counts the end of a node at the top of the workflow or of finally. What a stop cancelled is nothing that the
+// countTopEnd counts the end of a node at the top of the workflow or of finally. What a stop cancelled is nothing that the
 // run fails of.
-func (m *Machine) topEnded(s *state, why cause) {
+func (m *Machine) countTopEnd(s *state, why cause) {
 	if s.status.Bad() && !s.tolerated && (m.stopping == nil || s.status != event.Cancelled) {
 		m.lost = append(m.lost, s.path)
 	}
-	m.bad.first(why)
+	m.bad.keepFirst(why)
 	m.remaining--
 	if m.phase == closing && m.remaining > 0 && m.stopping == nil {
 		m.nextFinally()
 	}
-	m.leftPhase()
+	m.endEmptyPhase()
 }
 
-// leftPhase ends the phase when nothing is left in it.
-func (m *Machine) leftPhase() {
+// endEmptyPhase ends the phase when nothing is left in it.
+func (m *Machine) endEmptyPhase() {
 	if m.remaining == 0 && m.detached == 0 {
 		m.agenda.push(task{do: doEnd})
 	}
 }
 
-// end leaves a phase once nothing is left to do in it.
-func (m *Machine) end(t task) {
+// endPhase leaves a phase once nothing is left to do in it.
+func (m *Machine) endPhase(t task) {
 	if m.phase == over {
 		return
 	}
@@ -60,11 +60,11 @@ func (m *Machine) end(t task) {
 		return
 	}
 	if m.phase == working {
-		m.settle()
+		m.decideRun()
 		m.phase = undoing
 	}
 	if m.phase == undoing {
-		if m.undo() {
+		if m.startCompensation() {
 			return
 		}
 		m.phase = closing
@@ -72,11 +72,11 @@ func (m *Machine) end(t task) {
 			return
 		}
 	}
-	m.conclude()
+	m.concludeRun()
 }
 
-// settle gives the verdict over the workflow's own nodes.
-func (m *Machine) settle() {
+// decideRun gives the verdict over the workflow's own nodes.
+func (m *Machine) decideRun() {
 	v := &verdict{status: event.Succeeded, failed: m.lost}
 	switch s := m.stopping; {
 	case s != nil && (!s.yields || len(m.lost) == 0):
@@ -90,8 +90,8 @@ func (m *Machine) settle() {
 	m.cancelRunTimer()
 }
 
-// conclude ends the run: by its verdict, or by what went wrong in finally if nothing had before.
-func (m *Machine) conclude() {
+// concludeRun ends the run: by its verdict, or by what went wrong in finally if nothing had before.
+func (m *Machine) concludeRun() {
 	v := m.final
 	if v.status == event.Succeeded {
 		switch {
@@ -104,16 +104,16 @@ func (m *Machine) conclude() {
 	v.failed = append(v.failed, m.lost...)
 	m.cancelRunTimer()
 	e := &event.End{Status: v.status, Error: v.err, Limit: v.limit}
-	m.outputs(e)
+	m.evalOutputs(e)
 	v.status, v.err = e.Status, e.Error
 	m.phase = over
-	m.show(event.Transition{From: event.Running, To: e.Status, Reason: m.run.Skip,
+	m.showTransition(event.Transition{From: event.Running, To: e.Status, Reason: m.run.Skip,
 		Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now}})
-	m.command(event.Command{End: e})
+	m.addCommand(event.Command{End: e})
 }
 
-// standing is what an expression sees of the run: its verdict, or what it has come to so far.
-func (m *Machine) standing() verdict {
+// runVerdict is what an expression sees of the run: its verdict, or what it has come to so far.
+func (m *Machine) runVerdict() verdict {
 	switch {
 	case m.final != nil:
 		return *m.final
@@ -125,21 +125,21 @@ func (m *Machine) standing() verdict {
 	return verdict{status: event.Running}
 }
 
-// outputs computes the workflow's outputs. In a run that failed, that an end step cut short, or of which only targets were
+// evalOutputs computes the workflow's outputs. In a run that failed, that an end step cut short, or of which only targets were
 // asked for, those that cannot be computed are null; in another one the first of them is what it fails of.
-func (m *Machine) outputs(e *event.End) {
+func (m *Machine) evalOutputs(e *event.End) {
 	list := m.graph.Workflow.Outputs
 	if len(list) == 0 {
 		return
 	}
 	e.Outputs = make(map[string]value.Value, len(list))
-	sc := m.scope(ref{m.root, plan.None})
+	sc := m.newScope(ref{m.root, plan.None})
 	for i := range list {
 		v, err := m.eval.Eval(&list[i].Expr, sc)
 		if err != nil {
 			v = nil
 			if e.Status == event.Succeeded && m.wanted == nil && !m.final.ended {
-				e.Status, e.Error = event.FailedS, evaluation(fmt.Sprintf("output %q", list[i].Name), err)
+				e.Status, e.Error = event.FailedS, evaluationError(fmt.Sprintf("output %q", list[i].Name), err)
 			}
 		}
 		e.Outputs[list[i].Name] = v
@@ -155,17 +155,17 @@ func (m *Machine) openFinally() bool {
 		return false
 	}
 	if m.abandoned {
-		m.sweepAll()
+		m.cancelPhase()
 		return true
 	}
 	limit, err := DefaultFinally, error(nil)
 	if t := m.graph.Workflow.Finally.Timeout; t != nil {
-		limit, err = m.duration(t, m.constants())
+		limit, err = m.evalDuration(t, m.constants())
 	}
 	if err != nil { // it runs nevertheless
 		limit = DefaultFinally
 		m.failures++
-		m.bad.first(cause{evaluation("the timeout of finally", err), m.failures})
+		m.bad.keepFirst(cause{evaluationError("the timeout of finally", err), m.failures})
 		m.lost = append(m.lost, "finally")
 	}
 	m.closedAt = m.now

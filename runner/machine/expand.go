@@ -7,18 +7,18 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// expand evaluates for_each and starts making instances.
-func (m *Machine) expand(r ref) {
-	n, d, s := m.node(r), m.detail(r), m.state(r)
-	v, err := m.eval.Eval(n.ForEach, m.scope(r))
+// expandForEach evaluates for_each and starts making instances.
+func (m *Machine) expandForEach(r ref) {
+	n, d, s := m.node(r), m.liveState(r), m.state(r)
+	v, err := m.eval.Eval(n.ForEach, m.newScope(r))
 	if err == nil {
-		d.items, d.keyed, err = items(v, n.ForEach.Type.Kind == value.SetT)
+		d.items, d.keyed, err = listItems(v, n.ForEach.Type.Kind == value.SetT)
 	}
 	if err != nil {
-		m.fail(r, evaluation("for_each", err))
+		m.failNode(r, evaluationError("for_each", err))
 		return
 	}
-	if !m.bound(r) || !m.joins(r) {
+	if !m.ensureNodeLimiter(r) || !m.openJoin(r) {
 		return
 	}
 	s.open, d.remaining, d.total = true, len(d.items), len(d.items)
@@ -30,8 +30,8 @@ func (m *Machine) expand(r ref) {
 	m.agenda.push(task{do: doSpawn, ref: r})
 }
 
-// items lists what for_each runs over: a list by index, a set by its strings, a map by its keys in order.
-func items(v value.Value, set bool) (list []item, keyed bool, err error) {
+// listItems lists what for_each runs over: a list by index, a set by its strings, a map by its keys in order.
+func listItems(v value.Value, set bool) (list []item, keyed bool, err error) {
 	keyed = set
 	switch v := v.(type) {
 	case []any:
@@ -61,16 +61,16 @@ func items(v value.Value, set bool) (list []item, keyed bool, err error) {
 	return list, keyed, nil
 }
 
-// spawn makes the next instance.
-func (m *Machine) spawn(t task) {
+// makeInstance makes the next instance.
+func (m *Machine) makeInstance(t task) {
 	s := m.state(t.ref)
-	d := s.detail
+	d := s.liveState
 	if s.status.Terminal() && !(d.join != nil && d.join.detached) || len(d.frames) == len(d.items) {
 		return
 	}
 	at := len(d.frames)
 	f := m.newFrame(&frame{region: m.node(t.ref).Body, up: t.ref.frame, key: d.items[at].key, index: at, each: d.items[at].each})
 	d.frames = append(d.frames, f)
-	m.arrived(ref{f, t.ref.node}, released)
+	m.noteDependency(ref{f, t.ref.node}, released)
 	m.agenda.push(t)
 }

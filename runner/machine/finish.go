@@ -8,22 +8,22 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// fail ends a node as failed without asking for another attempt.
-func (m *Machine) fail(r ref, err *event.Error) {
-	d := m.detail(r)
+// failNode ends a node as failed without asking for another attempt.
+func (m *Machine) failNode(r ref, err *event.Error) {
+	d := m.liveState(r)
 	err.Node, err.Attempt = d.path, d.attempts
 	d.err = err
-	m.finish(r, event.FailedS, "")
+	m.finishNode(r, event.FailedS, "")
 }
 
-// finish gives a node its last status, and tells everything that waited for it.
-func (m *Machine) finish(r ref, status event.Status, reason string) {
+// finishNode gives a node its last status, and tells everything that waited for it.
+func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	if status == event.FailedS || status == event.Succeeded {
 		m.startParents(r)
 	}
-	s, d, n := m.state(r), m.detail(r), m.node(r)
+	s, d, n := m.state(r), m.liveState(r), m.node(r)
 	assert(!s.status.Terminal(), "%s ends twice", d.path)
-	m.cancelTimer(d)
+	m.cancelNodeTimers(d)
 	m.leaveAdmission(r)
 	if status == event.Succeeded {
 		d.err = nil
@@ -32,8 +32,8 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	}
 	var why cause
 	if status == event.FailedS {
-		if m.tolerate(r); !s.tolerated {
-			why = m.cause(d)
+		if m.tolerateFailure(r); !s.tolerated {
+			why = m.causeOf(d)
 		}
 	}
 	from := s.status
@@ -41,37 +41,37 @@ func (m *Machine) finish(r ref, status event.Status, reason string) {
 	if d.started != 0 && d.finished == 0 {
 		d.finished = m.now
 	}
-	m.show(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.result(r),
+	m.showTransition(event.Transition{Node: d.path, From: from, To: status, Attempt: d.attempts, Reason: reason, Result: m.resultOf(r),
 		Name: n.Name, Kind: string(n.Kind)})
-	if !s.open && len(n.Below) > 0 && m.inner(r) {
-		m.agenda.push(task{do: doCascade, ref: r, status: status, reason: fmt.Sprintf("%q %s", n.Name, verb(status))})
+	if !s.open && len(n.Below) > 0 && m.isInner(r) {
+		m.agenda.push(task{do: doEndUnreleased, ref: r, status: status, reason: fmt.Sprintf("%q %s", n.Name, statusPhrase(status))})
 	}
 	waiters := d.waiters
 	if n.Region == r.frame.region {
-		m.tell(r, s)
+		m.notifyWaiters(r, s)
 	}
-	m.account(r, s, why)
-	if status == event.FailedS && !s.tolerated && n.OnError == ir.OnErrorStop && !m.iteration(r) && d.kept() == nil {
+	m.countInParent(r, s, why)
+	if status == event.FailedS && !s.tolerated && n.OnError == ir.OnErrorStop && !m.isIteration(r) && d.reusedEnd() == nil {
 		m.stopAround(r, waiters, why)
 	}
 }
 
-// tell releases what waits for a node: in its own frame, and in frames further in.
-func (m *Machine) tell(r ref, s *state) {
+// notifyWaiters releases what waits for a node: in its own frame, and in frames further in.
+func (m *Machine) notifyWaiters(r ref, s *state) {
 	for _, a := range m.node(r).Awaited {
-		m.arrived(ref{r.frame, a.Node}, ending{r.node, a.Needs, s.status, s.tolerated})
+		m.noteDependency(ref{r.frame, a.Node}, dependencyEnd{r.node, a.Needs, s.status, s.tolerated})
 	}
 	for _, w := range s.waiters {
-		m.arrived(w.ref, ending{r.node, w.needs, s.status, s.tolerated})
+		m.noteDependency(w.ref, dependencyEnd{r.node, w.needs, s.status, s.tolerated})
 	}
 	s.waiters = nil
 }
 
-// account counts an end with whatever the node lies in.
-func (m *Machine) account(r ref, s *state, why cause) {
+// countInParent counts an end with whatever the node lies in.
+func (m *Machine) countInParent(r ref, s *state, why cause) {
 	p := m.parent(r)
 	if p.node == plan.None {
-		m.topEnded(s, why)
+		m.countTopEnd(s, why)
 		return
 	}
 	ps := m.state(p)
@@ -80,7 +80,7 @@ func (m *Machine) account(r ref, s *state, why cause) {
 		return
 	case ps.join != nil && ps.join.detached:
 		m.detached--
-		m.leftPhase()
+		m.endEmptyPhase()
 		return
 	case ps.status.Terminal():
 		return
@@ -88,12 +88,12 @@ func (m *Machine) account(r ref, s *state, why cause) {
 	ps.remaining--
 	switch {
 	case ps.join == nil || !ps.join.decided:
-		ps.tally.count(s.status, s.tolerated, s.path)
-		ps.cause.first(why)
-		m.addOutput(ps.detail, r)
-		m.decide(p, r, s)
-	case ps.kept() != nil && s.status != event.Cancelled: // it is known how many counted
-		ps.tally.count(s.status, s.tolerated, s.path)
+		ps.tally.countEnd(s.status, s.tolerated, s.path)
+		ps.cause.keepFirst(why)
+		m.addOutput(ps.liveState, r)
+		m.decideJoin(p, r, s)
+	case ps.reusedEnd() != nil && s.status != event.Cancelled: // it is known how many counted
+		ps.tally.countEnd(s.status, s.tolerated, s.path)
 	}
 	if ps.remaining == 0 {
 		m.agenda.push(task{do: doCollect, ref: p})

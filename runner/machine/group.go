@@ -7,11 +7,11 @@ import (
 
 // openGroup lets a group's children go. The group itself starts with the first of them.
 func (m *Machine) openGroup(r ref) {
-	n, d, s := m.node(r), m.detail(r), m.state(r)
-	if !m.bound(r) {
+	n, d, s := m.node(r), m.liveState(r), m.state(r)
+	if !m.ensureNodeLimiter(r) {
 		return
 	}
-	if n.Kind == ir.Switch && !m.choose(r) || !m.joins(r) {
+	if n.Kind == ir.Switch && !m.chooseCase(r) || !m.openJoin(r) {
 		return
 	}
 	s.open, d.remaining, d.total = true, len(n.Below), len(n.Below)
@@ -22,16 +22,16 @@ func (m *Machine) openGroup(r ref) {
 	m.agenda.push(task{do: doRelease, ref: r})
 }
 
-// bound gives a node's own limiter to the whole of it, so that it holds over all instances and iterations, or fails it.
-func (m *Machine) bound(r ref) bool {
+// ensureNodeLimiter gives a node's own limiter to the whole of it, so that it holds over all instances and iterations, or fails it.
+func (m *Machine) ensureNodeLimiter(r ref) bool {
 	if n := m.node(r); n.MaxConcurrency == nil || n.Region != r.frame.region {
 		return true
 	}
-	n, err := m.number(m.node(r).MaxConcurrency, m.scope(r), 0, MaxConcurrency)
+	n, err := m.evalCount(m.node(r).MaxConcurrency, m.newScope(r), 0, MaxConcurrency)
 	if err != nil {
-		m.fail(r, evaluation("max_concurrency", err))
+		m.failNode(r, evaluationError("max_concurrency", err))
 		return false
 	}
-	m.detail(r).limit = slots.NewLimiter[slotRequest](n)
+	m.liveState(r).limit = slots.NewLimiter[slotRequest](n)
 	return true
 }

@@ -18,22 +18,22 @@ const (
 	MaxBody = request.MaxValue
 )
 
-// post computes the address of an agent that is spoken to over HTTP. The host makes the body.
-func (m *Machine) post(a *event.Attempt, g *ir.Agent, sc *scope) (place string, err error) {
+// composePost computes the address of an agent that is spoken to over HTTP. The host makes the body.
+func (m *Machine) composePost(a *event.Attempt, g *ir.Agent, sc *scope) (place string, err error) {
 	q := &event.HTTPRequest{Method: g.Method}
 	if q.Method == "" {
 		q.Method = "POST"
 	}
 	a.HTTP = q
 	of := fmt.Sprintf(" of agent %q", g.Name)
-	if err = m.put(a, request.URL, "url"+of, g.URL, sc); err != nil || g.Headers == nil {
+	if err = m.composePart(a, request.URL, "url"+of, g.URL, sc); err != nil || g.Headers == nil {
 		return "url" + of, err
 	}
-	return "headers" + of, m.put(a, request.Headers, "headers"+of, g.Headers, sc)
+	return "headers" + of, m.composePart(a, request.Headers, "headers"+of, g.Headers, sc)
 }
 
-// http computes the request of an http step.
-func (m *Machine) http(a *event.Attempt, h *ir.HTTP, sc *scope) (place string, err error) {
+// composeHTTP computes the request of an http step.
+func (m *Machine) composeHTTP(a *event.Attempt, h *ir.HTTP, sc *scope) (place string, err error) {
 	q := &event.HTTPRequest{Method: "GET"}
 	a.Kind, a.HTTP = event.HTTPAttempt, q
 	if h.Body != nil {
@@ -46,32 +46,32 @@ func (m *Machine) http(a *event.Attempt, h *ir.HTTP, sc *scope) (place string, e
 		if part.expr == nil {
 			continue
 		}
-		if err = m.put(a, part.place, part.name, part.expr, sc); err != nil {
+		if err = m.composePart(a, part.place, part.name, part.expr, sc); err != nil {
 			return part.name, err
 		}
 	}
 	if h.Method != nil {
-		if q.Method, err = m.text(h.Method, sc); err != nil {
+		if q.Method, err = m.evalText(h.Method, sc); err != nil {
 			return "method", err
 		}
 		q.Method = strings.ToUpper(q.Method)
 	}
 	if h.Expect != nil {
-		if q.Expect, err = m.expect(h.Expect, sc); err != nil {
+		if q.Expect, err = m.evalStatusCodes(h.Expect, sc); err != nil {
 			return "expect", err
 		}
 	}
 	if h.Follow != nil {
-		if q.Follow, err = m.whole(h.Follow, sc, 0, MaxRedirects); err != nil {
+		if q.Follow, err = m.evalWhole(h.Follow, sc, 0, MaxRedirects); err != nil {
 			return "follow", err
 		}
 	}
-	q.MaxBytes, err = m.number(h.MaxBody, sc, 0, MaxBody)
+	q.MaxBytes, err = m.evalCount(h.MaxBody, sc, 0, MaxBody)
 	return "max_bytes", err
 }
 
-// expect computes the status codes that are no failure.
-func (m *Machine) expect(e *ir.Expr, sc *scope) ([]int, error) {
+// evalStatusCodes computes the status codes that are no failure.
+func (m *Machine) evalStatusCodes(e *ir.Expr, sc *scope) ([]int, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return nil, err

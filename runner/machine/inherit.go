@@ -12,12 +12,12 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// envs lists what the file adds to a node's environment, the farthest first, so that the nearest wins: the workflow,
+// listEnvs lists what the file adds to a node's environment, the farthest first, so that the nearest wins: the workflow,
 // groups from the outside in, the agent, the step.
-func (m *Machine) envs(r ref) []map[string]*ir.Expr {
+func (m *Machine) listEnvs(r ref) []map[string]*ir.Expr {
 	n := m.node(r)
 	list := append(make([]map[string]*ir.Expr, 0, 8), n.Env)
-	if g := m.agent(r); g != nil {
+	if g := m.agentOf(r); g != nil {
 		list = append(list, g.Env)
 	}
 	for up := n.Parent; up != plan.None; up = m.graph.Nodes[up].Parent {
@@ -34,7 +34,7 @@ func (m *Machine) passEnv(r ref) []string {
 	if n.PassEnv != nil {
 		return n.PassEnv
 	}
-	if g := m.agent(r); g != nil && g.PassEnv != nil {
+	if g := m.agentOf(r); g != nil && g.PassEnv != nil {
 		return g.PassEnv
 	}
 	for up := n.Parent; up != plan.None; up = m.graph.Nodes[up].Parent {
@@ -45,7 +45,7 @@ func (m *Machine) passEnv(r ref) []string {
 	return m.graph.Workflow.PassEnv
 }
 
-func (m *Machine) env(a *event.Attempt, layers []map[string]*ir.Expr, sc *scope) error {
+func (m *Machine) composeEnv(a *event.Attempt, layers []map[string]*ir.Expr, sc *scope) error {
 	var nearest map[string]*ir.Expr
 	for _, exprs := range layers {
 		if nearest == nil && len(exprs) > 0 {
@@ -57,17 +57,17 @@ func (m *Machine) env(a *event.Attempt, layers []map[string]*ir.Expr, sc *scope)
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(nearest)) {
-		if err := m.put(a, request.Env+name, "env: "+name, nearest[name], sc); err != nil {
+		if err := m.composePart(a, request.Env+name, "env: "+name, nearest[name], sc); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// dirs lists where a node's folder may be given, the nearest first.
-func (m *Machine) dirs(r ref) []*ir.Expr {
+// listDirs lists where a node's folder may be given, the nearest first.
+func (m *Machine) listDirs(r ref) []*ir.Expr {
 	list := append(make([]*ir.Expr, 0, 8), m.node(r).Dir)
-	if g := m.agent(r); g != nil {
+	if g := m.agentOf(r); g != nil {
 		list = append(list, g.Dir)
 	}
 	for n := m.node(r).Parent; n != plan.None; n = m.graph.Nodes[n].Parent {
@@ -76,13 +76,13 @@ func (m *Machine) dirs(r ref) []*ir.Expr {
 	return append(list, m.graph.Workflow.Dir)
 }
 
-// dir is the folder that an attempt runs in: absolute, below the program's folder if it is relative.
-func (m *Machine) dir(list []*ir.Expr, sc *scope) (string, error) {
+// evalDir is the folder that an attempt runs in: absolute, below the program's folder if it is relative.
+func (m *Machine) evalDir(list []*ir.Expr, sc *scope) (string, error) {
 	for _, e := range list {
 		if e == nil {
 			continue
 		}
-		s, err := m.text(e, sc)
+		s, err := m.evalText(e, sc)
 		if err != nil || path.IsAbs(s) {
 			return s, err
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// joining is how a group or for_each decides that it has enough, where its file says so. Once it is decided, the rest are
+// joinState is how a group or for_each decides that it has enough, where its file says so. Once it is decided, the rest are
 // losers: they end as they may, and what they end as counts for nothing, here or in the run.
-type joining struct {
+type joinState struct {
 	need     int  // successes; 0 where the join is no number
 	decided  bool // by its join, before or with the last end
 	detached bool // it has ended, or is about to, and the run alone waits for the rest
@@ -18,7 +18,7 @@ type joining struct {
 	winner   string
 }
 
-func (b *body) winner() string {
+func (b *groupState) winnerName() string {
 	switch {
 	case b.loop != nil:
 		return b.loop.winner
@@ -28,23 +28,23 @@ func (b *body) winner() string {
 	return ""
 }
 
-// joins prepares the join of a group or for_each that opens, or fails it.
-func (m *Machine) joins(r ref) bool {
-	n, d := m.node(r), m.detail(r)
-	if !n.Joins() || n.ForEach != nil && !m.collector(r) {
+// openJoin prepares the join of a group or for_each that opens, or fails it.
+func (m *Machine) openJoin(r ref) bool {
+	n, d := m.node(r), m.liveState(r)
+	if !n.Joins() || n.ForEach != nil && !m.isCollector(r) {
 		return true
 	}
-	d.join = &joining{}
-	if k := d.kept(); k != nil {
+	d.join = &joinState{}
+	if k := d.reusedEnd(); k != nil {
 		d.join.decided, d.join.winner, d.output = true, k.Winner, k.Output
 		return true
 	}
 	switch {
 	case n.Join == nil:
 	case n.Join.Count != nil:
-		need, err := m.number(n.Join.Count, m.scope(r), 0, MaxInstances)
+		need, err := m.evalCount(n.Join.Count, m.newScope(r), 0, MaxInstances)
 		if err != nil {
-			m.fail(r, evaluation("join", err))
+			m.failNode(r, evaluationError("join", err))
 			return false
 		}
 		d.join.need = need
@@ -54,9 +54,9 @@ func (m *Machine) joins(r ref) bool {
 	return true
 }
 
-// decide asks a join after the end of one of the children or instances of p.
-func (m *Machine) decide(p, child ref, s *state) {
-	d := m.state(p).detail
+// decideJoin asks a join after the end of one of the children or instances of p.
+func (m *Machine) decideJoin(p, child ref, s *state) {
+	d := m.state(p).liveState
 	j, t := d.join, &d.tally
 	if j == nil {
 		return
@@ -64,79 +64,79 @@ func (m *Machine) decide(p, child ref, s *state) {
 	rule := m.node(p).Join
 	switch {
 	case rule == nil || rule.Word == ir.JoinAll:
-		if t.bad() > 0 && d.remaining > 0 && m.losers(p) != ir.LosersWait {
-			m.enough(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, Message: t.words()})
+		if t.countBad() > 0 && d.remaining > 0 && m.loserPolicy(p) != ir.LosersWait {
+			m.closeJoin(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, Message: t.describeBad()})
 		}
 	case rule.Word == ir.JoinAny:
 		if s.status != event.Succeeded && s.status != event.FailedS {
 			return
 		}
-		j.winner = m.label(child)
+		j.winner = m.memberName(child)
 		if s.status == event.Succeeded || s.tolerated {
-			m.enough(p, nil)
+			m.closeJoin(p, nil)
 			return
 		}
-		m.enough(p, unmet("%s ended first, and failed", s.path))
+		m.closeJoin(p, joinError("%s ended first, and failed", s.path))
 	case j.need > 0:
 		switch {
 		case int(t.succeeded) == j.need:
 			if rule.Word != "" {
-				j.winner = m.label(child)
+				j.winner = m.memberName(child)
 			}
-			m.enough(p, nil)
+			m.closeJoin(p, nil)
 		case int(t.succeeded)+d.remaining < j.need:
-			m.enough(p, m.short(j.need, d))
+			m.closeJoin(p, m.unreachableError(j.need, d))
 		}
 	default:
-		m.ask(p, d, rule)
+		m.evalJoin(p, d, rule)
 	}
 }
 
-// ask asks a join that is a condition. One that cannot be computed does not hold: that is said the first time, and what the
+// evalJoin asks a join that is a condition. One that cannot be computed does not hold: that is said the first time, and what the
 // group fails of in the end.
-func (m *Machine) ask(p ref, d *detail, rule *ir.Join) {
-	sc := m.scope(p)
+func (m *Machine) evalJoin(p ref, d *liveState, rule *ir.Join) {
+	sc := m.newScope(p)
 	sc.mode = joins
-	holds, err := m.holds(rule.Condition, sc)
+	holds, err := m.evalCondition(rule.Condition, sc)
 	switch {
 	case holds:
-		m.enough(p, nil)
+		m.closeJoin(p, nil)
 	case d.remaining == 0 && err != nil:
-		m.enough(p, unmet("its join cannot be evaluated: %v", err))
+		m.closeJoin(p, joinError("its join cannot be evaluated: %v", err))
 	case err != nil && !d.join.warned:
 		d.join.warned = true
-		m.note(p, event.Warned, fmt.Sprintf("its join cannot be evaluated so far: %v", err), nil)
+		m.showNote(p, event.Warned, fmt.Sprintf("its join cannot be evaluated so far: %v", err), nil)
 	case d.remaining == 0:
-		m.enough(p, unmet("its join never held (%s): %s", d.tally.all(), m.reading(rule.Condition, sc)))
+		m.closeJoin(p, joinError("its join never held (%s): %s", d.tally.describeAll(), m.explainCondition(rule.Condition, sc)))
 	}
 }
 
-// short is the error of a join whose number cannot be reached any more.
-func (m *Machine) short(need int, d *detail) *event.Error {
-	return unmet("its join needs %d to succeed, and at most %d still can (%s)", need, int(d.tally.succeeded)+d.remaining, d.tally.all())
+// unreachableError is the error of a join whose number cannot be reached any more.
+func (m *Machine) unreachableError(need int, d *liveState) *event.Error {
+	return joinError("its join needs %d to succeed, and at most %d still can (%s)", need, int(d.tally.succeeded)+d.remaining, d.tally.describeAll())
 }
 
-func unmet(format string, args ...any) *event.Error {
+func joinError(format string, args ...any) *event.Error {
 	return &event.Error{Kind: event.Recoverable, Reason: event.ReasonJoin, Message: fmt.Sprintf(format, args...)}
 }
 
-// enough notes what the join decided and deals with the losers. What the group hands on is what is there now.
-func (m *Machine) enough(p ref, err *event.Error) {
-	d := m.state(p).detail
+// closeJoin notes what the join decided and deals with the losers. What the group hands on is what is there now.
+func (m *Machine) closeJoin(p ref, err *event.Error) {
+	d := m.state(p).liveState
 	d.join.decided, d.join.err = true, err
 	if err != nil {
 		err.ExitCode = -1
 	} else {
-		d.output = m.gather(p)
+		d.output = m.gatherOutputs(p)
 	}
 	if d.remaining == 0 {
 		return
 	}
-	switch m.losers(p) {
+	switch m.loserPolicy(p) {
 	case ir.LosersWait:
 	case ir.LosersCancel:
-		m.unmade(d)
-		m.agenda.push(task{do: doSweepBelow, ref: p, reason: fmt.Sprintf("%q does not need it any more", m.node(p).Name), hard: true})
+		m.dropUnmade(d)
+		m.agenda.push(task{do: doCancelChildren, ref: p, reason: fmt.Sprintf("%q does not need it any more", m.node(p).Name), hard: true})
 	case ir.LosersDetach:
 		if m.detached == 0 {
 			m.strays = nil
@@ -146,12 +146,12 @@ func (m *Machine) enough(p ref, err *event.Error) {
 		m.strays = append(m.strays, p)
 		m.agenda.push(task{do: doCollect, ref: p})
 	default:
-		assert(false, "%s has the unknown losers %q", d.path, m.losers(p))
+		assert(false, "%s has the unknown losers %q", d.path, m.loserPolicy(p))
 	}
 }
 
-// losers says what becomes of the rest.
-func (m *Machine) losers(p ref) ir.Losers {
+// loserPolicy says what becomes of the rest.
+func (m *Machine) loserPolicy(p ref) ir.Losers {
 	n := m.node(p)
 	switch {
 	case n.Losers != "":
@@ -162,8 +162,8 @@ func (m *Machine) losers(p ref) ir.Losers {
 	return ir.LosersCancel
 }
 
-// unmade gives up the instances of a for_each that were not made yet.
-func (m *Machine) unmade(d *detail) (never int) {
+// dropUnmade gives up the instances of a for_each that were not made yet.
+func (m *Machine) dropUnmade(d *liveState) (never int) {
 	if d.items == nil {
 		return 0
 	}
@@ -173,29 +173,29 @@ func (m *Machine) unmade(d *detail) (never int) {
 	return never
 }
 
-// joined ends what its join decided, and what had too little to ask it of. It is false where all had to end well.
-func (m *Machine) joined(r ref) bool {
-	d := m.state(r).detail
+// endJoined ends what its join decided, and what had too little to ask it of. It is false where all had to end well.
+func (m *Machine) endJoined(r ref) bool {
+	d := m.state(r).liveState
 	j := d.join
 	switch {
 	case j.decided && j.err != nil:
 		if j.err.Reason == event.ReasonJoin { // one failure was not too many
 			d.cause = cause{}
 		}
-		m.fail(r, j.err)
+		m.failNode(r, j.err)
 	case j.decided:
-		m.deliver(r)
+		m.deliverOutput(r)
 	case j.need > 0: // there was nothing
-		m.fail(r, m.short(j.need, d))
+		m.failNode(r, m.unreachableError(j.need, d))
 	default:
 		return false
 	}
 	return true
 }
 
-// label is what a winner is called: the key of an instance, or the name of a child.
-func (m *Machine) label(r ref) string {
-	if m.instance(r) {
+// memberName is what a winner is called: the key of an instance, or the name of a child.
+func (m *Machine) memberName(r ref) string {
+	if m.isInstance(r) {
 		return r.frame.key
 	}
 	return m.node(r).Name

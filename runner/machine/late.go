@@ -9,14 +9,14 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// adds says which part must be there before another, which adds to it.
-var adds = map[string]string{request.Query: request.URL, request.Body: request.Headers}
+// addsTo says which part must be there before another, which adds to it.
+var addsTo = map[string]string{request.Query: request.URL, request.Body: request.Headers}
 
-// put computes a part of an attempt. What reads secrets, and what adds to such a part, is left to the host.
-func (m *Machine) put(a *event.Attempt, place, what string, e *ir.Expr, sc *scope) error {
-	if e.Sensitive || left(a, adds[place]) {
+// composePart computes a part of an attempt. What reads secrets, and what adds to such a part, is left to the host.
+func (m *Machine) composePart(a *event.Attempt, place, what string, e *ir.Expr, sc *scope) error {
+	if e.Sensitive || isDeferred(a, addsTo[place]) {
 		l := event.Late{Place: place, What: what, Expr: *e}
-		err := m.confide(&l, e.Reads, sc)
+		err := m.deferToHost(&l, e.Reads, sc)
 		a.Late = append(a.Late, l)
 		return err
 	}
@@ -27,8 +27,8 @@ func (m *Machine) put(a *event.Attempt, place, what string, e *ir.Expr, sc *scop
 	return request.Put(a, place, v)
 }
 
-// left tells whether a part of an attempt is left to the host.
-func left(a *event.Attempt, place string) bool {
+// isDeferred tells whether a part of an attempt is left to the host.
+func isDeferred(a *event.Attempt, place string) bool {
 	for i := range a.Late {
 		if a.Late[i].Place == place {
 			return true
@@ -37,10 +37,10 @@ func left(a *event.Attempt, place string) bool {
 	return false
 }
 
-// confide adds what an expression reads to what the host is told: all but secrets.
-func (m *Machine) confide(l *event.Late, reads []ir.Ref, sc *scope) error {
+// deferToHost adds what an expression reads to what the host is told: all but secrets.
+func (m *Machine) deferToHost(l *event.Late, reads []ir.Ref, sc *scope) error {
 	for _, r := range reads {
-		if m.secret(r) {
+		if m.isSecret(r) {
 			continue
 		}
 		if late, ok := m.run.Late[r.Name]; ok && r.Root == "input" {
@@ -51,7 +51,7 @@ func (m *Machine) confide(l *event.Late, reads []ir.Ref, sc *scope) error {
 			continue
 		}
 		if e := m.graph.Local(r.Name); r.Root == "local" && e != nil && e.Sensitive {
-			if err := m.confideLocal(l, r.Name, e); err != nil {
+			if err := m.deferLocal(l, r.Name, e); err != nil {
 				return err
 			}
 			continue
@@ -68,8 +68,8 @@ func (m *Machine) confide(l *event.Late, reads []ir.Ref, sc *scope) error {
 	return nil
 }
 
-// confideLocal adds a local that reads secrets, as it is written.
-func (m *Machine) confideLocal(l *event.Late, name string, e *ir.Expr) error {
+// deferLocal adds a local that reads secrets, as it is written.
+func (m *Machine) deferLocal(l *event.Late, name string, e *ir.Expr) error {
 	if _, there := l.Locals[name]; there {
 		return nil
 	}
@@ -77,11 +77,11 @@ func (m *Machine) confideLocal(l *event.Late, name string, e *ir.Expr) error {
 		l.Locals = map[string]ir.Expr{}
 	}
 	l.Locals[name] = *e
-	return m.confide(l, e.Reads, m.constants())
+	return m.deferToHost(l, e.Reads, m.constants())
 }
 
-// secret tells whether a name is one whose value the machine is not told.
-func (m *Machine) secret(r ir.Ref) bool {
+// isSecret tells whether a name is one whose value the machine is not told.
+func (m *Machine) isSecret(r ir.Ref) bool {
 	if len(m.run.Secrets) == 0 {
 		return false
 	}
@@ -89,18 +89,18 @@ func (m *Machine) secret(r ir.Ref) bool {
 	return known
 }
 
-// given is the value of a variable or an input. One that is secret is read by nothing that the machine computes.
-func (m *Machine) given(r ir.Ref, values map[string]value.Value) (value.Value, error) {
+// readGiven is the value of a variable or an input. One that is secret is read by nothing that the machine computes.
+func (m *Machine) readGiven(r ir.Ref, values map[string]value.Value) (value.Value, error) {
 	_, late := m.run.Late[r.Name]
-	if m.secret(r) || late && r.Root == "input" {
+	if m.isSecret(r) || late && r.Root == "input" {
 		return nil, fmt.Errorf("%s is sensitive: its value is not part of the run", r)
 	}
 	return values[r.Name], nil
 }
 
-// judgedLate adds to a sensitive input of a child its type and what its declaration asks of it, which the host judges. A name of an
+// deferInput adds to a sensitive input of a child its type and what its declaration asks of it, which the host judges. A name of an
 // input means the child's there.
-func (m *Machine) judgedLate(l event.Late, decl *ir.Variable, inputs map[string]value.Value) (event.Late, error) {
+func (m *Machine) deferInput(l event.Late, decl *ir.Variable, inputs map[string]value.Value) (event.Late, error) {
 	sc := m.constants()
 	sc.inputs = inputs
 	l.Type, l.Enum = &decl.Type, decl.Enum
@@ -119,11 +119,11 @@ func (m *Machine) judgedLate(l event.Late, decl *ir.Variable, inputs map[string]
 				return l, fmt.Errorf("a validation of the input %q reads another sensitive one", decl.Name)
 			}
 		}
-		if err := m.confide(&rule, reads, sc); err != nil {
+		if err := m.deferToHost(&rule, reads, sc); err != nil {
 			return l, err
 		}
 		if q.Message != nil {
-			if text, err := m.text(q.Message, sc); err == nil {
+			if text, err := m.evalText(q.Message, sc); err == nil {
 				rule.Message = text
 			}
 		}

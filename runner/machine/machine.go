@@ -67,7 +67,7 @@ type Machine struct {
 	parallel int  // how many slots the run has
 	ordered  bool // see needsOrder
 	agents   map[string]*slotLimiter
-	locals   map[string]local
+	locals   map[string]localValue
 	tickets  uint64
 	live     liveList
 	timers   map[uint64]timer
@@ -85,7 +85,7 @@ type Machine struct {
 	lost      []string // top-level nodes of this phase that ended badly
 	failures  uint64   // so far
 	bad       cause    // the first that counts
-	stopping  *stop
+	stopping  *phaseStop
 	final     *verdict // from the end of the first phase on
 	cancels   int      // wishes to cancel so far
 	abandoned bool     // by a second one: nothing is waited for any more
@@ -101,7 +101,7 @@ type Machine struct {
 func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	return &Machine{
 		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
-		agents: map[string]*slotLimiter{}, locals: map[string]local{},
+		agents: map[string]*slotLimiter{}, locals: map[string]localValue{},
 		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
 }
@@ -160,7 +160,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	m.out = out
 	for ; budget > 0; budget-- {
 		if !m.agenda.empty() {
-			m.do(m.agenda.pop())
+			m.doTask(m.agenda.pop())
 		} else if !m.startNext() {
 			break
 		}
@@ -173,37 +173,37 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	return false
 }
 
-// do is the table of all that can be on the agenda.
-func (m *Machine) do(t task) {
+// doTask is the table of all that can be on the agenda.
+func (m *Machine) doTask(t task) {
 	switch t.do {
 	case doEvent:
-		m.event(t.event)
+		m.takeEvent(t.event)
 	case doRelease:
-		m.release(t)
+		m.releaseChild(t)
 	case doSpawn:
-		m.spawn(t)
+		m.makeInstance(t)
 	case doIterate:
-		m.iterate(t.ref)
+		m.makeIteration(t.ref)
 	case doReady:
-		m.ready(t.ref)
+		m.startNode(t.ref)
 	case doStartParked:
 		m.startParked()
 	case doCollect:
-		m.collect(t.ref)
-	case doCascade:
-		m.cascade(t)
-	case doSweep:
-		m.sweep(t)
-	case doSweepBelow:
-		m.sweepBelow(t)
+		m.endGroup(t.ref)
+	case doEndUnreleased:
+		m.endUnreleased(t)
+	case doCancel:
+		m.cancelSubtree(t)
+	case doCancelChildren:
+		m.cancelChildren(t)
 	case doEnd:
-		m.end(t)
+		m.endPhase(t)
 	case doFinally:
-		m.arrived(t.ref, released)
+		m.noteDependency(t.ref, released)
 	}
 }
 
-func (m *Machine) event(ev *event.Event) {
+func (m *Machine) takeEvent(ev *event.Event) {
 	m.now = ev.At
 	if m.phase == over {
 		return // late answers and second thoughts are recorded, and change nothing
@@ -216,7 +216,7 @@ func (m *Machine) event(ev *event.Event) {
 	}
 	switch {
 	case ev.RunStarted != nil:
-		m.start()
+		m.startRun()
 	case ev.AttemptFinished != nil:
 		m.attemptFinished(ev.AttemptFinished)
 	case ev.TimerFired != nil:
@@ -226,14 +226,14 @@ func (m *Machine) event(ev *event.Event) {
 	case ev.External != nil && ev.External.Kind == event.ExternalGranted:
 		m.grantAttempt(ev.External)
 	case ev.External != nil: // a cancel: Step lets no other kind in
-		m.cancel(ev.External)
+		m.cancelRun(ev.External)
 	}
 }
 
-// show makes a transition visible.
-func (m *Machine) show(t event.Transition) {
+// showTransition makes a transition visible.
+func (m *Machine) showTransition(t event.Transition) {
 	t.At = m.now
 	m.out.Transitions = append(m.out.Transitions, t)
 }
 
-func (m *Machine) command(c event.Command) { m.out.Commands = append(m.out.Commands, c) }
+func (m *Machine) addCommand(c event.Command) { m.out.Commands = append(m.out.Commands, c) }

@@ -21,20 +21,20 @@ const (
 	defaultImportance = 0.5
 )
 
-// equip gives an agent its soul, and says what of the memory it has.
-func (m *Machine) equip(q *event.AgentRequest, g *ir.Agent, sc *scope) (place string, err error) {
+// composeMemory gives an agent its soul, and says what of the memory it has.
+func (m *Machine) composeMemory(q *event.AgentRequest, g *ir.Agent, sc *scope) (place string, err error) {
 	if u := g.Memory; u != nil {
 		q.Memory = &event.MemoryUse{Recall: u.Recall, Budget: u.Budget, Most: u.Most, Groups: u.Groups, Learn: u.Learn, Trusted: u.Trusted, Promote: u.Promote}
 	}
 	if g.Soul != nil {
 		place = fmt.Sprintf("soul of agent %q", g.Name)
-		q.Soul, err = m.text(g.Soul, sc)
+		q.Soul, err = m.evalText(g.Soul, sc)
 	}
 	return place, err
 }
 
-// toRemember computes what a step writes to the memory.
-func (m *Machine) toRemember(r *ir.Remember, sc *scope) (q *event.Remember, place string, err error) {
+// composeRemember computes what a step writes to the memory.
+func (m *Machine) composeRemember(r *ir.Remember, sc *scope) (q *event.Remember, place string, err error) {
 	q = &event.Remember{Type: r.Type, Agent: r.Agent, Scope: r.Scope, Importance: defaultImportance}
 	for _, part := range []struct {
 		name string
@@ -44,7 +44,7 @@ func (m *Machine) toRemember(r *ir.Remember, sc *scope) (q *event.Remember, plac
 		if part.expr == nil {
 			continue
 		}
-		if *part.to, err = m.text(part.expr, sc); err == nil && len(*part.to) > MaxRemembered {
+		if *part.to, err = m.evalText(part.expr, sc); err == nil && len(*part.to) > MaxRemembered {
 			err = fmt.Errorf("it has %d bytes, and %d can be remembered", len(*part.to), MaxRemembered)
 		}
 		if err != nil {
@@ -52,38 +52,38 @@ func (m *Machine) toRemember(r *ir.Remember, sc *scope) (q *event.Remember, plac
 		}
 	}
 	if r.Tags != nil {
-		if q.Tags, err = m.tags(r.Tags, sc); err != nil {
+		if q.Tags, err = m.evalTags(r.Tags, sc); err != nil {
 			return nil, "tags", err
 		}
 	}
 	if r.Importance != nil {
-		if q.Importance, err = m.share(r.Importance, sc); err != nil {
+		if q.Importance, err = m.evalShare(r.Importance, sc); err != nil {
 			return nil, "importance", err
 		}
 	}
 	return q, "", nil
 }
 
-// toRecall computes what a step asks the memory.
-func (m *Machine) toRecall(r *ir.Recall, sc *scope) (q *event.Recall, place string, err error) {
+// composeRecall computes what a step asks the memory.
+func (m *Machine) composeRecall(r *ir.Recall, sc *scope) (q *event.Recall, place string, err error) {
 	q = &event.Recall{Type: r.Type, Agent: r.Agent, Groups: r.Groups}
-	if q.Query, err = m.text(&r.Query, sc); err != nil {
+	if q.Query, err = m.evalText(&r.Query, sc); err != nil {
 		return nil, "query", err
 	}
 	if r.Tag != nil {
-		if q.Tag, err = m.text(r.Tag, sc); err != nil {
+		if q.Tag, err = m.evalText(r.Tag, sc); err != nil {
 			return nil, "tag", err
 		}
 	}
-	if q.K, err = m.number(r.K, sc, defaultSearched, MaxRecalled); err != nil {
+	if q.K, err = m.evalCount(r.K, sc, defaultSearched, MaxRecalled); err != nil {
 		return nil, "k", err
 	}
-	q.Budget, err = m.number(r.Budget, sc, defaultBudget, MaxRecallBudget)
+	q.Budget, err = m.evalCount(r.Budget, sc, defaultBudget, MaxRecallBudget)
 	return q, "budget", err
 }
 
-// tags computes a list of words.
-func (m *Machine) tags(e *ir.Expr, sc *scope) ([]string, error) {
+// evalTags computes a list of words.
+func (m *Machine) evalTags(e *ir.Expr, sc *scope) ([]string, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (m *Machine) tags(e *ir.Expr, sc *scope) ([]string, error) {
 	return out, nil
 }
 
-// share computes a number from 0 to 1.
-func (m *Machine) share(e *ir.Expr, sc *scope) (float64, error) {
+// evalShare computes a number from 0 to 1.
+func (m *Machine) evalShare(e *ir.Expr, sc *scope) (float64, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
 		return 0, err
@@ -114,10 +114,10 @@ func (m *Machine) share(e *ir.Expr, sc *scope) (float64, error) {
 	return f, nil
 }
 
-// recalled is what the memory gave a node's last attempt.
-func (m *Machine) recalled(r ref) map[string]value.Value {
-	if d := m.state(r).detail; d != nil && d.rare != nil {
-		return event.RecalledObject(d.rare.recalled)
+// recalledObject is what the memory gave a node's last attempt.
+func (m *Machine) recalledObject(r ref) map[string]value.Value {
+	if d := m.state(r).liveState; d != nil && d.cold != nil {
+		return event.RecalledObject(d.cold.recalled)
 	}
 	return event.RecalledObject(nil)
 }

@@ -27,10 +27,10 @@ func TestBoundsOfWhatIsRemembered(t *testing.T) {
 		"importance": {ir.Remember{Importance: lit(1.0)}, ir.Remember{Importance: lit(1.01)}},
 		"least":      {ir.Remember{Importance: lit(0.0)}, ir.Remember{Importance: lit(-0.01)}},
 	} {
-		if _, place, err := m.toRemember(&c.at, nil); err != nil {
+		if _, place, err := m.composeRemember(&c.at, nil); err != nil {
 			t.Errorf("%s at its bound: %s: %v", name, place, err)
 		}
-		if _, _, err := m.toRemember(&c.beyond, nil); err == nil {
+		if _, _, err := m.composeRemember(&c.beyond, nil); err == nil {
 			t.Errorf("%s beyond its bound is taken", name)
 		}
 	}
@@ -38,10 +38,10 @@ func TestBoundsOfWhatIsRemembered(t *testing.T) {
 		"k":      {ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled))}, ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled + 1))}},
 		"budget": {ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget))}, ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget + 1))}},
 	} {
-		if _, place, err := m.toRecall(&c.at, nil); err != nil {
+		if _, place, err := m.composeRecall(&c.at, nil); err != nil {
 			t.Errorf("%s at its bound: %s: %v", name, place, err)
 		}
-		if _, _, err := m.toRecall(&c.beyond, nil); err == nil {
+		if _, _, err := m.composeRecall(&c.beyond, nil); err == nil {
 			t.Errorf("%s beyond its bound is taken", name)
 		}
 	}

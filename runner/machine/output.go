@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// output makes a node's output of what its attempt brought.
-func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *event.Error) {
+// parseOutput makes a node's output of what its attempt brought.
+func (m *Machine) parseOutput(n *plan.Node, f *event.AttemptFinished) (value.Value, *event.Error) {
 	run, ok := n.Action.(*ir.Run)
 	if !ok || f.Output != nil {
 		return f.Output, nil // an executor's own, or what was written to $FLOWRUN_OUTPUT
@@ -44,9 +44,9 @@ func (m *Machine) output(n *plan.Node, f *event.AttemptFinished) (value.Value, *
 	return strings.TrimRight(f.Stdout, "\r\n"), nil
 }
 
-// conform converts a node's output to the type that the file declares for it.
-func (m *Machine) conform(r ref) *event.Error {
-	d, t := m.detail(r), m.declared(r)
+// convertOutput converts a node's output to the type that the file declares for it.
+func (m *Machine) convertOutput(r ref) *event.Error {
+	d, t := m.liveState(r), m.declaredType(r)
 	if t == nil {
 		return nil
 	}

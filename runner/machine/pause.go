@@ -8,31 +8,31 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// pause starts a wait step's timer. A moment that has passed does not wait.
-func (m *Machine) pause(r ref) {
-	d := m.detail(r)
+// startWait starts a wait step's timer. A moment that has passed does not wait.
+func (m *Machine) startWait(r ref) {
+	d := m.liveState(r)
 	d.attempts = 1
-	due, err := m.until(m.node(r).Action.(*ir.Wait), m.scope(r))
+	due, err := m.evalWaitEnd(m.node(r).Action.(*ir.Wait), m.newScope(r))
 	if err != nil {
-		m.fail(r, evaluation("wait", err))
+		m.failNode(r, evaluationError("wait", err))
 		return
 	}
 	if due <= m.now {
 		m.startParents(r)
 		d.started = m.now
-		m.deliver(r)
+		m.deliverOutput(r)
 		return
 	}
-	m.move(r, event.Waiting, "until "+due.String())
+	m.moveNode(r, event.Waiting, "until "+due.String())
 	m.setTimer(r, due, event.TimerWait)
 }
 
-// until is when a wait ends.
-func (m *Machine) until(w *ir.Wait, sc *scope) (event.Time, error) {
+// evalWaitEnd is when a wait ends.
+func (m *Machine) evalWaitEnd(w *ir.Wait, sc *scope) (event.Time, error) {
 	if w.At == nil {
-		return m.due(w.Duration, sc)
+		return m.evalDue(w.Duration, sc)
 	}
-	text, err := m.text(w.At, sc)
+	text, err := m.evalText(w.At, sc)
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 // drivers died over them too often. The clocks go on from where they stood.
 func (m *Machine) driverChanged(d *event.DriverChanged) {
 	if d.Since != 0 {
-		m.stoodStill(m.now.Sub(d.Since))
+		m.shiftClocks(m.now.Sub(d.Since))
 	}
 	m.askAllAgain()
 	poison := false
@@ -23,33 +23,33 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 		}
 		poison = m.deaths >= limit
 	}
-	for _, a := range m.live.all() {
+	for _, a := range m.live.snapshot() {
 		switch {
 		case a.child != nil: // a run of its own, that the other driver takes over with this one
-			m.command(event.Command{StartChild: a.child})
+			m.addCommand(event.Command{StartChild: a.child})
 			if a.cancelled {
-				m.command(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now}})
+				m.addCommand(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now}})
 			}
 		case a.cancelled:
-			m.drop(a)
-			m.cut(a.ref)
+			m.dropAttempt(a)
+			m.endCancelled(a.ref)
 		case poison && a.gate == undone:
-			m.undoLost(a, m.poison())
+			m.loseCompensation(a, m.poisonError())
 		case poison:
-			m.drop(a)
-			m.fail(a.ref, m.poison())
+			m.dropAttempt(a)
+			m.failNode(a.ref, m.poisonError())
 		case d.Lost && m.failsIfLost(a):
-			m.drop(a)
+			m.dropAttempt(a)
 			// A wish that waited for a driver may have let it start a moment ago: then it must not.
-			m.command(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "its driver died"}})
-			m.failed(a.ref, lost("its driver died"))
+			m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "its driver died"}})
+			m.failAttempt(a.ref, lostError("its driver died"))
 		default:
-			m.command(event.Command{Start: a.request})
+			m.addCommand(event.Command{Start: a.request})
 		}
 	}
 }
 
-func (m *Machine) poison() *event.Error {
+func (m *Machine) poisonError() *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: event.ReasonPoison, ExitCode: -1,
 		Message: fmt.Sprintf("%d drivers in a row died while this attempt was in flight", m.deaths)}
 }
@@ -59,12 +59,12 @@ func (m *Machine) failsIfLost(a *attempt) bool {
 	return a.gate == work && m.node(a.ref).OnLost == ir.OnLostFail
 }
 
-func lost(how string) *event.Error {
+func lostError(how string) *event.Error {
 	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: how + "; nobody knows what the attempt did"}
 }
 
-// drop forgets a live attempt: nobody will answer.
-func (m *Machine) drop(a *attempt) {
+// dropAttempt forgets a live attempt: nobody will answer.
+func (m *Machine) dropAttempt(a *attempt) {
 	m.live.remove(a)
 	m.state(a.ref).live = nil
 	if a.gate != undone {

@@ -6,21 +6,21 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// release lets the next child of an open group go, in file order.
-func (m *Machine) release(t task) {
-	below := m.below(t.ref)
+// releaseChild lets the next child of an open group go, in file order.
+func (m *Machine) releaseChild(t task) {
+	below := m.childrenOf(t.ref)
 	if t.cursor == len(below) {
 		return
 	}
 	child := ref{t.ref.frame, below[t.cursor]}
-	if t.ref.node == plan.None || !m.passOver(t.ref, child) {
-		m.arrived(child, released)
+	if t.ref.node == plan.None || !m.skipOtherCase(t.ref, child) {
+		m.noteDependency(child, released)
 	}
 	t.cursor++
 	m.agenda.push(t)
 }
 
-func (m *Machine) below(r ref) []int {
+func (m *Machine) childrenOf(r ref) []int {
 	if r.node == plan.None {
 		if m.phase == closing {
 			return m.graph.Finally
@@ -37,30 +37,30 @@ func (m *Machine) whyUnwanted() string {
 	return "it is not needed for the targets"
 }
 
-// ready decides what becomes of a node once nothing is left to wait for: rule, condition and requirements, then its kind and, of a
+// startNode decides what becomes of a node once nothing is left to wait for: rule, condition and requirements, then its kind and, of a
 // step, that of its action.
-func (m *Machine) ready(r ref) {
+func (m *Machine) startNode(r ref) {
 	s := m.state(r)
 	if s.status != event.Pending || s.queued || s.open {
 		return // ended meanwhile, by a cancel or with its group
 	}
-	if m.halted(r) {
-		status, reason := m.swept(r, m.whyStopped())
-		m.finish(r, status, reason)
+	if m.isHalted(r) {
+		status, reason := m.unstartedEnd(r, m.whyStopped())
+		m.finishNode(r, status, reason)
 		return
 	}
-	if m.reuse(r) || m.kept(r) == nil && !m.mayStart(r) {
+	if m.takeReused(r) || m.reusedEnd(r) == nil && !m.mayStart(r) {
 		return
 	}
-	if !m.collector(r) && !m.iteration(r) && !m.watch(r) {
+	if !m.isCollector(r) && !m.isIteration(r) && !m.setDeadline(r) {
 		return
 	}
 	n := m.node(r)
 	switch {
-	case m.collector(r):
-		m.expand(r)
-	case m.repeater(r):
-		m.loop(r)
+	case m.isCollector(r):
+		m.expandForEach(r)
+	case m.isRepeater(r):
+		m.openRepeat(r)
 	case n.Kind != ir.Step:
 		m.openGroup(r)
 	default:
@@ -72,36 +72,36 @@ func (m *Machine) ready(r ref) {
 // lies in once ended without it. Where it may not, it is at its end.
 func (m *Machine) mayStart(r ref) bool {
 	if m.wanted != nil && !m.wanted[r.node] {
-		m.finish(r, event.Skipped, m.whyUnwanted())
+		m.finishNode(r, event.Skipped, m.whyUnwanted())
 		return false
 	}
-	if status, reason := m.ruled(r); status != "" {
-		m.finish(r, status, reason)
+	if status, reason := m.checkRule(r); status != "" {
+		m.finishNode(r, status, reason)
 		return false
 	}
-	if !m.iteration(r) && (!m.goes(r) || !m.permitted(r)) {
+	if !m.isIteration(r) && (!m.checkWhen(r) || !m.checkRequirements(r)) {
 		return false
 	}
-	if m.passedBy(r) {
-		m.finish(r, event.Cancelled, "it was not needed in run "+m.run.RetryOf)
+	if m.missingFromReused(r) {
+		m.finishNode(r, event.Cancelled, "it was not needed in run "+m.run.RetryOf)
 		return false
 	}
 	return true
 }
 
-// goes asks a node's condition, of the whole or of each instance. Where it does not hold, the node is at its end.
-func (m *Machine) goes(r ref) bool {
+// checkWhen asks a node's condition, of the whole or of each instance. Where it does not hold, the node is at its end.
+func (m *Machine) checkWhen(r ref) bool {
 	n := m.node(r)
-	if n.When == nil || m.instance(r) != n.WhenPerInstance {
+	if n.When == nil || m.isInstance(r) != n.WhenPerInstance {
 		return true
 	}
-	sc := m.scope(r)
-	holds, err := m.holds(n.When, sc)
+	sc := m.newScope(r)
+	holds, err := m.evalCondition(n.When, sc)
 	switch {
 	case err != nil:
-		m.fail(r, evaluation("when", err))
+		m.failNode(r, evaluationError("when", err))
 	case !holds:
-		m.finish(r, event.Skipped, "its condition is false: "+m.reading(n.When, sc))
+		m.finishNode(r, event.Skipped, "its condition is false: "+m.explainCondition(n.When, sc))
 	}
 	return err == nil && holds
 }

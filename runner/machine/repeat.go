@@ -9,39 +9,39 @@ import (
 // MaxIterations bounds one repeat.
 const MaxIterations = 10_000
 
-// looping is where a repeat stands. The frame at hand keeps the one before it, and no others are kept.
-type looping struct {
+// repeatState is where a repeat stands. The frame at hand keeps the one before it, and no others are kept.
+type repeatState struct {
 	max    int
 	count  int // iterations begun
 	frame  *frame
 	winner string // of the last iteration
 }
 
-func (b *body) iterations() int {
+func (b *groupState) iterations() int {
 	if b.loop == nil {
 		return 0
 	}
 	return b.loop.count
 }
 
-// loop begins a repeat.
-func (m *Machine) loop(r ref) {
-	most, err := m.number(&m.node(r).Repeat.Max, m.scope(r), 0, MaxIterations)
+// openRepeat begins a repeat.
+func (m *Machine) openRepeat(r ref) {
+	most, err := m.evalCount(&m.node(r).Repeat.Max, m.newScope(r), 0, MaxIterations)
 	if err != nil {
-		m.fail(r, evaluation("repeat.max", err))
+		m.failNode(r, evaluationError("repeat.max", err))
 		return
 	}
-	if !m.bound(r) {
+	if !m.ensureNodeLimiter(r) {
 		return
 	}
 	s := m.state(r)
 	s.open = true
-	m.detail(r).loop = &looping{max: most}
+	m.liveState(r).loop = &repeatState{max: most}
 	m.agenda.push(task{do: doIterate, ref: r})
 }
 
-// iterate makes the next iteration.
-func (m *Machine) iterate(r ref) {
+// makeIteration makes the next iteration.
+func (m *Machine) makeIteration(r ref) {
 	s := m.state(r)
 	if s.status.Terminal() {
 		return
@@ -55,85 +55,85 @@ func (m *Machine) iterate(r ref) {
 	l.frame = f
 	s.remaining, s.tally, s.cause = 1, tally{}, cause{}
 	if s.status == event.Waiting {
-		m.move(r, event.Running, "")
+		m.moveNode(r, event.Running, "")
 	}
-	m.arrived(ref{f, r.node}, released)
+	m.noteDependency(ref{f, r.node}, released)
 }
 
-// iterated decides after an iteration whether another follows. What was cancelled or blocked would be so again.
-func (m *Machine) iterated(r ref) {
-	d := m.state(r).detail
+// endIteration decides after an iteration whether another follows. What was cancelled or blocked would be so again.
+func (m *Machine) endIteration(r ref) {
+	d := m.state(r).liveState
 	l, n := d.loop, m.node(r)
 	last, why := ref{l.frame, r.node}, d.cause
 	d.cause = cause{} // it counts where this iteration is the last, and is what the node fails of
 	status := m.state(last).status
 	switch {
 	case status == event.Cancelled || status == event.Blocked:
-		m.finish(r, status, fmt.Sprintf("iteration %d %s", l.count, verb(status)))
+		m.finishNode(r, status, fmt.Sprintf("iteration %d %s", l.count, statusPhrase(status)))
 		return
-	case m.halted(r):
-		m.lastOf(r, last, why)
+	case m.isHalted(r):
+		m.finishRepeat(r, last, why)
 		return
 	case n.Repeat.Until == nil:
 		if status == event.FailedS || l.count == l.max {
-			m.lastOf(r, last, why)
+			m.finishRepeat(r, last, why)
 			return
 		}
 	default:
-		sc := m.scope(last)
+		sc := m.newScope(last)
 		sc.mode = ended
-		holds, err := m.holds(n.Repeat.Until, sc)
+		holds, err := m.evalCondition(n.Repeat.Until, sc)
 		switch {
 		case err != nil:
-			of := m.state(last).detail
-			m.inherit(d, of)
-			e := evaluation("until", err)
+			of := m.state(last).liveState
+			m.copyIteration(d, of)
+			e := evaluationError("until", err)
 			if status == event.FailedS {
 				e.Message += fmt.Sprintf("; iteration %d failed: %s", l.count, of.err.Message)
 			}
-			m.fail(r, e)
+			m.failNode(r, e)
 			return
 		case holds:
-			m.lastOf(r, last, why)
+			m.finishRepeat(r, last, why)
 			return
 		case l.count == l.max:
-			m.inherit(d, m.state(last).detail)
-			m.fail(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
-				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.reading(n.Repeat.Until, sc))})
+			m.copyIteration(d, m.state(last).liveState)
+			m.failNode(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
+				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.explainCondition(n.Repeat.Until, sc))})
 			return
 		}
 	}
-	m.another(r)
+	m.scheduleIteration(r)
 }
 
-// lastOf ends a repeat as its last iteration ended.
-func (m *Machine) lastOf(r, last ref, why cause) {
-	d, from := m.detail(r), m.state(last)
-	m.inherit(d, from.detail)
+// finishRepeat ends a repeat as its last iteration ended.
+func (m *Machine) finishRepeat(r, last ref, why cause) {
+	d, from := m.liveState(r), m.state(last)
+	m.copyIteration(d, from.liveState)
 	d.err, d.output, d.cause = from.err, from.output, why
-	m.finish(r, from.status, "")
+	m.finishNode(r, from.status, "")
 }
 
-// inherit gives a repeat what its last iteration did.
-func (m *Machine) inherit(d, from *detail) {
+// copyIteration gives a repeat what its last iteration did.
+func (m *Machine) copyIteration(d, from *liveState) {
 	d.exit, d.streams, d.attempts, d.agent = from.exit, from.streams, from.attempts, from.agent
-	if from.body != nil {
-		d.loop.winner = from.winner()
+	if from.groupState != nil {
+		d.loop.winner = from.winnerName()
 	}
 }
 
-// another waits as long as the file says and makes another iteration.
-func (m *Machine) another(r ref) {
+// scheduleIteration waits as long as the file says and makes another iteration.
+func (m *Machine) scheduleIteration(r ref) {
 	delay := m.node(r).Repeat.Delay
 	if delay == nil {
 		m.agenda.push(task{do: doIterate, ref: r})
 		return
 	}
-	due, err := m.due(delay, m.scope(ref{m.state(r).loop.frame, r.node}))
+	due, err := m.evalDue(delay, m.newScope(ref{m.state(r).loop.frame, r.node}))
 	if err != nil {
-		m.fail(r, evaluation("repeat.delay", err))
+		m.failNode(r, evaluationError("repeat.delay", err))
 		return
 	}
-	m.move(r, event.Waiting, fmt.Sprintf("iteration %d starts at %s", m.state(r).loop.count+1, due))
+	m.moveNode(r, event.Waiting, fmt.Sprintf("iteration %d starts at %s", m.state(r).loop.count+1, due))
 	m.setTimer(r, due, event.TimerRepeat)
 }

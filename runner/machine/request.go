@@ -12,68 +12,68 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// request computes an attempt. An error is the attempt's own: blocking, for trying again would give the same.
-func (m *Machine) request(w slotRequest) (*event.Attempt, *event.Error) {
-	n, d := m.node(w.ref), m.detail(w.ref)
+// composeAttempt computes an attempt. An error is the attempt's own: blocking, for trying again would give the same.
+func (m *Machine) composeAttempt(w slotRequest) (*event.Attempt, *event.Error) {
+	n, d := m.node(w.ref), m.liveState(w.ref)
 	a := &event.Attempt{
 		Node: d.path, Name: n.Name, Attempt: d.attempts, Run: m.run.Run, Workflow: m.run.Workflow, Base: m.run.Env,
 	}
-	sc := m.scope(w.ref)
+	sc := m.newScope(w.ref)
 	if w.gate != work {
 		g := n.Gates[w.gate]
-		a.Gate, a.Key = g.Name, m.key(w.ref, g.Name, strconv.Itoa(d.attempts)) // it judges one attempt's result
+		a.Gate, a.Key = g.Name, m.idempotencyKey(w.ref, g.Name, strconv.Itoa(d.attempts)) // it judges one attempt's result
 		sc.mode = gates
-		dirs := m.dirs(w.ref)
+		dirs := m.listDirs(w.ref)
 		if g.Dir != nil {
 			dirs = []*ir.Expr{g.Dir}
 		}
 		if a.PassEnv = g.PassEnv; g.PassEnv == nil {
 			a.PassEnv = m.passEnv(w.ref)
 		}
-		return a, m.fill(a, sc, append(m.envs(w.ref), g.Env), dirs, g.Run, g.Timeout)
+		return a, m.composeCommon(a, sc, append(m.listEnvs(w.ref), g.Env), dirs, g.Run, g.Timeout)
 	}
-	a.Key = m.key(w.ref)
+	a.Key = m.idempotencyKey(w.ref)
 	timeout := n.Timeout
-	if g := m.agent(w.ref); timeout == nil && g != nil {
+	if g := m.agentOf(w.ref); timeout == nil && g != nil {
 		timeout = g.Timeout
 	}
-	if err := m.fill(a, sc, m.envs(w.ref), m.dirs(w.ref), nil, timeout); err != nil {
+	if err := m.composeCommon(a, sc, m.listEnvs(w.ref), m.listDirs(w.ref), nil, timeout); err != nil {
 		return nil, err
 	}
 	if place, err := actions[n.Action.Kind()].compose(m, a, n, sc); err != nil {
-		return nil, evaluation(place, err)
+		return nil, evaluationError(place, err)
 	}
 	return a, nil
 }
 
-// fill computes what attempts of all sorts have, and the program of those that run one.
-func (m *Machine) fill(
+// composeCommon computes what attempts of all sorts have, and the program of those that run one.
+func (m *Machine) composeCommon(
 	a *event.Attempt, sc *scope, env []map[string]*ir.Expr, dirs []*ir.Expr, run *ir.Run, timeout *ir.Expr,
 ) *event.Error {
 	var err error
-	if err = m.env(a, env, sc); err != nil {
-		return evaluation("env", err)
+	if err = m.composeEnv(a, env, sc); err != nil {
+		return evaluationError("env", err)
 	}
-	if a.Dir, err = m.dir(dirs, sc); err != nil {
-		return evaluation("dir", err)
+	if a.Dir, err = m.evalDir(dirs, sc); err != nil {
+		return evaluationError("dir", err)
 	}
 	if run != nil {
-		if place, err := m.program(a, run, sc); err != nil {
-			return evaluation(place, err)
+		if place, err := m.composeProgram(a, run, sc); err != nil {
+			return evaluationError(place, err)
 		}
 	}
 	if timeout != nil {
-		if a.Timeout, err = m.duration(timeout, sc); err != nil {
-			return evaluation("timeout", err)
+		if a.Timeout, err = m.evalDuration(timeout, sc); err != nil {
+			return evaluationError("timeout", err)
 		}
 	}
 	return nil
 }
 
-// key is the idempotency key of a node's work, or of something about it: the same for every attempt at the same work.
+// idempotencyKey is the idempotency key of a node's work, or of something about it: the same for every attempt at the same work.
 // Work that was refused, or that another agent is given, is other work: it has another generation.
-func (m *Machine) key(r ref, about ...string) string {
-	d := m.detail(r)
+func (m *Machine) idempotencyKey(r ref, about ...string) string {
+	d := m.liveState(r)
 	var small [128]byte
 	text := append(append(append(append(small[:0], m.run.Run...), 0), d.path...), 0)
 	text = strconv.AppendInt(text, int64(m.generation(d)), 10)
@@ -84,43 +84,43 @@ func (m *Machine) key(r ref, about ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (m *Machine) generation(d *detail) int {
-	if d.rare == nil {
+func (m *Machine) generation(d *liveState) int {
+	if d.cold == nil {
 		return 0
 	}
-	return d.rare.generation
+	return d.cold.generation
 }
 
-func (m *Machine) program(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
+func (m *Machine) composeProgram(a *event.Attempt, run *ir.Run, sc *scope) (place string, err error) {
 	a.Kind, a.Shell, a.Parse, a.OutputFile = event.RunAttempt, run.Shell, string(run.Parse), run.OutputFile
 	if run.Stdin != nil {
-		if err := m.put(a, request.Stdin, "stdin", run.Stdin, sc); err != nil {
+		if err := m.composePart(a, request.Stdin, "stdin", run.Stdin, sc); err != nil {
 			return "stdin", err
 		}
 	}
 	if run.Script != nil {
-		return "run", m.script(a, "run", run.Script, run.Values, sc)
+		return "run", m.composeScript(a, "run", run.Script, run.Values, sc)
 	}
-	return "run", m.put(a, request.Argv, "run", run.Argv, sc)
+	return "run", m.composePart(a, request.Argv, "run", run.Argv, sc)
 }
 
-// script computes a script and the values that stand in it.
-func (m *Machine) script(a *event.Attempt, what string, script *ir.Expr, values []ir.Expr, sc *scope) error {
-	if err := m.put(a, request.Script, what, script, sc); err != nil || len(values) == 0 {
+// composeScript computes a script and the values that stand in it.
+func (m *Machine) composeScript(a *event.Attempt, what string, script *ir.Expr, values []ir.Expr, sc *scope) error {
+	if err := m.composePart(a, request.Script, what, script, sc); err != nil || len(values) == 0 {
 		return err
 	}
 	a.Values = make([]string, len(values))
 	for i := range values {
 		e := &values[i]
-		if err := m.put(a, request.Value+strconv.Itoa(i), what+": "+named(e), e, sc); err != nil {
-			return fmt.Errorf("%s: %w", named(e), err)
+		if err := m.composePart(a, request.Value+strconv.Itoa(i), what+": "+describeValue(e), e, sc); err != nil {
+			return fmt.Errorf("%s: %w", describeValue(e), err)
 		}
 	}
 	return nil
 }
 
-// named is what a message calls a value in a script.
-func named(e *ir.Expr) string {
+// describeValue is what a message calls a value in a script.
+func describeValue(e *ir.Expr) string {
 	if e.Text == "" {
 		return "a value"
 	}
@@ -128,42 +128,42 @@ func named(e *ir.Expr) string {
 }
 
 func composeTask(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
-	g, task := m.agent(sc.ref), n.Action.(*ir.AgentTask)
+	g, task := m.agentOf(sc.ref), n.Action.(*ir.AgentTask)
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: m.passEnv(sc.ref), Input: g.Input, OutputFormat: g.OutputFormat,
-		Feedback: m.feedback(sc.ref)}
-	a.Kind, a.Shell, a.Admission = event.AgentAttempt(g.Type), g.Shell, m.admission(sc.ref, g)
-	if place, err = m.equip(a.Agent, g, sc); err != nil {
+		Feedback: m.feedbackOf(sc.ref)}
+	a.Kind, a.Shell, a.Admission = event.AgentAttempt(g.Type), g.Shell, m.admissionOf(sc.ref, g)
+	if place, err = m.composeMemory(a.Agent, g, sc); err != nil {
 		return place, err
 	}
 	if g.Heartbeat != nil {
-		if a.Agent.Heartbeat, err = m.duration(g.Heartbeat, sc); err != nil {
+		if a.Agent.Heartbeat, err = m.evalDuration(g.Heartbeat, sc); err != nil {
 			return fmt.Sprintf("heartbeat of agent %q", g.Name), err
 		}
 	}
 	if g.Command != nil {
 		what := fmt.Sprintf("command of agent %q", g.Name)
-		if err = m.put(a, request.Argv, what, g.Command, sc); err != nil {
+		if err = m.composePart(a, request.Argv, what, g.Command, sc); err != nil {
 			return what, err
 		}
 	}
 	if g.Run != nil {
 		what := fmt.Sprintf("run of agent %q", g.Name)
-		if err = m.script(a, what, g.Run, g.Values, sc); err != nil {
+		if err = m.composeScript(a, what, g.Run, g.Values, sc); err != nil {
 			return what, err
 		}
 	}
 	if g.URL != nil {
-		if place, err = m.post(a, g, sc); err != nil {
+		if place, err = m.composePost(a, g, sc); err != nil {
 			return place, err
 		}
 	}
 	if t := task.Task; t != nil {
-		if err = m.put(a, request.Task, "task", t, sc); err != nil {
+		if err = m.composePart(a, request.Task, "task", t, sc); err != nil {
 			return "task", err
 		}
 	}
 	if w := task.With; w != nil {
-		return "with", m.put(a, request.With, "with", w, sc)
+		return "with", m.composePart(a, request.With, "with", w, sc)
 	}
 	return "", nil
 }

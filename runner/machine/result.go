@@ -7,18 +7,18 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// result is the node's own result, where there is one to judge.
-func (s *scope) result(attr string) (value.Value, error) {
+// readOwnResult is the node's own result, where there is one to judge.
+func (s *scope) readOwnResult(attr string) (value.Value, error) {
 	m := s.m
 	switch {
 	case s.mode == plainly:
 		return nil, nil
 	case s.mode == ended:
-		return m.read(s.ref, attr)
+		return m.readAttribute(s.ref, attr)
 	case attr == "":
 		o := make(map[string]any, len(attributes))
 		for _, a := range attributes {
-			v, err := s.result(a)
+			v, err := s.readOwnResult(a)
 			if err != nil {
 				return nil, err
 			}
@@ -28,16 +28,16 @@ func (s *scope) result(attr string) (value.Value, error) {
 	case attr == "output" && s.mode == joins:
 		return m.gatherSoFar(s.ref), nil
 	case attr == "output":
-		return m.detail(s.ref).output, nil
+		return m.liveState(s.ref).output, nil
 	case attr == "status" && s.mode == gates:
 		return string(event.Succeeded), nil
 	}
-	return m.read(s.ref, attr)
+	return m.readAttribute(s.ref, attr)
 }
 
-// soFar counts the children or instances of a node, as a join sees them.
-func (m *Machine) soFar(r ref) map[string]any {
-	d := m.detail(r)
+// countSoFar counts the children or instances of a node, as a join sees them.
+func (m *Machine) countSoFar(r ref) map[string]any {
+	d := m.liveState(r)
 	t := &d.tally
 	return map[string]any{
 		"total": float64(d.total), "done": float64(d.total - d.remaining), "succeeded": float64(t.succeeded),
@@ -45,9 +45,9 @@ func (m *Machine) soFar(r ref) map[string]any {
 	}
 }
 
-// last reads a node as it was in the iteration before, of the nearest repeat that it lies in or that it is. In the first
+// readLast reads a node as it was in the iteration before, of the nearest repeat that it lies in or that it is. In the first
 // iteration there is nothing.
-func (m *Machine) last(f *frame, r ir.Ref) (value.Value, error) {
+func (m *Machine) readLast(f *frame, r ir.Ref) (value.Value, error) {
 	number := m.graph.Number(r.Name)
 	if number == plan.None {
 		return nil, nil
@@ -60,13 +60,13 @@ func (m *Machine) last(f *frame, r ir.Ref) (value.Value, error) {
 		if f.last == nil {
 			return nil, nil
 		}
-		return m.read(ref{f.last, number}, r.Attr)
+		return m.readAttribute(ref{f.last, number}, r.Attr)
 	}
 	return nil, nil
 }
 
-// iteration is the number of the nearest one around, from 1.
-func iteration(f *frame) value.Value {
+// iterationNumber is the number of the nearest one around, from 1.
+func iterationNumber(f *frame) value.Value {
 	for ; f != nil; f = f.up {
 		if f.iteration > 0 {
 			return float64(f.iteration)

@@ -11,8 +11,8 @@ import (
 // holds other nodes is opened, so that these can be read; their ends come first, and then its own, which is known as well.
 // Nodes of which nothing is known run as in any run.
 
-// reuse ends a node as it ended before, if that is known. Of what holds other nodes it only notes that.
-func (m *Machine) reuse(r ref) bool {
+// takeReused ends a node as it ended before, if that is known. Of what holds other nodes it only notes that.
+func (m *Machine) takeReused(r ref) bool {
 	if len(m.run.Reused) == 0 {
 		return false
 	}
@@ -20,67 +20,67 @@ func (m *Machine) reuse(r ref) bool {
 	if k == nil {
 		return false
 	}
-	m.rare(r).kept = k
-	if m.holder(r) && (!k.Status.Bad() || k.StartedAt != 0) {
+	m.coldState(r).reused = k
+	if m.holdsNodes(r) && (!k.Status.Bad() || k.StartedAt != 0) {
 		return false // it had begun
 	}
-	d := m.detail(r)
+	d := m.liveState(r)
 	if d.attempts, d.agent = k.Attempts, k.Agent; k.ExitCode != nil {
 		d.exit = *k.ExitCode
 	}
 	d.streams = streams{k.Stdout, k.Stderr, k.StdoutLog, k.StderrLog}
 	d.output = k.Output
-	if k.Iterations > 0 && d.body != nil {
-		d.loop = &looping{count: k.Iterations, winner: k.Winner}
+	if k.Iterations > 0 && d.groupState != nil {
+		d.loop = &repeatState{count: k.Iterations, winner: k.Winner}
 	}
-	m.keep(r, k)
+	m.endReused(r, k)
 	return true
 }
 
-// whyAtAll says where a run comes from that repeats another one.
-func (m *Machine) whyAtAll() string {
+// whyRepeated says where a run comes from that repeats another one.
+func (m *Machine) whyRepeated() string {
 	if m.run.RetryOf == "" {
 		return ""
 	}
 	return "it repeats run " + m.run.RetryOf
 }
 
-// holder tells that a node consists of others that have results of their own: a group or a for_each, but no repeat.
-func (m *Machine) holder(r ref) bool {
-	return m.collector(r) || !m.repeater(r) && m.node(r).Kind != ir.Step
+// holdsNodes tells that a node consists of others that have results of their own: a group or a for_each, but no repeat.
+func (m *Machine) holdsNodes(r ref) bool {
+	return m.isCollector(r) || !m.isRepeater(r) && m.node(r).Kind != ir.Step
 }
 
-// keep ends a node as it ended before, at the times of then.
-func (m *Machine) keep(r ref, k *event.Reused) {
-	d := m.detail(r)
+// endReused ends a node as it ended before, at the times of then.
+func (m *Machine) endReused(r ref, k *event.Reused) {
+	d := m.liveState(r)
 	d.started, d.finished = k.StartedAt, k.FinishedAt
 	if k.Error != nil {
 		e := *k.Error
 		d.err = &e
 	}
-	m.finish(r, k.Status, "reused from run "+m.run.RetryOf)
+	m.finishNode(r, k.Status, "reused from run "+m.run.RetryOf)
 }
 
-// kept is how a node ends because it ended so before, or nil.
-func (m *Machine) kept(r ref) *event.Reused {
-	if d := m.state(r).detail; d != nil {
-		return d.kept()
+// reusedEnd is how a node ends because it ended so before, or nil.
+func (m *Machine) reusedEnd(r ref) *event.Reused {
+	if d := m.state(r).liveState; d != nil {
+		return d.reusedEnd()
 	}
 	return nil
 }
 
-func (d *detail) kept() *event.Reused {
-	if d.rare == nil {
+func (d *liveState) reusedEnd() *event.Reused {
+	if d.cold == nil {
 		return nil
 	}
-	return d.rare.kept
+	return d.cold.reused
 }
 
-// passedBy tells that what a node lies in ended before without it.
-func (m *Machine) passedBy(r ref) bool {
-	if len(m.run.Reused) == 0 || m.kept(r) != nil {
+// missingFromReused tells that what a node lies in ended before without it.
+func (m *Machine) missingFromReused(r ref) bool {
+	if len(m.run.Reused) == 0 || m.reusedEnd(r) != nil {
 		return false
 	}
 	p := m.parent(r)
-	return p.node != plan.None && m.kept(p) != nil
+	return p.node != plan.None && m.reusedEnd(p) != nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// ending is one of the things that a node waits for: a node that ended, or (None) its parent that let it go.
-type ending struct {
+// dependencyEnd is one of the things that a node waits for: a node that ended, or (None) its parent that let it go.
+type dependencyEnd struct {
 	node      int
 	needs     bool
 	status    event.Status
@@ -18,17 +18,17 @@ type ending struct {
 }
 
 // released is the parent's word.
-var released = ending{node: plan.None}
+var released = dependencyEnd{node: plan.None}
 
-// ruling counts for a node whose trigger_rule is written how the nodes that it waits for ended. Without one, the first
+// triggerState counts for a node whose trigger_rule is written how the nodes that it waits for ended. Without one, the first
 // failure among the needed is all that counts, and state.bad has that.
-type ruling struct {
+type triggerState struct {
 	released                                   bool
 	total                                      int32
 	succeeded, failed, skipped, tolerated, bad int32 // failed: any failure; bad: those not tolerated
 }
 
-func (c *ruling) count(e ending) {
+func (c *triggerState) countEnd(e dependencyEnd) {
 	switch {
 	case e.node == plan.None:
 		c.released = true
@@ -45,28 +45,28 @@ func (c *ruling) count(e ending) {
 	}
 }
 
-// ruling is nil of a node whose rule is not written, as of most.
-func (s *state) ruling() *ruling {
-	if s.detail == nil || s.rare == nil {
+// trigger is nil of a node whose rule is not written, as of most.
+func (s *state) trigger() *triggerState {
+	if s.liveState == nil || s.cold == nil {
 		return nil
 	}
-	return s.rare.rule
+	return s.cold.rule
 }
 
-// early tells that a rule holds before all have ended.
-func (c *ruling) early(rule ir.TriggerRule) bool {
+// holdsEarly tells that a rule holds before all have ended.
+func (c *triggerState) holdsEarly(rule ir.TriggerRule) bool {
 	return c.released && (rule == ir.OneSuccess && c.succeeded > 0 || rule == ir.OneFailed && c.failed > 0)
 }
 
-// arrived tells r that one of the things that it waits for has come.
-func (m *Machine) arrived(r ref, e ending) {
+// noteDependency tells r that one of the things that it waits for has come.
+func (m *Machine) noteDependency(r ref, e dependencyEnd) {
 	s := m.state(r)
 	s.waiting--
 	early, judged := false, e.needs
-	if c := s.ruling(); c != nil {
+	if c := s.trigger(); c != nil {
 		judged = true
-		c.count(e)
-		early = c.early(m.node(r).TriggerRule)
+		c.countEnd(e)
+		early = c.holdsEarly(m.node(r).TriggerRule)
 	}
 	if judged && e.node != plan.None && e.status.Bad() && !e.tolerated && s.bad == 0 {
 		s.bad = int32(e.node) + 1
@@ -77,13 +77,13 @@ func (m *Machine) arrived(r ref, e ending) {
 	}
 }
 
-// ruled asks a node's rule once nothing is left that could change the answer. An empty status means that it may go.
-func (m *Machine) ruled(r ref) (status event.Status, reason string) {
+// checkRule asks a node's rule once nothing is left that could change the answer. An empty status means that it may go.
+func (m *Machine) checkRule(r ref) (status event.Status, reason string) {
 	s := m.state(r)
-	c, holds := s.ruling(), true
+	c, holds := s.trigger(), true
 	if c == nil {
 		if s.bad != 0 {
-			return event.Blocked, m.because(r, int(s.bad)-1)
+			return event.Blocked, m.describeNeed(r, int(s.bad)-1)
 		}
 		return "", ""
 	}
@@ -91,7 +91,7 @@ func (m *Machine) ruled(r ref) (status event.Status, reason string) {
 	switch rule {
 	case ir.NoneFailed, ir.AllSuccess:
 		if s.bad != 0 {
-			return event.Blocked, m.because(r, int(s.bad)-1)
+			return event.Blocked, m.describeNeed(r, int(s.bad)-1)
 		}
 		holds = rule == ir.NoneFailed || c.skipped == 0
 	case ir.AllFailed:
@@ -107,23 +107,23 @@ func (m *Machine) ruled(r ref) (status event.Status, reason string) {
 	if holds {
 		return "", ""
 	}
-	return event.Skipped, fmt.Sprintf("its rule %s does not hold: of what it waits for %s", rule, c.words()+m.against(r, rule))
+	return event.Skipped, fmt.Sprintf("its rule %s does not hold: of what it waits for %s", rule, c.describeEnds()+m.describeBlockers(r, rule))
 }
 
-// maxAgainst bounds how many nodes are named that a rule does not hold of.
-const maxAgainst = 4
+// maxBlockers bounds how many nodes are named that a rule does not hold of.
+const maxBlockers = 4
 
-// against names those of what a node waits for that keep its rule from holding, in brackets; "" where that is plain.
-func (m *Machine) against(r ref, rule ir.TriggerRule) string {
+// describeBlockers names those of what a node waits for that keep its rule from holding, in brackets; "" where that is plain.
+func (m *Machine) describeBlockers(r ref, rule ir.TriggerRule) string {
 	var names []string
 	for _, a := range m.node(r).Awaits {
-		s := m.state(m.outer(r.frame, a.Node))
+		s := m.state(m.outerRef(r.frame, a.Node))
 		well := rule == ir.NoneFailed && !s.status.Bad() || rule == ir.AllSuccess && s.status == event.Succeeded ||
 			rule == ir.AllFailed && s.status.Bad()
 		if well {
 			continue
 		}
-		if len(names) == maxAgainst {
+		if len(names) == maxBlockers {
 			names = append(names, "…")
 			break
 		}
@@ -135,26 +135,26 @@ func (m *Machine) against(r ref, rule ir.TriggerRule) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
-func (c *ruling) words() string {
-	return list("nothing is there", count{c.succeeded, "succeeded"}, count{c.failed, "failed"}, count{c.skipped, "skipped"})
+func (c *triggerState) describeEnds() string {
+	return joinCounts("nothing is there", namedCount{c.succeeded, "succeeded"}, namedCount{c.failed, "failed"}, namedCount{c.skipped, "skipped"})
 }
 
-// because says which need failed, and how.
-func (m *Machine) because(r ref, needed int) string {
-	o := m.state(m.outer(r.frame, needed))
+// describeNeed says which need failed, and how.
+func (m *Machine) describeNeed(r ref, needed int) string {
+	o := m.state(m.outerRef(r.frame, needed))
 	status := o.status
 	switch {
 	case status.Terminal():
-	case o.detail != nil && o.body != nil && o.tally.failed > o.tally.tolerated: // the failure of an instance of it stops all
+	case o.liveState != nil && o.groupState != nil && o.tally.failed > o.tally.tolerated: // the failure of an instance of it stops all
 		status = event.FailedS
 	default: // it is barred, too
 		status = event.Blocked
 	}
-	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, verb(status))
+	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, statusPhrase(status))
 }
 
-// verb puts an end that is no success into words.
-func verb(s event.Status) string {
+// statusPhrase puts an end that is no success into words.
+func statusPhrase(s event.Status) string {
 	switch s {
 	case event.FailedS:
 		return "failed"
@@ -164,13 +164,13 @@ func verb(s event.Status) string {
 	return "was " + string(s)
 }
 
-type count struct {
+type namedCount struct {
 	n    int32
 	word string
 }
 
-// list writes counts down, without those that are 0.
-func list(none string, counts ...count) string {
+// joinCounts writes counts down, without those that are 0.
+func joinCounts(none string, counts ...namedCount) string {
 	var parts []string
 	for _, c := range counts {
 		if c.n > 0 {

@@ -29,24 +29,24 @@ const (
 	joins               // the group so far
 )
 
-func (m *Machine) scope(r ref) *scope { return &scope{m: m, ref: r} }
+func (m *Machine) newScope(r ref) *scope { return &scope{m: m, ref: r} }
 
 // constants is the scope of what knows no node: locals, agents.
-func (m *Machine) constants() *scope { return m.scope(ref{m.root, plan.None}) }
+func (m *Machine) constants() *scope { return m.newScope(ref{m.root, plan.None}) }
 
 // Lookup implements ir.Scope.
 func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 	m := s.m
 	switch r.Root {
 	case "var":
-		return m.given(r, m.run.Vars)
+		return m.readGiven(r, m.run.Vars)
 	case "input":
 		if s.inputs != nil {
 			return s.inputs[r.Name], nil
 		}
-		return m.given(r, m.run.Inputs)
+		return m.readGiven(r, m.run.Inputs)
 	case "local":
-		return m.local(r.Name)
+		return m.evalLocal(r.Name)
 	case "run":
 		return attribute(s.runObject, r.Name)
 	case "step":
@@ -54,44 +54,44 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 		if n == plan.None {
 			return nil, fmt.Errorf("no node %q", r.Name)
 		}
-		return m.read(m.outer(s.ref.frame, n), r.Attr)
+		return m.readAttribute(m.outerRef(s.ref.frame, n), r.Attr)
 	case "previous":
 		if p := m.node(s.ref).Previous; p != plan.None {
-			return m.read(m.outer(s.ref.frame, p), r.Name+r.Attr)
+			return m.readAttribute(m.outerRef(s.ref.frame, p), r.Name+r.Attr)
 		}
 		return nil, nil
 	case "each":
 		return attribute(s.eachObject, r.Name)
 	case "last":
-		return m.last(s.ref.frame, r)
+		return m.readLast(s.ref.frame, r)
 	case "iteration":
-		return iteration(s.ref.frame), nil
+		return iterationNumber(s.ref.frame), nil
 	case "result":
-		return s.result(r.Name + r.Attr)
+		return s.readOwnResult(r.Name + r.Attr)
 	case "total", "done", "succeeded", "failed", "skipped":
 		if s.mode == joins {
-			return m.soFar(s.ref)[r.Root], nil
+			return m.countSoFar(s.ref)[r.Root], nil
 		}
 	case "attempt":
-		if d := m.state(s.ref).detail; d != nil {
+		if d := m.state(s.ref).liveState; d != nil {
 			return float64(d.attempts), nil
 		}
 	case "feedback":
-		if said := m.feedback(s.ref); said != "" {
+		if said := m.feedbackOf(s.ref); said != "" {
 			return said, nil
 		}
 	case "recalled":
-		return attribute(func() map[string]any { return m.recalled(s.ref) }, r.Name)
+		return attribute(func() map[string]any { return m.recalledObject(s.ref) }, r.Name)
 	case "error":
-		if d := m.state(s.ref).detail; d != nil {
+		if d := m.state(s.ref).liveState; d != nil {
 			return attribute(func() map[string]any { return errorObject(d.err) }, r.Name)
 		}
 	}
 	return nil, nil
 }
 
-// members is the collector whose outputs or instances a name stands for, and which of the two; ok is false for other names.
-func (s *scope) members(r ir.Ref) (c ref, attr string, ok bool) {
+// findMembers is the collector whose outputs or instances a name stands for, and which of the two; ok is false for other names.
+func (s *scope) findMembers(r ir.Ref) (c ref, attr string, ok bool) {
 	m := s.m
 	switch attr = r.Attr; r.Root {
 	case "step":
@@ -99,13 +99,13 @@ func (s *scope) members(r ir.Ref) (c ref, attr string, ok bool) {
 		if n == plan.None {
 			return c, attr, false
 		}
-		c = m.outer(s.ref.frame, n)
+		c = m.outerRef(s.ref.frame, n)
 	case "previous":
 		p := m.node(s.ref).Previous
 		if p == plan.None {
 			return c, attr, false
 		}
-		c, attr = m.outer(s.ref.frame, p), r.Name+r.Attr
+		c, attr = m.outerRef(s.ref.frame, p), r.Name+r.Attr
 	case "result":
 		if s.mode != joins && s.mode != ended {
 			return c, attr, false
@@ -114,22 +114,22 @@ func (s *scope) members(r ir.Ref) (c ref, attr string, ok bool) {
 	default:
 		return c, attr, false
 	}
-	return c, attr, c.node != plan.None && m.collector(c) && m.state(c).open && (attr == "instances" || attr == "output" && s.mode == joins && r.Root == "result")
+	return c, attr, c.node != plan.None && m.isCollector(c) && m.state(c).open && (attr == "instances" || attr == "output" && s.mode == joins && r.Root == "result")
 }
 
 // HasMembers implements ir.Members.
 func (s *scope) HasMembers(r ir.Ref) bool {
-	_, _, ok := s.members(r)
+	_, _, ok := s.findMembers(r)
 	return ok
 }
 
 // Member implements ir.Members.
 func (s *scope) Member(r ir.Ref, key value.Value) (value.Value, bool) {
-	c, attr, ok := s.members(r)
+	c, attr, ok := s.findMembers(r)
 	if !ok {
 		return nil, false
 	}
-	d := s.m.detail(c)
+	d := s.m.liveState(c)
 	if k, number := key.(float64); number && k < 0 && attr == "output" {
 		return nil, false // it counts from the end of all instances, also of those that were not made
 	}
@@ -141,12 +141,12 @@ func (s *scope) Member(r ir.Ref, key value.Value) (value.Value, bool) {
 	if attr == "output" {
 		return s.m.outputOf(instance), true
 	}
-	v, err := s.m.read(instance, "")
+	v, err := s.m.readAttribute(instance, "")
 	return v, err == nil
 }
 
 // instanceAt is the number of the instance at an index or a key, if that instance was made.
-func (d *detail) instanceAt(key value.Value) (at int, ok bool) {
+func (d *liveState) instanceAt(key value.Value) (at int, ok bool) {
 	switch key := key.(type) {
 	case float64:
 		if key < 0 {
@@ -176,14 +176,14 @@ func attribute(object func() map[string]any, name string) (value.Value, error) {
 	return o[name], nil
 }
 
-// local is the value of a local once it was read, or why it has none.
-type local struct {
+// localValue is the value of a local once it was read, or why it has none.
+type localValue struct {
 	value value.Value
 	err   error
 	busy  bool
 }
 
-func (m *Machine) local(name string) (value.Value, error) {
+func (m *Machine) evalLocal(name string) (value.Value, error) {
 	l, known := m.locals[name]
 	switch {
 	case known && l.busy:
@@ -195,21 +195,21 @@ func (m *Machine) local(name string) (value.Value, error) {
 	if e == nil {
 		return nil, fmt.Errorf("no local %q", name)
 	}
-	m.locals[name] = local{busy: true}
+	m.locals[name] = localValue{busy: true}
 	v, err := m.eval.Eval(e, m.constants())
 	if err != nil {
 		err = fmt.Errorf("local %q: %w", name, err)
 	}
-	m.locals[name] = local{value: v, err: err}
+	m.locals[name] = localValue{value: v, err: err}
 	return v, err
 }
 
 func (s *scope) runObject() map[string]any {
 	m := s.m
-	v := m.standing()
+	v := m.runVerdict()
 	return map[string]any{
 		"id": m.run.Run, "workflow": m.run.Workflow, "status": string(v.status), "failed": m.failedNames(v.failed),
-		"error": null(errorObject(v.err)), "started_at": m.started.String(),
+		"error": objectOrNull(errorObject(v.err)), "started_at": m.started.String(),
 	}
 }
 
@@ -231,7 +231,7 @@ func (s *scope) eachObject() map[string]any {
 		return nil
 	}
 	var key value.Value = float64(f.index)
-	if collector := (ref{f.up, s.m.graph.Regions[f.region].Owner}); s.m.detail(collector).keyed {
+	if collector := (ref{f.up, s.m.graph.Regions[f.region].Owner}); s.m.liveState(collector).keyed {
 		key = f.key
 	}
 	return map[string]any{"key": key, "value": f.each}

@@ -43,7 +43,7 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	s := m.state(r)
 	if s.seq == 0 {
 		if err := m.takePriority(r); err != nil {
-			m.fail(r, evaluation("priority", err))
+			m.failNode(r, evaluationError("priority", err))
 			return
 		}
 		m.queueSeq++
@@ -51,8 +51,8 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	}
 	s.queued = true
 	w := slots.Request[slotRequest]{Of: slotRequest{r, gate}, Seq: s.seq}
-	if s.rare != nil {
-		w.Priority = s.rare.priority
+	if s.cold != nil {
+		w.Priority = s.cold.priority
 	}
 	if m.left != nil {
 		if w.Left = m.left[r.node]; s.status != event.Pending {
@@ -64,12 +64,12 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 		return
 	}
 	var buf [8]*slotLimiter
-	key := slots.Key[slotRequest]{Call: m.calls(w.Of)}
+	key := slots.Key[slotRequest]{Call: m.isCall(w.Of)}
 	limits := m.groupLimiters(buf[:0], r)
 	if len(limits) > 0 {
 		key.Around = limits[0]
 	}
-	if key.Agent = m.agentLimiter(w.Of); key.Agent != nil && s.rare != nil && s.rare.refusal != nil {
+	if key.Agent = m.agentLimiter(w.Of); key.Agent != nil && s.cold != nil && s.cold.refusal != nil {
 		key.Agent = nil // it kept that slot
 	}
 	if key.Agent != nil {
@@ -80,18 +80,18 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 
 // startOrPark starts an attempt, or parks it, in a run whose only limiter is its own.
 func (m *Machine) startOrPark(w slots.Request[slotRequest]) {
-	if !m.calls(w.Of) && !m.slots.TakeRun() {
+	if !m.isCall(w.Of) && !m.slots.TakeRun() {
 		m.slots.Wait(w)
 		return
 	}
 	m.state(w.Of.ref).queued = false
-	m.begin(w.Of)
+	m.startAttempt(w.Of)
 }
 
 // returnSlots frees the slots of an attempt.
 func (m *Machine) returnSlots(r ref, gate int) {
 	w := slotRequest{r, gate}
-	if !m.calls(w) && m.slots.ReturnRun() {
+	if !m.isCall(w) && m.slots.ReturnRun() {
 		m.agenda.push(task{do: doStartParked})
 	}
 	if !m.ordered {
@@ -136,18 +136,18 @@ func (m *Machine) startNext() (more bool) {
 	w, picked, more := m.slots.Pick(m.stillQueued)
 	if picked {
 		m.state(w.Of.ref).queued = false
-		m.begin(w.Of)
+		m.startAttempt(w.Of)
 	}
 	return more
 }
 
 // stillQueued reports whether a request still waits. A stop ends nodes that wait for slots.
-func (m *Machine) stillQueued(w slotRequest) bool { return m.state(w.ref).queued && !m.halted(w.ref) }
+func (m *Machine) stillQueued(w slotRequest) bool { return m.state(w.ref).queued && !m.isHalted(w.ref) }
 
 // groupLimiters lists the limiters of the groups and for_each around a node, from the innermost out.
 func (m *Machine) groupLimiters(list []*slotLimiter, r ref) []*slotLimiter {
 	for ; r.node != plan.None; r = m.parent(r) {
-		if d := m.state(r).detail; d != nil && d.body != nil && d.limit != nil {
+		if d := m.state(r).liveState; d != nil && d.groupState != nil && d.limit != nil {
 			list = append(list, d.limit)
 		}
 	}
@@ -158,7 +158,7 @@ func (m *Machine) groupLimiters(list []*slotLimiter, r ref) []*slotLimiter {
 func (m *Machine) agentLimiter(w slotRequest) *slotLimiter {
 	var a *ir.Agent
 	if w.gate == work {
-		a = m.agent(w.ref)
+		a = m.agentOf(w.ref)
 	}
 	if a == nil {
 		return nil
@@ -175,9 +175,9 @@ func (m *Machine) takePriority(r ref) error {
 	for at.node != ranked {
 		at = m.parent(at)
 	}
-	v, err := m.eval.Eval(m.node(at).Priority, m.scope(at))
+	v, err := m.eval.Eval(m.node(at).Priority, m.newScope(at))
 	if err == nil {
-		m.rare(r).priority, err = slots.Priority(v)
+		m.coldState(r).priority, err = slots.Priority(v)
 	}
 	return err
 }

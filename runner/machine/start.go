@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
-// start makes the run's own frame and lets its first nodes go. What the workflow asks for and cannot be computed, or requires
+// startRun makes the run's own frame and lets its first nodes go. What the workflow asks for and cannot be computed, or requires
 // and is not there, ends the run before any of them starts anything.
-func (m *Machine) start() {
+func (m *Machine) startRun() {
 	m.started = m.now
-	m.show(event.Transition{To: event.Running, Reason: m.whyAtAll()})
+	m.showTransition(event.Transition{To: event.Running, Reason: m.whyRepeated()})
 	m.root = m.newFrame(&frame{})
 	m.remaining = len(m.graph.Top)
 	if len(m.run.Targets) > 0 {
@@ -23,19 +23,19 @@ func (m *Machine) start() {
 		m.wanted = make([]bool, len(m.graph.Nodes))
 	}
 	here := m.constants()
-	refused := m.required(here)
-	if err := m.settings(here); err != nil {
-		refused = evaluation("the workflow's settings", err)
+	refused := m.checkWorkflowRequirements(here)
+	if err := m.evalSettings(here); err != nil {
+		refused = evaluationError("the workflow's settings", err)
 	}
 	if len(m.run.ExpectedUS) > 0 {
 		m.ordered, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.parallel)
 	}
 	if refused != nil && m.run.Skip == "" && m.run.Cancelled == "" {
-		m.stop(&stop{status: event.FailedS, err: refused, reason: refused.Message})
+		m.stopPhase(&phaseStop{status: event.FailedS, err: refused, reason: refused.Message})
 	}
 	if reason := m.run.Cancelled; reason != "" {
 		m.abandoned = true // finally does not run either
-		m.stop(&stop{status: event.Cancelled, limit: true, reason: reason, err: cancelled(reason)})
+		m.stopPhase(&phaseStop{status: event.Cancelled, limit: true, reason: reason, err: cancelledError(reason)})
 	}
 	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
 	if m.remaining == 0 {
@@ -43,11 +43,11 @@ func (m *Machine) start() {
 	}
 }
 
-// settings computes what bounds the run: how many attempts are live at once, and its timeout. The first always has a value,
+// evalSettings computes what bounds the run: how many attempts are live at once, and its timeout. The first always has a value,
 // for what still runs at the end.
-func (m *Machine) settings(sc *scope) error {
+func (m *Machine) evalSettings(sc *scope) error {
 	w := m.graph.Workflow
-	parallel, err := m.number(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
+	parallel, err := m.evalCount(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
 	if err != nil {
 		parallel = DefaultConcurrency
 	}
@@ -59,18 +59,18 @@ func (m *Machine) settings(sc *scope) error {
 	if err != nil || w.Timeout == nil {
 		return err
 	}
-	timeout, err := m.due(w.Timeout, sc)
+	timeout, err := m.evalDue(w.Timeout, sc)
 	if err == nil {
 		m.setTimer(sc.ref, timeout, event.TimerTimeout)
 	}
 	return err
 }
 
-// required asks what the workflow requires before anything starts.
-func (m *Machine) required(sc *scope) *event.Error {
+// checkWorkflowRequirements asks what the workflow requires before anything starts.
+func (m *Machine) checkWorkflowRequirements(sc *scope) *event.Error {
 	list := m.graph.Workflow.Require
 	for i := range list {
-		if err := m.require(&list[i], sc); err != nil {
+		if err := m.checkRequirement(&list[i], sc); err != nil {
 			return err
 		}
 	}
@@ -84,24 +84,24 @@ func (m *Machine) startParents(r ref) {
 		return
 	}
 	reason := ""
-	if m.inner(p) {
-		reason = m.way(p)
+	if m.isInner(p) {
+		reason = m.caseReason(p)
 	}
-	m.move(p, event.Running, reason)
-	if n := m.node(p); n.Timeout != nil && n.Kind != ir.Step && m.inner(p) && m.kept(p) == nil {
-		due, err := m.due(n.Timeout, m.scope(p))
+	m.moveNode(p, event.Running, reason)
+	if n := m.node(p); n.Timeout != nil && n.Kind != ir.Step && m.isInner(p) && m.reusedEnd(p) == nil {
+		due, err := m.evalDue(n.Timeout, m.newScope(p))
 		if err != nil {
-			m.doom(p, evaluation("timeout", err))
+			m.failAfterChildren(p, evaluationError("timeout", err))
 			return
 		}
 		m.setTimer(p, due, event.TimerTimeout)
 	}
 }
 
-// move changes a status that is not the last one, and starts what r lies in.
-func (m *Machine) move(r ref, to event.Status, reason string) {
+// moveNode changes a status that is not the last one, and starts what r lies in.
+func (m *Machine) moveNode(r ref, to event.Status, reason string) {
 	m.startParents(r)
-	s, d := m.state(r), m.detail(r)
+	s, d := m.state(r), m.liveState(r)
 	from := s.status
 	assert(!from.Terminal(), "%s leaves %s", d.path, from)
 	if d.started == 0 {
@@ -109,7 +109,7 @@ func (m *Machine) move(r ref, to event.Status, reason string) {
 	}
 	s.status = to
 	n := m.node(r)
-	m.show(event.Transition{Node: d.path, From: from, To: to, Attempt: d.attempts, Reason: reason, Name: n.Name, Kind: string(n.Kind)})
+	m.showTransition(event.Transition{Node: d.path, From: from, To: to, Attempt: d.attempts, Reason: reason, Name: n.Name, Kind: string(n.Kind)})
 }
 
 // assert stops the run where a defect of ours shows; its journal stays as it is.

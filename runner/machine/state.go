@@ -38,50 +38,50 @@ type state struct {
 	barred    bool  // it has not started, and needs what failed and stopped all around it: it ends as blocked
 	waiting   int32 // ends that it still waits for, and one for its parent
 	bad       int32 // the number of the first node that failed where its rule needs success, plus 1
-	*detail
+	*liveState
 }
 
-// detail is the part of a state that only nodes have that came to something.
-type detail struct {
-	path     string
-	attempts int
-	seq      uint64 // its turn among those that wait for slots
-	started  event.Time
-	finished event.Time
-	exit     int
-	streams  streams
-	output   value.Value
-	err      *event.Error // of the attempt before while it runs, of the node after it failed
-	agent    string
-	timer    uint64
-	live     *attempt
-	doom     *event.Error // why it is being ended, while what is live of it ends
-	waiters  []waiter     // nodes of inner frames that wait for this one
-	rare     *rare        // nil until it comes to one of these
-	*body                 // of groups, for_each and repeat; nil for others
+// liveState is the part of a state that only nodes have that came to something.
+type liveState struct {
+	path        string
+	attempts    int
+	seq         uint64 // its turn among those that wait for slots
+	started     event.Time
+	finished    event.Time
+	exit        int
+	streams     streams
+	output      value.Value
+	err         *event.Error // of the attempt before while it runs, of the node after it failed
+	agent       string
+	timer       uint64
+	live        *attempt
+	endError    *event.Error // why it is being ended, while what is live of it ends
+	waiters     []waiter     // nodes of inner frames that wait for this one
+	cold        *coldState   // nil until it comes to one of these
+	*groupState              // of groups, for_each and repeat; nil for others
 }
 
-// body is the part of a detail that what holds other nodes has.
-type body struct {
+// groupState is the part of a detail that what holds other nodes has.
+type groupState struct {
 	remaining int // children, instances or iterations that have not ended
 	total     int // of children or instances
 	tally     tally
 	limit     *slotLimiter
-	cause     cause    // the first failure below that counts
-	frames    []*frame // instances made so far
-	items     []item   // what they are made of
-	keyed     bool     // by key rather than by index
-	taken     int      // the case of a switch that holds, from 1; 0: none
-	way       string   // that in words
-	join      *joining // of a node that says when it has enough
-	loop      *looping // of a repeat
+	cause     cause        // the first failure below that counts
+	frames    []*frame     // instances made so far
+	items     []item       // what they are made of
+	keyed     bool         // by key rather than by index
+	taken     int          // the case of a switch that holds, from 1; 0: none
+	way       string       // that in words
+	join      *joinState   // of a node that says when it has enough
+	loop      *repeatState // of a repeat
 
 	// gathered is the outputs so far, once a join has read them. It is kept up to date until the join has decided.
 	gathered value.Value
 }
 
-// rare is what few nodes come to.
-type rare struct {
+// coldState is what few nodes come to.
+type coldState struct {
 	generation int              // how often its work became other work: see key
 	fallback   int              // the agent that has it now: 0 is its own, n the nth of those that it falls back to
 	otherwise  bool             // of a choice of two agents the second has it
@@ -94,18 +94,18 @@ type rare struct {
 	recalled   []event.Recalled // into the last attempt
 	toUndo     bool             // it stands in the list of what is to be compensated
 	deadline   *deadline
-	rule       *ruling       // of a node whose trigger_rule is written
+	rule       *triggerState // of a node whose trigger_rule is written
 	refusal    *refusal      // its attempt was refused, and the next has not begun
 	priority   int16         // its priority, once it has asked for slots
-	kept       *event.Reused // how it ended in the run that this one repeats, and ends here
+	reused     *event.Reused // how it ended in the run that this one repeats, and ends here
 }
 
-func (m *Machine) rare(r ref) *rare {
-	d := m.detail(r)
-	if d.rare == nil {
-		d.rare = &rare{}
+func (m *Machine) coldState(r ref) *coldState {
+	d := m.liveState(r)
+	if d.cold == nil {
+		d.cold = &coldState{}
 	}
-	return d.rare
+	return d.cold
 }
 
 // streams are what an attempt printed, bounded.
@@ -134,7 +134,7 @@ func (m *Machine) newFrame(f *frame) *frame {
 		}
 		r := ref{f, number}
 		if n.TriggerRule != "" {
-			m.rare(r).rule = &ruling{total: int32(len(n.Awaits))}
+			m.coldState(r).rule = &triggerState{total: int32(len(n.Awaits))}
 		}
 		for _, a := range n.Awaits {
 			if on := &m.graph.Nodes[a.Node]; on.Region == region {
@@ -150,18 +150,18 @@ func (m *Machine) newFrame(f *frame) *frame {
 // awaitOuter makes a node wait for one of an outer frame, which has a list of such waiters because it can't know them
 // beforehand.
 func (m *Machine) awaitOuter(r ref, s *state, a plan.Await) {
-	outer := m.outer(r.frame, a.Node)
+	outer := m.outerRef(r.frame, a.Node)
 	s.waiting++
 	if o := m.state(outer); o.status.Terminal() {
-		m.arrived(r, ending{a.Node, a.Needs, o.status, o.tolerated})
+		m.noteDependency(r, dependencyEnd{a.Node, a.Needs, o.status, o.tolerated})
 		return
 	}
-	d := m.detail(outer)
+	d := m.liveState(outer)
 	d.waiters = append(d.waiters, waiter{r, a.Needs})
 }
 
-// outer finds the frame in which a node of this or an enclosing region lives.
-func (m *Machine) outer(f *frame, node int) ref {
+// outerRef finds the frame in which a node of this or an enclosing region lives.
+func (m *Machine) outerRef(f *frame, node int) ref {
 	for region := m.graph.Nodes[node].Region; f.region != region; {
 		f = f.up
 	}
@@ -170,26 +170,26 @@ func (m *Machine) outer(f *frame, node int) ref {
 
 func (m *Machine) node(r ref) *plan.Node { return &m.graph.Nodes[r.node] }
 
-// instance tells that r is one instance of a for_each rather than the whole.
-func (m *Machine) instance(r ref) bool { return m.graph.Nodes[r.node].Body == r.frame.region }
+// isInstance tells that r is one instance of a for_each rather than the whole.
+func (m *Machine) isInstance(r ref) bool { return m.graph.Nodes[r.node].Body == r.frame.region }
 
-// collector tells that r is a for_each as a whole.
-func (m *Machine) collector(r ref) bool {
+// isCollector tells that r is a for_each as a whole.
+func (m *Machine) isCollector(r ref) bool {
 	n := &m.graph.Nodes[r.node]
 	return n.Body != plan.None && n.Region == r.frame.region
 }
 
-// iteration tells that r is one iteration of a repeat rather than the whole.
-func (m *Machine) iteration(r ref) bool { return m.graph.Nodes[r.node].Loop == r.frame.region }
+// isIteration tells that r is one iteration of a repeat rather than the whole.
+func (m *Machine) isIteration(r ref) bool { return m.graph.Nodes[r.node].Loop == r.frame.region }
 
-// repeater tells that r is a repeat as a whole: of the node, or of an instance of it.
-func (m *Machine) repeater(r ref) bool {
+// isRepeater tells that r is a repeat as a whole: of the node, or of an instance of it.
+func (m *Machine) isRepeater(r ref) bool {
 	n := &m.graph.Nodes[r.node]
 	return n.Loop != plan.None && n.Loop != r.frame.region && (n.Body == plan.None || n.Body == r.frame.region)
 }
 
-// inner tells that r is where the node does its work, and not the whole of instances or iterations of it.
-func (m *Machine) inner(r ref) bool { return m.graph.Nodes[r.node].Inner == r.frame.region }
+// isInner tells that r is where the node does its work, and not the whole of instances or iterations of it.
+func (m *Machine) isInner(r ref) bool { return m.graph.Nodes[r.node].Inner == r.frame.region }
 
 func (m *Machine) state(r ref) *state {
 	if n := &m.graph.Nodes[r.node]; n.Region == r.frame.region {
@@ -206,15 +206,15 @@ func (m *Machine) parent(r ref) ref {
 	return ref{r.frame.up, r.node}
 }
 
-func (m *Machine) detail(r ref) *detail {
+func (m *Machine) liveState(r ref) *liveState {
 	s := m.state(r)
-	if s.detail == nil {
-		s.detail = &detail{path: m.path(r), exit: -1}
+	if s.liveState == nil {
+		s.liveState = &liveState{path: m.path(r), exit: -1}
 		if n := m.node(r); n.Kind != ir.Step || n.Inner != r.frame.region {
-			s.body = &body{}
+			s.groupState = &groupState{}
 		}
 	}
-	return s.detail
+	return s.liveState
 }
 
 // path is the instance's identity everywhere: names of the groups it lies in, keys of instances, and numbers of iterations,
@@ -223,14 +223,14 @@ func (m *Machine) path(r ref) string {
 	if r.node == plan.None {
 		return ""
 	}
-	if s := m.state(r); s.detail != nil && s.path != "" {
+	if s := m.state(r); s.liveState != nil && s.path != "" {
 		return s.path
 	}
 	up := m.path(m.parent(r))
-	if m.instance(r) {
+	if m.isInstance(r) {
 		return up + "[" + quoteKey(r.frame.key) + "]"
 	}
-	if m.iteration(r) {
+	if m.isIteration(r) {
 		return up + "/i" + strconv.Itoa(r.frame.iteration)
 	}
 	if up == "" {
@@ -250,17 +250,17 @@ func quoteKey(key string) string {
 	return strconv.Quote(key)
 }
 
-// result is what the world may see of a node that has come to something.
-func (m *Machine) result(r ref) *event.Result {
+// resultOf is what the world may see of a node that has come to something.
+func (m *Machine) resultOf(r ref) *event.Result {
 	s := m.state(r)
-	d := s.detail
+	d := s.liveState
 	res := &event.Result{
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished,
-		Tolerated: s.tolerated, Reused: d.kept() != nil,
+		Tolerated: s.tolerated, Reused: d.reusedEnd() != nil,
 	}
-	if d.body != nil {
-		res.Winner, res.Iterations = d.winner(), d.iterations()
+	if d.groupState != nil {
+		res.Winner, res.Iterations = d.winnerName(), d.iterations()
 	}
 	return res
 }

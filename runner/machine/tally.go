@@ -8,7 +8,7 @@ type tally struct {
 	firstBad                                                  string
 }
 
-func (t *tally) count(s event.Status, tolerated bool, path string) {
+func (t *tally) countEnd(s event.Status, tolerated bool, path string) {
 	switch s {
 	case event.Succeeded:
 		t.succeeded++
@@ -29,17 +29,17 @@ func (t *tally) count(s event.Status, tolerated bool, path string) {
 	}
 }
 
-// bad is how many count against what they lie in.
-func (t *tally) bad() int32 { return t.failed - t.tolerated + t.blocked + t.cancelled }
+// countBad is how many count against what they lie in.
+func (t *tally) countBad() int32 { return t.failed - t.tolerated + t.blocked + t.cancelled }
 
-// words say what went wrong.
-func (t *tally) words() string {
-	return list("nothing", count{t.failed - t.tolerated, "failed"}, count{t.blocked, "blocked"}, count{t.cancelled, "cancelled"}) +
+// describeBad say what went wrong.
+func (t *tally) describeBad() string {
+	return joinCounts("nothing", namedCount{t.failed - t.tolerated, "failed"}, namedCount{t.blocked, "blocked"}, namedCount{t.cancelled, "cancelled"}) +
 		"; first " + t.firstBad
 }
 
-// all says how everything ended.
-func (t *tally) all() string {
-	return list("nothing ended", count{t.succeeded, "succeeded"}, count{t.failed, "failed"}, count{t.skipped, "skipped"},
-		count{t.blocked, "blocked"}, count{t.cancelled, "cancelled"})
+// describeAll says how everything ended.
+func (t *tally) describeAll() string {
+	return joinCounts("nothing ended", namedCount{t.succeeded, "succeeded"}, namedCount{t.failed, "failed"}, namedCount{t.skipped, "skipped"},
+		namedCount{t.blocked, "blocked"}, namedCount{t.cancelled, "cancelled"})
 }

@@ -14,14 +14,14 @@ func (m *Machine) setTimer(r ref, due event.Time, purpose event.TimerPurpose) {
 	if t := m.newTimer(r, due, purpose); r.node == plan.None {
 		m.runTimer = t
 	} else {
-		m.detail(r).timer = t
+		m.liveState(r).timer = t
 	}
 }
 
 func (m *Machine) newTimer(r ref, due event.Time, purpose event.TimerPurpose) uint64 {
 	m.timerSeq++
 	m.timers[m.timerSeq] = timer{ref: r, purpose: purpose, due: due}
-	m.command(event.Command{SetTimer: &event.SetTimer{Timer: m.timerSeq, Node: m.path(r), Due: due, Purpose: purpose}})
+	m.addCommand(event.Command{SetTimer: &event.SetTimer{Timer: m.timerSeq, Node: m.path(r), Due: due, Purpose: purpose}})
 	return m.timerSeq
 }
 
@@ -32,26 +32,26 @@ type timer struct {
 	stood   time.Duration // while nobody drove the run
 }
 
-// clock tells that a timer is the clock of a group, a call or the run, which counts the time in which the run is driven. The
+// isClock tells that a timer is the clock of a group, a call or the run, which counts the time in which the run is driven. The
 // others are for a moment of the day.
-func (t timer) clock() bool {
+func (t timer) isClock() bool {
 	return t.purpose == event.TimerTimeout || t.purpose == event.TimerFinally
 }
 
-// after is how long after a moment the timer was set to fire; it may have fired later.
-func (t timer) after(since event.Time) string { return (t.due.Sub(since) - t.stood).String() }
+// elapsedSince is how long after a moment the timer was set to fire; it may have fired later.
+func (t timer) elapsedSince(since event.Time) string { return (t.due.Sub(since) - t.stood).String() }
 
-// stoodStill sets every clock anew, later by the time in which nobody drove the run.
-func (m *Machine) stoodStill(gap time.Duration) {
+// shiftClocks sets every clock anew, later by the time in which nobody drove the run.
+func (m *Machine) shiftClocks(gap time.Duration) {
 	if gap <= 0 {
 		return
 	}
 	for _, n := range slices.Sorted(maps.Keys(m.timers)) {
 		t := m.timers[n]
-		if !t.clock() {
+		if !t.isClock() {
 			continue
 		}
-		m.takeBack(&n)
+		m.cancelTimer(&n)
 		m.setTimer(t.ref, t.due.Add(gap), t.purpose)
 		again := m.timers[m.timerSeq]
 		again.stood = t.stood + gap
@@ -59,24 +59,24 @@ func (m *Machine) stoodStill(gap time.Duration) {
 	}
 }
 
-func (m *Machine) cancelRunTimer() { m.takeBack(&m.runTimer) }
+func (m *Machine) cancelRunTimer() { m.cancelTimer(&m.runTimer) }
 
-// cancelTimer takes back all timers of a node.
-func (m *Machine) cancelTimer(d *detail) {
-	m.stopTimer(d)
-	if d.rare != nil && d.rare.deadline != nil {
-		m.takeBack(&d.rare.deadline.progress)
-		m.takeBack(&d.rare.deadline.timer)
+// cancelNodeTimers takes back all timers of a node.
+func (m *Machine) cancelNodeTimers(d *liveState) {
+	m.cancelWorkTimer(d)
+	if d.cold != nil && d.cold.deadline != nil {
+		m.cancelTimer(&d.cold.deadline.progress)
+		m.cancelTimer(&d.cold.deadline.timer)
 	}
 }
 
-// stopTimer takes back the timer of what the node does now.
-func (m *Machine) stopTimer(d *detail) { m.takeBack(&d.timer) }
+// cancelWorkTimer takes back the timer of what the node does now.
+func (m *Machine) cancelWorkTimer(d *liveState) { m.cancelTimer(&d.timer) }
 
-func (m *Machine) takeBack(t *uint64) {
+func (m *Machine) cancelTimer(t *uint64) {
 	if *t != 0 {
 		delete(m.timers, *t)
-		m.command(event.Command{CancelTimer: &event.CancelTimer{Timer: *t}})
+		m.addCommand(event.Command{CancelTimer: &event.CancelTimer{Timer: *t}})
 		*t = 0
 	}
 }
@@ -89,24 +89,24 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 	}
 	delete(m.timers, f.Timer)
 	if t.node == plan.None {
-		m.timeout(t)
+		m.timeOutRun(t)
 		return
 	}
-	d := m.detail(t.ref)
+	d := m.liveState(t.ref)
 	switch t.purpose {
 	case event.TimerDeadline:
-		m.expire(t.ref)
+		m.expireDeadline(t.ref)
 	case event.TimerProgress:
-		m.progressed(t.ref)
+		m.showProgress(t.ref)
 	case event.TimerWait:
 		d.timer = 0
-		m.deliver(t.ref)
+		m.deliverOutput(t.ref)
 	case event.TimerBackoff:
 		d.timer = 0
-		m.try(t.ref)
+		m.queueAttempt(t.ref)
 	case event.TimerRefused:
 		d.timer = 0
-		m.askAgain(d.rare.refusal.ticket, t.ref)
+		m.askAgain(d.cold.refusal.ticket, t.ref)
 	case event.TimerRepeat:
 		d.timer = 0
 		m.agenda.push(task{do: doIterate, ref: t.ref})
@@ -116,8 +116,8 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 			m.expireChild(d.live, t)
 			return
 		}
-		m.doom(t.ref, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
-			Message: "it did not end within " + t.after(d.started)})
+		m.failAfterChildren(t.ref, &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
+			Message: "it did not end within " + t.elapsedSince(d.started)})
 	case event.TimerFinally:
 		assert(false, "the timer of finally belongs to %s", d.path)
 	default:

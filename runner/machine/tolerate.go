@@ -17,46 +17,46 @@ type cause struct {
 	order uint64 // from 1; 0: none
 }
 
-// first keeps the earlier of two causes.
-func (c *cause) first(other cause) {
+// keepFirst keeps the earlier of two causes.
+func (c *cause) keepFirst(other cause) {
 	if other.order != 0 && (c.order == 0 || other.order < c.order) {
 		*c = other
 	}
 }
 
-// cause is what a node failed of: the first failure below it, or its own.
-func (m *Machine) cause(d *detail) cause {
-	if d.body != nil && d.cause.order != 0 {
+// causeOf is what a node failed of: the first failure below it, or its own.
+func (m *Machine) causeOf(d *liveState) cause {
+	if d.groupState != nil && d.cause.order != 0 {
 		return d.cause
 	}
 	m.failures++
 	return cause{d.err, m.failures}
 }
 
-// tolerate says whether the failure of a node does not count, and gives it the output that stands in for its own. Of an
+// tolerateFailure says whether the failure of a node does not count, and gives it the output that stands in for its own. Of an
 // iteration it is the repeat that is asked; a for_each as a whole has no output to degrade to, only its instances have.
-func (m *Machine) tolerate(r ref) {
-	if m.iteration(r) {
+func (m *Machine) tolerateFailure(r ref) {
+	if m.isIteration(r) {
 		return
 	}
 	s, n := m.state(r), m.node(r)
-	if n.Degrade != nil && !m.collector(r) {
-		v, err := m.degraded(r, n)
+	if n.Degrade != nil && !m.isCollector(r) {
+		v, err := m.evalDegrade(r, n)
 		if err == nil {
 			s.output, s.tolerated = v, true
 			return
 		}
-		m.note(r, event.Warned, fmt.Sprintf("degrade.output: %v", err), nil)
+		m.showNote(r, event.Warned, fmt.Sprintf("degrade.output: %v", err), nil)
 	}
 	s.tolerated = n.OnError == ir.OnErrorContinue
 }
 
-func (m *Machine) degraded(r ref, n *plan.Node) (value.Value, error) {
-	v, err := m.eval.Eval(n.Degrade, m.scope(r))
+func (m *Machine) evalDegrade(r ref, n *plan.Node) (value.Value, error) {
+	v, err := m.eval.Eval(n.Degrade, m.newScope(r))
 	if err != nil {
 		return nil, err
 	}
-	if t := m.declared(r); t != nil {
+	if t := m.declaredType(r); t != nil {
 		if v, err = value.Convert(v, *t); err != nil {
 			return nil, err
 		}
@@ -64,10 +64,10 @@ func (m *Machine) degraded(r ref, n *plan.Node) (value.Value, error) {
 	return v, request.Sized(v)
 }
 
-// declared is the type that a node's output must have, or nil.
-func (m *Machine) declared(r ref) *value.Type {
+// declaredType is the type that a node's output must have, or nil.
+func (m *Machine) declaredType(r ref) *value.Type {
 	n := m.node(r)
-	if g := m.agent(r); n.Output == nil && g != nil {
+	if g := m.agentOf(r); n.Output == nil && g != nil {
 		return g.Output
 	}
 	return n.Output
@@ -77,28 +77,28 @@ func (m *Machine) declared(r ref) *value.Type {
 // is ended. The failure of a node that a join has already let go stops nothing. waiters are what waited for it in inner frames.
 func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
 	for p := m.parent(r); p.node != plan.None; p = m.parent(p) {
-		if d := m.detail(p); d.join != nil && d.join.decided {
+		if d := m.liveState(p); d.join != nil && d.join.decided {
 			return
 		}
 	}
 	for m.node(r).Region != r.frame.region {
 		r.frame = r.frame.up
 	}
-	m.bar(r, waiters)
+	m.barDependents(r, waiters)
 	if p := m.parent(r); p.node != plan.None {
-		m.doom(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
+		m.failAfterChildren(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
 			Message: fmt.Sprintf("%q failed, which stops what lies around it", m.node(r).Name)})
 		return
 	}
 	m.stopFor(r, c.err)
 }
 
-// bar marks all that lies beside a node which fails and needs it, directly or through others: whatever ends it, it ends as blocked.
-func (m *Machine) bar(failed ref, waiters []waiter) {
+// barDependents marks all that lies beside a node which fails and needs it, directly or through others: whatever ends it, it ends as blocked.
+func (m *Machine) barDependents(failed ref, waiters []waiter) {
 	around, barred, groups := m.parent(failed), []ref{failed}, map[ref]bool{}
 	add := func(on ref, w waiter) {
 		s := m.state(w.ref)
-		if s.barred || s.status != event.Pending || s.queued || s.open || !m.needs(w) || !m.within(w.ref, around) {
+		if s.barred || s.status != event.Pending || s.queued || s.open || !m.needsSuccess(w) || !m.isWithin(w.ref, around) {
 			return
 		}
 		if s.barred = true; s.bad == 0 {
@@ -112,14 +112,14 @@ func (m *Machine) bar(failed ref, waiters []waiter) {
 		for _, a := range n.Awaited {
 			add(r, waiter{ref{r.frame, a.Node}, a.Needs})
 		}
-		if s.detail != nil {
+		if s.liveState != nil {
 			waiters = append(waiters, s.waiters...)
 		}
 		for _, w := range waiters {
 			add(r, w)
 		}
 		waiters = nil
-		if s.barred && m.inner(r) { // a group that is not let go
+		if s.barred && m.isInner(r) { // a group that is not let go
 			for _, child := range n.Below {
 				barred = append(barred, ref{r.frame, child})
 			}
@@ -131,8 +131,8 @@ func (m *Machine) bar(failed ref, waiters []waiter) {
 	}
 }
 
-// within tells that r lies somewhere in a group, or in the run.
-func (m *Machine) within(r, group ref) bool {
+// isWithin tells that r lies somewhere in a group, or in the run.
+func (m *Machine) isWithin(r, group ref) bool {
 	for group.node != plan.None && r != group {
 		if r.node == plan.None {
 			return false
@@ -148,8 +148,8 @@ func (m *Machine) needsAll(r ref) bool {
 	return n.Kind != ir.Switch && (n.Join == nil || n.Join.Word == ir.JoinAll)
 }
 
-// needs tells that a node cannot start where the one that it waits for has failed.
-func (m *Machine) needs(w waiter) bool {
+// needsSuccess tells that a node cannot start where the one that it waits for has failed.
+func (m *Machine) needsSuccess(w waiter) bool {
 	switch m.node(w.ref).TriggerRule {
 	case "":
 		return w.needs
@@ -160,10 +160,10 @@ func (m *Machine) needs(w waiter) bool {
 	return false
 }
 
-// swept is what a node ends as that is ended before it began, and why.
-func (m *Machine) swept(r ref, reason string) (event.Status, string) {
+// unstartedEnd is what a node ends as that is ended before it began, and why.
+func (m *Machine) unstartedEnd(r ref, reason string) (event.Status, string) {
 	if s := m.state(r); s.barred {
-		return event.Blocked, m.because(r, int(s.bad)-1)
+		return event.Blocked, m.describeNeed(r, int(s.bad)-1)
 	}
 	return event.Cancelled, reason
 }

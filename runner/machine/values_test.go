@@ -15,7 +15,7 @@ func TestValuesOfScripts(t *testing.T) {
 	m := &Machine{eval: constants{}}
 	for n, fits := range map[int]bool{request.MaxScriptValue: true, request.MaxScriptValue + 1: false} {
 		a := &event.Attempt{}
-		err := m.script(a, "run", ir.Lit("", value.StringType), []ir.Expr{{Kind: ir.HCL, Text: "input.log", Const: strings.Repeat("x", n)}}, nil)
+		err := m.composeScript(a, "run", ir.Lit("", value.StringType), []ir.Expr{{Kind: ir.HCL, Text: "input.log", Const: strings.Repeat("x", n)}}, nil)
 		if fits && (err != nil || len(a.Values) != 1 || len(a.Values[0]) != n) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
