@@ -10,17 +10,18 @@ import (
 
 // action says how the machine carries out the steps of one kind of action.
 type action struct {
-	// begin does what a step does once nothing keeps it from starting.
+	// begin starts a step when nothing keeps it from starting.
 	begin func(*Machine, ref)
-	// compose computes the part of an attempt that belongs to the action, and its kind. It is nil for actions that make no attempts.
-	// An error is blocking; place says in words what could not be computed.
+	// compose computes the part of an attempt that belongs to the action, and its kind. It is nil
+	// for actions that make no attempts. An error is blocking; place says in words what could not
+	// be computed.
 	compose func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error)
 }
 
 // actions holds every kind of action.
 var actions map[ir.ActionKind]action
 
-func init() { // what begins steps reads the table again
+func init() { // in init, because begin functions read the table
 	actions = map[ir.ActionKind]action{
 		ir.RunAction:   {(*Machine).startAttempts, composeRun},
 		ir.AgentAction: {(*Machine).startAttempts, composeTask},

@@ -11,18 +11,21 @@ import (
 	"github.com/flowrun/flowrun/runner/policy"
 )
 
-// The host may refuse an attempt, because its agent does as many tasks as it may in other runs of the store. Nothing has begun then: the
-// number of the attempt, its key, retries and rules do not see the refusal. The node waits without a slot of the run or of a group, and
-// asks again when the host grants the attempt, at the moment that the refusal named, or when another process drives the run.
+// The host may refuse an attempt, because its agent does as many tasks as it may in other runs of
+// the store. Nothing has begun then: the number of the attempt, its key, retries and rules do not
+// see the refusal. The node waits without a slot of the run or of a group, and asks again when the
+// host grants the attempt, at the moment that the refusal named, or when another process drives
+// the run.
 //
-// In the limiter of the agent the node keeps its slot, so that a run stands in the line of the store with as many attempts as the agent
-// may do at once, and not with all instances of a for_each.
+// In the limiter of the agent the node keeps its slot, so that a run stands in the line of the
+// store with as many attempts as the agent may do at once, and not with all instances of a
+// for_each.
 
-// refusal is the wait of a node whose attempt was refused, until the next attempt begins.
+// refusal is the wait of a node between the refusal of its attempt and the start of the next one.
 type refusal struct{ ticket uint64 }
 
-// admissionOf is what an attempt of an agent needs of the store; nil where the agent's concurrency is not bounded. A null agent does
-// nothing that could be too much.
+// admissionOf is what an attempt of an agent needs of the store; nil where the agent's concurrency
+// is not bounded. A null agent does nothing that could be too much.
 func (m *Machine) admissionOf(r ref, g *ir.Agent) *event.Admission {
 	l := m.agents[g.Name]
 	if l == nil || g.Type == ir.AgentNull {
@@ -40,7 +43,8 @@ func (m *Machine) isRefused(a *attempt, f *event.AttemptFinished) bool {
 	return f.Outcome == event.Refused && a.request != nil && a.request.Admission != nil && !a.cancelled && !m.isHalted(a.ref)
 }
 
-// waitForAdmission puts a node whose attempt was refused back to where it was before the attempt, but for its place in the line.
+// waitForAdmission puts a node with a refused attempt back to its state before the attempt. The
+// node keeps its place in the line.
 func (m *Machine) waitForAdmission(a *attempt, f *event.AttemptFinished) {
 	n, s, d := m.node(a.ref), m.state(a.ref), m.liveState(a.ref)
 	m.returnSharedSlots(a.ref)
@@ -69,8 +73,8 @@ func (m *Machine) waitForAdmission(a *attempt, f *event.AttemptFinished) {
 	}
 }
 
-// grantAttempt takes the host's word that a refused attempt may start. The grant may come before the refusal. One for a ticket that is neither
-// live nor refused changes nothing.
+// grantAttempt takes the host's word that a refused attempt may start. The grant may come before
+// the refusal. One for a ticket that is neither live nor refused changes nothing.
 func (m *Machine) grantAttempt(x *event.External) {
 	number, ok := x.Data.(float64)
 	if !ok || number < 0 || number > float64(m.tickets) {
@@ -98,8 +102,8 @@ func (m *Machine) askAllAgain() {
 	}
 }
 
-// beginAdmitted ends the wait of a node whose next attempt begins, with all of its slots. It returns the ticket that was refused; 0
-// where none was.
+// beginAdmitted ends a node's wait for admission when its next attempt has all slots. It returns
+// the ticket of the refused attempt; 0 if there is none.
 func (d *liveState) beginAdmitted() (ticket uint64) {
 	if d.cold != nil && d.cold.refusal != nil {
 		ticket, d.cold.refusal = d.cold.refusal.ticket, nil

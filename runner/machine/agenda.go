@@ -2,20 +2,20 @@ package machine
 
 import "github.com/flowrun/flowrun/runner/event"
 
-// taskKind an entry of the agenda asks for.
+// taskKind is the kind of a task.
 type taskKind uint8
 
 const (
 	doEvent          taskKind = iota // take an event in
-	doRelease                        // let the children of a group (or of the run) go, one an entry
-	doSpawn                          // make the instances of a for_each, one an entry
+	doRelease                        // release the children of a group or of the run, one per task
+	doSpawn                          // make the instances of a for_each, one per task
 	doIterate                        // make the next iteration of a repeat
-	doReady                          // all that a node waited for has ended
-	doStartParked                    // the run has free slots again, and attempts stand parked
+	doReady                          // all dependencies of a node have ended
+	doStartParked                    // the run has free slots again, and attempts are parked
 	doCollect                        // all children of a group, or instances, have ended
-	doEndUnreleased                  // a group ended without being released: so do its children, one an entry
+	doEndUnreleased                  // end the children of a group that ended before their release, one per task
 	doCancel                         // end a node because its run or group ends
-	doCancelChildren                 // the same for what lies below it, one an entry
+	doCancelChildren                 // end the children of such a node, one per task
 	doEnd                            // the last top-level node of a phase has ended
 	doFinally                        // the next node of finally may run
 )
@@ -23,7 +23,7 @@ const (
 // task is an entry of the agenda.
 type task struct {
 	do     taskKind
-	hard   bool // of a sweep: what runs "always" ends, too
+	hard   bool // a cancel also ends nodes that run "always"
 	ref    ref
 	cursor int
 	event  *event.Event

@@ -6,21 +6,22 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// attempt is one that was asked for and has not been answered.
+// attempt is an attempt that has started and has no answer yet.
 type attempt struct {
 	ref
 	gate       int
 	request    *event.Attempt
-	child      *event.StartChild // instead of a request
+	child      *event.StartChild // set instead of request
 	since      event.Time
 	cancelled  bool
-	now        bool         // of a child: it was asked to end at once
-	expired    *event.Error // of a child: why it was cancelled
+	now        bool         // the child was cancelled with Now
+	expired    *event.Error // why the child was cancelled
 	granted    bool         // the host granted it, and its refusal has not come yet
 	next, prev *attempt
 }
 
-// liveList finds live attempts by ticket, children by their ids, and walks all of them in the order of their starts.
+// liveList finds live attempts by ticket, children by their ids, and walks all of them in the
+// order of their starts.
 type liveList struct {
 	by          map[uint64]*attempt
 	children    map[string]*attempt
@@ -59,7 +60,7 @@ func (l *liveList) remove(a *attempt) {
 	}
 }
 
-// snapshot lists what is live now, so that it can be walked while it changes.
+// snapshot lists the live attempts, so that the caller can walk them while the list changes.
 func (l *liveList) snapshot() (list []*attempt) {
 	for a := l.first; a != nil; a = a.next {
 		list = append(list, a)
@@ -67,7 +68,7 @@ func (l *liveList) snapshot() (list []*attempt) {
 	return list
 }
 
-// startAttempt starts an attempt whose slots are taken: everything that it needs is computed now.
+// startAttempt composes and starts an attempt that has its slots.
 func (m *Machine) startAttempt(w slotRequest) {
 	if m.isCall(w) {
 		m.startChild(w.ref)
@@ -120,7 +121,8 @@ func (m *Machine) whyStarted(r ref) string {
 	return ""
 }
 
-// attemptFinished takes an answer in. One that comes late or twice finds no live attempt and changes nothing.
+// attemptFinished records an answer. A late or second answer finds no live attempt and changes
+// nothing.
 func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	a := m.live.by[f.Ticket]
 	if a == nil || a.request.Node != f.Node {
@@ -178,7 +180,8 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	m.deliverOutput(a.ref)
 }
 
-// mayRepeatSilent tells whether an attempt that fell silent may be made again without being counted.
+// mayRepeatSilent reports whether the machine may repeat an attempt that fell silent without
+// counting it.
 func (m *Machine) mayRepeatSilent(a *attempt) bool {
 	if a.gate != work {
 		return true
@@ -192,7 +195,8 @@ func (m *Machine) mayRepeatSilent(a *attempt) bool {
 	return true
 }
 
-// takeResult keeps what an attempt printed, bounded.
+// takeResult stores the result of an attempt: the exit code, bounded streams and recalled
+// memories.
 func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	d := m.liveState(r)
 	d.output, d.exit = nil, -1
@@ -216,13 +220,13 @@ func failureError(f *event.AttemptFinished) *event.Error {
 		return &event.Error{Kind: event.Transient, Reason: reasonOf(f.Outcome), Message: "the attempt ended without a reason", ExitCode: -1}
 	}
 	e := *f.Error
-	if e.Reason == "" { // who reads error.reason may rely on it
+	if e.Reason == "" { // error.reason is never empty
 		e.Reason = reasonOf(f.Outcome)
 	}
 	return &e
 }
 
-// reasonOf is the reason of an error whose executor gave none.
+// reasonOf returns the reason of an error if the executor gave none.
 func reasonOf(o event.Outcome) event.Reason {
 	if o == event.Lost {
 		return event.ReasonLost

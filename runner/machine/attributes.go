@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// readAttribute gives one attribute of a node's result, or the whole object where attr is empty. A node that came to nothing has
-// null for most of them.
+// readAttribute returns one attribute of a node's result, or the whole object if attr is empty.
+// Most attributes of a node without a result are null.
 func (m *Machine) readAttribute(r ref, attr string) (value.Value, error) {
 	s := m.state(r)
 	d := s.liveState
@@ -25,7 +25,7 @@ func (m *Machine) readAttribute(r ref, attr string) (value.Value, error) {
 		return o, nil
 	}
 	if !s.status.Terminal() && attr == "status" {
-		return string(event.Running), nil // a rule let somebody look before the end
+		return string(event.Running), nil // a rule let a node start before this one ended
 	}
 	if attr == "status" {
 		return string(s.status), nil
@@ -89,7 +89,7 @@ func (m *Machine) readAttribute(r ref, attr string) (value.Value, error) {
 var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
 	"finished_at", "agent", "instances", "counts", "winner", "iterations"}
 
-// streamValue is null where nothing printed because nothing ran.
+// streamValue returns a stream; null for a node that ran nothing and printed nothing.
 func (m *Machine) streamValue(r ref, s string) value.Value {
 	switch m.node(r).Action.(type) {
 	case *ir.Run, *ir.AgentTask:
@@ -116,8 +116,9 @@ func (m *Machine) instancesValue(r ref) value.Value {
 	return v
 }
 
-// instanceLists keeps the lists of instances that were read last as a whole, each of a for_each in which all has ended. Reading one
-// instance needs no list, so few programs have any.
+// instanceLists caches the lists of instances that expressions read last as a whole. Each list
+// belongs to a for_each whose instances have all ended. Few programs need a list, because reading
+// one instance needs none.
 type instanceLists struct {
 	of   [8]ref
 	list [8]value.Value
@@ -138,7 +139,8 @@ func (l *instanceLists) add(r ref, v value.Value) {
 	l.next = (l.next + 1) % len(l.of)
 }
 
-// instancesEnded reports whether all instances were made and have ended. The losers of a join may go on after the for_each.
+// instancesEnded reports whether all instances were made and have ended. The losers of a join may
+// go on after the for_each.
 func (m *Machine) instancesEnded(r ref, d *liveState) bool {
 	return len(d.frames) == len(d.items) &&
 		!slices.ContainsFunc(d.frames, func(f *frame) bool { return !m.state(ref{f, r.node}).status.Terminal() })
@@ -179,7 +181,7 @@ func objectOrNull(o map[string]any) value.Value {
 	return o
 }
 
-// errorObject is an error as expressions see it: what does not apply is null.
+// errorObject returns an error as expressions see it. A field that does not apply is null.
 func errorObject(e *event.Error) map[string]any {
 	if e == nil {
 		return nil

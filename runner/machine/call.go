@@ -20,8 +20,9 @@ func (m *Machine) isCall(w slotRequest) bool {
 	return w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Called
 }
 
-// startChild starts a run of another workflow. It counts where a group or for_each bounds what is live below it, and holds no slot
-// of the run: the child's own attempts do, in the child.
+// startChild starts a run of another workflow. A call counts in the limiters of groups and
+// for_each around it but takes no slot of the run: the attempts of the child take slots of the
+// child.
 func (m *Machine) startChild(r ref) {
 	n, d := m.node(r), m.liveState(r)
 	d.attempts++
@@ -50,15 +51,16 @@ func (m *Machine) startChild(r ref) {
 	}
 }
 
-// childID names a child by what it is the child of, so that whoever asks again asks for the same run. It has the form of
-// every run's id: 12 characters of base32.
+// childID computes the id of a child from its parent, node and generation, so that a repeated
+// request names the same run. The id has the form of every run's id: 12 characters of base32.
 func (m *Machine) childID(r ref) string {
 	d := m.liveState(r)
 	sum := sha256.Sum256([]byte(m.run.Run + "\x00" + d.path + "\x00" + strconv.Itoa(m.generation(d)) + "\x00child"))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:8]))[:12]
 }
 
-// childInputs computes what a child is given, by the declarations of its workflow. What is sensitive is left to the host.
+// childInputs computes the inputs of a child by the declarations of its workflow. Sensitive inputs
+// are left to the host.
 func (m *Machine) childInputs(r ref) (inputs map[string]value.Value, late map[string]event.Late, err error) {
 	call := m.node(r).Action.(*ir.Call)
 	w := m.graph.Program.Workflow(call.Workflow)
@@ -101,7 +103,7 @@ func (m *Machine) childInputs(r ref) (inputs map[string]value.Value, late map[st
 	return inputs, late, nil
 }
 
-// callArguments is what a call gives: an object, or the members of one.
+// callArguments computes the arguments of a call: an object, or the members of one.
 func (m *Machine) callArguments(r ref, call *ir.Call) (given map[string]any, late map[string]event.Late, err error) {
 	given, sc := map[string]any{}, m.newScope(r)
 	for _, name := range slices.Sorted(maps.Keys(call.Inputs)) {
@@ -134,7 +136,7 @@ func (m *Machine) callArguments(r ref, call *ir.Call) (given map[string]any, lat
 	return given, late, request.Sized(given)
 }
 
-// convertInput converts one input, or takes its default.
+// convertInput converts one input to its declared type, or returns its default.
 func (m *Machine) convertInput(decl *ir.Variable, given map[string]any) (value.Value, error) {
 	v, ok := given[decl.Name]
 	if !ok && !decl.HasDefault {
@@ -153,7 +155,7 @@ func (m *Machine) convertInput(decl *ir.Variable, given map[string]any) (value.V
 	return v, nil
 }
 
-// validateInput asks an input's own conditions, which read the child's inputs.
+// validateInput checks an input's validations, which read the child's inputs.
 func (m *Machine) validateInput(decl *ir.Variable, inputs map[string]value.Value) error {
 	for i := range decl.Validation {
 		sc := m.constants()
@@ -176,7 +178,8 @@ func (m *Machine) validateInput(decl *ir.Variable, inputs map[string]value.Value
 	return nil
 }
 
-// childFinished takes the end of a child run. One that nobody waits for any more changes nothing.
+// childFinished records the end of a child run. If the parent no longer waits for the child,
+// nothing changes.
 func (m *Machine) childFinished(f *event.ChildFinished) {
 	a := m.live.children[f.Run]
 	if a == nil || a.child.Node != f.Node {
@@ -205,7 +208,8 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	}
 }
 
-// childError is the error of a node whose child did not succeed. The kind is that of the child's own error.
+// childError returns the error of a node after its child did not succeed. The child's own error
+// gives the kind.
 func childError(c *event.StartChild, f *event.ChildFinished) *event.Error {
 	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
 		Message: fmt.Sprintf("run %s of workflow %q %s", c.Run, c.Workflow, statusPhrase(f.Status))}
@@ -216,7 +220,7 @@ func childError(c *event.StartChild, f *event.ChildFinished) *event.Error {
 	return e
 }
 
-// expireChild ends a child whose time is up; its answer fails the attempt.
+// expireChild cancels a child after its timeout. The child's answer fails the attempt.
 func (m *Machine) expireChild(a *attempt, t timer) {
 	if a.cancelled {
 		return

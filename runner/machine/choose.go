@@ -8,8 +8,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// chooseCase asks the cases of a switch in order, once, and takes the first that holds; the default has no condition. A case
-// that cannot be asked fails the switch: to go on with the next would be a guess.
+// chooseCase evaluates the cases of a switch in order, once, and takes the first that holds. The
+// default has no condition. A case that cannot be evaluated fails the switch, because going on
+// with the next case would be a guess.
 func (m *Machine) chooseCase(r ref) bool {
 	n, sc := m.node(r), m.newScope(r)
 	for i := range n.Cases {
@@ -30,7 +31,7 @@ func (m *Machine) chooseCase(r ref) bool {
 	return true
 }
 
-// caseReason says which way a switch took.
+// caseReason returns the reason for the case that a switch took.
 func (m *Machine) caseReason(r ref) string {
 	if m.node(r).Kind != ir.Switch {
 		return ""
@@ -38,10 +39,11 @@ func (m *Machine) caseReason(r ref) string {
 	return m.liveState(r).way
 }
 
-// maxAsked bounds how many cases of a switch are told of that did not hold.
+// maxAsked limits the number of false cases of a switch in a reason.
 const maxAsked = 8
 
-// describeCase puts the way that a switch has taken into words. It is asked once, whatever the number of its children.
+// describeCase puts the choice of a switch into words. The switch calls it once, not once per
+// child.
 func (m *Machine) describeCase(r ref, sc *scope) string {
 	n, taken := m.node(r), m.liveState(r).taken
 	if taken > 0 && n.Cases[taken-1].When != nil {
@@ -63,7 +65,7 @@ func (m *Machine) describeCase(r ref, sc *scope) string {
 	return text + ": " + strings.Join(asked, "; ")
 }
 
-// skipOtherCase skips a child of a case that was not taken. It tells whether r is one.
+// skipOtherCase skips a child of a case that was not taken. It reports whether r is such a child.
 func (m *Machine) skipOtherCase(group, r ref) bool {
 	if n := m.node(group); n.Kind != ir.Switch || m.node(r).Case == m.liveState(group).taken {
 		return false

@@ -6,8 +6,10 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// endGroup ends a group or a for_each whose last child has ended, or which has enough: by what ended it early, by what its
-// join found, by the worst of its children, or with their outputs. A repeat goes on from here.
+// endGroup ends a group or a for_each after its last child, or after its join was decided. The
+// first of these decides: the error that ended it early, its join, the worst end of its children.
+// Otherwise the group succeeds with the outputs of its children. A repeat decides about its next
+// iteration.
 func (m *Machine) endGroup(r ref) {
 	s := m.state(r)
 	if s.status.Terminal() {
@@ -50,8 +52,8 @@ func (m *Machine) endGroup(r ref) {
 	m.deliverOutput(r)
 }
 
-// gatherSoFar is what [Machine.gather] makes, for the condition of a join: it is made once, and then every end adds its output. The
-// condition gives a bool, so nobody keeps the value.
+// gatherSoFar caches the result of [Machine.gatherOutputs] for the condition of a join. Every end
+// then adds its output. The condition returns a bool, so nothing else keeps the value.
 func (m *Machine) gatherSoFar(r ref) value.Value {
 	d := m.liveState(r)
 	if d.gathered == nil {
@@ -60,19 +62,20 @@ func (m *Machine) gatherSoFar(r ref) value.Value {
 	return d.gathered
 }
 
-// addOutput puts the output of a child or an instance that has ended into what was gathered.
+// addOutput adds the output of an ended child or instance to the gathered outputs.
 func (m *Machine) addOutput(d *liveState, child ref) {
 	switch all := d.gathered.(type) {
 	case []any:
 		all[child.frame.index] = m.outputOf(child)
 	case map[string]any:
-		if _, there := all[m.memberName(child)]; there { // the other cases of a switch are not
+		if _, there := all[m.memberName(child)]; there { // children of other cases are not in the object
 			all[m.memberName(child)] = m.outputOf(child)
 		}
 	}
 }
 
-// gatherOutputs makes the output of a group or a for_each: by child name, by index, or by key; null where there is none.
+// gatherOutputs returns the output of a group or a for_each: by child name, by index, or by key. A
+// child without an output has null.
 func (m *Machine) gatherOutputs(r ref) value.Value {
 	n, d := m.node(r), m.liveState(r)
 	if d.gathered != nil {
@@ -104,7 +107,7 @@ func (m *Machine) gatherOutputs(r ref) value.Value {
 	return out
 }
 
-// outputOf is the output of a node that has ended: also the one that a failed node degraded to.
+// outputOf returns the output of a node that has ended, including the output of degrade.
 func (m *Machine) outputOf(r ref) value.Value {
 	if s := m.state(r); s.status.Terminal() && s.liveState != nil {
 		return s.output
@@ -112,7 +115,7 @@ func (m *Machine) outputOf(r ref) value.Value {
 	return nil
 }
 
-// endUnreleased ends the children of a group that ended before they were let go.
+// endUnreleased ends the children of a group that ended before their release, one child per task.
 func (m *Machine) endUnreleased(t task) {
 	below := m.childrenOf(t.ref)
 	if t.cursor == len(below) {

@@ -11,12 +11,13 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// evaluationError is the error of an expression that could not be computed. Trying again would give the same.
+// evaluationError returns the error of an expression that could not be evaluated. A retry would
+// fail in the same way.
 func evaluationError(what string, err error) *event.Error {
 	return &event.Error{Kind: event.Blocking, Reason: event.ReasonEvaluation, ExitCode: -1, Message: what + ": " + err.Error()}
 }
 
-// evalCondition computes a condition. Anything but true or false is an error.
+// evalCondition evaluates a condition. Any value but true or false is an error.
 func (m *Machine) evalCondition(e *ir.Expr, sc *scope) (bool, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
@@ -29,7 +30,7 @@ func (m *Machine) evalCondition(e *ir.Expr, sc *scope) (bool, error) {
 	return b, nil
 }
 
-// explainCondition is a condition that did not hold as people read it: its text, and behind it what its names stood for.
+// explainCondition returns the text of a false condition, followed by the values of its names.
 func (m *Machine) explainCondition(e *ir.Expr, sc *scope) string {
 	if r := m.eval.Readings(e, sc); r != "" {
 		return e.Text + " (" + r + ")"
@@ -37,7 +38,7 @@ func (m *Machine) explainCondition(e *ir.Expr, sc *scope) string {
 	return e.Text
 }
 
-// evalCount computes a whole number from 1 to most; a nil expression gives the default.
+// evalCount evaluates a whole number from 1 to most; a nil expression gives the default.
 func (m *Machine) evalCount(e *ir.Expr, sc *scope, otherwise, most int) (int, error) {
 	if e == nil {
 		return otherwise, nil
@@ -45,7 +46,7 @@ func (m *Machine) evalCount(e *ir.Expr, sc *scope, otherwise, most int) (int, er
 	return m.evalWhole(e, sc, 1, most)
 }
 
-// evalWhole computes a whole number.
+// evalWhole evaluates a whole number from least to most.
 func (m *Machine) evalWhole(e *ir.Expr, sc *scope, least, most int) (int, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
@@ -78,13 +79,13 @@ func (m *Machine) evalDuration(e *ir.Expr, sc *scope) (time.Duration, error) {
 	return value.ParseDuration(s)
 }
 
-// evalDue is the moment that lies a duration from now.
+// evalDue evaluates a duration and adds it to now.
 func (m *Machine) evalDue(e *ir.Expr, sc *scope) (event.Time, error) {
 	d, err := m.evalDuration(e, sc)
 	return m.now.Add(d), err
 }
 
-// evalText computes a string; numbers and bools are written as JSON writes them.
+// evalText evaluates a string. Numbers and bools are written as in JSON.
 func (m *Machine) evalText(e *ir.Expr, sc *scope) (string, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {

@@ -7,16 +7,17 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// deadline is when a node must have ended, however often it was tried, and wherever it waited.
+// deadline is the latest end of a node, over all its attempts and waits.
 type deadline struct {
 	since    event.Time
 	after    time.Duration
-	passed   float64 // the percentage that was told last
+	passed   float64 // the percentage of the next progress timer
 	timer    uint64
 	progress uint64
 }
 
-// setDeadline sets a node's deadline when it is let go, or fails it.
+// setDeadline sets a node's deadline at its release. It fails the node and returns false if the
+// deadline cannot be evaluated.
 func (m *Machine) setDeadline(r ref) bool {
 	n := m.node(r)
 	if n.Deadline == nil || m.reusedEnd(r) != nil {
@@ -34,7 +35,7 @@ func (m *Machine) setDeadline(r ref) bool {
 	return true
 }
 
-// watchProgress sets the timer of the next percentage at which the node says that it still runs.
+// watchProgress sets the timer of the next percentage in the deadline's progress list.
 func (m *Machine) watchProgress(r ref, l *deadline) {
 	next := 100.0
 	for _, p := range m.node(r).Deadline.Progress {
@@ -47,21 +48,21 @@ func (m *Machine) watchProgress(r ref, l *deadline) {
 	}
 }
 
-// showProgress tells that another part of a node's time has passed.
+// showProgress shows that another percentage of a node's deadline has passed.
 func (m *Machine) showProgress(r ref) {
 	l := m.coldState(r).deadline
 	m.showNote(r, event.Progress, fmt.Sprintf("%g%% of its deadline has passed", l.passed), nil)
 	m.watchProgress(r, l)
 }
 
-// expireDeadline fails a node whose deadline has come. It is not tried again.
+// expireDeadline fails a node at its deadline. The node is not retried.
 func (m *Machine) expireDeadline(r ref) {
 	s, d := m.state(r), m.liveState(r)
 	d.cold.deadline.timer = 0
 	err := &event.Error{Kind: event.Transient, Reason: event.ReasonDeadline, ExitCode: -1,
 		Message: fmt.Sprintf("it did not end within %s of its release", d.cold.deadline.after)}
 	switch {
-	case d.endError != nil || d.live != nil && d.live.cancelled: // it is ending already
+	case d.endError != nil || d.live != nil && d.live.cancelled: // the node is ending already
 	case d.live != nil:
 		d.endError = err
 		m.askToEnd(d.live, "its deadline has come")

@@ -9,7 +9,8 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// phase is how far a run has come. The phases follow in this order, and one is left when all that lives in it has ended.
+// phase is a stage in the life of a run. Phases follow in this order. A phase ends when all nodes
+// in it have ended.
 type phase uint8
 
 const (
@@ -19,18 +20,18 @@ const (
 	over                 // nothing changes any more
 )
 
-// verdict is what a run has come to. It is given when the workflow's nodes have ended; what follows can make a success
-// a failure and nothing else.
+// verdict is the result of a run. The machine decides it when the workflow's nodes have ended.
+// Later phases can only turn a success into a failure.
 type verdict struct {
 	status event.Status
 	err    *event.Error
 	limit  bool
 	failed []string
-	ended  bool // by an end step: what it cut off may leave outputs without a value
+	ended  bool // by an end step, which may leave outputs without a value
 }
 
-// countTopEnd counts the end of a node at the top of the workflow or of finally. What a stop cancelled is nothing that the
-// run fails of.
+// countTopEnd counts the end of a node at the top of the workflow or of finally. A node that a
+// stop cancelled does not fail the run.
 func (m *Machine) countTopEnd(s *state, why cause) {
 	if s.status.Bad() && !s.tolerated && (m.stopping == nil || s.status != event.Cancelled) {
 		m.lost = append(m.lost, s.path)
@@ -43,14 +44,14 @@ func (m *Machine) countTopEnd(s *state, why cause) {
 	m.endEmptyPhase()
 }
 
-// endEmptyPhase ends the phase when nothing is left in it.
+// endEmptyPhase ends the phase if no node is left in it.
 func (m *Machine) endEmptyPhase() {
 	if m.remaining == 0 && m.detached == 0 {
 		m.agenda.push(task{do: doEnd})
 	}
 }
 
-// endPhase leaves a phase once nothing is left to do in it.
+// endPhase moves the run to the next phase after all tasks of this one.
 func (m *Machine) endPhase(t task) {
 	if m.phase == over {
 		return
@@ -75,7 +76,7 @@ func (m *Machine) endPhase(t task) {
 	m.concludeRun()
 }
 
-// decideRun gives the verdict over the workflow's own nodes.
+// decideRun decides the verdict over the workflow's own nodes.
 func (m *Machine) decideRun() {
 	v := &verdict{status: event.Succeeded, failed: m.lost}
 	switch s := m.stopping; {
@@ -90,7 +91,8 @@ func (m *Machine) decideRun() {
 	m.cancelRunTimer()
 }
 
-// concludeRun ends the run: by its verdict, or by what went wrong in finally if nothing had before.
+// concludeRun ends the run with its verdict. If the verdict is success, a failure in finally fails
+// the run.
 func (m *Machine) concludeRun() {
 	v := m.final
 	if v.status == event.Succeeded {
@@ -112,7 +114,7 @@ func (m *Machine) concludeRun() {
 	m.addCommand(event.Command{End: e})
 }
 
-// runVerdict is what an expression sees of the run: its verdict, or what it has come to so far.
+// runVerdict returns the run's verdict, or its state so far, for expressions.
 func (m *Machine) runVerdict() verdict {
 	switch {
 	case m.final != nil:
@@ -125,8 +127,9 @@ func (m *Machine) runVerdict() verdict {
 	return verdict{status: event.Running}
 }
 
-// evalOutputs computes the workflow's outputs. In a run that failed, that an end step cut short, or of which only targets were
-// asked for, those that cannot be computed are null; in another one the first of them is what it fails of.
+// evalOutputs evaluates the workflow's outputs. An output that cannot be evaluated fails a run
+// that would succeed. The output is null instead if the run failed, ended at an end step, or ran
+// only targets.
 func (m *Machine) evalOutputs(e *event.End) {
 	list := m.graph.Workflow.Outputs
 	if len(list) == 0 {
@@ -146,10 +149,11 @@ func (m *Machine) evalOutputs(e *event.End) {
 	}
 }
 
-// DefaultFinally is how long finally may take where the file says nothing.
+// DefaultFinally is the time limit of finally if the file sets none.
 const DefaultFinally = 5 * time.Minute
 
-// openFinally lets the first node of finally go; the others follow one by one. After a second cancel none does.
+// openFinally starts the first node of finally; the others follow one by one. After a second
+// cancel no node of finally starts.
 func (m *Machine) openFinally() bool {
 	if m.remaining = len(m.graph.Finally); m.remaining == 0 {
 		return false
@@ -162,7 +166,7 @@ func (m *Machine) openFinally() bool {
 	if t := m.graph.Workflow.Finally.Timeout; t != nil {
 		limit, err = m.evalDuration(t, m.constants())
 	}
-	if err != nil { // it runs nevertheless
+	if err != nil { // finally runs with the default
 		limit = DefaultFinally
 		m.failures++
 		m.bad.keepFirst(cause{evaluationError("the timeout of finally", err), m.failures})

@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// expandForEach evaluates for_each and starts making instances.
+// expandForEach evaluates for_each and starts to make instances.
 func (m *Machine) expandForEach(r ref) {
 	n, d, s := m.node(r), m.liveState(r), m.state(r)
 	v, err := m.eval.Eval(n.ForEach, m.newScope(r))
@@ -30,7 +30,8 @@ func (m *Machine) expandForEach(r ref) {
 	m.agenda.push(task{do: doSpawn, ref: r})
 }
 
-// listItems lists what for_each runs over: a list by index, a set by its strings, a map by its keys in order.
+// listItems lists the items of a for_each: a list by index, a set by its strings, a map by its
+// keys in order.
 func listItems(v value.Value, set bool) (list []item, keyed bool, err error) {
 	keyed = set
 	switch v := v.(type) {

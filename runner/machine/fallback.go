@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
-// agentOf is who has a step now; nil where it is no agent's.
+// agentOf returns the agent that has a step now; nil if the step has no agent.
 func (m *Machine) agentOf(r ref) *ir.Agent {
 	n := m.node(r)
 	if d := m.state(r).liveState; d != nil && d.cold != nil {
@@ -22,7 +22,8 @@ func (m *Machine) agentOf(r ref) *ir.Agent {
 	return n.Agent
 }
 
-// chooseAgent picks the agent where the file gives a choice of two, or fails the node.
+// chooseAgent evaluates a choice between two agents. It fails the node and returns false if the
+// condition cannot be evaluated.
 func (m *Machine) chooseAgent(r ref) bool {
 	n := m.node(r)
 	if n.Else == nil {
@@ -37,8 +38,9 @@ func (m *Machine) chooseAgent(r ref) bool {
 	return true
 }
 
-// fallBack gives a step to the next agent of its list, with attempts of its own. It is other work: the one before may
-// have done some. What was wrong with the rules for another attempt is said here: the node's end will not tell.
+// fallBack gives a step to the next agent of its list, with new attempts and a new generation: the
+// agent before may have done part of the work. It shows a problem of the retry rules now, because
+// the end of the node does not mention it.
 func (m *Machine) fallBack(r ref, problem string) bool {
 	n, d := m.node(r), m.liveState(r)
 	if len(n.Others) == 0 || m.coldState(r).fallback == len(n.Others) {
@@ -62,14 +64,14 @@ func (m *Machine) fallBack(r ref, problem string) bool {
 	return true
 }
 
-// startOtherWork makes a node's work other work, which is to be done better than it was said of the last.
+// startOtherWork gives a node's work a new generation, with the feedback on the last result.
 func (m *Machine) startOtherWork(r ref, said string) {
 	x := m.coldState(r)
 	x.generation++
 	x.feedback = said
 }
 
-// feedbackOf is what was said of the work before; "" where nothing was.
+// feedbackOf returns the gates' feedback on the last result; "" if there is none.
 func (m *Machine) feedbackOf(r ref) string {
 	if d := m.state(r).liveState; d != nil && d.cold != nil {
 		return d.cold.feedback
@@ -77,7 +79,8 @@ func (m *Machine) feedbackOf(r ref) string {
 	return ""
 }
 
-// ensureAgentLimiter makes sure that an agent's own bound is known, or fails the node.
+// ensureAgentLimiter makes the limiter of an agent with a concurrency, once. It fails the node and
+// returns false if the concurrency cannot be evaluated.
 func (m *Machine) ensureAgentLimiter(r ref, g *ir.Agent) bool {
 	if g.Concurrency == nil || m.agents[g.Name] != nil {
 		return true

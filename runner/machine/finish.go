@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// failNode ends a node as failed without asking for another attempt.
+// failNode ends a node as failed without another attempt.
 func (m *Machine) failNode(r ref, err *event.Error) {
 	d := m.liveState(r)
 	err.Node, err.Attempt = d.path, d.attempts
@@ -16,7 +16,7 @@ func (m *Machine) failNode(r ref, err *event.Error) {
 	m.finishNode(r, event.FailedS, "")
 }
 
-// finishNode gives a node its last status, and tells everything that waited for it.
+// finishNode gives a node its last status and notifies the nodes that waited for it.
 func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	if status == event.FailedS || status == event.Succeeded {
 		m.startParents(r)
@@ -56,7 +56,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	}
 }
 
-// notifyWaiters releases what waits for a node: in its own frame, and in frames further in.
+// notifyWaiters notifies the nodes that wait for a node, in its own frame and in inner frames.
 func (m *Machine) notifyWaiters(r ref, s *state) {
 	for _, a := range m.node(r).Awaited {
 		m.noteDependency(ref{r.frame, a.Node}, dependencyEnd{r.node, a.Needs, s.status, s.tolerated})
@@ -67,7 +67,7 @@ func (m *Machine) notifyWaiters(r ref, s *state) {
 	s.waiters = nil
 }
 
-// countInParent counts an end with whatever the node lies in.
+// countInParent counts the end of a node in its parent.
 func (m *Machine) countInParent(r ref, s *state, why cause) {
 	p := m.parent(r)
 	if p.node == plan.None {
@@ -76,7 +76,7 @@ func (m *Machine) countInParent(r ref, s *state, why cause) {
 	}
 	ps := m.state(p)
 	switch {
-	case !ps.open: // it ended before it let anything go
+	case !ps.open: // the parent ended before the release of its children
 		return
 	case ps.join != nil && ps.join.detached:
 		m.detached--
@@ -92,7 +92,7 @@ func (m *Machine) countInParent(r ref, s *state, why cause) {
 		ps.cause.keepFirst(why)
 		m.addOutput(ps.liveState, r)
 		m.decideJoin(p, r, s)
-	case ps.reusedEnd() != nil && s.status != event.Cancelled: // it is known how many counted
+	case ps.reusedEnd() != nil && s.status != event.Cancelled: // the counts of the earlier run are complete
 		ps.tally.countEnd(s.status, s.tolerated, s.path)
 	}
 	if ps.remaining == 0 {

@@ -8,10 +8,10 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// deliverOutput hands a node's fresh output to its declared type and then to its gates.
+// deliverOutput converts a node's new output to its declared type and then runs the node's gates.
 func (m *Machine) deliverOutput(r ref) {
 	k := m.reusedEnd(r)
-	if k == nil && m.isCollector(r) { // types and gates are the instances' matter
+	if k == nil && m.isCollector(r) { // instances have the types and gates
 		m.finishNode(r, event.Succeeded, "")
 		return
 	}
@@ -31,8 +31,9 @@ func (m *Machine) deliverOutput(r ref) {
 	m.runGates(r, 0)
 }
 
-// runGates asks a node's gates in order, from the one numbered on. All of them are asked, whatever the first says, so that a
-// person sees every verdict; a gate that runs a program is an attempt of its own, and judging goes on when it ends.
+// runGates runs a node's gates in order, starting at number from. All gates run, even after one
+// has failed, so that a person sees every verdict. A gate that runs a program is an attempt of its
+// own; runGates continues after its end.
 func (m *Machine) runGates(r ref, from int) {
 	n, d := m.node(r), m.liveState(r)
 	for i := from; i < len(n.Gates); i++ {
@@ -53,7 +54,8 @@ func (m *Machine) runGates(r ref, from int) {
 	m.finishNode(r, event.Succeeded, "")
 }
 
-// checkGate asks a gate that is a condition or a schema. One that cannot be computed has not passed.
+// checkGate evaluates a gate that is a condition or a schema. A gate that cannot be evaluated does
+// not pass.
 func (m *Machine) checkGate(r ref, gate int) {
 	g, sc := m.node(r).Gates[gate], m.newScope(r)
 	sc.mode = gates
@@ -80,7 +82,7 @@ func (m *Machine) checkGate(r ref, gate int) {
 	m.recordVerdict(r, gate, passed && err == nil, message)
 }
 
-// gateFinished takes the answer of a gate that ran a program: it passes with exit code 0 and nothing else.
+// gateFinished records the answer of a gate that ran a program. Only exit code 0 passes.
 func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 	message := ""
 	if f.Outcome != event.OK {
@@ -96,10 +98,11 @@ func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 	m.runGates(a.ref, a.gate+1)
 }
 
-// maxSaid bounds what one gate says of a result, in bytes.
+// maxSaid limits the message of one gate in bytes.
 const maxSaid = 2 << 10
 
-// recordVerdict records what a gate found. Where the file has a message for it, that stands first, and below it what the gate said.
+// recordVerdict records the verdict of a gate. If the file sets a message, that message comes
+// first, followed by the gate's own words.
 func (m *Machine) recordVerdict(r ref, gate int, passed bool, said string) {
 	g, d := m.node(r).Gates[gate], m.liveState(r)
 	v := &event.Verdict{Gate: gateName(g), Passed: passed}
@@ -119,22 +122,25 @@ func (m *Machine) recordVerdict(r ref, gate int, passed bool, said string) {
 	m.showTransition(event.Transition{Node: d.path, Attempt: d.attempts, Gate: v, Name: m.node(r).Name, Kind: string(m.node(r).Kind)})
 }
 
-// wasRejected tells that an attempt failed of what gates said.
+// wasRejected reports whether err is the rejection of an attempt by its gates.
 func (d *liveState) wasRejected(err *event.Error) bool {
 	return d.cold != nil && d.cold.rejected == err
 }
 
-// gateName is a gate's name as it is written. The name of one inside a step leads with the workflow and the step.
+// gateName returns a gate's name as written. The full name of a gate inside a step begins with the
+// workflow and the step.
 func gateName(g *ir.Gate) string { return g.Name[strings.LastIndexByte(g.Name, '/')+1:] }
 
-// rejectAttempt notes that a gate said no. The first that says it for good outweighs those that ask for better work, and is what
-// the attempt fails of; all that say no are heard in the feedback.
+// rejectAttempt records that a gate did not pass. A final rejection replaces one that asks for
+// better work, and the first final one fails the attempt. The feedback holds the messages of all
+// failed gates.
 func (m *Machine) rejectAttempt(r ref, g *ir.Gate, message string) {
 	x := m.coldState(r)
 	if x.said != "" {
 		x.said += "\n"
 	}
-	// Lines that a program printed are indented, so that none of them passes for the word of another gate.
+	// Lines that a program printed are indented, so that none of them passes for the word of
+	// another gate.
 	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), MaxStream)
 	if final := g.OnFail != ir.OnFailRetry; x.rejected == nil || final && !x.refused {
 		x.refused = final

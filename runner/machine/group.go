@@ -5,7 +5,7 @@ import (
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
-// openGroup lets a group's children go. The group itself starts with the first of them.
+// openGroup releases a group's children. The group itself starts with the first of them.
 func (m *Machine) openGroup(r ref) {
 	n, d, s := m.node(r), m.liveState(r), m.state(r)
 	if !m.ensureNodeLimiter(r) {
@@ -22,7 +22,8 @@ func (m *Machine) openGroup(r ref) {
 	m.agenda.push(task{do: doRelease, ref: r})
 }
 
-// ensureNodeLimiter gives a node's own limiter to the whole of it, so that it holds over all instances and iterations, or fails it.
+// ensureNodeLimiter makes the limiter of a node with max_concurrency, shared by all instances and
+// iterations. It fails the node and returns false if the bound cannot be evaluated.
 func (m *Machine) ensureNodeLimiter(r ref) bool {
 	if n := m.node(r); n.MaxConcurrency == nil || n.Region != r.frame.region {
 		return true

@@ -12,13 +12,13 @@ import (
 
 // Bounds of a request.
 const (
-	// MaxRedirects bounds what a file may ask for.
+	// MaxRedirects is the highest number of redirects that a file may allow.
 	MaxRedirects = 20
-	// MaxBody bounds how many bytes of an answer a file may ask for.
+	// MaxBody is the largest answer in bytes that a file may allow.
 	MaxBody = request.MaxValue
 )
 
-// composePost computes the address of an agent that is spoken to over HTTP. The host makes the body.
+// composePost computes the address of an agent with an HTTP interface. The host makes the body.
 func (m *Machine) composePost(a *event.Attempt, g *ir.Agent, sc *scope) (place string, err error) {
 	q := &event.HTTPRequest{Method: g.Method}
 	if q.Method == "" {
@@ -70,7 +70,7 @@ func (m *Machine) composeHTTP(a *event.Attempt, h *ir.HTTP, sc *scope) (place st
 	return "max_bytes", err
 }
 
-// evalStatusCodes computes the status codes that are no failure.
+// evalStatusCodes evaluates the list of accepted status codes.
 func (m *Machine) evalStatusCodes(e *ir.Expr, sc *scope) ([]int, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// listEnvs lists what the file adds to a node's environment, the farthest first, so that the nearest wins: the workflow,
-// groups from the outside in, the agent, the step.
+// listEnvs lists the env blocks of a node from the outermost to the innermost, so that the
+// innermost wins: the workflow, groups from the outside in, the agent, the step.
 func (m *Machine) listEnvs(r ref) []map[string]*ir.Expr {
 	n := m.node(r)
 	list := append(make([]map[string]*ir.Expr, 0, 8), n.Env)
@@ -28,7 +28,8 @@ func (m *Machine) listEnvs(r ref) []map[string]*ir.Expr {
 	return list
 }
 
-// passEnv is the nearest list of names of the caller's environment: the step's, the agent's, that of a group, the workflow's.
+// passEnv returns the nearest list of names of the caller's environment: the step's, the agent's,
+// a group's, the workflow's.
 func (m *Machine) passEnv(r ref) []string {
 	n := m.node(r)
 	if n.PassEnv != nil {
@@ -64,7 +65,7 @@ func (m *Machine) composeEnv(a *event.Attempt, layers []map[string]*ir.Expr, sc 
 	return nil
 }
 
-// listDirs lists where a node's folder may be given, the nearest first.
+// listDirs lists the expressions for a node's folder, the nearest first.
 func (m *Machine) listDirs(r ref) []*ir.Expr {
 	list := append(make([]*ir.Expr, 0, 8), m.node(r).Dir)
 	if g := m.agentOf(r); g != nil {
@@ -76,7 +77,8 @@ func (m *Machine) listDirs(r ref) []*ir.Expr {
 	return append(list, m.graph.Workflow.Dir)
 }
 
-// evalDir is the folder that an attempt runs in: absolute, below the program's folder if it is relative.
+// evalDir returns the absolute folder of an attempt. A relative folder is below the program's
+// folder.
 func (m *Machine) evalDir(list []*ir.Expr, sc *scope) (string, error) {
 	for _, e := range list {
 		if e == nil {

@@ -7,13 +7,13 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// joinState is how a group or for_each decides that it has enough, where its file says so. Once it is decided, the rest are
-// losers: they end as they may, and what they end as counts for nothing, here or in the run.
+// joinState is the join of a group or for_each. After the join is decided, the remaining children
+// are losers: their ends do not count in the group or in the run.
 type joinState struct {
-	need     int  // successes; 0 where the join is no number
-	decided  bool // by its join, before or with the last end
-	detached bool // it has ended, or is about to, and the run alone waits for the rest
-	warned   bool // that its condition could not be computed; it is said once
+	need     int  // successes; 0 if the join is not a number
+	decided  bool // before or with the last end
+	detached bool // the node ends now, and only the run waits for the losers
+	warned   bool // a warning about its condition was shown
 	err      *event.Error
 	winner   string
 }
@@ -28,7 +28,8 @@ func (b *groupState) winnerName() string {
 	return ""
 }
 
-// openJoin prepares the join of a group or for_each that opens, or fails it.
+// openJoin prepares the join of a group or for_each that opens. It fails the node and returns
+// false if the join cannot be evaluated.
 func (m *Machine) openJoin(r ref) bool {
 	n, d := m.node(r), m.liveState(r)
 	if !n.Joins() || n.ForEach != nil && !m.isCollector(r) {
@@ -54,7 +55,7 @@ func (m *Machine) openJoin(r ref) bool {
 	return true
 }
 
-// decideJoin asks a join after the end of one of the children or instances of p.
+// decideJoin checks the join of p after the end of a child or instance.
 func (m *Machine) decideJoin(p, child ref, s *state) {
 	d := m.state(p).liveState
 	j, t := d.join, &d.tally
@@ -92,8 +93,8 @@ func (m *Machine) decideJoin(p, child ref, s *state) {
 	}
 }
 
-// evalJoin asks a join that is a condition. One that cannot be computed does not hold: that is said the first time, and what the
-// group fails of in the end.
+// evalJoin evaluates a join that is a condition. A join that cannot be evaluated does not hold:
+// the machine warns the first time, and the error fails the group at its end.
 func (m *Machine) evalJoin(p ref, d *liveState, rule *ir.Join) {
 	sc := m.newScope(p)
 	sc.mode = joins
@@ -111,7 +112,7 @@ func (m *Machine) evalJoin(p ref, d *liveState, rule *ir.Join) {
 	}
 }
 
-// unreachableError is the error of a join whose number cannot be reached any more.
+// unreachableError returns the error of a join that can no longer reach its number of successes.
 func (m *Machine) unreachableError(need int, d *liveState) *event.Error {
 	return joinError("its join needs %d to succeed, and at most %d still can (%s)", need, int(d.tally.succeeded)+d.remaining, d.tally.describeAll())
 }
@@ -120,7 +121,8 @@ func joinError(format string, args ...any) *event.Error {
 	return &event.Error{Kind: event.Recoverable, Reason: event.ReasonJoin, Message: fmt.Sprintf(format, args...)}
 }
 
-// closeJoin notes what the join decided and deals with the losers. What the group hands on is what is there now.
+// closeJoin records the decision of a join and treats the losers by their policy. The output of
+// the group is fixed now.
 func (m *Machine) closeJoin(p ref, err *event.Error) {
 	d := m.state(p).liveState
 	d.join.decided, d.join.err = true, err
@@ -150,7 +152,7 @@ func (m *Machine) closeJoin(p ref, err *event.Error) {
 	}
 }
 
-// loserPolicy says what becomes of the rest.
+// loserPolicy returns the treatment of the remaining children.
 func (m *Machine) loserPolicy(p ref) ir.Losers {
 	n := m.node(p)
 	switch {
@@ -162,7 +164,7 @@ func (m *Machine) loserPolicy(p ref) ir.Losers {
 	return ir.LosersCancel
 }
 
-// dropUnmade gives up the instances of a for_each that were not made yet.
+// dropUnmade drops the instances of a for_each that were not made yet and returns their number.
 func (m *Machine) dropUnmade(d *liveState) (never int) {
 	if d.items == nil {
 		return 0
@@ -173,19 +175,20 @@ func (m *Machine) dropUnmade(d *liveState) (never int) {
 	return never
 }
 
-// endJoined ends what its join decided, and what had too little to ask it of. It is false where all had to end well.
+// endJoined ends a node with a join by the join's decision, or fails it if the join had too few
+// children. It returns false if all children had to succeed.
 func (m *Machine) endJoined(r ref) bool {
 	d := m.state(r).liveState
 	j := d.join
 	switch {
 	case j.decided && j.err != nil:
-		if j.err.Reason == event.ReasonJoin { // one failure was not too many
+		if j.err.Reason == event.ReasonJoin { // the join failed, not one child
 			d.cause = cause{}
 		}
 		m.failNode(r, j.err)
 	case j.decided:
 		m.deliverOutput(r)
-	case j.need > 0: // there was nothing
+	case j.need > 0: // there were no children
 		m.failNode(r, m.unreachableError(j.need, d))
 	default:
 		return false
@@ -193,7 +196,8 @@ func (m *Machine) endJoined(r ref) bool {
 	return true
 }
 
-// memberName is what a winner is called: the key of an instance, or the name of a child.
+// memberName returns the name of a possible winner: the key of an instance, or the name of a
+// child.
 func (m *Machine) memberName(r ref) string {
 	if m.isInstance(r) {
 		return r.frame.key

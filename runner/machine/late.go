@@ -9,10 +9,11 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// addsTo says which part must be there before another, which adds to it.
+// addsTo maps a part of an attempt to the part that must come before it.
 var addsTo = map[string]string{request.Query: request.URL, request.Body: request.Headers}
 
-// composePart computes a part of an attempt. What reads secrets, and what adds to such a part, is left to the host.
+// composePart computes a part of an attempt. A part that reads secrets is left to the host, and so
+// is a part that adds to such a part.
 func (m *Machine) composePart(a *event.Attempt, place, what string, e *ir.Expr, sc *scope) error {
 	if e.Sensitive || isDeferred(a, addsTo[place]) {
 		l := event.Late{Place: place, What: what, Expr: *e}
@@ -27,7 +28,7 @@ func (m *Machine) composePart(a *event.Attempt, place, what string, e *ir.Expr, 
 	return request.Put(a, place, v)
 }
 
-// isDeferred tells whether a part of an attempt is left to the host.
+// isDeferred reports whether a part of an attempt is left to the host.
 func isDeferred(a *event.Attempt, place string) bool {
 	for i := range a.Late {
 		if a.Late[i].Place == place {
@@ -37,7 +38,7 @@ func isDeferred(a *event.Attempt, place string) bool {
 	return false
 }
 
-// deferToHost adds what an expression reads to what the host is told: all but secrets.
+// deferToHost adds the values that an expression reads to the host's part, except secrets.
 func (m *Machine) deferToHost(l *event.Late, reads []ir.Ref, sc *scope) error {
 	for _, r := range reads {
 		if m.isSecret(r) {
@@ -68,7 +69,7 @@ func (m *Machine) deferToHost(l *event.Late, reads []ir.Ref, sc *scope) error {
 	return nil
 }
 
-// deferLocal adds a local that reads secrets, as it is written.
+// deferLocal adds the expression of a local that reads secrets.
 func (m *Machine) deferLocal(l *event.Late, name string, e *ir.Expr) error {
 	if _, there := l.Locals[name]; there {
 		return nil
@@ -80,7 +81,7 @@ func (m *Machine) deferLocal(l *event.Late, name string, e *ir.Expr) error {
 	return m.deferToHost(l, e.Reads, m.constants())
 }
 
-// isSecret tells whether a name is one whose value the machine is not told.
+// isSecret reports whether the value of a name is kept from the machine.
 func (m *Machine) isSecret(r ir.Ref) bool {
 	if len(m.run.Secrets) == 0 {
 		return false
@@ -89,7 +90,7 @@ func (m *Machine) isSecret(r ir.Ref) bool {
 	return known
 }
 
-// readGiven is the value of a variable or an input. One that is secret is read by nothing that the machine computes.
+// readGiven returns the value of a variable or an input. Reading a secret is an error.
 func (m *Machine) readGiven(r ir.Ref, values map[string]value.Value) (value.Value, error) {
 	_, late := m.run.Late[r.Name]
 	if m.isSecret(r) || late && r.Root == "input" {
@@ -98,8 +99,8 @@ func (m *Machine) readGiven(r ir.Ref, values map[string]value.Value) (value.Valu
 	return values[r.Name], nil
 }
 
-// deferInput adds to a sensitive input of a child its type and what its declaration asks of it, which the host judges. A name of an
-// input means the child's there.
+// deferInput adds the type and the validations of a sensitive input of a child, which the host
+// checks. In them, input names mean the child's inputs.
 func (m *Machine) deferInput(l event.Late, decl *ir.Variable, inputs map[string]value.Value) (event.Late, error) {
 	sc := m.constants()
 	sc.inputs = inputs

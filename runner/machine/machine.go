@@ -1,23 +1,24 @@
 // Package machine is flowrun's heart: a run as a pure state machine.
 //
-// [Machine.Step] takes an event, [Machine.Advance] works off what it set free and says what must happen in the world
-// (commands) and what can be seen (transitions). Nothing else goes in or comes out: no clock, no randomness, no
-// goroutine, no lock, no I/O; the time is the event's, the dice are seeded by the run's id, expressions are computed by
-// a pure evaluator. So the list of events is the run, and feeding it again gives every byte again.
+// [Machine.Step] takes an event. [Machine.Advance] does the tasks that follow and returns commands
+// to the host and visible transitions. Nothing else goes in or comes out: no clock, no randomness,
+// no goroutine, no lock, no I/O; the time is the event's, the dice are seeded by the run's id,
+// expressions are computed by a pure evaluator. So the list of events is the run, and feeding it
+// again gives every byte again.
 //
-// How it is built: the graph (runner/plan) is immutable; a [frame] is one activation of a region of it and holds a slice
-// of states by slot; an agenda holds what is to be done next, in order, a constant amount of work an entry. A node goes
-// through the same few doors whatever it is: ready (rule, condition) → start (slots, attempt) → finished → judged (gates) →
-// finish (dependents, parent). A run comes to its end through phases of its own: its nodes, compensations, finally (end.go);
-// what a cancel, a timeout or an end step stops, it stops through one door (stop.go). No entry ever waits for the world, so a
-// slice can end between any two.
+// How it is built: the graph (runner/plan) is immutable; a [frame] is one activation of a region
+// of it and holds a slice of states by slot; an agenda holds the next tasks in order, each a
+// constant amount of work. Every node takes the same path: startNode (rule, condition) →
+// startAttempt (slots) → attemptFinished → runGates → finishNode (dependents, parent). A run ends
+// in phases: its nodes, compensations, finally (end.go). A cancel, a timeout and an end step all
+// use stopPhase (stop.go). No task waits for the host, so a slice can end after any task.
 //
-// What an expression reads is answered by scope.go; what an attempt is given is computed by request.go, but for secrets
-// (late.go). Package runner/slots decides who has a slot (slots.go); what a run that repeats another one
-// need not do again, by reuse.go.
+// scope.go resolves names in expressions. request.go computes attempts, except secrets (late.go).
+// Package runner/slots orders the start of attempts (slots.go). reuse.go ends nodes as in an
+// earlier run.
 //
-// It imports the IR, values, events, plan, policy, request and slots, and must never import a host, an executor, os, sync, or
-// a clock.
+// It imports the IR, values, events, plan, policy, request and slots, and must never import a
+// host, an executor, os, sync, or a clock.
 package machine
 
 import (
@@ -32,20 +33,20 @@ import (
 
 // Bounds of a run.
 const (
-	// DefaultConcurrency is how many attempts are live at once where the workflow says nothing.
+	// DefaultConcurrency is the number of live attempts of a run if the workflow sets none.
 	DefaultConcurrency = 8
-	// MaxConcurrency bounds what a file may ask for.
+	// MaxConcurrency is the highest concurrency that a file may set.
 	MaxConcurrency = 10_000
 	// MaxInstances bounds one for_each.
 	MaxInstances = 200_000
-	// MaxStream bounds what a result keeps of stdout and stderr each, in bytes.
+	// MaxStream limits stdout and stderr in a result, in bytes each.
 	MaxStream = 64 << 10
-	// LastYear is the last one that a step can wait for.
+	// LastYear is the last year that a step can wait for.
 	LastYear = 2200
 	// DefaultDeathLimit is how many drivers may die in a row over the same attempts.
 	DefaultDeathLimit = 3
-	// MaxSilences is how often in a row an attempt may fall silent before it has failed: an agent that always hangs must not be
-	// asked for ever.
+	// MaxSilences is the number of silences in a row that fail an attempt, so that an agent that
+	// always hangs is not asked forever.
 	MaxSilences = 3
 )
 
@@ -53,7 +54,8 @@ const (
 type Machine struct {
 	graph *plan.Graph
 	eval  ir.Evaluator
-	// behaviour has the changes of meaning that hold for the run: code with an old and a new meaning asks it.
+	// behaviour has the changes of meaning that hold for the run: code with an old and a new
+	// meaning asks it.
 	behaviour ir.Rules
 
 	run      *event.RunStarted
@@ -71,24 +73,24 @@ type Machine struct {
 	tickets  uint64
 	live     liveList
 	timers   map[uint64]timer
-	refused  map[uint64]ref // nodes whose attempts were refused and that wait, by ticket
+	refused  map[uint64]ref // nodes that wait for admission, by the ticket of the refused attempt
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
 	queueSeq uint64
-	left     []int64 // by node: the expected way from its start to the end of the run, in microseconds; nil: nobody knows
+	left     []int64 // by node: expected microseconds from its start to the end of the run; nil: unknown
 	deaths   int
 
 	phase     phase
 	remaining int      // top-level nodes of this phase that have not ended
-	detached  int      // nodes that have not ended though what they lay in has: the phase waits for them, too
-	strays    []ref    // what these lay in
+	detached  int      // running nodes with an ended parent; the phase waits for them too
+	strays    []ref    // the parents of detached nodes
 	lost      []string // top-level nodes of this phase that ended badly
 	failures  uint64   // so far
 	bad       cause    // the first that counts
 	stopping  *phaseStop
 	final     *verdict // from the end of the first phase on
-	cancels   int      // wishes to cancel so far
-	abandoned bool     // by a second one: nothing is waited for any more
+	cancels   int      // number of cancels so far
+	abandoned bool     // a second cancel: the run waits for no attempt
 	toUndo    []ref    // nodes with compensations that made an attempt, in the order of their first
 	wanted    []bool   // by node: it runs although only Targets were asked for; nil: everything does
 
@@ -96,8 +98,8 @@ type Machine struct {
 	instanceSeen instanceLists
 }
 
-// New makes the machine of a graph. The evaluator must be pure. rules are those of the run's behaviour number, for the machine's own
-// meanings; the evaluator has the same.
+// New makes the machine of a graph. The evaluator must be pure. rules are those of the run's
+// behaviour number, for the machine's own meanings; the evaluator has the same.
 func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	return &Machine{
 		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
@@ -106,8 +108,9 @@ func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	}
 }
 
-// Step takes the next event of the run. It only notes it; Advance does the work. An error means that the event cannot
-// belong to this run: the machine is then unusable and the journal is as it was.
+// Step takes the next event of the run. It only notes it; Advance does the work. An error means
+// that the event cannot belong to this run: the machine is then unusable and the journal is as it
+// was.
 func (m *Machine) Step(ev event.Event) error {
 	if (ev.RunStarted != nil) != (m.run == nil) {
 		return fmt.Errorf("machine: event %d is %s: run_started comes first, and once", ev.Seq, ev.Kind())
@@ -137,7 +140,8 @@ func (m *Machine) Step(ev event.Event) error {
 	return nil
 }
 
-// unknownWord returns an error if the event holds, or is about, a word that this release does not know.
+// unknownWord returns an error if the event holds, or is about, a word that this release does not
+// know.
 func (m *Machine) unknownWord(ev *event.Event) error {
 	switch {
 	case ev.AttemptFinished != nil:
@@ -155,7 +159,7 @@ func (m *Machine) unknownWord(ev *event.Event) error {
 	return nil
 }
 
-// Advance does at most budget entries of the agenda and appends what follows to out.
+// Advance does at most budget tasks of the agenda and appends the reactions to out.
 func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	m.out = out
 	for ; budget > 0; budget-- {
@@ -173,7 +177,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	return false
 }
 
-// doTask is the table of all that can be on the agenda.
+// doTask does one task of the agenda.
 func (m *Machine) doTask(t task) {
 	switch t.do {
 	case doEvent:
@@ -206,7 +210,7 @@ func (m *Machine) doTask(t task) {
 func (m *Machine) takeEvent(ev *event.Event) {
 	m.now = ev.At
 	if m.phase == over {
-		return // late answers and second thoughts are recorded, and change nothing
+		return // the journal records late events, which change nothing
 	}
 	if d := ev.DriverChanged; d == nil {
 		m.deaths = 0
@@ -225,12 +229,12 @@ func (m *Machine) takeEvent(ev *event.Event) {
 		m.childFinished(ev.ChildFinished)
 	case ev.External != nil && ev.External.Kind == event.ExternalGranted:
 		m.grantAttempt(ev.External)
-	case ev.External != nil: // a cancel: Step lets no other kind in
+	case ev.External != nil: // a cancel: Step refuses other kinds
 		m.cancelRun(ev.External)
 	}
 }
 
-// showTransition makes a transition visible.
+// showTransition adds a transition to the reaction.
 func (m *Machine) showTransition(t event.Transition) {
 	t.At = m.now
 	m.out.Transitions = append(m.out.Transitions, t)

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Bounds and defaults of what is asked of the memory.
+// Bounds and defaults of memory steps.
 const (
 	MaxRecalled     = 50
 	MaxRecallBudget = 100_000
@@ -21,7 +21,7 @@ const (
 	defaultImportance = 0.5
 )
 
-// composeMemory gives an agent its soul, and says what of the memory it has.
+// composeMemory adds an agent's soul and its use of the memory to a request.
 func (m *Machine) composeMemory(q *event.AgentRequest, g *ir.Agent, sc *scope) (place string, err error) {
 	if u := g.Memory; u != nil {
 		q.Memory = &event.MemoryUse{Recall: u.Recall, Budget: u.Budget, Most: u.Most, Groups: u.Groups, Learn: u.Learn, Trusted: u.Trusted, Promote: u.Promote}
@@ -33,7 +33,7 @@ func (m *Machine) composeMemory(q *event.AgentRequest, g *ir.Agent, sc *scope) (
 	return place, err
 }
 
-// composeRemember computes what a step writes to the memory.
+// composeRemember computes the entry that a step writes to the memory.
 func (m *Machine) composeRemember(r *ir.Remember, sc *scope) (q *event.Remember, place string, err error) {
 	q = &event.Remember{Type: r.Type, Agent: r.Agent, Scope: r.Scope, Importance: defaultImportance}
 	for _, part := range []struct {
@@ -64,7 +64,7 @@ func (m *Machine) composeRemember(r *ir.Remember, sc *scope) (q *event.Remember,
 	return q, "", nil
 }
 
-// composeRecall computes what a step asks the memory.
+// composeRecall computes the query of a recall step.
 func (m *Machine) composeRecall(r *ir.Recall, sc *scope) (q *event.Recall, place string, err error) {
 	q = &event.Recall{Type: r.Type, Agent: r.Agent, Groups: r.Groups}
 	if q.Query, err = m.evalText(&r.Query, sc); err != nil {
@@ -82,7 +82,7 @@ func (m *Machine) composeRecall(r *ir.Recall, sc *scope) (q *event.Recall, place
 	return q, "budget", err
 }
 
-// evalTags computes a list of words.
+// evalTags evaluates a list of tags.
 func (m *Machine) evalTags(e *ir.Expr, sc *scope) ([]string, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m *Machine) evalTags(e *ir.Expr, sc *scope) ([]string, error) {
 	return out, nil
 }
 
-// evalShare computes a number from 0 to 1.
+// evalShare evaluates a number from 0 to 1.
 func (m *Machine) evalShare(e *ir.Expr, sc *scope) (float64, error) {
 	v, err := m.eval.Eval(e, sc)
 	if err != nil {
@@ -114,7 +114,7 @@ func (m *Machine) evalShare(e *ir.Expr, sc *scope) (float64, error) {
 	return f, nil
 }
 
-// recalledObject is what the memory gave a node's last attempt.
+// recalledObject returns the memories that a node's last attempt recalled.
 func (m *Machine) recalledObject(r ref) map[string]value.Value {
 	if d := m.state(r).liveState; d != nil && d.cold != nil {
 		return event.RecalledObject(d.cold.recalled)

@@ -11,11 +11,11 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// parseOutput makes a node's output of what its attempt brought.
+// parseOutput computes a node's output from the answer of its attempt.
 func (m *Machine) parseOutput(n *plan.Node, f *event.AttemptFinished) (value.Value, *event.Error) {
 	run, ok := n.Action.(*ir.Run)
 	if !ok || f.Output != nil {
-		return f.Output, nil // an executor's own, or what was written to $FLOWRUN_OUTPUT
+		return f.Output, nil // from the executor, or from $FLOWRUN_OUTPUT
 	}
 	switch run.Parse {
 	case "", ir.ParseText:
@@ -44,7 +44,7 @@ func (m *Machine) parseOutput(n *plan.Node, f *event.AttemptFinished) (value.Val
 	return strings.TrimRight(f.Stdout, "\r\n"), nil
 }
 
-// convertOutput converts a node's output to the type that the file declares for it.
+// convertOutput converts a node's output to its declared type.
 func (m *Machine) convertOutput(r ref) *event.Error {
 	d, t := m.liveState(r), m.declaredType(r)
 	if t == nil {
@@ -59,8 +59,8 @@ func (m *Machine) convertOutput(r ref) *event.Error {
 	return nil
 }
 
-// Bound keeps the head and the tail of a text and says between them how much is left out. The result has at most limit
-// bytes and a mark, and never half a character.
+// Bound keeps the head and the tail of a text and says between them how much is left out. The
+// result has at most limit bytes and a mark, and never half a character.
 func Bound(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// startWait starts a wait step's timer. A moment that has passed does not wait.
+// startWait sets a wait step's timer. The step ends at once if the moment has passed.
 func (m *Machine) startWait(r ref) {
 	d := m.liveState(r)
 	d.attempts = 1
@@ -27,7 +27,7 @@ func (m *Machine) startWait(r ref) {
 	m.setTimer(r, due, event.TimerWait)
 }
 
-// evalWaitEnd is when a wait ends.
+// evalWaitEnd evaluates the end of a wait.
 func (m *Machine) evalWaitEnd(w *ir.Wait, sc *scope) (event.Time, error) {
 	if w.At == nil {
 		return m.evalDue(w.Duration, sc)

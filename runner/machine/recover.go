@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// driverChanged asks again for everything that was in flight, with the same numbers and keys, or gives attempts up whose
-// drivers died over them too often. The clocks go on from where they stood.
+// driverChanged repeats the commands of all live attempts with the same numbers and keys. It fails
+// attempts whose drivers died too often in a row. The clocks continue from where they stopped.
 func (m *Machine) driverChanged(d *event.DriverChanged) {
 	if d.Since != 0 {
 		m.shiftClocks(m.now.Sub(d.Since))
@@ -25,7 +25,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 	}
 	for _, a := range m.live.snapshot() {
 		switch {
-		case a.child != nil: // a run of its own, that the other driver takes over with this one
+		case a.child != nil: // a run of its own; the new driver takes it over too
 			m.addCommand(event.Command{StartChild: a.child})
 			if a.cancelled {
 				m.addCommand(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now}})
@@ -40,7 +40,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.failNode(a.ref, m.poisonError())
 		case d.Lost && m.failsIfLost(a):
 			m.dropAttempt(a)
-			// A wish that waited for a driver may have let it start a moment ago: then it must not.
+			// An earlier event of this batch may have started the attempt: cancel that start.
 			m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "its driver died"}})
 			m.failAttempt(a.ref, lostError("its driver died"))
 		default:
@@ -54,7 +54,7 @@ func (m *Machine) poisonError() *event.Error {
 		Message: fmt.Sprintf("%d drivers in a row died while this attempt was in flight", m.deaths)}
 }
 
-// failsIfLost tells that an attempt must not be made again unasked: the file says so of the node's action.
+// failsIfLost reports whether the file forbids repeating a lost attempt of the node.
 func (m *Machine) failsIfLost(a *attempt) bool {
 	return a.gate == work && m.node(a.ref).OnLost == ir.OnLostFail
 }
@@ -63,7 +63,7 @@ func lostError(how string) *event.Error {
 	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: how + "; nobody knows what the attempt did"}
 }
 
-// dropAttempt forgets a live attempt: nobody will answer.
+// dropAttempt forgets a live attempt that will not be answered.
 func (m *Machine) dropAttempt(a *attempt) {
 	m.live.remove(a)
 	m.state(a.ref).live = nil

@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// releaseChild lets the next child of an open group go, in file order.
+// releaseChild releases the next child of an open group, in file order.
 func (m *Machine) releaseChild(t task) {
 	below := m.childrenOf(t.ref)
 	if t.cursor == len(below) {
@@ -37,12 +37,12 @@ func (m *Machine) whyUnwanted() string {
 	return "it is not needed for the targets"
 }
 
-// startNode decides what becomes of a node once nothing is left to wait for: rule, condition and requirements, then its kind and, of a
-// step, that of its action.
+// startNode starts or ends a node whose dependencies have ended: it checks the rule, condition and
+// requirements, and then follows the node's kind and, for a step, the action's kind.
 func (m *Machine) startNode(r ref) {
 	s := m.state(r)
 	if s.status != event.Pending || s.queued || s.open {
-		return // ended meanwhile, by a cancel or with its group
+		return // a cancel or the end of its group ended the node
 	}
 	if m.isHalted(r) {
 		status, reason := m.unstartedEnd(r, m.whyStopped())
@@ -68,8 +68,9 @@ func (m *Machine) startNode(r ref) {
 	}
 }
 
-// mayStart asks what may keep a node from starting: the targets of the run, its rule, condition and requirements, or that what it
-// lies in once ended without it. Where it may not, it is at its end.
+// mayStart checks everything that can keep a node from starting: targets, rule, condition,
+// requirements, and a reused parent that ended without the node. If the node may not start,
+// mayStart ends it and returns false.
 func (m *Machine) mayStart(r ref) bool {
 	if m.wanted != nil && !m.wanted[r.node] {
 		m.finishNode(r, event.Skipped, m.whyUnwanted())
@@ -89,7 +90,8 @@ func (m *Machine) mayStart(r ref) bool {
 	return true
 }
 
-// checkWhen asks a node's condition, of the whole or of each instance. Where it does not hold, the node is at its end.
+// checkWhen evaluates a node's condition, for the whole or for each instance. It ends the node and
+// returns false if the condition does not hold.
 func (m *Machine) checkWhen(r ref) bool {
 	n := m.node(r)
 	if n.When == nil || m.isInstance(r) != n.WhenPerInstance {

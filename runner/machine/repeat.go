@@ -9,7 +9,8 @@ import (
 // MaxIterations bounds one repeat.
 const MaxIterations = 10_000
 
-// repeatState is where a repeat stands. The frame at hand keeps the one before it, and no others are kept.
+// repeatState is the state of a repeat. The current frame keeps the frame before it, and no older
+// one.
 type repeatState struct {
 	max    int
 	count  int // iterations begun
@@ -60,12 +61,13 @@ func (m *Machine) makeIteration(r ref) {
 	m.noteDependency(ref{f, r.node}, released)
 }
 
-// endIteration decides after an iteration whether another follows. What was cancelled or blocked would be so again.
+// endIteration decides after an iteration whether another one follows. None follows a cancelled or
+// blocked iteration, because the next would end in the same way.
 func (m *Machine) endIteration(r ref) {
 	d := m.state(r).liveState
 	l, n := d.loop, m.node(r)
 	last, why := ref{l.frame, r.node}, d.cause
-	d.cause = cause{} // it counts where this iteration is the last, and is what the node fails of
+	d.cause = cause{} // only the cause of the last iteration counts
 	status := m.state(last).status
 	switch {
 	case status == event.Cancelled || status == event.Blocked:
@@ -106,7 +108,7 @@ func (m *Machine) endIteration(r ref) {
 	m.scheduleIteration(r)
 }
 
-// finishRepeat ends a repeat as its last iteration ended.
+// finishRepeat ends a repeat with the end of its last iteration.
 func (m *Machine) finishRepeat(r, last ref, why cause) {
 	d, from := m.liveState(r), m.state(last)
 	m.copyIteration(d, from.liveState)
@@ -114,7 +116,7 @@ func (m *Machine) finishRepeat(r, last ref, why cause) {
 	m.finishNode(r, from.status, "")
 }
 
-// copyIteration gives a repeat what its last iteration did.
+// copyIteration copies the result of the last iteration to its repeat.
 func (m *Machine) copyIteration(d, from *liveState) {
 	d.exit, d.streams, d.attempts, d.agent = from.exit, from.streams, from.attempts, from.agent
 	if from.groupState != nil {
@@ -122,7 +124,7 @@ func (m *Machine) copyIteration(d, from *liveState) {
 	}
 }
 
-// scheduleIteration waits as long as the file says and makes another iteration.
+// scheduleIteration makes the next iteration after the delay in the file.
 func (m *Machine) scheduleIteration(r ref) {
 	delay := m.node(r).Repeat.Delay
 	if delay == nil {

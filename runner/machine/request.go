@@ -12,7 +12,8 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// composeAttempt computes an attempt. An error is the attempt's own: blocking, for trying again would give the same.
+// composeAttempt computes an attempt. Its error is blocking, because a retry would fail in the
+// same way.
 func (m *Machine) composeAttempt(w slotRequest) (*event.Attempt, *event.Error) {
 	n, d := m.node(w.ref), m.liveState(w.ref)
 	a := &event.Attempt{
@@ -21,7 +22,7 @@ func (m *Machine) composeAttempt(w slotRequest) (*event.Attempt, *event.Error) {
 	sc := m.newScope(w.ref)
 	if w.gate != work {
 		g := n.Gates[w.gate]
-		a.Gate, a.Key = g.Name, m.idempotencyKey(w.ref, g.Name, strconv.Itoa(d.attempts)) // it judges one attempt's result
+		a.Gate, a.Key = g.Name, m.idempotencyKey(w.ref, g.Name, strconv.Itoa(d.attempts)) // a gate checks the result of one attempt
 		sc.mode = gates
 		dirs := m.listDirs(w.ref)
 		if g.Dir != nil {
@@ -46,7 +47,7 @@ func (m *Machine) composeAttempt(w slotRequest) (*event.Attempt, *event.Error) {
 	return a, nil
 }
 
-// composeCommon computes what attempts of all sorts have, and the program of those that run one.
+// composeCommon computes the parts that all attempts share, and the program if there is one.
 func (m *Machine) composeCommon(
 	a *event.Attempt, sc *scope, env []map[string]*ir.Expr, dirs []*ir.Expr, run *ir.Run, timeout *ir.Expr,
 ) *event.Error {
@@ -70,8 +71,9 @@ func (m *Machine) composeCommon(
 	return nil
 }
 
-// idempotencyKey is the idempotency key of a node's work, or of something about it: the same for every attempt at the same work.
-// Work that was refused, or that another agent is given, is other work: it has another generation.
+// idempotencyKey returns the key of a node's work, or of a part of it: the same for every attempt
+// at the same work. Work after a rejection, or with another agent, has another generation and so
+// another key.
 func (m *Machine) idempotencyKey(r ref, about ...string) string {
 	d := m.liveState(r)
 	var small [128]byte
@@ -104,7 +106,7 @@ func (m *Machine) composeProgram(a *event.Attempt, run *ir.Run, sc *scope) (plac
 	return "run", m.composePart(a, request.Argv, "run", run.Argv, sc)
 }
 
-// composeScript computes a script and the values that stand in it.
+// composeScript computes a script and the values in it.
 func (m *Machine) composeScript(a *event.Attempt, what string, script *ir.Expr, values []ir.Expr, sc *scope) error {
 	if err := m.composePart(a, request.Script, what, script, sc); err != nil || len(values) == 0 {
 		return err
@@ -119,7 +121,7 @@ func (m *Machine) composeScript(a *event.Attempt, what string, script *ir.Expr, 
 	return nil
 }
 
-// describeValue is what a message calls a value in a script.
+// describeValue names a value of a script in messages.
 func describeValue(e *ir.Expr) string {
 	if e.Text == "" {
 		return "a value"

@@ -5,7 +5,8 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// checkRequirements asks what a node requires before it starts. What reads each is asked of every instance.
+// checkRequirements checks the requirements of a node before it starts. A requirement that reads
+// each is checked for every instance.
 func (m *Machine) checkRequirements(r ref) bool {
 	n := m.node(r)
 	for i := range n.Requires {
@@ -21,7 +22,7 @@ func (m *Machine) checkRequirements(r ref) bool {
 	return true
 }
 
-// checkRequirement asks one requirement; nil means that it holds.
+// checkRequirement checks one requirement; nil means that it holds.
 func (m *Machine) checkRequirement(q *ir.Require, sc *scope) *event.Error {
 	holds, err := m.evalCondition(&q.Condition, sc)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// readOwnResult is the node's own result, where there is one to judge.
+// readOwnResult returns an attribute of the node's own result, for modes that have one.
 func (s *scope) readOwnResult(attr string) (value.Value, error) {
 	m := s.m
 	switch {
@@ -35,7 +35,7 @@ func (s *scope) readOwnResult(attr string) (value.Value, error) {
 	return m.readAttribute(s.ref, attr)
 }
 
-// countSoFar counts the children or instances of a node, as a join sees them.
+// countSoFar counts the ends of a node's children or instances, as a join sees them.
 func (m *Machine) countSoFar(r ref) map[string]any {
 	d := m.liveState(r)
 	t := &d.tally
@@ -45,8 +45,8 @@ func (m *Machine) countSoFar(r ref) map[string]any {
 	}
 }
 
-// readLast reads a node as it was in the iteration before, of the nearest repeat that it lies in or that it is. In the first
-// iteration there is nothing.
+// readLast reads a node of the previous iteration, in the nearest repeat that contains the node or
+// is the node. In the first iteration the value is null.
 func (m *Machine) readLast(f *frame, r ir.Ref) (value.Value, error) {
 	number := m.graph.Number(r.Name)
 	if number == plan.None {
@@ -65,7 +65,7 @@ func (m *Machine) readLast(f *frame, r ir.Ref) (value.Value, error) {
 	return nil, nil
 }
 
-// iterationNumber is the number of the nearest one around, from 1.
+// iterationNumber returns the number of the nearest iteration around a frame, from 1.
 func iterationNumber(f *frame) value.Value {
 	for ; f != nil; f = f.up {
 		if f.iteration > 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/flowrun/flowrun/runner/policy"
 )
 
-// failAttempt decides what follows a failed attempt: another one, at once or after a backoff, or the node's end.
+// failAttempt handles a failed attempt: it retries at once or after a backoff, falls back to
+// another agent, or ends the node.
 func (m *Machine) failAttempt(r ref, err *event.Error) {
 	d := m.liveState(r)
 	err.Node, err.Attempt = d.path, d.attempts
@@ -25,7 +26,7 @@ func (m *Machine) failAttempt(r ref, err *event.Error) {
 		m.startOtherWork(r, m.coldState(r).said)
 		m.showRetry(r, 0, fmt.Sprintf("attempt %d was rejected; the next follows with what the gates said", d.attempts))
 	case again:
-		if m.node(r).Action.Kind().Course() == ir.Called { // a child that ended stays what it is
+		if m.node(r).Action.Kind().Course() == ir.Called { // an ended child does not run again
 			m.coldState(r).generation++
 		}
 		m.showRetry(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
@@ -35,7 +36,7 @@ func (m *Machine) failAttempt(r ref, err *event.Error) {
 	}
 }
 
-// showRetry shows that an attempt failed that is not the last, and makes the next.
+// showRetry shows a failed attempt that is not the last, and queues the next one.
 func (m *Machine) showRetry(r ref, delay time.Duration, reason string) {
 	n, s, d := m.node(r), m.state(r), m.liveState(r)
 	m.showTransition(event.Transition{Node: d.path, From: s.status, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
@@ -48,11 +49,11 @@ func (m *Machine) showRetry(r ref, delay time.Duration, reason string) {
 	m.setTimer(r, m.now.Add(delay), event.TimerBackoff)
 }
 
-// queueAttempt makes a step's next attempt, as soon as there are slots.
+// queueAttempt queues a step's next attempt for its slots.
 func (m *Machine) queueAttempt(r ref) { m.queueForSlots(r, work) }
 
-// decideRetry tells whether and after how long a step is tried once more. What a gate refused for good is not. Rules that cannot
-// be computed match nothing; problem says so in words.
+// decideRetry reports whether a step is retried, and after how long. A final rejection is not
+// retried. Retry rules that cannot be evaluated retry nothing; problem then says why.
 func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.Duration, problem string) {
 	n, d := m.node(r), m.liveState(r)
 	rejected := d.wasRejected(err)
@@ -96,7 +97,8 @@ func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.D
 // mayRetry reports whether a failed attempt of a node can be followed by another one.
 func mayRetry(n *plan.Node) bool { return n.Kind == ir.Step && n.Action.Kind().Retried() }
 
-// attemptsOf is how many attempts a step has where the file says nothing: more than one where a gate asks for better.
+// attemptsOf returns the default number of attempts of a step: more than one if a gate asks for
+// better work.
 func attemptsOf(n *plan.Node) int {
 	for _, g := range n.Gates {
 		if g.OnFail == ir.OnFailRetry {
@@ -106,7 +108,8 @@ func attemptsOf(n *plan.Node) int {
 	return policy.DefaultMaxAttempts
 }
 
-// mergeRetry are what the file says of a node's retries. Attributes merge singly: step over agent over workflow.
+// mergeRetry merges the retry rules of a node, each attribute on its own: step over agent over
+// workflow.
 func (m *Machine) mergeRetry(r ref) (merged ir.Retry) {
 	layers := []*ir.Retry{m.node(r).Retry, nil, m.graph.Workflow.Retry}
 	if g := m.agentOf(r); g != nil {
@@ -128,8 +131,8 @@ func (m *Machine) mergeRetry(r ref) (merged ir.Retry) {
 	return merged
 }
 
-// evalBackoff computes the delays that the rules ask for, with the built-in ones where they say nothing. A base delay beyond
-// the default maximum raises that.
+// evalBackoff evaluates the backoff of retry rules over the defaults. A base delay above the
+// default maximum raises the maximum.
 func (m *Machine) evalBackoff(rules ir.Retry, sc *scope) (b policy.Backoff, err error) {
 	b = policy.Backoff{Base: policy.DefaultBaseDelay, Max: policy.DefaultMaxDelay, Multiplier: policy.DefaultMultiplier,
 		Jitter: policy.DefaultJitter}

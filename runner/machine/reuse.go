@@ -6,12 +6,13 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// A run that repeats another one is told how nodes of that one ended ([event.RunStarted.Reused]). A node of which that is known
-// ends so at once, when its turn comes: nothing of it is asked or made again, be it a rule, a condition, a gate or an attempt. What
-// holds other nodes is opened, so that these can be read; their ends come first, and then its own, which is known as well.
-// Nodes of which nothing is known run as in any run.
+// A run that repeats an earlier run knows the ends of nodes there ([event.RunStarted.Reused]). A
+// node with a reused end ends in the same way at its turn, without rule, condition, gate or
+// attempt. A group or for_each with a reused end opens first, so that expressions can read its
+// children; the children end before it. Nodes without a reused end run as in any run.
 
-// takeReused ends a node as it ended before, if that is known. Of what holds other nodes it only notes that.
+// takeReused ends a node with its reused end, if the earlier run has one. For a node that holds
+// other nodes it only records the end.
 func (m *Machine) takeReused(r ref) bool {
 	if len(m.run.Reused) == 0 {
 		return false
@@ -22,7 +23,7 @@ func (m *Machine) takeReused(r ref) bool {
 	}
 	m.coldState(r).reused = k
 	if m.holdsNodes(r) && (!k.Status.Bad() || k.StartedAt != 0) {
-		return false // it had begun
+		return false // the node had begun
 	}
 	d := m.liveState(r)
 	if d.attempts, d.agent = k.Attempts, k.Agent; k.ExitCode != nil {
@@ -37,7 +38,7 @@ func (m *Machine) takeReused(r ref) bool {
 	return true
 }
 
-// whyRepeated says where a run comes from that repeats another one.
+// whyRepeated names the run that this run repeats.
 func (m *Machine) whyRepeated() string {
 	if m.run.RetryOf == "" {
 		return ""
@@ -45,12 +46,13 @@ func (m *Machine) whyRepeated() string {
 	return "it repeats run " + m.run.RetryOf
 }
 
-// holdsNodes tells that a node consists of others that have results of their own: a group or a for_each, but no repeat.
+// holdsNodes reports whether a node consists of nodes with results of their own: a group or a
+// for_each, but not a repeat.
 func (m *Machine) holdsNodes(r ref) bool {
 	return m.isCollector(r) || !m.isRepeater(r) && m.node(r).Kind != ir.Step
 }
 
-// endReused ends a node as it ended before, at the times of then.
+// endReused ends a node with its end in the earlier run, at the earlier times.
 func (m *Machine) endReused(r ref, k *event.Reused) {
 	d := m.liveState(r)
 	d.started, d.finished = k.StartedAt, k.FinishedAt
@@ -61,7 +63,7 @@ func (m *Machine) endReused(r ref, k *event.Reused) {
 	m.finishNode(r, k.Status, "reused from run "+m.run.RetryOf)
 }
 
-// reusedEnd is how a node ends because it ended so before, or nil.
+// reusedEnd returns the node's end in the earlier run; nil if the node runs in this run.
 func (m *Machine) reusedEnd(r ref) *event.Reused {
 	if d := m.state(r).liveState; d != nil {
 		return d.reusedEnd()
@@ -76,7 +78,7 @@ func (d *liveState) reusedEnd() *event.Reused {
 	return d.cold.reused
 }
 
-// missingFromReused tells that what a node lies in ended before without it.
+// missingFromReused reports whether the node's parent ended in the earlier run without this node.
 func (m *Machine) missingFromReused(r ref) bool {
 	if len(m.run.Reused) == 0 || m.reusedEnd(r) != nil {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// dependencyEnd is one of the things that a node waits for: a node that ended, or (None) its parent that let it go.
+// dependencyEnd is the end of a dependency of a node, or (node None) the release by its parent.
 type dependencyEnd struct {
 	node      int
 	needs     bool
@@ -17,11 +17,11 @@ type dependencyEnd struct {
 	tolerated bool
 }
 
-// released is the parent's word.
+// released is the release by the parent.
 var released = dependencyEnd{node: plan.None}
 
-// triggerState counts for a node whose trigger_rule is written how the nodes that it waits for ended. Without one, the first
-// failure among the needed is all that counts, and state.bad has that.
+// triggerState counts the ends of the dependencies of a node with a trigger_rule. For a node
+// without a rule, state.bad alone decides.
 type triggerState struct {
 	released                                   bool
 	total                                      int32
@@ -45,7 +45,7 @@ func (c *triggerState) countEnd(e dependencyEnd) {
 	}
 }
 
-// trigger is nil of a node whose rule is not written, as of most.
+// trigger returns nil for a node without a trigger_rule.
 func (s *state) trigger() *triggerState {
 	if s.liveState == nil || s.cold == nil {
 		return nil
@@ -53,12 +53,12 @@ func (s *state) trigger() *triggerState {
 	return s.cold.rule
 }
 
-// holdsEarly tells that a rule holds before all have ended.
+// holdsEarly reports whether a rule holds before all dependencies have ended.
 func (c *triggerState) holdsEarly(rule ir.TriggerRule) bool {
 	return c.released && (rule == ir.OneSuccess && c.succeeded > 0 || rule == ir.OneFailed && c.failed > 0)
 }
 
-// noteDependency tells r that one of the things that it waits for has come.
+// noteDependency records the end of a dependency of r, or the release of r.
 func (m *Machine) noteDependency(r ref, e dependencyEnd) {
 	s := m.state(r)
 	s.waiting--
@@ -77,7 +77,8 @@ func (m *Machine) noteDependency(r ref, e dependencyEnd) {
 	}
 }
 
-// checkRule asks a node's rule once nothing is left that could change the answer. An empty status means that it may go.
+// checkRule checks a node's rule when no later end can change the answer. An empty status means
+// that the node may start.
 func (m *Machine) checkRule(r ref) (status event.Status, reason string) {
 	s := m.state(r)
 	c, holds := s.trigger(), true
@@ -110,10 +111,11 @@ func (m *Machine) checkRule(r ref) (status event.Status, reason string) {
 	return event.Skipped, fmt.Sprintf("its rule %s does not hold: of what it waits for %s", rule, c.describeEnds()+m.describeBlockers(r, rule))
 }
 
-// maxBlockers bounds how many nodes are named that a rule does not hold of.
+// maxBlockers limits the number of nodes in the reason for a false rule.
 const maxBlockers = 4
 
-// describeBlockers names those of what a node waits for that keep its rule from holding, in brackets; "" where that is plain.
+// describeBlockers lists the dependencies that keep a rule from holding, in brackets; "" if the
+// counts say enough.
 func (m *Machine) describeBlockers(r ref, rule ir.TriggerRule) string {
 	var names []string
 	for _, a := range m.node(r).Awaits {
@@ -139,21 +141,21 @@ func (c *triggerState) describeEnds() string {
 	return joinCounts("nothing is there", namedCount{c.succeeded, "succeeded"}, namedCount{c.failed, "failed"}, namedCount{c.skipped, "skipped"})
 }
 
-// describeNeed says which need failed, and how.
+// describeNeed says how a needed node failed.
 func (m *Machine) describeNeed(r ref, needed int) string {
 	o := m.state(m.outerRef(r.frame, needed))
 	status := o.status
 	switch {
 	case status.Terminal():
-	case o.liveState != nil && o.groupState != nil && o.tally.failed > o.tally.tolerated: // the failure of an instance of it stops all
+	case o.liveState != nil && o.groupState != nil && o.tally.failed > o.tally.tolerated: // a failed instance stops the others
 		status = event.FailedS
-	default: // it is barred, too
+	default: // the node is barred too
 		status = event.Blocked
 	}
 	return fmt.Sprintf("it needs %q, which %s", m.graph.Nodes[needed].Name, statusPhrase(status))
 }
 
-// statusPhrase puts an end that is no success into words.
+// statusPhrase puts an end without success into words.
 func statusPhrase(s event.Status) string {
 	switch s {
 	case event.FailedS:

@@ -10,7 +10,8 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// scope answers for the names that an expression of one node reads. Only what is read is built.
+// scope resolves the names in an expression of one node. It builds only values that the expression
+// reads.
 type scope struct {
 	m    *Machine
 	ref  ref // node None: the workflow's own attributes and outputs
@@ -19,19 +20,19 @@ type scope struct {
 	inputs map[string]value.Value
 }
 
-// mode says what result is.
+// mode selects the meaning of result.
 type mode uint8
 
 const (
-	plainly mode = iota // there is none
-	gates               // the node as its gates see it: succeeded, but for them
+	plainly mode = iota // no result
+	gates               // the node before its gates have decided
 	ended               // the node, or the iteration, after its end
 	joins               // the group so far
 )
 
 func (m *Machine) newScope(r ref) *scope { return &scope{m: m, ref: r} }
 
-// constants is the scope of what knows no node: locals, agents.
+// constants returns a scope without a node, for locals and agents.
 func (m *Machine) constants() *scope { return m.newScope(ref{m.root, plan.None}) }
 
 // Lookup implements ir.Scope.
@@ -90,7 +91,8 @@ func (s *scope) Lookup(r ir.Ref) (value.Value, error) {
 	return nil, nil
 }
 
-// findMembers is the collector whose outputs or instances a name stands for, and which of the two; ok is false for other names.
+// findMembers finds the collector behind a name of outputs or instances, and the attribute; ok is
+// false for other names.
 func (s *scope) findMembers(r ir.Ref) (c ref, attr string, ok bool) {
 	m := s.m
 	switch attr = r.Attr; r.Root {
@@ -131,7 +133,7 @@ func (s *scope) Member(r ir.Ref, key value.Value) (value.Value, bool) {
 	}
 	d := s.m.liveState(c)
 	if k, number := key.(float64); number && k < 0 && attr == "output" {
-		return nil, false // it counts from the end of all instances, also of those that were not made
+		return nil, false // a negative index counts from the end of all instances, made or not
 	}
 	at, ok := d.instanceAt(key)
 	if !ok {
@@ -145,7 +147,7 @@ func (s *scope) Member(r ir.Ref, key value.Value) (value.Value, bool) {
 	return v, err == nil
 }
 
-// instanceAt is the number of the instance at an index or a key, if that instance was made.
+// instanceAt returns the number of the instance with an index or a key, if that instance was made.
 func (d *liveState) instanceAt(key value.Value) (at int, ok bool) {
 	switch key := key.(type) {
 	case float64:
@@ -164,7 +166,8 @@ func (d *liveState) instanceAt(key value.Value) (at int, ok bool) {
 	return 0, false
 }
 
-// attribute reads one attribute of an object, or the whole where name is empty; null where there is no object.
+// attribute reads one attribute of an object, or the whole if name is empty; null if there is no
+// object.
 func attribute(object func() map[string]any, name string) (value.Value, error) {
 	o := object()
 	if o == nil {
@@ -176,7 +179,7 @@ func attribute(object func() map[string]any, name string) (value.Value, error) {
 	return o[name], nil
 }
 
-// localValue is the value of a local once it was read, or why it has none.
+// localValue is the value of a local that was read, or its error.
 type localValue struct {
 	value value.Value
 	err   error
@@ -213,7 +216,7 @@ func (s *scope) runObject() map[string]any {
 	}
 }
 
-// failedNames is run.failed. The names of failed nodes are only added to, so the list is made once and grows with them.
+// failedNames returns run.failed. Failed nodes are only added, so one list grows with them.
 func (m *Machine) failedNames(names []string) []any {
 	for _, f := range names[min(len(names), len(m.failedSeen)):] {
 		m.failedSeen = append(m.failedSeen, f)
@@ -221,7 +224,7 @@ func (m *Machine) failedNames(names []string) []any {
 	return m.failedSeen[:len(names):len(names)]
 }
 
-// eachObject is the key and value of the nearest for_each around.
+// eachObject returns the key and value of the nearest for_each around the scope.
 func (s *scope) eachObject() map[string]any {
 	f := s.ref.frame
 	for f.iteration > 0 {
@@ -237,5 +240,6 @@ func (s *scope) eachObject() map[string]any {
 	return map[string]any{"key": key, "value": f.each}
 }
 
-// Names answers for what the run's outputs can read, as the run stands. It is for looking at a replayed run.
+// Names resolves the names that the run's outputs can read, in the run's present state. It serves
+// views of a replayed run.
 func (m *Machine) Names() ir.Scope { return m.constants() }

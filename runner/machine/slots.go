@@ -21,9 +21,10 @@ type (
 	slotQueue   = slots.Queue[slotRequest]
 )
 
-// needsOrder reports whether attempts start in another order than that of becoming ready, or have other limiters than the run's. If
-// not, each attempt starts as it comes. If so, slots are given away once all effects of an event are known, to the first of the
-// requests that have room in all of their limiters.
+// needsOrder reports whether attempts start in another order than that of becoming ready, or have
+// other limiters than the run's. If not, each attempt starts as it comes. If so, slots are given
+// away once all effects of an event are known, to the first of the requests that have room in all
+// of their limiters.
 func needsOrder(g *plan.Graph) bool {
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Ranked != plan.None || n.MaxConcurrency != nil {
@@ -70,7 +71,7 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 		key.Around = limits[0]
 	}
 	if key.Agent = m.agentLimiter(w.Of); key.Agent != nil && s.cold != nil && s.cold.refusal != nil {
-		key.Agent = nil // it kept that slot
+		key.Agent = nil // the refused attempt kept that slot
 	}
 	if key.Agent != nil {
 		limits = append(limits, key.Agent)
@@ -78,7 +79,7 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	m.slots.Add(w, key, limits)
 }
 
-// startOrPark starts an attempt, or parks it, in a run whose only limiter is its own.
+// startOrPark starts an attempt or parks it. Only runs without other limiters use it.
 func (m *Machine) startOrPark(w slots.Request[slotRequest]) {
 	if !m.isCall(w.Of) && !m.slots.TakeRun() {
 		m.slots.Wait(w)
@@ -130,8 +131,8 @@ func (m *Machine) startParked() {
 	}
 }
 
-// startNext looks at the first class of requests and starts its first attempt, if that has its slots. It reports whether there was
-// a class to look at.
+// startNext looks at the first class of requests and starts its first attempt, if that has its
+// slots. It reports whether there was a class to look at.
 func (m *Machine) startNext() (more bool) {
 	w, picked, more := m.slots.Pick(m.stillQueued)
 	if picked {
@@ -144,7 +145,8 @@ func (m *Machine) startNext() (more bool) {
 // stillQueued reports whether a request still waits. A stop ends nodes that wait for slots.
 func (m *Machine) stillQueued(w slotRequest) bool { return m.state(w.ref).queued && !m.isHalted(w.ref) }
 
-// groupLimiters lists the limiters of the groups and for_each around a node, from the innermost out.
+// groupLimiters lists the limiters of the groups and for_each around a node, from the innermost
+// out.
 func (m *Machine) groupLimiters(list []*slotLimiter, r ref) []*slotLimiter {
 	for ; r.node != plan.None; r = m.parent(r) {
 		if d := m.state(r).liveState; d != nil && d.groupState != nil && d.limit != nil {
@@ -154,7 +156,8 @@ func (m *Machine) groupLimiters(list []*slotLimiter, r ref) []*slotLimiter {
 	return list
 }
 
-// agentLimiter is the limiter of the agent that makes an attempt; nil if there is none. Gates do not count against an agent.
+// agentLimiter is the limiter of the agent that makes an attempt; nil if there is none. Gates do
+// not count against an agent.
 func (m *Machine) agentLimiter(w slotRequest) *slotLimiter {
 	var a *ir.Agent
 	if w.gate == work {
@@ -166,7 +169,8 @@ func (m *Machine) agentLimiter(w slotRequest) *slotLimiter {
 	return m.agents[a.Name]
 }
 
-// takePriority computes the priority of a node, once: its own, or that of the nearest group around it that has one.
+// takePriority computes the priority of a node, once: its own, or that of the nearest group around
+// it that has one.
 func (m *Machine) takePriority(r ref) error {
 	at, ranked := r, m.node(r).Ranked
 	if ranked == plan.None {

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
-// startRun makes the run's own frame and lets its first nodes go. What the workflow asks for and cannot be computed, or requires
-// and is not there, ends the run before any of them starts anything.
+// startRun makes the run's frame and releases its first nodes. A setting that cannot be evaluated,
+// or a requirement that does not hold, ends the run before any node starts.
 func (m *Machine) startRun() {
 	m.started = m.now
 	m.showTransition(event.Transition{To: event.Running, Reason: m.whyRepeated()})
@@ -34,7 +34,7 @@ func (m *Machine) startRun() {
 		m.stopPhase(&phaseStop{status: event.FailedS, err: refused, reason: refused.Message})
 	}
 	if reason := m.run.Cancelled; reason != "" {
-		m.abandoned = true // finally does not run either
+		m.abandoned = true // finally does not run
 		m.stopPhase(&phaseStop{status: event.Cancelled, limit: true, reason: reason, err: cancelledError(reason)})
 	}
 	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
@@ -43,8 +43,8 @@ func (m *Machine) startRun() {
 	}
 }
 
-// evalSettings computes what bounds the run: how many attempts are live at once, and its timeout. The first always has a value,
-// for what still runs at the end.
+// evalSettings evaluates the bounds of the run: its concurrency and its timeout. The concurrency
+// has a value even after an error, for nodes that still run at the end.
 func (m *Machine) evalSettings(sc *scope) error {
 	w := m.graph.Workflow
 	parallel, err := m.evalCount(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
@@ -66,7 +66,7 @@ func (m *Machine) evalSettings(sc *scope) error {
 	return err
 }
 
-// checkWorkflowRequirements asks what the workflow requires before anything starts.
+// checkWorkflowRequirements checks the requirements of the workflow before any node starts.
 func (m *Machine) checkWorkflowRequirements(sc *scope) *event.Error {
 	list := m.graph.Workflow.Require
 	for i := range list {
@@ -77,7 +77,7 @@ func (m *Machine) checkWorkflowRequirements(sc *scope) *event.Error {
 	return nil
 }
 
-// startParents starts the groups that r lies in, from the outside in, if they have not started.
+// startParents starts the groups around r, from the outside in, if they have not started.
 func (m *Machine) startParents(r ref) {
 	p := m.parent(r)
 	if p.node == plan.None || m.state(p).status != event.Pending {
@@ -98,7 +98,7 @@ func (m *Machine) startParents(r ref) {
 	}
 }
 
-// moveNode changes a status that is not the last one, and starts what r lies in.
+// moveNode gives a node a status that is not final, and starts the groups around it.
 func (m *Machine) moveNode(r ref, to event.Status, reason string) {
 	m.startParents(r)
 	s, d := m.state(r), m.liveState(r)
@@ -112,7 +112,7 @@ func (m *Machine) moveNode(r ref, to event.Status, reason string) {
 	m.showTransition(event.Transition{Node: d.path, From: from, To: to, Attempt: d.attempts, Reason: reason, Name: n.Name, Kind: string(n.Kind)})
 }
 
-// assert stops the run where a defect of ours shows; its journal stays as it is.
+// assert panics on a defect of the machine. The host stops the run, and its journal stays intact.
 func assert(holds bool, format string, args ...any) {
 	if !holds {
 		panic("machine: " + fmt.Sprintf(format, args...))

@@ -10,7 +10,8 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// frame is one activation of a region: the run itself, one instance of a for_each, or one iteration of a repeat.
+// frame is one activation of a region: the run itself, one instance of a for_each, or one
+// iteration of a repeat.
 type frame struct {
 	region    int
 	up        *frame // where the collector or repeater lives; nil for the run
@@ -28,40 +29,41 @@ type ref struct {
 	node  int
 }
 
-// state is what every node has, small; the rest is made when the node is released.
+// state holds the fields that every node needs, so that it stays small. The rest is made on
+// demand.
 type state struct {
 	status    event.Status
-	queued    bool  // waits for slots
-	open      bool  // a group whose children were released, or a for_each or repeat that was begun
-	fired     bool  // it was sent to become ready
-	tolerated bool  // it failed, and that does not count
-	barred    bool  // it has not started, and needs what failed and stopped all around it: it ends as blocked
-	waiting   int32 // ends that it still waits for, and one for its parent
-	bad       int32 // the number of the first node that failed where its rule needs success, plus 1
+	queued    bool  // the node waits for slots
+	open      bool  // a group that released its children, or a for_each or repeat that began
+	fired     bool  // doReady was queued
+	tolerated bool  // the node failed, and the failure does not count
+	barred    bool  // the node needs a failed node with on_error = "stop" and ends as blocked
+	waiting   int32 // outstanding dependencies, plus 1 for the release by the parent
+	bad       int32 // the number of the first failed dependency that needs success, plus 1
 	*liveState
 }
 
-// liveState is the part of a state that only nodes have that came to something.
+// liveState holds the fields of a node that was released or has a result.
 type liveState struct {
 	path        string
 	attempts    int
-	seq         uint64 // its turn among those that wait for slots
+	seq         uint64 // its place among the nodes that wait for slots
 	started     event.Time
 	finished    event.Time
 	exit        int
 	streams     streams
 	output      value.Value
-	err         *event.Error // of the attempt before while it runs, of the node after it failed
+	err         *event.Error // of the previous attempt while the node runs; of the node after its failure
 	agent       string
 	timer       uint64
 	live        *attempt
-	endError    *event.Error // why it is being ended, while what is live of it ends
-	waiters     []waiter     // nodes of inner frames that wait for this one
-	cold        *coldState   // nil until it comes to one of these
-	*groupState              // of groups, for_each and repeat; nil for others
+	endError    *event.Error // the node fails with this error when its live parts have ended
+	waiters     []waiter     // nodes of inner frames that wait for this node
+	cold        *coldState   // nil until a field is needed
+	*groupState              // nil except for groups, for_each and repeat
 }
 
-// groupState is the part of a detail that what holds other nodes has.
+// groupState holds the fields of a node that holds other nodes.
 type groupState struct {
 	remaining int // children, instances or iterations that have not ended
 	total     int // of children or instances
@@ -69,35 +71,36 @@ type groupState struct {
 	limit     *slotLimiter
 	cause     cause        // the first failure below that counts
 	frames    []*frame     // instances made so far
-	items     []item       // what they are made of
+	items     []item       // the items of all instances
 	keyed     bool         // by key rather than by index
 	taken     int          // the case of a switch that holds, from 1; 0: none
-	way       string       // that in words
-	join      *joinState   // of a node that says when it has enough
+	way       string       // the reason for taken
+	join      *joinState   // nil without a join
 	loop      *repeatState // of a repeat
 
-	// gathered is the outputs so far, once a join has read them. It is kept up to date until the join has decided.
+	// gathered holds the outputs so far, for a join that reads them. It is current until the join
+	// is decided.
 	gathered value.Value
 }
 
-// coldState is what few nodes come to.
+// coldState holds fields that few nodes need, so that liveState stays small.
 type coldState struct {
-	generation int              // how often its work became other work: see key
-	fallback   int              // the agent that has it now: 0 is its own, n the nth of those that it falls back to
-	otherwise  bool             // of a choice of two agents the second has it
-	before     int              // attempts that were made before that agent had it
-	rejected   *event.Error     // what this attempt fails of if gates said no to it
-	said       string           // by those gates, a line each
-	silent     int              // how often in a row this attempt fell silent
-	refused    bool             // by one of them for good
-	feedback   string           // what was said of the work that this is to do better
-	recalled   []event.Recalled // into the last attempt
-	toUndo     bool             // it stands in the list of what is to be compensated
+	generation int              // generation of the work: see idempotencyKey
+	fallback   int              // the present agent: 0 is the step's own, n the nth fallback
+	otherwise  bool             // the else agent was chosen
+	before     int              // attempts of earlier agents
+	rejected   *event.Error     // the error of this attempt after gates rejected it
+	said       string           // messages of these gates, a line each
+	silent     int              // silences of this attempt in a row
+	refused    bool             // the rejection is final
+	feedback   string           // the gates' feedback on the last result
+	recalled   []event.Recalled // memories recalled into the last attempt
+	toUndo     bool             // the node is in Machine.toUndo
 	deadline   *deadline
-	rule       *triggerState // of a node whose trigger_rule is written
-	refusal    *refusal      // its attempt was refused, and the next has not begun
-	priority   int16         // its priority, once it has asked for slots
-	reused     *event.Reused // how it ended in the run that this one repeats, and ends here
+	rule       *triggerState // nil without a trigger_rule
+	refusal    *refusal      // set from the refusal of an attempt to the next start
+	priority   int16         // set when the node first asks for slots
+	reused     *event.Reused // the node's end in the run that this run repeats
 }
 
 func (m *Machine) coldState(r ref) *coldState {
@@ -121,7 +124,7 @@ type waiter struct {
 	needs bool
 }
 
-// newFrame gives a frame, whose place is known, its states.
+// newFrame makes the states of a frame that has its region and parent.
 func (m *Machine) newFrame(f *frame) *frame {
 	region := f.region
 	f.states = make([]state, len(m.graph.Regions[region].Nodes))
@@ -130,7 +133,7 @@ func (m *Machine) newFrame(f *frame) *frame {
 		s := &f.states[slot]
 		s.status, s.waiting = event.Pending, 1
 		if n.Region != region {
-			continue // an instance or iteration waits for the whole alone
+			continue // an instance or iteration waits only for its release
 		}
 		r := ref{f, number}
 		if n.TriggerRule != "" {
@@ -147,8 +150,8 @@ func (m *Machine) newFrame(f *frame) *frame {
 	return f
 }
 
-// awaitOuter makes a node wait for one of an outer frame, which has a list of such waiters because it can't know them
-// beforehand.
+// awaitOuter makes a node wait for a node of an outer frame. The outer node keeps a list of these
+// waiters, because their frames are made later.
 func (m *Machine) awaitOuter(r ref, s *state, a plan.Await) {
 	outer := m.outerRef(r.frame, a.Node)
 	s.waiting++
@@ -160,7 +163,7 @@ func (m *Machine) awaitOuter(r ref, s *state, a plan.Await) {
 	d.waiters = append(d.waiters, waiter{r, a.Needs})
 }
 
-// outerRef finds the frame in which a node of this or an enclosing region lives.
+// outerRef returns the ref of a node of this or an enclosing region.
 func (m *Machine) outerRef(f *frame, node int) ref {
 	for region := m.graph.Nodes[node].Region; f.region != region; {
 		f = f.up
@@ -170,25 +173,25 @@ func (m *Machine) outerRef(f *frame, node int) ref {
 
 func (m *Machine) node(r ref) *plan.Node { return &m.graph.Nodes[r.node] }
 
-// isInstance tells that r is one instance of a for_each rather than the whole.
+// isInstance reports whether r is one instance of a for_each.
 func (m *Machine) isInstance(r ref) bool { return m.graph.Nodes[r.node].Body == r.frame.region }
 
-// isCollector tells that r is a for_each as a whole.
+// isCollector reports whether r is a for_each as a whole.
 func (m *Machine) isCollector(r ref) bool {
 	n := &m.graph.Nodes[r.node]
 	return n.Body != plan.None && n.Region == r.frame.region
 }
 
-// isIteration tells that r is one iteration of a repeat rather than the whole.
+// isIteration reports whether r is one iteration of a repeat.
 func (m *Machine) isIteration(r ref) bool { return m.graph.Nodes[r.node].Loop == r.frame.region }
 
-// isRepeater tells that r is a repeat as a whole: of the node, or of an instance of it.
+// isRepeater reports whether r is a repeat as a whole: of the node, or of an instance of it.
 func (m *Machine) isRepeater(r ref) bool {
 	n := &m.graph.Nodes[r.node]
 	return n.Loop != plan.None && n.Loop != r.frame.region && (n.Body == plan.None || n.Body == r.frame.region)
 }
 
-// isInner tells that r is where the node does its work, and not the whole of instances or iterations of it.
+// isInner reports whether r does the node's work, rather than holding its instances or iterations.
 func (m *Machine) isInner(r ref) bool { return m.graph.Nodes[r.node].Inner == r.frame.region }
 
 func (m *Machine) state(r ref) *state {
@@ -198,7 +201,7 @@ func (m *Machine) state(r ref) *state {
 	return &r.frame.states[0]
 }
 
-// parent is what r lies in: its collector or repeater, its group, or the run.
+// parent returns the collector, repeater or group around r, or the run.
 func (m *Machine) parent(r ref) ref {
 	if n := &m.graph.Nodes[r.node]; n.Region == r.frame.region {
 		return ref{r.frame, n.Parent}
@@ -217,8 +220,8 @@ func (m *Machine) liveState(r ref) *liveState {
 	return s.liveState
 }
 
-// path is the instance's identity everywhere: names of the groups it lies in, keys of instances, and numbers of iterations,
-// as in build/api[3]/i2.
+// path returns the identity of an instance: names of groups, keys of instances and numbers of
+// iterations, as in build/api[3]/i2.
 func (m *Machine) path(r ref) string {
 	if r.node == plan.None {
 		return ""
@@ -239,7 +242,7 @@ func (m *Machine) path(r ref) string {
 	return up + "/" + m.node(r).Name
 }
 
-// quoteKey leaves plain keys as they are and makes others unmistakable.
+// quoteKey quotes a key unless it is plain.
 func quoteKey(key string) string {
 	plain := key != "" && strings.IndexFunc(key, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.'
@@ -250,7 +253,7 @@ func quoteKey(key string) string {
 	return strconv.Quote(key)
 }
 
-// resultOf is what the world may see of a node that has come to something.
+// resultOf returns the visible result of a node.
 func (m *Machine) resultOf(r ref) *event.Result {
 	s := m.state(r)
 	d := s.liveState

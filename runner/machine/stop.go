@@ -8,18 +8,18 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// phaseStop is why a phase of a run is being ended before its nodes are done.
+// phaseStop is the reason for ending a phase early.
 type phaseStop struct {
 	status event.Status
 	err    *event.Error
 	reason string
 	limit  bool // by its own timeout or a cancel
-	yields bool // to a failure that was there before
+	yields bool // an earlier failure counts instead
 }
 
-// cancelRun ends the run: nothing new starts, live attempts are ended, and when the last of them has answered the run is
-// brought to its end with compensations and finally. A second cancel waits for nothing. A first one that comes when the
-// run is being brought to its end already changes nothing.
+// cancelRun cancels the run: no node starts, live attempts are cancelled, and after the last
+// answer compensations and finally run. A second cancel waits for nothing. A first cancel during
+// compensations or finally changes nothing.
 func (m *Machine) cancelRun(x *event.External) {
 	if m.cancels++; m.cancels > 1 {
 		m.abandonRun()
@@ -39,7 +39,7 @@ func cancelledError(reason string) *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: reason, ExitCode: -1}
 }
 
-// timeOutRun ends the run because its own time is up, or finally because that one's is.
+// timeOutRun ends the run or finally after its timeout.
 func (m *Machine) timeOutRun(t timer) {
 	m.runTimer = 0
 	what, since := "the run", m.started
@@ -51,12 +51,12 @@ func (m *Machine) timeOutRun(t timer) {
 		err: &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: message, ExitCode: -1}})
 }
 
-// stopFor ends the run because a node failed whose on_error is "stop".
+// stopFor ends the run after a failure of a node with on_error = "stop".
 func (m *Machine) stopFor(r ref, err *event.Error) {
 	m.stopPhase(&phaseStop{status: event.FailedS, err: err, reason: fmt.Sprintf("%q failed, which stops the run", m.liveState(r).path)})
 }
 
-// runEndStep does an end step: it succeeds, and all else is ended.
+// runEndStep runs an end step: the step succeeds, and the machine ends all other nodes.
 func (m *Machine) runEndStep(r ref) {
 	e, d := m.node(r).Action.(*ir.End), m.liveState(r)
 	d.attempts = 1
@@ -85,7 +85,7 @@ func (m *Machine) runEndStep(r ref) {
 	m.stopPhase(s)
 }
 
-// stopPhase ends what lives in this phase of the run. The first reason is the one that counts.
+// stopPhase ends the nodes of this phase. The first reason counts.
 func (m *Machine) stopPhase(s *phaseStop) {
 	if m.stopping != nil {
 		return
@@ -94,7 +94,7 @@ func (m *Machine) stopPhase(s *phaseStop) {
 	m.cancelPhase()
 }
 
-// cancelPhase ends all that lives in this phase.
+// cancelPhase ends all nodes of this phase.
 func (m *Machine) cancelPhase() {
 	m.agenda.push(task{do: doCancelChildren, ref: ref{m.root, plan.None}, reason: m.whyStopped(), hard: !m.sparesAlways()})
 	for _, r := range m.strays {
@@ -102,16 +102,18 @@ func (m *Machine) cancelPhase() {
 	}
 }
 
-// sparesAlways tells that a stop leaves alone what runs "always": not in finally, where everything does, and not for good.
+// sparesAlways reports whether a stop spares nodes that run "always". It does not in finally,
+// where all nodes would, nor after a second cancel.
 func (m *Machine) sparesAlways() bool { return m.phase == working && !m.abandoned }
 
-// isHalted tells that a stop keeps a node from starting anything.
+// isHalted reports whether a stop keeps a node from starting anything.
 func (m *Machine) isHalted(r ref) bool {
 	return m.abandoned || m.stopping != nil && !(m.node(r).Always && m.sparesAlways())
 }
 
-// abandonRun ends the run at once: all that is in flight is forgotten, and neither compensations nor finally run. Children
-// are asked to end as quickly, which is all that is waited for; a third cancel forgets them, too.
+// abandonRun ends the run at once: it forgets all live attempts and runs neither compensations nor
+// finally. It only waits for children, which it cancels in the same way; a third cancel forgets
+// them too.
 func (m *Machine) abandonRun() {
 	m.abandoned = true
 	if m.phase == undoing {
@@ -128,7 +130,7 @@ func (m *Machine) abandonRun() {
 
 const abandoned = "a second cancel did not wait for it"
 
-// failAfterChildren ends a group because its time is up or it cannot go on: what lies in it is ended first.
+// failAfterChildren ends the children of a group and then fails the group with err.
 func (m *Machine) failAfterChildren(r ref, err *event.Error) {
 	s, d := m.state(r), m.liveState(r)
 	if s.status.Terminal() || d.endError != nil {
@@ -138,7 +140,8 @@ func (m *Machine) failAfterChildren(r ref, err *event.Error) {
 	m.agenda.push(task{do: doCancelChildren, ref: r, reason: fmt.Sprintf("%q is ending: %s", m.node(r).Name, err.Message), hard: true})
 }
 
-// cancelSubtree ends one node, or begins to: a live attempt is asked to end, and its answer ends the node.
+// cancelSubtree ends one node and its children. A live attempt is cancelled first, and its answer
+// ends the node.
 func (m *Machine) cancelSubtree(t task) {
 	s := m.state(t.ref)
 	if s.status.Terminal() || m.node(t.ref).Always && !t.hard {
@@ -152,7 +155,7 @@ func (m *Machine) cancelSubtree(t task) {
 	case d.live != nil:
 		m.askToEnd(d.live, t.reason)
 	case s.open && d.remaining > 0 && (d.join == nil || !d.join.detached):
-		if never := m.dropUnmade(d); never > 0 { // instances that were not made yet never will be
+		if never := m.dropUnmade(d); never > 0 { // the remaining instances are never made
 			if d.tally.cancelled += int32(never); d.remaining == 0 {
 				m.agenda.push(task{do: doCollect, ref: t.ref})
 			}
@@ -164,7 +167,8 @@ func (m *Machine) cancelSubtree(t task) {
 	}
 }
 
-// askToEnd asks a live attempt or child to end, once; a child once more when nobody waits any longer.
+// askToEnd cancels a live attempt or child once, and a child a second time after a second cancel
+// of the run.
 func (m *Machine) askToEnd(a *attempt, reason string) {
 	if a.cancelled && (a.child == nil || a.now == m.abandoned) {
 		return
@@ -177,7 +181,7 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 	m.addCommand(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now, Reason: reason}})
 }
 
-// cancelChildren sends the next child or instance to be swept.
+// cancelChildren cancels the next child or instance, one per task.
 func (m *Machine) cancelChildren(t task) {
 	child, ok := m.childAt(t.ref, t.cursor)
 	if !ok {
@@ -188,7 +192,7 @@ func (m *Machine) cancelChildren(t task) {
 	m.agenda.push(t)
 }
 
-// endCancelled ends a node whose live attempt was asked to end and has, or has nobody left who could answer.
+// endCancelled ends a node after its cancelled attempt has ended or was dropped.
 func (m *Machine) endCancelled(r ref) {
 	if doom := m.liveState(r).endError; doom != nil {
 		m.failNode(r, doom)
@@ -207,7 +211,7 @@ func (m *Machine) whyStopped() string {
 	return m.stopping.reason
 }
 
-// childAt is what lies below r at a place: a child, an instance, or the iteration at hand.
+// childAt returns the child of r at a position: a child, an instance, or the current iteration.
 func (m *Machine) childAt(r ref, at int) (ref, bool) {
 	switch {
 	case r.node != plan.None && m.isCollector(r):
@@ -226,7 +230,7 @@ func (m *Machine) childAt(r ref, at int) (ref, bool) {
 	return ref{}, false
 }
 
-// whyCancelled says in words what ended an attempt from outside.
+// whyCancelled returns the reason for a cancel from outside the node.
 func (m *Machine) whyCancelled(r ref) string {
 	if m.abandoned || m.stopping != nil {
 		return m.whyStopped()

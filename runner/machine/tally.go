@@ -2,7 +2,8 @@ package machine
 
 import "github.com/flowrun/flowrun/runner/event"
 
-// tally counts the ends of children or instances by status. Failures that were tolerated are among the failed.
+// tally counts the ends of children or instances by status. Failures that were tolerated are among
+// the failed.
 type tally struct {
 	succeeded, failed, tolerated, skipped, blocked, cancelled int32
 	firstBad                                                  string
@@ -29,16 +30,16 @@ func (t *tally) countEnd(s event.Status, tolerated bool, path string) {
 	}
 }
 
-// countBad is how many count against what they lie in.
+// countBad returns the number of ends that fail the parent.
 func (t *tally) countBad() int32 { return t.failed - t.tolerated + t.blocked + t.cancelled }
 
-// describeBad say what went wrong.
+// describeBad describes the ends that fail the parent.
 func (t *tally) describeBad() string {
 	return joinCounts("nothing", namedCount{t.failed - t.tolerated, "failed"}, namedCount{t.blocked, "blocked"}, namedCount{t.cancelled, "cancelled"}) +
 		"; first " + t.firstBad
 }
 
-// describeAll says how everything ended.
+// describeAll describes all ends.
 func (t *tally) describeAll() string {
 	return joinCounts("nothing ended", namedCount{t.succeeded, "succeeded"}, namedCount{t.failed, "failed"}, namedCount{t.skipped, "skipped"},
 		namedCount{t.blocked, "blocked"}, namedCount{t.cancelled, "cancelled"})

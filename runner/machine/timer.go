@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// setTimer asks for a wake-up. A node (or the run) has at most one timer of each purpose at a time.
+// setTimer sets a timer. A node (or the run) has at most one timer of each purpose at a time.
 func (m *Machine) setTimer(r ref, due event.Time, purpose event.TimerPurpose) {
 	if t := m.newTimer(r, due, purpose); r.node == plan.None {
 		m.runTimer = t
@@ -29,19 +29,20 @@ type timer struct {
 	ref
 	purpose event.TimerPurpose
 	due     event.Time
-	stood   time.Duration // while nobody drove the run
+	stood   time.Duration // time without a driver since the timer was set
 }
 
-// isClock tells that a timer is the clock of a group, a call or the run, which counts the time in which the run is driven. The
-// others are for a moment of the day.
+// isClock reports whether a timer counts only time with a driver: the timeout of a group, a call,
+// the run or finally. Other timers fire at a fixed moment.
 func (t timer) isClock() bool {
 	return t.purpose == event.TimerTimeout || t.purpose == event.TimerFinally
 }
 
-// elapsedSince is how long after a moment the timer was set to fire; it may have fired later.
+// elapsedSince returns the time from since to the timer's due, without time without a driver. The
+// timer may have fired later.
 func (t timer) elapsedSince(since event.Time) string { return (t.due.Sub(since) - t.stood).String() }
 
-// shiftClocks sets every clock anew, later by the time in which nobody drove the run.
+// shiftClocks sets every clock again, later by the time without a driver.
 func (m *Machine) shiftClocks(gap time.Duration) {
 	if gap <= 0 {
 		return
@@ -61,7 +62,7 @@ func (m *Machine) shiftClocks(gap time.Duration) {
 
 func (m *Machine) cancelRunTimer() { m.cancelTimer(&m.runTimer) }
 
-// cancelNodeTimers takes back all timers of a node.
+// cancelNodeTimers cancels all timers of a node.
 func (m *Machine) cancelNodeTimers(d *liveState) {
 	m.cancelWorkTimer(d)
 	if d.cold != nil && d.cold.deadline != nil {
@@ -70,7 +71,7 @@ func (m *Machine) cancelNodeTimers(d *liveState) {
 	}
 }
 
-// cancelWorkTimer takes back the timer of what the node does now.
+// cancelWorkTimer cancels the timer of the node's present work.
 func (m *Machine) cancelWorkTimer(d *liveState) { m.cancelTimer(&d.timer) }
 
 func (m *Machine) cancelTimer(t *uint64) {
@@ -81,7 +82,8 @@ func (m *Machine) cancelTimer(t *uint64) {
 	}
 }
 
-// timerFired goes on where a node waited. A timer that was cancelled is not known any more and changes nothing.
+// timerFired continues the node that set the timer. A cancelled timer is unknown and changes
+// nothing.
 func (m *Machine) timerFired(f *event.TimerFired) {
 	t, ok := m.timers[f.Timer]
 	if !ok {

@@ -10,11 +10,11 @@ import (
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// cause is a failure that counts, and when it came among those of the run: a run fails of the first thing that went wrong
-// in it, not of what that blocked or of the groups that it lay in.
+// cause is a failure that counts, with its order in the run. A run fails with its first failure,
+// and not with a blocked node or a failed group that followed from it.
 type cause struct {
 	err   *event.Error
-	order uint64 // from 1; 0: none
+	order uint64 // from 1; 0: no cause
 }
 
 // keepFirst keeps the earlier of two causes.
@@ -24,7 +24,7 @@ func (c *cause) keepFirst(other cause) {
 	}
 }
 
-// causeOf is what a node failed of: the first failure below it, or its own.
+// causeOf returns the cause of a node's failure: the first failure below it, or its own.
 func (m *Machine) causeOf(d *liveState) cause {
 	if d.groupState != nil && d.cause.order != 0 {
 		return d.cause
@@ -33,8 +33,9 @@ func (m *Machine) causeOf(d *liveState) cause {
 	return cause{d.err, m.failures}
 }
 
-// tolerateFailure says whether the failure of a node does not count, and gives it the output that stands in for its own. Of an
-// iteration it is the repeat that is asked; a for_each as a whole has no output to degrade to, only its instances have.
+// tolerateFailure decides whether the failure of a node does not count, and sets the output of
+// degrade. The repeat decides for its iterations. A for_each has no degraded output of its own;
+// its instances have.
 func (m *Machine) tolerateFailure(r ref) {
 	if m.isIteration(r) {
 		return
@@ -64,7 +65,7 @@ func (m *Machine) evalDegrade(r ref, n *plan.Node) (value.Value, error) {
 	return v, request.Sized(v)
 }
 
-// declaredType is the type that a node's output must have, or nil.
+// declaredType returns the declared type of a node's output, or nil.
 func (m *Machine) declaredType(r ref) *value.Type {
 	n := m.node(r)
 	if g := m.agentOf(r); n.Output == nil && g != nil {
@@ -73,8 +74,9 @@ func (m *Machine) declaredType(r ref) *value.Type {
 	return n.Output
 }
 
-// stopAround carries out on_error = "stop": what needs the node is blocked, and what else lies around it, in its group or the run,
-// is ended. The failure of a node that a join has already let go stops nothing. waiters are what waited for it in inner frames.
+// stopAround carries out on_error = "stop": it blocks the nodes that need the failed node and ends
+// the rest of its group or run. The failure of a loser of a join stops nothing. waiters are the
+// nodes of inner frames that waited for the failed node.
 func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
 	for p := m.parent(r); p.node != plan.None; p = m.parent(p) {
 		if d := m.liveState(p); d.join != nil && d.join.decided {
@@ -93,7 +95,8 @@ func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
 	m.stopFor(r, c.err)
 }
 
-// barDependents marks all that lies beside a node which fails and needs it, directly or through others: whatever ends it, it ends as blocked.
+// barDependents marks the nodes around a failed node that need it, directly or through others.
+// They end as blocked.
 func (m *Machine) barDependents(failed ref, waiters []waiter) {
 	around, barred, groups := m.parent(failed), []ref{failed}, map[ref]bool{}
 	add := func(on ref, w waiter) {
@@ -119,7 +122,7 @@ func (m *Machine) barDependents(failed ref, waiters []waiter) {
 			add(r, w)
 		}
 		waiters = nil
-		if s.barred && m.isInner(r) { // a group that is not let go
+		if s.barred && m.isInner(r) { // a group that is not released
 			for _, child := range n.Below {
 				barred = append(barred, ref{r.frame, child})
 			}
@@ -131,7 +134,7 @@ func (m *Machine) barDependents(failed ref, waiters []waiter) {
 	}
 }
 
-// isWithin tells that r lies somewhere in a group, or in the run.
+// isWithin reports whether r lies in a group or in the run.
 func (m *Machine) isWithin(r, group ref) bool {
 	for group.node != plan.None && r != group {
 		if r.node == plan.None {
@@ -142,13 +145,13 @@ func (m *Machine) isWithin(r, group ref) bool {
 	return true
 }
 
-// needsAll tells that what holds other nodes cannot succeed where one of them is blocked.
+// needsAll reports whether a blocked child keeps the node from succeeding.
 func (m *Machine) needsAll(r ref) bool {
 	n := m.node(r)
 	return n.Kind != ir.Switch && (n.Join == nil || n.Join.Word == ir.JoinAll)
 }
 
-// needsSuccess tells that a node cannot start where the one that it waits for has failed.
+// needsSuccess reports whether a node cannot start after the failure of its dependency.
 func (m *Machine) needsSuccess(w waiter) bool {
 	switch m.node(w.ref).TriggerRule {
 	case "":
@@ -160,7 +163,7 @@ func (m *Machine) needsSuccess(w waiter) bool {
 	return false
 }
 
-// unstartedEnd is what a node ends as that is ended before it began, and why.
+// unstartedEnd returns the status and reason of a node that is cancelled before its start.
 func (m *Machine) unstartedEnd(r ref, reason string) (event.Status, string) {
 	if s := m.state(r); s.barred {
 		return event.Blocked, m.describeNeed(r, int(s.bad)-1)

@@ -10,7 +10,7 @@ import (
 // undone as a gate number is a node's compensation.
 const undone = -2
 
-// noteCompensation notes that a node with a compensation has made its first attempt.
+// noteCompensation records the first attempt of a node with a compensation.
 func (m *Machine) noteCompensation(r ref) {
 	if m.node(r).Compensate == nil || m.phase != working || m.coldState(r).toUndo {
 		return
@@ -19,7 +19,7 @@ func (m *Machine) noteCompensation(r ref) {
 	m.toUndo = append(m.toUndo, r)
 }
 
-// forgetCompensation takes that back: the attempt was refused, and nothing has begun.
+// forgetCompensation removes that record: the attempt was refused, and nothing has begun.
 func (m *Machine) forgetCompensation(r ref) {
 	if x := m.coldState(r); x.toUndo {
 		x.toUndo = false
@@ -27,8 +27,8 @@ func (m *Machine) forgetCompensation(r ref) {
 	}
 }
 
-// startCompensation starts the compensation of the node that began last, of those that are left, if the run needs any. It tells
-// whether there is one to wait for.
+// startCompensation starts the next compensation, in the reverse order of first attempts, if the
+// run needs one. It reports whether there is one to wait for.
 func (m *Machine) startCompensation() bool {
 	last := len(m.toUndo) - 1
 	if last < 0 || m.final.status == event.Succeeded {
@@ -55,7 +55,7 @@ func (m *Machine) startCompensation() bool {
 	return true
 }
 
-// composeCompensation computes a compensation. It sees the node's result as it is.
+// composeCompensation computes a compensation, which reads the node's result.
 func (m *Machine) composeCompensation(r ref) (*event.Attempt, *event.Error) {
 	c, d := m.node(r).Compensate, m.liveState(r)
 	a := &event.Attempt{Node: d.path, Name: m.node(r).Name, Attempt: d.attempts, Compensate: true, Run: m.run.Run,
@@ -69,7 +69,8 @@ func (m *Machine) composeCompensation(r ref) (*event.Attempt, *event.Error) {
 	return a, m.composeCommon(a, sc, env, dirs, &c.Run, c.Timeout)
 }
 
-// compensationFinished takes the answer of a compensation. Its failure is recorded, and the next follows.
+// compensationFinished records the answer of a compensation. The next compensation follows, even
+// after a failure.
 func (m *Machine) compensationFinished(a *attempt, f *event.AttemptFinished) {
 	res := &event.Result{ExitCode: -1, Stdout: Bound(f.Stdout, MaxStream), Stderr: Bound(f.Stderr, MaxStream),
 		StdoutLog: f.StdoutLog, StderrLog: f.StderrLog, StartedAt: f.StartedAt, FinishedAt: m.now}
@@ -92,14 +93,14 @@ func (m *Machine) recordCompensation(r ref, res *event.Result) {
 	m.agenda.push(task{do: doEnd})
 }
 
-// showNote shows what happens to a node whose status stays as it is.
+// showNote shows an event of a node that keeps its status.
 func (m *Machine) showNote(r ref, note event.Note, reason string, res *event.Result) {
 	n, s, d := m.node(r), m.state(r), m.liveState(r)
 	m.showTransition(event.Transition{Node: d.path, From: s.status, To: s.status, Note: note, Attempt: d.attempts, Reason: reason,
 		Result: res, Name: n.Name, Kind: string(n.Kind)})
 }
 
-// loseCompensation ends a compensation that nobody will answer.
+// loseCompensation ends a compensation that will not be answered.
 func (m *Machine) loseCompensation(a *attempt, err *event.Error) {
 	m.dropAttempt(a)
 	m.recordCompensation(a.ref, &event.Result{ExitCode: -1, Error: err, FinishedAt: m.now})
