@@ -1,19 +1,22 @@
-// Package admission decides when an attempt may start, if the attempt needs a resource of the whole store: an agent of bounded
-// concurrency.
+// Package admission decides when an attempt may start, if the attempt needs a resource of the
+// whole store: an agent of bounded concurrency.
 //
-// It is a reducer: [State.Apply] takes an operation and the time, changes the state, and returns the answer and the requests that
-// it granted. Hosts store the state, carry the time in, and wake those whose requests were granted. The package has no clock, no I/O and
-// no lock.
+// It is a reducer: [State.Apply] takes an operation and the time, changes the state, and returns
+// the answer and the requests that it granted. Hosts store the state, carry the time in, and wake
+// the runs of granted requests. The package has no clock, no I/O and no lock.
 //
-// A request names resources and how many units of each it needs. It gets all of its units at once or none. Requests that have to
-// wait form one line per resource, in the order of (priority, first asking). A request is granted when it is the first in the lines of all
-// of its resources and all of them have room. So no request overtakes another one of its priority, not even a smaller one.
+// A request names resources and how many units of each it needs. It gets all of its units at once
+// or none. Requests that have to wait form one line per resource, in the order of (priority, first
+// asking). A request is granted when it is the first in the lines of all of its resources and all
+// of them have room. So no request overtakes another one of its priority, not even a smaller one.
 //
-// A granted request is a reservation. The attempt that asked uses it. It ends when the host removes the request: because the attempt
-// has ended, because the node does not want to start any more, or because the driver of the run is gone.
+// A granted request is a reservation. The attempt that asked uses it. It ends when the host
+// removes the request: because the attempt has ended, because the node does not want to start any
+// more, or because the driver of the run is gone.
 //
-// What always holds: the units of the granted requests of a resource never exceed the capacity that the last of them was granted with.
-// The package imports the vocabulary of events, and must never import a host or the machine. Enter at [State.Apply].
+// What always holds: the units of the granted requests of a resource never exceed the capacity
+// that the last of them was granted with. The package imports the vocabulary of events, and must
+// never import a host or the machine. Enter at [State.Apply].
 package admission
 
 import (
@@ -25,14 +28,16 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Patience is how long an attempt waits for its grant before it is refused. A refused request stays in the line.
+// Patience is how long an attempt waits for its grant before it is refused. A refused request
+// stays in the line.
 const Patience = time.Second
 
-// Horizon is how many waiting requests of each resource, from the front of its line, a host has to give to Apply. One operation
-// rarely frees more; the next one grants the rest.
+// Horizon is how many waiting requests of each resource, from the front of its line, a host has to
+// give to Apply. One operation rarely frees more; the next one grants the rest.
 const Horizon = 64
 
-// Request is what one attempt asks for. Key identifies the request: it is the attempt's idempotency key.
+// Request is what one attempt asks for. Key identifies the request: it is the attempt's
+// idempotency key.
 type Request struct {
 	Key      string
 	Run      string
@@ -54,7 +59,7 @@ func (r *Request) standsBefore(other *Request) bool {
 	return r.Order < other.Order
 }
 
-// State is what the operations are about: all granted requests of the resources at hand, and those that wait. The zero value is
+// State holds the granted and the waiting requests of the resources in use. The zero value is
 // empty. It is not safe for concurrent use.
 type State struct {
 	requests []*Request
@@ -72,11 +77,13 @@ func (s *State) Requests() []*Request { return s.requests }
 
 // Operation is one change of the line. Exactly one of the fields is set.
 type Operation struct {
-	// Ask asks for a grant. Asking again with a key that is known keeps the place in the line, or the grant.
+	// Ask asks for a grant. Asking again with a key that is known keeps the place in the line, or
+	// the grant.
 	Ask *Request
 	// Refuse says that a request was not granted within Patience.
 	Refuse string
-	// Remove takes requests away: they have ended, are not wanted any more, or have lost their driver.
+	// Remove takes requests away: they have ended, are not wanted any more, or have lost their
+	// driver.
 	Remove []string
 }
 
@@ -91,15 +98,18 @@ const (
 	Removed Verdict = "removed"
 )
 
-// Answer is the result of an operation. Granted lists the newly granted requests in the order of the line.
+// Answer is the result of an operation. Granted lists the newly granted requests in the order of
+// the line.
 type Answer struct {
 	Verdict Verdict
-	// RetryAfter is when asking again makes sense; 0 where nobody knows it, and the grant is waited for.
+	// RetryAfter is when asking again makes sense; 0 where nobody knows it, and the grant is
+	// waited for.
 	RetryAfter event.Time
 	Granted    []*Request
 }
 
-// Apply carries out one operation. An error means that the operation is not one: the state is as it was.
+// Apply carries out one operation. An error means that the operation is not one: the state is as
+// it was.
 func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
 	var a Answer
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// MaxDepth is how many runs can be above a child. A program whose calls go round in a circle is refused when it is checked; this
-// bounds how long the way can be without one.
+// MaxDepth is how many runs can be above a child. The check
+// refuses circles of calls; MaxDepth limits chains without a circle.
 const MaxDepth = 32
 
 // Child is the start of the run that a parent asks for: of the parent's program, with its variables, folder, environment and
@@ -32,7 +32,7 @@ func variables(secrets map[string]event.Secret) map[string]event.Secret {
 	return out
 }
 
-// Finished is what a parent hears of the end of a child.
+// Finished returns the event that tells a parent the end of a child.
 func Finished(c event.StartChild, end event.End) event.ChildFinished {
 	return event.ChildFinished{Run: c.Run, Node: c.Node, Status: end.Status, Outputs: end.Outputs, Error: end.Error}
 }

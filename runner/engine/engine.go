@@ -1,28 +1,30 @@
-// Package engine says what a host of machines must do, and holds the part of it that all hosts share.
+// Package engine defines the duties of a host of machines, and holds the code that all hosts share.
 //
 // A host's duties, in this order, for every run that it drives:
 //
 //  1. Own the run. No other process may append to its journal.
 //  2. Rebuild: feed the journal's events to a fresh machine; compare the digest that each batch stores ([Fold.Replay]).
-//     What the commands of the replay asked for has been asked before: nothing of it is carried out again.
-//  3. If the run was driven before, end what its driver left running. If it was, or if something stands in its inbox, or if a
-//     clock of it has begun to run that nobody drove: feed the inbox, then a driver_changed event that says when the journal's
-//     last event before was, at which the machine sets the clocks anew that stood still, and asks again for each attempt
-//     that was in flight and is still wanted. Then every timer that is set still ([Fold.Timers]) fires in order of
-//     (due, number), what is overdue at once. Otherwise the run is new: carry out what its first event asked for.
+//     Do not carry out the commands of the replay: an earlier driver has done so.
+//  3. If the run was driven before, end the processes that its driver left running. If the run was driven, has
+//     messages in its inbox, or has a running clock: feed the inbox, then a driver_changed event with the
+//     time of the journal's last event before it. The machine then sets its clocks again and repeats the
+//     command of each attempt that is in flight and still wanted. After that, every set timer
+//     ([Fold.Timers]) fires in order of (due, number), overdue timers at once. Otherwise the run is new:
+//     carry out the commands of its first event.
 //  4. Gather events: answers of executors, timers that are due, rows of the inbox. Feed them ([Fold.Feed]).
 //  5. Make the batch durable. Stop on the first error: never append again, never retry a sync.
-//  6. Only then carry out the commands, in order, and show the transitions. What the same commands start and cancel
-//     never starts ([Unwanted]), and what they start twice starts once ([Once]).
+//  6. Only then carry out the commands, in order, and show the transitions. Attempts that
+//     the same commands start and cancel never start ([Unwanted]). Attempts that they start twice start
+//     once ([Once]).
 //  7. After the End command nothing else happens.
 //
-// A call is a run of its own, the child, with its own journal, to which all of the above applies:
+// A call is a run of its own, the child, with its own journal, and all of the above applies to it:
 //
 //  8. A start_child makes the child durable ([Child]), unless a run of that id is there, and drives it for as long as the
 //     parent is driven. One that is too deep ([TooDeep]) is answered and not made.
 //  9. Once the child's end is durable, the parent gets one child_finished ([Finished]). A host that dies in between finds
-//     the end in the child's journal when the parent's next driver is asked for the child again. Whoever else ends the
-//     child, by a cancel of its own, the parent hears of it.
+//     the end in the child's journal when the parent's next driver is asked for the child again. If somebody
+//     cancels the child itself, the parent gets its end too.
 //  10. A cancel_child is a cancel in the child's inbox. However often it is asked for, the child gets one, and with Now two
 //     in all. A child that is cancelled before it was made never is ([Unmade]).
 //  11. A stop or a crash of the parent's driver is one of the child's, too; so is taking over. A parent that ends while a child
@@ -37,14 +39,13 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// Machine is what a host drives: runner/machine's, or any other with the same manners. It is not safe for concurrent use.
+// Machine is the state machine that a host drives, such as the one of runner/machine. It is not safe for concurrent use.
 type Machine interface {
 	// Step takes one event. An error means that the event cannot be part of this run at all (a defect, or a journal of
 	// something else); the run stops there with its journal intact. A late or unknown answer is no error.
 	Step(event.Event) error
-	// Advance carries on with the work that events set free, at most budget units of it, and appends what follows to
-	// out. It reports whether there is more. Hosts call it until there is none before the next Step; how the work was
-	// sliced leaves no trace.
+	// Advance does at most budget units of work and appends the reaction to out. It reports whether
+	// work is left. Hosts call it until no work is left, and then Step. The slices leave no trace.
 	Advance(budget int, out *event.Reaction) (more bool)
 }
 

@@ -38,7 +38,7 @@ var (
 // Diverged says where a replay went another way. It wraps ErrDiverged.
 type Diverged struct {
 	Run        string
-	Event      uint64 // the last event of the batch whose digest differs
+	Event      uint64 // the last event of the batch with the wrong digest
 	Want, Have uint64
 }
 
@@ -94,12 +94,12 @@ func (e *OlderStore) Error() string {
 // Damaged says that the store itself cannot be read any more, wherever that is noticed. Damage to one journal wraps journal.ErrBroken.
 type Damaged struct {
 	Dir string
-	Err error // what the database says, or how its schema differs
+	Err error // the database's error, or the difference in its schema
 }
 
 func (e *Damaged) Error() string {
 	return fmt.Sprintf("the database of the store %s is damaged (%v): copy the folder before you change anything in it", e.Dir, e.Err)
 }
 
-// Unwrap gives what the database says.
+// Unwrap returns the database's error.
 func (e *Damaged) Unwrap() error { return e.Err }

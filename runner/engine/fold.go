@@ -48,19 +48,19 @@ func (f *Fold) Replay(b journal.Batch, out *event.Reaction) ([]event.Event, erro
 	}
 	out.Reset()
 	for _, ev := range events {
-		if err := f.step(ev, out); err != nil {
+		if err := f.stepMachine(ev, out); err != nil {
 			return nil, err
 		}
 	}
-	if err := f.same(b); err != nil {
+	if err := f.checkDigest(b); err != nil {
 		return nil, err
 	}
 	return events, nil
 }
 
-// Trace is Replay that gives each event with what it alone caused, as soon as that is known; the reaction is valid during the
-// call. Where each returns false it stops there, and what the rest of the batch would cause is not asked. That a batch diverged
-// is known only at its end, after each of its events was given.
+// Trace is Replay that calls each with every event and the event's own reaction, which is valid during
+// the call. Trace stops if each returns false. A divergence is found only at the end of a batch, after
+// the calls for all of its events.
 func (f *Fold) Trace(b journal.Batch, each func(event.Event, *event.Reaction) bool) error {
 	events, err := f.read.Read(b)
 	if err != nil {
@@ -69,18 +69,18 @@ func (f *Fold) Trace(b journal.Batch, each func(event.Event, *event.Reaction) bo
 	var out event.Reaction
 	for _, ev := range events {
 		out.Reset()
-		if err := f.step(ev, &out); err != nil {
+		if err := f.stepMachine(ev, &out); err != nil {
 			return err
 		}
 		if !each(ev, &out) {
 			return nil
 		}
 	}
-	return f.same(b)
+	return f.checkDigest(b)
 }
 
-// same compares what the batch caused with what it caused then.
-func (f *Fold) same(b journal.Batch) error {
+// checkDigest compares the reaction to the batch with the digest in the batch.
+func (f *Fold) checkDigest(b journal.Batch) error {
 	if have := f.digest.sum(); have != b.Digest {
 		return &Diverged{Run: f.header.Run, Event: b.Last(), Want: b.Digest, Have: have}
 	}
@@ -103,14 +103,14 @@ func (f *Fold) Feed(now event.Time, events []event.Event, out *event.Reaction) (
 		if err := f.write.Add(events[i]); err != nil {
 			return journal.Batch{}, err
 		}
-		if err := f.step(events[i], out); err != nil {
+		if err := f.stepMachine(events[i], out); err != nil {
 			return journal.Batch{}, err
 		}
 	}
 	return f.write.Cut(f.digest.sum()), nil
 }
 
-func (f *Fold) step(ev event.Event, out *event.Reaction) error {
+func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 	if err := f.machine.Step(ev); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (f *Fold) step(ev event.Event, out *event.Reaction) error {
 	return nil
 }
 
-// Timers returns the timers that are set, in the order in which they fire: (due, number).
+// Timers returns the set timers in firing order: (due, number).
 func (f *Fold) Timers() []event.SetTimer {
 	list := make([]event.SetTimer, 0, len(f.timers))
 	for _, t := range f.timers { // any order: sorted below
@@ -187,7 +187,7 @@ func (f *Fold) Last() event.Time { return f.last }
 // End returns the end of the run, or nil while it has none.
 func (f *Fold) End() *event.End { return f.end }
 
-// digest is a running SHA-256 over reactions, of which 64 bits are stored.
+// digest is a running SHA-256 over reactions. Its first 64 bits are stored.
 type digest struct {
 	h   hash.Hash
 	buf []byte

@@ -41,7 +41,7 @@ type Parker interface {
 	Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error)
 }
 
-// Renewer changes what the next drive of a run begins with.
+// Renewer changes the secrets of a run.
 type Renewer interface {
 	// Renew gives secrets of a run new values, by name, from its next drive on. The drive records them in the journal.
 	Renew(run string, secrets map[string]event.Secret)
@@ -84,7 +84,7 @@ type JournalReader interface {
 type Reader interface {
 	Finder
 	JournalReader
-	// Started returns the first event of a run: what the run was given besides its program. A run that waits for its turn has
+	// Started returns the first event of a run: its inputs and settings besides the program. A run that waits for its turn has
 	// one too, though its journal is still empty.
 	Started(ctx context.Context, run string) (event.RunStarted, error)
 	// Source returns the text that the run was started from, nil where none was kept.

@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Info is what a host knows about a run without replaying its journal.
+// Info describes a run without a replay of its journal.
 type Info struct {
 	Run        string
 	Workflow   string
@@ -30,7 +30,7 @@ type Info struct {
 	Parent, ParentNode string
 	// Parked reports whether nothing of the run is in flight and Driver only wakes it.
 	Parked bool
-	// Turn is what a run of a group waits for, nil if it does not wait. Its Driver then is the process that waits.
+	// Turn is the wait of a run of a group for its turn, nil if the run does not wait. Its Driver then is the process that waits.
 	Turn *Turn
 	// RetryOf is the run that this run repeats, and RetriedBy the newest run that repeats this one; "" if there is none.
 	RetryOf, RetriedBy string
@@ -101,7 +101,7 @@ func (t Turn) String() string {
 	return text
 }
 
-// WhenBusy says what a new run does while another run of its group is driven or waits for its turn. The zero value is [Queue].
+// WhenBusy is the behaviour of a new run while another run of its group is driven or waits for its turn. The zero value is [Queue].
 type WhenBusy string
 
 // The ways to treat a busy group.
@@ -118,8 +118,8 @@ var WhenBusies = []WhenBusy{Queue, Skip, CancelPrevious}
 type Health struct {
 	Version int // version of the store's form
 	Runs    int // runs in the store
-	Checked int // runs whose journals were read from the first event to the last
-	// Broken lists the runs whose journal, definition or mark is damaged. The errors wrap journal.ErrBroken, or say that
+	Checked int // runs with a journal that was read from the first event to the last
+	// Broken lists the runs with a damaged journal, definition or mark. The errors wrap journal.ErrBroken, or say that
 	// the database itself is damaged.
 	Broken []Broken
 	// Database is the database's own report of damage to its file; "" if it is whole or was too large to check.

@@ -1,10 +1,10 @@
 package engine
 
-// Point is a moment at which the death of a driver finds one thing done and the next thing not done. Only tests listen to
+// Point is a moment between two actions of a driver, where the driver may die. Only tests listen to
 // points: they kill the process at each of them in turn.
 type Point string
 
-// The points of a driver, in the order in which it passes them.
+// The points of a driver, in order.
 const (
 	Appending Point = "appending" // a group of requests is in its transaction, which is not committed
 	Committed Point = "committed" // the transaction is durable, and no requester has been told

@@ -2,16 +2,15 @@ package engine
 
 import "github.com/flowrun/flowrun/runner/event"
 
-// Unwanted finds the starts among commands that a later one of them cancels, by ticket: what freed an attempt and what
-// ended it came in one batch. A host answers such an attempt ([NeverStarted]) and starts nothing. nil if there is none.
+// Unwanted finds the starts that a later command of the same batch cancels, by ticket. A host answers such an attempt ([NeverStarted]) and starts nothing. nil if there is none.
 func Unwanted(commands []event.Command) map[uint64]bool {
 	var cancelled, unwanted map[uint64]bool
 	for i := len(commands) - 1; i >= 0; i-- {
 		switch c := commands[i]; {
 		case c.Cancel != nil:
-			cancelled = put(cancelled, c.Cancel.Ticket)
+			cancelled = addToSet(cancelled, c.Cancel.Ticket)
 		case c.Start != nil && cancelled[c.Start.Ticket]:
-			unwanted = put(unwanted, c.Start.Ticket)
+			unwanted = addToSet(unwanted, c.Start.Ticket)
 		}
 	}
 	return unwanted
@@ -32,7 +31,7 @@ func beforeItStarted() *event.Error {
 // start something, and driver_changed, in the same batch, asks for all that is in flight. The commands themselves stay as they
 // are.
 func Once(commands []event.Command) []event.Command {
-	if rising(commands) {
+	if startsOnce(commands) {
 		return commands
 	}
 	tickets, children := map[uint64]bool(nil), map[string]bool(nil)
@@ -42,10 +41,10 @@ func Once(commands []event.Command) []event.Command {
 		switch {
 		case c.Start != nil:
 			again = tickets[c.Start.Ticket]
-			tickets = put(tickets, c.Start.Ticket)
+			tickets = addToSet(tickets, c.Start.Ticket)
 		case c.StartChild != nil:
 			again = children[c.StartChild.Run]
-			children = put(children, c.StartChild.Run)
+			children = addToSet(children, c.StartChild.Run)
 		}
 		switch {
 		case again && rest == nil:
@@ -60,8 +59,9 @@ func Once(commands []event.Command) []event.Command {
 	return rest
 }
 
-// rising tells that commands start attempts in the order of their tickets, and no child: then none is there twice.
-func rising(commands []event.Command) bool {
+// startsOnce reports whether commands start attempts in the order of their tickets and no child, so
+// that no start repeats.
+func startsOnce(commands []event.Command) bool {
 	last := uint64(0)
 	for i := range commands {
 		if c := &commands[i]; c.StartChild != nil || c.Start != nil && c.Start.Ticket <= last {
@@ -73,7 +73,7 @@ func rising(commands []event.Command) bool {
 	return true
 }
 
-func put[K comparable](set map[K]bool, key K) map[K]bool {
+func addToSet[K comparable](set map[K]bool, key K) map[K]bool {
 	if set == nil {
 		set = map[K]bool{}
 	}

@@ -15,7 +15,8 @@ const (
 // priorities are those that have names.
 var priorities = map[string]int16{"low": -10, "normal": 0, "high": 10, "critical": 20}
 
-// Priority reads what a file says of a priority: a name, or a whole number from LeastPriority to MostPriority.
+// Priority converts a priority in a file to its number. A priority is a name, or a whole number
+// from LeastPriority to MostPriority.
 func Priority(v value.Value) (int16, error) {
 	if name, ok := v.(string); ok {
 		if p, known := priorities[name]; known {

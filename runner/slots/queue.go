@@ -1,14 +1,15 @@
 // Package slots decides which of the attempts that wait for slots starts next.
 //
-// A [Limiter] bounds how many attempts are live at once: in the whole run, below one group or for_each, or with one agent. A
-// [Queue] holds the requests of one run for slots, in the order of their priorities ([Request.Before], [Priority]). An attempt takes
-// one slot of each of its limiters, all at once or none.
+// A [Limiter] bounds how many attempts are live at once: in the whole run, below one group or
+// for_each, or with one agent. A [Queue] holds the requests of one run for slots, in the order of
+// their priorities ([Request.Before], [Priority]). An attempt takes one slot of each of its
+// limiters, all at once or none.
 //
-// No request waits for a slot that it could have. A request is passed over only while one of its own limiters is full. Work is finite,
-// so no request waits forever.
+// No request waits for a slot that it could have. A request is passed over only while one of its
+// own limiters is full. Work is finite, so no request waits forever.
 //
-// The package is pure. It knows no machine: T is whatever its user needs to find the attempt again. It must never import runner/machine.
-// Enter at [Queue].
+// The package is pure. It knows no machine: T is whatever its user needs to find the attempt
+// again. It must never import runner/machine. Enter at [Queue].
 package slots
 
 import (
@@ -29,22 +30,25 @@ func NewLimiter[T any](capacity int) *Limiter[T] { return &Limiter[T]{capacity: 
 // Capacity is how many slots the limiter has.
 func (l *Limiter[T]) Capacity() int { return l.capacity }
 
-func (l *Limiter[T]) full() bool { return l.used >= l.capacity }
+func (l *Limiter[T]) isFull() bool { return l.used >= l.capacity }
 
-// Request asks for the slots of one attempt. Requests of one queue must differ in Seq, so that their order is total.
+// Request asks for the slots of one attempt. Requests of one queue must differ in Seq, so that
+// their order is total.
 type Request[T any] struct {
 	Of       T
 	Priority int16
-	// Left is the expected way from the attempt's start to the end of the run, in microseconds; 0 where nobody knows it. Begun
-	// goes before every other way.
+	// Left is the expected way from the attempt's start to the end of the run, in microseconds; 0
+	// where nobody knows it. Begun goes before every other way.
 	Left int64
 	Seq  uint64 // the order of becoming ready
 }
 
-// Begun is the way of a node that has started: a retry or a gate does not queue behind newcomers of the same priority.
+// Begun is the way of a node that has started: a retry or a gate does not queue behind newcomers
+// of the same priority.
 const Begun = math.MaxInt64
 
-// Before reports whether r has the next slot of two: the higher priority, then the longer way, then the earlier request.
+// Before reports whether r has the next slot of two: the higher priority, then the longer way,
+// then the earlier request.
 func (r Request[T]) Before(other Request[T]) bool {
 	switch {
 	case r.Priority != other.Priority:
@@ -55,22 +59,25 @@ func (r Request[T]) Before(other Request[T]) bool {
 	return r.Seq < other.Seq
 }
 
-// Key names the limiters of a request: the limiter of its agent, the innermost of the groups around it, and whether it needs a
-// slot of the run. Requests of equal keys must have the same limiters.
+// Key names the limiters of a request: the limiter of its agent, the innermost of the groups
+// around it, and whether it needs a slot of the run. Requests of equal keys must have the same
+// limiters.
 type Key[T any] struct {
 	Agent, Around *Limiter[T]
 	Call          bool // a call needs no slot of the run
 }
 
-// Queue holds requests until they have their slots. Make it with NewQueue. It is not safe for concurrent use.
+// Queue holds requests until they have their slots. Make it with NewQueue. It is not safe for
+// concurrent use.
 //
-// Requests of one key form a class, and only the first of a class is looked at. A class whose first request finds a limiter full stands
-// at that limiter until the limiter has a free slot. So a start takes a few steps in heaps, however many requests wait.
+// Requests of one key form a class, and only the first of a class is looked at. If the first
+// request of a class finds a limiter full, the class stands at that limiter until the limiter has
+// a free slot. So a start takes a few steps in heaps, however many requests wait.
 type Queue[T any] struct {
 	run     *Limiter[T]
 	classes map[Key[T]]*class[T]
 	open    [2]heap.Heap[turn[T]] // classes that may have room, by class.side
-	parked  heap.Heap[Request[T]] // requests of a queue whose only limiter is the run's: see Wait
+	parked  heap.Heap[Request[T]] // requests of a queue without other limiters: see Wait
 }
 
 // NewQueue makes a queue without requests and without a limiter of the run: see SetRun.
@@ -143,10 +150,10 @@ func dropVoid[T any](h *heap.Heap[turn[T]]) bool {
 	return false
 }
 
-// next is the heap whose first class is looked at now; nil if no class may have room.
-func (q *Queue[T]) next() *heap.Heap[turn[T]] {
+// nextHeap returns the heap with the first class to look at; nil if no class may have room.
+func (q *Queue[T]) nextHeap() *heap.Heap[turn[T]] {
 	calls := dropVoid(&q.open[1])
-	if !dropVoid(&q.open[0]) || q.run.full() || calls && q.open[1][0].Before(q.open[0][0]) {
+	if !dropVoid(&q.open[0]) || q.run.isFull() || calls && q.open[1][0].Before(q.open[0][0]) {
 		if !calls {
 			return nil
 		}
@@ -156,12 +163,13 @@ func (q *Queue[T]) next() *heap.Heap[turn[T]] {
 }
 
 // More reports whether Pick would look at a class.
-func (q *Queue[T]) More() bool { return q.next() != nil }
+func (q *Queue[T]) More() bool { return q.nextHeap() != nil }
 
-// Pick looks at one class. If the first request of the class has its slots now, Pick takes them and returns the request with picked
-// set. more is false if there was no class to look at. A request that is not alive any more is dropped.
+// Pick looks at one class. If the first request of the class has its slots now, Pick takes them
+// and returns the request with picked set. more is false if there was no class to look at. A
+// request that is not alive any more is dropped.
 func (q *Queue[T]) Pick(alive func(T) bool) (r Request[T], picked, more bool) {
-	h := q.next()
+	h := q.nextHeap()
 	if h == nil {
 		return r, false, false
 	}
@@ -186,7 +194,7 @@ func (q *Queue[T]) Pick(alive func(T) bool) (r Request[T], picked, more bool) {
 
 func (c *class[T]) fullLimiter() *Limiter[T] {
 	for _, l := range c.limits {
-		if l.full() {
+		if l.isFull() {
 			return l
 		}
 	}
@@ -202,11 +210,11 @@ func (c *class[T]) takeSlots(run *Limiter[T]) {
 	}
 }
 
-// openBlocked opens the first of the classes that stand at a limiter, if the limiter has a free slot. Whenever an opened class has been
-// looked at, the next one opens.
+// openBlocked opens the first of the classes that stand at a limiter, if the limiter has a free
+// slot. Whenever an opened class has been looked at, the next one opens.
 func (q *Queue[T]) openBlocked(l *Limiter[T]) {
 	for side := range l.blocked {
-		if !l.full() && dropVoid(&l.blocked[side]) {
+		if !l.isFull() && dropVoid(&l.blocked[side]) {
 			q.openClass(l.blocked[side].Pop().class)
 		}
 	}
@@ -224,10 +232,11 @@ func (q *Queue[T]) ReturnRun() (parked bool) {
 	return len(q.parked) > 0
 }
 
-// TakeRun takes a slot of the run, if one is free. A queue whose only limiter is the run's, and whose only order is that of becoming
-// ready, uses TakeRun, Wait and NextParked instead of Add and Pick: each attempt then costs one comparison.
+// TakeRun takes a slot of the run, if one is free. A queue without other limiters and priorities
+// uses TakeRun, Wait and NextParked instead of Add and Pick: each attempt then costs one
+// comparison.
 func (q *Queue[T]) TakeRun() bool {
-	if q.run.full() {
+	if q.run.isFull() {
 		return false
 	}
 	q.run.used++
@@ -237,10 +246,10 @@ func (q *Queue[T]) TakeRun() bool {
 // Wait parks a request until NextParked.
 func (q *Queue[T]) Wait(r Request[T]) { q.parked.Push(r) }
 
-// NextParked removes the first parked request while the run has a free slot; ok is false if there is none. The caller takes the
-// slot with TakeRun.
+// NextParked removes the first parked request while the run has a free slot; ok is false if there
+// is none. The caller takes the slot with TakeRun.
 func (q *Queue[T]) NextParked() (r Request[T], ok bool) {
-	if q.run.full() || len(q.parked) == 0 {
+	if q.run.isFull() || len(q.parked) == 0 {
 		return r, false
 	}
 	return q.parked.Pop(), true

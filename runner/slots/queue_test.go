@@ -32,7 +32,7 @@ func (n *naive) pick(run *limiter) (request, bool) {
 		return 1
 	})
 	for i, r := range n.waiting {
-		if !r.call && run.full() || slices.ContainsFunc(r.limits, func(l *limiter) bool { return l.full() }) {
+		if !r.call && run.isFull() || slices.ContainsFunc(r.limits, func(l *limiter) bool { return l.isFull() }) {
 			continue
 		}
 		n.waiting = slices.Delete(n.waiting, i, i+1)
