@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // failNode ends a node as failed without another attempt.
@@ -98,4 +100,165 @@ func (m *Machine) countInParent(r ref, s *state, why cause) {
 	if ps.remaining == 0 {
 		m.agenda.push(task{do: doCollect, ref: p})
 	}
+}
+
+// cause is a failure that counts, with its order in the run. A run fails with its first failure,
+// and not with a blocked node or a failed group that followed from it.
+type cause struct {
+	err   *event.Error
+	order uint64 // from 1; 0: no cause
+}
+
+// keepFirst keeps the earlier of two causes.
+func (c *cause) keepFirst(other cause) {
+	if other.order != 0 && (c.order == 0 || other.order < c.order) {
+		*c = other
+	}
+}
+
+// causeOf returns the cause of a node's failure: the first failure below it, or its own.
+func (m *Machine) causeOf(d *liveState) cause {
+	if d.groupState != nil && d.cause.order != 0 {
+		return d.cause
+	}
+	m.failures++
+	return cause{d.err, m.failures}
+}
+
+// tolerateFailure decides whether the failure of a node does not count, and sets the output of
+// degrade. The repeat decides for its iterations. A for_each has no degraded output of its own;
+// its instances have.
+func (m *Machine) tolerateFailure(r ref) {
+	if m.isIteration(r) {
+		return
+	}
+	s, n := m.state(r), m.node(r)
+	if n.Degrade != nil && !m.isCollector(r) {
+		v, err := m.evalDegrade(r, n)
+		if err == nil {
+			s.output, s.tolerated = v, true
+			return
+		}
+		m.showNote(r, event.Warned, fmt.Sprintf("degrade.output: %v", err), nil)
+	}
+	s.tolerated = n.OnError == ir.OnErrorContinue
+}
+
+func (m *Machine) evalDegrade(r ref, n *plan.Node) (value.Value, error) {
+	v, err := m.eval.Eval(n.Degrade, m.newScope(r))
+	if err != nil {
+		return nil, err
+	}
+	if t := m.declaredType(r); t != nil {
+		if v, err = value.Convert(v, *t); err != nil {
+			return nil, err
+		}
+	}
+	return v, request.Sized(v)
+}
+
+// declaredType returns the declared type of a node's output, or nil.
+func (m *Machine) declaredType(r ref) *value.Type {
+	n := m.node(r)
+	if g := m.agentOf(r); n.Output == nil && g != nil {
+		return g.Output
+	}
+	return n.Output
+}
+
+// stopAround carries out on_error = "stop": it blocks the nodes that need the failed node and ends
+// the rest of its group or run. The failure of a loser of a join stops nothing. waiters are the
+// nodes of inner frames that waited for the failed node.
+func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
+	for p := m.parent(r); p.node != plan.None; p = m.parent(p) {
+		if d := m.liveState(p); d.join != nil && d.join.decided {
+			return
+		}
+	}
+	for m.node(r).Region != r.frame.region {
+		r.frame = r.frame.up
+	}
+	m.barDependents(r, waiters)
+	if p := m.parent(r); p.node != plan.None {
+		m.failAfterChildren(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
+			Message: fmt.Sprintf("%q failed, which stops what lies around it", m.node(r).Name)})
+		return
+	}
+	m.stopFor(r, c.err)
+}
+
+// barDependents marks the nodes around a failed node that need it, directly or through others.
+// They end as blocked.
+func (m *Machine) barDependents(failed ref, waiters []waiter) {
+	around, barred, groups := m.parent(failed), []ref{failed}, map[ref]bool{}
+	add := func(on ref, w waiter) {
+		s := m.state(w.ref)
+		if s.barred || s.status != event.Pending || s.queued || s.open || !m.needsSuccess(w) || !m.isWithin(w.ref, around) {
+			return
+		}
+		if s.barred = true; s.bad == 0 {
+			s.bad = int32(on.node) + 1
+		}
+		barred = append(barred, w.ref)
+	}
+	for i := 0; i < len(barred); i++ {
+		r := barred[i]
+		n, s := m.node(r), m.state(r)
+		for _, a := range n.Awaited {
+			add(r, waiter{ref{r.frame, a.Node}, a.Needs})
+		}
+		if s.liveState != nil {
+			waiters = append(waiters, s.waiters...)
+		}
+		for _, w := range waiters {
+			add(r, w)
+		}
+		waiters = nil
+		if s.barred && m.isInner(r) { // a group that is not released
+			for _, child := range n.Below {
+				barred = append(barred, ref{r.frame, child})
+			}
+		}
+		if p := m.parent(r); p != around && !groups[p] && m.needsAll(p) {
+			groups[p] = true
+			barred = append(barred, p)
+		}
+	}
+}
+
+// isWithin reports whether r lies in a group or in the run.
+func (m *Machine) isWithin(r, group ref) bool {
+	for group.node != plan.None && r != group {
+		if r.node == plan.None {
+			return false
+		}
+		r = m.parent(r)
+	}
+	return true
+}
+
+// needsAll reports whether a blocked child keeps the node from succeeding.
+func (m *Machine) needsAll(r ref) bool {
+	n := m.node(r)
+	return n.Kind != ir.Switch && (n.Join == nil || n.Join.Word == ir.JoinAll)
+}
+
+// needsSuccess reports whether a node cannot start after the failure of its dependency.
+func (m *Machine) needsSuccess(w waiter) bool {
+	switch m.node(w.ref).TriggerRule {
+	case "":
+		return w.needs
+	case ir.NoneFailed, ir.AllSuccess:
+		return true
+	case ir.AllFailed, ir.AllDone, ir.OneSuccess, ir.OneFailed, ir.Always:
+	}
+	return false
+}
+
+// unstartedEnd returns the status and reason of a node that is cancelled before its start.
+func (m *Machine) unstartedEnd(r ref, reason string) (event.Status, string) {
+	if s := m.state(r); s.barred {
+		return event.Blocked, m.describeNeed(r, int(s.bad)-1)
+	}
+	return event.Cancelled, reason
 }

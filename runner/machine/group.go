@@ -1,7 +1,13 @@
 package machine
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
@@ -35,4 +41,313 @@ func (m *Machine) ensureNodeLimiter(r ref) bool {
 	}
 	m.liveState(r).limit = slots.NewLimiter[slotRequest](n)
 	return true
+}
+
+// chooseCase evaluates the cases of a switch in order, once, and takes the first that holds. The
+// default has no condition. A case that cannot be evaluated fails the switch, because going on
+// with the next case would be a guess.
+func (m *Machine) chooseCase(r ref) bool {
+	n, sc := m.node(r), m.newScope(r)
+	for i := range n.Cases {
+		holds := n.Cases[i].When == nil
+		if !holds {
+			var err error
+			if holds, err = m.evalCondition(n.Cases[i].When, sc); err != nil {
+				m.failNode(r, evaluationError(fmt.Sprintf("case %d", i+1), err))
+				return false
+			}
+		}
+		if holds {
+			m.liveState(r).taken = i + 1
+			break
+		}
+	}
+	m.liveState(r).way = m.describeCase(r, sc)
+	return true
+}
+
+// caseReason returns the reason for the case that a switch took.
+func (m *Machine) caseReason(r ref) string {
+	if m.node(r).Kind != ir.Switch {
+		return ""
+	}
+	return m.liveState(r).way
+}
+
+// maxAsked limits the number of false cases of a switch in a reason.
+const maxAsked = 8
+
+// describeCase puts the choice of a switch into words. The switch calls it once, not once per
+// child.
+func (m *Machine) describeCase(r ref, sc *scope) string {
+	n, taken := m.node(r), m.liveState(r).taken
+	if taken > 0 && n.Cases[taken-1].When != nil {
+		return fmt.Sprintf("case %d holds: %s", taken, n.Cases[taken-1].When.Text)
+	}
+	text := "no case holds"
+	if taken > 0 {
+		text += ", so the default is taken"
+	}
+	var asked []string
+	for i := range n.Cases[:min(len(n.Cases), maxAsked)] {
+		if n.Cases[i].When != nil {
+			asked = append(asked, m.explainCondition(n.Cases[i].When, sc))
+		}
+	}
+	if len(asked) == 0 {
+		return text
+	}
+	return text + ": " + strings.Join(asked, "; ")
+}
+
+// skipOtherCase skips a child of a case that was not taken. It reports whether r is such a child.
+func (m *Machine) skipOtherCase(group, r ref) bool {
+	if n := m.node(group); n.Kind != ir.Switch || m.node(r).Case == m.liveState(group).taken {
+		return false
+	}
+	if !m.state(r).status.Terminal() {
+		m.finishNode(r, event.Skipped, m.caseReason(group))
+	}
+	return true
+}
+
+// expandForEach evaluates for_each and starts to make instances.
+func (m *Machine) expandForEach(r ref) {
+	n, d, s := m.node(r), m.liveState(r), m.state(r)
+	v, err := m.eval.Eval(n.ForEach, m.newScope(r))
+	if err == nil {
+		d.items, d.keyed, err = listItems(v, n.ForEach.Type.Kind == value.SetT)
+	}
+	if err != nil {
+		m.failNode(r, evaluationError("for_each", err))
+		return
+	}
+	if !m.ensureNodeLimiter(r) || !m.openJoin(r) {
+		return
+	}
+	s.open, d.remaining, d.total = true, len(d.items), len(d.items)
+	if d.remaining == 0 {
+		m.agenda.push(task{do: doCollect, ref: r})
+		return
+	}
+	d.frames = make([]*frame, 0, len(d.items))
+	m.agenda.push(task{do: doSpawn, ref: r})
+}
+
+// listItems lists the items of a for_each: a list by index, a set by its strings, a map by its
+// keys in order.
+func listItems(v value.Value, set bool) (list []item, keyed bool, err error) {
+	keyed = set
+	switch v := v.(type) {
+	case []any:
+		list = make([]item, len(v))
+		for i, e := range v {
+			list[i] = item{strconv.Itoa(i), e}
+			if set {
+				key, ok := e.(string)
+				if !ok {
+					return nil, false, fmt.Errorf("a set of strings is needed, but member %d is %s", i, value.Text(e))
+				}
+				list[i].key = key
+			}
+		}
+	case map[string]any:
+		keyed = true
+		list = make([]item, 0, len(v))
+		for _, k := range value.Keys(v) {
+			list = append(list, item{k, v[k]})
+		}
+	default:
+		return nil, false, fmt.Errorf("a list, a set of strings or a map is needed, but this is %.60s", value.Text(v))
+	}
+	if len(list) > MaxInstances {
+		return nil, false, fmt.Errorf("%d instances are more than the limit of %d", len(list), MaxInstances)
+	}
+	return list, keyed, nil
+}
+
+// makeInstance makes the next instance.
+func (m *Machine) makeInstance(t task) {
+	s := m.state(t.ref)
+	d := s.liveState
+	if s.status.Terminal() && !(d.join != nil && d.join.detached) || len(d.frames) == len(d.items) {
+		return
+	}
+	at := len(d.frames)
+	f := m.newFrame(&frame{region: m.node(t.ref).Body, up: t.ref.frame, key: d.items[at].key, index: at, each: d.items[at].each})
+	d.frames = append(d.frames, f)
+	m.noteDependency(ref{f, t.ref.node}, released)
+	m.agenda.push(t)
+}
+
+// endGroup ends a group or a for_each after its last child, or after its join was decided. The
+// first of these decides: the error that ended it early, its join, the worst end of its children.
+// Otherwise the group succeeds with the outputs of its children. A repeat decides about its next
+// iteration.
+func (m *Machine) endGroup(r ref) {
+	s := m.state(r)
+	if s.status.Terminal() {
+		return
+	}
+	d, t := s.liveState, &s.tally
+	switch k := d.reusedEnd(); {
+	case k == nil:
+	case m.isHalted(r):
+		m.finishNode(r, event.Cancelled, m.whyStopped())
+		return
+	case k.Status.Bad():
+		m.endReused(r, k)
+		return
+	}
+	switch {
+	case d.endError != nil:
+		m.failNode(r, d.endError)
+		return
+	case d.loop != nil:
+		m.endIteration(r)
+		return
+	case d.join != nil:
+		if m.endJoined(r) {
+			return
+		}
+	}
+	switch {
+	case t.failed > t.tolerated:
+		m.failNode(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1, Message: t.describeBad()})
+		return
+	case t.cancelled > 0:
+		m.finishNode(r, event.Cancelled, t.describeBad())
+		return
+	case t.blocked > 0:
+		m.finishNode(r, event.Blocked, t.describeBad())
+		return
+	}
+	d.output = m.gatherOutputs(r)
+	m.deliverOutput(r)
+}
+
+// gatherSoFar caches the result of [Machine.gatherOutputs] for the condition of a join. Every end
+// then adds its output. The condition returns a bool, so nothing else keeps the value.
+func (m *Machine) gatherSoFar(r ref) value.Value {
+	d := m.liveState(r)
+	if d.gathered == nil {
+		d.gathered = m.gatherOutputs(r)
+	}
+	return d.gathered
+}
+
+// addOutput adds the output of an ended child or instance to the gathered outputs.
+func (m *Machine) addOutput(d *liveState, child ref) {
+	switch all := d.gathered.(type) {
+	case []any:
+		all[child.frame.index] = m.outputOf(child)
+	case map[string]any:
+		if _, there := all[m.memberName(child)]; there { // children of other cases are not in the object
+			all[m.memberName(child)] = m.outputOf(child)
+		}
+	}
+}
+
+// gatherOutputs returns the output of a group or a for_each: by child name, by index, or by key. A
+// child without an output has null.
+func (m *Machine) gatherOutputs(r ref) value.Value {
+	n, d := m.node(r), m.liveState(r)
+	if d.gathered != nil {
+		return d.gathered
+	}
+	if !m.isCollector(r) {
+		out := make(map[string]any, len(n.Below))
+		for _, child := range n.Below {
+			if c := &m.graph.Nodes[child]; n.Kind != ir.Switch || c.Case == d.taken {
+				out[c.Name] = m.outputOf(ref{r.frame, child})
+			}
+		}
+		return out
+	}
+	if !d.keyed {
+		out := make([]any, d.total)
+		for i, f := range d.frames {
+			out[i] = m.outputOf(ref{f, r.node})
+		}
+		return out
+	}
+	out := make(map[string]any, d.total)
+	for _, i := range d.items {
+		out[i.key] = nil
+	}
+	for _, f := range d.frames {
+		out[f.key] = m.outputOf(ref{f, r.node})
+	}
+	return out
+}
+
+// outputOf returns the output of a node that has ended, including the output of degrade.
+func (m *Machine) outputOf(r ref) value.Value {
+	if s := m.state(r); s.status.Terminal() && s.liveState != nil {
+		return s.output
+	}
+	return nil
+}
+
+// endUnreleased ends the children of a group that ended before their release, one child per task.
+func (m *Machine) endUnreleased(t task) {
+	below := m.childrenOf(t.ref)
+	if t.cursor == len(below) {
+		return
+	}
+	if child := (ref{t.ref.frame, below[t.cursor]}); !m.state(child).status.Terminal() {
+		status, reason := t.status, t.reason
+		switch status {
+		case event.FailedS:
+			status = event.Blocked
+		case event.Cancelled:
+			status, reason = m.unstartedEnd(child, reason)
+		}
+		m.finishNode(child, status, reason)
+	}
+	t.cursor++
+	m.agenda.push(t)
+}
+
+// tally counts the ends of children or instances by status. Failures that were tolerated are among
+// the failed.
+type tally struct {
+	succeeded, failed, tolerated, skipped, blocked, cancelled int32
+	firstBad                                                  string
+}
+
+func (t *tally) countEnd(s event.Status, tolerated bool, path string) {
+	switch s {
+	case event.Succeeded:
+		t.succeeded++
+	case event.FailedS:
+		t.failed++
+	case event.Skipped:
+		t.skipped++
+	case event.Blocked:
+		t.blocked++
+	case event.Cancelled:
+		t.cancelled++
+	}
+	switch {
+	case tolerated:
+		t.tolerated++
+	case s.Bad() && t.firstBad == "":
+		t.firstBad = path
+	}
+}
+
+// countBad returns the number of ends that fail the parent.
+func (t *tally) countBad() int32 { return t.failed - t.tolerated + t.blocked + t.cancelled }
+
+// describeBad describes the ends that fail the parent.
+func (t *tally) describeBad() string {
+	return joinCounts("nothing", namedCount{t.failed - t.tolerated, "failed"}, namedCount{t.blocked, "blocked"}, namedCount{t.cancelled, "cancelled"}) +
+		"; first " + t.firstBad
+}
+
+// describeAll describes all ends.
+func (t *tally) describeAll() string {
+	return joinCounts("nothing ended", namedCount{t.succeeded, "succeeded"}, namedCount{t.failed, "failed"}, namedCount{t.skipped, "skipped"},
+		namedCount{t.blocked, "blocked"}, namedCount{t.cancelled, "cancelled"})
 }

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/policy"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // scope resolves the names in an expression of one node. It builds only values that the expression
@@ -243,3 +247,154 @@ func (s *scope) eachObject() map[string]any {
 // Names resolves the names that the run's outputs can read, in the run's present state. It serves
 // views of a replayed run.
 func (m *Machine) Names() ir.Scope { return m.constants() }
+
+// readOwnResult returns an attribute of the node's own result, for modes that have one.
+func (s *scope) readOwnResult(attr string) (value.Value, error) {
+	m := s.m
+	switch {
+	case s.mode == plainly:
+		return nil, nil
+	case s.mode == ended:
+		return m.readAttribute(s.ref, attr)
+	case attr == "":
+		o := make(map[string]any, len(attributes))
+		for _, a := range attributes {
+			v, err := s.readOwnResult(a)
+			if err != nil {
+				return nil, err
+			}
+			o[a] = v
+		}
+		return o, nil
+	case attr == "output" && s.mode == joins:
+		return m.gatherSoFar(s.ref), nil
+	case attr == "output":
+		return m.liveState(s.ref).output, nil
+	case attr == "status" && s.mode == gates:
+		return string(event.Succeeded), nil
+	}
+	return m.readAttribute(s.ref, attr)
+}
+
+// countSoFar counts the ends of a node's children or instances, as a join sees them.
+func (m *Machine) countSoFar(r ref) map[string]any {
+	d := m.liveState(r)
+	t := &d.tally
+	return map[string]any{
+		"total": float64(d.total), "done": float64(d.total - d.remaining), "succeeded": float64(t.succeeded),
+		"failed": float64(t.failed + t.blocked + t.cancelled), "skipped": float64(t.skipped),
+	}
+}
+
+// readLast reads a node of the previous iteration, in the nearest repeat that contains the node or
+// is the node. In the first iteration the value is null.
+func (m *Machine) readLast(f *frame, r ir.Ref) (value.Value, error) {
+	number := m.graph.Number(r.Name)
+	if number == plan.None {
+		return nil, nil
+	}
+	n := &m.graph.Nodes[number]
+	for ; f != nil; f = f.up {
+		if f.iteration == 0 || f.region != n.Region && f.region != n.Loop {
+			continue
+		}
+		if f.last == nil {
+			return nil, nil
+		}
+		return m.readAttribute(ref{f.last, number}, r.Attr)
+	}
+	return nil, nil
+}
+
+// iterationNumber returns the number of the nearest iteration around a frame, from 1.
+func iterationNumber(f *frame) value.Value {
+	for ; f != nil; f = f.up {
+		if f.iteration > 0 {
+			return float64(f.iteration)
+		}
+	}
+	return nil
+}
+
+// evaluationError returns the error of an expression that could not be evaluated. A retry would
+// fail in the same way.
+func evaluationError(what string, err error) *event.Error {
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonEvaluation, ExitCode: -1, Message: what + ": " + err.Error()}
+}
+
+// evalCondition evaluates a condition. Any value but true or false is an error.
+func (m *Machine) evalCondition(e *ir.Expr, sc *scope) (bool, error) {
+	v, err := m.eval.Eval(e, sc)
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("true or false is needed, but this is %.60s", value.Text(v))
+	}
+	return b, nil
+}
+
+// explainCondition returns the text of a false condition, followed by the values of its names.
+func (m *Machine) explainCondition(e *ir.Expr, sc *scope) string {
+	if r := m.eval.Readings(e, sc); r != "" {
+		return e.Text + " (" + r + ")"
+	}
+	return e.Text
+}
+
+// evalCount evaluates a whole number from 1 to most; a nil expression gives the default.
+func (m *Machine) evalCount(e *ir.Expr, sc *scope, otherwise, most int) (int, error) {
+	if e == nil {
+		return otherwise, nil
+	}
+	return m.evalWhole(e, sc, 1, most)
+}
+
+// evalWhole evaluates a whole number from least to most.
+func (m *Machine) evalWhole(e *ir.Expr, sc *scope, least, most int) (int, error) {
+	v, err := m.eval.Eval(e, sc)
+	if err != nil {
+		return 0, err
+	}
+	f, ok := v.(float64)
+	if !ok || f < float64(least) || f > float64(most) || f != float64(int(f)) {
+		return 0, fmt.Errorf("a whole number from %d to %d is needed, but this is %.60s", least, most, value.Text(v))
+	}
+	return int(f), nil
+}
+
+func (m *Machine) evalFactor(e *ir.Expr, sc *scope) (float64, error) {
+	v, err := m.eval.Eval(e, sc)
+	if err != nil {
+		return 0, err
+	}
+	f, ok := v.(float64)
+	if !ok || f < 1 || f > policy.MaxMultiplier {
+		return 0, fmt.Errorf("a number from 1 to %d is needed, but this is %.60s", policy.MaxMultiplier, value.Text(v))
+	}
+	return f, nil
+}
+
+func (m *Machine) evalDuration(e *ir.Expr, sc *scope) (time.Duration, error) {
+	s, err := m.evalText(e, sc)
+	if err != nil {
+		return 0, err
+	}
+	return value.ParseDuration(s)
+}
+
+// evalDue evaluates a duration and adds it to now.
+func (m *Machine) evalDue(e *ir.Expr, sc *scope) (event.Time, error) {
+	d, err := m.evalDuration(e, sc)
+	return m.now.Add(d), err
+}
+
+// evalText evaluates a string. Numbers and bools are written as in JSON.
+func (m *Machine) evalText(e *ir.Expr, sc *scope) (string, error) {
+	v, err := m.eval.Eval(e, sc)
+	if err != nil {
+		return "", err
+	}
+	return request.Text(v)
+}

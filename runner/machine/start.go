@@ -118,3 +118,143 @@ func assert(holds bool, format string, args ...any) {
 		panic("machine: " + fmt.Sprintf(format, args...))
 	}
 }
+
+// releaseChild releases the next child of an open group, in file order.
+func (m *Machine) releaseChild(t task) {
+	below := m.childrenOf(t.ref)
+	if t.cursor == len(below) {
+		return
+	}
+	child := ref{t.ref.frame, below[t.cursor]}
+	if t.ref.node == plan.None || !m.skipOtherCase(t.ref, child) {
+		m.noteDependency(child, released)
+	}
+	t.cursor++
+	m.agenda.push(t)
+}
+
+func (m *Machine) childrenOf(r ref) []int {
+	if r.node == plan.None {
+		if m.phase == closing {
+			return m.graph.Finally
+		}
+		return m.graph.Top
+	}
+	return m.node(r).Below
+}
+
+func (m *Machine) whyUnwanted() string {
+	if m.run.Skip != "" {
+		return m.run.Skip
+	}
+	return "it is not needed for the targets"
+}
+
+// startNode starts or ends a node whose dependencies have ended: it checks the rule, condition and
+// requirements, and then follows the node's kind and, for a step, the action's kind.
+func (m *Machine) startNode(r ref) {
+	s := m.state(r)
+	if s.status != event.Pending || s.queued || s.open {
+		return // a cancel or the end of its group ended the node
+	}
+	if m.isHalted(r) {
+		status, reason := m.unstartedEnd(r, m.whyStopped())
+		m.finishNode(r, status, reason)
+		return
+	}
+	if m.takeReused(r) || m.reusedEnd(r) == nil && !m.mayStart(r) {
+		return
+	}
+	if !m.isCollector(r) && !m.isIteration(r) && !m.setDeadline(r) {
+		return
+	}
+	n := m.node(r)
+	switch {
+	case m.isCollector(r):
+		m.expandForEach(r)
+	case m.isRepeater(r):
+		m.openRepeat(r)
+	case n.Kind != ir.Step:
+		m.openGroup(r)
+	default:
+		actions[n.Action.Kind()].begin(m, r)
+	}
+}
+
+// mayStart checks everything that can keep a node from starting: targets, rule, condition,
+// requirements, and a reused parent that ended without the node. If the node may not start,
+// mayStart ends it and returns false.
+func (m *Machine) mayStart(r ref) bool {
+	if m.wanted != nil && !m.wanted[r.node] {
+		m.finishNode(r, event.Skipped, m.whyUnwanted())
+		return false
+	}
+	if status, reason := m.checkRule(r); status != "" {
+		m.finishNode(r, status, reason)
+		return false
+	}
+	if !m.isIteration(r) && (!m.checkWhen(r) || !m.checkRequirements(r)) {
+		return false
+	}
+	if m.missingFromReused(r) {
+		m.finishNode(r, event.Cancelled, "it was not needed in run "+m.run.RetryOf)
+		return false
+	}
+	return true
+}
+
+// checkWhen evaluates a node's condition, for the whole or for each instance. It ends the node and
+// returns false if the condition does not hold.
+func (m *Machine) checkWhen(r ref) bool {
+	n := m.node(r)
+	if n.When == nil || m.isInstance(r) != n.WhenPerInstance {
+		return true
+	}
+	sc := m.newScope(r)
+	holds, err := m.evalCondition(n.When, sc)
+	switch {
+	case err != nil:
+		m.failNode(r, evaluationError("when", err))
+	case !holds:
+		m.finishNode(r, event.Skipped, "its condition is false: "+m.explainCondition(n.When, sc))
+	}
+	return err == nil && holds
+}
+
+// checkRequirements checks the requirements of a node before it starts. A requirement that reads
+// each is checked for every instance.
+func (m *Machine) checkRequirements(r ref) bool {
+	n := m.node(r)
+	for i := range n.Requires {
+		q := &n.Requires[i]
+		if q.PerInstance != m.isInstance(r) {
+			continue
+		}
+		if err := m.checkRequirement(q.Require, m.newScope(r)); err != nil {
+			m.failNode(r, err)
+			return false
+		}
+	}
+	return true
+}
+
+// checkRequirement checks one requirement; nil means that it holds.
+func (m *Machine) checkRequirement(q *ir.Require, sc *scope) *event.Error {
+	holds, err := m.evalCondition(&q.Condition, sc)
+	switch {
+	case err != nil:
+		return evaluationError("require", err)
+	case holds:
+		return nil
+	}
+	message := ""
+	if q.Message != nil {
+		if text, err := m.evalText(q.Message, sc); err == nil {
+			message = text
+		}
+	}
+	if message == "" {
+		message = "it requires " + m.explainCondition(&q.Condition, sc)
+	}
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonRequire, ExitCode: -1, Message: message}
+}
