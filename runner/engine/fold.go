@@ -88,8 +88,9 @@ func (f *Fold) checkDigest(b journal.Batch) error {
 }
 
 // Feed stamps events with their numbers and the time now (never earlier than the event before), steps the machine,
-// and returns the batch that must be durable before out is acted upon. Seq and At of the events are filled in. It takes
-// as many of them as one batch holds: the first Count of the batch; the caller keeps the rest for the next.
+// and returns the batch that must be durable before out is acted upon. Feed fills in Seq and At of the events, and lowers an
+// attempt's StartedAt to At if the clock of its executor is ahead. It takes as many events as one batch holds: the first Count of
+// the batch; the caller keeps the rest for the next.
 func (f *Fold) Feed(now event.Time, events []event.Event, out *event.Reaction) (journal.Batch, error) {
 	if f.write == nil {
 		f.write = journal.NewWriter(f.read.Next(), f.read.Link())
@@ -100,6 +101,9 @@ func (f *Fold) Feed(now event.Time, events []event.Event, out *event.Reaction) (
 			break
 		}
 		events[i].Seq, events[i].At = f.seq+1, max(now, f.last)
+		if a := events[i].AttemptFinished; a != nil {
+			a.StartedAt = min(a.StartedAt, events[i].At)
+		}
 		if err := f.write.Add(events[i]); err != nil {
 			return journal.Batch{}, err
 		}

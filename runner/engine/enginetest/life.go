@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
@@ -56,6 +57,27 @@ func runsToEnd(t *testing.T, s Store) {
 	for _, ev := range list {
 		if f := ev.AttemptFinished; f != nil && (f.StartedAt == 0 || f.StartedAt > ev.At) {
 			t.Errorf("%s says that it started at %v, it ended at %v", f.Node, f.StartedAt, ev.At)
+		}
+	}
+}
+
+// startsOfOtherClocks has executors whose clocks differ from the host's say when their attempts started.
+func startsOfOtherClocks(t *testing.T, s Store) {
+	starts := map[string]event.Time{"early": event.At(time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)), "late": event.At(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))}
+	h := s.Open(t, Factory, executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		f := executor.Answer(a)
+		f.Outcome, f.StartedAt = event.OK, starts[a.Name]
+		return f
+	}))
+	run := start(t, h, Program{Tasks: []Task{{Name: "early"}, {Name: "late"}}})
+	mustEnd(t, s, h, run, event.Succeeded)
+	for _, ev := range events(t, h, run)[1:] {
+		want := starts[ev.AttemptFinished.Node]
+		if ev.AttemptFinished.Node == "late" {
+			want = ev.At
+		}
+		if got := ev.AttemptFinished.StartedAt; got != want {
+			t.Errorf("the attempt at %s, which ended at %v, started at %v; want %v", ev.AttemptFinished.Node, ev.At, got, want)
 		}
 	}
 }

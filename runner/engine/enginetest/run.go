@@ -20,6 +20,7 @@ func Run(t *testing.T, h Harness) {
 	}{
 		{"a start is durable, and one however often it is asked for", false, startIsDurable},
 		{"a run goes to its end", false, runsToEnd},
+		{"an executor says when an attempt started, and not later than its end", false, startsOfOtherClocks},
 		{"what is shown is durable", false, shownIsDurable},
 		{"a run that ended is replayed and not repeated", false, endedIsReplayed},
 		{"a run may end with its first event", false, endsAtOnce},

@@ -379,7 +379,9 @@ func (d *driver) execute(a event.Attempt) {
 		answer = failure(a, event.Transient, event.ReasonLost, "it fell silent")
 		answer.Outcome = event.Lost
 	}
-	answer.StartedAt = e.wall()
+	if answer.StartedAt == 0 {
+		answer.StartedAt = e.wall()
+	}
 	d.plan(coming{at: e.now.Add(took), answer: &answer})
 }
 
