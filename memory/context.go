@@ -42,7 +42,7 @@ const leastRecall = 64
 // everything is asked for. Where the soul, the system prompt or what is pinned does not fit, the error is a
 // [*window.TooLargeError].
 //
-// The new summary is durable when Context returns; after a crash before that it is made again, and is the same.
+// The new summary is durable when Context returns; after a crash before that the summary is computed again, with the same result.
 func (m *Memory) Context(ctx context.Context, c Conversation) (Context, error) {
 	if err := m.refresh(ctx); err != nil {
 		return Context{}, fmt.Errorf("reading the conversation: %w", err)

@@ -147,7 +147,7 @@ func TestAMessageIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestASummaryIsTakenBack: it is made again, and is the same.
+// TestASummaryIsTakenBack: a summary that was taken back is computed again, with the same result.
 func TestASummaryIsTakenBack(t *testing.T) {
 	m, c := open(t, t.TempDir(), memory.Options{}), talkOf("s", 600)
 	for i := range 30 {

@@ -7,7 +7,7 @@ import (
 	"github.com/flowrun/flowrun/memory/entry"
 )
 
-// Forget hides entries for good; their texts are no longer told. The patterns and summaries that quote them are reverted, and
+// Forget hides entries permanently; their texts are no longer told. The patterns and summaries that quote them are reverted, and
 // their texts forgotten as well. reason is for people.
 func (m *Memory) Forget(ctx context.Context, ids []string, src entry.Source, reason string) error {
 	if len(ids) == 0 {

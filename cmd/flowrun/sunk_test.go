@@ -218,7 +218,7 @@ func attemptOf(line string) string {
 	return strings.Join(append(words[:3:3], words[4:]...), " ")
 }
 
-// judge holds the sink against the journals. What was acknowledged has not been made again; an attempt that was made again
+// judge holds the sink against the journals. What was acknowledged has not run again; an attempt that ran again
 // had its key; and it was made at most once by each process.
 func (s *sunk) judge(t *testing.T) {
 	t.Helper()

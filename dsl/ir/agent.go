@@ -46,7 +46,7 @@ type Agent struct {
 	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
 }
 
-// Retry says when a failed attempt is made again. Attributes merge singly: step over agent over workflow over the
+// Retry says when a failed attempt is tried again. Attributes merge singly: step over agent over workflow over the
 // built-in defaults that runner/policy holds.
 type Retry struct {
 	MaxAttempts *Expr  `json:"max_attempts,omitempty"` // counts the first; 1 by default

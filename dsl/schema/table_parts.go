@@ -4,7 +4,7 @@ import "github.com/flowrun/flowrun/dsl/value"
 
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
-	"retry": {Doc: "When a failed attempt is made again.", Once: true, Attrs: attrs(
+	"retry": {Doc: "When a failed attempt is tried again.", Once: true, Attrs: attrs(
 		Attr{Name: "max_attempts", Kind: Value, Want: value.IntType, Min: 1, Max: MaxAttempts, Default: "1", Doc: "How many attempts at most, the first included."},
 		Attr{Name: "base_delay", Kind: Duration, Default: `"1s"`, Doc: "Wait before the second attempt."},
 		Attr{Name: "max_delay", Kind: Duration, Default: `"1m"`, Doc: "Longest wait."},

@@ -30,7 +30,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many tasks an agent of this name does at once, over all runs of a store. An attempt that finds the agent busy for a second waits without a slot, and goes on as soon as the agent is free."},
 			time,
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
-			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt is made again; the third time it has failed."},
+			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt starts again; the third time it has failed."},
 			Attr{Name: "soul", Kind: Value, Want: value.StringType, Doc: "Who the agent is: a text that stands before each of its tasks, whole, and that nothing shortens or changes. file(\"PATH\") reads it from a file."},
 			later("agent.capabilities", "agent.model", "agent.tool", "agent.prompt"))},
 

@@ -9,7 +9,7 @@ type Op string
 const (
 	Put         Op = "put"         // Entry is new
 	Supersede   Op = "supersede"   // the entry Other stands for them: hidden unless asked for, never removed
-	Forget      Op = "forget"      // hidden for good; only their ids and that they were forgotten are still told
+	Forget      Op = "forget"      // hidden permanently; only their ids and that they were forgotten are still told
 	Revert      Op = "revert"      // as if they had never been written; what they superseded is back
 	Pin         Op = "pin"         // always in short-term memory
 	Unpin       Op = "unpin"       // no longer

@@ -126,7 +126,7 @@ type RunStarted struct {
 	ParentNode string `json:"parent_node,omitempty"`
 	Depth      int    `json:"depth,omitempty"`
 	// RetryOf is the run that this one repeats, and Reused how nodes of that run ended, by their paths, which they end as here
-	// without being made again.
+	// without running again.
 	RetryOf string             `json:"retry_of,omitempty"`
 	Reused  map[string]*Reused `json:"reused,omitempty"`
 }

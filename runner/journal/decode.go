@@ -17,7 +17,7 @@ func decodeEvent(line []byte, ev *event.Event) error {
 	return json.Unmarshal(line, ev)
 }
 
-// scanner goes through a line. ok is false for good once something else stands there than what is expected.
+// scanner goes through a line. ok stays false once something else stands there than what is expected.
 type scanner struct {
 	rest []byte
 	ok   bool

@@ -47,7 +47,7 @@ func TestWorkingMemoryIsRefreshed(t *testing.T) {
 	a := attempts{m, time.Hour, func(context.Context) {}}
 	who := recall.Who{Run: "r1", Step: "find", Agent: "finder"}
 	note := recall.Entry{Who: who, Key: "k", Note: true, Learned: event.Learned{Type: "note", Text: "Port 8080 is taken."}}
-	for range 2 { // made again, it is the same
+	for range 2 { // recorded again, it is the same
 		if _, _, err := a.Remember(ctx, note); err != nil {
 			t.Fatal(err)
 		}

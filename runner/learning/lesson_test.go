@@ -49,7 +49,7 @@ func TestWhatALessonLeaves(t *testing.T) {
 				one.Node, one.Name, one.Agent, one.Asked, one.At = "s", "s", "coder", "Do it.", 7
 				one.Memory = event.MemoryUse{Learn: true, Trusted: c.trusted, Promote: c.promote}
 				x := newLesson("run1", &one)
-				for range 2 { // made again after a crash, it is the same
+				for range 2 { // recorded again after a crash, it is the same
 					if err := x.writeTo(context.Background(), m); err != nil {
 						t.Fatal(err)
 					}

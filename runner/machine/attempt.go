@@ -113,7 +113,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 
 func (m *Machine) whyStarted(r ref) string {
 	if x := m.liveState(r).cold; x != nil && x.silent > 0 {
-		return fmt.Sprintf("it fell silent, and is made again (%d of %d)", x.silent, MaxSilences-1)
+		return fmt.Sprintf("it fell silent, and starts again (%d of %d)", x.silent, MaxSilences-1)
 	}
 	if n := m.node(r); n.When != nil && m.liveState(r).attempts == 1 && !m.isIteration(r) {
 		return "its condition holds: " + n.When.Text

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// Answers come out of order, several times, long after their attempt was made again, and with other words each time. The first
+// Answers come out of order, several times, long after their attempt ran again, and with other words each time. The first
 // counts; each of the others is an event in the journal that changes nothing; a replay drops the same ones.
 func TestAnswersAreHeardOnce(t *testing.T) {
 	const steps, least = 300, 1000

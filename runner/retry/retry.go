@@ -1,16 +1,16 @@
-// Package retry decides what a run that repeats another one reuses of it, and what is made again.
+// Package retry decides what a run that repeats another one reuses of it, and what runs again.
 //
 // It reads the view of a run that has ended and the graph that it ran, and writes what the new run's first event holds:
 // how nodes ended, by their paths. The rules, in this order:
 //
 //   - A step that succeeded is reused, and so is a failure that was tolerated: it is settled. What failed, was blocked or
-//     cancelled, and what the run never came to, is made again. Each instance of a for_each stands for itself. A repeat is
+//     cancelled, and what the run never came to, runs again. Each instance of a for_each stands for itself. A repeat is
 //     one piece, and so is a call: a child that succeeded is its outputs, and one that did not is called again.
-//   - What the run began to undo is made again, whatever it was.
-//   - What depends on a node that is made again, by a reference of either kind, by depends_on or by its place in a
-//     sequence, is made again, too, and so on. A group is as new as the newest node in it.
+//   - What the run began to undo runs again, whatever it was.
+//   - What depends on a node that runs again, by a reference of either kind, by depends_on or by its place in a
+//     sequence, runs again, too, and so on. A group is as new as the newest node in it.
 //   - A group or for_each that ended well because its join had enough keeps the ends of its losers, as long as nothing in it is
-//     made again; so does a group whose failure was tolerated.
+//     run again; so does a group whose failure was tolerated.
 //   - finally belongs to its run, and is never reused; nor is a step that ends the run.
 //
 // The package does no I/O and never imports a host or the machine. Its answer depends on its arguments alone. Enter at [Of].
@@ -33,11 +33,11 @@ const MaxReused = 64 << 20
 // MaxNamed bounds how many nodes a refusal names.
 const MaxNamed = 5
 
-// Wish says what to make again. The zero value is for what did not end well, and what depends on it.
+// Wish says which nodes run again. The zero value is for what did not end well, and what depends on it.
 type Wish struct {
-	// From is the name or the path of a node that is made again besides, with all that depends on it.
+	// From is the name or the path of a node that runs again besides, with all that depends on it.
 	From string
-	// Only is the name of the one node that is made again. All else is reused as it is, or left out.
+	// Only is the name of the one node that runs again. All else is reused as it is, or left out.
 	Only string
 }
 
@@ -54,7 +54,7 @@ type Advice uint8
 const (
 	WithoutWish Advice = iota // retry without a wish
 	OnlyNode                  // make the refused node alone
-	FromNode                  // name a node that is made again, too
+	FromNode                  // name a node that runs again, too
 	FromOrAnew                // the same, or start a run anew
 	WholeRun                  // make more than the one node
 )
@@ -93,7 +93,7 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 		}
 	}
 	if w == (Wish{}) && r.Status == event.Succeeded && !s.anew() {
-		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so there is nothing to make again", r.ID), FromNode, ""}
+		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so no step has to run again", r.ID), FromNode, ""}
 	}
 	p.Reused = s.collect(p.Targets)
 	if text, err := json.Marshal(p.Reused); err != nil || len(text) > MaxReused {
@@ -128,7 +128,7 @@ func ended(n *view.Node) string {
 	return string(n.Status)
 }
 
-// anew tells whether anything is made again.
+// anew tells whether anything runs again.
 func (s *survey) anew() bool {
 	for _, n := range s.run.Roots {
 		if !s.final(n) && s.touched(n) {

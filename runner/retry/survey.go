@@ -10,13 +10,13 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// survey finds out which nodes of a run are made again. Every node is asked a constant number of times, and once more when a
+// survey finds out which nodes of a run run again. Every node is asked a constant number of times, and once more when a
 // group turns out not to keep its losers.
 type survey struct {
 	graph *plan.Graph
 	run   *view.Run
 	asked []bool // by node: it was asked for; nil: everything was
-	only  bool   // nothing is made again but what is named
+	only  bool   // only the named node runs again
 
 	named  map[*view.Node]bool
 	opened map[*view.Node]bool // groups that are decided again, so that what lies in them counts
@@ -72,7 +72,7 @@ func (s *survey) each(f func(*view.Node)) {
 	}
 }
 
-// settle decides all. A group that keeps its losers and in which something is made again all the same keeps them no more.
+// settle decides all. A group that keeps its losers and in which something runs again all the same keeps them no more.
 func (s *survey) settle() {
 	for again := true; again; {
 		again = false
@@ -85,7 +85,7 @@ func (s *survey) settle() {
 	}
 }
 
-// whole tells that a node is made again with all that lies in it.
+// whole tells that a node runs again with all that lies in it.
 func (s *survey) whole(n *view.Node) bool {
 	v, known := s.wholes[n]
 	if !known {
@@ -117,7 +117,7 @@ func (s *survey) decided(n *view.Node) bool {
 	return false
 }
 
-// touched tells that something of a node is made again.
+// touched tells that something of a node runs again.
 func (s *survey) touched(n *view.Node) bool {
 	v, known := s.parts[n]
 	if !known {
@@ -133,7 +133,7 @@ func (s *survey) touched(n *view.Node) bool {
 	return v
 }
 
-// follows tells that something that a node waits for is made again.
+// follows tells that something that a node waits for runs again.
 func (s *survey) follows(n *view.Node) bool {
 	if instance(n) { // the whole has waited for all of them
 		return false

@@ -1,6 +1,6 @@
 // Package tasks tells of each task of an agent how it ended, from a run's events and what they caused.
 //
-// It is a fold, as views are: equal journals give equal tasks, so that what is made of one (a learning) can be made again
+// It is a fold, as views are: equal journals give equal tasks, so that what is made of one (a learning) can be computed again
 // after a crash and is the same. It knows no memory and no engine, reads no clock, and never sees a secret: what reads one
 // is not in a command. Enter at [Fold.Apply].
 //

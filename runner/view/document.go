@@ -48,7 +48,7 @@ type NodeDoc struct {
 	WaitsFor *WaitsForDoc `json:"waits_for,omitempty"`
 	// Tolerated tells that the node failed and that this does not count.
 	Tolerated bool `json:"tolerated,omitempty"`
-	// Reused tells that the node ended so in the run that this one repeats, and was not made again.
+	// Reused tells that the node ended so in the run that this one repeats, and did not run again.
 	Reused bool `json:"reused,omitempty"`
 	// Winner is the name or key of the child that a join picked, Iterations how many a repeat made.
 	Winner     string `json:"winner,omitempty"`

@@ -154,6 +154,6 @@ func TestReserve(t *testing.T) {
 		t.Error(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != ReserveSize {
-		t.Errorf("a reserve that was cut off is not made again: %v, %v", info, err)
+		t.Errorf("a reserve that was cut off is not written again: %v, %v", info, err)
 	}
 }

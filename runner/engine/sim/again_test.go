@@ -20,7 +20,7 @@ import (
 // again is the run that repeats the first one. In it other attempts fail.
 const again = "simulated001"
 
-// repeat makes again what did not end well, as a run of its own in the same world, and checks that nothing of what it reuses is made
+// repeat runs again the nodes that did not succeed, as a run of its own in the same world, and checks that nothing that it reuses is run
 // again. It tells whether there was anything to repeat.
 func (c *simulation) repeat(t *testing.T) bool {
 	t.Helper()

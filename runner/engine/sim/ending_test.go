@@ -182,7 +182,7 @@ func (c *simulation) judge(run *seen) {
 		c.t.Errorf("seed %d: undone were %v; in reverse order of their starts these are %v", c.seed, j.undone, want)
 	}
 	if j.cancels > 1 && len(j.told) == 0 {
-		want = nil // it was cancelled for good when it had succeeded but for finally
+		want = nil // the cancel came when all but finally had succeeded
 	}
 	for _, path := range want {
 		if n := j.told[path]; n != event.Compensated && n != event.NotCompensated {

@@ -57,7 +57,7 @@ func Earlier(name string, n int) string { return fmt.Sprintf("%s.%d", name, n) }
 // MaxEarlier bounds how many of them are kept of one attempt; beyond it the last one is replaced.
 const MaxEarlier = 20
 
-// setAside keeps what an attempt wrote that was interrupted, where it is made again.
+// setAside keeps what an attempt wrote that was interrupted, where it runs again.
 func setAside(file string) {
 	if _, err := os.Lstat(file); err != nil {
 		return

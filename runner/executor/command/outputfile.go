@@ -19,7 +19,7 @@ import (
 const outputPrefix = "output-"
 
 // makeOutput makes the empty file $FLOWRUN_OUTPUT, readable by the owner alone, beside the run's logs. Its name is the
-// attempt's: the one that a crash left behind, with what the program wrote to it, goes when the attempt is made again.
+// attempt's: the one that a crash left behind, with what the program wrote to it, goes when the attempt runs again.
 func (x *Executor) makeOutput(a *event.Attempt) (name string, err error) {
 	if x.opt.LogDir == "" {
 		f, err := os.CreateTemp("", outputPrefix+"*")

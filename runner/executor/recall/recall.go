@@ -7,7 +7,7 @@
 //
 // Enter at [New] and [NewSteps]. What holds always: trouble with the memory is a warning in the answer and never the attempt's failure; an
 // attempt that has nothing to do with the memory costs a look at two fields; what a query or a note holds of a secret is
-// masked before the memory sees it; whatever is made again under the same key is written once.
+// masked before the memory sees it; whatever runs again under the same key is written once.
 package recall
 
 import (

@@ -19,7 +19,7 @@ import (
 func (a *app) newCancelCommand() *cobra.Command {
 	var r args.Cancel
 	c := &cobra.Command{
-		Use: "cancel RUN", Short: "Stop a run for good", Args: between(1, 1, "RUN"),
+		Use: "cancel RUN", Short: "Cancel a run: it ends, and cannot be resumed", Args: between(1, 1, "RUN"),
 		Long: `cancel asks whichever process drives the run to end it, and returns when the wish is durable; with --wait, when the run has
 ended, compensations and finally included. A run that nobody drives is ended here and now, as is one whose process dies meanwhile. A
 second cancel does not wait for attempts that do not end, and skips compensations and finally. Where the run is ended here, these may

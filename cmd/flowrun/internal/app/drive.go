@@ -233,7 +233,7 @@ func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJS
 	if !asJSON {
 		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
 		origin := s.Origin(context.Background(), run)
-		a.err.Printf("To make again what did not end well: flowrun retry %s%s\n", origin, scene.Flags)
+		a.err.Printf("To retry the steps that did not succeed: flowrun retry %s%s\n", origin, scene.Flags)
 		if c := a.changed(s, origin); c.differs() {
 			a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
 		}

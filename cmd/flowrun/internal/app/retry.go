@@ -19,9 +19,9 @@ import (
 func (a *app) newRetryCommand() *cobra.Command {
 	var r args.Retry
 	c := &cobra.Command{
-		Use: "retry RUN", Short: "Make again what did not end well in a run, in a new run that reuses the rest", Args: between(1, 1, "RUN"),
+		Use: "retry RUN", Short: "Retry the steps of a run that did not succeed; the new run reuses the rest", Args: between(1, 1, "RUN"),
 		Long: `retry starts a new run of the definition that RUN was started with, with the same inputs and variables. What succeeded there is
-reused; what failed, was blocked, cancelled or undone, and all that depends on it, is made again, with new idempotency keys. Instances of
+reused; what failed, was blocked, cancelled or undone, and all that depends on it, runs again, with new idempotency keys. Instances of
 for_each stand for themselves; a repeat and a call are one piece each; a failure that was tolerated stands; finally runs again.
 RUN must have ended: resume goes on with one that has not. What is sensitive is taken from where RUN got it, and may be another value by
 now; the journal keeps that it differs. What stood on the command line must be given again. For a changed file, use apply.`,
@@ -130,5 +130,5 @@ func adviseRetry(no *retry.Refusal, run string) string {
 	case retry.WholeRun:
 		return "Make these, too: flowrun retry " + run
 	}
-	return "To make again what did not end well: flowrun retry " + run
+	return "To retry the steps that did not succeed: flowrun retry " + run
 }
