@@ -76,8 +76,8 @@ func (d *drive) driveChild(k *childRun) (event.ChildFinished, error) {
 		return event.ChildFinished{}, context.Cause(ctx)
 	}
 	made, err := d.makeChild(ctx, k)
-	if no := (*deadlock)(nil); errors.As(err, &no) {
-		return no.answerCaller(k.ask), nil
+	if no := (*engine.Deadlock)(nil); errors.As(err, &no) {
+		return no.AnswerCaller(k.ask), nil
 	}
 	if err == nil && !made {
 		return engine.Unmade(k.ask), nil

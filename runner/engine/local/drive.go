@@ -262,9 +262,7 @@ func (d *drive) queueBeginning() error {
 func (d *drive) cancelStart() bool {
 	for _, ev := range d.queue {
 		if x := ev.External; x != nil && x.Kind == event.ExternalCancel {
-			if d.start.First.Cancelled = x.Reason; x.Reason == "" {
-				d.start.First.Cancelled = "somebody cancelled the run before it began"
-			}
+			d.start.First.Cancelled = engine.CancelledEarly(x.Reason)
 			d.queue = d.queue[:1]
 			return true
 		}

@@ -42,13 +42,13 @@ func (e *Engine) Start(ctx context.Context, s engine.Start) (_ string, err error
 		h.Created = e.now()
 	}
 	s.First.Run, s.Header = h.Run, h
-	g, err := e.findGroup(&s)
+	g, err := engine.GroupOf(e.options.Group, &s)
 	if err != nil {
 		return "", err
 	}
 	err = e.startIn(ctx, s, g)
 	if b := (*groupBusy)(nil); errors.As(err, &b) {
-		s.First.Skip = b.Error()
+		s.First.Skip = b.reason
 		err = e.startIn(ctx, s, engine.Group{})
 	}
 	return h.Run, err

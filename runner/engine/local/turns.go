@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -41,32 +40,9 @@ type turn struct {
 }
 
 // groupBusy refuses the start of a run that skips instead of waiting.
-type groupBusy struct{ behind, group string }
+type groupBusy struct{ reason string }
 
-func (b *groupBusy) Error() string {
-	return fmt.Sprintf("run %s of the group %q is under way", b.behind, b.group)
-}
-
-// findGroup returns the group of a run that is about to start. A called run is never skipped: its caller waits for its work.
-func (e *Engine) findGroup(s *engine.Start) (engine.Group, error) {
-	if e.options.Group == nil || s.First.Skip != "" {
-		return engine.Group{}, nil
-	}
-	g, err := e.options.Group(s.Definition, s.First)
-	if err != nil || g.Name == "" {
-		return engine.Group{}, err
-	}
-	if g.WhenBusy != "" && !slices.Contains(engine.WhenBusies, g.WhenBusy) {
-		return engine.Group{}, fmt.Errorf("the group %q has the unknown when_busy %.60q", g.Name, g.WhenBusy)
-	}
-	if g.WhenBusy == "" {
-		g.WhenBusy = engine.Queue
-	}
-	if s.First.Parent != "" && g.WhenBusy == engine.Skip {
-		g.WhenBusy = engine.Queue
-	}
-	return g, nil
-}
+func (b *groupBusy) Error() string { return b.reason }
 
 // query reads rows: through a transaction, or through a connection for reading.
 type query func(text string, args ...any) (*sql.Rows, error)
@@ -156,7 +132,7 @@ type entry struct {
 }
 
 // enterQueue decides whether a new run of a group starts, waits, or is refused. Errors that refuse
-// the run: *groupBusy, *deadlock.
+// the run: *groupBusy, *engine.Deadlock.
 func (e *Engine) enterQueue(tx *transaction, g engine.Group, run, caller string) (n entry, err error) {
 	q := query(tx.reading)
 	if n.queue, err = q.queueOf(g.Name, caller); err != nil {
@@ -168,7 +144,7 @@ func (e *Engine) enterQueue(tx *transaction, g engine.Group, run, caller string)
 	}
 	switch g.WhenBusy {
 	case engine.Skip:
-		return n, refused{&groupBusy{ahead, g.Name}}
+		return n, refused{&groupBusy{g.SkipReason(ahead)}}
 	case engine.CancelPrevious:
 		n.cancelled, err = readTexts(q("SELECT r.id FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND r.ended = 0", n.group, n.shares))
 	case engine.Queue:
@@ -181,7 +157,7 @@ func (e *Engine) enterQueue(tx *transaction, g engine.Group, run, caller string)
 func (e *Engine) takePosition(tx *transaction, n entry, key, epoch int64) error {
 	_, err := tx.exec("INSERT INTO turns (run, grp, shares, epoch, holds) VALUES (?, ?, ?, ?, ?)", key, n.group, n.shares, epoch, n.turn)
 	for i := 0; i < len(n.cancelled) && err == nil; i++ {
-		cancel := event.External{Kind: event.ExternalCancel, Reason: fmt.Sprintf("a newer run of the group %q", n.group)}
+		cancel := event.External{Kind: event.ExternalCancel, Reason: engine.Group{Name: n.group}.CancelReason()}
 		err = e.postSignal(tx, n.cancelled[i], cancel, upTo(1))
 	}
 	return err
@@ -280,7 +256,7 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 	t.waits = !t.holds
 	if t.waits {
 		err := e.refuseDeadlock(q, t)
-		if d := (*deadlock)(nil); errors.As(err, &d) { // the run is there and must come to its end
+		if d := (*engine.Deadlock)(nil); errors.As(err, &d) { // the run is there and must come to its end
 			t.waits = false
 			err = e.postSignal(tx, run, event.External{Kind: event.ExternalCancel, Reason: d.Error()}, upTo(1))
 		}

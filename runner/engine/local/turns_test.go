@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -342,15 +341,6 @@ func TestGroupsOfChildren(t *testing.T) {
 	}
 	c.until("the other has ended", func() bool { c.Advance(time.Hour); return len(a.done) > 0 })
 	c.ended(a, event.Succeeded)
-}
-
-func TestUnknownWhenBusyIsRefused(t *testing.T) {
-	e := &Engine{options: Options{Group: func([]byte, event.RunStarted) (engine.Group, error) {
-		return engine.Group{Name: "g", WhenBusy: "later"}, nil
-	}}}
-	if _, err := e.findGroup(&engine.Start{}); err == nil || !strings.Contains(err.Error(), `unknown when_busy "later"`) {
-		t.Errorf("the error is %v", err)
-	}
 }
 
 // TestAQueuedRunUnderKills kills the process of a run that waits for its turn, 20 times while it waits and then before and after
