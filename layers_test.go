@@ -59,7 +59,8 @@ runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner
 runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/engine runner/event runner/executor runner/executor/recall runner/machine runner/plan runner/tasks
-runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live
+runner/logs                      memory/private runner/event runner/executor/command runner/view
+runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/view
 runner/engine                    dsl/value runner/durations runner/event runner/journal
 runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
@@ -93,7 +94,7 @@ memory                           memory/cache memory/embed memory/embed/glove me
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
-cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/engine runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/app         * -runner/engine/local -runner/machine cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor

@@ -3,6 +3,9 @@
 //
 // It also keeps the table of live attempts that other processes look at, and hears which runs other processes follow.
 //
+// Of a store on this disk it tells what no journal has: which attempts are under way and what they wrote so far ([Store.Unanswered]);
+// and it removes runs with all their files ([Store.Prune]).
+//
 // The package knows no command line and no screen. Enter at [Open] and [Read].
 package standalone
 
@@ -20,10 +23,8 @@ import (
 	"github.com/flowrun/flowrun/runner/executor/http"
 	"github.com/flowrun/flowrun/runner/follow"
 	"github.com/flowrun/flowrun/runner/live"
+	"github.com/flowrun/flowrun/runner/logs"
 )
-
-// LogsDir is the folder of the full texts of attempts, below the store.
-const LogsDir = "logs"
 
 // Options say how a process drives runs. The zero value drives runs, and tells nobody anything.
 type Options struct {
@@ -53,6 +54,13 @@ type Store struct {
 	engine.Keeper
 	carry *carriers // nil where the store was opened for reading
 }
+
+// Logs are the log files of attempts.
+func (s *Store) Logs() logs.Folder { return logs.Folder(s.Dir()) }
+
+// Follow asks the driver of a run to write the output of attempts to their logs at once, until the function that Follow returns is
+// called.
+func (s *Store) Follow(run string) (stop func(), err error) { return follow.Mark(s.Dir(), run) }
 
 // Open opens the store in a folder for driving runs, and makes it where there is none.
 func Open(dir string, o Options) (*Store, error) {
@@ -128,7 +136,7 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 		s.Hear(&a, text)
 		x.live.Hear(&a, executor.Clip(text, runner.MaxProgressText))
 	}
-	x.command = command.New(command.Options{LogDir: filepath.Join(dir, LogsDir), LogRel: LogsDir, Environ: o.Environ, Live: hear,
+	x.command = command.New(command.Options{LogDir: filepath.Join(dir, logs.Dir), LogRel: logs.Dir, Environ: o.Environ, Live: hear,
 		Began: x.live.Process, Guardian: o.Guardian, Adopt: true, Room: room, Wait: wait})
 	x.http = http.New(http.Options{Release: o.Release, Live: hear, Room: room, Wait: wait})
 	registry.Register(executor.Null, event.NullAgentAttempt)

@@ -185,6 +185,17 @@ func Base(path string) string {
 	return strings.TrimPrefix(path[len(Parent(path)):], "/")
 }
 
+// IsAbout reports whether a node's path is the path of a step, of an instance of the step, or of a node below it. step is a name or
+// a path; every path is about "".
+func IsAbout(path, step string) bool {
+	for ; path != ""; path = Parent(path) {
+		if path == step || Base(path) == step {
+			return true
+		}
+	}
+	return step == ""
+}
+
 // openBracket finds the bracket that begins the key at the end of a path. Names hold no brackets, so it is the first one
 // behind the last slash that stands outside of keys.
 func openBracket(path string) int {

@@ -373,3 +373,16 @@ func TestVerdictsOfTheLastAttemptStay(t *testing.T) {
 		t.Errorf("at the end the verdicts are %+v", g)
 	}
 }
+func TestIsAbout(t *testing.T) {
+	for _, c := range []struct {
+		path, step string
+		want       bool
+	}{
+		{"build/api[3]", "", true}, {"build/api[3]", "api", true}, {"build/api[3]", "build", true}, {"build/api[3]", "build/api", true},
+		{"build/api[3]", "build/api[3]", true}, {"build/api[3]", "build/api[4]", false}, {"build/api[3]", "ap", false}, {"builder", "build", false},
+	} {
+		if IsAbout(c.path, c.step) != c.want {
+			t.Error(c)
+		}
+	}
+}

@@ -92,20 +92,6 @@ func TestWantsJSON(t *testing.T) {
 	}
 }
 
-func TestAbout(t *testing.T) {
-	for _, c := range []struct {
-		path, step string
-		want       bool
-	}{
-		{"build/api[3]", "", true}, {"build/api[3]", "api", true}, {"build/api[3]", "build", true}, {"build/api[3]", "build/api", true},
-		{"build/api[3]", "build/api[3]", true}, {"build/api[3]", "build/api[4]", false}, {"build/api[3]", "ap", false}, {"builder", "build", false},
-	} {
-		if about(c.path, c.step) != c.want {
-			t.Error(c)
-		}
-	}
-}
-
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range []string{"a/one.hcl", "a/two.hcl", "a/b/three.flow.hcl", "a/.git/no.hcl", "a/c/no.flowtest.hcl", "a/d/.no.hcl", "a/e/no.txt"} {

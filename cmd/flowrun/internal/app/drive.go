@@ -99,15 +99,15 @@ func (s *show) hear(now time.Time) {
 
 // showLive shows the facts that no journal holds about a run that another process drives: whether a
 // process drives the run, and the output of its attempts.
-func (s *show) showLive(p *past, info engine.Info) {
+func (s *show) showLive(of *store, p *runner.Past, info engine.Info) {
 	if driven := info.Driver != 0; driven == s.run.Driven && time.Since(s.glanced) < glanceEvery {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.glanced = time.Now()
-	begun := p.underWay(info)
-	p.stand(info, begun)
+	begun := of.UnderWay(p, info)
+	of.Stand(p, info, begun)
 	for _, b := range begun[:min(len(begun), maxGlance)] {
 		if b.Interrupted == "" {
 			s.p.Work(b)

@@ -96,8 +96,8 @@ func reasonOf(t *event.Transition) string {
 // wake replays a run and feeds its machine the inputs of the next driver: the events of the inbox,
 // and the change of driver. A run that was never driven gives its beginning, which is still to be
 // carried out.
-func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, *past, error) {
-	p, err := o.store.newPast(ctx, info.Run)
+func (o *outlook) wake(ctx context.Context, info engine.Info) (*event.Reaction, *runner.Past, error) {
+	p, err := o.store.Past(ctx, info.Run)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -164,7 +164,7 @@ func (l *lister) concerns(e *ui.Entry) bool {
 	if l.wanted.Node == "" {
 		return true
 	}
-	e.Caused = slices.DeleteFunc(e.Caused, func(c view.Line) bool { return !about(c.Node, l.wanted.Node) })
-	e.Asked = slices.DeleteFunc(e.Asked, func(c event.Command) bool { return !about(ui.NodeOf(&c), l.wanted.Node) })
-	return len(e.Caused)+len(e.Asked) > 0 || about(e.Event.Node(), l.wanted.Node)
+	e.Caused = slices.DeleteFunc(e.Caused, func(c view.Line) bool { return !view.IsAbout(c.Node, l.wanted.Node) })
+	e.Asked = slices.DeleteFunc(e.Asked, func(c event.Command) bool { return !view.IsAbout(ui.NodeOf(&c), l.wanted.Node) })
+	return len(e.Caused)+len(e.Asked) > 0 || view.IsAbout(e.Event.Node(), l.wanted.Node)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/memory/private"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // Limits; doctor reports a value that exceeds its limit.
@@ -51,7 +52,7 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	if refused := asStrangers(dir); len(refused) > 0 {
 		return append(out, refused...)
 	}
-	s, err := readStore(dir)
+	s, err := standalone.Read(dir)
 	var older *engine.OlderStore
 	var newer *engine.NewerStore
 	switch {

@@ -100,7 +100,7 @@ func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
 		if workflow != "" && workflow != p.Workflow.Name {
 			return args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.Workflow.Name, workflow)
 		}
-		(&past{p, s}).stand(info, nil)
+		s.Stand(p, info, nil)
 		g = graph.Of(p.Workflow)
 		g.Show(p.View)
 		return nil

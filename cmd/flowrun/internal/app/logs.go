@@ -14,10 +14,11 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/memory/private"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/logs"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -55,10 +56,10 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	if err := knownStep(p.Workflow, step); err != nil {
 		return err
 	}
-	reader, shown, begun := journal.NewReader(p.Header), 0, s.begunOf(ctx, info)
+	reader, shown, begun := journal.NewReader(p.Header), 0, logsUnanswered(ctx, s, info)
 	interrupted := func(nextDriver uint64) error {
 		for _, b := range begun {
-			if b.NextDriver == nextDriver && about(b.Node, step) {
+			if b.NextDriver == nextDriver && view.IsAbout(b.Node, step) {
 				shown++
 				if err := a.logBegun(s, b); err != nil {
 					return err
@@ -70,15 +71,15 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	_, err = s.Batches(ctx, run, func(b journal.Batch) error {
 		events, err := reader.Read(b)
 		for i := range events {
-			if f := events[i].AttemptFinished; f != nil && about(f.Node, step) {
+			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, step) {
 				shown++
-				if err := a.printLog(s, f); err != nil {
+				if err := a.logFinished(s, f); err != nil {
 					return err
 				}
 			}
-			if c := events[i].ChildFinished; c != nil && about(c.Node, step) {
+			if c := events[i].ChildFinished; c != nil && view.IsAbout(c.Node, step) {
 				shown++
-				a.out.Printf("%s", a.describeCall(s, c))
+				a.logCalled(s, c)
 			}
 			if events[i].DriverChanged != nil {
 				if err := interrupted(events[i].Seq); err != nil {
@@ -91,24 +92,100 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 	if err == nil {
 		err = interrupted(0)
 	}
+	if err == nil && shown == 0 {
+		a.explainNoLogs(ctx, s, info, step)
+	}
+	return err
+}
+
+// explainNoLogs tells the user why nothing was written.
+func (a *app) explainNoLogs(ctx context.Context, s *store, info engine.Info, step string) {
+	flags := a.sceneOf(s, nil).Flags
 	switch {
-	case err != nil || shown > 0:
-	case info.RetryOf != "" && info.Status.Terminal() && step != "":
-		a.reusedLogs(ctx, s, info.RetryOf, step)
+	case info.Status.Terminal() && info.RetryOf != "" && step != "":
+		if _, err := s.Get(ctx, info.RetryOf); errors.Is(err, engine.ErrNoRun) {
+			a.err.Printf("No attempt was made. What is reused was written in run %s, which has been removed since.\n", info.RetryOf)
+			return
+		}
+		a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
+			info.RetryOf, ui.Quote(step), flags)
 	case info.Status.Terminal():
-		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", run, a.sceneOf(s, nil).Flags)
+		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", info.Run, flags)
 	case info.Interrupted():
 		a.err.Printf("No attempt has begun. %s\n", a.describeUndriven(s, info))
 	default:
 		a.err.Printf("No attempt has begun yet.\n")
 	}
+}
+
+// followLogs prints the output of all attempts of a run until the run has ended.
+func (a *app) followLogs(s *store, info engine.Info, step string) error {
+	ctx, release := untilSignalLooking()
+	defer release()
+	p, err := s.Past(ctx, info.Run)
+	if err != nil {
+		return err
+	}
+	if err := knownStep(p.Workflow, step); err != nil {
+		return err
+	}
+	if !info.Status.Terminal() {
+		stop, err := s.Follow(info.Run)
+		if err != nil {
+			a.err.Printf("What attempts write is shown when they end: %s\n", ui.Clean(err.Error()))
+		} else {
+			defer stop()
+		}
+	}
+	t := &logs.Tail{
+		Folder: s.Logs(),
+		Wants:  func(path string) bool { return view.IsAbout(path, step) },
+		Lines:  a.logLines,
+		Finished: func(f *event.AttemptFinished) {
+			how := string(f.Outcome)
+			if f.Error != nil {
+				how = f.Error.Message
+			}
+			a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
+		},
+		Interrupted: func(x *event.Attempt, why string) {
+			f := &event.AttemptFinished{Node: x.Node, Attempt: x.Attempt, Gate: x.Gate, Compensate: x.Compensate}
+			a.out.Printf("== %s: %s: %s\n", ui.Attempted(f), view.Interrupted, why)
+		},
+		Called: func(c *event.ChildFinished) { a.logCalled(s, c) },
+		Warn:   func(err error) { a.err.Printf("%s\n", ui.Clean(err.Error())) },
+	}
+	defer t.Close()
+	err = p.Watch(ctx, runner.Watcher{
+		Batch: t.Apply,
+		Alone: func(i engine.Info) { a.err.Printf("%s\n", a.describeUndriven(s, i)) },
+		Look:  func(engine.Info) { t.Look() },
+	})
+	var stop *interrupted
+	if errors.As(err, &stop) {
+		return &ended{signalCode(stop.signal)}
+	}
 	return err
 }
 
-// begunOf returns the attempts of a run that have not answered. It returns none if this release
-// cannot replay the run.
-func (s *store) begunOf(ctx context.Context, info engine.Info) []*view.Begun {
-	p, err := s.newPast(ctx, info.Run)
+// logLines prints lines behind the name of their node.
+func (a *app) logLines(node, gate string, lines []string) {
+	if gate != "" {
+		node += " gate " + ui.GateName(gate)
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		if a.out.Live {
+			line = ui.CleanLines(line)
+		}
+		fmt.Fprintf(&b, "%s | %s\n", ui.Clean(node), line)
+	}
+	a.out.Raw([]byte(b.String()))
+}
+
+// logsUnanswered returns the attempts of a run that have not answered. It returns none if this release cannot replay the run.
+func logsUnanswered(ctx context.Context, s *store, info engine.Info) []*view.Begun {
+	p, err := s.Past(ctx, info.Run)
 	if err != nil {
 		return nil
 	}
@@ -116,7 +193,7 @@ func (s *store) begunOf(ctx context.Context, info engine.Info) []*view.Begun {
 	if p.Replay(ctx, nil) != nil {
 		return nil
 	}
-	return p.unanswered(info)
+	return s.Unanswered(p, info)
 }
 
 // logBegun prints the output of an attempt that has not answered.
@@ -126,47 +203,36 @@ func (a *app) logBegun(s *store, b *view.Begun) error {
 		a.out.Printf("-- nothing that it wrote is kept\n")
 		return nil
 	}
-	if err := a.printStream(s, "stdout", "", b.StdoutLog); err != nil {
+	if err := a.logStream(s, "stdout", "", b.StdoutLog); err != nil {
 		return err
 	}
-	return a.printStream(s, "stderr", "", b.StderrLog)
+	return a.logStream(s, "stderr", "", b.StderrLog)
 }
 
-// describeCall names the place of the output of a called run.
-func (a *app) describeCall(s *store, c *event.ChildFinished) string {
-	return fmt.Sprintf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.sceneOf(s, nil).Flags)
+// logCalled names the command that prints the output of a called run.
+func (a *app) logCalled(s *store, c *event.ChildFinished) {
+	a.out.Printf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.sceneOf(s, nil).Flags)
 }
 
-// reusedLogs names the place of the output of a reused step: the run that was repeated, if it still
-// exists.
-func (a *app) reusedLogs(ctx context.Context, s *store, run, step string) {
-	if _, err := s.Get(ctx, run); errors.Is(err, engine.ErrNoRun) {
-		a.err.Printf("No attempt was made. What is reused was written in run %s, which has been removed since.\n", run)
-		return
-	}
-	a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
-		run, ui.Quote(step), a.sceneOf(s, nil).Flags)
-}
-
-// printLog prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
-func (a *app) printLog(s *store, f *event.AttemptFinished) error {
+// logFinished prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
+func (a *app) logFinished(s *store, f *event.AttemptFinished) error {
 	how := "ok"
 	if f.Error != nil {
 		how = f.Error.Message
 	}
 	a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
-	if err := a.printStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
+	if err := a.logStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
 		return err
 	}
-	return a.printStream(s, "stderr", f.Stderr, f.StderrLog)
+	return a.logStream(s, "stderr", f.Stderr, f.StderrLog)
 }
 
-// printStream prints one stream of an attempt: from the log file if the journal has only a part and
+// logStream prints one stream of an attempt: from the log file if the journal has only a part and
 // the file still exists.
-func (a *app) printStream(s *store, name, text, log string) error {
+func (a *app) logStream(s *store, name, text, log string) error {
 	var from io.Reader = strings.NewReader(text)
 	if log != "" {
-		file, err := private.OpenBelow(s.Dir(), log, os.O_RDONLY)
+		file, err := s.Logs().Open(log)
 		switch {
 		case err == nil:
 			defer file.Close()
@@ -178,12 +244,12 @@ func (a *app) printStream(s *store, name, text, log string) error {
 	if text != "" || log != "" {
 		a.out.Printf("-- %s\n", name)
 	}
-	return a.printText(from)
+	return a.logText(from)
 }
 
-// printText prints a text unchanged, or line by line without control characters on a terminal, and
+// logText prints a text unchanged, or line by line without control characters on a terminal, and
 // ends it with a newline. A line may have any length; it is never held in memory as a whole.
-func (a *app) printText(from io.Reader) error {
+func (a *app) logText(from io.Reader) error {
 	lines, open := bufio.NewReaderSize(from, 64<<10), false
 	for {
 		piece, err := lines.ReadSlice('\n')

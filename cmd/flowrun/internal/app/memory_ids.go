@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // wholeIDs returns the ids that words mean: each word is an id, or the beginning of only one id.
@@ -90,7 +91,7 @@ func (a *app) ran(ctx context.Context) (ids []string) {
 	if err != nil {
 		return nil
 	}
-	s, err := readStore(dir)
+	s, err := standalone.Read(dir)
 	if err != nil {
 		return nil
 	}

@@ -10,28 +10,12 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // store is an open store of runs.
-type store struct{ *standalone.Store }
-
-// past is a run that was replayed to look at it, with the visible state of its live attempts.
-type past struct {
-	*runner.Past
-	store *store
-}
-
-// newPast prepares the replay of a run.
-func (s *store) newPast(ctx context.Context, run string) (*past, error) {
-	p, err := s.Past(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	return &past{p, s}, nil
-}
+type store = standalone.Store
 
 // carryOptions are the options of a process that carries out attempts.
 func (a *app) carryOptions() standalone.Options {
@@ -46,16 +30,13 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		err = fmt.Errorf("%w\n%s", err, otherStore)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &store{s}, nil
+	return s, err
 }
 
 // openExisting opens the store in dir, for reading if drive is nil. It returns engine.ErrNoStore if
 // there is none. A store of an older version is migrated if the command writes to it.
 func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
-	s, err := readStore(dir)
+	s, err := standalone.Read(dir)
 	if drive == nil || err != nil && !errors.As(err, new(*engine.OlderStore)) {
 		return s, err
 	}
@@ -63,15 +44,6 @@ func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
 		s.Close()
 	}
 	return a.openStore(dir, *drive)
-}
-
-// readStore opens the store in dir for reading.
-func readStore(dir string) (*store, error) {
-	s, err := standalone.Read(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &store{s}, nil
 }
 
 // saySo prints a note that does not change the end of a run.

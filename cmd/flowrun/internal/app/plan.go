@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 func (a *app) newPlanCommand() *cobra.Command {
@@ -79,7 +80,7 @@ func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecas
 	if err != nil {
 		return nil, err
 	}
-	s, err := readStore(dir)
+	s, err := standalone.Read(dir)
 	var old *engine.OlderStore
 	if errors.Is(err, engine.ErrNoStore) || errors.As(err, &old) {
 		return &forecast.Forecast{}, nil

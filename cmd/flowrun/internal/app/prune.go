@@ -1,21 +1,14 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/live"
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
@@ -46,7 +39,7 @@ keeps the space for runs to come; --vacuum gives it back, and lets others wait w
 	return c
 }
 
-// runPrune removes runs one after another, each with the runs that it called.
+// runPrune removes runs that have ended, and says which.
 func (a *app) runPrune(r *args.Prune) error {
 	dir, err := a.storeDir("")
 	if err != nil {
@@ -67,128 +60,21 @@ func (a *app) runPrune(r *args.Prune) error {
 		return err
 	}
 	defer s.Close()
-	trees, err := s.prunable(ctx, r)
+	removed, err := s.Prune(ctx, standalone.Prune{Keep: r.Keep, Age: r.Age, All: r.All, DryRun: r.DryRun})
+	list := make([]ui.PrunedRun, len(removed))
+	for i := range removed {
+		list[i] = ui.PrunedRun{Listed: ui.NewListed(&removed[i].Info), Bytes: removed[i].Bytes, LogBytes: removed[i].LogBytes}
+	}
+	if err == nil || len(list) > 0 && !r.DryRun {
+		ui.Pruned(a.out, list, r.DryRun, r.JSON)
+	}
 	if err != nil {
 		return err
 	}
-	var list []ui.PrunedRun
-	for _, tree := range trees {
-		told, ids, err := s.told(ctx, tree)
-		if err != nil {
-			return err
-		}
-		if !r.DryRun {
-			if err := s.removeTree(ctx, ids, r.All); err != nil {
-				ui.Pruned(a.out, list, false, r.JSON)
-				return err
-			}
-		}
-		list = append(list, told...)
-	}
-	if !r.DryRun {
-		if err := s.Sweep(ctx); err != nil { // the rest of an earlier prune
-			return err
-		}
-	}
-	ui.Pruned(a.out, list, r.DryRun, r.JSON)
 	if r.Vacuum && !r.DryRun {
 		return a.vacuumStore(s)
 	}
 	return nil
-}
-
-// prunable lists the runs that may be removed, each with all runs that it called, the oldest first.
-func (s *store) prunable(ctx context.Context, r *args.Prune) (trees [][]engine.Info, err error) {
-	all, err := s.List(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	there := map[string]bool{}
-	for i := range all {
-		there[all[i].Run] = true
-	}
-	kept := 0
-	for _, info := range all {
-		if info.Parent != "" && there[info.Parent] {
-			continue
-		}
-		if kept++; kept <= r.Keep || r.Age > 0 && (info.Ended == 0 && info.Created > oldestKept(r.Age) || info.Ended > oldestKept(r.Age)) {
-			continue
-		}
-		tree, err := s.Tree(ctx, info.Run)
-		if errors.Is(err, engine.ErrNoRun) {
-			continue // somebody else prunes, too
-		}
-		if err != nil {
-			return nil, err
-		}
-		if removable(tree, r.All) {
-			trees = append([][]engine.Info{tree}, trees...)
-		}
-	}
-	return trees, nil
-}
-
-func oldestKept(age time.Duration) event.Time { return event.At(time.Now().Add(-age)) }
-
-// removable reports whether all runs of a tree may be removed.
-func removable(tree []engine.Info, all bool) bool {
-	for i := range tree {
-		if tree[i].Driver != 0 || tree[i].Ended == 0 && !all {
-			return false
-		}
-	}
-	return true
-}
-
-// told lists the runs that are removed with a tree, with their sizes.
-func (s *store) told(ctx context.Context, tree []engine.Info) (list []ui.PrunedRun, ids []string, err error) {
-	for i := range tree {
-		bytes, err := s.Size(ctx, tree[i].Run)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := engine.CheckID(tree[i].Run); err != nil {
-			return nil, nil, fmt.Errorf("nothing is removed: %w; see flowrun doctor", err)
-		}
-		logs, err := folderSize(filepath.Join(s.Dir(), standalone.LogsDir, tree[i].Run))
-		if err != nil {
-			return nil, nil, err
-		}
-		list, ids = append(list, ui.PrunedRun{Listed: newListed(&tree[i]), Bytes: bytes, LogBytes: logs}), append(ids, tree[i].Run)
-	}
-	return list, ids, nil
-}
-
-// removeTree removes runs and their logs. The logs go last, because nobody looks for the logs of a
-// removed run.
-func (s *store) removeTree(ctx context.Context, ids []string, all bool) error {
-	if err := s.Remove(ctx, ids, all); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := engine.CheckID(id); err != nil {
-			return err
-		}
-		if err := os.RemoveAll(filepath.Join(s.Dir(), standalone.LogsDir, id)); err != nil {
-			return fmt.Errorf("removing the logs of run %s: %w", id, err)
-		}
-		_ = live.Remove(s.Dir(), id) // mostly it has none
-	}
-	return nil
-}
-
-func folderSize(dir string) (bytes int64, err error) {
-	files, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	for _, f := range files {
-		if info, err := f.Info(); err == nil {
-			bytes += info.Size()
-		}
-	}
-	return bytes, err
 }
 
 func (a *app) vacuumStore(s *store) error {

@@ -52,7 +52,7 @@ nothing of, behind which all is left open. Inputs and variables are those of the
 // runReplay checks that the replay of a run's journal gives the recorded results.
 func (a *app) runReplay(s *store, run string, asJSON bool) error {
 	ctx := context.Background()
-	p, err := s.newPast(ctx, run)
+	p, err := s.Past(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (a *app) runReplay(s *store, run string, asJSON bool) error {
 // replayAgainst replays a run's journal against another program and shows the differences.
 func (a *app) replayAgainst(s *store, run string, r *args.Replay) error {
 	ctx := context.Background()
-	p, err := s.newPast(ctx, run)
+	p, err := s.Past(ctx, run)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 		return err
 	}
 	if !info.Status.Terminal() {
-		if err := s.checkFolder(ctx, info.Run); err != nil {
+		if err := checkFolder(ctx, s, info.Run); err != nil {
 			return err
 		}
 		if err := a.resumeSession(ctx, s, info.Run, &r.Given, renewal{names: r.NewSecrets}); err != nil {
@@ -85,7 +85,7 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 
 // checkFolder refuses to resume a run if its folder is gone, because all its steps would fail. The
 // user can still restore the folder.
-func (s *store) checkFolder(ctx context.Context, run string) error {
+func checkFolder(ctx context.Context, s *store, run string) error {
 	first, _, err := s.Beginning(ctx, run)
 	if err != nil || first.Dir == "" {
 		return err

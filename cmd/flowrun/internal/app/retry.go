@@ -68,7 +68,7 @@ func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkFolder(ctx, info.Run); err != nil {
+	if err := checkFolder(ctx, s, info.Run); err != nil {
 		return err
 	}
 	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/live"
+	"github.com/flowrun/flowrun/runner/standalone"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -49,7 +47,7 @@ func (a *app) runList(r *args.List) error {
 	if err != nil {
 		return err
 	}
-	s, err := readStore(dir)
+	s, err := standalone.Read(dir)
 	if errors.Is(err, engine.ErrNoStore) {
 		if !r.JSON {
 			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
@@ -74,7 +72,9 @@ func (a *app) runList(r *args.List) error {
 	for i := range infos {
 		if (r.Takes(infos[i].Workflow, string(infos[i].Status)) || infos[i].Interrupted() && r.Takes(infos[i].Workflow, view.Interrupted)) &&
 			(r.Limit == 0 || len(rows) < r.Limit) {
-			rows = append(rows, s.newLiveRow(&infos[i]))
+			row := ui.NewListed(&infos[i])
+			row.Begun, row.Stands = s.Glance(&infos[i])
+			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 && len(infos) > 0 && !r.JSON {
@@ -83,36 +83,4 @@ func (a *app) runList(r *args.List) error {
 	}
 	ui.List(a.out, rows, event.At(time.Now()), a.sceneOf(s, nil).Flags, r.JSON)
 	return nil
-}
-
-// newLiveRow returns the row of a run in a list, with its live attempts.
-func (s *store) newLiveRow(i *engine.Info) ui.Listed {
-	l := newListed(i)
-	if l.Driven = i.Driver != 0; i.Status.Terminal() {
-		return l
-	}
-	rows, sign := live.Read(s.Dir(), i.Run)
-	if i.Interrupted() {
-		l.Stands = max(i.Last, sign)
-		return l
-	}
-	for _, ticket := range slices.Sorted(maps.Keys(rows)) {
-		row := rows[ticket]
-		b := &view.Begun{Ticket: ticket, Run: i.Run, Node: row.Node, Name: row.Name, Attempt: row.Attempt, Gate: row.Gate,
-			StartedAt: row.Since, Process: row.Process, Says: row.Says, Heard: row.Heard}
-		if l.Begun = append(l.Begun, b); len(l.Begun) == 1 { // the others are counted
-			s.readEnds(b)
-		}
-	}
-	return l
-}
-
-func newListed(i *engine.Info) ui.Listed {
-	l := ui.Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created),
-		FinishedAt: view.Moment(i.Ended), Driver: i.Driver,
-		Parent: i.Parent, ParentNode: i.ParentNode, RetryOf: i.RetryOf, RetriedBy: i.RetriedBy}
-	if i.Turn != nil && i.Driver != 0 {
-		l.Reason = i.Turn.String()
-	}
-	return l
 }

@@ -46,7 +46,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		return &args.Error{Message: fmt.Sprintf("run %s has events 1 to %d; --at %d is beyond them", info.Run, info.Events, r.At),
 			Hint: fmt.Sprintf("See flowrun events %s%s", info.Run, a.sceneOf(s, nil).Flags)}
 	}
-	p, err := s.newPast(ctx, info.Run)
+	p, err := s.Past(ctx, info.Run)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	switch {
 	case r.Step != "":
 		err = p.Replay(ctx, func(e runner.Seen) bool {
-			p.listen(stories, r.Step, &e)
+			tellStories(p, stories, r.Step, &e)
 			return e.Event.Seq != uint64(r.At)
 		})
 	case r.At > 0:
@@ -72,8 +72,8 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	now := event.At(time.Now())
 	var begun []*view.Begun
 	if r.At == 0 {
-		begun = p.unanswered(info)
-		p.stand(info, begun)
+		begun = s.Unanswered(p, info)
+		s.Stand(p, info, begun)
 	} else {
 		now = p.View.Last
 		a.err.Printf("As it was after event %d of %d, at %s:\n", r.At, info.Events, now)
@@ -100,9 +100,9 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	return nil
 }
 
-// listen gives an event to the stories of the nodes that a step's name can mean. Only the end shows
+// tellStories gives an event to the stories of the nodes that a step's name can mean. Only the end shows
 // which node the user meant.
-func (p *past) listen(stories map[string]*view.Story, step string, e *runner.Seen) {
+func tellStories(p *runner.Past, stories map[string]*view.Story, step string, e *runner.Seen) {
 	paths := map[string]bool{e.Event.Node(): true}
 	for i := range e.Caused.Transitions {
 		paths[e.Caused.Transitions[i].Node] = true
@@ -119,8 +119,8 @@ func (p *past) listen(stories map[string]*view.Story, step string, e *runner.See
 }
 
 // showStep shows the one requested node.
-func (a *app) showStep(s *store, p *past, stories map[string]*view.Story, r *args.Show, begun []*view.Begun, now event.Time) error {
-	n, err := p.node(r.Step)
+func (a *app) showStep(s *store, p *runner.Past, stories map[string]*view.Story, r *args.Show, begun []*view.Begun, now event.Time) error {
+	n, err := findNode(p, r.Step)
 	if err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (a *app) showStep(s *store, p *past, stories map[string]*view.Story, r *arg
 // maxNamed bounds the number of paths that are listed for an ambiguous name.
 const maxNamed = 5
 
-// node finds the node that a path or a name means. A name may have several nodes, below instances
+// findNode finds the node that a path or a name means. A name may have several nodes, below instances
 // of a for_each or iterations.
-func (p *past) node(step string) (*view.Node, error) {
+func findNode(p *runner.Past, step string) (*view.Node, error) {
 	if n := p.View.Node(step); n != nil {
 		return n, nil
 	}

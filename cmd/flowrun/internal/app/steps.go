@@ -49,14 +49,3 @@ func namesOf(nodes []ir.Node, names []string) []string {
 	}
 	return names
 }
-
-// about reports whether a node's path is the path of a step, of an instance of the step, or of a
-// node below it. step is a name or a path.
-func about(path, step string) bool {
-	for ; path != ""; path = view.Parent(path) {
-		if path == step || view.Base(path) == step {
-			return true
-		}
-	}
-	return step == ""
-}

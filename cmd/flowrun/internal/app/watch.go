@@ -42,7 +42,7 @@ watching and nothing else. Without a run it shows the list of runs: on a termina
 func (a *app) runWatch(s *store, info engine.Info, asJSON bool) error {
 	ctx, release := untilSignalLooking()
 	defer release()
-	p, err := s.newPast(ctx, info.Run)
+	p, err := s.Past(ctx, info.Run)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *app) runWatch(s *store, info engine.Info, asJSON bool) error {
 				_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": i.Run})
 			}
 		},
-		Look: func(i engine.Info) { screen.showLive(p, i) },
+		Look: func(i engine.Info) { screen.showLive(s, p, i) },
 	})
 	screen.close()
 	var stop *interrupted

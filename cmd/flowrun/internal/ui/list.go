@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -29,6 +30,16 @@ type Listed struct {
 	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one.
 	RetryOf   string `json:"retry_of,omitempty"`
 	RetriedBy string `json:"retried_by,omitempty"`
+}
+
+// NewListed returns the row of a run. Stands and Begun are left to the caller.
+func NewListed(i *engine.Info) Listed {
+	l := Listed{Run: i.Run, Workflow: i.Workflow, Status: i.Status, StartedAt: view.Moment(i.Created), FinishedAt: view.Moment(i.Ended),
+		Driven: i.Driver != 0, Driver: i.Driver, Parent: i.Parent, ParentNode: i.ParentNode, RetryOf: i.RetryOf, RetriedBy: i.RetriedBy}
+	if i.Turn != nil && i.Driver != 0 {
+		l.Reason = i.Turn.String()
+	}
+	return l
 }
 
 // word is the status where people look.
