@@ -18,6 +18,23 @@ type Command struct {
 	End         *End           `json:"end,omitempty"`
 }
 
+// Node is the path of the node that a command is about, or "".
+func (c *Command) Node() string {
+	switch {
+	case c.Start != nil:
+		return c.Start.Node
+	case c.Cancel != nil:
+		return c.Cancel.Node
+	case c.SetTimer != nil:
+		return c.SetTimer.Node
+	case c.StartChild != nil:
+		return c.StartChild.Node
+	case c.CancelChild != nil:
+		return c.CancelChild.Node
+	}
+	return ""
+}
+
 // Late is an expression that the machine cannot compute, and all that it reads but the secrets themselves.
 type Late struct {
 	Place string  `json:"place,omitempty"` // of an attempt, see runner/request

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -55,7 +58,7 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 	}
 	ctx := context.Background()
 	if r.DryRun {
-		return a.dryRun(ctx, s, info, r)
+		return a.resumeDry(ctx, s, info, r)
 	}
 	p, err := s.Pinned(ctx, info.Run)
 	if err != nil {
@@ -81,6 +84,33 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
 	}
 	return err
+}
+
+// resumeDry prints the first actions of a drive.
+func (a *app) resumeDry(ctx context.Context, s *store, info engine.Info, r *args.Resume) error {
+	if !info.Status.Terminal() {
+		first, p, err := s.Beginning(ctx, info.Run)
+		if err == nil {
+			err = s.Reseal(ctx, info.Run, first)
+		}
+		if err == nil {
+			_, _, err = a.findSecrets(info.Run, first, p.Program, &r.Given, renewal{names: r.NewSecrets}) // a drive would need these secrets
+		}
+		if err != nil {
+			return err
+		}
+	}
+	now := event.At(time.Now())
+	p, err := s.Prospect(ctx, info, runner.Outlook{Now: now, TakeOver: r.TakeOver, DeathLimit: r.DeathLimit})
+	if err != nil {
+		return err
+	}
+	if r.JSON {
+		return ui.WriteJSON(a.out, p)
+	}
+	ui.ShowProspect(a.out, p, now)
+	a.sayChanged(s, info)
+	return nil
 }
 
 // checkFolder refuses to resume a run if its folder is gone, because all its steps would fail. The

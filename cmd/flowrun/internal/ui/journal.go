@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,20 +10,6 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/view"
 )
-
-// Entry is an event of a journal and what it caused.
-type Entry struct {
-	Run     string
-	Started event.Time // the time of the run's first event
-	Event   event.Event
-	Why     string // of a timer that fired: what it was set for
-	// Known tells that what the event caused is: Caused, that can be seen, and Asked, of the world.
-	Known  bool
-	Caused []view.Line
-	Asked  []event.Command
-	// Dropped tells that the event changed nothing: what it is about had moved on.
-	Dropped bool
-}
 
 // entryJSON is an Entry as programs read it. Its fields are an interface: they are added, never renamed.
 type entryJSON struct {
@@ -40,8 +25,8 @@ type entryJSON struct {
 	Caused *[]eventJSON `json:"caused,omitempty"`
 }
 
-// MarshalJSON implements json.Marshaler.
-func (e *Entry) MarshalJSON() ([]byte, error) {
+// EntryJSON writes an entry for a program, as a line of JSON.
+func EntryJSON(t *Term, e *view.Entry) {
 	j := entryJSON{V: EventVersion, Seq: e.Event.Seq, Time: view.Moment(e.Event.At), Type: e.Event.Kind(), Run: e.Run,
 		Node: e.Event.Node(), Dropped: e.Dropped, Event: e.Event}
 	if e.Known {
@@ -51,11 +36,11 @@ func (e *Entry) MarshalJSON() ([]byte, error) {
 		}
 		j.Caused = &caused
 	}
-	return json.Marshal(j)
+	_ = WriteJSON(t, j)
 }
 
 // EntryLines writes an entry for a person: a line for the event, and one, indented, for each thing that it caused.
-func EntryLines(t *Term, e *Entry) {
+func EntryLines(t *Term, e *view.Entry) {
 	var b strings.Builder
 	note := ""
 	if e.Dropped {
@@ -86,7 +71,7 @@ func dropped(ev *event.Event) string {
 }
 
 // told says what an event is about.
-func told(e *Entry) string {
+func told(e *view.Entry) string {
 	ev := &e.Event
 	switch {
 	case ev.RunStarted != nil:
@@ -212,23 +197,6 @@ func asks(c *event.Command) string {
 		return "starts run " + Clean(c.StartChild.Run) + " for " + Clean(c.StartChild.Node)
 	case c.CancelChild != nil:
 		return "cancels run " + Clean(c.CancelChild.Run) + " of " + Clean(c.CancelChild.Node) + because(c.CancelChild.Reason)
-	}
-	return ""
-}
-
-// NodeOf is the path of the node that a command is about, or "".
-func NodeOf(c *event.Command) string {
-	switch {
-	case c.Start != nil:
-		return c.Start.Node
-	case c.Cancel != nil:
-		return c.Cancel.Node
-	case c.SetTimer != nil:
-		return c.SetTimer.Node
-	case c.StartChild != nil:
-		return c.StartChild.Node
-	case c.CancelChild != nil:
-		return c.CancelChild.Node
 	}
 	return ""
 }

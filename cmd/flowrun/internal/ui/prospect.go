@@ -7,35 +7,8 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// Prospect is what resuming a run would begin with. Its JSON is an interface.
-type Prospect struct {
-	Run      string       `json:"run"`
-	Workflow string       `json:"workflow"`
-	Status   event.Status `json:"status"`
-	// Driver is the process that drives the run now, which resume would leave alone; 0 if none does.
-	Driver  int      `json:"driver,omitempty"`
-	Crashed bool     `json:"crashed"`
-	Would   []Intent `json:"would"`
-}
-
-// Intent is one thing that would happen, in the run or in one that it calls. Does is "start" (an attempt), "wait" (a timer goes
-// on), "call" (a child goes on, or its end is taken), or "end" (a node, or with Node "" the run, ends before anything starts).
-type Intent struct {
-	Does       string       `json:"does"`
-	Run        string       `json:"run"`
-	Node       string       `json:"node"`
-	Attempt    int          `json:"attempt,omitempty"`
-	Gate       string       `json:"gate,omitempty"`
-	Compensate bool         `json:"compensate,omitempty"`
-	Child      string       `json:"child,omitempty"`
-	Status     event.Status `json:"status,omitempty"`
-	Due        view.Moment  `json:"due,omitempty"`
-	Overdue    bool         `json:"overdue,omitempty"`
-	Reason     string       `json:"reason,omitempty"`
-}
-
 // ShowProspect writes what resuming would begin with, a line for each thing.
-func ShowProspect(t *Term, p *Prospect, now event.Time) {
+func ShowProspect(t *Term, p *view.Prospect, now event.Time) {
 	who := fmt.Sprintf("run %s of %s", Clean(p.Run), Clean(p.Workflow))
 	switch {
 	case p.Status.Terminal():
@@ -58,14 +31,14 @@ func ShowProspect(t *Term, p *Prospect, now event.Time) {
 		if in.Run != p.Run {
 			node += " of run " + Clean(in.Run)
 		}
-		t.Printf("  %-5s  %s%s\n", in.Does, node, in.words(now))
+		t.Printf("  %-5s  %s%s\n", in.Does, node, intentWords(in, now))
 	}
 	if len(p.Would) == 0 {
 		t.Printf("  nothing is under way, and nothing waits\n")
 	}
 }
 
-func (in *Intent) words(now event.Time) string {
+func intentWords(in *view.Intent, now event.Time) string {
 	switch in.Does {
 	case "start":
 		return ", " + attempt(in.Attempt, in.Gate, in.Compensate)
