@@ -35,6 +35,7 @@ dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl ct
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
 dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
+dsl/disk                         dsl
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 
 runner/event                     pure: dsl/ir dsl/value
@@ -95,6 +96,7 @@ memory                           memory/cache memory/embed memory/embed/glove me
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
 cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/engine runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
+cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/standalone
 cmd/flowrun/internal/app         * -runner/engine/local -runner/machine cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,20 +86,6 @@ func TestWantsJSON(t *testing.T) {
 		if wantsJSON(strings.Fields(words)) != want {
 			t.Error(words)
 		}
-	}
-}
-
-func TestPrograms(t *testing.T) {
-	dir := t.TempDir()
-	for _, f := range []string{"a/one.hcl", "a/two.hcl", "a/b/three.flow.hcl", "a/.git/no.hcl", "a/c/no.flowtest.hcl", "a/d/.no.hcl", "a/e/no.txt"} {
-		file := filepath.Join(dir, f)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := programs([]string{dir + "/a/...", "x"})
-	if want := []string{filepath.Join(dir, "a/b"), "x"}; err != nil || !slices.Equal(have, want) {
-		t.Errorf("%v, %v; want %v", have, err, want)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -51,7 +51,7 @@ func (a *app) changed(s *store, run string) changed {
 	if err != nil || b.Path == "" {
 		return changed{}
 	}
-	path := shortPath(b.Path)
+	path := disk.Short(b.Path)
 	info, err := os.Stat(b.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -95,7 +95,7 @@ const maxAgain = 80
 
 // applyAgain returns the command that starts a run of a program with the values of another run.
 func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunStarted) string {
-	command := "flowrun apply " + ui.Quote(shortPath(path))
+	command := "flowrun apply " + ui.Quote(disk.Short(path))
 	w := p.Workflow(first.Workflow)
 	if w != nil && len(p.Workflows) > 1 {
 		command += " " + w.Name
@@ -105,7 +105,7 @@ func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunS
 	}
 	command += flagsAgain("--var", p.Variables, first.Vars)
 	if usual, err := a.usualStore(path); err != nil || usual != s.Dir() {
-		command += " --store " + ui.Quote(shortPath(s.Dir()))
+		command += " --store " + ui.Quote(disk.Short(s.Dir()))
 	}
 	return command
 }
@@ -139,12 +139,4 @@ func flagWord(name, text string) string {
 		return name + "="
 	}
 	return name + "=" + ui.Quote(text)
-}
-
-// absolutePath returns a path that does not depend on the current folder.
-func absolutePath(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }

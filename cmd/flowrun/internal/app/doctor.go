@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 )
 
@@ -33,19 +34,18 @@ is wrong.`,
 	return c
 }
 
-// runDoctor runs all examinations and shows their findings.
+// runDoctor examines everything, and shows the findings.
 func (a *app) runDoctor(path string, all, asJSON bool) error {
-	newest := NewestRuns
+	d := a.newDoctor()
 	if all {
-		newest = 0
+		d.Newest = 0
 	}
-	aboutStore := func(path string) []ui.Finding { return a.aboutStore(path, newest) }
-	var found []ui.Finding
-	for _, e := range []func(string) []ui.Finding{a.aboutRelease, a.aboutRepository, aboutStore, a.aboutMemory, aboutClock, a.aboutShells,
-		a.aboutPrograms, a.aboutTerminal} {
-		found = append(found, e(path)...)
-	}
-	return a.printFindings(found, asJSON)
+	return a.printFindings(d.Examine(path), asJSON)
+}
+
+func (a *app) newDoctor() *doctor.Doctor {
+	return &doctor.Doctor{Release: thisVersion().String(), Getenv: a.getenv, StoreOf: a.storeDir, FlagsFor: a.flagsFor, Load: a.readProgram,
+		Screen: a.out, Newest: doctor.NewestRuns}
 }
 
 // printFindings prints findings and returns the verdict as an error.
@@ -59,14 +59,4 @@ func (a *app) printFindings(found []ui.Finding, asJSON bool) error {
 		}
 	}
 	return nil
-}
-
-func fine(name, text string) ui.Finding { return ui.Finding{Name: name, Level: ui.Fine, Text: text} }
-
-func odd(name, text, fix string) ui.Finding {
-	return ui.Finding{Name: name, Level: ui.Odd, Text: text, Fix: fix}
-}
-
-func wrong(name, text, fix string) ui.Finding {
-	return ui.Finding{Name: name, Level: ui.Wrong, Text: text, Fix: fix}
 }

@@ -11,12 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/memory/private"
-	memories "github.com/flowrun/flowrun/memory/store"
-	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // The exit codes. Scripts rely on them: a code is never given another meaning.
@@ -73,7 +70,7 @@ func (a *app) reportError(arguments []string, err error) int {
 	if err == nil || errors.As(err, &done) {
 		return code
 	}
-	err = wayOut(err)
+	err = doctor.WayOut(err)
 	var p *panicked
 	if errors.As(err, &p) && a.getenv("FLOWRUN_DEBUG") != "" {
 		a.err.Printf("%s\n", ui.CleanLines(string(p.stack)))
@@ -90,54 +87,6 @@ func (a *app) reportError(arguments []string, err error) int {
 	}
 	a.err.Printf("flowrun: %s\n", ui.CleanLines(err.Error()))
 	return code
-}
-
-// foreignStore is the advice about a database that another program made.
-const foreignStore = "Nothing of it was carried out. If the store came from elsewhere, name one of your own with --store or FLOWRUN_STORE. If it is yours, bring back a copy of it from before."
-
-// describeFix says how to fix a problem of a store's folder.
-func describeFix(p *private.Problem) string {
-	switch p.OtherStore {
-	case private.IfForeign:
-		return "If it is not yours, use another: --store DIR. If it is: " + p.Fix
-	case private.OrOtherUser:
-		return p.Fix + ", or name a store of your own with --store or FLOWRUN_STORE."
-	}
-	return p.Fix
-}
-
-// describeRefused explains why a store's folder is refused, and what to type.
-func describeRefused(r *private.Refused) string {
-	text := fmt.Sprintf("the store %s is refused: %s", r.Dir, r.Problems[0].What)
-	if more := len(r.Problems) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more: see flowrun doctor)", more)
-	}
-	return text + "\n" + describeFix(&r.Problems[0])
-}
-
-// wayOut adds advice to the errors of a full disk, a foreign or older store and a damaged journal,
-// unless the error has better advice.
-func wayOut(err error) error {
-	var refused *private.Refused
-	var damaged *engine.Damaged
-	if errors.As(err, &refused) {
-		return errors.New(strings.Replace(err.Error(), refused.Error(), describeRefused(refused), 1))
-	}
-	if errors.As(err, &damaged) {
-		return errors.New(strings.Replace(err.Error(), damaged.Error(), damaged.Error()+"; flowrun doctor tells how to go on", 1))
-	}
-	switch {
-	case strings.Contains(err.Error(), "\n"):
-	case errors.Is(err, engine.ErrFull):
-		return fmt.Errorf("%w\nMake room. Runs that have ended, and their logs, go with flowrun runs prune.", err)
-	case errors.As(err, new(*engine.OlderStore)):
-		return fmt.Errorf("%w\nThe next flowrun apply does, and so does flowrun resume, which leaves a run that has ended as it is.", err)
-	case errors.Is(err, engine.ErrForeign), errors.Is(err, memories.ErrForeign):
-		return fmt.Errorf("%w\n%s", err, foreignStore)
-	case errors.Is(err, journal.ErrBroken):
-		return fmt.Errorf("%w\nOther runs can go on. flowrun events prints a journal as far as it is whole; flowrun doctor tells what else is damaged.", err)
-	}
-	return err
 }
 
 // wantsJSON reads the words themselves: if the flags are wrong, the answer still has the requested

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/format"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
@@ -85,7 +86,7 @@ func (l *layouts) all() error {
 		l.file(dsl.File{Name: "<stdin>", Data: data}, true)
 		return nil
 	}
-	paths, err := programs(l.Paths)
+	paths, err := findPrograms(l.Paths)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (l *layouts) file(f dsl.File, stdin bool) {
 	case l.Dry:
 		l.out.Printf("%s\n", ui.Clean(f.Name))
 	default:
-		if err := replaceFile(f.Name, f.Data, out); err != nil {
+		if err := disk.Replace(f.Name, f.Data, out); err != nil {
 			l.failed = append(l.failed, fmt.Errorf("writing %s: %w", f.Name, err))
 			return
 		}

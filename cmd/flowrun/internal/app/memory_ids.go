@@ -31,7 +31,7 @@ func wholeIDs(ctx context.Context, m *memory.Memory, words []string) ([]string, 
 			return nil, err
 		}
 		if len(begin) > 1 {
-			return nil, &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Entries(len(begin)), first(begin, maxBegun)), Hint: "Give more of the id."}
+			return nil, &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Entries(len(begin)), ui.First(begin, maxBegun)), Hint: "Give more of the id."}
 		}
 		if len(begin) == 1 {
 			ids[i] = begin[0]
@@ -73,7 +73,7 @@ func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (stri
 	case slices.Contains(begin, word):
 		return word, nil
 	case len(begin) > 1:
-		return "", &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Count(len(begin), "run"), first(begin, maxBegun)), Hint: "Give more of the id."}
+		return "", &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Count(len(begin), "run"), ui.First(begin, maxBegun)), Hint: "Give more of the id."}
 	case len(begin) == 1:
 		return begin[0], nil
 	}

@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/memory"
 )
 
@@ -57,7 +59,7 @@ func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error 
 	if err != nil {
 		done.Error = plain(err)
 	}
-	ui.Imported(a.out, done, shortPath(dir), asJSON)
+	ui.Imported(a.out, done, disk.Short(dir), asJSON)
 	return a.importEnded(ctx, err)
 }
 
@@ -75,6 +77,6 @@ func (a *app) importEnded(ctx context.Context, err error) error {
 		a.err.Printf("flowrun: %s\nThe lines before it are kept. Mend it and import the file again: what is there already is passed over.\n", ui.Clean(plain(line)))
 		return &ended{exitNo}
 	}
-	a.err.Printf("flowrun: %s\n", ui.CleanLines(plain(wayOut(err))))
+	a.err.Printf("flowrun: %s\n", ui.CleanLines(plain(doctor.WayOut(err))))
 	return &ended{exitCouldNot}
 }

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/standalone"
 )
@@ -28,7 +29,7 @@ func (a *app) openStore(dir string, d args.Drive) (*store, error) {
 	o.AnyRoom, o.TakeOver, o.DeathLimit = d.MakeDo, d.TakeOver, d.DeathLimit
 	s, err := standalone.Open(dir, o)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		err = fmt.Errorf("%w\n%s", err, otherStore)
+		err = fmt.Errorf("%w\n%s", err, doctor.OtherStore)
 	}
 	return s, err
 }
@@ -137,25 +138,13 @@ func (a *app) describeUndriven(s *store, info engine.Info) string {
 
 // sceneOf returns how messages refer to the runs of a store.
 func (a *app) sceneOf(s *store, where func(string) string) ui.Scene {
-	return ui.Scene{Where: where, Store: shortPath(s.Dir()), Flags: a.flagsFor(s.Dir())}
+	return ui.Scene{Where: where, Store: disk.Short(s.Dir()), Flags: a.flagsFor(s.Dir())}
 }
 
 // flagsFor returns the flags that a command on a store needs: none for the default store.
 func (a *app) flagsFor(dir string) string {
 	if usual, err := a.usualStore(""); err != nil || usual != dir {
-		return " --store " + ui.Quote(shortPath(dir))
+		return " --store " + ui.Quote(disk.Short(dir))
 	}
 	return ""
-}
-
-// shortPath writes a path relative to the current folder if the path lies below it.
-func shortPath(path string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
 }

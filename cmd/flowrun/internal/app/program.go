@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner"
 )
@@ -48,18 +48,9 @@ func adviseFirst(list diag.List) diag.List {
 	return list
 }
 
-// openFolder is the place that a program is read from: a file system, the program's name in it, and
-// the names of its files in messages.
+// openFolder is the place that a program is read from; see [disk.Open].
 func (a *app) openFolder(path string) (fsys fs.FS, name string, opts dsl.Options) {
-	dir, name := filepath.Clean(path), "."
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		dir, name = filepath.Dir(path), filepath.Base(path)
-	}
-	return os.DirFS(dir), filepath.ToSlash(name), within(dir, dsl.Options{
-		Name:    func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) },
-		Version: Release,
-		Limits:  a.limits,
-	})
+	return disk.Open(path, dsl.Options{Version: Release, Limits: a.limits})
 }
 
 // loadProgram loads a program that the command needs. It shows the diagnostics; a program with
@@ -74,11 +65,14 @@ func (a *app) loadProgram(path string) (*program, error) {
 	if list.HasErrors() {
 		return nil, &ended{refusal(list)}
 	}
-	dir, err := folderOf(path)
+	dir, err := disk.Folder(path)
 	if err != nil {
 		return nil, err
 	}
-	return &program{p.IR, absolutePath(path), dir, p.Sources, p.Positions}, nil
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	return &program{p.IR, path, dir, p.Sources, p.Positions}, nil
 }
 
 // refusal is the exit code for errors in a program. If files could not be read, it is the code of a

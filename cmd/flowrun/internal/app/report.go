@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/reference"
 )
 
@@ -73,7 +74,7 @@ func (a *app) appendSummary(text func(most int) string) error {
 // current folder, or relative to that folder.
 func baseOf() func(string) (string, bool) {
 	root, err := os.Getwd()
-	if r := repository(root); err == nil && r != "" {
+	if r := disk.Repository(root); err == nil && r != "" {
 		root = r
 	}
 	return func(name string) (string, bool) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -28,7 +29,7 @@ func knownStep(w *ir.Workflow, step string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	return unknown(name, names, "Its steps are "+listSome(names), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
+	return unknown(name, names, "Its steps are "+ui.First(names, 3), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
 }
 
 // checkTargets checks that the workflow has the requested steps.

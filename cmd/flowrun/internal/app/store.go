@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/disk"
 )
 
 // storeName is the default folder of runs.
@@ -23,7 +24,7 @@ func (a *app) storeDir(path string) (string, error) {
 		dir, err = a.usualStore(path)
 		if info, missing := os.Lstat(dir); err == nil && missing == nil && info.Mode()&fs.ModeSymlink != 0 && a.getenv("FLOWRUN_STORE") == "" {
 			return "", fmt.Errorf("the store %s is a symbolic link, which may have come with the repository\nIf it is yours, name it with --store or FLOWRUN_STORE. If it is not, remove it: rm %s",
-				dir, ui.Quote(shortPath(dir)))
+				dir, ui.Quote(disk.Short(dir)))
 		}
 	} else {
 		dir, err = filepath.Abs(dir)
@@ -39,39 +40,12 @@ func (a *app) usualStore(path string) (string, error) {
 	if given := a.getenv("FLOWRUN_STORE"); given != "" {
 		return filepath.Abs(given)
 	}
-	dir, err := folderOf(path)
+	dir, err := disk.Folder(path)
 	if err != nil {
 		return "", err
 	}
-	if root := repository(dir); root != "" {
+	if root := disk.Repository(dir); root != "" {
 		dir = root
 	}
 	return filepath.Join(dir, storeName), nil
-}
-
-// folderOf returns the absolute folder of a file, or a folder itself.
-func folderOf(path string) (string, error) {
-	dir, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		dir = filepath.Dir(dir)
-	}
-	return dir, nil
-}
-
-// repository returns the nearest folder upwards that holds a .git (a folder, or the file of a work
-// tree), or "".
-func repository(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
-	}
 }

@@ -1,10 +1,9 @@
 package app
 
 import (
+	"errors"
 	"fmt"
-	"io/fs"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/disk"
 )
 
 func (a *app) newValidateCommand() *cobra.Command {
@@ -56,7 +56,7 @@ Under GitHub Actions the screen's format is github, and a summary of the job is 
 
 // runValidate loads every program and prints all diagnostics in one list.
 func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
-	paths, err := programs(v.Paths)
+	paths, err := findPrograms(v.Paths)
 	if err != nil {
 		return err
 	}
@@ -103,46 +103,16 @@ func worthFailing(list diag.List) bool {
 	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Warning })
 }
 
-// foreign is the folder of installed packages, which do not belong to the project's own programs.
-const foreign = "node_modules"
-
-// programs expands DIR/... to every folder below DIR with files *.flow.hcl; other files *.hcl may
-// belong to other tools. It leaves out hidden folders and [foreign].
-func programs(paths []string) ([]string, error) {
-	var out []string
-	for _, path := range paths {
-		if path == "" {
-			return nil, emptyPath()
-		}
-		dir, all := strings.CutSuffix(path, "...")
-		if !all || dir != "" && !strings.HasSuffix(dir, "/") {
-			out = append(out, path)
-			continue
-		}
-		last, before := "", len(out)
-		root := filepath.Clean(dir) + "/" // with its slash, a link to a folder is that folder
-		err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			hidden := p != root && strings.HasPrefix(d.Name(), ".")
-			switch {
-			case d.IsDir() && (hidden || p != root && d.Name() == foreign):
-				return fs.SkipDir
-			case d.IsDir() || hidden || !strings.HasSuffix(p, ".flow.hcl"):
-			case filepath.Dir(p) != last:
-				last = filepath.Dir(p)
-				out = append(out, last)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(out) == before {
-			return nil, &args.Error{Message: fmt.Sprintf("there is no file *.flow.hcl below %s", ui.Clean(filepath.Clean(dir))),
-				Hint: "DIR/... leaves other files *.hcl to other tools. To check a program in such files, name its folder."}
-		}
+// findPrograms expands DIR/... to the folders of the programs below DIR.
+func findPrograms(paths []string) ([]string, error) {
+	if slices.Contains(paths, "") {
+		return nil, emptyPath()
 	}
-	return out, nil
+	found, err := disk.Programs(paths)
+	var none *disk.NoPrograms
+	if errors.As(err, &none) {
+		return nil, &args.Error{Message: fmt.Sprintf("there is no file *.flow.hcl below %s", ui.Clean(none.Dir)),
+			Hint: "DIR/... leaves other files *.hcl to other tools. To check a program in such files, name its folder."}
+	}
+	return found, err
 }

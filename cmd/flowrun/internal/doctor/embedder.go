@@ -1,4 +1,4 @@
-package app
+package doctor
 
 import (
 	"context"
@@ -17,7 +17,7 @@ const byWordsMeanwhile = "Until then the memory is searched by words, and runs g
 
 // aboutEmbedder asks the embedder of a program's memory for a vector, if the embedder is on a
 // server.
-func (a *app) aboutEmbedder(p *ir.Program) []ui.Finding {
+func (d *Doctor) aboutEmbedder(p *ir.Program) []ui.Finding {
 	if p.Memory == nil || p.Memory.Embedder == nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (a *app) aboutEmbedder(p *ir.Program) []ui.Finding {
 	if key == "" && e.Provider == "openai" && e.BaseURL == "" {
 		key = "OPENAI_API_KEY"
 	}
-	if key != "" && a.getenv(key) == "" {
+	if key != "" && d.Getenv(key) == "" {
 		return []ui.Finding{odd("embedder", fmt.Sprintf("%s has no key: %s is not set", e.Provider, key), "Set it, or name another variable with key_env. "+byWordsMeanwhile)}
 	}
 	x, err := learning.NewEmbedder(e)

@@ -1,4 +1,4 @@
-package app
+package disk
 
 import (
 	"bytes"
@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// replaceFile replaces the content of a file, completely or not at all: the text is written to a
+// Replace replaces the content of a file, completely or not at all: the text is written to a
 // new file beside it, which is then renamed. The file keeps its permissions, and a link to the file
 // stays a link. If the file no longer holds old, or may not be written, it stays unchanged.
-func replaceFile(path string, old, text []byte) error {
+func Replace(path string, old, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err

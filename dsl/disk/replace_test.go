@@ -1,4 +1,4 @@
-package app
+package disk
 
 import (
 	"os"
@@ -12,7 +12,7 @@ func TestReplaceFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("theirs"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := replaceFile(path, []byte("read before"), []byte("ours")); err == nil {
+	if err := Replace(path, []byte("read before"), []byte("ours")); err == nil {
 		t.Error("another's text was replaced")
 	}
 	check := func(want string) {
@@ -24,7 +24,7 @@ func TestReplaceFile(t *testing.T) {
 		}
 	}
 	check("theirs")
-	if err := replaceFile(path, []byte("theirs"), []byte("ours")); err != nil {
+	if err := Replace(path, []byte("theirs"), []byte("ours")); err != nil {
 		t.Error(err)
 	}
 	check("ours")
@@ -39,7 +39,7 @@ func TestReplaceFileThatIsReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everything")
 	}
-	if err := replaceFile(path, []byte("a"), []byte("b")); !os.IsPermission(err) {
+	if err := Replace(path, []byte("a"), []byte("b")); !os.IsPermission(err) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package doctor
 
 import (
 	"os"
@@ -23,18 +23,18 @@ func TestProgramsAreFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &app{Streams: Streams{Environ: []string{"PATH=:" + dir}}}
+	d := &Doctor{Getenv: func(string) string { return ":" + dir }}
 	for name, want := range map[string]string{
 		"run": "", "text": "text is not on the PATH", "none": "none is not on the PATH", "./run": "", "./text": "is not executable", "./none": "no such file",
 		filepath.Join(dir, "run"): "", dir: "is not executable",
 	} {
-		at, err := a.program(name, dir)
+		at, err := d.findProgram(name, dir)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v", name, at, err)
 		}
 	}
-	a = &app{Streams: Streams{Environ: []string{"PATH="}}}
-	found := a.aboutShells("")
+	d = &Doctor{Getenv: func(string) string { return "" }}
+	found := d.aboutShells("")
 	if found[0].Level != ui.Wrong || found[1].Level != ui.Odd || found[0].Fix == "" {
 		t.Errorf("%+v", found)
 	}

@@ -1,4 +1,4 @@
-package app
+package doctor
 
 import (
 	"fmt"
@@ -66,5 +66,5 @@ func firstLocks(epochs []int64) string {
 	for _, e := range epochs {
 		names = append(names, fmt.Sprintf("drivers/%d.lock", e))
 	}
-	return listSome(names)
+	return ui.First(names, 3)
 }

@@ -1,4 +1,4 @@
-package app
+package doctor
 
 import (
 	"context"
@@ -16,39 +16,14 @@ import (
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
-// Limits; doctor reports a value that exceeds its limit.
-const (
-	MinFree   = 100 << 20       // bytes free on the disk of the store
-	MaxAhead  = 5 * time.Minute // how far a run may seem to have started in the future
-	clockFrom = "2026-01-01T00:00:00Z"
-)
-
-const otherStore = "Change its permissions, or name another store with --store or FLOWRUN_STORE."
-
-func (a *app) aboutRelease(string) []ui.Finding {
-	return []ui.Finding{fine("release", thisVersion().String())}
-}
-
-func (a *app) aboutRepository(path string) []ui.Finding {
-	dir, err := folderOf(path)
-	if err != nil {
-		return []ui.Finding{wrong("repository", err.Error(), "Go to a folder that is there.")}
-	}
-	if root := repository(dir); root != "" {
-		return []ui.Finding{fine("repository", root)}
-	}
-	return []ui.Finding{odd("repository", "there is none around "+dir,
-		"Runs are kept beside the file then. In a repository (git init) they are kept at its root.")}
-}
-
 // aboutStore examines the store without creating one: its folder, its disk, its version, its runs,
-// and the journals of the newest runs; 0 means all journals.
-func (a *app) aboutStore(path string, newest int) []ui.Finding {
-	dir, err := a.storeDir(path)
+// and the journals of the newest runs.
+func (d *Doctor) aboutStore(path string) []ui.Finding {
+	dir, err := d.StoreOf(path)
 	if err != nil {
 		return []ui.Finding{wrong("store", err.Error(), "Name another with --store, or remove what is in its place.")}
 	}
-	out := []ui.Finding{disk(dir)}
+	out := []ui.Finding{aboutDisk(dir)}
 	if refused := asStrangers(dir); len(refused) > 0 {
 		return append(out, refused...)
 	}
@@ -75,9 +50,9 @@ func (a *app) aboutStore(path string, newest int) []ui.Finding {
 	if err != nil {
 		return append(out, wrong("runs", err.Error(), beginAnew))
 	}
-	flags := a.sceneOf(s, nil).Flags
+	flags := d.FlagsFor(dir)
 	out = append(append(out, runsOf(infos, flags)...), ahead(infos)...)
-	h, err := s.Examine(context.Background(), newest)
+	h, err := s.Examine(context.Background(), d.Newest)
 	if err != nil {
 		return append(out, wrong("journals", err.Error(), beginAnew))
 	}
@@ -92,7 +67,7 @@ const maxRefused = 20
 func asStrangers(dir string) (out []ui.Finding) {
 	problems, err := private.Inspect(dir)
 	if err != nil {
-		return []ui.Finding{wrong("store", err.Error(), otherStore)}
+		return []ui.Finding{wrong("store", err.Error(), OtherStore)}
 	}
 	for i, p := range problems {
 		if i == maxRefused {
@@ -120,9 +95,9 @@ func readable(dir string) *ui.Finding {
 	return &f
 }
 
-// disk checks whether the store, or its future folder, can be written, and how much room the disk
+// aboutDisk checks whether the store, or its future folder, can be written, and how much room the disk
 // has.
-func disk(dir string) ui.Finding {
+func aboutDisk(dir string) ui.Finding {
 	at := dir
 	for {
 		if _, err := os.Stat(at); err == nil || filepath.Dir(at) == at {
@@ -133,7 +108,7 @@ func disk(dir string) ui.Finding {
 	const writable = 2 // W_OK of access(2)
 	if err := syscall.Access(at, writable); err != nil {
 		return wrong("store", fmt.Sprintf("%s cannot be written: %v", at, err),
-			otherStore)
+			OtherStore)
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(at, &fs); err != nil {
@@ -185,26 +160,4 @@ func ahead(infos []engine.Info) []ui.Finding {
 		}
 	}
 	return nil
-}
-
-// aboutClock reports a clock that cannot be right.
-func aboutClock(string) []ui.Finding {
-	now := time.Now()
-	if from, _ := time.Parse(time.RFC3339, clockFrom); now.Before(from) {
-		return []ui.Finding{wrong("clock", "it says "+now.UTC().Format(time.RFC3339)+", which is before this release was made", "Set the clock.")}
-	}
-	zone, _ := now.Zone()
-	return []ui.Finding{fine("clock", now.UTC().Format(time.RFC3339)+", time zone "+zone)}
-}
-
-func (a *app) aboutTerminal(string) []ui.Finding {
-	text := "standard output is no terminal: progress is written in lines"
-	if a.out.Live {
-		columns, rows := a.out.Size()
-		text = fmt.Sprintf("%d columns, %d rows", columns, rows)
-	}
-	if a.out.Color {
-		text += ", in colour"
-	}
-	return []ui.Finding{fine("terminal", text)}
 }

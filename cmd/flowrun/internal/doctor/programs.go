@@ -1,4 +1,4 @@
-package app
+package doctor
 
 import (
 	"errors"
@@ -11,18 +11,19 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
 )
 
 // aboutShells looks for the shells that run scripts.
-func (a *app) aboutShells(string) []ui.Finding {
+func (d *Doctor) aboutShells(string) []ui.Finding {
 	var out []ui.Finding
-	if at, err := a.program("sh", ""); err == nil {
+	if at, err := d.findProgram("sh", ""); err == nil {
 		out = append(out, fine("sh", at))
 	} else {
 		out = append(out, wrong("sh", err.Error(), "Scripts run in it: install a POSIX shell, or mend PATH."))
 	}
-	if at, err := a.program("bash", ""); err == nil {
+	if at, err := d.findProgram("bash", ""); err == nil {
 		out = append(out, fine("bash", at))
 	} else {
 		out = append(out, odd("bash", err.Error(), `Only scripts with shell = "bash" need it.`))
@@ -32,8 +33,8 @@ func (a *app) aboutShells(string) []ui.Finding {
 
 // aboutPrograms examines the program at a path, and looks for the executables that its steps, gates
 // and agents start.
-func (a *app) aboutPrograms(path string) []ui.Finding {
-	p, list := a.readProgram(path)
+func (d *Doctor) aboutPrograms(path string) []ui.Finding {
+	p, list := d.Load(path)
 	if p.IR == nil {
 		for _, d := range list {
 			if d.Code == emptyFolder {
@@ -43,11 +44,11 @@ func (a *app) aboutPrograms(path string) []ui.Finding {
 		return []ui.Finding{wrong("program", fmt.Sprintf("%s is refused: %s", path, errorsOf(list)), "See flowrun validate "+ui.Quote(path)+".")}
 	}
 	out := []ui.Finding{fine("program", path+" with "+ui.Count(len(p.IR.Workflows), "workflow"))}
-	dir, err := folderOf(path)
+	dir, err := disk.Folder(path)
 	if err != nil {
 		return append(out, wrong("program", err.Error(), "Go to a folder that is there."))
 	}
-	out = append(out, a.aboutEmbedder(p.IR)...)
+	out = append(out, d.aboutEmbedder(p.IR)...)
 	users := map[string][]string{}
 	for _, s := range started(p.IR) {
 		users[s.program] = append(users[s.program], s.by)
@@ -58,8 +59,8 @@ func (a *app) aboutPrograms(path string) []ui.Finding {
 	}
 	sort.Strings(names)
 	for _, n := range names {
-		by := ", for " + listSome(users[n])
-		if at, err := a.program(n, dir); err == nil {
+		by := ", for " + ui.First(users[n], 3)
+		if at, err := d.findProgram(n, dir); err == nil {
 			out = append(out, fine("command", at+by))
 		} else {
 			out = append(out, wrong("command", err.Error()+by, "Install it, or mend PATH, or name it with its folder."))
@@ -80,9 +81,6 @@ func errorsOf(list diag.List) string {
 	}
 	return ui.Count(n, "error")
 }
-
-// listSome names the first few of many.
-func listSome(names []string) string { return first(names, 3) }
 
 // start is an executable and the part of the program that starts it.
 type start struct{ program, by string }
@@ -145,9 +143,9 @@ func each(nodes []ir.Node, f func(*ir.Node)) {
 	}
 }
 
-// program finds an executable as an attempt would: by PATH, or from a folder if its name has a
+// findProgram finds an executable as an attempt would: by PATH, or from a folder if its name has a
 // slash.
-func (a *app) program(name, dir string) (string, error) {
+func (d *Doctor) findProgram(name, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		at := name
 		if !filepath.IsAbs(at) {
@@ -155,7 +153,7 @@ func (a *app) program(name, dir string) (string, error) {
 		}
 		return at, executable(at)
 	}
-	for _, folder := range filepath.SplitList(a.getenv("PATH")) {
+	for _, folder := range filepath.SplitList(d.Getenv("PATH")) {
 		if at := filepath.Join(folder, name); folder != "" && executable(at) == nil {
 			return at, nil
 		}

@@ -1,14 +1,10 @@
-package app
+package doctor
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	memories "github.com/flowrun/flowrun/memory/store"
@@ -32,47 +28,9 @@ func mending(err error) string {
 	return beginAnewMemory
 }
 
-func (a *app) newMemoryDoctorCommand() *cobra.Command {
-	asJSON, rebuild := false, false
-	c := &cobra.Command{
-		Use: "doctor", Short: "Look whether the memory is whole",
-		Long: `doctor reads the whole memory and tells what is damaged, what was lost to earlier damage, by id, and what mends it. flowrun doctor does
-the same beside all else. With --rebuild it first makes the file anew of all that can be read of it, and keeps the old one beside it. The
-exit code is 1 if something is wrong.`,
-		Args: between(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			dir, _, err := a.memoryPlace()
-			if err != nil {
-				return err
-			}
-			if !memories.Exists(dir) {
-				return noMemory(dir)
-			}
-			if rebuild {
-				if err := rebuilt(dir); err != nil {
-					return err
-				}
-			}
-			return a.printFindings(a.aboutMemoryIn(dir, math.MaxInt), asJSON)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().BoolVar(&rebuild, "rebuild", false, "first make the file anew of all that can be read of it")
-	return c
-}
-
-// rebuilt rebuilds the database.
-func rebuilt(dir string) error {
-	s, err := memories.Open(dir, memories.Options{})
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.Rebuild(context.Background()), s.Close())
-}
-
 // aboutMemory examines the memory without creating one.
-func (a *app) aboutMemory(path string) []ui.Finding {
-	dir, err := a.storeDir(path)
+func (d *Doctor) aboutMemory(path string) []ui.Finding {
+	dir, err := d.StoreOf(path)
 	if err != nil {
 		return nil // aboutStore tells
 	}
@@ -82,12 +40,12 @@ func (a *app) aboutMemory(path string) []ui.Finding {
 	if len(asStrangers(dir)) > 0 {
 		return nil // aboutStore tells
 	}
-	return a.aboutMemoryIn(dir, mostLost)
+	return d.aboutMemoryIn(dir, mostLost)
 }
 
 // aboutMemoryIn examines the memory of a folder, and names at most the given number of lost
 // entries.
-func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
+func (d *Doctor) aboutMemoryIn(dir string, most int) []ui.Finding {
 	var heard []ui.Finding
 	s, err := memories.Open(dir, memories.Options{Look: true, Warn: func(text string) {
 		heard = append(heard, odd("memory", text, ""))
@@ -96,7 +54,7 @@ func (a *app) aboutMemoryIn(dir string, most int) []ui.Finding {
 		defer s.Close()
 		var r memories.Report
 		if r, err = s.Check(context.Background()); err == nil {
-			return append(heard, ofMemory(&r, a.flagsFor(dir), most)...)
+			return append(heard, ofMemory(&r, d.FlagsFor(dir), most)...)
 		}
 	}
 	if newer := (*memories.NewerStore)(nil); errors.As(err, &newer) {
@@ -120,10 +78,10 @@ func ofMemory(r *memories.Report, flags string, most int) []ui.Finding {
 		if len(lost) > most {
 			fix += " All of them: flowrun memory doctor" + flags
 		}
-		out = append(out, odd("memory", "earlier damage took "+first(lost, most), fix))
+		out = append(out, odd("memory", "earlier damage took "+ui.First(lost, most), fix))
 	}
 	if len(r.Damaged) > 0 {
-		out = append(out, odd("memory", "rebuilds have kept the damaged "+first(r.Damaged, most), "Remove what nobody wants to look into any more."))
+		out = append(out, odd("memory", "rebuilds have kept the damaged "+ui.First(r.Damaged, most), "Remove what nobody wants to look into any more."))
 	}
 	return out
 }
@@ -142,12 +100,4 @@ func lostOf(r *memories.Report) (lost []string) {
 		lost = append(lost, l.IDs...)
 	}
 	return lost
-}
-
-// first names the first few of many.
-func first(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
