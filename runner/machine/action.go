@@ -4,53 +4,28 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/request"
 )
 
-// action says how the machine carries out the steps of one kind of action.
-type action struct {
-	// begin starts a step when nothing keeps it from starting.
-	begin func(*Machine, ref)
-	// compose computes the part of an attempt that belongs to the action, and its kind. It is nil
-	// for actions that make no attempts. An error is blocking; place says in words what could not
-	// be computed.
-	compose func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error)
-}
+// begins starts the step of each kind of action, when nothing keeps the step from starting.
+var begins map[ir.ActionKind]func(*Machine, ref)
 
-// actions holds every kind of action.
-var actions map[ir.ActionKind]action
-
-func init() { // in init, because begin functions read the table
-	actions = map[ir.ActionKind]action{
-		ir.RunAction:   {(*Machine).startAttempts, composeRun},
-		ir.AgentAction: {(*Machine).startAttempts, composeTask},
-		ir.ValueAction: {(*Machine).computeValue, nil},
-		ir.CallAction:  {(*Machine).startAttempts, nil},
-		ir.HTTPAction: {(*Machine).startAttempts, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (string, error) {
-			return m.composeHTTP(a, n.Action.(*ir.HTTP), sc)
-		}},
-		ir.RememberAction: {(*Machine).startAttempts, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
-			a.Kind = event.RememberAttempt
-			a.Remember, place, err = m.composeRemember(n.Action.(*ir.Remember), sc)
-			return place, err
-		}},
-		ir.RecallAction: {(*Machine).startAttempts, func(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
-			a.Kind = event.RecallAttempt
-			a.Recall, place, err = m.composeRecall(n.Action.(*ir.Recall), sc)
-			return place, err
-		}},
-		ir.WaitAction: {(*Machine).startWait, nil},
-		ir.FailAction: {(*Machine).failOnPurpose, nil},
-		ir.EndAction:  {(*Machine).runEndStep, nil},
+func init() { // in init, because some of the functions read the table
+	begins = map[ir.ActionKind]func(*Machine, ref){
+		ir.RunAction:      (*Machine).startAttempts,
+		ir.AgentAction:    (*Machine).startAttempts,
+		ir.ValueAction:    (*Machine).computeValue,
+		ir.CallAction:     (*Machine).startAttempts,
+		ir.HTTPAction:     (*Machine).startAttempts,
+		ir.RememberAction: (*Machine).startAttempts,
+		ir.RecallAction:   (*Machine).startAttempts,
+		ir.WaitAction:     (*Machine).startWait,
+		ir.FailAction:     (*Machine).failOnPurpose,
+		ir.EndAction:      (*Machine).runEndStep,
 	}
-}
-
-// composeRun computes the program of a run step.
-func composeRun(m *Machine, a *event.Attempt, n *plan.Node, sc *scope) (place string, err error) {
-	a.PassEnv = m.passEnv(sc.ref)
-	return m.composeProgram(a, n.Action.(*ir.Run), sc)
 }
 
 // checkActions returns an error if the graph has a step that the machine cannot carry out.
@@ -63,7 +38,7 @@ func checkActions(g *plan.Graph) error {
 		if n.Kind != ir.Step {
 			continue
 		}
-		if k := n.Action.Kind(); actions[k].begin == nil || k.Course() == ir.Attempted && actions[k].compose == nil {
+		if k := n.Action.Kind(); begins[k] == nil || k.Course() == ir.Attempted && !compose.Composes(k) {
 			return fmt.Errorf("machine: step %q has the action %q, which is not described", n.Name, k)
 		}
 	}
@@ -72,7 +47,7 @@ func checkActions(g *plan.Graph) error {
 
 // computeValue does a value step, which takes no time and no slot.
 func (m *Machine) computeValue(r ref) {
-	v, err := m.eval.Eval(&m.node(r).Action.(*ir.Value).Expr, m.newScope(r))
+	v, err := m.composer.Value(&m.node(r).Action.(*ir.Value).Expr, m.newScope(r))
 	if err == nil {
 		err = request.Sized(v)
 	}
@@ -81,7 +56,7 @@ func (m *Machine) computeValue(r ref) {
 	m.startParents(r)
 	d.started = m.now
 	if err != nil {
-		m.failNode(r, evaluationError("value", err))
+		m.failNode(r, compose.EvaluationError("value", err))
 		return
 	}
 	d.output = v
@@ -99,9 +74,9 @@ func (m *Machine) failOnPurpose(r ref) {
 		e.Kind = event.Blocking
 	}
 	if f.Message != nil {
-		text, err := m.evalText(f.Message, m.newScope(r))
+		text, err := m.composer.Text(f.Message, m.newScope(r))
 		if err != nil {
-			e = evaluationError("message", err)
+			e = compose.EvaluationError("message", err)
 		} else {
 			e.Message = text
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -53,8 +54,8 @@ func (foreign) Kind() ir.ActionKind { return "emit" }
 func TestAttemptsHaveKinds(t *testing.T) {
 	text := ir.Lit("x", value.StringType)
 	for _, k := range ir.ActionKinds {
-		if d, attempts := actions[k], k.Course() == ir.Attempted; d.begin == nil || (d.compose != nil) != attempts {
-			t.Errorf("%s: begins %v, composes attempts %v; makes attempts %v", k, d.begin != nil, d.compose != nil, attempts)
+		if begins[k] == nil || compose.Composes(k) != (k.Course() == ir.Attempted) {
+			t.Errorf("%s: begins %v, composes attempts %v; its course is %v", k, begins[k] != nil, compose.Composes(k), k.Course())
 		}
 	}
 	steps := []ir.Action{&ir.Run{Argv: ir.Lit([]any{"x"}, value.AnyType)}, &ir.HTTP{URL: *ir.Lit("http://localhost", value.StringType)}, &ir.Remember{Text: text}, &ir.Recall{Query: *text}}

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -171,7 +172,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	default:
 		assert(false, "the attempt of %s has the unknown outcome %q, which Step refuses", d.path, f.Outcome)
 	}
-	output, err := m.parseOutput(m.node(a.ref), f)
+	output, err := compose.ParseOutput(m.node(a.ref).Action, f)
 	if err != nil {
 		m.failAttempt(a.ref, err)
 		return
@@ -212,7 +213,7 @@ func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	if f.Warning != "" {
 		m.showNote(r, event.Warned, f.Warning, nil)
 	}
-	d.streams = streams{Bound(f.Stdout, MaxStream), Bound(f.Stderr, MaxStream), f.StdoutLog, f.StderrLog}
+	d.streams = streams{compose.Bound(f.Stdout, MaxStream), compose.Bound(f.Stderr, MaxStream), f.StdoutLog, f.StderrLog}
 }
 
 func failureError(f *event.AttemptFinished) *event.Error {

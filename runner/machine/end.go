@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -138,11 +139,11 @@ func (m *Machine) evalOutputs(e *event.End) {
 	e.Outputs = make(map[string]value.Value, len(list))
 	sc := m.newScope(ref{m.root, plan.None})
 	for i := range list {
-		v, err := m.eval.Eval(&list[i].Expr, sc)
+		v, err := m.composer.Value(&list[i].Expr, sc)
 		if err != nil {
 			v = nil
 			if e.Status == event.Succeeded && m.wanted == nil && !m.final.ended {
-				e.Status, e.Error = event.FailedS, evaluationError(fmt.Sprintf("output %q", list[i].Name), err)
+				e.Status, e.Error = event.FailedS, compose.EvaluationError(fmt.Sprintf("output %q", list[i].Name), err)
 			}
 		}
 		e.Outputs[list[i].Name] = v
@@ -164,12 +165,12 @@ func (m *Machine) openFinally() bool {
 	}
 	limit, err := DefaultFinally, error(nil)
 	if t := m.graph.Workflow.Finally.Timeout; t != nil {
-		limit, err = m.evalDuration(t, m.constants())
+		limit, err = m.composer.Duration(t, m.newScope(ref{m.root, plan.None}))
 	}
 	if err != nil { // finally runs with the default
 		limit = DefaultFinally
 		m.failures++
-		m.bad.keepFirst(cause{evaluationError("the timeout of finally", err), m.failures})
+		m.bad.keepFirst(cause{compose.EvaluationError("the timeout of finally", err), m.failures})
 		m.lost = append(m.lost, "finally")
 	}
 	m.closedAt = m.now

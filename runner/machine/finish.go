@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/request"
@@ -145,25 +146,16 @@ func (m *Machine) tolerateFailure(r ref) {
 }
 
 func (m *Machine) evalDegrade(r ref, n *plan.Node) (value.Value, error) {
-	v, err := m.eval.Eval(n.Degrade, m.newScope(r))
+	v, err := m.composer.Value(n.Degrade, m.newScope(r))
 	if err != nil {
 		return nil, err
 	}
-	if t := m.declaredType(r); t != nil {
+	if t := compose.OutputType(n, m.agentOf(r)); t != nil {
 		if v, err = value.Convert(v, *t); err != nil {
 			return nil, err
 		}
 	}
 	return v, request.Sized(v)
-}
-
-// declaredType returns the declared type of a node's output, or nil.
-func (m *Machine) declaredType(r ref) *value.Type {
-	n := m.node(r)
-	if g := m.agentOf(r); n.Output == nil && g != nil {
-		return g.Output
-	}
-	return n.Output
 }
 
 // stopAround carries out on_error = "stop": it blocks the nodes that need the failed node and ends

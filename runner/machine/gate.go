@@ -3,12 +3,10 @@ package machine
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/plan"
 )
 
 // deliverOutput converts a node's new output to its declared type and then runs the node's gates.
@@ -19,10 +17,12 @@ func (m *Machine) deliverOutput(r ref) {
 		return
 	}
 	if !m.isCollector(r) {
-		if err := m.convertOutput(r); err != nil {
+		output, err := compose.ConvertOutput(m.liveState(r).output, compose.OutputType(m.node(r), m.agentOf(r)))
+		if err != nil {
 			m.failAttempt(r, err)
 			return
 		}
+		m.liveState(r).output = output
 	}
 	if k != nil {
 		m.endReused(r, k)
@@ -61,11 +61,11 @@ func (m *Machine) runGates(r ref, from int) {
 // not pass.
 func (m *Machine) checkGate(r ref, gate int) {
 	g, sc := m.node(r).Gates[gate], m.newScope(r)
-	sc.mode = gates
+	sc.Mode = compose.InGate
 	if g.Schema != nil {
-		schema, err := m.eval.Eval(g.Schema, sc)
+		schema, err := m.composer.Value(g.Schema, sc)
 		if err == nil {
-			err = m.eval.Conforms(schema, m.liveState(r).output)
+			err = m.composer.Conforms(schema, m.liveState(r).output)
 		}
 		message := ""
 		if err != nil {
@@ -74,13 +74,13 @@ func (m *Machine) checkGate(r ref, gate int) {
 		m.recordVerdict(r, gate, err == nil, message)
 		return
 	}
-	passed, err := m.evalCondition(g.Check, sc)
+	passed, err := m.composer.Condition(g.Check, sc)
 	message := ""
 	switch {
 	case err != nil:
 		message = "it cannot be evaluated: " + err.Error()
 	case !passed:
-		message = "its check is false: " + m.explainCondition(g.Check, sc)
+		message = "its check is false: " + m.composer.ExplainCondition(g.Check, sc)
 	}
 	m.recordVerdict(r, gate, passed && err == nil, message)
 }
@@ -110,11 +110,11 @@ func (m *Machine) recordVerdict(r ref, gate int, passed bool, said string) {
 	g, d := m.node(r).Gates[gate], m.liveState(r)
 	v := &event.Verdict{Gate: gateName(g), Passed: passed}
 	if !passed {
-		v.Message = Bound(said, maxSaid)
+		v.Message = compose.Bound(said, maxSaid)
 		if g.Message != nil {
 			sc := m.newScope(r)
-			sc.mode = gates
-			if text, err := m.evalText(g.Message, sc); err == nil && text != "" {
+			sc.Mode = compose.InGate
+			if text, err := m.composer.Text(g.Message, sc); err == nil && text != "" {
 				v.Message, v.Said = text, v.Message
 			}
 		}
@@ -144,74 +144,10 @@ func (m *Machine) rejectAttempt(r ref, g *ir.Gate, message string) {
 	}
 	// Lines that a program printed are indented, so that none of them passes for the word of
 	// another gate.
-	x.said = Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), MaxStream)
+	x.said = compose.Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), MaxStream)
 	if final := g.OnFail != ir.OnFailRetry; x.rejected == nil || final && !x.refused {
 		x.refused = final
 		x.rejected = &event.Error{Kind: event.Recoverable, Reason: event.ReasonGate, Gate: gateName(g), ExitCode: -1,
 			Message: fmt.Sprintf("gate %q did not pass: %s", gateName(g), message)}
 	}
-}
-
-// parseOutput computes a node's output from the answer of its attempt.
-func (m *Machine) parseOutput(n *plan.Node, f *event.AttemptFinished) (value.Value, *event.Error) {
-	run, ok := n.Action.(*ir.Run)
-	if !ok || f.Output != nil {
-		return f.Output, nil // from the executor, or from $FLOWRUN_OUTPUT
-	}
-	switch run.Parse {
-	case "", ir.ParseText:
-	case ir.ParseNone:
-		return nil, nil
-	case ir.ParseLines:
-		text := strings.TrimSuffix(f.Stdout, "\n")
-		if text == "" {
-			return []any{}, nil
-		}
-		lines := strings.Split(text, "\n")
-		list := make([]any, len(lines))
-		for i, l := range lines {
-			list[i] = strings.TrimSuffix(l, "\r")
-		}
-		return list, nil
-	case ir.ParseJSON:
-		v, err := value.Decode([]byte(f.Stdout))
-		if err != nil {
-			return nil, &event.Error{Kind: event.Blocking, Reason: event.ReasonBadJSON, ExitCode: -1, Message: "standard output is not JSON: " + err.Error()}
-		}
-		return v, nil
-	default:
-		assert(false, "%s has the unknown parse %q", n.Name, run.Parse)
-	}
-	return strings.TrimRight(f.Stdout, "\r\n"), nil
-}
-
-// convertOutput converts a node's output to its declared type.
-func (m *Machine) convertOutput(r ref) *event.Error {
-	d, t := m.liveState(r), m.declaredType(r)
-	if t == nil {
-		return nil
-	}
-	v, err := value.Convert(d.output, *t)
-	if err != nil {
-		return &event.Error{Kind: event.Fatal, Reason: event.ReasonOutputType, ExitCode: -1,
-			Message: "the output is not of its declared type: " + err.Error()}
-	}
-	d.output = v
-	return nil
-}
-
-// Bound keeps the head and the tail of a text and says between them how much is left out. The
-// result has at most limit bytes and a mark, and never half a character.
-func Bound(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	head, tail := text[:limit/2], text[len(text)-limit/2:]
-	for len(head) > 0 && !utf8.RuneStart(text[len(head)]) {
-		head = head[:len(head)-1]
-	}
-	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
-	return fmt.Sprintf("%s\n[flowrun: %d bytes left out]\n%s", head, len(text)-len(head)-len(tail), tail)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/slots"
 )
@@ -34,9 +35,9 @@ func (m *Machine) ensureNodeLimiter(r ref) bool {
 	if n := m.node(r); n.MaxConcurrency == nil || n.Region != r.frame.region {
 		return true
 	}
-	n, err := m.evalCount(m.node(r).MaxConcurrency, m.newScope(r), 0, MaxConcurrency)
+	n, err := m.composer.Count(m.node(r).MaxConcurrency, m.newScope(r), 0, MaxConcurrency)
 	if err != nil {
-		m.failNode(r, evaluationError("max_concurrency", err))
+		m.failNode(r, compose.EvaluationError("max_concurrency", err))
 		return false
 	}
 	m.liveState(r).limit = slots.NewLimiter[slotRequest](n)
@@ -52,8 +53,8 @@ func (m *Machine) chooseCase(r ref) bool {
 		holds := n.Cases[i].When == nil
 		if !holds {
 			var err error
-			if holds, err = m.evalCondition(n.Cases[i].When, sc); err != nil {
-				m.failNode(r, evaluationError(fmt.Sprintf("case %d", i+1), err))
+			if holds, err = m.composer.Condition(n.Cases[i].When, sc); err != nil {
+				m.failNode(r, compose.EvaluationError(fmt.Sprintf("case %d", i+1), err))
 				return false
 			}
 		}
@@ -79,7 +80,7 @@ const maxAsked = 8
 
 // describeCase puts the choice of a switch into words. The switch calls it once, not once per
 // child.
-func (m *Machine) describeCase(r ref, sc *scope) string {
+func (m *Machine) describeCase(r ref, sc *compose.Scope) string {
 	n, taken := m.node(r), m.liveState(r).taken
 	if taken > 0 && n.Cases[taken-1].When != nil {
 		return fmt.Sprintf("case %d holds: %s", taken, n.Cases[taken-1].When.Text)
@@ -91,7 +92,7 @@ func (m *Machine) describeCase(r ref, sc *scope) string {
 	var asked []string
 	for i := range n.Cases[:min(len(n.Cases), maxAsked)] {
 		if n.Cases[i].When != nil {
-			asked = append(asked, m.explainCondition(n.Cases[i].When, sc))
+			asked = append(asked, m.composer.ExplainCondition(n.Cases[i].When, sc))
 		}
 	}
 	if len(asked) == 0 {
@@ -114,12 +115,12 @@ func (m *Machine) skipOtherCase(group, r ref) bool {
 // expandForEach evaluates for_each and starts to make instances.
 func (m *Machine) expandForEach(r ref) {
 	n, d, s := m.node(r), m.liveState(r), m.state(r)
-	v, err := m.eval.Eval(n.ForEach, m.newScope(r))
+	v, err := m.composer.Value(n.ForEach, m.newScope(r))
 	if err == nil {
 		d.items, d.keyed, err = listItems(v, n.ForEach.Type.Kind == value.SetT)
 	}
 	if err != nil {
-		m.failNode(r, evaluationError("for_each", err))
+		m.failNode(r, compose.EvaluationError("for_each", err))
 		return
 	}
 	if !m.ensureNodeLimiter(r) || !m.openJoin(r) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -43,9 +44,9 @@ func (m *Machine) openJoin(r ref) bool {
 	switch {
 	case n.Join == nil:
 	case n.Join.Count != nil:
-		need, err := m.evalCount(n.Join.Count, m.newScope(r), 0, MaxInstances)
+		need, err := m.composer.Count(n.Join.Count, m.newScope(r), 0, MaxInstances)
 		if err != nil {
-			m.failNode(r, evaluationError("join", err))
+			m.failNode(r, compose.EvaluationError("join", err))
 			return false
 		}
 		d.join.need = need
@@ -97,8 +98,8 @@ func (m *Machine) decideJoin(p, child ref, s *state) {
 // the machine warns the first time, and the error fails the group at its end.
 func (m *Machine) evalJoin(p ref, d *liveState, rule *ir.Join) {
 	sc := m.newScope(p)
-	sc.mode = joins
-	holds, err := m.evalCondition(rule.Condition, sc)
+	sc.Mode = compose.InJoin
+	holds, err := m.composer.Condition(rule.Condition, sc)
 	switch {
 	case holds:
 		m.closeJoin(p, nil)
@@ -108,7 +109,7 @@ func (m *Machine) evalJoin(p ref, d *liveState, rule *ir.Join) {
 		d.join.warned = true
 		m.showNote(p, event.Warned, fmt.Sprintf("its join cannot be evaluated so far: %v", err), nil)
 	case d.remaining == 0:
-		m.closeJoin(p, joinError("its join never held (%s): %s", d.tally.describeAll(), m.explainCondition(rule.Condition, sc)))
+		m.closeJoin(p, joinError("its join never held (%s): %s", d.tally.describeAll(), m.composer.ExplainCondition(rule.Condition, sc)))
 	}
 }
 

@@ -13,12 +13,12 @@
 // in phases: its nodes, compensations, finally (end.go). A cancel, a timeout and an end step all
 // use stopPhase (stop.go). No task waits for the host, so a slice can end after any task.
 //
-// scope.go resolves names in expressions. request.go computes attempts, except secrets (late.go).
-// Package runner/slots orders the start of attempts (slots.go). reuse.go ends nodes as in an
-// earlier run.
+// Package runner/compose computes attempts and evaluates expressions; read.go gives it the values
+// that expressions read of the state. Package runner/slots orders the start of attempts (slots.go).
+// reuse.go ends nodes as in an earlier run.
 //
-// It imports the IR, values, events, plan, policy, request and slots, and must never import a
-// host, an executor, os, sync, or a clock.
+// It imports the IR, values, events, plan, policy, request, compose and slots, and must never
+// import a host, an executor, os, sync, or a clock.
 package machine
 
 import (
@@ -26,6 +26,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/slots"
@@ -59,6 +60,7 @@ type Machine struct {
 	behaviour ir.Rules
 
 	run      *event.RunStarted
+	composer *compose.Composer // of the run, once it has started
 	now      event.Time
 	started  event.Time
 	closedAt event.Time // when finally began
@@ -69,7 +71,6 @@ type Machine struct {
 	parallel int  // how many slots the run has
 	ordered  bool // see needsOrder
 	agents   map[string]*slotLimiter
-	locals   map[string]localValue
 	tickets  uint64
 	live     liveList
 	timers   map[uint64]timer
@@ -103,8 +104,8 @@ type Machine struct {
 func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	return &Machine{
 		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
-		agents: map[string]*slotLimiter{}, locals: map[string]localValue{},
-		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
+		agents: map[string]*slotLimiter{},
+		live:   liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
 }
 
@@ -134,7 +135,7 @@ func (m *Machine) Step(ev event.Event) error {
 		if err := checkActions(m.graph); err != nil {
 			return err
 		}
-		m.run = ev.RunStarted
+		m.run, m.composer = ev.RunStarted, compose.New(m.graph, m.eval, ev.RunStarted)
 	}
 	m.agenda.push(task{do: doEvent, event: &ev})
 	return nil

@@ -49,14 +49,3 @@ func TestStepRefusesWhatCannotBe(t *testing.T) {
 func answer(err *event.Error) event.Event {
 	return event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 1, Outcome: event.Failed, Error: err}}
 }
-
-func TestBoundKeepsHeadAndTail(t *testing.T) {
-	if got := machine.Bound("short", 5); got != "short" {
-		t.Errorf("at the bound: %q", got)
-	}
-	text := strings.Repeat("ä", 100) // two bytes each
-	got := machine.Bound(text, 21)
-	if want := "äääää\n[flowrun: 180 bytes left out]\näääää"; got != want {
-		t.Errorf("beyond it: %q, want %q", got, want)
-	}
-}

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -27,9 +28,9 @@ func (b *groupState) iterations() int {
 
 // openRepeat begins a repeat.
 func (m *Machine) openRepeat(r ref) {
-	most, err := m.evalCount(&m.node(r).Repeat.Max, m.newScope(r), 0, MaxIterations)
+	most, err := m.composer.Count(&m.node(r).Repeat.Max, m.newScope(r), 0, MaxIterations)
 	if err != nil {
-		m.failNode(r, evaluationError("repeat.max", err))
+		m.failNode(r, compose.EvaluationError("repeat.max", err))
 		return
 	}
 	if !m.ensureNodeLimiter(r) {
@@ -83,13 +84,13 @@ func (m *Machine) endIteration(r ref) {
 		}
 	default:
 		sc := m.newScope(last)
-		sc.mode = ended
-		holds, err := m.evalCondition(n.Repeat.Until, sc)
+		sc.Mode = compose.AfterEnd
+		holds, err := m.composer.Condition(n.Repeat.Until, sc)
 		switch {
 		case err != nil:
 			of := m.state(last).liveState
 			m.copyIteration(d, of)
-			e := evaluationError("until", err)
+			e := compose.EvaluationError("until", err)
 			if status == event.FailedS {
 				e.Message += fmt.Sprintf("; iteration %d failed: %s", l.count, of.err.Message)
 			}
@@ -101,7 +102,7 @@ func (m *Machine) endIteration(r ref) {
 		case l.count == l.max:
 			m.copyIteration(d, m.state(last).liveState)
 			m.failNode(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
-				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.explainCondition(n.Repeat.Until, sc))})
+				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.composer.ExplainCondition(n.Repeat.Until, sc))})
 			return
 		}
 	}
@@ -133,7 +134,7 @@ func (m *Machine) scheduleIteration(r ref) {
 	}
 	due, err := m.evalDue(delay, m.newScope(ref{m.state(r).loop.frame, r.node}))
 	if err != nil {
-		m.failNode(r, evaluationError("repeat.delay", err))
+		m.failNode(r, compose.EvaluationError("repeat.delay", err))
 		return
 	}
 	m.moveNode(r, event.Waiting, fmt.Sprintf("iteration %d starts at %s", m.state(r).loop.count+1, due))

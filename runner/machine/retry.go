@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/policy"
@@ -61,11 +62,11 @@ func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.D
 	if !mayRetry(n) || rejected && d.cold.refused {
 		return false, 0, ""
 	}
-	rules, sc, made := m.mergeRetry(r), m.newScope(r), d.attempts
+	rules, sc, made := m.composer.RetryRules(n, m.agentOf(r)), m.newScope(r), d.attempts
 	if d.cold != nil {
 		made -= d.cold.before
 	}
-	attempts, wrong := m.evalCount(rules.MaxAttempts, sc, attemptsOf(n), policy.MaxAttempts)
+	attempts, wrong := m.composer.Count(rules.MaxAttempts, sc, attemptsOf(n), policy.MaxAttempts)
 	if wrong != nil {
 		return false, 0, "it is not tried again: retry.max_attempts: " + wrong.Error()
 	}
@@ -77,14 +78,14 @@ func (m *Machine) decideRetry(r ref, err *event.Error) (again bool, delay time.D
 	}
 	again = err.Kind.Retried()
 	if rules.When != nil {
-		if again, wrong = m.evalCondition(rules.When, sc); wrong != nil {
+		if again, wrong = m.composer.Condition(rules.When, sc); wrong != nil {
 			return false, 0, "it is not tried again: retry.when: " + wrong.Error()
 		}
 	}
 	if !again {
 		return false, 0, ""
 	}
-	b, wrong := m.evalBackoff(rules, sc)
+	b, wrong := m.composer.Backoff(rules, sc)
 	if wrong != nil {
 		return false, 0, "it is not tried again: " + wrong.Error()
 	}
@@ -109,63 +110,6 @@ func attemptsOf(n *plan.Node) int {
 	return policy.DefaultMaxAttempts
 }
 
-// mergeRetry merges the retry rules of a node, each attribute on its own: step over agent over
-// workflow.
-func (m *Machine) mergeRetry(r ref) (merged ir.Retry) {
-	layers := []*ir.Retry{m.node(r).Retry, nil, m.graph.Workflow.Retry}
-	if g := m.agentOf(r); g != nil {
-		layers[1] = g.Retry
-	}
-	for _, l := range layers {
-		if l == nil {
-			continue
-		}
-		merged.MaxAttempts = firstExpr(merged.MaxAttempts, l.MaxAttempts)
-		merged.BaseDelay = firstExpr(merged.BaseDelay, l.BaseDelay)
-		merged.MaxDelay = firstExpr(merged.MaxDelay, l.MaxDelay)
-		merged.Multiplier = firstExpr(merged.Multiplier, l.Multiplier)
-		merged.When = firstExpr(merged.When, l.When)
-		if merged.Jitter == "" {
-			merged.Jitter = l.Jitter
-		}
-	}
-	return merged
-}
-
-// evalBackoff evaluates the backoff of retry rules over the defaults. A base delay above the
-// default maximum raises the maximum.
-func (m *Machine) evalBackoff(rules ir.Retry, sc *scope) (b policy.Backoff, err error) {
-	b = policy.Backoff{Base: policy.DefaultBaseDelay, Max: policy.DefaultMaxDelay, Multiplier: policy.DefaultMultiplier,
-		Jitter: policy.DefaultJitter}
-	if rules.Jitter != "" {
-		b.Jitter = policy.Jitter(rules.Jitter)
-	}
-	if rules.BaseDelay != nil {
-		if b.Base, err = m.evalDuration(rules.BaseDelay, sc); err != nil {
-			return b, fmt.Errorf("retry.base_delay: %w", err)
-		}
-		b.Max = max(b.Max, b.Base)
-	}
-	if rules.MaxDelay != nil {
-		if b.Max, err = m.evalDuration(rules.MaxDelay, sc); err != nil {
-			return b, fmt.Errorf("retry.max_delay: %w", err)
-		}
-	}
-	if rules.Multiplier != nil {
-		if b.Multiplier, err = m.evalFactor(rules.Multiplier, sc); err != nil {
-			return b, fmt.Errorf("retry.multiplier: %w", err)
-		}
-	}
-	return b, nil
-}
-
-func firstExpr(a, b *ir.Expr) *ir.Expr {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
 // agentOf returns the agent that has a step now; nil if the step has no agent.
 func (m *Machine) agentOf(r ref) *ir.Agent {
 	n := m.node(r)
@@ -187,9 +131,9 @@ func (m *Machine) chooseAgent(r ref) bool {
 	if n.Else == nil {
 		return true
 	}
-	holds, err := m.evalCondition(n.Action.(*ir.AgentTask).If, m.newScope(r))
+	holds, err := m.composer.Condition(n.Action.(*ir.AgentTask).If, m.newScope(r))
 	if err != nil {
-		m.failNode(r, evaluationError("agent", err))
+		m.failNode(r, compose.EvaluationError("agent", err))
 		return false
 	}
 	m.coldState(r).otherwise = !holds
@@ -243,9 +187,9 @@ func (m *Machine) ensureAgentLimiter(r ref, g *ir.Agent) bool {
 	if g.Concurrency == nil || m.agents[g.Name] != nil {
 		return true
 	}
-	n, err := m.evalCount(g.Concurrency, m.constants(), 0, MaxConcurrency)
+	n, err := m.composer.Count(g.Concurrency, m.composer.Constants(), 0, MaxConcurrency)
 	if err != nil {
-		m.failNode(r, evaluationError(fmt.Sprintf("concurrency of agent %q", g.Name), err))
+		m.failNode(r, compose.EvaluationError(fmt.Sprintf("concurrency of agent %q", g.Name), err))
 		return false
 	}
 	m.agents[g.Name] = slots.NewLimiter[slotRequest](n)

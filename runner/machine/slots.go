@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/slots"
@@ -44,7 +45,7 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	s := m.state(r)
 	if s.seq == 0 {
 		if err := m.takePriority(r); err != nil {
-			m.failNode(r, evaluationError("priority", err))
+			m.failNode(r, compose.EvaluationError("priority", err))
 			return
 		}
 		m.queueSeq++
@@ -179,7 +180,7 @@ func (m *Machine) takePriority(r ref) error {
 	for at.node != ranked {
 		at = m.parent(at)
 	}
-	v, err := m.eval.Eval(m.node(at).Priority, m.newScope(at))
+	v, err := m.composer.Value(m.node(at).Priority, m.newScope(at))
 	if err == nil {
 		m.coldState(r).priority, err = slots.Priority(v)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/slots"
@@ -22,10 +23,10 @@ func (m *Machine) startRun() {
 	if m.run.Skip != "" {
 		m.wanted = make([]bool, len(m.graph.Nodes))
 	}
-	here := m.constants()
+	here := m.newScope(ref{m.root, plan.None})
 	refused := m.checkWorkflowRequirements(here)
 	if err := m.evalSettings(here); err != nil {
-		refused = evaluationError("the workflow's settings", err)
+		refused = compose.EvaluationError("the workflow's settings", err)
 	}
 	if len(m.run.ExpectedUS) > 0 {
 		m.ordered, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.parallel)
@@ -45,9 +46,9 @@ func (m *Machine) startRun() {
 
 // evalSettings evaluates the bounds of the run: its concurrency and its timeout. The concurrency
 // has a value even after an error, for nodes that still run at the end.
-func (m *Machine) evalSettings(sc *scope) error {
+func (m *Machine) evalSettings(sc *compose.Scope) error {
 	w := m.graph.Workflow
-	parallel, err := m.evalCount(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
+	parallel, err := m.composer.Count(w.MaxConcurrency, sc, DefaultConcurrency, MaxConcurrency)
 	if err != nil {
 		parallel = DefaultConcurrency
 	}
@@ -61,13 +62,13 @@ func (m *Machine) evalSettings(sc *scope) error {
 	}
 	timeout, err := m.evalDue(w.Timeout, sc)
 	if err == nil {
-		m.setTimer(sc.ref, timeout, event.TimerTimeout)
+		m.setTimer(ref{m.root, plan.None}, timeout, event.TimerTimeout)
 	}
 	return err
 }
 
 // checkWorkflowRequirements checks the requirements of the workflow before any node starts.
-func (m *Machine) checkWorkflowRequirements(sc *scope) *event.Error {
+func (m *Machine) checkWorkflowRequirements(sc *compose.Scope) *event.Error {
 	list := m.graph.Workflow.Require
 	for i := range list {
 		if err := m.checkRequirement(&list[i], sc); err != nil {
@@ -91,7 +92,7 @@ func (m *Machine) startParents(r ref) {
 	if n := m.node(p); n.Timeout != nil && n.Kind != ir.Step && m.isInner(p) && m.reusedEnd(p) == nil {
 		due, err := m.evalDue(n.Timeout, m.newScope(p))
 		if err != nil {
-			m.failAfterChildren(p, evaluationError("timeout", err))
+			m.failAfterChildren(p, compose.EvaluationError("timeout", err))
 			return
 		}
 		m.setTimer(p, due, event.TimerTimeout)
@@ -177,7 +178,7 @@ func (m *Machine) startNode(r ref) {
 	case n.Kind != ir.Step:
 		m.openGroup(r)
 	default:
-		actions[n.Action.Kind()].begin(m, r)
+		begins[n.Action.Kind()](m, r)
 	}
 }
 
@@ -211,12 +212,12 @@ func (m *Machine) checkWhen(r ref) bool {
 		return true
 	}
 	sc := m.newScope(r)
-	holds, err := m.evalCondition(n.When, sc)
+	holds, err := m.composer.Condition(n.When, sc)
 	switch {
 	case err != nil:
-		m.failNode(r, evaluationError("when", err))
+		m.failNode(r, compose.EvaluationError("when", err))
 	case !holds:
-		m.finishNode(r, event.Skipped, "its condition is false: "+m.explainCondition(n.When, sc))
+		m.finishNode(r, event.Skipped, "its condition is false: "+m.composer.ExplainCondition(n.When, sc))
 	}
 	return err == nil && holds
 }
@@ -239,22 +240,22 @@ func (m *Machine) checkRequirements(r ref) bool {
 }
 
 // checkRequirement checks one requirement; nil means that it holds.
-func (m *Machine) checkRequirement(q *ir.Require, sc *scope) *event.Error {
-	holds, err := m.evalCondition(&q.Condition, sc)
+func (m *Machine) checkRequirement(q *ir.Require, sc *compose.Scope) *event.Error {
+	holds, err := m.composer.Condition(&q.Condition, sc)
 	switch {
 	case err != nil:
-		return evaluationError("require", err)
+		return compose.EvaluationError("require", err)
 	case holds:
 		return nil
 	}
 	message := ""
 	if q.Message != nil {
-		if text, err := m.evalText(q.Message, sc); err == nil {
+		if text, err := m.composer.Text(q.Message, sc); err == nil {
 			message = text
 		}
 	}
 	if message == "" {
-		message = "it requires " + m.explainCondition(&q.Condition, sc)
+		message = "it requires " + m.composer.ExplainCondition(&q.Condition, sc)
 	}
 	return &event.Error{Kind: event.Blocking, Reason: event.ReasonRequire, ExitCode: -1, Message: message}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -64,9 +65,9 @@ func (m *Machine) runEndStep(r ref) {
 	d.started = m.now
 	message := fmt.Sprintf("%q ended the run", d.path)
 	if e.Message != nil {
-		text, err := m.evalText(e.Message, m.newScope(r))
+		text, err := m.composer.Text(e.Message, m.newScope(r))
 		if err != nil {
-			m.failNode(r, evaluationError("end", err))
+			m.failNode(r, compose.EvaluationError("end", err))
 			return
 		}
 		message = text

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
 )
@@ -145,9 +146,9 @@ func (m *Machine) setDeadline(r ref) bool {
 	if n.Deadline == nil || m.reusedEnd(r) != nil {
 		return true
 	}
-	after, err := m.evalDuration(&n.Deadline.After, m.newScope(r))
+	after, err := m.composer.Duration(&n.Deadline.After, m.newScope(r))
 	if err != nil {
-		m.failNode(r, evaluationError("deadline", err))
+		m.failNode(r, compose.EvaluationError("deadline", err))
 		return false
 	}
 	l := &deadline{since: m.now, after: after}
@@ -201,7 +202,7 @@ func (m *Machine) startWait(r ref) {
 	d.attempts = 1
 	due, err := m.evalWaitEnd(m.node(r).Action.(*ir.Wait), m.newScope(r))
 	if err != nil {
-		m.failNode(r, evaluationError("wait", err))
+		m.failNode(r, compose.EvaluationError("wait", err))
 		return
 	}
 	if due <= m.now {
@@ -215,11 +216,11 @@ func (m *Machine) startWait(r ref) {
 }
 
 // evalWaitEnd evaluates the end of a wait.
-func (m *Machine) evalWaitEnd(w *ir.Wait, sc *scope) (event.Time, error) {
+func (m *Machine) evalWaitEnd(w *ir.Wait, sc *compose.Scope) (event.Time, error) {
 	if w.At == nil {
 		return m.evalDue(w.Duration, sc)
 	}
-	text, err := m.evalText(w.At, sc)
+	text, err := m.composer.Text(w.At, sc)
 	if err != nil {
 		return 0, err
 	}

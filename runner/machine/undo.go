@@ -3,7 +3,7 @@ package machine
 import (
 	"slices"
 
-	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -40,7 +40,9 @@ func (m *Machine) startCompensation() bool {
 		m.recordCompensation(r, &event.Result{ExitCode: -1, Error: cancelledError(abandoned)})
 		return true
 	}
-	request, err := m.composeCompensation(r)
+	w := m.describeWork(r)
+	w.Scope.Mode = compose.AfterEnd
+	request, err := m.composer.Compensation(w)
 	if err != nil {
 		m.recordCompensation(r, &event.Result{ExitCode: -1, Error: err})
 		return true
@@ -55,24 +57,10 @@ func (m *Machine) startCompensation() bool {
 	return true
 }
 
-// composeCompensation computes a compensation, which reads the node's result.
-func (m *Machine) composeCompensation(r ref) (*event.Attempt, *event.Error) {
-	c, d := m.node(r).Compensate, m.liveState(r)
-	a := &event.Attempt{Node: d.path, Name: m.node(r).Name, Attempt: d.attempts, Compensate: true, Run: m.run.Run,
-		Workflow: m.run.Workflow, Base: m.run.Env, Key: m.idempotencyKey(r, "compensate")}
-	sc := m.newScope(r)
-	sc.mode = ended
-	if a.PassEnv = c.PassEnv; c.PassEnv == nil {
-		a.PassEnv = m.passEnv(r)
-	}
-	env, dirs := append(m.listEnvs(r), c.Env), append([]*ir.Expr{c.Dir}, m.listDirs(r)...)
-	return a, m.composeCommon(a, sc, env, dirs, &c.Run, c.Timeout)
-}
-
 // compensationFinished records the answer of a compensation. The next compensation follows, even
 // after a failure.
 func (m *Machine) compensationFinished(a *attempt, f *event.AttemptFinished) {
-	res := &event.Result{ExitCode: -1, Stdout: Bound(f.Stdout, MaxStream), Stderr: Bound(f.Stderr, MaxStream),
+	res := &event.Result{ExitCode: -1, Stdout: compose.Bound(f.Stdout, MaxStream), Stderr: compose.Bound(f.Stderr, MaxStream),
 		StdoutLog: f.StdoutLog, StderrLog: f.StderrLog, StartedAt: f.StartedAt, FinishedAt: m.now}
 	if f.ExitCode != nil {
 		res.ExitCode = *f.ExitCode

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -28,8 +29,8 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"iterations":           {schema.MaxIterations, machine.MaxIterations},
 		"priority":             {schema.MaxPriority, slots.MostPriority},
 		"max_concurrency":      {schema.MaxConcurrency, machine.MaxConcurrency},
-		"redirects":            {schema.MaxRedirects, machine.MaxRedirects},
-		"body":                 {schema.MaxBody, machine.MaxBody},
+		"redirects":            {schema.MaxRedirects, compose.MaxRedirects},
+		"body":                 {schema.MaxBody, compose.MaxBody},
 		"body, by the host":    {schema.MaxBody, executor.MaxOutput},
 		"output":               {schema.MaxOutput, executor.MaxOutput},
 		"streams":              {schema.MaxStream, machine.MaxStream},
@@ -41,10 +42,10 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"group":                {schema.MaxGroupName, runner.MaxGroupName},
 		"attempts":             {schema.MaxAttempts, policy.MaxAttempts},
 		"multiplier":           {schema.MaxMultiplier, policy.MaxMultiplier},
-		"recalled":             {schema.MaxRecalled, machine.MaxRecalled},
-		"budget of a recall":   {schema.MaxRecallBudget, machine.MaxRecallBudget},
-		"remembered":           {schema.MaxRemembered, machine.MaxRemembered},
-		"tags":                 {schema.MaxTags, machine.MaxTags},
+		"recalled":             {schema.MaxRecalled, compose.MaxRecalled},
+		"budget of a recall":   {schema.MaxRecallBudget, compose.MaxRecallBudget},
+		"remembered":           {schema.MaxRemembered, compose.MaxRemembered},
+		"tags":                 {schema.MaxTags, compose.MaxTags},
 		"notes":                {schema.MaxNotes, protocol.MaxNotes},
 		"notes, kept":          {schema.MaxNotes, recall.MaxNotes},
 		"learned":              {schema.MaxLearned, protocol.MaxLearned},

@@ -1,4 +1,4 @@
-package machine
+package compose
 
 import (
 	"strings"
@@ -12,10 +12,10 @@ import (
 
 // A value in a script has request.MaxScriptValue bytes at most. The message names it, and the way out.
 func TestValuesOfScripts(t *testing.T) {
-	m := &Machine{eval: constants{}}
+	c := &Composer{eval: constants{}}
 	for n, fits := range map[int]bool{request.MaxScriptValue: true, request.MaxScriptValue + 1: false} {
 		a := &event.Attempt{}
-		err := m.composeScript(a, "run", ir.Lit("", value.StringType), []ir.Expr{{Kind: ir.HCL, Text: "input.log", Const: strings.Repeat("x", n)}}, nil)
+		err := c.composeScript(a, "run", ir.Lit("", value.StringType), []ir.Expr{{Kind: ir.HCL, Text: "input.log", Const: strings.Repeat("x", n)}}, nil)
 		if fits && (err != nil || len(a.Values) != 1 || len(a.Values[0]) != n) {
 			t.Errorf("%d bytes: %v", n, err)
 		}

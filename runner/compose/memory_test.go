@@ -1,4 +1,4 @@
-package machine
+package compose
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// At its bound a value is remembered, and beyond it is not.
-func TestBoundsOfWhatIsRemembered(t *testing.T) {
-	m := &Machine{eval: constants{}}
+// A value at its bound is remembered, and a larger one is not.
+func TestBoundsOfMemory(t *testing.T) {
+	c := &Composer{eval: constants{}}
 	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
 	tags := func(n int) *ir.Expr {
 		list := make([]any, n)
@@ -19,7 +19,7 @@ func TestBoundsOfWhatIsRemembered(t *testing.T) {
 		}
 		return lit(list)
 	}
-	for name, c := range map[string]struct{ at, beyond ir.Remember }{
+	for name, b := range map[string]struct{ at, beyond ir.Remember }{
 		"text":       {ir.Remember{Text: lit(strings.Repeat("x", MaxRemembered))}, ir.Remember{Text: lit(strings.Repeat("x", MaxRemembered+1))}},
 		"lesson":     {ir.Remember{Lesson: lit(strings.Repeat("x", MaxRemembered))}, ir.Remember{Lesson: lit(strings.Repeat("x", MaxRemembered+1))}},
 		"tags":       {ir.Remember{Tags: tags(MaxTags)}, ir.Remember{Tags: tags(MaxTags + 1)}},
@@ -27,21 +27,21 @@ func TestBoundsOfWhatIsRemembered(t *testing.T) {
 		"importance": {ir.Remember{Importance: lit(1.0)}, ir.Remember{Importance: lit(1.01)}},
 		"least":      {ir.Remember{Importance: lit(0.0)}, ir.Remember{Importance: lit(-0.01)}},
 	} {
-		if _, place, err := m.composeRemember(&c.at, nil); err != nil {
+		if _, place, err := c.composeRemember(&b.at, nil); err != nil {
 			t.Errorf("%s at its bound: %s: %v", name, place, err)
 		}
-		if _, _, err := m.composeRemember(&c.beyond, nil); err == nil {
+		if _, _, err := c.composeRemember(&b.beyond, nil); err == nil {
 			t.Errorf("%s beyond its bound is taken", name)
 		}
 	}
-	for name, c := range map[string]struct{ at, beyond ir.Recall }{
+	for name, b := range map[string]struct{ at, beyond ir.Recall }{
 		"k":      {ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled))}, ir.Recall{Query: *lit("x"), K: lit(float64(MaxRecalled + 1))}},
 		"budget": {ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget))}, ir.Recall{Query: *lit("x"), Budget: lit(float64(MaxRecallBudget + 1))}},
 	} {
-		if _, place, err := m.composeRecall(&c.at, nil); err != nil {
+		if _, place, err := c.composeRecall(&b.at, nil); err != nil {
 			t.Errorf("%s at its bound: %s: %v", name, place, err)
 		}
-		if _, _, err := m.composeRecall(&c.beyond, nil); err == nil {
+		if _, _, err := c.composeRecall(&b.beyond, nil); err == nil {
 			t.Errorf("%s beyond its bound is taken", name)
 		}
 	}
