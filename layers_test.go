@@ -56,7 +56,7 @@ runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value memory runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/retry runner/view
+runner                           dsl/expr dsl/ir dsl/value memory runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/follow                    memory/private
 runner/live                      runner/event
@@ -97,6 +97,7 @@ memory                           memory/cache memory/embed memory/embed/glove me
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
 cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/engine runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
+cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/standalone
 cmd/flowrun/internal/app         * -runner/engine/local -runner/machine cobra hcl
 

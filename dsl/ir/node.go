@@ -1,6 +1,10 @@
 package ir
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"iter"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 // NodeKind says what a node is.
 type NodeKind string
@@ -141,4 +145,49 @@ type Compensate struct {
 // Case is one way that a switch can take. The default has no condition and is the last.
 type Case struct {
 	When *Expr `json:"when,omitempty"`
+}
+
+// All yields nodes and the nodes in them, each before its children.
+func All(nodes []Node) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for i := range nodes {
+			if !yield(&nodes[i]) {
+				return
+			}
+			for n := range All(nodes[i].Children) {
+				if !yield(n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// StepNames lists the names of a workflow's nodes, in order; those of finally come last.
+func (w *Workflow) StepNames() (names []string) {
+	for n := range All(w.Nodes) {
+		names = append(names, n.Name)
+	}
+	if w.Finally != nil {
+		for n := range All(w.Finally.Nodes) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// ActsWhenCancelled reports whether a workflow of the program does something when it is cancelled: it undoes a step, or has nodes that run
+// always.
+func (p *Program) ActsWhenCancelled() bool {
+	for i := range p.Workflows {
+		if p.Workflows[i].Finally != nil {
+			return true
+		}
+		for n := range All(p.Workflows[i].Nodes) {
+			if n.Compensate != nil || n.TriggerRule == Always {
+				return true
+			}
+		}
+	}
+	return false
 }

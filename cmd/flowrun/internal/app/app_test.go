@@ -89,16 +89,6 @@ func TestWantsJSON(t *testing.T) {
 	}
 }
 
-// A single problem stands by itself.
-func TestProblemsOfValues(t *testing.T) {
-	if joinProblems(nil) != nil {
-		t.Error("an error without a problem")
-	}
-	if err := joinProblems([]error{nil, errors.New("one")}); err.Error() != "one" {
-		t.Error(err)
-	}
-}
-
 // What the command line takes is what the machine takes.
 func TestParallelIsBoundedAsTheMachineIs(t *testing.T) {
 	if args.MaxParallel != machine.MaxConcurrency {

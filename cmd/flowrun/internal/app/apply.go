@@ -2,12 +2,15 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
@@ -52,6 +55,11 @@ func valueFlags(c *cobra.Command, o *args.Given) {
 	pairFlags(c, "var", "a variable of the program", &o.Vars)
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
 	f.StringArrayVar(&o.EnvFiles, "env-file", nil, "a `file` of NAME=VALUE lines: FLOWRUN_VAR_x, or x, gives variable x; can be repeated")
+}
+
+// valueReader reads the values of these flags.
+func (a *app) valueReader() *values.Reader {
+	return &values.Reader{LookupEnv: a.lookupEnv, Stdin: a.Stdin, Note: a.saySo}
 }
 
 // pairFlags are the three flags for values of one kind.
@@ -143,10 +151,10 @@ func (a *app) asWorkflow(path, workflow string) (string, string) {
 // its program. It also returns the secrets, which are not recorded.
 func (a *app) newFirstEvent(p *program, w *ir.Workflow, o *args.Apply) (event.RunStarted, map[string]value.Value, error) {
 	first := event.RunStarted{Workflow: w.Name, Dir: p.dir, Env: runner.RecordedEnv(a.Environ), Parallel: o.Parallel, Targets: o.Targets}
-	if err := checkTargets(w, o.Targets); err != nil {
+	if err := checkApplyTargets(w, o.Targets); err != nil {
 		return first, nil, err
 	}
-	inputs, vars, err := a.readValues(p, w, &o.Given)
+	inputs, vars, err := a.valueReader().Read(p.ir, w, &o.Given)
 	if err == nil {
 		err = args.IsText("the name of the program's folder", p.dir)
 	}
@@ -154,9 +162,23 @@ func (a *app) newFirstEvent(p *program, w *ir.Workflow, o *args.Apply) (event.Ru
 		return first, nil, err
 	}
 	held, marks, problems := given.Seal(p.ir.Variables, vars, w.Inputs, inputs)
-	if err := joinProblems(problems); err != nil {
+	if err := values.Join(problems); err != nil {
 		return first, nil, err
 	}
 	first.Inputs, first.Vars, first.Secrets = inputs.Values, vars.Values, marks
 	return first, held, nil
+}
+
+// checkApplyTargets refuses steps that the workflow does not have. A node of finally is not one of them: it always runs.
+func checkApplyTargets(w *ir.Workflow, given []string) error {
+	var names []string
+	for n := range ir.All(w.Nodes) {
+		names = append(names, n.Name)
+	}
+	for _, t := range given {
+		if !slices.Contains(names, t) {
+			return unknown(t, names, "See flowrun plan.", fmt.Sprintf("--target: workflow %q has no step %q", w.Name, t))
+		}
+	}
+	return nil
 }

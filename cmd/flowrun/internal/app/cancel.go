@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -65,27 +64,15 @@ const Glance = 100 * time.Millisecond
 func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
 	ctx := context.Background()
 	_, p, err := s.Beginning(ctx, run)
-	if err != nil || r.WithoutSecrets || !actsWhenCancelled(p.Program) {
+	if err != nil || r.WithoutSecrets || !p.ActsWhenCancelled() {
 		return err
 	}
-	err = a.resumeSession(ctx, s, run, &r.Given, renewal{})
+	err = a.resumeSession(ctx, s, run, &r.Given, values.Renewal{})
 	var missing *args.Error
 	if errors.As(err, &missing) {
 		missing.Hint = "Without them, what needs them is not undone: flowrun cancel " + run + a.sceneOf(s, nil).Flags + " --without-secrets"
 	}
 	return err
-}
-
-// actsWhenCancelled reports whether a program, or a workflow that it calls, does something when it
-// is cancelled.
-func actsWhenCancelled(p *ir.Program) bool {
-	var any func(nodes []ir.Node) bool
-	any = func(nodes []ir.Node) bool {
-		return slices.ContainsFunc(nodes, func(n ir.Node) bool {
-			return n.Compensate != nil || n.TriggerRule == ir.Always || any(n.Children)
-		})
-	}
-	return slices.ContainsFunc(p.Workflows, func(w ir.Workflow) bool { return w.Finally != nil || any(w.Nodes) })
 }
 
 // waitForEnd ends a run that no process drives. With --wait it waits for the run's driver, and

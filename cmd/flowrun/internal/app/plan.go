@@ -8,9 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/expr"
-	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
@@ -50,7 +48,7 @@ func (a *app) runPlan(o *args.Plan) error {
 	if err != nil {
 		return err
 	}
-	known, err := a.knownValues(p, w, &o.Apply)
+	known, err := a.valueReader().Beforehand(p.ir, w, &o.Given)
 	if err != nil {
 		return err
 	}
@@ -58,7 +56,7 @@ func (a *app) runPlan(o *args.Plan) error {
 	if err != nil {
 		return err
 	}
-	result := &ui.Planned{Outline: outline.Of(g, known.eval)}
+	result := &ui.Planned{Outline: outline.Of(g, known.Eval)}
 	if result.Forecast, err = a.forecast(o, g, known); err != nil {
 		return err
 	}
@@ -75,7 +73,7 @@ func (a *app) runPlan(o *args.Plan) error {
 
 // forecast predicts the duration of a run from the recorded durations of the store. A store of an
 // older release counts as no store.
-func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecast.Forecast, error) {
+func (a *app) forecast(o *args.Plan, g *plan.Graph, known *values.Beforehand) (*forecast.Forecast, error) {
 	dir, err := a.storeDir(o.Path)
 	if err != nil {
 		return nil, err
@@ -93,82 +91,5 @@ func (a *app) forecast(o *args.Plan, g *plan.Graph, known *beforehand) (*forecas
 	if err != nil {
 		return nil, err
 	}
-	return forecast.Of(g, known.eval, x, runs, o.Parallel), nil
-}
-
-// beforehand is the scope that is known before a run: values that were given or have a default, and
-// locals over them.
-type beforehand struct {
-	inputs, vars map[string]value.Value
-	locals       map[string]*ir.Expr
-	evaluator    *expr.Evaluator
-}
-
-// errUnknown ends the evaluation of a value that is known only during a run.
-var errUnknown = errors.New("not known before a run")
-
-// knownValues returns the scope of the given values. A required value that is missing is unknown.
-func (a *app) knownValues(p *program, w *ir.Workflow, o *args.Apply) (*beforehand, error) {
-	whole, most := *p.ir, *w
-	whole.Variables, most.Inputs = withoutRequired(p.ir.Variables), withoutRequired(w.Inputs)
-	inputs, vars, err := a.readValues(&program{ir: &whole}, &most, &o.Given)
-	if err != nil {
-		return nil, err
-	}
-	dropUnknown(inputs.Values, w.Inputs)
-	dropUnknown(vars.Values, p.ir.Variables)
-	b := &beforehand{inputs: inputs.Values, vars: vars.Values, locals: map[string]*ir.Expr{}, evaluator: expr.NewEvaluator(ir.NewestRules(), p.ir.Files)}
-	for i := range p.ir.Locals {
-		b.locals[p.ir.Locals[i].Name] = &p.ir.Locals[i].Expr
-	}
-	return b, nil
-}
-
-// withoutRequired returns declarations that need no value: null stands for a missing value.
-func withoutRequired(decls []ir.Variable) []ir.Variable {
-	out := append([]ir.Variable{}, decls...)
-	for i := range out {
-		if d := &out[i]; !d.HasDefault {
-			d.HasDefault, d.Type, d.Validation, d.Enum = true, d.Type.OrNull(), nil, nil
-		}
-	}
-	return out
-}
-
-// dropUnknown removes the nulls that stand for missing values, and the values that may not be
-// shown.
-func dropUnknown(values map[string]value.Value, decls []ir.Variable) {
-	for _, d := range decls {
-		if !d.HasDefault && values[d.Name] == nil || d.Sensitive {
-			delete(values, d.Name)
-		}
-	}
-}
-
-// eval evaluates an expression for the outline; it reports false if the value is not known.
-func (b *beforehand) eval(e *ir.Expr) (value.Value, bool) {
-	v, err := b.evaluator.Eval(e, b)
-	return v, err == nil
-}
-
-// Lookup implements ir.Scope.
-func (b *beforehand) Lookup(r ir.Ref) (value.Value, error) {
-	switch r.Root {
-	case "var":
-		return lookUp(b.vars, r.Name)
-	case "input":
-		return lookUp(b.inputs, r.Name)
-	case "local":
-		if e := b.locals[r.Name]; e != nil {
-			return b.evaluator.Eval(e, b) // locals form no circle: that is checked
-		}
-	}
-	return nil, errUnknown
-}
-
-func lookUp(values map[string]value.Value, name string) (value.Value, error) {
-	if v, ok := values[name]; ok {
-		return v, nil
-	}
-	return nil, errUnknown
+	return forecast.Of(g, known.Eval, x, runs, o.Parallel), nil
 }

@@ -10,15 +10,11 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl"
-	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/replay"
-	"github.com/flowrun/flowrun/runner/view"
 )
 
 func (a *app) newReplayCommand() *cobra.Command {
@@ -98,14 +94,10 @@ func (a *app) replayAgainst(s *store, run string, r *args.Replay) error {
 	if err != nil {
 		return err
 	}
-	if err := fitValues(&first, now.ir, w); err != nil {
-		return err
+	if problems := given.Fit(&first, now.ir, w); problems != nil {
+		return &args.Error{Message: fmt.Sprintf("what run %s was given does not fit:\n  %s", run, strings.Join(problems, "\n  "))}
 	}
-	out, err := replayWorld(then, now.ir, w, first)
-	if err == nil && len(out.New) > 0 { // an attempt that is never answered must not keep slots from the others
-		first.Parallel = runner.MaxConcurrency
-		out, err = replayWorld(then, now.ir, w, first)
-	}
+	out, err := runner.ReplayAgainst(then, now.ir, first)
 	if err != nil {
 		return fmt.Errorf("replaying run %s against %s: %w", run, r.File, err)
 	}
@@ -115,52 +107,6 @@ func (a *app) replayAgainst(s *store, run string, r *args.Replay) error {
 	ui.ShowReplayed(a.out, found, r.JSON)
 	if !found.Same && r.DetailedExit {
 		return &ended{exitChange}
-	}
-	return nil
-}
-
-// replayWorld is one replay of a world for a program.
-func replayWorld(then *replay.World, p *ir.Program, w *ir.Workflow, first event.RunStarted) (*replay.Outcome, error) {
-	m, err := new(runner.Programs).Machine(journal.Header{Behaviour: ir.Behaviour, Workflow: w.Name}, p.Canonical())
-	if err != nil {
-		return nil, err
-	}
-	return then.Run(m, first, view.New(w))
-}
-
-// fitValues gives a program the values of a run. A declaration that both have keeps its value; a
-// new one takes its default; a value without a declaration is left out. A sensitive value is
-// missing here, and is not needed: nothing is carried out.
-func fitValues(first *event.RunStarted, p *ir.Program, w *ir.Workflow) error {
-	secrets := map[string]event.Secret{}
-	var problems []string
-	fill := func(kind, root string, decls []ir.Variable, old map[string]value.Value, around dsl.Known) map[string]value.Value {
-		var plain []ir.Variable
-		given := map[string]value.Value{}
-		for _, d := range decls {
-			if _, late := first.Late[d.Name]; late && kind == "input" {
-				continue
-			}
-			if d.Sensitive {
-				secrets[root+d.Name] = first.Secrets[root+d.Name]
-				continue
-			}
-			plain = append(plain, d)
-			if v, ok := old[d.Name]; ok {
-				given[d.Name] = v
-			}
-		}
-		values, errs := dsl.Inputs(kind, plain, given, around)
-		for _, err := range errs {
-			problems = append(problems, "\n  "+err.Error())
-		}
-		return values
-	}
-	first.Vars = fill("variable", "var.", p.Variables, first.Vars, dsl.Known{Files: p.Files})
-	first.Inputs = fill("input", "input.", w.Inputs, first.Inputs, dsl.Known{Vars: first.Vars, Files: p.Files})
-	first.Secrets, first.Workflow = secrets, w.Name
-	if problems != nil {
-		return &args.Error{Message: fmt.Sprintf("what run %s was given does not fit:%s", first.Run, strings.Join(problems, ""))}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -68,7 +69,7 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 		if err := checkFolder(ctx, s, info.Run); err != nil {
 			return err
 		}
-		if err := a.resumeSession(ctx, s, info.Run, &r.Given, renewal{names: r.NewSecrets}); err != nil {
+		if err := a.resumeSession(ctx, s, info.Run, &r.Given, values.Renewal{Names: r.NewSecrets}); err != nil {
 			return err
 		}
 		if !r.JSON {
@@ -94,7 +95,7 @@ func (a *app) resumeDry(ctx context.Context, s *store, info engine.Info, r *args
 			err = s.Reseal(ctx, info.Run, first)
 		}
 		if err == nil {
-			_, _, err = a.findSecrets(info.Run, first, p.Program, &r.Given, renewal{names: r.NewSecrets}) // a drive would need these secrets
+			_, _, err = a.valueReader().FindSecrets(info.Run, first, p.Program, &r.Given, values.Renewal{Names: r.NewSecrets}) // a drive would need these secrets
 		}
 		if err != nil {
 			return err
@@ -128,7 +129,7 @@ func checkFolder(ctx context.Context, s *store, run string) error {
 }
 
 // resumeSession gets the secrets of a run that began in another process.
-func (a *app) resumeSession(ctx context.Context, s *store, run string, o *args.Given, may renewal) error {
+func (a *app) resumeSession(ctx context.Context, s *store, run string, o *args.Given, may values.Renewal) error {
 	p, err := s.Pinned(ctx, run)
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func (a *app) resumeSession(ctx context.Context, s *store, run string, o *args.G
 	if err != nil {
 		return err
 	}
-	held, renewed, err := a.findSecrets(run, first, p.Program.Program, o, may)
+	held, renewed, err := a.valueReader().FindSecrets(run, first, p.Program.Program, o, may)
 	if err != nil {
 		return err
 	}

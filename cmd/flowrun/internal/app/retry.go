@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/retry"
@@ -74,7 +75,7 @@ func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
 	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {
 		return err
 	}
-	held, renewed, err := a.findSecrets(info.Run, &again.First, again.Pinned.Program.Program, &r.Given, renewal{all: true})
+	held, renewed, err := a.valueReader().FindSecrets(info.Run, &again.First, again.Pinned.Program.Program, &r.Given, values.Renewal{All: true})
 	if err != nil {
 		return err
 	}

@@ -19,34 +19,12 @@ func knownStep(w *ir.Workflow, step string) error {
 	if step == "" {
 		return nil
 	}
-	names, name := namesOf(w.Nodes, nil), view.Base(step)
+	names, name := w.StepNames(), view.Base(step)
 	if up := view.Parent(step); up != "" && iteration.MatchString(name) {
 		name = view.Base(up)
-	}
-	if w.Finally != nil {
-		names = namesOf(w.Finally.Nodes, names)
 	}
 	if slices.Contains(names, name) {
 		return nil
 	}
 	return unknown(name, names, "Its steps are "+ui.First(names, 3), fmt.Sprintf("workflow %q has no step %q", w.Name, step))
-}
-
-// checkTargets checks that the workflow has the requested steps.
-func checkTargets(w *ir.Workflow, given []string) error {
-	names := namesOf(w.Nodes, nil)
-	for _, t := range given {
-		if !slices.Contains(names, t) {
-			return unknown(t, names, "See flowrun plan.", fmt.Sprintf("--target: workflow %q has no step %q", w.Name, t))
-		}
-	}
-	return nil
-}
-
-// namesOf appends the names of nodes, and of the nodes in them.
-func namesOf(nodes []ir.Node, names []string) []string {
-	for i := range nodes {
-		names = namesOf(nodes[i].Children, append(names, nodes[i].Name))
-	}
-	return names
 }

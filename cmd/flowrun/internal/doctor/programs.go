@@ -110,9 +110,13 @@ func started(p *ir.Program) (out []start) {
 	}
 	for i := range p.Workflows {
 		w := &p.Workflows[i]
-		each(w.Nodes, node)
+		for n := range ir.All(w.Nodes) {
+			node(n)
+		}
 		if w.Finally != nil {
-			each(w.Finally.Nodes, node)
+			for n := range ir.All(w.Finally.Nodes) {
+				node(n)
+			}
 		}
 	}
 	return out
@@ -134,13 +138,6 @@ func firstOf(e *ir.Expr) string {
 		return m[1]
 	}
 	return ""
-}
-
-func each(nodes []ir.Node, f func(*ir.Node)) {
-	for i := range nodes {
-		f(&nodes[i])
-		each(nodes[i].Children, f)
-	}
 }
 
 // findProgram finds an executable as an attempt would: by PATH, or from a folder if its name has a

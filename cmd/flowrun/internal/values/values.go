@@ -1,26 +1,38 @@
-package app
+// Package values reads the values that the flags of a command give to a workflow: inputs and variables, from the command line, files and
+// the environment, and the sensitive ones again when a run goes on.
+//
+// Package given knows places and hashes; this package knows the flags, and says in their words what does not fit. It starts nothing.
+// What always holds: no error quotes a value. Enter at [Reader.Read] and [Reader.FindSecrets].
+package values
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
-	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/given"
 )
 
-// readValues completes the inputs of the workflow and the variables of the program with the given
+// Reader reads values. All fields must be set.
+type Reader struct {
+	LookupEnv func(name string) (text string, ok bool)
+	Stdin     io.Reader
+	Note      func(text string) // hears news for the user
+}
+
+// Read completes the inputs of the workflow and the variables of the program with the given
 // values.
-func (a *app) readValues(p *program, w *ir.Workflow, o *args.Given) (inputs, vars given.Values, err error) {
-	world := a.argsWorld()
-	vars, problems, err := a.readVariables(p.ir.Variables, o, world)
+func (r *Reader) Read(p *ir.Program, w *ir.Workflow, o *args.Given) (inputs, vars given.Values, err error) {
+	world := r.argsWorld()
+	vars, problems, err := r.readVariables(p.Variables, o, world)
 	if err != nil {
 		return inputs, vars, err
 	}
-	all, more := dsl.Inputs("variable", p.ir.Variables, vars.Values, dsl.Known{Files: p.ir.Files})
+	all, more := dsl.Inputs("variable", p.Variables, vars.Values, dsl.Known{Files: p.Files})
 	vars.Values = all
 	problems = append(problems, nameFiles(more, vars.From)...)
 
@@ -30,16 +42,16 @@ func (a *app) readValues(p *program, w *ir.Workflow, o *args.Given) (inputs, var
 	}
 	inputs = given.NewValues()
 	problems = append(problems, addPairs(inputs, pairs, w.Inputs)...)
-	inputs.Values, more = dsl.Inputs("input", w.Inputs, inputs.Values, dsl.Known{Vars: vars.Values, Files: p.ir.Files})
-	return inputs, vars, joinProblems(append(problems, more...))
+	inputs.Values, more = dsl.Inputs("input", w.Inputs, inputs.Values, dsl.Known{Vars: vars.Values, Files: p.Files})
+	return inputs, vars, Join(append(problems, more...))
 }
 
 // readVariables collects the given values of variables. A later source overrides an earlier one:
 // the environment, environment files, variable files in their order, --var.
-func (a *app) readVariables(decls []ir.Variable, o *args.Given, world *args.World) (g given.Values, problems []error, err error) {
+func (r *Reader) readVariables(decls []ir.Variable, o *args.Given, world *args.World) (g given.Values, problems []error, err error) {
 	g = given.NewValues()
 	problems = addTexts(g, decls, func(name string) (string, given.Place, bool) {
-		text, ok := a.lookupEnv(given.VarPrefix + name)
+		text, ok := r.LookupEnv(given.VarPrefix + name)
 		return text, given.Place{Kind: given.Env, Name: given.VarPrefix + name}, ok
 	})
 	for _, f := range o.EnvFiles {
@@ -67,14 +79,15 @@ func (a *app) readVariables(decls []ir.Variable, o *args.Given, world *args.Worl
 
 // argsWorld reads values from files and the environment. In CI, texts often come from strangers:
 // there no text may read a file.
-func (a *app) argsWorld() *args.World {
-	return &args.World{Stdin: a.Stdin, ReadFile: given.ReadBounded, Plain: a.ciVariable(), Note: func(text string) { a.err.Printf("flowrun: %s\n", ui.Clean(text)) }}
+func (r *Reader) argsWorld() *args.World {
+	return &args.World{Stdin: r.Stdin, ReadFile: given.ReadBounded, Plain: r.ciVariable(), Note: r.Note}
 }
 
 // ciVariable returns the variable that marks CI, or "" outside CI.
-func (a *app) ciVariable() string {
+func (r *Reader) ciVariable() string {
 	for _, name := range []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"} {
-		switch strings.ToLower(a.getenv(name)) {
+		text, _ := r.LookupEnv(name)
+		switch strings.ToLower(text) {
 		case "", "0", "false":
 		default:
 			return name
@@ -148,8 +161,8 @@ func from(where string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// joinProblems joins the problems of the given values into one error about the command line.
-func joinProblems(problems []error) error {
+// Join joins the problems of the given values into one error about the command line.
+func Join(problems []error) error {
 	var lines []string
 	seen := map[string]bool{}
 	for _, p := range problems {

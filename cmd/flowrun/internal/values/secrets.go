@@ -1,4 +1,4 @@
-package app
+package values
 
 import (
 	"errors"
@@ -14,21 +14,21 @@ import (
 	"github.com/flowrun/flowrun/runner/given"
 )
 
-// renewal lists the secrets that may have another value than in the run so far.
-type renewal struct {
-	all   bool
-	names []string
+// Renewal lists the secrets that may have another value than in the run so far. The zero value allows none.
+type Renewal struct {
+	All   bool
+	Names []string // of variables and inputs
 }
 
 // allows reports whether the renewal includes a secret; ref is the name that the secret is read by.
-func (r renewal) allows(ref string) bool {
+func (r Renewal) allows(ref string) bool {
 	_, name, _ := strings.Cut(ref, ".")
-	return r.all || slices.Contains(r.names, name)
+	return r.All || slices.Contains(r.Names, name)
 }
 
 // check refuses names that are not names of the run's secrets.
-func (r renewal) check(marks map[string]event.Secret) (problems []error) {
-	for _, name := range r.names {
+func (r Renewal) check(marks map[string]event.Secret) (problems []error) {
+	for _, name := range r.Names {
 		_, variable := marks["var."+name]
 		if _, input := marks["input."+name]; !variable && !input {
 			problems = append(problems, fmt.Errorf("--new-secret %s: the run has no sensitive variable or input of this name", name))
@@ -37,14 +37,14 @@ func (r renewal) check(marks map[string]event.Secret) (problems []error) {
 	return problems
 }
 
-// findSecrets gets a run's secrets again, with the values of the command line. renewed has the new
+// FindSecrets gets a run's secrets again, with the values of the command line. renewed has the new
 // marks of secrets that may have another value.
-func (a *app) findSecrets(run string, first *event.RunStarted, p *ir.Program, o *args.Given, may renewal) (
+func (r *Reader) FindSecrets(run string, first *event.RunStarted, p *ir.Program, o *args.Given, may Renewal) (
 	held map[string]value.Value, renewed map[string]event.Secret, err error,
 ) {
 	variables, declared := given.Sensitive(first, p)
-	world := a.argsWorld()
-	vars, problems, err := a.readVariables(variables, o, world)
+	world := r.argsWorld()
+	vars, problems, err := r.readVariables(variables, o, world)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +57,7 @@ func (a *app) findSecrets(run string, first *event.RunStarted, p *ir.Program, o 
 	problems = append(problems, refuseFixed("variable", vars, variables)...)
 	problems = append(problems, refuseFixed("input", inputs, declared)...)
 	problems = append(problems, may.check(first.Secrets)...)
-	held, renewed, more := given.Search{First: first, Program: p, Vars: vars, Inputs: inputs, Renew: may.allows, LookupEnv: a.lookupEnv}.Find()
+	held, renewed, more := given.Search{First: first, Program: p, Vars: vars, Inputs: inputs, Renew: may.allows, LookupEnv: r.LookupEnv}.Find()
 	problems = append(problems, more...)
 	var lines []string
 	for _, p := range problems {

@@ -1,4 +1,4 @@
-package app
+package dsl
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 )
 
 // What is asked is one expression, whatever stands in it: neither brackets nor the word that ends a text around it lets it out.
-func TestConsoleTakesOneExpression(t *testing.T) {
+func TestAskTakesOneExpression(t *testing.T) {
 	for _, c := range []struct {
 		text      string
 		condition bool
@@ -22,7 +22,7 @@ func TestConsoleTakesOneExpression(t *testing.T) {
 		{"1 == 1\nEND\nw = <<END\n1 == 1", true, false},
 		{"1 == 1\nEND_\nw = 2", true, false},
 	} {
-		if e, _ := compileAsked(c.text, c.condition, &expr.Env{}); (e != nil) != c.ok {
+		if e, _ := Ask("expression", c.text, c.condition, &expr.Env{}); (e != nil) != c.ok {
 			t.Errorf("%q as a condition (%t): taken is %t", c.text, c.condition, e != nil)
 		}
 	}
