@@ -188,6 +188,9 @@ func brokenCommit(t *testing.T, s Store) {
 		if err := h.Cancel(context.Background(), run, ""); !errors.Is(err, ErrDisk) {
 			t.Errorf("after a broken commit a cancel gives %v", err)
 		}
+		if _, _, err := h.Wakeable(context.Background(), 1); !errors.Is(err, ErrDisk) {
+			t.Errorf("after a broken commit the question which runs must be driven gives %v", err)
+		}
 		h.Close()
 		h = s.Open(t, Factory, newWitness())
 		mustEnd(t, s, h, run, event.Succeeded)

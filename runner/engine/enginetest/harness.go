@@ -21,15 +21,18 @@ type Harness struct {
 
 // Store is one durable place and its time.
 type Store interface {
-	// Open starts a host as a process of its own would: two hosts that are open at once are two drivers.
+	// Open starts a host of machines of f, with [Group] and [Externals], as a process of its own would: two hosts that are open at once are two drivers.
 	Open(t *testing.T, f engine.Factory, x executor.Executor) Host
 	// Advance moves the time of all hosts. A host whose time moves by itself may ignore it.
 	Advance(d time.Duration)
+	// Pass moves the time of all hosts while no run is driven.
+	Pass(d time.Duration)
 }
 
 // Host is one process.
 type Host interface {
 	engine.Engine
+	engine.Parker
 	// CrashAt makes the host die at its nth commit from now on, before or after it became durable. From then on all that
 	// it is asked returns an error that wraps ErrCrashed, and it owns nothing.
 	CrashAt(n int, after bool)

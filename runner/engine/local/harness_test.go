@@ -33,9 +33,11 @@ func newStore(t testing.TB) *store { return &store{dir: t.TempDir() + "/.flowrun
 
 func (s *store) Advance(d time.Duration) { s.clock.advance(d) }
 
+func (s *store) Pass(d time.Duration) { s.clock.advance(d) }
+
 func (s *store) Open(t *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
 	t.Helper()
-	return &host{Engine: s.open(t, Options{Factory: f, Executor: x, Externals: enginetest.Externals})}
+	return &host{Engine: s.open(t, Options{Factory: f, Executor: x, Externals: enginetest.Externals, Group: enginetest.Group})}
 }
 
 func (s *store) open(t testing.TB, o Options) *Engine {

@@ -41,11 +41,14 @@ func (d *drive) parkRun() error {
 	return &engine.Parked{Run: d.run.id, Due: due}
 }
 
-// parkQueued lets go of a run that waits for its turn, unless a message has come. The error is *engine.Parked then.
+// unwanted is true of the row r of a run that is not to wait for its turn any more: it was cancelled before it began, or twice.
+const unwanted = "r.cancels > (r.pending IS NULL)"
+
+// parkQueued lets go of a run that waits for its turn, unless it is unwanted. The error is *engine.Parked then.
 func (e *Engine) parkQueued(t *turn, epoch int64) error {
 	parked := int64(0)
 	err := e.write(func(tx *transaction) (err error) {
-		parked, err = tx.exec("UPDATE runs SET parked = ?, due = NULL WHERE key = ? AND owner IS NULL AND NOT EXISTS (SELECT 1 FROM inbox WHERE run = runs.key)", epoch, t.key)
+		parked, err = tx.exec("UPDATE runs AS r SET parked = ?, due = NULL WHERE key = ? AND owner IS NULL AND NOT ("+unwanted+")", epoch, t.key)
 		return err
 	})
 	if err == nil && parked > 0 {
@@ -77,6 +80,12 @@ const askAgain = time.Second
 // timer is due.
 func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error) {
 	defer func() { err = e.explainError(err) }()
+	if e.commits == nil {
+		return nil, 0, engine.ErrReadOnly
+	}
+	if err := e.commits.currentFailure(); err != nil { // no run can be driven any more
+		return nil, 0, err
+	}
 	epoch := e.driverEpoch()
 	if epoch == 0 { // nothing was driven here
 		return nil, 0, nil
@@ -110,7 +119,8 @@ func (e *Engine) askWakeable(ctx context.Context, epoch int64, now event.Time, l
 	q := e.reading(ctx)
 	for _, ask := range []string{
 		"SELECT id FROM runs WHERE parked = ?1 AND due <= ?2 ORDER BY due LIMIT ?3",
-		"SELECT r.id FROM (SELECT DISTINCT run FROM inbox) i JOIN runs r ON r.key = i.run WHERE r.parked = ?1 AND (r.due IS NULL OR r.due > ?2) LIMIT ?3",
+		"SELECT r.id FROM (SELECT DISTINCT run FROM inbox) i JOIN runs r ON r.key = i.run LEFT JOIN turns t ON t.run = r.key AND t.waits = 1" +
+			" WHERE r.parked = ?1 AND (r.due IS NULL OR r.due > ?2) AND (t.run IS NULL OR " + unwanted + ") LIMIT ?3",
 	} {
 		more, err := readTexts(q(ask, epoch, int64(now), limit-len(runs)))
 		if err != nil {

@@ -272,8 +272,8 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 // not to wait any more.
 func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead string, err error) {
 	var now int64
-	var unwanted bool
-	err = e.read.QueryRowContext(ctx, "SELECT coalesce(t.epoch, 0), r.cancels > (r.pending IS NULL) FROM turns t JOIN runs r ON r.key = t.run WHERE t.run = ?", t.key).Scan(&now, &unwanted)
+	var calledOff bool
+	err = e.read.QueryRowContext(ctx, "SELECT coalesce(t.epoch, 0), "+unwanted+" FROM turns t JOIN runs r ON r.key = t.run WHERE t.run = ?", t.key).Scan(&now, &calledOff)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", e.noRun(t.run)
@@ -281,7 +281,7 @@ func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead str
 		return "", err
 	case now != epoch:
 		return "", fmt.Errorf("%w: run %s", engine.ErrFenced, t.run)
-	case unwanted:
+	case calledOff:
 		t.waits = false
 	default:
 		if ahead, err = e.runAhead(e.reading(ctx), t.queue, t.id, t.run); err != nil || ahead != "" {

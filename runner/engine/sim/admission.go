@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/heap"
 )
 
 // outsider is the driver of requests that stand for other processes: see Faults.Busy. They end by themselves.
@@ -24,9 +25,9 @@ type asks struct {
 
 // line is the state of admission in the store.
 type line struct {
-	state *admission.State
-	order int64
-	lives int64
+	state     *admission.State
+	order     int64
+	outsiders heap.Heap[coming] // the ends of requests of other processes
 }
 
 // fail ends the life with its first error.
@@ -68,12 +69,12 @@ func (p *life) wake(e *Engine, r *admission.Request) error {
 	return nil
 }
 
-// forgetDead removes the requests of lives that have ended.
+// forgetDead removes the requests of processes that have died.
 func (p *life) forgetDead(e *Engine) {
 	var gone []string
 	if e.line.state != nil {
 		for _, r := range e.line.state.Requests() {
-			if r.Driver != p.epoch {
+			if r.Driver != outsider && !e.alive[r.Driver] {
 				gone = append(gone, r.Key)
 			}
 		}
@@ -94,11 +95,10 @@ func (d *driver) askAdmission(a event.Attempt) {
 		e.line.order++
 		r := admission.Request{Key: fmt.Sprint("outsider ", e.line.order), Driver: outsider, Priority: a.Admission.Priority, Order: e.line.order, Needs: a.Admission.Needs}
 		d.life.apply(e, admission.Operation{Ask: &r})
-		// The first driver lives as long as the process; d may be gone before the outsider ends.
-		d.life.drivers[0].plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(MaxBusy)))), outsider: r.Key})
+		e.line.outsiders.Push(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(MaxBusy)))), order: uint64(e.line.order), outsider: r.Key})
 	}
 	e.line.order++
-	r := admission.Request{Key: a.Key, Run: a.Run, Node: a.Node, Ticket: a.Ticket, Driver: d.life.epoch, Priority: a.Admission.Priority, Order: e.line.order,
+	r := admission.Request{Key: a.Key, Run: a.Run, Node: a.Node, Ticket: a.Ticket, Driver: e.epoch, Priority: a.Admission.Priority, Order: e.line.order,
 		Needs: a.Admission.Needs}
 	d.asks.waiting[a.Ticket] = a
 	for ticket, key := range d.asks.refused { // any order: one at most has the key
@@ -133,6 +133,7 @@ func (d *driver) refuse(ticket uint64) {
 	}
 	delete(d.asks.waiting, ticket)
 	delete(d.live, ticket)
+	delete(d.flying, ticket)
 	d.asks.refused[ticket] = a.Key
 	answer := failure(a, event.Transient, event.ReasonBusy, "the agent is busy")
 	answer.Outcome = event.Refused
@@ -178,6 +179,25 @@ func (d *driver) leaveLine() {
 	}
 	d.asks = newAsks()
 	d.life.remove(d.e, keys)
+}
+
+// endOutsiders ends the requests of other processes whose time has come.
+func (p *life) endOutsiders(e *Engine) {
+	for len(e.line.outsiders) > 0 && e.line.outsiders[0].at <= e.now {
+		p.remove(e, []string{e.line.outsiders.Pop().outsider})
+	}
+}
+
+// recallRequests finds the requests of a run that stayed in the line while the run was parked.
+func (d *driver) recallRequests() {
+	if d.e.line.state == nil {
+		return
+	}
+	for _, r := range d.e.line.state.Requests() {
+		if r.Run == d.s.start.Header.Run {
+			d.asks.refused[r.Ticket] = r.Key
+		}
+	}
 }
 
 func newAsks() asks {

@@ -24,7 +24,7 @@ type harness struct{ *Store }
 func (harness) Advance(time.Duration) {}
 
 func (h harness) Open(_ *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
-	return &process{New(h.Store, Options{Factory: f, World: world{x}, Externals: enginetest.Externals})}
+	return &process{New(h.Store, Options{Factory: f, World: world{x}, Externals: enginetest.Externals, Group: enginetest.Group})}
 }
 
 // world is an executor whose attempts take a second of virtual time.
@@ -36,11 +36,13 @@ func (w world) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, ti
 
 type process struct{ *Engine }
 
-func (p *process) CrashAt(n int, after bool) { p.faultAt(n, after, enginetest.ErrCrashed) }
+func (p *process) CrashAt(n int, after bool) {
+	p.faultAt(n, after, func() error { p.Engine.Close(); return enginetest.ErrCrashed })
+}
 
-func (p *process) BreakAt(n int) { p.faultAt(n, false, enginetest.ErrDisk) }
+func (p *process) BreakAt(n int) { p.faultAt(n, false, func() error { return enginetest.ErrDisk }) }
 
-func (p *process) faultAt(n int, after bool, fault error) {
+func (p *process) faultAt(n int, after bool, fault func() error) {
 	p.fault = func(isAfter bool) error {
 		if isAfter != after {
 			return nil
@@ -48,10 +50,11 @@ func (p *process) faultAt(n int, after bool, fault error) {
 		if n--; n > 0 {
 			return nil
 		}
-		return fmt.Errorf("commit: %w", fault)
+		return fmt.Errorf("commit: %w", fault())
 	}
 }
 
-func (p *process) Crash() { p.dead = enginetest.ErrCrashed }
-
-func (p *process) Close() {}
+func (p *process) Crash() {
+	p.Engine.Close()
+	p.dead = enginetest.ErrCrashed
+}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,7 +19,7 @@ type coming struct {
 	answer *event.AttemptFinished
 	timer  event.SetTimer
 	refuse uint64 // the ticket of an attempt whose patience ends
-	// outsider is the key of a request of another process, which ends.
+	// outsider is the key of a request of another process, which ends: see line.
 	outsider string
 }
 
@@ -39,47 +40,96 @@ type driver struct {
 	queue   heap.Heap[coming]
 	order   uint64
 	live    map[uint64]event.Attempt
+	flying  map[uint64]bool // attempts that have not answered; among them those that were cancelled
 	gone    map[uint64]bool // timers that were cancelled
 	pending []event.Event
 	asks    asks
 	taken   int64 // the last row of the inbox that is pending or journaled
 }
 
-// life is one life of a driving process: the run that it was asked to drive, and the children of that.
+// life is one drive: the run that the process was asked to drive, and the runs that it calls.
 type life struct {
+	e       *Engine
+	parks   bool      // it ends when the runs can be parked
 	drivers []*driver // in the order in which they began
-	epoch   int64
-	err     error // of admission: see fail
+	waiting []*call   // runs that wait for their turns
+	err     error     // of admission: see fail
 }
 
-// Drive implements engine.Engine. It returns ErrCrashed when chance killed the driver.
+// call is a called run that waits for its turn.
+type call struct {
+	parent *driver
+	ask    event.StartChild
+}
+
+// Drive implements engine.Engine. It returns ErrCrashed when chance killed the process.
 func (e *Engine) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	e.line.lives++
-	p := &life{epoch: e.line.lives}
+	return e.driveRun(ctx, run, w, false)
+}
+
+func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, parks bool) (end event.End, err error) {
+	s, err := e.stored(run)
+	if err != nil {
+		return end, err
+	}
+	epoch := e.register()
+	if by := s.parked.process; by != epoch && e.alive[by] || by == epoch && s.parked.top != run {
+		return end, fmt.Errorf("%w: run %s, which is parked there", engine.ErrOwned, run)
+	}
+	p := &life{e: e, parks: parks}
 	p.forgetDead(e)
-	d, err := p.take(e, run, w)
+	in, err := e.joinLine(run)
+	switch {
+	case err != nil:
+	case in:
+		end, err = p.drive(ctx, run, w)
+	case parks:
+		err = p.parkRuns(run)
+	default:
+		err = fmt.Errorf("%w: run %s waits for its turn behind run %s", ErrStuck, run, e.runAhead(e.findTurn(run)))
+	}
+	switch {
+	case errors.Is(err, ErrCrashed):
+		e.Close()
+	case e.dead == nil && !errors.Is(err, engine.ErrParked): // a parked run keeps its turn
+		p.stop()
+		e.leaveLine(run)
+	}
+	return end, err
+}
+
+func (p *life) drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	tree := p.e.runs[run].parked.called(p.e)
+	d, err := p.take(p.e, run, w)
+	if err == nil {
+		err = p.takeParked(tree)
+	}
+	for err == nil && d.fold.End() == nil {
+		if ctx.Err() != nil {
+			return event.End{}, context.Cause(ctx)
+		}
+		if err = p.letIn(); err != nil {
+			break
+		}
+		if p.canPark() {
+			return event.End{}, p.parkRuns(run)
+		}
+		if err = p.next().turn(ctx); err == nil {
+			err = p.err
+		}
+	}
 	if err != nil {
 		return event.End{}, err
 	}
-	for d.fold.End() == nil {
-		if ctx.Err() != nil {
-			for _, d := range p.drivers {
-				d.s.clean = true
-			}
-			return event.End{}, context.Cause(ctx)
-		}
-		if err := p.next().turn(ctx); err != nil {
-			return event.End{}, err
-		}
-		if p.err != nil {
-			return event.End{}, p.err
-		}
-	}
-	for _, d := range p.drivers {
-		d.s.clean = true // a child that nobody waited for
-	}
 	d.s.ended = true
 	return *d.fold.End(), nil
+}
+
+// stop lets go of all runs: those that have not ended were stopped in order.
+func (p *life) stop() {
+	for len(p.drivers) > 0 {
+		p.drop(p.drivers[0])
+	}
 }
 
 // take makes the process the driver of a run.
@@ -93,17 +143,22 @@ func (p *life) take(e *Engine, run string, w engine.Watcher) (*driver, error) {
 		return nil, err
 	}
 	d := &driver{e: e, s: s, life: p, fold: engine.NewFold(s.start.Header, m), watch: w, live: map[uint64]event.Attempt{},
-		gone: map[uint64]bool{}, asks: newAsks()}
+		flying: map[uint64]bool{}, gone: map[uint64]bool{}, asks: newAsks()}
 	if e.opts.Slice > 0 {
 		d.fold.SetSlice(e.opts.Slice)
 	}
 	p.drivers = append(p.drivers, d)
-	return d, d.rebuild()
+	err = d.rebuild()
+	if err != nil { // nothing was carried out: the run is as it was
+		p.drivers = slices.DeleteFunc(p.drivers, func(x *driver) bool { return x == d })
+	}
+	return d, err
 }
 
 // next is the run in which something happens next: what waits for its commit first, then by time, then in the order in
 // which they began. One that has ended hands its end to its parent here.
 func (p *life) next() *driver {
+	p.endOutsiders(p.e)
 	var first *driver
 	for _, d := range slices.Clone(p.drivers) {
 		d.lookAround()
@@ -117,6 +172,10 @@ func (p *life) next() *driver {
 		case len(d.pending) > 0, first == nil, len(d.queue) > 0 && (len(first.queue) == 0 || d.queue[0].at < first.queue[0].at):
 			first = d
 		}
+	}
+	if out := p.e.line.outsiders; len(out) > 0 && len(first.pending) == 0 && (len(first.queue) == 0 || out[0].at < first.queue[0].at) {
+		p.e.now = out[0].at
+		return p.next()
 	}
 	return first
 }
@@ -132,7 +191,14 @@ func (p *life) expects() bool {
 func (p *life) drop(d *driver) {
 	d.s.clean = true
 	d.leaveLine()
+	p.e.leaveLine(d.run())
 	p.drivers = slices.DeleteFunc(p.drivers, func(x *driver) bool { return x == d })
+	p.waiting = slices.DeleteFunc(p.waiting, func(k *call) bool {
+		if k.parent == d {
+			p.e.leaveLine(k.ask.Run)
+		}
+		return k.parent == d
+	})
 	for _, x := range slices.Clone(p.drivers) {
 		if x.parent == d {
 			p.drop(x)
@@ -140,9 +206,17 @@ func (p *life) drop(d *driver) {
 	}
 }
 
+func (d *driver) run() string { return d.s.start.Header.Run }
+
 // rebuild replays the journal and plans what follows from it. On the first drive the past is news, and what it asks for
-// is still to be done.
+// is still to be done. A parked run goes on as if it had been driven all the time.
 func (d *driver) rebuild() error {
+	wasParked := d.s.parked.process == d.e.epoch
+	d.s.parked = parked{}
+	if len(d.s.batches) == 0 {
+		d.begin()
+		return nil
+	}
 	var r event.Reaction
 	for _, b := range d.s.batches {
 		events, err := d.fold.Replay(b, &r)
@@ -161,15 +235,37 @@ func (d *driver) rebuild() error {
 	case first:
 		d.s.clean = false
 		return d.carryOut(r.Commands)
+	case wasParked:
+		d.recallRequests()
+		d.planTimers()
 	default: // what came in while nobody drove is fed first
 		d.pending = append(d.pending, event.Event{DriverChanged: &event.DriverChanged{Lost: lost, Since: d.fold.Last(),
 			DeathLimit: d.e.opts.DeathLimit}})
-		for _, t := range d.fold.Timers() {
-			d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t})
-		}
+		d.planTimers()
 	}
 	d.s.clean = false
 	return nil
+}
+
+// begin plans the first event of a run that waited for its turn, or was cancelled meanwhile.
+func (d *driver) begin() {
+	first := d.s.start.First
+	for _, x := range d.s.inbox {
+		if x.Kind == event.ExternalCancel && first.Cancelled == "" {
+			first.Cancelled = engine.CancelledEarly(x.Reason)
+		}
+	}
+	d.pending = append(d.pending, event.Event{RunStarted: &first})
+	if first.Cancelled == "" {
+		d.lookAround()
+	}
+	d.s.driven, d.s.clean = true, false
+}
+
+func (d *driver) planTimers() {
+	for _, t := range d.fold.Timers() {
+		d.plan(coming{at: max(d.e.now, t.Due.Add(-d.e.skew)), timer: t})
+	}
 }
 
 func (d *driver) show(events []event.Event, r *event.Reaction, replayed bool) {
@@ -226,13 +322,13 @@ func (d *driver) turn(ctx context.Context) error {
 	}
 	events := d.pending[:batch.Count:batch.Count]
 	d.pending = d.pending[batch.Count:]
-	if d.dies(e.opts.Faults.CrashBeforeCommit) {
+	if e.dies(e.opts.Faults.CrashBeforeCommit) {
 		return ErrCrashed
 	}
 	if err := e.commit(func() { d.s.keep(batch, events) }); err != nil {
 		return err
 	}
-	if d.dies(e.opts.Faults.CrashAfterCommit) {
+	if e.dies(e.opts.Faults.CrashAfterCommit) {
 		return ErrCrashed
 	}
 	if e.strikes(e.opts.Faults.Slow, &e.struck.Slow) {
@@ -241,7 +337,7 @@ func (d *driver) turn(ctx context.Context) error {
 	d.show(events, &r, false)
 	d.release(events)
 	cut := len(r.Commands)
-	dies := cut > 0 && d.dies(e.opts.Faults.CrashMidway)
+	dies := cut > 0 && e.dies(e.opts.Faults.CrashMidway)
 	if dies {
 		cut = e.rng.IntN(cut)
 	}
@@ -259,13 +355,13 @@ func (d *driver) turn(ctx context.Context) error {
 	return nil
 }
 
-func (d *driver) dies(p float64) bool {
-	d.e.moments++
-	if d.e.moments == d.e.opts.Faults.CrashAt {
-		d.e.struck.Crashes++
+func (e *Engine) dies(p float64) bool {
+	e.moments++
+	if e.moments == e.opts.Faults.CrashAt {
+		e.struck.Crashes++
 		return true
 	}
-	return d.e.struck.Crashes < d.e.opts.Faults.MaxCrashes && d.e.strikes(p, &d.e.struck.Crashes)
+	return e.struck.Crashes < e.opts.Faults.MaxCrashes && e.strikes(p, &e.struck.Crashes)
 }
 
 // lookAround takes what has come into the inbox.
@@ -301,8 +397,6 @@ func (d *driver) take(c coming) {
 	switch {
 	case c.refuse != 0:
 		d.refuse(c.refuse)
-	case c.outsider != "":
-		d.life.remove(d.e, []string{c.outsider})
 	case c.answer != nil:
 		d.pending = append(d.pending, event.Event{AttemptFinished: c.answer})
 		if _, live := d.live[c.answer.Ticket]; live && d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Twice) {
@@ -310,6 +404,7 @@ func (d *driver) take(c coming) {
 			d.plan(coming{at: d.e.now.Add(time.Duration(d.e.rng.Int64N(int64(time.Minute)))), answer: &again})
 		}
 		delete(d.live, c.answer.Ticket)
+		delete(d.flying, c.answer.Ticket)
 	case !d.gone[c.timer.Timer] || d.e.strikes(d.e.opts.Faults.Twice, &d.e.struck.Stale):
 		if !d.gone[c.timer.Timer] {
 			d.gone[c.timer.Timer] = true
@@ -333,6 +428,9 @@ func (d *driver) carryOut(commands []event.Command) error {
 // do carries out one command.
 func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string]engine.Wish) error {
 	e := d.e
+	if c.Start != nil {
+		d.flying[c.Start.Ticket] = true
+	}
 	switch {
 	case c.Start != nil && unwanted[c.Start.Ticket]:
 		answer := engine.NeverStarted(*c.Start)
@@ -399,21 +497,50 @@ func (d *driver) startChild(ask event.StartChild, wish engine.Wish) error {
 		if wish.Cancels > 0 {
 			return answer(engine.Unmade(ask))
 		}
-		if _, err := d.e.Start(context.Background(), engine.Child(parent, ask)); err != nil {
+		_, err := d.e.Start(context.Background(), engine.Child(parent, ask))
+		if no := (*engine.Deadlock)(nil); errors.As(err, &no) {
+			return answer(no.AnswerCaller(ask))
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if d.dies(d.e.opts.Faults.CrashMidway) {
+	if d.e.dies(d.e.opts.Faults.CrashMidway) {
 		return ErrCrashed
 	}
 	if err := d.e.wish(ask.Run, wish); err != nil {
 		return err
 	}
-	k, err := d.life.take(d.e, ask.Run, nil)
+	return d.life.takeChild(&call{d, ask})
+}
+
+// takeChild drives a called run from now on, or lets it wait for its turn.
+func (p *life) takeChild(k *call) error {
+	in, err := p.e.joinLine(k.ask.Run)
 	if err != nil {
 		return err
 	}
-	k.parent, k.ask = d, ask
+	if !in {
+		p.waiting = append(p.waiting, k)
+		return nil
+	}
+	d, err := p.take(p.e, k.ask.Run, nil)
+	if err == nil {
+		d.parent, d.ask = k.parent, k.ask
+	}
+	return err
+}
+
+// letIn drives the called runs whose turns have come.
+func (p *life) letIn() error {
+	waiting := p.waiting
+	p.waiting = nil
+	for i, k := range waiting {
+		if err := p.takeChild(k); err != nil {
+			p.waiting = append(p.waiting, waiting[i+1:]...)
+			return err
+		}
+	}
 	return nil
 }
 

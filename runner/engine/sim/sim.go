@@ -20,7 +20,7 @@ import (
 // ErrCrashed is what Drive returns when the simulated driver died. Drive again to take the run over.
 var ErrCrashed = errors.New("sim: the driver died")
 
-// ErrStuck is what Drive returns when a run has not ended and waits for nothing.
+// ErrStuck is what Drive returns when a run has not ended and waits for nothing, or for its turn: nothing else happens while Drive waits.
 var ErrStuck = errors.New("sim: the run waits for nothing that could come")
 
 // MaxEvents bounds a run, so that one that never ends is found.
@@ -47,6 +47,7 @@ type Faults struct {
 	Silent            float64 // an attempt falls silent, and is given up as lost
 	Slow              float64 // a commit takes up to a minute: what comes meanwhile shares the next batch, and its order is chance
 	Busy              float64 // another process holds what an attempt asks for, for up to MaxBusy
+	CrashParked       float64 // the process dies when it parks or wakes runs, or looks for runs to wake
 	ClockJump         float64 // the wall clock jumps by up to a day, either way
 	MaxCrashes        int     // in the life of the engine; 0 means 20
 	CrashAt           int     // not by chance: the driver dies at this opportunity of all the above, counted from 1; 0 means never
@@ -58,7 +59,9 @@ type Options struct {
 	World   World
 	// Externals are the kinds of message that the machines of Factory know besides cancel. Signal refuses the others.
 	Externals []event.ExternalKind
-	Faults    Faults
+	// Group returns the group of a run that is about to start, from its definition and first event. nil: no run has a group.
+	Group  func(definition []byte, first event.RunStarted) (engine.Group, error)
+	Faults Faults
 	// DeathLimit goes into driver_changed; simulations that crash a lot raise it.
 	DeathLimit int
 	// Slice is engine.Fold's; 0 leaves it.

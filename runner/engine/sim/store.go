@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +17,18 @@ import (
 
 // Store is what survives a crash, and the one clock and the one source of chance of a simulation.
 type Store struct {
-	rng     *rand.Rand
-	now     event.Time // monotonic virtual time
-	skew    time.Duration
-	runs    map[string]*stored
-	silent  map[string]int // by key: how often an attempt at that work fell silent
-	struck  Struck
-	line    line
-	moments int // opportunities to die so far
+	rng      *rand.Rand
+	now      event.Time // monotonic virtual time
+	skew     time.Duration
+	runs     map[string]*stored
+	silent   map[string]int // by key: how often an attempt at that work fell silent
+	struck   Struck
+	line     line
+	turns    []*turn
+	parkings uint64
+	lives    int64          // processes so far
+	alive    map[int64]bool // processes, by their numbers
+	moments  int            // opportunities to die so far
 }
 
 // stored is one run.
@@ -36,17 +41,20 @@ type stored struct {
 	driven  bool
 	clean   bool // the last driver stopped by itself
 	ended   bool
+	parked  parked
 }
 
 // NewStore makes an empty store whose chance is drawn from a seed.
 func NewStore(seed uint64) *Store {
 	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{},
-		silent: map[string]int{}}
+		silent: map[string]int{}, alive: map[int64]bool{}}
 }
 
 // Struck counts the faults that have struck.
 type Struck struct {
 	Crashes, Twice, Stale, Silent, Slow, Jumps, Busy int
+	// Parked counts the crashes of processes with parked runs, or with runs that were about to be parked or woken. They are in Crashes, too.
+	Parked int
 }
 
 // Struck tells how often chance has done what Faults allow.
@@ -54,6 +62,9 @@ func (s *Store) Struck() Struck { return s.struck }
 
 // wall is what a clock on the wall shows, jumps included.
 func (s *Store) wall() event.Time { return s.now.Add(s.skew) }
+
+// Now is the virtual time that clocks on the wall show.
+func (s *Store) Now() event.Time { return s.wall() }
 
 // Pass lets time pass in which nobody drives anything.
 func (s *Store) Pass(d time.Duration) { s.now = s.now.Add(d) }
@@ -67,10 +78,12 @@ func (s *Store) strikes(p float64, count *int) bool {
 	return true
 }
 
-// Engine is one process. It implements engine.Engine.
+// Engine is one process. It implements engine.Engine and engine.Parker. When it has died, by chance or by Close, the next drive or
+// start makes it a new process.
 type Engine struct {
 	*Store
-	opts Options
+	opts  Options
+	epoch int64 // the number of the process; 0: it has none yet
 	// fault, if set, is asked before and after each commit; an error is the end of the process's writing.
 	fault func(after bool) error
 	dead  error
@@ -82,6 +95,31 @@ func New(s *Store, o Options) *Engine {
 		o.Faults.MaxCrashes = 20
 	}
 	return &Engine{Store: s, opts: o}
+}
+
+// register gives the process a number, and returns it.
+func (e *Engine) register() int64 {
+	if e.epoch == 0 {
+		e.lives++
+		e.epoch = e.lives
+		e.alive[e.epoch] = true
+	}
+	return e.epoch
+}
+
+// Close ends the process: it gives back its turns and the runs that it has parked.
+func (e *Engine) Close() {
+	delete(e.alive, e.epoch)
+	for _, t := range slices.Clone(e.turns) {
+		switch {
+		case t.process != e.epoch:
+		case e.runs[t.Run].ended:
+			e.turns = slices.DeleteFunc(e.turns, func(o *turn) bool { return o == t })
+		default:
+			t.process, t.Holds, t.waits = 0, false, false
+		}
+	}
+	e.epoch = 0
 }
 
 // stored finds a run.
@@ -123,17 +161,30 @@ func (e *Engine) Start(_ context.Context, s engine.Start) (string, error) {
 		return run, e.dead
 	}
 	s.Header.Format, s.Header.Created, s.First.Run = journal.Format, e.wall(), run
+	g, err := engine.GroupOf(e.opts.Group, &s)
+	if err == nil {
+		err = e.startInGroup(s, g)
+	}
+	return run, err
+}
+
+// makeRun returns a run as it is stored at its start. A run that has to wait for its turn has an empty journal.
+func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 	m, err := e.opts.Factory(s.Header, s.Definition)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var out event.Reaction
 	first := s.First
 	b, err := engine.NewFold(s.Header, m).Feed(e.wall(), []event.Event{{RunStarted: &first}}, &out)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return run, e.commit(func() { e.runs[run] = &stored{start: s, batches: []journal.Batch{b}} })
+	made := &stored{start: s}
+	if begins {
+		made.batches = []journal.Batch{b}
+	}
+	return made, nil
 }
 
 // Signal implements engine.Engine.

@@ -1,0 +1,161 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// pausing is a run with a pause between two tasks.
+func pausing(d time.Duration) Program {
+	return Program{Tasks: []Task{{Name: "a"}, {Name: "w", Wait: d, After: []string{"a"}}, {Name: "b", After: []string{"w"}}}}
+}
+
+// wakeable checks which runs must be driven, and when the first of the others is due.
+func wakeable(t *testing.T, h Host, next event.Time, want ...string) {
+	t.Helper()
+	runs, due, err := h.Wakeable(context.Background(), 10)
+	if err != nil || !slices.Equal(runs, want) || due != next {
+		t.Errorf("to be woken are %v, and the next is due at %v (%v); want %v and %v", runs, due, err, want, next)
+	}
+}
+
+func parkedAndWoken(t *testing.T, s Store) {
+	w := newWitness()
+	c := newCrew(t, s, w)
+	run := c.start(pausing(time.Hour), "", "")
+	next := c.work()
+	if list := events(t, c, run); len(list) != 2 || next != list[1].At.Add(time.Hour) {
+		t.Fatalf("%d events, and the next timer is due at %v", len(list), next)
+	}
+	s.Pass(time.Hour - time.Second)
+	wakeable(t, c, next)
+	s.Pass(time.Second)
+	wakeable(t, c, 0, run)
+	c.mustWork(event.Succeeded, run)
+	if got, want := kinds(events(t, c, run)), []string{"run_started", "attempt_finished", "timer_fired", "attempt_finished"}; !slices.Equal(got, want) {
+		t.Errorf("the journal holds %v, want %v: it does not show that the run was parked", got, want)
+	}
+	wakeable(t, c, 0)
+}
+
+func parkedHears(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	hears, cancelled := c.start(listening(), "", ""), c.start(pausing(time.Hour), "", "")
+	next := c.work()
+	wakeable(t, c, next)
+	signal(t, c, hears, note("hears", said()))
+	wakeable(t, c, next, hears)
+	c.work()
+	heard(t, s, c, hears)
+	if err := s.Open(t, Factory, newWitness()).Cancel(context.Background(), cancelled, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	c.mustWork(event.Cancelled, cancelled)
+}
+
+func parkedHasADriver(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	run := c.start(pausing(time.Hour), "", "")
+	next := c.work()
+	other := newCrew(t, s, newWitness())
+	if _, err := other.Drive(context.Background(), run, nil); !errors.Is(err, engine.ErrOwned) {
+		t.Errorf("a second driver gets %v", err)
+	}
+	wakeable(t, other, 0)
+	wakeable(t, c, next)
+	for _, end := range []func(*crew){func(c *crew) { c.Crash() }, func(c *crew) { c.Close() }} {
+		end(c)
+		before := len(events(t, other, run))
+		other.left = []string{run}
+		other.work()
+		if d := events(t, other, run)[before].DriverChanged; d == nil || d.Lost {
+			t.Errorf("after the end of the process that parked the run comes %+v, and nothing was lost", d)
+		}
+		c, other = other, newCrew(t, s, newWitness())
+	}
+	c.mustWork(event.Succeeded, run)
+}
+
+// parkedRefused has a parked run wait for what another one holds, and be granted it.
+func parkedRefused(t *testing.T, s Store) {
+	first, run, _, done := held(t, s)
+	w := newWitness()
+	c := newCrew(t, s, w)
+	other := c.start(scarce(), "", "")
+	parked := make(chan error, 1)
+	go func() {
+		_, err := c.DriveUntilParked(context.Background(), other, nil)
+		parked <- err
+	}()
+	if err := moveUntil(s, parked); !errors.Is(err, engine.ErrParked) {
+		t.Fatal(err)
+	}
+	c.left = nil
+	wakeable(t, c, 0)
+	if err := first.Cancel(context.Background(), run, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if err := moveUntil(s, done); err != nil {
+		t.Fatal(err)
+	}
+	wakeable(t, c, 0, other)
+	c.mustWork(event.Succeeded, other)
+	checkGranted(t, c, other, w)
+}
+
+// parkedAtEveryCommit kills the host before and after each of its commits, and finishes on another. Its runs are of one group.
+func parkedAtEveryCommit(t *testing.T, s Store) {
+	atEveryCommit(t, func(n int, after bool) bool {
+		where := fmt.Sprintf("commit %d, after it %v", n, after)
+		w := newWitness()
+		c := newCrew(t, s, w)
+		p := Program{Tasks: []Task{{Name: "a"}, {Name: "w", Wait: 2 * time.Second, After: []string{"a"}}}}
+		runs := []string{c.start(p, where, ""), c.start(p, where, "")}
+		c.CrashAt(n, after)
+		lived := c.workFor(runs...)
+		c.Close()
+		if lived {
+			return true
+		}
+		calls := w.count()
+		c = c.takeOver(w, runs...)
+		defer c.Close()
+		made := map[string]bool{}
+		for _, run := range runs {
+			list := events(t, c, run)
+			for _, ev := range list {
+				if f := ev.AttemptFinished; f != nil {
+					made[run+f.Node] = true
+				}
+			}
+		}
+		c.mustWork(event.Succeeded, slices.DeleteFunc(slices.Clone(runs), func(run string) bool { return !slices.Contains(c.left, run) })...)
+		for _, a := range w.calls[calls:] {
+			if made[a.Run+a.Node] {
+				t.Errorf("%s: the attempt at %s was acknowledged and ran again", where, a.Node)
+			}
+		}
+		for _, run := range runs {
+			if list := events(t, c, run); count(list, "run_started") != 1 || list[0].RunStarted == nil {
+				t.Errorf("%s: the journal holds %v", where, kinds(list))
+			}
+		}
+		return false
+	})
+}
+
+// order is the order in which runs begin and end.
+func order(c *crew, want ...string) {
+	c.t.Helper()
+	if !reflect.DeepEqual(c.seen, want) {
+		c.t.Errorf("the order is %q, want %q", c.seen, want)
+	}
+}

@@ -1,0 +1,178 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// MinParked is how far away the next timer of a run must be for the run to be parked, as on the local host.
+const MinParked = time.Second
+
+// parked says who wakes a run. The zero value is that of a run that is not parked.
+type parked struct {
+	process int64
+	order   uint64     // of parking, so that runs are woken in a stable order
+	due     event.Time // 0: no timer is set
+	waits   bool       // for its turn
+	top     string     // the run that is driven when this one is woken: the run itself, or the first of its callers
+	parent  string     // the run that drives this one, "" for top
+	ask     event.StartChild
+}
+
+// DriveUntilParked implements engine.Parker. Called runs are parked with the run that was driven, and wake it.
+func (e *Engine) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	return e.driveRun(ctx, run, w, true)
+}
+
+// due is when the first timer of a run is due; 0 if none is set.
+func (d *driver) due() event.Time {
+	if timers := d.fold.Timers(); len(timers) > 0 {
+		return timers[0].Due
+	}
+	return 0
+}
+
+// canPark reports whether nothing of any run is in flight, and nothing is about to happen.
+func (p *life) canPark() bool {
+	if !p.parks {
+		return false
+	}
+	for _, d := range p.drivers {
+		d.lookAround()
+		due := d.due()
+		if d.fold.End() != nil || len(d.pending)+len(d.flying) > 0 || due != 0 && due.Sub(p.e.wall()) < MinParked {
+			return false
+		}
+	}
+	return true
+}
+
+// parkRuns parks all runs of a life. The error is *engine.Parked, unless the process dies.
+func (p *life) parkRuns(top string) error {
+	e := p.e
+	if e.diesParked() {
+		return ErrCrashed
+	}
+	park := func(run string, with parked) {
+		s := e.runs[run]
+		e.parkings++
+		with.process, with.order, with.top = e.epoch, e.parkings, top
+		s.parked = with
+		s.clean = s.clean || s.driven
+	}
+	first := event.Time(0)
+	err := e.commit(func() {
+		for _, d := range p.drivers {
+			with := parked{due: d.due(), ask: d.ask}
+			if d.parent != nil {
+				with.parent = d.parent.run()
+			}
+			if with.due != 0 && (first == 0 || with.due < first) {
+				first = with.due
+			}
+			park(d.run(), with)
+		}
+		for _, k := range p.waiting {
+			park(k.ask.Run, parked{waits: true, parent: k.parent.run(), ask: k.ask})
+		}
+		if len(p.drivers) == 0 {
+			park(top, parked{waits: true})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if e.diesParked() {
+		return ErrCrashed
+	}
+	return &engine.Parked{Run: top, Due: first}
+}
+
+func (e *Engine) diesParked() bool {
+	dies := e.dies(e.opts.Faults.CrashParked)
+	if dies {
+		e.struck.Parked++
+	}
+	return dies
+}
+
+// parkedWith returns the runs that this process parked with a run, the run itself among them, in the order of parking.
+func (e *Engine) parkedRuns() (list []*stored) {
+	if e.epoch == 0 {
+		return nil
+	}
+	for _, s := range e.runs { // any order: sorted below
+		if s.parked.process == e.epoch {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b *stored) int { return int(a.parked.order) - int(b.parked.order) })
+	return list
+}
+
+// called returns the runs that were parked with a run by the same process, which is this one.
+func (at parked) called(e *Engine) (list []*stored) {
+	if at.process != e.epoch {
+		return nil
+	}
+	for _, s := range e.parkedRuns() {
+		if s.parked.top == at.top && s.parked.parent != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// takeParked drives the runs again that were parked with the first one.
+func (p *life) takeParked(tree []*stored) error {
+	if len(tree) == 0 {
+		return nil
+	}
+	if p.e.diesParked() {
+		return ErrCrashed
+	}
+	for _, s := range tree {
+		parent := p.drivers[slices.IndexFunc(p.drivers, func(d *driver) bool { return d.run() == s.parked.parent })]
+		if err := p.takeChild(&call{parent, s.parked.ask}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Wakeable implements engine.Parker. It returns ErrCrashed when chance killed the process.
+func (e *Engine) Wakeable(_ context.Context, limit int) (runs []string, next event.Time, err error) {
+	if e.dead != nil {
+		return nil, 0, e.dead
+	}
+	list := e.parkedRuns()
+	if len(list) > 0 && e.diesParked() {
+		e.Close()
+		return nil, 0, ErrCrashed
+	}
+	p := &life{e: e}
+	p.forgetDead(e)
+	p.endOutsiders(e)
+	if p.err != nil {
+		return nil, 0, p.err
+	}
+	for _, s := range list {
+		at := s.parked
+		switch {
+		case at.due != 0 && at.due <= e.wall(), !at.waits && len(s.inbox) > 0, at.waits && e.turnCame(e.findTurn(s.start.Header.Run)):
+			if len(runs) < limit && !slices.Contains(runs, at.top) {
+				runs = append(runs, at.top)
+			}
+		case at.due != 0 && (next == 0 || at.due < next):
+			next = at.due
+		}
+	}
+	if out := e.line.outsiders; len(out) > 0 && (next == 0 || out[0].at.Add(e.skew) < next) {
+		next = out[0].at.Add(e.skew)
+	}
+	return runs, next, nil
+}
