@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -69,17 +70,29 @@ type tally struct {
 	missed int // runs that ended before a kill struck
 }
 
-// build makes the real binary, once a test.
+// build gives the real binary a name that is the test's own. All tests share one build.
 func build(t *testing.T) string {
 	t.Helper()
+	built, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
 	binary := filepath.Join(t.TempDir(), "flowrun")
-	cmd := exec.Command("go", "build", "-o", binary, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := os.Link(built, binary); err != nil {
+		t.Fatal(err)
 	}
 	return binary
 }
+
+var buildOnce = sync.OnceValues(func() (string, error) {
+	binary := filepath.Join(os.Getenv("FLOWRUN_TEST_BUILD"), "flowrun") // TestMain removes that folder
+	cmd := exec.Command("go", "build", "-o", binary, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return binary, nil
+})
 
 type shape struct{ name, source string }
 

@@ -30,8 +30,22 @@ func TestMain(m *testing.M) {
 	if tests := strings.Contains(filepath.Base(os.Args[0]), "."); tests && signal.Ignored(syscall.SIGINT) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	}
-	testscript.Main(m, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "flaky": flaky,
+	testscript.Main(suite{m}, map[string]func(){"flowrun": main, "interrupt": interrupt, "agent": agent, "say": say, "exit": exit, "flaky": flaky,
 		"mortal": mortal})
+}
+
+// suite is all tests, with a folder for the binary that they share.
+type suite struct{ *testing.M }
+
+func (s suite) Run() int {
+	dir, err := os.MkdirTemp("", "flowrun-build")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("FLOWRUN_TEST_BUILD", dir)
+	return s.M.Run()
 }
 
 // TestScript plays the sessions of testdata/script: a person at a terminal, one story a file.
