@@ -97,6 +97,7 @@ memory                           memory/cache memory/embed memory/embed/glove me
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args
 cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/engine runner/event runner/forecast runner/outline runner/replay runner/view isatty sys diff
+cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/standalone
 cmd/flowrun/internal/app         * -runner/engine/local -runner/machine cobra hcl

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/machine"
@@ -20,7 +21,7 @@ func TestExitCodes(t *testing.T) {
 		code int
 	}{
 		{nil, 0}, {&ended{exitNo}, 1}, {fmt.Errorf("x: %w", args.Errorf("y")), 2}, {errors.New("x"), 3}, {local.ErrReplaced, 3},
-		{&panicked{"x", nil}, 3}, {&ended{exitLimit}, 5}, {&ended{signalCode(syscall.SIGINT)}, exitInterrupted}, {&ended{signalCode(syscall.SIGTERM)}, exitTerminated},
+		{&panicked{"x", nil}, 3}, {&ended{exitLimit}, 5}, {&ended{process.SignalCode(syscall.SIGINT)}, exitInterrupted}, {&ended{process.SignalCode(syscall.SIGTERM)}, exitTerminated},
 	} {
 		if have := exitCode(c.err); have != c.code {
 			t.Errorf("%v: %d, want %d", c.err, have, c.code)

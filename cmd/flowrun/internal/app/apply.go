@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -79,7 +80,7 @@ func (a *app) runApply(o *args.Apply) error {
 	if err != nil {
 		return err
 	}
-	a.collectWithin()
+	process.CollectWithin(a.getenv)
 	p, w, err := a.pickWorkflow(&o.Path, o.Workflow)
 	if err != nil {
 		return err

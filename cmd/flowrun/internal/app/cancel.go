@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -78,7 +79,7 @@ func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
 // waitForEnd ends a run that no process drives. With --wait it waits for the run's driver, and
 // takes the run over if the driver dies.
 func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) error {
-	ctx, release := untilSignal(func(string) {})
+	ctx, release := process.UntilSignal(func(string) {})
 	defer release()
 	if r.Timeout > 0 {
 		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &tooLong{run, r.Timeout})
@@ -118,7 +119,7 @@ func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) erro
 
 // lookAgain waits a little and reads the status of the run.
 func lookAgain(ctx context.Context, s *store, run string) (engine.Info, error) {
-	if !pause(ctx, Glance) {
+	if !process.Pause(ctx, Glance) {
 		return engine.Info{}, context.Cause(ctx)
 	}
 	return s.Get(ctx, run)
@@ -146,13 +147,13 @@ func (a *app) explainWait(ctx context.Context, err error) error {
 		err = context.Cause(ctx)
 	}
 	var late *tooLong
-	var stop *interrupted
+	var stop *process.Interrupted
 	switch {
 	case errors.As(err, &late):
 		a.err.Printf("flowrun: %s\n", late)
 		return &ended{exitNo}
 	case errors.As(err, &stop):
-		return &ended{signalCode(stop.signal)}
+		return &ended{process.SignalCode(stop.Signal)}
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -147,12 +146,4 @@ func between(least, most int, form string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// signalCode returns the exit code of a process that a signal stopped.
-func signalCode(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return 128 + int(n)
-	}
-	return exitInterrupted
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -120,7 +121,7 @@ func (a *app) explainNoLogs(ctx context.Context, s *store, info engine.Info, ste
 
 // followLogs prints the output of all attempts of a run until the run has ended.
 func (a *app) followLogs(s *store, info engine.Info, step string) error {
-	ctx, release := untilSignalLooking()
+	ctx, release := process.UntilSignalLooking()
 	defer release()
 	p, err := s.Past(ctx, info.Run)
 	if err != nil {
@@ -161,9 +162,9 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 		Alone: func(i engine.Info) { a.err.Printf("%s\n", a.describeUndriven(s, i)) },
 		Look:  func(engine.Info) { t.Look() },
 	})
-	var stop *interrupted
+	var stop *process.Interrupted
 	if errors.As(err, &stop) {
-		return &ended{signalCode(stop.signal)}
+		return &ended{process.SignalCode(stop.Signal)}
 	}
 	return err
 }

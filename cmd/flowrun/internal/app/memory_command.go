@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/memory"
@@ -134,7 +135,7 @@ func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *
 	if err != nil {
 		return err
 	}
-	ctx, release := untilSignalLooking()
+	ctx, release := process.UntilSignalLooking()
 	defer release()
 	err = errors.Join(do(ctx, m), m.Close())
 	return a.bySignal(ctx, err)
@@ -142,9 +143,9 @@ func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *
 
 // bySignal returns the exit code of a signal if the signal caused the error.
 func (a *app) bySignal(ctx context.Context, err error) error {
-	var stop *interrupted
+	var stop *process.Interrupted
 	if err != nil && errors.As(context.Cause(ctx), &stop) {
-		return &ended{signalCode(stop.signal)}
+		return &ended{process.SignalCode(stop.Signal)}
 	}
 	return a.refused(err)
 }

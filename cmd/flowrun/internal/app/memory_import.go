@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/memory"
@@ -39,7 +40,7 @@ line again changes nothing, so an import that was stopped is just repeated: what
 
 // runMemoryImport reads a file into the memory, and creates the memory if there is none.
 func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error {
-	ctx, release := untilSignalLooking()
+	ctx, release := process.UntilSignalLooking()
 	defer release()
 	in, size, err := a.input(ctx, file)
 	if err != nil {
@@ -65,14 +66,14 @@ func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error 
 
 // importEnded prints advice about an import that did not finish, and returns the verdict.
 func (a *app) importEnded(ctx context.Context, err error) error {
-	var stop *interrupted
+	var stop *process.Interrupted
 	var line *memory.LineError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(context.Cause(ctx), &stop):
 		a.err.Printf("flowrun: stopped; the same command goes on\n")
-		return &ended{signalCode(stop.signal)}
+		return &ended{process.SignalCode(stop.Signal)}
 	case errors.As(err, &line):
 		a.err.Printf("flowrun: %s\nThe lines before it are kept. Mend it and import the file again: what is there already is passed over.\n", ui.Clean(plain(line)))
 		return &ended{exitNo}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -20,7 +21,7 @@ type store = standalone.Store
 
 // carryOptions are the options of a process that carries out attempts.
 func (a *app) carryOptions() standalone.Options {
-	return standalone.Options{Release: Release, Environ: a.Environ, Guardian: guardianCommand(), At: a.At, Say: a.saySo, Waiting: a.sayWaiting, Leftover: a.sayLeftover}
+	return standalone.Options{Release: Release, Environ: a.Environ, Guardian: process.Self(guardianName), At: a.At, Say: a.saySo, Waiting: a.sayWaiting, Leftover: a.sayLeftover}
 }
 
 // openStore opens the store in dir for driving runs, and creates the store if there is none.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/standalone"
@@ -45,7 +46,7 @@ func (a *app) runPrune(r *args.Prune) error {
 	if err != nil {
 		return err
 	}
-	ctx, release := untilSignalLooking()
+	ctx, release := process.UntilSignalLooking()
 	defer release()
 	drive := &args.Drive{MakeDo: true}
 	if r.DryRun {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/runner"
@@ -34,7 +35,7 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 			if err := r.Check(); err != nil {
 				return err
 			}
-			a.collectWithin()
+			process.CollectWithin(a.getenv)
 			var drive *args.Drive
 			if !r.DryRun {
 				drive = &r.Drive

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -60,7 +61,7 @@ func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 	if err != nil {
 		return err
 	}
-	a.collectSeldom()
+	process.CollectSeldom(a.getenv)
 	var list diag.List
 	sources, nodes := ui.Sources{}, 0
 	for _, path := range paths {

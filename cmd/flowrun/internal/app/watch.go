@@ -2,18 +2,18 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // listEvery is the interval of updates of a list of runs on a terminal.
@@ -40,34 +40,40 @@ watching and nothing else. Without a run it shows the list of runs: on a termina
 
 // runWatch shows a run until it has ended.
 func (a *app) runWatch(s *store, info engine.Info, asJSON bool) error {
-	ctx, release := untilSignalLooking()
+	ctx, release := process.UntilSignalLooking()
 	defer release()
 	p, err := s.Past(ctx, info.Run)
 	if err != nil {
 		return err
 	}
 	scene := a.sceneOf(s, s.Where(ctx, info.Run))
-	screen := a.newShow(p.View, new(runner.Progress), scene, asJSON)
+	screen := a.newLive(p.View, new(runner.Progress), scene, asJSON)
 	err = p.Watch(ctx, runner.Watcher{
 		Batch: func(events []event.Event, out *event.Reaction) {
 			p.Attempts.Apply(events, out)
-			screen.watch(events, out, false)
+			screen.Watch(events, out, false)
 		},
 		Alone: func(i engine.Info) {
-			screen.say(a.describeUndriven(s, i))
+			screen.Say(a.describeUndriven(s, i))
 			if asJSON {
 				_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": i.Run})
 			}
 		},
-		Look: func(i engine.Info) { screen.showLive(s, p, i) },
+		Look: func(i engine.Info) {
+			screen.Look(i.Driver != 0, func() []*view.Begun {
+				begun := s.UnderWay(p, i)
+				s.Stand(p, i, begun)
+				return begun
+			})
+		},
 	})
-	screen.close()
-	var stop *interrupted
+	screen.Close()
+	var stop *process.Interrupted
 	if errors.As(err, &stop) {
 		if !asJSON {
 			a.err.Printf("flowrun: no longer watching; run %s is left alone\n", info.Run)
 		}
-		return &ended{signalCode(stop.signal)}
+		return &ended{process.SignalCode(stop.Signal)}
 	}
 	if err != nil {
 		return err
@@ -75,42 +81,9 @@ func (a *app) runWatch(s *store, info engine.Info, asJSON bool) error {
 	return a.printEnd(s, info.Run, *p.End(), scene, asJSON)
 }
 
-// untilSignalLooking returns a context that a signal cancels. It is for commands that only read:
-// they have nothing to clean up.
-func untilSignalLooking() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals, over := stopSignals(), make(chan struct{})
-	go func() {
-		select {
-		case sig := <-signals:
-			cancel(&interrupted{sig})
-			defer exitAfter(lookLimit, sig)()
-			<-over
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(over)
-		cancel(nil)
-	}
-}
-
-// pause waits for d, and reports whether ctx is not done.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // watchList shows the list of runs; on a terminal, until a signal comes.
 func (a *app) watchList(asJSON bool) error {
-	ctx, release := untilSignalLooking()
+	ctx, release := process.UntilSignalLooking()
 	defer release()
 	if asJSON || !a.out.Live {
 		return a.runList(&args.List{JSON: asJSON})
@@ -124,7 +97,7 @@ func (a *app) watchList(asJSON bool) error {
 			return err
 		}
 		screen.Paint(text.String())
-		if !pause(ctx, listEvery) {
+		if !process.Pause(ctx, listEvery) {
 			return nil
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"math"
@@ -21,18 +21,18 @@ const runLimit = 40 << 20
 // tenth less CPU. A run of 100,000 stays within 512 MiB.
 const runPlenty = 100 << 20
 
-// collectSeldom sets the collector for a short-lived process, which usually ends before it needs
+// CollectSeldom sets the collector for a short-lived process, which usually ends before it needs
 // one. The heap may grow to three times the live heap, up to the soft limit. If most of that limit
 // is live, the collector would run all the time; then the heap may grow by half instead.
-func (a *app) collectSeldom() {
-	a.setCollector(collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
+func CollectSeldom(getenv func(string) string) {
+	setCollector(getenv, collector{limit: softLimit, enough: softLimit / 5 * 4, percent: 50})
 }
 
-// collectWithin sets the collector for a process that drives a run, with the limit runLimit. When
+// CollectWithin sets the collector for a process that drives a run, with the limit runLimit. When
 // three quarters of runLimit are live, the limit is dropped: the heap grows as before up to
 // runPlenty, and beyond runPlenty with Go's default.
-func (a *app) collectWithin() {
-	a.setCollector(collector{limit: runLimit, enough: runLimit / 4 * 3, plenty: runPlenty, percent: 100})
+func CollectWithin(getenv func(string) string) {
+	setCollector(getenv, collector{limit: runLimit, enough: runLimit / 4 * 3, plenty: runPlenty, percent: 100})
 }
 
 // collector sets the growth of the heap. While the live heap is below enough, the heap may grow to
@@ -44,8 +44,8 @@ type collector struct {
 }
 
 // setCollector sets the collector, unless the environment has GOGC or GOMEMLIMIT.
-func (a *app) setCollector(c collector) {
-	if a.getenv("GOGC") == "" && a.getenv("GOMEMLIMIT") == "" {
+func setCollector(getenv func(string) string, c collector) {
+	if getenv("GOGC") == "" && getenv("GOMEMLIMIT") == "" {
 		c.set(c.rule(0))
 		c.watch(c.rule(0))
 	}
