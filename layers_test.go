@@ -56,11 +56,11 @@ runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value memory runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/view
+runner                           dsl/expr dsl/ir dsl/value memory runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/follow                    memory/private
 runner/live                      runner/event
-runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/engine runner/event runner/executor runner/executor/recall runner/machine runner/plan runner/tasks
+runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
 runner/logs                      memory/private runner/event runner/executor/command runner/view
 runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/view
 runner/engine                    dsl/value runner/durations runner/event runner/journal

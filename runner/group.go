@@ -8,9 +8,9 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/machine"
 )
 
 // MaxGroupName bounds the name of a group of runs, in bytes.
@@ -36,18 +36,14 @@ func (c *Programs) Group(definition []byte, first event.RunStarted) (engine.Grou
 	return engine.Group{Name: name, WhenBusy: engine.WhenBusy(w.Concurrency.WhenBusy)}, nil
 }
 
-// groupName evaluates the text that names the group, in the scope that the run has when it starts.
+// groupName evaluates the text that names the group. The text can read the values that the run has when it starts.
 func (p *Program) groupName(w *ir.Workflow, first event.RunStarted) (string, error) {
 	g, err := p.Graph(w.Name)
 	if err != nil {
 		return "", err
 	}
-	ev := expr.NewEvaluator(ir.NewestRules(), p.Files)
-	m := machine.New(g, ev, ir.NewestRules())
-	if err := m.Step(event.Event{Seq: 1, RunStarted: &first}); err != nil {
-		return "", err
-	}
-	v, err := ev.Eval(&w.Concurrency.Group, m.Names())
+	c := compose.New(g, expr.NewEvaluator(ir.NewestRules(), p.Files), &first)
+	v, err := c.Value(&w.Concurrency.Group, c.Constants())
 	if err != nil {
 		return "", err
 	}

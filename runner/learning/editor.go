@@ -16,9 +16,9 @@ import (
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/memory/learn"
+	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
-	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
@@ -118,7 +118,7 @@ func (e *Editor) Word(lessons []string) (text string, cites []int, err error) {
 	return "", nil, err
 }
 
-// newAttempt makes the attempt that a machine would start for a workflow of one step. Equal lessons have equal keys.
+// newAttempt makes the attempt that a run of a workflow of one step would start. Equal lessons have equal keys.
 func (e *Editor) newAttempt(lessons []string) (*event.Attempt, error) {
 	p := e.program
 	p.Workflows = []ir.Workflow{{Name: EditorStep, Nodes: []ir.Node{{Name: EditorStep, Kind: ir.Step, Action: newTask(e.agent, lessons)}}}}
@@ -126,33 +126,21 @@ func (e *Editor) newAttempt(lessons []string) (*event.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := machine.New(g, expr.NewEvaluator(ir.NewestRules(), p.Files), ir.NewestRules())
-	if err := m.Step(event.Event{Seq: 1, At: event.At(time.Now()), RunStarted: &e.first}); err != nil {
-		return nil, err
+	c, n := compose.New(g, expr.NewEvaluator(ir.NewestRules(), p.Files), &e.first), &g.Nodes[0]
+	a, fault := c.Attempt(&compose.Work{Node: n, Path: n.Name, Agent: n.Agent, Attempt: 1, Scope: c.Constants()})
+	if fault != nil {
+		return nil, errors.New(fault.Message)
 	}
-	var out event.Reaction
-	for m.Advance(1000, &out) {
+	left := time.Until(e.until)
+	if left <= 0 {
+		return nil, errors.New("the time for it is used up")
 	}
-	for i := range out.Commands {
-		if a := out.Commands[i].Start; a != nil {
-			left := time.Until(e.until)
-			if left <= 0 {
-				return nil, errors.New("the time for it is used up")
-			}
-			if a.Timeout == 0 || a.Timeout > left {
-				a.Timeout = left
-			}
-			sum := sha256.Sum256([]byte(a.Key + strings.Join(lessons, "\x00")))
-			a.Key = hex.EncodeToString(sum[:16])
-			return a, nil
-		}
+	if a.Timeout == 0 || a.Timeout > left {
+		a.Timeout = left
 	}
-	for i := range out.Transitions {
-		if r := out.Transitions[i].Result; r != nil && r.Error != nil {
-			return nil, errors.New(r.Error.Message)
-		}
-	}
-	return nil, errors.New("its attempt does not start")
+	sum := sha256.Sum256([]byte(a.Key + strings.Join(lessons, "\x00")))
+	a.Ticket, a.Key = 1, hex.EncodeToString(sum[:16])
+	return a, nil
 }
 
 // newTask is the task to word the lessons as one text.
