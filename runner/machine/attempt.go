@@ -3,8 +3,11 @@ package machine
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/request"
 )
 
 // attempt is an attempt that has started and has no answer yet.
@@ -233,4 +236,247 @@ func reasonOf(o event.Outcome) event.Reason {
 		return event.ReasonLost
 	}
 	return event.ReasonUnexplained
+}
+
+// begins starts the step of each kind of action, when nothing keeps the step from starting.
+var begins map[ir.ActionKind]func(*Machine, ref)
+
+func init() { // in init, because some of the functions read the table
+	begins = map[ir.ActionKind]func(*Machine, ref){
+		ir.RunAction:      (*Machine).startAttempts,
+		ir.AgentAction:    (*Machine).startAttempts,
+		ir.ValueAction:    (*Machine).computeValue,
+		ir.CallAction:     (*Machine).startAttempts,
+		ir.HTTPAction:     (*Machine).startAttempts,
+		ir.RememberAction: (*Machine).startAttempts,
+		ir.RecallAction:   (*Machine).startAttempts,
+		ir.WaitAction:     (*Machine).startWait,
+		ir.FailAction:     (*Machine).failOnPurpose,
+		ir.EndAction:      (*Machine).runEndStep,
+	}
+}
+
+// checkActions returns an error if the graph has a step that the machine cannot carry out.
+func checkActions(g *plan.Graph) error {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if err := ir.CheckAction(n.Node); err != nil {
+			return fmt.Errorf("machine: %w", err)
+		}
+		if n.Kind != ir.Step {
+			continue
+		}
+		if k := n.Action.Kind(); begins[k] == nil || k.Course() == ir.Attempted && !compose.Composes(k) {
+			return fmt.Errorf("machine: step %q has the action %q, which is not described", n.Name, k)
+		}
+	}
+	return nil
+}
+
+// computeValue does a value step, which takes no time and no slot.
+func (m *Machine) computeValue(r ref) {
+	v, err := m.composer.Value(&m.node(r).Action.(*ir.Value).Expr, m.newScope(r))
+	if err == nil {
+		err = request.Sized(v)
+	}
+	d := m.liveState(r)
+	d.attempts = 1
+	m.startParents(r)
+	d.started = m.now
+	if err != nil {
+		m.failNode(r, compose.EvaluationError("value", err))
+		return
+	}
+	d.output = v
+	m.deliverOutput(r)
+}
+
+// failOnPurpose does a step that fails on purpose.
+func (m *Machine) failOnPurpose(r ref) {
+	f, d := m.node(r).Action.(*ir.Fail), m.liveState(r)
+	d.attempts = 1
+	m.startParents(r)
+	d.started = m.now
+	e := &event.Error{Kind: f.ErrorKind, Reason: event.ReasonFail, ExitCode: -1, Message: fmt.Sprintf("%q fails on purpose", m.node(r).Name)}
+	if e.Kind == "" {
+		e.Kind = event.Blocking
+	}
+	if f.Message != nil {
+		text, err := m.composer.Text(f.Message, m.newScope(r))
+		if err != nil {
+			e = compose.EvaluationError("message", err)
+		} else {
+			e.Message = text
+		}
+	}
+	m.failNode(r, e)
+}
+
+// startAttempts sends a step's action to its turn for slots.
+func (m *Machine) startAttempts(r ref) {
+	d := m.liveState(r)
+	if !m.chooseAgent(r) {
+		return
+	}
+	if g := m.agentOf(r); g != nil {
+		d.agent = g.Name
+		if !m.ensureAgentLimiter(r, g) {
+			return
+		}
+	}
+	m.queueAttempt(r)
+}
+
+// isCall reports whether a request is for a run of another workflow.
+func (m *Machine) isCall(w slotRequest) bool {
+	return w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Called
+}
+
+// startChild starts a run of another workflow. A call counts in the limiters of groups and
+// for_each around it but takes no slot of the run: the attempts of the child take slots of the
+// child.
+func (m *Machine) startChild(r ref) {
+	n, d := m.node(r), m.liveState(r)
+	d.attempts++
+	call, sc := n.Action.(*ir.Call), m.newScope(r)
+	inputs, late, err := m.composer.ChildInputs(call, sc)
+	what := "with"
+	var due event.Time
+	if err == nil && n.Timeout != nil {
+		due, err = m.evalDue(n.Timeout, sc)
+		what = "timeout"
+	}
+	if err != nil {
+		m.returnSlots(r, work)
+		m.failNode(r, compose.EvaluationError(what, err))
+		return
+	}
+	a := &attempt{ref: r, gate: work, since: m.now,
+		child: &event.StartChild{Run: m.composer.ChildID(d.path, d.generation()), Node: d.path, Workflow: call.Workflow, Inputs: inputs,
+			Late: late}}
+	m.noteCompensation(r)
+	m.moveNode(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
+	d.live = a
+	m.live.add(a)
+	m.addCommand(event.Command{StartChild: a.child})
+	if due != 0 {
+		m.setTimer(r, due, event.TimerTimeout)
+	}
+}
+
+// childFinished records the end of a child run. If the parent no longer waits for the child,
+// nothing changes.
+func (m *Machine) childFinished(f *event.ChildFinished) {
+	a := m.live.children[f.Run]
+	if a == nil || a.child.Node != f.Node {
+		return
+	}
+	m.live.remove(a)
+	m.returnSlots(a.ref, work)
+	d := m.liveState(a.ref)
+	d.live = nil
+	m.cancelWorkTimer(d)
+	d.output = nil
+	switch succeeded := f.Status == event.Succeeded; {
+	case a.expired != nil && !succeeded:
+		m.failAttempt(a.ref, a.expired)
+	case a.cancelled && (!succeeded || len(m.node(a.ref).Gates) > 0):
+		m.endCancelled(a.ref)
+	case succeeded:
+		outputs := make(map[string]any, len(f.Outputs))
+		for name, v := range f.Outputs { // any order: it copies a map
+			outputs[name] = v
+		}
+		d.output = outputs
+		m.deliverOutput(a.ref)
+	default:
+		m.failAttempt(a.ref, childError(a.child, f))
+	}
+}
+
+// childError returns the error of a node after its child did not succeed. The child's own error
+// gives the kind.
+func childError(c *event.StartChild, f *event.ChildFinished) *event.Error {
+	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
+		Message: fmt.Sprintf("run %s of workflow %q %s", c.Run, c.Workflow, statusPhrase(f.Status))}
+	if f.Error != nil {
+		e.Kind, e.RetryAfter = f.Error.Kind, f.Error.RetryAfter
+		e.Message += ": " + f.Error.Message
+	}
+	return e
+}
+
+// expireChild cancels a child after its timeout. The child's answer fails the attempt.
+func (m *Machine) expireChild(a *attempt, t timer) {
+	if a.cancelled {
+		return
+	}
+	a.expired = &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, ExitCode: -1,
+		Message: "it did not end within " + t.elapsedSince(a.since)}
+	m.askToEnd(a, "its time is up")
+}
+
+// driverChanged repeats the commands of all live attempts with the same numbers and keys. It fails
+// them if too many drivers died in a row. The clocks continue from where they stopped.
+func (m *Machine) driverChanged(d *event.DriverChanged) {
+	if d.Since != 0 {
+		m.shiftClocks(m.now.Sub(d.Since))
+	}
+	m.askAllAgain()
+	poison := false
+	if d.Lost {
+		m.deaths++
+		limit := d.DeathLimit
+		if limit == 0 {
+			limit = DefaultDeathLimit
+		}
+		poison = m.deaths >= limit
+	}
+	for _, a := range m.live.snapshot() {
+		switch {
+		case a.child != nil: // a run of its own; the new driver takes it over too
+			m.addCommand(event.Command{StartChild: a.child})
+			if a.cancelled {
+				m.addCommand(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now}})
+			}
+		case a.cancelled:
+			m.dropAttempt(a)
+			m.endCancelled(a.ref)
+		case poison && a.gate == undone:
+			m.loseCompensation(a, m.poisonError())
+		case poison:
+			m.dropAttempt(a)
+			m.failNode(a.ref, m.poisonError())
+		case d.Lost && m.failsIfLost(a):
+			m.dropAttempt(a)
+			// An earlier event of this batch may have started the attempt: cancel that start.
+			m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "its driver died"}})
+			m.failAttempt(a.ref, lostError("its driver died"))
+		default:
+			m.addCommand(event.Command{Start: a.request})
+		}
+	}
+}
+
+func (m *Machine) poisonError() *event.Error {
+	return &event.Error{Kind: event.Fatal, Reason: event.ReasonPoison, ExitCode: -1,
+		Message: fmt.Sprintf("%d drivers in a row died while this attempt was in flight", m.deaths)}
+}
+
+// failsIfLost reports whether the file forbids repeating a lost attempt of the node.
+func (m *Machine) failsIfLost(a *attempt) bool {
+	return a.gate == work && m.node(a.ref).OnLost == ir.OnLostFail
+}
+
+func lostError(how string) *event.Error {
+	return &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: how + "; nobody knows what the attempt did"}
+}
+
+// dropAttempt forgets a live attempt that will not be answered.
+func (m *Machine) dropAttempt(a *attempt) {
+	m.live.remove(a)
+	m.state(a.ref).live = nil
+	if a.gate != undone {
+		m.returnSlots(a.ref, a.gate)
+	}
 }

@@ -10,12 +10,18 @@
 // of it and holds a slice of states by slot; an agenda holds the next tasks in order, each a
 // constant amount of work. Every node takes the same path: startNode (rule, condition) →
 // startAttempt (slots) → attemptFinished → runGates → finishNode (dependents, parent). A run ends
-// in phases: its nodes, compensations, finally (end.go). A cancel, a timeout and an end step all
-// use stopPhase (stop.go). No task waits for the host, so a slice can end after any task.
+// in phases: its nodes, compensations, finally. No task waits for the host, so a slice can end
+// after any task.
 //
-// Package runner/compose computes attempts and evaluates expressions; read.go gives it the values
-// that expressions read of the state. Package runner/slots orders the start of attempts (slots.go).
-// reuse.go ends nodes as in an earlier run.
+// Files, in the order of a node's life: state.go has frames and states. start.go starts the run and
+// its nodes, checks trigger rules, and ends nodes as in an earlier run. group.go opens groups,
+// for_each and repeat; join.go decides joins. slots.go orders the start of attempts with package
+// runner/slots, and waits for the host's admission. attempt.go starts attempts and called runs,
+// takes their answers, and repeats them for another driver. retry.go retries, or falls back to
+// another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines. stop.go
+// cancels; a timeout and an end step use the same stopPhase. end.go ends phases and the run, and
+// runs compensations. Package runner/compose computes attempts and evaluates expressions; read.go
+// gives it the values that expressions read.
 //
 // It imports the IR, values, events, plan, policy, request, compose and slots, and must never
 // import a host, an executor, os, sync, or a clock.

@@ -45,9 +45,9 @@ func (m *Machine) failedNames(names []string) []any {
 	return m.failedSeen[:len(names):len(names)]
 }
 
-// find returns the node that an expression reads; ok is false in the first iteration, which has no
+// findNode returns the node that an expression reads; ok is false in the first iteration, which has no
 // last one.
-func (p *position) find(w compose.Which, node int) (r ref, ok bool) {
+func (p *position) findNode(w compose.Which, node int) (r ref, ok bool) {
 	switch w {
 	case compose.Itself:
 		return p.ref, true
@@ -72,7 +72,7 @@ func (m *Machine) lastIteration(f *frame, node int) (r ref, ok bool) {
 
 // Read implements compose.State.
 func (p *position) Read(w compose.Which, node int, attr string) value.Value {
-	r, ok := p.find(w, node)
+	r, ok := p.findNode(w, node)
 	if !ok {
 		return nil
 	}
@@ -123,18 +123,18 @@ func (m *Machine) readInstances(r ref) value.Value {
 	if !m.isCollector(r) || !s.open {
 		return nil
 	}
-	if v := m.instanceSeen.find(r); v != nil {
+	if v := m.instanceSeen.findList(r); v != nil {
 		return v
 	}
 	v := m.listInstances(r, s.liveState)
 	if s.status.Terminal() && m.instancesEnded(r, s.liveState) {
-		m.instanceSeen.add(r, v)
+		m.instanceSeen.addList(r, v)
 	}
 	return v
 }
 
-// instanceLists caches the lists of instances that expressions read last as a whole. Each list
-// belongs to a for_each whose instances have all ended. Few programs need a list, because reading
+// instanceLists caches the lists of instances that expressions read last as a whole. It holds lists
+// of a for_each only after all its instances have ended. Few programs need a list, because reading
 // one instance needs none.
 type instanceLists struct {
 	of   [8]ref
@@ -142,7 +142,7 @@ type instanceLists struct {
 	next int
 }
 
-func (l *instanceLists) find(r ref) value.Value {
+func (l *instanceLists) findList(r ref) value.Value {
 	for i := range l.of {
 		if l.of[i] == r {
 			return l.list[i]
@@ -151,7 +151,7 @@ func (l *instanceLists) find(r ref) value.Value {
 	return nil
 }
 
-func (l *instanceLists) add(r ref, v value.Value) {
+func (l *instanceLists) addList(r ref, v value.Value) {
 	l.of[l.next], l.list[l.next] = r, v
 	l.next = (l.next + 1) % len(l.of)
 }
@@ -177,13 +177,13 @@ func (m *Machine) listInstances(r ref, d *liveState) value.Value {
 
 // HasInstances implements compose.State.
 func (p *position) HasInstances(w compose.Which, node int) bool {
-	r, ok := p.find(w, node)
+	r, ok := p.findNode(w, node)
 	return ok && p.m.isCollector(r) && p.m.state(r).open
 }
 
 // Instance implements compose.State.
 func (p *position) Instance(w compose.Which, node int, key value.Value, attr string) (value.Value, bool) {
-	r, ok := p.find(w, node)
+	r, ok := p.findNode(w, node)
 	if !ok {
 		return nil, false
 	}
