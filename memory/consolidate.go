@@ -54,6 +54,22 @@ func (m *Memory) Consolidate(ctx context.Context, agent string) ([]string, error
 	return m.consolidate(ctx, agent, false)
 }
 
+// ConsolidateAll consolidates for each agent that has entries. With an error it returns the ids of the patterns that were made before.
+func (m *Memory) ConsolidateAll(ctx context.Context) (ids []string, err error) {
+	s, err := m.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range s.Agents {
+		made, err := m.Consolidate(ctx, a.Name)
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, made...)
+	}
+	return ids, nil
+}
+
 // consolidate looks for what is near to all learnings of an agent, or only to those since the last time.
 func (m *Memory) consolidate(ctx context.Context, agent string, fresh bool) ([]string, error) {
 	var made []string

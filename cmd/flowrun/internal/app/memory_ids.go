@@ -12,38 +12,30 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/entry"
 	"github.com/flowrun/flowrun/runner/standalone"
 )
 
-// wholeIDs returns the ids that words mean: each word is an id, or the beginning of only one id.
+// findIDs returns the ids that words mean: each word is an id, or the beginning of only one id.
 // The memory refuses any other word.
-func wholeIDs(ctx context.Context, m *memory.Memory, words []string) ([]string, error) {
-	ids := make([]string, len(words))
-	for i, word := range words {
-		if ids[i] = word; word == "" {
-			continue
-		}
-		if _, _, err := m.Show(ctx, word); !errors.Is(err, memory.ErrNoEntry) {
-			continue
-		}
-		begin, err := beginning(ctx, m, word)
-		if err != nil {
-			return nil, err
-		}
-		if len(begin) > 1 {
-			return nil, &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Entries(len(begin)), ui.First(begin, maxBegun)), Hint: "Give more of the id."}
-		}
-		if len(begin) == 1 {
-			ids[i] = begin[0]
-		}
+func findIDs(ctx context.Context, m *memory.Memory, words []string) ([]string, error) {
+	ids, err := m.FindIDs(ctx, words)
+	var many *memory.AmbiguousID
+	if errors.As(err, &many) {
+		return nil, ambiguous(many.Word, ui.Entries(len(many.IDs)), many.IDs)
 	}
-	return ids, nil
+	return ids, err
 }
 
-// notEmpty refuses flags with an empty value, which usually is a variable of a script that is not
+// ambiguous refuses a word that begins several ids.
+func ambiguous(word, many string, ids []string) error {
+	return &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, many, ui.First(ids, maxBegun)), Hint: "Give more of the id."}
+}
+
+// refuseEmpty refuses flags with an empty value, which usually is a variable of a script that is not
 // set. An empty value would select everything, and it would be bad to revert everything by
 // accident.
-func notEmpty(c *cobra.Command, flags ...string) error {
+func refuseEmpty(c *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 			return &args.Error{Message: "--" + name + " is empty", Hint: "Leave it out where it does not matter."}
@@ -52,11 +44,11 @@ func notEmpty(c *cobra.Command, flags ...string) error {
 	return nil
 }
 
-// wholeRun returns the run with the id word, or the only run with an id that begins with word.
+// findMemoryRun returns the run with the id word, or the only run with an id that begins with word.
 // Otherwise word means the same run as in runs show: the latest run, or an error if there is none.
 // The runs are those that the memory names and those in the journal, whether or not they wrote
 // entries.
-func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (string, error) {
+func (a *app) findMemoryRun(ctx context.Context, m *memory.Memory, word string) (string, error) {
 	if word == "" {
 		return "", nil
 	}
@@ -67,13 +59,13 @@ func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (stri
 	if slices.Contains(wrote.Runs, word) {
 		return word, nil
 	}
-	begin := slices.DeleteFunc(append(wrote.Runs, a.ran(ctx)...), func(run string) bool { return !strings.HasPrefix(run, word) })
+	begin := slices.DeleteFunc(append(wrote.Runs, a.journaledRuns(ctx)...), func(run string) bool { return !strings.HasPrefix(run, word) })
 	slices.Sort(begin)
 	switch begin = slices.Compact(begin); {
 	case slices.Contains(begin, word):
 		return word, nil
 	case len(begin) > 1:
-		return "", &args.Error{Message: fmt.Sprintf("%q begins %s: %s", word, ui.Count(len(begin), "run"), ui.First(begin, maxBegun)), Hint: "Give more of the id."}
+		return "", ambiguous(word, ui.Count(len(begin), "run"), begin)
 	case len(begin) == 1:
 		return begin[0], nil
 	}
@@ -84,9 +76,9 @@ func (a *app) wholeRun(ctx context.Context, m *memory.Memory, word string) (stri
 	return info.Run, s.Close()
 }
 
-// ran returns the runs of the journal. It returns none if there is no journal or if the journal
+// journaledRuns returns the runs of the journal. It returns none if there is no journal or if the journal
 // cannot be read: the memory's own runs are enough then.
-func (a *app) ran(ctx context.Context) (ids []string) {
+func (a *app) journaledRuns(ctx context.Context) (ids []string) {
 	dir, err := a.storeDir(a.memoryFile)
 	if err != nil {
 		return nil
@@ -103,9 +95,9 @@ func (a *app) ran(ctx context.Context) (ids []string) {
 	return ids
 }
 
-// knownAuthor refuses a word that is not an author, such as a name without its kind: a user who
+// checkAuthor refuses a word that is not an author, such as a name without its kind: a user who
 // types helper for agent:helper would believe that the helper wrote nothing.
-func knownAuthor(ctx context.Context, m *memory.Memory, word string) error {
+func checkAuthor(ctx context.Context, m *memory.Memory, word string) error {
 	kind, name, _ := strings.Cut(word, ":")
 	if word == "" || word == "flowrun" || name != "" && (kind == "agent" || kind == "user") {
 		return nil
@@ -127,17 +119,6 @@ func knownAuthor(ctx context.Context, m *memory.Memory, word string) error {
 // maxBegun bounds the number of ids that are listed for an ambiguous word.
 const maxBegun = 5
 
-// beginning lists the ids with this prefix of the entries that are not reverted.
-func beginning(ctx context.Context, m *memory.Memory, word string) (ids []string, err error) {
-	items, err := m.List(ctx, memory.Filter{Viewer: memory.Viewer{All: true}, Everything: true})
-	for i := range items {
-		if strings.HasPrefix(items[i].ID, word) {
-			ids = append(ids, items[i].ID)
-		}
-	}
-	return ids, err
-}
-
 // Bounds of completion: the number of ids, and the length of an entry's text beside its id.
 const (
 	maxOffered      = 100
@@ -156,4 +137,18 @@ func (a *app) completeIDs(_ *cobra.Command, _ []string, begun string) (offered [
 		return err
 	})
 	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+func originFlags(c *cobra.Command, r *args.MemoryList) {
+	c.Flags().StringVar(&r.Run, "run", "", "only what this `run` wrote, by its id, the beginning of one, or latest")
+	c.Flags().StringVar(&r.Author, "author", "", "only what this `author` wrote: agent:NAME, user:NAME or flowrun")
+}
+
+// memoryFilter returns the filter of a list command.
+func (a *app) memoryFilter(ctx context.Context, m *memory.Memory, r *args.MemoryList) (memory.Filter, error) {
+	run, err := a.findMemoryRun(ctx, m, r.Run)
+	if err == nil {
+		err = checkAuthor(ctx, m, r.Author)
+	}
+	return memory.Filter{Viewer: viewer(r.Agent), Type: entry.Type(r.Type), Tag: r.Tag, Since: r.From, Everything: r.All, Run: run, Author: r.Author}, err
 }

@@ -42,7 +42,7 @@ line again changes nothing, so an import that was stopped is just repeated: what
 func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error {
 	ctx, release := process.UntilSignalLooking()
 	defer release()
-	in, size, err := a.input(ctx, file)
+	in, size, err := a.openInput(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -51,21 +51,21 @@ func (a *app) runMemoryImport(file string, e *args.Embedder, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	bar := ui.NewBar(a.err, "line", size, moments())
-	kept, err := m.Import(ctx, in, memory.ImportOptions{Name: nameOf(file), By: a.person(),
-		Progress: func(done int, bytes int64) { bar.Set(done, bytes, moments()) }})
+	bar := ui.NewBar(a.err, "line", size, present())
+	kept, err := m.Import(ctx, in, memory.ImportOptions{Name: inputName(file), By: a.person(),
+		Progress: func(done int, bytes int64) { bar.Set(done, bytes, present()) }})
 	bar.Close()
 	err = errors.Join(err, m.Close())
 	done := ui.ImportedMemory{Lines: kept.Lines, Added: kept.Added, Known: kept.Known}
 	if err != nil {
-		done.Error = plain(err)
+		done.Error = plainMessage(err)
 	}
 	ui.Imported(a.out, done, disk.Short(dir), asJSON)
-	return a.importEnded(ctx, err)
+	return a.memoryImportEnded(ctx, err)
 }
 
-// importEnded prints advice about an import that did not finish, and returns the verdict.
-func (a *app) importEnded(ctx context.Context, err error) error {
+// memoryImportEnded prints advice about an import that did not finish, and returns the verdict.
+func (a *app) memoryImportEnded(ctx context.Context, err error) error {
 	var stop *process.Interrupted
 	var line *memory.LineError
 	switch {
@@ -75,9 +75,9 @@ func (a *app) importEnded(ctx context.Context, err error) error {
 		a.err.Printf("flowrun: stopped; the same command goes on\n")
 		return &ended{process.SignalCode(stop.Signal)}
 	case errors.As(err, &line):
-		a.err.Printf("flowrun: %s\nThe lines before it are kept. Mend it and import the file again: what is there already is passed over.\n", ui.Clean(plain(line)))
+		a.err.Printf("flowrun: %s\nThe lines before it are kept. Mend it and import the file again: what is there already is passed over.\n", ui.Clean(plainMessage(line)))
 		return &ended{exitNo}
 	}
-	a.err.Printf("flowrun: %s\n", ui.CleanLines(plain(doctor.WayOut(err))))
+	a.err.Printf("flowrun: %s\n", ui.CleanLines(plainMessage(doctor.WayOut(err))))
 	return &ended{exitCouldNot}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/memory"
-	"github.com/flowrun/flowrun/memory/entry"
 )
 
 func (a *app) newMemoryListCommand() *cobra.Command {
@@ -23,10 +22,10 @@ line, who wrote it ("by"), how often it was seen and recalled ("count", "uses", 
 --run lists what a run wrote or learned again; with --all also what was its working memory, and what patterns stand for now. On a
 terminal the newest 50 are listed where --limit says nothing.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := notEmpty(c, "run", "author"); err != nil {
+			if err := refuseEmpty(c, "run", "author"); err != nil {
 				return err
 			}
-			if err := r.Check(moments()); err != nil {
+			if err := r.Check(present()); err != nil {
 				return err
 			}
 			if a.out.Live && !r.JSON && !c.Flags().Changed("limit") {
@@ -45,22 +44,8 @@ terminal the newest 50 are listed where --limit says nothing.`,
 // screenful is the default length of a list on a terminal, in entries.
 const screenful = 50
 
-func originFlags(c *cobra.Command, r *args.MemoryList) {
-	c.Flags().StringVar(&r.Run, "run", "", "only what this `run` wrote, by its id, the beginning of one, or latest")
-	c.Flags().StringVar(&r.Author, "author", "", "only what this `author` wrote: agent:NAME, user:NAME or flowrun")
-}
-
-// filter returns the filter of a list command.
-func (a *app) filter(ctx context.Context, m *memory.Memory, r *args.MemoryList) (memory.Filter, error) {
-	run, err := a.wholeRun(ctx, m, r.Run)
-	if err == nil {
-		err = knownAuthor(ctx, m, r.Author)
-	}
-	return memory.Filter{Viewer: viewer(r.Agent), Type: entry.Type(r.Type), Tag: r.Tag, Since: r.From, Everything: r.All, Run: run, Author: r.Author}, err
-}
-
 func (a *app) runMemoryList(ctx context.Context, m *memory.Memory, r *args.MemoryList) error {
-	f, err := a.filter(ctx, m, r)
+	f, err := a.memoryFilter(ctx, m, r)
 	if err != nil {
 		return err
 	}
@@ -70,21 +55,21 @@ func (a *app) runMemoryList(ctx context.Context, m *memory.Memory, r *args.Memor
 	}
 	slices.Reverse(items)
 	if len(items) == 0 && !r.JSON {
-		return a.nothingFits(ctx, m, f)
+		return a.explainEmptyMemoryList(ctx, m, f)
 	}
 	more := 0
 	if r.Limit > 0 && len(items) > r.Limit {
 		more, items = len(items)-r.Limit, items[:r.Limit]
 	}
-	ui.Memories(a.out, items, moments(), r.JSON)
+	ui.Memories(a.out, items, present(), r.JSON)
 	if more > 0 && !r.JSON {
 		a.err.Printf("… and %s more: --limit 0 lists them all, memory search finds some.\n", ui.Entries(more))
 	}
 	return nil
 }
 
-// nothingFits prints that no entry fits, and whether hidden entries do.
-func (a *app) nothingFits(ctx context.Context, m *memory.Memory, f memory.Filter) error {
+// explainEmptyMemoryList prints that no entry fits, and whether hidden entries do.
+func (a *app) explainEmptyMemoryList(ctx context.Context, m *memory.Memory, f memory.Filter) error {
 	hidden := 0
 	if !f.Everything {
 		f.Everything = true
@@ -104,53 +89,4 @@ func (a *app) nothingFits(ctx context.Context, m *memory.Memory, f memory.Filter
 		a.err.Printf("Nothing fits.\n")
 	}
 	return nil
-}
-
-func (a *app) newMemoryShowCommand() *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
-		Use: "show ID", Short: "Show one entry whole, and how it came to be so", Args: between(1, 1, "ID"),
-		RunE: func(_ *cobra.Command, words []string) error {
-			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error {
-				ids, err := wholeIDs(ctx, m, words)
-				if err != nil {
-					return err
-				}
-				item, history, err := m.Show(ctx, ids[0])
-				if err != nil {
-					return err
-				}
-				ui.Memory(a.out, &item, history, moments(), asJSON)
-				return nil
-			})
-		},
-		ValidArgsFunction: a.completeIDs,
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return c
-}
-
-func (a *app) newMemoryExportCommand() *cobra.Command {
-	var r args.MemoryList
-	c := &cobra.Command{
-		Use: "export", Short: "Write entries as JSON lines, as import reads them", Args: between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := notEmpty(c, "run", "author"); err != nil {
-				return err
-			}
-			if err := r.Check(moments()); err != nil {
-				return err
-			}
-			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error {
-				f, err := a.filter(ctx, m, &r)
-				if err != nil {
-					return err
-				}
-				return m.Export(ctx, a.out, f)
-			})
-		},
-	}
-	originFlags(c, &r)
-	whichFlags(c, &r.Which)
-	return c
 }

@@ -1,14 +1,8 @@
 package app
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +11,6 @@ import (
 	"github.com/flowrun/flowrun/memory"
 	"github.com/flowrun/flowrun/memory/entry"
 )
-
-// MaxQueryLine bounds a line of a file of queries, in bytes.
-const MaxQueryLine = 1 << 20
 
 func (a *app) newMemorySearchCommand() *cobra.Command {
 	var r args.MemorySearch
@@ -34,7 +25,7 @@ computed; with --json an answer is a line {"id":"0","results":[{"id":"D1:3","sco
 number, has an "error" in its answer, and makes the exit code 1.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Words = words
-			if err := r.Check(moments()); err != nil {
+			if err := r.Check(present()); err != nil {
 				return err
 			}
 			return a.onMemory(toChange, &r.Embedder, func(ctx context.Context, m *memory.Memory) error {
@@ -43,12 +34,14 @@ number, has an "error" in its answer, and makes the exit code 1.`,
 						return err
 					}
 				}
-				search := a.searchOne
+				search := a.searchMemoryOnce
 				if r.Queries != "" {
-					search = a.searchMany
+					search = a.searchMemoryQueries
 				}
 				err := search(ctx, m, &r)
-				a.pending(m)
+				if m.Pending() > 0 { // the memory has said that it finds some entries by their words alone
+					a.err.Printf("flowrun: with --wait they get their vectors first.\n")
+				}
 				return err
 			})
 		},
@@ -64,16 +57,8 @@ number, has an "error" in its answer, and makes the exit code 1.`,
 	return c
 }
 
-// pending prints advice after the memory has reported that it finds some entries by their words
-// alone.
-func (a *app) pending(m *memory.Memory) {
-	if m.Pending() > 0 {
-		a.err.Printf("flowrun: with --wait they get their vectors first.\n")
-	}
-}
-
-// found asks the memory one query.
-func (a *app) found(ctx context.Context, m *memory.Memory, r *args.MemorySearch, query string) ([]ui.Found, error) {
+// searchMemory asks the memory one query.
+func searchMemory(ctx context.Context, m *memory.Memory, r *args.MemorySearch, query string) ([]ui.Found, error) {
 	hits, err := m.Search(ctx, memory.Query{Text: query, K: r.K, Viewer: viewer(r.Agent), Type: entry.Type(r.Type), Tag: r.Tag, Since: r.From, Everything: r.All})
 	if err != nil {
 		return nil, err
@@ -82,22 +67,22 @@ func (a *app) found(ctx context.Context, m *memory.Memory, r *args.MemorySearch,
 	for i := range hits {
 		list[i] = ui.Found{Item: hits[i].Item, Score: hits[i].Score}
 		if r.Explain {
-			list[i].Parts = partsOf(&hits[i])
+			list[i].Parts = memorySearchParts(&hits[i])
 		}
 	}
 	return list, nil
 }
 
-func partsOf(h *memory.Hit) ui.Parts {
+func memorySearchParts(h *memory.Hit) ui.Parts {
 	p := &h.Parts
 	return ui.Parts{{Name: "words", Value: p.Words}, {Name: "previous", Value: p.Previous}, {Name: "meaning", Value: p.Meaning},
 		{Name: "word_vectors", Value: p.WordVectors}, {Name: "neighbours", Value: p.Neighbours}, {Name: "recency", Value: p.Recency},
 		{Name: "importance", Value: p.Importance}, {Name: "uses", Value: p.Uses}, {Name: "superseded", Value: p.Superseded}}
 }
 
-// searchOne answers the query of the command line.
-func (a *app) searchOne(ctx context.Context, m *memory.Memory, r *args.MemorySearch) error {
-	list, err := a.found(ctx, m, r, r.Query())
+// searchMemoryOnce answers the query of the command line.
+func (a *app) searchMemoryOnce(ctx context.Context, m *memory.Memory, r *args.MemorySearch) error {
+	list, err := searchMemory(ctx, m, r, r.Query())
 	if err != nil {
 		return err
 	}
@@ -105,59 +90,47 @@ func (a *app) searchOne(ctx context.Context, m *memory.Memory, r *args.MemorySea
 		ui.FoundJSON(a.out, r.Query(), list)
 		return nil
 	}
-	ui.FoundText(a.out, list, moments())
+	ui.FoundText(a.out, list, present())
 	if len(list) == 0 {
 		a.err.Printf("Nothing fits.\n")
 	}
 	return nil
 }
 
-// searchMany answers queries as they arrive, one per line.
-func (a *app) searchMany(ctx context.Context, m *memory.Memory, r *args.MemorySearch) error {
-	in, _, err := a.input(ctx, r.Queries)
+// searchMemoryQueries answers the queries of a file as they arrive, one per line.
+func (a *app) searchMemoryQueries(ctx context.Context, m *memory.Memory, r *args.MemorySearch) error {
+	in, _, err := a.openInput(ctx, r.Queries)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	lines, refused := bufio.NewReaderSize(in, 64<<10), 0
-	for n := 1; ctx.Err() == nil; n++ {
-		line, err := readLine(lines, MaxQueryLine)
-		switch {
-		case err == io.EOF:
-			if refused > 0 {
-				return &ended{exitNo}
-			}
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil && !errors.Is(err, errLong):
-			return fmt.Errorf("reading %s: %w", nameOf(r.Queries), err)
-		}
-		if err == nil && len(strings.TrimSpace(string(line))) == 0 {
-			continue
-		}
-		var q queryLine
-		if err == nil {
-			q, err = readQuery(line)
-		}
+	refused := false
+	err = memory.ReadQueries(ctx, in, func(line int, q memory.QueryLine, err error) error {
 		var list []ui.Found
 		if err == nil {
-			if list, err = a.found(ctx, m, r, q.Query); err != nil && ctx.Err() != nil {
-				break
+			if list, err = searchMemory(ctx, m, r, q.Query); err != nil && ctx.Err() != nil {
+				return ctx.Err()
 			}
 		}
 		if err != nil {
-			refused++
-			err = fmt.Errorf("%s:%d: %w", nameOf(r.Queries), n, err)
+			refused = true
+			err = &memory.LineError{Name: inputName(r.Queries), Line: line, Err: err}
 			a.err.Printf("flowrun: %s\n", ui.Clean(err.Error()))
 		}
-		a.answer(r, q, list, err)
+		a.answerMemoryQuery(r, q, list, err)
+		return nil
+	})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return fmt.Errorf("reading %s: %w", inputName(r.Queries), err)
+	case err == nil && refused:
+		return &ended{exitNo}
 	}
-	return ctx.Err()
+	return err
 }
 
-// answer writes the result of one query of a batch.
-func (a *app) answer(r *args.MemorySearch, q queryLine, list []ui.Found, err error) {
+// answerMemoryQuery writes the result of one query of a batch.
+func (a *app) answerMemoryQuery(r *args.MemorySearch, q memory.QueryLine, list []ui.Found, err error) {
 	if r.JSON {
 		answer := ui.Answered(q.ID, list)
 		if err != nil {
@@ -168,27 +141,6 @@ func (a *app) answer(r *args.MemorySearch, q queryLine, list []ui.Found, err err
 	}
 	if err == nil {
 		a.out.Printf("== %s %s\n", ui.Clean(q.ID), ui.Clean(q.Query))
-		ui.FoundText(a.out, list, moments())
+		ui.FoundText(a.out, list, present())
 	}
-}
-
-// queryLine is a line of a file of queries.
-type queryLine struct {
-	ID    string `json:"id"`
-	Query string `json:"query"`
-}
-
-// readQuery reads one line. It ignores unknown members, so that users may keep notes beside a
-// query.
-func readQuery(line []byte) (q queryLine, err error) {
-	if !utf8.Valid(line) {
-		return q, errors.New("it is not UTF-8")
-	}
-	if err := json.Unmarshal(line, &q); err != nil {
-		return q, fmt.Errorf(`no query such as {"id":"0","query":"…"}: %w`, err)
-	}
-	if strings.TrimSpace(q.Query) == "" {
-		return q, errors.New(`it has no "query"`)
-	}
-	return q, nil
 }

@@ -24,7 +24,7 @@ func (a *app) newMemoryStatsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ui.MemoryCounts(a.out, countsOf(&s), asJSON)
+				ui.MemoryCounts(a.out, memoryCounts(&s), asJSON)
 				return nil
 			})
 		},
@@ -34,7 +34,7 @@ func (a *app) newMemoryStatsCommand() *cobra.Command {
 	return c
 }
 
-func countsOf(s *memory.Stats) ui.MemoryStats {
+func memoryCounts(s *memory.Stats) ui.MemoryStats {
 	of := func(list []memory.Count) []ui.MemoryCount {
 		out := make([]ui.MemoryCount, len(list))
 		for i, c := range list {
@@ -45,27 +45,4 @@ func countsOf(s *memory.Stats) ui.MemoryStats {
 	return ui.MemoryStats{Entries: s.Entries, Visible: s.Visible, Superseded: s.Superseded, Archived: s.Archived, Working: s.Working,
 		Forgotten: s.Forgotten, Pinned: s.Pinned, Reverted: s.Reverted, Records: s.Records,
 		Types: of(s.Types), Agents: of(s.Agents), Scopes: of(s.Scopes), Model: s.Model, Dim: s.Dim, WordVectors: s.WordVectors, Pending: s.Pending}
-}
-
-// consolidated makes patterns of the entries of an agent, or of all agents if agent is "".
-func consolidated(ctx context.Context, m *memory.Memory, agent string) (ids []string, err error) {
-	agents := []string{agent}
-	if agent == "" {
-		s, err := m.Stats(ctx)
-		if err != nil {
-			return nil, err
-		}
-		agents = agents[:0]
-		for _, a := range s.Agents {
-			agents = append(agents, a.Name)
-		}
-	}
-	for _, name := range agents {
-		made, err := m.Consolidate(ctx, name)
-		if err != nil {
-			return ids, err
-		}
-		ids = append(ids, made...)
-	}
-	return ids, nil
 }

@@ -1,13 +1,21 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/disk"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // storeName is the default folder of runs.
@@ -48,4 +56,138 @@ func (a *app) usualStore(path string) (string, error) {
 		dir = root
 	}
 	return filepath.Join(dir, storeName), nil
+}
+
+// store is an open store of runs.
+type store = standalone.Store
+
+// carryOptions are the options of a process that carries out attempts.
+func (a *app) carryOptions() standalone.Options {
+	return standalone.Options{Release: Release, Environ: a.Environ, Guardian: process.Self(guardianName), At: a.At, Say: a.saySo, Waiting: a.sayWaiting, Leftover: a.sayLeftover}
+}
+
+// openStore opens the store in dir for driving runs, and creates the store if there is none.
+func (a *app) openStore(dir string, d args.Drive) (*store, error) {
+	o := a.carryOptions()
+	o.AnyRoom, o.TakeOver, o.DeathLimit = d.MakeDo, d.TakeOver, d.DeathLimit
+	s, err := standalone.Open(dir, o)
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		err = fmt.Errorf("%w\n%s", err, doctor.OtherStore)
+	}
+	return s, err
+}
+
+// openExisting opens the store in dir, for reading if drive is nil. It returns engine.ErrNoStore if
+// there is none. A store of an older version is migrated if the command writes to it.
+func (a *app) openExisting(dir string, drive *args.Drive) (*store, error) {
+	s, err := standalone.Read(dir)
+	if drive == nil || err != nil && !errors.As(err, new(*engine.OlderStore)) {
+		return s, err
+	}
+	if err == nil {
+		s.Close()
+	}
+	return a.openStore(dir, *drive)
+}
+
+// saySo prints a note that does not change the end of a run.
+func (a *app) saySo(text string) { a.err.Printf("flowrun: %s\n", ui.CleanLines(text)) }
+
+// sayWaiting tells the user for which run another run waits.
+func (a *app) sayWaiting(run string, t engine.Turn) {
+	a.err.Printf("flowrun: run %s waits for its turn in the group %s, behind run %s\n", run, ui.Quote(t.Group), t.Behind)
+}
+
+// sayLeftover tells the user that processes of the previous driver were ended.
+func (a *app) sayLeftover(run string, processes int) {
+	a.err.Printf("run %s: ended %d processes that were left of the time before\n", run, processes)
+}
+
+// findRun returns the run that a word means: an id or the beginning of one, "latest", a workflow's
+// name, or a file or folder (the newest run of one of its workflows).
+func (a *app) findRun(ctx context.Context, s *store, word string) (engine.Info, error) {
+	info, err := s.Find(ctx, word)
+	var many *engine.Ambiguous
+	switch {
+	case errors.As(err, &many):
+		return info, &args.Error{Message: many.Error(), Hint: "Give more of the run's id."}
+	case !errors.Is(err, engine.ErrNoRun):
+		return info, err
+	}
+	if _, missing := os.Stat(word); missing == nil {
+		return a.findNewest(ctx, s, word)
+	}
+	return info, &args.Error{Message: fmt.Sprintf("there is no run %q in %s", word, s.Dir()), Hint: "See flowrun runs list."}
+}
+
+// findNewest finds the newest run of a program's workflows that no other run called.
+func (a *app) findNewest(ctx context.Context, s *store, path string) (engine.Info, error) {
+	p, err := a.loadProgram(path)
+	if err != nil {
+		return engine.Info{}, err
+	}
+	all, err := s.List(ctx, 0)
+	if err != nil {
+		return engine.Info{}, err
+	}
+	for _, info := range all {
+		if info.Parent == "" && p.ir.Workflow(info.Workflow) != nil {
+			return info, nil
+		}
+	}
+	return engine.Info{}, &args.Error{Message: fmt.Sprintf("no workflow of %s has a run in %s", path, s.Dir())}
+}
+
+// withRun calls a function with the run that a word means: see lookup.
+func (a *app) withRun(word string, drive *args.Drive, do func(*store, engine.Info) error) error {
+	s, info, err := a.openRun(word, drive)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return do(s, info)
+}
+
+// openRun opens the store of a command about a run, for reading if drive is nil, and finds the run.
+// It never creates a store.
+func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, error) {
+	at := a.memoryFile // "" but with memory --file
+	if _, err := os.Stat(word); err == nil {
+		at = word
+	}
+	dir, err := a.storeDir(at)
+	if err != nil {
+		return nil, engine.Info{}, err
+	}
+	s, err := a.openExisting(dir, drive)
+	if errors.Is(err, engine.ErrNoStore) {
+		return nil, engine.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}
+	}
+	if err != nil {
+		return nil, engine.Info{}, err
+	}
+	info, err := a.findRun(context.Background(), s, word)
+	if err != nil {
+		s.Close()
+		return nil, info, err
+	}
+	return s, info, nil
+}
+
+// describeUndriven explains how to resume a run that no process drives.
+func (a *app) describeUndriven(s *store, info engine.Info) string {
+	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
+}
+
+// sceneOf returns how messages refer to the runs of a store.
+func (a *app) sceneOf(s *store, where func(string) string) ui.Scene {
+	return ui.Scene{Where: where, Store: disk.Short(s.Dir()), Flags: a.flagsFor(s.Dir())}
+}
+
+// flagsFor returns the flags that a command on a store needs: none for the default store.
+func (a *app) flagsFor(dir string) string {
+	if usual, err := a.usualStore(""); err != nil || usual != dir {
+		return " --store " + ui.Quote(disk.Short(dir))
+	}
+	return ""
 }

@@ -138,32 +138,34 @@ func (a *app) onMemory(how opening, e *args.Embedder, do func(context.Context, *
 	ctx, release := process.UntilSignalLooking()
 	defer release()
 	err = errors.Join(do(ctx, m), m.Close())
-	return a.bySignal(ctx, err)
+	return memoryEnded(ctx, err)
 }
 
-// bySignal returns the exit code of a signal if the signal caused the error.
-func (a *app) bySignal(ctx context.Context, err error) error {
+// memoryEnded returns the exit code of a signal if the signal caused the error.
+func memoryEnded(ctx context.Context, err error) error {
 	var stop *process.Interrupted
 	if err != nil && errors.As(context.Cause(ctx), &stop) {
 		return &ended{process.SignalCode(stop.Signal)}
 	}
-	return a.refused(err)
+	return refuseMemory(err)
 }
 
-// refused turns an input that the memory refuses into an error of usage: an unknown entry, a text
+// refuseMemory turns an input that the memory refuses into an error of usage: an unknown entry, a text
 // that cannot be kept.
-func (a *app) refused(err error) error {
+func refuseMemory(err error) error {
 	switch {
 	case errors.Is(err, memory.ErrNoEntry):
-		return &args.Error{Message: plain(err), Hint: "See flowrun memory list --all."}
+		return &args.Error{Message: plainMessage(err), Hint: "See flowrun memory list --all."}
 	case errors.Is(err, memory.ErrExists), errors.Is(err, memory.ErrBad), errors.Is(err, memory.ErrNotAllowed):
-		return &args.Error{Message: plain(err)}
+		return &args.Error{Message: plainMessage(err)}
 	}
 	return err
 }
 
-// plain returns the message of an error without the prefix that names its kind.
-func plain(err error) string { return strings.Replace(err.Error(), memory.ErrBad.Error()+": ", "", 1) }
+// plainMessage returns the message of an error without the prefix that names its kind.
+func plainMessage(err error) string {
+	return strings.Replace(err.Error(), memory.ErrBad.Error()+": ", "", 1)
+}
 
 // person returns the source of an entry that somebody makes at the command line.
 func (a *app) person() entry.Source {
@@ -177,18 +179,5 @@ func (a *app) person() entry.Source {
 	return entry.Source{Source: "cli", Author: "user:" + name, Trust: entry.ByPerson}
 }
 
-func (a *app) newMemoryPathCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "path", Short: "Print the file that holds the memory", Args: between(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			dir, _, err := a.memoryPlace()
-			if err == nil {
-				a.out.Printf("%s\n", memories.Path(dir))
-			}
-			return err
-		},
-	}
-}
-
-// moments are the present, for flags that count back from it and for ages.
-func moments() time.Time { return time.Now().UTC() }
+// present is the time, for flags that count back from it and for ages.
+func present() time.Time { return time.Now().UTC() }

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/memory"
+	"github.com/flowrun/flowrun/memory/entry"
+	"github.com/flowrun/flowrun/runner/learning"
+	"github.com/flowrun/flowrun/runner/standalone"
+)
+
+func (a *app) newMemoryConsolidateCommand() *cobra.Command {
+	var e args.Embedder
+	asJSON, reword := false, false
+	c := &cobra.Command{
+		Use: "consolidate [AGENT]", Short: "Make patterns of what was learned several times", Args: between(0, 1, "[AGENT]"),
+		Long: `consolidate looks for learnings that say much the same, and writes one pattern for each group of them; the pattern names its sources, which
+are hidden behind it and stay. Of an agent, or of all of them. What is consolidated already is left alone.
+
+--reword has the editor of the program of --file word patterns that read as a template has them: five at most, also those for which its
+answer did not serve before.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			if err := e.Check(); err != nil {
+				return err
+			}
+			return a.onMemory(toChange, &e, func(ctx context.Context, m *memory.Memory) error {
+				var ids []string
+				var err error
+				if agent := strings.Join(words, ""); agent != "" {
+					ids, err = m.Consolidate(ctx, agent)
+				} else {
+					ids, err = m.ConsolidateAll(ctx)
+				}
+				if err != nil {
+					return err
+				}
+				if len(ids) == 0 && !asJSON {
+					a.err.Printf("Nothing was learned several times that is no pattern yet.\n")
+				}
+				var worded []string
+				if reword {
+					worded, err = a.consolidateReword(ctx, m)
+				}
+				ui.Consolidated(a.out, consolidatedItems(ctx, m, ids), consolidatedItems(ctx, m, worded), asJSON)
+				return err
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&reword, "reword", false, "have the editor of --file's program word patterns")
+	embedderFlags(c, &e)
+	return c
+}
+
+// byHand takes the place of a run's id when a user calls an editor by hand.
+const byHand = "by-hand"
+
+// consolidateReword lets the editor of --file's program word patterns. The program's variables come from the
+// environment and from their defaults.
+func (a *app) consolidateReword(ctx context.Context, m *memory.Memory) ([]string, error) {
+	if a.memoryFile == "" {
+		return nil, &args.Error{Message: "--reword needs --file", Hint: "It is the program whose memory names an editor."}
+	}
+	p, err := a.loadProgram(a.memoryFile)
+	if err != nil {
+		return nil, err
+	}
+	if p.ir.Memory == nil || p.ir.Memory.Editor == "" {
+		return nil, &args.Error{Message: fmt.Sprintf("the memory of %s names no editor", a.memoryFile), Hint: "Write  memory { editor = agent.NAME }."}
+	}
+	first, held, err := a.newFirstEvent(p, &ir.Workflow{Name: learning.EditorStep}, &args.Apply{})
+	if err != nil {
+		return nil, err
+	}
+	dir, err := a.storeDir(a.memoryFile)
+	if err != nil {
+		return nil, err
+	}
+	service, closeService := standalone.Carry(dir, a.carryOptions())
+	defer closeService()
+	first.Run = byHand
+	return service.Reword(ctx, m, p.ir, &first, held, memory.Wording{Again: true, By: entry.Source{Source: "cli", Trust: entry.ByPerson}})
+}
+
+// consolidatedItems returns the entries of ids.
+func consolidatedItems(ctx context.Context, m *memory.Memory, ids []string) (items []entry.Item) {
+	for _, id := range ids {
+		if i, _, err := m.Show(ctx, id); err == nil {
+			items = append(items, i)
+		}
+	}
+	return items
+}
