@@ -111,7 +111,8 @@ func parkedRefused(t *testing.T, s Store) {
 	checkGranted(t, c, other, w)
 }
 
-// parkedAtEveryCommit kills the host before and after each of its commits, and finishes on another. Its runs are of one group.
+// parkedAtEveryCommit kills the host before and after each of its commits, and finishes on another. Its runs are of one group, and
+// the second goes past the first there.
 func parkedAtEveryCommit(t *testing.T, s Store) {
 	atEveryCommit(t, func(n int, after bool) bool {
 		where := fmt.Sprintf("commit %d, after it %v", n, after)
@@ -126,7 +127,7 @@ func parkedAtEveryCommit(t *testing.T, s Store) {
 			return true
 		}
 		calls := w.count()
-		c = c.takeOver(w, runs...)
+		c = c.takeOver(w, runs[1], runs[0])
 		defer c.Close()
 		made := map[string]bool{}
 		for _, run := range runs {

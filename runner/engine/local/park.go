@@ -48,7 +48,8 @@ const unwanted = "r.cancels > (r.pending IS NULL)"
 func (e *Engine) parkQueued(t *turn, epoch int64) error {
 	parked := int64(0)
 	err := e.write(func(tx *transaction) (err error) {
-		parked, err = tx.exec("UPDATE runs AS r SET parked = ?, due = NULL WHERE key = ? AND owner IS NULL AND NOT ("+unwanted+")", epoch, t.key)
+		parked, err = tx.exec("UPDATE runs AS r SET parked = ?1, due = NULL WHERE key = ?2 AND NOT ("+unwanted+
+			") AND EXISTS (SELECT 1 FROM turns WHERE run = r.key AND epoch = ?1 AND waits = 1)", epoch, t.key)
 		return err
 	})
 	if err == nil && parked > 0 {

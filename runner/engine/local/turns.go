@@ -244,6 +244,11 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 			return refused{fmt.Errorf("%w: run %s, which waits there for its turn in the group %q", engine.ErrOwned, run, t.group)}
 		}
 	}
+	if t.waits { // a run that was parked here in its line was not driven before
+		if _, err := tx.exec("UPDATE runs SET parked = NULL WHERE key = ?", t.key); err != nil {
+			return err
+		}
+	}
 	position := t.id
 	if t.holds { // somebody may have gone past it while nobody drove it, but nobody who waits goes before it
 		position = 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -64,7 +65,13 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 				c.acked[attemptID(run, f.Node, f.Gate, f.Compensate, f.Attempt)] = true
 			}
 		}
+		if x := ev.External; x != nil && !replayed && strings.HasPrefix(x.Reason, "it would never have its turn") {
+			c.crowd.circles++
+		}
 		if f := ev.ChildFinished; f != nil {
+			if !replayed && f.Error != nil && f.Error.Reason == event.ReasonGroup {
+				c.crowd.circles++
+			}
 			c.tookEnd(s, f)
 		}
 	}

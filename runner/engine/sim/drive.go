@@ -182,7 +182,7 @@ func (p *life) next() *driver {
 
 // expects tells whether something is still to come in any of the runs.
 func (p *life) expects() bool {
-	return slices.ContainsFunc(p.drivers, func(d *driver) bool {
+	return len(p.e.line.outsiders) > 0 || slices.ContainsFunc(p.drivers, func(d *driver) bool {
 		return len(d.pending)+len(d.queue) > 0 || len(d.s.inbox) > 0 && d.s.inboxID > d.taken
 	})
 }
@@ -211,7 +211,7 @@ func (d *driver) run() string { return d.s.start.Header.Run }
 // rebuild replays the journal and plans what follows from it. On the first drive the past is news, and what it asks for
 // is still to be done. A parked run goes on as if it had been driven all the time.
 func (d *driver) rebuild() error {
-	wasParked := d.s.parked.process == d.e.epoch
+	wasParked := d.s.parked.process == d.e.epoch && !d.s.parked.waits // for its turn, while nobody drove it
 	d.s.parked = parked{}
 	if len(d.s.batches) == 0 {
 		d.begin()

@@ -62,7 +62,7 @@ func (p *life) parkRuns(top string) error {
 		e.parkings++
 		with.process, with.order, with.top = e.epoch, e.parkings, top
 		s.parked = with
-		s.clean = s.clean || s.driven
+		s.clean = s.clean || !with.waits
 	}
 	first := event.Time(0)
 	err := e.commit(func() {
