@@ -1,5 +1,5 @@
-// Package admission decides when an attempt may start, if the attempt needs a resource of the
-// whole store: an agent of bounded concurrency.
+// Package admission decides when an attempt may start that needs a resource of the whole store, such
+// as an agent of bounded concurrency, and when the turn of a run in its group has come.
 //
 // It is a reducer: [State.Apply] takes an operation and the time, changes the state, and returns
 // the answer and the requests that it granted. Hosts store the state, carry the time in, and wake
@@ -12,7 +12,9 @@
 //
 // A granted request is a reservation. The attempt that asked uses it. It ends when the host
 // removes the request: because the attempt has ended, because the node does not want to start any
-// more, or because the driver of the run is gone.
+// more, or because the driver of the run is gone. A run of a group keeps its place in the line when
+// its driver is gone: its request lapses, and holds nothing and blocks nobody until the run is
+// driven again.
 //
 // What always holds: the units of the granted requests of a resource never exceed the capacity
 // that the last of them was granted with. The package imports the vocabulary of events, and must
@@ -36,8 +38,8 @@ const Patience = time.Second
 // give to Apply. One operation rarely frees more; the next one grants the rest.
 const Horizon = 64
 
-// Request is what one attempt asks for. Key identifies the request: it is the attempt's
-// idempotency key.
+// Request is what one attempt, or one run of a group, asks for. Key identifies the request: it is
+// the attempt's idempotency key, or the run's id.
 type Request struct {
 	Key      string
 	Run      string
@@ -49,6 +51,7 @@ type Request struct {
 	Needs    []event.Need
 	Granted  bool
 	Refused  bool // the attempt was answered, and whoever drives the run has to be told of the grant
+	Lapsed   bool // the driver is gone: the request keeps its place, holds nothing and blocks nobody
 }
 
 // standsBefore reports whether r stands before another request in a line.
@@ -75,16 +78,69 @@ func Load(requests []*Request) *State {
 // Requests lists the requests in the order of the line.
 func (s *State) Requests() []*Request { return s.requests }
 
+// Clone copies the state. A host tries an operation on the copy, and stores the copy if its
+// transaction succeeds. The needs of requests are shared, because no operation changes them.
+func (s *State) Clone() *State {
+	c := &State{requests: make([]*Request, len(s.requests))}
+	for i, r := range s.requests {
+		copied := *r
+		c.requests[i] = &copied
+	}
+	return c
+}
+
+// Find returns the request of a key; nil if there is none.
+func (s *State) Find(key string) *Request {
+	for _, r := range s.requests {
+		if r.Key == key {
+			return r
+		}
+	}
+	return nil
+}
+
+// FindAhead returns the request that a waiting request waits for: the nearest one before it that
+// needs the same resource, or else the first one behind it that holds the resource. A request that
+// has lapsed is not waited for. nil means that the request does not wait, or is not known.
+func (s *State) FindAhead(key string) *Request {
+	r := s.Find(key)
+	if r == nil || r.Granted {
+		return nil
+	}
+	at := slices.Index(s.requests, r)
+	for i := at - 1; i >= 0; i-- {
+		if o := s.requests[i]; !o.Lapsed && r.sharesNeed(o) {
+			return o
+		}
+	}
+	for _, o := range s.requests[at+1:] {
+		if o.Granted && r.sharesNeed(o) {
+			return o
+		}
+	}
+	return nil
+}
+
+// sharesNeed reports whether two requests need the same resource.
+func (r *Request) sharesNeed(other *Request) bool {
+	return slices.ContainsFunc(r.Needs, func(n event.Need) bool {
+		return slices.ContainsFunc(other.Needs, func(o event.Need) bool { return o.Kind == n.Kind && o.Name == n.Name })
+	})
+}
+
 // Operation is one change of the line. Exactly one of the fields is set.
 type Operation struct {
 	// Ask asks for a grant. Asking again with a key that is known keeps the place in the line, or
-	// the grant.
+	// the grant. A request that has lapsed stands in the line again, at its old place.
 	Ask *Request
 	// Refuse says that a request was not granted within Patience.
 	Refuse string
 	// Remove takes requests away: they have ended, are not wanted any more, or have lost their
 	// driver.
 	Remove []string
+	// Lapse ends the grants of requests whose drivers are gone. They keep their places, and ask
+	// again when they have another driver.
+	Lapse []string
 }
 
 // Verdict is the answer to an operation.
@@ -96,6 +152,7 @@ const (
 	Queued  Verdict = "queued"  // the request stands in the line, and may be granted within Patience
 	Refused Verdict = "refused" // the attempt ends as refused, and the request stays in the line
 	Removed Verdict = "removed"
+	Lapsed  Verdict = "lapsed"
 )
 
 // Answer is the result of an operation. Granted lists the newly granted requests in the order of
@@ -123,7 +180,7 @@ func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
 			a.Verdict = Granted
 		}
 	case op.Refuse != "":
-		r := s.findRequest(op.Refuse)
+		r := s.Find(op.Refuse)
 		switch {
 		case r == nil:
 			return a, fmt.Errorf("admission: request %.60q is not known", op.Refuse)
@@ -135,6 +192,13 @@ func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
 	case op.Remove != nil:
 		s.requests = slices.DeleteFunc(s.requests, func(r *Request) bool { return slices.Contains(op.Remove, r.Key) })
 		a.Verdict, a.Granted = Removed, s.grantInOrder()
+	case op.Lapse != nil:
+		for _, r := range s.requests {
+			if slices.Contains(op.Lapse, r.Key) {
+				r.Granted, r.Refused, r.Lapsed = false, false, true
+			}
+		}
+		a.Verdict, a.Granted = Lapsed, s.grantInOrder()
 	default:
 		return a, fmt.Errorf("admission: an empty operation")
 	}
@@ -155,24 +219,15 @@ func checkRequest(r *Request) error {
 
 // addRequest adds a request, or gives a known one its new driver and ticket.
 func (s *State) addRequest(r *Request) *Request {
-	if known := s.findRequest(r.Key); known != nil {
-		known.Run, known.Node, known.Ticket, known.Driver, known.Refused = r.Run, r.Node, r.Ticket, r.Driver, false
+	if known := s.Find(r.Key); known != nil {
+		known.Run, known.Node, known.Ticket, known.Driver, known.Refused, known.Lapsed = r.Run, r.Node, r.Ticket, r.Driver, false, false
 		return known
 	}
 	added := *r
-	added.Granted, added.Refused = false, false
+	added.Granted, added.Refused, added.Lapsed = false, false, false
 	at := sort.Search(len(s.requests), func(i int) bool { return added.standsBefore(s.requests[i]) })
 	s.requests = slices.Insert(s.requests, at, &added)
 	return &added
-}
-
-func (s *State) findRequest(key string) *Request {
-	for _, r := range s.requests {
-		if r.Key == key {
-			return r
-		}
-	}
-	return nil
 }
 
 // resource identifies a shared resource.
@@ -191,7 +246,7 @@ func (s *State) grantInOrder() (granted []*Request) {
 	}
 	for _, r := range s.requests {
 		switch {
-		case r.Granted:
+		case r.Granted, r.Lapsed:
 		case r.hasRoom(used, blocked):
 			r.Granted = true
 			r.countUnits(used)

@@ -103,6 +103,60 @@ func TestAllOrNothingAndNobodyOvertakes(t *testing.T) {
 	}
 }
 
+func turn(run string, order int64) *Request {
+	return &Request{Key: run, Run: run, Order: order, Needs: []event.Need{{Kind: event.NeedTurn, Name: "deploys", Units: 1, Capacity: 1}}}
+}
+
+// Runs of a group take turns. A run whose driver is gone keeps its place, but waits for the run that has the turn now.
+func TestTurnsLapseWithTheirDriver(t *testing.T) {
+	s := Load(nil)
+	ahead := func(run string) string {
+		if r := s.FindAhead(run); r != nil {
+			return r.Key
+		}
+		return ""
+	}
+	for i, run := range []string{"a", "b", "c", "d"} {
+		apply(t, s, Operation{Ask: turn(run, int64(i))})
+	}
+	if got := ahead("a") + ahead("b") + ahead("c") + ahead("d"); got != "abc" {
+		t.Errorf("the runs wait for %q", got)
+	}
+	for _, step := range []struct {
+		op            Operation
+		granted       string
+		verdict       Verdict
+		run, waitsFor string
+	}{
+		{Operation{Lapse: []string{"b"}}, "[]", Lapsed, "c", "a"},
+		{Operation{Lapse: []string{"a"}}, "[c]", Lapsed, "d", "c"},
+		{Operation{Ask: turn("a", 0)}, "[]", Queued, "a", "c"},
+		{Operation{Ask: turn("b", 1)}, "[]", Queued, "b", "a"},
+		{Operation{Remove: []string{"c"}}, "[a]", Removed, "d", "b"},
+		{Operation{Lapse: []string{"b", "d"}}, "[]", Lapsed, "a", ""},
+		{Operation{Remove: []string{"a"}}, "[]", Removed, "b", ""},
+		{Operation{Ask: turn("d", 3)}, "[d]", Granted, "d", ""},
+	} {
+		a := apply(t, s, step.op)
+		if got := fmt.Sprint(keys(a.Granted)); a.Verdict != step.verdict || got != step.granted || ahead(step.run) != step.waitsFor {
+			t.Errorf("%+v: %s, granted %s, and %s waits for %q; want %s, %s and %q", step.op, a.Verdict, got, step.run, ahead(step.run),
+				step.verdict, step.granted, step.waitsFor)
+		}
+	}
+}
+
+// An operation on a copy leaves the state as it was.
+func TestCloneIsACopy(t *testing.T) {
+	s := Load(nil)
+	apply(t, s, Operation{Ask: turn("a", 0)})
+	apply(t, s, Operation{Ask: turn("b", 1)})
+	c := s.Clone()
+	apply(t, c, Operation{Lapse: []string{"a"}})
+	if a, b := s.Find("a"), s.Find("b"); !a.Granted || a.Lapsed || b.Granted || !c.Find("b").Granted {
+		t.Errorf("a is %+v, b is %+v, and in the copy %+v", a, b, c.Find("b"))
+	}
+}
+
 func TestWrongOperations(t *testing.T) {
 	for name, op := range map[string]Operation{
 		"empty":          {},
@@ -151,15 +205,33 @@ func TestRules(t *testing.T) {
 			},
 			"ask again": func(t *rapid.T) {
 				r := *some(t)
-				if a := step(Operation{Ask: &r}); (a.Verdict == Granted) != r.Granted || len(a.Granted) > 0 {
+				a := step(Operation{Ask: &r})
+				if at := s.Find(r.Key); at.Lapsed || at.Order != r.Order || !r.Lapsed && ((a.Verdict == Granted) != r.Granted || len(a.Granted) > 0) {
 					t.Fatalf("%s asks again: %+v", r.Key, a)
+				}
+				if len(a.Granted) > 1 || len(a.Granted) == 1 && a.Granted[0].Key != r.Key {
+					t.Fatalf("the request of %s grants %v", r.Key, keys(a.Granted))
 				}
 			},
 			"refuse": func(t *rapid.T) { step(Operation{Refuse: some(t).Key}) },
 			"remove": func(t *rapid.T) {
 				grants += len(step(Operation{Remove: []string{some(t).Key}}).Granted)
 			},
+			"lapse": func(t *rapid.T) {
+				r := some(t)
+				a := step(Operation{Lapse: []string{r.Key}})
+				if at := s.Find(r.Key); at == nil || at.Granted || !at.Lapsed || slices.Contains(keys(a.Granted), r.Key) {
+					t.Fatalf("%s lapses, and is %+v", r.Key, at)
+				}
+				grants += len(a.Granted)
+			},
 			"": func(t *rapid.T) {
+				for _, r := range s.Requests() {
+					ahead := s.FindAhead(r.Key)
+					if ahead == nil && !r.Granted && !r.Lapsed || ahead != nil && (r.Granted || ahead.Lapsed || ahead == r) {
+						t.Fatalf("%+v waits for %+v", r, ahead)
+					}
+				}
 				used, ahead := map[string]int{}, map[string]bool{}
 				list := slices.SortedFunc(slices.Values(s.Requests()), func(a, b *Request) int {
 					return cmp.Or(b.Priority-a.Priority, int(a.Order-b.Order))
@@ -177,7 +249,7 @@ func TestRules(t *testing.T) {
 					}
 				}
 				for _, r := range list {
-					if r.Granted {
+					if r.Granted || r.Lapsed {
 						continue
 					}
 					waits++

@@ -49,6 +49,11 @@ type Line struct {
 	Shares string // the nearest caller of the same group; "" if there is none
 }
 
+// Need returns what each run of the line needs: the one turn that there is. See package admission.
+func (l Line) Need() event.Need {
+	return event.Need{Kind: event.NeedTurn, Name: l.Shares + "/" + l.Group, Units: 1, Capacity: 1} // the id of a run has no slash
+}
+
 // Place is the place of a run in a line.
 type Place struct {
 	Line

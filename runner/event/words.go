@@ -93,11 +93,17 @@ func (e *Error) Known() error {
 // NeedKind says what sort of shared resource a need is of.
 type NeedKind string
 
-// NeedAgent is the concurrency of an agent: one unit for each attempt at once.
-const NeedAgent NeedKind = "agent"
+// The kinds of needs.
+const (
+	// NeedAgent is the concurrency of an agent: one unit for each attempt at once.
+	NeedAgent NeedKind = "agent"
+	// NeedTurn is the turn of a run in its group: one unit for the one run that has it. No attempt
+	// needs it.
+	NeedTurn NeedKind = "turn"
+)
 
 // NeedKinds lists all kinds of needs.
-var NeedKinds = []NeedKind{NeedAgent}
+var NeedKinds = []NeedKind{NeedAgent, NeedTurn}
 
 // WaitKind says what a waiting node waits for.
 type WaitKind string

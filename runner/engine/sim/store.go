@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -24,7 +24,8 @@ type Store struct {
 	silent   map[string]int // by key: how often an attempt at that work fell silent
 	struck   Struck
 	line     line
-	turns    []*turn
+	turns    *admission.State // the requests of runs of groups for their turns
+	entered  int64            // how many runs have entered a line so far
 	parkings uint64
 	lives    int64          // processes so far
 	alive    map[int64]bool // processes, by their numbers
@@ -42,12 +43,14 @@ type stored struct {
 	clean   bool // the last driver stopped by itself
 	ended   bool
 	parked  parked
+	group   engine.Line // the line of a run of a group
+	queued  bool        // a driver waits for the turn of the run
 }
 
 // NewStore makes an empty store whose chance is drawn from a seed.
 func NewStore(seed uint64) *Store {
 	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{},
-		silent: map[string]int{}, alive: map[int64]bool{}}
+		silent: map[string]int{}, alive: map[int64]bool{}, turns: admission.Load(nil)}
 }
 
 // Struck counts the faults that have struck.
@@ -110,15 +113,7 @@ func (e *Engine) register() int64 {
 // Close ends the process: it gives back its turns and the runs that it has parked.
 func (e *Engine) Close() {
 	delete(e.alive, e.epoch)
-	for _, t := range slices.Clone(e.turns) {
-		switch {
-		case t.process != e.epoch:
-		case e.runs[t.Run].ended:
-			e.turns = slices.DeleteFunc(e.turns, func(o *turn) bool { return o == t })
-		default:
-			t.process, t.Holds, t.waits = 0, false, false
-		}
-	}
+	e.leaveLines(func(r *admission.Request) bool { return r.Driver == e.epoch })
 	e.epoch = 0
 }
 

@@ -3,32 +3,22 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// turn is the place of a run of a group in its line, from its start to its end. The order of Store.turns is that of the lines.
-// The rules are those of engine/local.
-type turn struct {
-	engine.Place
-	process int64 // that has it; 0: none
-	waits   bool  // a driver waits for the turn
-}
+// Runs of groups take turns by the rules of package admission. Store.turns has one request for each run of a group, from its start
+// to its end: it is granted when the turn has come, and lapses when no process has the run.
 
 // groupBusy refuses the start of a run that skips instead of waiting.
 type groupBusy struct{ reason string }
 
 func (b *groupBusy) Error() string { return b.reason }
 
-func (s *Store) findTurn(run string) *turn {
-	at := slices.IndexFunc(s.turns, func(t *turn) bool { return t.Run == run })
-	if at < 0 {
-		return nil
-	}
-	return s.turns[at]
-}
+// findTurn returns the request of a run for its turn; nil if the run takes none, or has left its line.
+func (s *Store) findTurn(run string) *admission.Request { return s.turns.Find(run) }
 
 // callers are a run and all runs above it, the nearest first.
 func (s *Store) callers(run string) (list []string) {
@@ -47,7 +37,7 @@ func (s *Store) callers(run string) (list []string) {
 func (s *Store) lineOf(group, caller string) engine.Line {
 	line := engine.Line{Group: group}
 	for _, run := range s.callers(caller) {
-		if t := s.findTurn(run); t != nil && t.Group == group {
+		if s.findTurn(run) != nil && s.runs[run].group.Group == group {
 			line.Shares = run
 			break
 		}
@@ -55,62 +45,59 @@ func (s *Store) lineOf(group, caller string) engine.Line {
 	return line
 }
 
-// runAhead returns the run that a run waits for: the nearest before it that a living process has, or else the run that has the turn.
-// A run that has its turn goes past the runs before it. "" means that it is the run's turn.
-func (s *Store) runAhead(t *turn) string {
-	at := slices.Index(s.turns, t)
-	switch {
-	case t.Holds:
-		at = 0
-	case at < 0: // it is not in the line yet
-		at = len(s.turns)
-	}
-	inFront := func(o *turn) bool { return o != t && o.Line == t.Line && s.alive[o.process] }
-	for i := at - 1; i >= 0; i-- {
-		if inFront(s.turns[i]) {
-			return s.turns[i].Run
-		}
-	}
-	for _, o := range s.turns[at:] {
-		if o.Holds && inFront(o) {
-			return o.Run
-		}
+// runAhead returns the run that a run waits for; "" if its turn has come.
+func (s *Store) runAhead(r *admission.Request) string {
+	if ahead := s.turns.FindAhead(r.Key); ahead != nil {
+		return ahead.Run
 	}
 	return ""
 }
 
-// enterLine decides whether a new run of a group starts, waits or is refused. cancelled are the runs that give way to it. Errors
-// that refuse the run: *groupBusy, *engine.Deadlock.
-func (e *Engine) enterLine(g engine.Group, run, caller string) (t *turn, cancelled []string, err error) {
-	t = &turn{Place: engine.Place{Line: e.lineOf(g.Name, caller), Run: run, Caller: caller}, process: e.register()}
-	ahead := e.runAhead(t)
-	t.Holds = ahead == ""
-	switch {
-	case t.Holds:
-	case g.WhenBusy == engine.Skip:
-		return nil, nil, &groupBusy{g.SkipReason(ahead)}
-	case g.WhenBusy == engine.CancelPrevious:
-		for _, o := range e.turns {
-			if o.Line == t.Line && !e.runs[o.Run].ended {
-				cancelled = append(cancelled, o.Run)
-			}
-		}
-	default:
-		if d := e.findDeadlock(t); d != nil {
-			return nil, nil, d
-		}
-	}
-	return t, cancelled, nil
+// entry is the way of a new run of a group into its line.
+type entry struct {
+	line      engine.Line
+	turns     *admission.State // with the new run
+	turn      bool             // nobody is before it
+	cancelled []string         // the runs that give way to it
 }
 
-func (s *Store) findDeadlock(t *turn) *engine.Deadlock {
-	var others []engine.Place
-	for _, o := range s.turns {
-		if o.Run != t.Run && s.alive[o.process] && s.runs[o.Run].cancels == 0 {
-			others = append(others, o.Place)
+// enterLine decides whether a new run of a group starts, waits or is refused. Errors that refuse the run: *groupBusy,
+// *engine.Deadlock.
+func (e *Engine) enterLine(g engine.Group, run, caller string) (n entry, err error) {
+	e.entered++
+	n = entry{line: e.lineOf(g.Name, caller), turns: e.turns.Clone()}
+	need := n.line.Need()
+	ask := admission.Request{Key: run, Run: run, Driver: e.register(), Order: e.entered, Needs: []event.Need{need}}
+	a, err := n.turns.Apply(admission.Operation{Ask: &ask}, e.now)
+	if n.turn = a.Verdict == admission.Granted; err != nil || n.turn {
+		return n, err
+	}
+	switch g.WhenBusy {
+	case engine.Skip:
+		return n, &groupBusy{g.SkipReason(n.turns.FindAhead(run).Run)}
+	case engine.CancelPrevious:
+		for _, r := range e.turns.Requests() {
+			if r.Needs[0] == need && !e.runs[r.Run].ended {
+				n.cancelled = append(n.cancelled, r.Run)
+			}
+		}
+	case engine.Queue:
+		if d := e.findDeadlock(engine.Place{Line: n.line, Run: run, Caller: caller}); d != nil {
+			return n, d
 		}
 	}
-	return engine.FindDeadlock(t.Place, others, func(run string) map[string]bool {
+	return n, nil
+}
+
+// findDeadlock returns a Deadlock if the wait of a run for its turn would close a circle, and else nil.
+func (s *Store) findDeadlock(p engine.Place) *engine.Deadlock {
+	var others []engine.Place
+	for _, r := range s.turns.Requests() {
+		if known := s.runs[r.Run]; r.Run != p.Run && !r.Lapsed && known.cancels == 0 {
+			others = append(others, engine.Place{Line: known.group, Run: r.Run, Caller: known.start.First.Parent, Holds: r.Granted})
+		}
+	}
+	return engine.FindDeadlock(p, others, func(run string) map[string]bool {
 		all := map[string]bool{}
 		for _, above := range s.callers(run) {
 			all[above] = true
@@ -120,26 +107,32 @@ func (s *Store) findDeadlock(t *turn) *engine.Deadlock {
 }
 
 // joinLine makes this process the one that waits for a run's turn, or has it. It reports whether the run need not wait: it takes no
-// turns, its turn has come, or it is cancelled.
+// turns, its turn has come, or it is cancelled. A cancelled run leaves its line.
 func (e *Engine) joinLine(run string) (in bool, err error) {
-	t := e.findTurn(run)
-	if t == nil || e.runs[run].ended {
+	before, s := e.findTurn(run), e.runs[run]
+	if before == nil || s.ended {
 		return true, nil
 	}
-	if t.waits && t.process != e.epoch && e.alive[t.process] {
-		return false, fmt.Errorf("%w: run %s, which waits there for its turn in the group %q", engine.ErrOwned, run, t.Group)
+	if s.queued && before.Driver != e.epoch && !before.Lapsed {
+		return false, fmt.Errorf("%w: run %s, which waits there for its turn in the group %q", engine.ErrOwned, run, s.group.Group)
 	}
-	holds, in := e.runAhead(t) == "", e.turnCame(t)
+	ask, turns := *before, e.turns.Clone()
+	ask.Driver = e.epoch
+	if _, err = turns.Apply(admission.Operation{Ask: &ask}, e.now); err != nil {
+		return false, err
+	}
 	var d *engine.Deadlock
-	if !in {
-		waiting := *t
-		waiting.Holds = false
-		if d = e.findDeadlock(&waiting); d != nil { // the run is there and must come to its end
-			in = true
+	if in = turns.Find(run).Granted || s.cancelledInLine(); !in {
+		d = e.findDeadlock(engine.Place{Line: s.group, Run: run, Caller: s.start.First.Parent})
+		in = d != nil // the run is there and must come to its end
+	}
+	if in && !turns.Find(run).Granted {
+		if _, err = turns.Apply(admission.Operation{Lapse: []string{run}}, e.now); err != nil {
+			return false, err
 		}
 	}
-	if t.process != e.epoch || t.Holds != holds || t.waits == in { // the store changes
-		err = e.commit(func() { t.process, t.Holds, t.waits = e.epoch, holds, !in })
+	if after := turns.Find(run); s.queued == in || after.Driver != before.Driver || after.Granted != before.Granted || after.Lapsed != before.Lapsed {
+		err = e.commit(func() { e.turns, s.queued = turns, !in })
 	}
 	if err == nil && d != nil {
 		err = e.wish(run, engine.Wish{Cancels: 1, Reason: d.Error()})
@@ -147,37 +140,48 @@ func (e *Engine) joinLine(run string) (in bool, err error) {
 	return in, err
 }
 
+// cancelledInLine reports whether a run that waits for its turn is cancelled, so that nothing of it is executed.
+func (s *stored) cancelledInLine() bool { return s.cancels > min(len(s.batches), 1) }
+
 // turnCame reports whether a run need not wait for its turn any more: the turn has come, or the run is cancelled.
-func (s *Store) turnCame(t *turn) bool {
-	run, begun := s.runs[t.Run], 0
-	if len(run.batches) > 0 {
-		begun = 1
-	}
-	return run.cancels > begun || s.runAhead(t) == ""
+func (s *Store) turnCame(r *admission.Request) bool {
+	return r.Granted || s.runs[r.Run].cancelledInLine()
 }
 
 // leaveLine lets the next run in. A run keeps its place until it has ended.
 func (e *Engine) leaveLine(run string) {
-	t := e.findTurn(run)
-	if t == nil || t.process != e.epoch {
+	if r := e.findTurn(run); r == nil || r.Driver != e.epoch {
 		return
 	}
-	_ = e.commit(func() {
-		if e.runs[run].ended {
-			e.turns = slices.DeleteFunc(e.turns, func(o *turn) bool { return o == t })
-			return
+	_ = e.commit(func() { e.leaveLines(func(r *admission.Request) bool { return r.Run == run }) })
+}
+
+// leaveLines takes the requests that match out of their lines: those of ended runs are removed, the others lapse.
+func (s *Store) leaveLines(match func(*admission.Request) bool) {
+	ended, left := []string{}, []string{}
+	for _, r := range s.turns.Requests() {
+		switch run := s.runs[r.Run]; {
+		case !match(r):
+		case run.ended:
+			ended = append(ended, r.Key)
+		default:
+			run.queued = false
+			left = append(left, r.Key)
 		}
-		t.process, t.Holds, t.waits = 0, false, false
-	})
+	}
+	for _, op := range []admission.Operation{{Remove: ended}, {Lapse: left}} {
+		if _, err := s.turns.Apply(op, s.now); err != nil {
+			panic(err) // the operations are complete
+		}
+	}
 }
 
 // startInGroup is Start for a run of a group, which may be none.
 func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
-	var t *turn
-	var cancelled []string
+	var n entry
 	if g.Name != "" {
 		var err error
-		t, cancelled, err = e.enterLine(g, s.Header.Run, s.First.Parent)
+		n, err = e.enterLine(g, s.Header.Run, s.First.Parent)
 		if busy := (*groupBusy)(nil); errors.As(err, &busy) {
 			s.First.Skip = busy.reason
 			return e.startInGroup(s, engine.Group{})
@@ -186,20 +190,21 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 			return err
 		}
 	}
-	made, err := e.makeRun(s, t == nil || t.Holds)
+	made, err := e.makeRun(s, n.turns == nil || n.turn)
 	if err != nil {
 		return err
 	}
+	made.group = n.line
 	cancel, err := engine.PackExternal(event.External{Kind: event.ExternalCancel, Reason: g.CancelReason()}, nil)
 	if err != nil {
 		return err
 	}
 	return e.commit(func() {
 		e.runs[s.Header.Run] = made
-		if t != nil {
-			e.turns = append(e.turns, t)
+		if n.turns != nil {
+			e.turns = n.turns
 		}
-		for _, run := range cancelled {
+		for _, run := range n.cancelled {
 			if e.runs[run].cancels == 0 {
 				e.runs[run].post(cancel)
 			}
