@@ -82,6 +82,10 @@ var functionDocs = map[string]functionDoc{
 	"merge": {"map, …", "One map of several; of equal keys the last wins.", `merge({ a = 1 }, { b = 2 })`}, "zipmap": {"keys, values", "A map of two lists of equal length.", `zipmap(["a", "b"], [1, 2])`},
 	"coalesce": {"value, …", "The first that is neither null nor an empty text. It fails where there is none; try(x, \"\") gives an empty text.", `coalesce(null, "", "a")`}, "coalescelist": {"list, …", "The first list that has members.", `coalescelist([], [1])`},
 
+	"argmax": {"map of numbers", "The key of the largest number; nulls are passed over. Of equal ones it is the first key in order, of none null.", `argmax({ a = 2, b = 5, c = null })`},
+	"vote": {"votes, rule", "Counts votes, given by participant, into { decision, share, tied, tally, votes, abstained, cast }. A null abstains. The rule is { method, threshold, quorum, weights }: method is majority (more than half of the votes cast, or the threshold), unanimous, weighted (weights, of all weight) or score (votes are maps of options to numbers). decision is null where nothing is decided, or where fewer than the quorum voted, by default more than half; of votes that are bools it is whether true is decided.",
+		`vote({ a = "x", b = "y", c = "x" }, { method = "majority" }).decision`},
+
 	"tostring": {"value", "The value as text; lists and objects as JSON.", `tostring(12)`}, "tonumber": {"value", "The number that a text is.", `tonumber("12")`}, "tobool": {"value", "true or false of the text that says so.", `tobool("true")`},
 	"tolist": {"value", "The members of a list, set or tuple as a list.", `tolist([1, 2])`}, "toset": {"value", "The members of a list, each once, in order.", `toset(["b", "a", "b"])`}, "tomap": {"value", "An object as a map.", `tomap({ a = 1 })`},
 	"jsonencode": {"value", "The value as JSON.", `jsonencode({ a = [1, null] })`}, "jsondecode": {"text", "The value that a JSON text is, typed any.", `jsondecode("[1, 2]")`},

@@ -292,6 +292,7 @@ func (c *checker) call(n *call) value.Type {
 	}
 	c.literalPattern(n)
 	c.emptyLast(n)
+	c.voteRule(n, types)
 	if n.f.result == nil || n.spread || !c.env.Work.look(types...) {
 		return value.AnyType
 	}

@@ -33,7 +33,7 @@ var functions = map[string]*function{}
 var functionNames []string
 
 func init() {
-	for _, group := range [][]function{numberFunctions, stringFunctions, listFunctions, mapFunctions, convertFunctions, productFunctions, timeFunctions} {
+	for _, group := range [][]function{numberFunctions, stringFunctions, listFunctions, mapFunctions, convertFunctions, productFunctions, timeFunctions, voteFunctions} {
 		for i := range group {
 			define(&group[i])
 		}

@@ -27,12 +27,14 @@ const (
 	kOrdered kind = "ordered"    // a number or a string
 	kListN   kind = "list!"      // a list or null
 	kMapN    kind = "map!"       // a map or null
+	kFigures kind = "figures"    // a map of numbers, some of which may be null
 )
 
 var kindNames = map[kind]string{
 	kAny: "a value", kNull: "a value", kString: "a string", kPure: "a string", kNumber: "a number", kWhole: "a whole number", kBool: "a bool",
 	kList: "a list", kNumbers: "a list of numbers", kStrings: "a list of strings", kMap: "a map or an object", kColl: "a list or a map",
 	kSized: "a list, a map or a string", kScalar: "a string, a number or a bool", kOrdered: "a number or a string", kListN: "a list", kMapN: "a map or an object",
+	kFigures: "a map of numbers",
 }
 
 func (k kind) nulls() bool { return k[len(k)-1] == '!' }
@@ -65,6 +67,8 @@ func (k kind) fits(t value.Type) Fit {
 		return listOf(t, kString)
 	case kMap, kMapN:
 		yes = isMap(t)
+	case kFigures:
+		return figures(t)
 	case kColl:
 		yes = isList(t) || isMap(t)
 	case kSized:
@@ -96,6 +100,28 @@ func listOf(t value.Type, member kind) Fit {
 		return member.fits(*t.Elem)
 	}
 	return No
+}
+
+// figures tells whether t is a map or object whose members are numbers or null.
+func figures(t value.Type) Fit {
+	switch {
+	case t.Kind == value.MapT:
+		return emptyFits(figure(*t.Elem))
+	case t.Kind != value.ObjectT:
+		return No
+	}
+	fit := Yes
+	for _, a := range t.Attrs { // any order: the least
+		fit = min(fit, figure(a))
+	}
+	return fit
+}
+
+func figure(t value.Type) Fit {
+	if t.Kind == value.Null {
+		return Yes
+	}
+	return kNumber.fits(t)
 }
 
 // take checks an argument in an evaluation, and prints what stands where a string is needed.
@@ -131,6 +157,9 @@ func (k kind) take(v value.Value) (value.Value, error) {
 		}
 	case map[string]any:
 		ok = k == kMap || k == kMapN || k == kColl || k == kSized
+		if k == kFigures {
+			return t, takeFigures(t)
+		}
 	}
 	if ok || k == kAny || k == kNull {
 		return v, nil
@@ -152,6 +181,15 @@ func takeMembers(list []any, k kind) (value.Value, error) {
 		out[i] = v
 	}
 	return out, nil
+}
+
+func takeFigures(m map[string]any) error {
+	for _, key := range value.Keys(m) {
+		if _, ok := m[key].(float64); !ok && m[key] != nil {
+			return fmt.Errorf("member %q: a number is needed, but this is %s", shorten(key), describe(m[key]))
+		}
+	}
+	return nil
 }
 
 func describe(v value.Value) string {
