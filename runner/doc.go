@@ -9,8 +9,8 @@
 //   - A program is loaded once, however many runs pin it, and the programs that are kept are bounded.
 //   - A tree of runs, a run and the runs that it calls, has one [Session]: secrets, masks, evaluator and memory. Trees of one process
 //     share none of these.
-//   - A drive never waits for a memory.
+//   - A drive never waits for a memory. A parked tree keeps its secrets and no session.
 //
 // Enter at [New]: then [Service.Start] and [Service.Drive] for a new run, [Service.Resume] for a run of another process, and
-// [Service.Past] for a run that somebody looks at.
+// [Service.Past] for a run that somebody looks at. A [Supervisor] drives many runs of a service at once.
 package runner

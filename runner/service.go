@@ -2,8 +2,8 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/recall"
+	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/learning"
 )
@@ -21,6 +22,8 @@ import (
 type Host interface {
 	engine.Reader
 	engine.Writer
+	engine.Parker
+	engine.LeftFinder
 }
 
 // Options are the surroundings of a service. The zero value is enough to look at runs.
@@ -55,21 +58,33 @@ type Service struct {
 	programs *Programs
 	library  *learning.Library
 	agents   executor.Executor // adds memories to the attempts of agents, before the executors
+	environ  given.Environment // Options.Environ by name
+
+	closing   sync.WaitGroup // sessions that are closed in the background
+	finishing chan struct{}  // a token for each tree that has ended and is not finished yet
 
 	mu       sync.Mutex
-	sessions map[string]*Session  // by run
+	trees    map[string]*tree     // by run
 	progress map[string]*Progress // by run
 }
 
-var _ executor.Executor = (*Service)(nil)
+var (
+	_ executor.Executor = (*Service)(nil)
+	_ SupervisorHost    = (*Service)(nil)
+)
 
 // New makes a service without a host.
 func New(o Options) *Service {
-	s := &Service{options: o, programs: new(Programs), sessions: map[string]*Session{}, progress: map[string]*Progress{}}
+	s := &Service{options: o, programs: new(Programs), environ: given.Environment{}, finishing: make(chan struct{}, MaxFinishing), trees: map[string]*tree{}, progress: map[string]*Progress{}}
 	if o.Executors != nil {
 		o.Executors.Register(recall.NewSteps(s.memoryOf), event.RememberAttempt, event.RecallAttempt)
 	}
 	s.agents = recall.New(o.Executors, s.memoryOf)
+	for _, pair := range o.Environ {
+		if name, text, ok := strings.Cut(pair, "="); ok {
+			s.environ[name] = text
+		}
+	}
 	s.library = learning.New(o.Store, s.replayEnded)
 	return s
 }
@@ -105,31 +120,56 @@ func (s *Service) Start(ctx context.Context, start engine.Start, secrets map[str
 		return "", err
 	}
 	first.Run = run
-	s.joinTree(run, s.newSession(p, ir.RulesOf(start.Header.Behaviour), &first, secrets))
+	h := held{secrets: secrets}
+	s.replaceTree(newTree(s.newSession(p, ir.RulesOf(start.Header.Behaviour), &first, h), h))
 	return run, nil
 }
 
 // Resume prepares a run that another process began for its next drive here. renewed has the new marks of secrets that have another value
 // from then on.
 func (s *Service) Resume(first *event.RunStarted, p *Pinned, secrets map[string]value.Value, renewed map[string]event.Secret) {
-	s.joinTree(first.Run, s.newSession(p.Program, ir.RulesOf(p.Header.Behaviour), first, secrets))
+	h := held{secrets: secrets}
+	s.replaceTree(newTree(s.newSession(p.Program, ir.RulesOf(p.Header.Behaviour), first, h), h))
 	if len(renewed) > 0 {
 		s.host.Renew(first.Run, renewed)
 	}
 }
 
 // Drive drives a run to its end, or until ctx is done; see engine.Driver. A run that was neither started nor resumed here has no
-// secrets: an attempt that needs one fails.
+// secrets: an attempt that needs one fails. The caller releases the run.
 func (s *Service) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	if s.sessionOf(run) == nil {
-		if p, err := s.Pinned(ctx, run); err == nil { // if the run cannot be read, the host says so
-			if first, err := p.First(); err == nil {
-				s.Resume(first, p, nil, nil)
-			}
-		}
+	t, err := s.enterTree(ctx, run, false)
+	if err == nil { // if the run cannot be read, the host says so
+		defer s.leaveDrive(t, false)
 	}
 	return s.host.Drive(ctx, run, w)
 }
+
+// DriveUntilParked is Drive that also returns when the run is parked; see engine.Parker. Of a parked run the service keeps only the
+// secrets, in memory: a store never has them. A run that has ended is released.
+//
+// The secrets of a run that was neither started nor resumed here are looked for where the run got them. If one is not there any
+// more, or has another value, the run is not driven, and the error is *NoSecrets.
+func (s *Service) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
+	t, err := s.enterTree(ctx, run, true)
+	if err != nil {
+		return event.End{}, err
+	}
+	end, err := s.host.DriveUntilParked(ctx, run, w)
+	if err == nil && t.root == run {
+		s.endTree(t)
+	}
+	s.leaveDrive(t, true)
+	return end, err
+}
+
+// Wakeable returns the runs that were parked here and that must be driven again; see engine.Parker.
+func (s *Service) Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error) {
+	return s.host.Wakeable(ctx, limit)
+}
+
+// Left returns the runs that nobody drives; see engine.LeftFinder.
+func (s *Service) Left(ctx context.Context) ([]engine.Info, error) { return s.host.Left(ctx) }
 
 // Cancel asks for the end of a run, whoever drives it; see engine.Canceller.
 func (s *Service) Cancel(ctx context.Context, run, reason string) error {
@@ -141,7 +181,7 @@ func (s *Service) Signal(ctx context.Context, run string, x event.External) erro
 	return s.host.Signal(ctx, run, x)
 }
 
-// Progress gives the progress of the agents of a run. It is kept from the first call on, until the run is released.
+// Progress gives the progress of the agents of a run. It is kept from the first call on, until the run is parked or released.
 func (s *Service) Progress(run string) *Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,24 +203,6 @@ func (s *Service) Hear(a *event.Attempt, text string) {
 	}
 }
 
-// sessionOf gives the session of a run that is driven here; nil if there is none.
-func (s *Service) sessionOf(run string) *Session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessions[run]
-}
-
-// joinTree makes a run part of a tree. A session that the run had before is finished.
-func (s *Service) joinTree(run string, x *Session) {
-	s.mu.Lock()
-	before := s.sessions[run]
-	s.sessions[run], x.runs[run] = x, true
-	s.mu.Unlock()
-	if before != nil && before != x {
-		s.dropSession(before)
-	}
-}
-
 // Execute carries out an attempt with the secrets and the memory of its run.
 func (s *Service) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	if x := s.sessionOf(a.Run); x != nil {
@@ -192,25 +214,12 @@ func (s *Service) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 	return ans
 }
 
-var errNoSession = errors.New("this process does not drive the run")
-
-// memoryOf gives executors the memory of a run.
-func (s *Service) memoryOf(run string) (recall.Memory, error) {
-	x := s.sessionOf(run)
-	if x == nil {
-		return nil, errNoSession
-	}
-	return x.memory.Memory(run)
-}
-
 // Observe sees each batch of a run of the host when the batch is durable, and before the host carries out its commands. A called run joins
-// the session of its caller. Observe never waits.
+// the tree of its caller. Observe never waits.
 func (s *Service) Observe(run string, events []event.Event, r *event.Reaction, _ bool) {
 	for i := range events {
 		if first := events[i].RunStarted; first != nil && first.Parent != "" {
-			if caller := s.sessionOf(first.Parent); caller != nil {
-				s.joinTree(run, caller)
-			}
+			s.joinTree(run, first.Parent)
 		}
 	}
 	x := s.sessionOf(run)
@@ -220,59 +229,9 @@ func (s *Service) Observe(run string, events []event.Event, r *event.Reaction, _
 	x.memory.Watch(run, events, r)
 	for i := range r.Commands {
 		if r.Commands[i].End != nil {
-			s.leaveTree(run, x)
+			s.leaveTree(run)
 		}
 	}
-}
-
-// leaveTree takes a run that has ended out of the tree of its caller.
-func (s *Service) leaveTree(run string, x *Session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(x.runs) > 1 && x.root != run {
-		delete(x.runs, run)
-		delete(s.sessions, run)
-	}
-}
-
-// Release ends the session of a run and of the runs that it called: the memory learns from all ended tasks, and the service forgets the
-// secrets. No run of the tree may be driven here any more. Release waits for the memory.
-func (s *Service) Release(run string) {
-	if x := s.sessionOf(run); x != nil {
-		s.dropSession(x)
-	}
-}
-
-// dropSession forgets a session, and finishes it.
-func (s *Service) dropSession(x *Session) {
-	s.mu.Lock()
-	for run := range x.runs { // any order: each is removed
-		if s.sessions[run] == x {
-			delete(s.sessions, run)
-		}
-		delete(s.progress, run)
-	}
-	clear(x.runs)
-	s.mu.Unlock()
-	x.finishTree()
-}
-
-// Close releases all runs, and closes the host.
-func (s *Service) Close() error {
-	for {
-		s.mu.Lock()
-		var x *Session
-		for _, any := range s.sessions { // any order: all of them go
-			x = any
-			break
-		}
-		s.mu.Unlock()
-		if x == nil {
-			break
-		}
-		s.dropSession(x)
-	}
-	return s.Reader.Close()
 }
 
 // Top is the run that must be driven for a run to go on: the run itself, or the first of its callers. A caller that has ended

@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/runner/learning"
 )
 
-// Session is a tree of runs in this process: a run, and the runs that it calls. It holds the state of such a tree that no
-// journal has: secrets, masks, an evaluator, a memory, and an editor for the learnings. Two trees share none of it.
+// Session is the state that no journal has of a tree of runs, which is a run and the runs that it calls: secrets, masks, an
+// evaluator, a memory, and an editor for the learnings. Two trees share none of it.
 type Session struct {
 	service *Service
 	secrets *secret.Executor
@@ -23,22 +23,30 @@ type Session struct {
 	editor  *learning.Editor // nil where the program names none
 	// withheld are the variables of the environment that may hold a secret of the tree.
 	withheld []string
+	root     string // the first run of the tree
+}
 
-	root string          // the first run of the tree
-	runs map[string]bool // the tree; guarded by the service
+// held is the part of a session that nothing but this process has.
+type held struct {
+	secrets map[string]value.Value
+	made    []string         // texts that were computed from the secrets; nil before the first session
+	pending learning.Pending // runs with learnings that the memory does not have yet
 }
 
 // newSession makes the session of a tree of runs, which have the same rules.
-func (s *Service) newSession(p *Program, rules ir.Rules, first *event.RunStarted, secrets map[string]value.Value) *Session {
-	x := &Session{service: s, memory: s.library.Bind(p.Program, first.Dir), root: first.Run, runs: map[string]bool{}}
+func (s *Service) newSession(p *Program, rules ir.Rules, first *event.RunStarted, h held) *Session {
+	x := &Session{service: s, memory: s.library.Bind(p.Program, first.Dir, h.pending), root: first.Run}
 	for _, d := range p.Variables {
 		if d.Sensitive {
 			x.withheld = append(x.withheld, given.VarPrefix+d.Name)
 		}
 	}
 	x.secrets = secret.New(s.agents, s.options.Environ)
-	x.secrets.Hold(secrets, expr.NewEvaluator(rules, p.Files))
-	x.secrets.Foresee(p.Program, first.Vars)
+	x.secrets.Hold(h.secrets, expr.NewEvaluator(rules, p.Files))
+	if h.made == nil {
+		x.secrets.Foresee(p.Program, first.Vars)
+	}
+	x.secrets.HoldMade(h.made)
 	x.editor = learning.NewEditor(p.Program, first, executor.Func(x.carryOut))
 	return x
 }
@@ -67,11 +75,22 @@ func (x *Session) finishTree() {
 	}
 }
 
+// putAside closes a session whose tree is parked, and returns what a later session of the tree needs besides the secrets. The memory
+// must be idle.
+func (x *Session) putAside() (made []string, pending learning.Pending) {
+	pending, warnings := x.memory.Suspend()
+	for _, text := range warnings {
+		x.service.options.tell("memory: " + text)
+	}
+	return x.secrets.Made(), pending
+}
+
 // Reword words the patterns of a memory by the editor of a program, on behalf of a person, and returns their ids. first and secrets have
 // the values that the editor reads.
 func (s *Service) Reword(ctx context.Context, m *memory.Memory, p *ir.Program, first *event.RunStarted, secrets map[string]value.Value, o memory.Wording) ([]string, error) {
-	x := s.newSession(&Program{Program: p}, ir.NewestRules(), first, secrets)
-	s.joinTree(first.Run, x)
+	h := held{secrets: secrets}
+	x := s.newSession(&Program{Program: p}, ir.NewestRules(), first, h)
+	s.replaceTree(newTree(x, h))
 	defer s.Release(first.Run)
 	return x.editor.Reword(ctx, m, o)
 }

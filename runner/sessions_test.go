@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,10 +52,14 @@ workflow "top" {
     task  = "Deploy the billing service."
     depends_on = [step.print]
   }
+  step "rest" {
+    wait { duration = "WAIT" }
+    depends_on = [step.learn]
+  }
   step "apply" {
     agent = agent.coder
     task  = "Deploy the billing service."
-    depends_on = [step.learn]
+    depends_on = [step.rest]
   }
   step "below" {
     call  = workflow.below
@@ -63,7 +68,13 @@ workflow "top" {
 }
 
 workflow "below" {
-  step "print" { run = ["print", "below", "--", var.token] }
+  step "rest" {
+    wait { duration = "BELOW" }
+  }
+  step "print" {
+    run = ["print", "below", "--", var.token]
+    depends_on = [step.rest]
+  }
 }
 `
 
@@ -132,48 +143,120 @@ func (w *world) Execute(ctx context.Context, a event.Attempt) event.AttemptFinis
 	return ans
 }
 
-// Two programs with secrets and memories of their own run in one process, through one service, step by step at the same time: each run
-// gets its own secret and has it masked, each agent recalls what its own run learned, and a called run has what its caller has.
-func TestSessionsShareNothing(t *testing.T) {
-	w := &world{t: t, seen: map[string][]event.Attempt{}, met: map[string]*meeting{}}
+// twins are the two programs on one service.
+type twins struct {
+	world   *world
+	trees   []*tree
+	service *runner.Service
+	clock   *movedClock
+}
+
+// movedClock is the wall clock, moved.
+type movedClock struct{ ahead atomic.Int64 }
+
+func (c *movedClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *movedClock) After(d time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTimer(d)
+	return t.C, func() { t.Stop() }
+}
+
+func startTwins(t *testing.T, wait string) *twins {
+	x := &twins{world: &world{t: t, seen: map[string][]event.Attempt{}, met: map[string]*meeting{}}, clock: &movedClock{}}
 	store := t.TempDir()
 	registry := executor.Registry{}
-	registry.Register(w, event.RunAttempt, event.ExecAgentAttempt)
-	service := runner.New(runner.Options{Store: store, Executors: registry, Say: func(text string) { t.Error(text) }})
-	host, err := local.Open(store, local.Options{Factory: service.Machine, Executor: service, Group: service.Group, Watch: service.Observe})
+	registry.Register(x.world, event.RunAttempt, event.ExecAgentAttempt)
+	x.service = runner.New(runner.Options{Store: store, Executors: registry, Say: func(text string) { t.Error(text) }})
+	host, err := local.Open(store, local.Options{Factory: x.service.Machine, Executor: x.service, Group: x.service.Group, Watch: x.service.Observe, Clock: x.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	service.Attach(host)
-	trees := []*tree{{name: "alpha", secret: "alpha-secret-1"}, {name: "beta", secret: "beta-secret-22"}}
-	for _, x := range trees {
-		x.start(t, service)
+	x.service.Attach(host)
+	x.trees = []*tree{{name: "alpha", secret: "alpha-secret-1"}, {name: "beta", secret: "beta-secret-22"}}
+	for _, p := range x.trees {
+		p.start(t, x.service, wait)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer stop()
-	var both sync.WaitGroup
-	for _, x := range trees {
-		both.Go(func() { x.end, x.err = service.Drive(ctx, x.run, nil) })
+	return x
+}
+
+// check looks at the runs and their memories after their ends, and closes the service.
+func (x *twins) check(t *testing.T) {
+	t.Helper()
+	for i, p := range x.trees {
+		p.check(t, x.world, x.service, x.trees[1-i])
 	}
-	both.Wait()
-	for i, x := range trees {
-		x.check(t, w, service, trees[1-i])
-	}
-	if err := service.Close(); err != nil {
+	if err := x.service.Close(); err != nil {
 		t.Error(err)
 	}
-	for i, x := range trees {
-		x.checkMemory(t, trees[1-i])
+	for i, p := range x.trees {
+		p.checkMemory(t, x.trees[1-i])
 	}
 }
 
-func (x *tree) start(t *testing.T, service *runner.Service) {
+// Two programs with secrets and memories of their own run in one process, through one service, step by step at the same time: each run
+// gets its own secret and has it masked, each agent recalls what its own run learned, and a called run has what its caller has.
+func TestSessionsShareNothing(t *testing.T) {
+	x := startTwins(t, "1ms")
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	var both sync.WaitGroup
+	for _, p := range x.trees {
+		both.Go(func() { p.end, p.err = x.service.Drive(ctx, p.run, nil) })
+	}
+	both.Wait()
+	x.check(t)
+}
+
+// The same holds if both runs are parked and woken in between. While they are parked, the service has no session.
+func TestSessionsOfParkedRunsShareNothing(t *testing.T) {
+	x := startTwins(t, "1h")
+	ended := make(chan *tree, len(x.trees))
+	supervisor := runner.NewSupervisor(x.service, runner.SupervisorOptions{Ended: func(run string, end event.End, err error) {
+		for _, p := range x.trees {
+			if p.run == run {
+				p.end, p.err = end, err
+				ended <- p
+			}
+		}
+	}})
+	for _, p := range x.trees {
+		supervisor.Add(p.run)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	stopped := make(chan error, 1)
+	go func() { stopped <- supervisor.Run(ctx) }()
+	for range 1 {
+		for x.service.Sessions() > 0 {
+			if ctx.Err() != nil {
+				t.Fatal("the runs are never parked")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		x.clock.ahead.Add(int64(time.Hour))
+		for x.service.Sessions() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for range x.trees {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			t.Fatal("the runs do not end")
+		}
+	}
+	stop()
+	<-stopped
+	x.check(t)
+}
+
+func (x *tree) start(t *testing.T, service *runner.Service, wait string) {
 	t.Helper()
 	x.dir = filepath.Join(t.TempDir(), x.name)
 	if err := os.Mkdir(x.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(x.dir, "flow.hcl"), []byte(twin), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(x.dir, "flow.hcl"), []byte(strings.NewReplacer("WAIT", wait, "BELOW", "1ms").Replace(twin)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, list := dsl.Load(os.DirFS(x.dir), "flow.hcl", dsl.Options{})

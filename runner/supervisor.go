@@ -16,6 +16,8 @@ const (
 	// wakeEvery is how often a supervisor asks its host for parked runs that got a message or their turn. A timer that is due is
 	// not left until then.
 	wakeEvery = 50 * time.Millisecond
+	// ownStart is how long a run that was just made is left to the process that made it.
+	ownStart = 10 * time.Second
 )
 
 // SupervisorOptions say how a supervisor works. The zero value is useful.
@@ -24,27 +26,38 @@ type SupervisorOptions struct {
 	MaxDriven int
 	// Watch, if set, returns the watcher of a run's next drive. It may return nil.
 	Watch func(run string) engine.Watcher
+	// Adopt, if set, is called for each run that no process drives when Run begins, and reports whether the supervisor drives the run. Such
+	// a run was stopped, or its process died. A run that was made in the last 10 s and never driven is asked about after that time: the
+	// process that made it may be about to drive it. If Adopt is nil, the supervisor drives only runs that it got by Add.
+	Adopt func(engine.Info) bool
 	// Ended, if set, is called once for each run that the supervisor does not drive any more, with the run's end or the error of its
-	// drive. When the supervisor stops, that error is the cause of the stop. Calls come from many goroutines.
+	// drive. When the supervisor stops, that error is the cause of the stop. A run that was not added and that another process has taken
+	// meanwhile is left to that process without a call. Calls come from many goroutines.
 	Ended func(run string, end event.End, err error)
+}
+
+// SupervisorHost drives the runs of a supervisor.
+type SupervisorHost interface {
+	engine.Parker
+	engine.LeftFinder
 }
 
 // Supervisor drives many runs in one process. It parks the runs of which nothing is in flight, and drives them again when their due has
 // come, when they get a message, or when it is their turn. A parked run takes no memory here. It is safe for concurrent use.
 type Supervisor struct {
-	host    engine.Parker
+	host    SupervisorHost
 	options SupervisorOptions
 	changed chan struct{} // holds a token when ready or driven has changed
 	drives  sync.WaitGroup
 
 	mu     sync.Mutex
 	ready  []string        // runs that wait for a place
-	known  map[string]bool // runs that are ready or driven
+	known  map[string]bool // runs that are ready or driven: whether somebody added them
 	driven int
 }
 
 // NewSupervisor returns a supervisor for the runs of a host. It does nothing before Run.
-func NewSupervisor(host engine.Parker, o SupervisorOptions) *Supervisor {
+func NewSupervisor(host SupervisorHost, o SupervisorOptions) *Supervisor {
 	if o.MaxDriven <= 0 {
 		o.MaxDriven = DefaultMaxDriven
 	}
@@ -53,15 +66,20 @@ func NewSupervisor(host engine.Parker, o SupervisorOptions) *Supervisor {
 
 // Add hands runs over to the supervisor and returns at once. A run that it has already is left alone.
 func (s *Supervisor) Add(runs ...string) {
+	s.addReady(true, runs...)
+	s.noteChange()
+}
+
+// addReady makes runs ready, unless they are ready or driven. added says whether somebody added them.
+func (s *Supervisor) addReady(added bool, runs ...string) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, run := range runs {
-		if !s.known[run] {
-			s.known[run] = true
+		if _, known := s.known[run]; !known {
 			s.ready = append(s.ready, run)
 		}
+		s.known[run] = s.known[run] || added
 	}
-	s.mu.Unlock()
-	s.noteChange()
 }
 
 func (s *Supervisor) noteChange() {
@@ -77,9 +95,16 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer s.drives.Wait()
 	defer stop(nil)
+	look := event.At(time.Now()) // for runs that nobody drives; 0: no more
 	for {
+		next, err := event.Time(0), error(nil)
+		if look != 0 && look <= event.At(time.Now()) {
+			look, err = s.adoptLeft(ctx)
+		}
 		s.startReady(ctx)
-		next, err := s.wakeParked(ctx)
+		if err == nil {
+			next, err = s.wakeParked(ctx)
+		}
 		if err == nil {
 			err = s.rest(ctx, next)
 		}
@@ -88,6 +113,28 @@ func (s *Supervisor) Run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// adoptLeft makes the runs ready that nobody drives and that the supervisor is to drive. again is the time of the next look, for the sake
+// of runs that were just made; 0 if there are none.
+func (s *Supervisor) adoptLeft(ctx context.Context) (again event.Time, err error) {
+	if s.options.Adopt == nil {
+		return 0, nil
+	}
+	left, err := s.host.Left(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	for i := range left {
+		settled := left[i].Created.Add(ownStart)
+		switch {
+		case left[i].Status == event.Pending && settled > event.At(time.Now()):
+			again = max(again, settled)
+		case s.options.Adopt(left[i]):
+			s.addReady(false, left[i].Run)
+		}
+	}
+	return again, err
 }
 
 // startReady starts the drives for which there is a place.
@@ -114,9 +161,11 @@ func (s *Supervisor) drive(ctx context.Context, run string) {
 	end, err := s.host.DriveUntilParked(ctx, run, w)
 	s.mu.Lock()
 	s.driven--
+	added := s.known[run]
 	delete(s.known, run)
 	s.mu.Unlock()
-	if !errors.Is(err, engine.ErrParked) && s.options.Ended != nil {
+	elsewhere := errors.Is(err, engine.ErrOwned) && !added
+	if !errors.Is(err, engine.ErrParked) && !elsewhere && s.options.Ended != nil {
 		s.options.Ended(run, end, err)
 	}
 	s.noteChange()
@@ -134,10 +183,8 @@ func (s *Supervisor) wakeParked(ctx context.Context) (next event.Time, err error
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if len(runs) > 0 {
-		s.Add(runs...)
-		s.startReady(ctx)
-	}
+	s.addReady(false, runs...)
+	s.startReady(ctx)
 	return next, err
 }
 

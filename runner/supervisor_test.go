@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ type supervised struct {
 	*runner.Supervisor
 	host *local.Engine
 	stop func()
+	// looked is how often the supervisor has looked for runs to wake.
+	looked atomic.Int64
 
 	mu    sync.Mutex
 	ends  map[string]event.Status
@@ -39,16 +42,28 @@ type supervised struct {
 
 func supervise(t *testing.T, most int, x executor.Executor) *supervised {
 	t.Helper()
+	return superviseWith(t, t.TempDir()+"/.flowrun", runner.SupervisorOptions{MaxDriven: most}, x)
+}
+
+// superviseStore supervises the runs of a store that is there.
+func superviseStore(t *testing.T, dir string, o runner.SupervisorOptions) *supervised {
+	t.Helper()
+	return superviseWith(t, dir, o, done)
+}
+
+func superviseWith(t *testing.T, dir string, o runner.SupervisorOptions, x executor.Executor) *supervised {
+	t.Helper()
 	group := func(_ []byte, first event.RunStarted) (engine.Group, error) {
 		name, _ := first.Vars["group"].(string)
 		return engine.Group{Name: name}, nil
 	}
-	host, err := local.Open(t.TempDir()+"/.flowrun", local.Options{Factory: enginetest.Factory, Executor: x, Group: group})
+	host, err := local.Open(dir, local.Options{Factory: enginetest.Factory, Executor: x, Group: group})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &supervised{host: host, ends: map[string]event.Status{}, fired: map[string]bool{}}
-	s.Supervisor = runner.NewSupervisor(host, runner.SupervisorOptions{MaxDriven: most, Watch: s.watch, Ended: func(run string, end event.End, err error) {
+	o.Watch = s.watch
+	o.Ended = func(run string, end event.End, err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if err == nil {
@@ -56,7 +71,8 @@ func supervise(t *testing.T, most int, x executor.Executor) *supervised {
 		} else if !errors.Is(err, context.Canceled) {
 			t.Errorf("run %s: %v", run, err)
 		}
-	}})
+	}
+	s.Supervisor = runner.NewSupervisor(lookingHost{host, &s.looked}, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -71,6 +87,17 @@ func supervise(t *testing.T, most int, x executor.Executor) *supervised {
 	})
 	t.Cleanup(s.stop)
 	return s
+}
+
+// lookingHost counts how often the supervisor looks for runs to wake.
+type lookingHost struct {
+	runner.SupervisorHost
+	looked *atomic.Int64
+}
+
+func (h lookingHost) Wakeable(ctx context.Context, limit int) ([]string, event.Time, error) {
+	h.looked.Add(1)
+	return h.SupervisorHost.Wakeable(ctx, limit)
 }
 
 // watch notes how late timers fire.

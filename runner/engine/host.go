@@ -41,6 +41,13 @@ type Parker interface {
 	Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error)
 }
 
+// LeftFinder finds the runs that a process left when it stopped or died.
+type LeftFinder interface {
+	// Left returns the runs that have not ended, that no process drives and that no run called. The run that is due first is the first;
+	// a run without a due, of which something may be in flight, is due at once.
+	Left(ctx context.Context) ([]Info, error)
+}
+
 // Renewer changes the secrets of a run.
 type Renewer interface {
 	// Renew gives secrets of a run new values, by name, from its next drive on. The drive records them in the journal.

@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -33,12 +34,21 @@ type Binding struct {
 	runs  map[string]bool // runs with pending learnings
 	told  []string        // warnings
 	folds map[string]*runFold
-	ended string // the last run that has ended, and that the memory has learned from
+	ended string  // the last run that has ended, and that the memory has learned from
+	known Pending // by an earlier binding of the tree
 }
 
-// Bind describes the memory of a tree of runs. dir is the folder of their program. The binding must be closed.
-func (l *Library) Bind(p *ir.Program, dir string) *Binding {
-	b := &Binding{library: l, dir: dir, runs: map[string]bool{}, folds: map[string]*runFold{}}
+// Pending are the runs with pending learnings of a tree whose binding is suspended, and how many tasks of each the memory has
+// learned from.
+type Pending map[string]int
+
+// Bind describes the memory of a tree of runs. dir is the folder of their program, and known the result of the suspended binding of
+// the tree, if there was one. The binding must be closed or suspended.
+func (l *Library) Bind(p *ir.Program, dir string, known Pending) *Binding {
+	b := &Binding{library: l, dir: dir, runs: map[string]bool{}, folds: map[string]*runFold{}, known: known}
+	for run := range known { // any order: it fills a set
+		b.runs[run] = true
+	}
 	if p.Memory != nil {
 		b.says = *p.Memory
 	}
@@ -123,6 +133,10 @@ func (b *Binding) Learn() (ended string) {
 // does nothing.
 func (b *Binding) Close() (warnings []string) {
 	b.Learn()
+	return b.closeMemory()
+}
+
+func (b *Binding) closeMemory() (warnings []string) {
 	b.opening.Lock()
 	s := b.shelf
 	b.shelf, b.err, b.tried = nil, errClosed, true
@@ -140,4 +154,42 @@ func (b *Binding) Close() (warnings []string) {
 	b.runs = map[string]bool{}
 	warnings, b.told = b.told, nil
 	return warnings
+}
+
+// Idle reports whether the memory has learned from all tasks that have ended by now.
+func (b *Binding) Idle() bool { return b.queue.idle() }
+
+// Settle waits until the memory has learned from all tasks that have ended by now.
+func (b *Binding) Settle() { b.queue.settle(context.Background()) }
+
+// Suspend closes the memory as [Binding.Close] does, for a tree that goes on in this process later. The binding must be idle, and no run
+// of the tree may be driven. The pending learnings of runs that have not ended stay those of this process until a later binding of
+// the tree is closed, or [Library.Leave].
+func (b *Binding) Suspend() (pending Pending, warnings []string) {
+	b.queue.closeUnfinished()
+	b.mu.Lock()
+	for run := range b.runs { // any order: it fills a map
+		f := b.folds[run]
+		if f == nil { // it has ended
+			continue
+		}
+		n := f.tasks
+		if f.behind || b.failed[run] {
+			n = 0 // the next drive replays the run, and the binding learns from all of its tasks
+		}
+		if pending == nil {
+			pending = Pending{}
+		}
+		pending[run] = n
+		delete(b.runs, run)
+	}
+	b.mu.Unlock()
+	return pending, b.closeMemory()
+}
+
+// Leave leaves the pending learnings of a suspended binding to whoever looks for them next.
+func (l *Library) Leave(pending Pending) {
+	for run := range pending { // any order: it empties a set
+		l.pending.release(run)
+	}
 }

@@ -27,7 +27,7 @@ type lesson struct {
 // runFold finds the tasks of one run that is driven.
 type runFold struct {
 	*tasks.Fold
-	taught bool // the run had a task to learn from
+	tasks  int  // to learn from, so far
 	behind bool // the queue had no room for a task
 }
 
@@ -43,13 +43,15 @@ func (b *Binding) Watch(run string, events []event.Event, r *event.Reaction) {
 	done, ended := f.Apply(events, r)
 	for i := range done {
 		if t := &done[i]; t.Memory.Learn {
-			f.taught = true
+			if f.tasks++; f.tasks <= b.known[run] {
+				continue
+			}
 			f.behind = !b.queue.add(newLesson(run, t)) || f.behind
 		}
 	}
 	if ended {
 		delete(b.folds, run)
-		if f.taught || b.runs[run] {
+		if f.tasks > 0 || b.runs[run] {
 			b.queue.add(lesson{run: run, ended: true, behind: f.behind})
 		}
 	}

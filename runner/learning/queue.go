@@ -97,6 +97,13 @@ func (q *queue) countDone() {
 	}
 }
 
+// idle reports whether the memory has learned from all tasks.
+func (q *queue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.done == q.put
+}
+
 // settle waits until the memory has learned from all tasks that have ended by now, or until ctx is done.
 func (q *queue) settle(ctx context.Context) {
 	q.mu.Lock()
@@ -114,6 +121,14 @@ func (q *queue) settle(ctx context.Context) {
 		q.mu.Lock()
 	}
 	q.mu.Unlock()
+}
+
+// closeUnfinished is close without a call of finish.
+func (q *queue) closeUnfinished() {
+	q.mu.Lock()
+	q.finish = func() {}
+	q.mu.Unlock()
+	q.close()
 }
 
 // close takes in nothing more, and waits until the goroutine has ended.

@@ -104,7 +104,7 @@ func TestSlowMemoryDelaysNoRun(t *testing.T) {
 		}
 		return true, nil
 	})
-	b := library.Bind(p, store)
+	b := library.Bind(p, store, nil)
 	gate := make(chan struct{})
 	b.queue.limit, b.queue.learn = 2, func(x lesson) {
 		<-gate
@@ -136,8 +136,8 @@ func TestSlowMemoryDelaysNoRun(t *testing.T) {
 func TestBindingsShareAMemory(t *testing.T) {
 	library := New(t.TempDir(), nil)
 	p := &ir.Program{Memory: &ir.Memory{Store: t.TempDir(), Embedder: &ir.Embedder{Provider: "none"}}}
-	one, two := library.Bind(p, "/a"), library.Bind(p, "/b")
-	other := library.Bind(&ir.Program{Memory: &ir.Memory{Store: t.TempDir(), Embedder: &ir.Embedder{Provider: "none"}}}, "/a")
+	one, two := library.Bind(p, "/a", nil), library.Bind(p, "/b", nil)
+	other := library.Bind(&ir.Program{Memory: &ir.Memory{Store: t.TempDir(), Embedder: &ir.Embedder{Provider: "none"}}}, "/a", nil)
 	open := func(b *Binding, run string) *memory.Memory {
 		t.Helper()
 		m, err := b.Open(run)
@@ -161,5 +161,60 @@ func TestBindingsShareAMemory(t *testing.T) {
 	other.Close()
 	if len(library.shelves) != 0 {
 		t.Errorf("%d memories are open", len(library.shelves))
+	}
+}
+
+// The binding of a tree that was suspended in between learns from each task once, and the notes of its runs stay those of the process.
+func TestSuspendedBindingGoesOn(t *testing.T) {
+	const failed = 6
+	past := pastOf("aaaa", failed)
+	p := &ir.Program{Memory: &ir.Memory{Store: t.TempDir(), Embedder: &ir.Embedder{Provider: "none"}},
+		Agents: []ir.Agent{{Name: "coder", Type: ir.AgentExec, Memory: &ir.AgentMemory{Learn: true, Trusted: true}}}}
+	store := t.TempDir()
+	library := New(store, nil)
+	learned := 0
+	var pending Pending
+	for part := 1; part <= 3; part++ { // each replays the run so far
+		b := library.Bind(p, store, pending)
+		b.queue.learn = func(x lesson) {
+			if !x.ended {
+				learned++
+			}
+			b.learnFrom(x)
+		}
+		for i := range past[:part*len(past)/3] {
+			b.Watch("aaaa", nil, &past[i])
+		}
+		b.Settle()
+		if !b.Idle() {
+			t.Error("the binding is not idle after it has settled")
+		}
+		if part == 3 {
+			if told := b.Close(); told != nil || b.Learn() != "aaaa" || library.pending.has("aaaa") {
+				t.Errorf("at the end: warnings %q, ended %q", told, b.Learn())
+			}
+			break
+		}
+		var told []string
+		if pending, told = b.Suspend(); told != nil || len(library.shelves) != 0 {
+			t.Errorf("suspended: warnings %q, %d memories are open", told, len(library.shelves))
+		}
+		if pending["aaaa"] != learned || !library.pending.has("aaaa") || library.pending.others() != nil {
+			t.Errorf("pending are %v of %d learned tasks", pending, learned)
+		}
+	}
+	if learned != failed {
+		t.Errorf("the memory has learned from %d tasks, want %d", learned, failed)
+	}
+	if library.pending.others() != nil {
+		t.Errorf("still pending are %v", library.pending.others())
+	}
+	b := library.Bind(p, store, nil)
+	b.Watch("bbbb", nil, &past[0])
+	b.Watch("bbbb", nil, &past[1])
+	b.Settle()
+	pending, _ = b.Suspend()
+	if library.Leave(pending); library.pending.has("bbbb") || len(library.pending.others()) != 1 {
+		t.Errorf("a run that was left is not pending for others: %v", library.pending.others())
 	}
 }

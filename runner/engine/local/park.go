@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,6 +63,12 @@ func (e *Engine) parkQueued(t *turn, epoch int64) error {
 func (tx *transaction) unparkRuns(epoch int64) error {
 	_, err := tx.exec("UPDATE runs SET parked = NULL WHERE parked = ?", epoch)
 	return err
+}
+
+// Left implements engine.LeftFinder.
+func (e *Engine) Left(ctx context.Context) ([]engine.Info, error) {
+	list, err := e.readInfos(ctx, "AND r.ended = 0 AND r.parent IS NULL ORDER BY r.due, r.key")
+	return slices.DeleteFunc(list, func(i engine.Info) bool { return !i.Interrupted() }), err
 }
 
 // wakeful is the last result of Wakeable, so that Wakeable need not query again while nothing

@@ -75,6 +75,22 @@ func (x *Executor) Hold(secrets map[string]value.Value, eval ir.Evaluator) {
 	clear(x.whole)
 }
 
+// Made returns the texts that were computed from the secrets and are masked like them. It is never nil.
+func (x *Executor) Made() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return append([]string{}, x.made...)
+}
+
+// HoldMade takes texts that another Executor with the same secrets has computed. It is called after Hold.
+func (x *Executor) HoldMade(made []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, s := range made {
+		x.made, x.derived, x.layer = append(x.made, s), x.derived+len(s), nil
+	}
+}
+
 // Execute completes an attempt, hands it on, and masks the answer.
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	var own []string

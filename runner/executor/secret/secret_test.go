@@ -280,16 +280,18 @@ func TestSealIsSlow(t *testing.T) {
 // expressions is what the file computes: the Evaluator of the language itself.
 func expressions(t *testing.T, said string, names map[string]value.Value, texts ...string) string {
 	t.Helper()
-	x := secret.New(executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	next := executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
 		ans := executor.Answer(a)
 		ans.Outcome, ans.Stdout = event.OK, said
 		if masked := executor.Mask(ctx).Text(said); a.Node == "computes" && masked != said {
 			ans.Stdout = masked
 		}
 		return ans
-	}), nil)
-	x.Hold(map[string]value.Value{"var.token": token, "var.blob": `{"user":"ann","password":"sesame66","list":["aaaa1","bbbb2"],"pin":47114711,` +
-		`"pem":"BEGIN-9f8e7d6c\nline-of-5b4a3c\nshrt7xy\nEND-1f2e3d4c"}`}, expr.NewEvaluator(ir.NewestRules()))
+	})
+	held := map[string]value.Value{"var.token": token, "var.blob": `{"user":"ann","password":"sesame66","list":["aaaa1","bbbb2"],"pin":47114711,` +
+		`"pem":"BEGIN-9f8e7d6c\nline-of-5b4a3c\nshrt7xy\nEND-1f2e3d4c"}`}
+	x := secret.New(next, nil)
+	x.Hold(held, expr.NewEvaluator(ir.NewestRules()))
 	a := event.Attempt{Node: "computes", Env: map[string]string{}}
 	for i, text := range texts {
 		l := event.Late{Place: fmt.Sprintf("%sV%d", request.Env, i), What: "env", Expr: ir.Expr{Kind: ir.HCL, Text: text, Sensitive: true,
@@ -302,6 +304,12 @@ func expressions(t *testing.T, said string, names map[string]value.Value, texts 
 	}
 	if other := x.Execute(context.Background(), event.Attempt{Node: "other"}); other.Stdout != ans.Stdout {
 		t.Errorf("%q: another attempt is masked otherwise: %q and %q", texts, other.Stdout, ans.Stdout)
+	}
+	later := secret.New(next, nil)
+	later.Hold(held, expr.NewEvaluator(ir.NewestRules()))
+	later.HoldMade(x.Made())
+	if other := later.Execute(context.Background(), event.Attempt{Node: "other"}); other.Stdout != ans.Stdout {
+		t.Errorf("%q: an attempt after HoldMade is masked otherwise: %q and %q", texts, other.Stdout, ans.Stdout)
 	}
 	return ans.Stdout
 }

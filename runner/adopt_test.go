@@ -1,0 +1,214 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/local"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/secret"
+	"github.com/flowrun/flowrun/runner/given"
+	"github.com/flowrun/flowrun/runner/journal"
+)
+
+// A supervisor drives the runs that a process left, if its options say so, and no others.
+func TestSupervisorAdopts(t *testing.T) {
+	s := supervise(t, 64, done)
+	var runs []string
+	for range 3 {
+		runs = append(runs, s.start(t, waits(2*time.Second), ""))
+	}
+	s.until(t, "all are parked", func() bool { return s.parked(t) == len(runs) })
+	s.stop()
+	dir := s.host.Dir()
+
+	quiet := superviseStore(t, dir, runner.SupervisorOptions{})
+	quiet.until(t, "it has looked", func() bool { return quiet.looked.Load() > 2 })
+	left, err := quiet.host.Left(context.Background())
+	if err != nil || len(left) != len(runs) {
+		t.Fatalf("nobody drives %v, %v", left, err)
+	}
+	quiet.stop()
+
+	adopts := superviseStore(t, dir, runner.SupervisorOptions{Adopt: func(i engine.Info) bool { return i.Run != runs[1] }})
+	adopts.until(t, "the adopted runs have ended", adopts.ended(2))
+	if info, err := adopts.host.Get(context.Background(), runs[1]); err != nil || !info.Interrupted() {
+		t.Errorf("the run that is not adopted is %+v, %v", info, err)
+	}
+}
+
+// leftBehind is a host whose runs nobody drives.
+type leftBehind struct {
+	left   []engine.Info
+	mu     sync.Mutex
+	driven map[string]time.Time
+}
+
+func (h *leftBehind) DriveUntilParked(_ context.Context, run string, _ engine.Watcher) (event.End, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.driven[run] = time.Now()
+	return event.End{Status: event.Succeeded}, nil
+}
+
+func (h *leftBehind) Wakeable(context.Context, int) ([]string, event.Time, error) { return nil, 0, nil }
+
+func (h *leftBehind) Left(context.Context) (left []engine.Info, _ error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, i := range h.left {
+		if h.driven[i.Run].IsZero() {
+			left = append(left, i)
+		}
+	}
+	return left, nil
+}
+
+// A run that was just made is left to the process that made it, for a while.
+func TestSupervisorLeavesNewRunsToTheirProcess(t *testing.T) {
+	now := time.Now()
+	made := now.Add(-9900 * time.Millisecond)
+	h := &leftBehind{driven: map[string]time.Time{}, left: []engine.Info{
+		{Run: "new", Status: event.Pending, Created: event.At(made)},
+		{Run: "old", Status: event.Pending, Created: event.At(now.Add(-time.Hour))},
+		{Run: "begun", Status: event.Running, Created: event.At(now)},
+	}}
+	ended := make(chan string, 3)
+	s := runner.NewSupervisor(h, runner.SupervisorOptions{Adopt: func(engine.Info) bool { return true }, Ended: func(run string, _ event.End, _ error) { ended <- run }})
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	for range 3 {
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			t.Fatal("not all runs are adopted")
+		}
+	}
+	stop()
+	<-stopped
+	if age := h.driven["new"].Sub(made); age < 10*time.Second {
+		t.Errorf("the new run is adopted after %v", age)
+	}
+}
+
+const needsToken = `
+variable "token" {
+  type      = string
+  sensitive = true
+}
+
+workflow "top" {
+  default = true
+  step "rest" {
+    wait { duration = "1h" }
+  }
+  step "print" {
+    run = ["print", "--", var.token]
+    depends_on = [step.rest]
+  }
+}
+`
+
+// A supervised run of another process gets its secrets from where it got them first. If they are not there, the run is left alone.
+func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
+	p, list := dsl.Load(fstest.MapFS{"flow.hcl": {Data: []byte(needsToken)}}, "flow.hcl", dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	store, clock := t.TempDir(), &movedClock{}
+	printed := make(chan []string, 1)
+	open := func(environ ...string) *runner.Service {
+		registry := executor.Registry{}
+		registry.Register(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+			printed <- a.Argv
+			ans := executor.Answer(a)
+			ans.Outcome = event.OK
+			return ans
+		}), event.RunAttempt)
+		service := runner.New(runner.Options{Store: store, Executors: registry, Environ: environ})
+		host, err := local.Open(store, local.Options{Factory: service.Machine, Executor: service, Watch: service.Observe, Clock: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		service.Attach(host)
+		return service
+	}
+	first := open()
+	definition := p.IR.Canonical()
+	run, err := first.Start(t.Context(), engine.Start{
+		Header:     journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: "top"},
+		Definition: definition,
+		First: event.RunStarted{Workflow: "top", Dir: t.TempDir(), Secrets: map[string]event.Secret{
+			"var.token": secret.Seal(given.Place{Kind: given.Env, Name: "TOKEN"}.String(), "00", "the-token")}},
+	}, map[string]value.Value{"var.token": "the-token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, environ := range [][]string{nil, {"TOKEN=another"}} {
+		s := open(environ...)
+		before, err := s.Get(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.DriveUntilParked(t.Context(), run, nil)
+		if no := (*runner.NoSecrets)(nil); !errors.As(err, &no) || no.Run != run || !strings.Contains(err.Error(), `"token"`) || strings.Contains(err.Error(), "another") {
+			t.Errorf("with %q the error is %v", environ, err)
+		}
+		if after, err := s.Get(t.Context(), run); err != nil || !after.Interrupted() || after.Events != before.Events {
+			t.Errorf("with %q the run is %+v, %v", environ, after, err)
+		}
+		if n := s.Trees(); n != 0 {
+			t.Errorf("the service keeps %d trees of runs that it does not drive", n)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+
+	s := open("TOKEN=the-token")
+	defer s.Close()
+	for range 2 { // the first drive notes the new driver, and the clock of the run goes on
+		if _, err := s.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
+			t.Fatal(err)
+		}
+	}
+	if n := s.Sessions(); n != 0 {
+		t.Errorf("%d sessions are open while the run is parked", n)
+	}
+	clock.ahead.Add(int64(2 * time.Hour))
+	runs, _, err := s.Wakeable(t.Context(), 10)
+	if err != nil || len(runs) != 1 || runs[0] != run {
+		t.Fatalf("wakeable are %v, %v", runs, err)
+	}
+	if end, err := s.DriveUntilParked(t.Context(), run, nil); err != nil || end.Status != event.Succeeded {
+		t.Fatalf("it ends as %s, %v", end.Status, err)
+	}
+	if got := <-printed; len(got) != 3 || got[2] != "the-token" {
+		t.Errorf("the step prints %q", got)
+	}
+	for n, due := 1, time.Now().Add(time.Minute); n > 0; n = s.Trees() { // in the background
+		if time.Now().After(due) {
+			t.Fatalf("the service keeps %d trees of runs that have ended", n)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
