@@ -100,7 +100,7 @@ cmd/flowrun/internal/ui          dsl/diag dsl/value memory/entry runner/engine r
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/standalone
-cmd/flowrun/internal/app         * -runner/engine/local -runner/machine cobra hcl
+cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor
 cmd/flowbench/internal/bench     cmd/flowbench/internal/child cmd/flowbench/internal/floor
@@ -300,6 +300,7 @@ func TestLayersFailWhenBroken(t *testing.T) {
 		"machine imports a host":   {"runner/machine", `import _ "github.com/flowrun/flowrun/runner/engine/local"`, "may not import"},
 		"memory of a foreign kind": {"runner/view", `import _ "example.com/x"`, "may not import"},
 		"a command opens a host":   {"cmd/flowrun/internal/app", `import _ "github.com/flowrun/flowrun/runner/engine/local"`, "may not import"},
+		"a command opens files":    {"cmd/flowrun/internal/app", `import _ "github.com/flowrun/flowrun/memory/private"`, "may not import"},
 		"a look-alike prefix":      {"dsl/expr", `import _ "github.com/expr-lang/exprt"`, "may not import"},
 		"a lock in a pure room":    {"dsl/value", `import _ "sync"`, "imports sync"},
 		"a lock in a once room":    {"memory/lazyregexp", `import "sync"; var x sync.Mutex`, "uses sync.Mutex"},

@@ -1,5 +1,6 @@
 // Package standalone opens a store of runs in this process: a run service with the SQLite host, and with the executors that carry out
-// attempts as child processes and HTTP requests of this process. It is the one place outside of tests that joins them.
+// attempts as child processes and HTTP requests of this process. It is the one place outside of tests that joins them: commands import neither
+// a host nor the machine.
 //
 // It also keeps the table of live attempts that other processes look at, and hears which runs other processes follow.
 //
@@ -100,6 +101,10 @@ func Carry(dir string, o Options) (s *runner.Service, close func()) {
 	s, x, _ := newService(dir, nil, o)
 	return s, x.close
 }
+
+// Guardian carries out the command of Options.Guardian, which gets a token as its last word: it ends the processes of attempts when the
+// process that started it dies.
+func Guardian(token string) { command.Guardian(token) }
 
 // Close releases all runs, and closes the store, then the executors.
 func (s *Store) Close() error {

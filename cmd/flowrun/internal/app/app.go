@@ -1,8 +1,8 @@
 // Package app is the command line: it joins the language (dsl), the run service (runner) and the screen (ui).
 //
 // Package app decides little. Each command X has a file with newXCommand, which declares the
-// command, and runX, which carries it out. Exit codes are in exit.go, the place of a store is in
-// store.go, the search for a run is in open.go, and the screen of a driven run is in drive.go.
+// command, and runX, which carries it out; a test holds that, and names the files that several
+// commands share. The search for a run is in store.go, and exit codes are in exit.go.
 // Package runner/standalone opens stores: no file here imports a host or the machine.
 //
 // Invariants: standard output carries only results; a command that only reads creates no store; an

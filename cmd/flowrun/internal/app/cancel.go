@@ -54,11 +54,11 @@ func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 	if err := s.Cancel(context.Background(), info.Run, r.Reason); err != nil {
 		return err
 	}
-	return a.waitForEnd(s, info.Run, info.Driver != 0, r)
+	return a.waitForCancelled(s, info.Run, info.Driver != 0, r)
 }
 
-// Glance is the interval of looks at a run that another process drives.
-const Glance = 100 * time.Millisecond
+// cancelGlance is the interval of looks at a run that another process drives.
+const cancelGlance = 100 * time.Millisecond
 
 // prepareCancel gets the secrets of a run that is cancelled here, if its program has steps that run
 // on cancellation and may need the secrets.
@@ -76,13 +76,13 @@ func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
 	return err
 }
 
-// waitForEnd ends a run that no process drives. With --wait it waits for the run's driver, and
+// waitForCancelled ends a run that no process drives. With --wait it waits for the run's driver, and
 // takes the run over if the driver dies.
-func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) error {
+func (a *app) waitForCancelled(s *store, run string, driven bool, r *args.Cancel) error {
 	ctx, release := process.UntilSignal(func(string) {})
 	defer release()
 	if r.Timeout > 0 {
-		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &tooLong{run, r.Timeout})
+		late, stop := context.WithTimeoutCause(ctx, r.Timeout, &cancelTimeout{run, r.Timeout})
 		defer stop()
 		ctx = late
 	}
@@ -90,10 +90,10 @@ func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) erro
 		if !driven {
 			end, err := s.Drive(ctx, run, nil)
 			if err == nil {
-				return a.sayEnded(run, end.Status)
+				return a.sayCancelled(run, end.Status)
 			}
 			if !errors.Is(err, engine.ErrOwned) {
-				return a.explainWait(ctx, err)
+				return a.explainCancelWait(ctx, err)
 			}
 		}
 		if !told {
@@ -102,12 +102,12 @@ func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) erro
 		if !r.Wait {
 			return nil
 		}
-		info, err := lookAgain(ctx, s, run)
+		info, err := lookAfterCancel(ctx, s, run)
 		if err != nil {
-			return a.explainWait(ctx, err)
+			return a.explainCancelWait(ctx, err)
 		}
 		if info.Status.Terminal() {
-			return a.sayEnded(run, info.Status)
+			return a.sayCancelled(run, info.Status)
 		}
 		if driven = info.Driver != 0; !driven {
 			if err := a.prepareCancel(s, run, r); err != nil {
@@ -117,36 +117,36 @@ func (a *app) waitForEnd(s *store, run string, driven bool, r *args.Cancel) erro
 	}
 }
 
-// lookAgain waits a little and reads the status of the run.
-func lookAgain(ctx context.Context, s *store, run string) (engine.Info, error) {
-	if !process.Pause(ctx, Glance) {
+// lookAfterCancel waits a little and reads the status of the run.
+func lookAfterCancel(ctx context.Context, s *store, run string) (engine.Info, error) {
+	if !process.Pause(ctx, cancelGlance) {
 		return engine.Info{}, context.Cause(ctx)
 	}
 	return s.Get(ctx, run)
 }
 
-func (a *app) sayEnded(run string, status event.Status) error {
+func (a *app) sayCancelled(run string, status event.Status) error {
 	a.err.Printf("run %s: %s\n", run, ui.Clean(string(status)))
 	return nil
 }
 
-// tooLong is the cause of a wait that reached its limit.
-type tooLong struct {
+// cancelTimeout is the cause of a wait that reached its limit.
+type cancelTimeout struct {
 	run   string
 	after time.Duration
 }
 
-func (t *tooLong) Error() string {
+func (t *cancelTimeout) Error() string {
 	return fmt.Sprintf("run %s has not ended within %s; the wish to cancel it stands", t.run, t.after)
 }
 
-// explainWait turns the end of a wait into an exit code. If the end of ctx is the error, the cause of
+// explainCancelWait turns the end of a wait into an exit code. If the end of ctx is the error, the cause of
 // ctx replaces it.
-func (a *app) explainWait(ctx context.Context, err error) error {
+func (a *app) explainCancelWait(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = context.Cause(ctx)
 	}
-	var late *tooLong
+	var late *cancelTimeout
 	var stop *process.Interrupted
 	switch {
 	case errors.As(err, &late):

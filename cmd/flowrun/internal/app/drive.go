@@ -7,8 +7,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -96,4 +100,43 @@ func knownOutputs(end event.End) map[string]value.Value {
 		}
 	}
 	return known
+}
+
+func deathLimitFlag(c *cobra.Command, d *args.Drive) {
+	c.Flags().IntVar(&d.DeathLimit, "death-limit", 0, "fail an attempt over which `N` processes of flowrun died in a row (default 3)")
+}
+
+// resumeSession gets the secrets of a run that began in another process.
+func (a *app) resumeSession(ctx context.Context, s *store, run string, o *args.Given, may values.Renewal) error {
+	p, err := s.Pinned(ctx, run)
+	if err != nil {
+		return err
+	}
+	first, err := p.First()
+	if err == nil {
+		err = s.Reseal(ctx, run, first)
+	}
+	if err != nil {
+		return err
+	}
+	held, renewed, err := a.valueReader().FindSecrets(run, first, p.Program.Program, o, may)
+	if err != nil {
+		return err
+	}
+	s.Resume(first, p, held, renewed)
+	return nil
+}
+
+// checkFolder refuses to resume a run if its folder is gone, because all its steps would fail. The
+// user can still restore the folder.
+func checkFolder(ctx context.Context, s *store, run string) error {
+	first, _, err := s.Beginning(ctx, run)
+	if err != nil || first.Dir == "" {
+		return err
+	}
+	if _, err := os.Stat(first.Dir); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("the folder of run %s is not there any more: %s\nBring it back, or leave a link to where it is now (ln -s NEW %s); or begin anew with flowrun apply.",
+		run, first.Dir, ui.Quote(first.Dir))
 }

@@ -44,8 +44,8 @@ workflow. A named file without such a block needs --force.`,
 	return c
 }
 
-// layouts is one call of fmt over several files.
-type layouts struct {
+// fmtFiles is one call of fmt over several files.
+type fmtFiles struct {
 	*app
 	*args.Fmt
 	list    diag.List
@@ -55,7 +55,7 @@ type layouts struct {
 }
 
 func (a *app) runFmt(o *args.Fmt) error {
-	l := &layouts{app: a, Fmt: o, sources: ui.Sources{}}
+	l := &fmtFiles{app: a, Fmt: o, sources: ui.Sources{}}
 	err := l.all()
 	if err != nil {
 		return err
@@ -74,14 +74,14 @@ func (a *app) runFmt(o *args.Fmt) error {
 
 // all formats the named files, each file once. If one of them is not a file of flowrun, no file is
 // formatted.
-func (l *layouts) all() error {
+func (l *fmtFiles) all() error {
 	if l.Paths[0] == "-" {
 		data, err := io.ReadAll(io.LimitReader(l.Stdin, syntax.MaxFileBytes+1))
 		if err != nil {
 			return fmt.Errorf("reading standard input: %w", err)
 		}
 		if !l.Force && dsl.OriginOf("<stdin>", data) == dsl.Foreign {
-			return notOurs([]dsl.File{{Name: "-"}})
+			return refuseFmt([]dsl.File{{Name: "-"}})
 		}
 		l.file(dsl.File{Name: "<stdin>", Data: data}, true)
 		return nil
@@ -111,7 +111,7 @@ func (l *layouts) all() error {
 }
 
 // judge refuses paths that hold nothing but files of other tools.
-func (l *layouts) judge(paths []string) error {
+func (l *fmtFiles) judge(paths []string) error {
 	var refused []dsl.File
 	for _, path := range paths {
 		own, foreign, _ := dsl.Own(l.openFolder(path))
@@ -122,11 +122,11 @@ func (l *layouts) judge(paths []string) error {
 	if len(refused) == 0 || l.Force {
 		return nil
 	}
-	return notOurs(refused)
+	return refuseFmt(refused)
 }
 
-// notOurs refuses files of other tools.
-func notOurs(files []dsl.File) error {
+// refuseFmt refuses files of other tools.
+func refuseFmt(files []dsl.File) error {
 	what, word := ui.Clean(files[0].Name), "has"
 	switch {
 	case what == "-":
@@ -139,7 +139,7 @@ func notOurs(files []dsl.File) error {
 }
 
 // file formats one file, and prints or writes the result as the flags ask.
-func (l *layouts) file(f dsl.File, stdin bool) {
+func (l *fmtFiles) file(f dsl.File, stdin bool) {
 	out, found := format.Format(f.Name, f.Data)
 	if len(found) > 0 {
 		tree, _ := syntax.Parse(f.Name, f.Data) // places count in its text

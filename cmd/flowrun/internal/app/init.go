@@ -14,17 +14,17 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 )
 
-// firstName is the file that init writes. Its text is the file beside this one, which a session
+// initName is the file that init writes. Its text is the file beside this one, which a session
 // validates and runs.
-const firstName = "checks.flow.hcl"
+const initName = "checks.flow.hcl"
 
 //go:embed checks.flow.hcl
-var firstText []byte
+var initText []byte
 
 func (a *app) newInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "init [DIR]", Short: "Write a first workflow that runs at once",
-		Long: `init writes ` + firstName + ` into a folder: a workflow that looks over the files there, with a parallel group, a gate and
+		Long: `init writes ` + initName + ` into a folder: a workflow that looks over the files there, with a parallel group, a gate and
 outputs. It needs no network. A file is never overwritten, and a folder that holds a program already is left alone.`,
 		Args: between(0, 1, "[DIR]"),
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -49,7 +49,7 @@ func (a *app) runInit(dir string) error {
 		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(there[0].Name))
 		return &ended{exitNo}
 	}
-	name := filepath.Join(dir, firstName)
+	name := filepath.Join(dir, initName)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(name))
@@ -58,7 +58,7 @@ func (a *app) runInit(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(firstText)
+	_, err = f.Write(initText)
 	if err := errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(name) // a part of it would stand in the way of the next try
 		return fmt.Errorf("writing %s: %w", name, err)

@@ -62,7 +62,7 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 		for _, b := range begun {
 			if b.NextDriver == nextDriver && view.IsAbout(b.Node, step) {
 				shown++
-				if err := a.logBegun(s, b); err != nil {
+				if err := a.printLogsBegun(s, b); err != nil {
 					return err
 				}
 			}
@@ -74,13 +74,13 @@ func (a *app) runLogs(s *store, info engine.Info, step string) error {
 		for i := range events {
 			if f := events[i].AttemptFinished; f != nil && view.IsAbout(f.Node, step) {
 				shown++
-				if err := a.logFinished(s, f); err != nil {
+				if err := a.printLogsFinished(s, f); err != nil {
 					return err
 				}
 			}
 			if c := events[i].ChildFinished; c != nil && view.IsAbout(c.Node, step) {
 				shown++
-				a.logCalled(s, c)
+				a.printLogsCalled(s, c)
 			}
 			if events[i].DriverChanged != nil {
 				if err := interrupted(events[i].Seq); err != nil {
@@ -141,7 +141,7 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 	t := &logs.Tail{
 		Folder: s.Logs(),
 		Wants:  func(path string) bool { return view.IsAbout(path, step) },
-		Lines:  a.logLines,
+		Lines:  a.printLogsLines,
 		Finished: func(f *event.AttemptFinished) {
 			how := string(f.Outcome)
 			if f.Error != nil {
@@ -153,7 +153,7 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 			f := &event.AttemptFinished{Node: x.Node, Attempt: x.Attempt, Gate: x.Gate, Compensate: x.Compensate}
 			a.out.Printf("== %s: %s: %s\n", ui.Attempted(f), view.Interrupted, why)
 		},
-		Called: func(c *event.ChildFinished) { a.logCalled(s, c) },
+		Called: func(c *event.ChildFinished) { a.printLogsCalled(s, c) },
 		Warn:   func(err error) { a.err.Printf("%s\n", ui.Clean(err.Error())) },
 	}
 	defer t.Close()
@@ -169,8 +169,8 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 	return err
 }
 
-// logLines prints lines behind the name of their node.
-func (a *app) logLines(node, gate string, lines []string) {
+// printLogsLines prints lines behind the name of their node.
+func (a *app) printLogsLines(node, gate string, lines []string) {
 	if gate != "" {
 		node += " gate " + ui.GateName(gate)
 	}
@@ -197,40 +197,40 @@ func logsUnanswered(ctx context.Context, s *store, info engine.Info) []*view.Beg
 	return s.Unanswered(p, info)
 }
 
-// logBegun prints the output of an attempt that has not answered.
-func (a *app) logBegun(s *store, b *view.Begun) error {
+// printLogsBegun prints the output of an attempt that has not answered.
+func (a *app) printLogsBegun(s *store, b *view.Begun) error {
 	a.out.Printf("== %s, %s\n", ui.Clean(b.Node), ui.Begun(a.out, b, event.At(time.Now())))
 	if !b.Wrote() {
 		a.out.Printf("-- nothing that it wrote is kept\n")
 		return nil
 	}
-	if err := a.logStream(s, "stdout", "", b.StdoutLog); err != nil {
+	if err := a.printLogsStream(s, "stdout", "", b.StdoutLog); err != nil {
 		return err
 	}
-	return a.logStream(s, "stderr", "", b.StderrLog)
+	return a.printLogsStream(s, "stderr", "", b.StderrLog)
 }
 
-// logCalled names the command that prints the output of a called run.
-func (a *app) logCalled(s *store, c *event.ChildFinished) {
+// printLogsCalled names the command that prints the output of a called run.
+func (a *app) printLogsCalled(s *store, c *event.ChildFinished) {
 	a.out.Printf("== %s\n-- flowrun logs %s%s\n", ui.Called(c), ui.Clean(c.Run), a.sceneOf(s, nil).Flags)
 }
 
-// logFinished prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
-func (a *app) logFinished(s *store, f *event.AttemptFinished) error {
+// printLogsFinished prints one attempt. A terminal gets no control characters; a file or pipe gets the bytes as they were.
+func (a *app) printLogsFinished(s *store, f *event.AttemptFinished) error {
 	how := "ok"
 	if f.Error != nil {
 		how = f.Error.Message
 	}
 	a.out.Printf("== %s: %s\n", ui.Attempted(f), ui.Clean(how))
-	if err := a.logStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
+	if err := a.printLogsStream(s, "stdout", f.Stdout, f.StdoutLog); err != nil {
 		return err
 	}
-	return a.logStream(s, "stderr", f.Stderr, f.StderrLog)
+	return a.printLogsStream(s, "stderr", f.Stderr, f.StderrLog)
 }
 
-// logStream prints one stream of an attempt: from the log file if the journal has only a part and
+// printLogsStream prints one stream of an attempt: from the log file if the journal has only a part and
 // the file still exists.
-func (a *app) logStream(s *store, name, text, log string) error {
+func (a *app) printLogsStream(s *store, name, text, log string) error {
 	var from io.Reader = strings.NewReader(text)
 	if log != "" {
 		file, err := s.Logs().Open(log)
@@ -245,12 +245,12 @@ func (a *app) logStream(s *store, name, text, log string) error {
 	if text != "" || log != "" {
 		a.out.Printf("-- %s\n", name)
 	}
-	return a.logText(from)
+	return a.printLogsText(from)
 }
 
-// logText prints a text unchanged, or line by line without control characters on a terminal, and
+// printLogsText prints a text unchanged, or line by line without control characters on a terminal, and
 // ends it with a newline. A line may have any length; it is never held in memory as a whole.
-func (a *app) logText(from io.Reader) error {
+func (a *app) printLogsText(from io.Reader) error {
 	lines, open := bufio.NewReaderSize(from, 64<<10), false
 	for {
 		piece, err := lines.ReadSlice('\n')

@@ -39,23 +39,3 @@ func reasonFlag(c *cobra.Command, r *args.MemoryChange) *cobra.Command {
 	c.Flags().StringVar(&r.Reason, "reason", "", "a `text` that is kept beside it, for people")
 	return c
 }
-
-func (a *app) newMemoryPinCommand() *cobra.Command {
-	var r args.MemoryChange
-	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "pin", Short: "Keep entries in short-term memory, however old they are"}, &r, "pinned",
-		func(ctx context.Context, m *memory.Memory) error { return m.Pin(ctx, r.IDs, a.person(), r.Reason) }), &r)
-}
-
-func (a *app) newMemoryUnpinCommand() *cobra.Command {
-	var r args.MemoryChange
-	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "unpin", Short: "Take back a pin"}, &r, "unpinned",
-		func(ctx context.Context, m *memory.Memory) error { return m.Unpin(ctx, r.IDs, a.person(), r.Reason) }), &r)
-}
-
-func (a *app) newMemoryForgetCommand() *cobra.Command {
-	var r args.MemoryChange
-	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "forget", Short: "Hide entries permanently", Long: `forget hides entries permanently: no search, list or recall tells their texts any more, only memory show that there was one. For what is
-merely out of date there is memory supersede, and for what should never have been written memory revert, which also brings back what
-it superseded.`}, &r, "forgotten",
-		func(ctx context.Context, m *memory.Memory) error { return m.Forget(ctx, r.IDs, a.person(), r.Reason) }), &r)
-}

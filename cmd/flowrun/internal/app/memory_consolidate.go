@@ -59,8 +59,8 @@ answer did not serve before.`,
 	return c
 }
 
-// byHand takes the place of a run's id when a user calls an editor by hand.
-const byHand = "by-hand"
+// consolidateRun takes the place of a run's id when a user calls an editor by hand.
+const consolidateRun = "by-hand"
 
 // consolidateReword lets the editor of --file's program word patterns. The program's variables come from the
 // environment and from their defaults.
@@ -85,7 +85,7 @@ func (a *app) consolidateReword(ctx context.Context, m *memory.Memory) ([]string
 	}
 	service, closeService := standalone.Carry(dir, a.carryOptions())
 	defer closeService()
-	first.Run = byHand
+	first.Run = consolidateRun
 	return service.Reword(ctx, m, p.ir, &first, held, memory.Wording{Again: true, By: entry.Source{Source: "cli", Trust: entry.ByPerson}})
 }
 

@@ -29,7 +29,7 @@ terminal the newest 50 are listed where --limit says nothing.`,
 				return err
 			}
 			if a.out.Live && !r.JSON && !c.Flags().Changed("limit") {
-				r.Limit = screenful
+				r.Limit = listScreenful
 			}
 			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error { return a.runMemoryList(ctx, m, &r) })
 		},
@@ -41,8 +41,8 @@ terminal the newest 50 are listed where --limit says nothing.`,
 	return c
 }
 
-// screenful is the default length of a list on a terminal, in entries.
-const screenful = 50
+// listScreenful is the default length of a list on a terminal, in entries.
+const listScreenful = 50
 
 func (a *app) runMemoryList(ctx context.Context, m *memory.Memory, r *args.MemoryList) error {
 	f, err := a.memoryFilter(ctx, m, r)

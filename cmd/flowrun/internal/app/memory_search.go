@@ -117,7 +117,7 @@ func (a *app) searchMemoryQueries(ctx context.Context, m *memory.Memory, r *args
 			err = &memory.LineError{Name: inputName(r.Queries), Line: line, Err: err}
 			a.err.Printf("flowrun: %s\n", ui.Clean(err.Error()))
 		}
-		a.answerMemoryQuery(r, q, list, err)
+		a.answerMemorySearch(r, q, list, err)
 		return nil
 	})
 	switch {
@@ -129,8 +129,8 @@ func (a *app) searchMemoryQueries(ctx context.Context, m *memory.Memory, r *args
 	return err
 }
 
-// answerMemoryQuery writes the result of one query of a batch.
-func (a *app) answerMemoryQuery(r *args.MemorySearch, q memory.QueryLine, list []ui.Found, err error) {
+// answerMemorySearch writes the result of one query of a batch.
+func (a *app) answerMemorySearch(r *args.MemorySearch, q memory.QueryLine, list []ui.Found, err error) {
 	if r.JSON {
 		answer := ui.Answered(q.ID, list)
 		if err != nil {

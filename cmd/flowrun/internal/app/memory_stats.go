@@ -24,7 +24,7 @@ func (a *app) newMemoryStatsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ui.MemoryCounts(a.out, memoryCounts(&s), asJSON)
+				ui.MemoryCounts(a.out, newMemoryStats(&s), asJSON)
 				return nil
 			})
 		},
@@ -34,7 +34,7 @@ func (a *app) newMemoryStatsCommand() *cobra.Command {
 	return c
 }
 
-func memoryCounts(s *memory.Stats) ui.MemoryStats {
+func newMemoryStats(s *memory.Stats) ui.MemoryStats {
 	of := func(list []memory.Count) []ui.MemoryCount {
 		out := make([]ui.MemoryCount, len(list))
 		for i, c := range list {

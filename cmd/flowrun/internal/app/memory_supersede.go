@@ -34,7 +34,7 @@ removed. The last word is the text of the new one (-: standard input), unless --
 				if err != nil {
 					return err
 				}
-				by, err := a.supersedingEntry(ctx, m, ids[0], &e)
+				by, err := a.newSupersedeEntry(ctx, m, ids[0], &e)
 				if err != nil {
 					return err
 				}
@@ -52,9 +52,9 @@ removed. The last word is the text of the new one (-: standard input), unless --
 	return c
 }
 
-// supersedingEntry returns the entry that the flags describe. Fields without a flag are taken from the
+// newSupersedeEntry returns the entry that the flags describe. Fields without a flag are taken from the
 // entry that it replaces.
-func (a *app) supersedingEntry(ctx context.Context, m *memory.Memory, old string, e *args.MemoryEntry) (entry.Entry, error) {
+func (a *app) newSupersedeEntry(ctx context.Context, m *memory.Memory, old string, e *args.MemoryEntry) (entry.Entry, error) {
 	was, _, err := m.Show(ctx, old)
 	by := a.newEntry(e)
 	if e.Agent == "" {

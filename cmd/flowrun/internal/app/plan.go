@@ -57,7 +57,7 @@ func (a *app) runPlan(o *args.Plan) error {
 		return err
 	}
 	result := &ui.Planned{Outline: outline.Of(g, known.Eval)}
-	if result.Forecast, err = a.forecast(o, g, known); err != nil {
+	if result.Forecast, err = a.planForecast(o, g, known); err != nil {
 		return err
 	}
 	if o.JSON {
@@ -71,9 +71,9 @@ func (a *app) runPlan(o *args.Plan) error {
 	return err
 }
 
-// forecast predicts the duration of a run from the recorded durations of the store. A store of an
+// planForecast predicts the duration of a run from the recorded durations of the store. A store of an
 // older release counts as no store.
-func (a *app) forecast(o *args.Plan, g *plan.Graph, known *values.Beforehand) (*forecast.Forecast, error) {
+func (a *app) planForecast(o *args.Plan, g *plan.Graph, known *values.Beforehand) (*forecast.Forecast, error) {
 	dir, err := a.storeDir(o.Path)
 	if err != nil {
 		return nil, err

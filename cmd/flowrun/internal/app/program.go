@@ -1,8 +1,10 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -147,3 +149,43 @@ func knownStep(w *ir.Workflow, step string) error {
 
 // iteration matches the last part of the path of an iteration, as in build/i2.
 var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
+
+// pickWorkflow loads the program that a user named, and picks the workflow. If the path is the name
+// of a workflow, the path becomes the current folder.
+func (a *app) pickWorkflow(path *string, workflow string) (*program, *ir.Workflow, error) {
+	if *path == "" {
+		return nil, nil, emptyPath()
+	}
+	*path, workflow = a.asWorkflow(*path, workflow)
+	p, err := a.loadProgram(*path)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := p.workflow(workflow)
+	return p, w, err
+}
+
+// asWorkflow takes a workflow of the current folder in place of a file, if there is no such file.
+func (a *app) asWorkflow(path, workflow string) (string, string) {
+	if _, err := os.Stat(path); err == nil || workflow != "" {
+		return path, workflow
+	}
+	if p, list := a.readProgram("."); !list.HasErrors() && p.IR.Workflow(path) != nil {
+		return ".", path
+	}
+	return path, workflow
+}
+
+// findPrograms expands DIR/... to the folders of the programs below DIR.
+func findPrograms(paths []string) ([]string, error) {
+	if slices.Contains(paths, "") {
+		return nil, emptyPath()
+	}
+	found, err := disk.Programs(paths)
+	var none *disk.NoPrograms
+	if errors.As(err, &none) {
+		return nil, &args.Error{Message: fmt.Sprintf("there is no file *.flow.hcl below %s", ui.Clean(none.Dir)),
+			Hint: "DIR/... leaves other files *.hcl to other tools. To check a program in such files, name its folder."}
+	}
+	return found, err
+}

@@ -73,12 +73,12 @@ func (a *app) runPrune(r *args.Prune) error {
 		return err
 	}
 	if r.Vacuum && !r.DryRun {
-		return a.vacuumStore(s)
+		return a.vacuumAfterPrune(s)
 	}
 	return nil
 }
 
-func (a *app) vacuumStore(s *store) error {
+func (a *app) vacuumAfterPrune(s *store) error {
 	before, err := s.FileSize()
 	if err == nil {
 		err = s.Vacuum()

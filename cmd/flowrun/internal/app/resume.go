@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,43 +112,4 @@ func (a *app) resumeDry(ctx context.Context, s *store, info engine.Info, r *args
 	ui.ShowProspect(a.out, p, now)
 	a.sayChanged(s, info)
 	return nil
-}
-
-// checkFolder refuses to resume a run if its folder is gone, because all its steps would fail. The
-// user can still restore the folder.
-func checkFolder(ctx context.Context, s *store, run string) error {
-	first, _, err := s.Beginning(ctx, run)
-	if err != nil || first.Dir == "" {
-		return err
-	}
-	if _, err := os.Stat(first.Dir); !errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return fmt.Errorf("the folder of run %s is not there any more: %s\nBring it back, or leave a link to where it is now (ln -s NEW %s); or begin anew with flowrun apply.",
-		run, first.Dir, ui.Quote(first.Dir))
-}
-
-// resumeSession gets the secrets of a run that began in another process.
-func (a *app) resumeSession(ctx context.Context, s *store, run string, o *args.Given, may values.Renewal) error {
-	p, err := s.Pinned(ctx, run)
-	if err != nil {
-		return err
-	}
-	first, err := p.First()
-	if err == nil {
-		err = s.Reseal(ctx, run, first)
-	}
-	if err != nil {
-		return err
-	}
-	held, renewed, err := a.valueReader().FindSecrets(run, first, p.Program.Program, o, may)
-	if err != nil {
-		return err
-	}
-	s.Resume(first, p, held, renewed)
-	return nil
-}
-
-func deathLimitFlag(c *cobra.Command, d *args.Drive) {
-	c.Flags().IntVar(&d.DeathLimit, "death-limit", 0, "fail an attempt over which `N` processes of flowrun died in a row (default 3)")
 }

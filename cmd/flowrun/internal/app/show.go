@@ -57,7 +57,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	switch {
 	case r.Step != "":
 		err = p.Replay(ctx, func(e runner.Seen) bool {
-			tellStories(p, stories, r.Step, &e)
+			showStories(p, stories, r.Step, &e)
 			return e.Event.Seq != uint64(r.At)
 		})
 	case r.At > 0:
@@ -100,9 +100,9 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	return nil
 }
 
-// tellStories gives an event to the stories of the nodes that a step's name can mean. Only the end shows
+// showStories gives an event to the stories of the nodes that a step's name can mean. Only the end shows
 // which node the user meant.
-func tellStories(p *runner.Past, stories map[string]*view.Story, step string, e *runner.Seen) {
+func showStories(p *runner.Past, stories map[string]*view.Story, step string, e *runner.Seen) {
 	paths := map[string]bool{e.Event.Node(): true}
 	for i := range e.Caused.Transitions {
 		paths[e.Caused.Transitions[i].Node] = true
@@ -120,7 +120,7 @@ func tellStories(p *runner.Past, stories map[string]*view.Story, step string, e 
 
 // showStep shows the one requested node.
 func (a *app) showStep(s *store, p *runner.Past, stories map[string]*view.Story, r *args.Show, begun []*view.Begun, now event.Time) error {
-	n, err := findNode(p, r.Step)
+	n, err := findNodeToShow(p, r.Step)
 	if err != nil {
 		return err
 	}
@@ -136,12 +136,12 @@ func (a *app) showStep(s *store, p *runner.Past, stories map[string]*view.Story,
 	return nil
 }
 
-// maxNamed bounds the number of paths that are listed for an ambiguous name.
-const maxNamed = 5
+// maxShownNames bounds the number of paths that are listed for an ambiguous name.
+const maxShownNames = 5
 
-// findNode finds the node that a path or a name means. A name may have several nodes, below instances
+// findNodeToShow finds the node that a path or a name means. A name may have several nodes, below instances
 // of a for_each or iterations.
-func findNode(p *runner.Past, step string) (*view.Node, error) {
+func findNodeToShow(p *runner.Past, step string) (*view.Node, error) {
 	if n := p.View.Node(step); n != nil {
 		return n, nil
 	}
@@ -153,8 +153,8 @@ func findNode(p *runner.Past, step string) (*view.Node, error) {
 	case 1:
 		return list[0], nil
 	}
-	paths := make([]string, 0, maxNamed)
-	for _, n := range list[:min(len(list), maxNamed)] {
+	paths := make([]string, 0, maxShownNames)
+	for _, n := range list[:min(len(list), maxShownNames)] {
 		paths = append(paths, n.Path)
 	}
 	return nil, &args.Error{Message: fmt.Sprintf("%d nodes are called %q", len(list), step),

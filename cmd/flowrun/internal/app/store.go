@@ -191,3 +191,5 @@ func (a *app) flagsFor(dir string) string {
 	}
 	return ""
 }
+
+const guardianName = "guardian"

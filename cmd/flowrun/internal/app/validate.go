@@ -1,8 +1,6 @@
 package app
 
 import (
-	"errors"
-	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/disk"
 )
 
 func (a *app) newValidateCommand() *cobra.Command {
@@ -66,7 +63,10 @@ func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 	sources, nodes := ui.Sources{}, 0
 	for _, path := range paths {
 		fsys, name, opts := a.openFolder(path)
-		opts.LookPath = onPath
+		opts.LookPath = func(name string) bool {
+			_, err := exec.LookPath(name)
+			return err == nil
+		}
 		p, found := dsl.Check(fsys, name, opts)
 		list, nodes = append(list, adviseFirst(found)...), nodes+p.Nodes
 		for name, text := range p.Sources { // any order: it fills a map
@@ -87,33 +87,8 @@ func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 	switch {
 	case list.HasErrors():
 		return &ended{refusal(list)}
-	case v.FailLevel == "warning" && worthFailing(list):
+	case v.FailLevel == "warning" && slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Warning }):
 		return &ended{exitNo}
 	}
 	return nil
-}
-
-// onPath reports whether the PATH has a program with this name.
-func onPath(name string) bool {
-	_, err := exec.LookPath(name)
-	return err == nil
-}
-
-// worthFailing reports whether a list without errors has warnings; advice never fails a check.
-func worthFailing(list diag.List) bool {
-	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Warning })
-}
-
-// findPrograms expands DIR/... to the folders of the programs below DIR.
-func findPrograms(paths []string) ([]string, error) {
-	if slices.Contains(paths, "") {
-		return nil, emptyPath()
-	}
-	found, err := disk.Programs(paths)
-	var none *disk.NoPrograms
-	if errors.As(err, &none) {
-		return nil, &args.Error{Message: fmt.Sprintf("there is no file *.flow.hcl below %s", ui.Clean(none.Dir)),
-			Hint: "DIR/... leaves other files *.hcl to other tools. To check a program in such files, name its folder."}
-	}
-	return found, err
 }

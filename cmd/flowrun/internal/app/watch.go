@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// listEvery is the interval of updates of a list of runs on a terminal.
-const listEvery = time.Second
+// watchListEvery is the interval of updates of a list of runs on a terminal.
+const watchListEvery = time.Second
 
 func (a *app) newWatchCommand() *cobra.Command {
 	var r args.Runs
@@ -86,18 +86,18 @@ func (a *app) watchList(asJSON bool) error {
 	ctx, release := process.UntilSignalLooking()
 	defer release()
 	if asJSON || !a.out.Live {
-		return a.runList(&args.List{JSON: asJSON})
+		return a.listRuns(&args.List{JSON: asJSON})
 	}
 	for screen := ui.NewScreen(a.out); ; {
 		var text bytes.Buffer
 		b := *a
 		b.out, b.err = a.out.Into(&text), a.out.Into(&text)
 		_, rows := a.out.Size()
-		if err := b.runList(&args.List{Limit: max(1, rows-3)}); err != nil {
+		if err := b.listRuns(&args.List{Limit: max(1, rows-3)}); err != nil {
 			return err
 		}
 		screen.Paint(text.String())
-		if !process.Pause(ctx, listEvery) {
+		if !process.Pause(ctx, watchListEvery) {
 			return nil
 		}
 	}
