@@ -102,7 +102,7 @@ func (n *Node) each(f func(*Attr, *ir.Expr)) {
 }
 
 // looksInside are the attributes of a group that are asked when its nodes, or some of them, have ended, and may name them.
-var looksInside = map[string]bool{"until": true, "join": true}
+var looksInside = map[string]bool{"until": true, "join": true, "value": true, "winner": true}
 
 func walk(b *Block, f func(*Attr, *ir.Expr)) {
 	for _, src := range b.Src.Body.Attrs {

@@ -23,6 +23,7 @@ const (
 	atStart                   // evaluated once for an instance, before its iterations: require, priority, deadline, repeat
 	inUntil                   // repeat.until
 	perNode                   // evaluated once for an iteration: timeout, value, wait
+	inResult                  // value and winner of a group
 	inDegrade                 // degrade.output
 	inCompensate              // attributes of compensate
 	perAttempt                // evaluated for each attempt: run, stdin, task, with, env, dir
@@ -79,7 +80,7 @@ const (
 	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, stdin, task, with, env and dir of a step with such a gate can read it."
 	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
 	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
-	notPicked       = "It names who won, and is null for all but a parallel or for_each whose join is \"any\" or \"first_success\"."
+	notPicked       = "It names who won, and is null for all but a group with the attribute winner, and a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated     = "It counts the iterations of a repeat, and is null for a node without one."
 	notLocal        = "A value that is given is judged before locals are computed. Read var or input."
 	notFixed        = "It is fixed before anything is known; write the value out."
@@ -183,7 +184,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		k.round = repeatOf(n, at <= atStart || at == inDegrade)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
-		if at == inGate || at == inUntil || at == inJoin || at == inCompensate || n.seesOwn(at) {
+		if at == inGate || at == inUntil || at == inJoin || at == inResult || at == inCompensate || n.seesOwn(at) {
 			k.self = n
 		}
 	}

@@ -27,7 +27,7 @@ func (n *Node) knowsMore(at where) bool {
 // seesOwn tells whether a place in the node sees other nodes in a way of its own: it knows more, its trigger rule lets it
 // start after failures, or it looks at what is inside it.
 func (n *Node) seesOwn(at where) bool {
-	return n.knowsMore(at) || (n.lenient() || n.final || at == inUntil || at == inJoin || at == inCompensate) && n.readsSteps(at == inWhen)
+	return n.knowsMore(at) || (n.lenient() || n.final || at == inUntil || at == inJoin || at == inResult || at == inCompensate) && n.readsSteps(at == inWhen)
 }
 
 // readsSteps tells whether the text of the node's expressions, its condition's or all others', may read a step. Most
@@ -69,7 +69,7 @@ func (w *Workflow) steps(n *Node, at where) *expr.Root {
 		}
 		if to := w.ByName[word]; to != nil {
 			t := w.resultFor(to, n)
-			if n.lenient() || n.final && n.top() != to.top() || at == inCompensate || at == inJoin && n.holds(to) {
+			if n.lenient() || n.final && n.top() != to.top() || at == inCompensate || n.holds(to) && (at == inJoin || at == inResult && n.picks() && n.attr("for_each") == nil) {
 				t = uncertain(t)
 			}
 			names[word] = certain(t, asked[word])

@@ -27,7 +27,13 @@ var (
 )
 
 // judged is the type of what a gate judges: the result of one attempt of one instance.
-func (n *Node) judged() value.Type { return resultType(n.output, n.stdout(true), nullType, nullType) }
+func (n *Node) judged() value.Type {
+	t := resultType(n.output, n.stdout(true), nullType, nullType)
+	if n.attr("winner") != nil {
+		t.Attrs["winner"] = value.StringType.OrNull()
+	}
+	return t
+}
 
 // resultFor is the type of the whole result of a node, as a reader sees it who is in another node, or in none.
 func (w *Workflow) resultFor(n, reader *Node) value.Type {
@@ -95,6 +101,9 @@ func (n *Node) collected(skippable bool) value.Type {
 	}
 	output, out := n.instance(n.output), value.AnyType
 	one := resultType(output, n.stdout(n.attr("when") == nil), nullType, nullType)
+	if n.attr("winner") != nil {
+		one.Attrs["winner"] = value.StringType.OrNull()
+	}
 	instances := value.AnyType
 	switch e.Type.Kind {
 	case value.ListT, value.TupleT:
@@ -119,8 +128,11 @@ func (n *Node) special(t value.Type, skippable bool) value.Type {
 	return t
 }
 
-// winner tells whether the node's join names who won.
+// winner reports whether the node, or its join, names who won. The winner of a group with a for_each is that of an instance.
 func (n *Node) winner() bool {
+	if n.attr("winner") != nil && n.attr("for_each") == nil {
+		return true
+	}
 	a := n.attr("join")
 	return a != nil && (a.Text == "any" || a.Text == "first_success")
 }

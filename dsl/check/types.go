@@ -174,7 +174,20 @@ func outputFix(n *Node) string {
 	return "Change the type, or what the step does."
 }
 
-// members is the type of what a group makes: an object of the outputs of its nodes, null for those that came to nothing.
+// groupOutput is the type of what a group makes: of its value, where it has one.
+func (c *checker) groupOutput(w *Workflow, n *Node) value.Type {
+	a := n.attr("value")
+	if a == nil {
+		return w.members(n)
+	}
+	c.expression(n.Block, a, c.envAt(w, n, inResult))
+	if a.Expr == nil {
+		return value.AnyType
+	}
+	return a.Expr.Type
+}
+
+// members is the type of what a group without a value makes: an object of the outputs of its nodes, null for those that came to nothing.
 func (w *Workflow) members(n *Node) value.Type {
 	attrs := map[string]value.Type{}
 	for _, child := range n.Children {
@@ -205,7 +218,7 @@ func (b *Block) makes() value.Type {
 // made is the type of what a node makes, before a declared output type. Of a step that was refused it is any.
 func (c *checker) made(w *Workflow, n *Node) value.Type {
 	if n.Schema.Kind != "step" {
-		return w.members(n)
+		return c.groupOutput(w, n)
 	}
 	if rules, ok := actions[n.Does]; ok {
 		return rules.output(c, w, n)

@@ -79,7 +79,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 		c.report(diag.Diagnostic{Code: "F0124", Subject: a.Src.Range, Context: n.Words(), Summary: "max_concurrency on a single step",
 			Detail: "It bounds the instances of a for_each or the nodes of a group. This step has neither."})
 	}
-	c.expressions(n.Block, func(attr string) *expr.Env { return c.envAt(w, n, placeOf(attr)) })
+	c.expressions(n.Block, func(attr string) *expr.Env { return c.envAt(w, n, n.placeOf(attr)) })
 	for _, b := range n.Blocks {
 		c.part(w, n, b)
 	}
@@ -136,8 +136,12 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 	}
 }
 
-func placeOf(attr string) where {
+func (n *Node) placeOf(attr string) where {
 	switch attr {
+	case "value", "winner":
+		if n.Schema.Kind != "step" {
+			return inResult
+		}
 	case "join":
 		return inJoin
 	case "priority":

@@ -81,6 +81,11 @@ type Node struct {
 	// PassEnv names variables of the caller's environment; nil inherits those of the group.
 	PassEnv []string `json:"pass_env,omitzero"`
 
+	// Result is the output of a group, in place of the object of its children's. Winner is a text or null that names who won in a
+	// group, in place of the one that its join picks. Both are evaluated when the group has ended well, and read its children.
+	Result *Expr `json:"result,omitempty"`
+	Winner *Expr `json:"winner,omitempty"`
+
 	Children []Node `json:"children,omitempty"`
 	// Cases of a switch, in order. Case, in its children, is the number of the case that they belong to, from 1.
 	Cases []Case `json:"cases,omitempty"`

@@ -32,7 +32,7 @@ var (
 		"agent":       "The agent that carried it out.",
 		"instances":   "The whole results of its instances, by position or by key, where it has a for_each.",
 		"counts":      "How many instances there were in total, and how many succeeded, failed and were skipped.",
-		"winner":      "Who won, where a join picks one of several.",
+		"winner":      "Who won, where a join picks one of several or the group says it: winner = EXPRESSION.",
 		"iterations":  "How many rounds a repeat made.",
 	}
 	errorDocs = map[string]string{

@@ -40,6 +40,7 @@ var probes = []probe{
 	{"require of a workflow", "workflow", "require {\n  condition = \"PROBE != null\"\n  message = \"x\"\n}"},
 	{"group of concurrency", "workflow", "concurrency { group = \"${jsonencode(PROBE)}\" }"},
 	{"when of a case", "group", "switch \"y\" {\n  case {\n    when = \"PROBE != null\"\n    step \"z\" { value = 1 }\n  }\n}"},
+	{"value and winner of a group", "group", `value = [PROBE]`},
 	{"degrade", "node", `degrade { output = PROBE }`},
 	{"compensate", "node", `compensate { run = ["true", PROBE] }`},
 	{"until of a repeat", "node", "repeat {\n  until = \"PROBE != null\"\n  max = 2\n}"},

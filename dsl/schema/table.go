@@ -84,8 +84,11 @@ func attrs(lists ...any) (out []Attr) {
 }
 
 var (
-	nodeLater   = later("escalate", "quota")
-	groupLater  = later("gates", "output")
+	nodeLater  = later("escalate", "quota")
+	groupLater = later("gates", "output")
+	groupMakes = attrs(
+		Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "an object of the outputs of its nodes", Doc: "The output of the group, computed when the group has ended well; it reads the nodes inside."},
+		Attr{Name: "winner", Kind: Value, Want: value.StringType, Default: "who the join picks", Doc: "A name, computed when the group has ended well, which is then the winner of the group: step.NAME.winner."})
 	nodeBlock   = []string{"repeat", "deadline", "degrade", "require", "retry", "budget"}
 	innerNodes  = []string{"step", "sequence", "parallel", "switch", "feedback", "consensus", "delegate", "compete"}
 	commonAttrs = attrs(when, deps, rule, each, par, join, lose, oner, prio)

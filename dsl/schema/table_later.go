@@ -42,7 +42,7 @@ var planned = []Planned{
 	{Block: "security", Doc: "A gate by a security scan.", Instead: "A program scans and exits with 0 where it finds nothing:  run = [\"SCANNER\"]."},
 	{Block: "feedback", Doc: "Producer and reviewer until accepted.",
 		Instead: "A sequence of two steps, the producer's and the reviewer's, with  repeat { until = \"step.REVIEW.output.verdict == 'pass'\", max = 3 }, each attribute on its line; the producer reads last.step.REVIEW.output."},
-	{Block: "consensus", Doc: "Participants vote.", Instead: "A parallel with a step for each participant, and a step with value that counts their answers."},
+	{Block: "consensus", Doc: "Participants vote.", Instead: "A parallel with a step for each participant, and in it  value = vote({ A = step.A.output, B = step.B.output }, { method = \"majority\" })."},
 	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "A switch with a case for each agent, or  agent = CONDITION ? agent.A : agent.B."},
 	{Block: "compete", Doc: "Several agents, one winner.", Instead: "A parallel with  join = \"first_success\"  and  losers = \"cancel\"; step.NAME.winner names who won."},
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},

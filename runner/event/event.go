@@ -135,7 +135,7 @@ type RunStarted struct {
 // that all that lies in it ends as it did there, whatever a join, a timeout or a gate would say of it now.
 type Reused struct {
 	Status Status `json:"status"` // succeeded, failed, blocked or cancelled
-	// The rest is as in a Result. A group has an output where a join decided what belongs to it.
+	// The rest is as in a Result. A group has an output where a join decided what belongs to it, or the group has a value.
 	ExitCode   *int        `json:"exit_code,omitempty"` // nil: there is none
 	Stdout     string      `json:"stdout,omitempty"`
 	Stderr     string      `json:"stderr,omitempty"`

@@ -264,6 +264,10 @@ func (m *Machine) deliverOutput(r ref) {
 		return
 	}
 	if !m.isCollector(r) {
+		if err := m.evalResult(r); err != nil {
+			m.failNode(r, err)
+			return
+		}
 		output, err := compose.ConvertOutput(m.liveState(r).output, compose.OutputType(m.node(r), m.agentOf(r)))
 		if err != nil {
 			m.failAttempt(r, err)
@@ -279,6 +283,46 @@ func (m *Machine) deliverOutput(r ref) {
 		x.rejected, x.said, x.refused = nil, "", false
 	}
 	m.runGates(r, 0)
+}
+
+// evalResult evaluates the value and the winner of a group that has ended well. A reused group has
+// those of the earlier run.
+func (m *Machine) evalResult(r ref) *event.Error {
+	n, d := m.node(r), m.liveState(r)
+	if n.Result == nil && n.Winner == nil {
+		return nil
+	}
+	if k := d.reusedEnd(); k != nil {
+		d.winner = k.Winner
+		if n.Result != nil {
+			d.output = k.Output
+		}
+		return nil
+	}
+	sc := m.newScope(r)
+	if n.Winner != nil {
+		v, err := m.composer.Value(n.Winner, sc)
+		name, isText := v.(string)
+		if err == nil && v != nil && !isText {
+			err = fmt.Errorf("a text or null is needed, but this is %.60s", value.Text(v))
+		}
+		if err != nil {
+			return compose.EvaluationError("winner", err)
+		}
+		d.winner = name
+	}
+	if n.Result == nil {
+		return nil
+	}
+	v, err := m.composer.Value(n.Result, sc)
+	if err == nil {
+		err = request.Sized(v)
+	}
+	if err != nil {
+		return compose.EvaluationError("value", err)
+	}
+	d.output = v
+	return nil
 }
 
 // runGates runs a node's gates in order, starting at number from. All gates run, even after one

@@ -23,6 +23,8 @@ func (b *groupState) winnerName() string {
 	switch {
 	case b.loop != nil:
 		return b.loop.winner
+	case b.winner != "":
+		return b.winner
 	case b.join != nil:
 		return b.join.winner
 	}

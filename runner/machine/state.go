@@ -77,6 +77,7 @@ type groupState struct {
 	way       string       // the reason for taken
 	join      *joinState   // nil without a join
 	loop      *repeatState // of a repeat
+	winner    string       // what the expression winner of a group gave; "" for none
 
 	// gathered holds the outputs so far, for a join that reads them. It is current until the join
 	// is decided.

@@ -160,7 +160,7 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 				return // it is left out, and what lies in it with it
 			}
 			if pinned && n.Status != event.Skipped {
-				reused[n.Path] = end(n, node.Joins())
+				reused[n.Path] = end(n, node.Joins() || node.Result != nil && (node.Body == plan.None || instance(n)))
 			}
 			if pinned && n.Status.Bad() && reused[n.Path].StartedAt == 0 {
 				return // it ends before what lies in it could begin

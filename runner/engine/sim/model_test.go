@@ -475,6 +475,11 @@ func (m *model) once(n *ir.Node, in *activation, path string) *outcome {
 	if o.status == event.Succeeded {
 		o.output = output
 	}
+	if o.status == event.Succeeded && n.Result != nil {
+		if o.output, err = m.value(n.Result, in, n, o); err != nil {
+			return failed(err)
+		}
+	}
 	return o
 }
 

@@ -323,6 +323,9 @@ func (w *writer) group(depth int, kind string, inside, timed bool) {
 		w.line(depth+1, `timeout = "%ds"`, 1+w.r.IntN(60))
 	}
 	outside := len(w.seen)
+	if w.maybe(4) {
+		w.line(depth+1, `value = %s`, []string{fmt.Sprintf("step.n%d.output", w.names+1), fmt.Sprintf("tonumber(step.n%d.attempts) / 2", w.names+1), `tonumber("x${run.id}")`}[w.r.IntN(3)])
+	}
 	if kind == "switch" {
 		w.cases(depth+1, early, timed)
 	} else {

@@ -112,6 +112,12 @@ func marks(n *ir.Node) (out []string) {
 	if len(n.Fallback) > 0 {
 		say("else agent %s", strings.Join(n.Fallback, ", "))
 	}
+	if n.Result != nil {
+		say("value %s", source(n.Result))
+	}
+	if n.Winner != nil {
+		say("winner %s", source(n.Winner))
+	}
 	if n.Degrade != nil {
 		say("has a stand-in for its output")
 	}

@@ -1,0 +1,6 @@
+workflow "w" {
+  parallel "race" {
+    winner = [step.a.output]
+    step "a" { run = ["true"] }
+  }
+}
