@@ -63,9 +63,17 @@ func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 	return p, list.Sort()
 }
 
-// Check finds what Load would find and gives advice, and makes neither IR nor Positions, which would take a third more memory.
+// Check finds what Load would find and gives advice, and makes neither IR nor Positions, which would take a third more memory. It also
+// checks the tests in a folder; path may be a test file, too.
 func Check(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
+	if IsTest(path) {
+		t, list := LoadTests(fsys, path, opts)
+		return t.Program, list
+	}
 	p, _, list := read(fsys, path, opts, true)
+	if !list.HasErrors() {
+		list = append(list, p.checkTests(fsys, path, opts)...)
+	}
 	return p, list.Sort()
 }
 

@@ -3,11 +3,15 @@ package check
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
+
+// maxLabel bounds labels that are any text, in bytes.
+const maxLabel = 300
 
 // MaxName bounds the length of every declared name.
 const MaxName = 64
@@ -79,7 +83,13 @@ func (c *checker) labels(b *Block) {
 			c.report(diag.Diagnostic{Code: "F0104", Subject: labels[1].Range, Context: b.Words(), Summary: fmt.Sprintf("More than one label on a %q block", s.Kind),
 				Detail: fmt.Sprintf("Write it as  %s \"NAME\" { … }.", s.Kind)})
 		}
-		if !goodName(b.Name) {
+		switch {
+		case s.AnyLabel && strings.TrimSpace(b.Name) != "" && len(b.Name) <= maxLabel:
+		case s.AnyLabel:
+			c.report(diag.Diagnostic{Code: "F0105", Subject: labels[0].Range, Summary: fmt.Sprintf("%.80q cannot be the label of a %q block", b.Name, s.Kind),
+				Detail: fmt.Sprintf("It is a text of 1 to %d bytes.", maxLabel)})
+			b.Name = ""
+		case !goodName(b.Name):
 			c.report(diag.Diagnostic{Code: "F0105", Subject: labels[0].Range, Summary: fmt.Sprintf("%.80q cannot be a name", b.Name),
 				Detail: fmt.Sprintf("A name begins with a letter or _, goes on with letters, digits, _ and -, and has at most %d characters.", MaxName)})
 			b.Name = ""

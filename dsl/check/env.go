@@ -123,7 +123,7 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 		e.Hidden[name] = notCounted
 	}
 	for _, p := range schema.AllPlanned() {
-		if p.Name != "" {
+		if p.Name != "" && p.Block == "" {
 			e.Hidden[p.Name] = "It is planned and not in this release. What to write today: " + p.Instead
 		}
 	}

@@ -246,9 +246,13 @@ func (c *checker) in(b *Block, found diag.List) {
 	}
 }
 
+func newChecker(options Options) *checker {
+	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
+}
+
 // Check reads the files of one program.
 func Check(files []*syntax.File, options Options) (*Program, diag.List) {
-	c := &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
+	c := newChecker(options)
 	for _, f := range files {
 		c.size += len(f.Src)
 		c.file(f)

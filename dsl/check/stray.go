@@ -48,7 +48,7 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 
 // strayBlock reports a block that may not stand where it does.
 func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
-	d := diag.Diagnostic{Code: "F0102", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Unknown block %q in %s", src.Kind, place(where))}
+	d := diag.Diagnostic{Code: "F0102", Subject: src.Range, Context: where, Summary: fmt.Sprintf("Unknown block %q in %s", src.Kind, placeIn(s, where))}
 	var known []string
 	for _, k := range s.Blocks {
 		if s.Inside(k).Later == nil {
@@ -67,7 +67,7 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
 	case schema.Blocks[src.Kind] != nil && src.Kind != "file":
-		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q cannot stand in %s", src.Kind, place(where))
+		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q cannot stand in %s", src.Kind, placeIn(s, where))
 		d.Detail = fmt.Sprintf("It stands in %s.", list(parents(src.Kind)))
 	case meant != "":
 		d.Detail = "In flowrun this is written  " + meant
@@ -85,10 +85,29 @@ func fits(s *schema.Block, meant string) bool {
 
 // parents lists the kinds of block that a kind may stand in.
 func parents(kind string) (out []string) {
-	for _, k := range []string{"file", "workflow", "sequence", "parallel", "switch", "case", "default", "finally", "step", "agent", "memory", "gate", "variable", "input"} {
+	for _, k := range []string{"file", "workflow", "sequence", "parallel", "switch", "case", "default", "finally", "step", "agent", "memory", "gate", "variable", "input", "flowtest", "test"} {
 		if schema.Blocks[k].Has(kind) {
-			out = append(out, map[bool]string{true: "the top of a file", false: strings.ToLower(article(k))}[k == "file"])
+			out = append(out, topOf(k))
 		}
 	}
 	return out
+}
+
+// topOf is a kind of block with its article; for the top of a file, that.
+func topOf(kind string) string {
+	switch kind {
+	case "file":
+		return "the top of a file"
+	case "flowtest":
+		return "the top of a test file, NAME.flowtest.hcl"
+	}
+	return strings.ToLower(article(kind))
+}
+
+// placeIn is place for a block of a kind; it tells test files from others.
+func placeIn(s *schema.Block, where string) string {
+	if s.Key() == "flowtest" {
+		return "a test file"
+	}
+	return place(where)
 }

@@ -13,19 +13,33 @@ import (
 // ref resolves a reference: the root, the declared name, and the attribute.
 func (c *checker) ref(n *ref) value.Type {
 	root := c.env.Roots[n.ref.Root]
+	if root == nil && n.call {
+		c.add(n.name0(), codeUnknownFunc, fmt.Sprintf("Unknown function %q", n.ref.Root), "Conditions of tests have it. In a workflow, depends_on puts nodes in order.")
+		return value.BoolType
+	}
 	if root == nil {
 		c.unknownRoot(n)
 		return value.AnyType
 	}
 	t := root.Type
-	if root.Names != nil {
+	if n.call {
+		c.resolve(root, n.ref.Name, n.name)
+		c.resolve(root, n.ref.Attr, n.attr)
+		return t
+	}
+	if root.Names != nil || root.Resolve != nil {
 		if n.ref.Name == "" {
 			of := shownRoot(n.ref.Root)
 			c.add(n.span, codeBareRoot, fmt.Sprintf("%s without a name", of), fmt.Sprintf("Write %s.NAME, with the name of %s. A name that is computed cannot be checked before the run.", of, an(root.What)))
 			return value.AnyType
 		}
 		var ok bool
-		if t, ok = root.Names[n.ref.Name]; !ok {
+		if root.Resolve != nil {
+			t, ok = c.resolve(root, n.ref.Name, n.name)
+			if !ok {
+				return value.AnyType
+			}
+		} else if t, ok = root.Names[n.ref.Name]; !ok {
 			c.unknownName(n, root)
 			return value.AnyType
 		}
@@ -41,6 +55,15 @@ func (c *checker) ref(n *ref) value.Type {
 		t = c.attrOf(root, t, n.ref.Attr, n.attr, n)
 	}
 	return t
+}
+
+// resolve asks a root for the type of a name. It reports a name that the root does not have.
+func (c *checker) resolve(root *Root, name string, at span) (value.Type, bool) {
+	t, why := root.Resolve(name)
+	if why != "" {
+		c.add(at, codeUnknownName, fmt.Sprintf("Unknown %s %q", root.What, name), why)
+	}
+	return t, why == ""
 }
 
 // attrOf is attr for a part of the reference itself, which the root can hide.

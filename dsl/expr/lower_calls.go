@@ -2,8 +2,10 @@ package expr
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/flowrun/flowrun/dsl/ir"
 )
 
 func (l *condLowerer) args(nodes []ast.Node) []node {
@@ -28,7 +30,39 @@ func (l *condLowerer) callNode(n *ast.CallNode, at span) node {
 	for _, a := range args {
 		whole = join(whole, a.at())
 	}
+	if name == orderFunc {
+		return l.order(whole, at, args)
+	}
 	return makeCall(&l.findings, name, whole, at, args, false, codeUnknownFunc)
+}
+
+// orderFunc tells in a test whether a node ended before another one began. It reads the run, so it is a name and not one of the functions,
+// which are pure.
+const orderFunc = "before"
+
+func (l *condLowerer) order(whole, at span, args []node) node {
+	r := &ref{span: whole, ref: ir.Ref{Root: orderFunc}, name: at, attr: at, call: true}
+	if end := strings.IndexByte(l.text[whole.end:], ')'); end >= 0 {
+		r.span.end += end + 1
+	}
+	for i, to := range []struct {
+		text *string
+		at   *span
+	}{{&r.ref.Name, &r.name}, {&r.ref.Attr, &r.attr}} {
+		text, literal := "", len(args) == 2
+		if literal {
+			k, _ := args[i].(*lit)
+			text, literal = k.name()
+			*to.at = args[i].at()
+		}
+		if !literal || text == "" {
+			l.add(r.span, codeArgCount, "before takes two paths of nodes", "Write before('build', 'review/check'), with the paths in quotes.")
+			return &lit{r.span, true}
+		}
+		*to.text = text
+	}
+	l.reads = append(l.reads, r.ref)
+	return r
 }
 
 func (l *condLowerer) let(n *ast.VariableDeclaratorNode, at span) node {

@@ -29,6 +29,7 @@ type (
 		ref        ir.Ref
 		name, attr span
 		step       bool // of last: .step stands behind it
+		call       bool // it is written as a call of a function: see orderFunc
 	}
 	// bound reads a name that the expression itself binds: of a for, a let, a splat or a predicate.
 	bound struct {

@@ -60,4 +60,43 @@ var (
 		"failed":     "Names of the nodes that failed; known likewise.",
 		"error":      "The first error; known likewise.",
 	}
+	testDocs = map[string]string{
+		"run":         "The run: also its outputs, and its warnings, a list of texts.",
+		"step":        "The result of a node of the workflow, whatever its kind: step.NAME. That of a node in a repeat is of the last iteration.",
+		"node":        "The result of a node by its path: node[\"review/check\"], node[\"each[1]\"], node[\"call/inner\"] of a called run.",
+		"input":       "An input of the run: input.NAME.",
+		"calls":       "What was asked of an agent, step or gate, in order: calls.NAME.",
+		"max_at_once": "How many attempts of an agent, step or gate, or runs of a workflow, there were at once at most: max_at_once.NAME.",
+		"path":        "The paths of the nodes that started, in order of their starts.",
+		"before":      "before('A', 'B') tells whether node A ended before node B started.",
+		"elapsed":     "Seconds of virtual time since the start.",
+		"live":        "How many attempts are live.",
+	}
+	callDocs = map[string]string{
+		"at":       "When it was asked, in seconds since the start.",
+		"ended":    "When it ended, likewise; null if it had not.",
+		"node":     "Path of the node.",
+		"key":      "The idempotency key: the same where an attempt starts again after a crash.",
+		"task":     "The task of an agent.",
+		"with":     "The input of an agent.",
+		"feedback": "What gates have said of the attempt before.",
+		"attempt":  "Which attempt of the node it is, from 1.",
+		"agent":    "The agent.",
+		"command":  "The program and its arguments.",
+		"script":   "The script.",
+		"stdin":    "What the program reads on standard input.",
+		"env":      "The environment that the file adds.",
+		"url":      "The address of a request.",
+		"method":   "The method of a request.",
+		"body":     "The body of a request.",
+	}
+	requestDocs = map[string]string{
+		"task":      "The task of an agent, or null.",
+		"with":      "The input of an agent, or null.",
+		"feedback":  "What gates have said of the attempt before, or null.",
+		"attempt":   "Which attempt of the node it is, from 1.",
+		"iteration": "Which iteration of the repeat around the node it is, from 1, or null.",
+		"agent":     "The agent, or null.",
+		"inputs":    "The inputs of the run.",
+	}
 )

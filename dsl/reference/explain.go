@@ -30,7 +30,7 @@ func About(word string) (text, near string, ok bool) {
 		}
 		return "", prefixed(block, diag.Nearest(attr, b.names())), false
 	}
-	if list := map[string][]Member{"error": t.Errors, "run": t.Run, "recalled": t.Recalled}[block]; dotted && list != nil {
+	if list := map[string][]Member{"error": t.Errors, "run": t.Run, "recalled": t.Recalled, "request": t.Requests, "calls": t.Calls}[block]; dotted && list != nil {
 		text := member(block, attr, list)
 		return text, "", text != ""
 	}
@@ -46,7 +46,7 @@ func About(word string) (text, near string, ok bool) {
 	if text := t.attributes(word); text != "" {
 		parts = append(parts, text)
 	}
-	for _, text := range []string{member("", word, t.Roots), member("results", word, t.Results), t.planned(word)} {
+	for _, text := range []string{member("", word, t.Roots), member("results", word, t.Results), member("tests", word, t.Tests), t.planned(word)} {
 		if text != "" {
 			parts = append(parts, text)
 		}
@@ -66,11 +66,20 @@ func (t *Table) planned(word string) string {
 	for _, p := range t.Planned {
 		if attr, isWord := strings.CutSuffix(p.Name, "."+word); isWord && p.Kind == "word" {
 			w.line("# " + word + ", of " + attr + planned + "\n\n" + p.Doc + "\n\nWhat to write today: " + p.Instead)
-		} else if p.Kind == "name" && p.Name == word {
+		} else if of, is := p.ofTests(); is && (of == word || p.Name == word) || p.Kind == "name" && p.Name == word {
 			w.line("# " + word + planned + "\n\n" + p.Doc + "\n\nWhat to write today: " + p.Instead)
 		}
 	}
 	return w.String()
+}
+
+// ofTests is the name of something planned that stands in test files, and not in the table of attributes.
+func (p *Planned) ofTests() (name string, is bool) {
+	if name, is = strings.CutPrefix(p.Name, "reply."); is {
+		return name, true
+	}
+	name, is = strings.CutPrefix(p.Name, "test.")
+	return name, is && p.Kind != "attribute"
 }
 
 // member explains an attribute of what can be read, or "".
@@ -83,6 +92,8 @@ func member(of, name string, list []Member) string {
 		switch {
 		case of == "results":
 			title += ", of a result"
+		case of == "tests":
+			title += ", in a test"
 		case of != "":
 			title = of + "." + name
 		}
@@ -145,12 +156,15 @@ func (a *Attribute) markdown(title string) string {
 	}
 	when := "It is read with the file, so it is written out and never computed."
 	switch {
-	case a.Kind == "condition":
+	case a.Kind == "condition" || a.Kind == "conditions" || a.Kind == "replies":
 		when = "It is checked with the file, and asked in the run."
 	case a.Computed:
 		when = "It can be computed from what can be read there."
 	}
 	w.line("\n" + when)
+	if len(a.Members) > 0 {
+		w.line("\nMembers:\n\n" + a.membersTable())
+	}
 	return w.String()
 }
 

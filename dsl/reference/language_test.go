@@ -27,7 +27,7 @@ func TestLanguage(t *testing.T) {
 // Everything in the table is told, and examples of functions have results.
 func TestTable(t *testing.T) {
 	table := Language()
-	for name, list := range map[string][]Member{"roots": table.Roots, "results": table.Results, "errors": table.Errors, "run": table.Run, "recalled": table.Recalled} {
+	for name, list := range map[string][]Member{"roots": table.Roots, "results": table.Results, "errors": table.Errors, "run": table.Run, "recalled": table.Recalled, "tests": table.Tests, "calls": table.Calls, "requests": table.Requests} {
 		for _, m := range list {
 			if m.Doc == "" {
 				t.Errorf("%s: %s has no sentence (docs.go)", name, m.Name)

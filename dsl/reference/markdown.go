@@ -69,8 +69,11 @@ func (b *Block) markdown(level string) string {
 	if b.Label != "" {
 		name += ` "` + strings.ToUpper(b.Label) + `"`
 	}
-	if b.Kind == "file" {
+	switch b.Kind {
+	case "file":
 		name = "file (the top)"
+	case "flowtest":
+		name = "flowtest (the top of a test file)"
 	}
 	if b.Later {
 		name += planned
@@ -95,6 +98,11 @@ func (b *Block) markdown(level string) string {
 			w.row("`"+a.Name+"`", a.takes(), a.byDefault(), a.Doc)
 		}
 	}
+	for _, a := range b.carried() {
+		if len(a.Members) > 0 {
+			w.line("\nMembers of each of `" + a.Name + "`:\n\n" + a.membersTable())
+		}
+	}
 	var later []string
 	for _, a := range b.Attributes {
 		if a.Later {
@@ -112,6 +120,24 @@ func (b *Block) markdown(level string) string {
 		w.line("\nBlocks planned, not in this release: " + strings.Join(quoted(later), ", ") + ".")
 	}
 	return w.String()
+}
+
+// membersTable are the members of the objects of a list.
+func (a *Attribute) membersTable() string {
+	w := &writer{}
+	w.line("| member | takes | default | |\n|---|---|---|---|")
+	var later []string
+	for _, m := range a.Members {
+		if m.Later {
+			later = append(later, "`"+m.Name+"`")
+			continue
+		}
+		w.row("`"+m.Name+"`", m.takes(), m.byDefault(), m.Doc)
+	}
+	if later != nil {
+		w.line("\nPlanned, not in this release: " + strings.Join(later, ", ") + ".")
+	}
+	return strings.TrimSuffix(w.String(), "\n")
 }
 
 // planned stands behind the name of what is not in this release.
@@ -183,6 +209,9 @@ func (t *Table) names(w *writer) {
 	w.members("`error`", t.Errors)
 	w.members("`run`", t.Run)
 	w.members("`recalled`", t.Recalled)
+	w.members("Conditions of tests", t.Tests)
+	w.members("Tests: members of `calls.NAME`", t.Calls)
+	w.members("Replies of stubs: `request`", t.Requests)
 	w.line("\nStatuses: " + strings.Join(quoted(t.Statuses), ", ") + ".")
 }
 

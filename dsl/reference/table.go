@@ -22,6 +22,9 @@ type Table struct {
 	Errors        []Member   `json:"errors"`   // attributes of error
 	Run           []Member   `json:"run"`      // attributes of run
 	Recalled      []Member   `json:"recalled"` // attributes of recalled
+	Tests         []Member   `json:"tests"`    // what conditions of tests read
+	Calls         []Member   `json:"calls"`    // attributes of a member of calls.NAME
+	Requests      []Member   `json:"requests"` // attributes of request, which replies of stubs read
 	Statuses      []string   `json:"statuses"`
 	Planned       []Planned  `json:"planned"` // what is not in this release
 	Places        []Place    `json:"places"`
@@ -59,6 +62,8 @@ type Attribute struct {
 	Doc      string   `json:"doc"`
 	Later    bool     `json:"later"`             // planned, not in this release
 	Instead  string   `json:"instead,omitempty"` // what to write today
+	// Members are those of each object in a list of replies.
+	Members []Attribute `json:"members,omitempty"`
 }
 
 // Planned is something of the language that is not in this release.
@@ -106,7 +111,8 @@ func Language() *Table {
 // table is the table without what can be read where, for which the checker must be asked some hundred times.
 var table = sync.OnceValue(func() *Table {
 	t := &Table{FormatVersion: "1.1", Statuses: schema.Statuses, Functions: functions(), Limits: limits(),
-		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs), Recalled: members(check.RecalledType(), recalledDocs)}
+		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs), Recalled: members(check.RecalledType(), recalledDocs),
+		Tests: members(check.TestNames(), testDocs), Calls: members(check.CallType(), callDocs), Requests: members(check.RequestType(), requestDocs)}
 	for _, name := range schema.Roots {
 		t.Roots = append(t.Roots, Member{Name: name, Doc: rootDocs[name]})
 	}
@@ -157,6 +163,9 @@ func makeAttribute(b *schema.Block, a *schema.Attr) Attribute {
 		out.Computed = true
 	case schema.Ref, schema.Refs:
 		out.Type = a.RefKind
+	}
+	for i := range a.Members {
+		out.Members = append(out.Members, makeAttribute(b, &a.Members[i]))
 	}
 	return out
 }

@@ -166,4 +166,10 @@ var Codes = map[string]string{
 	"F0291": "A group or a scope of the memory does not exist, or cannot be one.",
 	"F0292": "A condition asks what was recalled where nothing ever is.",
 	"F0293": "The editor of the memory is an agent that cannot word anything.",
+	"F0294": "A test names something that its program does not have.",
+	"F0295": "A reply of a stub cannot be answered.",
+	"F0296": "A test expects nothing.",
+	"F0297": "There is no program beside a test file.",
+	"F0298": "A stub stands for something that a test does itself.",
+	"F0299": "A test gives an input or variable a value that cannot be its own, or none where one must be given.",
 }

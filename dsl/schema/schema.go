@@ -23,24 +23,26 @@ type Kind int
 
 // The kinds of attribute. All but Value, Duration, Command, Env and Condition are fixed when the file is read.
 const (
-	Value     Kind = iota // an expression of type Want
-	Duration              // an expression that gives a text such as "1m30s"
-	Condition             // an expr-lang condition in a literal string
-	Command               // a list of program and arguments, or a script in a string
-	Env                   // { NAME = value, … }; each value is an expression of its own
-	Word                  // one of Words, literally
-	Text                  // a literal string
-	Flag                  // true or false, literally
-	Strings               // a list of literal strings
-	Type                  // a type expression
-	Ref                   // a bare reference to a RefKind
-	Refs                  // a list of them
-	Join                  // one of Words, a number, or a condition
+	Value      Kind = iota // an expression of type Want
+	Duration               // an expression that gives a text such as "1m30s"
+	Condition              // an expr-lang condition in a literal string
+	Command                // a list of program and arguments, or a script in a string
+	Env                    // { NAME = value, … }; each value is an expression of its own
+	Word                   // one of Words, literally
+	Text                   // a literal string
+	Flag                   // true or false, literally
+	Strings                // a list of literal strings
+	Type                   // a type expression
+	Ref                    // a bare reference to a RefKind
+	Refs                   // a list of them
+	Join                   // one of Words, a number, or a condition
+	Conditions             // a list of conditions in literal strings
+	Replies                // a list of objects with Members, written out
 )
 
 // String names what an attribute takes, for documentation.
 func (k Kind) String() string {
-	return [...]string{"value", "duration", "condition", "command", "environment", "word", "text", "flag", "strings", "type", "reference", "references", "join"}[k]
+	return [...]string{"value", "duration", "condition", "command", "environment", "word", "text", "flag", "strings", "type", "reference", "references", "join", "conditions", "replies"}[k]
 }
 
 // Attr is one attribute.
@@ -56,18 +58,21 @@ type Attr struct {
 	Doc      string   // a sentence
 	Later    *Planned // in the language, not carried out by this release; nil for what is
 	Choice   bool     // of a Ref: a condition can choose between two
+	Members  []Attr   // of Replies
 }
 
 // Block is one kind of block.
 type Block struct {
-	Kind   string
-	Label  string // what the label names; empty for a block without one
-	Doc    string
-	Attrs  []Attr
-	Blocks []string // kinds that may stand inside
-	Once   bool     // may stand once in its parent
-	Free   bool     // takes attributes of any name (locals)
-	Later  *Planned // as of an attribute
+	Kind  string
+	Label string // what the label names; empty for a block without one
+	// AnyLabel tells that the label is any text, not a name.
+	AnyLabel bool
+	Doc      string
+	Attrs    []Attr
+	Blocks   []string // kinds that may stand inside
+	Once     bool     // may stand once in its parent
+	Free     bool     // takes attributes of any name (locals)
+	Later    *Planned // as of an attribute
 
 	key   string
 	attrs map[string]*Attr
@@ -108,7 +113,7 @@ var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", 
 var Nodes = []string{"step", "sequence", "parallel", "switch"}
 
 func init() {
-	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, actionBlocks(), laterBlocks()} {
+	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, actionBlocks(), testBlocks, laterBlocks()} {
 		for kind, b := range part { // any order: no kind is in two maps
 			Blocks[kind] = b
 		}

@@ -67,6 +67,18 @@ var planned = []Planned{
 	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
 	{Block: "output", Attr: "sensitive", Doc: "Keeps an output out of logs and screen.", Instead: "An output is written down, so a sensitive value cannot be one. Read the variable where it is needed."},
 
+	{Block: "test.decide", Doc: "A person's decision in a test.", Instead: "Give what was decided as an input of the run:  inputs = { NAME = VALUE }."},
+	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
+	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
+	{Block: "test.check_in", Doc: "A party that checks in at a sync point.", Instead: "A stub of the step that asks for the others can answer that they are there."},
+	{Block: "test.redrive", Doc: "Runs again what was given up.", Instead: "A second test begins where the first one ended, with other replies."},
+	{Block: "test.metrics", Doc: "Figures of the machine that a test sets.", Instead: "A stub of the step that measures can answer with the figures."},
+	{Block: "test", Attr: "kv", Doc: "What the store holds when a test begins.", Instead: "A stub of the step that reads a value can answer with it."},
+	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},
+	{Block: "reply", Attr: "partial", Doc: "What an attempt had done when it failed.", Instead: "error = { message = \"…\" }  says in words how far it came."},
+	{Block: "reply", Attr: "usage", Doc: "What an attempt cost.", Instead: "Put figures that the workflow reads into the output."},
+	{Block: "reply", Attr: "measured", Doc: "Figures of a benchmark.", Instead: "exit_code  says whether a gate with run passes."},
+
 	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "type", Word: "chat", Doc: "An agent that is a model behind an API.", Instead: "An agent of type exec with a program that asks the model, or of type http with an endpoint that takes flowrun's request."},
 	{Block: "agent", Attr: "type", Word: "human", Doc: "An agent that is a person.", Instead: noPeople},
@@ -76,6 +88,23 @@ var planned = []Planned{
 	{Name: "event", Doc: "What a workflow was started by, or waited for.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
+	{Block: "test", Name: "runs", Doc: "All runs of the store.", Instead: "The condition reads the run of the test: run, step and node."},
+	{Block: "test", Name: "kv", Doc: "What the store holds.", Instead: "Look at what was asked of the steps that write it: calls.NAME."},
+	{Block: "test", Name: "notifications", Doc: "Messages that the run has sent.", Instead: "Look at what was asked of the steps that tell people: calls.NAME."},
+	{Block: "test", Name: "events", Doc: "Events that the run has published.", Instead: "Look at what was asked of the steps that tell other systems: calls.NAME."},
+	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},
+	{Block: "test", Name: "breakers", Doc: "Agents that are not asked for some time.", Instead: "Look at what was asked of the agent: calls.NAME."},
+	{Block: "test", Name: "changes", Doc: "What adaptation has changed.", Instead: "Look at max_at_once.NAME."},
+	{Block: "test", Name: "dlq", Doc: "What was given up.", Instead: "Look at run.failed and step.NAME.error."},
+	{Block: "test", Name: "dispatches", Doc: "Work that was handed to others.", Instead: "Look at what was asked of the steps that hand it over: calls.NAME."},
+	{Block: "test", Name: "tickets", Doc: "Work that was found.", Instead: "Look at what was asked of the step that finds it: calls.NAME."},
+	{Block: "test", Name: "claims", Doc: "Who works on what.", Instead: "Look at what was asked of the agents: calls.NAME."},
+	{Block: "test", Name: "agents", Doc: "How agents stand.", Instead: "Look at what was asked of an agent: calls.NAME."},
+	{Block: "test", Name: "loop", Doc: "What a loop does.", Instead: "A test of the workflow that does one piece of work."},
+	{Block: "test", Name: "routines", Doc: "What is due by the clock.", Instead: "A test of the workflow that is started by the clock."},
+	{Block: "test", Name: "refused_decisions", Doc: "Decisions that came too late.", Instead: "Look at the status of the step: step.NAME.status."},
+	{Block: "test", Name: "refused_events", Doc: "Events that were refused.", Instead: "Look at the status of the step: step.NAME.status."},
+	{Block: "test", Name: "max_in_use", Doc: "How much of a quota was in use at most.", Instead: "max_at_once.NAME  is how many attempts there were at once."},
 	{Name: "now", Doc: "The time.", Instead: "run.started_at is when the run began; a step with  run = [\"date\", \"+%s\"]  reads the clock."},
 }
 
@@ -130,7 +159,7 @@ func later(names ...string) (out []Attr) {
 func laterBlocks() map[string]*Block {
 	out := map[string]*Block{}
 	for i := range planned {
-		if p := &planned[i]; p.Block != "" && p.Attr == "" {
+		if p := &planned[i]; p.Block != "" && p.Attr == "" && p.Name == "" {
 			out[p.Block] = &Block{Doc: p.Doc, Later: p}
 		}
 	}

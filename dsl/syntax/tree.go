@@ -86,3 +86,8 @@ func (f *File) Text(x hclsyntax.Expression) string {
 
 // Range makes a range of two byte offsets of the file.
 func (f *File) Range(start, end int) diag.Range { return place(f.Name, f.Src, start, end) }
+
+// Member makes an attribute of a member of an object that is written out in the file.
+func (f *File) Member(name string, at diag.Range, x hclsyntax.Expression) *Attr {
+	return &Attr{File: f, Name: name, Range: at, expr: x}
+}

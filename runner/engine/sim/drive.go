@@ -114,6 +114,9 @@ func (p *life) drive(ctx context.Context, run string, w engine.Watcher) (event.E
 		if p.canPark() {
 			return event.End{}, p.parkRuns(run)
 		}
+		if err = p.momentsUntilNext(); err != nil {
+			break
+		}
 		if err = p.next().turn(ctx); err == nil {
 			err = p.err
 		}
@@ -178,6 +181,27 @@ func (p *life) next() *driver {
 		return p.next()
 	}
 	return first
+}
+
+// momentsUntilNext lets the moments happen that come before anything else does.
+func (p *life) momentsUntilNext() error {
+	for e := p.e; len(e.opts.Moments) > 0; {
+		m := e.opts.Moments[0]
+		if m.At > e.now && slices.ContainsFunc(p.drivers, func(d *driver) bool { return d.ready(m.At) }) {
+			return nil
+		}
+		e.opts.Moments, e.now = e.opts.Moments[1:], max(e.now, m.At)
+		if err := m.Do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ready reports whether something happens in the run before a moment.
+func (d *driver) ready(moment event.Time) bool {
+	d.lookAround()
+	return len(d.pending) > 0 || len(d.queue) > 0 && d.queue[0].at < moment || d.fold.End() != nil
 }
 
 // expects tells whether something is still to come in any of the runs.
@@ -447,7 +471,7 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		if a, live := d.live[c.Cancel.Ticket]; live {
 			delete(d.live, a.Ticket)
 			answer := failure(a, event.Transient, event.ReasonCancelled, "cancelled")
-			d.plan(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(5 * time.Second)))), answer: &answer})
+			d.plan(coming{at: e.now.Add(e.stopping(a)), answer: &answer})
 			if e.opts.Faults.Twice == 0 && !waited {
 				d.answerOnce(a.Ticket)
 			} // else the answer that was planned comes too, and one of the two changes nothing
@@ -462,6 +486,14 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		return d.cancelChild(*c.CancelChild)
 	}
 	return nil
+}
+
+// stopping is how long an attempt takes to end that was cancelled.
+func (e *Engine) stopping(a event.Attempt) time.Duration {
+	if w, is := e.opts.World.(Stopper); is {
+		return w.Stopped(a)
+	}
+	return time.Duration(e.rng.Int64N(int64(5 * time.Second)))
 }
 
 // execute lets the world carry an attempt out.

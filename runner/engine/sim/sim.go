@@ -38,6 +38,19 @@ type World interface {
 	Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinished, time.Duration)
 }
 
+// Stopper is a World that says how long an attempt takes to end that was cancelled. Another world's take up to 5 seconds, by chance.
+type Stopper interface {
+	World
+	Stopped(a event.Attempt) time.Duration
+}
+
+// Moment is something that happens in a drive from outside, at a time. Do can send messages to runs, and look at them. An error ends the
+// drive.
+type Moment struct {
+	At event.Time
+	Do func() error
+}
+
 // Faults are probabilities per opportunity, from 0 to 1. The zero value is a world without faults.
 type Faults struct {
 	CrashBeforeCommit float64 // the events of a batch are lost
@@ -64,6 +77,8 @@ type Options struct {
 	Faults Faults
 	// DeathLimit goes into driver_changed; simulations that crash a lot raise it.
 	DeathLimit int
+	// Moments are in the order of time. A moment comes before what else happens at its time, once.
+	Moments []Moment
 	// Slice is engine.Fold's; 0 leaves it.
 	Slice int
 	// Watch, if given, is shown what Drive's watcher is shown, and the same of every run that is called.

@@ -9,13 +9,6 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-// exitTransient is the exit code of a failure that passes: EX_TEMPFAIL of sysexits.h.
-const exitTransient = 75
-
-// exitNotFound is what a shell ends with where it finds no program for a command, as POSIX has it; env, xargs and timeout
-// end so, too.
-const exitNotFound = 127
-
 // judge turns the end of a run step or a gate into an answer.
 func judge(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capture) {
 	ans.Stdout = out.text()
@@ -39,17 +32,11 @@ func (e ended) err(timeout time.Duration) *event.Error {
 		return e.with(&event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: fmt.Sprintf("timed out after %s", timeout)})
 	case e.status.Signaled():
 		return e.with(&event.Error{Kind: event.Transient, Reason: event.ReasonSignal, Message: "ended by " + signalName(e.status.Signal())})
-	case e.status.ExitStatus() == 0:
-		return nil
 	}
-	if e.status.ExitStatus() == exitNotFound {
-		return e.with(&event.Error{Kind: event.Blocking, Reason: event.ReasonNotFound, Message: "exit code 127: a command was not found"})
+	if err := executor.ExitError(e.status.ExitStatus()); err != nil {
+		return e.with(err)
 	}
-	kind := event.Recoverable
-	if e.status.ExitStatus() == exitTransient {
-		kind = event.Transient
-	}
-	return e.with(&event.Error{Kind: kind, Reason: event.ReasonExit, Message: fmt.Sprintf("exit code %d", e.status.ExitStatus())})
+	return nil
 }
 
 // with adds how the process ended.

@@ -198,26 +198,13 @@ func excerpt(res *response) []byte {
 
 // unexpected is the error that a status is, with what the server said of it.
 func unexpected(res *response, text []byte) *event.Error {
-	failure := &event.Error{Kind: kindOf(res.StatusCode), Reason: event.ReasonHTTP, Status: res.StatusCode, ExitCode: -1,
+	failure := &event.Error{Kind: executor.StatusKind(res.StatusCode), Reason: event.ReasonHTTP, Status: res.StatusCode, ExitCode: -1,
 		RetryAfter: retryAfter(res.Header)}
 	failure.Message = strings.TrimSpace(fmt.Sprintf("%s: status %d %s", res.to.what(), res.StatusCode, nethttp.StatusText(res.StatusCode)))
 	if said := strings.Join(strings.Fields(executor.Valid(text)), " "); said != "" {
 		failure.Message += ": " + executor.Clip(said, excerptMax)
 	}
 	return failure
-}
-
-// kindOf is the kind of error that a status is.
-func kindOf(status int) event.ErrorKind {
-	switch {
-	case status == 429:
-		return event.RateLimited
-	case status == 408 || status >= 500:
-		return event.Transient
-	case status == 401 || status == 403 || status == 404:
-		return event.Blocking
-	}
-	return event.Recoverable
 }
 
 // retryAfter is how many seconds an answer asks to wait: a number, or until a date. 0 if it does not ask.

@@ -86,6 +86,7 @@ func (a *app) newRootCommand() *cobra.Command {
 
   flowrun init                write a first workflow
   flowrun validate DIR        check files
+  flowrun test DIR            prove workflows in virtual time
   flowrun plan FILE           what a run would do
   flowrun apply FILE          run a workflow and print its outputs
   flowrun runs show latest    look at a run
@@ -117,6 +118,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 	root.AddCommand(
 		a.newApplyCommand(),
 		a.newValidateCommand(),
+		a.newTestCommand(),
 		a.newFmtCommand(),
 		a.newPlanCommand(),
 		a.newGraphCommand(),

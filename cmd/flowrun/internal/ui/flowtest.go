@@ -1,0 +1,256 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/flowtest"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// TestReport is what the tests of some files came to.
+type TestReport struct {
+	Files   []TestFile
+	Sources Sources
+	Took    time.Duration // real
+}
+
+// TestFile is one test file with the results of its tests, in file order.
+type TestFile struct {
+	Name    string
+	Results []*flowtest.Result
+}
+
+// Tests is how many tests were run.
+func (r *TestReport) Tests() (n int) {
+	for _, f := range r.Files {
+		n += len(f.Results)
+	}
+	return n
+}
+
+// Failed is how many tests failed.
+func (r *TestReport) Failed() (n int) {
+	for _, f := range r.Files {
+		for _, t := range f.Results {
+			if !t.Passed() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Write writes the report in one of args.TestFormats.
+func (r *TestReport) Write(t *Term, format string) error {
+	if format == "json" {
+		return WriteJSON(t, r.document())
+	}
+	for _, f := range r.Files {
+		t.Printf("%s\n", t.Style(bold, f.Name))
+		for _, result := range f.Results {
+			testText(t, result)
+		}
+	}
+	tests, failed := r.Tests(), r.Failed()
+	words := t.Style(green, fmt.Sprintf("%d passed", tests-failed))
+	if failed > 0 {
+		words = t.Style(red, fmt.Sprintf("%d failed", failed)) + ", " + words
+	}
+	t.Printf("\n%s: %s in %s\n", Count(tests, "test"), words, Duration(r.Took))
+	return nil
+}
+
+// MaxTimeline bounds the lines of the timeline of one test that the screen shows: the last ones.
+const MaxTimeline = 40
+
+// testText writes the result of one test: a line, and if it failed why.
+func testText(t *Term, r *flowtest.Result) {
+	mark, style := "✓", green
+	if !r.Passed() {
+		mark, style = "✗", red
+	}
+	t.Printf("  %s %s  %s\n", t.Style(style, mark), Clean(r.Test.Name), t.Style(dim, fmt.Sprintf("%s after %s", r.Status, Duration(r.Elapsed))))
+	if r.Passed() {
+		return
+	}
+	for i := range r.Failures {
+		t.Printf("\n%s", indent(failureText(t, &r.Failures[i], r.Elapsed), "      ")+"\n")
+	}
+	for _, l := range r.Leftover {
+		t.Printf("\n      %s\n", t.Style(yellow, leftoverText(&l)))
+	}
+	if len(r.Path) > 0 {
+		t.Printf("\n      path: %s\n", Clean(strings.Join(lastOf(r.Path, MaxTimeline), ", ")))
+	}
+	lines := r.Timeline
+	if cut := len(lines) - MaxTimeline; cut > 0 {
+		t.Printf("      timeline, without the first %s:\n", Count(cut, "line"))
+		lines = lines[cut:]
+	} else if len(lines) > 0 {
+		t.Printf("      timeline:\n")
+	}
+	for i := range lines {
+		t.Printf("        %s\n", timelineText(t, &lines[i]))
+	}
+	t.Printf("\n")
+}
+
+func lastOf(list []string, n int) []string {
+	if cut := len(list) - n; cut > 0 {
+		return append([]string{"…"}, list[cut:]...)
+	}
+	return list
+}
+
+// failureText is why a test failed, in lines.
+func failureText(t *Term, f *flowtest.Failure, elapsed time.Duration) string {
+	where := Clean(fmt.Sprintf("%s:%d:%d", f.At.File, f.At.Line, f.At.Column))
+	var b strings.Builder
+	switch f.Kind {
+	case flowtest.Unmet:
+		at := ""
+		if f.After != elapsed {
+			at = " at " + Duration(f.After)
+		}
+		fmt.Fprintf(&b, "%s: this does not hold%s:\n  %s\n", where, at, t.Style(bold, Clean(f.Text)))
+		if f.Readings != "" {
+			fmt.Fprintf(&b, "  %s\n", Clean(f.Readings))
+		}
+		if f.Message != "" {
+			fmt.Fprintf(&b, "  it cannot be computed: %s\n", Clean(f.Message))
+		}
+	case flowtest.Unasked:
+		fmt.Fprintf(&b, "%s: this was never asked, because the test ended before:\n  %s\n", where, Clean(f.Text))
+	case flowtest.NoStub:
+		fmt.Fprintf(&b, "%s: no stub answers %s, which started after %s. Put this into the test:\n\n%s\n", where, t.Style(bold, Clean(f.Text)), Duration(f.After),
+			indent(f.Block, "  "))
+	case flowtest.BadReply:
+		fmt.Fprintf(&b, "%s: this reply cannot be computed: %s\n", where, Clean(f.Text))
+	case flowtest.Broken:
+		fmt.Fprintf(&b, "%s: after %s %s\n", where, Duration(f.After), Clean(f.Text))
+	}
+	return b.String()
+}
+
+func leftoverText(l *flowtest.Leftover) string {
+	where := Clean(fmt.Sprintf("%s:%d:%d", l.At.File, l.At.Line, l.At.Column))
+	if l.Asked == 0 {
+		return fmt.Sprintf("%s: nobody asked the stub of %s %q", where, l.Kind, Clean(l.Name))
+	}
+	return fmt.Sprintf("%s: the stub of %s %q has %d replies, and was asked %s", where, l.Kind, Clean(l.Name), l.Replies, times(l.Asked))
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// timelineText is one line of a virtual timeline.
+func timelineText(t *Term, l *flowtest.Line) string {
+	who, what, why := l.Node, string(l.Status), l.Text
+	if who == "" {
+		who = "run"
+	}
+	switch {
+	case l.Gate != nil:
+		what = "gate " + l.Gate.Gate + " passed"
+		if !l.Gate.Passed {
+			what, why = "gate "+l.Gate.Gate+" did not pass", l.Gate.Message
+		}
+	case l.Type == view.Resumed:
+		what = "another driver"
+	case l.Type == view.CancelAsked:
+		what = "cancel"
+	}
+	if l.Attempt > 1 {
+		what += fmt.Sprintf(" (attempt %d)", l.Attempt)
+	}
+	text := fmt.Sprintf("%9s  %-24s %s", "+"+Duration(l.After), Clean(who), what)
+	if why != "" {
+		text += ": " + Clean(strings.ReplaceAll(strings.TrimRight(why, "\n"), "\n", " | "))
+	}
+	if l.Status.Bad() || l.Gate != nil && !l.Gate.Passed {
+		return t.Style(red, text)
+	}
+	return text
+}
+
+// The document of a report.
+type (
+	testsJSON struct {
+		FormatVersion string     `json:"format_version"`
+		Tests         int        `json:"tests"`
+		Failed        int        `json:"failed"`
+		TookMS        int64      `json:"took_ms"`
+		Results       []testJSON `json:"results"`
+	}
+	testJSON struct {
+		File     string         `json:"file"`
+		Line     int            `json:"line"`
+		Name     string         `json:"name"`
+		Workflow string         `json:"workflow"`
+		Passed   bool           `json:"passed"`
+		Status   event.Status   `json:"status"`
+		Elapsed  float64        `json:"elapsed"` // seconds, virtual
+		Events   uint64         `json:"events"`
+		Failures []failureJSON  `json:"failures"`
+		Leftover []leftoverJSON `json:"leftover"`
+		Path     []string       `json:"path"`
+		Timeline []lineJSON     `json:"timeline,omitempty"` // of a test that failed
+	}
+	failureJSON struct {
+		Kind     flowtest.FailureKind `json:"kind"`
+		File     string               `json:"file"`
+		Line     int                  `json:"line"`
+		Column   int                  `json:"column"`
+		Text     string               `json:"text"`
+		Readings string               `json:"readings,omitempty"`
+		Message  string               `json:"message,omitempty"`
+		After    float64              `json:"after"`
+		Block    string               `json:"block,omitempty"`
+	}
+	leftoverJSON struct {
+		Kind    ir.StubKind `json:"kind"`
+		Name    string      `json:"name"`
+		Line    int         `json:"line"`
+		Asked   int         `json:"asked"`
+		Replies int         `json:"replies"`
+	}
+	lineJSON struct {
+		After   float64      `json:"after"`
+		Node    string       `json:"node"`
+		Status  event.Status `json:"status"`
+		Attempt int          `json:"attempt,omitempty"`
+		Type    string       `json:"type"`
+		Text    string       `json:"text,omitempty"`
+	}
+)
+
+func (r *TestReport) document() testsJSON {
+	out := testsJSON{FormatVersion: "1.0", Tests: r.Tests(), Failed: r.Failed(), TookMS: r.Took.Milliseconds(), Results: []testJSON{}}
+	for _, f := range r.Files {
+		for _, t := range f.Results {
+			doc := testJSON{File: f.Name, Line: t.Test.At.Line, Name: t.Test.Name, Workflow: t.Test.Workflow, Passed: t.Passed(), Status: t.Status,
+				Elapsed: t.Elapsed.Seconds(), Events: t.Events, Failures: []failureJSON{}, Leftover: []leftoverJSON{}, Path: append([]string{}, t.Path...)}
+			for _, x := range t.Failures {
+				doc.Failures = append(doc.Failures, failureJSON{x.Kind, x.At.File, x.At.Line, x.At.Column, x.Text, x.Readings, x.Message, x.After.Seconds(), x.Block})
+			}
+			for _, l := range t.Leftover {
+				doc.Leftover = append(doc.Leftover, leftoverJSON{l.Kind, l.Name, l.At.Line, l.Asked, l.Replies})
+			}
+			if !t.Passed() {
+				for _, l := range t.Timeline {
+					doc.Timeline = append(doc.Timeline, lineJSON{l.After.Seconds(), l.Node, l.Status, l.Attempt, l.Type, l.Text})
+				}
+			}
+			out.Results = append(out.Results, doc)
+		}
+	}
+	return out
+}

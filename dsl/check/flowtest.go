@@ -1,0 +1,455 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Test is a checked test. What its values are besides is for whoever has the IR of the program.
+type Test struct {
+	*ir.Test
+	Header       diag.Range // of the block
+	Inputs, Vars Given
+}
+
+// Given are the values that a test gives. Attr is nil where it gives none.
+type Given struct {
+	*Attr
+	Values map[string]value.Value
+}
+
+// FirstMoment is when the run of a test starts that does not say when.
+var FirstMoment = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+
+// MaxRunFor is how much virtual time a test takes at most.
+const MaxRunFor = 3650 * 24 * time.Hour
+
+// testChecker is one run of Tests.
+type testChecker struct {
+	*checker
+	workflow *Workflow // of the test at hand
+	places   []testPlace
+	envs     map[*Workflow]*expr.Env
+	named    map[string]string // see ir.Test.Paths
+	known    map[*Workflow][]testPlace
+}
+
+// testPlace is a node that a test can name.
+type testPlace struct {
+	path string // without keys of instances and numbers of iterations; that of a called run begins with the path of the call
+	node *Node
+	in   *Workflow
+}
+
+// Tests reads the tests of a file by the program that they are for, which has been checked. name is the workflow that a test runs that names
+// none, where the program has several and no default; "" where there is no such workflow.
+func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test, diag.List) {
+	c := &testChecker{checker: newChecker(options), envs: map[*Workflow]*expr.Env{}, known: map[*Workflow][]testPlace{}}
+	c.program, c.size = p, len(file.Src)
+	for _, b := range p.Agents {
+		c.agents[b.Name] = b
+	}
+	for _, b := range p.Gates {
+		c.gates[b.Name] = b
+	}
+	for _, w := range p.Workflows {
+		c.workflows[w.Name], c.callable[w.Name] = w, w.Block
+	}
+	for _, a := range file.Body.Attrs {
+		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
+			Detail: "At the top of a test file stand blocks:  test \"NAME\" { … }."})
+	}
+	var tests []*Test
+	names := book{}
+	for _, b := range c.inner(nil, &file.Body, schema.Blocks["flowtest"], "") {
+		c.enter(names, "Test", b.Name, nameRange(b))
+		if t := c.test(b, name); t != nil {
+			tests = append(tests, t)
+		}
+	}
+	for _, t := range tests {
+		t.Files = c.texts()
+	}
+	return tests, c.list
+}
+
+// test checks one test; nil where its workflow is not known.
+func (c *testChecker) test(b *Block, byDefault string) *Test {
+	c.static(b)
+	w := c.workflowOf(b, byDefault)
+	if w == nil {
+		return nil
+	}
+	c.workflow, c.places, c.named = w, c.placesOf(w), map[string]string{}
+	t := &Test{Test: &ir.Test{Name: b.Name, Workflow: w.Name, StartAt: FirstMoment, At: placeOfRange(b.Src.Range)}, Header: b.Src.Header}
+	t.Inputs, t.Vars = c.given(b, b.attr("inputs")), c.given(b, b.attr("vars"))
+	t.RunFor = c.span(b, b.attr("run_for"))
+	if a := b.attr("start_at"); a != nil && a.Text != "" {
+		at, err := time.Parse(time.RFC3339, a.Text)
+		if err != nil || at.Year() < 1970 || at.Year() > 2200 {
+			c.report(diag.Diagnostic{Code: "F0284", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("start_at cannot be %.40q", a.Text),
+				Detail: "It is a moment as in RFC 3339, from 1970 to 2200:  start_at = \"2026-01-05T08:00:00Z\"."})
+		} else {
+			t.StartAt = at.UTC()
+		}
+	}
+	t.Expect = c.expectations(b)
+	seen := map[string]*Block{}
+	for _, i := range b.Blocks {
+		switch i.Schema.Key() {
+		case "test.agent", "test.step", "test.gate":
+			if first := seen[i.Words()]; first != nil {
+				c.report(diag.Diagnostic{Code: "F0201", Subject: nameRange(i), Context: b.Words(), Summary: fmt.Sprintf("%s has two stubs", upper(i.Words())),
+					Detail: "Put the replies of both into one list, in the order in which they are given.", Notes: []diag.Note{{Text: "the first one", Range: nameRange(first)}}})
+				continue
+			}
+			seen[i.Words()] = i
+			if s, ok := c.stub(i); ok {
+				t.Stubs = append(t.Stubs, s)
+			}
+		case "at":
+			t.Moments = append(t.Moments, ir.Moment{After: c.moment(i), Expect: c.expectations(i), At: placeOfRange(i.Src.Range)})
+		}
+	}
+	t.Paths = c.named
+	if b.attr("expect") == nil && len(t.Moments) == 0 && !b.stray {
+		c.report(diag.Diagnostic{Code: "F0296", Subject: b.Src.Header, Summary: fmt.Sprintf("Nothing is expected in %s", b.Words()),
+			Detail: "A test that asks nothing cannot fail. Say what must hold:  expect = [\"run.status == 'succeeded'\"]."})
+	}
+	return t
+}
+
+func placeOfRange(r diag.Range) ir.Place {
+	return ir.Place{File: r.File, Line: r.Start.Line, Column: r.Start.Column}
+}
+
+// workflowOf is the workflow that a test runs, or nil.
+func (c *testChecker) workflowOf(b *Block, byDefault string) *Workflow {
+	if a := b.attr("workflow"); a != nil {
+		n := a.ref()
+		if w := c.workflows[n.Name]; w != nil || n.Name == "" {
+			return w
+		}
+		c.unknownName(b, n.Range, "workflow", n.Name, keys(c.callable), func(near string) string { return "workflow." + near })
+		return nil
+	}
+	all := c.program.Workflows
+	for _, w := range all {
+		if a := w.attr("default"); len(all) == 1 || a != nil && a.Flag {
+			return w
+		}
+	}
+	if w := c.workflows[byDefault]; w != nil {
+		return w
+	}
+	c.report(diag.Diagnostic{Code: "F0106", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute \"workflow\" in %s", b.Words()),
+		Detail: fmt.Sprintf("The program has several workflows, and none is the default:  workflow = workflow.%s.", all[0].Name)})
+	return nil
+}
+
+// unknownName reports a name that the program does not have.
+func (c *testChecker) unknownName(b *Block, at diag.Range, kind, name string, known []string, edit func(string) string) {
+	d := diag.Diagnostic{Code: "F0294", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("The program has no %s %q", kind, name)}
+	switch near := c.nearestOf(name, func() []string { return known }); {
+	case near != "":
+		d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		d.Edit = &diag.Edit{Range: at, Text: edit(near)}
+	case len(known) == 0:
+		d.Detail = "It has none."
+	default:
+		d.Detail = fmt.Sprintf("It has %s.", some(known))
+	}
+	c.report(d)
+}
+
+func inQuotes(s string) string { return fmt.Sprintf("%q", s) }
+
+// given is the object of an attribute, whose values are known when the file is read.
+func (c *testChecker) given(b *Block, a *Attr) Given {
+	if a == nil {
+		return Given{}
+	}
+	g := Given{Attr: a}
+	v, ok := c.constant(b, a)
+	if !ok {
+		return g
+	}
+	if g.Values, ok = v.(map[string]any); !ok {
+		c.in(b, expr.Conform(ir.Lit(v, value.AnyType), value.Map(value.AnyType), a.Src.Name, a.span()))
+	}
+	return g
+}
+
+// constant is the value of an attribute that reads nothing but files.
+func (c *testChecker) constant(b *Block, a *Attr) (value.Value, bool) {
+	a.done = true
+	e, list := expr.Value(a.Src.Expr(), a.Src.File.Src, c.fixedEnv())
+	c.in(b, list)
+	if e == nil || list.HasErrors() {
+		return nil, false
+	}
+	return expr.Fixed(e, c.texts(), &c.work)
+}
+
+// span is a duration that is known when the file is read; 0 where there is none.
+func (c *testChecker) span(b *Block, a *Attr) time.Duration {
+	if a == nil {
+		return 0
+	}
+	c.expression(b, a, c.fixedEnv())
+	if a.known == nil {
+		return 0
+	}
+	text, _ := a.known.Const.(string)
+	return c.lasting(b, a.Src.Name, text, a.span())
+}
+
+// lasting reads a duration that a test can take.
+func (c *testChecker) lasting(b *Block, what, text string, at diag.Range) time.Duration {
+	d, err := value.ParseDuration(text)
+	if err != nil || d > MaxRunFor {
+		c.report(diag.Diagnostic{Code: "F0204", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s cannot be %.40q", what, text),
+			Detail: fmt.Sprintf("A duration is more than zero and at most 3650 days, %s.", value.DurationForms)})
+		return 0
+	}
+	return d
+}
+
+// moment reads the label of a block that happens at a time after the start.
+func (c *testChecker) moment(b *Block) time.Duration {
+	return c.lasting(b, "A moment", b.Name, nameRange(b))
+}
+
+// expectations checks the conditions of a block.
+func (c *testChecker) expectations(b *Block) (out []ir.Expectation) {
+	a := b.attr("expect")
+	if a == nil {
+		return nil
+	}
+	list, ok := a.Src.Expr().(*hclsyntax.TupleConsExpr)
+	if !ok || len(list.Exprs) == 0 {
+		d := diag.Diagnostic{Code: "F0296", Subject: a.span(), Context: b.Words(), Summary: "expect must be a list of conditions",
+			Detail: "Each condition is a text in quotes:  expect = [\"run.status == 'succeeded'\", \"step.build.attempts == 2\"]."}
+		c.report(d)
+		return nil
+	}
+	env := c.namesOf(c.workflow)
+	for _, x := range list.Exprs {
+		e, found := expr.Condition(x, a.Src.File.Src, env)
+		c.in(b, found)
+		if e != nil {
+			out = append(out, ir.Expectation{Expr: *e, At: placeOfRange(expr.Range(x.Range()))})
+		}
+	}
+	return out
+}
+
+// placesOf lists the nodes of a workflow, and of those that it calls, with their paths.
+func (c *testChecker) placesOf(w *Workflow) []testPlace {
+	if list, there := c.known[w]; there {
+		return list
+	}
+	var list []testPlace
+	var add func(w *Workflow, prefix string)
+	add = func(w *Workflow, prefix string) {
+		for _, n := range w.All {
+			path := n.Name
+			for p := n.Parent; p != nil; p = p.Parent {
+				path = p.Name + "/" + path
+			}
+			if len(list) == maxTestPlaces {
+				return
+			}
+			list = append(list, testPlace{prefix + path, n, w})
+			if to := c.called(n); to != nil {
+				add(to, prefix+path+"/")
+			}
+		}
+	}
+	add(w, "")
+	c.known[w] = list
+	return list
+}
+
+// maxTestPlaces bounds the nodes that a test can name: workflows can call each other along very many paths.
+const maxTestPlaces = 20_000
+
+// keyed finds the keys of instances in a path.
+var keyed = regexp.MustCompile(`\[[^\[\]]*\]`)
+
+// find gives the node that a path stands for: a whole path, or a name that one node alone has. why says what is wrong with it.
+func (c *testChecker) find(path string) (found testPlace, why string) {
+	plain := keyed.ReplaceAllString(path, "")
+	var named []string
+	for _, p := range c.places {
+		if p.path == plain {
+			return p, ""
+		}
+		if p.node.Name == plain {
+			found, named = p, append(named, p.path)
+		}
+	}
+	switch {
+	case len(named) == 1:
+		return found, ""
+	case len(named) > 1:
+		return found, fmt.Sprintf("Several nodes have this name: %s. Write the path of the one that is meant.", some(named))
+	}
+	all := c.paths(func(*Node) bool { return true })
+	if near := c.nearestOf(plain, func() []string { return all }); near != "" {
+		return found, fmt.Sprintf("Did you mean %q?", near)
+	}
+	return found, fmt.Sprintf("Workflow %q has no node of this path. It has %s.", c.workflow.Name, some(all))
+}
+
+// whole is a path that was found with the path of the groups around it.
+func (p testPlace) whole(path string) string {
+	return strings.TrimSuffix(p.path, keyed.ReplaceAllString(path, "")) + path
+}
+
+// paths lists the paths of nodes.
+func (c *testChecker) paths(which func(*Node) bool) (out []string) {
+	for _, p := range c.places {
+		if which(p.node) {
+			out = append(out, p.path)
+		}
+	}
+	return out
+}
+
+// compensation stands behind the path of a step whose compensation is meant.
+const compensation = "/compensate"
+
+// stub checks one stub.
+func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
+	s = ir.Stub{Kind: ir.StubKind(b.Schema.Kind), Name: b.Name, At: placeOfRange(nameRange(b))}
+	at := nameRange(b)
+	var r replier
+	switch s.Kind {
+	case ir.AgentStub:
+		g := c.agents[b.Name]
+		if g == nil {
+			if b.Name != "" {
+				c.unknownName(b, at, "agent", b.Name, keys(c.agents), inQuotes)
+			}
+			return s, false
+		}
+		r = agentReplier(g)
+	case ir.StepStub:
+		path, undo := strings.CutSuffix(b.Name, compensation)
+		p, why := c.find(path)
+		if why != "" {
+			c.report(diag.Diagnostic{Code: "F0294", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Workflow %q has no step %q", c.workflow.Name, path), Detail: why})
+			return s, false
+		}
+		s.Path = p.path
+		if keyed.MatchString(path) {
+			s.Instance = p.whole(path)
+		}
+		if undo {
+			s.Path += compensation
+		}
+		if r, why = c.stepReplier(p.node, undo); why != "" {
+			c.report(diag.Diagnostic{Code: "F0298", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s needs no stub", upper(p.node.Words())), Detail: why})
+			return s, false
+		}
+	case ir.GateStub:
+		g, path, why := c.gateOf(b.Name)
+		if why != "" {
+			c.report(diag.Diagnostic{Code: "F0294", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("The program has no gate %q", b.Name), Detail: why})
+			return s, false
+		}
+		if g.attr("run") == nil {
+			c.report(diag.Diagnostic{Code: "F0298", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s needs no stub", upper(g.Words())),
+				Detail: "It starts no program, so a test asks the gate itself. The output of the step decides how it judges."})
+			return s, false
+		}
+		s.Path, r = path, replier{what: "a gate", takes: programMembers[1:], output: value.AnyType}
+	}
+	s.Replies = c.replies(b, r)
+	return s, len(s.Replies) > 0
+}
+
+// gateOf finds a gate by GATE or STEP/GATE; path is that of the step, or "".
+func (c *testChecker) gateOf(name string) (g *Block, path, why string) {
+	if at := strings.LastIndexByte(name, '/'); at >= 0 {
+		p, why := c.find(name[:at])
+		if why != "" {
+			return nil, "", why
+		}
+		if g = p.node.ownGate(name[at+1:]); g == nil && slices.Contains(gateNames(p.node), name[at+1:]) {
+			g = c.gates[name[at+1:]]
+		}
+		if g == nil {
+			return nil, "", fmt.Sprintf("%s has %s.", upper(p.node.Words()), someOrNone(gateNames(p.node)))
+		}
+		return g, p.path, ""
+	}
+	known := keys(c.gates)
+	for _, p := range c.places {
+		if own := p.node.ownGate(name); own != nil {
+			if g != nil {
+				return nil, "", "Several steps have a gate of this name. Write  gate \"STEP/" + name + "\"."
+			}
+			g, path = own, p.path
+		}
+		for _, own := range p.node.Gates {
+			known = append(known, own.Name)
+		}
+	}
+	switch top := c.gates[name]; {
+	case top != nil && g == nil:
+		return top, "", ""
+	case g != nil && top == nil:
+		return g, path, ""
+	case g != nil:
+		return nil, "", "A gate of the program and one of a step have this name. Write  gate \"" + path + "/" + name + "\"  for that of the step."
+	}
+	if near := c.nearestOf(name, func() []string { return known }); near != "" {
+		return nil, "", fmt.Sprintf("Did you mean %q?", near)
+	}
+	return nil, "", fmt.Sprintf("It has %s.", someOrNone(known))
+}
+
+func someOrNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return some(names)
+}
+
+// gateNames lists the gates of a step.
+func gateNames(n *Node) (out []string) {
+	for _, g := range n.Gates {
+		out = append(out, g.Name)
+	}
+	if a := n.attr("gates"); a != nil {
+		for _, r := range a.Names {
+			out = append(out, r.Name)
+		}
+	}
+	return out
+}
+
+// Place is where a value is given, or its name where that is not declared; else the place of all, or the header of the test.
+func (t *Test) Place(g Given, name string, declared bool) diag.Range {
+	switch {
+	case g.Attr == nil:
+		return t.Header
+	case declared:
+		return g.member(name)
+	}
+	return g.key(name)
+}

@@ -1,0 +1,190 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// requestType is what a reply of a stub can read.
+var requestType = value.Object(map[string]value.Type{
+	"task": value.StringType, "with": value.AnyType, "feedback": value.StringType, "attempt": value.IntType, "iteration": value.IntType,
+	"agent": value.StringType, "inputs": value.AnyType,
+})
+
+// callType is one request that a stub was asked.
+var callType = value.Object(map[string]value.Type{
+	"at": value.NumberType, "ended": value.NumberType, "node": value.StringType, "key": value.StringType,
+	"task": value.StringType, "with": value.AnyType, "feedback": value.StringType, "attempt": value.IntType, "agent": value.StringType,
+	"command": value.List(value.StringType), "script": value.StringType, "stdin": value.StringType, "env": value.Map(value.StringType),
+	"url": value.StringType, "method": value.StringType, "body": value.StringType,
+})
+
+// testRunType is the run as a test sees it.
+func testRunType(w *Workflow) value.Type {
+	attrs := maps.Clone(runType.Attrs)
+	attrs["error"] = errorInRules
+	attrs["outputs"] = always(w.outputType())
+	attrs["warnings"] = value.List(value.StringType)
+	return value.Object(attrs)
+}
+
+// always is a type without null, on all levels: a condition of a test says what must be there, and where it is not the test fails.
+func always(t value.Type) value.Type {
+	if t.IsAny() || t.Kind == value.Null {
+		return t
+	}
+	t.Nullable, t.Optional = false, false
+	if t.Elem != nil {
+		e := always(*t.Elem)
+		t.Elem = &e
+	}
+	if t.Elems != nil {
+		elems := make([]value.Type, len(t.Elems))
+		for i, e := range t.Elems {
+			elems[i] = always(e)
+		}
+		t.Elems = elems
+	}
+	if t.Attrs != nil {
+		attrs := make(map[string]value.Type, len(t.Attrs))
+		for name, a := range t.Attrs { // any order: each for itself
+			attrs[name] = always(a)
+		}
+		t.Attrs = attrs
+	}
+	return t
+}
+
+// requestEnv is for the replies of stubs.
+func (c *testChecker) requestEnv() *expr.Env {
+	env := c.fixedEnv()
+	for _, name := range schema.Roots {
+		env.Hidden[name] = "A reply reads  request  alone: task, with, feedback, attempt, iteration, agent and inputs of what is asked."
+	}
+	env.Roots = roots{"request": root("request", requestType)}
+	return env
+}
+
+// Why a name of the language cannot be read in a condition of a test.
+const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, path, elapsed, live and before('A', 'B')."
+
+// namesOf is for the conditions of tests of a workflow.
+func (c *testChecker) namesOf(w *Workflow) *expr.Env {
+	if env := c.envs[w]; env != nil {
+		return env
+	}
+	env := c.fixedEnv()
+	for _, name := range schema.Roots {
+		env.Hidden[name] = notInTest
+	}
+	for _, p := range schema.AllPlanned() {
+		if p.Name != "" && p.Block == "test" {
+			env.Hidden[p.Name] = "It is planned and not in this release. What to write today: " + p.Instead
+		}
+	}
+	inputs := map[string]value.Type{}
+	for _, in := range w.Inputs {
+		inputs[in.Name] = in.read()
+	}
+	steps, hidden := map[string]value.Type{}, map[string]string{}
+	calls, counts := map[string]value.Type{}, map[string]value.Type{}
+	asked := func(name string) { calls[name], counts[name] = value.List(callType), value.IntType }
+	for name := range c.agents { // any order: each for itself
+		asked(name)
+	}
+	for name := range c.gates { // any order: each for itself
+		asked(name)
+	}
+	for name := range c.workflows { // any order: each for itself
+		counts[name] = value.IntType
+	}
+	for _, p := range c.placesOf(w) {
+		if asked(p.path); p.path != p.node.Name {
+			asked(p.node.Name)
+		}
+		for _, g := range p.node.Gates {
+			asked(p.path + "/" + g.Name)
+		}
+		switch many := p.node.manyTimes(); {
+		case p.in != w:
+		case many != nil:
+			hidden[p.node.Name] = fmt.Sprintf("It exists once for each instance of %q. Write node[\"%s\"] for one of them.", many.Name, shownInstance(p.node, many))
+		default:
+			steps[p.node.Name] = always(w.resultFor(p.node, nil))
+		}
+	}
+	decl := func(n string) diag.Range {
+		if node := w.ByName[n]; node != nil {
+			return nameRange(node.Block)
+		}
+		return diag.Range{}
+	}
+	resolve := func(path string) (value.Type, string) {
+		p, why := c.find(path)
+		if why != "" {
+			return value.AnyType, why
+		}
+		c.named[path] = p.whole(path)
+		if keyed.MatchString(path) || p.node.attr("for_each") == nil {
+			return always(resultType(p.node.output, value.StringType, nullType, nullType)), ""
+		}
+		return always(p.in.resultFor(p.node, nil)), ""
+	}
+	env.Roots = roots{
+		"run":   root("run", testRunType(w)),
+		"step":  {What: "step", Names: steps, Hidden: hidden, Absent: absentAttrs, Decl: decl},
+		"node":  {What: "node", Resolve: resolve, Absent: absentAttrs},
+		"input": {What: "input", Names: inputs},
+		"calls": {What: "agent, step or gate", Names: calls}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts},
+		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
+		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
+	}
+	for name := range env.Roots { // any order: each for itself
+		delete(env.Hidden, name)
+	}
+	c.envs[w] = env
+	return env
+}
+
+// manyTimes is the outermost group around a node, without the node itself, that makes instances; nil if there is none.
+func (n *Node) manyTimes() (many *Node) {
+	for p := n.Parent; p != nil; p = p.Parent {
+		if p.attr("for_each") != nil {
+			many = p
+		}
+	}
+	return many
+}
+
+// shownInstance is the path of a node in the first instances of the groups around it.
+func shownInstance(n, many *Node) string {
+	path := n.Name
+	for p := n.Parent; p != nil; p = p.Parent {
+		name := p.Name
+		if p.attr("for_each") != nil {
+			name += "[0]"
+		}
+		path = name + "/" + path
+	}
+	return path
+}
+
+// TestNames are what conditions of tests can read, with their types, for documentation.
+func TestNames() value.Type {
+	return value.Object(map[string]value.Type{
+		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
+		"calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
+		"before": value.BoolType, "elapsed": value.NumberType, "live": value.IntType,
+	})
+}
+
+// CallType is the type of one member of calls.NAME.
+func CallType() value.Type { return callType }
+
+// RequestType is the type of request.
+func RequestType() value.Type { return requestType }

@@ -1,0 +1,262 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// replier is what a stub stands for.
+type replier struct {
+	what   string   // in words
+	takes  []string // the members that its replies can have besides error, takes, hang and lost
+	output value.Type
+}
+
+var (
+	programMembers = []string{"output", "stdout", "stderr", "exit_code"}
+	anyMembers     = []string{"error", "takes", "hang", "lost"}
+)
+
+func agentReplier(g *Block) replier {
+	r := replier{what: "an agent of type " + g.Text("type"), takes: programMembers, output: g.makes()}
+	switch g.Text("type") {
+	case "http":
+		r.takes = []string{"output", "status"}
+	case "null":
+		r.takes = programMembers[:1]
+	}
+	return r
+}
+
+// stepReplier is what a stub of a step answers for; why says why there can be none.
+func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
+	if undo {
+		if n.Inner("compensate") == nil {
+			return r, "It has no compensation."
+		}
+		return replier{what: "a compensation", takes: programMembers[1:], output: value.AnyType}, ""
+	}
+	if n.Schema.Kind != "step" {
+		return r, "A test runs the steps in it, with the stubs of these."
+	}
+	output := c.made(c.workflow, n)
+	if a := n.attr("output"); a != nil && a.Type != nil {
+		output = *a.Type
+	}
+	switch n.Does {
+	case ir.RunAction:
+		return replier{what: "a program", takes: programMembers, output: output}, ""
+	case ir.AgentAction:
+		r = agentReplier(c.agents[n.attr("agent").ref().Name])
+		r.output = output
+		return r, ""
+	case ir.HTTPAction:
+		return replier{what: "a request", takes: []string{"output", "status"}, output: value.AnyType}, ""
+	case ir.RememberAction, ir.RecallAction:
+		return replier{what: "a step of the memory", takes: programMembers[:1], output: output}, ""
+	case ir.CallAction:
+		return r, "A test runs the workflow that it calls, with the stubs of the steps in there."
+	case ir.ValueAction, ir.WaitAction, ir.FailAction, ir.EndAction:
+		return r, fmt.Sprintf("It starts nothing, so a test does what the file says. It has  %s.", n.Does)
+	}
+	return r, "It starts nothing."
+}
+
+// replies checks the replies of a stub.
+func (c *testChecker) replies(b *Block, r replier) (out []ir.Reply) {
+	a := b.attr("replies")
+	if a == nil {
+		return nil
+	}
+	list, ok := a.Src.Expr().(*hclsyntax.TupleConsExpr)
+	if !ok || len(list.Exprs) == 0 {
+		c.report(diag.Diagnostic{Code: "F0295", Subject: a.span(), Context: b.Words(), Summary: "replies must be a list of objects",
+			Detail: "Each object is one answer; the last one stays:  replies = [{ exit_code = 1 }, { stdout = \"done\" }]."})
+		return nil
+	}
+	for _, x := range list.Exprs {
+		o, ok := x.(*hclsyntax.ObjectConsExpr)
+		if !ok {
+			c.report(diag.Diagnostic{Code: "F0295", Subject: expr.Range(x.Range()), Context: b.Words(), Summary: "A reply is an object",
+				Detail: "It says what is answered, such as  { output = { verdict = \"pass\" }, takes = \"30s\" }."})
+			continue
+		}
+		if reply, ok := c.reply(b, a, o, r); ok {
+			out = append(out, reply)
+		}
+	}
+	return out
+}
+
+// reply checks one reply.
+func (c *testChecker) reply(b *Block, a *Attr, o *hclsyntax.ObjectConsExpr, r replier) (out ir.Reply, ok bool) {
+	out.At = placeOfRange(expr.Range(o.Range()))
+	ok = true
+	bad := func(d diag.Diagnostic) {
+		ok = false
+		d.Context = b.Words()
+		if d.Code == "" {
+			d.Code = "F0295"
+		}
+		c.report(d)
+	}
+	has := map[string]diag.Range{}
+	for _, item := range o.Items {
+		at := expr.Range(item.KeyExpr.Range())
+		name, plain := envKeyText(item.KeyExpr)
+		s := schema.ReplyMember(name)
+		switch {
+		case !plain || s == nil:
+			bad(c.strayMember(name, at, r))
+			continue
+		case s.Later != nil:
+			bad(notYet(at, fmt.Sprintf("%q of a reply", name), s.Later, ""))
+			continue
+		case !slices.Contains(r.takes, name) && !slices.Contains(anyMembers, name):
+			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s has no %s", upper(r.what), name),
+				Detail: fmt.Sprintf("A reply of it can have %s.", list(append(slices.Clone(r.takes), anyMembers...)))})
+			continue
+		case has[name] != diag.Range{}:
+			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s stands twice in a reply", name), Detail: "Only one of the two could be answered. Remove one."})
+			continue
+		}
+		has[name] = at
+		member := &Attr{Schema: s, Src: a.Src.File.Member(name, at, item.ValueExpr)}
+		if s.Kind == schema.Flag {
+			c.in(b, c.fixed(b, member))
+		} else {
+			c.in(b, c.evaluate(member, c.requestEnv()))
+		}
+		keep(&out, member)
+		if name == "output" && member.Expr != nil && !r.output.IsAny() {
+			c.in(b, conformWhole(member.Expr, r.output, "output", member.span()))
+		}
+		if name == "error" && member.Expr != nil {
+			c.in(b, replyError(member))
+		}
+	}
+	if out.Hang && out.Lost {
+		bad(diag.Diagnostic{Subject: has["lost"], Summary: "A reply hangs and is lost", Detail: "One that hangs never answers; one that is lost falls silent after  takes. Choose one."})
+	}
+	for _, name := range []string{"output", "stdout", "stderr", "exit_code", "error", "status"} {
+		at, given := has[name]
+		switch {
+		case given && (out.Hang || out.Lost):
+			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s has no effect in this reply", name), Detail: "It gives no answer, because of  hang  or  lost. Remove one of the two."})
+		case given && out.Error != nil && (name == "output" || name == "status"):
+			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("A reply with both %s and error", name), Detail: "An attempt succeeds or fails. Make two replies of it, or remove one of the two."})
+		}
+	}
+	if _, waits := has["takes"]; waits && out.Hang {
+		bad(diag.Diagnostic{Subject: has["takes"], Summary: "takes has no effect in this reply", Detail: "It hangs, so it never answers. Remove one of the two."})
+	}
+	return out, ok
+}
+
+// keep keeps a member of a reply.
+func keep(r *ir.Reply, a *Attr) {
+	switch a.Schema.Name {
+	case "output":
+		r.Output = a.Expr
+	case "stdout":
+		r.Stdout = a.Expr
+	case "stderr":
+		r.Stderr = a.Expr
+	case "exit_code":
+		r.ExitCode = a.Expr
+	case "error":
+		r.Error = a.Expr
+	case "status":
+		r.Status = a.Expr
+	case "takes":
+		r.Takes = a.Expr
+	case "hang":
+		r.Hang = a.Flag
+	case "lost":
+		r.Lost = a.Flag
+	}
+}
+
+// strayMember reports a member that no reply has.
+func (c *testChecker) strayMember(name string, at diag.Range, r replier) diag.Diagnostic {
+	known := append(slices.Clone(r.takes), anyMembers...)
+	d := diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("A reply has no %q", name), Detail: fmt.Sprintf("It can have %s.", list(known))}
+	if near := c.nearestOf(name, func() []string { return known }); near != "" {
+		d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		d.Edit = &diag.Edit{Range: at, Text: near}
+	}
+	return d
+}
+
+// replyError checks the error of a reply.
+func replyError(a *Attr) diag.List {
+	if a.Expr.Kind == ir.Const {
+		if _, stray := strayAttr(a.Expr.Const, schema.ReplyError); stray == nil {
+			if _, err := value.Convert(a.Expr.Const, schema.ReplyError); err != nil {
+				d := diag.Diagnostic{Code: "F0295", Subject: a.span(), Summary: "An error that cannot be answered",
+					Detail: upper(err.Error()) + ". It is an object of kind, message, status and retry_after, each of which can be left out."}
+				return diag.List{d}
+			}
+		}
+	}
+	return conformWhole(a.Expr, schema.ReplyError, "error", a.span())
+}
+
+// conformWhole is Conform that also refuses attributes of a constant that the type does not have: converting would lose them.
+func conformWhole(e *ir.Expr, want value.Type, what string, at diag.Range) diag.List {
+	if name, of := strayAttr(e.Const, want); e.Kind == ir.Const && name != "" {
+		d := diag.Diagnostic{Code: "F0295", Subject: at, Summary: fmt.Sprintf("%s has no attribute %q", upper(what), name),
+			Detail: fmt.Sprintf("It has %s.", someOrNone(of))}
+		if near := diag.Nearest(name, of); near != "" {
+			d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		}
+		return diag.List{d}
+	}
+	if want.Kind == value.StringT && len(want.Enum) == 0 {
+		return textual(e, what, at)
+	}
+	return expr.Conform(e, want, what, at)
+}
+
+// strayAttr finds the first attribute in a value that its object type does not have, and the names that the type has.
+func strayAttr(v value.Value, t value.Type) (name string, of []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range value.Keys(v) {
+			elem := t.Elem
+			if t.Kind == value.ObjectT {
+				a, known := t.Attrs[k]
+				if !known {
+					return k, t.Names()
+				}
+				elem = &a
+			}
+			if elem != nil {
+				if name, of = strayAttr(v[k], *elem); name != "" {
+					return name, of
+				}
+			}
+		}
+	case []any:
+		for i, e := range v {
+			elem := t.Elem
+			if i < len(t.Elems) {
+				elem = &t.Elems[i]
+			}
+			if elem != nil {
+				if name, of = strayAttr(e, *elem); name != "" {
+					return name, of
+				}
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,78 @@
+package ir
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Test is one test of a test file: a run of a workflow in virtual time, with stubs in place of what it would start. It is no part of a
+// [Program] and is stored nowhere.
+type Test struct {
+	Name     string
+	Workflow string
+	// Inputs and Vars are complete: defaults are filled in, and values have the declared types.
+	Inputs, Vars map[string]value.Value
+	StartAt      time.Time     // virtual
+	RunFor       time.Duration // virtual; 0: until all has ended
+	Stubs        []Stub
+	Moments      []Moment      // in file order
+	Expect       []Expectation // asked at the end
+	// Paths gives for each path of a node that a condition names the whole path, with keys.
+	Paths map[string]string
+	// Files are what file("PATH") stands for in replies.
+	Files map[string]string
+	At    Place
+}
+
+// Place is where something stands in a file. Line and Column count from 1.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
+// StubKind says in whose place a stub answers.
+type StubKind string
+
+// The kinds of stubs.
+const (
+	AgentStub StubKind = "agent"
+	StepStub  StubKind = "step"
+	GateStub  StubKind = "gate"
+)
+
+// StubKinds lists all kinds of stubs.
+var StubKinds = []StubKind{AgentStub, StepStub, GateStub}
+
+// Stub answers attempts. There is at least one reply.
+type Stub struct {
+	Kind StubKind
+	// Name is written in the file: of an agent, a node's path, GATE, or STEP/GATE. Path is the path that Name stands for, without keys of
+	// instances; "" for an agent and for a gate of all steps.
+	Name, Path string
+	// Instance is the path with keys where the stub is for one instance; else "".
+	Instance string
+	Replies  []Reply
+	At       Place
+}
+
+// Reply is one answer. Its expressions read request. A nil expression is an attribute that was not given.
+type Reply struct {
+	Output, Stdout, Stderr, ExitCode, Error, Status, Takes *Expr
+
+	Hang, Lost bool
+	At         Place
+}
+
+// Expectation is a condition that must hold.
+type Expectation struct {
+	Expr
+	At Place
+}
+
+// Moment is what happens at a time after the start.
+type Moment struct {
+	After  time.Duration
+	Expect []Expectation
+	At     Place
+}

@@ -1,0 +1,64 @@
+package schema
+
+import "github.com/flowrun/flowrun/dsl/value"
+
+// ErrorKinds are the kinds of error that a file can write.
+var ErrorKinds = []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}
+
+// ReplyError is the type of the error of a reply.
+var ReplyError = value.Object(map[string]value.Type{
+	"kind":        {Kind: value.StringT, Enum: ErrorKinds, Optional: true},
+	"message":     {Kind: value.StringT, Optional: true},
+	"status":      {Kind: value.NumberT, Int: true, Optional: true},
+	"retry_after": {Kind: value.NumberT, Optional: true},
+})
+
+// replies are the answers of a stub.
+var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "What is answered, in the order in which it is asked; the last reply stays.", Members: attrs(
+	Attr{Name: "output", Kind: Value, Want: value.AnyType, Doc: "The output of an agent or a step, or the body of an answer to an http step."},
+	Attr{Name: "stdout", Kind: Value, Want: value.StringType, Doc: "What a program writes to standard output."},
+	Attr{Name: "stderr", Kind: Value, Want: value.StringType, Doc: "What a program writes to standard error."},
+	Attr{Name: "exit_code", Kind: Value, Want: value.IntType, Min: 0, Max: 255, Default: "0", Doc: "Exit code of a program."},
+	Attr{Name: "error", Kind: Value, Want: ReplyError, Doc: "How it fails: an object of kind, message, status and retry_after, each of which can be left out."},
+	Attr{Name: "status", Kind: Value, Want: value.IntType, Min: 100, Max: 599, Default: "200", Doc: "Status of the answer to an http step."},
+	Attr{Name: "takes", Kind: Duration, Default: `"0s"`, Doc: "How long it takes, in virtual time."},
+	Attr{Name: "hang", Kind: Flag, Default: "false", Doc: "It never answers: a timeout, a heartbeat or a cancel ends it."},
+	Attr{Name: "lost", Kind: Flag, Default: "false", Doc: "It falls silent, so the attempt is lost."},
+	later("reply.partial", "reply.usage", "reply.measured"))}
+
+// expects are the conditions of a test.
+var expects = Attr{Name: "expect", Kind: Conditions, Doc: "Conditions in literal strings, each of which must hold."}
+
+// testBlocks are the blocks of a test file.
+var testBlocks = map[string]*Block{
+	"flowtest": {Doc: "The top of a test file, NAME.flowtest.hcl, which stands beside a program.", Blocks: []string{"test"}},
+	"test": {Label: "name", AnyLabel: true, Doc: "Runs a workflow in virtual time with stubs in place of all that it would start.",
+		Blocks: []string{"agent", "step", "gate", "channel", "at", "decide", "emit", "dispatch", "close", "check_in", "redrive", "metrics"},
+		Attrs: attrs(
+			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "the only one, or the default", Doc: "The workflow that is run."},
+			Attr{Name: "inputs", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "An object of the inputs of the run."},
+			Attr{Name: "vars", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "An object of the variables of the program."},
+			expects,
+			Attr{Name: "run_for", Kind: Duration, Default: "until all has ended", Doc: "How much virtual time passes at most. The conditions are asked then."},
+			Attr{Name: "start_at", Kind: Text, Default: `"2026-01-05T08:00:00Z"`, Doc: "When the run starts, as in RFC 3339."},
+			later("test.kv", "test.items"))},
+	"test.agent": {Label: "name", Doc: "Answers in place of an agent.", Attrs: attrs(replies)},
+	"test.step":  {Label: "path", AnyLabel: true, Doc: "Answers in place of a step: its path such as review/check or each[1], or its name where no other node has it. It goes before the stub of the step's agent. STEP/compensate is its compensation.", Attrs: attrs(replies)},
+	"test.gate":  {Label: "name", AnyLabel: true, Doc: "Answers in place of a gate with run; STEP/GATE is that of one step.", Attrs: attrs(replies)},
+	"at":         {Label: "moment", AnyLabel: true, Doc: "Asks conditions at a moment, such as \"10m\" after the start.", Attrs: attrs(required(expects))},
+}
+
+func required(a Attr) Attr {
+	a.Required = true
+	return a
+}
+
+// ReplyMember returns the member of a reply with a name, or nil.
+func ReplyMember(name string) *Attr {
+	for i := range replies.Members {
+		if replies.Members[i].Name == name {
+			return &replies.Members[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+  expect = ["run.status == 'succeeded'"]
+  step "plan" {
+    replies = [{ hang = true, stdout = "x" }]
+  }
+}

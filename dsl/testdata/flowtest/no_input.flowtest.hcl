@@ -1,0 +1,3 @@
+test "one" {
+  expect = ["run.status == 'succeeded'"]
+}

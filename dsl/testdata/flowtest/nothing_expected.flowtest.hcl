@@ -1,0 +1,3 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+}

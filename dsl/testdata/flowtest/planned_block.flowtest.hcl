@@ -1,0 +1,7 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+  expect = ["run.status == 'succeeded'"]
+  decide "ship" {
+    decision = "approve"
+  }
+}

@@ -1,0 +1,5 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+  start_at = "tomorrow"
+  expect   = ["run.status == 'succeeded'"]
+}

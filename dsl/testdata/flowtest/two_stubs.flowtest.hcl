@@ -1,0 +1,6 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+  expect = ["run.status == 'succeeded'"]
+  step "plan" { replies = [{ stdout = "x" }] }
+  step "plan" { replies = [{ stdout = "y" }] }
+}

@@ -1,0 +1,8 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+  expect = ["run.status == 'succeeded'"]
+}
+test "one" {
+  inputs = { ticket = "T-1" }
+  expect = ["run.status == 'failed'"]
+}

@@ -1,0 +1,4 @@
+test "one" {
+  inputs = { ticket = "T-1", siez = 3 }
+  expect = ["run.status == 'succeeded'"]
+}

@@ -1,0 +1,3 @@
+workflow "w" {
+  step "s" { value = 1 }
+}

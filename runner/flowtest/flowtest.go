@@ -1,0 +1,333 @@
+// Package flowtest carries out the tests of test files: a run of a workflow in virtual time, with stubs in place of all that the run
+// would start.
+//
+// [Run] drives the real machine on the host engine/sim. The executors of that host are the stubs of the test (stub.go). What the run did is
+// recorded from what the host shows (record.go), and the conditions of the test read the record and the machine (names.go).
+//
+// The package starts no program, opens no connection, reads no file and no clock: two runs of a test give the same result, byte for byte.
+// It knows test files as ir.Test alone. It must never import the checker, an executor that starts anything, or a command.
+package flowtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/secret"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/machine"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// MaxRunFor is how much virtual time a test takes at most.
+const MaxRunFor = 3650 * 24 * time.Hour
+
+// ErrTooLong is the cause of a test that took too much real time. Whoever gives Run a context that ends uses it.
+var ErrTooLong = errors.New("the test took too long")
+
+// Program is a program that tests run. Its tests share it, one after the other.
+type Program struct {
+	*ir.Program
+	definition []byte
+	hash       string
+	graphs     map[string]*plan.Graph
+}
+
+// NewProgram prepares a program for its tests.
+func NewProgram(p *ir.Program) *Program {
+	definition := p.Canonical()
+	return &Program{Program: p, definition: definition, hash: ir.Hash(definition), graphs: map[string]*plan.Graph{}}
+}
+
+func (p *Program) graph(workflow string) (*plan.Graph, error) {
+	if g := p.graphs[workflow]; g != nil {
+		return g, nil
+	}
+	g, err := plan.Build(p.Program, workflow)
+	if err == nil {
+		p.graphs[workflow] = g
+	}
+	return g, err
+}
+
+// FailureKind says what went wrong in a test.
+type FailureKind string
+
+// The kinds of failures.
+const (
+	Unmet    FailureKind = "unmet"     // a condition does not hold
+	Unasked  FailureKind = "not_asked" // a condition was not asked, because the test ended before
+	NoStub   FailureKind = "no_stub"   // an attempt has no stub
+	BadReply FailureKind = "bad_reply" // a reply could not be computed
+	Broken   FailureKind = "broken"    // the run could not go on
+)
+
+// Failure is one reason why a test failed.
+type Failure struct {
+	Kind FailureKind
+	At   ir.Place
+	// Text is the condition as it is written, the path of the node without a stub, or what went wrong.
+	Text string
+	// Readings are the names that the condition reads, with their values; Message says why the condition could not be computed.
+	Readings, Message string
+	// After is the virtual time since the start.
+	After time.Duration
+	// Block is the block to paste where a stub is missing.
+	Block string
+}
+
+// Result is what a test came to.
+type Result struct {
+	Test     *ir.Test
+	Failures []Failure // none: it passed
+	// Leftover are the stubs that nobody asked, and those whose replies were not all given.
+	Leftover []Leftover
+	Status   event.Status  // of the run
+	Elapsed  time.Duration // virtual
+	Events   uint64        // of the run and of those that it called
+	Path     []string      // the paths of nodes in order of their starts
+	Timeline []Line
+}
+
+// Passed reports whether all conditions held.
+func (r *Result) Passed() bool { return len(r.Failures) == 0 }
+
+// Leftover is a stub that was asked less often than it has replies.
+type Leftover struct {
+	Kind    ir.StubKind
+	Name    string
+	At      ir.Place
+	Asked   int // how many attempts it answered
+	Replies int
+}
+
+// errStop ends a drive whose time is over.
+var errStop = errors.New("the time of the test is over")
+
+// test is one test under way.
+type test struct {
+	*ir.Test
+	program  *Program
+	store    *sim.Store
+	start    event.Time
+	run      string
+	eval     *expr.Evaluator
+	machines map[string]*machine.Machine // the newest of each run
+	*record
+	stubs    []*stub
+	answered map[string]*given // by the key of an attempt: what it was last answered
+	keys     map[string]string // the keys of attempts by run and ticket
+	secrets  *secret.Executor
+	took     time.Duration // how long the attempt at hand takes
+	failures []Failure
+	missing  map[string]bool // nodes and gates whose stub is missing, and that were told
+	asked    map[ir.Place]bool
+	coming   []ir.Moment // in order of time, as far as they were not asked
+}
+
+// Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
+func Run(ctx context.Context, p *Program, spec *ir.Test) *Result {
+	seed := fnv.New64a()
+	_, _ = seed.Write([]byte(spec.Name))
+	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{},
+		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[string]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}}
+	t.record = newRecord(p.Program, t.start)
+	t.store.Pass(t.start.Sub(sim.Epoch))
+	for i := range spec.Stubs {
+		t.stubs = append(t.stubs, &stub{Stub: &spec.Stubs[i]})
+	}
+	t.secrets = secret.New(executor.Func(t.answer), nil)
+	t.secrets.Hold(t.sensitive(), expr.NewEvaluator(ir.NewestRules(), p.Files))
+	t.coming = slices.Clone(spec.Moments)
+	slices.SortStableFunc(t.coming, func(a, b ir.Moment) int { return cmp.Compare(a.After, b.After) })
+	if err := t.drive(ctx); err != nil {
+		t.fail(Failure{Kind: Broken, At: spec.At, Text: sentence(err), After: t.elapsed()})
+	}
+	return t.result()
+}
+
+func sentence(err error) string {
+	switch {
+	case errors.Is(err, sim.ErrStuck):
+		return "the run waits for something that never comes"
+	case errors.Is(err, ErrTooLong):
+		return ErrTooLong.Error()
+	}
+	return err.Error()
+}
+
+func (t *test) fail(f Failure) { t.failures = append(t.failures, f) }
+
+func (t *test) elapsed() time.Duration { return t.store.Now().Sub(t.start) }
+
+// sensitive are the values that no journal has, by the names under which they are read.
+func (t *test) sensitive() map[string]value.Value {
+	secrets := map[string]value.Value{}
+	for _, d := range t.program.Variables {
+		if d.Sensitive {
+			secrets["var."+d.Name] = t.Vars[d.Name]
+		}
+	}
+	for _, d := range t.program.Workflow(t.Workflow).Inputs {
+		if d.Sensitive {
+			secrets["input."+d.Name] = t.Inputs[d.Name]
+		}
+	}
+	return secrets
+}
+
+// open leaves out what is sensitive.
+func open(decls []ir.Variable, values map[string]value.Value) map[string]value.Value {
+	out := map[string]value.Value{}
+	for _, d := range decls {
+		if v, there := values[d.Name]; there && !d.Sensitive {
+			out[d.Name] = v
+		}
+	}
+	return out
+}
+
+// seals are the marks of sensitive values in the journal. They tell nothing: no journal of a test is kept.
+func (t *test) seals() map[string]event.Secret {
+	out := map[string]event.Secret{}
+	for name := range t.sensitive() { // any order: it fills a map
+		out[name] = event.Secret{From: "told"}
+	}
+	return out
+}
+
+// machine is the engine.Factory of the host.
+func (t *test) machine(h journal.Header, _ []byte) (engine.Machine, error) {
+	g, err := t.program.graph(h.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	rules := ir.NewestRules()
+	m := machine.New(g, expr.NewEvaluator(rules, t.program.Files), rules)
+	t.machines[h.Run] = m
+	return m, nil
+}
+
+// drive starts the run and drives it until it has ended, or the time of the test is over.
+func (t *test) drive(ctx context.Context) error {
+	e := sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Moments: t.moments()})
+	w := t.program.Workflow(t.Workflow)
+	run, err := e.Start(ctx, engine.Start{Header: journal.Header{Behaviour: ir.Behaviour, Definition: t.program.hash, Workflow: t.Workflow},
+		Definition: t.program.definition,
+		First:      event.RunStarted{Workflow: t.Workflow, Dir: "/", Inputs: open(w.Inputs, t.Inputs), Vars: open(t.program.Variables, t.Vars), Secrets: t.seals()}})
+	if err != nil {
+		return err
+	}
+	t.run = run
+	for {
+		_, err = e.Drive(ctx, run, nil)
+		if !errors.Is(err, sim.ErrCrashed) {
+			break
+		}
+	}
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	if err != nil || len(t.missing) > 0 {
+		return err
+	}
+	for len(t.coming) > 0 && (t.RunFor == 0 || t.coming[0].After <= t.RunFor) { // the run has ended, and time passes
+		t.store.Pass(max(0, t.start.Add(t.coming[0].After).Sub(t.store.Now())))
+		t.askNext()
+	}
+	t.ask(t.Expect, t.ended())
+	return nil
+}
+
+// ended is the virtual time of the end of the run, or that until now.
+func (t *test) ended() time.Duration {
+	if r := t.root(); r != nil && r.view.FinishedAt != 0 {
+		return r.view.FinishedAt.Sub(t.start)
+	}
+	return t.elapsed()
+}
+
+// moments are what happens in the drive at a time: conditions are asked, and in the end the time is over.
+func (t *test) moments() (out []sim.Moment) {
+	for _, m := range t.coming {
+		out = append(out, sim.Moment{At: t.start.Add(m.After), Do: func() error { t.askNext(); return nil }})
+	}
+	most := t.RunFor
+	if most == 0 {
+		most = MaxRunFor
+	}
+	stop := sim.Moment{At: t.start.Add(most), Do: func() error { return errStop }}
+	at := slices.IndexFunc(out, func(m sim.Moment) bool { return m.At > stop.At })
+	if at < 0 {
+		at = len(out)
+	}
+	return append(out[:at:at], stop)
+}
+
+// askNext asks the conditions of the next moment.
+func (t *test) askNext() {
+	m := t.coming[0]
+	t.coming = t.coming[1:]
+	t.ask(m.Expect, m.After)
+}
+
+// ask asks conditions, all of them.
+func (t *test) ask(list []ir.Expectation, after time.Duration) {
+	s := t.newNames(after)
+	for i := range list {
+		x := &list[i]
+		t.asked[x.At] = true
+		v, err := t.eval.Eval(&x.Expr, s)
+		if err == nil && v == true {
+			continue
+		}
+		f := Failure{Kind: Unmet, At: x.At, Text: x.Text, Readings: t.eval.Readings(&x.Expr, s), After: after}
+		if x.Kind == ir.Const {
+			f.Text = "false"
+		}
+		if err != nil {
+			f.Message = err.Error()
+		}
+		t.fail(f)
+	}
+}
+
+// result sums up.
+func (t *test) result() *Result {
+	r := &Result{Test: t.Test, Elapsed: t.ended(), Status: event.Pending}
+	all := [][]ir.Expectation{}
+	for _, m := range t.Moments {
+		all = append(all, m.Expect)
+	}
+	for _, list := range append(all, t.Expect) {
+		for i := range list {
+			if !t.asked[list[i].At] {
+				t.fail(Failure{Kind: Unasked, At: list[i].At, Text: list[i].Text})
+			}
+		}
+	}
+	r.Failures = t.failures
+	for _, s := range t.stubs {
+		if s.asked < len(s.Replies) {
+			r.Leftover = append(r.Leftover, Leftover{s.Kind, s.Name, s.At, s.asked, len(s.Replies)})
+		}
+	}
+	if root := t.root(); root != nil {
+		r.Status = root.view.Status
+	}
+	r.Events, r.Path, r.Timeline = t.events(), t.path(), t.timeline()
+	return r
+}
+
+// root is what is recorded of the run of the test.
+func (t *test) root() *seen { return t.record.runs[t.run] }

@@ -1,0 +1,100 @@
+package flowtest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// missingStub tells of an attempt that has no stub, once for each node and gate.
+func (t *test) missingStub(a *event.Attempt) {
+	at := t.where(a.Run, a.Node)
+	kind, name, reply := ir.StepStub, at.path, ""
+	switch {
+	case a.Gate != "":
+		kind, name, reply = ir.GateStub, a.Gate, "{ exit_code = 0 }"
+	case a.Compensate:
+		name, reply = at.path+"/compensate", "{ exit_code = 0 }"
+	case a.Agent != nil:
+		kind, name, reply = ir.AgentStub, a.Agent.Name, "{ output = "+t.sampleOf(at.name, a)+" }"
+	case a.HTTP != nil:
+		reply = "{ status = 200, output = {} }"
+	case a.Parse == string(ir.ParseJSON) || a.Parse == string(ir.ParseLines) || a.OutputFile:
+		reply = "{ output = " + t.sampleOf(at.name, a) + " }"
+	default:
+		reply = `{ stdout = "" }`
+	}
+	if t.missing[string(kind)+name] {
+		return
+	}
+	t.missing[string(kind)+name] = true
+	text := at.instance
+	if a.Gate != "" {
+		text += "/" + a.Gate
+	}
+	t.fail(Failure{Kind: NoStub, At: t.At, Text: text, After: t.elapsed(), Block: fmt.Sprintf("%s %q {\n  replies = [%s]\n}", kind, name, reply)})
+}
+
+// sampleOf is an output of the type that a step, or its agent, declares.
+func (t *test) sampleOf(name string, a *event.Attempt) string {
+	typ := value.AnyType
+	for i := range t.program.Agents {
+		if g := &t.program.Agents[i]; a.Agent != nil && g.Name == a.Agent.Name && g.Output != nil {
+			typ = *g.Output
+		}
+	}
+	if g, err := t.program.graph(a.Workflow); err == nil {
+		if n := g.Number(name); n >= 0 && g.Nodes[n].Output != nil {
+			typ = *g.Nodes[n].Output
+		}
+	}
+	if typ.IsAny() && a.Parse == string(ir.ParseLines) {
+		return `[""]`
+	}
+	return sample(typ, 0)
+}
+
+// maxSample bounds how deep a sample goes.
+const maxSample = 4
+
+// sample is a value of a type, as a file has it.
+func sample(t value.Type, depth int) string {
+	switch {
+	case len(t.Enum) > 0:
+		return fmt.Sprintf("%q", t.Enum[0])
+	case depth > maxSample:
+		return "null"
+	}
+	switch t.Kind {
+	case value.Bool:
+		return "true"
+	case value.NumberT:
+		return "1"
+	case value.ListT, value.SetT:
+		return "[" + sample(*t.Elem, depth+1) + "]"
+	case value.MapT:
+		return "{ key = " + sample(*t.Elem, depth+1) + " }"
+	case value.TupleT:
+		var parts []string
+		for _, e := range t.Elems {
+			parts = append(parts, sample(e, depth+1))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case value.ObjectT:
+		var parts []string
+		for _, name := range t.Names() {
+			if !t.Attrs[name].Optional {
+				parts = append(parts, name+" = "+sample(t.Attrs[name], depth+1))
+			}
+		}
+		if parts == nil {
+			return "{}"
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case value.Any, value.Null, value.StringT, "":
+	}
+	return `"text"`
+}

@@ -1,0 +1,235 @@
+package flowtest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// names is the scope of the conditions of a test.
+type names struct {
+	*test
+	after time.Duration
+	nodes map[string]place // by path with keys; made when it is first asked for
+}
+
+// place is a node of a run.
+type place struct {
+	*view.Node
+	in *seen
+}
+
+func (t *test) newNames(after time.Duration) *names { return &names{test: t, after: after} }
+
+// Lookup implements ir.Scope.
+func (s *names) Lookup(r ir.Ref) (value.Value, error) {
+	switch r.Root {
+	case "run":
+		o := s.runObject()
+		if r.Name == "" {
+			return o, nil
+		}
+		return o[r.Name], nil
+	case "input":
+		return s.Inputs[r.Name], nil
+	case "step":
+		return s.step(r)
+	case "node":
+		return s.node(s.full(r.Name), r.Attr)
+	case "before":
+		return s.before(s.full(r.Name), s.full(r.Attr)), nil
+	case "path":
+		list := []any{}
+		for _, p := range s.path() {
+			list = append(list, p)
+		}
+		return list, nil
+	case "calls":
+		return s.callsOf(r.Name), nil
+	case "max_at_once":
+		return float64(s.most[r.Name]), nil
+	case "elapsed":
+		return s.after.Seconds(), nil
+	case "live":
+		return float64(len(s.live)), nil
+	}
+	return nil, nil
+}
+
+// full is the whole path that a condition means.
+func (s *names) full(path string) string {
+	if whole := s.Paths[path]; whole != "" {
+		return whole
+	}
+	return path
+}
+
+// runObject is the run as a test sees it.
+func (s *names) runObject() map[string]any {
+	v := s.root().view
+	o := map[string]any{"id": v.ID, "workflow": v.Workflow, "status": string(v.Status), "started_at": v.StartedAt.String(), "outputs": map[string]any(v.Outputs),
+		"error": errorObject(v.Error), "failed": []any{}}
+	if failed, err := s.machines[s.run].Names().Lookup(ir.Ref{Root: "run", Name: "failed"}); err == nil {
+		o["failed"] = failed
+	}
+	warnings := []any{}
+	v.Each(func(n *view.Node, _ int) {
+		for _, w := range n.Warnings {
+			warnings = append(warnings, w)
+		}
+		for i := range n.Gates {
+			if n.Gates[i].Warning {
+				warnings = append(warnings, n.Gates[i].Words())
+			}
+		}
+	})
+	o["warnings"] = warnings
+	return o
+}
+
+// step is a node of the test's workflow by its name. What stands inside a repeat is that of the last iteration.
+func (s *names) step(r ir.Ref) (value.Value, error) {
+	for path, p := range s.all() { // any order: one has the name and stands in no instance
+		if p.in == s.root() && p.Name == r.Name && !strings.Contains(path, "[") {
+			return s.node(path, r.Attr)
+		}
+	}
+	return s.node(r.Name, r.Attr)
+}
+
+// all are the nodes by their paths. A path inside a repeat stands for the last iteration.
+func (s *names) all() map[string]place {
+	if s.nodes == nil {
+		s.nodes = map[string]place{}
+		for _, run := range s.order {
+			run.view.Each(func(n *view.Node, _ int) {
+				if n.Iteration() == 0 {
+					_, instance := shownPaths(n)
+					s.nodes[run.prefix+instance] = place{n, run}
+				}
+			})
+		}
+	}
+	return s.nodes
+}
+
+// node is an attribute of a node, or the whole result; null for a node that there is not.
+func (s *names) node(path, attr string) (value.Value, error) {
+	p, there := s.all()[path]
+	if !there {
+		return nil, nil
+	}
+	if attr == "status" {
+		return string(p.Status), nil
+	}
+	if outermost(p.Node) { // the machine knows best, but in a run a node that has not ended reads as running
+		v, err := s.machines[p.in.id].Names().Lookup(ir.Ref{Root: "step", Name: p.Name, Attr: attr})
+		if o, whole := v.(map[string]any); whole && attr == "" {
+			o["status"] = string(p.Status)
+		}
+		return v, err
+	}
+	o := resultObject(p.Node)
+	if attr == "" {
+		return o, nil
+	}
+	return o[attr], nil
+}
+
+// outermost tells whether a node is no instance and in no instance or iteration.
+func outermost(n *view.Node) bool {
+	for p := n; p != nil; p = p.Parent {
+		if p.Iteration() > 0 || strings.HasSuffix(p.Path, "]") {
+			return false
+		}
+	}
+	return true
+}
+
+// resultObject is the result of a node as expressions see it.
+func resultObject(n *view.Node) map[string]any {
+	o := map[string]any{"status": string(n.Status), "output": nil, "exit_code": -1.0, "stdout": nil, "stderr": nil, "error": nil, "attempts": float64(n.Attempt),
+		"duration": n.Duration(n.FinishedAt).Seconds(), "started_at": nil, "finished_at": nil, "agent": nil, "instances": nil, "counts": nil, "winner": nil, "iterations": nil}
+	for name, at := range map[string]event.Time{"started_at": n.StartedAt, "finished_at": n.FinishedAt} { // any order: it fills an object
+		if at != 0 {
+			o[name] = at.String()
+		}
+	}
+	r := n.Result
+	if r == nil {
+		return o
+	}
+	o["output"], o["exit_code"], o["stdout"], o["stderr"], o["error"] = r.Output, float64(r.ExitCode), r.Stdout, r.Stderr, errorObject(r.Error)
+	if r.Agent != "" {
+		o["agent"] = r.Agent
+	}
+	if r.Winner != "" {
+		o["winner"] = r.Winner
+	}
+	if r.Iterations > 0 {
+		o["iterations"] = float64(r.Iterations)
+	}
+	return o
+}
+
+// errorObject is an error as expressions see it; null if there is none.
+func errorObject(e *event.Error) value.Value {
+	if e == nil {
+		return nil
+	}
+	o := map[string]any{"kind": string(e.Kind), "reason": string(e.Reason), "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": nil,
+		"status": nil, "signal": nil, "gate": nil, "node": nil, "retry_after": nil}
+	for name, n := range map[string]float64{"attempt": float64(e.Attempt), "status": float64(e.Status), "retry_after": e.RetryAfter} { // any order: it fills an object
+		if n != 0 {
+			o[name] = n
+		}
+	}
+	for name, text := range map[string]string{"signal": e.Signal, "gate": e.Gate, "node": e.Node} { // any order: it fills an object
+		if text != "" {
+			o[name] = text
+		}
+	}
+	return o
+}
+
+// before tells whether a node had ended when another one started.
+func (s *names) before(a, b string) bool {
+	var end, start moment
+	for path, p := range s.all() { // any order: the last end and the first start are looked for
+		m, ended := p.in.ended[p.Path]
+		if path == a && ended && end.compare(m) < 0 {
+			end = m
+		}
+		m, began := p.in.began[p.Path]
+		if path == b && began && (start == moment{} || m.compare(start) < 0) {
+			start = m
+		}
+	}
+	return end != moment{} && start != moment{} && end.compare(start) < 0
+}
+
+// callsOf lists what was asked under a name.
+func (s *names) callsOf(name string) value.Value {
+	list := []any{}
+	for _, c := range s.calls {
+		for _, n := range c.names {
+			if n != name {
+				continue
+			}
+			o := map[string]any{"at": c.at.Sub(s.start).Seconds(), "ended": nil}
+			if c.ended != 0 {
+				o["ended"] = c.ended.Sub(s.start).Seconds()
+			}
+			for k, v := range c.request { // any order: it fills an object
+				o[k] = v
+			}
+			list = append(list, o)
+			break
+		}
+	}
+	return list
+}

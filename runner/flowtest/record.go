@@ -1,0 +1,347 @@
+package flowtest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// record is what was seen of the runs of a test.
+type record struct {
+	program *ir.Program
+	start   event.Time
+	runs    map[string]*seen
+	order   []*seen // as they started
+	calls   []*call
+	live    map[string]*call // by run and ticket
+	most    map[string]int   // how many attempts, or runs, of a name there were at once at most
+	now     map[string]int   // and now
+	steps   uint64           // numbers starts and ends
+}
+
+// seen is what was seen of one run.
+type seen struct {
+	id, workflow, caller string
+	prefix               string // the path of the call, with a slash; "" for the run of the test
+	view                 *view.Run
+	began, ended         map[string]moment // by path of a node with keys: its first start and its last end
+	starts               []started
+	lines                []Line
+	events               uint64
+}
+
+// moment is a time with a number that orders what has the same time.
+type moment struct {
+	at event.Time
+	n  uint64
+}
+
+func (m moment) compare(o moment) int {
+	if c := cmp.Compare(m.at, o.at); c != 0 {
+		return c
+	}
+	return cmp.Compare(m.n, o.n)
+}
+
+// started is the start of a node.
+type started struct {
+	moment
+	path string
+}
+
+// Line is one line of the timeline.
+type Line struct {
+	After   time.Duration // since the start, virtual
+	Node    string        // its path; "" for the run
+	Status  event.Status
+	Attempt int // 0: none was made
+	// Text says why, in words; "" if nobody said.
+	Text string
+	// Gate is the verdict that the line tells; nil for others.
+	Gate *event.Verdict
+	Type string // as view.Line has it
+	n    uint64
+}
+
+// call is an attempt that a stub answered, or nobody.
+type call struct {
+	names   []string // under which conditions read it
+	at      event.Time
+	ended   event.Time // 0: not yet
+	request map[string]any
+}
+
+// spot is where a node stands, in the paths that a test names.
+type spot struct {
+	path     string // without keys of instances
+	instance string // with them
+	name     string // the declared name
+	view     *view.Node
+}
+
+func newRecord(p *ir.Program, start event.Time) *record {
+	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[string]*call{}, most: map[string]int{}, now: map[string]int{}}
+}
+
+// watch is the watcher of the host. The past is told again after a crash.
+func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool) {
+	rec := t.record
+	if first := events[0].RunStarted; first != nil {
+		s := &seen{id: run, workflow: first.Workflow, caller: first.Parent, view: view.New(t.program.Workflow(first.Workflow)),
+			began: map[string]moment{}, ended: map[string]moment{}}
+		if caller := rec.runs[first.Parent]; caller != nil {
+			s.prefix = rec.where(first.Parent, first.ParentNode).instance + "/"
+		}
+		if old := rec.runs[run]; old == nil {
+			rec.order = append(rec.order, s)
+			rec.count(first.Workflow, 1)
+		} else {
+			rec.order[slices.Index(rec.order, old)] = s
+		}
+		rec.runs[run] = s
+	}
+	s := rec.runs[run]
+	s.events += uint64(len(events))
+	for i := range events {
+		switch ev := &events[i]; {
+		case ev.AttemptFinished != nil:
+			rec.finish(run, ev.AttemptFinished, ev.At)
+			if g := t.answered[t.keys[ticketOf(run, ev.AttemptFinished.Ticket)]]; g != nil {
+				g.done = true
+			}
+		case ev.DriverChanged != nil:
+			for name, c := range rec.live { // any order: each for itself
+				if strings.HasPrefix(name, run+" ") {
+					rec.end(name, c, ev.At)
+				}
+			}
+		}
+	}
+	for _, l := range s.view.Apply(slices.Clone(events), r) {
+		rec.line(s, &l)
+	}
+	for i := range r.Commands {
+		if r.Commands[i].End != nil {
+			rec.count(s.workflow, -1)
+		}
+	}
+}
+
+// line notes a line of the view: who started, who ended, and what the timeline says.
+func (rec *record) line(s *seen, l *view.Line) {
+	rec.steps++
+	at := moment{l.Time, rec.steps}
+	out := Line{After: l.Time.Sub(rec.start), Status: l.Status, Attempt: l.Attempt, Text: l.Reason, Gate: l.Gate, Type: l.Type, n: rec.steps}
+	if l.Node == "" {
+		if s.prefix != "" {
+			return // the caller's node tells it
+		}
+		s.lines = append(s.lines, out)
+		return
+	}
+	to := rec.where(s.id, l.Node)
+	out.Node = to.instance
+	if l.Result != nil && l.Result.Error != nil && out.Text == "" {
+		out.Text = l.Result.Error.Message
+	}
+	if to.view != nil && to.view.Iteration() > 0 {
+		return
+	}
+	s.lines = append(s.lines, out)
+	if l.Gate != nil || l.Note != "" {
+		return
+	}
+	ran := l.Status == event.Running || l.Status == event.Waiting || l.Status == event.Succeeded || l.Status == event.FailedS && l.Attempt > 0
+	over := to.view != nil && s.ended[l.Node] != moment{}
+	if _, there := s.began[l.Node]; ran && !there && !over {
+		s.began[l.Node] = at
+		s.starts = append(s.starts, started{at, to.instance})
+	}
+	if l.Status.Terminal() {
+		s.ended[l.Node] = at
+	}
+}
+
+// where finds the paths of a node of a run.
+func (rec *record) where(run, node string) spot {
+	s := rec.runs[run]
+	if s == nil {
+		return spot{path: node, instance: node, name: view.Base(node)}
+	}
+	n := s.view.Node(node)
+	if n == nil {
+		return spot{path: s.plainPrefix(rec) + node, instance: s.prefix + node, name: view.Base(node)}
+	}
+	path, instance := shownPaths(n)
+	return spot{s.plainPrefix(rec) + path, s.prefix + instance, n.Name, n}
+}
+
+// plainPrefix is the prefix without keys.
+func (s *seen) plainPrefix(rec *record) string {
+	if s.prefix == "" {
+		return ""
+	}
+	caller := rec.runs[s.caller]
+	for _, n := range caller.view.Roots {
+		if found := callOf(n, s.id); found != nil {
+			path, _ := shownPaths(found)
+			return caller.plainPrefix(rec) + path + "/"
+		}
+	}
+	return s.prefix
+}
+
+func callOf(n *view.Node, run string) *view.Node {
+	if n.Child == run {
+		return n
+	}
+	for _, c := range n.Children {
+		if found := callOf(c, run); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// shownPaths are the path of a node without keys and iterations, and that without iterations.
+func shownPaths(n *view.Node) (path, instance string) {
+	if n.Parent == nil {
+		return n.Path, n.Path
+	}
+	path, instance = shownPaths(n.Parent)
+	switch piece := n.Path[len(n.Parent.Path):]; {
+	case n.Iteration() > 0:
+	case strings.HasPrefix(piece, "["):
+		instance += piece
+	default:
+		path, instance = path+piece, instance+piece
+	}
+	return path, instance
+}
+
+// iteration is the number of the nearest iteration around a node; 0 if there is none.
+func (rec *record) iteration(run, node string) int {
+	for n := rec.runs[run].view.Node(node); n != nil; n = n.Parent {
+		if i := n.Iteration(); i > 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// count counts attempts and runs.
+func (rec *record) count(name string, by int) {
+	rec.now[name] += by
+	rec.most[name] = max(rec.most[name], rec.now[name])
+}
+
+func ticketOf(run string, ticket uint64) string { return run + " " + value.Text(float64(ticket)) }
+
+// begin notes the start of an attempt.
+func (t *test) begin(a *event.Attempt, now event.Time) {
+	rec := t.record
+	at := rec.where(a.Run, a.Node)
+	c := &call{at: now}
+	switch {
+	case a.Gate != "":
+		c.names = []string{a.Gate, at.path + "/" + a.Gate, at.instance + "/" + a.Gate}
+	case a.Compensate:
+		c.names = []string{at.path + "/compensate", at.instance + "/compensate"}
+	default:
+		c.names = []string{at.path, at.instance, at.name}
+		if a.Agent != nil {
+			c.names = append(c.names, a.Agent.Name)
+		}
+	}
+	slices.Sort(c.names)
+	c.names = slices.Compact(c.names)
+	for _, name := range c.names {
+		rec.count(name, 1)
+	}
+	c.request = map[string]any{"node": at.instance, "key": a.Key, "attempt": float64(a.Attempt)}
+	rec.calls = append(rec.calls, c)
+	rec.live[ticketOf(a.Run, a.Ticket)] = c
+	t.keys[ticketOf(a.Run, a.Ticket)] = a.Key
+}
+
+// describe notes what an attempt asks for, once all of it is known.
+func (t *test) describe(a *event.Attempt) {
+	c := t.record.live[ticketOf(a.Run, a.Ticket)]
+	env := map[string]any{}
+	for name, v := range a.Env { // any order: it fills a map
+		env[name] = v
+	}
+	argv := make([]any, len(a.Argv))
+	for i, word := range a.Argv {
+		argv[i] = word
+	}
+	r := c.request
+	r["command"], r["script"], r["env"] = argv, a.Script, env
+	if a.Stdin != nil {
+		r["stdin"] = *a.Stdin
+	}
+	if a.Agent != nil {
+		r["task"], r["with"], r["agent"], r["feedback"] = a.Agent.Task, a.Agent.With, a.Agent.Name, a.Agent.Feedback
+	}
+	if a.HTTP != nil {
+		r["url"], r["method"], r["body"] = a.HTTP.URL, a.HTTP.Method, a.HTTP.Body
+	}
+}
+
+// finish notes the end of an attempt.
+func (rec *record) finish(run string, f *event.AttemptFinished, at event.Time) {
+	name := ticketOf(run, f.Ticket)
+	if c := rec.live[name]; c != nil {
+		rec.end(name, c, at)
+	}
+}
+
+func (rec *record) end(name string, c *call, at event.Time) {
+	c.ended = at
+	delete(rec.live, name)
+	for _, n := range c.names {
+		rec.count(n, -1)
+	}
+}
+
+// events counts the events of all runs.
+func (rec *record) events() (n uint64) {
+	for _, s := range rec.order {
+		n += s.events
+	}
+	return n
+}
+
+// path lists the nodes in order of their starts.
+func (rec *record) path() []string {
+	var all []started
+	for _, s := range rec.order {
+		all = append(all, s.starts...)
+	}
+	slices.SortStableFunc(all, func(a, b started) int { return a.compare(b.moment) })
+	out := make([]string, len(all))
+	for i := range all {
+		out[i] = all[i].path
+	}
+	return out
+}
+
+// timeline is what happened, in order.
+func (rec *record) timeline() (out []Line) {
+	for _, s := range rec.order {
+		out = append(out, s.lines...)
+	}
+	slices.SortStableFunc(out, func(a, b Line) int {
+		if c := cmp.Compare(a.After, b.After); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.n, b.n)
+	})
+	return out
+}
