@@ -77,7 +77,7 @@ const (
 	notInWhen       = "when is asked before the iterations of the node. Read iteration in what the node does, or in until; inside a repeated group, put it into a step (value = iteration) and read that step's output."
 	notLast         = "last is the iteration before of a repeat; there is none around this place."
 	notCounted      = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
-	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt; run, stdin, task, with, env and dir of a step with such a gate can read it."
+	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt, or the attribute feedback of the step; run, stdin, task, with, env and dir of a step with one of the two can read it."
 	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
 	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
 	notPicked       = "It names who won, and is null for all but a group with the attribute winner, and a parallel or for_each whose join is \"any\" or \"first_success\"."
@@ -180,7 +180,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	if n != nil {
 		k.each = eachOf(n, at == once || at == inJoin && n.attr("for_each") != nil)
 		k.final = n.final
-		k.said = at >= perAttempt && c.retries(n)
+		k.said = at >= perAttempt && (n.attr("feedback") != nil || c.retries(n))
 		k.round = repeatOf(n, at <= atStart || at == inDegrade)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"

@@ -208,6 +208,8 @@ type AgentTask struct {
 	Else string `json:"else,omitempty"`
 	Task *Expr  `json:"task,omitempty"`
 	With *Expr  `json:"with,omitempty"`
+	// Feedback is what the agent is told of earlier work until a gate of the step has said something.
+	Feedback *Expr `json:"feedback,omitempty"`
 }
 
 // Wait is a durable pause; one of the two.

@@ -50,7 +50,7 @@ func lowerRun(n *check.Node, from inherited) ir.Action {
 
 func lowerAgentTask(n *check.Node, _ inherited) ir.Action {
 	a := n.Attrs["agent"]
-	out := &ir.AgentTask{Agent: a.Names[0].Name, If: a.Expr, Task: n.Expr("task"), With: n.Expr("with")}
+	out := &ir.AgentTask{Agent: a.Names[0].Name, If: a.Expr, Task: n.Expr("task"), With: n.Expr("with"), Feedback: n.Expr("feedback")}
 	if a.Expr != nil {
 		out.Else = a.Names[1].Name
 	}

@@ -15,7 +15,7 @@ var (
 		"last":      "The iteration before of the repeat around it: last.step.NAME; null in the first.",
 		"result":    "What is being judged: the node's own result.",
 		"error":     "What ended the attempt before, or null.",
-		"feedback":  "What gates have said of the attempt before, or null.",
+		"feedback":  "What gates have said of the attempt before, else the attribute feedback of the step, or null.",
 		"recalled":  "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
 	}
 	resultDocs = map[string]string{

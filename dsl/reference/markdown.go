@@ -201,7 +201,7 @@ func (t *Table) names(w *writer) {
 		}
 		w.row(cells...)
 	}
-	w.line("\n`each` needs a `for_each` around the place, `previous` a `sequence`, `iteration` and `last` a `repeat`, `feedback` a gate with `on_fail = \"retry\"`.\n\n| name | |\n|---|---|")
+	w.line("\n`each` needs a `for_each` around the place, `previous` a `sequence`, `iteration` and `last` a `repeat`, `feedback` a gate with `on_fail = \"retry\"` or the attribute of this name.\n\n| name | |\n|---|---|")
 	for _, r := range t.Roots {
 		w.row(code(r.Name), r.Doc)
 	}

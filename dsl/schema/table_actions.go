@@ -20,10 +20,11 @@ type Action struct {
 var Actions = []Action{
 	{Name: "run", Example: `run = ["PROGRAM"]`, Takes: words("parse shell env pass_env stdin dir gates output timeout on_lost"), Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."})},
-	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("task with env pass_env dir gates output timeout on_lost fallback"), Attrs: attrs(
+	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("task with feedback env pass_env dir gates output timeout on_lost fallback"), Attrs: attrs(
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Choice: true, Doc: "The agent that is given the task."},
 		Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
-		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."})},
+		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."},
+		Attr{Name: "feedback", Kind: Value, Want: value.AnyType, Default: "none", Doc: "What the agent is told of earlier work, such as last.step.REVIEW.output in a repeat: a text as it is, null as nothing, anything else as JSON. What a gate of the step says takes its place."})},
 	{Name: "value", Example: `value = …`, Takes: words("gates output"), Attrs: attrs(
 		Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."})},
 	{Name: "call", Example: `call = workflow.NAME`, Takes: words("with gates output timeout"), Attrs: attrs(

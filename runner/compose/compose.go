@@ -58,7 +58,8 @@ type Work struct {
 	// Generation is the generation of the work, from 0. Work after a rejection, or with another
 	// agent, has the next generation and so another key.
 	Generation int
-	// Feedback holds the messages of gates on the last result; "" if there is none.
+	// Feedback holds the messages of gates on the last result; "" if there is none. The attribute
+	// feedback of the step takes its place then.
 	Feedback string
 	// Admission lists the needs of an attempt of an agent; nil if the attempt needs no admission.
 	Admission *event.Admission
@@ -233,6 +234,11 @@ func (c *Composer) composeTask(a *event.Attempt, w *Work) (place string, err err
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: c.passEnv(w), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: w.Feedback}
 	a.Kind, a.Shell, a.Admission = event.AgentAttempt(g.Type), g.Shell, w.Admission
+	if w.Feedback == "" {
+		if a.Agent.Feedback, err = c.Feedback(w.Node, sc); err != nil {
+			return "feedback", err
+		}
+	}
 	if place, err = c.composeMemory(a.Agent, g, sc); err != nil {
 		return place, err
 	}
@@ -267,6 +273,20 @@ func (c *Composer) composeTask(a *event.Attempt, w *Work) (place string, err err
 		return "with", c.composePart(a, request.With, "with", with, sc)
 	}
 	return "", nil
+}
+
+// Feedback computes the attribute feedback of a step: a text as it is, null as "", anything else as
+// JSON. It is "" for a step without one.
+func (c *Composer) Feedback(n *plan.Node, sc *Scope) (string, error) {
+	task, ok := n.Action.(*ir.AgentTask)
+	if !ok || task.Feedback == nil {
+		return "", nil
+	}
+	v, err := c.eval.Eval(task.Feedback, sc)
+	if err != nil || v == nil {
+		return "", err
+	}
+	return value.Text(v), request.Sized(v)
 }
 
 // addsTo maps a part of an attempt to the part that must come before it.

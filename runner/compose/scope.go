@@ -176,6 +176,12 @@ func (s *Scope) readOwn(r ir.Ref) value.Value {
 		if own.Feedback != "" {
 			return own.Feedback
 		}
+		if s.node == plan.None {
+			return nil
+		}
+		if said, err := s.composer.Feedback(&s.composer.graph.Nodes[s.node], s); err == nil && said != "" {
+			return said
+		}
 	case "recalled":
 		return readObject(event.RecalledObject(own.Recalled), r.Name)
 	case "error":

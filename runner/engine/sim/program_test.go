@@ -250,6 +250,9 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	case 2, 3:
 		w.line(depth, "agent = agent.echo")
 		w.line(depth, "with  = { a = %s, n = attempt }", argument)
+		if w.maybe(3) {
+			w.line(depth, "feedback = %s", argument)
+		}
 	case 6:
 		if w.maybe(2) {
 			w.line(depth, "http {")

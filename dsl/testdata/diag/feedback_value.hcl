@@ -1,0 +1,6 @@
+workflow "w" {
+  step "write" {
+    run      = ["true"]
+    feedback = "do it better"
+  }
+}
