@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,7 @@ func Programs(paths []string) ([]string, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("looking for programs: %w", err)
 		}
 		if len(out) == before {
 			return nil, &NoPrograms{filepath.Clean(dir)}

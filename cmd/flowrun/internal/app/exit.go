@@ -117,6 +117,13 @@ func unknownCommand(c *cobra.Command, words []string) error {
 	if _, err := os.Stat(words[0]); err == nil && strings.HasSuffix(words[0], ".hcl") {
 		otherwise = fmt.Sprintf("To run a file: flowrun apply %s", filepath.Clean(words[0]))
 	}
+	for _, group := range c.Commands() {
+		for _, sub := range group.Commands() {
+			if sub.Name() == words[0] && !group.Hidden && group.Name() != "completion" {
+				otherwise = fmt.Sprintf("Did you mean %q?", strings.TrimPrefix(sub.CommandPath(), c.Root().Name()+" "))
+			}
+		}
+	}
 	return unknown(words[0], names, otherwise, fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]))
 }
 

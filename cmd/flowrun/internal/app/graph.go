@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -74,9 +75,13 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 		return a.graphOfRun(o.Run, o.Workflow)
 	}
 	path, workflow := a.asWorkflow(o.Path, o.Workflow)
-	if _, err := os.Stat(path); err != nil && workflow == "" {
-		if g, err := a.graphOfRun(path, ""); err == nil || path == "latest" || !errors.As(err, new(*args.Error)) {
+	if _, err := os.Stat(path); err != nil {
+		g, err := a.graphOfRun(path, workflow)
+		switch {
+		case !errors.As(err, new(*noRun)) || path == "latest":
 			return g, err
+		case !strings.ContainsAny(path, "/."): // the word is not written as a path
+			return nil, &args.Error{Message: fmt.Sprintf("there is no file, folder or run %q", path), Hint: "See flowrun runs list."}
 		}
 	}
 	p, err := a.loadProgram(path)

@@ -30,6 +30,9 @@ answer did not serve before.`,
 			if err := e.Check(); err != nil {
 				return err
 			}
+			if reword && a.memoryFile == "" {
+				return &args.Error{Message: "--reword needs --file", Hint: "It is the program whose memory names an editor."}
+			}
 			return a.onMemory(toChange, &e, func(ctx context.Context, m *memory.Memory) error {
 				var ids []string
 				var err error
@@ -65,9 +68,6 @@ const consolidateRun = "by-hand"
 // consolidateReword lets the editor of --file's program word patterns. The program's variables come from the
 // environment and from their defaults.
 func (a *app) consolidateReword(ctx context.Context, m *memory.Memory) ([]string, error) {
-	if a.memoryFile == "" {
-		return nil, &args.Error{Message: "--reword needs --file", Hint: "It is the program whose memory names an editor."}
-	}
 	p, err := a.loadProgram(a.memoryFile)
 	if err != nil {
 		return nil, err

@@ -117,8 +117,14 @@ func (a *app) findRun(ctx context.Context, s *store, word string) (engine.Info, 
 	if _, missing := os.Stat(word); missing == nil {
 		return a.findNewest(ctx, s, word)
 	}
-	return info, &args.Error{Message: fmt.Sprintf("there is no run %q in %s", word, s.Dir()), Hint: "See flowrun runs list."}
+	return info, &noRun{&args.Error{Message: fmt.Sprintf("there is no run %q in %s", word, s.Dir()), Hint: "See flowrun runs list."}}
 }
+
+// noRun is the error of a word that means no run, file or folder.
+type noRun struct{ usage *args.Error }
+
+func (n *noRun) Error() string { return n.usage.Error() }
+func (n *noRun) Unwrap() error { return n.usage }
 
 // findNewest finds the newest run of a program's workflows that no other run called.
 func (a *app) findNewest(ctx context.Context, s *store, path string) (engine.Info, error) {
@@ -161,7 +167,7 @@ func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, erro
 	}
 	s, err := a.openExisting(dir, drive)
 	if errors.Is(err, engine.ErrNoStore) {
-		return nil, engine.Info{}, &args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}
+		return nil, engine.Info{}, &noRun{&args.Error{Message: fmt.Sprintf("there is no run %q: nothing has run in %s yet", word, dir)}}
 	}
 	if err != nil {
 		return nil, engine.Info{}, err

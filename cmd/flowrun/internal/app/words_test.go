@@ -1,0 +1,42 @@
+package app
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestWrongWords types words that mean nothing, in a folder without a store, and looks for the way on.
+func TestWrongWords(t *testing.T) {
+	t.Chdir(t.TempDir())
+	flowrun := func(line string) (int, string) {
+		var said bytes.Buffer
+		code := Main(strings.Fields(line), Streams{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said})
+		return code, said.String()
+	}
+	check := func(line string, want int, texts ...string) {
+		t.Helper()
+		code, said := flowrun(line)
+		for _, text := range texts {
+			if code != want || !strings.Contains(said, text) {
+				t.Errorf("%s ends with %d and says\n%s", line, code, said)
+			}
+		}
+	}
+	check("watch", exitUsage, `Did you mean "runs watch"?`)
+	check("forget x", exitUsage, `Did you mean "memory forget"?`)
+	check("aply x", exitUsage, `Did you mean "apply"?`)
+	check("graph nothing", exitUsage, `no file, folder or run "nothing"`)
+	check("graph none.hcl", exitCouldNot, "Cannot read none.hcl")
+	check("graph latest", exitUsage, `no run "latest"`)
+	check("validate none/...", exitCouldNot, "looking for programs", "none")
+	check("memory consolidate --reword", exitUsage, "--reword needs --file")
+	if code, said := flowrun("init"); code != exitDone {
+		t.Fatal(said)
+	}
+	if code, said := flowrun("apply ."); code != exitDone {
+		t.Fatal(said)
+	}
+	check("graph latest checks --format mermaid", exitDone, "conflicts")
+	check("graph latest other", exitUsage, `of the workflow "checks", not of "other"`)
+}
