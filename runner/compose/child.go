@@ -86,7 +86,7 @@ func (c *Composer) callArguments(call *ir.Call, sc *Scope) (given map[string]any
 		}
 		given = o
 	}
-	return given, late, request.Sized(given)
+	return given, late, request.CheckSize(given)
 }
 
 // convertInput converts one input to its declared type, or returns its default.

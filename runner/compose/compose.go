@@ -286,7 +286,7 @@ func (c *Composer) Feedback(n *plan.Node, sc *Scope) (string, error) {
 	if err != nil || v == nil {
 		return "", err
 	}
-	return value.Text(v), request.Sized(v)
+	return value.Text(v), request.CheckSize(v)
 }
 
 // addsTo maps a part of an attempt to the part that must come before it.

@@ -277,7 +277,7 @@ func checkActions(g *plan.Graph) error {
 func (m *Machine) computeValue(r ref) {
 	v, err := m.composer.Value(&m.node(r).Action.(*ir.Value).Expr, m.newScope(r))
 	if err == nil {
-		err = request.Sized(v)
+		err = request.CheckSize(v)
 	}
 	d := m.liveState(r)
 	d.attempts = 1

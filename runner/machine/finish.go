@@ -156,7 +156,7 @@ func (m *Machine) evalDegrade(r ref, n *plan.Node) (value.Value, error) {
 			return nil, err
 		}
 	}
-	return v, request.Sized(v)
+	return v, request.CheckSize(v)
 }
 
 // stopAround carries out on_error = "stop": it blocks the nodes that need the failed node and ends
@@ -316,7 +316,7 @@ func (m *Machine) evalResult(r ref) *event.Error {
 	}
 	v, err := m.composer.Value(n.Result, sc)
 	if err == nil {
-		err = request.Sized(v)
+		err = request.CheckSize(v)
 	}
 	if err != nil {
 		return compose.EvaluationError("value", err)
