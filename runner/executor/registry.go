@@ -33,10 +33,3 @@ func (r Registry) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 		Message: fmt.Sprintf("this release of flowrun cannot carry out an attempt of kind %q", a.Kind)})
 	return ans
 }
-
-// Null answers an attempt of an agent of type null with what the agent was given. It starts nothing and does not block.
-var Null = Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
-	ans := Answer(a)
-	ans.StartedAt, ans.Outcome, ans.Output = event.At(time.Now()), event.OK, a.Agent.With
-	return ans
-})

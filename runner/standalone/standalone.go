@@ -11,9 +11,11 @@
 package standalone
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -144,7 +146,7 @@ func newService(dir string, room *executor.Room, o Options) (*runner.Service, *c
 	x.command = command.New(command.Options{LogDir: filepath.Join(dir, logs.Dir), LogRel: logs.Dir, Environ: o.Environ, Live: hear,
 		Began: x.live.Process, Guardian: o.Guardian, Adopt: true, Room: room, Wait: wait})
 	x.http = http.New(http.Options{Release: o.Release, Live: hear, Room: room, Wait: wait})
-	registry.Register(executor.Null, event.NullAgentAttempt)
+	registry.Register(executor.Func(answerNull), event.NullAgentAttempt)
 	registry.Register(x.command, event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt)
 	registry.Register(x.http, event.HTTPAttempt, event.HTTPAgentAttempt)
 	x.leave = follow.Watch(dir, func(runs map[string]bool) {
@@ -185,4 +187,10 @@ func (x *carriers) close() {
 	x.leave()
 	x.command.Close()
 	x.http.Close()
+}
+
+// answerNull carries out an attempt at the task of an agent of type null.
+func answerNull(_ context.Context, a event.Attempt) event.AttemptFinished {
+	f, _ := engine.AnswerNull(&a, event.At(time.Now()))
+	return f
 }

@@ -3,8 +3,10 @@ package enginetest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // scarce is a run of one task that needs what only one run at a time may have.
@@ -23,6 +25,26 @@ func scarceInTurn(t *testing.T, s Store) {
 	if w.count() != 6 || w.most != 1 {
 		t.Errorf("%d attempts were made, want 6, and up to %d at once, want 1", w.count(), w.most)
 	}
+}
+
+// scarceNull has a null agent that needs an admission answer only after another attempt of the run has begun.
+func scarceNull(t *testing.T, s Store) {
+	began := make(chan struct{})
+	h := s.Open(t, Factory, executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		if a.Name == "other" {
+			close(began)
+		} else {
+			select {
+			case <-began:
+			case <-time.After(time.Minute):
+				t.Error("an attempt keeps the others of its run from their starts")
+			}
+		}
+		f := executor.Answer(a)
+		f.Outcome = event.OK
+		return f
+	}))
+	mustEnd(t, s, h, start(t, h, Program{Tasks: []Task{{Name: "null", Null: true, Scarce: 1}, {Name: "other"}}}), event.Succeeded)
 }
 
 // held drives a run that holds what is scarce until its context is done, on a host of its own.

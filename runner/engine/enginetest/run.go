@@ -49,6 +49,7 @@ func Run(t *testing.T, h Harness) {
 		{"an inbox is bounded", false, boundedInbox},
 		{"a run has one driver", true, oneDriver},
 		{"what runs share is given to one at a time", false, scarceInTurn},
+		{"a null agent that needs an admission keeps nobody from a start", true, scarceNull},
 		{"a refused attempt waits for its grant, and starts with its number and key", true, scarceGranted},
 		{"a cancelled run leaves the line", true, scarceCancelled},
 		{"what a dead driver held goes to the next", true, scarceAfterDeath},

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
 )
@@ -33,9 +34,13 @@ func newAttempts(x executor.Executor, now func() event.Time) *attempts {
 	return a
 }
 
-// answersAtOnce reports whether an attempt is answered at once: an agent of type null starts nothing that
-// could block.
-func answersAtOnce(r *event.Attempt) bool { return r.Kind == event.NullAgentAttempt }
+// answersAtOnce reports whether an attempt needs no goroutine, because its answer waits for nothing. The executor gives that answer,
+// too: it masks secrets. To take engine.AnswerNull's answer instead would save less than 1 µs of the 25 µs of CPU of such a step
+// (flowbench -rows null).
+func answersAtOnce(r *event.Attempt) bool {
+	_, ok := engine.AnswerNull(r, 0)
+	return ok
+}
 
 func (a *attempts) startAttempt(r event.Attempt) {
 	ctx, cancel := context.WithCancelCause(a.ctx)
