@@ -138,8 +138,8 @@ type Operation struct {
 	// Remove takes requests away: they have ended, are not wanted any more, or have lost their
 	// driver.
 	Remove []string
-	// Lapse ends the grants of requests whose drivers are gone. They keep their places, and ask
-	// again when they have another driver.
+	// Lapse ends the grants of requests that have lost their drivers. They keep their places, and
+	// ask again when they have another driver.
 	Lapse []string
 }
 

@@ -1,15 +1,16 @@
 // Package plan turns one workflow of a program into the dense graph that the machine runs: nodes by number, regions,
 // resolved dependencies.
 //
-// A region is what is made once per activation: region 0 is the run itself, and every node with for_each or repeat owns a
-// region that holds the node (as an instance, or as an iteration) and all below it that has no region of its own. Such a
-// node so appears twice, or three times if it has both: in its parent's region as the collector that makes instances and
-// gathers their outputs, in slot 0 of the region of its instances as the repeater that makes iterations one after the
-// other, and in slot 0 of the region of its iterations. A frame, in the machine, is one activation of a region: a slice
-// of states by slot.
+// A region is a part of the graph that is activated together. Region 0 is the run itself. Every node
+// with for_each or repeat owns a region, which holds the node (as an instance, or as an iteration) and
+// the nodes below it without a region of their own. So such a node appears twice, or three times if it
+// has both: in its parent's region as the collector that makes instances and gathers their outputs, in
+// slot 0 of the region of its instances as the repeater that makes iterations one after the other, and
+// in slot 0 of the region of its iterations. In the machine a frame is one activation of a region: a
+// slice of states by slot.
 //
-// A graph is immutable and safe to share. What is far from the end of a run is found by [Graph.Left], from durations that are
-// handed in. The package does no I/O and knows no machine. Enter at [Build].
+// A graph is immutable and safe to share. [Graph.Left] computes from given durations how far each node
+// is from the end of the run. The package does no I/O and knows no machine. Enter at [Build].
 package plan
 
 import (
@@ -28,7 +29,7 @@ type Graph struct {
 	Workflow *ir.Workflow
 	Nodes    []Node // by number, parents before children, in file order
 	Top      []int  // the nodes directly in the workflow
-	Finally  []int  // those of its finally block
+	Finally  []int  // the nodes directly in its finally block
 	Regions  []Region
 
 	numbers map[string]int
@@ -46,49 +47,51 @@ type Node struct {
 	*ir.Node
 	Number   int
 	Parent   int // the enclosing group; None at the top
-	Region   int // where its state lives; of a node with for_each or repeat, that of the whole
+	Region   int // holds its state; for a node with for_each or repeat, the state of the whole
 	Slot     int // its place in frames of that region
 	Body     int // the region of its instances; None without for_each
 	Loop     int // the region of its iterations; None without repeat
-	Inner    int // the innermost of Region, Body and Loop: where it does its work, and its children live
+	Inner    int // the innermost of Region, Body and Loop, which holds its work and its children
 	Below    []int
 	Previous int // the sibling before in a sequence, or None
-	// Awaits are the nodes whose end this one waits for, in order of their numbers.
+	// Awaits are the nodes that this one waits for, in order of their numbers.
 	Awaits []Await
 	// Awaited are the nodes of the same region that wait for this one.
 	Awaited []Await
 	Agent   *ir.Agent
-	Else    *ir.Agent // who has the task where the file chooses, and not Agent
+	Else    *ir.Agent // has the task if the condition of the file does not hold; nil: Agent always has it
 	Gates   []*ir.Gate
-	// WhenPerInstance tells that the condition reads each, so that it is asked for every instance.
+	// WhenPerInstance is set if the condition reads each. It is then evaluated for every instance.
 	WhenPerInstance bool
-	// Always tells that a stop of the run neither ends the node nor keeps it from starting: its rule, or that of a group
-	// around it, is "always".
+	// Always is set if the rule of the node, or of a group around it, is "always". A stop of the run
+	// then neither ends the node nor keeps it from starting.
 	Always bool
-	// Others are the agents that are asked after Agent, in order.
+	// Others are the agents to fall back to after Agent, in order.
 	Others []*ir.Agent
-	// Requires are the conditions that must hold before it starts.
+	// Requires are the conditions that must hold before the node starts.
 	Requires []Require
 	// Ranked is the nearest node, from this one outwards, that has a priority; None if there is none.
 	Ranked int
 }
 
-// Require is a condition of a node; one that reads each is asked for every instance.
+// Require is a condition of a node. A condition that reads each is evaluated for every instance.
 type Require struct {
 	*ir.Require
 	PerInstance bool
 }
 
-// Joins tells whether the node says itself when it has enough of its children or instances.
+// Joins reports whether the node has a join or a rule for losers, and so can end before all of its
+// children or instances have ended.
 func (n *Node) Joins() bool { return n.Join != nil || n.Losers != "" }
 
-// Await is one edge. Needs tells that the node must not have failed; otherwise its end is all that counts.
+// Await is one edge. If Needs is set, the node must not have failed; if not, any end counts.
 type Await struct {
 	Node  int
 	Needs bool
 }
 
-// Build makes the graph of a workflow. Errors mean that the program was not checked: files are never at fault here.
+// Build makes the graph of a workflow. An error means that the program was not checked; a checked
+// program gives none.
 func Build(p *ir.Program, workflow string) (*Graph, error) {
 	w := p.Workflow(workflow)
 	if w == nil {
@@ -98,35 +101,35 @@ func Build(p *ir.Program, workflow string) (*Graph, error) {
 	for i := range p.Locals {
 		g.locals[p.Locals[i].Name] = &p.Locals[i].Expr
 	}
-	g.Top = g.add(w.Nodes, None, 0, false)
+	g.Top = g.addNodes(w.Nodes, None, 0, false)
 	if w.Finally != nil {
-		g.Finally = g.add(w.Finally.Nodes, None, 0, false)
+		g.Finally = g.addNodes(w.Finally.Nodes, None, 0, false)
 	}
-	if err := g.resolve(); err != nil {
+	if err := g.resolveNames(); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// add numbers the nodes of one body and those below.
-func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
+// addNodes numbers the nodes of one body and the nodes below them.
+func (g *Graph) addNodes(nodes []ir.Node, parent, region int, ordered bool) []int {
 	numbers := make([]int, len(nodes))
 	previous := None
 	for i := range nodes {
 		n := &nodes[i]
 		id := len(g.Nodes)
 		numbers[i], g.numbers[n.Name] = id, id
-		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.place(region, id), Body: None,
+		g.Nodes = append(g.Nodes, Node{Node: n, Number: id, Parent: parent, Region: region, Slot: g.takeSlot(region, id), Body: None,
 			Loop: None, Previous: previous, Ranked: None})
 		g.Nodes[id].Always = n.TriggerRule == ir.Always || parent != None && g.Nodes[parent].Always
 		inner := region
 		if n.ForEach != nil {
-			inner = g.region(id)
+			inner = g.addRegion(id)
 			g.Nodes[id].Body = inner
-			g.Nodes[id].WhenPerInstance = n.When != nil && reads(n.When, "each")
+			g.Nodes[id].WhenPerInstance = n.When != nil && readsRoot(n.When, "each")
 		}
 		if n.Repeat != nil {
-			inner = g.region(id)
+			inner = g.addRegion(id)
 			g.Nodes[id].Loop = inner
 		}
 		g.Nodes[id].Inner = inner
@@ -138,9 +141,9 @@ func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
 		}
 		for j := range n.Require {
 			q := &n.Require[j]
-			g.Nodes[id].Requires = append(g.Nodes[id].Requires, Require{q, n.ForEach != nil && reads(&q.Condition, "each")})
+			g.Nodes[id].Requires = append(g.Nodes[id].Requires, Require{q, n.ForEach != nil && readsRoot(&q.Condition, "each")})
 		}
-		g.Nodes[id].Below = g.add(n.Children, id, inner, n.Kind == ir.Sequence)
+		g.Nodes[id].Below = g.addNodes(n.Children, id, inner, n.Kind == ir.Sequence)
 		if ordered {
 			previous = id
 		}
@@ -148,20 +151,22 @@ func (g *Graph) add(nodes []ir.Node, parent, region int, ordered bool) []int {
 	return numbers
 }
 
-// region makes a region of a node's own, with the node in slot 0.
-func (g *Graph) region(owner int) int {
+// addRegion makes a node's own region, with the node in slot 0.
+func (g *Graph) addRegion(owner int) int {
 	g.Regions = append(g.Regions, Region{Owner: owner})
-	g.place(len(g.Regions)-1, owner)
+	g.takeSlot(len(g.Regions)-1, owner)
 	return len(g.Regions) - 1
 }
 
-func (g *Graph) place(region, id int) int {
+// takeSlot puts a node into the next slot of a region.
+func (g *Graph) takeSlot(region, id int) int {
 	r := &g.Regions[region]
 	r.Nodes = append(r.Nodes, id)
 	return len(r.Nodes) - 1
 }
 
-func reads(e *ir.Expr, root string) bool {
+// readsRoot reports whether an expression reads a name with this root.
+func readsRoot(e *ir.Expr, root string) bool {
 	for _, r := range e.Reads {
 		if r.Root == root {
 			return true
@@ -170,7 +175,8 @@ func reads(e *ir.Expr, root string) bool {
 	return false
 }
 
-func (g *Graph) resolve() error {
+// resolveNames finds the nodes, agents and gates that the nodes name.
+func (g *Graph) resolveNames() error {
 	agents, gates := map[string]*ir.Agent{}, map[string]*ir.Gate{}
 	for i := range g.Program.Agents {
 		agents[g.Program.Agents[i].Name] = &g.Program.Agents[i]
@@ -180,7 +186,7 @@ func (g *Graph) resolve() error {
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		if err := g.awaits(n); err != nil {
+		if err := g.addAwaits(n); err != nil {
 			return err
 		}
 		if err := ir.CheckAction(n.Node); err != nil {
@@ -219,17 +225,18 @@ func (g *Graph) resolve() error {
 	return nil
 }
 
-// top is the node at the top of the workflow, or of its finally block, that a node lies in.
-func (g *Graph) top(n int) int {
+// topOf returns the node at the top of the workflow, or of its finally block, around a node.
+func (g *Graph) topOf(n int) int {
 	for g.Nodes[n].Parent != None {
 		n = g.Nodes[n].Parent
 	}
 	return n
 }
 
-// awaits collects a node's edges. What the file says of the sibling before in a sequence outweighs the order's own need.
-// The nodes of finally run one after the other when all else has ended, so that they wait for nothing outside of themselves.
-func (g *Graph) awaits(n *Node) error {
+// addAwaits collects a node's edges. For the sibling before in a sequence, the file's own edge
+// replaces the edge of the order. The nodes of finally run one after the other after all other nodes,
+// so they wait for no node outside of finally.
+func (g *Graph) addAwaits(n *Node) error {
 	edges := map[int]bool{}
 	if n.Previous != None {
 		edges[n.Previous] = true
@@ -248,7 +255,7 @@ func (g *Graph) awaits(n *Node) error {
 	}
 	final := len(g.Finally) > 0 && n.Number >= g.Finally[0]
 	for on, needs := range edges { // any order: they are sorted next
-		if final && g.top(on) != g.top(n.Number) {
+		if final && g.topOf(on) != g.topOf(n.Number) {
 			continue
 		}
 		n.Awaits = append(n.Awaits, Await{Node: on, Needs: needs})

@@ -1,7 +1,8 @@
 package plan
 
-// Closure tells for each node whether it runs where only the named ones were asked for: they, what lies in them, the
-// groups around them, and all that these wait for, again and again; and finally. Names that are not there ask for nothing.
+// Closure reports, for each node by number, whether it runs in a run of only the named nodes. These
+// nodes run, the nodes in them, the groups around them, all nodes that one of these waits for, and
+// finally. Names that the graph does not have are ignored.
 func (g *Graph) Closure(names []string) []bool {
 	wanted := make([]bool, len(g.Nodes))
 	var whole func(n int)
