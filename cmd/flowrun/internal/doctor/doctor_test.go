@@ -44,11 +44,11 @@ func TestFirstOf(t *testing.T) {
 	for text, want := range map[string]string{
 		`["git", "log"]`: "git", `concat(["git"], x)`: "git", "[\n \"a b\"]": "a b", `["${x}"]`: "", `["a\"b"]`: "", "x": "", `[x, "git"]`: "",
 	} {
-		if have := firstOf(&ir.Expr{Kind: ir.HCL, Text: text}); have != want {
+		if have := constantProgram(&ir.Expr{Kind: ir.HCL, Text: text}); have != want {
 			t.Errorf("%s: %q, want %q", text, have, want)
 		}
 	}
-	if have := firstOf(&ir.Expr{Kind: ir.Const, Const: []any{"git"}}); have != "git" || firstOf(nil) != "" {
+	if have := constantProgram(&ir.Expr{Kind: ir.Const, Const: []any{"git"}}); have != "git" || constantProgram(nil) != "" {
 		t.Error(have)
 	}
 }
@@ -58,14 +58,14 @@ func TestRunsAndClock(t *testing.T) {
 	at := func(d time.Duration) engine.Info {
 		return engine.Info{Run: "abc", Status: event.Succeeded, Created: event.At(time.Now().Add(d))}
 	}
-	if found := ahead([]engine.Info{at(-time.Hour), at(MaxAhead - time.Second)}); found != nil {
+	if found := aboutFutureRuns([]engine.Info{at(-time.Hour), at(MaxAhead - time.Second)}); found != nil {
 		t.Errorf("%+v", found)
 	}
-	if found := ahead([]engine.Info{at(MaxAhead + time.Minute)}); len(found) != 1 || found[0].Level != ui.Wrong || !strings.Contains(found[0].Text, "abc") {
+	if found := aboutFutureRuns([]engine.Info{at(MaxAhead + time.Minute)}); len(found) != 1 || found[0].Level != ui.Wrong || !strings.Contains(found[0].Text, "abc") {
 		t.Errorf("%+v", found)
 	}
 	left := engine.Info{Run: "left", Status: event.Running}
-	if found := runsOf([]engine.Info{at(0), left, {Status: event.Running, Driver: 7}}, " --store s"); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left --store s") {
+	if found := aboutRuns([]engine.Info{at(0), left, {Status: event.Running, Driver: 7}}, " --store s"); len(found) != 2 || found[1].Level != ui.Odd || !strings.Contains(found[1].Fix, "resume left --store s") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -82,7 +82,7 @@ func TestStartedProgramsAreFoundEverywhere(t *testing.T) {
 		}},
 	}
 	want := []start{{"c", "gate g"}, {"a", "step s"}, {"d", "compensation of s"}, {"b", "step f"}}
-	if have := started(p); !slices.Equal(have, want) {
+	if have := listStarted(p); !slices.Equal(have, want) {
 		t.Errorf("%v, want %v", have, want)
 	}
 }

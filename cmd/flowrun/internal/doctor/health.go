@@ -17,15 +17,15 @@ const (
 
 const beginAnew = "Copy the folder first. Then bring back a copy of the store from before, or move the folder away to begin anew."
 
-// ofHealth returns the findings about the files of a store, with the advice on how to fix them.
-func ofHealth(h *engine.Health, dir, flags string) []ui.Finding {
+// aboutHealth returns the findings about the files of a store, with the advice on how to fix them.
+func aboutHealth(h *engine.Health, dir, flags string) []ui.Finding {
 	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, as this release writes it", h.Version))}
 	if h.Database != "" {
 		out = append(out, wrong("database", "its pages do not fit together: "+h.Database, beginAnew))
 	}
-	out = append(out, journals(h, flags)...)
+	out = append(out, aboutJournals(h, flags)...)
 	if n := len(h.Dead); n > 0 {
-		text := fmt.Sprintf("%s died; what is left is a lock that nobody holds: %s", ui.Count(n, "driver"), firstLocks(h.Dead))
+		text := fmt.Sprintf("%s died; what is left is a lock that nobody holds: %s", ui.Count(n, "driver"), nameLocks(h.Dead))
 		out = append(out, odd("drivers", text, "Nothing is lost: flowrun resume goes on with the runs, and takes the locks away."))
 	}
 	if h.Log > MaxLog {
@@ -38,8 +38,8 @@ func ofHealth(h *engine.Health, dir, flags string) []ui.Finding {
 	return append(out, fine("reserve", "none yet: it is made when a run takes longer than a second and "+ui.Bytes(h.Reserve.NeedsFree)+" are free"))
 }
 
-// journals returns the findings from reading the journals.
-func journals(h *engine.Health, flags string) []ui.Finding {
+// aboutJournals returns the findings from reading the journals.
+func aboutJournals(h *engine.Health, flags string) []ui.Finding {
 	if h.Runs == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func journals(h *engine.Health, flags string) []ui.Finding {
 	return out
 }
 
-func firstLocks(epochs []int64) string {
+func nameLocks(epochs []int64) string {
 	var names []string
 	for _, e := range epochs {
 		names = append(names, fmt.Sprintf("drivers/%d.lock", e))

@@ -15,17 +15,17 @@ func TestHealthIsTold(t *testing.T) {
 		h.Broken = append(h.Broken, engine.Broken{Run: "abc", Err: errors.New("broken")})
 	}
 	count := map[ui.Level]int{}
-	for _, f := range ofHealth(&h, "/store", "") {
+	for _, f := range aboutHealth(&h, "/store", "") {
 		count[f.Level]++
 		if f.Level == ui.Wrong && f.Fix == "" {
 			t.Errorf("no way out of %+v", f)
 		}
 	}
 	if count[ui.Wrong] != 1+MaxTold || count[ui.Odd] != 4 || count[ui.Fine] != 2 {
-		t.Errorf("%v: %+v", count, ofHealth(&h, "/store", ""))
+		t.Errorf("%v: %+v", count, aboutHealth(&h, "/store", ""))
 	}
 	h = engine.Health{Runs: 1, Checked: 1, Log: MaxLog}
-	for _, f := range ofHealth(&h, "/store", "") {
+	for _, f := range aboutHealth(&h, "/store", "") {
 		if f.Level != ui.Fine {
 			t.Errorf("%+v", f)
 		}

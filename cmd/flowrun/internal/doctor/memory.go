@@ -19,9 +19,9 @@ const (
 	beginAnewMemory = "Copy the folder first. Then bring back a copy of memory.db from before, or move the files memory.* away to begin anew."
 )
 
-// mending returns advice about a memory that does not open. A memory that this user may not read
+// adviseMemory returns advice about a memory that does not open. A memory that this user may not read
 // may be undamaged.
-func mending(err error) string {
+func adviseMemory(err error) string {
 	if errors.Is(err, fs.ErrPermission) {
 		return "Its folder and the files memory.* must be readable for who runs flowrun."
 	}
@@ -37,7 +37,7 @@ func (d *Doctor) aboutMemory(path string) []ui.Finding {
 	if !memories.Exists(dir) {
 		return []ui.Finding{fine("memory", "none yet")}
 	}
-	if len(asStrangers(dir)) > 0 {
+	if len(listRefused(dir)) > 0 {
 		return nil // aboutStore tells
 	}
 	return d.aboutMemoryIn(dir, mostLost)
@@ -54,7 +54,7 @@ func (d *Doctor) aboutMemoryIn(dir string, most int) []ui.Finding {
 		defer s.Close()
 		var r memories.Report
 		if r, err = s.Check(context.Background()); err == nil {
-			return append(heard, ofMemory(&r, d.FlagsFor(dir), most)...)
+			return append(heard, describeMemory(&r, d.FlagsFor(dir), most)...)
 		}
 	}
 	if newer := (*memories.NewerStore)(nil); errors.As(err, &newer) {
@@ -63,17 +63,17 @@ func (d *Doctor) aboutMemoryIn(dir string, most int) []ui.Finding {
 	if errors.Is(err, memories.ErrForeign) {
 		return append(heard, wrong("memory", err.Error(), foreignStore))
 	}
-	return append(heard, wrong("memory", err.Error(), mending(err)))
+	return append(heard, wrong("memory", err.Error(), adviseMemory(err)))
 }
 
-// ofMemory returns the findings about a memory. flags are the flags that a command on this store
+// describeMemory returns the findings about a memory. flags are the flags that a command on this store
 // needs.
-func ofMemory(r *memories.Report, flags string, most int) []ui.Finding {
+func describeMemory(r *memories.Report, flags string, most int) []ui.Finding {
 	out := []ui.Finding{fine("memory", fmt.Sprintf("%s, %s, %s", ui.Entries(r.Entries), ui.Count(r.Records, "record"), ui.Bytes(uint64(r.Bytes))))}
 	for _, p := range r.Problems {
 		out = append(out, wrong("memory", p, rebuildMemory+flags))
 	}
-	if lost := lostOf(r); len(lost) > 0 {
+	if lost := listLost(r); len(lost) > 0 {
 		fix := "Import them again from where they came from, or bring them back from a copy of the store."
 		if len(lost) > most {
 			fix += " All of them: flowrun memory doctor" + flags
@@ -86,8 +86,8 @@ func ofMemory(r *memories.Report, flags string, most int) []ui.Finding {
 	return out
 }
 
-// lostOf lists the records that damage destroyed: by id, or by number if not all ids are left.
-func lostOf(r *memories.Report) (lost []string) {
+// listLost lists the records that damage destroyed: by id, or by number if not all ids are left.
+func listLost(r *memories.Report) (lost []string) {
 	for _, l := range r.Losses {
 		switch span := int(l.Seq - l.From + 1); {
 		case len(l.IDs) == 0:

@@ -21,7 +21,7 @@ func TestAllThatDamageTookIsTold(t *testing.T) {
 		ids = append(ids, fmt.Sprintf("e%02d", i))
 	}
 	r := &memories.Report{Losses: []entry.Loss{loss(1, mostLost, ids...), loss(30, 99, "known"), loss(100, 163)}}
-	said := ofMemory(r, " --store s", math.MaxInt)[1].Text
+	said := describeMemory(r, " --store s", math.MaxInt)[1].Text
 	for _, want := range append(ids, "known", "more of the records 30 to 99 than have names left", "what the records 100 to 163 said") {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q does not tell %q", said, want)
@@ -30,7 +30,7 @@ func TestAllThatDamageTookIsTold(t *testing.T) {
 	if strings.Contains(said, "records 1 to") {
 		t.Errorf("%q tells numbers where all ids are known", said)
 	}
-	few := ofMemory(r, " --store s", mostLost)[1]
+	few := describeMemory(r, " --store s", mostLost)[1]
 	if !strings.HasSuffix(few.Text, "and 3 more") || !strings.HasSuffix(few.Fix, "flowrun memory doctor --store s") {
 		t.Errorf("%+v", few)
 	}
@@ -38,10 +38,10 @@ func TestAllThatDamageTookIsTold(t *testing.T) {
 
 // Nobody is told to move away what they may merely not read.
 func TestWhatMayNotBeReadIsNotThrownAway(t *testing.T) {
-	if fix := mending(fmt.Errorf("memory in x: %w", &fs.PathError{Op: "open", Path: "memory.db", Err: fs.ErrPermission})); fix == beginAnewMemory {
+	if fix := adviseMemory(fmt.Errorf("memory in x: %w", &fs.PathError{Op: "open", Path: "memory.db", Err: fs.ErrPermission})); fix == beginAnewMemory {
 		t.Error(fix)
 	}
-	if fix := mending(memories.ErrNotStore); fix != beginAnewMemory {
+	if fix := adviseMemory(memories.ErrNotStore); fix != beginAnewMemory {
 		t.Error(fix)
 	}
 }

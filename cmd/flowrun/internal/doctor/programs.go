@@ -41,7 +41,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 				return []ui.Finding{fine("program", "no workflow files in "+path)}
 			}
 		}
-		return []ui.Finding{wrong("program", fmt.Sprintf("%s is refused: %s", path, errorsOf(list)), "See flowrun validate "+ui.Quote(path)+".")}
+		return []ui.Finding{wrong("program", fmt.Sprintf("%s is refused: %s", path, countErrors(list)), "See flowrun validate "+ui.Quote(path)+".")}
 	}
 	out := []ui.Finding{fine("program", path+" with "+ui.Count(len(p.IR.Workflows), "workflow"))}
 	dir, err := disk.Folder(path)
@@ -50,7 +50,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 	}
 	out = append(out, d.aboutEmbedder(p.IR)...)
 	users := map[string][]string{}
-	for _, s := range started(p.IR) {
+	for _, s := range listStarted(p.IR) {
 		users[s.program] = append(users[s.program], s.by)
 	}
 	names := make([]string, 0, len(users))
@@ -72,7 +72,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 // emptyFolder is the code of the diagnostic for a folder without workflow files.
 const emptyFolder = "F0051"
 
-func errorsOf(list diag.List) string {
+func countErrors(list diag.List) string {
 	n := 0
 	for i := range list {
 		if list[i].Severity == diag.Error {
@@ -85,10 +85,10 @@ func errorsOf(list diag.List) string {
 // start is an executable and the part of the program that starts it.
 type start struct{ program, by string }
 
-// started lists the executables that a program starts, if their names are constants.
-func started(p *ir.Program) (out []start) {
+// listStarted lists the executables that a program starts, if their names are constants.
+func listStarted(p *ir.Program) (out []start) {
 	add := func(e *ir.Expr, by string) {
-		if name := firstOf(e); name != "" {
+		if name := constantProgram(e); name != "" {
 			out = append(out, start{name, by})
 		}
 	}
@@ -125,8 +125,8 @@ func started(p *ir.Program) (out []start) {
 // literal returns the first member of a constant list.
 var literal = regexp.MustCompile(`^\s*(?:concat\(\s*)?\[\s*"((?:[^"\\$%])+)"`)
 
-// firstOf returns the executable of a list of executable and arguments, or "" if it is computed.
-func firstOf(e *ir.Expr) string {
+// constantProgram returns the executable of a list of executable and arguments, or "" if it is computed.
+func constantProgram(e *ir.Expr) string {
 	if e == nil {
 		return ""
 	}
@@ -148,17 +148,17 @@ func (d *Doctor) findProgram(name, dir string) (string, error) {
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(dir, name)
 		}
-		return at, executable(at)
+		return at, checkExecutable(at)
 	}
 	for _, folder := range filepath.SplitList(d.Getenv("PATH")) {
-		if at := filepath.Join(folder, name); folder != "" && executable(at) == nil {
+		if at := filepath.Join(folder, name); folder != "" && checkExecutable(at) == nil {
 			return at, nil
 		}
 	}
 	return "", fmt.Errorf("%s is not on the PATH", name)
 }
 
-func executable(at string) error {
+func checkExecutable(at string) error {
 	info, err := os.Stat(at)
 	switch {
 	case err != nil:

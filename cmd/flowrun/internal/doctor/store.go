@@ -24,7 +24,7 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 		return []ui.Finding{wrong("store", err.Error(), "Name another with --store, or remove what is in its place.")}
 	}
 	out := []ui.Finding{aboutDisk(dir)}
-	if refused := asStrangers(dir); len(refused) > 0 {
+	if refused := listRefused(dir); len(refused) > 0 {
 		return append(out, refused...)
 	}
 	s, err := standalone.Read(dir)
@@ -42,7 +42,7 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 	case err != nil:
 		return append(out, wrong("runs", err.Error(), beginAnew))
 	}
-	if p := readable(dir); p != nil {
+	if p := aboutReaders(dir); p != nil {
 		out = append(out, *p)
 	}
 	defer s.Close()
@@ -51,20 +51,20 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 		return append(out, wrong("runs", err.Error(), beginAnew))
 	}
 	flags := d.FlagsFor(dir)
-	out = append(append(out, runsOf(infos, flags)...), ahead(infos)...)
+	out = append(append(out, aboutRuns(infos, flags)...), aboutFutureRuns(infos)...)
 	h, err := s.Examine(context.Background(), d.Newest)
 	if err != nil {
 		return append(out, wrong("journals", err.Error(), beginAnew))
 	}
-	return append(out, ofHealth(&h, dir, flags)...)
+	return append(out, aboutHealth(&h, dir, flags)...)
 }
 
 // maxRefused bounds the number of printed reasons not to use a store.
 const maxRefused = 20
 
-// asStrangers lists the reasons why commands refuse the store in dir, or a file in it. The database
+// listRefused lists the reasons why commands refuse the store in dir, or a file in it. The database
 // is not opened then.
-func asStrangers(dir string) (out []ui.Finding) {
+func listRefused(dir string) (out []ui.Finding) {
 	problems, err := private.Inspect(dir)
 	if err != nil {
 		return []ui.Finding{wrong("store", err.Error(), OtherStore)}
@@ -85,8 +85,8 @@ func asStrangers(dir string) (out []ui.Finding) {
 	return out
 }
 
-// readable reports a store that others can read.
-func readable(dir string) *ui.Finding {
+// aboutReaders reports a store that others can read.
+func aboutReaders(dir string) *ui.Finding {
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm()&0o055 == 0 {
 		return nil
@@ -127,9 +127,9 @@ func aboutDisk(dir string) ui.Finding {
 	return fine("store", text)
 }
 
-// runsOf counts the runs, and names the runs without a driver. flags are the flags that a command
+// aboutRuns counts the runs, and names the runs without a driver. flags are the flags that a command
 // on this store needs.
-func runsOf(infos []engine.Info, flags string) []ui.Finding {
+func aboutRuns(infos []engine.Info, flags string) []ui.Finding {
 	driven, left := 0, ""
 	n := 0
 	for i := range infos {
@@ -149,8 +149,8 @@ func runsOf(infos []engine.Info, flags string) []ui.Finding {
 	return out
 }
 
-// ahead reports a run that started in the future: the clock was set back since.
-func ahead(infos []engine.Info) []ui.Finding {
+// aboutFutureRuns reports a run that started in the future: the clock was set back since.
+func aboutFutureRuns(infos []engine.Info) []ui.Finding {
 	now := event.At(time.Now())
 	for i := range infos {
 		if by := infos[i].Created.Sub(now); by > MaxAhead {
