@@ -61,10 +61,13 @@ func (c *checker) schema(b *Block) {
 	}
 }
 
-// retries tells whether a gate of the step can ask for another attempt, so that there is feedback.
+// retries tells whether a gate of the step, or of a group around it, can ask for better work, so that there is feedback.
 func (c *checker) retries(n *Node) bool {
 	if n.asks == nil {
 		asks := c.asksAgain(n)
+		for p := n.Parent; p != nil && !asks; p = p.Parent {
+			asks = c.asksAgain(p)
+		}
 		n.asks = &asks
 	}
 	return *n.asks

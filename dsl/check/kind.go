@@ -44,12 +44,18 @@ func (n *Node) picks() bool {
 // region is the nearest node around n with a for_each or repeat, inside of which alone n can be named; or nil.
 func (n *Node) region() *Node {
 	for p := n.Parent; p != nil; p = p.Parent {
-		if p.attr("for_each") != nil || p.Inner("repeat") != nil {
+		if p.attr("for_each") != nil || p.repeats() {
 			return p
 		}
 	}
 	return nil
 }
+
+// repeats reports whether a node makes iterations: it has a repeat, or is a group that a gate can have made again.
+func (n *Node) repeats() bool { return n.Inner("repeat") != nil || n.MadeAgain() }
+
+// MadeAgain reports whether the node is a group with a gate that can have all of it made again.
+func (n *Node) MadeAgain() bool { return n.again }
 
 // repeatOf is the nearest node around n, or n itself unless outer, that has a repeat.
 func repeatOf(n *Node, outer bool) *Node {
@@ -57,7 +63,7 @@ func repeatOf(n *Node, outer bool) *Node {
 		n = n.Parent
 	}
 	for ; n != nil; n = n.Parent {
-		if n.Inner("repeat") != nil {
+		if n.repeats() {
 			return n
 		}
 	}

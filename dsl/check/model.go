@@ -136,6 +136,7 @@ type Node struct {
 	Observes []string
 
 	final  bool                // in finally
+	again  bool                // see MadeAgain
 	reads  *textReads          // made by readsSteps
 	asks   *bool               // made by retries
 	shell  string              // of its scripts and those inside it

@@ -22,9 +22,9 @@ func refused(n, to *Node) *diag.Diagnostic {
 			Detail: "A group begins before what is inside it. Let the inner node depend on what it needs itself."}
 	}
 	for p := to.Parent; p != nil; p = p.Parent {
-		if p.Inner("repeat") != nil && p != n && !p.holds(n) {
+		if p.repeats() && p != n && !p.holds(n) {
 			return &diag.Diagnostic{Code: "F0260", Summary: fmt.Sprintf("Node %q exists once for each iteration of %q", to.Name, p.Name),
-				Detail: fmt.Sprintf("It can be named only inside %s, which has a repeat. From outside read the group: step.%s.output holds the outputs of its last iteration.", p.Words(), p.Name)}
+				Detail: fmt.Sprintf("It can be named only inside %s, which can be made several times. From outside read the group: step.%s.output holds the outputs of its last iteration.", p.Words(), p.Name)}
 		}
 		if p.attr("for_each") != nil && p != n && !p.holds(n) {
 			return &diag.Diagnostic{Code: "F0224", Summary: fmt.Sprintf("Node %q exists once for each instance of %q", to.Name, p.Name),

@@ -62,7 +62,7 @@ func (w *Workflow) resultSeen(n *Node, skippable bool) value.Type {
 	}
 	out, stdout := n.output, n.stdout(!skippable && !n.tolerated() && n.Inner("degrade") == nil)
 	out.Nullable = out.Nullable || skippable || n.tolerated() && n.Inner("degrade") == nil
-	if n.Inner("repeat") != nil || n.winner() {
+	if n.repeats() || n.winner() {
 		return n.special(resultType(out, stdout, nullType, nullType), skippable)
 	}
 	return w.plainResult(out, stdout)
@@ -119,7 +119,7 @@ func (n *Node) collected(skippable bool) value.Type {
 
 // special adds to a result type what only nodes with a repeat, or a join that names a winner, have.
 func (n *Node) special(t value.Type, skippable bool) value.Type {
-	if n.Inner("repeat") != nil && n.attr("for_each") == nil {
+	if n.repeats() && n.attr("for_each") == nil {
 		t.Attrs["iterations"] = value.Type{Kind: value.NumberT, Int: true, Nullable: skippable}
 	}
 	if n.winner() {

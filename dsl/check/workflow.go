@@ -18,6 +18,7 @@ func (c *checker) outline(w *Workflow) {
 		c.static(n.Block)
 		n.shells(w)
 		c.references(n)
+		n.again = n.Schema.Kind != "step" && c.asksAgain(n)
 		if n.Schema.Kind == "step" {
 			c.action(n)
 		}

@@ -125,8 +125,11 @@ type Join struct {
 }
 
 // Repeat makes iterations. Until is asked after each, a failed one too; where it never holds within Max iterations, the
-// node fails with the reason "limit". Without Until there are Max iterations, and the first that fails is the last.
+// node fails with the reason "limit". Without Until there are Max iterations, and the first that fails is the last. An iteration of a
+// group that gates with on_fail = "retry" refuse is never the last before Max. With Gated, which has no Until, another
+// iteration follows only such a one.
 type Repeat struct {
+	Gated bool  `json:"gated,omitempty"`
 	Until *Expr `json:"until,omitempty"` // a condition over result, iteration and, in a group, its children
 	Max   Expr  `json:"max"`
 	Delay *Expr `json:"delay,omitempty"` // between iterations

@@ -3,6 +3,8 @@ package lower
 import (
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 func join(n *check.Node) *ir.Join {
@@ -20,6 +22,13 @@ func join(n *check.Node) *ir.Join {
 
 func repeat(n *check.Node) *ir.Repeat {
 	b := n.Inner("repeat")
+	if b == nil && n.MadeAgain() {
+		most := ir.Lit(float64(schema.DefaultRounds), value.IntType)
+		if r := retry(n.Block); r != nil && r.MaxAttempts != nil {
+			most = r.MaxAttempts
+		}
+		return &ir.Repeat{Gated: true, Max: *most}
+	}
 	if b == nil {
 		return nil
 	}

@@ -79,7 +79,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	}
 	own := from.over(n.Block)
 	if out.Kind != ir.Step {
-		out.Result, out.Winner = n.Expr("value"), n.Expr("winner")
+		out.Result, out.Winner, out.Gates = n.Expr("value"), n.Expr("winner"), names(n.Attrs["gates"])
 		out.Children = l.nodes(n.Children, own)
 		for _, b := range n.Cases() {
 			out.Cases = append(out.Cases, ir.Case{When: b.Expr("when")})

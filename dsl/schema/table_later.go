@@ -54,7 +54,6 @@ var planned = []Planned{
 
 	{Attr: "escalate", Doc: "What happens when retries don't help.", Instead: noEscalate},
 	{Attr: "quota", Doc: "A bound shared by runs.", Instead: noQuota},
-	{Attr: "gates", Doc: "Gates that judge the result of a group.", Instead: "Put the gates on a step behind the group that takes its output:  value = step.GROUP.output."},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "wait", Attr: "event", Doc: "Waits for an event.", Instead: noEvent},
 	{Block: "wait", Attr: "match", Doc: "Which event is waited for.", Instead: noEvent},

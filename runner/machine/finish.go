@@ -279,8 +279,12 @@ func (m *Machine) deliverOutput(r ref) {
 		m.endReused(r, k)
 		return
 	}
-	if x := m.liveState(r).cold; x != nil {
-		x.rejected, x.said, x.refused = nil, "", false
+	d := m.liveState(r)
+	if d.cold != nil {
+		d.cold.rejected, d.cold.said, d.cold.refused = nil, "", false
+	}
+	if m.node(r).Kind != ir.Step {
+		m.cancelWorkTimer(d) // the timeout of a group does not count its gates
 	}
 	m.runGates(r, 0)
 }
@@ -413,7 +417,7 @@ func (m *Machine) recordVerdict(r ref, gate int, passed bool, said string) {
 			m.rejectAttempt(r, g, v.Words())
 		}
 	}
-	m.showTransition(event.Transition{Node: d.path, Attempt: d.attempts, Gate: v, Name: m.node(r).Name, Kind: string(m.node(r).Kind)})
+	m.showTransition(event.Transition{Node: d.path, Attempt: max(1, d.attempts), Gate: v, Name: m.node(r).Name, Kind: string(m.node(r).Kind)})
 }
 
 // wasRejected reports whether err is the rejection of an attempt by its gates.

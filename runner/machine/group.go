@@ -423,6 +423,10 @@ func (m *Machine) endIteration(r ref) {
 	case m.isHalted(r):
 		m.finishRepeat(r, last, why)
 		return
+	case l.count < l.max && m.askedForBetter(last):
+	case n.Repeat.Gated:
+		m.finishRepeat(r, last, why)
+		return
 	case n.Repeat.Until == nil:
 		if status == event.FailedS || l.count == l.max {
 			m.finishRepeat(r, last, why)
@@ -453,6 +457,13 @@ func (m *Machine) endIteration(r ref) {
 		}
 	}
 	m.scheduleIteration(r)
+}
+
+// askedForBetter reports whether gates refused an iteration of a group, and all of them asked for
+// better work.
+func (m *Machine) askedForBetter(last ref) bool {
+	s := m.state(last)
+	return m.node(last).Kind != ir.Step && s.status == event.FailedS && s.wasRejected(s.err) && !s.cold.refused
 }
 
 // finishRepeat ends a repeat with the end of its last iteration.

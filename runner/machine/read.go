@@ -221,8 +221,9 @@ func (p *position) Own() (own compose.Own, released bool) {
 		return own, false
 	}
 	own = compose.Own{Attempts: d.attempts, Output: d.output, Error: d.err}
+	own.Feedback = p.m.feedbackOf(p.ref)
 	if d.cold != nil {
-		own.Feedback, own.Recalled = d.cold.feedback, d.cold.recalled
+		own.Recalled = d.cold.recalled
 	}
 	return own, true
 }
@@ -270,10 +271,8 @@ func (p *position) Outputs() value.Value { return p.m.gatherSoFar(p.ref) }
 // describeWork describes the work of a node for package compose.
 func (m *Machine) describeWork(r ref) *compose.Work {
 	d := m.liveState(r)
-	w := &compose.Work{Node: m.node(r), Path: d.path, Agent: m.agentOf(r), Attempt: d.attempts, Generation: d.generation(), Scope: m.newScope(r)}
-	if d.cold != nil {
-		w.Feedback = d.cold.feedback
-	}
+	w := &compose.Work{Node: m.node(r), Path: d.path, Agent: m.agentOf(r), Attempt: max(1, d.attempts), Generation: d.generation(),
+		Feedback: m.feedbackOf(r), Scope: m.newScope(r)}
 	return w
 }
 

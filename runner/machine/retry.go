@@ -173,10 +173,20 @@ func (m *Machine) startOtherWork(r ref, said string) {
 	x.feedback = said
 }
 
-// feedbackOf returns the gates' feedback on the last result; "" if there is none.
+// feedbackOf returns the gates' feedback on the last result: of the node, or else of the nearest
+// group around it that gates refused. It is "" if there is none.
 func (m *Machine) feedbackOf(r ref) string {
-	if d := m.state(r).liveState; d != nil && d.cold != nil {
+	if d := m.state(r).liveState; d != nil && d.cold != nil && d.cold.feedback != "" {
 		return d.cold.feedback
+	}
+	for f := r.frame; f != nil; f = f.up {
+		if f.last == nil {
+			continue
+		}
+		last := ref{f.last, m.graph.Regions[f.region].Owner}
+		if m.askedForBetter(last) {
+			return m.state(last).cold.said
+		}
 	}
 	return ""
 }

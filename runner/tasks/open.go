@@ -93,7 +93,7 @@ func (f *Fold) newRound(told []Task, path string) []Task {
 		return told
 	}
 	for _, p := range places(f.flow.Graph, path) {
-		if of := f.flow.Nodes[p.node].Repeat; p.iteration == 0 || of == nil || of.Until == nil {
+		if of := f.flow.Nodes[p.node].Repeat; p.iteration == 0 || of == nil || !f.flow.judgesBelow(p.node) {
 			continue
 		}
 		r := f.rounds[p.instance]
@@ -114,7 +114,10 @@ func (f *Fold) newRound(told []Task, path string) []Task {
 
 // refuseRound refuses what belongs to the last round of a repeat: those whose work the condition judges learn what was said of it.
 func (f *Fold) refuseRound(told []Task, p *place, r *round) []Task {
-	rule := fmt.Sprintf("round %d did not meet its condition: %s", r.number, f.flow.Nodes[p.node].Repeat.Until.Text)
+	rule := fmt.Sprintf("a gate had round %d made again", r.number)
+	if until := f.flow.Nodes[p.node].Repeat.Until; until != nil {
+		rule = fmt.Sprintf("round %d did not meet its condition: %s", r.number, until.Text)
+	}
 	why := &event.Error{Kind: event.Recoverable, Reason: event.ReasonRound, Message: rule, ExitCode: -1}
 	for _, o := range f.within[p.instance] {
 		if f.flow.reviews(o.node, p.node) || o.in(p) != r.number {

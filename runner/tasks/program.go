@@ -154,7 +154,7 @@ func (f *flow) within(n, group int) bool {
 
 // reviews tells that an agent's step is asked whether a round is good, and judges the work of another agent in it.
 func (f *flow) reviews(n, repeat int) bool {
-	if !f.judgesOf(repeat)[n] {
+	if f.Nodes[repeat].Repeat.Until == nil || !f.judgesOf(repeat)[n] {
 		return false
 	}
 	found := false

@@ -107,6 +107,7 @@ type outcome struct {
 	iterations int
 	err        *event.Error
 	tolerated  bool
+	better     bool // gates refused it, and all of them asked for better work
 }
 
 var unknown = &outcome{status: event.Running}
@@ -422,6 +423,12 @@ func (m *model) instance(n *ir.Node, in *activation, path string) (o *outcome) {
 		o = m.once(n, a, a.path)
 		m.note(a.path, o)
 		a.own, last = o, a
+		if o.better && i < whole(&n.Repeat.Max) {
+			continue
+		}
+		if n.Repeat.Gated {
+			break
+		}
 		if o.status == event.Blocked || n.Repeat.Until == nil && (o.status == event.FailedS || i == whole(&n.Repeat.Max)) {
 			break
 		}
@@ -478,6 +485,11 @@ func (m *model) once(n *ir.Node, in *activation, path string) *outcome {
 	if o.status == event.Succeeded && n.Result != nil {
 		if o.output, err = m.value(n.Result, in, n, o); err != nil {
 			return failed(err)
+		}
+	}
+	if o.status == event.Succeeded {
+		if rejected, refused := m.judged(n, in, o, path); rejected {
+			return &outcome{status: event.FailedS, better: !refused}
 		}
 	}
 	return o
@@ -585,7 +597,7 @@ func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) (rej
 		g := m.gate(name)
 		ok := false
 		if g.Run != nil {
-			ok = m.c.outcome(m.run, event.Attempt{Node: path, Attempt: o.attempts, Gate: name}).Error == nil
+			ok = m.c.outcome(m.run, event.Attempt{Node: path, Attempt: max(1, o.attempts), Gate: name}).Error == nil
 		} else {
 			v, err := m.value(g.Check, in, n, o)
 			ok = err == nil && v == true

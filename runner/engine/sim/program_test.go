@@ -47,6 +47,10 @@ func randomProgram(r *rand.Rand, size int, timed bool) string {
 		w.line(1, `on_fail = "warn"`)
 	}
 	w.line(0, "}")
+	w.line(0, `gate "better" {`)
+	w.line(1, `run = ["probe", result.status]`)
+	w.line(1, `on_fail = "retry"`)
+	w.line(0, "}")
 	size, calls := w.left, r.IntN(1+maxCalls)
 	for k := calls; k > 0; k-- {
 		name := fmt.Sprintf("k%d", k)
@@ -326,6 +330,12 @@ func (w *writer) group(depth int, kind string, inside, timed bool) {
 		w.line(depth+1, `timeout = "%ds"`, 1+w.r.IntN(60))
 	}
 	outside := len(w.seen)
+	if w.maybe(5) {
+		w.line(depth+1, "gates = [gate.better, gate.quick]")
+		inside = true
+	} else if w.maybe(5) {
+		w.line(depth+1, "gates = [gate.probe]")
+	}
 	if w.maybe(4) {
 		w.line(depth+1, `value = %s`, []string{fmt.Sprintf("step.n%d.output", w.names+1), fmt.Sprintf("tonumber(step.n%d.attempts) / 2", w.names+1), `tonumber("x${run.id}")`}[w.r.IntN(3)])
 	}

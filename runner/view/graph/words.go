@@ -87,7 +87,9 @@ func marks(n *ir.Node) (out []string) {
 	if n.ForEach != nil {
 		say("for each of %s", source(n.ForEach))
 	}
-	if r := n.Repeat; r != nil && r.Until != nil {
+	if r := n.Repeat; r != nil && r.Gated {
+		say("made again at most %s times where a gate asks for it", source(&r.Max))
+	} else if r != nil && r.Until != nil {
 		say("repeats at most %s times", source(&r.Max))
 		say("until %s", r.Until.Text)
 	} else if r != nil {
