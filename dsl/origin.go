@@ -51,6 +51,8 @@ func OriginOf(name string, data []byte) Origin {
 	top := schema.Blocks["file"]
 	for _, b := range f.Body.Blocks {
 		switch {
+		case schema.Blocks["flowtest"].Has(b.Kind):
+			return Ours
 		case !top.Has(b.Kind):
 			origin = Foreign
 		case !slices.Contains(sharedKinds, b.Kind):

@@ -105,6 +105,9 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 			t.StartAt = at.UTC()
 		}
 	}
+	if a := b.attr("crash_everywhere"); a != nil {
+		t.CrashEverywhere = a.Flag
+	}
 	t.Expect = c.expectations(b)
 	seen := map[string]*Block{}
 	for _, i := range b.Blocks {
@@ -120,11 +123,14 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 				t.Stubs = append(t.Stubs, s)
 			}
 		case "at":
-			t.Moments = append(t.Moments, ir.Moment{After: c.moment(i), Expect: c.expectations(i), At: placeOfRange(i.Src.Range)})
+			t.Moments = append(t.Moments, ir.Moment{Kind: ir.AskMoment, After: c.moment(i), Expect: c.expectations(i), At: placeOfRange(i.Src.Range)})
+		default:
+			t.Moments = append(t.Moments, ir.Moment{Kind: ir.MomentKind(i.Schema.Kind), After: c.span(i, i.attr("after")), For: c.span(i, i.attr("for")), At: placeOfRange(i.Src.Range)})
 		}
 	}
 	t.Paths = c.named
-	if b.attr("expect") == nil && len(t.Moments) == 0 && !b.stray {
+	asks := slices.ContainsFunc(t.Moments, func(m ir.Moment) bool { return m.Kind == ir.AskMoment })
+	if b.attr("expect") == nil && !asks && !b.stray {
 		c.report(diag.Diagnostic{Code: "F0296", Subject: b.Src.Header, Summary: fmt.Sprintf("Nothing is expected in %s", b.Words()),
 			Detail: "A test that asks nothing cannot fail. Say what must hold:  expect = [\"run.status == 'succeeded'\"]."})
 	}

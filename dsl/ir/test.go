@@ -18,6 +18,8 @@ type Test struct {
 	Stubs        []Stub
 	Moments      []Moment      // in file order
 	Expect       []Expectation // asked at the end
+	// CrashEverywhere asks for the test again with a crash at each point of the run. All of these runs must end alike.
+	CrashEverywhere bool
 	// Paths gives for each path of a node that a condition names the whole path, with keys.
 	Paths map[string]string
 	// Files are what file("PATH") stands for in replies.
@@ -70,9 +72,26 @@ type Expectation struct {
 	At Place
 }
 
+// MomentKind says what happens at a moment of a test.
+type MomentKind string
+
+// The kinds of moments.
+const (
+	AskMoment    MomentKind = "at"     // conditions are asked
+	CancelMoment MomentKind = "cancel" // the run is cancelled
+	CrashMoment  MomentKind = "crash"  // the driver dies, and another one takes over
+	VanishMoment MomentKind = "vanish" // the driver stands still, and goes on
+	DownMoment   MomentKind = "down"   // the driver dies, and for some time there is none
+)
+
+// MomentKinds lists all kinds of moments.
+var MomentKinds = []MomentKind{AskMoment, CancelMoment, CrashMoment, VanishMoment, DownMoment}
+
 // Moment is what happens at a time after the start.
 type Moment struct {
+	Kind   MomentKind
 	After  time.Duration
-	Expect []Expectation
+	For    time.Duration // of VanishMoment and DownMoment
+	Expect []Expectation // of AskMoment
 	At     Place
 }

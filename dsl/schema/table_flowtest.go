@@ -33,7 +33,7 @@ var expects = Attr{Name: "expect", Kind: Conditions, Doc: "Conditions in literal
 var testBlocks = map[string]*Block{
 	"flowtest": {Doc: "The top of a test file, NAME.flowtest.hcl, which stands beside a program.", Blocks: []string{"test"}},
 	"test": {Label: "name", AnyLabel: true, Doc: "Runs a workflow in virtual time with stubs in place of all that it would start.",
-		Blocks: []string{"agent", "step", "gate", "channel", "at", "decide", "emit", "dispatch", "close", "check_in", "redrive", "metrics"},
+		Blocks: []string{"agent", "step", "gate", "channel", "at", "cancel", "crash", "vanish", "down", "start", "retry", "decide", "emit", "dispatch", "close", "check_in", "redrive", "metrics"},
 		Attrs: attrs(
 			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "the only one, or the default", Doc: "The workflow that is run."},
 			Attr{Name: "inputs", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "An object of the inputs of the run."},
@@ -41,12 +41,23 @@ var testBlocks = map[string]*Block{
 			expects,
 			Attr{Name: "run_for", Kind: Duration, Default: "until all has ended", Doc: "How much virtual time passes at most. The conditions are asked then."},
 			Attr{Name: "start_at", Kind: Text, Default: `"2026-01-05T08:00:00Z"`, Doc: "When the run starts, as in RFC 3339."},
+			Attr{Name: "crash_everywhere", Kind: Flag, Default: "false", Doc: "Runs the test again with a crash of the driver at each point of the run. All of these runs must end alike."},
 			later("test.kv", "test.items"))},
 	"test.agent": {Label: "name", Doc: "Answers in place of an agent.", Attrs: attrs(replies)},
 	"test.step":  {Label: "path", AnyLabel: true, Doc: "Answers in place of a step: its path such as review/check or each[1], or its name where no other node has it. It goes before the stub of the step's agent. STEP/compensate is its compensation.", Attrs: attrs(replies)},
 	"test.gate":  {Label: "name", AnyLabel: true, Doc: "Answers in place of a gate with run; STEP/GATE is that of one step.", Attrs: attrs(replies)},
 	"at":         {Label: "moment", AnyLabel: true, Doc: "Asks conditions at a moment, such as \"10m\" after the start.", Attrs: attrs(required(expects))},
+	"cancel":     {Doc: "Cancels the run.", Attrs: attrs(after)},
+	"crash":      {Doc: "Lets the driver of the run die. Another one takes the run over at once.", Attrs: attrs(after)},
+	"vanish":     {Doc: "Lets the driver stand still for some time, and go on.", Attrs: attrs(after, lasting)},
+	"down":       {Doc: "Lets the driver die, and leaves the run without one for some time.", Attrs: attrs(after, lasting)},
 }
+
+// When something happens in a test, and for how long.
+var (
+	after   = Attr{Name: "after", Kind: Duration, Default: `"0s"`, Doc: "When it happens, after the start."}
+	lasting = Attr{Name: "for", Kind: Duration, Required: true, Doc: "How long it lasts."}
+)
 
 func required(a Attr) Attr {
 	a.Required = true

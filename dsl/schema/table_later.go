@@ -66,6 +66,8 @@ var planned = []Planned{
 	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
 	{Block: "output", Attr: "sensitive", Doc: "Keeps an output out of logs and screen.", Instead: "An output is written down, so a sensitive value cannot be one. Read the variable where it is needed."},
 
+	{Block: "test.start", Doc: "Several runs of one store in a test.", Instead: "A test for each run."},
+	{Block: "test.retry", Doc: "A run of a test that repeats another one.", Instead: "A second test with replies that succeed."},
 	{Block: "test.decide", Doc: "A person's decision in a test.", Instead: "Give what was decided as an input of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},

@@ -12,7 +12,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"time"
 
@@ -70,6 +72,7 @@ const (
 	NoStub   FailureKind = "no_stub"   // an attempt has no stub
 	BadReply FailureKind = "bad_reply" // a reply could not be computed
 	Broken   FailureKind = "broken"    // the run could not go on
+	Differs  FailureKind = "differs"   // with a crash the run ends otherwise
 )
 
 // Failure is one reason why a test failed.
@@ -97,6 +100,8 @@ type Result struct {
 	Events   uint64        // of the run and of those that it called
 	Path     []string      // the paths of nodes in order of their starts
 	Timeline []Line
+	// Crashes is how many runs with a crash ended like the run without one.
+	Crashes int
 }
 
 // Passed reports whether all conditions held.
@@ -132,11 +137,27 @@ type test struct {
 	failures []Failure
 	missing  map[string]bool // nodes and gates whose stub is missing, and that were told
 	asked    map[ir.Place]bool
-	coming   []ir.Moment // in order of time, as far as they were not asked
+	coming   []ir.Moment   // in order of time, as far as they have not happened
+	crashed  int           // how often the driver died
+	down     time.Duration // how long there is no driver after a crash
 }
 
 // Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
 func Run(ctx context.Context, p *Program, spec *ir.Test) *Result {
+	t := newTest(p, spec)
+	if err := t.drive(ctx, 0); err != nil {
+		t.fail(Failure{Kind: Broken, At: spec.At, Text: sentence(err), After: t.elapsed()})
+	}
+	crashes := 0
+	if spec.CrashEverywhere && len(t.failures) == 0 {
+		crashes = t.crashEverywhere(ctx)
+	}
+	r := t.result()
+	r.Crashes = crashes
+	return r
+}
+
+func newTest(p *Program, spec *ir.Test) *test {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(spec.Name))
 	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{},
@@ -150,10 +171,62 @@ func Run(ctx context.Context, p *Program, spec *ir.Test) *Result {
 	t.secrets.Hold(t.sensitive(), expr.NewEvaluator(ir.NewestRules(), p.Files))
 	t.coming = slices.Clone(spec.Moments)
 	slices.SortStableFunc(t.coming, func(a, b ir.Moment) int { return cmp.Compare(a.After, b.After) })
-	if err := t.drive(ctx); err != nil {
-		t.fail(Failure{Kind: Broken, At: spec.At, Text: sentence(err), After: t.elapsed()})
+	return t
+}
+
+// MaxDifferences bounds how many runs with a crash that end otherwise are told.
+const MaxDifferences = 3
+
+// crashEverywhere runs the test again with a crash at each point of the run, and compares the ends. It counts the runs that end alike.
+func (t *test) crashEverywhere(ctx context.Context) (alike int) {
+	want := t.ends()
+	for n, told := 1, 0; told < MaxDifferences; n++ {
+		again := newTest(t.program, t.Test)
+		err := again.drive(ctx, n)
+		if err == nil && again.crashed == again.crashes() {
+			return alike // the run has fewer points
+		}
+		have := again.ends()
+		if err != nil {
+			have["run"] = sentence(err)
+		}
+		differs := ""
+		for _, path := range slices.Sorted(maps.Keys(want)) {
+			if have[path] != want[path] {
+				differs = fmt.Sprintf("with a crash at point %d %s ends %s, and without one %s", n, path, have[path], want[path])
+				break
+			}
+		}
+		if differs == "" {
+			alike++
+			continue
+		}
+		told++
+		t.fail(Failure{Kind: Differs, At: t.At, Text: differs, After: again.elapsed()})
 	}
-	return t.result()
+	return alike
+}
+
+// ends are how the run and its nodes ended, by path; "run" is the run with its outputs.
+func (t *test) ends() map[string]string {
+	out := map[string]string{}
+	for path, p := range (&names{test: t}).all() { // any order: it fills a map
+		out[path] = string(p.Status)
+	}
+	if r := t.root(); r != nil {
+		out["run"] = string(r.view.Status) + " with " + string(value.Append(nil, map[string]any(r.view.Outputs)))
+	}
+	return out
+}
+
+// crashes is how often the test itself asks for a crash.
+func (t *test) crashes() (n int) {
+	for _, m := range t.Moments {
+		if m.Kind == ir.CrashMoment || m.Kind == ir.DownMoment {
+			n++
+		}
+	}
+	return n
 }
 
 func sentence(err error) string {
@@ -218,9 +291,12 @@ func (t *test) machine(h journal.Header, _ []byte) (engine.Machine, error) {
 	return m, nil
 }
 
-// drive starts the run and drives it until it has ended, or the time of the test is over.
-func (t *test) drive(ctx context.Context) error {
-	e := sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Moments: t.moments()})
+// drive starts the run and drives it until it has ended, or the time of the test is over. crashAt is the point of the run at which the
+// driver dies besides; 0 means none.
+func (t *test) drive(ctx context.Context, crashAt int) error {
+	var e *sim.Engine
+	e = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Faults: sim.Faults{CrashAt: crashAt},
+		Moments: t.moments(func() error { return e.Cancel(ctx, t.run, "the test cancels it") })})
 	w := t.program.Workflow(t.Workflow)
 	run, err := e.Start(ctx, engine.Start{Header: journal.Header{Behaviour: ir.Behaviour, Definition: t.program.hash, Workflow: t.Workflow},
 		Definition: t.program.definition,
@@ -234,6 +310,9 @@ func (t *test) drive(ctx context.Context) error {
 		if !errors.Is(err, sim.ErrCrashed) {
 			break
 		}
+		t.crashed++
+		t.store.Pass(t.down)
+		t.down = 0
 	}
 	if errors.Is(err, errStop) {
 		err = nil
@@ -257,10 +336,25 @@ func (t *test) ended() time.Duration {
 	return t.elapsed()
 }
 
-// moments are what happens in the drive at a time: conditions are asked, and in the end the time is over.
-func (t *test) moments() (out []sim.Moment) {
+// moments are what happens in the drive at a time. In the end the time is over.
+func (t *test) moments(cancel func() error) (out []sim.Moment) {
 	for _, m := range t.coming {
-		out = append(out, sim.Moment{At: t.start.Add(m.After), Do: func() error { t.askNext(); return nil }})
+		out = append(out, sim.Moment{At: t.start.Add(m.After), Do: func() error {
+			t.askNext()
+			switch m.Kind {
+			case ir.CancelMoment:
+				return cancel()
+			case ir.CrashMoment:
+				return sim.ErrCrashed
+			case ir.DownMoment:
+				t.down = m.For
+				return sim.ErrCrashed
+			case ir.VanishMoment:
+				t.store.Pass(m.For)
+			case ir.AskMoment:
+			}
+			return nil
+		}})
 	}
 	most := t.RunFor
 	if most == 0 {
@@ -274,10 +368,13 @@ func (t *test) moments() (out []sim.Moment) {
 	return append(out[:at:at], stop)
 }
 
-// askNext asks the conditions of the next moment.
+// askNext takes the next moment, and asks its conditions.
 func (t *test) askNext() {
 	m := t.coming[0]
 	t.coming = t.coming[1:]
+	if m.Kind != ir.AskMoment {
+		t.asked[m.At] = true
+	}
 	t.ask(m.Expect, m.After)
 }
 
@@ -307,7 +404,9 @@ func (t *test) result() *Result {
 	r := &Result{Test: t.Test, Elapsed: t.ended(), Status: event.Pending}
 	all := [][]ir.Expectation{}
 	for _, m := range t.Moments {
-		all = append(all, m.Expect)
+		if all = append(all, m.Expect); m.Kind != ir.AskMoment && !t.asked[m.At] {
+			t.fail(Failure{Kind: Unasked, At: m.At, Text: string(m.Kind)})
+		}
 	}
 	for _, list := range append(all, t.Expect) {
 		for i := range list {

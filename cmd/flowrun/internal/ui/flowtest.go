@@ -73,7 +73,7 @@ func testText(t *Term, r *flowtest.Result) {
 	if !r.Passed() {
 		mark, style = "✗", red
 	}
-	t.Printf("  %s %s  %s\n", t.Style(style, mark), Clean(r.Test.Name), t.Style(dim, fmt.Sprintf("%s after %s", r.Status, Duration(r.Elapsed))))
+	t.Printf("  %s %s  %s\n", t.Style(style, mark), Clean(r.Test.Name), t.Style(dim, fmt.Sprintf("%s after %s%s", r.Status, Duration(r.Elapsed), crashesText(r.Crashes))))
 	if r.Passed() {
 		return
 	}
@@ -97,6 +97,13 @@ func testText(t *Term, r *flowtest.Result) {
 		t.Printf("        %s\n", timelineText(t, &lines[i]))
 	}
 	t.Printf("\n")
+}
+
+func crashesText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and the same with %d crashes", n)
 }
 
 func lastOf(list []string, n int) []string {
@@ -124,12 +131,14 @@ func failureText(t *Term, f *flowtest.Failure, elapsed time.Duration) string {
 			fmt.Fprintf(&b, "  it cannot be computed: %s\n", Clean(f.Message))
 		}
 	case flowtest.Unasked:
-		fmt.Fprintf(&b, "%s: this was never asked, because the test ended before:\n  %s\n", where, Clean(f.Text))
+		fmt.Fprintf(&b, "%s: this was not reached, because the test ended before:\n  %s\n", where, Clean(f.Text))
 	case flowtest.NoStub:
 		fmt.Fprintf(&b, "%s: no stub answers %s, which started after %s. Put this into the test:\n\n%s\n", where, t.Style(bold, Clean(f.Text)), Duration(f.After),
 			indent(f.Block, "  "))
 	case flowtest.BadReply:
 		fmt.Fprintf(&b, "%s: this reply cannot be computed: %s\n", where, Clean(f.Text))
+	case flowtest.Differs:
+		fmt.Fprintf(&b, "%s: %s\n", where, Clean(f.Text))
 	case flowtest.Broken:
 		fmt.Fprintf(&b, "%s: after %s %s\n", where, Duration(f.After), Clean(f.Text))
 	}
@@ -199,6 +208,7 @@ type (
 		Status   event.Status   `json:"status"`
 		Elapsed  float64        `json:"elapsed"` // seconds, virtual
 		Events   uint64         `json:"events"`
+		Crashes  int            `json:"crashes"`
 		Failures []failureJSON  `json:"failures"`
 		Leftover []leftoverJSON `json:"leftover"`
 		Path     []string       `json:"path"`
@@ -237,7 +247,7 @@ func (r *TestReport) document() testsJSON {
 	for _, f := range r.Files {
 		for _, t := range f.Results {
 			doc := testJSON{File: f.Name, Line: t.Test.At.Line, Name: t.Test.Name, Workflow: t.Test.Workflow, Passed: t.Passed(), Status: t.Status,
-				Elapsed: t.Elapsed.Seconds(), Events: t.Events, Failures: []failureJSON{}, Leftover: []leftoverJSON{}, Path: append([]string{}, t.Path...)}
+				Elapsed: t.Elapsed.Seconds(), Events: t.Events, Crashes: t.Crashes, Failures: []failureJSON{}, Leftover: []leftoverJSON{}, Path: append([]string{}, t.Path...)}
 			for _, x := range t.Failures {
 				doc.Failures = append(doc.Failures, failureJSON{x.Kind, x.At.File, x.At.Line, x.At.Column, x.Text, x.Readings, x.Message, x.After.Seconds(), x.Block})
 			}
