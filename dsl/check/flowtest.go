@@ -219,6 +219,9 @@ func (c *testChecker) span(b *Block, a *Attr) time.Duration {
 		return 0
 	}
 	text, _ := a.known.Const.(string)
+	if a.Schema.Zero && value.NoDuration(text) {
+		return 0
+	}
 	return c.lasting(b, a.Src.Name, text, a.span())
 }
 

@@ -107,8 +107,11 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		if asked(p.path); p.path != p.node.Name {
 			asked(p.node.Name)
 		}
+		for _, g := range gateNames(p.node) {
+			asked(p.path + "/" + g)
+		}
 		for _, g := range p.node.Gates {
-			asked(p.path + "/" + g.Name)
+			asked(g.Name)
 		}
 		switch many := p.node.manyTimes(); {
 		case p.in != w:

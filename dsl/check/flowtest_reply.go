@@ -151,7 +151,7 @@ func (c *testChecker) reply(b *Block, a *Attr, o *hclsyntax.ObjectConsExpr, r re
 		switch {
 		case given && (out.Hang || out.Lost):
 			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s has no effect in this reply", name), Detail: "It gives no answer, because of  hang  or  lost. Remove one of the two."})
-		case given && out.Error != nil && (name == "output" || name == "status"):
+		case given && out.Error != nil && out.Error.Kind == ir.Const && (name == "output" || name == "status"):
 			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("A reply with both %s and error", name), Detail: "An attempt succeeds or fails. Make two replies of it, or remove one of the two."})
 		}
 	}
@@ -207,7 +207,7 @@ func replyError(a *Attr) diag.List {
 			}
 		}
 	}
-	return conformWhole(a.Expr, schema.ReplyError, "error", a.span())
+	return conformWhole(a.Expr, schema.ReplyError.OrNull(), "error", a.span())
 }
 
 // conformWhole is Conform that also refuses attributes of a constant that the type does not have: converting would lose them.

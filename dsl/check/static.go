@@ -188,7 +188,7 @@ func bounded(a *Attr) diag.List {
 		}
 	case string:
 		if a.Schema.Kind == schema.Duration {
-			if _, err := value.ParseDuration(v); err != nil {
+			if _, err := value.ParseDuration(v); err != nil && !(a.Schema.Zero && value.NoDuration(v)) {
 				return diag.List{{Code: "F0204", Subject: a.span(), Summary: fmt.Sprintf("%s cannot be %.40q", a.Src.Name, v),
 					Detail: fmt.Sprintf("A duration is more than zero and at most ten years, %s.", value.DurationForms)}}
 			}

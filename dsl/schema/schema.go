@@ -59,6 +59,7 @@ type Attr struct {
 	Later    *Planned // in the language, not carried out by this release; nil for what is
 	Choice   bool     // of a Ref: a condition can choose between two
 	Members  []Attr   // of Replies
+	Zero     bool     // of a Duration: it may be zero
 }
 
 // Block is one kind of block.

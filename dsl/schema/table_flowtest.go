@@ -21,7 +21,7 @@ var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "What is
 	Attr{Name: "exit_code", Kind: Value, Want: value.IntType, Min: 0, Max: 255, Default: "0", Doc: "Exit code of a program."},
 	Attr{Name: "error", Kind: Value, Want: ReplyError, Doc: "How it fails: an object of kind, message, status and retry_after, each of which can be left out."},
 	Attr{Name: "status", Kind: Value, Want: value.IntType, Min: 100, Max: 599, Default: "200", Doc: "Status of the answer to an http step."},
-	Attr{Name: "takes", Kind: Duration, Default: `"0s"`, Doc: "How long it takes, in virtual time."},
+	Attr{Name: "takes", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "How long it takes, in virtual time."},
 	Attr{Name: "hang", Kind: Flag, Default: "false", Doc: "It never answers: a timeout, a heartbeat or a cancel ends it."},
 	Attr{Name: "lost", Kind: Flag, Default: "false", Doc: "It falls silent, so the attempt is lost."},
 	later("reply.partial", "reply.usage", "reply.measured"))}
@@ -55,7 +55,7 @@ var testBlocks = map[string]*Block{
 
 // When something happens in a test, and for how long.
 var (
-	after   = Attr{Name: "after", Kind: Duration, Default: `"0s"`, Doc: "When it happens, after the start."}
+	after   = Attr{Name: "after", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "When it happens, after the start."}
 	lasting = Attr{Name: "for", Kind: Duration, Required: true, Doc: "How long it lasts."}
 )
 

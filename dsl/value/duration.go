@@ -49,3 +49,9 @@ func ParseDuration(s string) (time.Duration, error) {
 }
 
 func tooLong(s string) error { return fmt.Errorf("%q is longer than ten years", s) }
+
+// NoDuration reports whether a text is a duration of zero, such as "0s", which [ParseDuration] refuses.
+func NoDuration(s string) bool {
+	d, err := time.ParseDuration(s)
+	return err == nil && d == 0 && len(s) <= 40
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/flowrun/flowrun/dsl"
 	"io/fs"
 	"maps"
 	"os"
@@ -221,7 +222,7 @@ func programs(t *testing.T) (files []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files = append(files, found...)
+		files = append(files, slices.DeleteFunc(found, dsl.IsTest)...)
 	}
 	return files
 }

@@ -15,7 +15,7 @@ func (t *test) missingStub(a *event.Attempt) {
 	kind, name, reply := ir.StepStub, at.path, ""
 	switch {
 	case a.Gate != "":
-		kind, name, reply = ir.GateStub, a.Gate, "{ exit_code = 0 }"
+		kind, name, reply = ir.GateStub, gateOf(a.Gate), "{ exit_code = 0 }"
 	case a.Compensate:
 		name, reply = at.path+"/compensate", "{ exit_code = 0 }"
 	case a.Agent != nil:
@@ -33,7 +33,7 @@ func (t *test) missingStub(a *event.Attempt) {
 	t.missing[string(kind)+name] = true
 	text := at.instance
 	if a.Gate != "" {
-		text += "/" + a.Gate
+		text += "/" + gateOf(a.Gate)
 	}
 	t.fail(Failure{Kind: NoStub, At: t.At, Text: text, After: t.elapsed(), Block: fmt.Sprintf("%s %q {\n  replies = [%s]\n}", kind, name, reply)})
 }

@@ -250,7 +250,8 @@ func (t *test) begin(a *event.Attempt, now event.Time) {
 	c := &call{at: now}
 	switch {
 	case a.Gate != "":
-		c.names = []string{a.Gate, at.path + "/" + a.Gate, at.instance + "/" + a.Gate}
+		gate := gateOf(a.Gate)
+		c.names = []string{gate, at.path + "/" + gate, at.instance + "/" + gate}
 	case a.Compensate:
 		c.names = []string{at.path + "/compensate", at.instance + "/compensate"}
 	default:

@@ -75,7 +75,7 @@ func (t *test) stubOf(a *event.Attempt) *stub {
 		r := 0
 		switch {
 		case a.Gate != "":
-			if s.Kind == ir.GateStub && gateOf(s.Name) == a.Gate {
+			if s.Kind == ir.GateStub && gateOf(s.Name) == gateOf(a.Gate) {
 				if r = 1; s.Path == at.path {
 					r = 2
 				} else if s.Path != "" {
@@ -100,7 +100,7 @@ func (t *test) stubOf(a *event.Attempt) *stub {
 	return best
 }
 
-// gateOf is the name of a gate without the step.
+// gateOf is the name of a gate without the workflow and the step in which it stands.
 func gateOf(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // withoutStub answers what a test does itself. All else fails the test.
@@ -156,6 +156,7 @@ func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) 
 			executor.Fail(ans, err)
 		}
 	}
+	failure := c.value(r.Error)
 	switch {
 	case c.err != nil:
 		return c.err
@@ -167,8 +168,8 @@ func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) 
 		}
 	case r.Lost:
 		executor.Fail(ans, &event.Error{Kind: event.Transient, Reason: event.ReasonLost, ExitCode: -1, Message: "it fell silent"})
-	case r.Error != nil:
-		executor.Fail(ans, t.errorOf(c.value(r.Error), a, ans))
+	case failure != nil:
+		executor.Fail(ans, t.errorOf(failure, a, ans))
 	case ans.Outcome != event.OK:
 	case a.HTTP != nil:
 		t.respond(&c, r, a, ans)
@@ -297,6 +298,9 @@ func (c *computing) duration(e *ir.Expr) time.Duration {
 	}
 	text := c.text(e)
 	if c.err != nil {
+		return 0
+	}
+	if value.NoDuration(text) {
 		return 0
 	}
 	d, err := value.ParseDuration(text)

@@ -21,11 +21,17 @@ const initName = "checks.flow.hcl"
 //go:embed checks.flow.hcl
 var initText []byte
 
+// initTestName are the tests that init writes beside it.
+const initTestName = "checks.flowtest.hcl"
+
+//go:embed checks.flowtest.hcl
+var initTestText []byte
+
 func (a *app) newInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "init [DIR]", Short: "Write a first workflow that runs at once",
 		Long: `init writes ` + initName + ` into a folder: a workflow that looks over the files there, with a parallel group, a gate and
-outputs. It needs no network. A file is never overwritten, and a folder that holds a program already is left alone.`,
+outputs, and its tests, ` + initTestName + `. It needs no network. A file is never overwritten, and a folder that holds a program already is left alone.`,
 		Args: between(0, 1, "[DIR]"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			dir := "."
@@ -49,7 +55,19 @@ func (a *app) runInit(dir string) error {
 		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(there[0].Name))
 		return &ended{exitNo}
 	}
-	name := filepath.Join(dir, initName)
+	name, test := filepath.Join(dir, initName), filepath.Join(dir, initTestName)
+	if err := a.writeNew(name, initText); err != nil {
+		return err
+	}
+	if err := a.writeNew(test, initTestText); err != nil {
+		return err
+	}
+	a.err.Printf("Next:  flowrun apply %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. It ignores itself in git; .gitignore needs no line.\n", ui.Quote(name), ui.Quote(test))
+	return nil
+}
+
+// writeNew writes a file that init makes. A file that is there stays as it is.
+func (a *app) writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(name))
@@ -58,12 +76,11 @@ func (a *app) runInit(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(initText)
+	_, err = f.Write(text)
 	if err := errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(name) // a part of it would stand in the way of the next try
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	a.out.Printf("%s\n", ui.Clean(name))
-	a.err.Printf("Next:  flowrun apply %s\nRuns are kept in .flowrun/ at the root of the repository. It ignores itself in git; .gitignore needs no line.\n", ui.Quote(name))
 	return nil
 }

@@ -1,0 +1,15 @@
+test "A node has a time in all, retries and waits included" {
+  crash_everywhere = true
+  agent "worker" {
+    replies = [{
+      error  = request.attempt <= try(request.with.fails, 0) ? { kind = try(request.with.kind, "recoverable"), message = "it fails" } : null
+      output = { agent = request.agent, attempt = request.attempt, feedback = try(request.feedback, ""), with = request.with }
+      takes  = "${try(request.with.takes, 0) * 100}ms"
+    }]
+  }
+
+  expect = [
+    "run.status == 'failed'",
+    "node['slow'].status == 'failed'",
+  ]
+}
