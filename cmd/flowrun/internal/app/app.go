@@ -13,10 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
-
-	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
@@ -52,22 +49,6 @@ type app struct {
 	out, err   *ui.Term
 }
 
-// Main carries out one command line and returns the exit code.
-func Main(arguments []string, s Streams) (code int) {
-	a := &app{Streams: s}
-	a.openTerminals()
-	defer func() {
-		if p := recover(); p != nil {
-			code = a.reportError(arguments, &panicked{p, debug.Stack()})
-		}
-	}()
-	root := a.newRootCommand()
-	root.SetArgs(arguments)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
-	return a.reportError(arguments, root.Execute())
-}
-
 // openTerminals detects the terminals: once with the default, and again when the flags are known.
 func (a *app) openTerminals() {
 	color := a.global.Color
@@ -75,106 +56,4 @@ func (a *app) openTerminals() {
 		color = "auto"
 	}
 	a.out, a.err = ui.NewTerm(a.Stdout, color, a.getenv), ui.NewTerm(a.Stderr, color, a.getenv)
-}
-
-func (a *app) newRootCommand() *cobra.Command {
-	version := false
-	root := &cobra.Command{
-		Use:   "flowrun",
-		Short: "Runs workflow files: checked before they start, durable while they run",
-		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume goes on where it stopped.
-
-  flowrun init                write a first workflow
-  flowrun validate DIR        check files
-  flowrun test DIR            prove workflows in virtual time
-  flowrun plan FILE           what a run would do
-  flowrun apply FILE          run a workflow and print its outputs
-  flowrun runs show latest    look at a run
-  flowrun resume latest       go on with one that was stopped
-  flowrun doctor              look whether everything is in order
-
-Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wrong usage; 3 it could not be done (store, files);
-5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,
-		SilenceErrors: true, SilenceUsage: true,
-		Args: unknownCommand,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if version {
-				a.out.Printf("flowrun %s\n", thisVersion())
-				return nil
-			}
-			return c.Help()
-		},
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if err := args.OneOf("--color", a.global.Color, "auto", "always", "never"); err != nil {
-				return err
-			}
-			a.openTerminals()
-			return a.setLimits()
-		},
-	}
-	root.SetFlagErrorFunc(flagError)
-	a.globalFlags(root)
-	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
-	root.AddCommand(
-		a.newApplyCommand(),
-		a.newValidateCommand(),
-		a.newTestCommand(),
-		a.newFmtCommand(),
-		a.newPlanCommand(),
-		a.newGraphCommand(),
-		a.newRunsCommand(),
-		a.newEventsCommand(),
-		a.newLogsCommand(),
-		a.newConsoleCommand(),
-		a.newResumeCommand(),
-		a.newRetryCommand(),
-		a.newCancelCommand(),
-		a.newReplayCommand(),
-		a.newExplainCommand(),
-		a.newSchemaCommand(),
-		a.newInitCommand(),
-		a.newMemoryCommand(),
-		a.newDoctorCommand(),
-		a.newVersionCommand(),
-		newGuardianCommand(),
-	)
-	tameLibrary(root)
-	return root
-}
-
-// globalFlags declares the flags of every command.
-func (a *app) globalFlags(root *cobra.Command) {
-	f := root.PersistentFlags()
-	f.StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
-	f.StringVar(&a.global.Store, "store", "",
-		"the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
-	f.StringArrayVar(&a.global.Limits, "limit", nil,
-		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
-}
-
-// tameLibrary makes the commands of the library behave like ours: wrong words are usage errors, and
-// help is a result.
-func tameLibrary(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	root.InitDefaultHelpCmd()
-	for _, c := range root.Commands() {
-		switch c.Name() {
-		case "completion":
-			c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
-			for _, shell := range c.Commands() {
-				shell.Args = between(0, 0, "")
-			}
-		case "help":
-			c.Run, c.RunE = nil, showHelp
-		}
-	}
-}
-
-// showHelp shows the help of a command that is named by its words.
-func showHelp(c *cobra.Command, words []string) error {
-	about, rest, err := c.Root().Find(words)
-	if err != nil || len(rest) > 0 {
-		return unknownCommand(about, rest)
-	}
-	return about.Help()
 }

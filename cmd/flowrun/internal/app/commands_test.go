@@ -14,19 +14,20 @@ import (
 
 // shared are the files with what several commands need. Every other file holds one command.
 var shared = map[string]string{
-	"app":           "the root command and the streams",
+	"app":           "one call of the command line, and its streams",
+	"root":          "the root command",
 	"exit":          "errors and exit codes",
 	"flags":         "flags and the environment",
 	"store":         "the place of a store, and the search for a run",
 	"values":        "flags that give values, and the first event of a run",
 	"release":       "the release of this program",
-	"runs":          "the group runs, and the list of runs",
+	"listing":       "the list of runs",
 	"findings":      "what doctor finds",
 	"program":       "programs from the disk",
 	"changed":       "programs that have changed since a run began",
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
-	"memory":        "the group memory, and opening the memory",
+	"memory_open":   "opening the memory, and its errors",
 	"memory_change": "commands that change named entries",
 	"memory_entry":  "entries that flags describe",
 	"memory_ids":    "ids of entries, runs and authors",

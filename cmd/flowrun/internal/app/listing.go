@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/standalone"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// listRuns prints the requested runs.
+func (a *app) listRuns(r *args.List) error {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return err
+	}
+	s, err := standalone.Read(dir)
+	if errors.Is(err, engine.ErrNoStore) {
+		if !r.JSON {
+			a.err.Printf("Nothing has run in %s yet.\n", ui.Clean(dir))
+			return nil
+		}
+		ui.List(a.out, nil, 0, "", true)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	limit := r.Limit
+	if r.Filters() {
+		limit = 0
+	}
+	infos, err := s.List(context.Background(), limit)
+	if err != nil {
+		return err
+	}
+	var rows []ui.Listed
+	for i := range infos {
+		if (r.Takes(infos[i].Workflow, string(infos[i].Status)) || infos[i].Interrupted() && r.Takes(infos[i].Workflow, view.Interrupted)) &&
+			(r.Limit == 0 || len(rows) < r.Limit) {
+			row := ui.NewListed(&infos[i])
+			row.Begun, row.Stands = s.Glance(&infos[i])
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 && len(infos) > 0 && !r.JSON {
+		a.err.Printf("None of %s fits.\n", ui.Count(len(infos), "run"))
+		return nil
+	}
+	ui.List(a.out, rows, event.At(time.Now()), a.sceneOf(s, nil).Flags, r.JSON)
+	return nil
+}

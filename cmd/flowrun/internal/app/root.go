@@ -1,0 +1,154 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+)
+
+// Main carries out one command line and returns the exit code.
+func Main(arguments []string, s Streams) (code int) {
+	a := &app{Streams: s}
+	a.openTerminals()
+	defer func() {
+		if p := recover(); p != nil {
+			code = a.reportError(arguments, &panicked{p, debug.Stack()})
+		}
+	}()
+	root := a.newRootCommand()
+	root.SetArgs(arguments)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	return a.reportError(arguments, root.Execute())
+}
+
+func (a *app) newRootCommand() *cobra.Command {
+	version := false
+	root := &cobra.Command{
+		Use:   "flowrun",
+		Short: "Runs workflow files: checked before they start, durable while they run",
+		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume goes on where it stopped.
+
+  flowrun init                write a first workflow
+  flowrun validate DIR        check files
+  flowrun test DIR            prove workflows in virtual time
+  flowrun plan FILE           what a run would do
+  flowrun apply FILE          run a workflow and print its outputs
+  flowrun runs show latest    look at a run
+  flowrun resume latest       go on with one that was stopped
+  flowrun doctor              look whether everything is in order
+
+Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wrong usage; 3 it could not be done (store, files);
+5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				a.out.Printf("flowrun %s\n", thisVersion())
+				return nil
+			}
+			return c.Help()
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := args.OneOf("--color", a.global.Color, "auto", "always", "never"); err != nil {
+				return err
+			}
+			a.openTerminals()
+			return a.setLimits()
+		},
+	}
+	root.SetFlagErrorFunc(flagError)
+	a.globalFlags(root)
+	root.Flags().BoolVar(&version, "version", false, "the same as the command version")
+	root.AddCommand(
+		a.newApplyCommand(),
+		a.newValidateCommand(),
+		a.newTestCommand(),
+		a.newFmtCommand(),
+		a.newPlanCommand(),
+		a.newGraphCommand(),
+		a.newRunsCommand(),
+		a.newEventsCommand(),
+		a.newLogsCommand(),
+		a.newConsoleCommand(),
+		a.newResumeCommand(),
+		a.newRetryCommand(),
+		a.newCancelCommand(),
+		a.newReplayCommand(),
+		a.newExplainCommand(),
+		a.newSchemaCommand(),
+		a.newInitCommand(),
+		a.newMemoryCommand(),
+		a.newDoctorCommand(),
+		a.newVersionCommand(),
+		newGuardianCommand(),
+	)
+	tameLibrary(root)
+	return root
+}
+
+// globalFlags declares the flags of every command.
+func (a *app) globalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
+	f.StringVar(&a.global.Store, "store", "",
+		"the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
+	f.StringArrayVar(&a.global.Limits, "limit", nil,
+		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
+}
+
+// tameLibrary makes the commands of the library behave like ours: wrong words are usage errors, and
+// help is a result.
+func tameLibrary(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args, c.RunE = unknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = between(0, 0, "")
+			}
+		case "help":
+			c.Run, c.RunE = nil, showHelp
+		}
+	}
+}
+
+// showHelp shows the help of a command that is named by its words.
+func showHelp(c *cobra.Command, words []string) error {
+	about, rest, err := c.Root().Find(words)
+	if err != nil || len(rest) > 0 {
+		return unknownCommand(about, rest)
+	}
+	return about.Help()
+}
+
+// unknownCommand refuses words where a command was expected.
+func unknownCommand(c *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	otherwise := "See " + c.CommandPath() + " --help."
+	if _, err := os.Stat(words[0]); err == nil && strings.HasSuffix(words[0], ".hcl") {
+		otherwise = fmt.Sprintf("To run a file: flowrun apply %s", filepath.Clean(words[0]))
+	}
+	for _, group := range c.Commands() {
+		for _, sub := range group.Commands() {
+			if sub.Name() == words[0] && !group.Hidden && group.Name() != "completion" {
+				otherwise = fmt.Sprintf("Did you mean %q?", strings.TrimPrefix(sub.CommandPath(), c.Root().Name()+" "))
+			}
+		}
+	}
+	return unknown(words[0], names, otherwise, fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]))
+}
