@@ -47,7 +47,7 @@ func TestConditionsAgreeWithExprLang(t *testing.T) {
 		`floor(1.8) == 1`, `round(1.5) == 2`, `int('12') == 12`, `float('1.5') == 1.5`, `max(1, 3, 2) == 3`, `min(var.l) == 1`, `mean([1, 2, 3]) == 2`, `flatten(var.deep) == [1, 2, 3]`,
 		`uniq([1, 1, 2]) == [1, 2]`, `concat([1], [2]) == [1, 2]`, `toBase64('a') == 'YQ=='`, `fromJSON('{"a":1}').a == 1`, `{'a': 1}.a == 1`, `var.names | sort() | first() == 'a'`,
 		`0x10 == 16`, `1_000 == 1000`, `1e3 == 1000`, `'a' < 'b'`, `len(var.e) == 0`, `all(var.e, # > 1)`, `"a" + 'b' == "ab"`, "`a\\b` == 'a\\\\b'", `true ? true : false`,
-		`var.rows[0].tag == 'x'`, `any(var.rows, any(var.l, # == 3) && .ok)`, `len(var.m) == 2`, `not ('x' contains 'y')`, `string(5) == '5'`,
+		`var.rows[0].tag == 'x'`, `any(var.rows, any(var.l, # == 3) && .ok)`, `any(var.names, # contains ('a' + ''))`, `any(var.names, # not contains ('a' + ''))`, `len(var.m) == 2`, `not ('x' contains 'y')`, `string(5) == '5'`,
 	} {
 		want, err := exprlang.Eval(text, s.data)
 		if err != nil && text != `var.n % 4 == 3 or true` { // % of float64 does not compile there
@@ -64,10 +64,9 @@ func TestConditionsAgreeWithExprLang(t *testing.T) {
 	}
 }
 
-// Values compute what HCL and cty do, where the rules are not ours on purpose.
-func TestValuesAgreeWithHCL(t *testing.T) {
-	env, s := sameEnv(t)
-	ev := NewEvaluator(ir.NewestRules())
+// hclContext has sameData, and the functions of cty.
+func hclContext(t *testing.T) *hcl.EvalContext {
+	t.Helper()
 	ty, err := ctyjson.ImpliedType([]byte(sameData))
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +75,7 @@ func TestValuesAgreeWithHCL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := &hcl.EvalContext{Variables: data.AsValueMap(), Functions: map[string]ctyfunction.Function{
+	return &hcl.EvalContext{Variables: data.AsValueMap(), Functions: map[string]ctyfunction.Function{
 		"upper": stdlib.UpperFunc, "lower": stdlib.LowerFunc, "title": stdlib.TitleFunc, "strrev": stdlib.ReverseFunc, "trim": stdlib.TrimFunc, "trimspace": stdlib.TrimSpaceFunc,
 		"trimprefix": stdlib.TrimPrefixFunc, "trimsuffix": stdlib.TrimSuffixFunc, "chomp": stdlib.ChompFunc, "indent": stdlib.IndentFunc, "substr": stdlib.SubstrFunc,
 		"split": stdlib.SplitFunc, "join": stdlib.JoinFunc, "replace": stdlib.ReplaceFunc, "format": stdlib.FormatFunc, "regex": stdlib.RegexFunc, "regexall": stdlib.RegexAllFunc,
@@ -87,6 +86,13 @@ func TestValuesAgreeWithHCL(t *testing.T) {
 		"jsonencode": stdlib.JSONEncodeFunc, "jsondecode": stdlib.JSONDecodeFunc, "length": stdlib.LengthFunc, "setunion": stdlib.SetUnionFunc, "setsubtract": stdlib.SetSubtractFunc, "setintersection": stdlib.SetIntersectionFunc,
 		"setproduct": stdlib.SetProductFunc, "formatlist": stdlib.FormatListFunc, "csvdecode": stdlib.CSVDecodeFunc, "timeadd": stdlib.TimeAddFunc, "formatdate": stdlib.FormatDateFunc,
 	}}
+}
+
+// Values compute what HCL and cty do, where the rules are not ours on purpose.
+func TestValuesAgreeWithHCL(t *testing.T) {
+	env, s := sameEnv(t)
+	ev := NewEvaluator(ir.NewestRules())
+	ctx := hclContext(t)
 	for _, text := range []string{
 		`1 + 2 * 3`, `(1 + 2) * 3`, `7 / 2`, `7 % 4`, `-7 % 4`, `-var.n`, `!var.yes`, `var.n == 7`, `var.n != 7`, `var.n > 3 && var.n < 10`, `var.yes || false`, `var.n >= 8`,
 		`"a${var.s}b"`, `"${var.n}"`, `"${var.f} ${var.yes}"`, `"$${x} %%{y}"`, `var.yes ? "a" : "b"`, `"%{ if var.yes }yes%{ else }no%{ endif }"`, `"%{ for x in var.names }${x},%{ endfor }"`,

@@ -80,6 +80,9 @@ func (s *condScanner) step() {
 	case b >= '0' && b <= '9':
 		s.wordEnd()
 		s.operand()
+	case b == '#': // the member that a predicate is about
+		s.i++
+		s.operand()
 	case b == ' ' || b == '\t' || b == '\n' || b == '\r':
 		s.i++
 	default:
