@@ -75,6 +75,9 @@ var tools = []struct{ needs, script string }{
 // What programs make of a secret is masked: nothing is left of it but quotes, what names it, and up to four characters of base64 at
 // its ends, which depend on what stands there.
 func TestTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts hundreds of programs")
+	}
 	secrets := map[string]string{
 		"token":     "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
 		"marks":     `it's a "q" $HOME & <tag> \back/slash 100% = + ; #{x} !y ~z`,
