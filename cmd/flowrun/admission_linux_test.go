@@ -59,6 +59,7 @@ func TestOneAgentForAllRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes for some seconds")
 	}
+	t.Parallel()
 	binary, dir := build(t), t.TempDir()
 	for name, text := range map[string]string{"w.flow.hcl": oneAgent, "agent.sh": agentScript, "pause": ""} { // any order
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

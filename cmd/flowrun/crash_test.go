@@ -38,6 +38,7 @@ func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes for some seconds")
 	}
+	t.Parallel()
 	binary := build(t)
 	r := rand.New(rand.NewPCG(*crashSeed, 2))
 	wanted := *crashRuns * *crashKills

@@ -64,6 +64,7 @@ func TestLearningSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes for some seconds")
 	}
+	t.Parallel()
 	binary := build(t)
 	r := rand.New(rand.NewPCG(*crashSeed, 3))
 	for range *learningRuns {

@@ -162,6 +162,7 @@ func TestStepsThatTakeAllProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
+	t.Parallel()
 	s := newScarce(t)
 	if !s.root {
 		t.Skip("SKIPPED: only root can be a user without any process, whose limit counts nobody else's")

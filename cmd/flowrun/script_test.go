@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,10 @@ func (s suite) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	os.Setenv("FLOWRUN_TEST_BUILD", dir)
+	flag.Parse()
+	if p := flag.Lookup("test.parallel").Value; p.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		p.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // these tests wait for processes, and compute little
+	}
 	return s.M.Run()
 }
 
@@ -52,6 +57,10 @@ func (s suite) Run() int {
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "../../testdata/script", RequireUniqueNames: true, RequireExplicitExec: true, UpdateScripts: *update,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("GORACE", os.Getenv("GORACE"))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "await": await, "json": jsonField, "website": website, "stored": stored, "sqlite": sqlite,
 			"example": example,

@@ -68,6 +68,7 @@ func TestValuesStayData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of programs")
 	}
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
