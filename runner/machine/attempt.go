@@ -92,7 +92,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 		m.returnSlots(w.ref, w.gate)
 		if w.gate == work {
 			if refused != 0 {
-				m.withdrawRefused(w.ref, refused)
+				m.withdrawRefused(w.ref, refused, leftLine)
 			}
 			m.startParents(w.ref)
 			m.failNode(w.ref, err)

@@ -80,6 +80,7 @@ type Machine struct {
 	tickets  uint64
 	live     liveList
 	timers   map[uint64]timer
+	granted  []ref          // nodes that ask again, until the reaction is complete: see returnGrants
 	refused  map[uint64]ref // nodes that wait for admission, by the ticket of the refused attempt
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
@@ -173,11 +174,12 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 		if !m.agenda.empty() {
 			m.doTask(m.agenda.pop())
 		} else if !m.startNext() {
+			m.returnGrants()
 			break
 		}
 	}
 	m.out = nil
-	if !m.agenda.empty() || m.slots.More() {
+	if !m.agenda.empty() || m.slots.More() || len(m.granted) > 0 {
 		return true
 	}
 	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused) > 0, "the run has not ended and waits for nothing")

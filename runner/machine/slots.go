@@ -204,6 +204,7 @@ func (m *Machine) takePriority(r ref) error {
 // for_each.
 
 // refusal is the wait of a node between the refusal of its attempt and the start of the next one.
+// ticket is that of the refused attempt, 0 if the attempt has left the line of the store.
 type refusal struct{ ticket uint64 }
 
 // admissionOf is what an attempt of an agent needs of the store; nil where the agent's concurrency
@@ -244,6 +245,7 @@ func (m *Machine) waitForAdmission(a *attempt, f *event.AttemptFinished) {
 		Reason: string(event.ReasonBusy), WaitsFor: wait})
 	if a.granted {
 		m.queueAttempt(a.ref)
+		m.granted = append(m.granted, a.ref)
 		return
 	}
 	if m.refused == nil {
@@ -270,22 +272,44 @@ func (m *Machine) grantAttempt(x *event.External) {
 	}
 }
 
-// askAgain makes the attempt that was refused once more.
+// askAgain makes the attempt that was refused once more, if it finds its slots now.
 func (m *Machine) askAgain(ticket uint64, r ref) {
+	m.queueRefused(ticket, r)
+	m.granted = append(m.granted, r)
+}
+
+func (m *Machine) queueRefused(ticket uint64, r ref) {
 	delete(m.refused, ticket)
 	m.cancelWorkTimer(m.liveState(r))
 	m.queueAttempt(r)
 }
 
+// returnGrants gives back the grants of attempts that have found no slots, when the reaction to an
+// event is otherwise complete. A node must not hold a grant while it waits for slots: the slots may
+// be those of a called run that waits for the same grant. The attempt asks again when it has its
+// slots.
+func (m *Machine) returnGrants() {
+	for _, r := range m.granted {
+		if !m.state(r).queued {
+			continue
+		}
+		if x := m.liveState(r).cold.refusal; x != nil && x.ticket != 0 {
+			m.withdrawRefused(r, x.ticket, "has no slot now")
+			x.ticket = 0
+		}
+	}
+	m.granted = nil
+}
+
 // askAllAgain asks for all refused attempts: the line forgot them with the driver that stood in it.
 func (m *Machine) askAllAgain() {
 	for _, ticket := range slices.Sorted(maps.Keys(m.refused)) {
-		m.askAgain(ticket, m.refused[ticket])
+		m.queueRefused(ticket, m.refused[ticket])
 	}
 }
 
 // beginAdmitted ends a node's wait for admission when its next attempt has all slots. It returns
-// the ticket of the refused attempt; 0 if there is none.
+// the ticket of the refused attempt; 0 if none stands in the line.
 func (d *liveState) beginAdmitted() (ticket uint64) {
 	if d.cold != nil && d.cold.refusal != nil {
 		ticket, d.cold.refusal = d.cold.refusal.ticket, nil
@@ -304,11 +328,16 @@ func (m *Machine) leaveAdmission(r ref) {
 	if l := m.agentLimiter(slotRequest{r, work}); l != nil {
 		m.slots.Return(l)
 	}
-	m.withdrawRefused(r, ticket)
+	if ticket != 0 {
+		m.withdrawRefused(r, ticket, leftLine)
+	}
 }
 
-// withdrawRefused tells the host that a refused attempt is not wanted any more.
-func (m *Machine) withdrawRefused(r ref, ticket uint64) {
-	m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.liveState(r).path,
-		Reason: fmt.Sprintf("%q does not wait for it any more", m.liveState(r).path)}})
+// leftLine is why a node withdraws a refused attempt that it does not want any more.
+const leftLine = "does not wait for it any more"
+
+// withdrawRefused takes a refused attempt out of the line of the store, or gives its grant back.
+func (m *Machine) withdrawRefused(r ref, ticket uint64, why string) {
+	path := m.liveState(r).path
+	m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: path, Reason: fmt.Sprintf("%q %s", path, why)}})
 }

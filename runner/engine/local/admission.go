@@ -137,20 +137,16 @@ func (x *admitting) refuseAttempt(ctx context.Context, a *event.Attempt) (admiss
 	return verdict, nil
 }
 
-// withdrawRequest takes a refused attempt out of the line, in the background: the goroutine of the drive does not wait for the disk.
-func (x *admitting) withdrawRequest(ticket uint64, running *sync.WaitGroup) {
+// withdrawRequest takes a refused attempt out of the line, or gives its grant back. It returns when that is done, because the next
+// command may ask for the same attempt again.
+func (x *admitting) withdrawRequest(ticket uint64) {
 	x.mu.Lock()
 	key, refused := x.refused[ticket]
 	delete(x.refused, ticket)
 	x.mu.Unlock()
-	if !refused {
-		return
-	}
-	running.Add(1)
-	go func() {
-		defer running.Done()
+	if refused { // before the next command: the same attempt may ask again
 		x.removeRequests(key)
-	}()
+	}
 }
 
 // removeRequests removes requests. An error is an error of the store, which ends the drive by itself.

@@ -455,7 +455,7 @@ func (d *drive) carryOut(commands []event.Command) {
 			d.live.startAttempt(*c.Start)
 		case c.Cancel != nil:
 			d.live.endAttempt(c.Cancel.Ticket)
-			d.admit.withdrawRequest(c.Cancel.Ticket, &d.live.running)
+			d.admit.withdrawRequest(c.Cancel.Ticket)
 		case c.SetTimer != nil:
 			d.timers.add(*c.SetTimer)
 		case c.CancelTimer != nil:
