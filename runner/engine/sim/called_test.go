@@ -85,6 +85,11 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 			}
 		case cmd.End != nil:
 			s.end = cmd.End
+			for id, other := range c.runs { // any order: a host stops the called runs that live on
+				if slices.Contains(c.above(id), run) {
+					clear(other.live)
+				}
+			}
 			before := replayed || events[0].RunStarted != nil || events[0].DriverChanged != nil // it may have come to its end before anybody asked
 			if s.unwanted && s.j.cancels == 0 && !before {
 				c.t.Errorf("seed %d: run %q was to be cancelled and was not", c.seed, s.name)
