@@ -21,6 +21,9 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		e.Message = before + ": " + need
 	}
+	if before, _, ok := strings.Cut(e.Message, ": time: "); ok {
+		e.Message = before + ": a duration such as 90s or 2h is needed"
+	}
 	var unknown interface{ GetSpecifiedName() string }
 	if errors.As(err, &unknown) && strings.HasPrefix(e.Message, "unknown flag") {
 		if near := diag.Nearest(unknown.GetSpecifiedName(), flagsOf(c)); near != "" {

@@ -31,6 +31,7 @@ func TestWrongWords(t *testing.T) {
 	check("graph latest", exitUsage, `no run "latest"`)
 	check("validate none/...", exitCouldNot, "looking for programs", "none")
 	check("memory consolidate --reword", exitUsage, "--reword needs --file")
+	check("cancel x --wait --timeout soon", exitUsage, "a duration such as 90s or 2h is needed")
 	if code, said := flowrun("init"); code != exitDone {
 		t.Fatal(said)
 	}
