@@ -1,7 +1,7 @@
 // Package app is the command line: it joins the language (dsl), the run service (runner) and the screen (ui).
 //
 // Package app decides little. Each command X has a file with newXCommand, which declares the
-// command, and runX, which carries it out; a test holds that, and names the files that several
+// command, and runX, which carries it out; a test at the root holds that, and names the files that several
 // commands share. The search for a run is in store.go, and exit codes are in exit.go.
 // Package runner/standalone opens stores: no file here imports a host or the machine.
 //

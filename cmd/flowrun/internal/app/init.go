@@ -56,18 +56,18 @@ func (a *app) runInit(dir string) error {
 		return &ended{exitNo}
 	}
 	name, test := filepath.Join(dir, initName), filepath.Join(dir, initTestName)
-	if err := a.writeNew(name, initText); err != nil {
+	if err := a.writeInit(name, initText); err != nil {
 		return err
 	}
-	if err := a.writeNew(test, initTestText); err != nil {
+	if err := a.writeInit(test, initTestText); err != nil {
 		return err
 	}
 	a.err.Printf("Next:  flowrun apply %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. It ignores itself in git; .gitignore needs no line.\n", ui.Quote(name), ui.Quote(test))
 	return nil
 }
 
-// writeNew writes a file that init makes. A file that is there stays as it is.
-func (a *app) writeNew(name string, text []byte) error {
+// writeInit writes a file that init makes. A file that is there stays as it is.
+func (a *app) writeInit(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(name))

@@ -1,4 +1,4 @@
-package app
+package flowrun_test
 
 import (
 	"fmt"
@@ -12,8 +12,11 @@ import (
 	"testing"
 )
 
-// shared are the files with what several commands need. Every other file holds one command.
-var shared = map[string]string{
+// commandFolder is the package of the commands.
+const commandFolder = "cmd/flowrun/internal/app"
+
+// sharedFiles are its files with what several commands need. Every other file holds one command.
+var sharedFiles = map[string]string{
 	"app":           "one call of the command line, and its streams",
 	"root":          "the root command",
 	"exit":          "errors and exit codes",
@@ -33,11 +36,11 @@ var shared = map[string]string{
 	"memory_ids":    "ids of entries, runs and authors",
 }
 
-// TestOneFileACommand holds the layout of the package: a file that is not shared declares one command, newXCommand in x.go; what else it
+// TestOneFileACommand holds the layout of the package of the commands: a file that is not shared declares one command, newXCommand in x.go; what else it
 // declares has the command in its name; and no other file uses it.
 func TestOneFileACommand(t *testing.T) {
 	files := map[string]*ast.File{}
-	names, err := filepath.Glob("*.go")
+	names, err := filepath.Glob(commandFolder + "/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,12 +56,15 @@ func TestOneFileACommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[strings.TrimSuffix(name, ".go")] = f
+		files[strings.TrimSuffix(filepath.Base(name), ".go")] = f
 	}
-	for _, v := range layoutViolations(files) {
+	if len(files) == 0 {
+		t.Fatal("there are no commands in " + commandFolder)
+	}
+	for _, v := range commandViolations(files) {
 		t.Error(v)
 	}
-	for name := range shared {
+	for name := range sharedFiles {
 		if files[name] == nil {
 			t.Errorf("the table of shared files has %s.go, which is not there", name)
 		}
@@ -82,23 +88,23 @@ func TestOneFileACommandFailsWhenBroken(t *testing.T) {
 			}
 			files[name] = f
 		}
-		if have := layoutViolations(files); len(have) != 1 || have[0] != want {
+		if have := commandViolations(files); len(have) != 1 || have[0] != want {
 			t.Errorf("the wall says %q, want %q", have, want)
 		}
 	}
 }
 
-// layoutViolations lists what is wrong with the layout of files, by their names without .go.
-func layoutViolations(files map[string]*ast.File) (out []string) {
+// commandViolations lists what is wrong with the layout of files, by their names without .go.
+func commandViolations(files map[string]*ast.File) (out []string) {
 	home := map[string]string{} // the command's file of a declaration
 	for name, f := range files {
-		if shared[name] != "" {
+		if sharedFiles[name] != "" {
 			continue
 		}
 		command := "new" + camelCase(name) + "Command"
 		word := strings.ToLower(name[strings.LastIndexByte(name, '_')+1:])
 		found := false
-		for _, decl := range declared(f) {
+		for _, decl := range declarations(f) {
 			bare := decl[strings.LastIndexByte(decl, '.')+1:]
 			switch {
 			case bare == command:
@@ -117,7 +123,7 @@ func layoutViolations(files map[string]*ast.File) (out []string) {
 	}
 	for name, f := range files {
 		for decl, of := range home {
-			if of != name && uses(f, decl) {
+			if of != name && usesDeclaration(f, decl) {
 				out = append(out, fmt.Sprintf("%s.go uses %s of %s.go", name, decl, of))
 			}
 		}
@@ -134,14 +140,14 @@ func camelCase(name string) (out string) {
 	return out
 }
 
-// declared lists the declarations of a file: those of methods as type.method.
-func declared(f *ast.File) (names []string) {
+// declarations lists the declarations of a file: those of methods as type.method.
+func declarations(f *ast.File) (names []string) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			name := d.Name.Name
 			if d.Recv != nil {
-				name = receiver(d.Recv.List[0].Type) + "." + name
+				name = receiverOf(d.Recv.List[0].Type) + "." + name
 			}
 			names = append(names, name)
 		case *ast.GenDecl:
@@ -160,15 +166,15 @@ func declared(f *ast.File) (names []string) {
 	return names
 }
 
-func receiver(t ast.Expr) string {
+func receiverOf(t ast.Expr) string {
 	if star, ok := t.(*ast.StarExpr); ok {
 		t = star.X
 	}
 	return t.(*ast.Ident).Name
 }
 
-// uses reports whether a file uses a declaration: a name by itself, or a method of the app.
-func uses(f *ast.File, decl string) (used bool) {
+// usesDeclaration reports whether a file uses a declaration: a name by itself, or a method of the app.
+func usesDeclaration(f *ast.File, decl string) (used bool) {
 	method, ofApp := strings.CutPrefix(decl, "app.")
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
