@@ -226,7 +226,7 @@ func TestSessionsOfParkedRunsShareNothing(t *testing.T) {
 	defer stop()
 	stopped := make(chan error, 1)
 	go func() { stopped <- supervisor.Run(ctx) }()
-	for range 1 {
+	for range 2 { // the runs wait, and then the runs that they call
 		for x.service.Sessions() > 0 {
 			if ctx.Err() != nil {
 				t.Fatal("the runs are never parked")
@@ -256,7 +256,7 @@ func (x *tree) start(t *testing.T, service *runner.Service, wait string) {
 	if err := os.Mkdir(x.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(x.dir, "flow.hcl"), []byte(strings.NewReplacer("WAIT", wait, "BELOW", "1ms").Replace(twin)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(x.dir, "flow.hcl"), []byte(strings.NewReplacer("WAIT", wait, "BELOW", wait).Replace(twin)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, list := dsl.Load(os.DirFS(x.dir), "flow.hcl", dsl.Options{})

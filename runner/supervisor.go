@@ -32,7 +32,8 @@ type SupervisorOptions struct {
 	Adopt func(engine.Info) bool
 	// Ended, if set, is called once for each run that the supervisor does not drive any more, with the run's end or the error of its
 	// drive. When the supervisor stops, that error is the cause of the stop. A run that was not added and that another process has taken
-	// meanwhile is left to that process without a call. Calls come from many goroutines.
+	// meanwhile is left to that process without a call. A called run that was parked and woken counts as a run of its own. Calls come
+	// from many goroutines.
 	Ended func(run string, end event.End, err error)
 }
 

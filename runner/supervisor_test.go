@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,8 +28,9 @@ var (
 // supervised is a supervisor at work on a host of its own.
 type supervised struct {
 	*runner.Supervisor
-	host *local.Engine
-	stop func()
+	host  *local.Engine
+	stop  func()
+	clock *movedClock
 	// looked is how often the supervisor has looked for runs to wake.
 	looked atomic.Int64
 
@@ -57,11 +57,12 @@ func superviseWith(t *testing.T, dir string, o runner.SupervisorOptions, x execu
 		name, _ := first.Vars["group"].(string)
 		return engine.Group{Name: name}, nil
 	}
-	host, err := local.Open(dir, local.Options{Factory: enginetest.Factory, Executor: x, Group: group})
+	clock := &movedClock{}
+	host, err := local.Open(dir, local.Options{Factory: enginetest.Factory, Executor: x, Group: group, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &supervised{host: host, ends: map[string]event.Status{}, fired: map[string]bool{}}
+	s := &supervised{host: host, clock: clock, ends: map[string]event.Status{}, fired: map[string]bool{}}
 	o.Watch = s.watch
 	o.Ended = func(run string, end event.End, err error) {
 		s.mu.Lock()
@@ -264,6 +265,97 @@ func TestParkedRunsAreLeft(t *testing.T) {
 	}
 }
 
+// counted is an executor that counts the attempts of a run's nodes.
+type counted struct {
+	mu    sync.Mutex
+	calls map[string]int // by run and node
+}
+
+func (c *counted) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+	c.mu.Lock()
+	if c.calls == nil {
+		c.calls = map[string]int{}
+	}
+	c.calls[a.Run+"/"+a.Node]++
+	c.mu.Unlock()
+	return done(ctx, a)
+}
+
+// family is a run that calls n runs, each of which calls a run that waits for an hour between two attempts.
+func family(n int) enginetest.Program {
+	leaf, mid := waits(time.Hour), enginetest.Program{Tasks: []enginetest.Task{{Name: "leaf", Call: "leaf"}, {Name: "last", After: []string{"leaf"}}}}
+	top := enginetest.Program{Workflows: map[string]enginetest.Program{"leaf": leaf, "mid": mid}}
+	for i := range n {
+		top.Tasks = append(top.Tasks, enginetest.Task{Name: fmt.Sprintf("mid%d", i), Call: "mid"})
+	}
+	return top
+}
+
+// A run whose called runs only wait is parked with them. Each called run is woken on its own, and its end wakes its caller. Nothing in
+// the journals tells of that, and no attempt is made twice.
+func TestSupervisorParksTrees(t *testing.T) {
+	n := 12
+	if *parkedRuns >= 1000 {
+		n = local.MaxChildren + 10 // a parked run takes no place among those that its caller drives
+	}
+	x := &counted{}
+	s := supervise(t, 64, x)
+	run := s.start(t, family(n), "")
+	s.until(t, "the whole tree is parked", func() bool { return s.parked(t) == 1+2*n })
+	info, err := s.host.Get(context.Background(), run)
+	if err != nil || !info.Parked {
+		t.Errorf("the caller is %+v, %v", info, err)
+	}
+	s.clock.ahead.Add(int64(time.Hour))
+	s.until(t, "all have ended", s.ended(1+2*n))
+	tree, err := s.host.Tree(context.Background(), run)
+	if err != nil || len(tree) != 1+2*n {
+		t.Fatalf("the tree has %d runs, %v", len(tree), err)
+	}
+	events := map[string]uint64{"test": 1 + uint64(n), "mid": 1 + 1 + 1, "leaf": 1 + 1 + 1 + 1} // starts, ends of called runs, answers, timers
+	for _, i := range tree {
+		if i.Status != event.Succeeded || i.Events != events[i.Workflow] {
+			t.Errorf("run %s of %s is %s after %d events, want %d", i.Run, i.Workflow, i.Status, i.Events, events[i.Workflow])
+		}
+	}
+	for attempt, calls := range x.calls {
+		if calls != 1 {
+			t.Errorf("%s was made %d times", attempt, calls)
+		}
+	}
+	if len(x.calls) != 3*n {
+		t.Errorf("%d attempts were made, want %d", len(x.calls), 3*n)
+	}
+}
+
+// A cancel of a parked caller reaches the runs that it called, however deep.
+func TestSupervisorCancelsParkedTrees(t *testing.T) {
+	s := supervise(t, 64, done)
+	run := s.start(t, family(5), "")
+	s.until(t, "the whole tree is parked", func() bool { return s.parked(t) == 11 })
+	tree, err := s.host.Tree(context.Background(), run)
+	if err != nil || len(tree) != 11 {
+		t.Fatalf("the tree has %d runs, %v", len(tree), err)
+	}
+	leaf := tree[len(tree)-1]
+	if err := s.host.Cancel(context.Background(), leaf.Run, "this one"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "the cancelled run has ended, and its caller has heard of it", s.ended(2))
+	if err := s.host.Cancel(context.Background(), run, "all"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, "all have ended", s.ended(11))
+	if tree, err = s.host.Tree(context.Background(), run); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range tree {
+		if i.Status != event.Cancelled && i.Run != leaf.Parent {
+			t.Errorf("run %s of %s is %s", i.Run, i.Workflow, i.Status)
+		}
+	}
+}
+
 // Runs of 20 programs are driven at once, some of them with an agent that does not answer. The others end meanwhile.
 func TestSupervisorKeepsRunsApart(t *testing.T) {
 	release := make(chan struct{})
@@ -299,12 +391,4 @@ func TestSupervisorKeepsRunsApart(t *testing.T) {
 	s.mu.Unlock()
 	close(release)
 	s.until(t, "all have ended", s.ended(*manyRuns))
-}
-
-func processorTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

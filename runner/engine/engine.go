@@ -21,7 +21,7 @@
 // A call is a run of its own, the child, with its own journal, and all of the above applies to it:
 //
 //  8. A start_child makes the child durable ([Child]), unless a run of that id is there, and drives it for as long as the
-//     parent is driven. One that is too deep ([TooDeep]) is answered and not made.
+//     parent is driven or parked. One that is too deep ([TooDeep]) is answered and not made.
 //  9. Once the child's end is durable, the parent gets one child_finished ([Finished]). A host that dies in between finds
 //     the end in the child's journal when the parent's next driver is asked for the child again. If somebody
 //     cancels the child itself, the parent gets its end too.

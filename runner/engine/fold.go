@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -24,8 +26,8 @@ type Fold struct {
 	seq     uint64
 	last    event.Time
 	timers  map[uint64]event.SetTimer
-	flying  map[uint64]bool // attempts that have not answered, by ticket
-	called  map[string]bool // children that have not ended
+	flying  map[uint64]bool   // attempts that have not answered, by ticket
+	called  map[string]string // children that have not ended, and the nodes that called them
 	end     *event.End
 	// slice is Slice; tests try others.
 	slice int
@@ -33,7 +35,7 @@ type Fold struct {
 
 // NewFold joins a fresh machine and the header of the journal that it will read or write.
 func NewFold(h journal.Header, m Machine) *Fold {
-	return &Fold{header: h, machine: m, read: journal.NewReader(h), digest: newDigest(), timers: map[uint64]event.SetTimer{}, flying: map[uint64]bool{}, called: map[string]bool{}, slice: Slice}
+	return &Fold{header: h, machine: m, read: journal.NewReader(h), digest: newDigest(), timers: map[uint64]event.SetTimer{}, flying: map[uint64]bool{}, called: map[string]string{}, slice: Slice}
 }
 
 // SetSlice changes how much work is done at a time. It must not change anything that can be seen.
@@ -140,7 +142,7 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 		case c.Start != nil:
 			f.flying[c.Start.Ticket] = true
 		case c.StartChild != nil:
-			f.called[c.StartChild.Run] = true
+			f.called[c.StartChild.Run] = c.StartChild.Node
 		case c.SetTimer != nil:
 			f.timers[c.SetTimer.Timer] = *c.SetTimer
 		case c.CancelTimer != nil:
@@ -171,7 +173,15 @@ func (f *Fold) Timers() []event.SetTimer {
 
 // Due reports whether nothing of the run is in flight, and when its first timer is due then; 0 if no timer is set.
 func (f *Fold) Due() (due event.Time, idle bool) {
-	if len(f.flying)+len(f.called) > 0 || f.end != nil {
+	if len(f.called) > 0 {
+		return 0, false
+	}
+	return f.DueBesideCalls()
+}
+
+// DueBesideCalls is Due for a host that takes care of the called runs itself: they do not count as in flight.
+func (f *Fold) DueBesideCalls() (due event.Time, idle bool) {
+	if len(f.flying) > 0 || f.end != nil {
 		return 0, false
 	}
 	for _, t := range f.timers { // any order: the minimum
@@ -181,6 +191,15 @@ func (f *Fold) Due() (due event.Time, idle bool) {
 	}
 	return due, true
 }
+
+// CalledBy returns the node that called a run; called is false if no node did, or if the run has ended.
+func (f *Fold) CalledBy(run string) (node string, called bool) {
+	node, called = f.called[run]
+	return node, called
+}
+
+// Called returns the called runs that have not ended, in the order of their ids.
+func (f *Fold) Called() []string { return slices.Sorted(maps.Keys(f.called)) }
 
 // Seq is the number of the last event, 0 before the first.
 func (f *Fold) Seq() uint64 { return f.seq }

@@ -33,6 +33,9 @@ type Driver interface {
 // Parker drives runs, and lets go of them while nothing of them is in flight: a parked run takes a row in the store and no
 // memory. Its clocks run on as if it were driven, it keeps its turn in a group, and its journal does not show that it was parked. If the process that parked it dies or closes the
 // host, the run is one that nobody drives.
+//
+// A host may park a run while runs that it called are parked, too. Such a called run is woken as any other, and then driven beside
+// its caller. When it ends, its caller is woken.
 type Parker interface {
 	// DriveUntilParked is Drive that also returns when the run is parked. The error is *Parked then.
 	DriveUntilParked(ctx context.Context, run string, w Watcher) (event.End, error)

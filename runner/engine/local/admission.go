@@ -2,7 +2,9 @@ package local
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -335,7 +337,17 @@ func (e *Engine) tellGrant(tx *transaction, r *admission.Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec("INSERT INTO inbox (run, body, created) SELECT key, ?, ? FROM runs WHERE id = ? AND ended = 0", packed, int64(e.now()), r.Run)
+	var key int64
+	err = tx.readRow("SELECT key FROM runs WHERE id = ? AND ended = 0", []any{r.Run}, &key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		_, err = tx.exec("INSERT INTO inbox (run, body, created) VALUES (?, ?, ?)", key, packed, int64(e.now()))
+	}
+	if err == nil {
+		err = tx.wakeByMessage(key)
+	}
 	return err
 }
 

@@ -48,8 +48,8 @@ func TestStartWhileClosing(t *testing.T) {
 		e.Close()
 		all.Wait()
 		e.mu.Lock()
-		if e.driver != nil {
-			t.Errorf("the closed engine is driver %d", e.driver.epoch)
+		if epoch := e.driverEpoch(); epoch != 0 {
+			t.Errorf("the closed engine is driver %d", epoch)
 		}
 		e.mu.Unlock()
 		after, err := Open(c.dir, Options{Factory: enginetest.Factory})

@@ -31,10 +31,10 @@ type childRun struct {
 	made bool // it is in the store, so that wishes go to its inbox
 }
 
-// childEnd is how a child ended, or why it cannot be driven.
+// childEnd is how a child ended, or why it cannot be driven. A parked child is not the drive's any more: see park.go.
 type childEnd struct {
 	event.ChildFinished
-	err error
+	err error // wraps engine.ErrParked if the child is parked
 }
 
 func newChildren() children {
@@ -88,7 +88,10 @@ func (d *drive) driveChild(k *childRun) (event.ChildFinished, error) {
 	if err != nil {
 		return event.ChildFinished{}, fmt.Errorf("starting run %s for %q: %w", k.ask.Run, k.ask.Node, err)
 	}
-	end, err := d.engine.driveUnowned(ctx, k.ask.Run)
+	end, err := d.engine.driveUnowned(ctx, k.ask.Run, d.parks)
+	if errors.Is(err, engine.ErrParked) {
+		return event.ChildFinished{Run: k.ask.Run}, err
+	}
 	if err != nil {
 		return event.ChildFinished{}, fmt.Errorf("driving run %s for %q: %w", k.ask.Run, k.ask.Node, err)
 	}
@@ -143,30 +146,32 @@ func (k *childRun) noteWish(w engine.Wish) {
 }
 
 // cancelChild puts the wish for a child into its inbox, if the child is made; else passWish does.
-func (d *drive) cancelChild(run string) {
-	k := d.children.byRun[run]
-	if k == nil {
+func (d *drive) cancelChild(run string, wish engine.Wish) {
+	if k := d.children.byRun[run]; k != nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if !k.made {
+			return
+		}
+		wish = k.wish
+	} else if _, called := d.fold.CalledBy(run); !called {
 		return
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.made {
-		return
-	}
-	wish := k.wish
 	d.live.running.Add(1)
 	go func() {
 		defer d.live.running.Done()
-		if err := d.engine.cancelUpTo(run, wish); err != nil {
+		err := d.engine.cancelUpTo(run, wish)
+		if err != nil && !errors.Is(err, engine.ErrNoRun) { // a child that was never made is asked for again, or not wanted
 			d.stop(err) // the store takes nothing any more, and this drive may write nothing by itself for long
 		}
 	}()
 }
 
-// driveUnowned drives a child to its end. While another process drives the child, or has just taken it over, it waits.
-func (e *Engine) driveUnowned(ctx context.Context, run string) (event.End, error) {
+// driveUnowned drives a child to its end, or until it is parked. While another process drives the child, or has just taken it over,
+// driveUnowned waits.
+func (e *Engine) driveUnowned(ctx context.Context, run string, parks bool) (event.End, error) {
 	for {
-		end, err := e.Drive(ctx, run, nil)
+		end, err := e.driveRun(ctx, run, nil, parks)
 		if !errors.Is(err, engine.ErrOwned) && !errors.Is(err, engine.ErrFenced) {
 			return end, err
 		}
@@ -178,6 +183,11 @@ func (e *Engine) driveUnowned(ctx context.Context, run string) (event.End, error
 
 // childEnded takes a child's end in. An error is that of the parent's drive, too: it cannot go on without the child.
 func (d *drive) childEnded(end childEnd) error {
+	if errors.Is(end.err, engine.ErrParked) {
+		delete(d.children.byRun, end.Run)
+		d.poke() // it may have been woken and handed back already
+		return nil
+	}
 	if end.err != nil {
 		return end.err
 	}

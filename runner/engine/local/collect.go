@@ -94,6 +94,7 @@ func (d *drive) lookAround() error {
 	if n == maxInbox {
 		d.poke() // there may be more
 	}
+	d.takeHandedBack()
 	return rows.Err()
 }
 

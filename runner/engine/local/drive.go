@@ -186,6 +186,9 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	if err = d.queueBeginning(); err == nil {
 		err = d.driveToEnd(ctx)
 	}
+	if err == nil {
+		err = d.leaveChildren()
+	}
 	d.aside.waitForShown()
 	gone := d.live.stopAndWait(d.engine.options.StopGrace)
 	if gone && !errors.Is(err, engine.ErrParked) { // a parked run stays in the line
@@ -226,6 +229,9 @@ func (d *drive) queueBeginning() error {
 		}
 		for _, t := range d.fold.Timers() {
 			d.timers.add(t)
+		}
+		if !d.parks { // nobody wakes the runs that it called
+			d.startCalled()
 		}
 		return nil
 	}
@@ -463,7 +469,7 @@ func (d *drive) carryOut(commands []event.Command) {
 		case c.StartChild != nil:
 			d.startChild(*c.StartChild, wishes[c.StartChild.Run])
 		case c.CancelChild != nil:
-			d.cancelChild(c.CancelChild.Run)
+			d.cancelChild(c.CancelChild.Run, wishes[c.CancelChild.Run])
 		}
 	}
 }

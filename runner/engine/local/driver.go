@@ -28,8 +28,8 @@ func (e *Engine) lockPath(epoch int64) string { return lockPath(e.dir, epoch) }
 func (e *Engine) registerDriver() (int64, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.driver != nil {
-		return e.driver.epoch, nil
+	if d := e.driver.Load(); d != nil {
+		return d.epoch, nil
 	}
 	if e.closed {
 		return 0, engine.ErrClosed
@@ -54,18 +54,16 @@ func (e *Engine) registerDriver() (int64, error) {
 		}
 		return 0, fmt.Errorf("registering as a driver: %w", err)
 	}
-	e.driver = &d
+	e.driver.Store(&d)
 	return d.epoch, nil
 }
 
 // driverEpoch is the process's epoch, 0 before it has one.
 func (e *Engine) driverEpoch() int64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.driver == nil {
-		return 0
+	if d := e.driver.Load(); d != nil {
+		return d.epoch
 	}
-	return e.driver.epoch
+	return 0
 }
 
 // driversAlive reports whether any process drives runs of a store.
@@ -113,7 +111,7 @@ func (e *Engine) removeDeadDrivers(tx *transaction, mine int64) error {
 				return err
 			}
 		}
-		if err := tx.freeTurns(epoch); err != nil {
+		if err := e.freeTurns(tx, epoch); err != nil {
 			return err
 		}
 		if err := tx.unparkRuns(epoch); err != nil {
@@ -132,8 +130,7 @@ func (e *Engine) removeDeadDrivers(tx *transaction, mine int64) error {
 // unregister takes the process off the list of drivers. A store that failed keeps the row; the lock goes in any case.
 func (e *Engine) unregister() error {
 	e.mu.Lock()
-	d, orderly := e.driver, !e.leftovers
-	e.driver = nil
+	d, orderly := e.driver.Swap(nil), !e.leftovers
 	e.mu.Unlock()
 	if d == nil {
 		return nil
@@ -141,7 +138,7 @@ func (e *Engine) unregister() error {
 	err := e.writeUrgent(func(tx *transaction) error {
 		_, err := tx.exec("DELETE FROM drivers WHERE epoch = ?", d.epoch)
 		if err == nil {
-			err = tx.freeTurns(d.epoch)
+			err = e.freeTurns(tx, d.epoch)
 		}
 		if err == nil {
 			err = tx.unparkRuns(d.epoch)

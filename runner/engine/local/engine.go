@@ -24,8 +24,9 @@ type Engine struct {
 	commits *committer // nil for reading only
 	file    os.FileInfo
 
+	driver atomic.Pointer[driver] // this process as an owner, from the first Drive on
+
 	mu        sync.Mutex
-	driver    *driver                            // this process as an owner, from the first Drive on
 	drives    map[string]*drive                  // by run; nil while one is being taken over
 	watch     *watcher                           // runs while anything is driven
 	renewals  map[string]map[string]event.Secret // by run: see Renew
@@ -36,6 +37,7 @@ type Engine struct {
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks
 	wake      wakeful
+	handed    map[string]map[string]*event.End // called runs that were handed back, by caller and run: see handBack
 }
 
 var (
@@ -209,6 +211,15 @@ func (e *Engine) pokeRun(run string) {
 	}
 }
 
+// stopDrive ends the drive of a run, if there is one.
+func (e *Engine) stopDrive(run string, cause error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if d := e.drives[run]; d != nil {
+		d.stop(cause)
+	}
+}
+
 func (e *Engine) listDrives() []*drive {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -284,5 +295,5 @@ func (e *Engine) postPacked(tx *transaction, run string, kind event.ExternalKind
 			}
 		}
 	}
-	return nil
+	return tx.wakeByMessage(key)
 }

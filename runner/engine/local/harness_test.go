@@ -79,8 +79,8 @@ func (h *host) faultAt(n int, after bool, fault func() error) {
 
 // unlock lets go of the process's lock, as its death would.
 func (h *host) unlock() {
-	if h.driver != nil {
-		h.driver.lock.Close()
+	if d := h.driver.Load(); d != nil {
+		d.lock.Close()
 	}
 }
 

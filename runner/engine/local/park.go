@@ -3,6 +3,8 @@ package local
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,14 +17,154 @@ import (
 // mark, and a replay.
 const MinParked = time.Second
 
-// DriveUntilParked implements engine.Parker. A run is not parked while a run that it called lives.
+// A run that waits is parked together with the runs that it called, if they wait, too. Each of them is woken on its own. A called run
+// that was woken is driven beside its caller, which stays parked. When the called run has ended, it is handed back: its caller
+// is woken, and gets its end. It is also handed back when its drive fails: its caller is woken, and drives it again.
+//
+// Who was handed back is known to the process alone. If the process dies, the next driver of the caller asks for all runs that the
+// caller called and that have not ended, as it always does.
+
+// DriveUntilParked implements engine.Parker. A run that it cannot drive is not parked any more.
 func (e *Engine) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
-	return e.driveRun(ctx, run, w, true)
+	end, err := e.driveRun(ctx, run, w, true)
+	switch {
+	case errors.Is(err, engine.ErrParked), errors.Is(err, engine.ErrOwned), errors.Is(err, engine.ErrClosed):
+		return end, err
+	case err != nil:
+		if failed := e.unparkRun(run); failed != nil {
+			return end, errors.Join(err, failed)
+		}
+		return end, errors.Join(err, e.handBack(run, nil))
+	}
+	return end, e.handBack(run, &end)
+}
+
+// unparkRun gives up a run of this process that cannot be driven.
+func (e *Engine) unparkRun(run string) error {
+	epoch := e.driverEpoch()
+	return e.writeUrgent(func(tx *transaction) error {
+		_, err := tx.exec("UPDATE runs SET parked = NULL WHERE id = ? AND parked = ?", run, epoch)
+		return err
+	})
+}
+
+// handBack gives a run that was driven beside its caller back to that: with its end, or nil if the run could not be driven.
+func (e *Engine) handBack(run string, end *event.End) error {
+	caller, err := readTexts(e.read.Query("SELECT parent FROM runs WHERE id = ? AND parent IS NOT NULL", run))
+	if err != nil || len(caller) == 0 {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.handed == nil {
+		e.handed = map[string]map[string]*event.End{}
+	}
+	if e.handed[caller[0]] == nil {
+		e.handed[caller[0]] = map[string]*event.End{}
+	}
+	e.handed[caller[0]][run] = end
+	if d := e.drives[caller[0]]; d != nil {
+		d.poke()
+	}
+	return nil
+}
+
+// takeHandedBack takes the called runs that were handed back, but for those that this drive still takes for its own.
+func (d *drive) takeHandedBack() {
+	d.engine.mu.Lock()
+	defer d.engine.mu.Unlock()
+	list := d.engine.handed[d.run.id]
+	for _, run := range slices.Sorted(maps.Keys(list)) {
+		node, called := d.fold.CalledBy(run)
+		switch end := list[run]; {
+		case d.children.byRun[run] != nil:
+			continue
+		case called && end != nil:
+			f := engine.Finished(event.StartChild{Run: run, Node: node}, *end)
+			d.queue = append(d.queue, event.Event{ChildFinished: &f})
+		case called:
+			d.startChild(event.StartChild{Run: run, Node: node}, engine.Wish{})
+		}
+		delete(list, run)
+	}
+	if len(list) == 0 {
+		delete(d.engine.handed, d.run.id)
+	}
+}
+
+// startCalled drives the called runs that were parked with the run.
+func (d *drive) startCalled() {
+	for _, run := range d.fold.Called() {
+		node, _ := d.fold.CalledBy(run)
+		d.startChild(event.StartChild{Run: run, Node: node}, engine.Wish{})
+	}
+}
+
+// callersToWake returns the parked callers to whom a run was handed back.
+func (e *Engine) callersToWake(ctx context.Context, epoch int64) (callers []string, err error) {
+	e.mu.Lock()
+	for caller := range e.handed { // any order: sorted below
+		if _, driven := e.drives[caller]; !driven {
+			callers = append(callers, caller)
+		}
+	}
+	e.mu.Unlock()
+	slices.Sort(callers)
+	parked := callers[:0]
+	for _, caller := range callers {
+		var mine bool
+		err := e.read.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE id = ? AND parked = ?", caller, epoch).Scan(&mine)
+		switch {
+		case err != nil:
+			return nil, err
+		case mine:
+			parked = append(parked, caller)
+		default:
+			e.forgetHandedBack(caller)
+		}
+	}
+	return parked, nil
+}
+
+// forgetHandedBack forgets the runs that were handed back to a caller that is not parked here, unless somebody drives the caller now.
+func (e *Engine) forgetHandedBack(caller string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, driven := e.drives[caller]; !driven {
+		delete(e.handed, caller)
+	}
+}
+
+// errCallerEnded stops the drive of a run that was driven beside its caller.
+var errCallerEnded = errors.New("the run that called it has ended")
+
+// leaveChildren leaves the called runs that are not this drive's, at the end of the run, as runs that nobody drives.
+func (d *drive) leaveChildren() error {
+	var left []string
+	for _, run := range d.fold.Called() {
+		if d.children.byRun[run] == nil {
+			left = append(left, run)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	for _, run := range left {
+		d.engine.stopDrive(run, errCallerEnded)
+	}
+	return d.engine.writeUrgent(func(tx *transaction) error {
+		for _, run := range left {
+			if _, err := tx.exec("UPDATE runs SET parked = NULL WHERE id = ? AND parked = ?", run, d.run.epoch); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // parkRun releases the run, if this drive parks runs and nothing is in flight. The error is *engine.Parked then.
 func (d *drive) parkRun() error {
-	due, idle := d.fold.Due()
+	due, idle := d.fold.DueBesideCalls()
 	if !d.parks || !idle || len(d.live.cancel) > 0 || len(d.children.byRun) > 0 || due != 0 && due.Sub(d.pace.readClock()) < MinParked {
 		return nil
 	}
@@ -45,16 +187,75 @@ func (d *drive) parkRun() error {
 // unwanted is true of the row r of a run that is not to wait for its turn any more: it was cancelled before it began, or twice.
 const unwanted = "r.cancels > (r.pending IS NULL)"
 
-// parkQueued lets go of a run that waits for its turn, unless it is unwanted. The error is *engine.Parked then.
+// parkQueued lets go of a run that waits for its turn, unless it is unwanted or its turn has come. The error is *engine.Parked then.
 func (e *Engine) parkQueued(t *turn, epoch int64) error {
 	parked := int64(0)
 	err := e.write(func(tx *transaction) (err error) {
+		parked = 0
+		if ahead, err := e.runAhead(tx.reading, t.queue, t.id, t.run); err != nil || ahead == "" {
+			return err
+		}
 		parked, err = tx.exec("UPDATE runs AS r SET parked = ?1, due = NULL WHERE key = ?2 AND NOT ("+unwanted+
 			") AND EXISTS (SELECT 1 FROM turns WHERE run = r.key AND epoch = ?1 AND waits = 1)", epoch, t.key)
 		return err
 	})
 	if err == nil && parked > 0 {
 		err = &engine.Parked{Run: t.run}
+	}
+	return err
+}
+
+// A parked run is woken by its due alone: the transaction that gives it a message or its turn also makes it due at once.
+
+// atOnce is the due of such a run.
+const atOnce = 1
+
+// wakeByTurn makes a run due at once, if the run is parked.
+func (tx *transaction) wakeByTurn(key int64) error {
+	_, err := tx.exec("UPDATE runs SET due = ? WHERE key = ? AND parked IS NOT NULL", atOnce, key)
+	return err
+}
+
+// wakeByMessage makes a run due at once, if the run is parked. A run that waits for its turn takes no messages until then, but
+// ends if it is unwanted.
+func (tx *transaction) wakeByMessage(key int64) error {
+	_, err := tx.exec("UPDATE runs AS r SET due = ? WHERE key = ? AND parked IS NOT NULL AND ("+unwanted+
+		" OR NOT EXISTS (SELECT 1 FROM turns WHERE run = r.key AND waits = 1))", atOnce, key)
+	return err
+}
+
+// wakeNext makes the first run of a queue due, if the run is parked and its turn has come.
+func (e *Engine) wakeNext(tx *transaction, in queue) error {
+	rows, err := tx.reading(`SELECT t.run, t.id, t.epoch, r.id FROM turns t JOIN runs r ON r.key = t.run
+		WHERE t.grp = ? AND t.shares = ? AND t.waits = 1 AND t.epoch IS NOT NULL ORDER BY t.id`, in.group, in.shares)
+	if err != nil {
+		return err
+	}
+	alive := e.newLivenessCheck()
+	first := turn{}
+	for first.run == "" && rows.Next() {
+		var t turn
+		if err = rows.Scan(&t.key, &t.id, &t.epoch, &t.run); err != nil {
+			break
+		}
+		lives := false
+		if lives, err = alive(t.epoch); err != nil {
+			break
+		}
+		if lives {
+			first = t
+		}
+	}
+	rows.Close()
+	if err == nil {
+		err = rows.Err()
+	}
+	if err != nil || first.run == "" {
+		return err
+	}
+	ahead, err := e.runAhead(tx.reading, in, first.id, first.run)
+	if err == nil && ahead == "" {
+		err = tx.wakeByTurn(first.key)
 	}
 	return err
 }
@@ -77,15 +278,15 @@ type wakeful struct {
 	mu      sync.Mutex
 	conn    *sql.Conn // for data_version, which is one connection's
 	version int64     // of the data that was asked
-	asked   time.Time
 	next    event.Time
+	checked time.Time // when the other processes were looked at
 }
 
-// askAgain is how soon Wakeable notices a change that no commit tells: that a process which had a turn died.
-const askAgain = time.Second
+// checkDrivers is how soon Wakeable notices that another process has died: the turns of its runs are free then.
+const checkDrivers = time.Second
 
 // Wakeable implements engine.Parker. It costs one look at a counter if nothing has been committed since the last call and no
-// timer is due.
+// timer is due, and else a query that grows with the runs that are due.
 func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error) {
 	defer func() { err = e.explainError(err) }()
 	if e.commits == nil {
@@ -101,6 +302,12 @@ func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next e
 	e.watchLine() // of parked runs too: nothing else may look
 	e.wake.mu.Lock()
 	defer e.wake.mu.Unlock()
+	if time.Since(e.wake.checked) >= checkDrivers {
+		if err := e.noticeDeaths(epoch); err != nil {
+			return nil, 0, err
+		}
+		e.wake.checked = time.Now()
+	}
 	if e.wake.conn == nil {
 		if e.wake.conn, err = e.read.Conn(ctx); err != nil {
 			return nil, 0, err
@@ -111,65 +318,40 @@ func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next e
 		return nil, 0, err
 	}
 	now := e.now()
-	if version == e.wake.version && time.Since(e.wake.asked) < askAgain && (e.wake.next == 0 || now < e.wake.next) {
+	callers, err := e.callersToWake(ctx, epoch)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(callers) == 0 && version == e.wake.version && (e.wake.next == 0 || now < e.wake.next) {
 		return nil, e.wake.next, nil
 	}
-	runs, next, err = e.askWakeable(ctx, epoch, now, limit)
-	if err == nil && len(runs) == 0 {
-		e.wake.version, e.wake.asked, e.wake.next = version, time.Now(), next
-	} else {
-		e.wake.asked = time.Time{}
-	}
-	return runs, next, err
-}
-
-func (e *Engine) askWakeable(ctx context.Context, epoch int64, now event.Time, limit int) (runs []string, next event.Time, err error) {
-	q := e.reading(ctx)
-	for _, ask := range []string{
-		"SELECT id FROM runs WHERE parked = ?1 AND due <= ?2 ORDER BY due LIMIT ?3",
-		"SELECT r.id FROM (SELECT DISTINCT run FROM inbox) i JOIN runs r ON r.key = i.run LEFT JOIN turns t ON t.run = r.key AND t.waits = 1" +
-			" WHERE r.parked = ?1 AND (r.due IS NULL OR r.due > ?2) AND (t.run IS NULL OR " + unwanted + ") LIMIT ?3",
-	} {
-		more, err := readTexts(q(ask, epoch, int64(now), limit-len(runs)))
-		if err != nil {
-			return nil, 0, err
-		}
-		runs = append(runs, more...)
-	}
-	more, err := e.firstInQueues(q, epoch, limit-len(runs))
+	runs, err = readTexts(e.read.QueryContext(ctx, "SELECT id FROM runs WHERE parked = ? AND due <= ? ORDER BY due LIMIT ?", epoch, int64(now), limit))
 	if err == nil {
 		err = e.read.QueryRowContext(ctx, "SELECT coalesce(min(due), 0) FROM runs WHERE parked = ? AND due > ?", epoch, int64(now)).Scan(&next)
 	}
-	return append(runs, more...), next, err
+	if e.wake.version = version; err != nil || len(runs) > 0 {
+		e.wake.version = 0 // they are due until they are driven
+	}
+	e.wake.next = next
+	runs = append(callers[:min(len(callers), limit)], runs...)
+	return runs[:min(len(runs), limit)], next, err
 }
 
-// firstInQueues returns up to limit of the parked runs that waited for a turn that has come.
-func (e *Engine) firstInQueues(q query, epoch int64, limit int) (runs []string, err error) {
-	rows, err := q(`SELECT r.id, min(t.id), t.grp, t.shares FROM turns t JOIN runs r ON r.key = t.run
-		WHERE t.epoch = ? AND t.waits = 1 AND r.parked = ? AND r.cancels = 0 GROUP BY t.grp, t.shares`, epoch, epoch)
+// noticeDeaths frees what the processes had that have died since the last call.
+func (e *Engine) noticeDeaths(mine int64) error {
+	epochs, err := lockFiles(e.dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var first []turn
-	for rows.Next() {
-		var t turn
-		if err := rows.Scan(&t.run, &t.id, &t.group, &t.shares); err != nil {
-			rows.Close()
-			return nil, err
-		}
-		first = append(first, t)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	for _, t := range first {
-		ahead, err := e.runAhead(q, t.queue, t.id, t.run)
+	alive := e.newLivenessCheck()
+	for _, epoch := range epochs {
+		lives, err := alive(epoch)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if ahead == "" && len(runs) < limit {
-			runs = append(runs, t.run)
+		if !lives {
+			return e.write(func(tx *transaction) error { return e.removeDeadDrivers(tx, mine) })
 		}
 	}
-	return runs, nil
+	return nil
 }

@@ -80,16 +80,19 @@ func (e *Engine) removable(tx *transaction, run string, unfinished bool) error {
 	if err := engine.CheckID(run); err != nil {
 		return refused{err}
 	}
-	var ended, owner int64
-	err := tx.readRow("SELECT ended, coalesce(owner, 0) FROM runs WHERE id = ?", []any{run}, &ended, &owner)
+	var ended, owner, parked int64
+	err := tx.readRow("SELECT ended, coalesce(owner, 0), coalesce(parked, 0) FROM runs WHERE id = ?", []any{run}, &ended, &owner, &parked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if owner != 0 {
-		alive, err := isLocked(e.lockPath(owner))
+	for _, epoch := range []int64{owner, parked} {
+		if epoch == 0 {
+			continue
+		}
+		alive, err := isLocked(e.lockPath(epoch))
 		if err != nil {
 			return err
 		}
@@ -149,7 +152,7 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			if _, err := tx.exec("DELETE FROM admissions WHERE run = (SELECT id FROM runs WHERE key = ?)", key); err != nil {
 				return err
 			}
-			if _, err := tx.exec("DELETE FROM turns WHERE run = ?", key); err != nil {
+			if err := e.removeTurn(tx, key); err != nil {
 				return err
 			}
 			_, err := tx.exec("DELETE FROM runs WHERE key = ?", key)

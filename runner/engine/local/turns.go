@@ -317,19 +317,55 @@ func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead str
 // then when this process ends.
 func (e *Engine) leaveQueue(t *turn, epoch int64) {
 	_ = e.writeUrgent(func(tx *transaction) error {
-		_, err := tx.exec("DELETE FROM turns WHERE run = ? AND epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", t.key, epoch)
-		if err == nil {
-			_, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE run = ? AND epoch = ?", t.key, epoch)
+		n, err := tx.exec("DELETE FROM turns WHERE run = ? AND epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", t.key, epoch)
+		if err == nil && n == 0 {
+			n, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE run = ? AND epoch = ?", t.key, epoch)
+		}
+		if err == nil && n > 0 {
+			err = e.wakeNext(tx, t.queue)
 		}
 		return err
 	})
 }
 
+// removeTurn takes a run that is removed out of its queue.
+func (e *Engine) removeTurn(tx *transaction, key int64) error {
+	var in queue
+	err := tx.readRow("DELETE FROM turns WHERE run = ? RETURNING grp, shares", []any{key}, &in.group, &in.shares)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		err = e.wakeNext(tx, in)
+	}
+	return err
+}
+
 // freeTurns gives back the turns that a process had.
-func (tx *transaction) freeTurns(epoch int64) error {
-	_, err := tx.exec("DELETE FROM turns WHERE epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", epoch)
+func (e *Engine) freeTurns(tx *transaction, epoch int64) error {
+	rows, err := tx.reading("SELECT DISTINCT grp, shares FROM turns WHERE epoch = ?", epoch)
+	if err != nil {
+		return err
+	}
+	var queues []queue
+	for rows.Next() {
+		var in queue
+		if err := rows.Scan(&in.group, &in.shares); err != nil {
+			rows.Close()
+			return err
+		}
+		queues = append(queues, in)
+	}
+	rows.Close()
+	err = rows.Err()
+	if err == nil {
+		_, err = tx.exec("DELETE FROM turns WHERE epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", epoch)
+	}
 	if err == nil {
 		_, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE epoch = ?", epoch)
+	}
+	for i := 0; i < len(queues) && err == nil; i++ {
+		err = e.wakeNext(tx, queues[i])
 	}
 	return err
 }

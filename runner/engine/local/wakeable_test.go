@@ -1,0 +1,108 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+)
+
+// waitingCrowd is a store with n parked runs of one group that wait for their turn, behind a run that has it.
+func waitingCrowd(t testing.TB, n int) (e *Engine, holder string) {
+	t.Helper()
+	e = newStore(t).open(t, Options{Factory: enginetest.Factory, Executor: answersOK, Group: groupVar})
+	var runs []string
+	for range 2 {
+		run, err := e.Start(context.Background(), long("g", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.DriveUntilParked(context.Background(), run, nil); !errors.Is(err, engine.ErrParked) {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	err := e.write(func(tx *transaction) error {
+		for i := range n - 1 { // like the second run
+			id := fmt.Sprintf("%.6s%06d", runs[1], i)
+			_, err := tx.exec(`INSERT INTO runs (id, header, definition, workflow, created, status, driven, clean, seq, link, grp, parked, pending)
+				SELECT ?, header, definition, workflow, created, status, driven, clean, seq, link, grp, parked, pending FROM runs WHERE id = ?`, id, runs[1])
+			if err == nil {
+				_, err = tx.exec(`INSERT INTO turns (run, grp, shares, epoch, holds, waits) SELECT (SELECT key FROM runs WHERE id = ?), grp, shares, epoch, holds, waits
+					FROM turns WHERE run = (SELECT key FROM runs WHERE id = ?)`, id, runs[1])
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, runs[0]
+}
+
+// BenchmarkWakeable measures a look at the parked runs of one group after a commit that concerns none of them, and after one
+// that gives the turn to the next.
+func BenchmarkWakeable(b *testing.B) {
+	for _, n := range []int{10, 1000, 10_000} {
+		e, holder := waitingCrowd(b, n)
+		look := func(want int) {
+			if runs, _, err := e.Wakeable(context.Background(), 10); err != nil || len(runs) != want {
+				b.Fatalf("wakeable are %v, %v; want %d", runs, err, want)
+			}
+		}
+		look(0)
+		b.Run(fmt.Sprintf("other/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				e.wake.version = 0 // as after a commit
+				look(0)
+			}
+		})
+		t, err := e.turnOf(e.reading(context.Background()), holder)
+		if err != nil {
+			b.Fatal(err)
+		}
+		e.leaveQueue(t, e.driverEpoch())
+		b.Run(fmt.Sprintf("turn/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				look(1)
+			}
+		})
+		e.Close()
+	}
+}
+
+// One run of a group is woken when its turn has come, however many wait, and no other is looked at.
+func TestTurnsWakeOneRun(t *testing.T) {
+	e, holder := waitingCrowd(t, 50)
+	defer e.Close()
+	first, err := e.turnOf(e.reading(context.Background()), holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.leaveQueue(first, e.driverEpoch())
+	runs, _, err := e.Wakeable(context.Background(), 10)
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("wakeable are %v, %v", runs, err)
+	}
+	var plan string
+	rows, err := e.read.Query("EXPLAIN QUERY PLAN SELECT id FROM runs WHERE parked = 1 AND due <= 1 ORDER BY due LIMIT 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		if err := rows.Scan(&id, &parent, &unused, &plan); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "SEARCH runs USING INDEX runs_parked (parked=? AND due<?)"; plan != want {
+		t.Errorf("the query's plan is %q, want %q", plan, want)
+	}
+}
