@@ -84,6 +84,80 @@ func parkedHasADriver(t *testing.T, s Store) {
 	c.mustWork(event.Succeeded, run)
 }
 
+// waitingFamily is a parent with a child that makes a pause between two tasks.
+func waitingFamily(d time.Duration) Program { return family(pausing(d).Tasks...) }
+
+// parkedFamily parks a caller with the run that it called. Neither journal shows that.
+func parkedFamily(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	run := c.start(waitingFamily(time.Hour), "", "")
+	next := c.work()
+	child := childID(run, "kid")
+	if list := events(t, c, child); len(list) != 2 || next != list[1].At.Add(time.Hour) {
+		t.Fatalf("the called run has %d events, and the next timer is due at %v", len(list), next)
+	}
+	c.mustWork(event.Succeeded, run)
+	for id, want := range map[string][]string{run: {"run_started", "attempt_finished", "child_finished", "attempt_finished"},
+		child: {"run_started", "attempt_finished", "timer_fired", "attempt_finished"}} {
+		if got := kinds(events(t, c, id)); !slices.Equal(got, want) {
+			t.Errorf("a journal holds %v, want %v", got, want)
+		}
+	}
+	wakeable(t, c, 0)
+}
+
+// parkedFamilyCancelled cancels a parked caller, and in another family the called run.
+func parkedFamilyCancelled(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	caller, other := c.start(waitingFamily(time.Hour), "", ""), c.start(waitingFamily(time.Hour), "", "")
+	c.work()
+	for _, run := range []string{caller, childID(other, "kid")} {
+		if err := c.Cancel(context.Background(), run, "enough"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.mustWork(event.Cancelled, caller)
+	c.mustWork(event.FailedS, other)
+	for _, run := range []string{caller, other} {
+		if got := news(events(t, c, run)); len(got) != 1 || got[0].Status != event.Cancelled {
+			t.Errorf("the caller heard %+v", got)
+		}
+	}
+}
+
+// parkedFamilyAtEveryCommit kills the host before and after each of its commits, and finishes on another.
+func parkedFamilyAtEveryCommit(t *testing.T, s Store) {
+	atEveryCommit(t, func(n int, after bool) bool {
+		w := newWitness()
+		c := newCrew(t, s, w)
+		run := c.start(waitingFamily(2*time.Second), "", "")
+		c.CrashAt(n, after)
+		lived := c.workFor(run)
+		c.Close()
+		whole(t, s, w, run, fmt.Sprintf("commit %d, after it %v", n, after))
+		return lived
+	})
+}
+
+// parkedFamilyInLine has a called run wait for the turn of a parked run of another family.
+func parkedFamilyInLine(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	holder := c.start(pausing(time.Minute), "h", "")
+	c.work()
+	p := waitingFamily(time.Minute)
+	run, err := c.startAs(p, map[string]any{"group": "g", "child": "h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.work()
+	c.queued(childID(run, "kid"))
+	c.mustWork(event.Succeeded, holder, run)
+	ended := events(t, c, holder)
+	if began := events(t, c, childID(run, "kid"))[0].At; began < ended[len(ended)-1].At {
+		t.Error("the called run began before its turn had come")
+	}
+}
+
 // parkedRefused has a parked run wait for what another one holds, and be granted it.
 func parkedRefused(t *testing.T, s Store) {
 	first, run, _, done := held(t, s)
