@@ -36,8 +36,8 @@ var sharedFiles = map[string]string{
 	"memory_ids":    "ids of entries, runs and authors",
 }
 
-// TestOneFileACommand holds the layout of the package of the commands: a file that is not shared declares one command, newXCommand in x.go; what else it
-// declares has the command in its name; and no other file uses it.
+// TestOneFileACommand holds the layout of the package of the commands: a file that is not shared declares one
+// command, newXCommand in x.go; all that it declares has the command in its name; and no other file uses it.
 func TestOneFileACommand(t *testing.T) {
 	files := map[string]*ast.File{}
 	names, err := filepath.Glob(commandFolder + "/*.go")

@@ -57,9 +57,6 @@ func (a *app) runCancel(s *store, info engine.Info, r *args.Cancel) error {
 	return a.waitForCancelled(s, info.Run, info.Driver != 0, r)
 }
 
-// cancelGlance is the interval of looks at a run that another process drives.
-const cancelGlance = 100 * time.Millisecond
-
 // prepareCancel gets the secrets of a run that is cancelled here, if its program has steps that run
 // on cancellation and may need the secrets.
 func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
@@ -102,27 +99,18 @@ func (a *app) waitForCancelled(s *store, run string, driven bool, r *args.Cancel
 		if !r.Wait {
 			return nil
 		}
-		info, err := lookAfterCancel(ctx, s, run)
+		info, err := s.Await(ctx, run)
 		if err != nil {
 			return a.explainCancelWait(ctx, err)
 		}
 		if info.Status.Terminal() {
 			return a.sayCancelled(run, info.Status)
 		}
-		if driven = info.Driver != 0; !driven {
-			if err := a.prepareCancel(s, run, r); err != nil {
-				return err
-			}
+		if err := a.prepareCancel(s, run, r); err != nil {
+			return err
 		}
+		driven = false
 	}
-}
-
-// lookAfterCancel waits a little and reads the status of the run.
-func lookAfterCancel(ctx context.Context, s *store, run string) (engine.Info, error) {
-	if !process.Pause(ctx, cancelGlance) {
-		return engine.Info{}, context.Cause(ctx)
-	}
-	return s.Get(ctx, run)
 }
 
 func (a *app) sayCancelled(run string, status event.Status) error {
