@@ -30,6 +30,7 @@ var sharedFiles = map[string]string{
 	"changed":       "programs that have changed since a run began",
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
+	"kv_ask":        "a request to what runs share",
 	"memory_open":   "opening the memory, and its errors",
 	"memory_change": "commands that change named entries",
 	"memory_entry":  "entries that flags describe",

@@ -52,6 +52,7 @@ runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/journal                   pure: runner/event
 runner/admission                 pure: runner/event
+runner/shared                    pure: dsl/ir dsl/value runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
@@ -65,9 +66,9 @@ runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory mem
 runner/logs                      memory/private runner/event runner/executor/command runner/view
 runner/standalone                runner runner/engine runner/engine/local runner/event runner/executor runner/executor/command runner/executor/http runner/follow runner/live runner/logs runner/view
 runner/engine                    dsl/value runner/durations runner/event runner/journal
-runner/engine/enginetest         dsl/value runner/engine runner/event runner/journal runner/executor
-runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal sqlite
-runner/engine/sim                runner/admission runner/engine runner/event runner/heap runner/journal
+runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
+runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite
+runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request
@@ -96,7 +97,7 @@ memory/embed/wordlist            pure:
 memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
 
 cmd/flowrun                      cmd/flowrun/internal/app
-cmd/flowrun/internal/args
+cmd/flowrun/internal/args         dsl/value
 cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given

@@ -31,6 +31,7 @@ var words = map[string][]string{
 	"dsl/ir.TriggerRule":        ir.Texts(ir.TriggerRules),
 	"dsl/ir.Parse":              ir.Texts(ir.Parses),
 	"dsl/ir.ActionKind":         ir.Texts(ir.ActionKinds),
+	"dsl/ir.KVOperation":        ir.Texts(ir.KVOperations),
 	"dsl/ir.AgentType":          ir.Texts(ir.AgentTypes),
 	"dsl/ir.ExprKind":           ir.Texts(ir.ExprKinds),
 	"dsl/ir.ErrorKind":          ir.Texts(ir.ErrorKinds),

@@ -181,6 +181,11 @@ func (s *Service) Signal(ctx context.Context, run string, x event.External) erro
 	return s.host.Signal(ctx, run, x)
 }
 
+// Ask carries out an operation on what the runs of the store share; see engine.Sharer.
+func (s *Service) Ask(ctx context.Context, r event.StoreRequest) (value.Value, error) {
+	return s.host.Ask(ctx, r)
+}
+
 // Progress gives the progress of the agents of a run. It is kept from the first call on, until the run is parked or released.
 func (s *Service) Progress(run string) *Progress {
 	s.mu.Lock()

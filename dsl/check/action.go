@@ -36,16 +36,17 @@ func init() { // the rules lead back to what reads the table
 		ir.HTTPAction:     {place: perAttempt, block: (*checker).request, output: is(responseType)},
 		ir.RememberAction: {place: perAttempt, block: (*checker).remember, output: is(rememberedType)},
 		ir.RecallAction:   {place: perAttempt, block: (*checker).recall, output: is(foundType)},
+		ir.KVAction:       {place: perAttempt, block: (*checker).kv, output: kvOutput},
 		ir.WaitAction:     {place: perNode, block: (*checker).wait, output: is(nullType), orders: true},
 		ir.FailAction:     {place: perNode, output: is(value.AnyType), orders: true},
 		ir.EndAction:      {place: perNode, output: is(value.AnyType), orders: true},
 	}
 }
 
-// retriedActions are the actions that make attempts.
-func retriedActions() (names []string) {
+// actionsThat lists the actions that something fits.
+func actionsThat(fits func(ir.ActionKind) bool) (names []string) {
 	for _, k := range ir.ActionKinds {
-		if k.Retried() {
+		if fits(k) {
 			names = append(names, string(k))
 		}
 	}
@@ -84,10 +85,13 @@ func (c *checker) action(n *Node) {
 				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", schema.Either(with))})
 		}
 	}
-	for _, kind := range []string{"retry", "compensate"} {
-		if b := n.Inner(kind); b != nil && !n.Does.Retried() {
-			c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", kind, found[0]),
-				Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(retriedActions()))})
+	for _, x := range []struct {
+		kind string
+		fits func(ir.ActionKind) bool
+	}{{"retry", ir.ActionKind.Retried}, {"compensate", ir.ActionKind.Undone}} {
+		if b := n.Inner(x.kind); b != nil && !x.fits(n.Does) {
+			c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", x.kind, found[0]),
+				Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(actionsThat(x.fits)))})
 		}
 	}
 }

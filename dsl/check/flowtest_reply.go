@@ -64,7 +64,7 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 		return replier{what: "a step of the memory", takes: programMembers[:1], output: output}, ""
 	case ir.CallAction:
 		return r, "A test runs the workflow that it calls, with the stubs of the steps in there."
-	case ir.ValueAction, ir.WaitAction, ir.FailAction, ir.EndAction:
+	case ir.KVAction, ir.ValueAction, ir.WaitAction, ir.FailAction, ir.EndAction:
 		return r, fmt.Sprintf("It starts nothing, so a test does what the file says. It has  %s.", n.Does)
 	}
 	return r, "It starts nothing."

@@ -150,7 +150,7 @@ func (c *checker) output(w *Workflow, n *Node) value.Type {
 		c.report(diag.Diagnostic{Code: "F0217", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("Output can never be a %s", a.Type),
 			Detail: fmt.Sprintf("What the step makes is a %s, and outputs are not converted. %s", made, outputFix(n))})
 	}
-	return c.degraded(w, n, *a.Type)
+	return c.degraded(w, n, *n.OutputType())
 }
 
 // degraded is the type of an output that another one can stand in for.

@@ -24,6 +24,7 @@ const (
 	HTTPAction     ActionKind = "http"
 	RememberAction ActionKind = "remember"
 	RecallAction   ActionKind = "recall"
+	KVAction       ActionKind = "kv"
 	WaitAction     ActionKind = "wait"
 	FailAction     ActionKind = "fail"
 	EndAction      ActionKind = "end"
@@ -39,6 +40,7 @@ type actions struct {
 	HTTP     *HTTP      `json:"http,omitempty"`
 	Remember *Remember  `json:"remember,omitempty"`
 	Recall   *Recall    `json:"recall,omitempty"`
+	KV       *KV        `json:"kv,omitempty"`
 	Wait     *Wait      `json:"wait,omitempty"`
 	Fail     *Fail      `json:"fail,omitempty"`
 	End      *End       `json:"end,omitempty"`
@@ -51,6 +53,7 @@ func (*Call) Kind() ActionKind      { return CallAction }
 func (*HTTP) Kind() ActionKind      { return HTTPAction }
 func (*Remember) Kind() ActionKind  { return RememberAction }
 func (*Recall) Kind() ActionKind    { return RecallAction }
+func (*KV) Kind() ActionKind        { return KVAction }
 func (*Wait) Kind() ActionKind      { return WaitAction }
 func (*Fail) Kind() ActionKind      { return FailAction }
 func (*End) Kind() ActionKind       { return EndAction }
@@ -62,6 +65,7 @@ func (*Call) action()      {}
 func (*HTTP) action()      {}
 func (*Remember) action()  {}
 func (*Recall) action()    {}
+func (*KV) action()        {}
 func (*Wait) action()      {}
 func (*Fail) action()      {}
 func (*End) action()       {}
@@ -75,6 +79,7 @@ const (
 	Pausing                     // by a timer: no slot, one try
 	Attempted                   // by attempts of executors: each holds a slot, and a failed one can be tried again
 	Called                      // by a run of another workflow: no slot of this run; a failed one can be tried again
+	Stored                      // by an attempt that the host answers from what runs share: no slot, one try
 )
 
 // Course returns how steps of the kind are carried out.
@@ -82,6 +87,8 @@ func (k ActionKind) Course() Course {
 	switch k {
 	case RunAction, AgentAction, HTTPAction, RememberAction, RecallAction:
 		return Attempted
+	case KVAction:
+		return Stored
 	case CallAction:
 		return Called
 	case WaitAction:
@@ -94,6 +101,9 @@ func (k ActionKind) Course() Course {
 
 // Retried reports whether a failed try of such an action can be followed by another one.
 func (k ActionKind) Retried() bool { c := k.Course(); return c == Attempted || c == Called }
+
+// Undone reports whether a step with such an action can have a compensation: the step has an effect outside of its run.
+func (k ActionKind) Undone() bool { return k.Retried() || k.Course() == Stored }
 
 // ActionKinds lists all kinds of actions.
 var ActionKinds = listKinds()
@@ -216,4 +226,37 @@ type AgentTask struct {
 type Wait struct {
 	Duration *Expr `json:"duration,omitempty"`
 	At       *Expr `json:"at,omitempty"` // a moment in RFC 3339; one that has passed does not wait
+}
+
+// KVOperation says what a kv step does.
+type KVOperation string
+
+// The operations.
+const (
+	KVGet    KVOperation = "get"    // the value of a key, or null
+	KVSet    KVOperation = "set"    // writes a value
+	KVIncr   KVOperation = "incr"   // adds a number to a number
+	KVCAS    KVOperation = "cas"    // writes a value if the key has the expected one
+	KVDelete KVOperation = "delete" // removes a key
+	KVScan   KVOperation = "scan"   // the keys with a prefix and their values
+)
+
+// KVOperations lists all operations.
+var KVOperations = []KVOperation{KVGet, KVSet, KVIncr, KVCAS, KVDelete, KVScan}
+
+// UnmarshalText refuses an operation that is not in [KVOperations].
+func (o *KVOperation) UnmarshalText(text []byte) error {
+	return read(o, text, "operation of kv", KVOperations)
+}
+
+// KV reads or changes one key of the state that runs share, or lists keys.
+type KV struct {
+	Operation KVOperation `json:"operation"`
+	Key       Expr        `json:"key"` // of scan: the prefix of the keys
+	Value     *Expr       `json:"value,omitempty"`
+	By        *Expr       `json:"by,omitempty"`  // nil: 1
+	Old       *Expr       `json:"old,omitempty"` // nil: the key has no value
+	TTL       *Expr       `json:"ttl,omitempty"` // nil: the value does not expire
+	Limit     *Expr       `json:"limit,omitempty"`
+	Namespace *Expr       `json:"namespace,omitempty"` // nil: "default"
 }

@@ -17,6 +17,11 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 	}),
 	ir.RememberAction: inBlock(func(b *check.Block) ir.Action { return remember(b) }),
 	ir.RecallAction:   inBlock(func(b *check.Block) ir.Action { return recall(b) }),
+	ir.KVAction: inBlock(func(b *check.Block) ir.Action {
+		operation, key := b.KVOperation()
+		return &ir.KV{Operation: operation, Key: *key.Expr, Value: b.Expr("value"), By: b.Expr("by"), Old: b.Expr("old"), TTL: b.Expr("ttl"),
+			Limit: b.Expr("limit"), Namespace: b.Expr("namespace")}
+	}),
 	ir.WaitAction: inBlock(func(b *check.Block) ir.Action {
 		return &ir.Wait{Duration: b.Expr("duration"), At: b.Expr("at")}
 	}),

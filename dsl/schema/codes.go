@@ -159,6 +159,7 @@ var Codes = map[string]string{
 	"F0282": "An agent is asked twice in one step.",
 	"F0283": "A request has an address, method, header, query or status code that cannot be one.",
 	"F0284": "A wait has nothing to wait for, or two things, or a moment that cannot be read.",
+	"F0285": "A kv has no operation or several, or something that its operation cannot do.",
 	"F0287": "The schema of a gate is none.",
 	"F0288": "The default of a sensitive variable is written in the file.",
 	"F0289": "The embedder of the memory has an attribute that its provider has not, or that cannot be one.",

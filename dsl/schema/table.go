@@ -13,12 +13,17 @@ const (
 	MaxRedirects   = 20
 	MaxBody        = 1 << 20
 
-	MaxRecalled      = 50      // entries that are recalled at once
-	MaxRecallBudget  = 100_000 // tokens of what is recalled
-	MaxShortTerm     = 1000    // tasks in short-term memory
-	MaxConsolidation = 10_000  // learnings between two consolidations
-	MaxGroups        = 64      // groups that a program's memory has
-	MaxTags          = 32      // of an entry
+	MaxKVKey         = 256       // bytes of a key of kv
+	MaxKVValue       = 64 << 10  // bytes of a value of kv, as JSON
+	MaxKVKeys        = 1_000_000 // keys of a namespace of kv
+	MaxKVScanned     = 10_000    // keys that a scan of kv returns
+	MaxNamespace     = 64        // bytes of the name of a namespace
+	MaxRecalled      = 50        // entries that are recalled at once
+	MaxRecallBudget  = 100_000   // tokens of what is recalled
+	MaxShortTerm     = 1000      // tasks in short-term memory
+	MaxConsolidation = 10_000    // learnings between two consolidations
+	MaxGroups        = 64        // groups that a program's memory has
+	MaxTags          = 32        // of an entry
 	MaxRemembered    = 64 << 10
 	MaxNotes         = 100 // remember lines of an attempt
 	MaxLearned       = 16  // learnings beside a result

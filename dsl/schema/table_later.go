@@ -47,7 +47,6 @@ var planned = []Planned{
 	{Block: "compete", Doc: "Several agents, one winner.", Instead: "A parallel with  join = \"first_success\"  and  losers = \"cancel\"; step.NAME.winner names who won."},
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
 	{Block: "emit", Doc: "Publishes an event.", Instead: "call = workflow.NAME  starts a workflow as a part of the run; an http step tells other systems."},
-	{Block: "kv", Doc: "State shared by runs.", Instead: "Steps read and write a file or a database; a block concurrency lets one run at a time do so."},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 	{Block: "sync", Doc: "A sync point shared by runs.", Instead: "A block concurrency makes runs take turns; a step can ask a server that all of them know."},
 	{Block: "budget", Doc: "What the node may cost.", Instead: "max_attempts of retry, max of repeat, timeout and deadline bound attempts and time."},
@@ -110,7 +109,7 @@ var planned = []Planned{
 }
 
 // stepLater are the blocks of the table that will be actions of steps.
-var stepLater = []string{"approve", "emit", "kv", "handoff", "sync"}
+var stepLater = []string{"approve", "emit", "handoff", "sync"}
 
 // AllPlanned is the table: what belongs to the language and is not carried out yet.
 func AllPlanned() []Planned { return planned }

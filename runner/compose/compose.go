@@ -10,8 +10,8 @@
 // the values of the other names that it reads.
 //
 // Files: evaluate.go evaluates an expression as a text, a number, a duration. inherit.go collects
-// the settings that a node inherits from its agent, its groups and its workflow. http.go, memory.go
-// and child.go compute the parts that belong to one kind of action. scope.go and result.go resolve
+// the settings that a node inherits from its agent, its groups and its workflow. http.go, memory.go,
+// store.go and child.go compute the parts that belong to one kind of action. scope.go and result.go resolve
 // names. output.go turns an answer into an output.
 //
 // The package is pure. It imports the IR, values, events, plan, policy and request, and must never
@@ -179,6 +179,11 @@ var actions = map[ir.ActionKind]func(c *Composer, a *event.Attempt, w *Work) (pl
 	ir.RecallAction: func(c *Composer, a *event.Attempt, w *Work) (place string, err error) {
 		a.Kind = event.RecallAttempt
 		a.Recall, place, err = c.composeRecall(w.Node.Action.(*ir.Recall), w.Scope)
+		return place, err
+	},
+	ir.KVAction: func(c *Composer, a *event.Attempt, w *Work) (place string, err error) {
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{}
+		a.Store.KV, place, err = c.composeKV(w.Node.Action.(*ir.KV), w.Scope)
 		return place, err
 	},
 	ir.ValueAction: nil,

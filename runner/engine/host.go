@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -66,6 +67,13 @@ type Signaller interface {
 	Cancel(ctx context.Context, run, reason string) error
 }
 
+// Sharer holds what the runs of a store share.
+type Sharer interface {
+	// Ask carries out one operation for a person, and returns its answer when it is durable. The error is one of the host, or
+	// *shared.Refusal if the operation is not possible.
+	Ask(ctx context.Context, r event.StoreRequest) (value.Value, error)
+}
+
 // Finder finds runs. Get's and Find's errors wrap ErrNoRun where there is no such run.
 type Finder interface {
 	Get(ctx context.Context, run string) (Info, error)
@@ -113,6 +121,7 @@ type Writer interface {
 	Driver
 	Renewer
 	Signaller
+	Sharer
 }
 
 // Keeper looks after a store on a local disk. Other hosts have none.
@@ -139,6 +148,7 @@ type Engine interface {
 	Starter
 	Driver
 	Signaller
+	Sharer
 	// Journal is that of JournalReader.
 	Journal(ctx context.Context, run string, each func(journal.Batch) error) (journal.Header, []byte, error)
 }

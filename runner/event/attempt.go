@@ -19,11 +19,12 @@ const (
 	HTTPAttempt       AttemptKind = "http"
 	RememberAttempt   AttemptKind = "remember"
 	RecallAttempt     AttemptKind = "recall"
+	StoreAttempt      AttemptKind = "store" // the host answers it from what runs share; no executor carries it out
 )
 
 // AttemptKinds lists all kinds of attempts.
 var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt,
-	HTTPAttempt, RememberAttempt, RecallAttempt}
+	HTTPAttempt, RememberAttempt, RecallAttempt, StoreAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
 func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }
@@ -71,6 +72,8 @@ type Attempt struct {
 
 	Remember *Remember `json:"remember,omitempty"`
 	Recall   *Recall   `json:"recall,omitempty"`
+
+	Store *StoreRequest `json:"store,omitempty"`
 
 	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
 	// attempt starts. A part that stands here is empty in the other fields.
@@ -125,6 +128,9 @@ func (f *facts) attempt(a *Attempt) {
 	}
 	if a.Recall != nil {
 		f.recall(a.Recall)
+	}
+	if a.Store != nil {
+		f.store(a.Store)
 	}
 	f.lates('L', a.Late)
 }

@@ -51,6 +51,7 @@ const (
 	ReasonFail           Reason = "fail"             // a fail or end step asked for it
 	ReasonGroup          Reason = "group"            // runs of concurrency groups wait for each other
 	ReasonBusy           Reason = "busy"             // the agent does as many tasks as it may, over all runs of the store
+	ReasonStore          Reason = "store"            // what runs share cannot do what a step asked for
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
 )
@@ -58,7 +59,7 @@ const (
 // Reasons lists all reasons.
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
-	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonUnexplained, ReasonRound}
+	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonStore, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string

@@ -98,7 +98,7 @@ func (s *shaper) act(n, m *ir.Node) {
 			agent = task.Agent
 		}
 		m.Action = &ir.AgentTask{Agent: agent}
-	case ir.Called, ir.Pausing:
+	case ir.Called, ir.Pausing, ir.Stored:
 		m.Action = &ir.Wait{Duration: ir.Lit((time.Duration(max(s.took(n.Name), 1)) * time.Microsecond).String(), value.StringType)}
 	case ir.Computed:
 		m.Action = nothing()

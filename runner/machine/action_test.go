@@ -54,11 +54,12 @@ func (foreign) Kind() ir.ActionKind { return "emit" }
 func TestAttemptsHaveKinds(t *testing.T) {
 	text := ir.Lit("x", value.StringType)
 	for _, k := range ir.ActionKinds {
-		if begins[k] == nil || compose.Composes(k) != (k.Course() == ir.Attempted) {
+		if begins[k] == nil || compose.Composes(k) != makesAttempts(k) {
 			t.Errorf("%s: begins %v, composes attempts %v; its course is %v", k, begins[k] != nil, compose.Composes(k), k.Course())
 		}
 	}
-	steps := []ir.Action{&ir.Run{Argv: ir.Lit([]any{"x"}, value.AnyType)}, &ir.HTTP{URL: *ir.Lit("http://localhost", value.StringType)}, &ir.Remember{Text: text}, &ir.Recall{Query: *text}}
+	steps := []ir.Action{&ir.Run{Argv: ir.Lit([]any{"x"}, value.AnyType)}, &ir.HTTP{URL: *ir.Lit("http://localhost", value.StringType)}, &ir.Remember{Text: text}, &ir.Recall{Query: *text},
+		&ir.KV{Operation: ir.KVGet, Key: *text}}
 	var agents []ir.Agent
 	for _, typ := range ir.AgentTypes {
 		agents = append(agents, ir.Agent{Name: string(typ), Type: typ})

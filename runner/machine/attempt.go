@@ -250,6 +250,7 @@ func init() { // in init, because some of the functions read the table
 		ir.HTTPAction:     (*Machine).startAttempts,
 		ir.RememberAction: (*Machine).startAttempts,
 		ir.RecallAction:   (*Machine).startAttempts,
+		ir.KVAction:       (*Machine).startAttempts,
 		ir.WaitAction:     (*Machine).startWait,
 		ir.FailAction:     (*Machine).failOnPurpose,
 		ir.EndAction:      (*Machine).runEndStep,
@@ -266,11 +267,16 @@ func checkActions(g *plan.Graph) error {
 		if n.Kind != ir.Step {
 			continue
 		}
-		if k := n.Action.Kind(); begins[k] == nil || k.Course() == ir.Attempted && !compose.Composes(k) {
+		if k := n.Action.Kind(); begins[k] == nil || makesAttempts(k) && !compose.Composes(k) {
 			return fmt.Errorf("machine: step %q has the action %q, which is not described", n.Name, k)
 		}
 	}
 	return nil
+}
+
+// makesAttempts reports whether steps with an action of the kind ask for attempts.
+func makesAttempts(k ir.ActionKind) bool {
+	return k.Course() == ir.Attempted || k.Course() == ir.Stored
 }
 
 // computeValue does a value step, which takes no time and no slot.

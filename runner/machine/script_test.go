@@ -253,7 +253,7 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 			f.Warning = text
 		}
 	}
-	if a.Agent == nil && a.HTTP == nil && a.Remember == nil && a.Recall == nil && f.Outcome != event.Lost {
+	if a.Agent == nil && a.HTTP == nil && a.Remember == nil && a.Recall == nil && a.Store == nil && f.Outcome != event.Lost {
 		f.ExitCode = &exit
 	}
 	return event.Event{AttemptFinished: f}, nil
@@ -501,6 +501,10 @@ func command(c event.Command, now event.Time) string {
 		if a.Remember != nil {
 			b, _ := json.Marshal(a.Remember)
 			s += " remember " + string(b)
+		}
+		if a.Store != nil {
+			b, _ := json.Marshal(a.Store)
+			s += " store " + string(b)
 		}
 		if a.Recall != nil {
 			b, _ := json.Marshal(a.Recall)

@@ -46,8 +46,17 @@ func needsOrder(g *plan.Graph) bool {
 	return false
 }
 
+// isSlotless reports whether a request needs no slot at all: the host answers it from what runs share.
+func (m *Machine) isSlotless(w slotRequest) bool {
+	return w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Stored
+}
+
 // queueForSlots asks for a start as soon as all limiters have a slot.
 func (m *Machine) queueForSlots(r ref, gate int) {
+	if m.isSlotless(slotRequest{r, gate}) {
+		m.startAttempt(slotRequest{r, gate})
+		return
+	}
 	s := m.state(r)
 	if s.seq == 0 {
 		if err := m.takePriority(r); err != nil {
@@ -99,6 +108,9 @@ func (m *Machine) startOrPark(w slots.Request[slotRequest]) {
 // returnSlots frees the slots of an attempt.
 func (m *Machine) returnSlots(r ref, gate int) {
 	w := slotRequest{r, gate}
+	if m.isSlotless(w) {
+		return
+	}
 	if !m.isCall(w) && m.slots.ReturnRun() {
 		m.agenda.push(task{do: doStartParked})
 	}

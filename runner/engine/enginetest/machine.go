@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -29,6 +30,7 @@ type machine struct {
 	child   map[string]int // child to task
 	refused map[uint64]int // ticket to task, of attempts that wait for their grant
 	notes   map[string]any // what messages said, by task
+	counts  map[string]any // what attempts at counting were answered, by task
 	cancels int
 	left    int
 	bad     []string
@@ -191,9 +193,12 @@ func (m *machine) start(i int) {
 	if t.Scarce > 0 {
 		a.Admission = &event.Admission{Needs: []event.Need{{Kind: event.NeedAgent, Name: "scarce", Units: 1, Capacity: t.Scarce}}}
 	}
-	if t.Null {
+	switch {
+	case t.Count != "":
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "default", Key: t.Count, By: 1}}
+	case t.Null:
 		a.Kind, a.Agent = event.NullAgentAttempt, &event.AgentRequest{Name: "null", Type: "null", With: t.With}
-	} else {
+	default:
 		a.Kind, a.Argv = event.RunAttempt, []string{t.Name}
 	}
 	m.ask(event.Command{Start: a})
@@ -210,6 +215,12 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		m.refused[f.Ticket] = i
 		m.move(i, event.Waiting, "refused")
 		return
+	}
+	if name := m.program.Tasks[i].Name; f.Outcome == event.OK && m.program.Tasks[i].Count != "" {
+		if m.counts == nil {
+			m.counts = map[string]any{}
+		}
+		m.counts[name] = f.Output
 	}
 	m.ended(i, f.Outcome == event.OK, f.Error)
 }
@@ -399,6 +410,9 @@ func (m *machine) settle() {
 	}
 	m.over = true
 	end := &event.End{Status: event.Succeeded, Outputs: map[string]value.Value{"tasks": float64(len(m.tasks))}}
+	if m.counts != nil {
+		end.Outputs["counts"] = m.counts
+	}
 	if m.notes != nil {
 		end.Outputs["notes"] = m.notes
 	}

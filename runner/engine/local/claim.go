@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 
+	"github.com/flowrun/flowrun/runner/shared"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -228,6 +229,9 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		}
 		if ch.ended != 0 && err == nil { // External events that came too late
 			_, err = tx.exec("DELETE FROM inbox WHERE run = ?", c.key)
+		}
+		if ch.ended != 0 && err == nil {
+			err = shared.Forget(sharedRows{tx}, c.id)
 		}
 		if err == nil {
 			err = tx.learnDurations(c.header.Workflow, ch.took)

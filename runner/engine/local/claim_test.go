@@ -115,7 +115,7 @@ func TestDeadDriversAreSweptUp(t *testing.T) {
 
 // A driver that was killed while it started a child leaves its lock to that for a moment: nobody drives the run then.
 func TestLockOfADeadDriverIsWaitedFor(t *testing.T) {
-	_, e, run, c := shared(t)
+	_, e, run, c := drivenElsewhere(t)
 	c.Process.Kill()
 	c.Wait()
 	var owner int64

@@ -26,6 +26,7 @@ type drive struct {
 	mark   *mark
 	live   *attempts
 	admit  *admitting
+	store  storing
 	// start is how the run began: its children begin alike.
 	start    engine.Start
 	children children
@@ -180,6 +181,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	}
 	d.admit = &admitting{engine: d.engine, run: d.run, next: d.engine.options.Executor, refused: map[uint64]string{}}
 	d.live = newAttempts(d.admit, d.engine.now)
+	d.store = storing{engine: d.engine, run: d.run, live: d.live, fail: d.stop}
 	d.children = newChildren()
 	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
 	d.engine.enlistDrive(d)
@@ -454,6 +456,8 @@ func (d *drive) carryOut(commands []event.Command) {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
 			f := engine.NeverStarted(*c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
+		case c.Start != nil && c.Start.Kind == event.StoreAttempt:
+			d.store.answerAttempt(*c.Start)
 		case c.Start != nil && answersAtOnce(c.Start):
 			f := d.live.executeAttempt(d.live.ctx, *c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})

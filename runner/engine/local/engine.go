@@ -46,6 +46,7 @@ var (
 	_ engine.Writer = (*Engine)(nil)
 	_ engine.Keeper = (*Engine)(nil)
 	_ engine.Parker = (*Engine)(nil)
+	_ engine.Sharer = (*Engine)(nil)
 )
 
 // Open opens the store in dir, and makes it (but for reading) where there is none. Errors: *engine.NewerStore, *engine.OlderStore,

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-// shared is a store with a run that another process drives, stuck in its first task.
-func shared(t *testing.T) (s *store, e *Engine, run string, c *child) {
+// drivenElsewhere is a store with a run that another process drives, stuck in its first task.
+func drivenElsewhere(t *testing.T) (s *store, e *Engine, run string, c *child) {
 	t.Helper()
 	s = newStore(t)
 	e = s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
@@ -70,7 +70,7 @@ func eventsOf(e *Engine, run string) ([]event.Event, error) {
 }
 
 func TestAnotherProcessIsRefusedAndTakesOverFromTheDead(t *testing.T) {
-	s, e, run, c := shared(t)
+	s, e, run, c := drivenElsewhere(t)
 	began := time.Now()
 	_, err := e.Drive(context.Background(), run, nil)
 	if !errors.Is(err, engine.ErrOwned) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", c.Process.Pid)) {
@@ -105,7 +105,7 @@ func TestAnotherProcessIsRefusedAndTakesOverFromTheDead(t *testing.T) {
 }
 
 func TestCancelReachesAnotherProcess(t *testing.T) {
-	_, e, run, c := shared(t)
+	_, e, run, c := drivenElsewhere(t)
 	if err := e.Cancel(context.Background(), run, "enough"); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestCancelReachesAnotherProcess(t *testing.T) {
 }
 
 func TestTakeOverFromAStoppedProcess(t *testing.T) {
-	s, _, run, c := shared(t)
+	s, _, run, c := drivenElsewhere(t)
 	c.Process.Signal(syscall.SIGSTOP)
 	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK, TakeOver: true})
 	if end, err := e.Drive(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {

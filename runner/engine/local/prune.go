@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // Bounds of one transaction of a prune, so that those who drive runs meanwhile are not held up: it takes as long as a large commit.
@@ -153,6 +154,9 @@ func (e *Engine) Sweep(ctx context.Context) error {
 				return err
 			}
 			if err := e.removeTurn(tx, key); err != nil {
+				return err
+			}
+			if err := shared.Forget(sharedRows{tx}, ids[i]); err != nil {
 				return err
 			}
 			_, err := tx.exec("DELETE FROM runs WHERE key = ?", key)

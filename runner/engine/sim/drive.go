@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/heap"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // coming is something that will happen: an answer, or a timer.
@@ -461,9 +462,12 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		d.plan(coming{at: e.now, answer: &answer})
 	case c.Start != nil:
 		d.live[c.Start.Ticket] = *c.Start
-		if c.Start.Admission != nil {
+		switch {
+		case c.Start.Kind == event.StoreAttempt:
+			return d.answer(c.Start)
+		case c.Start.Admission != nil:
 			d.askAdmission(*c.Start)
-		} else {
+		default:
 			d.execute(*c.Start)
 		}
 	case c.Cancel != nil:
@@ -494,6 +498,23 @@ func (e *Engine) stopping(a event.Attempt) time.Duration {
 		return w.Stopped(a)
 	}
 	return time.Duration(e.rng.Int64N(int64(5 * time.Second)))
+}
+
+// answer answers an attempt from what runs share. The effect is durable at once, and the answer is not: a driver that dies in between
+// makes the next one ask again. Where nothing goes wrong it takes no time.
+func (d *driver) answer(a *event.Attempt) error {
+	var answer event.AttemptFinished
+	var err error
+	dead := d.e.commit(func() { answer, err = shared.AnswerAttempt(&d.e.shared, a, d.e.wall()) })
+	if dead != nil || err != nil {
+		return errors.Join(dead, err)
+	}
+	late, faults := time.Duration(0), d.e.opts.Faults
+	if faults.MaxCrashes = 0; faults != (Faults{}) {
+		late = time.Duration(d.e.rng.Int64N(int64(time.Second)))
+	}
+	d.plan(coming{at: d.e.now.Add(late), answer: &answer})
+	return nil
 }
 
 // execute lets the world carry an attempt out.

@@ -512,6 +512,13 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		return o
 	case did[*ir.Fail](n) != nil:
 		return &outcome{status: event.FailedS, attempts: 1, err: &event.Error{Kind: event.Blocking}}
+	case did[*ir.KV](n) != nil:
+		v, err := m.value(did[*ir.KV](n).Value, in, n, o)
+		if err != nil {
+			return failed(err)
+		}
+		o.output = v
+		return o
 	case did[*ir.Value](n) != nil:
 		v, err := m.value(&did[*ir.Value](n).Expr, in, n, o)
 		if err != nil {

@@ -242,6 +242,13 @@ func (w *writer) action(depth int, each, again, timed bool) {
 			w.line(depth, "fail {}")
 			return
 		}
+		if w.names%3 == 0 {
+			w.line(depth, "kv {")
+			w.line(depth+1, `set = "k"`)
+			w.line(depth+1, "value = { a = %s }", argument)
+			w.line(depth, "}")
+			return
+		}
 		w.line(depth, "value = { a = %s }", argument)
 		return
 	case 1:

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // Store is what survives a crash, and the one clock and the one source of chance of a simulation.
@@ -26,6 +28,7 @@ type Store struct {
 	line     line
 	turns    *admission.State // the requests of runs of groups for their turns
 	entered  int64            // how many runs have entered a line so far
+	shared   shared.Map
 	parkings uint64
 	lives    int64          // processes so far
 	alive    map[int64]bool // processes, by their numbers
@@ -180,6 +183,14 @@ func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 		made.batches = []journal.Batch{b}
 	}
 	return made, nil
+}
+
+// Ask implements engine.Sharer.
+func (e *Engine) Ask(_ context.Context, r event.StoreRequest) (v value.Value, err error) {
+	if dead := e.commit(func() { v, err = shared.Apply(&e.shared, &r, e.wall()) }); dead != nil {
+		return nil, dead
+	}
+	return v, err
 }
 
 // Signal implements engine.Engine.

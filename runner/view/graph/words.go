@@ -23,6 +23,7 @@ var actionWords = map[ir.ActionKind]func(ir.Action) string{
 	ir.HTTPAction:     requestWords,
 	ir.RememberAction: rememberWords,
 	ir.RecallAction:   func(a ir.Action) string { return "recall " + source(&a.(*ir.Recall).Query) },
+	ir.KVAction:       func(a ir.Action) string { return "kv " + string(a.(*ir.KV).Operation) + " " + source(&a.(*ir.KV).Key) },
 	ir.WaitAction:     waitWords,
 	ir.FailAction:     func(ir.Action) string { return "fail" },
 	ir.EndAction:      func(ir.Action) string { return "end the run" },

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/policy"
 	"github.com/flowrun/flowrun/runner/request"
+	"github.com/flowrun/flowrun/runner/shared"
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
@@ -44,6 +45,12 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"multiplier":           {schema.MaxMultiplier, policy.MaxMultiplier},
 		"recalled":             {schema.MaxRecalled, compose.MaxRecalled},
 		"budget of a recall":   {schema.MaxRecallBudget, compose.MaxRecallBudget},
+		"a key of kv":          {schema.MaxKVKey, shared.MaxKey},
+		"a value of kv":        {schema.MaxKVValue, shared.MaxValue},
+		"a namespace":          {schema.MaxNamespace, shared.MaxNamespace},
+		"keys of a namespace":  {schema.MaxKVKeys, shared.MaxKeys},
+		"limit of a scan":      {schema.MaxKVScanned, shared.MaxScanned},
+		"limit, computed":      {schema.MaxKVScanned, compose.MaxScanned},
 		"remembered":           {schema.MaxRemembered, compose.MaxRemembered},
 		"tags":                 {schema.MaxTags, compose.MaxTags},
 		"notes":                {schema.MaxNotes, protocol.MaxNotes},

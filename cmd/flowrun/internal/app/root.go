@@ -85,6 +85,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newSchemaCommand(),
 		a.newInitCommand(),
 		a.newMemoryCommand(),
+		a.newKvCommand(),
 		a.newDoctorCommand(),
 		a.newVersionCommand(),
 		newGuardianCommand(),

@@ -104,6 +104,14 @@ CREATE TABLE admission_needs (
 	PRIMARY KEY (resource, request)
 ) STRICT, WITHOUT ROWID;
 
+-- What runs share: package runner/shared. The reducers of that package decide what spaces, keys and bodies mean.
+CREATE TABLE shared (
+	space TEXT NOT NULL,
+	key   TEXT NOT NULL,
+	body  BLOB NOT NULL,
+	PRIMARY KEY (space, key)
+) STRICT, WITHOUT ROWID;
+
 -- How long the nodes of a workflow took in its last runs, in the words of runner/durations: the tally, and what is expected.
 CREATE TABLE durations (
 	workflow TEXT PRIMARY KEY,

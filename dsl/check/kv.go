@@ -1,0 +1,146 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// kvTakes are the attributes that belong to some operations of kv, in the order of the schema.
+var kvTakes = []struct {
+	attr string
+	with []ir.KVOperation
+	must bool // each of them needs it
+}{
+	{"value", []ir.KVOperation{ir.KVSet, ir.KVCAS}, true},
+	{"by", []ir.KVOperation{ir.KVIncr}, false},
+	{"old", []ir.KVOperation{ir.KVCAS}, false},
+	{"ttl", []ir.KVOperation{ir.KVSet, ir.KVIncr, ir.KVCAS}, false},
+	{"limit", []ir.KVOperation{ir.KVScan}, false},
+}
+
+// KVOperation returns the operation of a block kv and the attribute that holds its key; nil where there is none.
+func (b *Block) KVOperation() (ir.KVOperation, *Attr) {
+	for _, o := range ir.KVOperations {
+		if a := b.attr(string(o)); a != nil {
+			return o, a
+		}
+	}
+	return "", nil
+}
+
+// kv checks that a step does one thing with one key, and that what stands beside it belongs to it.
+func (c *checker) kv(b *Block) {
+	say := func(at diag.Range, summary, detail string, notes ...diag.Note) {
+		c.report(diag.Diagnostic{Code: "F0285", Subject: at, Context: b.Words(), Summary: summary, Detail: detail, Notes: notes})
+	}
+	operation, key := b.KVOperation()
+	if key == nil {
+		if !b.stray {
+			say(b.Src.Header, "No operation in kv", "A kv has one of  "+strings.Join(kvExamples(), ",  ")+".")
+		}
+		return
+	}
+	for _, o := range ir.KVOperations {
+		if a := b.attr(string(o)); a != nil && o != operation {
+			say(a.Src.Range, fmt.Sprintf("Both %s and %s in one kv", operation, o), "A kv has one operation. Make two steps of it.",
+				diag.Note{Text: "the first one", Range: key.Src.Range})
+		}
+	}
+	for _, t := range kvTakes {
+		a := b.attr(t.attr)
+		switch fits := slices.Contains(t.with, operation); {
+		case a != nil && !fits:
+			say(a.Src.Range, fmt.Sprintf("%s has no effect with %s", t.attr, operation), fmt.Sprintf("It belongs to %s. Remove it, or change the operation.", schema.Either(ir.Texts(t.with))))
+		case a == nil && fits && t.must && !b.stray:
+			say(key.Src.Range, fmt.Sprintf("No %s for %s", t.attr, operation), fmt.Sprintf("What is written stands beside the key:  %s = …", t.attr))
+		}
+	}
+	c.kvKey(b, operation, key, say)
+	if a := b.attr("namespace"); a != nil && a.Expr != nil {
+		c.namespace(a, say)
+	}
+}
+
+func kvExamples() (list []string) {
+	for _, o := range ir.KVOperations {
+		list = append(list, fmt.Sprintf(`%s = "KEY"`, o))
+	}
+	return list
+}
+
+type sayer func(at diag.Range, summary, detail string, notes ...diag.Note)
+
+// kvKey checks what is known of the key and the value from the file.
+func (c *checker) kvKey(b *Block, operation ir.KVOperation, key *Attr, say sayer) {
+	if key.Expr != nil && key.Expr.Kind == ir.Const {
+		switch text, _ := key.Expr.Const.(string); {
+		case text == "" && operation != ir.KVScan:
+			say(key.span(), "The key is empty", "A key has 1 to 256 bytes.")
+		case len(text) > schema.MaxKVKey:
+			say(key.span(), fmt.Sprintf("A key of %d bytes", len(text)), fmt.Sprintf("The limit is %d bytes.", schema.MaxKVKey))
+		}
+	}
+	if a := b.attr("value"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
+		if size := len(value.Append(nil, a.Expr.Const)); size > schema.MaxKVValue {
+			say(a.span(), fmt.Sprintf("A value of %d bytes", size), fmt.Sprintf("The limit is %d bytes as JSON.", schema.MaxKVValue))
+		}
+	}
+}
+
+// namespace checks that a namespace is known before the run starts.
+func (c *checker) namespace(a *Attr, say sayer) {
+	for _, r := range a.Expr.Reads {
+		if r.Root != "var" {
+			say(a.span(), fmt.Sprintf("namespace reads %s", r), "A namespace is a text, or one that only variables (var.NAME) decide: what a run computes is part of the key.")
+			return
+		}
+	}
+	if text, _ := a.Expr.Const.(string); a.Expr.Kind == ir.Const && !namespaceName(text) {
+		say(a.span(), fmt.Sprintf("%.80q cannot be a namespace", text), fmt.Sprintf("A namespace has 1 to %d letters, digits, dots, dashes and underscores.", schema.MaxNamespace))
+	}
+}
+
+func namespaceName(text string) bool {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
+	}
+	return text != "" && len(text) <= schema.MaxNamespace && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) })
+}
+
+// kvOutput is what an operation of kv makes.
+func kvOutput(_ *checker, _ *Workflow, n *Node) value.Type {
+	operation, _ := n.Inner("kv").KVOperation()
+	switch operation {
+	case ir.KVIncr:
+		return value.NumberType
+	case ir.KVCAS:
+		return value.Object(map[string]value.Type{"swapped": value.BoolType, "value": value.AnyType})
+	case ir.KVDelete:
+		return value.BoolType
+	case ir.KVScan:
+		return value.Map(value.AnyType)
+	case ir.KVGet, ir.KVSet:
+	}
+	return value.AnyType
+}
+
+// OutputType is the declared type of a step's output; nil where none is declared. A key that is read may have no value.
+func (n *Node) OutputType() *value.Type {
+	a := n.attr("output")
+	if a == nil || a.Type == nil {
+		return nil
+	}
+	t := *a.Type
+	if n.Does == ir.KVAction {
+		if operation, _ := n.Inner("kv").KVOperation(); operation == ir.KVGet {
+			t = t.OrNull()
+		}
+	}
+	return &t
+}

@@ -1,0 +1,8 @@
+workflow "w" {
+  step "a" {
+    kv {
+      get       = "a"
+      namespace = run.id
+    }
+  }
+}

@@ -1,0 +1,9 @@
+workflow "w" {
+  step "a" {
+    kv {
+      set   = "a"
+      old   = 1
+      value = 2
+    }
+  }
+}

@@ -1,0 +1,9 @@
+workflow "w" {
+  step "a" {
+    kv {
+      get = "a"
+      set = "b"
+      value = 1
+    }
+  }
+}

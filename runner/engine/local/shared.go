@@ -1,0 +1,226 @@
+package local
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+// What runs share are rows of the table shared. Package shared holds the rules. The host answers such
+// an attempt itself: the effect and the recorded answer are one transaction, and only the process that
+// drives the run can write it. So an attempt has its effect once, whatever process dies when.
+
+// maxAnswered is how many attempts one transaction answers at most.
+const maxAnswered = 64
+
+// storing answers the attempts of one run that ask for what runs share. One goroutine works while
+// something is queued, so that a wide for_each shares transactions and needs no goroutine for each.
+type storing struct {
+	engine *Engine
+	run    *claimed
+	live   *attempts
+	fail   func(error) // ends the drive
+
+	mu        sync.Mutex
+	queue     []event.Attempt
+	cancelled map[uint64]bool // of the queued attempts, by ticket
+	working   bool
+}
+
+// answerAttempt queues an attempt for its answer.
+func (s *storing) answerAttempt(a event.Attempt) {
+	s.live.cancel[a.Ticket] = func(cause error) {
+		if cause != nil {
+			s.cancelQueued(a.Ticket)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, a)
+	if !s.working {
+		s.working = true
+		s.live.running.Add(1)
+		go s.answerQueue()
+	}
+}
+
+func (s *storing) cancelQueued(ticket uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancelled == nil {
+		s.cancelled = map[uint64]bool{}
+	}
+	s.cancelled[ticket] = true
+}
+
+// takeQueued returns the next attempts. Cancelled attempts are answered at once.
+func (s *storing) takeQueued() (batch []event.Attempt, answers []event.AttemptFinished) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := min(len(s.queue), maxAnswered)
+	for _, a := range s.queue[:n] {
+		if !s.cancelled[a.Ticket] {
+			batch = append(batch, a)
+			continue
+		}
+		f := unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
+		f.Ticket, f.Node, f.Attempt, f.StartedAt = a.Ticket, a.Node, a.Attempt, s.engine.now()
+		answers = append(answers, f)
+	}
+	if s.queue = s.queue[n:]; n == 0 {
+		s.queue, s.cancelled, s.working = nil, nil, false
+	}
+	return batch, answers
+}
+
+func (s *storing) answerQueue() {
+	defer s.live.running.Done()
+	for s.live.ctx.Err() == nil {
+		batch, answers := s.takeQueued()
+		if len(batch)+len(answers) == 0 {
+			return
+		}
+		more, err := s.answerBatch(batch)
+		if err != nil {
+			s.fail(s.engine.explainError(err)) // the next driver asks again with the same keys
+			return
+		}
+		for _, f := range append(answers, more...) {
+			select {
+			case s.live.answers <- f:
+			case <-s.live.closed:
+				return
+			}
+		}
+	}
+}
+
+// answerBatch carries attempts out. Those that only read need no transaction.
+func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFinished, err error) {
+	var changing []*event.Attempt
+	for i := range batch {
+		a := &batch[i]
+		if shared.Changes(a.Store) {
+			changing = append(changing, a)
+			continue
+		}
+		f, err := shared.AnswerAttempt(s.engine.readRows(), a, s.engine.now())
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, f)
+	}
+	if len(changing) == 0 {
+		return answers, nil
+	}
+	read := len(answers)
+	err = s.engine.write(func(tx *transaction) error {
+		answers = answers[:read] // it is called again if the disk was full
+		var owner, ended int64
+		if err := tx.readRow("SELECT coalesce(owner, 0), ended FROM runs WHERE key = ?", []any{s.run.key}, &owner, &ended); err != nil {
+			return err
+		}
+		if owner != s.run.epoch || ended != 0 {
+			return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, s.run.id)}
+		}
+		for _, a := range changing {
+			f, err := shared.AnswerAttempt(sharedRows{tx}, a, s.engine.now())
+			if err != nil {
+				return err
+			}
+			answers = append(answers, f)
+		}
+		return nil
+	})
+	return answers, err
+}
+
+// Ask implements engine.Sharer.
+func (e *Engine) Ask(_ context.Context, r event.StoreRequest) (v value.Value, err error) {
+	if !shared.Changes(&r) {
+		v, err = shared.Apply(e.readRows(), &r, e.now())
+		return v, e.explainError(err)
+	}
+	err = e.write(func(tx *transaction) (err error) {
+		v, err = shared.Apply(sharedRows{tx}, &r, e.now())
+		if no := (*shared.Refusal)(nil); errors.As(err, &no) {
+			err = refused{no}
+		}
+		return err
+	})
+	return v, e.explainError(err)
+}
+
+// sharedRows are the rows of what runs share. Without a transaction they can only be read.
+type sharedRows struct{ in queries }
+
+// queries reads and writes the database.
+type queries interface {
+	readRow(query string, args []any, dest ...any) error
+	reading(query string, args ...any) (*sql.Rows, error)
+	exec(query string, args ...any) (int64, error)
+}
+
+func (e *Engine) readRows() sharedRows { return sharedRows{readOnly{e.read}} }
+
+// readOnly is queries of a connection that only reads.
+type readOnly struct{ db *sql.DB }
+
+func (r readOnly) readRow(query string, args []any, dest ...any) error {
+	return r.db.QueryRow(query, args...).Scan(dest...)
+}
+func (r readOnly) reading(query string, args ...any) (*sql.Rows, error) {
+	return r.db.Query(query, args...)
+}
+func (r readOnly) exec(string, ...any) (int64, error) { return 0, engine.ErrReadOnly }
+
+// Get implements shared.Rows.
+func (r sharedRows) Get(space, key string) (body []byte, found bool, err error) {
+	err = r.in.readRow("SELECT body FROM shared WHERE space = ? AND key = ?", []any{space, key}, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, nil
+	}
+	return body, err == nil, err
+}
+
+// Put implements shared.Rows.
+func (r sharedRows) Put(space, key string, body []byte) error {
+	if body == nil {
+		body = []byte{} // not NULL
+	}
+	_, err := r.in.exec("INSERT INTO shared (space, key, body) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body", space, key, body)
+	return err
+}
+
+// Delete implements shared.Rows.
+func (r sharedRows) Delete(space, key string) error {
+	_, err := r.in.exec("DELETE FROM shared WHERE space = ? AND key = ?", space, key)
+	return err
+}
+
+// Scan implements shared.Rows.
+func (r sharedRows) Scan(space, from string, each func(key string, body []byte) bool) error {
+	rows, err := r.in.reading("SELECT key, body FROM shared WHERE space = ? AND key >= ? ORDER BY key", space, from)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key string
+		var body []byte
+		if err := rows.Scan(&key, &body); err != nil {
+			return err
+		}
+		if !each(key, body) {
+			return nil
+		}
+	}
+	return rows.Err()
+}

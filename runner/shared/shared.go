@@ -1,0 +1,136 @@
+// Package shared holds the rules of what the runs of a store share: state under keys (kv).
+//
+// Each thing is a reducer: state, request, time → state, answer, runs to wake. A reducer asks [Rows] for the rows that
+// it needs and writes the rows that change, so that the cost of a request does not depend on how many rows there are.
+// A host gives it the rows inside one transaction, stores what it wrote together, and sends the messages to the runs.
+// The rules are written here once; hosts only store and wake.
+//
+// What always holds: a reducer writes nothing before it knows that the request is possible, so a request that ends
+// with a [Refusal] or an error of Rows leaves nothing half done. Equal requests in equal order make equal rows, byte
+// for byte. The same idempotency key again gives the recorded answer and changes nothing ([AnswerAttempt]). Everything
+// is bounded by the constants of this package.
+//
+// Units of quotas and turns of agents are not here: package admission holds that reducer. The package has no clock,
+// no I/O and no lock, and must never import a host or the machine. Enter at [Apply]. notes/rules.md says which test
+// holds which rule.
+package shared
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Rows is the state that a reducer reads and changes. A row has a space, a key and a body. The keys of a space are in
+// the order of their bytes. Bodies must not be changed after Put or Get. Errors are those of the host; a reducer
+// returns them as they are, and the host undoes what the reducer wrote.
+type Rows interface {
+	// Get returns the body of a row; found is false if there is none.
+	Get(space, key string) (body []byte, found bool, err error)
+	// Put writes a row in place of an earlier one.
+	Put(space, key string, body []byte) error
+	// Delete removes a row. It does nothing if there is none.
+	Delete(space, key string) error
+	// Scan calls each with the rows of a space in order, from key from on, until each returns false. each must not
+	// change rows.
+	Scan(space, from string, each func(key string, body []byte) bool) error
+}
+
+// Bounds.
+const (
+	// MaxKey is the size of a key in bytes.
+	MaxKey = 256
+	// MaxNamespace is the size of a namespace in bytes.
+	MaxNamespace = 64
+	// MaxValue is the size of a value as JSON, in bytes.
+	MaxValue = 64 << 10
+	// MaxTTL is how long a value may live that expires.
+	MaxTTL = value.MaxDuration
+	// MaxKeys is how many keys a namespace holds.
+	MaxKeys = 1_000_000
+	// MaxScanned is how many keys one scan returns; DefaultScanned where the request does not say.
+	MaxScanned     = 10_000
+	DefaultScanned = 1000
+	// MaxAnswer is the size of an answer as JSON, in bytes: as large as an output of a step may be.
+	MaxAnswer = 1 << 20
+)
+
+// Refusal says why a request cannot be carried out. Nothing was changed, and the same request later may be possible.
+type Refusal struct{ Message string }
+
+func (r *Refusal) Error() string { return r.Message }
+
+func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+
+// Apply carries out a request, with now as the time of the host. The error is a *Refusal or an error of rows.
+func Apply(rows Rows, r *event.StoreRequest, now event.Time) (value.Value, error) {
+	if r.KV != nil {
+		return applyKV(rows, r.KV, now)
+	}
+	return nil, refuse("the request asks for nothing that this release knows")
+}
+
+// Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
+// nobody saw the answer of an attempt that was lost, and a later answer is as good.
+func Changes(r *event.StoreRequest) bool {
+	return r.KV == nil || !readsOnly(r.KV.Operation)
+}
+
+// answers is the space of the recorded answers of a run.
+func answers(run string) string { return "answers " + run }
+
+// AnswerAttempt carries out the request of an attempt and returns the attempt's end. The answer of a request that
+// changes rows is recorded under the attempt's idempotency key; the same key again gives that answer. A refusal is an
+// answer, too, and is not recorded. The error is an error of rows.
+func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (event.AttemptFinished, error) {
+	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, StartedAt: now}
+	records := Changes(a.Store)
+	if records {
+		body, found, err := rows.Get(answers(a.Run), a.Key)
+		if err != nil {
+			return f, err
+		}
+		if found {
+			if f.Output, err = value.Decode(body); err != nil {
+				err = refuse("the recorded answer is damaged: %v", err)
+			}
+			return endRefused(f, err)
+		}
+	}
+	output, err := Apply(rows, a.Store, now)
+	if err != nil {
+		return endRefused(f, err)
+	}
+	f.Output = output
+	if records {
+		err = rows.Put(answers(a.Run), a.Key, value.Append(nil, output))
+	}
+	return f, err
+}
+
+// endRefused makes a refusal the end of an attempt, and returns other errors.
+func endRefused(f event.AttemptFinished, err error) (event.AttemptFinished, error) {
+	r, refused := err.(*Refusal)
+	if refused {
+		f.Outcome, f.Output = event.Failed, nil
+		f.Error = &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, Message: r.Message, ExitCode: -1}
+		err = nil
+	}
+	return f, err
+}
+
+// Forget removes the recorded answers of a run that has ended: no attempt of the run is carried out any more.
+func Forget(rows Rows, run string) error {
+	var keys []string
+	err := rows.Scan(answers(run), "", func(key string, _ []byte) bool {
+		keys = append(keys, key)
+		return true
+	})
+	for _, key := range keys {
+		if err == nil {
+			err = rows.Delete(answers(run), key)
+		}
+	}
+	return err
+}
