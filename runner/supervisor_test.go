@@ -3,10 +3,7 @@ package runner_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,11 +17,6 @@ import (
 	"github.com/flowrun/flowrun/runner/executor"
 )
 
-var (
-	parkedRuns = flag.Int("runner.parked", 100, "how many runs TestSupervisorParks parks; from 1,000 on it asserts the figures")
-	manyRuns   = flag.Int("runner.many", 200, "how many runs TestSupervisorKeepsRunsApart drives at once")
-)
-
 // supervised is a supervisor at work on a host of its own.
 type supervised struct {
 	*runner.Supervisor
@@ -34,10 +26,8 @@ type supervised struct {
 	// looked is how often the supervisor has looked for runs to wake.
 	looked atomic.Int64
 
-	mu    sync.Mutex
-	ends  map[string]event.Status
-	late  []time.Duration // how long after its due each timer fired
-	fired map[string]bool
+	mu   sync.Mutex
+	ends map[string]event.Status
 }
 
 func supervise(t *testing.T, most int, x executor.Executor) *supervised {
@@ -62,8 +52,7 @@ func superviseWith(t *testing.T, dir string, o runner.SupervisorOptions, x execu
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &supervised{host: host, clock: clock, ends: map[string]event.Status{}, fired: map[string]bool{}}
-	o.Watch = s.watch
+	s := &supervised{host: host, clock: clock, ends: map[string]event.Status{}}
 	o.Ended = func(run string, end event.End, err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -99,26 +88,6 @@ type lookingHost struct {
 func (h lookingHost) Wakeable(ctx context.Context, limit int) ([]string, event.Time, error) {
 	h.looked.Add(1)
 	return h.SupervisorHost.Wakeable(ctx, limit)
-}
-
-// watch notes how late timers fire.
-func (s *supervised) watch(run string) engine.Watcher {
-	due := map[uint64]event.Time{}
-	return func(events []event.Event, r *event.Reaction, replayed bool) {
-		for _, ev := range events {
-			if f := ev.TimerFired; f != nil && !replayed {
-				s.mu.Lock()
-				s.late = append(s.late, ev.At.Sub(due[f.Timer]))
-				s.fired[run] = true
-				s.mu.Unlock()
-			}
-		}
-		for _, c := range r.Commands {
-			if c.SetTimer != nil {
-				due[c.SetTimer.Timer] = c.SetTimer.Due
-			}
-		}
-	}
 }
 
 func (s *supervised) start(t *testing.T, p enginetest.Program, group string) string {
@@ -168,49 +137,6 @@ var done = executor.Func(func(_ context.Context, a event.Attempt) event.AttemptF
 
 func waits(d time.Duration) enginetest.Program {
 	return enginetest.Program{Tasks: []enginetest.Task{{Name: "a"}, {Name: "w", Wait: d, After: []string{"a"}}, {Name: "b", After: []string{"w"}}}}
-}
-
-// A parked run takes no memory and no processor, and goes on when its timer is due. Nothing in its journal tells that it was parked.
-func TestSupervisorParks(t *testing.T) {
-	s := supervise(t, 64, done)
-	const soon = 20
-	var base, full runtime.MemStats
-	s.start(t, waits(time.Hour), "")
-	s.until(t, "the first is parked", func() bool { return s.parked(t) == 1 })
-	runtime.GC()
-	runtime.ReadMemStats(&base)
-	for range *parkedRuns - 1 {
-		s.start(t, waits(time.Hour), "")
-	}
-	s.until(t, "all are parked", func() bool { return s.parked(t) == *parkedRuns })
-	runtime.GC()
-	runtime.ReadMemStats(&full)
-	each := (int64(full.HeapAlloc) - int64(base.HeapAlloc)) / int64(*parkedRuns)
-	before := processorTime(t)
-	time.Sleep(5 * time.Second)
-	used := processorTime(t) - before
-	t.Logf("%d parked runs: %d bytes of heap each, %d goroutines, %v of processor in 5s", *parkedRuns, each, runtime.NumGoroutine(), used)
-
-	var late []string
-	for i := range soon {
-		late = append(late, s.start(t, waits(1500*time.Millisecond+time.Duration(i)*50*time.Millisecond), ""))
-	}
-	s.until(t, "those that are due soon have ended", s.ended(soon))
-	s.mu.Lock()
-	slices.Sort(s.late)
-	t.Logf("woken late by %v at most, %v in the median", s.late[len(s.late)-1], s.late[len(s.late)/2])
-	if s.late[0] < 0 || len(s.late) != soon {
-		t.Errorf("%d timers fired, the first %v after its due", len(s.late), s.late[0])
-	}
-	most := s.late[len(s.late)-1]
-	s.mu.Unlock()
-	if *parkedRuns >= 1000 && (each > 2048 || used > 500*time.Millisecond || most > 100*time.Millisecond) {
-		t.Errorf("a parked run takes %d bytes, all of them %v of processor in 5s, and one was woken %v late", each, used, most)
-	}
-	info, err := s.host.Get(context.Background(), late[0])
-	if err != nil || info.Events != 4 { // its start, two answers, the timer
-		t.Errorf("its journal has %d events, want 4 (%v)", info.Events, err)
-	}
 }
 
 // A message wakes a parked run, and so does its turn.
@@ -295,7 +221,7 @@ func family(n int) enginetest.Program {
 // the journals tells of that, and no attempt is made twice.
 func TestSupervisorParksTrees(t *testing.T) {
 	n := 12
-	if *parkedRuns >= 1000 {
+	if *loadParked >= 1000 {
 		n = local.MaxChildren + 10 // a parked run takes no place among those that its caller drives
 	}
 	x := &counted{}
@@ -354,41 +280,4 @@ func TestSupervisorCancelsParkedTrees(t *testing.T) {
 			t.Errorf("run %s of %s is %s", i.Run, i.Workflow, i.Status)
 		}
 	}
-}
-
-// Runs of 20 programs are driven at once, some of them with an agent that does not answer. The others end meanwhile.
-func TestSupervisorKeepsRunsApart(t *testing.T) {
-	release := make(chan struct{})
-	x := executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
-		if a.Name == "slow" {
-			select {
-			case <-release:
-			case <-ctx.Done():
-			}
-		}
-		return done(ctx, a)
-	})
-	s := supervise(t, *manyRuns, x)
-	quick := 0
-	began := time.Now()
-	for i := range *manyRuns {
-		p := enginetest.Chain(3 + i%20)
-		if i%10 == 0 {
-			p.Tasks = append(p.Tasks, enginetest.Task{Name: "slow"})
-		} else {
-			quick++
-		}
-		s.start(t, p, fmt.Sprintf("own%d", i))
-	}
-	s.until(t, "all runs but the slow ones have ended", s.ended(quick))
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	t.Logf("%d runs ended after %v beside %d whose agent does not answer; heap %d MB", quick, time.Since(began), *manyRuns-quick, m.HeapAlloc>>20)
-	s.mu.Lock()
-	if len(s.ends) != quick {
-		t.Errorf("%d runs have ended, want %d", len(s.ends), quick)
-	}
-	s.mu.Unlock()
-	close(release)
-	s.until(t, "all have ended", s.ended(*manyRuns))
 }
