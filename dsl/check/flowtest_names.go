@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -138,12 +139,24 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		}
 		return always(p.in.resultFor(p.node, nil)), ""
 	}
+	// of gives the type of what is known of a name; an instance has it, too.
+	of := func(known map[string]value.Type, t value.Type) func(string) (value.Type, string) {
+		return func(name string) (value.Type, string) {
+			if _, is := known[keyed.ReplaceAllString(name, "")]; is {
+				return t, ""
+			}
+			if near := c.nearestOf(name, func() []string { return slices.Sorted(maps.Keys(known)) }); near != "" {
+				return t, fmt.Sprintf("Did you mean %q?", near)
+			}
+			return t, "The program has none of this name."
+		}
+	}
 	env.Roots = roots{
 		"run":   root("run", testRunType(w)),
 		"step":  {What: "step", Names: steps, Hidden: hidden, Absent: absentAttrs, Decl: decl},
 		"node":  {What: "node", Resolve: resolve, Absent: absentAttrs},
 		"input": {What: "input", Names: inputs},
-		"calls": {What: "agent, step or gate", Names: calls}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts},
+		"calls": {What: "agent, step or gate", Names: calls, Resolve: of(calls, value.List(callType))}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts, Resolve: of(counts, value.IntType)},
 		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 	}

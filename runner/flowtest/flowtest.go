@@ -100,6 +100,8 @@ type Result struct {
 	Events   uint64        // of the run and of those that it called
 	Path     []string      // the paths of nodes in order of their starts
 	Timeline []Line
+	// Reached are the points of the workflows that the runs reached.
+	Reached map[Point]bool
 	// Crashes is how many runs with a crash ended like the run without one.
 	Crashes int
 }
@@ -424,7 +426,7 @@ func (t *test) result() *Result {
 	if root := t.root(); root != nil {
 		r.Status = root.view.Status
 	}
-	r.Events, r.Path, r.Timeline = t.events(), t.path(), t.timeline()
+	r.Events, r.Path, r.Timeline, r.Reached = t.events(), t.path(), t.timeline(), t.reached
 	return r
 }
 

@@ -23,6 +23,8 @@ type record struct {
 	most    map[string]int   // how many attempts, or runs, of a name there were at once at most
 	now     map[string]int   // and now
 	steps   uint64           // numbers starts and ends
+	reached map[Point]bool
+	cases   map[string]map[string]string // by workflow and node: the case of a switch that the node stands in
 }
 
 // seen is what was seen of one run.
@@ -86,7 +88,34 @@ type spot struct {
 }
 
 func newRecord(p *ir.Program, start event.Time) *record {
-	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[string]*call{}, most: map[string]int{}, now: map[string]int{}}
+	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[string]*call{}, most: map[string]int{}, now: map[string]int{},
+		reached: map[Point]bool{}, cases: map[string]map[string]string{}}
+}
+
+// reach notes that a node started.
+func (rec *record) reach(s *seen, node string) {
+	if rec.cases[s.workflow] == nil {
+		cases := map[string]string{}
+		rec.cases[s.workflow] = cases
+		var add func(parent string, nodes []ir.Node)
+		add = func(parent string, nodes []ir.Node) {
+			for i := range nodes {
+				if n := &nodes[i]; n.Case > 0 {
+					cases[n.Name] = caseName(parent, n.Case)
+				}
+				add(nodes[i].Name, nodes[i].Children)
+			}
+		}
+		w := rec.program.Workflow(s.workflow)
+		add("", w.Nodes)
+		if w.Finally != nil {
+			add("", w.Finally.Nodes)
+		}
+	}
+	rec.reached[Point{s.workflow, NodePoint, node}] = true
+	if c := rec.cases[s.workflow][node]; c != "" {
+		rec.reached[Point{s.workflow, CasePoint, c}] = true
+	}
 }
 
 // watch is the watcher of the host. The past is told again after a crash.
@@ -154,6 +183,9 @@ func (rec *record) line(s *seen, l *view.Line) {
 		return
 	}
 	s.lines = append(s.lines, out)
+	if l.Gate != nil {
+		rec.reached[Point{s.workflow, GatePoint, to.name + "/" + l.Gate.Gate}] = true
+	}
 	if l.Gate != nil || l.Note != "" {
 		return
 	}
@@ -162,6 +194,7 @@ func (rec *record) line(s *seen, l *view.Line) {
 	if _, there := s.began[l.Node]; ran && !there && !over {
 		s.began[l.Node] = at
 		s.starts = append(s.starts, started{at, to.instance})
+		rec.reach(s, to.name)
 	}
 	if l.Status.Terminal() {
 		s.ended[l.Node] = at

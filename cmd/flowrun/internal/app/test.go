@@ -3,6 +3,9 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,60 +24,129 @@ import (
 // testPatience is how much real time one test may take.
 const testPatience = 10 * time.Second
 
+// watchPause is how long --watch waits between two looks at the files.
+const watchPause = 300 * time.Millisecond
+
 func (a *app) newTestCommand() *cobra.Command {
-	t := args.Test{Format: "text"}
+	var t args.Test
 	c := &cobra.Command{
 		Use: "test [PATH...]", Short: "Prove workflows in virtual time, without starting anything",
 		Long: `test runs the tests of files NAME.flowtest.hcl: a file, or those of a folder; DIR/... means those of every folder below DIR. Without a
 path it takes the current folder. A test stands beside its program. Each test runs a workflow in virtual time, and the stubs of the test
 answer in place of agents, programs and requests: nothing is started, and days of retries take milliseconds.
 
+--format FORMAT says how the screen shows the results, --format FORMAT=PATH writes them to a file; it can be repeated.
+Under GitHub Actions the screen's format is github unless another is given.
+
 The exit code is 1 if a test fails, and 2 if a test file or its program is refused.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if t.Paths = words; len(words) == 0 {
 				t.Paths = []string{"."}
 			}
-			if err := t.Check(); err != nil {
-				return err
+			usual := "text"
+			if a.getenv("GITHUB_ACTIONS") == "true" {
+				usual = "github"
 			}
-			return a.runTest(&t)
+			forms, err := t.Forms(usual)
+			if err == nil {
+				err = t.Check()
+			}
+			switch {
+			case err != nil:
+				return err
+			case t.Watch:
+				return a.watchTests(&t, forms)
+			}
+			return a.runTest(&t, forms)
 		},
 	}
 	c.Flags().StringVar(&t.Run, "run", "", "run only the tests whose names match a `regular expression`")
-	c.Flags().StringVar(&t.Format, "format", "text", "how to print the results: "+strings.Join(args.TestFormats, ", "))
+	c.Flags().StringArrayVar(&t.Formats, "format", nil, "how to print the results, `FORMAT` or FORMAT=PATH: "+strings.Join(args.TestFormats, ", "))
+	c.Flags().BoolVar(&t.Coverage, "coverage", false, "name the nodes, cases and gates that no test reached")
+	c.Flags().BoolVar(&t.Watch, "watch", false, "run the tests again when a file *.hcl beside them changes, until Ctrl-C")
 	return c
 }
 
+// watchTests runs the tests now, and again after each change of a file that they depend on. It ends with the process.
+func (a *app) watchTests(t *args.Test, forms []args.Form) error {
+	for {
+		before := stateOf(t)
+		if err := a.runTest(t, forms); err != nil && !errors.As(err, new(*ended)) {
+			return err
+		}
+		a.err.Printf("Waiting for a change; Ctrl-C ends it.\n")
+		for stateOf(t) == before {
+			time.Sleep(watchPause)
+		}
+	}
+}
+
+// stateOf tells the files *.hcl in the folders of tests apart from those before a change.
+func stateOf(t *args.Test) string {
+	files, _ := disk.Tests(t.Paths)
+	var dirs []string
+	for _, f := range files {
+		dirs = append(dirs, filepath.Dir(f))
+	}
+	slices.Sort(dirs)
+	var b strings.Builder
+	for _, dir := range slices.Compact(dirs) {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), ".hcl") {
+				b.WriteString(filepath.Join(dir, e.Name()) + " " + info.ModTime().String() + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// testRun is one run of all tests.
+type testRun struct {
+	*app
+	*args.Test
+	report   *ui.TestReport
+	list     diag.List
+	coverage map[string]*flowtest.Coverage // by the path of a program
+}
+
 // runTest runs the tests of all files, and prints their results.
-func (a *app) runTest(t *args.Test) error {
+func (a *app) runTest(t *args.Test, forms []args.Form) error {
 	files, err := findTests(t.Paths)
 	if err != nil {
 		return err
 	}
-	report := &ui.TestReport{Sources: ui.Sources{}}
+	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf()}, coverage: map[string]*flowtest.Coverage{}}
 	began := time.Now()
-	var list diag.List
 	for _, file := range files {
-		results, found := a.testFile(file, t.Wanted, report.Sources)
-		list = append(list, found...)
-		report.Files = append(report.Files, ui.TestFile{Name: ui.Clean(file), Results: results})
+		r.file(file)
 	}
-	report.Took = time.Since(began)
-	if list = list.Sort(); list.HasErrors() {
-		if t.Format == "json" {
-			_ = ui.DiagnosticsJSON(a.out, list, report.Sources)
+	r.report.Took = time.Since(began)
+	if list := r.list.Sort(); list.HasErrors() {
+		if slices.ContainsFunc(forms, func(f args.Form) bool { return f.Format == "json" && f.Path == "" }) {
+			_ = ui.DiagnosticsJSON(a.out, list, r.report.Sources)
 		} else {
-			ui.Diagnostics(a.err, list, report.Sources)
+			ui.Diagnostics(a.err, list, r.report.Sources)
 		}
 		return &ended{exitUsage}
 	}
-	if report.Tests() == 0 {
+	if r.report.Tests() == 0 {
 		return &args.Error{Message: "no test was run", Hint: noTestHint(t.Run)}
 	}
-	if err := report.Write(a.out, t.Format); err != nil {
-		return err
+	for _, f := range forms {
+		switch {
+		case f.Path != "":
+			err = reportTo(f.Path, func(w io.Writer) error { return r.report.Write(w, f.Format) })
+		case f.Format == "text":
+			r.report.Text(a.out, t.Coverage)
+		default:
+			err = r.report.Write(a.out, f.Format)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if report.Failed() > 0 {
+	if r.report.Failed() > 0 {
 		return &ended{exitNo}
 	}
 	return nil
@@ -87,23 +159,33 @@ func noTestHint(pattern string) string {
 	return `A test file has blocks  test "NAME" { … }.`
 }
 
-// testFile runs the tests of a file whose names are wanted.
-func (a *app) testFile(file string, wanted func(string) bool, sources ui.Sources) (out []*flowtest.Result, list diag.List) {
-	fsys, name, opts := a.openFolder(file)
+// file runs the wanted tests of a file.
+func (r *testRun) file(file string) {
+	fsys, name, opts := r.openFolder(file)
 	tests, list := dsl.LoadTests(fsys, name, opts)
 	for name, text := range tests.Sources { // any order: it fills a map
-		sources[name] = text
+		r.report.Sources[name] = text
 	}
-	if list.HasErrors() {
-		return nil, list
+	if r.list = append(r.list, list...); list.HasErrors() {
+		return
 	}
 	p := flowtest.NewProgram(tests.IR)
+	path := filepath.Join(filepath.Dir(file), filepath.FromSlash(tests.Path))
+	covered := r.coverage[path]
+	if covered == nil {
+		covered = flowtest.NewCoverage(tests.IR)
+		r.coverage[path] = covered
+		r.report.Coverage = append(r.report.Coverage, ui.TestCoverage{Coverage: covered, Program: ui.Clean(path), Places: tests.Positions})
+	}
+	out := ui.TestFile{Name: ui.Clean(file)}
 	for i := range tests.Tests {
-		if wanted(tests.Tests[i].Name) {
-			out = append(out, runOneTest(p, &tests.Tests[i]))
+		if r.Wanted(tests.Tests[i].Name) {
+			result := runOneTest(p, &tests.Tests[i])
+			covered.Add(result)
+			out.Results = append(out.Results, result)
 		}
 	}
-	return out, nil
+	r.report.Files = append(r.report.Files, out)
 }
 
 func runOneTest(p *flowtest.Program, t *ir.Test) *flowtest.Result {

@@ -2,9 +2,11 @@ package ui
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/flowtest"
@@ -13,9 +15,39 @@ import (
 
 // TestReport is what the tests of some files came to.
 type TestReport struct {
-	Files   []TestFile
-	Sources Sources
-	Took    time.Duration // real
+	Files    []TestFile
+	Sources  Sources
+	Took     time.Duration // real
+	Coverage []TestCoverage
+	// Base gives the path of a file from the root of the repository, for annotations.
+	Base func(name string) (path string, inside bool)
+}
+
+// TestCoverage is what the tests reached of one program.
+type TestCoverage struct {
+	*flowtest.Coverage
+	Program string // its path
+	Places  map[string]diag.Range
+}
+
+// Line is where a point is declared; the zero Range where that is not known.
+func (c *TestCoverage) Line(p flowtest.Point) diag.Range {
+	node, gate, _ := strings.Cut(p.Name, "/")
+	if p.Kind == flowtest.GatePoint {
+		if r := c.Places[p.Workflow+"/"+node+"/gate."+gate]; r.Set() {
+			return r
+		}
+	}
+	return c.Places[p.Workflow+"/"+node]
+}
+
+// Where is the place of a point as FILE:LINE, or "".
+func (c *TestCoverage) Where(p flowtest.Point) string {
+	r := c.Line(p)
+	if !r.Set() {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", r.File, r.Start.Line)
 }
 
 // TestFile is one test file with the results of its tests, in file order.
@@ -44,11 +76,22 @@ func (r *TestReport) Failed() (n int) {
 	return n
 }
 
-// Write writes the report in one of args.TestFormats.
-func (r *TestReport) Write(t *Term, format string) error {
-	if format == "json" {
-		return WriteJSON(t, r.document())
+// Write writes the report in one of args.TestFormats. With covered, the text says what no test reached.
+func (r *TestReport) Write(w io.Writer, format string) error {
+	switch format {
+	case "json":
+		return WriteJSON(w, r.document())
+	case "junit":
+		return r.junit(w)
+	case "github":
+		return r.github(w)
 	}
+	_, err := io.WriteString(w, colourless(func(t *Term) { r.Text(t, false) }))
+	return err
+}
+
+// Text writes the report for people. With covered it says what no test reached.
+func (r *TestReport) Text(t *Term, covered bool) {
 	for _, f := range r.Files {
 		t.Printf("%s\n", t.Style(bold, f.Name))
 		for _, result := range f.Results {
@@ -60,8 +103,10 @@ func (r *TestReport) Write(t *Term, format string) error {
 	if failed > 0 {
 		words = t.Style(red, fmt.Sprintf("%d failed", failed)) + ", " + words
 	}
+	if covered {
+		r.coverageText(t)
+	}
 	t.Printf("\n%s: %s in %s\n", Count(tests, "test"), words, Duration(r.Took))
-	return nil
 }
 
 // MaxTimeline bounds the lines of the timeline of one test that the screen shows: the last ones.
@@ -193,11 +238,26 @@ func timelineText(t *Term, l *flowtest.Line) string {
 // The document of a report.
 type (
 	testsJSON struct {
-		FormatVersion string     `json:"format_version"`
-		Tests         int        `json:"tests"`
-		Failed        int        `json:"failed"`
-		TookMS        int64      `json:"took_ms"`
-		Results       []testJSON `json:"results"`
+		FormatVersion string      `json:"format_version"`
+		Tests         int         `json:"tests"`
+		Failed        int         `json:"failed"`
+		TookMS        int64       `json:"took_ms"`
+		Results       []testJSON  `json:"results"`
+		Coverage      []coverJSON `json:"coverage"`
+	}
+	coverJSON struct {
+		Program string      `json:"program"`
+		Points  int         `json:"points"`
+		Reached int         `json:"reached"`
+		Lines   []pointJSON `json:"lines"`
+	}
+	pointJSON struct {
+		File     string             `json:"file"`
+		Line     int                `json:"line"`
+		Workflow string             `json:"workflow"`
+		Kind     flowtest.PointKind `json:"kind"`
+		Name     string             `json:"name"`
+		Hits     int                `json:"hits"` // tests that reached it
 	}
 	testJSON struct {
 		File     string         `json:"file"`
@@ -243,7 +303,16 @@ type (
 )
 
 func (r *TestReport) document() testsJSON {
-	out := testsJSON{FormatVersion: "1.0", Tests: r.Tests(), Failed: r.Failed(), TookMS: r.Took.Milliseconds(), Results: []testJSON{}}
+	out := testsJSON{FormatVersion: "1.0", Tests: r.Tests(), Failed: r.Failed(), TookMS: r.Took.Milliseconds(), Results: []testJSON{}, Coverage: []coverJSON{}}
+	for i := range r.Coverage {
+		c := &r.Coverage[i]
+		doc := coverJSON{Program: c.Program, Points: len(c.Points), Reached: len(c.Points) - len(c.Missed()), Lines: []pointJSON{}}
+		for i, p := range c.Points {
+			at := c.Line(p)
+			doc.Lines = append(doc.Lines, pointJSON{at.File, at.Start.Line, p.Workflow, p.Kind, p.Name, c.Hits[i]})
+		}
+		out.Coverage = append(out.Coverage, doc)
+	}
 	for _, f := range r.Files {
 		for _, t := range f.Results {
 			doc := testJSON{File: f.Name, Line: t.Test.At.Line, Name: t.Test.Name, Workflow: t.Test.Workflow, Passed: t.Passed(), Status: t.Status,

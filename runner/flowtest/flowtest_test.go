@@ -1,0 +1,162 @@
+package flowtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/flowtest"
+)
+
+// outcome runs the tests of a file and tells in a line for each what it came to.
+func outcome(t *testing.T, program, tests string) string {
+	t.Helper()
+	p, loaded := load(t, program, tests)
+	var out []string
+	for i := range loaded.Tests {
+		r := flowtest.Run(context.Background(), p, &loaded.Tests[i])
+		line := string(r.Status)
+		for _, f := range r.Failures {
+			line += fmt.Sprintf("; %s %s", f.Kind, f.Text)
+			if f.Message != "" {
+				line += " (" + f.Message + ")"
+			}
+		}
+		for _, l := range r.Leftover {
+			line += fmt.Sprintf("; %s %s %d/%d", l.Kind, l.Name, l.Asked, l.Replies)
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// test wraps the inside of a test.
+func test(inside string) string { return "test \"t\" {\n" + inside + "\n}\n" }
+
+// What a reply says becomes what an executor would say of it.
+func TestReplies(t *testing.T) {
+	run := func(attrs string) string {
+		return "workflow \"w\" {\n  step \"s\" {\n    run = [\"x\"]\n" + attrs + "\n  }\n}\n"
+	}
+	agent := func(attrs, of string) string {
+		return "agent \"a\" {\n  type = \"exec\"\n  command = [\"a\"]\n" + attrs + "\n}\nworkflow \"w\" {\n  step \"s\" {\n    agent = agent.a\n" + of + "\n  }\n}\n"
+	}
+	http := func(attrs string) string {
+		return "workflow \"w\" {\n  step \"s\" {\n    http {\n      url = \"https://example.com\"\n" + attrs + "\n    }\n  }\n}\n"
+	}
+	for _, c := range []struct{ program, kind, replies, expect string }{
+		{run(""), "step", `{ stdout = "a\n" }`, "step.s.output == 'a' && step.s.exit_code == 0"},
+		{run(""), "step", `{ output = 3 }`, "step.s.output == '3'"},
+		{run("parse = \"json\""), "step", `{ output = { a = [1] } }`, "step.s.output.a[0] == 1"},
+		{run("parse = \"lines\""), "step", `{ output = ["a", "b"] }`, "step.s.output == ['a', 'b']"},
+		{run(""), "step", `{ exit_code = 3, stderr = "no" }`, "step.s.exit_code == 3 && step.s.error.kind == 'recoverable' && step.s.stderr == 'no'"},
+		{run(""), "step", `{ exit_code = 75 }, { stdout = "b" }`, "step.s.status == 'failed' && step.s.attempts == 1"},
+		{run("retry {\nmax_attempts = 2\n}"), "step", `{ exit_code = 75 }, { stdout = "b" }`, "step.s.output == 'b' && step.s.attempts == 2"},
+		{run("timeout = \"1m\""), "step", `{ hang = true }`, "step.s.error.reason == 'timeout' && elapsed == 60"},
+		{run(""), "step", `{ lost = true }, { stdout = "b" }`, "step.s.output == 'b' && len(calls.s) == 2 && calls.s[0].key == calls.s[1].key"},
+		{run(""), "step", `{ error = { kind = "fatal", message = "m" } }`, "step.s.error.kind == 'fatal' && step.s.error.message == 'm'"},
+		{run(""), "step", `{ error = request.attempt < 2 ? { kind = "fatal" } : null, stdout = "c" }`, "step.s.error.kind == 'fatal'"},
+		{agent("", "task = \"do\""), "agent", `{ output = "${request.agent} ${request.task} ${request.attempt}" }`, "step.s.output == 'a do 1'"},
+		{agent("", ""), "agent", `{ error = { status = 429, retry_after = 7 } }, { output = 1 }`, "step.s.error.kind == 'rate_limited' && step.s.error.retry_after == 7"},
+		{agent("heartbeat = \"30s\"", ""), "agent", `{ hang = true }, { output = 1 }`, "step.s.output == 1 && elapsed == 30"},
+		{http(""), "step", `{ status = 404 }`, "step.s.error.status == 404 && step.s.error.kind == 'blocking'"},
+		{http("expect = [404]"), "step", `{ status = 404, output = "gone" }`, "step.s.output.status == 404 && step.s.output.body == 'gone'"},
+		{http(""), "step", `{ output = { a = 1 }, takes = "5s" }`, "step.s.output.body.a == 1 && elapsed == 5"},
+	} {
+		name := map[string]string{"step": "s", "agent": "a"}[c.kind]
+		got := outcome(t, c.program, test(fmt.Sprintf("%s %q {\n  replies = [%s]\n}\nexpect = [%q]", c.kind, name, c.replies, c.expect)))
+		if failed := strings.Contains(got, "unmet") || strings.Contains(got, "bad_reply"); failed {
+			t.Errorf("%s: %s", c.replies, got)
+		}
+	}
+}
+
+// A missing stub, a stub that nobody asked, a reply that cannot be computed and a condition that is not reached are told apart.
+func TestFailuresAreToldApart(t *testing.T) {
+	const program = "workflow \"w\" {\n  step \"a\" { run = [\"x\"] }\n  step \"b\" {\n    run = [\"y\"]\n    depends_on = [step.a]\n  }\n}\n"
+	for _, c := range []struct{ name, inside, want string }{
+		{"missing", `expect = ["true"]`, "failed; no_stub a; not_asked true"},
+		{"nobody asked", "step \"a\" { replies = [{ exit_code = 1 }] }\nstep \"b\" { replies = [{ stdout = \"\" }] }\nexpect = [\"true\"]", "failed; step b 0/1"},
+		{"bad reply", "step \"a\" { replies = [{ stdout = request.with.x.y[3] + 1 }] }\nstep \"b\" { replies = [{ stdout = \"\" }] }\nexpect = [\"run.status == 'failed'\"]",
+			"failed; bad_reply request.with.x.y[3]: +: a number is needed, but this is null; step b 0/1"},
+		{"not reached", "step \"a\" { replies = [{ hang = true }] }\nrun_for = \"1h\"\nat \"2h\" { expect = [\"live == 1\"] }\nexpect = [\"live == 1\"]", "running; not_asked live == 1"},
+		{"after the end", "step \"a\" { replies = [{ stdout = \"\" }] }\nstep \"b\" { replies = [{ stdout = \"\" }] }\nat \"2h\" { expect = [\"run.status == 'succeeded' && elapsed == 7200\"] }", "succeeded"},
+		{"null", "step \"a\" { replies = [{ exit_code = 1 }] }\nexpect = [\"len(step.b.output) > 3\"]",
+			"failed; unmet len(step.b.output) > 3 (step.b.output: a list, a map or a string is needed, but this is null)"},
+	} {
+		if got := outcome(t, program, test(c.inside)); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// Stubs of an instance go before those of a step, and these before those of an agent.
+func TestNearestStub(t *testing.T) {
+	const program = "agent \"a\" {\n  type = \"exec\"\n  command = [\"a\"]\n}\nworkflow \"w\" {\n  step \"one\" { agent = agent.a }\n  step \"two\" { agent = agent.a }\n" +
+		"  step \"each\" {\n    for_each = [1, 2, 3]\n    agent = agent.a\n  }\n}\n"
+	got := outcome(t, program, test(`
+  agent "a" { replies = [{ output = "agent" }] }
+  step "two" { replies = [{ output = "step" }] }
+  step "each[1]" { replies = [{ output = "instance" }] }
+  expect = ["step.one.output == 'agent' && step.two.output == 'step'", "step.each.output == ['agent', 'instance', 'agent']", "node['each[1]'].output == 'instance'",
+    "len(calls.a) == 5 && len(calls['each[1]']) == 1 && max_at_once.a == 5"]`))
+	if got != "succeeded" {
+		t.Error(got)
+	}
+}
+
+// Called runs are part of the test, under the path of their call.
+func TestCalledRuns(t *testing.T) {
+	const program = "workflow \"w\" {\n  default = true\n  step \"call\" {\n    for_each = [1, 2]\n    call = workflow.c\n    with = { n = each.value }\n  }\n}\n" +
+		"workflow \"c\" {\n  input \"n\" { type = number }\n  step \"s\" { run = [\"x\", input.n] }\n  output \"o\" { value = step.s.output }\n}\n"
+	got := outcome(t, program, test(`
+  step "call/s" { replies = [{ stdout = "n ${request.inputs.n}", takes = "1m" }] }
+  expect = ["step.call.output[1].o == 'n 2'", "node['call[1]/s'].output == 'n 2'", "max_at_once.c == 2 && elapsed == 60", "'call[0]/s' in path", "before('call[0]/s', 'call[1]/s') == false"]`))
+	if got != "succeeded" {
+		t.Error(got)
+	}
+}
+
+// A sensitive value reaches what is asked, and stands for itself where the test gives none.
+func TestSensitiveValues(t *testing.T) {
+	const program = "variable \"token\" {\n  type = string\n  sensitive = true\n}\nworkflow \"w\" {\n  step \"s\" {\n    run = [\"x\"]\n    env = { TOKEN = var.token }\n  }\n}\n"
+	for _, vars := range []string{"", "vars = { token = \"mine-and-secret\" }"} {
+		want := "secret-token"
+		if vars != "" {
+			want = "mine-and-secret"
+		}
+		if got := outcome(t, program, test(vars+"\nstep \"s\" { replies = [{ stdout = \"\" }] }\nexpect = [\"calls.s[0].env.TOKEN == '"+want+"'\"]")); got != "succeeded" {
+			t.Errorf("%q: %s", vars, got)
+		}
+	}
+}
+
+// A run with a crash that ends otherwise is told.
+func TestCrashThatMatters(t *testing.T) {
+	const program = "workflow \"w\" {\n  step \"s\" {\n    run = [\"x\"]\n    on_lost = \"fail\"\n  }\n}\n"
+	got := outcome(t, program, test("crash_everywhere = true\nstep \"s\" { replies = [{ stdout = \"\", takes = \"1m\" }] }\nexpect = [\"run.status == 'succeeded'\"]"))
+	if !strings.Contains(got, "differs with a crash at point") || !strings.Contains(got, "run ends failed with {}, and without one succeeded with {}") {
+		t.Error(got)
+	}
+}
+
+// A test that does not end in its real time is told, and two runs of a test are alike.
+func TestBounds(t *testing.T) {
+	p, loaded := load(t, month, monthTest)
+	first, second := flowtest.Run(context.Background(), p, &loaded.Tests[0]), flowtest.Run(context.Background(), p, &loaded.Tests[0])
+	if a, b := fmt.Sprint(first.Timeline), fmt.Sprint(second.Timeline); a != b || first.Elapsed != 720*time.Hour {
+		t.Errorf("two runs of a test differ, or take %s", first.Elapsed)
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	stop(flowtest.ErrTooLong)
+	r := flowtest.Run(ctx, p, &loaded.Tests[0])
+	if len(r.Failures) == 0 || r.Failures[0].Kind != flowtest.Broken || r.Failures[0].Text != flowtest.ErrTooLong.Error() {
+		t.Errorf("%+v", r.Failures)
+	}
+	if errors.Is(flowtest.ErrTooLong, context.Canceled) {
+		t.Error("the cause is the context's own")
+	}
+}
