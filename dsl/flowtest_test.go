@@ -3,8 +3,10 @@ package dsl
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // Every file in testdata/flowtest is a test file with something wrong with it, beside one program, and a golden shows what is said about
@@ -35,5 +37,55 @@ func TestFlowtestDiagnostics(t *testing.T) {
 		}
 		first[list[0].Summary] = name
 		golden(t, strings.TrimSuffix(path, TestSuffix)+".golden", render(list, tests.Sources))
+	}
+}
+
+// However a test file is cut or mangled, reading it ends with findings and never with a panic.
+func TestMangledTests(t *testing.T) {
+	program, err := os.ReadFile("testdata/flowtest/program.flow.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = `test "a" {
+  workflow         = workflow.feature
+  inputs           = { ticket = "T-1", size = 2 }
+  vars             = { least = 3 }
+  start_at         = "2026-01-05T08:00:00Z"
+  run_for          = "2h"
+  crash_everywhere = true
+  agent "coder" { replies = [{ output = { verdict = request.task, score = 1 }, takes = "1m" }, { error = { kind = "fatal" } }, { hang = true }] }
+  step "each[1]" { replies = [{ output = { ok = true } }] }
+  step "ship/compensate" { replies = [{ exit_code = 1 }] }
+  gate "build/api/tests" { replies = [{ exit_code = 0 }] }
+  crash { after = "5m" }
+  down {
+    after = "6m"
+    for   = "1h"
+  }
+  at "10m" { expect = ["live == 1 && node['each[1]'].status == 'running'"] }
+  expect = ["before('plan', 'build/api')", "len(calls.coder) > 0 && path[0] == 'plan'", "run.outputs.score > 3"]
+}
+`
+	read := func(text string) {
+		fsys := fstest.MapFS{"p.flow.hcl": {Data: program}, "p.flowtest.hcl": {Data: []byte(text)}}
+		if tests, list := LoadTests(fsys, "p.flowtest.hcl", Options{}); !list.HasErrors() && len(tests.Tests) == 0 && strings.Contains(text, "test") {
+			t.Errorf("neither tests nor findings:\n%s", text)
+		}
+	}
+	if _, list := LoadTests(fstest.MapFS{"p.flow.hcl": {Data: program}, "p.flowtest.hcl": {Data: []byte(whole)}}, "p.flowtest.hcl", Options{}); list.HasErrors() {
+		t.Fatal(list)
+	}
+	words := strings.FieldsFunc(whole, func(r rune) bool { return strings.ContainsRune(" \n", r) })
+	for i, w := range words {
+		if i%3 == 0 { // each word is left out, or another one
+			read(strings.Replace(whole, w, "", 1))
+		} else {
+			read(strings.Replace(whole, w, words[(i*7+3)%len(words)], 1))
+		}
+	}
+	for _, attr := range []string{"expect", "replies", "inputs", "vars", "workflow", "run_for", "start_at", "crash_everywhere", "after"} {
+		for _, v := range []string{"null", "[]", "{}", "[[]]", "[null]", "[{}]", "1", `""`, `"${1}"`, "[for x in [1] : x]", "[{ (1) = 2 }]", "file(\"x\")", "nosuch.x", "{ a = nosuch }", "[\"\"]", "[<<X\ny\nX\n]"} {
+			read(regexp.MustCompile(`(?m)\b`+attr+` += .*$`).ReplaceAllString(whole, attr+" = "+v))
+		}
 	}
 }

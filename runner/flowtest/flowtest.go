@@ -81,8 +81,11 @@ type Failure struct {
 	At   ir.Place
 	// Text is the condition as it is written, the path of the node without a stub, or what went wrong.
 	Text string
-	// Readings are the names that the condition reads, with their values; Message says why the condition could not be computed.
-	Readings, Message string
+	// Unmet are the operands of && that do not hold, where the condition has some at its top. Values are the names that the condition
+	// reads. Message says why it could not be computed.
+	Unmet   []string
+	Values  []expr.Reading
+	Message string
 	// After is the virtual time since the start.
 	After time.Duration
 	// Block is the block to paste where a stub is missing.
@@ -390,7 +393,7 @@ func (t *test) ask(list []ir.Expectation, after time.Duration) {
 		if err == nil && v == true {
 			continue
 		}
-		f := Failure{Kind: Unmet, At: x.At, Text: x.Text, Readings: t.eval.Readings(&x.Expr, s), After: after}
+		f := Failure{Kind: Unmet, At: x.At, Text: x.Text, Unmet: t.eval.Unmet(&x.Expr, s), Values: t.eval.Values(&x.Expr, s), After: after}
 		if x.Kind == ir.Const {
 			f.Text = "false"
 		}

@@ -24,8 +24,8 @@ import (
 // testPatience is how much real time one test may take.
 const testPatience = 10 * time.Second
 
-// watchPause is how long --watch waits between two looks at the files.
-const watchPause = 300 * time.Millisecond
+// testWatchPause is how long --watch waits between two looks at the files.
+const testWatchPause = 300 * time.Millisecond
 
 func (a *app) newTestCommand() *cobra.Command {
 	var t args.Test
@@ -70,19 +70,19 @@ The exit code is 1 if a test fails, and 2 if a test file or its program is refus
 // watchTests runs the tests now, and again after each change of a file that they depend on. It ends with the process.
 func (a *app) watchTests(t *args.Test, forms []args.Form) error {
 	for {
-		before := stateOf(t)
+		before := stateOfTests(t)
 		if err := a.runTest(t, forms); err != nil && !errors.As(err, new(*ended)) {
 			return err
 		}
 		a.err.Printf("Waiting for a change; Ctrl-C ends it.\n")
-		for stateOf(t) == before {
-			time.Sleep(watchPause)
+		for stateOfTests(t) == before {
+			time.Sleep(testWatchPause)
 		}
 	}
 }
 
-// stateOf tells the files *.hcl in the folders of tests apart from those before a change.
-func stateOf(t *args.Test) string {
+// stateOfTests tells the files *.hcl in the folders of tests apart from those before a change.
+func stateOfTests(t *args.Test) string {
 	files, _ := disk.Tests(t.Paths)
 	var dirs []string
 	for _, f := range files {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/flowtest"
 	"github.com/flowrun/flowrun/runner/view"
@@ -169,8 +170,11 @@ func failureText(t *Term, f *flowtest.Failure, elapsed time.Duration) string {
 			at = " at " + Duration(f.After)
 		}
 		fmt.Fprintf(&b, "%s: this does not hold%s:\n  %s\n", where, at, t.Style(bold, Clean(f.Text)))
-		if f.Readings != "" {
-			fmt.Fprintf(&b, "  %s\n", Clean(f.Readings))
+		for _, part := range f.Unmet {
+			fmt.Fprintf(&b, "  %s %s\n", t.Style(red, "✗"), Clean(part))
+		}
+		for _, v := range f.Values {
+			fmt.Fprintf(&b, "  %s = %s\n", Clean(v.Name), Clean(shortValue(v.Value)))
 		}
 		if f.Message != "" {
 			fmt.Fprintf(&b, "  it cannot be computed: %s\n", Clean(f.Message))
@@ -188,6 +192,18 @@ func failureText(t *Term, f *flowtest.Failure, elapsed time.Duration) string {
 		fmt.Fprintf(&b, "%s: after %s %s\n", where, Duration(f.After), Clean(f.Text))
 	}
 	return b.String()
+}
+
+// maxValueShown bounds a value in the report of a test, in bytes.
+const maxValueShown = 400
+
+// shortValue is a value as JSON, cut where it is long.
+func shortValue(v value.Value) string {
+	text := string(value.Append(nil, v))
+	if len(text) <= maxValueShown {
+		return text
+	}
+	return cutBytes(text, maxValueShown)
 }
 
 func leftoverText(l *flowtest.Leftover) string {
@@ -275,15 +291,16 @@ type (
 		Timeline []lineJSON     `json:"timeline,omitempty"` // of a test that failed
 	}
 	failureJSON struct {
-		Kind     flowtest.FailureKind `json:"kind"`
-		File     string               `json:"file"`
-		Line     int                  `json:"line"`
-		Column   int                  `json:"column"`
-		Text     string               `json:"text"`
-		Readings string               `json:"readings,omitempty"`
-		Message  string               `json:"message,omitempty"`
-		After    float64              `json:"after"`
-		Block    string               `json:"block,omitempty"`
+		Kind    flowtest.FailureKind `json:"kind"`
+		File    string               `json:"file"`
+		Line    int                  `json:"line"`
+		Column  int                  `json:"column"`
+		Text    string               `json:"text"`
+		Unmet   []string             `json:"unmet,omitempty"`
+		Values  map[string]any       `json:"values,omitempty"`
+		Message string               `json:"message,omitempty"`
+		After   float64              `json:"after"`
+		Block   string               `json:"block,omitempty"`
 	}
 	leftoverJSON struct {
 		Kind    ir.StubKind `json:"kind"`
@@ -318,7 +335,11 @@ func (r *TestReport) document() testsJSON {
 			doc := testJSON{File: f.Name, Line: t.Test.At.Line, Name: t.Test.Name, Workflow: t.Test.Workflow, Passed: t.Passed(), Status: t.Status,
 				Elapsed: t.Elapsed.Seconds(), Events: t.Events, Crashes: t.Crashes, Failures: []failureJSON{}, Leftover: []leftoverJSON{}, Path: append([]string{}, t.Path...)}
 			for _, x := range t.Failures {
-				doc.Failures = append(doc.Failures, failureJSON{x.Kind, x.At.File, x.At.Line, x.At.Column, x.Text, x.Readings, x.Message, x.After.Seconds(), x.Block})
+				values := map[string]any{}
+				for _, v := range x.Values {
+					values[v.Name] = v.Value
+				}
+				doc.Failures = append(doc.Failures, failureJSON{x.Kind, x.At.File, x.At.Line, x.At.Column, x.Text, x.Unmet, values, x.Message, x.After.Seconds(), x.Block})
 			}
 			for _, l := range t.Leftover {
 				doc.Leftover = append(doc.Leftover, leftoverJSON{l.Kind, l.Name, l.At.Line, l.Asked, l.Replies})
