@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
@@ -56,4 +57,19 @@ func (a *app) openTerminals() {
 		color = "auto"
 	}
 	a.out, a.err = ui.NewTerm(a.Stdout, color, a.getenv), ui.NewTerm(a.Stderr, color, a.getenv)
+}
+
+// getenv reads the environment of the app: the last of several values, like os.Getenv.
+func (a *app) getenv(name string) string {
+	text, _ := a.lookupEnv(name)
+	return text
+}
+
+func (a *app) lookupEnv(name string) (text string, ok bool) {
+	for _, pair := range a.Environ {
+		if n, t, found := strings.Cut(pair, "="); found && n == name {
+			text, ok = t, true
+		}
+	}
+	return text, ok
 }

@@ -3,6 +3,8 @@ package app
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,4 +130,27 @@ func between(least, most int, form string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// unknownCommand refuses words where a command was expected.
+func unknownCommand(c *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	otherwise := "See " + c.CommandPath() + " --help."
+	if _, err := os.Stat(words[0]); err == nil && strings.HasSuffix(words[0], ".hcl") {
+		otherwise = fmt.Sprintf("To run a file: flowrun apply %s", filepath.Clean(words[0]))
+	}
+	for _, group := range c.Commands() {
+		for _, sub := range group.Commands() {
+			if sub.Name() == words[0] && !group.Hidden && group.Name() != "completion" {
+				otherwise = fmt.Sprintf("Did you mean %q?", strings.TrimPrefix(sub.CommandPath(), c.Root().Name()+" "))
+			}
+		}
+	}
+	return unknown(words[0], names, otherwise, fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]))
 }
