@@ -44,7 +44,10 @@ var (
 	statusType   = value.Type{Kind: value.StringT, Enum: schema.Statuses}
 	runType      = value.Object(map[string]value.Type{
 		"id": value.StringType, "workflow": value.StringType, "started_at": value.StringType,
-		"status": statusType, "failed": value.List(value.StringType), "error": errorType.OrNull(),
+		"status": statusType, "failed": value.List(value.StringType), "error": errorType.OrNull(), "usage": usageType,
+	})
+	usageType = value.Object(map[string]value.Type{
+		"attempts": value.IntType, "input_tokens": value.IntType, "output_tokens": value.IntType, "tokens": value.IntType, "cost_usd": value.NumberType,
 	})
 )
 

@@ -26,10 +26,10 @@ var (
 )
 
 func agentReplier(g *Block) replier {
-	r := replier{what: "an agent of type " + g.Text("type"), takes: programMembers, output: g.makes()}
+	r := replier{what: "an agent of type " + g.Text("type"), takes: append(slices.Clone(programMembers), "usage"), output: g.makes()}
 	switch g.Text("type") {
 	case "http":
-		r.takes = []string{"output", "status"}
+		r.takes = []string{"output", "status", "usage"}
 	case "null":
 		r.takes = programMembers[:1]
 	}
@@ -146,7 +146,7 @@ func (c *testChecker) reply(b *Block, a *Attr, o *hclsyntax.ObjectConsExpr, r re
 	if out.Hang && out.Lost {
 		bad(diag.Diagnostic{Subject: has["lost"], Summary: "A reply hangs and is lost", Detail: "One that hangs never answers; one that is lost falls silent after  takes. Choose one."})
 	}
-	for _, name := range []string{"output", "stdout", "stderr", "exit_code", "error", "status"} {
+	for _, name := range []string{"output", "stdout", "stderr", "exit_code", "error", "status", "usage"} {
 		at, given := has[name]
 		switch {
 		case given && (out.Hang || out.Lost):
@@ -176,6 +176,8 @@ func keep(r *ir.Reply, a *Attr) {
 		r.Error = a.Expr
 	case "status":
 		r.Status = a.Expr
+	case "usage":
+		r.Usage = a.Expr
 	case "takes":
 		r.Takes = a.Expr
 	case "hang":

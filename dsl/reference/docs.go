@@ -34,6 +34,7 @@ var (
 		"counts":      "How many instances there were in total, and how many succeeded, failed and were skipped.",
 		"winner":      "Who won, where a join picks one of several or the group says it: winner = EXPRESSION.",
 		"iterations":  "How many rounds a repeat made.",
+		"usage":       "What it used so far: attempts (that ended, those of its gates, too), input_tokens, output_tokens, tokens and cost_usd, as agents report them; of a group the sum, of a call that of the run.",
 	}
 	errorDocs = map[string]string{
 		"kind":        "transient, rate_limited, recoverable, blocking or fatal; the last two are not retried by default.",
@@ -58,6 +59,7 @@ var (
 		"started_at": "When it started, in RFC 3339.",
 		"status":     "How it ended; known in outputs of the workflow, in compensate and in finally.",
 		"failed":     "Names of the nodes that failed; known likewise.",
+		"usage":      "What the run used so far, with the runs that it called: attempts, input_tokens, output_tokens, tokens and cost_usd.",
 		"error":      "The first error; known likewise.",
 	}
 	testDocs = map[string]string{

@@ -24,6 +24,7 @@ type Result struct {
 	Finished event.Time // 0: the node has not ended
 	Now      event.Time
 	Winner   string
+	Usage    event.Usage
 	// Repeats is set for a repeat, which alone has a number of iterations.
 	Repeats    bool
 	Iterations int
@@ -31,7 +32,7 @@ type Result struct {
 
 // attributes are those of every result object.
 var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
-	"finished_at", "agent", "instances", "counts", "winner", "iterations"}
+	"finished_at", "agent", "instances", "counts", "winner", "iterations", "usage"}
 
 // ResultObject makes a whole result of its attributes.
 func ResultObject(read func(attr string) value.Value) map[string]any {
@@ -50,6 +51,9 @@ func (r *Result) Attribute(name string) value.Value {
 			return string(event.Running) // a rule let a node start before this one ended
 		}
 		return string(r.Status)
+	}
+	if name == "usage" {
+		return r.Usage.Object()
 	}
 	if !r.Released {
 		switch name {

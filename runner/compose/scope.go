@@ -53,6 +53,7 @@ type Verdict struct {
 	Failed  []any        // the names of nodes that failed
 	Error   *event.Error
 	Started event.Time
+	Usage   event.Usage
 }
 
 // Own is a node's own attempts as its expressions read them.
@@ -236,7 +237,7 @@ func (s *Scope) readRun(name string) value.Value {
 	}
 	return readObject(map[string]any{
 		"id": run.Run, "workflow": run.Workflow, "status": string(v.Status), "failed": v.Failed,
-		"error": objectOrNull(ErrorObject(v.Error)), "started_at": v.Started.String(),
+		"error": objectOrNull(ErrorObject(v.Error)), "started_at": v.Started.String(), "usage": v.Usage.Object(),
 	}, name)
 }
 

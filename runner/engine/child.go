@@ -34,7 +34,7 @@ func variables(secrets map[string]event.Secret) map[string]event.Secret {
 
 // Finished returns the event that tells a parent the end of a child.
 func Finished(c event.StartChild, end event.End) event.ChildFinished {
-	return event.ChildFinished{Run: c.Run, Node: c.Node, Status: end.Status, Outputs: end.Outputs, Error: end.Error}
+	return event.ChildFinished{Run: c.Run, Node: c.Node, Status: end.Status, Outputs: end.Outputs, Error: end.Error, Usage: end.Usage}
 }
 
 // TooDeep answers for a child that would have more than [MaxDepth] runs above it; nil if it has not.

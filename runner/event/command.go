@@ -146,4 +146,6 @@ type End struct {
 	Error   *Error                 `json:"error,omitempty"`
 	// Limit tells that the run's own timeout or a cancel ended it (exit code 5).
 	Limit bool `json:"limit,omitempty"`
+	// Usage is what the run used, with the runs that it called; nil: nothing.
+	Usage *Usage `json:"usage,omitempty"`
 }

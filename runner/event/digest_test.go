@@ -19,6 +19,7 @@ var shownOnly = map[string]string{
 	"CancelChild.Reason":    "a text for people",
 	"CancelAttempt.Reason":  "a text for people",
 	"Error.Message":         "a text for people",
+	"End.Usage":             "the sum of what the answers say",
 }
 
 // TestDigestCoversCommands changes each part of each kind of command, at any depth. The digest must change with it, unless the part

@@ -212,6 +212,8 @@ type AttemptFinished struct {
 	Learned  []Learned  `json:"learned,omitempty"`
 	// Warning is what did not go as the file asks, and does not count as a failure: a memory that cannot be had.
 	Warning string `json:"warning,omitempty"`
+	// Usage is what the agent says that the attempt used; nil if it says nothing.
+	Usage *Usage `json:"usage,omitempty"`
 }
 
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.
@@ -264,6 +266,7 @@ type ChildFinished struct {
 	Status  Status                 `json:"status"` // succeeded, failed or cancelled
 	Outputs map[string]value.Value `json:"outputs,omitempty"`
 	Error   *Error                 `json:"error,omitempty"`
+	Usage   *Usage                 `json:"usage,omitempty"` // of the child with its own children; nil: nothing
 }
 
 // NobodyBefore is why a driver is new that is the first: nothing that the run asked for had been carried out.

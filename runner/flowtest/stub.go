@@ -161,6 +161,10 @@ func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) 
 	switch {
 	case c.err != nil:
 		return c.err
+	case r.Usage != nil:
+		ans.Usage = event.ReadUsage(c.value(r.Usage))
+	}
+	switch {
 	case r.Hang:
 		t.took = never
 		if a.Agent != nil && a.Agent.Heartbeat > 0 {

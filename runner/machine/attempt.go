@@ -137,6 +137,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	d := s.liveState
 	d.live = nil
 	if a.gate == undone {
+		m.usage.Add(usageOf(f))
 		m.compensationFinished(a, f)
 		return
 	}
@@ -144,6 +145,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.waitForAdmission(a, f)
 		return
 	}
+	m.countUsage(a.ref, usageOf(f))
 	m.returnSlots(a.ref, a.gate)
 	if s.status.Terminal() {
 		return
@@ -382,6 +384,9 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	d := m.liveState(a.ref)
 	d.live = nil
 	m.cancelWorkTimer(d)
+	if f.Usage != nil {
+		m.countUsage(a.ref, *f.Usage)
+	}
 	d.output = nil
 	switch succeeded := f.Status == event.Succeeded; {
 	case a.expired != nil && !succeeded:

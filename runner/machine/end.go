@@ -108,11 +108,15 @@ func (m *Machine) concludeRun() {
 	v.failed = append(v.failed, m.lost...)
 	m.cancelRunTimer()
 	e := &event.End{Status: v.status, Error: v.err, Limit: v.limit}
+	if m.usage != (event.Usage{}) {
+		u := m.usage
+		e.Usage = &u
+	}
 	m.evalOutputs(e)
 	v.status, v.err = e.Status, e.Error
 	m.phase = over
 	m.showTransition(event.Transition{From: event.Running, To: e.Status, Reason: m.run.Skip,
-		Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now}})
+		Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now, Usage: e.Usage}})
 	m.addCommand(event.Command{End: e})
 }
 

@@ -71,6 +71,7 @@ type Machine struct {
 	started  event.Time
 	closedAt event.Time // when finally began
 	root     *frame
+	usage    event.Usage // of the run, with the runs that it called
 	agenda   agenda
 	out      *event.Reaction
 	slots    *slotQueue

@@ -34,7 +34,7 @@ func (m *Machine) Names() ir.Scope { return m.newScope(ref{m.root, plan.None}) }
 // Verdict implements compose.State.
 func (p *position) Verdict() compose.Verdict {
 	v := p.m.runVerdict()
-	return compose.Verdict{Status: v.status, Failed: p.m.failedNames(v.failed), Error: v.err, Started: p.m.started}
+	return compose.Verdict{Status: v.status, Failed: p.m.failedNames(v.failed), Error: v.err, Started: p.m.started, Usage: p.m.usage}
 }
 
 // failedNames returns run.failed. Failed nodes are only added, so one list grows with them.
@@ -100,6 +100,7 @@ func (m *Machine) readAttribute(r ref, attr string) value.Value {
 		res = compose.Result{
 			Status: s.status, Released: true, ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, Prints: m.runsProgram(r),
 			Error: d.err, Attempts: d.attempts, Agent: d.agent, Started: d.started, Finished: d.finished, Now: m.now,
+			Usage: d.usage(),
 		}
 		if d.groupState != nil {
 			res.Winner, res.Repeats, res.Iterations = d.winnerName(), d.loop != nil, d.iterations()

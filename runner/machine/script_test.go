@@ -251,6 +251,12 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 			}
 		case "warning":
 			f.Warning = text
+		case "usage":
+			v, err := value.Decode([]byte(text))
+			if err != nil {
+				return event.Event{}, err
+			}
+			f.Usage = event.ReadUsage(v)
 		}
 	}
 	if a.Agent == nil && a.HTTP == nil && a.Remember == nil && a.Recall == nil && a.Store == nil && f.Outcome != event.Lost {
@@ -337,6 +343,13 @@ func (s *session) child(node string, args []datadriven.CmdArg) (event.Event, err
 				return event.Event{}, err
 			}
 			f.Outputs = v.(map[string]any)
+			continue
+		}
+		if arg.Key == "usage" {
+			f.Usage = &event.Usage{}
+			if err := json.Unmarshal([]byte(text), f.Usage); err != nil {
+				return event.Event{}, err
+			}
 			continue
 		}
 		if f.Error == nil {

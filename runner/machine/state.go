@@ -60,6 +60,8 @@ type liveState struct {
 	endError    *event.Error // the node fails with this error when its live parts have ended
 	waiters     []waiter     // nodes of inner frames that wait for this node
 	cold        *coldState   // nil until a field is needed
+	ended       int32        // attempts that ended, in it and below it
+	spent       *event.Usage // what they reported; nil: nothing. Its Attempts is 0
 	*groupState              // nil except for groups, for_each and repeat
 }
 
@@ -254,6 +256,44 @@ func quoteKey(key string) string {
 	return strconv.Quote(key)
 }
 
+// usage returns what the attempts of a node used, and those below it.
+func (d *liveState) usage() (u event.Usage) {
+	if d.spent != nil {
+		u = *d.spent
+	}
+	u.Attempts = int(d.ended)
+	return u
+}
+
+// countUsage counts what an attempt or a called run used: in the node, in the nodes around it and
+// in the run.
+func (m *Machine) countUsage(r ref, u event.Usage) {
+	m.usage.Add(u)
+	reported := u
+	reported.Attempts = 0
+	for ; r.node != plan.None; r = m.parent(r) {
+		d := m.liveState(r)
+		d.ended += int32(u.Attempts)
+		if reported == (event.Usage{}) {
+			continue
+		}
+		if d.spent == nil {
+			d.spent = &event.Usage{}
+		}
+		d.spent.Add(reported)
+	}
+}
+
+// usageOf returns what an attempt used.
+func usageOf(f *event.AttemptFinished) event.Usage {
+	u := event.Usage{}
+	if f.Usage != nil {
+		u = *f.Usage
+	}
+	u.Attempts = 1
+	return u
+}
+
 // resultOf returns the visible result of a node.
 func (m *Machine) resultOf(r ref) *event.Result {
 	s := m.state(r)
@@ -262,6 +302,9 @@ func (m *Machine) resultOf(r ref) *event.Result {
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished,
 		Tolerated: s.tolerated, Reused: d.reusedEnd() != nil,
+	}
+	if u := d.usage(); u != (event.Usage{}) {
+		res.Usage = &u
 	}
 	if d.groupState != nil {
 		res.Winner, res.Iterations = d.winnerName(), d.iterations()

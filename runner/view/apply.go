@@ -150,7 +150,7 @@ func (r *Run) runTransition(l *Line, t *event.Transition) {
 
 // end takes over the outputs and gives them to the line that told the end, which stands in the same batch.
 func (r *Run) end(end *event.End, lines []Line) {
-	r.Status, r.Outputs, r.Error, r.Limit = end.Status, end.Outputs, end.Error, end.Limit
+	r.Status, r.Outputs, r.Error, r.Limit, r.Usage = end.Status, end.Outputs, end.Error, end.Limit, end.Usage
 	if r.FinishedAt == 0 {
 		r.FinishedAt = r.Last
 	}

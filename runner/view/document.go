@@ -21,6 +21,8 @@ type Document struct {
 	Inputs     Data         `json:"inputs"`
 	Outputs    Data         `json:"outputs"`
 	Error      *event.Error `json:"error"`
+	// Usage is what the run used, with the runs that it called; absent where there were no attempts, and before its end.
+	Usage map[string]any `json:"usage,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
@@ -53,6 +55,8 @@ type NodeDoc struct {
 	// Winner is the name or key of the child that a join picked, Iterations how many a repeat made.
 	Winner     string `json:"winner,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
+	// Usage is what its attempts used; absent where there were none.
+	Usage map[string]any `json:"usage,omitempty"`
 	// Child is the id of the run that the node called.
 	Child string `json:"child,omitempty"`
 	// Warnings are what the file asks for and could not be computed: it counts as not there.
@@ -106,6 +110,9 @@ func (r *Run) Document() Document {
 	if r.Status.Terminal() {
 		d.Outputs = Outputs(r.Outputs)
 	}
+	if r.Usage != nil {
+		d.Usage = r.Usage.Object()
+	}
 	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, r.document(n)) })
 	return d
 }
@@ -128,6 +135,9 @@ func (r *Run) document(n *Node) NodeDoc {
 	}
 	d.Error, d.ExitCode = res.Error, res.ExitCode
 	d.Tolerated, d.Reused, d.Winner, d.Iterations = res.Tolerated, res.Reused, res.Winner, res.Iterations
+	if res.Usage != nil {
+		d.Usage = res.Usage.Object()
+	}
 	if n.Status.Terminal() {
 		d.Output = Data{res.Output}
 	}

@@ -29,6 +29,7 @@ type Run struct {
 	Inputs   map[string]value.Value
 	Outputs  map[string]value.Value // set at the end
 	Error    *event.Error           // set at the end of a run that failed
+	Usage    *event.Usage           // set at the end of a run with attempts
 	// Parent is the run that called this one, and ParentNode the path of its node that did; "" if nobody did.
 	Parent, ParentNode string
 	// RetryOf is the run that this one repeats; "" if it repeats none. RetriedBy is the newest run that repeats this one:

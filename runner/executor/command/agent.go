@@ -57,7 +57,7 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 		return
 	}
 	failure := said.End()
-	ans.Learned = said.Learned()
+	ans.Learned, ans.Usage = said.Learned(), said.Usage()
 	ans.Warning = said.LeftOut(a.Agent.Memory)
 	switch {
 	case failure != nil:

@@ -126,7 +126,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	var failure *event.Error
 	if !plain {
 		failure = said.End()
-		e.answer.Learned = said.Learned()
+		e.answer.Learned, e.answer.Usage = said.Learned(), said.Usage()
 		e.answer.Warning = said.LeftOut(e.attempt.Agent.Memory)
 	}
 	switch ok := e.expected(res.StatusCode); {

@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -43,6 +44,19 @@ type Lines struct {
 	learned []event.Learned
 	result  value.Value
 	failure *event.Error
+	usage   *event.Usage
+}
+
+// Usage is what the agent said, beside its last word, that the attempt used; nil if it said nothing. It is asked after End.
+func (l *Lines) Usage() *event.Usage { return l.usage }
+
+// used reads the usage beside a last word. Command-line assistants print total_cost_usd outside of it.
+func used(m map[string]any) *event.Usage {
+	reported := map[string]any{"cost_usd": m["total_cost_usd"]}
+	if u, ok := m["usage"].(map[string]any); ok {
+		maps.Copy(reported, u)
+	}
+	return event.ReadUsage(reported)
 }
 
 // Write takes a piece of the stream.
@@ -120,6 +134,7 @@ func (l *Lines) message(line []byte) bool {
 		l.note(m)
 	case "result":
 		l.finals++
+		l.usage = used(m)
 		l.learn(m)
 		if _, ours := m["output"]; ours {
 			l.result = m["output"]
@@ -128,6 +143,7 @@ func (l *Lines) message(line []byte) bool {
 		}
 	case "error":
 		l.finals, l.failure = l.finals+1, failure(m)
+		l.usage = used(m)
 		l.learn(m)
 	default:
 		return false

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,10 +56,11 @@ func TestPageShowsTheLines(t *testing.T) {
 		"error":     "rate_limited: the model is busy after 30",
 		"remember":  "note decision: The schema stays as it is: two services read it.",
 		"learnings": `{"files":3}`,
+		"usage":     `{"files":3}, used 1200 and 300 for 0.01`,
 		"output":    `{"summary":"done"}`,
 		"completed": `{"summary":"done"}`,
 		"failed":    "recoverable: the model is busy after 0",
-		"assistant": `{"is_error":false,"result":"Done.","session_id":"5d1c","subtype":"success","total_cost_usd":0.03}`,
+		"assistant": `{"is_error":false,"result":"Done.","session_id":"5d1c","subtype":"success","total_cost_usd":0.03}, used 0 and 0 for 0.03`,
 	}
 	got := map[string]string{}
 	for kind, line := range examples(t) {
@@ -77,6 +79,9 @@ func TestPageShowsTheLines(t *testing.T) {
 			got[kind] = string(failure.Kind) + ": " + failure.Message + " after " + value.Text(failure.RetryAfter)
 		default:
 			got[kind] = string(value.Append(nil, out))
+			if u := l.Usage(); u != nil {
+				got[kind] += fmt.Sprintf(", used %d and %d for %g", u.InputTokens, u.OutputTokens, u.CostUSD)
+			}
 		}
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -116,6 +116,9 @@ func facts(res *event.Result) string {
 	if res.Winner != "" {
 		parts = append(parts, "winner "+Clean(res.Winner))
 	}
+	if res.Usage != nil && res.Usage.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.4g", res.Usage.CostUSD))
+	}
 	if res.Iterations > 0 {
 		parts = append(parts, Count(res.Iterations, "iteration"))
 	}
