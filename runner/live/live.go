@@ -60,7 +60,11 @@ type run struct {
 	rows    map[uint64]*Row
 	changed bool      // since the file was written
 	written time.Time // zero: there is no file
+	idle    time.Time // since when the run has had no attempt, if it has none
 }
+
+// maxIdle is how long the table keeps a run without attempts: the run may be parked for days.
+const maxIdle = time.Minute
 
 // New makes the table of a process that drives runs of a store.
 func New(store string) *Table { return &Table{store: store, runs: map[string]*run{}} }
@@ -83,7 +87,7 @@ func (t *Table) Begin(a *event.Attempt) (end func()) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(of.rows, r.Ticket)
-		of.changed = true
+		of.changed, of.idle = true, time.Now()
 	}
 }
 
@@ -147,15 +151,25 @@ func isName(id string) bool {
 // failure.
 func (t *Table) Save() {
 	now := time.Now()
-	var ids []string
+	var ids, idle []string
 	var texts [][]byte
 	t.mu.Lock()
 	for id, of := range t.runs { // any order: each has a file of its own
+		if len(of.rows) == 0 && now.Sub(of.idle) >= maxIdle {
+			delete(t.runs, id)
+			if !of.written.IsZero() {
+				idle = append(idle, id)
+			}
+			continue
+		}
 		if text, due := of.save(now); due {
 			ids, texts = append(ids, id), append(texts, text)
 		}
 	}
 	t.mu.Unlock()
+	for _, id := range idle {
+		_ = Remove(t.store, id)
+	}
 	if len(ids) == 0 {
 		return
 	}

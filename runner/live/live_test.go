@@ -55,6 +55,16 @@ func TestTable(t *testing.T) {
 	if rows, sign := Read(store, a.Run); len(rows) != 0 || sign == 0 {
 		t.Errorf("after its end, the table is %+v, sign %v", rows, sign)
 	}
+	table.runs[a.Run].idle = time.Now().Add(-maxIdle)
+	table.Save()
+	if _, sign := Read(store, a.Run); sign != 0 || len(table.runs) != 0 {
+		t.Errorf("the table keeps %d runs that have had no attempt for long, sign %v", len(table.runs), sign)
+	}
+	table.Begin(a)()
+	table.Save()
+	if len(table.runs) != 1 {
+		t.Error("a run that has just had an attempt is not kept")
+	}
 	table.Forget(a.Run)
 	if _, sign := Read(store, a.Run); sign != 0 {
 		t.Error("a run that has ended is still there")
