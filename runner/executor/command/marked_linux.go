@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // processes are the ids of all that can be seen; an error tells that /proc is not there.
@@ -26,10 +27,46 @@ func processes() (pids []int, err error) {
 	return pids, nil
 }
 
-// environOf is the environment that a process was started with; nothing for one that is dead, or another user's.
+// execWait is how long environOf waits for a process that becomes another program. It takes less than a millisecond of processor time,
+// and may have to wait for the disk.
+const execWait = time.Second
+
+// environOf is the environment that a process was started with; nothing for one that is dead, or another user's. A process that becomes
+// another program (execve) shows none for a moment, and environOf waits for it.
 func environOf(pid int) []byte {
-	env, _ := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "environ"))
+	read := func() ([]byte, error) { return os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "environ")) }
+	env, err := read()
+	for since := time.Now(); err == nil && len(env) == 0 && time.Since(since) < execWait; time.Sleep(50 * time.Microsecond) {
+		before := environEnd(pid)
+		env, err = read()
+		if after := environEnd(pid); after == noMemory || after == before && after != noEnviron {
+			break
+		}
+	}
 	return env
+}
+
+// What environEnd says of a process that has no memory, such as one that is dead, and of one that becomes another program.
+const (
+	noMemory  = ""
+	noEnviron = "0"
+)
+
+// environEnd is where the environment of a process ends in its memory, which is another place in each program that the process
+// becomes. A process that was started with an empty environment has such a place, too. See proc_pid_stat(5), vsize and env_end.
+func environEnd(pid int) string {
+	f := statOf(pid)
+	const vsize, envEnd = 23 - 3, 51 - 3 // the state is field 3
+	if len(f) <= envEnd || f[vsize] == "0" {
+		return noMemory
+	}
+	return f[envEnd]
+}
+
+// statOf is what stands in /proc/PID/stat from the state on.
+func statOf(pid int) []string {
+	stat, _ := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "stat"))
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
 
 // holds tells whether an environment has a variable that begins so: NAME=START, or NAME=VALUE and a NUL for all of it.
@@ -56,8 +93,7 @@ func groupRuns(group int) bool {
 
 // parentOf is the parent of a process, 0 if that is not known.
 func parentOf(pid int) int {
-	stat, _ := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "stat"))
-	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	f := statOf(pid)
 	if len(f) < 2 {
 		return 0
 	}
