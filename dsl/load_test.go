@@ -110,46 +110,6 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Files that are made to hurt are refused, or read, in little time: each is at most 1 MiB.
-func TestHostile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	rep := strings.Repeat
-	chain := "workflow \"w\" {\n"
-	for i := range 20000 {
-		chain += "  step \"s" + strconv.Itoa(i) + "\" { value = step.s" + strconv.Itoa((i+1)%20000) + ".output }\n"
-	}
-	for name, src := range map[string]string{
-		"parentheses":     "a = " + rep("(", 60000),
-		"brackets":        rep("a = [\n", 100000),
-		"not":             "a = " + rep("!", 60000),
-		"blocks":          rep("a {\n", 200000),
-		"templates":       "a = \"" + rep("${\"", 20000),
-		"conditionals":    "a = " + rep("true ? 1 : ", 5000) + "1\n",
-		"lines":           rep("?\n", 500000),
-		"attributes":      "workflow \"w\" {\n" + rep("  x = 1\n", 100000) + "}\n",
-		"unknown":         "workflow \"w\" {\n" + rep("  step \"a\" { frobnicate = 1 }\n", 30000) + "}\n",
-		"empty heredocs":  rep("a = <<E\nE\n", 90000),
-		"circle":          chain + "}\n",
-		"groups in when":  "workflow \"w\" {\n" + groups(4000) + "}\n",
-		"number":          "workflow \"w\" {\n step \"a\" { value = \"${1e8000000}\" }\n}\n",
-		"endless string":  "a = \"" + rep("x", 60000),
-		"long local sums": "locals {\n" + rep("  a = 1\n", 100000) + "}\n",
-	} {
-		start := cpu(t)
-		p, list := Load(fstest.MapFS{"w.hcl": {Data: []byte(src)}}, "w.hcl", Options{})
-		took := cpu(t) - start
-		if (p.IR == nil) != list.HasErrors() || len(list) > 200 {
-			t.Errorf("%s: program %v, %d findings", name, p.IR != nil, len(list))
-		}
-		if took > 20*time.Second { // a bound against growth, not a measurement: the slowest takes about half a second
-			t.Errorf("%s took %v", name, took)
-		}
-		t.Logf("%-16s %4d KiB %v, %d findings", name, len(src)>>10, took.Round(time.Millisecond), len(list))
-	}
-}
-
 // cpu is the processor time that this process has used, which a busy machine stretches little.
 func cpu(t *testing.T) time.Duration {
 	t.Helper()

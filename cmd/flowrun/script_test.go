@@ -93,8 +93,8 @@ func example(ts *testscript.TestScript, neg bool, words []string) {
 	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(filepath.Join("..", "..", "examples", words[0]))))
 }
 
-// patience bounds every wait of a session.
-const patience = 20 * time.Second
+// patience bounds every wait of a session. It is long, because the machine may be busy: only what fails waits that long.
+const patience = 2 * time.Minute
 
 // await FILE waits until a file exists.
 func await(ts *testscript.TestScript, neg bool, words []string) {
