@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/policy"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // words are the types whose values are a closed list of words, each with the list that its package exports.
@@ -51,6 +52,8 @@ var words = map[string][]string{
 	"runner/event.WaitKind":     ir.Texts(event.WaitKinds),
 	"runner/event.Outcome":      ir.Texts(event.Outcomes),
 	"runner/engine.WhenBusy":    ir.Texts(engine.WhenBusies),
+	"runner/shared.Health":       ir.Texts(shared.Healths),
+	"runner/shared.Ending":       ir.Texts(shared.Endings),
 	"runner/policy.Jitter":      {string(policy.None), string(policy.Full), string(policy.Equal)},
 }
 

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 // A key of kv has one row: its expiry in eight bytes, then the value as canonical JSON. A key that expires has a
 // second row, in the order of the moments, so that writers find the expired keys without looking at the others. The
-// number of keys of a namespace has a row of its own.
+// numbers of keys of a namespace have a row.
 
 // sweptPerWrite is how many expired keys each write removes. A write adds one key at most, so the expired keys do not
 // accumulate while somebody writes.
@@ -24,7 +25,7 @@ const sweptPerWrite = 4
 func kvSpace(namespace string) string     { return "kv " + namespace }
 func expirySpace(namespace string) string { return "kv-expiry " + namespace }
 
-// countSpace holds the number of keys of each namespace, as a decimal.
+// countSpace holds the totals of each namespace, as two decimals.
 const countSpace = "kv-count"
 
 func expiryKey(at event.Time, key string) string { return fmt.Sprintf("%016x %s", int64(at), key) }
@@ -169,50 +170,89 @@ func (k *kv) add(have entry) (value.Value, error) {
 	return sum, nil
 }
 
+// totals is the row of a namespace: how many keys it has, expired ones included, and how many of them expire. While none
+// does, writers need not look for expired keys.
+type totals struct{ keys, expiring int }
+
+func (k *kv) totals() (t totals, err error) {
+	body, found, err := k.rows.Get(countSpace, k.Namespace)
+	if err == nil && found {
+		if _, err := fmt.Sscan(string(body), &t.keys, &t.expiring); err != nil {
+			return t, refuse("the number of keys of namespace %q is damaged: %v", k.Namespace, err)
+		}
+	}
+	return t, err
+}
+
+func (k *kv) saveTotals(before, after totals) error {
+	if before == after {
+		return nil
+	}
+	return k.rows.Put(countSpace, k.Namespace, fmt.Appendf(nil, "%d %d", after.keys, after.expiring))
+}
+
 // write stores the value of the key, after have or an expired row.
 func (k *kv) write(have entry, stale event.Time, v value.Value, expires event.Time) error {
-	if !have.found {
-		full, err := k.isFull()
-		if err != nil {
-			return err
-		}
-		if full && stale == 0 {
-			return refuse("namespace %q is full: it holds %d keys", k.Namespace, MaxKeys)
-		}
-	}
-	body := value.Append(binary.BigEndian.AppendUint64(nil, uint64(expires)), v)
-	err := k.rows.Put(kvSpace(k.Namespace), k.Key, body)
-	old := max(have.expires, stale)
-	if err == nil && old != 0 && old != expires {
-		err = k.rows.Delete(expirySpace(k.Namespace), expiryKey(old, k.Key))
-	}
-	if err == nil && expires != 0 && old != expires {
-		err = k.rows.Put(expirySpace(k.Namespace), expiryKey(expires, k.Key), nil)
-	}
+	before, err := k.totals()
 	if err != nil {
 		return err
 	}
-	added := 1
-	if have.found || stale != 0 {
-		added = 0
+	if full := before.keys >= MaxKeys && !have.found && stale == 0; full { // an expired key makes room: sweep removes it
+		if expired, err := k.listExpired(before); err != nil || len(expired) == 0 {
+			return cmp.Or(err, refuse("namespace %q is full: it holds %d keys", k.Namespace, MaxKeys))
+		}
 	}
-	return k.sweep(added)
+	after := before
+	if err := k.moveExpiry(max(have.expires, stale), expires, &after); err != nil {
+		return err
+	}
+	if !have.found && stale == 0 {
+		after.keys++
+	}
+	body := value.Append(binary.BigEndian.AppendUint64(nil, uint64(expires)), v)
+	if err := k.rows.Put(kvSpace(k.Namespace), k.Key, body); err != nil {
+		return err
+	}
+	return k.sweep(before, after)
+}
+
+// moveExpiry changes when the key expires; 0 means never.
+func (k *kv) moveExpiry(from, to event.Time, t *totals) (err error) {
+	if from == to {
+		return nil
+	}
+	if from != 0 {
+		t.expiring--
+		err = k.rows.Delete(expirySpace(k.Namespace), expiryKey(from, k.Key))
+	}
+	if to != 0 && err == nil {
+		t.expiring++
+		err = k.rows.Put(expirySpace(k.Namespace), expiryKey(to, k.Key), nil)
+	}
+	return err
 }
 
 // remove removes the row of the key.
 func (k *kv) remove(have entry, stale event.Time) error {
-	if !have.found && stale == 0 {
-		return k.sweep(0)
-	}
-	if err := k.drop(k.Key, max(have.expires, stale)); err != nil {
+	before, err := k.totals()
+	if err != nil {
 		return err
 	}
-	return k.sweep(-1)
+	after := before
+	if have.found || stale != 0 {
+		if err := k.drop(k.Key, max(have.expires, stale), &after); err != nil {
+			return err
+		}
+	}
+	return k.sweep(before, after)
 }
 
-func (k *kv) drop(key string, expires event.Time) error {
+// drop removes the rows of a key.
+func (k *kv) drop(key string, expires event.Time, t *totals) error {
+	t.keys--
 	err := k.rows.Delete(kvSpace(k.Namespace), key)
 	if err == nil && expires != 0 {
+		t.expiring--
 		err = k.rows.Delete(expirySpace(k.Namespace), expiryKey(expires, key))
 	}
 	return err
@@ -225,7 +265,10 @@ type expiredKey struct {
 }
 
 // listExpired returns the first expired keys of the namespace.
-func (k *kv) listExpired() (list []expiredKey, err error) {
+func (k *kv) listExpired(t totals) (list []expiredKey, err error) {
+	if t.expiring == 0 {
+		return nil, nil
+	}
 	end := expiryKey(k.now+1, "")
 	err = k.rows.Scan(expirySpace(k.Namespace), "", func(at string, _ []byte) bool {
 		if at >= end || len(list) == sweptPerWrite {
@@ -239,41 +282,18 @@ func (k *kv) listExpired() (list []expiredKey, err error) {
 	return list, err
 }
 
-// sweep removes expired keys, and counts them and the keys that the request added.
-func (k *kv) sweep(added int) error {
-	expired, err := k.listExpired()
+// sweep removes expired keys, and writes the new totals.
+func (k *kv) sweep(before, after totals) error {
+	expired, err := k.listExpired(after)
 	for _, r := range expired {
 		if err == nil {
-			err = k.drop(r.key, r.expires)
+			err = k.drop(r.key, r.expires, &after)
 		}
 	}
-	if err != nil || added == len(expired) {
-		return err
-	}
-	n, err := k.count()
 	if err != nil {
 		return err
 	}
-	return k.rows.Put(countSpace, k.Namespace, strconv.AppendInt(nil, int64(n+added-len(expired)), 10))
-}
-
-// count returns how many rows the namespace has, expired ones included.
-func (k *kv) count() (int, error) {
-	body, found, err := k.rows.Get(countSpace, k.Namespace)
-	if err != nil || !found {
-		return 0, err
-	}
-	return strconv.Atoi(string(body))
-}
-
-// isFull reports whether the namespace has no room for another key. An expired key makes room: write removes it.
-func (k *kv) isFull() (bool, error) {
-	n, err := k.count()
-	if err != nil || n < MaxKeys {
-		return false, err
-	}
-	expired, err := k.listExpired()
-	return len(expired) == 0, err
+	return k.saveTotals(before, after)
 }
 
 // scan returns the values of the keys with a prefix, in the order of the keys.

@@ -162,7 +162,7 @@ func checkRows(t *testing.T, seed uint64, rows *Map) {
 			if x := rows.spaces[expirySpace(namespace)]; x != nil && len(x.keys) != expiring || x == nil && expiring > 0 {
 				t.Errorf("seed %d: %d keys of %s expire, and the rows are %v", seed, expiring, namespace, x)
 			}
-			if count, _, _ := rows.Get(countSpace, namespace); string(count) != fmt.Sprint(len(s.keys)) {
+			if count, _, _ := rows.Get(countSpace, namespace); string(count) != fmt.Sprintf("%d %d", len(s.keys), expiring) {
 				t.Errorf("seed %d: %d keys of %s are counted as %s", seed, len(s.keys), namespace, count)
 			}
 		case "kv-expiry", "kv-count":
@@ -338,7 +338,7 @@ func TestNamespaceIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows.Put(countSpace, DefaultNamespace, fmt.Append(nil, MaxKeys))
+	rows.Put(countSpace, DefaultNamespace, fmt.Appendf(nil, "%d 1", MaxKeys))
 	before := rowsOf(rows)
 	if _, err := Apply(rows, kvSet("new", 1.0, 0), 2); err == nil || !strings.Contains(err.Error(), "is full") || !slices.Equal(rowsOf(rows), before) {
 		t.Errorf("a key beyond the limit: %v", err)
@@ -349,7 +349,7 @@ func TestNamespaceIsBounded(t *testing.T) {
 	if _, err := Apply(rows, kvSet("new", 1.0, 0), 100); err != nil {
 		t.Errorf("a key in place of an expired one: %v", err)
 	}
-	if count, _, _ := rows.Get(countSpace, DefaultNamespace); !bytes.Equal(count, fmt.Append(nil, MaxKeys)) {
+	if count, _, _ := rows.Get(countSpace, DefaultNamespace); !bytes.Equal(count, fmt.Appendf(nil, "%d 0", MaxKeys)) {
 		t.Errorf("the keys are counted as %s", count)
 	}
 }

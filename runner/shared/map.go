@@ -55,6 +55,12 @@ func (m *Map) Delete(name, key string) error {
 	return nil
 }
 
+// Clear implements Rows.
+func (m *Map) Clear(name string) error {
+	delete(m.spaces, name)
+	return nil
+}
+
 // Scan implements Rows.
 func (m *Map) Scan(name, from string, each func(key string, body []byte) bool) error {
 	s := m.spaces[name]

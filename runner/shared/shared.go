@@ -1,4 +1,5 @@
-// Package shared holds the rules of what the runs of a store share: state under keys (kv).
+// Package shared holds the rules of what the runs of a store share: state under keys (kv), rate limits ([Window]),
+// breakers ([Breaker]), sync points ([Sync]) and the log of events ([Emit]).
 //
 // Each thing is a reducer: state, request, time → state, answer, runs to wake. A reducer asks [Rows] for the rows that
 // it needs and writes the rows that change, so that the cost of a request does not depend on how many rows there are.
@@ -12,7 +13,7 @@
 //
 // Units of quotas and turns of agents are not here: package admission holds that reducer. The package has no clock,
 // no I/O and no lock, and must never import a host or the machine. Enter at [Apply]. notes/rules.md says which test
-// holds which rule.
+// holds which rule. Steps reach kv so far; the other reducers wait for their words in the language.
 package shared
 
 import (
@@ -35,6 +36,8 @@ type Rows interface {
 	// Scan calls each with the rows of a space in order, from key from on, until each returns false. each must not
 	// change rows.
 	Scan(space, from string, each func(key string, body []byte) bool) error
+	// Clear removes all rows of a space.
+	Clear(space string) error
 }
 
 // Bounds.
@@ -121,16 +124,4 @@ func endRefused(f event.AttemptFinished, err error) (event.AttemptFinished, erro
 }
 
 // Forget removes the recorded answers of a run that has ended: no attempt of the run is carried out any more.
-func Forget(rows Rows, run string) error {
-	var keys []string
-	err := rows.Scan(answers(run), "", func(key string, _ []byte) bool {
-		keys = append(keys, key)
-		return true
-	})
-	for _, key := range keys {
-		if err == nil {
-			err = rows.Delete(answers(run), key)
-		}
-	}
-	return err
-}
+func Forget(rows Rows, run string) error { return rows.Clear(answers(run)) }

@@ -205,6 +205,12 @@ func (r sharedRows) Delete(space, key string) error {
 	return err
 }
 
+// Clear implements shared.Rows.
+func (r sharedRows) Clear(space string) error {
+	_, err := r.in.exec("DELETE FROM shared WHERE space = ?", space)
+	return err
+}
+
 // Scan implements shared.Rows.
 func (r sharedRows) Scan(space, from string, each func(key string, body []byte) bool) error {
 	rows, err := r.in.reading("SELECT key, body FROM shared WHERE space = ? AND key >= ? ORDER BY key", space, from)

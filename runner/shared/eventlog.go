@@ -1,0 +1,193 @@
+package shared
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Bounds of events.
+const (
+	// EventAge is how long events are kept, and how long a key keeps a second event of its name away.
+	EventAge = 7 * 24 * time.Hour
+	// MaxDelivered is how many events of a name one reading returns.
+	MaxDelivered = 1000
+	// MaxEventName is the size of the name of an event, in bytes.
+	MaxEventName = 128
+	// sweptPerEvent is how many events each emission removes that are too old.
+	sweptPerEvent = 4
+)
+
+var eventName = regexp.MustCompile(`^[a-z0-9._-]+$`)
+
+// Emission is an event that somebody publishes.
+type Emission struct {
+	Name   string
+	Key    string // "": every emission is an event; else one of this name and key in EventAge
+	Run    string // "": for all runs that wait for the name; else for this run alone
+	Source string // who says so: a run's id, or a word for what is outside
+	Data   value.Value
+}
+
+// Event is an event that was published.
+type Event struct {
+	Seq    uint64      `json:"seq"` // rises from event to event over the store
+	At     event.Time  `json:"at"`
+	Run    string      `json:"run,omitempty"`
+	Source string      `json:"source,omitempty"`
+	Key    string      `json:"key,omitempty"`
+	Data   value.Value `json:"data"`
+}
+
+// ID names the event over the store.
+func (e *Event) ID() string { return fmt.Sprintf("ev-%d", e.Seq) }
+
+// Published is the answer to an emission. Runs are those to which the host delivers the event, in the order of their
+// ids.
+type Published struct {
+	ID        string
+	Duplicate bool // an earlier event has the name and the key, and nothing was published
+	Event     Event
+	Runs      []string
+}
+
+func eventSpace(name string) string { return "events " + name }
+func keySpace(name string) string   { return "event-keys " + name }
+func runSpace(name string) string   { return "event-runs " + name }
+
+// Spaces of all events: the order in which they grow too old, and the number of the last one.
+const (
+	ageSpace  = "event-ages"
+	lastSpace = "event-last"
+)
+
+func seqKey(seq uint64) string { return fmt.Sprintf("%016x", seq) }
+
+// CheckEventName returns an error for a text that cannot be the name of an event.
+func CheckEventName(name string) error {
+	if len(name) > MaxEventName || !eventName.MatchString(name) {
+		return refuse("%.80q cannot be the name of an event: it has 1 to %d characters of a-z, 0-9, dot, dash and underscore", name, MaxEventName)
+	}
+	return nil
+}
+
+// Emit publishes an event.
+func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
+	if err := CheckEventName(e.Name); err != nil {
+		return p, err
+	}
+	if size := len(value.Append(nil, e.Data)); size > MaxValue {
+		return p, refuse("the data of event %q has %d bytes as JSON; the limit is %d", e.Name, size, MaxValue)
+	}
+	if len(e.Key) > MaxKey {
+		return p, refuse("the key of event %q has %d bytes; the limit is %d", e.Name, len(e.Key), MaxKey)
+	}
+	if e.Key != "" {
+		var before Event
+		if err := loadRow(rows, keySpace(e.Name), e.Key, &before); err != nil {
+			return p, err
+		}
+		if before.Seq != 0 && now.Sub(before.At) < EventAge {
+			return Published{ID: before.ID(), Duplicate: true}, nil
+		}
+	}
+	var last uint64
+	if err := loadRow(rows, lastSpace, "", &last); err != nil {
+		return p, err
+	}
+	p.Event = Event{Seq: last + 1, At: now, Run: e.Run, Source: e.Source, Key: e.Key, Data: e.Data}
+	p.ID = p.Event.ID()
+	if err := saveRow(rows, lastSpace, "", p.Event.Seq); err != nil {
+		return p, err
+	}
+	if err := saveRow(rows, eventSpace(e.Name), seqKey(p.Event.Seq), &p.Event); err != nil {
+		return p, err
+	}
+	if e.Key != "" {
+		if err := saveRow(rows, keySpace(e.Name), e.Key, &Event{Seq: p.Event.Seq, At: now}); err != nil {
+			return p, err
+		}
+	}
+	if err := rows.Put(ageSpace, fmt.Sprintf("%016x %s %s", int64(now), seqKey(p.Event.Seq), e.Name), nil); err != nil {
+		return p, err
+	}
+	err = rows.Scan(runSpace(e.Name), e.Run, func(run string, _ []byte) bool {
+		if e.Run == "" || run == e.Run {
+			p.Runs = append(p.Runs, run)
+		}
+		return e.Run == ""
+	})
+	if err != nil {
+		return p, err
+	}
+	return p, sweepEvents(rows, now)
+}
+
+// sweepEvents removes events that are too old.
+func sweepEvents(rows Rows, now event.Time) error {
+	var old []string
+	err := rows.Scan(ageSpace, "", func(at string, _ []byte) bool {
+		if len(old) == sweptPerEvent || at >= fmt.Sprintf("%016x", int64(now.Add(-EventAge))+1) {
+			return false
+		}
+		old = append(old, at)
+		return true
+	})
+	for _, at := range old {
+		part := strings.SplitN(at, " ", 3)
+		seq, name := part[1], part[2]
+		var e Event
+		if err == nil {
+			err = loadRow(rows, eventSpace(name), seq, &e)
+		}
+		if err == nil && e.Key != "" {
+			var has Event
+			if err = loadRow(rows, keySpace(name), e.Key, &has); err == nil && has.Seq == e.Seq {
+				err = rows.Delete(keySpace(name), e.Key)
+			}
+		}
+		if err == nil {
+			err = rows.Delete(eventSpace(name), seq)
+		}
+		if err == nil {
+			err = rows.Delete(ageSpace, at)
+		}
+	}
+	return err
+}
+
+// Subscribe delivers the events of a name to a run from now on. It returns those since the run began that are kept, the
+// oldest first: at most MaxDelivered, and more tells that older ones were left out.
+func Subscribe(rows Rows, name, run string, began, now event.Time) (events []Event, more bool, err error) {
+	if err := CheckEventName(name); err != nil {
+		return nil, false, err
+	}
+	if err := rows.Put(runSpace(name), run, nil); err != nil {
+		return nil, false, err
+	}
+	var keys []string
+	err = rows.Scan(eventSpace(name), "", func(key string, _ []byte) bool {
+		keys = append(keys, key)
+		return true
+	})
+	for _, key := range keys {
+		var e Event
+		if err == nil {
+			err = loadRow(rows, eventSpace(name), key, &e)
+		}
+		if e.At >= began && now.Sub(e.At) < EventAge && (e.Run == "" || e.Run == run) {
+			events = append(events, e)
+		}
+	}
+	if more = len(events) > MaxDelivered; more {
+		events = events[len(events)-MaxDelivered:]
+	}
+	return events, more, err
+}
+
+// Unsubscribe ends the delivery of the events of a name to a run.
+func Unsubscribe(rows Rows, name, run string) error { return rows.Delete(runSpace(name), run) }

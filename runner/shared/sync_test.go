@@ -1,0 +1,193 @@
+package shared
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// syncModel is a sync point as the documentation says it.
+type syncModel struct {
+	needs    []string
+	ready    map[string]bool // by party
+	waits    []string        // keys, in the order of coming
+	released map[string]value.Value
+	given    bool
+}
+
+func (m *syncModel) met() bool {
+	return len(m.needs) > 0 && !slices.ContainsFunc(m.needs, func(n string) bool { return !m.ready[n] })
+}
+
+func (m *syncModel) output() value.Value {
+	var names []value.Value
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for n := range m.ready { // any order: sorted
+			if !yield(n) {
+				return
+			}
+		}
+	}) {
+		names = append(names, name)
+	}
+	last := !m.given
+	m.given = true
+	return map[string]value.Value{"checked_in": names, "last": last}
+}
+
+// checkIn returns the output of the attempt, and the keys that it releases.
+func (m *syncModel) checkIn(c *CheckIn) (output value.Value, wake []string) {
+	if v := m.released[c.Key]; v != nil {
+		delete(m.released, c.Key)
+		return v, nil
+	}
+	if len(m.needs) == 0 {
+		m.needs = c.Needs
+	}
+	was := m.met()
+	m.ready[c.As] = !c.Blocked
+	if was && !m.met() {
+		m.given = false
+	}
+	if !m.met() {
+		if c.Key != "" && !slices.Contains(m.waits, c.Key) {
+			m.waits = append(m.waits, c.Key)
+		}
+		return nil, nil
+	}
+	if c.Key != "" {
+		output = m.output()
+	}
+	for _, key := range m.waits {
+		if key != c.Key {
+			m.released[key] = m.output()
+			wake = append(wake, key)
+		}
+	}
+	m.waits = nil
+	return output, wake
+}
+
+// TestSyncAgainstModel has parties come, come again, be blocked and leave, in any order. Of those that are released together, one is
+// the last.
+func TestSyncAgainstModel(t *testing.T) {
+	for seed := range uint64(25) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		rows, m := &Map{}, &syncModel{ready: map[string]bool{}, released: map[string]value.Value{}}
+		needs := []string{"a", "b", "c"}[:1+rng.IntN(3)]
+		meetings := 0
+		for i := range 200 {
+			c := &CheckIn{Point: "p", As: []string{"a", "b", "c", "d"}[rng.IntN(4)], Blocked: rng.IntN(3) == 0}
+			if rng.IntN(4) > 0 {
+				c.Needs = needs
+				c.Waiter = Waiter{Key: fmt.Sprint("k", rng.IntN(6)), Run: "r", Node: c.As, Ticket: uint64(i)}
+			}
+			where := fmt.Sprintf("seed %d, %d: %+v", seed, i, *c)
+			if rng.IntN(8) == 0 && c.Key != "" {
+				if err := Leave(rows, "p", c.Key); err != nil {
+					t.Fatal(err)
+				}
+				m.waits = slices.DeleteFunc(m.waits, func(k string) bool { return k == c.Key })
+				delete(m.released, c.Key)
+				continue
+			}
+			got, err := Sync(rows, c)
+			if err != nil {
+				t.Fatalf("%s: %v", where, err)
+			}
+			output, wake := m.checkIn(c)
+			var woken []string
+			for _, w := range got.Wake {
+				woken = append(woken, w.Key)
+			}
+			if !value.Equal(got.Output, output) || !slices.Equal(woken, wake) {
+				t.Fatalf("%s:\ngives %v and wakes %v\nwant  %v and %v", where, got.Output, woken, output, wake)
+			}
+			if len(wake) > 0 {
+				meetings++
+			}
+		}
+		if meetings == 0 {
+			t.Errorf("seed %d: nobody ever met", seed)
+		}
+	}
+}
+
+// TestOneIsTheLast has three parties meet, in each order, one of them by a person.
+func TestOneIsTheLast(t *testing.T) {
+	for _, person := range []string{"", "a", "b", "c"} {
+		for _, order := range []string{"abc", "acb", "bac", "bca", "cab", "cba"} {
+			rows, last, met := &Map{}, 0, 0
+			take := func(m Meeting) {
+				if m.Output != nil {
+					met++
+					if m.Output.(map[string]any)["last"] == true {
+						last++
+					}
+				}
+			}
+			var wake []Waiter
+			for _, as := range strings.Split(order, "") {
+				c := &CheckIn{Point: "p", As: as}
+				if as != person {
+					c.Needs, c.Waiter = []string{"a", "b", "c"}, Waiter{Key: as}
+				}
+				m, err := Sync(rows, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				take(m)
+				wake = append(wake, m.Wake...)
+			}
+			for _, w := range wake { // they ask again
+				m, err := Sync(rows, &CheckIn{Point: "p", As: w.Key, Needs: []string{"a", "b", "c"}, Waiter: w})
+				if err != nil {
+					t.Fatal(err)
+				}
+				take(m)
+			}
+			want := 3
+			if person != "" {
+				want = 2
+			}
+			if met != want || last != 1 {
+				t.Errorf("%s, %q a person: %d were released, want %d; %d of them are the last", order, person, met, want, last)
+			}
+		}
+	}
+}
+
+// TestSyncTellsWhoIsMissing has a party that is blocked.
+func TestSyncTellsWhoIsMissing(t *testing.T) {
+	rows := &Map{}
+	if _, err := Sync(rows, &CheckIn{Point: "p", As: "b", Blocked: true, Reason: "no licence"}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Sync(rows, &CheckIn{Point: "p", As: "a", Needs: []string{"c", "b", "a", "a"}, Waiter: Waiter{Key: "k"}})
+	if err != nil || !slices.Equal(m.Missing, []string{"b: no licence", "c"}) {
+		t.Errorf("%q (%v)", m.Missing, err)
+	}
+	for want, c := range map[string]*CheckIn{
+		"this check-in says a, b":     {Point: "p", As: "b", Needs: []string{"a", "b"}, Waiter: Waiter{Key: "l"}},
+		"nobody said for whom":        {Point: "other", As: "b", Waiter: Waiter{Key: "l"}},
+		"cannot be the name of a par": {Point: "p", As: ""},
+		"cannot be the name of a poi": {Point: strings.Repeat("x", MaxName+1), As: "a"},
+		"the limit is 256":            {Point: "p", As: "a", Needs: make256()},
+	} {
+		before := rowsOf(rows)
+		if _, err := Sync(rows, c); err == nil || !strings.Contains(err.Error(), want) || !slices.Equal(rowsOf(rows), before) {
+			t.Errorf("%v, want %q and no change", err, want)
+		}
+	}
+}
+
+func make256() (names []string) {
+	for i := range MaxParties + 1 {
+		names = append(names, fmt.Sprint("n", i))
+	}
+	return names
+}
