@@ -12,16 +12,16 @@ const maxNullCPU = 25
 
 // nullAttempts measures the whole process of flowrun, and of the floor the writing alone.
 func nullAttempts(l *lab) ([]figure, error) {
-	fan, err := l.durable("fan-out", l.n(50_000), slots, atLeast(0.4), atMost(maxNullCPU), workflow(concurrency(slots), forEach("s", l.n(50_000), null)))
+	fan, err := l.durable("null, fan-out", l.n(50_000), slots, atLeast(0.4), atMost(maxNullCPU), workflow(concurrency(slots), forEach("s", l.n(50_000), null)))
 	if err != nil {
 		return fan, err
 	}
 	n := l.n(5_000)
-	one, err := l.durable("chain", n, 1, atLeast(0.7), bound{}, workflow(chain(n, null)))
+	one, err := l.durable("null, chain", n, 1, atLeast(0.7), bound{}, workflow(chain(n, null)))
 	return append(fan, one...), err
 }
 
-// durable compares n null attempts with n rows in groups of so many.
+// durable compares n attempts with n rows in groups of so many.
 func (l *lab) durable(what string, n, group int, rate, cost bound, text string) ([]figure, error) {
 	var share, ours, theirs, cpu, floorCPU series
 	bytes := 0
@@ -44,9 +44,9 @@ func (l *lab) durable(what string, n, group int, rate, cost bound, text string) 
 		return nil
 	})
 	return []figure{
-		{fmt.Sprintf("null, %s of %d: share of SQLite's rate", what, n), share.median(), "x", rate,
+		{fmt.Sprintf("%s of %d: share of SQLite's rate", what, n), share.median(), "x", rate,
 			fmt.Sprintf("%.0f/s, SQLite %.0f/s, groups of %d, rows of %d bytes", ours.median(), theirs.median(), group, bytes)},
-		{fmt.Sprintf("null, %s of %d: CPU a step", what, n), cpu.median(), "µs", cost,
+		{fmt.Sprintf("%s of %d: CPU a step", what, n), cpu.median(), "µs", cost,
 			fmt.Sprintf("SQLite %.1f µs", floorCPU.median())},
 	}, err
 }

@@ -14,6 +14,7 @@ var rows = []row{
 	{"chain", "500 process steps one after the other, beside a bare os/exec loop: wall", processChain},
 	{"growth", "10,000 process steps: CPU a step beside that of 1,000, and memory", processGrowth},
 	{"null", "null attempts, fan-out and chain, beside the same SQLite with rows as large: rate and CPU", nullAttempts},
+	{"kv", "kv steps that write, fan-out and chain, beside the same SQLite with rows as large: rate and CPU", kvSteps},
 	{"each", "for_each of 100,000 null attempts beside 10,000: CPU a step and memory", eachNull},
 	{"values", "100,000 value steps beside 10,000, as for_each and as blocks: CPU a step and memory", values},
 	{"resume", "resume of a run of which 10,000 steps have finished: wall to its end", resumeSteps},

@@ -1,0 +1,21 @@
+package bench
+
+// storeGroup is how many store operations of one run share a transaction at most.
+const storeGroup = 64
+
+// kvSteps measures steps that write to keys of their own. Each is a commit of the state and its answer, and a commit of the journal; the
+// operations of a fan-out share both. In a chain two commits stand beside one.
+func kvSteps(l *lab) ([]figure, error) {
+	n := l.n(20_000)
+	fan, err := l.durable("kv, fan-out", n, storeGroup, atLeast(0.5), bound{}, workflow(forEach("s", n, kvSet("k/${each.key}"))))
+	if err != nil {
+		return fan, err
+	}
+	n = l.n(2_000)
+	one, err := l.durable("kv, chain", n, 1, bound{}, bound{}, workflow(chain(n, kvSet("k"))))
+	return append(fan, one...), err
+}
+
+func kvSet(key string) string {
+	return "kv {\n      set   = \"" + key + "\"\n      value = 1\n    }"
+}
