@@ -52,8 +52,8 @@ var words = map[string][]string{
 	"runner/event.WaitKind":     ir.Texts(event.WaitKinds),
 	"runner/event.Outcome":      ir.Texts(event.Outcomes),
 	"runner/engine.WhenBusy":    ir.Texts(engine.WhenBusies),
-	"runner/shared.Health":       ir.Texts(shared.Healths),
-	"runner/shared.Ending":       ir.Texts(shared.Endings),
+	"runner/shared.Health":      ir.Texts(shared.Healths),
+	"runner/shared.Ending":      ir.Texts(shared.Endings),
 	"runner/policy.Jitter":      {string(policy.None), string(policy.Full), string(policy.Equal)},
 }
 

@@ -112,6 +112,9 @@ func (b *Block) markdown(level string) string {
 	if len(later) > 0 {
 		w.line("\nPlanned, not in this release: " + strings.Join(later, ", ") + ".")
 	}
+	if b.Example != "" {
+		w.line("\n```hcl\n" + strings.TrimSuffix(b.Example, "\n") + "\n```")
+	}
 	inside, later := b.inside()
 	if len(inside) > 0 {
 		w.line("\nBlocks inside: " + strings.Join(quoted(inside), ", ") + ".")

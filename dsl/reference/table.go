@@ -43,6 +43,7 @@ type Block struct {
 	Free       bool        `json:"free"`              // it takes attributes of any name
 	Later      bool        `json:"later"`             // planned, not in this release
 	Instead    string      `json:"instead,omitempty"` // what to write today
+	Example    string      `json:"example,omitempty"` // nodes of a workflow that show it in use
 	Attributes []Attribute `json:"attributes"`
 	Blocks     []string    `json:"blocks"` // kinds that may stand inside
 }
@@ -129,7 +130,7 @@ var table = sync.OnceValue(func() *Table {
 })
 
 func makeBlock(b *schema.Block) Block {
-	out := Block{Kind: b.Key(), Label: b.Label, Doc: b.Doc, In: []string{}, Once: b.Once, Free: b.Free, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
+	out := Block{Kind: b.Key(), Label: b.Label, Doc: b.Doc, Example: b.Example, In: []string{}, Once: b.Once, Free: b.Free, Attributes: []Attribute{}, Blocks: slices.Sorted(slices.Values(b.Blocks))}
 	if b.Later != nil {
 		out.Later, out.Instead = true, b.Later.Instead
 	}

@@ -22,6 +22,7 @@ var Meant = map[string]string{
 	"catch": "a step of its own that asks: when = \"step.NAME.status == 'failed'\"", "rescue": "a step of its own that asks: when = \"step.NAME.status == 'failed'\"", "on_success": "a step of its own that reads this one, or names it in depends_on",
 	"cleanup": "finally { … }", "ensure": "finally { … }", "teardown": "finally { … }", "post": "finally { … }", "always": "finally { … }", "defer": "finally { … }", "on_exit": "finally { … }",
 	"rollback": "compensate { run = … }", "undo": "compensate { run = … }", "working_dir": "dir = \"FOLDER\"", "initial_interval": "base_delay = \"1s\"", "interval": "base_delay = \"1s\"",
+	"counter": "kv { incr = \"KEY\" }", "cache": "kv { get = \"KEY\" }, and kv { set = \"KEY\" … ttl = \"1h\" }", "session": "kv { set = \"KEY\" … ttl = \"1h\" }", "state": "kv { get = \"KEY\" }",
 	"terraform": "flowrun { … }", "resource": "step \"NAME\" { … }",
 
 	"job": "step \"NAME\" { … }", "jobs": "a block for each: step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "a block for each: step \"NAME\" { … }", "steps": "a block for each: step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",

@@ -74,6 +74,8 @@ type Block struct {
 	Once     bool     // may stand once in its parent
 	Free     bool     // takes attributes of any name (locals)
 	Later    *Planned // as of an attribute
+	// Example shows the block in use, as nodes of a workflow; "" where the attributes say enough.
+	Example string
 
 	key   string
 	attrs map[string]*Attr

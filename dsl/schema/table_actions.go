@@ -6,6 +6,25 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
+// kvExample counts the builds of all runs, and lets one run at a time have a name for an hour.
+const kvExample = `step "number" {
+  kv { incr = "builds" }
+}
+
+step "claim" {
+  kv {
+    cas   = "deploying"
+    value = run.id
+    ttl   = "1h"
+  }
+}
+
+step "deploy" {
+  run  = ["echo", "build", tostring(step.number.output)]
+  when = "step.claim.output.swapped"
+}
+`
+
 // Action is one of the things that a step can do.
 type Action struct {
 	Name    string // of its attribute, or of its block in the step
@@ -56,7 +75,7 @@ var Actions = []Action{
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "any", Doc: "Only what is this agent's experience; what it alone sees, too."},
 		Attr{Name: "groups", Kind: Strings, Default: "none", Doc: "Groups whose entries are searched, too, beside those of all and of the run."},
 		Attr{Name: "budget", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecallBudget, Default: "1000", Doc: "How many tokens the text of the output has at most, estimated."})}},
-	{Name: "kv", Takes: words("gates output"), Block: &Block{Doc: "Reads or changes one key of the state that all runs of a store share, or lists keys. Each operation is atomic, and a change is made once, also if flowrun is killed. It holds no slot.", Once: true, Attrs: attrs(
+	{Name: "kv", Takes: words("gates output"), Block: &Block{Doc: "Reads or changes one key of the state that all runs of a store share, or lists keys. Each operation is atomic, and a change is made once, also if flowrun is killed. It holds no slot.", Once: true, Example: kvExample, Attrs: attrs(
 		Attr{Name: "get", Kind: Value, Want: value.StringType, Doc: "The key to read. The output is its value, or null."},
 		Attr{Name: "set", Kind: Value, Want: value.StringType, Doc: "The key to write value to. The output is the value."},
 		Attr{Name: "incr", Kind: Value, Want: value.StringType, Doc: "The key whose number grows by by; a key without a value counts as 0. The output is the new number."},
