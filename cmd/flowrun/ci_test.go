@@ -48,7 +48,6 @@ var others = map[string]string{
 	"atlas.hcl":                   "env   \"local\" { url=\"sqlite://x\" }\n",
 	"broken.hcl":                  "this is = no HCL {\n",
 	"my flows/other.pkr.hcl":      "build   {}\n",
-	"my flows/main.flowtest.hcl":  "test   \"x\" {}\n",
 	".hidden/bad.flow.hcl":        "workflow   {\n",
 	"node_modules/x/bad.flow.hcl": "workflow   {\n",
 }

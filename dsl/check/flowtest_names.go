@@ -111,6 +111,9 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		for _, g := range gateNames(p.node) {
 			asked(p.path + "/" + g)
 		}
+		if p.node.Inner("compensate") != nil {
+			asked(p.path + compensation)
+		}
 		for _, g := range p.node.Gates {
 			asked(g.Name)
 		}

@@ -65,7 +65,7 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 	case ir.CallAction:
 		return r, "A test runs the workflow that it calls, with the stubs of the steps in there."
 	case ir.KVAction, ir.ValueAction, ir.WaitAction, ir.FailAction, ir.EndAction:
-		return r, fmt.Sprintf("It starts nothing, so a test does what the file says. It has  %s.", n.Does)
+		return r, fmt.Sprintf("Its action is %s, which starts nothing: a test does the same as a run.", n.Does)
 	}
 	return r, "It starts nothing."
 }

@@ -16,6 +16,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -241,7 +242,7 @@ func sentence(err error) string {
 	case errors.Is(err, ErrTooLong):
 		return ErrTooLong.Error()
 	}
-	return err.Error()
+	return strings.TrimPrefix(err.Error(), "sim: ")
 }
 
 func (t *test) fail(f Failure) { t.failures = append(t.failures, f) }

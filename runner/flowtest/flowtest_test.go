@@ -160,3 +160,46 @@ func TestBounds(t *testing.T) {
 		t.Error("the cause is the context's own")
 	}
 }
+
+// Gates of groups, compensations and warnings are asked and read like those of steps.
+func TestGatesOfGroupsAndCompensations(t *testing.T) {
+	const program = `
+gate "sound" { run = ["sound"] }
+workflow "w" {
+  sequence "both" {
+    gates = [gate.sound]
+    step "a" {
+      run = ["a"]
+      compensate { run = ["undo"] }
+    }
+    step "b" { run = ["b"] }
+  }
+  step "c" {
+    run        = ["c"]
+    depends_on = [step.both]
+    gate "nice" {
+      check   = "result.output == 'nice'"
+      on_fail = "warn"
+      message = "it is not nice"
+    }
+  }
+  step "d" {
+    run        = ["d"]
+    depends_on = [step.c]
+  }
+}
+`
+	got := outcome(t, program, test(`
+  step "a" { replies = [{ stdout = "a" }] }
+  step "a/compensate" { replies = [{ exit_code = 0 }] }
+  step "b" { replies = [{ stdout = "b" }] }
+  gate "both/sound" { replies = [{ exit_code = 0 }] }
+  step "c" { replies = [{ stdout = "rough" }] }
+  step "d" { replies = [{ exit_code = 1 }] }
+  expect = ["run.status == 'failed' && run.failed == ['d']", "len(calls['both/a/compensate']) == 1 && calls['both/a/compensate'][0].command == ['undo']",
+    "len(calls.sound) == 1 && before('both/a', 'both/b') && before('both', 'd')", "len(run.warnings) == 1 && run.warnings[0] contains 'it is not nice'",
+    "run.started_at == '2026-01-05T08:00:00.000Z'", "path == ['both', 'both/a', 'both/b', 'c', 'd']"]`))
+	if got != "failed" {
+		t.Error(got)
+	}
+}

@@ -94,7 +94,9 @@ func (r *TestReport) Write(w io.Writer, format string) error {
 // Text writes the report for people. With covered it says what no test reached.
 func (r *TestReport) Text(t *Term, covered bool) {
 	for _, f := range r.Files {
-		t.Printf("%s\n", t.Style(bold, f.Name))
+		if len(f.Results) > 0 {
+			t.Printf("%s\n", t.Style(bold, f.Name))
+		}
 		for _, result := range f.Results {
 			testText(t, result)
 		}
