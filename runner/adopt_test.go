@@ -212,3 +212,59 @@ func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+const callsAndWaits = `
+workflow "top" {
+  default = true
+  step "below" { call = workflow.below }
+}
+
+workflow "below" {
+  step "rest" {
+    wait { duration = "1h" }
+  }
+}
+`
+
+// A caller that ends while a run that it called is parked leaves it as a run that nobody drives.
+func TestParkedRunsOfACallerThatEndsAreLeft(t *testing.T) {
+	p, list := dsl.Load(fstest.MapFS{"flow.hcl": {Data: []byte(callsAndWaits)}}, "flow.hcl", dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	store := t.TempDir()
+	s := runner.New(runner.Options{Store: store})
+	host, err := local.Open(store, local.Options{Factory: s.Machine, Executor: s, Watch: s.Observe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Attach(host)
+	defer s.Close()
+	definition := p.IR.Canonical()
+	run, err := s.Start(t.Context(), engine.Start{
+		Header:     journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: "top"},
+		Definition: definition,
+		First:      event.RunStarted{Workflow: "top", Dir: t.TempDir()},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
+		t.Fatal(err)
+	}
+	for range 3 { // the third cancel does not wait for the called run
+		if err := s.Cancel(t.Context(), run, "enough"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if end, err := s.DriveUntilParked(t.Context(), run, nil); err != nil || end.Status != event.Cancelled {
+		t.Fatalf("it ends as %s, %v", end.Status, err)
+	}
+	tree, err := s.Tree(t.Context(), run)
+	if err != nil || len(tree) != 2 || !tree[1].Interrupted() || tree[1].Parked {
+		t.Errorf("the runs are %+v, %v", tree, err)
+	}
+	if runs, _, err := s.Wakeable(t.Context(), 10); err != nil || len(runs) > 0 {
+		t.Errorf("wakeable are %v, %v", runs, err)
+	}
+}

@@ -215,3 +215,52 @@ func TestParkedTreeWithABrokenJournal(t *testing.T) {
 		t.Errorf("of run %s and the broken run %s these drives fail: %v", run, tree[1].Run, failed)
 	}
 }
+
+// A process that takes over a parked tree gets the called runs, too, though the first process goes on to wake what it has parked.
+func TestParkedTreeIsTakenOver(t *testing.T) {
+	s := newStore(t)
+	first := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	run, err := first.Start(context.Background(), callers(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.DriveUntilParked(context.Background(), run, nil); !errors.Is(err, engine.ErrParked) {
+		t.Fatal(err)
+	}
+	taker := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK, TakeOver: true})
+	done := make(chan error, 1)
+	go func() {
+		end, err := taker.Drive(context.Background(), run, nil)
+		if err == nil && end.Status != event.Succeeded {
+			err = fmt.Errorf("it ends as %s", end.Status)
+		}
+		done <- err
+	}()
+	for due := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		s.Advance(time.Minute)
+		runs, _, err := first.Wakeable(context.Background(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range runs {
+			_, err := first.DriveUntilParked(context.Background(), r, nil)
+			if err != nil && !errors.Is(err, engine.ErrParked) && !errors.Is(err, engine.ErrFenced) && !errors.Is(err, engine.ErrOwned) {
+				t.Errorf("run %s: %v", r, err)
+			}
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			if runs, _, err := first.Wakeable(context.Background(), 10); err != nil || len(runs) > 0 {
+				t.Errorf("the first process is to wake %v, %v", runs, err)
+			}
+			return
+		default:
+		}
+		if time.Now().After(due) {
+			t.Fatal("it never ends")
+		}
+	}
+}

@@ -106,3 +106,35 @@ func TestTurnsWakeOneRun(t *testing.T) {
 		t.Errorf("the query's plan is %q, want %q", plan, want)
 	}
 }
+
+// A run is not parked in its line if its turn has come since it looked: nobody would wake it.
+func TestNoRunIsParkedWhenItsTurnHasCome(t *testing.T) {
+	e, holder := waitingCrowd(t, 3)
+	defer e.Close()
+	q, epoch := e.reading(context.Background()), e.driverEpoch()
+	first, err := e.turnOf(q, holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := readTexts(q("SELECT r.id FROM turns t JOIN runs r ON r.key = t.run WHERE t.waits = 1 ORDER BY t.id"))
+	if err != nil || len(waiting) != 3 {
+		t.Fatal(waiting, err)
+	}
+	for i, parks := range []bool{true, false} {
+		next, err := e.turnOf(q, waiting[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.parkQueued(next, epoch); errors.Is(err, engine.ErrParked) != parks {
+			t.Errorf("try %d: the first in the line gets %v", i, err)
+		}
+		e.leaveQueue(first, epoch)
+	}
+	second, err := e.turnOf(q, waiting[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.parkQueued(second, epoch); !errors.Is(err, engine.ErrParked) {
+		t.Errorf("the second in the line gets %v", err)
+	}
+}
