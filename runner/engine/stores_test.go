@@ -19,7 +19,6 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // The stores of every schema that there has been, each with a run that has ended and one over which a process died. They are
@@ -56,7 +55,7 @@ func openOld(t *testing.T, name string, version, latest int) {
 	if _, err := local.Open(dir, local.Options{ReadOnly: true}); version < latest && !errors.As(err, new(*engine.OlderStore)) {
 		t.Errorf("for reading only it opens with %v", err)
 	}
-	e, err := local.Open(dir, local.Options{Factory: factory, Executor: executor.Func(hurried), Clock: quick{time.Now()}})
+	e, err := local.Open(dir, local.Options{Factory: factory, Executor: hurried(speeds[0]), Clock: quick{time.Now(), speeds[0]}})
 	if err != nil {
 		t.Fatal(err)
 	}
