@@ -136,7 +136,7 @@ type Operation struct {
 	// Refuse says that a request was not granted within Patience.
 	Refuse string
 	// Remove takes requests away: they have ended, are not wanted any more, or have lost their
-	// driver.
+	// driver. An empty list only grants the resources that are free.
 	Remove []string
 	// Lapse ends the grants of requests that have lost their drivers. They keep their places, and
 	// ask again when they have another driver.

@@ -112,6 +112,32 @@ func groupsOfTheDead(t *testing.T, s Store) {
 	}
 }
 
+// groupsOfTheReturned has a run come back to its place, when the turn was given to a run behind it that is not driven yet.
+func groupsOfTheReturned(t *testing.T, s Store) {
+	dead := newCrew(t, s, newWitness())
+	a := dead.start(pausing(time.Minute), "g", "")
+	dead.work()
+	dead.Crash()
+	c, other, third := newCrew(t, s, newWitness()), newCrew(t, s, newWitness()), newCrew(t, s, newWitness())
+	holder := c.start(pausing(time.Minute), "g", "")
+	c.work()
+	b := other.start(pausing(time.Minute), "g", "")
+	other.work()
+	other.queued(b)
+	c.mustWork(event.Succeeded, holder)
+	before := len(events(t, third, a))
+	third.left = []string{a}
+	third.work()
+	if n := len(events(t, third, a)); n != before {
+		t.Errorf("the run that came back went on before the run that has the turn: %d events, then %d", before, n)
+	}
+	other.mustWork(event.Succeeded, b)
+	third.mustWork(event.Succeeded, a)
+	if list := events(t, third, b); events(t, third, a)[before].At < list[len(list)-1].At {
+		t.Error("the run that came back went on before the end of the run that had the turn")
+	}
+}
+
 func groupsOfTheParked(t *testing.T, s Store) {
 	c := newCrew(t, s, newWitness())
 	a := c.start(pausing(time.Hour), "g", "")

@@ -68,6 +68,7 @@ func Run(t *testing.T, h Harness) {
 		{"a run that waits for its turn can be cancelled", false, groupsCancelled},
 		{"a run that waits for its turn gets its messages when it begins", false, groupsAndMessages},
 		{"a dead process holds no turn", false, groupsOfTheDead},
+		{"a run that comes back waits for the run that has the turn", false, groupsOfTheReturned},
 		{"a parked run keeps its turn", false, groupsOfTheParked},
 		{"a called run shares the turn of its caller", false, groupsOfChildren},
 		{"called runs that share a turn take turns", false, groupsOfSiblings},

@@ -192,11 +192,11 @@ func (e *Engine) parkQueued(t *turn, epoch int64) error {
 	parked := int64(0)
 	err := e.write(func(tx *transaction) (err error) {
 		parked = 0
-		if ahead, err := e.runAhead(tx.reading, t.queue, t.id, t.run); err != nil || ahead == "" {
+		if ahead, err := e.runAhead(tx.reading, t.queue, t.request(t.run, t.id)); err != nil || ahead == "" {
 			return err
 		}
 		parked, err = tx.exec("UPDATE runs AS r SET parked = ?1, due = NULL WHERE key = ?2 AND NOT ("+unwanted+
-			") AND EXISTS (SELECT 1 FROM turns WHERE run = r.key AND epoch = ?1 AND waits = 1)", epoch, t.key)
+			") AND EXISTS (SELECT 1 FROM turns WHERE run = r.key AND epoch = ?1 AND waits = 1 AND holds = 0)", epoch, t.key)
 		return err
 	})
 	if err == nil && parked > 0 {
@@ -221,42 +221,6 @@ func (tx *transaction) wakeByTurn(key int64) error {
 func (tx *transaction) wakeByMessage(key int64) error {
 	_, err := tx.exec("UPDATE runs AS r SET due = ? WHERE key = ? AND parked IS NOT NULL AND ("+unwanted+
 		" OR NOT EXISTS (SELECT 1 FROM turns WHERE run = r.key AND waits = 1))", atOnce, key)
-	return err
-}
-
-// wakeNext makes the first run of a queue due, if the run is parked and its turn has come.
-func (e *Engine) wakeNext(tx *transaction, in queue) error {
-	rows, err := tx.reading(`SELECT t.run, t.id, t.epoch, r.id FROM turns t JOIN runs r ON r.key = t.run
-		WHERE t.grp = ? AND t.shares = ? AND t.waits = 1 AND t.epoch IS NOT NULL ORDER BY t.id`, in.group, in.shares)
-	if err != nil {
-		return err
-	}
-	alive := e.newLivenessCheck()
-	first := turn{}
-	for first.run == "" && rows.Next() {
-		var t turn
-		if err = rows.Scan(&t.key, &t.id, &t.epoch, &t.run); err != nil {
-			break
-		}
-		lives := false
-		if lives, err = alive(t.epoch); err != nil {
-			break
-		}
-		if lives {
-			first = t
-		}
-	}
-	rows.Close()
-	if err == nil {
-		err = rows.Err()
-	}
-	if err != nil || first.run == "" {
-		return err
-	}
-	ahead, err := e.runAhead(tx.reading, in, first.id, first.run)
-	if err == nil && ahead == "" {
-		err = tx.wakeByTurn(first.key)
-	}
 	return err
 }
 

@@ -120,7 +120,7 @@ func (e *Engine) readInfos(ctx context.Context, where string, args ...any) (list
 	}
 	for i := range list {
 		if t := &waiting[i]; list[i].Turn != nil {
-			if list[i].Turn.Behind, err = e.runAhead(e.reading(ctx), t.queue, t.id, list[i].Run); err != nil {
+			if list[i].Turn.Behind, err = e.runAhead(e.reading(ctx), t.queue, t.request(list[i].Run, t.id)); err != nil {
 				return nil, err
 			}
 		}

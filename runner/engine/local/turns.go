@@ -8,15 +8,17 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Runs of one group take turns. Each of them has a row in the table turns from its start to its end, and the rows' ids are
-// the order of the queue. A run that waits for its turn is durable and pending: its journal is empty, and the row in runs
-// holds its first event. Only a driver waits for a turn. A run blocks the runs behind it for as long as a living process
-// has its row (the process that started it, waits for the turn, or drives it), so a run whose process died blocks nobody.
-// When a process drives that run again, the run is back at its old position, but waits for a run that has taken the turn.
+// Runs of one group take turns, by the rules of package admission. Each of them has a row in the table turns from its start to its
+// end: its request for the turn. The rows' ids are the order of the queue. A run that waits for its turn is durable and pending: its
+// journal is empty, and the row in runs holds its first event. Only a driver waits for a turn. A request counts for as long as a
+// living process has its row (the process that started the run, waits for the turn, or drives the run), so a run whose process died
+// blocks nobody. When a process drives that run again, the run is back at its old position, but waits for a run that has taken the
+// turn.
 //
 // A called run of the same group as one of its callers shares that caller's turn, and takes turns with the other called
 // runs that do. So a group has one queue for its runs at the top, and one for each caller that shares its turn.
@@ -71,38 +73,84 @@ func (q query) queueOf(group, caller string) (queue, error) {
 	return found, err
 }
 
-// runAhead returns the run that another one at a position of a queue waits for: the nearest before it that a living process
-// has, or else the run that has the turn. "" means that it is the other's turn.
-func (e *Engine) runAhead(q query, in queue, position int64, run string) (string, error) {
-	for _, where := range []string{"t.id < ? ORDER BY t.id DESC", "t.holds = 1 AND t.id > ?"} {
-		ahead, err := e.firstAlive(q, "SELECT r.id, t.epoch FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND r.id != ? AND t.epoch IS NOT NULL AND "+
-			where, in.group, in.shares, run, position)
-		if err != nil || ahead != "" {
-			return ahead, err
-		}
-	}
-	return "", nil
-}
-
-// firstAlive returns the run of the first row with a living process. It reads no further.
-func (e *Engine) firstAlive(q query, text string, args ...any) (string, error) {
-	rows, err := q(text, args...)
+// firstAlive returns the request of the first row of a queue that a living process has, or nil. It reads no further. A run that no
+// living process has holds nothing and blocks nobody.
+func (e *Engine) firstAlive(q query, in queue, where string, args ...any) (*admission.Request, error) {
+	rows, err := q("SELECT r.id, t.id, t.epoch, t.holds FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND t.epoch IS NOT NULL AND "+where,
+		append([]any{in.group, in.shares}, args...)...)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer rows.Close()
 	alive := e.newLivenessCheck()
 	for rows.Next() {
-		var run string
-		var epoch int64
-		if err := rows.Scan(&run, &epoch); err != nil {
-			return "", err
+		r := in.request("", 0)
+		if err := rows.Scan(&r.Run, &r.Order, &r.Driver, &r.Granted); err != nil {
+			return nil, err
 		}
-		if lives, err := alive(epoch); lives || err != nil {
-			return run, err
+		r.Key = r.Run
+		if lives, err := alive(r.Driver); lives || err != nil {
+			return r, err
 		}
 	}
-	return "", rows.Err()
+	return nil, rows.Err()
+}
+
+// request returns the request of a run for its turn.
+func (in queue) request(run string, position int64) *admission.Request {
+	return &admission.Request{Key: run, Run: run, Order: position,
+		Needs: []event.Need{engine.Line{Group: in.group, Shares: in.shares}.Need()}}
+}
+
+// runAhead returns the run that another one waits for, at its position of a queue; "" means that it is the other's turn. It reads the
+// requests that decide: of a living run that is the nearest before the position, or else has the turn.
+func (e *Engine) runAhead(q query, in queue, r *admission.Request) (string, error) {
+	var requests []*admission.Request
+	if r.Granted {
+		requests = append(requests, r)
+	}
+	ahead, err := e.firstAlive(q, in, "t.id < ? ORDER BY t.id DESC", r.Order)
+	if err == nil && ahead == nil {
+		ahead, err = e.firstAlive(q, in, "t.holds = 1 AND t.id > ?", r.Order)
+	}
+	if err != nil {
+		return "", err
+	}
+	if ahead != nil {
+		requests = append(requests, ahead)
+	}
+	state := admission.Load(requests)
+	if _, err = state.Apply(admission.Operation{Ask: r}, e.now()); err != nil {
+		return "", err
+	}
+	if ahead = state.FindAhead(r.Key); ahead == nil {
+		return "", nil
+	}
+	return ahead.Run, nil
+}
+
+// giveNextTurn gives the turn of a queue to the first run that waits, if no living run has it.
+func (e *Engine) giveNextTurn(tx *transaction, in queue) error {
+	var requests []*admission.Request
+	for _, where := range []string{"t.holds = 1 ORDER BY t.id", "t.holds = 0 ORDER BY t.id"} {
+		r, err := e.firstAlive(tx.reading, in, where)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			requests = append(requests, r)
+		}
+	}
+	a, err := admission.Load(requests).Apply(admission.Operation{Remove: []string{}}, e.now())
+	if err != nil || len(a.Granted) == 0 {
+		return err
+	}
+	var key int64
+	err = tx.readRow("UPDATE turns SET holds = 1 WHERE id = ? RETURNING run", []any{a.Granted[0].Order}, &key)
+	if err == nil {
+		err = tx.wakeByTurn(key)
+	}
+	return err
 }
 
 // newLivenessCheck returns a function that reports whether the process of an epoch lives. It checks each epoch once.
@@ -138,7 +186,7 @@ func (e *Engine) enterQueue(tx *transaction, g engine.Group, run, caller string)
 	if n.queue, err = q.queueOf(g.Name, caller); err != nil {
 		return n, err
 	}
-	ahead, err := e.runAhead(q, n.queue, math.MaxInt64, run)
+	ahead, err := e.runAhead(q, n.queue, n.request(run, math.MaxInt64))
 	if n.turn = ahead == ""; err != nil || n.turn {
 		return n, err
 	}
@@ -228,7 +276,8 @@ func (e *Engine) turnOf(q query, run string) (*turn, error) {
 	return t, rows.Scan(&t.key, &t.run, &t.caller, &t.id, &t.group, &t.shares, &t.epoch, &t.holds, &t.waits)
 }
 
-// joinQueue makes this process the one that waits for a run's turn, or has it.
+// joinQueue makes this process the one that waits for a run's turn, or has it. joined is nil if the run needs no turn: it has none
+// in a queue, or it would wait for ever, and is cancelled.
 func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **turn) error {
 	q := query(tx.reading)
 	t, err := e.turnOf(q, run)
@@ -249,11 +298,13 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 			return err
 		}
 	}
-	position := t.id
-	if t.holds { // somebody may have gone past it while nobody drove it, but nobody who waits goes before it
-		position = 0
+	ask := t.request(run, t.id)
+	if t.holds { // another run may have taken the turn of a dead process
+		if ask.Granted, err = e.newLivenessCheck()(t.epoch); err != nil {
+			return err
+		}
 	}
-	ahead, err := e.runAhead(q, t.queue, position, run)
+	ahead, err := e.runAhead(q, t.queue, ask)
 	if err != nil {
 		return err
 	}
@@ -262,8 +313,11 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 	if t.waits {
 		err := e.refuseDeadlock(q, t)
 		if d := (*engine.Deadlock)(nil); errors.As(err, &d) { // the run is there and must come to its end
-			t.waits = false
 			err = e.postSignal(tx, run, event.External{Kind: event.ExternalCancel, Reason: d.Error()}, upTo(1))
+			if err == nil {
+				*joined = nil
+				return e.removeTurn(tx, t.key)
+			}
 		}
 		if err != nil {
 			return err
@@ -273,12 +327,12 @@ func (e *Engine) joinQueue(tx *transaction, run string, epoch int64, joined **tu
 	return err
 }
 
-// lookAhead returns the run that a run still waits for. It takes the turn if it has come, and ends the wait of a run that is
-// not to wait any more.
+// lookAhead returns the run that a run still waits for. It takes the turn if it has come. A run that is not to wait any more leaves
+// its queue.
 func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead string, err error) {
 	var now int64
-	var calledOff bool
-	err = e.read.QueryRowContext(ctx, "SELECT coalesce(t.epoch, 0), "+unwanted+" FROM turns t JOIN runs r ON r.key = t.run WHERE t.run = ?", t.key).Scan(&now, &calledOff)
+	var given, calledOff bool // given: another process gave it the turn
+	err = e.read.QueryRowContext(ctx, "SELECT coalesce(t.epoch, 0), t.holds, "+unwanted+" FROM turns t JOIN runs r ON r.key = t.run WHERE t.run = ?", t.key).Scan(&now, &given, &calledOff)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", e.noRun(t.run)
@@ -286,30 +340,31 @@ func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead str
 		return "", err
 	case now != epoch:
 		return "", fmt.Errorf("%w: run %s", engine.ErrFenced, t.run)
-	case calledOff:
-		t.waits = false
-	default:
-		if ahead, err = e.runAhead(e.reading(ctx), t.queue, t.id, t.run); err != nil || ahead != "" {
+	case !calledOff && !given:
+		if ahead, err = e.runAhead(e.reading(ctx), t.queue, t.request(t.run, t.id)); err != nil || ahead != "" {
 			return ahead, err
 		}
 	}
+	decided := false
 	err = e.write(func(tx *transaction) (err error) {
-		left := *t
-		if t.waits {
-			if ahead, err = e.runAhead(tx.reading, t.queue, t.id, t.run); err != nil || ahead != "" {
+		ahead, decided = "", false
+		if !calledOff && !given {
+			if ahead, err = e.runAhead(tx.reading, t.queue, t.request(t.run, t.id)); err != nil || ahead != "" {
 				return err
 			}
-			left.holds, left.waits = true, false
 		}
-		n, err := tx.exec("UPDATE turns SET holds = ?, waits = ? WHERE run = ? AND epoch = ?", left.holds, left.waits, t.key, epoch)
+		n, err := tx.exec("UPDATE turns SET holds = ?, waits = 0 WHERE run = ? AND epoch = ?", !calledOff, t.key, epoch)
 		if err == nil && n == 0 {
 			return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, t.run)}
 		}
-		if err == nil {
-			t.holds, t.waits = left.holds, left.waits
+		if decided = true; err == nil && calledOff {
+			err = e.removeTurn(tx, t.key)
 		}
 		return err
 	})
+	if err == nil && decided {
+		t.holds, t.waits = !calledOff, false
+	}
 	return ahead, err
 }
 
@@ -322,7 +377,7 @@ func (e *Engine) leaveQueue(t *turn, epoch int64) {
 			n, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE run = ? AND epoch = ?", t.key, epoch)
 		}
 		if err == nil && n > 0 {
-			err = e.wakeNext(tx, t.queue)
+			err = e.giveNextTurn(tx, t.queue)
 		}
 		return err
 	})
@@ -336,7 +391,7 @@ func (e *Engine) removeTurn(tx *transaction, key int64) error {
 		return nil
 	}
 	if err == nil {
-		err = e.wakeNext(tx, in)
+		err = e.giveNextTurn(tx, in)
 	}
 	return err
 }
@@ -365,7 +420,7 @@ func (e *Engine) freeTurns(tx *transaction, epoch int64) error {
 		_, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE epoch = ?", epoch)
 	}
 	for i := 0; i < len(queues) && err == nil; i++ {
-		err = e.wakeNext(tx, queues[i])
+		err = e.giveNextTurn(tx, queues[i])
 	}
 	return err
 }
