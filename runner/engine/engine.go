@@ -14,7 +14,7 @@
 //  4. Gather events: answers of executors, timers that are due, rows of the inbox. Feed them ([Fold.Feed]).
 //  5. Make the batch durable. Stop on the first error: never append again, never retry a sync.
 //  6. Only then carry out the commands, in order, and show the transitions. Attempts that
-//     the same commands start and cancel never start ([Unwanted]). Attempts that they start twice start
+//     the same commands start and cancel never start ([Unwanted]), and give back what they were granted. Attempts that they start twice start
 //     once ([Once]).
 //  7. After the End command nothing else happens.
 //

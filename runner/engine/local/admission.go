@@ -151,6 +151,23 @@ func (x *admitting) withdrawRequest(ticket uint64) {
 	}
 }
 
+// withdrawUnstarted gives back the grant of an attempt that is cancelled before it starts: the machine has asked for it because an
+// earlier attempt with the key was granted.
+func (x *admitting) withdrawUnstarted(a *event.Attempt) {
+	if a.Admission == nil {
+		return
+	}
+	x.mu.Lock()
+	refused := uint64(0)
+	for ticket, key := range x.refused { // any order: one at most has the key
+		if key == a.Key {
+			refused = ticket
+		}
+	}
+	x.mu.Unlock()
+	x.withdrawRequest(refused)
+}
+
 // removeRequests removes requests. An error is an error of the store, which ends the drive by itself.
 func (x *admitting) removeRequests(keys ...string) {
 	_, _ = x.engine.runOperation(admission.Operation{Remove: keys})

@@ -454,6 +454,7 @@ func (d *drive) carryOut(commands []event.Command) {
 		d.engine.options.reportPoint(engine.Acting)
 		switch c := &commands[i]; {
 		case c.Start != nil && unwanted[c.Start.Ticket]:
+			d.admit.withdrawUnstarted(c.Start)
 			f := engine.NeverStarted(*c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 		case c.Start != nil && c.Start.Kind == event.StoreAttempt:

@@ -38,7 +38,8 @@ func (p *life) fail(err error) {
 }
 
 // apply carries out an operation and wakes those whose requests it granted.
-func (p *life) apply(e *Engine, op admission.Operation) admission.Verdict {
+func (p *life) apply(op admission.Operation) admission.Verdict {
+	e := p.e
 	if e.line.state == nil {
 		e.line.state = admission.Load(nil)
 	}
@@ -46,14 +47,15 @@ func (p *life) apply(e *Engine, op admission.Operation) admission.Verdict {
 	p.fail(err)
 	for _, r := range answer.Granted {
 		if asks := op.Ask != nil && r.Key == op.Ask.Key; !asks && r.Driver != outsider {
-			p.fail(p.wake(e, r))
+			p.fail(p.wake(r))
 		}
 	}
 	return answer.Verdict
 }
 
 // wake starts an attempt that was granted, or tells its node.
-func (p *life) wake(e *Engine, r *admission.Request) error {
+func (p *life) wake(r *admission.Request) error {
+	e := p.e
 	if r.Refused {
 		s := e.runs[r.Run]
 		return e.commit(func() {
@@ -70,7 +72,8 @@ func (p *life) wake(e *Engine, r *admission.Request) error {
 }
 
 // forgetDead removes the requests of processes that have died.
-func (p *life) forgetDead(e *Engine) {
+func (p *life) forgetDead() {
+	e := p.e
 	var gone []string
 	if e.line.state != nil {
 		for _, r := range e.line.state.Requests() {
@@ -79,12 +82,12 @@ func (p *life) forgetDead(e *Engine) {
 			}
 		}
 	}
-	p.remove(e, gone)
+	p.remove(gone)
 }
 
-func (p *life) remove(e *Engine, keys []string) {
+func (p *life) remove(keys []string) {
 	if len(keys) > 0 {
-		p.apply(e, admission.Operation{Remove: keys})
+		p.apply(admission.Operation{Remove: keys})
 	}
 }
 
@@ -94,7 +97,7 @@ func (d *driver) askAdmission(a event.Attempt) {
 	if e.strikes(e.opts.Faults.Busy, &e.struck.Busy) {
 		e.line.order++
 		r := admission.Request{Key: fmt.Sprint("outsider ", e.line.order), Driver: outsider, Priority: a.Admission.Priority, Order: e.line.order, Needs: a.Admission.Needs}
-		d.life.apply(e, admission.Operation{Ask: &r})
+		d.life.apply(admission.Operation{Ask: &r})
 		e.line.outsiders.Push(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(MaxBusy)))), order: uint64(e.line.order), outsider: r.Key})
 	}
 	e.line.order++
@@ -106,7 +109,7 @@ func (d *driver) askAdmission(a event.Attempt) {
 			delete(d.asks.refused, ticket)
 		}
 	}
-	if d.life.apply(e, admission.Operation{Ask: &r}) == admission.Granted {
+	if d.life.apply(admission.Operation{Ask: &r}) == admission.Granted {
 		d.admitted(a.Ticket, a.Key)
 	} else {
 		d.plan(coming{at: e.now.Add(admission.Patience), refuse: a.Ticket})
@@ -127,7 +130,7 @@ func (d *driver) refuse(ticket uint64) {
 	if !waits {
 		return
 	}
-	if d.life.apply(d.e, admission.Operation{Refuse: a.Key}) != admission.Refused {
+	if d.life.apply(admission.Operation{Refuse: a.Key}) != admission.Refused {
 		d.life.fail(fmt.Errorf("sim: attempt %d of run %s was granted and not told", ticket, a.Run))
 		return
 	}
@@ -145,14 +148,25 @@ func (d *driver) refuse(ticket uint64) {
 func (d *driver) withdraw(ticket uint64) (waited bool) {
 	if a, waits := d.asks.waiting[ticket]; waits {
 		delete(d.asks.waiting, ticket)
-		d.life.remove(d.e, []string{a.Key})
+		d.life.remove([]string{a.Key})
 		return true
 	}
 	if key, refused := d.asks.refused[ticket]; refused {
 		delete(d.asks.refused, ticket)
-		d.life.remove(d.e, []string{key})
+		d.life.remove([]string{key})
 	}
 	return false
+}
+
+// withdrawUnstarted gives back the grant of an attempt that is cancelled before it starts: the machine has asked for it because an
+// earlier attempt with the key was granted.
+func (d *driver) withdrawUnstarted(a event.Attempt) {
+	for ticket, key := range d.asks.refused { // any order: one at most has the key
+		if key == a.Key {
+			d.withdraw(ticket)
+			return
+		}
+	}
 }
 
 // release gives back what attempts held whose ends are durable now.
@@ -164,7 +178,7 @@ func (d *driver) release(events []event.Event) {
 			delete(d.asks.granted, f.Ticket)
 		}
 	}
-	d.life.remove(d.e, keys)
+	d.life.remove(keys)
 }
 
 // leaveLine removes all requests of a run that is not driven any more.
@@ -178,13 +192,14 @@ func (d *driver) leaveLine() {
 		}
 	}
 	d.asks = newAsks()
-	d.life.remove(d.e, keys)
+	d.life.remove(keys)
 }
 
 // endOutsiders ends the requests of other processes whose time has come.
-func (p *life) endOutsiders(e *Engine) {
+func (p *life) endOutsiders() {
+	e := p.e
 	for len(e.line.outsiders) > 0 && e.line.outsiders[0].at <= e.now {
-		p.remove(e, []string{e.line.outsiders.Pop().outsider})
+		p.remove([]string{e.line.outsiders.Pop().outsider})
 	}
 }
 

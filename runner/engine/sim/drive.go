@@ -78,7 +78,7 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 		return end, fmt.Errorf("%w: run %s, which is parked there", engine.ErrOwned, run)
 	}
 	p := &life{e: e, parks: parks}
-	p.forgetDead(e)
+	p.forgetDead()
 	in, err := e.joinLine(run)
 	switch {
 	case err != nil:
@@ -101,7 +101,7 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 
 func (p *life) drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
 	tree := p.e.runs[run].parked.called(p.e)
-	d, err := p.take(p.e, run, w)
+	d, err := p.take(run, w)
 	if err == nil {
 		err = p.takeParked(tree)
 	}
@@ -137,7 +137,8 @@ func (p *life) stop() {
 }
 
 // take makes the process the driver of a run.
-func (p *life) take(e *Engine, run string, w engine.Watcher) (*driver, error) {
+func (p *life) take(run string, w engine.Watcher) (*driver, error) {
+	e := p.e
 	s, err := e.stored(run)
 	if err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func (p *life) take(e *Engine, run string, w engine.Watcher) (*driver, error) {
 // next is the run in which something happens next: what waits for its commit first, then by time, then in the order in
 // which they began. One that has ended hands its end to its parent here.
 func (p *life) next() *driver {
-	p.endOutsiders(p.e)
+	p.endOutsiders()
 	var first *driver
 	for _, d := range slices.Clone(p.drivers) {
 		d.lookAround()
@@ -458,6 +459,7 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 	}
 	switch {
 	case c.Start != nil && unwanted[c.Start.Ticket]:
+		d.withdrawUnstarted(*c.Start)
 		answer := engine.NeverStarted(*c.Start)
 		d.plan(coming{at: e.now, answer: &answer})
 	case c.Start != nil:
@@ -577,7 +579,7 @@ func (p *life) takeChild(k *call) error {
 		p.waiting = append(p.waiting, k)
 		return nil
 	}
-	d, err := p.take(p.e, k.ask.Run, nil)
+	d, err := p.take(k.ask.Run, nil)
 	if err == nil {
 		d.parent, d.ask = k.parent, k.ask
 	}

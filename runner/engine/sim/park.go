@@ -155,8 +155,8 @@ func (e *Engine) Wakeable(_ context.Context, limit int) (runs []string, next eve
 		return nil, 0, ErrCrashed
 	}
 	p := &life{e: e}
-	p.forgetDead(e)
-	p.endOutsiders(e)
+	p.forgetDead()
+	p.endOutsiders()
 	if p.err != nil {
 		return nil, 0, p.err
 	}
