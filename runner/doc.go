@@ -12,5 +12,6 @@
 //   - A drive never waits for a memory. A parked tree keeps its secrets and no session.
 //
 // Enter at [New]: then [Service.Start] and [Service.Drive] for a new run, [Service.Resume] for a run of another process, and
-// [Service.Past] for a run that somebody looks at. A [Supervisor] drives many runs of a service at once.
+// [Service.Past] for a run that somebody looks at. [Service.Entries] gives a journal with its consequences, and [Service.Prospect] what the
+// next driver would do first. A [Supervisor] drives many runs of a service at once.
 package runner

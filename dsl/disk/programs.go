@@ -20,37 +20,55 @@ func (e *NoPrograms) Error() string { return "there is no file *.flow.hcl below 
 // Programs expands DIR/... to every folder below DIR with files *.flow.hcl; other files *.hcl may
 // belong to other tools. It leaves out hidden folders and those of installed packages. Other paths stay as they are. The error is a
 // *NoPrograms if there is nothing below a DIR.
-func Programs(paths []string) ([]string, error) {
-	var out []string
+func Programs(paths []string) (out []string, err error) {
 	for _, path := range paths {
-		dir, all := strings.CutSuffix(path, "...")
-		if !all || dir != "" && !strings.HasSuffix(dir, "/") {
+		dir, all := cutDots(path)
+		if !all {
 			out = append(out, path)
 			continue
 		}
 		last, before := "", len(out)
-		root := filepath.Clean(dir) + "/" // with its slash, a link to a folder is that folder
-		err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			hidden := p != root && strings.HasPrefix(d.Name(), ".")
-			switch {
-			case d.IsDir() && (hidden || p != root && d.Name() == packages):
-				return fs.SkipDir
-			case d.IsDir() || hidden || !strings.HasSuffix(p, ".flow.hcl"):
-			case filepath.Dir(p) != last:
-				last = filepath.Dir(p)
+		err := eachFile(dir, true, func(file string) {
+			if strings.HasSuffix(file, ".flow.hcl") && filepath.Dir(file) != last {
+				last = filepath.Dir(file)
 				out = append(out, last)
 			}
-			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("looking for programs: %w", err)
 		}
 		if len(out) == before {
-			return nil, &NoPrograms{filepath.Clean(dir)}
+			return nil, &NoPrograms{dir}
 		}
 	}
 	return out, nil
+}
+
+// cutDots returns the folder DIR of DIR/..., and reports whether the path has this form.
+func cutDots(path string) (dir string, all bool) {
+	dir, all = strings.CutSuffix(path, "...")
+	if !all || dir != "" && !strings.HasSuffix(dir, "/") {
+		return path, false
+	}
+	return filepath.Clean(dir), true
+}
+
+// eachFile calls each with the files of a folder, in order, and if all is set with those of all folders below it. It leaves out hidden
+// files and folders, and the folders of installed packages.
+func eachFile(dir string, all bool, each func(file string)) error {
+	root := filepath.Clean(dir) + "/" // with its slash, a link to a folder is that folder
+	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil { // d may be nil
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".")
+		switch {
+		case p == root:
+		case d.IsDir() && (!all || hidden || d.Name() == packages):
+			return fs.SkipDir
+		case !d.IsDir() && !hidden:
+			each(filepath.Clean(p))
+		}
+		return nil
+	})
 }

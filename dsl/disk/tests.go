@@ -1,10 +1,8 @@
 package disk
 
 import (
-	"io/fs"
+	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/flowrun/flowrun/dsl"
 )
@@ -26,40 +24,27 @@ func (e *NoTests) Error() string {
 // hidden folders and those of installed packages. The error is a *NoTests for a path without any.
 func Tests(paths []string) (out []string, err error) {
 	for _, path := range paths {
-		dir, all := strings.CutSuffix(path, "...")
-		if all = all && (dir == "" || strings.HasSuffix(dir, "/")); all {
-			path = filepath.Clean(dir)
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			if !dsl.IsTest(path) {
-				return nil, &NoTests{path, true}
-			}
+		dir, all := cutDots(path)
+		info, err := os.Stat(dir)
+		before := len(out)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			err = eachFile(dir, all, func(file string) {
+				if dsl.IsTest(file) {
+					out = append(out, file)
+				}
+			})
+		case dsl.IsTest(path):
 			out = append(out, path)
-			continue
+		default:
+			return nil, &NoTests{path, true}
 		}
-		root, before := filepath.Clean(path)+"/", len(out) // with its slash, a link to a folder is that folder
-		err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-			hidden := strings.HasPrefix(d.Name(), ".")
-			switch {
-			case err != nil:
-				return err
-			case p == root:
-			case d.IsDir() && (!all || hidden || d.Name() == packages):
-				return fs.SkipDir
-			case !d.IsDir() && !hidden && dsl.IsTest(p):
-				out = append(out, filepath.Clean(p))
-			}
-			return nil
-		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("looking for tests: %w", err)
 		}
 		if len(out) == before {
-			return nil, &NoTests{path, false}
+			return nil, &NoTests{dir, false}
 		}
 	}
 	return out, nil
