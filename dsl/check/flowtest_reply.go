@@ -26,10 +26,10 @@ var (
 )
 
 func agentReplier(g *Block) replier {
-	r := replier{what: "an agent of type " + g.Text("type"), takes: append(slices.Clone(programMembers), "usage"), output: g.makes()}
+	r := replier{what: "an agent of type " + g.Text("type"), takes: append(slices.Clone(programMembers), "usage", "partial"), output: g.makes()}
 	switch g.Text("type") {
 	case "http":
-		r.takes = []string{"output", "status", "usage"}
+		r.takes = []string{"output", "status", "usage", "partial"}
 	case "null":
 		r.takes = programMembers[:1]
 	}
@@ -176,6 +176,8 @@ func keep(r *ir.Reply, a *Attr) {
 		r.Error = a.Expr
 	case "status":
 		r.Status = a.Expr
+	case "partial":
+		r.Partial = a.Expr
 	case "usage":
 		r.Usage = a.Expr
 	case "takes":

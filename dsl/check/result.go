@@ -13,7 +13,7 @@ func resultType(output, stdout, instances, counts value.Type) value.Type {
 		"output": output, "status": statusType, "exit_code": value.IntType, "stdout": stdout, "stderr": value.StringType.OrNull(),
 		"error": errorType.OrNull(), "attempts": value.IntType, "duration": value.NumberType,
 		"started_at": value.StringType.OrNull(), "finished_at": value.StringType.OrNull(), "agent": value.StringType.OrNull(),
-		"instances": instances, "counts": counts, "winner": nullType, "iterations": nullType, "usage": usageType,
+		"instances": instances, "counts": counts, "winner": nullType, "iterations": nullType, "usage": usageType, "partial": value.BoolType,
 	})
 }
 

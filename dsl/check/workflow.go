@@ -80,6 +80,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 		c.report(diag.Diagnostic{Code: "F0124", Subject: a.Src.Range, Context: n.Words(), Summary: "max_concurrency on a single step",
 			Detail: "It bounds the instances of a for_each or the nodes of a group. This step has neither."})
 	}
+	c.handsIn(n)
 	c.expressions(n.Block, func(attr string) *expr.Env { return c.envAt(w, n, n.placeOf(attr)) })
 	for _, b := range n.Blocks {
 		c.part(w, n, b)

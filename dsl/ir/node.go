@@ -76,6 +76,8 @@ type Node struct {
 	Degrade *Expr   `json:"degrade,omitempty"`
 	OnError OnError `json:"on_error,omitempty"`
 	OnLost  OnLost  `json:"on_lost,omitempty"`
+	// OnTimeout says what becomes of an attempt whose time is up.
+	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
 	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt.
 	Compensate *Compensate `json:"compensate,omitempty"`
 	// PassEnv names variables of the caller's environment; nil inherits those of the group.

@@ -60,7 +60,7 @@ type Stub struct {
 
 // Reply is one answer. Its expressions read request. A nil expression is an attribute that was not given.
 type Reply struct {
-	Output, Stdout, Stderr, ExitCode, Error, Status, Usage, Takes *Expr
+	Output, Stdout, Stderr, ExitCode, Error, Status, Usage, Partial, Takes *Expr
 
 	Hang, Lost bool
 	At         Place

@@ -66,6 +66,21 @@ var OnErrors = []OnError{OnErrorBlock, OnErrorStop, OnErrorContinue}
 // UnmarshalText refuses a value that is not in [OnErrors].
 func (o *OnError) UnmarshalText(text []byte) error { return read(o, text, "on_error", OnErrors) }
 
+// OnTimeout says what follows if the time of an attempt is up.
+type OnTimeout string
+
+// The values of on_timeout. The zero value means OnTimeoutFail.
+const (
+	OnTimeoutFail   OnTimeout = "fail"    // the attempt has failed
+	OnTimeoutHandIn OnTimeout = "hand_in" // the attempt succeeds with what it has given until then, if anything
+)
+
+// OnTimeouts lists all values of on_timeout.
+var OnTimeouts = []OnTimeout{OnTimeoutFail, OnTimeoutHandIn}
+
+// UnmarshalText refuses a value that is not in [OnTimeouts].
+func (o *OnTimeout) UnmarshalText(text []byte) error { return read(o, text, "on_timeout", OnTimeouts) }
+
 // OnLost says what follows if the driver of an attempt dies.
 type OnLost string
 

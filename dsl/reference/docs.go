@@ -34,6 +34,7 @@ var (
 		"counts":      "How many instances there were in total, and how many succeeded, failed and were skipped.",
 		"winner":      "Who won, where a join picks one of several or the group says it: winner = EXPRESSION.",
 		"iterations":  "How many rounds a repeat made.",
+		"partial":     "Whether the output was handed in when the time was up: on_timeout = \"hand_in\".",
 		"usage":       "What it used so far: attempts (that ended, those of its gates, too), input_tokens, output_tokens, tokens and cost_usd, as agents report them; of a group the sum, of a call that of the run.",
 	}
 	errorDocs = map[string]string{

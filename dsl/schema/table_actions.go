@@ -37,9 +37,9 @@ type Action struct {
 
 // Actions are all that a step can do, in the order in which messages and documentation name them.
 var Actions = []Action{
-	{Name: "run", Example: `run = ["PROGRAM"]`, Takes: words("parse shell env pass_env stdin dir gates output timeout on_lost"), Attrs: attrs(
+	{Name: "run", Example: `run = ["PROGRAM"]`, Takes: words("parse shell env pass_env stdin dir gates output timeout on_lost on_timeout"), Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."})},
-	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("task with feedback env pass_env dir gates output timeout on_lost fallback"), Attrs: attrs(
+	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("task with feedback env pass_env dir gates output timeout on_lost on_timeout fallback"), Attrs: attrs(
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Choice: true, Doc: "The agent that is given the task."},
 		Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
 		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."},

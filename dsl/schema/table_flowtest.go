@@ -29,11 +29,12 @@ var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "What is
 	Attr{Name: "exit_code", Kind: Value, Want: value.IntType, Min: 0, Max: 255, Default: "0", Doc: "Exit code of a program."},
 	Attr{Name: "error", Kind: Value, Want: ReplyError, Doc: "How it fails: an object of kind, message, status and retry_after, each of which can be left out."},
 	Attr{Name: "status", Kind: Value, Want: value.IntType, Min: 100, Max: 599, Default: "200", Doc: "Status of the answer to an http step."},
+	Attr{Name: "partial", Kind: Value, Want: value.AnyType, Doc: "What an agent has given until its time is up, beside hang or a failure."},
 	Attr{Name: "usage", Kind: Value, Want: ReplyUsage, Doc: "What an agent says that it used: an object of input_tokens, output_tokens, tokens and cost_usd, each of which can be left out."},
 	Attr{Name: "takes", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "How long it takes, in virtual time."},
 	Attr{Name: "hang", Kind: Flag, Default: "false", Doc: "It never answers: a timeout, a heartbeat or a cancel ends it."},
 	Attr{Name: "lost", Kind: Flag, Default: "false", Doc: "It falls silent, so the attempt is lost."},
-	later("reply.partial", "reply.measured"))}
+	later("reply.measured"))}
 
 // expects are the conditions of a test.
 var expects = Attr{Name: "expect", Kind: Conditions, Doc: "Conditions in literal strings, each of which must hold."}

@@ -75,7 +75,6 @@ var planned = []Planned{
 	{Block: "test.metrics", Doc: "Figures of the machine that a test sets.", Instead: "A stub of the step that measures can answer with the figures."},
 	{Block: "test", Attr: "kv", Doc: "What the store holds when a test begins.", Instead: "A stub of the step that reads a value can answer with it."},
 	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},
-	{Block: "reply", Attr: "partial", Doc: "What an attempt had done when it failed.", Instead: "error = { message = \"…\" }  says in words how far it came."},
 	{Block: "reply", Attr: "measured", Doc: "Figures of a benchmark.", Instead: "exit_code  says whether a gate with run passes."},
 
 	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},

@@ -8,7 +8,7 @@ var nodeBlocks = map[string]*Block{
 		Blocks: blocks(actionNames(true), []string{"gate", "compensate"}, stepLater, nodeBlock),
 		Attrs: attrs(
 			actionAttrs(),
-			commonAttrs, lost, back, time, gate, env, pass, dir, sh,
+			commonAttrs, lost, late, back, time, gate, env, pass, dir, sh,
 			Attr{Name: "stdin", Kind: Value, Want: value.StringType, Default: "nothing", Doc: "What the program reads on standard input."},
 			Attr{Name: "parse", Kind: Word, Words: []string{"text", "json", "lines", "none"}, Default: `"text"`, Doc: "How standard output becomes the output."},
 			Attr{Name: "output", Kind: Type, Doc: "Type that the output must have."},

@@ -25,6 +25,7 @@ type Result struct {
 	Now      event.Time
 	Winner   string
 	Usage    event.Usage
+	Partial  bool
 	// Repeats is set for a repeat, which alone has a number of iterations.
 	Repeats    bool
 	Iterations int
@@ -32,7 +33,7 @@ type Result struct {
 
 // attributes are those of every result object.
 var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
-	"finished_at", "agent", "instances", "counts", "winner", "iterations", "usage"}
+	"finished_at", "agent", "instances", "counts", "winner", "iterations", "usage", "partial"}
 
 // ResultObject makes a whole result of its attributes.
 func ResultObject(read func(attr string) value.Value) map[string]any {
@@ -52,8 +53,11 @@ func (r *Result) Attribute(name string) value.Value {
 		}
 		return string(r.Status)
 	}
-	if name == "usage" {
+	switch name {
+	case "usage":
 		return r.Usage.Object()
+	case "partial":
+		return r.Partial
 	}
 	if !r.Released {
 		switch name {

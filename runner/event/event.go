@@ -214,6 +214,9 @@ type AttemptFinished struct {
 	Warning string `json:"warning,omitempty"`
 	// Usage is what the agent says that the attempt used; nil if it says nothing.
 	Usage *Usage `json:"usage,omitempty"`
+	// Partial is what an attempt that failed had given until then: the last partial output of an agent, or its result after its
+	// time was up; what a program wrote to $FLOWRUN_OUTPUT. Nil: nothing.
+	Partial value.Value `json:"partial,omitempty"`
 }
 
 // Error is why an attempt or a node failed. The zero value of a field means it does not apply, but ExitCode, where -1 does.

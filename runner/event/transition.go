@@ -80,6 +80,8 @@ type Result struct {
 	// Winner is the name or key of the child that a join picked; Iterations counts those of a repeat. Zero: not applicable.
 	Winner     string `json:"winner,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
+	// Partial tells that the output was handed in when the time of the attempt was up.
+	Partial bool `json:"partial,omitempty"`
 	// Usage is what its attempts used, and those of the nodes and runs in it; nil: nothing.
 	Usage *Usage `json:"usage,omitempty"`
 	// Reused tells that the result is that of the run that this one repeats.

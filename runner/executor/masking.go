@@ -29,6 +29,7 @@ func Hide(m *mask.Masker, ans *event.AttemptFinished) {
 		return
 	}
 	ans.Stdout, ans.Stderr, ans.Output = m.Text(ans.Stdout), m.Text(ans.Stderr), m.Value(ans.Output)
+	ans.Partial = m.Value(ans.Partial)
 	if ans.Error != nil {
 		e := *ans.Error
 		e.Message = m.Message(e.Message) // it may quote what was decoded, and cut it

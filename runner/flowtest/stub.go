@@ -164,6 +164,7 @@ func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) 
 	case r.Usage != nil:
 		ans.Usage = event.ReadUsage(c.value(r.Usage))
 	}
+	ans.Partial = c.value(r.Partial)
 	switch {
 	case r.Hang:
 		t.took = never

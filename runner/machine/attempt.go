@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -172,6 +173,10 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.failAttempt(a.ref, lostError("it fell silent"))
 		return
 	case event.Failed, event.Refused:
+		if d.output, d.partial = m.handedIn(a.ref, f); d.partial {
+			m.deliverOutput(a.ref)
+			return
+		}
 		m.failAttempt(a.ref, failureError(f))
 		return
 	default:
@@ -184,6 +189,22 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	}
 	d.output = output
 	m.deliverOutput(a.ref)
+}
+
+// handedIn returns the output of an attempt whose time was up, if the step takes what there is.
+func (m *Machine) handedIn(r ref, f *event.AttemptFinished) (value.Value, bool) {
+	n := m.node(r)
+	if n.OnTimeout != ir.OnTimeoutHandIn || f.Error == nil || f.Error.Reason != event.ReasonTimeout {
+		return nil, false
+	}
+	if f.Partial != nil {
+		return f.Partial, true
+	}
+	if _, runs := n.Action.(*ir.Run); !runs || f.Stdout == "" {
+		return nil, false
+	}
+	v, err := compose.ParseOutput(n.Action, f)
+	return v, err == nil && v != nil
 }
 
 // mayRepeatSilent reports whether the machine may repeat an attempt that fell silent without
@@ -205,7 +226,7 @@ func (m *Machine) mayRepeatSilent(a *attempt) bool {
 // memories.
 func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	d := m.liveState(r)
-	d.output, d.exit = nil, -1
+	d.output, d.exit, d.partial = nil, -1, false
 	if d.cold != nil {
 		d.cold.silent = 0
 	}

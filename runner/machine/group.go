@@ -476,7 +476,7 @@ func (m *Machine) finishRepeat(r, last ref, why cause) {
 
 // copyIteration copies the result of the last iteration to its repeat.
 func (m *Machine) copyIteration(d, from *liveState) {
-	d.exit, d.streams, d.attempts, d.agent = from.exit, from.streams, from.attempts, from.agent
+	d.exit, d.streams, d.attempts, d.agent, d.partial = from.exit, from.streams, from.attempts, from.agent, from.partial
 	if from.groupState != nil {
 		d.loop.winner = from.winnerName()
 	}

@@ -100,7 +100,7 @@ func (m *Machine) readAttribute(r ref, attr string) value.Value {
 		res = compose.Result{
 			Status: s.status, Released: true, ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, Prints: m.runsProgram(r),
 			Error: d.err, Attempts: d.attempts, Agent: d.agent, Started: d.started, Finished: d.finished, Now: m.now,
-			Usage: d.usage(),
+			Usage: d.usage(), Partial: d.partial,
 		}
 		if d.groupState != nil {
 			res.Winner, res.Repeats, res.Iterations = d.winnerName(), d.loop != nil, d.iterations()

@@ -251,6 +251,12 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 			}
 		case "warning":
 			f.Warning = text
+		case "partial":
+			v, err := value.Decode([]byte(text))
+			if err != nil {
+				return event.Event{}, err
+			}
+			f.Partial = v
 		case "usage":
 			v, err := value.Decode([]byte(text))
 			if err != nil {

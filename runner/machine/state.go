@@ -55,6 +55,7 @@ type liveState struct {
 	output      value.Value
 	err         *event.Error // of the previous attempt while the node runs; of the node after its failure
 	agent       string
+	partial     bool // the output was handed in at the timeout
 	timer       uint64
 	live        *attempt
 	endError    *event.Error // the node fails with this error when its live parts have ended
@@ -301,7 +302,7 @@ func (m *Machine) resultOf(r ref) *event.Result {
 	res := &event.Result{
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished,
-		Tolerated: s.tolerated, Reused: d.reusedEnd() != nil,
+		Tolerated: s.tolerated, Reused: d.reusedEnd() != nil, Partial: d.partial,
 	}
 	if u := d.usage(); u != (event.Usage{}) {
 		res.Usage = &u

@@ -55,6 +55,8 @@ type NodeDoc struct {
 	// Winner is the name or key of the child that a join picked, Iterations how many a repeat made.
 	Winner     string `json:"winner,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
+	// Partial tells that the output was handed in when the time of the attempt was up.
+	Partial bool `json:"partial,omitempty"`
 	// Usage is what its attempts used; absent where there were none.
 	Usage map[string]any `json:"usage,omitempty"`
 	// Child is the id of the run that the node called.
@@ -134,7 +136,7 @@ func (r *Run) document(n *Node) NodeDoc {
 		return d
 	}
 	d.Error, d.ExitCode = res.Error, res.ExitCode
-	d.Tolerated, d.Reused, d.Winner, d.Iterations = res.Tolerated, res.Reused, res.Winner, res.Iterations
+	d.Tolerated, d.Reused, d.Winner, d.Iterations, d.Partial = res.Tolerated, res.Reused, res.Winner, res.Iterations, res.Partial
 	if res.Usage != nil {
 		d.Usage = res.Usage.Object()
 	}

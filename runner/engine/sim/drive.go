@@ -525,7 +525,9 @@ func (d *driver) execute(a event.Attempt) {
 	answer, took := e.opts.World.Attempt(a, e.rng)
 	if a.Timeout > 0 && took > a.Timeout {
 		took = a.Timeout
+		partial := answer.Partial
 		answer = failure(a, event.Transient, event.ReasonTimeout, "it did not end within "+a.Timeout.String())
+		answer.Partial = partial
 	}
 	if e.silent[a.Key] < MaxSilent && e.strikes(e.opts.Faults.Silent, &e.struck.Silent) {
 		e.silent[a.Key]++

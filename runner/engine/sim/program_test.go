@@ -236,7 +236,8 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	if again && w.maybe(2) {
 		argument = []string{"tostring(iteration)", fmt.Sprintf("coalesce(last.step.n%d.status, \"first\")", w.names)}[w.r.IntN(2)]
 	}
-	switch w.r.IntN(8) {
+	did := w.r.IntN(8)
+	switch did {
 	case 0:
 		if w.maybe(4) && !again {
 			w.line(depth, "fail {}")
@@ -293,6 +294,9 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	}
 	if timed && w.maybe(4) {
 		w.line(depth, `timeout = "%ds"`, 1+w.r.IntN(20))
+		if did <= 3 && w.maybe(2) {
+			w.line(depth, `on_timeout = "hand_in"`)
+		}
 	}
 	w.gates(depth)
 }

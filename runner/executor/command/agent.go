@@ -43,6 +43,12 @@ func judgeAgent(a *event.Attempt, ans *event.AttemptFinished, e ended, out *capt
 	}
 	if e.why != "" {
 		executor.Fail(ans, exit)
+		if said != nil {
+			_ = said.End() // an error after its time was up says nothing more
+			ans.Partial, ans.Usage = said.Partial(), said.Usage()
+		} else if text := strings.TrimRight(out.text(), "\n"); text != "" && !out.cut() {
+			ans.Partial = text
+		}
 		return
 	}
 	if said == nil {

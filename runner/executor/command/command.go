@@ -200,6 +200,12 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 		if file != "" && ans.Outcome == event.OK {
 			x.takeOutput(ctx, &ans, file)
 		}
+		if file != "" && e.why == timedOut {
+			written := event.AttemptFinished{Outcome: event.OK}
+			if x.takeOutput(ctx, &written, file); written.Outcome == event.OK {
+				ans.Partial = written.Output
+			}
+		}
 	}
 	ans.StdoutLog = out.logName()
 	x.keepDrafts(a, &out, &errs)

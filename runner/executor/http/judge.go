@@ -133,6 +133,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	case errors.Is(err, errTooLarge):
 		return tooLarge(res, limit)
 	case err != nil:
+		e.answer.Partial = said.Partial()
 		return e.broken(res.to, err)
 	case failure != nil:
 		failure.ExitCode = -1

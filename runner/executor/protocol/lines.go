@@ -17,12 +17,13 @@ const MaxLine = executor.MaxOutput
 // Lines hears what an agent says on standard output, and understands
 //
 //	{"type":"progress","percent":40,"message":"…"}   {"type":"heartbeat"}   {"type":"log","message":"…"}
+//	{"type":"partial","output":…}
 //	{"type":"remember","kind":"decision","text":"…"}
 //	{"type":"result","output":…}                     {"type":"error","kind":"transient","message":"…","retry_after":30}
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
 //	{"type":"result","result":"…","is_error":false,…}
 //
-// All but the first four are final; a result or an error can have learnings beside it (learned.go). What is no such line is put aside: if there is no final line at all, it must be one JSON
+// All but the first five are final; a result or an error can have learnings beside it (learned.go). What is no such line is put aside: if there is no final line at all, it must be one JSON
 // object without a type, over as many lines as it likes, and that is the output. The last word of a manager's worker counts over several
 // lines too, and on standard error (manager.go). Memory: MaxLine for the line at hand,
 // executor.MaxOutput for what is put aside, and the result.
@@ -45,6 +46,16 @@ type Lines struct {
 	result  value.Value
 	failure *event.Error
 	usage   *event.Usage
+	partial value.Value
+}
+
+// Partial is what the agent has given, where the attempt fails: its result, or else its last partial output; nil if there is
+// neither. It is asked after End.
+func (l *Lines) Partial() value.Value {
+	if l.finals == 1 && l.failure == nil {
+		return l.result
+	}
+	return l.partial
 }
 
 // Usage is what the agent said, beside its last word, that the attempt used; nil if it said nothing. It is asked after End.
@@ -130,6 +141,9 @@ func (l *Lines) message(line []byte) bool {
 	case "progress", "heartbeat", "log":
 		kind, _ := m["type"].(string)
 		l.Live(kind, told(m))
+	case "partial":
+		l.partial = m["output"]
+		l.Live("progress", told(m))
 	case "remember":
 		l.note(m)
 	case "result":
@@ -228,7 +242,7 @@ func (l *Lines) Output() (value.Value, *event.Error) {
 		return bad("the agent's output is JSON, but no object; print {\"type\":\"result\",\"output\":…} for other values")
 	}
 	if t, typed := m["type"]; typed {
-		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, remember, result, error", value.Append(nil, t))
+		return bad("the agent's message has the type %.60s, which is none of progress, heartbeat, log, partial, remember, result, error", value.Append(nil, t))
 	}
 	return m, nil
 }

@@ -54,6 +54,7 @@ func TestPageShowsTheLines(t *testing.T) {
 		"log":       "log three files to go",
 		"result":    `{"files":3,"summary":"done"}`,
 		"error":     "rate_limited: the model is busy after 30",
+		"partial":   `progress half of it, so far {"summary":"half of it"}`,
 		"remember":  "note decision: The schema stays as it is: two services read it.",
 		"learnings": `{"files":3}`,
 		"usage":     `{"files":3}, used 1200 and 300 for 0.01`,
@@ -74,7 +75,9 @@ func TestPageShowsTheLines(t *testing.T) {
 		out, _ := l.Output()
 		switch {
 		case live != "":
-			got[kind] = live
+			if got[kind] = live; l.Partial() != nil {
+				got[kind] += ", so far " + string(value.Append(nil, l.Partial()))
+			}
 		case failure != nil:
 			got[kind] = string(failure.Kind) + ": " + failure.Message + " after " + value.Text(failure.RetryAfter)
 		default:

@@ -115,6 +115,9 @@ func marks(n *ir.Node) (out []string) {
 	if len(n.Fallback) > 0 {
 		say("else agent %s", strings.Join(n.Fallback, ", "))
 	}
+	if n.OnTimeout == ir.OnTimeoutHandIn {
+		say("hands in what it has when its time is up")
+	}
 	if n.Result != nil {
 		say("value %s", source(n.Result))
 	}

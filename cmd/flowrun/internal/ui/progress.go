@@ -113,6 +113,9 @@ func facts(res *event.Result) string {
 	if res.Tolerated {
 		parts = append(parts, "tolerated")
 	}
+	if res.Partial {
+		parts = append(parts, "partial")
+	}
 	if res.Winner != "" {
 		parts = append(parts, "winner "+Clean(res.Winner))
 	}

@@ -1,0 +1,7 @@
+workflow "w" {
+  step "write" {
+    run        = ["write"]
+    timeout    = "1m"
+    on_timeout = "handin"
+  }
+}
