@@ -95,6 +95,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	c.workflow, c.places, c.named = w, c.placesOf(w), map[string]string{}
 	t := &Test{Test: &ir.Test{Name: b.Name, Workflow: w.Name, StartAt: FirstMoment, At: placeOfRange(b.Src.Range)}, Header: b.Src.Header}
 	t.Inputs, t.Vars = c.given(b, b.attr("inputs")), c.given(b, b.attr("vars"))
+	t.Store = c.given(b, b.attr("kv")).Values
 	t.RunFor = c.span(b, b.attr("run_for"))
 	if a := b.attr("start_at"); a != nil && a.Text != "" {
 		at, err := time.Parse(time.RFC3339, a.Text)

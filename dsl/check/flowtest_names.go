@@ -162,6 +162,7 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		"calls": {What: "agent, step or gate", Names: calls, Resolve: of(calls, value.List(callType))}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts, Resolve: of(counts, value.IntType)},
 		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
+		"kv":     {What: "key", Resolve: func(string) (value.Type, string) { return value.AnyType, "" }},
 	}
 	for name := range env.Roots { // any order: each for itself
 		delete(env.Hidden, name)
@@ -198,7 +199,7 @@ func TestNames() value.Type {
 	return value.Object(map[string]value.Type{
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
-		"before": value.BoolType, "elapsed": value.NumberType, "live": value.IntType,
+		"before": value.BoolType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

@@ -67,7 +67,7 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 	case ir.KVAction, ir.ValueAction, ir.WaitAction, ir.FailAction, ir.EndAction:
 		return r, fmt.Sprintf("Its action is %s, which starts nothing: a test does the same as a run.", n.Does)
 	}
-	return r, "It starts nothing."
+	return r, "The host of the test answers it, as that of a run does."
 }
 
 // replies checks the replies of a stub.

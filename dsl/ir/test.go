@@ -13,11 +13,13 @@ type Test struct {
 	Workflow string
 	// Inputs and Vars are complete: defaults are filled in, and values have the declared types.
 	Inputs, Vars map[string]value.Value
-	StartAt      time.Time     // virtual
-	RunFor       time.Duration // virtual; 0: until all has ended
-	Stubs        []Stub
-	Moments      []Moment      // in file order
-	Expect       []Expectation // asked at the end
+	// Store is what runs share when the run starts: values by NAMESPACE/KEY.
+	Store   map[string]value.Value
+	StartAt time.Time     // virtual
+	RunFor  time.Duration // virtual; 0: until all has ended
+	Stubs   []Stub
+	Moments []Moment      // in file order
+	Expect  []Expectation // asked at the end
 	// CrashEverywhere asks for the test again with a crash at each point of the run. All of these runs must end alike.
 	CrashEverywhere bool
 	// Paths gives for each path of a node that a condition names the whole path, with keys.

@@ -72,6 +72,7 @@ var (
 		"max_at_once": "How many attempts of an agent, step or gate, or runs of a workflow, there were at once at most: max_at_once.NAME.",
 		"path":        "The paths of the nodes that started, in order of their starts.",
 		"before":      "before('A', 'B') tells whether node A ended before node B started.",
+		"kv":          "What the store holds under a key: kv[\"NAMESPACE/KEY\"], or kv[\"KEY\"] of the namespace default; null where there is nothing.",
 		"elapsed":     "Seconds of virtual time since the start.",
 		"live":        "How many attempts are live.",
 	}

@@ -73,7 +73,6 @@ var planned = []Planned{
 	{Block: "test.check_in", Doc: "A party that checks in at a sync point.", Instead: "A stub of the step that asks for the others can answer that they are there."},
 	{Block: "test.redrive", Doc: "Runs again what was given up.", Instead: "A second test begins where the first one ended, with other replies."},
 	{Block: "test.metrics", Doc: "Figures of the machine that a test sets.", Instead: "A stub of the step that measures can answer with the figures."},
-	{Block: "test", Attr: "kv", Doc: "What the store holds when a test begins.", Instead: "A stub of the step that reads a value can answer with it."},
 	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "reply", Attr: "measured", Doc: "Figures of a benchmark.", Instead: "exit_code  says whether a gate with run passes."},
 
@@ -87,7 +86,6 @@ var planned = []Planned{
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
 	{Block: "test", Name: "runs", Doc: "All runs of the store.", Instead: "The condition reads the run of the test: run, step and node."},
-	{Block: "test", Name: "kv", Doc: "What the store holds.", Instead: "Look at what was asked of the steps that write it: calls.NAME."},
 	{Block: "test", Name: "notifications", Doc: "Messages that the run has sent.", Instead: "Look at what was asked of the steps that tell people: calls.NAME."},
 	{Block: "test", Name: "events", Doc: "Events that the run has published.", Instead: "Look at what was asked of the steps that tell other systems: calls.NAME."},
 	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},

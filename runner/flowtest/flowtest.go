@@ -130,6 +130,7 @@ type test struct {
 	*ir.Test
 	program  *Program
 	store    *sim.Store
+	host     *sim.Engine
 	start    event.Time
 	run      string
 	eval     *expr.Evaluator
@@ -303,6 +304,10 @@ func (t *test) drive(ctx context.Context, crashAt int) error {
 	var e *sim.Engine
 	e = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Faults: sim.Faults{CrashAt: crashAt},
 		Moments: t.moments(func() error { return e.Cancel(ctx, t.run, "the test cancels it") })})
+	t.host = e
+	if err := t.fillStore(ctx); err != nil {
+		return err
+	}
 	w := t.program.Workflow(t.Workflow)
 	run, err := e.Start(ctx, engine.Start{Header: journal.Header{Behaviour: ir.Behaviour, Definition: t.program.hash, Workflow: t.Workflow},
 		Definition: t.program.definition,

@@ -203,3 +203,16 @@ workflow "w" {
 		t.Error(got)
 	}
 }
+
+// Steps with kv are real: a test says what the store holds, and reads it.
+func TestStore(t *testing.T) {
+	const program = "workflow \"w\" {\n  step \"count\" {\n    kv { incr = \"runs\" }\n  }\n  step \"team\" {\n    kv {\n      get = \"lead\"\n      namespace = \"team\"\n    }\n  }\n" +
+		"  step \"new\" {\n    kv {\n      set = \"x/y\"\n      value = [1]\n    }\n  }\n}\n"
+	got := outcome(t, program, test(`
+  kv = { runs = 41, "team/lead" = "Ada" }
+  crash_everywhere = true
+  expect = ["kv.runs == 42 && step.count.output == 42", "step.team.output == 'Ada'", "kv['default/x/y'] == [1]", "kv['team/none'] == null"]`))
+	if got != "succeeded" {
+		t.Error(got)
+	}
+}

@@ -52,6 +52,8 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.callsOf(r.Name), nil
 	case "max_at_once":
 		return float64(s.most[r.Name]), nil
+	case "kv":
+		return s.readKey(r.Name)
 	case "elapsed":
 		return s.after.Seconds(), nil
 	case "live":
