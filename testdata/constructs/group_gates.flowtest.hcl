@@ -3,6 +3,7 @@ test "the group is made again until its gate passes" {
   agent "worker" {
     replies = [{ output = { feedback = try(request.feedback, "") } }]
   }
+
   gate "program" {
     replies = [{ exit_code = 1 }]
   }
