@@ -24,7 +24,7 @@ func refused(n, to *Node) *diag.Diagnostic {
 	for p := to.Parent; p != nil; p = p.Parent {
 		if p.repeats() && p != n && !p.holds(n) {
 			return &diag.Diagnostic{Code: "F0260", Summary: fmt.Sprintf("Node %q exists once for each iteration of %q", to.Name, p.Name),
-				Detail: fmt.Sprintf("It can be named only inside %s, which can be made several times. From outside read the group: step.%s.output holds the outputs of its last iteration.", p.Words(), p.Name)}
+				Detail: fmt.Sprintf("It can be named only inside %s, which can run several times. From outside read the group: step.%s.output holds the outputs of its last iteration.", p.Words(), p.Name)}
 		}
 		if p.attr("for_each") != nil && p != n && !p.holds(n) {
 			return &diag.Diagnostic{Code: "F0224", Summary: fmt.Sprintf("Node %q exists once for each instance of %q", to.Name, p.Name),
