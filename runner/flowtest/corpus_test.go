@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/disk"
@@ -12,11 +13,11 @@ import (
 	"github.com/flowrun/flowrun/runner/flowtest"
 )
 
-// Every example, pattern and construct has tests, and they hold. Those of patterns and constructs say crash_everywhere: with a crash of the
-// driver at any point they end alike.
+// Every example, workflow, pattern and construct has tests, and they hold. Those of patterns and constructs say crash_everywhere: with a crash
+// of the driver at any point they end alike.
 func TestCorpus(t *testing.T) {
 	tests, crashes := 0, 0
-	for _, folder := range []string{"examples/...", "testdata/patterns", "testdata/constructs"} {
+	for _, folder := range []string{"examples/...", "workflows/...", "testdata/patterns", "testdata/constructs"} {
 		files, err := disk.Tests([]string{filepath.Join("../..", folder)})
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +34,7 @@ func TestCorpus(t *testing.T) {
 				if !r.Passed() {
 					t.Errorf("%s: %s: %+v", file, r.Test.Name, r.Failures)
 				}
-				if r.Test.CrashEverywhere != (folder != "examples/...") {
+				if strings.HasPrefix(folder, "testdata/") && !r.Test.CrashEverywhere {
 					t.Errorf("%s: %s: crash_everywhere is %v", file, r.Test.Name, r.Test.CrashEverywhere)
 				}
 				tests, crashes = tests+1, crashes+r.Crashes
@@ -41,8 +42,8 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	programs := 0
-	for _, pattern := range []string{"patterns", "constructs"} {
-		found, err := filepath.Glob("../../testdata/" + pattern + "/*.hcl")
+	for _, pattern := range []string{"testdata/patterns", "testdata/constructs", "workflows/*"} {
+		found, err := filepath.Glob("../../" + pattern + "/*.hcl")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d tests, %d crashes", tests, crashes); tests < programs || crashes < 300 {
+	if t.Logf("%d tests, %d crashes", tests, crashes); tests < programs || crashes < 800 {
 		t.Errorf("%d tests of %d programs, with %d crashes", tests, programs, crashes)
 	}
 }

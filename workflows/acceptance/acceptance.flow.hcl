@@ -1,0 +1,39 @@
+# Work counts only when all of its criteria hold: each criterion is a gate. The gate that says no is named, and the author hears its words.
+# Put your own commands into the gates: exit code 0 passes.
+
+agent "author" {
+  type    = "exec"
+  command = ["author"]
+}
+
+gate "tests_pass" {
+  run     = ["make", "test"]
+  message = "the tests do not pass"
+  on_fail = "retry"
+}
+
+gate "no_vulnerabilities" {
+  run     = ["make", "scan"]
+  message = "the scanner has found a vulnerability"
+  on_fail = "retry"
+}
+
+gate "fast_enough" {
+  check   = "result.output.seconds <= 2"
+  message = "${result.output.seconds} s is too slow: 2 s is the limit"
+  on_fail = "retry"
+}
+
+workflow "acceptance" {
+  input "task" { type = string }
+
+  step "write" {
+    agent  = agent.author
+    task   = input.task
+    output = object({ seconds = number })
+    gates  = [gate.tests_pass, gate.no_vulnerabilities, gate.fast_enough]
+    retry { max_attempts = 3 }
+  }
+
+  output "seconds" { value = step.write.output.seconds }
+}

@@ -1,0 +1,60 @@
+# A task is done by one run alone: who sets the key first has the claim, and everyone else is told who has it.
+# The claim ends with the work, or after two hours if its run never comes back.
+
+agent "worker" {
+  type    = "exec"
+  command = ["worker"]
+  timeout = "1h"
+}
+
+workflow "claim" {
+  input "task" { type = string }
+
+  input "me" {
+    type    = string
+    default = "worker1"
+  }
+
+  step "claim" {
+    kv {
+      cas       = input.task
+      namespace = "claims"
+      value     = input.me
+      ttl       = "2h"
+    }
+  }
+
+  step "work" {
+    agent = agent.worker
+    task  = input.task
+    when  = "step.claim.output.swapped"
+  }
+
+  finally {
+    step "release" {
+      kv {
+        delete    = input.task
+        namespace = "claims"
+      }
+      when = "step.claim.output.swapped == true"
+    }
+  }
+
+  output "claimed" { value = step.claim.output.swapped }
+  output "holder" { value = step.claim.output.value }
+}
+
+# Five workers want the same task at once.
+workflow "rush" {
+  default = true
+  input "task" { type = string }
+
+  step "try" {
+    for_each = ["worker1", "worker2", "worker3", "worker4", "worker5"]
+    call     = workflow.claim
+    with     = { task = input.task, me = each.value }
+  }
+
+  output "winners" { value = length([for t in step.try.output : t if t.claimed]) }
+  output "holders" { value = distinct([for t in step.try.output : t.holder]) }
+}

@@ -1,0 +1,25 @@
+test "what is handed in when the time is up can win" {
+  crash_everywhere = true
+  inputs           = { task = "Find a faster way." }
+
+  agent "ann" { replies = [{ output = { text = "a loop", score = 0.5 }, takes = "10m" }] }
+  agent "bo" { replies = [{ hang = true, partial = { text = "half of a table", score = 0.8 } }] }
+  agent "cy" { replies = [{ hang = true }] }
+
+  expect = [
+    "run.outputs == {'winner': 'bo', 'text': 'half of a table'}",
+    "step.bo.partial && !step.ann.partial",
+    "step.cy.status == 'failed' && step.cy.error.reason == 'timeout'",
+    "elapsed == 30 * 60",
+  ]
+}
+
+test "the best of those who finish wins, and nobody waits for the time limit" {
+  inputs = { task = "Find a faster way." }
+
+  agent "ann" { replies = [{ output = { text = "a loop", score = 0.5 }, takes = "10m" }] }
+  agent "bo" { replies = [{ output = { text = "a table", score = 0.7 }, takes = "5m" }] }
+  agent "cy" { replies = [{ output = { text = "a tree", score = 0.9 }, takes = "20m" }] }
+
+  expect = ["run.outputs.winner == 'cy' && elapsed == 20 * 60"]
+}

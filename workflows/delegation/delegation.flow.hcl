@@ -1,0 +1,65 @@
+# A conductor gives each problem to the team that knows the matter. The first rule that holds decides; what nobody claims goes to the default.
+# Each team is a workflow of its own: a run with its own history, which other workflows can call, too.
+
+agent "backend" {
+  type    = "exec"
+  command = ["backend"]
+}
+
+agent "typescript" {
+  type    = "exec"
+  command = ["typescript"]
+}
+
+agent "generalist" {
+  type    = "exec"
+  command = ["generalist"]
+}
+
+workflow "conduct" {
+  default = true
+  input "problem" { type = object({ component = string, type = string, text = string }) }
+
+  switch "delegate" {
+    case {
+      when = "input.problem.component == 'api'"
+      step "api" {
+        call = workflow.backend
+        with = { problem = input.problem.text }
+      }
+    }
+
+    case {
+      when = "input.problem.type startsWith 'TS'"
+      step "types" {
+        agent = agent.typescript
+        task  = input.problem.text
+      }
+    }
+
+    default {
+      step "other" {
+        agent = agent.generalist
+        task  = input.problem.text
+      }
+    }
+  }
+}
+
+# The backend team finds the cause, and then removes it.
+workflow "backend" {
+  input "problem" { type = string }
+
+  step "find" {
+    agent  = agent.backend
+    task   = "Find the cause: ${input.problem}"
+    output = object({ cause = string })
+  }
+
+  step "mend" {
+    agent = agent.backend
+    task  = "Remove the cause: ${step.find.output.cause}"
+  }
+
+  output "change" { value = step.mend.output }
+}

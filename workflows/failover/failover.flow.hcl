@@ -1,0 +1,32 @@
+# When an agent fails, another agent is asked the same; when both fail, a lesser result stands in, and the run goes on.
+
+agent "first" {
+  type    = "exec"
+  command = ["first"]
+  retry {
+    max_attempts = 2
+    base_delay   = "10s"
+    jitter       = "none"
+  }
+}
+
+agent "second" {
+  type    = "exec"
+  command = ["second"]
+}
+
+workflow "translate" {
+  input "text" { type = string }
+
+  step "translate" {
+    agent    = agent.first
+    fallback = [agent.second]
+    task     = "Translate the text."
+    with     = { text = input.text }
+    output   = object({ text = string })
+    degrade { output = { text = input.text } }
+  }
+
+  output "text" { value = step.translate.output.text }
+  output "degraded" { value = step.translate.status != "succeeded" }
+}

@@ -1,0 +1,72 @@
+# Four patterns in one: a conductor divides a feature, the parts are built at once, a reviewer sends the whole back until it is right,
+# and a pipeline of stages brings it out.
+
+agent "conductor" {
+  type    = "exec"
+  command = ["conductor"]
+}
+
+agent "builder" {
+  type    = "exec"
+  command = ["builder"]
+}
+
+agent "integrator" {
+  type    = "exec"
+  command = ["integrator"]
+}
+
+agent "reviewer" {
+  type    = "exec"
+  command = ["reviewer"]
+}
+
+workflow "feature" {
+  input "feature" { type = string }
+
+  step "divide" {
+    agent  = agent.conductor
+    task   = "Divide the feature into parts: ${input.feature}"
+    output = object({ parts = map(string) })
+  }
+
+  step "build" {
+    for_each = step.divide.output.parts
+    agent    = agent.builder
+    task     = "Build the ${each.key}: ${each.value}"
+    output   = object({ branch = string })
+  }
+
+  sequence "integration" {
+    value      = step.integrate.output
+    depends_on = [step.build]
+    repeat {
+      until = "step.review.output.accepted"
+      max   = 3
+    }
+
+    step "integrate" {
+      agent    = agent.integrator
+      task     = "Merge the branches."
+      with     = { branches = [for part in step.build.output : part.branch] }
+      feedback = last.step.review.output.words
+      output   = object({ commit = string })
+    }
+
+    step "review" {
+      agent  = agent.reviewer
+      with   = { commit = step.integrate.output.commit }
+      output = object({ accepted = bool, words = string })
+    }
+  }
+
+  sequence "release" {
+    depends_on = [step.integration]
+
+    step "test" { run = ["make", "test"] }
+    step "stage" { run = ["./deploy", "staging", step.integration.output.commit] }
+    step "live" { run = ["./deploy", "live", step.integration.output.commit] }
+  }
+
+  output "commit" { value = step.integration.output.commit }
+}

@@ -1,0 +1,41 @@
+# A step that refuses its input is tried again with an input that an agent has mended.
+
+agent "fixer" {
+  type    = "exec"
+  command = ["fixer"]
+}
+
+agent "importer" {
+  type    = "exec"
+  command = ["importer"]
+}
+
+workflow "import" {
+  input "record" { type = string }
+
+  sequence "rounds" {
+    value = step.load.output
+    repeat {
+      until = "step.load.status == 'succeeded'"
+      max   = 3
+    }
+
+    step "record" { value = coalesce(last.step.fix.output.record, input.record) }
+
+    step "load" {
+      agent    = agent.importer
+      with     = { record = step.record.output }
+      on_error = "continue"
+    }
+
+    step "fix" {
+      agent  = agent.fixer
+      task   = "Mend this record."
+      with   = { record = step.record.output, said = step.load.error.message }
+      output = object({ record = string })
+      when   = "step.load.status == 'failed'"
+    }
+  }
+
+  output "loaded" { value = step.rounds.output }
+}

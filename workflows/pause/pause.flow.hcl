@@ -1,0 +1,63 @@
+# One run pauses a worker for some minutes, and the runs of that worker wait until the pause is over. The pause ends by itself.
+
+agent "worker" {
+  type    = "exec"
+  command = ["worker"]
+}
+
+workflow "pause" {
+  input "worker" { type = string }
+
+  step "pause" {
+    kv {
+      set       = input.worker
+      namespace = "pauses"
+      value     = "too many requests"
+      ttl       = "5m"
+    }
+  }
+}
+
+workflow "work" {
+  input "worker" { type = string }
+  input "task" { type = string }
+
+  # A key that is not there reads as null: nobody has paused the worker, or the pause is over.
+  step "paused" {
+    kv {
+      get       = input.worker
+      namespace = "pauses"
+    }
+
+    repeat {
+      until = "result.output == null"
+      max   = 1000
+      delay = "10s"
+    }
+  }
+
+  step "work" {
+    agent      = agent.worker
+    task       = input.task
+    depends_on = [step.paused]
+  }
+
+  output "result" { value = step.work.output }
+}
+
+# worker1 is paused and then asked; worker2 is asked at the same time.
+workflow "team" {
+  default = true
+
+  step "pause" {
+    call = workflow.pause
+    with = { worker = "worker1" }
+  }
+
+  step "work" {
+    for_each   = ["worker1", "worker2"]
+    call       = workflow.work
+    with       = { worker = each.value, task = "task of ${each.value}" }
+    depends_on = [step.pause]
+  }
+}

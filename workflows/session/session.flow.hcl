@@ -1,0 +1,61 @@
+# A login is kept for an hour under a key that all runs share. A run takes the session that is there, or logs in and keeps the new one.
+# A cache is the same: what is expensive to find is kept for some time.
+
+workflow "work" {
+  input "user" {
+    type    = string
+    default = "ada"
+  }
+
+  step "known" {
+    kv {
+      get       = input.user
+      namespace = "sessions"
+    }
+    output = string
+  }
+
+  step "login" {
+    http {
+      url    = "https://example.com/login"
+      method = "POST"
+      body   = { user = input.user }
+    }
+    when = "step.known.output == null"
+  }
+
+  step "keep" {
+    kv {
+      set       = input.user
+      value     = step.login.output.body.session
+      ttl       = "1h"
+      namespace = "sessions"
+    }
+    when = "step.known.output == null"
+  }
+
+  output "session" { value = step.known.output == null ? step.keep.output : step.known.output }
+}
+
+# Three runs in turn: the second is 59 minutes behind the first, and the third 61 minutes.
+workflow "day" {
+  default = true
+
+  sequence "runs" {
+    step "first" { call = workflow.work }
+
+    step "later" {
+      wait { duration = "59m" }
+    }
+
+    step "second" { call = workflow.work }
+
+    step "still_later" {
+      wait { duration = "2m" }
+    }
+
+    step "third" { call = workflow.work }
+  }
+
+  output "sessions" { value = [step.first.output.session, step.second.output.session, step.third.output.session] }
+}

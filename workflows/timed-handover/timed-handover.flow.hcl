@@ -1,0 +1,33 @@
+# Each agent has a window of time. When the window is over, the next agent starts with what there is, even if there is nothing.
+
+agent "scout" {
+  type    = "exec"
+  command = ["scout"]
+  timeout = "10m"
+}
+
+agent "builder" {
+  type    = "exec"
+  command = ["builder"]
+  timeout = "30m"
+}
+
+workflow "handover" {
+  input "task" { type = string }
+
+  step "explore" {
+    agent      = agent.scout
+    task       = input.task
+    output     = object({ notes = string })
+    on_timeout = "hand_in"
+    degrade { output = { notes = "" } }
+  }
+
+  step "build" {
+    agent = agent.builder
+    task  = input.task
+    with  = { notes = step.explore.output.notes }
+  }
+
+  output "built" { value = step.build.output }
+}

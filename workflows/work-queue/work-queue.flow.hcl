@@ -1,0 +1,20 @@
+# A queue of many items and a few workers: each item is done once, five at a time.
+
+agent "worker" {
+  type    = "exec"
+  command = ["worker"]
+  retry { max_attempts = 3 }
+}
+
+workflow "queue" {
+  input "items" { type = list(number) }
+
+  step "work" {
+    for_each        = input.items
+    max_concurrency = 5
+    agent           = agent.worker
+    with            = { item = each.value }
+  }
+
+  output "done" { value = length(step.work.output) }
+}
