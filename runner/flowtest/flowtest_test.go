@@ -216,3 +216,33 @@ func TestStore(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A moment comes before what happens after it, also where a timer that was taken back lies between.
+func TestMomentsAreOnTime(t *testing.T) {
+	const program = `workflow "w" {
+  sequence "all" {
+    step "first" {
+      kv {
+        set   = "x"
+        value = 1
+        ttl   = "1h"
+      }
+    }
+    step "second" {
+      wait { duration = "50m" }
+    }
+    step "third" {
+      wait { duration = "11m" }
+    }
+  }
+}
+`
+	got := outcome(t, program, test(`
+  at "51m" { expect = ["step.third.status == 'waiting' && kv['x'] == 1"] }
+  at "60m30s" { expect = ["kv['x'] == null"] }
+  cancel { after = "60m40s" }
+  expect = ["run.status == 'cancelled' && elapsed == 3640"]`))
+	if got != "cancelled" {
+		t.Error(got)
+	}
+}

@@ -400,10 +400,11 @@ func (d *driver) lookAround() {
 	}
 }
 
-// gather moves the clock to the next thing that happens and takes all that has happened by then, in order.
+// gather moves the clock to the next thing that happens and takes all that has happened by then, in order. Where all of it had been taken
+// back, it takes nothing: a moment, or another run, may come before the next thing of this run.
 func (d *driver) gather() {
 	d.lookAround()
-	for len(d.pending) == 0 && len(d.queue) > 0 {
+	if len(d.pending) == 0 && len(d.queue) > 0 {
 		next := d.queue.Pop()
 		d.e.now = max(d.e.now, next.at)
 		d.take(next)
