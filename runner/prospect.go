@@ -10,8 +10,6 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-import ()
-
 // Outlook is the settings of a drive that is only predicted.
 type Outlook struct {
 	Now        event.Time

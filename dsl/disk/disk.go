@@ -13,8 +13,6 @@ import (
 	"github.com/flowrun/flowrun/dsl"
 )
 
-import ()
-
 // Open returns the place that the program at a path is read from: a file system, the program's name in it, and o with the files that the
 // program may read. The name of a file in messages begins with the path.
 func Open(path string, o dsl.Options) (fsys fs.FS, name string, _ dsl.Options) {

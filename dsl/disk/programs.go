@@ -7,8 +7,6 @@ import (
 	"strings"
 )
 
-import ()
-
 // packages is the folder of installed packages, which do not belong to the project's own programs.
 const packages = "node_modules"
 

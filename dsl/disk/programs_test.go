@@ -8,8 +8,6 @@ import (
 	"testing"
 )
 
-import ()
-
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range []string{"a/one.hcl", "a/two.hcl", "a/b/three.flow.hcl", "a/.git/no.hcl", "a/c/no.flowtest.hcl", "a/d/.no.hcl", "a/e/no.txt"} {

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -62,14 +63,27 @@ func (l *condLowerer) member(n *ast.MemberNode) node {
 	name, literal := n.Property.(*ast.StringNode)
 	if !literal {
 		key := l.lower(n.Property)
-		return &index{join(x.at(), key.at()), x, key}
+		return &index{l.throughBracket(join(x.at(), key.at())), x, key}
 	}
 	l.nodes++
 	here := l.loc(name)
+	whole := here
+	if here.start < len(l.text) && strings.IndexByte("'\"`", l.text[here.start]) >= 0 { // ["name"], and not .name
+		whole = l.throughBracket(here)
+	}
 	if r, ok := x.(*ref); ok && l.extend(r, name.Value, here) {
+		r.span = join(r.span, whole)
 		return r
 	}
-	return &member{join(x.at(), here), x, name.Value, here}
+	return &member{join(x.at(), whole), x, name.Value, here}
+}
+
+// throughBracket extends a span that ends in front of a closing bracket through that bracket.
+func (l *condLowerer) throughBracket(at span) span {
+	if rest := strings.TrimLeft(l.text[at.end:], " \t\r\n"); strings.HasPrefix(rest, "]") {
+		at.end = len(l.text) - len(rest) + 1
+	}
+	return at
 }
 
 // extend makes the name a part of the reference, if its root's shape has room for it.
@@ -89,7 +103,6 @@ func (l *condLowerer) extend(r *ref, name string, here span) bool {
 	default:
 		return false
 	}
-	r.span = join(r.span, here)
 	l.reads[len(l.reads)-1] = r.ref
 	return true
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -34,7 +33,7 @@ func (a *app) runKvGet(r *args.KV) error {
 	case v == nil:
 		a.err.Printf("the key %s has no value in the namespace %s\n", ui.Quote(r.Key), ui.Clean(r.Namespace))
 	default:
-		a.out.Printf("%s\n", ui.Clean(string(value.Append(nil, v))))
+		a.out.Printf("%s\n", ui.JSONText(v))
 	}
 	if err == nil && v == nil {
 		err = &ended{exitNo}

@@ -46,7 +46,7 @@ func (a *app) runKvList(r *args.KV) error {
 		}{r.Namespace, found})
 	}
 	for _, key := range value.Keys(found) {
-		a.out.Printf("%s\t%s\n", ui.Clean(key), ui.Clean(string(value.Append(nil, found[key]))))
+		a.out.Printf("%s\t%s\n", ui.Clean(key), ui.JSONText(found[key]))
 	}
 	return nil
 }

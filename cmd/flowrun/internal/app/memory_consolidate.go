@@ -45,7 +45,7 @@ answer did not serve before.`,
 					return err
 				}
 				if len(ids) == 0 && !asJSON {
-					a.err.Printf("Nothing was learned several times that is no pattern yet.\n")
+					a.err.Printf("flowrun found no new group of similar learnings.\n")
 				}
 				var worded []string
 				if reword {

@@ -9,8 +9,6 @@ import (
 	memories "github.com/flowrun/flowrun/memory/store"
 )
 
-import ()
-
 func (a *app) newMemoryDoctorCommand() *cobra.Command {
 	asJSON, rebuild := false, false
 	c := &cobra.Command{

@@ -67,12 +67,16 @@ The exit code is 1 if a test fails, and 2 if a test file or its program is refus
 	return c
 }
 
-// watchTests runs the tests now, and again after each change of a file that they depend on. It ends with the process.
+// watchTests runs the tests now, and again after each change of a file that they depend on. It ends with the process. If the
+// first round finds no test, that is an error; later it can be the moment in which an editor writes a file.
 func (a *app) watchTests(t *args.Test, forms []args.Form) error {
-	for {
+	for first := true; ; first = false {
 		before := stateOfTests(t)
 		if err := a.runTest(t, forms); err != nil && !errors.As(err, new(*ended)) {
-			return err
+			if first {
+				return err
+			}
+			a.err.Printf("flowrun: %s\n", ui.CleanLines(err.Error()))
 		}
 		a.err.Printf("Waiting for a change; Ctrl-C ends it.\n")
 		for stateOfTests(t) == before {

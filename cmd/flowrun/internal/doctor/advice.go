@@ -11,8 +11,6 @@ import (
 	"github.com/flowrun/flowrun/runner/journal"
 )
 
-import ()
-
 // OtherStore is the advice about a store that may not be written.
 const OtherStore = "Change its permissions, or name another store with --store or FLOWRUN_STORE."
 

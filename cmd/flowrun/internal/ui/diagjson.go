@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // checkJSON is what validate --format json prints: the fields of terraform validate -json, and a code, notes and edits.
@@ -122,6 +123,9 @@ func writeJSON(w io.Writer, v any, indent string) error {
 	_, err := w.Write(escapeJSON(b.Bytes()))
 	return err
 }
+
+// JSONText returns a value as JSON that is safe on a terminal.
+func JSONText(v value.Value) string { return string(escapeJSON(value.Append(nil, v))) }
 
 // escapeJSON escapes what is hidden, as JSON does it; it can only stand in strings.
 func escapeJSON(b []byte) []byte {

@@ -151,7 +151,7 @@ func crashesText(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", and the same with %d crashes", n)
+	return fmt.Sprintf(", and the same with %s", plural(n, "crash", "crashes"))
 }
 
 func lastOf(list []string, n int) []string {
@@ -213,7 +213,14 @@ func leftoverText(l *flowtest.Leftover) string {
 	if l.Asked == 0 {
 		return fmt.Sprintf("%s: nobody asked the stub of %s %q", where, l.Kind, Clean(l.Name))
 	}
-	return fmt.Sprintf("%s: the stub of %s %q has %d replies, and was asked %s", where, l.Kind, Clean(l.Name), l.Replies, times(l.Asked))
+	return fmt.Sprintf("%s: the stub of %s %q has %s, and was asked %s", where, l.Kind, Clean(l.Name), plural(l.Replies, "reply", "replies"), times(l.Asked))
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func times(n int) string {
