@@ -146,6 +146,7 @@ type test struct {
 	asked    map[ir.Place]bool
 	coming   []ir.Moment   // in order of time, as far as they have not happened
 	crashed  int           // how often the driver died
+	own      int           // how many of these deaths the test asked for
 	down     time.Duration // how long there is no driver after a crash
 }
 
@@ -190,7 +191,7 @@ func (t *test) crashEverywhere(ctx context.Context) (alike int) {
 	for n, told := 1, 0; told < MaxDifferences; n++ {
 		again := newTest(t.program, t.Test)
 		err := again.drive(ctx, n)
-		if err == nil && again.crashed == again.crashes() {
+		if err == nil && again.crashed == again.own {
 			return alike // the run has fewer points
 		}
 		have := again.ends()
@@ -224,16 +225,6 @@ func (t *test) ends() map[string]string {
 		out["run"] = string(r.view.Status) + " with " + string(value.Append(nil, map[string]any(r.view.Outputs)))
 	}
 	return out
-}
-
-// crashes is how often the test itself asks for a crash.
-func (t *test) crashes() (n int) {
-	for _, m := range t.Moments {
-		if m.Kind == ir.CrashMoment || m.Kind == ir.DownMoment {
-			n++
-		}
-	}
-	return n
 }
 
 func sentence(err error) string {
@@ -356,8 +347,10 @@ func (t *test) moments(cancel func() error) (out []sim.Moment) {
 			case ir.CancelMoment:
 				return cancel()
 			case ir.CrashMoment:
+				t.own++
 				return sim.ErrCrashed
 			case ir.DownMoment:
+				t.own++
 				t.down = m.For
 				return sim.ErrCrashed
 			case ir.VanishMoment:

@@ -246,3 +246,24 @@ func TestMomentsAreOnTime(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A crash that the test asks for after the end of the run never comes; the crashes at each point are tried all the same, and end.
+func TestCrashesBehindTheEnd(t *testing.T) {
+	const program = `workflow "w" {
+  step "a" {
+    wait { duration = "5m" }
+  }
+}
+`
+	for _, moments := range []string{"", `crash { after = "1h" }`, "crash { after = \"1h\" }\n  crash { after = \"2h\" }", `down {
+    after = "1h"
+    for   = "1m"
+  }`} {
+		p, loaded := load(t, program, test(moments+"\n  crash_everywhere = true\n  expect = [\"run.status == 'succeeded'\"]"))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		if r := flowtest.Run(ctx, p, &loaded.Tests[0]); !r.Passed() || r.Crashes == 0 || ctx.Err() != nil {
+			t.Errorf("%q: %s after %d crashes: %v", moments, r.Status, r.Crashes, r.Failures)
+		}
+		cancel()
+	}
+}
