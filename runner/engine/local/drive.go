@@ -193,16 +193,17 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	}
 	d.aside.waitForShown()
 	gone := d.live.stopAndWait(d.engine.options.StopGrace)
-	if gone && !errors.Is(err, engine.ErrParked) { // a parked run stays in the line
-		d.admit.leaveLine()
-	} else {
+	switch {
+	case !gone:
 		d.engine.recordLeftovers()
+	case !errors.Is(err, engine.ErrParked): // a parked run stays in the line
+		d.admit.leaveLine()
 	}
 	if closing := d.mark.close(); closing != nil {
 		err = errors.Join(err, d.engine.commits.failStore(closing))
 	}
 	if errors.Is(err, engine.ErrParked) {
-		return event.End{}, err // park has given it back
+		return event.End{}, err // parkRun has given it back
 	}
 	if err != nil {
 		// A fenced run is another's by now and a failed store takes nothing: then this says so, to no effect.

@@ -297,6 +297,7 @@ func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next e
 		e.wake.version = 0 // they are due until they are driven
 	}
 	e.wake.next = next
+	runs = slices.DeleteFunc(runs, func(run string) bool { return slices.Contains(callers, run) }) // a caller can be due by itself, too
 	runs = append(callers[:min(len(callers), limit)], runs...)
 	return runs[:min(len(runs), limit)], next, err
 }
@@ -314,7 +315,7 @@ func (e *Engine) noticeDeaths(mine int64) error {
 			return err
 		}
 		if !lives {
-			return e.write(func(tx *transaction) error { return e.removeDeadDrivers(tx, mine) })
+			return e.writeUrgent(func(tx *transaction) error { return e.removeDeadDrivers(tx, mine) })
 		}
 	}
 	return nil

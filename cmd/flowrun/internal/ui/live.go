@@ -95,11 +95,11 @@ func (l *Live) showSayings(now time.Time) {
 // Look shows the facts that no journal holds about a run that another process drives: whether a process drives the run, and the output of
 // its attempts. Look calls underWay at most once a second, and underWay may change the view of the run.
 func (l *Live) Look(driven bool, underWay func() []*view.Begun) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if driven == l.run.Driven && time.Since(l.glanced) < glanceEvery {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.glanced = time.Now()
 	begun := underWay()
 	for _, b := range begun[:min(len(begun), maxGlance)] {
