@@ -100,6 +100,17 @@ func (f *facts) attempt(a *Attempt) {
 			f.text('n', n.Name)
 			f.number('u', uint64(n.Units))
 			f.number('c', uint64(n.Capacity))
+			if p := n.Pace; p != nil {
+				f.number('r', uint64(p.Requests))
+				f.number('R', uint64(p.Per))
+			}
+			if b := n.Breaker; b != nil {
+				f.number('f', uint64(b.Failures))
+				f.number('F', uint64(b.Reset))
+				if b.When != nil {
+					f.lates('L', []Late{*b.When})
+				}
+			}
 			f.end()
 		}
 		f.end()

@@ -90,12 +90,31 @@ type Admission struct {
 	Priority int    `json:"priority,omitempty"` // of those that wait for the same, the highest is served first
 }
 
-// Need is a number of units of a shared resource.
+// Need is what an attempt needs of one thing that all runs of the store share: an agent, a quota, or a turn. Each part stands
+// alone; a nil part asks for nothing.
 type Need struct {
 	Kind     NeedKind `json:"kind"`
 	Name     string   `json:"name"`
-	Units    int      `json:"units"`
-	Capacity int      `json:"capacity"` // how many units there are, as the program says
+	Units    int      `json:"units,omitempty"`    // how many units the attempt holds while it runs; 0: none
+	Capacity int      `json:"capacity,omitempty"` // how many units there are, as the program says; 0 where Units is 0
+	// Pace bounds how many attempts start in a span of time.
+	Pace *Pace `json:"pace,omitempty"`
+	// Breaker keeps attempts from starting after failures in a row.
+	Breaker *Breaker `json:"breaker,omitempty"`
+}
+
+// Pace allows Requests starts in any span of Per.
+type Pace struct {
+	Requests int           `json:"requests"`
+	Per      time.Duration `json:"per"`
+}
+
+// Breaker opens after Failures failures in a row, for Reset. When is a condition over error, attempt and elapsed (in seconds): an error
+// for which it does not hold is not counted; nil: every error counts. The host asks it when an attempt has ended.
+type Breaker struct {
+	Failures int           `json:"failures"`
+	Reset    time.Duration `json:"reset"`
+	When     *Late         `json:"when,omitempty"`
 }
 
 // AgentRequest is the part of an attempt that an agent carries out.

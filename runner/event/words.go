@@ -96,15 +96,17 @@ type NeedKind string
 
 // The kinds of needs.
 const (
-	// NeedAgent is the concurrency of an agent: one unit for each attempt at once.
+	// NeedAgent is an agent: one unit for each attempt at once where its concurrency is bounded, its pace, its health.
 	NeedAgent NeedKind = "agent"
+	// NeedQuota is a declared quota: units, a pace, a health.
+	NeedQuota NeedKind = "quota"
 	// NeedTurn is the turn of a run in its group: one unit for the one run that has it. No attempt
 	// needs it.
 	NeedTurn NeedKind = "turn"
 )
 
 // NeedKinds lists all kinds of needs.
-var NeedKinds = []NeedKind{NeedAgent, NeedTurn}
+var NeedKinds = []NeedKind{NeedAgent, NeedQuota, NeedTurn}
 
 // WaitKind says what a waiting node waits for.
 type WaitKind string
