@@ -206,6 +206,9 @@ type AttemptFinished struct {
 	Output value.Value `json:"output,omitempty"`
 	// Error is set for every outcome but OK.
 	Error *Error `json:"error,omitempty"`
+	// Resource is the name of the quota or agent that refused the attempt; "" if the attempt was not refused. The reason of the
+	// error says what of it refused: quota (its units), busy, rate_limit or breaker.
+	Resource string `json:"resource,omitempty"`
 	// Recalled is what the memory gave the attempt, in the order in which the agent saw it, and Learned what the agent says that
 	// it learned.
 	Recalled []Recalled `json:"recalled,omitempty"`

@@ -51,6 +51,9 @@ const (
 	ReasonFail           Reason = "fail"             // a fail or end step asked for it
 	ReasonGroup          Reason = "group"            // runs of concurrency groups wait for each other
 	ReasonBusy           Reason = "busy"             // the agent does as many tasks as it may, over all runs of the store
+	ReasonQuota          Reason = "quota"            // a quota has too few free units
+	ReasonRateLimit      Reason = "rate_limit"       // a rate limit allows no start now
+	ReasonBreaker        Reason = "breaker"          // a circuit breaker is open after failures in a row
 	ReasonStore          Reason = "store"            // what runs share cannot do what a step asked for
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
@@ -59,7 +62,8 @@ const (
 // Reasons lists all reasons.
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
-	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonStore, ReasonUnexplained, ReasonRound}
+	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonQuota,
+	ReasonRateLimit, ReasonBreaker, ReasonStore, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string
@@ -111,8 +115,13 @@ var NeedKinds = []NeedKind{NeedAgent, NeedQuota, NeedTurn}
 // WaitKind says what a waiting node waits for.
 type WaitKind string
 
-// WaitBusy is the wait for an agent that does as many tasks as it may.
-const WaitBusy WaitKind = "busy"
+// The kinds of waits that are told.
+const (
+	WaitBusy      WaitKind = "busy"       // for an agent that does as many tasks as it may
+	WaitQuota     WaitKind = "quota"      // for units of a quota
+	WaitRateLimit WaitKind = "rate_limit" // for the moment at which a rate limit allows a start
+	WaitBreaker   WaitKind = "breaker"    // for a circuit breaker that is open
+)
 
 // WaitKinds lists all kinds of waits that are told.
-var WaitKinds = []WaitKind{WaitBusy}
+var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker}
