@@ -16,7 +16,7 @@ import (
 var voteFunctions = []function{
 	{name: "vote", sig: "map map", result: voteType, call: func(r *run, a []value.Value) (value.Value, error) {
 		votes := a[0].(map[string]any)
-		rule, err := readVoteRule(a[1].(map[string]any), votes)
+		rule, err := r.readVoteRule(a[1].(map[string]any), votes)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,12 @@ type voteRule struct {
 }
 
 // readVoteRule checks a rule: its members, and that its weights, where there are any, are those of the participants.
-func readVoteRule(m, votes map[string]any) (voteRule, error) {
+func (r *run) readVoteRule(m, votes map[string]any) (voteRule, error) {
+	if weights, ok := m["weights"].(map[string]any); ok {
+		if err := r.list(len(weights)); err != nil {
+			return voteRule{}, err
+		}
+	}
 	if _, err := value.Convert(m, voteRuleType); err != nil {
 		return voteRule{}, fmt.Errorf("the rule %w", err)
 	}
@@ -83,13 +88,16 @@ func readVoteRule(m, votes map[string]any) (voteRule, error) {
 		rule.method = s
 	}
 	if f, ok := m["threshold"].(float64); ok {
-		if rule.threshold = f; f <= 0 || f > 1 {
-			return rule, fmt.Errorf("the threshold is %s; it must be above 0 and at most 1", textOf(f))
-		}
+		rule.threshold = f
 	}
 	if f, ok := m["quorum"].(float64); ok {
-		if rule.quorum = f; f < 0 || !whole(f) {
-			return rule, fmt.Errorf("the quorum is %s; it must be a whole number, 0 or more", textOf(f))
+		rule.quorum = f
+	}
+	for _, name := range []string{"threshold", "quorum"} {
+		if f, ok := m[name].(float64); ok {
+			if err := checkVoteBound(name, f); err != nil {
+				return rule, err
+			}
 		}
 	}
 	if m["weights"] == nil {
@@ -102,24 +110,45 @@ func readVoteRule(m, votes map[string]any) (voteRule, error) {
 	if rule.method != "weighted" && rule.method != "score" {
 		return rule, fmt.Errorf("the method %s has no weights; weighted and score do", rule.method)
 	}
-	return rule, checkWeights(rule.weights, value.Keys(votes), rule.method == "weighted")
+	if err := checkWeightNames(rule.weights, votes); err != nil {
+		return rule, err
+	}
+	return rule, checkWeightSum(rule.weights, rule.method == "weighted")
 }
 
-// checkWeights wants a weight for each participant and for nobody else, none below 0, and where they are shares, the sum 1.
-func checkWeights(weights map[string]any, participants []string, shares bool) error {
-	for _, p := range participants {
+// checkVoteBound checks the threshold or the quorum of a rule.
+func checkVoteBound(name string, f float64) error {
+	switch {
+	case name == "threshold" && (f <= 0 || f > 1):
+		return fmt.Errorf("the threshold is %s; it must be above 0 and at most 1", textOf(f))
+	case name == "quorum" && (f < 0 || !whole(f)):
+		return fmt.Errorf("the quorum is %s; it must be a whole number, 0 or more", textOf(f))
+	}
+	return nil
+}
+
+// checkWeightNames wants a weight for each participant and for nobody else. A weight that is null is missing.
+func checkWeightNames(weights, votes map[string]any) error {
+	for _, p := range value.Keys(votes) {
 		if weights[p] == nil {
 			return fmt.Errorf("the weights do not name the participant %q", shorten(p))
 		}
 	}
+	for _, k := range value.Keys(weights) {
+		if _, votes := votes[k]; !votes {
+			return fmt.Errorf("the weights name %q, which is not a participant", shorten(k))
+		}
+	}
+	return nil
+}
+
+// checkWeightSum refuses weights below 0 and, where they are shares of all weight, a sum that is not 1.
+func checkWeightSum(weights map[string]any, shares bool) error {
 	sum := 0.0
 	for _, k := range value.Keys(weights) {
 		w, _ := weights[k].(float64)
 		if sum += w; w < 0 {
 			return fmt.Errorf("the weight of %q is below 0", shorten(k))
-		}
-		if !slices.Contains(participants, k) {
-			return fmt.Errorf("the weights name %q, which is not a participant", shorten(k))
 		}
 	}
 	if shares && math.Abs(sum-1) > voteTolerance {
@@ -286,7 +315,7 @@ func (c *checker) voteRule(n *call, types []value.Type) {
 		}
 	}
 	method, written := "majority", true
-	if m := parts["method"]; m != nil {
+	if m := parts["method"]; m != nil && !isNull(m) {
 		l, _ := m.(*lit)
 		if method, written = l.name(); written && !slices.Contains(voteMethods, method) {
 			detail := "It is one of " + strings.Join(voteMethods, ", ") + "."
@@ -297,16 +326,39 @@ func (c *checker) voteRule(n *call, types []value.Type) {
 			return
 		}
 	}
+	votes, known := literalMembers(n.args[0])
+	c.voteBounds(parts, votes, known)
 	if written {
-		c.voteWeights(n, parts["weights"], method)
+		c.voteWeights(n.args[1], parts["weights"], method, votes, known)
 	}
 }
 
+// voteBounds checks a threshold and a quorum that are written out. known reports whether votes are all participants.
+func (c *checker) voteBounds(parts map[string]node, votes map[string]any, known bool) {
+	for _, name := range []string{"threshold", "quorum"} {
+		f, ok := literalNumber(parts[name])
+		if !ok {
+			continue
+		}
+		if err := checkVoteBound(name, f); err != nil {
+			c.add(parts[name].at(), codeConstFails, capital(err.Error()), voteBoundHelp[name])
+		} else if name == "quorum" && known && f > float64(len(votes)) {
+			c.add(parts[name].at(), codeConstFails, fmt.Sprintf("The quorum is %s, but only %d can vote", textOf(f), len(votes)), "The decision would always be null. "+voteBoundHelp[name])
+		}
+	}
+}
+
+// voteBoundHelp says what a bound of a rule means.
+var voteBoundHelp = map[string]string{
+	"threshold": "The threshold is a share of the votes cast: 0.75 is three quarters.",
+	"quorum":    "The quorum is the number of participants that must vote.",
+}
+
 // voteWeights checks weights that are written out against the votes that are.
-func (c *checker) voteWeights(n *call, weights node, method string) {
-	if weights == nil {
+func (c *checker) voteWeights(rule, weights node, method string, votes map[string]any, known bool) {
+	if weights == nil || isNull(weights) {
 		if method == "weighted" {
-			c.add(n.args[1].at(), codeConstFails, "The method weighted needs weights", "Add weights = { PARTICIPANT = NUMBER, … }, a number for each participant, with the sum 1.")
+			c.add(rule.at(), codeConstFails, "The method weighted needs weights", "Add weights = { PARTICIPANT = NUMBER, … }, a number for each participant, with the sum 1.")
 		}
 		return
 	}
@@ -314,43 +366,59 @@ func (c *checker) voteWeights(n *call, weights node, method string) {
 		c.add(weights.at(), codeConstFails, "The method "+method+" has no weights", "The methods weighted and score have.")
 		return
 	}
-	given, ok := literals(weights)
-	votes, known := n.args[0].(*object)
-	if !ok || !known {
+	given, ok := literalMembers(weights)
+	if !ok {
 		return
 	}
-	var participants []string
-	for _, k := range votes.keys {
-		l, _ := k.(*lit)
-		name, ok := l.name()
-		if !ok {
-			return
-		}
-		participants = append(participants, name)
+	var err error
+	if known {
+		err = checkWeightNames(given, votes)
 	}
-	if err := checkWeights(given, participants, method == "weighted"); err != nil {
+	if err == nil && !slices.ContainsFunc(value.Keys(given), func(k string) bool { _, number := given[k].(float64); return !number }) {
+		err = checkWeightSum(given, method == "weighted")
+	}
+	if err != nil {
 		c.add(weights.at(), codeConstFails, capital(err.Error()), "Each participant has one weight, and the weights of the method weighted sum to 1.")
 	}
 }
 
-// literals is an object of numbers that is written out.
-func literals(n node) (map[string]any, bool) {
+// literalMembers are the members of an object whose keys are written out: a number where one is written out, else
+// the node itself. ok reports whether all keys are written out.
+func literalMembers(n node) (members map[string]any, ok bool) {
 	o, ok := n.(*object)
 	if !ok {
 		return nil, false
 	}
-	out := map[string]any{}
+	members = make(map[string]any, len(o.keys))
 	for i, k := range o.keys {
 		l, _ := k.(*lit)
 		name, ok := l.name()
-		v, isLit := o.vals[i].(*lit)
-		if !ok || !isLit {
+		if !ok {
 			return nil, false
 		}
-		if _, isNumber := v.v.(float64); !isNumber {
-			return nil, false
+		if f, ok := literalNumber(o.vals[i]); ok {
+			members[name] = f
+		} else {
+			members[name] = o.vals[i]
 		}
-		out[name] = v.v
 	}
-	return out, true
+	return members, true
+}
+
+// literalNumber is a number that is written out, with a minus sign or without.
+func literalNumber(n node) (float64, bool) {
+	switch n := n.(type) {
+	case *lit:
+		f, ok := n.v.(float64)
+		return f, ok
+	case *unary:
+		f, ok := literalNumber(n.x)
+		return -f, ok && n.op == "-"
+	}
+	return 0, false
+}
+
+func isNull(n node) bool {
+	l, ok := n.(*lit)
+	return ok && l.v == nil
 }

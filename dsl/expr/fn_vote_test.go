@@ -2,10 +2,12 @@ package expr
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // Every rule of a count, by what vote gives: decision, share, tied, tally, abstained, cast.
@@ -102,5 +104,63 @@ func TestVoteIsTyped(t *testing.T) {
 		if got := nullness(e.Type.String(), e.Type.Nullable && !e.Type.IsAny()); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
+	}
+}
+
+// A rule that is written out is judged when the file is read, also where the votes are known in the run alone.
+func TestVoteRuleIsCheckedWhenRead(t *testing.T) {
+	env := testEnv()
+	for text, want := range map[string]string{
+		`vote({ a = input.kind }, { threshold = 1.5 })`:                                                     "The threshold is 1.5",
+		`vote({ a = input.kind }, { threshold = 0 })`:                                                       "The threshold is 0",
+		`vote({ a = input.kind }, { threshold = -0.5 })`:                                                    "The threshold is -0.5",
+		`vote({ a = input.kind }, { quorum = -1 })`:                                                         "The quorum is -1",
+		`vote({ a = input.kind }, { quorum = 0.5 })`:                                                        "The quorum is 0.5",
+		`vote({ a = input.kind, b = "x" }, { quorum = 3 })`:                                                 "The quorum is 3, but only 2 can vote",
+		`vote(var.map, { quorum = -1 })`:                                                                    "The quorum is -1",
+		`vote({ a = input.kind }, { method = "weighted", weights = null })`:                                 "needs weights",
+		`vote({ a = input.kind, b = "x" }, { method = "weighted", weights = { a = 1.5, b = -0.5 } })`:       `The weight of "b" is below 0`,
+		`vote({ a = input.kind, b = "x" }, { method = "weighted", weights = { a = input.n } })`:             `do not name the participant "b"`,
+		`vote({ a = input.kind }, { method = "weighted", weights = { a = input.n, b = 1 } })`:               `name "b", which is not a participant`,
+		`vote({ a = input.kind, b = "x" }, { method = "weighted", weights = { a = 1, b = null } })`:         "needs a map(number)",
+		`vote(var.map, { method = "weighted", weights = { a = 0.5 } })`:                                     "sum to 0.5",
+		`vote({ a = input.kind, b = "x" }, { method = "weighted", weights = { a = 0.5, b = 0.5, c = 0 } })`: `name "c"`,
+	} {
+		_, list := Value(attribute(t, "x = "+text+"\n"), []byte("x = "+text+"\n"), env)
+		if !list.HasErrors() || !strings.Contains(picture("x = "+text+"\n", list), want) {
+			t.Errorf("%s: %s; want %q", text, picture("x = "+text+"\n", list), want)
+		}
+	}
+	for _, text := range []string{
+		`vote({ a = input.kind }, { weights = null, method = null, quorum = 1, threshold = 1 })`,
+		`vote({ a = input.kind, b = "x" }, { method = "weighted", weights = { a = input.n, b = 0.5 }, quorum = 2 })`,
+		`vote(var.map, { quorum = 7 })`,
+	} {
+		mustValue(t, text, env)
+	}
+}
+
+// Weights cost about what votes cost: the bounds hold for both, and time grows with their sum. As many participants as a list
+// can have are compared with their weights; each with each, that took minutes.
+func TestManyWeights(t *testing.T) {
+	const n = 100_000
+	votes, weights := map[string]any{}, map[string]any{}
+	for i := range n {
+		k := "p" + strconv.Itoa(i)
+		votes[k], weights[k] = "x", 1.0/n
+	}
+	r := &run{rules: ir.NewestRules()}
+	v, err := functions["vote"].call(r, []value.Value{votes, map[string]any{"method": "weighted", "weights": weights}})
+	if err != nil || v.(map[string]any)["decision"] != "x" {
+		t.Fatal(v, err)
+	}
+	if r.steps < 3*n {
+		t.Errorf("%d votes with as many weights took %d steps; the weights are not among them", n, r.steps)
+	}
+	for i := range MaxRange {
+		weights["q"+strconv.Itoa(i)] = 0.0
+	}
+	if _, err := functions["vote"].call(&run{rules: ir.NewestRules()}, []value.Value{votes, map[string]any{"method": "weighted", "weights": weights}}); !isLimit(err) {
+		t.Errorf("%d weights: %v", len(weights), err)
 	}
 }
