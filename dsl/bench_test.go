@@ -117,3 +117,29 @@ func growth(b *testing.B, load func(fs.FS) bool) {
 		})
 	}
 }
+
+// BenchmarkManyPlaces reads 2,000 stubs beside 20,000 nodes that they could mean.
+func BenchmarkManyPlaces(b *testing.B) {
+	var program, tests strings.Builder
+	program.WriteString("workflow \"w\" {\n")
+	tests.WriteString("test \"one\" {\n  expect = [\"live == 0\"]\n")
+	for i := range 2000 {
+		fmt.Fprintf(&program, "  step \"s%d\" { run = [\"true\"] }\n", i)
+		fmt.Fprintf(&tests, "  step \"s%d\" { replies = [{ stdout = \"\" }] }\n", i)
+	}
+	for i := range 9 {
+		fmt.Fprintf(&program, "  step \"c%d\" { call = workflow.x }\n", i)
+	}
+	program.WriteString("}\nworkflow \"x\" {\n")
+	for i := range 2000 {
+		fmt.Fprintf(&program, "  step \"t%d\" { run = [\"true\"] }\n", i)
+	}
+	program.WriteString("}\n")
+	tests.WriteString("  workflow = workflow.w\n}\n")
+	fsys := fstest.MapFS{"p.flow.hcl": {Data: []byte(program.String())}, "p.flowtest.hcl": {Data: []byte(tests.String())}}
+	for b.Loop() {
+		if loaded, list := LoadTests(fsys, "p.flowtest.hcl", Options{}); len(list) > 0 || len(loaded.Tests[0].Stubs) != 2000 {
+			b.Fatal(list)
+		}
+	}
+}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
+	pathpkg "path"
 	"slices"
 	"strings"
 
@@ -32,30 +32,53 @@ func IsTest(name string) bool { return strings.HasSuffix(name, TestSuffix) }
 // LoadTests reads a test file, and the program beside it: that of the folder, or the file of the same name (NAME.flow.hcl or NAME.hcl of
 // NAME.flowtest.hcl) where the folder is no program or has other files for its own. The result is never nil.
 func LoadTests(fsys fs.FS, name string, opts Options) (*Tests, diag.List) {
+	return NewTestReader(fsys, opts).Load(name)
+}
+
+// TestReader reads the test files of one file system. It loads each of their programs once.
+type TestReader struct {
+	fsys     fs.FS
+	opts     Options
+	programs map[string]*loaded // by path
+}
+
+// loaded is a program, or why it could not be loaded.
+type loaded struct {
+	*Program
+	checked *check.Program
+	list    diag.List
+}
+
+// NewTestReader makes a reader that has loaded nothing yet.
+func NewTestReader(fsys fs.FS, opts Options) *TestReader {
+	return &TestReader{fsys, opts, map[string]*loaded{}}
+}
+
+// Load reads a test file as [LoadTests] does. Tests of one program share their Program.
+func (r *TestReader) Load(name string) (*Tests, diag.List) {
 	t := &Tests{Program: &Program{Sources: map[string][]byte{}}}
-	data, err := readFile(fsys, name, opts)
+	shown := r.opts.show(name)
+	data, err := readFile(r.fsys, name, r.opts)
 	if err != nil {
-		return t, diag.List{unreadable(opts.show(name), err)}
+		return t, diag.List{unreadable(shown, err)}
 	}
-	file, list := opts.Limits.Parse(opts.show(name), data)
-	own := Withhold(file.Src)
-	t.Sources[file.Name] = own
+	file, list := r.opts.Limits.Parse(shown, data)
+	t.Sources[file.Name] = Withhold(file.Src)
 	if list.HasErrors() {
 		return t, list.Sort()
 	}
-	p, checked, found := t.beside(fsys, name, opts)
+	path, p := r.beside(name)
 	if p == nil {
+		base := strings.TrimSuffix(file.Name, TestSuffix)
 		return t, append(list, diag.Diagnostic{Code: "F0297", Subject: diag.Range{File: file.Name}, Summary: fmt.Sprintf("No program beside %s", file.Name),
-			Detail: fmt.Sprintf("Tests stand in the folder of their program, or beside the file of the same name: %s or %s.", strings.TrimSuffix(file.Name, TestSuffix)+".flow.hcl",
-				strings.TrimSuffix(file.Name, TestSuffix)+".hcl")})
+			Detail: fmt.Sprintf("Tests stand in the folder of their program, or beside the file of the same name: %s.flow.hcl or %s.hcl.", base, base)})
 	}
-	t.Program = p
-	t.Sources[file.Name] = own
-	if found.HasErrors() {
-		return t, append(list, found...).Sort()
+	p.Sources[file.Name] = t.Sources[file.Name]
+	t.Program, t.Path = p.Program, path
+	if p.list.HasErrors() {
+		return t, append(list, p.list...).Sort()
 	}
-	p.IR, p.Positions = lower.Lower(checked)
-	tests, found := check.Tests(checked, file, onlyWorkflow(p, opts.show(sameName(fsys, name))), check.Options{Version: opts.Version, File: opts.reader(fsys, name)})
+	tests, found := check.Tests(p.checked, file, onlyWorkflow(p.Program, r.opts.show(sameName(r.fsys, name))), check.Options{Version: r.opts.Version, File: r.opts.reader(r.fsys, name)})
 	for _, test := range tests {
 		found = append(found, p.complete(test)...)
 	}
@@ -67,12 +90,24 @@ func LoadTests(fsys fs.FS, name string, opts Options) (*Tests, diag.List) {
 	return t, list.Sort()
 }
 
+// program loads the program at a path.
+func (r *TestReader) program(path string) *loaded {
+	if r.programs[path] == nil {
+		p, checked, list := read(r.fsys, path, r.opts, false)
+		if !list.HasErrors() {
+			p.IR, p.Positions = lower.Lower(checked)
+		}
+		r.programs[path] = &loaded{p, checked, list}
+	}
+	return r.programs[path]
+}
+
 // testsIn lists the test files of a folder; none of what is no folder.
 func testsIn(fsys fs.FS, dir string) (out []string) {
 	entries, _ := fs.ReadDir(fsys, dir)
 	for _, e := range entries {
 		if n := e.Name(); !e.IsDir() && IsTest(n) && !strings.HasPrefix(n, ".") {
-			out = append(out, path.Join(dir, n))
+			out = append(out, pathpkg.Join(dir, n))
 		}
 	}
 	return out
@@ -80,8 +115,9 @@ func testsIn(fsys fs.FS, dir string) (out []string) {
 
 // checkTests checks the tests in the folder of a program.
 func (p *Program) checkTests(fsys fs.FS, dir string, opts Options) (list diag.List) {
+	reader := NewTestReader(fsys, opts)
 	for _, name := range testsIn(fsys, dir) {
-		t, found := LoadTests(fsys, name, opts)
+		t, found := reader.Load(name)
 		list = append(list, found...)
 		for name, text := range t.Sources { // any order: it fills a map
 			p.Sources[name] = text
@@ -90,22 +126,19 @@ func (p *Program) checkTests(fsys fs.FS, dir string, opts Options) (list diag.Li
 	return list
 }
 
-// beside loads the program that a test file is for; nil if there is none.
-func (t *Tests) beside(fsys fs.FS, name string, opts Options) (*Program, *check.Program, diag.List) {
-	dir, same := path.Dir(name), sameName(fsys, name)
-	whole, list := inFolder(fsys, dir, opts.show(dir))
+// beside loads the program that a test file is for, and returns the path of the program; nil if there is none.
+func (r *TestReader) beside(name string) (path string, _ *loaded) {
+	dir, same := pathpkg.Dir(name), sameName(r.fsys, name)
+	whole, list := inFolder(r.fsys, dir, r.opts.show(dir))
 	if len(whole) > 0 && list == nil && (same == "" || slices.Contains(whole, same)) {
-		p, checked, list := read(fsys, dir, opts, false)
-		if !list.HasErrors() || same == "" || len(whole) == 1 {
-			t.Path = dir
-			return p, checked, list
+		if p := r.program(dir); !p.list.HasErrors() || same == "" || len(whole) == 1 {
+			return dir, p
 		}
 	}
 	if same == "" {
-		return nil, nil, nil
+		return "", nil
 	}
-	t.Path = same
-	return read(fsys, same, opts, false)
+	return same, r.program(same)
 }
 
 // sameName is the file beside a test file that has its name; "" if there is none.

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -88,4 +89,71 @@ func TestMangledTests(t *testing.T) {
 			read(regexp.MustCompile(`(?m)\b`+attr+` += .*$`).ReplaceAllString(whole, attr+" = "+v))
 		}
 	}
+}
+
+// The values of kv have the bounds that they have in a run.
+func TestLargeValueInTest(t *testing.T) {
+	for over, want := range []string{"", "A value of 65537 bytes"} {
+		line := `"` + strings.Repeat("v", 1021) + "\",\n"
+		text := "test \"one\" {\n  kv = { \"x/y\" = [\n" + strings.Repeat(line, 63) + `"` + strings.Repeat("v", 1020+over) + "\"] }\n  expect = [\"live == 0\"]\n}\n"
+		_, list := LoadTests(fstest.MapFS{"p.flow.hcl": {Data: []byte(oneStep)}, "p.flowtest.hcl": {Data: []byte(text)}}, "p.flowtest.hcl", Options{})
+		if want == "" && len(list) > 0 || want != "" && (len(list) != 1 || list[0].Summary != want) {
+			t.Errorf("%d bytes too many: %v; want %q", over, list, want)
+		}
+	}
+}
+
+const oneStep = "workflow \"w\" {\n  step \"a\" { value = 1 }\n}\n"
+
+// A stub of a step answers for each agent that may have its task: the two that a condition chooses from, and the fallbacks.
+func TestStubOfSeveralAgents(t *testing.T) {
+	const agents = `
+agent "site" {
+  type = "http"
+  url  = "https://agent.example/ask"
+}
+agent "coder" {
+  type    = "exec"
+  command = ["coder"]
+}
+`
+	for about, attrs := range map[string]string{
+		"a choice":   "input \"cheap\" { type = bool }\n step \"a\" {\n agent = input.cheap ? agent.coder : agent.site\n task = \"do\"\n }",
+		"a fallback": "input \"cheap\" { type = bool }\n step \"a\" {\n agent = agent.coder\n fallback = [agent.site]\n task = \"do\"\n }",
+	} {
+		tests := `test "one" {
+  inputs = { cheap = false }
+  step "a" { replies = [{ exit_code = 1 }, { status = 503 }, { output = "done" }] }
+  expect = ["run.status == 'succeeded'"]
+}`
+		fsys := fstest.MapFS{"p.flow.hcl": {Data: []byte(agents + "workflow \"w\" {\n" + attrs + "\n}\n")}, "p.flowtest.hcl": {Data: []byte(tests)}}
+		if _, list := LoadTests(fsys, "p.flowtest.hcl", Options{}); len(list) > 0 {
+			t.Errorf("%s: %v", about, list)
+		}
+	}
+}
+
+// A reader loads a program once, however many test files it has.
+func TestProgramIsLoadedOnce(t *testing.T) {
+	fsys := opened{MapFS: fstest.MapFS{"p.flow.hcl": {Data: []byte(oneStep)}}, files: map[string]int{}}
+	for _, name := range []string{"a", "b", "c", "p"} {
+		fsys.MapFS[name+TestSuffix] = &fstest.MapFile{Data: []byte("test \"" + name + "\" { expect = [\"live == 0\"] }\n")}
+	}
+	if _, list := Check(fsys, ".", Options{}); len(list) > 0 {
+		t.Fatal(list)
+	}
+	if n := fsys.files["p.flow.hcl"]; n > 2 {
+		t.Errorf("checking a folder with four test files read its program %d times; once for itself and once for its tests are enough", n)
+	}
+}
+
+// opened counts how often each file is opened.
+type opened struct {
+	fstest.MapFS
+	files map[string]int
+}
+
+func (o opened) Open(name string) (fs.File, error) {
+	o.files[name]++
+	return o.MapFS.Open(name)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -122,16 +123,22 @@ func runOutput(_ *checker, _ *Workflow, n *Node) value.Type {
 func agentOutput(c *checker, _ *Workflow, n *Node) value.Type {
 	first := n.attr("agent").ref().Name
 	t := c.agents[first].makes()
-	for _, attr := range []string{"agent", "fallback"} {
-		if a := n.attr(attr); a != nil {
-			for _, r := range a.Names {
-				if r.Name != first {
-					t = c.work.Unify(t, c.agents[r.Name].makes())
-				}
-			}
+	for _, r := range n.agents() {
+		if r.Name != first {
+			t = c.work.Unify(t, c.agents[r.Name].makes())
 		}
 	}
 	return t
+}
+
+// agents are the agents that may have the task of a step: those of agent, then those of fallback.
+func (n *Node) agents() (out []expr.Name) {
+	for _, attr := range []string{"agent", "fallback"} {
+		if a := n.attr(attr); a != nil {
+			out = append(out, a.Names...)
+		}
+	}
+	return out
 }
 
 func callOutput(c *checker, _ *Workflow, n *Node) value.Type {

@@ -49,12 +49,8 @@ func (c *checker) unused() {
 			}
 		}
 		for _, n := range w.All {
-			for _, attr := range []string{"agent", "fallback"} {
-				if a := n.attr(attr); a != nil {
-					for _, r := range a.Names {
-						tasked[r.Name] = true
-					}
-				}
+			for _, r := range n.agents() {
+				tasked[r.Name] = true
 			}
 		}
 	}

@@ -76,12 +76,12 @@ func (c *checker) labels(b *Block) {
 			Detail: fmt.Sprintf("Write it as  %s { … }.", s.Kind)})
 	case s.Label != "" && len(labels) == 0:
 		c.report(diag.Diagnostic{Code: "F0103", Subject: b.Src.Range, Summary: fmt.Sprintf("Block %q without a name", s.Kind),
-			Detail: fmt.Sprintf("Write it as  %s \"NAME\" { … }.", s.Kind)})
+			Detail: labelForm(s)})
 	case s.Label != "":
 		b.Name = labels[0].Text
 		if len(labels) > 1 {
 			c.report(diag.Diagnostic{Code: "F0104", Subject: labels[1].Range, Context: b.Words(), Summary: fmt.Sprintf("More than one label on a %q block", s.Kind),
-				Detail: fmt.Sprintf("Write it as  %s \"NAME\" { … }.", s.Kind)})
+				Detail: labelForm(s)})
 		}
 		switch {
 		case s.AnyLabel && strings.TrimSpace(b.Name) != "" && len(b.Name) <= maxLabel:
@@ -95,6 +95,11 @@ func (c *checker) labels(b *Block) {
 			b.Name = ""
 		}
 	}
+}
+
+// labelForm shows a block with its label.
+func labelForm(s *schema.Block) string {
+	return fmt.Sprintf("Write it as  %s %q { … }.", s.Kind, strings.ToUpper(s.Label))
 }
 
 func goodName(s string) bool { return len(s) <= MaxName && name.MatchString(s) }

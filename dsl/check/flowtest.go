@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,30 +32,20 @@ type Given struct {
 // FirstMoment is when the run of a test starts that does not say when.
 var FirstMoment = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 
-// MaxRunFor is how much virtual time a test takes at most.
-const MaxRunFor = 3650 * 24 * time.Hour
-
 // testChecker is one run of Tests.
 type testChecker struct {
 	*checker
 	workflow *Workflow // of the test at hand
-	places   []testPlace
+	places   *testPlaces
 	envs     map[*Workflow]*expr.Env
 	named    map[string]string // see ir.Test.Paths
-	known    map[*Workflow][]testPlace
-}
-
-// testPlace is a node that a test can name.
-type testPlace struct {
-	path string // without keys of instances and numbers of iterations; that of a called run begins with the path of the call
-	node *Node
-	in   *Workflow
+	known    map[*Workflow]*testPlaces
 }
 
 // Tests reads the tests of a file by the program that they are for, which has been checked. name is the workflow that a test runs that names
 // none, where the program has several and no default; "" where there is no such workflow.
 func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test, diag.List) {
-	c := &testChecker{checker: newChecker(options), envs: map[*Workflow]*expr.Env{}, known: map[*Workflow][]testPlace{}}
+	c := &testChecker{checker: newChecker(options), envs: map[*Workflow]*expr.Env{}, known: map[*Workflow]*testPlaces{}}
 	c.program, c.size = p, len(file.Src)
 	for _, b := range p.Agents {
 		c.agents[b.Name] = b
@@ -95,7 +84,9 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	c.workflow, c.places, c.named = w, c.placesOf(w), map[string]string{}
 	t := &Test{Test: &ir.Test{Name: b.Name, Workflow: w.Name, StartAt: FirstMoment, At: placeOfRange(b.Src.Range)}, Header: b.Src.Header}
 	t.Inputs, t.Vars = c.given(b, b.attr("inputs")), c.given(b, b.attr("vars"))
-	t.Store = c.given(b, b.attr("kv")).Values
+	store := c.given(b, b.attr("kv"))
+	t.Store = store.Values
+	c.storeKeys(b, store)
 	t.RunFor = c.span(b, b.attr("run_for"))
 	if a := b.attr("start_at"); a != nil && a.Text != "" {
 		at, err := time.Parse(time.RFC3339, a.Text)
@@ -114,6 +105,9 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	for _, i := range b.Blocks {
 		switch i.Schema.Key() {
 		case "test.agent", "test.step", "test.gate":
+			if i.Name == "" { // reported
+				continue
+			}
 			if first := seen[i.Words()]; first != nil {
 				c.report(diag.Diagnostic{Code: "F0201", Subject: nameRange(i), Context: b.Words(), Summary: fmt.Sprintf("%s has two stubs", upper(i.Words())),
 					Detail: "Put the replies of both into one list, in the order in which they are given.", Notes: []diag.Note{{Text: "the first one", Range: nameRange(first)}}})
@@ -199,6 +193,34 @@ func (c *testChecker) given(b *Block, a *Attr) Given {
 	return g
 }
 
+// storeKeys checks the keys and values with which a test fills the store.
+func (c *testChecker) storeKeys(b *Block, g Given) {
+	for _, text := range value.Keys(g.Values) {
+		at := g.key(text)
+		d := diag.Diagnostic{Code: "F0285", Context: b.Words()}
+		if wrong := storeKey(text); wrong != nil {
+			d.Subject, d.Summary, d.Detail = at, wrong.Summary, wrong.Detail
+		} else if d.Summary, d.Detail = largeValue(g.Values[text]); d.Summary != "" {
+			d.Subject = g.member(text)
+		}
+		if d.Summary != "" {
+			c.report(d)
+		}
+	}
+}
+
+// storeKey says what is wrong with a key of the store as tests write it, NAMESPACE/KEY; nil if nothing is.
+func storeKey(text string) *expr.NoName {
+	namespace, key := ir.SplitStoreKey(text)
+	if summary, detail := wrongNamespace(namespace); summary != "" {
+		return &expr.NoName{Summary: summary, Detail: detail + " The key stands behind it:  NAMESPACE/KEY. Of a key with a slash in the namespace default, the whole is  default/KEY."}
+	}
+	if summary, detail := wrongKey(key); summary != "" {
+		return &expr.NoName{Summary: summary, Detail: detail}
+	}
+	return nil
+}
+
 // constant is the value of an attribute that reads nothing but files.
 func (c *testChecker) constant(b *Block, a *Attr) (value.Value, bool) {
 	a.done = true
@@ -229,9 +251,9 @@ func (c *testChecker) span(b *Block, a *Attr) time.Duration {
 // lasting reads a duration that a test can take.
 func (c *testChecker) lasting(b *Block, what, text string, at diag.Range) time.Duration {
 	d, err := value.ParseDuration(text)
-	if err != nil || d > MaxRunFor {
+	if err != nil {
 		c.report(diag.Diagnostic{Code: "F0204", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s cannot be %.40q", what, text),
-			Detail: fmt.Sprintf("A duration is more than zero and at most 3650 days, %s.", value.DurationForms)})
+			Detail: fmt.Sprintf("A duration is more than zero and at most ten years, %s.", value.DurationForms)})
 		return 0
 	}
 	return d
@@ -239,6 +261,9 @@ func (c *testChecker) lasting(b *Block, what, text string, at diag.Range) time.D
 
 // moment reads the label of a block that happens at a time after the start.
 func (c *testChecker) moment(b *Block) time.Duration {
+	if b.Name == "" { // reported
+		return 0
+	}
 	return c.lasting(b, "A moment", b.Name, nameRange(b))
 }
 
@@ -266,77 +291,13 @@ func (c *testChecker) expectations(b *Block) (out []ir.Expectation) {
 	return out
 }
 
-// placesOf lists the nodes of a workflow, and of those that it calls, with their paths.
-func (c *testChecker) placesOf(w *Workflow) []testPlace {
-	if list, there := c.known[w]; there {
-		return list
+// missing reports a name that stands for nothing, or for several things.
+func (c *testChecker) missing(b *Block, at diag.Range, m *expr.NoName, otherwise string) {
+	d := diag.Diagnostic{Code: "F0294", Subject: at, Context: b.Words(), Summary: m.Summary, Detail: m.Detail}
+	if d.Summary == "" {
+		d.Summary = otherwise
 	}
-	var list []testPlace
-	var add func(w *Workflow, prefix string)
-	add = func(w *Workflow, prefix string) {
-		for _, n := range w.All {
-			path := n.Name
-			for p := n.Parent; p != nil; p = p.Parent {
-				path = p.Name + "/" + path
-			}
-			if len(list) == maxTestPlaces {
-				return
-			}
-			list = append(list, testPlace{prefix + path, n, w})
-			if to := c.called(n); to != nil {
-				add(to, prefix+path+"/")
-			}
-		}
-	}
-	add(w, "")
-	c.known[w] = list
-	return list
-}
-
-// maxTestPlaces bounds the nodes that a test can name: workflows can call each other along very many paths.
-const maxTestPlaces = 20_000
-
-// keyed finds the keys of instances in a path.
-var keyed = regexp.MustCompile(`\[[^\[\]]*\]`)
-
-// find gives the node that a path stands for: a whole path, or a name that one node alone has. why says what is wrong with it.
-func (c *testChecker) find(path string) (found testPlace, why string) {
-	plain := keyed.ReplaceAllString(path, "")
-	var named []string
-	for _, p := range c.places {
-		if p.path == plain {
-			return p, ""
-		}
-		if p.node.Name == plain {
-			found, named = p, append(named, p.path)
-		}
-	}
-	switch {
-	case len(named) == 1:
-		return found, ""
-	case len(named) > 1:
-		return found, fmt.Sprintf("Several nodes have this name: %s. Write the path of the one that is meant.", some(named))
-	}
-	all := c.paths(func(*Node) bool { return true })
-	if near := c.nearestOf(plain, func() []string { return all }); near != "" {
-		return found, fmt.Sprintf("Did you mean %q?", near)
-	}
-	return found, fmt.Sprintf("Workflow %q has no node of this path. It has %s.", c.workflow.Name, some(all))
-}
-
-// whole is a path that was found with the path of the groups around it.
-func (p testPlace) whole(path string) string {
-	return strings.TrimSuffix(p.path, keyed.ReplaceAllString(path, "")) + path
-}
-
-// paths lists the paths of nodes.
-func (c *testChecker) paths(which func(*Node) bool) (out []string) {
-	for _, p := range c.places {
-		if which(p.node) {
-			out = append(out, p.path)
-		}
-	}
-	return out
+	c.report(d)
 }
 
 // compensation stands behind the path of a step whose compensation is meant.
@@ -351,17 +312,21 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 	case ir.AgentStub:
 		g := c.agents[b.Name]
 		if g == nil {
-			if b.Name != "" {
-				c.unknownName(b, at, "agent", b.Name, keys(c.agents), inQuotes)
-			}
+			c.unknownName(b, at, "agent", b.Name, keys(c.agents), inQuotes)
 			return s, false
 		}
 		r = agentReplier(g)
+		r.output = g.makes()
 	case ir.StepStub:
 		path, undo := strings.CutSuffix(b.Name, compensation)
-		p, why := c.find(path)
-		if why != "" {
-			c.report(diag.Diagnostic{Code: "F0294", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("Workflow %q has no step %q", c.workflow.Name, path), Detail: why})
+		p, missing := c.find(path)
+		if missing != nil {
+			if at := strings.LastIndexByte(path, '/'); at > 0 && diag.Nearest(path[at:], []string{compensation}) != "" {
+				if p, none := c.find(path[:at]); none == nil && p.node.Inner("compensate") != nil {
+					missing.Detail = fmt.Sprintf("Did you mean %q?", path[:at]+compensation)
+				}
+			}
+			c.missing(b, at, missing, fmt.Sprintf("Workflow %q has no step %q", c.workflow.Name, path))
 			return s, false
 		}
 		s.Path = p.path
@@ -371,14 +336,15 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 		if undo {
 			s.Path += compensation
 		}
+		var why string
 		if r, why = c.stepReplier(p.node, undo); why != "" {
 			c.report(diag.Diagnostic{Code: "F0298", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s needs no stub", upper(p.node.Words())), Detail: why})
 			return s, false
 		}
 	case ir.GateStub:
-		g, path, why := c.gateOf(b.Name)
-		if why != "" {
-			c.report(diag.Diagnostic{Code: "F0294", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("The program has no gate %q", b.Name), Detail: why})
+		g, path, missing := c.gateOf(b.Name)
+		if missing != nil {
+			c.missing(b, at, missing, fmt.Sprintf("The program has no gate %q", b.Name))
 			return s, false
 		}
 		if g.attr("run") == nil {
@@ -390,67 +356,6 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 	}
 	s.Replies = c.replies(b, r)
 	return s, len(s.Replies) > 0
-}
-
-// gateOf finds a gate by GATE or STEP/GATE; path is that of the step, or "".
-func (c *testChecker) gateOf(name string) (g *Block, path, why string) {
-	if at := strings.LastIndexByte(name, '/'); at >= 0 {
-		p, why := c.find(name[:at])
-		if why != "" {
-			return nil, "", why
-		}
-		if g = p.node.ownGate(name[at+1:]); g == nil && slices.Contains(gateNames(p.node), name[at+1:]) {
-			g = c.gates[name[at+1:]]
-		}
-		if g == nil {
-			return nil, "", fmt.Sprintf("%s has %s.", upper(p.node.Words()), someOrNone(gateNames(p.node)))
-		}
-		return g, p.path, ""
-	}
-	known := keys(c.gates)
-	for _, p := range c.places {
-		if own := p.node.ownGate(name); own != nil {
-			if g != nil {
-				return nil, "", "Several steps have a gate of this name. Write  gate \"STEP/" + name + "\"."
-			}
-			g, path = own, p.path
-		}
-		for _, own := range p.node.Gates {
-			known = append(known, own.Name)
-		}
-	}
-	switch top := c.gates[name]; {
-	case top != nil && g == nil:
-		return top, "", ""
-	case g != nil && top == nil:
-		return g, path, ""
-	case g != nil:
-		return nil, "", "A gate of the program and one of a step have this name. Write  gate \"" + path + "/" + name + "\"  for that of the step."
-	}
-	if near := c.nearestOf(name, func() []string { return known }); near != "" {
-		return nil, "", fmt.Sprintf("Did you mean %q?", near)
-	}
-	return nil, "", fmt.Sprintf("It has %s.", someOrNone(known))
-}
-
-func someOrNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return some(names)
-}
-
-// gateNames lists the gates of a step.
-func gateNames(n *Node) (out []string) {
-	for _, g := range n.Gates {
-		out = append(out, g.Name)
-	}
-	if a := n.attr("gates"); a != nil {
-		for _, r := range a.Names {
-			out = append(out, r.Name)
-		}
-	}
-	return out
 }
 
 // Place is where a value is given, or its name where that is not declared; else the place of all, or the header of the test.

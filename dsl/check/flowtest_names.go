@@ -104,7 +104,7 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 	for name := range c.workflows { // any order: each for itself
 		counts[name] = value.IntType
 	}
-	for _, p := range c.placesOf(w) {
+	for _, p := range c.placesOf(w).list {
 		if asked(p.path); p.path != p.node.Name {
 			asked(p.node.Name)
 		}
@@ -131,29 +131,30 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		}
 		return diag.Range{}
 	}
-	resolve := func(path string) (value.Type, string) {
-		p, why := c.find(path)
-		if why != "" {
-			return value.AnyType, why
+	resolve := func(path string) (value.Type, *expr.NoName) {
+		p, missing := c.find(path)
+		if missing != nil {
+			return value.AnyType, missing
 		}
 		c.named[path] = p.whole(path)
 		if keyed.MatchString(path) || p.node.attr("for_each") == nil {
-			return always(resultType(p.node.output, value.StringType, nullType, nullType)), ""
+			return always(resultType(p.node.output, value.StringType, nullType, nullType)), nil
 		}
-		return always(p.in.resultFor(p.node, nil)), ""
+		return always(p.in.resultFor(p.node, nil)), nil
 	}
 	// of gives the type of what is known of a name; an instance has it, too.
-	of := func(known map[string]value.Type, t value.Type) func(string) (value.Type, string) {
-		return func(name string) (value.Type, string) {
+	of := func(known map[string]value.Type, t value.Type) func(string) (value.Type, *expr.NoName) {
+		return func(name string) (value.Type, *expr.NoName) {
 			if _, is := known[keyed.ReplaceAllString(name, "")]; is {
-				return t, ""
+				return t, nil
 			}
 			if near := c.nearestOf(name, func() []string { return slices.Sorted(maps.Keys(known)) }); near != "" {
-				return t, fmt.Sprintf("Did you mean %q?", near)
+				return t, &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
 			}
-			return t, "The program has none of this name."
+			return t, &expr.NoName{Detail: "The program has none of this name."}
 		}
 	}
+	stored := func(key string) (value.Type, *expr.NoName) { return value.AnyType, storeKey(key) }
 	env.Roots = roots{
 		"run":   root("run", testRunType(w)),
 		"step":  {What: "step", Names: steps, Hidden: hidden, Absent: absentAttrs, Decl: decl},
@@ -162,7 +163,7 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		"calls": {What: "agent, step or gate", Names: calls, Resolve: of(calls, value.List(callType))}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts, Resolve: of(counts, value.IntType)},
 		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
-		"kv":     {What: "key", Resolve: func(string) (value.Type, string) { return value.AnyType, "" }},
+		"kv":     {What: "key", Resolve: stored},
 	}
 	for name := range env.Roots { // any order: each for itself
 		delete(env.Hidden, name)

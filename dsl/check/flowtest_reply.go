@@ -25,13 +25,26 @@ var (
 	anyMembers     = []string{"error", "takes", "hang", "lost"}
 )
 
-func agentReplier(g *Block) replier {
-	r := replier{what: "an agent of type " + g.Text("type"), takes: append(slices.Clone(programMembers), "usage", "partial"), output: g.makes()}
-	switch g.Text("type") {
-	case "http":
-		r.takes = []string{"output", "status", "usage", "partial"}
-	case "null":
-		r.takes = programMembers[:1]
+// agentReplier is what one of some agents answers: a reply can have what any of them gives.
+func agentReplier(agents ...*Block) (r replier) {
+	for i, g := range agents {
+		kind := "an agent of type " + g.Text("type")
+		if i > 0 && kind != r.what {
+			kind = "an agent"
+		}
+		r.what = kind
+		takes := append(slices.Clone(programMembers), "usage", "partial")
+		switch g.Text("type") {
+		case "http":
+			takes = []string{"output", "status", "usage", "partial"}
+		case "null":
+			takes = programMembers[:1]
+		}
+		for _, t := range takes {
+			if !slices.Contains(r.takes, t) {
+				r.takes = append(r.takes, t)
+			}
+		}
 	}
 	return r
 }
@@ -55,7 +68,11 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 	case ir.RunAction:
 		return replier{what: "a program", takes: programMembers, output: output}, ""
 	case ir.AgentAction:
-		r = agentReplier(c.agents[n.attr("agent").ref().Name])
+		var agents []*Block
+		for _, a := range n.agents() {
+			agents = append(agents, c.agents[a.Name])
+		}
+		r = agentReplier(agents...)
 		r.output = output
 		return r, ""
 	case ir.HTTPAction:
@@ -164,28 +181,13 @@ func (c *testChecker) reply(b *Block, a *Attr, o *hclsyntax.ObjectConsExpr, r re
 // keep keeps a member of a reply.
 func keep(r *ir.Reply, a *Attr) {
 	switch a.Schema.Name {
-	case "output":
-		r.Output = a.Expr
-	case "stdout":
-		r.Stdout = a.Expr
-	case "stderr":
-		r.Stderr = a.Expr
-	case "exit_code":
-		r.ExitCode = a.Expr
-	case "error":
-		r.Error = a.Expr
-	case "status":
-		r.Status = a.Expr
-	case "partial":
-		r.Partial = a.Expr
-	case "usage":
-		r.Usage = a.Expr
-	case "takes":
-		r.Takes = a.Expr
 	case "hang":
 		r.Hang = a.Flag
 	case "lost":
 		r.Lost = a.Flag
+	default:
+		*map[string]**ir.Expr{"output": &r.Output, "stdout": &r.Stdout, "stderr": &r.Stderr, "exit_code": &r.ExitCode, "error": &r.Error,
+			"status": &r.Status, "partial": &r.Partial, "usage": &r.Usage, "takes": &r.Takes}[a.Schema.Name] = a.Expr
 	}
 }
 

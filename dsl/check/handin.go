@@ -1,6 +1,11 @@
 package check
 
-import "github.com/flowrun/flowrun/dsl/diag"
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+)
 
 // handsIn checks that an attempt that hands in what it has when its time is up has a time.
 func (c *checker) handsIn(n *Node) {
@@ -8,14 +13,8 @@ func (c *checker) handsIn(n *Node) {
 	if a == nil || a.Text != "hand_in" || n.attr("timeout") != nil {
 		return
 	}
-	for _, attr := range []string{"agent", "fallback"} {
-		if agents := n.attr(attr); agents != nil {
-			for _, r := range agents.Names {
-				if c.agents[r.Name].attr("timeout") != nil {
-					return
-				}
-			}
-		}
+	if slices.ContainsFunc(n.agents(), func(r expr.Name) bool { return c.agents[r.Name].attr("timeout") != nil }) {
+		return
 	}
 	c.report(diag.Diagnostic{Code: "F0127", Subject: a.Src.Range, Context: n.Words(), Summary: "on_timeout has no effect without a timeout",
 		Detail: "The attempt can take as long as it likes. Say how long:  timeout = \"10m\", here or in the agent."})

@@ -79,18 +79,45 @@ type sayer func(at diag.Range, summary, detail string, notes ...diag.Note)
 // kvKey checks what is known of the key and the value from the file.
 func (c *checker) kvKey(b *Block, operation ir.KVOperation, key *Attr, say sayer) {
 	if key.Expr != nil && key.Expr.Kind == ir.Const {
-		switch text, _ := key.Expr.Const.(string); {
-		case text == "" && operation != ir.KVScan:
-			say(key.span(), "The key is empty", "A key has 1 to 256 bytes.")
-		case len(text) > schema.MaxKVKey:
-			say(key.span(), fmt.Sprintf("A key of %d bytes", len(text)), fmt.Sprintf("The limit is %d bytes.", schema.MaxKVKey))
+		text, _ := key.Expr.Const.(string)
+		if summary, detail := wrongKey(text); summary != "" && (text != "" || operation != ir.KVScan) {
+			say(key.span(), summary, detail)
 		}
 	}
 	if a := b.attr("value"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
-		if size := len(value.Append(nil, a.Expr.Const)); size > schema.MaxKVValue {
-			say(a.span(), fmt.Sprintf("A value of %d bytes", size), fmt.Sprintf("The limit is %d bytes as JSON.", schema.MaxKVValue))
+		if summary, detail := largeValue(a.Expr.Const); summary != "" {
+			say(a.span(), summary, detail)
 		}
 	}
+}
+
+// wrongKey says what is wrong with a key; "" if nothing is.
+func wrongKey(key string) (summary, detail string) {
+	switch {
+	case key == "":
+		return "The key is empty", fmt.Sprintf("A key has 1 to %d bytes.", schema.MaxKVKey)
+	case len(key) > schema.MaxKVKey:
+		return fmt.Sprintf("A key of %d bytes", len(key)), fmt.Sprintf("The limit is %d bytes.", schema.MaxKVKey)
+	case strings.ContainsRune(key, 0):
+		return "A key with a null character", "A key is a text without null characters (\\u0000)."
+	}
+	return "", ""
+}
+
+// largeValue says that a value is too large; "" if it is not.
+func largeValue(v value.Value) (summary, detail string) {
+	if size := len(value.Append(nil, v)); size > schema.MaxKVValue {
+		return fmt.Sprintf("A value of %d bytes", size), fmt.Sprintf("The limit is %d bytes as JSON.", schema.MaxKVValue)
+	}
+	return "", ""
+}
+
+// wrongNamespace says that a text cannot be a namespace; "" if it can.
+func wrongNamespace(text string) (summary, detail string) {
+	if namespaceName(text) {
+		return "", ""
+	}
+	return fmt.Sprintf("%.80q cannot be a namespace", text), fmt.Sprintf("A namespace has 1 to %d letters, digits, dots, dashes and underscores.", schema.MaxNamespace)
 }
 
 // namespace checks that a namespace is known before the run starts.
@@ -101,8 +128,10 @@ func (c *checker) namespace(a *Attr, say sayer) {
 			return
 		}
 	}
-	if text, _ := a.Expr.Const.(string); a.Expr.Kind == ir.Const && !namespaceName(text) {
-		say(a.span(), fmt.Sprintf("%.80q cannot be a namespace", text), fmt.Sprintf("A namespace has 1 to %d letters, digits, dots, dashes and underscores.", schema.MaxNamespace))
+	if text, _ := a.Expr.Const.(string); a.Expr.Kind == ir.Const {
+		if summary, detail := wrongNamespace(text); summary != "" {
+			say(a.span(), summary, detail)
+		}
 	}
 }
 

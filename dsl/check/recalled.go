@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -71,18 +72,12 @@ func readsRecalled(b *Block) (found *Attr) {
 	return found
 }
 
-// toldByMemory tells whether one of the agents that may have a node is told what was learned.
+// toldByMemory reports whether one of the agents that may have the task of a step is told what was learned.
 func (c *checker) toldByMemory(n *Node) bool {
-	for _, attr := range []string{"agent", "fallback"} {
-		if a := n.attr(attr); a != nil {
-			for _, r := range a.Names {
-				if g := c.agents[r.Name]; g != nil && c.hasMemory(g) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.agents(), func(r expr.Name) bool {
+		g := c.agents[r.Name]
+		return g != nil && c.hasMemory(g)
+	})
 }
 
 // hasMemory tells whether an agent is told what was learned.

@@ -59,11 +59,15 @@ func (c *checker) ref(n *ref) value.Type {
 
 // resolve asks a root for the type of a name. It reports a name that the root does not have.
 func (c *checker) resolve(root *Root, name string, at span) (value.Type, bool) {
-	t, why := root.Resolve(name)
-	if why != "" {
-		c.add(at, codeUnknownName, fmt.Sprintf("Unknown %s %q", root.What, name), why)
+	t, missing := root.Resolve(name)
+	if missing != nil {
+		summary := missing.Summary
+		if summary == "" {
+			summary = fmt.Sprintf("Unknown %s %q", root.What, name)
+		}
+		c.add(at, codeUnknownName, summary, missing.Detail)
 	}
-	return t, why == ""
+	return t, missing == nil
 }
 
 // attrOf is attr for a part of the reference itself, which the root can hide.

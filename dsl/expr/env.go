@@ -22,6 +22,9 @@ type Env struct {
 	Work *Work
 }
 
+// NoName says why a root does not have a name. Where Summary is empty, the name is unknown.
+type NoName struct{ Summary, Detail string }
+
 // Root is one name that expressions may begin with. It must not be copied.
 type Root struct {
 	// What names the kind of thing in messages: "variable", "input", "step".
@@ -32,8 +35,8 @@ type Root struct {
 	// Names are the declared names below a root of declarations (var, local, input, step), each with its type; that
 	// of a step is the object of its whole result. Such a root is never read as a whole.
 	Names map[string]value.Type
-	// Resolve, if set, gives the type of a name in place of Names, or says in a sentence why there is no such name.
-	Resolve func(name string) (t value.Type, why string)
+	// Resolve, if set, gives the type of a name in place of Names, or says why there is no such name.
+	Resolve func(name string) (t value.Type, missing *NoName)
 	// Decl tells where a name is declared, for notes. It may be nil.
 	Decl func(name string) diag.Range
 	// Hidden are names that are declared but cannot be read here, with a sentence that says what to do instead.

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -14,9 +15,9 @@ type Test struct {
 	// Inputs and Vars are complete: defaults are filled in, and values have the declared types.
 	Inputs, Vars map[string]value.Value
 	// Store is what runs share when the run starts: values by NAMESPACE/KEY.
-	Store   map[string]value.Value
-	StartAt time.Time     // virtual
-	RunFor  time.Duration // virtual; 0: until all has ended
+	Store   map[string]value.Value // see [SplitStoreKey]
+	StartAt time.Time              // virtual
+	RunFor  time.Duration          // virtual; 0: until all has ended
 	Stubs   []Stub
 	Moments []Moment      // in file order
 	Expect  []Expectation // asked at the end
@@ -27,6 +28,15 @@ type Test struct {
 	// Files are what file("PATH") stands for in replies.
 	Files map[string]string
 	At    Place
+}
+
+// SplitStoreKey splits a key as tests write it, NAMESPACE/KEY, into the namespace and the key in it. A text without a slash is a
+// key of the namespace "default".
+func SplitStoreKey(text string) (namespace, key string) {
+	if namespace, key, split := strings.Cut(text, "/"); split {
+		return namespace, key
+	}
+	return "default", text
 }
 
 // Place is where something stands in a file. Line and Column count from 1.
@@ -44,9 +54,6 @@ const (
 	StepStub  StubKind = "step"
 	GateStub  StubKind = "gate"
 )
-
-// StubKinds lists all kinds of stubs.
-var StubKinds = []StubKind{AgentStub, StepStub, GateStub}
 
 // Stub answers attempts. There is at least one reply.
 type Stub struct {
@@ -85,9 +92,6 @@ const (
 	VanishMoment MomentKind = "vanish" // the driver stands still, and goes on
 	DownMoment   MomentKind = "down"   // the driver dies, and for some time there is none
 )
-
-// MomentKinds lists all kinds of moments.
-var MomentKinds = []MomentKind{AskMoment, CancelMoment, CrashMoment, VanishMoment, DownMoment}
 
 // Moment is what happens at a time after the start.
 type Moment struct {

@@ -32,9 +32,6 @@ import (
 	"github.com/flowrun/flowrun/runner/plan"
 )
 
-// MaxRunFor is how much virtual time a test takes at most.
-const MaxRunFor = 3650 * 24 * time.Hour
-
 // ErrTooLong is the cause of a test that took too much real time. Whoever gives Run a context that ends uses it.
 var ErrTooLong = errors.New("the test took too long")
 
@@ -362,7 +359,7 @@ func (t *test) moments(cancel func() error) (out []sim.Moment) {
 	}
 	most := t.RunFor
 	if most == 0 {
-		most = MaxRunFor
+		most = value.MaxDuration
 	}
 	stop := sim.Moment{At: t.start.Add(most), Do: func() error { return errStop }}
 	at := slices.IndexFunc(out, func(m sim.Moment) bool { return m.At > stop.At })

@@ -2,26 +2,16 @@ package flowtest
 
 import (
 	"context"
-	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// splitKey splits a key as tests write it into the namespace and the key in there.
-func splitKey(text string) (namespace, key string) {
-	namespace, key, split := strings.Cut(text, "/")
-	if !split {
-		return "default", text
-	}
-	return namespace, key
-}
-
 // fillStore puts into the store what it holds when the run starts.
 func (t *test) fillStore(ctx context.Context) error {
 	for _, text := range value.Keys(t.Store) {
-		namespace, key := splitKey(text)
+		namespace, key := ir.SplitStoreKey(text)
 		if _, err := t.host.Ask(ctx, event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVSet, Namespace: namespace, Key: key, Value: t.Store[text]}}); err != nil {
 			return err
 		}
@@ -31,6 +21,6 @@ func (t *test) fillStore(ctx context.Context) error {
 
 // readKey reads a value of the store.
 func (t *test) readKey(text string) (value.Value, error) {
-	namespace, key := splitKey(text)
+	namespace, key := ir.SplitStoreKey(text)
 	return t.host.Ask(context.Background(), event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVGet, Namespace: namespace, Key: key}})
 }

@@ -42,7 +42,7 @@ func (w world) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, ti
 func (w world) Stopped(event.Attempt) time.Duration { return 0 }
 
 // never is how long something takes that never ends.
-const never = 2 * MaxRunFor
+const never = 2 * value.MaxDuration
 
 // answer carries out an attempt whose values are all there.
 func (t *test) answer(_ context.Context, a event.Attempt) event.AttemptFinished {

@@ -63,9 +63,11 @@ workflow "feature" {
   }
 
   step "deep" { call = workflow.child }
+  step "again" { call = workflow.child }
 
   step "ship" {
     run = ["ship"]
+    gate "own" { run = ["judge"] }
     compensate { run = ["unship"] }
   }
 

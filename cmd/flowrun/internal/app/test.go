@@ -109,6 +109,7 @@ func stateOfTests(t *args.Test) string {
 type testRun struct {
 	*app
 	*args.Test
+	readers  map[string]*dsl.TestReader // by folder
 	report   *ui.TestReport
 	list     diag.List
 	coverage map[string]*flowtest.Coverage // by the path of a program
@@ -120,7 +121,7 @@ func (a *app) runTest(t *args.Test, forms []args.Form) error {
 	if err != nil {
 		return err
 	}
-	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf()}, coverage: map[string]*flowtest.Coverage{}}
+	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf()}, coverage: map[string]*flowtest.Coverage{}, readers: map[string]*dsl.TestReader{}}
 	began := time.Now()
 	for _, file := range files {
 		r.file(file)
@@ -166,7 +167,11 @@ func noTestHint(pattern string) string {
 // file runs the wanted tests of a file.
 func (r *testRun) file(file string) {
 	fsys, name, opts := r.openFolder(file)
-	tests, list := dsl.LoadTests(fsys, name, opts)
+	dir := filepath.Dir(file)
+	if r.readers[dir] == nil {
+		r.readers[dir] = dsl.NewTestReader(fsys, opts)
+	}
+	tests, list := r.readers[dir].Load(name)
 	for name, text := range tests.Sources { // any order: it fills a map
 		r.report.Sources[name] = text
 	}
@@ -174,7 +179,7 @@ func (r *testRun) file(file string) {
 		return
 	}
 	p := flowtest.NewProgram(tests.IR)
-	path := filepath.Join(filepath.Dir(file), filepath.FromSlash(tests.Path))
+	path := filepath.Join(dir, filepath.FromSlash(tests.Path))
 	covered := r.coverage[path]
 	if covered == nil {
 		covered = flowtest.NewCoverage(tests.IR)

@@ -1,0 +1,199 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+)
+
+// testPlace is a node that a test can name.
+type testPlace struct {
+	path string // without keys of instances and numbers of iterations; that of a called run begins with the path of the call
+	node *Node
+	in   *Workflow
+}
+
+// testPlaces are the nodes that the tests of a workflow can name.
+type testPlaces struct {
+	list   []testPlace
+	byPath map[string]testPlace
+	byName map[string][]testPlace
+	gates  map[string][]ownGate // those that stand in steps
+}
+
+// ownGate is a gate that stands in a step.
+type ownGate struct {
+	*Block
+	path string // of the step
+}
+
+// maxTestPlaces bounds the nodes that a test can name: workflows can call each other along very many paths.
+const maxTestPlaces = 20_000
+
+// placesOf lists the nodes of a workflow, and of those that it calls, with their paths.
+func (c *testChecker) placesOf(w *Workflow) *testPlaces {
+	if p := c.known[w]; p != nil {
+		return p
+	}
+	p := &testPlaces{byPath: map[string]testPlace{}, byName: map[string][]testPlace{}, gates: map[string][]ownGate{}}
+	var add func(w *Workflow, prefix string)
+	add = func(w *Workflow, prefix string) {
+		for _, n := range w.All {
+			path := n.Name
+			for up := n.Parent; up != nil; up = up.Parent {
+				path = up.Name + "/" + path
+			}
+			if len(p.list) == maxTestPlaces {
+				return
+			}
+			place := testPlace{prefix + path, n, w}
+			p.list = append(p.list, place)
+			p.byPath[place.path], p.byName[n.Name] = place, append(p.byName[n.Name], place)
+			for _, g := range n.Gates {
+				p.gates[g.Name] = append(p.gates[g.Name], ownGate{g, place.path})
+			}
+			if to := c.called(n); to != nil {
+				add(to, place.path+"/")
+			}
+		}
+	}
+	add(w, "")
+	c.known[w] = p
+	return p
+}
+
+// paths lists the paths of all nodes.
+func (p *testPlaces) paths() []string {
+	out := make([]string, len(p.list))
+	for i := range p.list {
+		out[i] = p.list[i].path
+	}
+	return out
+}
+
+// keyed finds the keys of instances in a path.
+var keyed = regexp.MustCompile(`\[[^\[\]]*\]`)
+
+// find gives the node that a path stands for: a whole path, or a name that one node alone has.
+func (c *testChecker) find(path string) (testPlace, *expr.NoName) {
+	plain := keyed.ReplaceAllString(path, "")
+	if p, there := c.places.byPath[plain]; there {
+		return p, c.wrongKey(p, path)
+	}
+	switch named := c.places.byName[plain]; len(named) {
+	case 0:
+	case 1:
+		return named[0], c.wrongKey(named[0], path)
+	default:
+		paths := make([]string, len(named))
+		for i := range named {
+			paths[i] = named[i].path
+		}
+		return testPlace{}, &expr.NoName{Summary: fmt.Sprintf("Several nodes have the name %q", plain),
+			Detail: fmt.Sprintf("Write the path of one of them: %s.", some(paths))}
+	}
+	var all []string
+	known := func() []string {
+		if all == nil {
+			all = c.places.paths()
+		}
+		return all
+	}
+	if near := c.nearestOf(plain, known); near != "" {
+		return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
+	}
+	return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("Workflow %q has no node of this path. It has %s.", c.workflow.Name, some(known()))}
+}
+
+// wrongKey says which key of a path belongs to a node without instances; nil where each key has its node.
+func (c *testChecker) wrongKey(p testPlace, path string) *expr.NoName {
+	above := strings.TrimSuffix(p.path, keyed.ReplaceAllString(path, ""))
+	for _, key := range keyed.FindAllStringIndex(path, -1) {
+		before, behind := path[:key[0]], path[key[1]:]
+		at := c.places.byPath[above+keyed.ReplaceAllString(before, "")]
+		switch {
+		case at.node == nil || strings.HasSuffix(before, "]") || behind != "" && behind[0] != '/':
+			return &expr.NoName{Detail: "A key stands once, right behind the name of a node that has for_each:  each[0]  or  round[0]/draft."}
+		case at.node.attr("for_each") == nil:
+			return &expr.NoName{Detail: fmt.Sprintf("%s has no for_each, so it has one instance. Write  %s  without %s.", upper(at.node.Words()), before, path[key[0]:key[1]])}
+		}
+	}
+	return nil
+}
+
+// whole is a path that was found with the path of the groups around it.
+func (p testPlace) whole(path string) string {
+	return strings.TrimSuffix(p.path, keyed.ReplaceAllString(path, "")) + path
+}
+
+// gateOf finds a gate by GATE or STEP/GATE; path is that of the step, or "".
+func (c *testChecker) gateOf(name string) (g *Block, path string, missing *expr.NoName) {
+	if at := strings.LastIndexByte(name, '/'); at >= 0 {
+		p, missing := c.find(name[:at])
+		if missing != nil {
+			return nil, "", missing
+		}
+		if g = p.node.ownGate(name[at+1:]); g == nil && slices.Contains(gateNames(p.node), name[at+1:]) {
+			g = c.gates[name[at+1:]]
+		}
+		if g == nil {
+			detail := fmt.Sprintf("The gates of %s: %s.", p.node.Words(), someOrNone(gateNames(p.node)))
+			if near := diag.Nearest(name[at+1:], gateNames(p.node)); near != "" {
+				detail = fmt.Sprintf("Did you mean %q?", name[:at+1]+near)
+			}
+			return nil, "", &expr.NoName{Detail: detail}
+		}
+		return g, p.path, nil
+	}
+	top, own := c.gates[name], c.places.gates[name]
+	switch {
+	case top != nil && len(own) == 0:
+		return top, "", nil
+	case top == nil && len(own) == 1:
+		return own[0].Block, own[0].path, nil
+	case len(own) > 0:
+		var paths []string
+		for _, g := range own {
+			paths = append(paths, g.path+"/"+name)
+		}
+		several := &expr.NoName{Summary: fmt.Sprintf("Several steps have a gate %q", name), Detail: fmt.Sprintf("Write the path of the step and the gate: %s.", some(paths))}
+		if top != nil {
+			several.Summary = fmt.Sprintf("Several gates have the name %q", name)
+			several.Detail = fmt.Sprintf("One is at the top of the program. For one of a step write its path and the gate: %s.", some(paths))
+		}
+		return nil, "", several
+	}
+	known := keys(c.gates)
+	for name := range c.places.gates { // any order: nearestOf and some take them in any order
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	if near := c.nearestOf(name, func() []string { return known }); near != "" {
+		return nil, "", &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
+	}
+	return nil, "", &expr.NoName{Detail: fmt.Sprintf("Gates of the program: %s.", someOrNone(known))}
+}
+
+func someOrNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return some(names)
+}
+
+// gateNames lists the gates of a step.
+func gateNames(n *Node) (out []string) {
+	for _, g := range n.Gates {
+		out = append(out, g.Name)
+	}
+	if a := n.attr("gates"); a != nil {
+		for _, r := range a.Names {
+			out = append(out, r.Name)
+		}
+	}
+	return out
+}
