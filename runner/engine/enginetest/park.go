@@ -188,6 +188,64 @@ func parkedRefused(t *testing.T, s Store) {
 	checkGranted(t, c, other, w)
 }
 
+// driveInVain drives a run with a context that is done.
+func (c *crew) driveInVain(run string) {
+	c.t.Helper()
+	stopped := errors.New("stopped")
+	ctx, stop := context.WithCancelCause(context.Background())
+	stop(stopped)
+	if _, err := c.DriveUntilParked(ctx, run, nil); !errors.Is(err, stopped) {
+		c.t.Errorf("a drive whose context is done returns %v", err)
+	}
+}
+
+// parkedInVain fails to drive a run that has its turn: once before the run begins, and once while it is parked. Each time the turn
+// goes to the next run of the group.
+func parkedInVain(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	a, b, third := c.start(pausing(time.Minute), "g", ""), c.start(pausing(time.Minute), "g", ""), c.start(pausing(time.Minute), "g", "")
+	c.left = []string{b, third}
+	c.work()
+	c.driveInVain(a)
+	wakeable(t, c, 0, b)
+	c.work()
+	c.driveInVain(b)
+	wakeable(t, c, 0, third)
+	c.left = []string{b}
+	c.mustWork(event.Succeeded, third, b)
+	c.left = []string{a}
+	c.mustWork(event.Succeeded, a)
+}
+
+// refusedInVain fails to drive a parked run that was refused. What it waits for goes to the next run.
+func refusedInVain(t *testing.T, s Store) {
+	first, run, _, done := held(t, s)
+	w := newWitness()
+	c := newCrew(t, s, w)
+	vain, other := c.start(scarce(), "", ""), c.start(scarce(), "", "")
+	c.left = nil
+	for _, run := range []string{vain, other} {
+		parked := make(chan error, 1)
+		go func() {
+			_, err := c.DriveUntilParked(context.Background(), run, nil)
+			parked <- err
+		}()
+		if err := moveUntil(s, parked); !errors.Is(err, engine.ErrParked) {
+			t.Fatal(err)
+		}
+	}
+	c.driveInVain(vain)
+	if err := first.Cancel(context.Background(), run, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if err := moveUntil(s, done); err != nil {
+		t.Fatal(err)
+	}
+	wakeable(t, c, 0, other)
+	c.mustWork(event.Succeeded, other)
+	checkGranted(t, c, other, w)
+}
+
 // parkedAtEveryCommit kills the host at each of its commits, and finishes on another. Its runs are of one group, and
 // the second goes past the first there.
 func parkedAtEveryCommit(t *testing.T, s Store) {

@@ -61,6 +61,8 @@ func Run(t *testing.T, h Harness) {
 		{"a crash at any commit of parked callers and called runs loses nothing", false, parkedFamilyAtEveryCommit},
 		{"a called run that waits for its turn is parked with its caller", false, parkedFamilyInLine},
 		{"a grant wakes a parked run", true, parkedRefused},
+		{"a run that cannot be driven gives its turn to the next", false, parkedInVain},
+		{"a parked run that cannot be driven leaves the line", true, refusedInVain},
 		{"a crash at any commit of parked and queued runs loses nothing", false, parkedAtEveryCommit},
 		{"runs of a group take turns, in order", false, groupsQueue},
 		{"a run is skipped while another of its group is under way", false, groupsSkip},

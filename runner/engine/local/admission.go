@@ -198,13 +198,18 @@ func (e *Engine) leaveLine(run *claimed) error {
 		if owner != run.epoch && owner != 0 {
 			return nil // another process took the run over, and does this
 		}
-		keys, err := readTexts(tx.reading("SELECT key FROM admissions WHERE run = ?", run.id))
-		if err != nil || len(keys) == 0 {
-			return err
-		}
-		_, err = e.applyOperation(tx, admission.Operation{Remove: keys})
-		return err
+		return e.removeRequestsOf(tx, run.id)
 	})
+}
+
+// removeRequestsOf removes all requests of a run.
+func (e *Engine) removeRequestsOf(tx *transaction, run string) error {
+	keys, err := readTexts(tx.reading("SELECT key FROM admissions WHERE run = ?", run))
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	_, err = e.applyOperation(tx, admission.Operation{Remove: keys})
+	return err
 }
 
 func (e *Engine) isGranted(key string) (granted bool, err error) {

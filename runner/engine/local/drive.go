@@ -53,13 +53,18 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 	if w == nil {
 		w = func([]event.Event, *event.Reaction, bool) {}
 	}
-	if err := e.checkSpace(); err != nil {
-		return event.End{}, err
-	}
 	if err := e.enterRun(run); err != nil {
 		return event.End{}, err
 	}
 	defer e.leaveRun(run)
+	defer func() {
+		if parks && gaveUp(err) {
+			err = errors.Join(err, e.giveUpRuns(run))
+		}
+	}()
+	if err := e.checkSpace(); err != nil {
+		return event.End{}, err
+	}
 	leave, err := e.awaitTurn(ctx, run, parks)
 	if err != nil {
 		return event.End{}, causeOf(ctx, err)
@@ -78,7 +83,7 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 	d := &drive{engine: e, run: &c, watch: w, parks: parks, poked: make(chan struct{}, 1), stop: stop}
 	if err := d.replayJournal(ctx); err != nil {
 		if c.epoch != 0 {
-			e.releaseRun(&c, c.clean, c.driven) // nothing was carried out: the run is as it was found
+			d.giveBackUntouched()
 		}
 		return event.End{}, causeOf(ctx, e.explainError(err))
 	}
@@ -169,6 +174,15 @@ func (d *drive) replayBatch(b journal.Batch) (events []event.Event, err error) {
 	return d.fold.Replay(b, &d.out)
 }
 
+// giveBackUntouched gives a run back as it was found: nothing was carried out. Only its requests, which it had while it was
+// parked, leave the line.
+func (d *drive) giveBackUntouched() {
+	if d.run.parked != 0 {
+		_ = d.engine.leaveLine(d.run) // an error is the store's: the next driver does this
+	}
+	d.engine.releaseRun(d.run, d.run.clean, d.run.driven)
+}
+
 // toEnd drives a run that is ours and rebuilt, and gives it back.
 func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	var err error
@@ -176,10 +190,10 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 		if !isFull(err) {
 			d.engine.commits.failStore(err)
 		}
-		d.engine.releaseRun(d.run, d.run.clean, d.run.driven) // nothing was carried out
+		d.giveBackUntouched()
 		return event.End{}, err
 	}
-	d.admit = &admitting{engine: d.engine, run: d.run, next: d.engine.options.Executor, refused: map[uint64]string{}}
+	d.admit = &admitting{engine: d.engine, run: d.run, next: d.engine.options.Executor, refused: map[uint64]string{}, asked: d.run.parked != 0}
 	d.live = newAttempts(d.admit, d.engine.now)
 	d.store = storing{engine: d.engine, run: d.run, live: d.live, fail: d.stop}
 	d.children = newChildren()

@@ -28,24 +28,49 @@ const MinParked = time.Second
 func (e *Engine) DriveUntilParked(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
 	end, err := e.driveRun(ctx, run, w, true)
 	switch {
-	case errors.Is(err, engine.ErrParked), errors.Is(err, engine.ErrOwned), errors.Is(err, engine.ErrClosed):
-		return end, err
-	case err != nil:
-		if failed := e.unparkRun(run); failed != nil {
-			return end, errors.Join(err, failed)
-		}
+	case err == nil:
+		return end, e.handBack(run, &end)
+	case gaveUp(err):
 		return end, errors.Join(err, e.handBack(run, nil))
 	}
-	return end, e.handBack(run, &end)
+	return end, err
 }
 
-// unparkRun gives up a run of this process that cannot be driven.
-func (e *Engine) unparkRun(run string) error {
+// gaveUp reports whether the error of a drive that parks runs means that this process does not drive the run any more.
+func gaveUp(err error) bool {
+	return err != nil && !errors.Is(err, engine.ErrParked) && !errors.Is(err, engine.ErrOwned) && !errors.Is(err, engine.ErrClosed)
+}
+
+// giveUpRuns leaves runs to whoever drives them next. Runs that this process parked are not parked any more. The turns of the runs in
+// their groups go to the next runs, and their requests leave the line. No drive of the runs may be under way.
+func (e *Engine) giveUpRuns(runs ...string) error {
 	epoch := e.driverEpoch()
+	if epoch == 0 || len(runs) == 0 { // nothing was driven here
+		return nil
+	}
 	return e.writeUrgent(func(tx *transaction) error {
-		_, err := tx.exec("UPDATE runs SET parked = NULL WHERE id = ? AND parked = ?", run, epoch)
-		return err
+		for _, run := range runs {
+			if err := e.giveUpRun(tx, run, epoch); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+}
+
+func (e *Engine) giveUpRun(tx *transaction, run string, epoch int64) error {
+	parked, err := tx.exec("UPDATE runs SET parked = NULL WHERE id = ? AND parked = ?", run, epoch)
+	if err == nil && parked > 0 {
+		err = e.removeRequestsOf(tx, run)
+	}
+	if err != nil {
+		return err
+	}
+	t, err := e.turnOf(tx.reading, run)
+	if err == nil && t != nil {
+		err = e.passTurn(tx, t, epoch)
+	}
+	return err
 }
 
 // handBack gives a run that was driven beside its caller back to that: with its end, or nil if the run could not be driven.
@@ -138,28 +163,22 @@ func (e *Engine) forgetHandedBack(caller string) {
 // errCallerEnded stops the drive of a run that was driven beside its caller.
 var errCallerEnded = errors.New("the run that called it has ended")
 
-// leaveChildren leaves the called runs that are not this drive's, at the end of the run, as runs that nobody drives.
+// leaveChildren gives up the called runs that are not this drive's, at the end of the run. A called run that is driven beside the run
+// gives itself up at the end of its drive.
 func (d *drive) leaveChildren() error {
 	var left []string
 	for _, run := range d.fold.Called() {
-		if d.children.byRun[run] == nil {
-			left = append(left, run)
+		if d.children.byRun[run] != nil {
+			continue
 		}
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	for _, run := range left {
-		d.engine.stopDrive(run, errCallerEnded)
-	}
-	return d.engine.writeUrgent(func(tx *transaction) error {
-		for _, run := range left {
-			if _, err := tx.exec("UPDATE runs SET parked = NULL WHERE id = ? AND parked = ?", run, d.run.epoch); err != nil {
-				return err
-			}
+		if d.engine.enterRun(run) != nil {
+			d.engine.stopDrive(run, errCallerEnded)
+			continue
 		}
-		return nil
-	})
+		defer d.engine.leaveRun(run)
+		left = append(left, run)
+	}
+	return d.engine.giveUpRuns(left...)
 }
 
 // parkRun releases the run, if this drive parks runs and nothing is in flight. The error is *engine.Parked then.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/journal"
 )
 
 // callers is a run that calls two runs of a group, which wait for an hour between two attempts.
@@ -263,4 +266,105 @@ func TestParkedTreeIsTakenOver(t *testing.T) {
 			t.Fatal("it never ends")
 		}
 	}
+}
+
+// hasty is a machine whose run ends with its first message, whatever the runs do that it called.
+type hasty struct {
+	engine.Machine
+	over bool
+}
+
+func hastyFactory(h journal.Header, definition []byte) (engine.Machine, error) {
+	m, err := enginetest.Factory(h, definition)
+	return &hasty{Machine: m}, err
+}
+
+func (m *hasty) Step(ev event.Event) error {
+	if m.over = ev.External != nil; m.over {
+		return nil
+	}
+	return m.Machine.Step(ev)
+}
+
+func (m *hasty) Advance(budget int, out *event.Reaction) bool {
+	if m.over {
+		out.Commands = append(out.Commands, event.Command{End: &event.End{Status: event.Succeeded}})
+		return false
+	}
+	return m.Machine.Advance(budget, out)
+}
+
+// A caller that ends before the run that it called leaves that run as one that nobody drives. The run's turn goes to the next run.
+func TestParkedCalledRunIsLeft(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: hastyFactory, Executor: answersOK, Group: groupVar, Externals: enginetest.Externals})
+	var runs []string
+	for _, start := range []engine.Start{callers("g"), long("g", "")} {
+		run, err := e.Start(context.Background(), start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.DriveUntilParked(context.Background(), run, nil); !errors.Is(err, engine.ErrParked) {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	run, next := runs[0], runs[1]
+	if err := e.Signal(context.Background(), run, event.External{Kind: enginetest.Note, Node: "last"}); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := e.DriveUntilParked(context.Background(), run, nil); err != nil || end.Status != event.Succeeded {
+		t.Fatal(end, err)
+	}
+	woken, _, err := e.Wakeable(context.Background(), 10)
+	if err != nil || !slices.Equal(woken, []string{next}) {
+		t.Errorf("to be woken are %v, %v; want run %s of the same group", woken, err, next)
+	}
+	held, err := readTexts(e.read.Query("SELECT r.id FROM turns t JOIN runs r ON r.key = t.run WHERE t.epoch IS NOT NULL"))
+	if err != nil || !slices.Equal(held, []string{next}) {
+		t.Errorf("this process has the turns of %v, %v; want %s alone", held, err, next)
+	}
+}
+
+// What a parked run waits for goes to others when its journal cannot be replayed.
+func TestParkedRunWithABrokenJournalLeavesTheLine(t *testing.T) {
+	s := newStore(t)
+	began := make(chan struct{})
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: executor.Func(func(ctx context.Context, a event.Attempt) event.AttemptFinished {
+		if a.Name == "scarce" {
+			close(began)
+			<-ctx.Done()
+		}
+		return answersOK(ctx, a)
+	})})
+	scarce := enginetest.Program{Tasks: []enginetest.Task{{Name: "a"}, {Name: "scarce", Scarce: 1, After: []string{"a"}}}}
+	scarce.Tasks[0].Null = true
+	holder, run := begin(t, e, scarce), begin(t, e, scarce)
+	ctx, stop := context.WithCancel(context.Background())
+	done, parked := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := e.Drive(ctx, holder, nil); done <- err }()
+	<-began
+	go func() { _, err := e.DriveUntilParked(context.Background(), run, nil); parked <- err }()
+	for err := error(nil); !errors.Is(err, engine.ErrParked); {
+		select {
+		case err = <-parked:
+		case <-time.After(time.Millisecond):
+			s.Advance(time.Second)
+		}
+	}
+	err := e.write(func(tx *transaction) error {
+		_, err := tx.exec("UPDATE batches SET digest = digest + 1 WHERE run = (SELECT key FROM runs WHERE id = ?) AND first > 1", run)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.DriveUntilParked(context.Background(), run, nil); err == nil || errors.Is(err, engine.ErrParked) {
+		t.Errorf("a drive of a broken run returns %v", err)
+	}
+	if left, err := readTexts(e.read.Query("SELECT node FROM admissions WHERE run = ?", run)); err != nil || len(left) > 0 {
+		t.Errorf("the run still waits with %v, %v", left, err)
+	}
+	stop()
+	<-done
 }

@@ -371,16 +371,19 @@ func (e *Engine) lookAhead(ctx context.Context, t *turn, epoch int64) (ahead str
 // leaveQueue lets the next run in. The run keeps its position until it has ended. A failure is the store's; the turn is free
 // then when this process ends.
 func (e *Engine) leaveQueue(t *turn, epoch int64) {
-	_ = e.writeUrgent(func(tx *transaction) error {
-		n, err := tx.exec("DELETE FROM turns WHERE run = ? AND epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", t.key, epoch)
-		if err == nil && n == 0 {
-			n, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE run = ? AND epoch = ?", t.key, epoch)
-		}
-		if err == nil && n > 0 {
-			err = e.giveNextTurn(tx, t.queue)
-		}
-		return err
-	})
+	_ = e.writeUrgent(func(tx *transaction) error { return e.passTurn(tx, t, epoch) })
+}
+
+// passTurn is leaveQueue in a transaction. A turn that another process has is left to it.
+func (e *Engine) passTurn(tx *transaction, t *turn, epoch int64) error {
+	n, err := tx.exec("DELETE FROM turns WHERE run = ? AND epoch = ? AND run IN (SELECT key FROM runs WHERE key = turns.run AND ended != 0)", t.key, epoch)
+	if err == nil && n == 0 {
+		n, err = tx.exec("UPDATE turns SET epoch = NULL, holds = 0, waits = 0 WHERE run = ? AND epoch = ?", t.key, epoch)
+	}
+	if err == nil && n > 0 {
+		err = e.giveNextTurn(tx, t.queue)
+	}
+	return err
 }
 
 // removeTurn takes a run that is removed out of its queue.
