@@ -11,7 +11,6 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
-
 	"github.com/flowrun/flowrun/runner/shared"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -39,14 +38,14 @@ type claimed struct {
 	due     event.Time // as the row says
 	clean   bool
 	owner   int64 // 0: nobody
-	pid     int64 // of the owner, if its row was still there
-	alive   bool  // the owner was, and lost the run to us
+	pid     int64 // of the owner, or of the process that parked the run, if its row was still there
+	alive   bool  // that process was, and lost the run to us
 }
 
 const runRow = `SELECT r.key, r.id, r.header, r.status, coalesce(b.first + b.count - 1, 0), coalesce(b.link, x''), r.seq, r.link,
 	r.ended != 0, r.pending IS NOT NULL, coalesce(r.parked, 0), coalesce(r.due, 0), r.driven, r.clean, coalesce(r.owner, 0), coalesce(d.pid, 0)
 	FROM runs r LEFT JOIN batches b ON b.run = r.key AND b.first = (SELECT max(first) FROM batches WHERE run = r.key)
-	LEFT JOIN drivers d ON d.epoch = r.owner WHERE r.id = ? AND r.status != 'pruned'`
+	LEFT JOIN drivers d ON d.epoch = coalesce(r.owner, r.parked) WHERE r.id = ? AND r.status != 'pruned'`
 
 // noRun says that a run is not there; or, where its mark says that it was, that it is missing.
 func (e *Engine) noRun(run string) error {
@@ -138,14 +137,13 @@ const lastForks = time.Second
 // refuseOwned returns an error if another process drives a run.
 func (e *Engine) refuseOwned(c *claimed, epoch int64) (err error) {
 	if c.parked != 0 && c.parked != epoch {
-		alive, err := isLocked(e.lockPath(c.parked))
-		switch {
+		switch c.alive, err = isLocked(e.lockPath(c.parked)); {
 		case err != nil:
 			return err
-		case !alive:
+		case !c.alive:
 			c.parked = 0
 		case !e.options.TakeOver:
-			return refused{fmt.Errorf("%w: run %s, which is parked there", engine.ErrOwned, c.id)}
+			return refused{fmt.Errorf("%w: run %s, which process %d has parked", engine.ErrOwned, c.id, c.pid)}
 		}
 	}
 	if c.owner == 0 || c.owner == epoch {

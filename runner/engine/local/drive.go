@@ -240,7 +240,7 @@ func (d *drive) queueBeginning() error {
 	if d.run.pending && d.cancelStart() || d.run.pending && secrets == nil {
 		return nil
 	}
-	if d.run.parked != 0 && secrets == nil { // the run was driven all the time, though by nobody in particular
+	if d.run.parked == d.run.epoch && secrets == nil { // the run was driven all the time, though by nobody in particular
 		if err := d.admit.recallRequests(); err != nil {
 			return d.engine.explainError(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -40,11 +41,11 @@ func (c *attemptCount) Execute(ctx context.Context, a event.Attempt) event.Attem
 }
 
 // workAll drives a run, and what must be woken, as a supervisor does, until the run has ended. wait is called while all runs are parked.
-func workAll(e *Engine, run string, wait func()) (end event.End, err error) {
+func workAll(ctx context.Context, e *Engine, run string, wait func()) (end event.End, err error) {
 	ready := []string{run}
 	for due := time.Now().Add(time.Minute); ; {
 		for _, r := range ready {
-			this, err := e.DriveUntilParked(context.Background(), r, nil)
+			this, err := e.DriveUntilParked(ctx, r, nil)
 			switch {
 			case errors.Is(err, engine.ErrParked):
 			case err != nil:
@@ -53,7 +54,7 @@ func workAll(e *Engine, run string, wait func()) (end event.End, err error) {
 				return this, nil
 			}
 		}
-		if ready, _, err = e.Wakeable(context.Background(), 10); err != nil {
+		if ready, _, err = e.Wakeable(ctx, 10); err != nil {
 			return end, err
 		}
 		if len(ready) == 0 {
@@ -105,7 +106,7 @@ func killParkedTree(t *testing.T, group string, n int, after bool) (lived bool) 
 		t.Fatal(err)
 	}
 	first.CrashAt(n, after)
-	_, err = workAll(first.Engine, run, func() { s.Advance(time.Hour) })
+	_, err = workAll(context.Background(), first.Engine, run, func() { s.Advance(time.Hour) })
 	lived = err == nil
 	first.Crash()
 	second := s.open(t, Options{Factory: enginetest.Factory, Executor: x, Group: groupVar})
@@ -127,7 +128,7 @@ func killParkedTree(t *testing.T, group string, n int, after bool) (lived bool) 
 		}
 	}
 	x.calls = map[string]int{}
-	end, err := workAll(second, run, func() { s.Advance(time.Hour) })
+	end, err := workAll(context.Background(), second, run, func() { s.Advance(time.Hour) })
 	if err != nil || end.Status != event.Succeeded {
 		t.Fatalf("%s: it ends as %s, %v", where, end.Status, err)
 	}
@@ -265,6 +266,55 @@ func TestParkedTreeIsTakenOver(t *testing.T) {
 		if time.Now().After(due) {
 			t.Fatal("it never ends")
 		}
+	}
+}
+
+// The same, by a process that parks runs, too. The first process drives nothing of the tree any more.
+func TestParkedTreeIsTakenOverAndParked(t *testing.T) {
+	for _, group := range []string{"", "g"} {
+		t.Run("group "+group, func(t *testing.T) { takeParkedTree(t, group) })
+	}
+}
+
+func takeParkedTree(t *testing.T, group string) {
+	s := newStore(t)
+	first := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK, Group: groupVar})
+	run, err := first.Start(context.Background(), callers(group))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.DriveUntilParked(context.Background(), run, nil); !errors.Is(err, engine.ErrParked) {
+		t.Fatal(err)
+	}
+	taker := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK, Group: groupVar, TakeOver: true})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	rests := 0
+	end, err := workAll(ctx, taker, run, func() {
+		if rests++; rests == 5 {
+			stop()
+		}
+		s.Advance(time.Hour)
+		runs, _, err := first.Wakeable(ctx, 10)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, r := range runs {
+			if _, err := first.DriveUntilParked(ctx, r, nil); err == nil {
+				t.Errorf("the first process drives run %s", r)
+			}
+		}
+	})
+	if err != nil || end.Status != event.Succeeded {
+		t.Fatalf("the run ends as %q, %v", end.Status, err)
+	}
+	list, err := eventsOf(taker, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := slices.IndexFunc(list, func(ev event.Event) bool { return ev.DriverChanged != nil })
+	if want := fmt.Sprintf("taken over from process %d", os.Getpid()); changed < 0 || list[changed].DriverChanged.Why != want || list[changed].DriverChanged.Lost {
+		t.Errorf("the journal does not say %q: %+v", want, list)
 	}
 }
 
