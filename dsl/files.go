@@ -46,6 +46,12 @@ func files(fsys fs.FS, name string, opts Options) (out []text, list diag.List) {
 	return out, list
 }
 
+// Codes of findings about files as a whole.
+const (
+	CodeUnreadable = "F0050" // a file or folder cannot be read, so nothing is known of what it says
+	CodeNoFiles    = "F0051" // a folder has no files of a program
+)
+
 // inFolder lists the files of a program: *.flow.hcl if there are any, else *.hcl; never tests and hidden files.
 func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
 	entries, err := fs.ReadDir(fsys, dir)
@@ -69,7 +75,7 @@ func inFolder(fsys fs.FS, dir, shown string) ([]string, diag.List) {
 	sort.Strings(all)
 	switch {
 	case len(all) == 0:
-		return nil, diag.List{{Code: "F0051", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("No workflow files in %s", shown),
+		return nil, diag.List{{Code: CodeNoFiles, Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("No workflow files in %s", shown),
 			Detail: "A program is a file, or the *.flow.hcl (or else *.hcl) files of a folder; folders inside it are programs of their own."}}
 	case len(all) > MaxFiles:
 		return nil, diag.List{{Code: "F0053", Subject: diag.Range{File: shown}, Summary: fmt.Sprintf("%d files in one program", len(all)),
@@ -102,7 +108,7 @@ func readFile(fsys fs.FS, name string, opts Options) ([]byte, error) {
 }
 
 func unreadable(name string, err error) diag.Diagnostic {
-	d := diag.Diagnostic{Code: "F0050", Subject: diag.Range{File: name}, Summary: fmt.Sprintf("Cannot read %s", name)}
+	d := diag.Diagnostic{Code: CodeUnreadable, Subject: diag.Range{File: name}, Summary: fmt.Sprintf("Cannot read %s", name)}
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		err = p.Err

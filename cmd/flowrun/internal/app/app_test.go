@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
+	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/runner/engine/local"
 	"github.com/flowrun/flowrun/runner/machine"
@@ -27,7 +28,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: %d, want %d", c.err, have, c.code)
 		}
 	}
-	if refusal(diag.List{{Code: "F0201"}}) != exitNo || refusal(diag.List{{Code: "F0201"}, {Code: unreadable}}) != exitCouldNot {
+	if refusal(diag.List{{Code: "F0201"}}) != exitNo || refusal(diag.List{{Code: "F0201"}, {Code: dsl.CodeUnreadable}}) != exitCouldNot {
 		t.Error("refused files")
 	}
 }

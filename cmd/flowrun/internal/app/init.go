@@ -52,10 +52,12 @@ func (a *app) runInit(dir string) error {
 		return fmt.Errorf("making the folder: %w", err)
 	}
 	if there, _, _ := dsl.Own(a.openFolder(dir)); len(there) > 0 {
-		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(there[0].Name))
-		return &ended{exitNo}
+		return a.nothingOverwritten(there[0].Name)
 	}
 	name, test := filepath.Join(dir, initName), filepath.Join(dir, initTestName)
+	if _, err := os.Lstat(test); err == nil { // before the first file is written
+		return a.nothingOverwritten(test)
+	}
 	if err := a.writeInit(name, initText); err != nil {
 		return err
 	}
@@ -66,12 +68,17 @@ func (a *app) runInit(dir string) error {
 	return nil
 }
 
+// nothingOverwritten says that a file is in the way of init.
+func (a *app) nothingOverwritten(name string) error {
+	a.err.Printf("flowrun: %s exists already, and init overwrites nothing.\n", ui.Clean(name))
+	return &ended{exitNo}
+}
+
 // writeInit writes a file that init makes. A file that is there stays as it is.
 func (a *app) writeInit(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		a.err.Printf("flowrun: %s is there already, and nothing is overwritten.\n", ui.Clean(name))
-		return &ended{exitNo}
+		return a.nothingOverwritten(name)
 	}
 	if err != nil {
 		return err

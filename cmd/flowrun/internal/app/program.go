@@ -21,10 +21,6 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// unreadable is the code of the diagnostic for a file that cannot be read at all: the file gets no
-// verdict.
-const unreadable = "F0050"
-
 // program is a checked program from the disk.
 type program struct {
 	ir        *ir.Program
@@ -33,9 +29,6 @@ type program struct {
 	sources   ui.Sources
 	positions map[string]diag.Range
 }
-
-// empty is the code of the diagnostic for a folder without files of a program.
-const empty = "F0051"
 
 // readProgram loads the program at a path that a user named, with or without errors in it.
 func (a *app) readProgram(path string) (*dsl.Program, diag.List) {
@@ -46,7 +39,7 @@ func (a *app) readProgram(path string) (*dsl.Program, diag.List) {
 // adviseFirst adds advice on how to begin if there is no program yet.
 func adviseFirst(list diag.List) diag.List {
 	for i := range list {
-		if list[i].Code == empty {
+		if list[i].Code == dsl.CodeNoFiles {
 			list[i].Detail += " flowrun init writes a first one."
 		}
 	}
@@ -84,7 +77,7 @@ func (a *app) loadProgram(path string) (*program, error) {
 // command that could not be carried out.
 func refusal(list diag.List) int {
 	for _, d := range list {
-		if d.Code == unreadable {
+		if d.Code == dsl.CodeUnreadable {
 			return exitCouldNot
 		}
 	}

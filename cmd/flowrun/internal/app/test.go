@@ -38,7 +38,7 @@ answer in place of agents, programs and requests: nothing is started, and days o
 --format FORMAT says how the screen shows the results, --format FORMAT=PATH writes them to a file; it can be repeated.
 Under GitHub Actions the screen's format is github unless another is given.
 
-The exit code is 1 if a test fails, and 2 if a test file or its program is refused.`,
+The exit code is 1 if a test fails, or if a test file or its program is refused.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if t.Paths = words; len(words) == 0 {
 				t.Paths = []string{"."}
@@ -121,19 +121,22 @@ func (a *app) runTest(t *args.Test, forms []args.Form) error {
 	if err != nil {
 		return err
 	}
-	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf()}, coverage: map[string]*flowtest.Coverage{}, readers: map[string]*dsl.TestReader{}}
+	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf(), Covered: t.Coverage}, coverage: map[string]*flowtest.Coverage{}, readers: map[string]*dsl.TestReader{}}
 	began := time.Now()
 	for _, file := range files {
 		r.file(file)
 	}
 	r.report.Took = time.Since(began)
 	if list := r.list.Sort(); list.HasErrors() {
-		if slices.ContainsFunc(forms, func(f args.Form) bool { return f.Format == "json" && f.Path == "" }) {
-			_ = ui.DiagnosticsJSON(a.out, list, r.report.Sources)
-		} else {
-			ui.Diagnostics(a.err, list, r.report.Sources)
+		refused := &ui.Report{List: list, Sources: r.report.Sources, Release: thisVersion().Release, Unread: refusal(list) == exitCouldNot, Base: baseOf(), Rule: ruleOf}
+		for _, f := range forms {
+			if err := a.writeReport(refused, f); err != nil {
+				return err
+			}
 		}
-		return &ended{exitUsage}
+		return &ended{refusal(list)}
+	} else if len(list) > 0 {
+		ui.Diagnostics(a.err, list, r.report.Sources)
 	}
 	if r.report.Tests() == 0 {
 		return &args.Error{Message: "no test was run", Hint: noTestHint(t.Run)}
@@ -143,7 +146,7 @@ func (a *app) runTest(t *args.Test, forms []args.Form) error {
 		case f.Path != "":
 			err = reportTo(f.Path, func(w io.Writer) error { return r.report.Write(w, f.Format) })
 		case f.Format == "text":
-			r.report.Text(a.out, t.Coverage)
+			r.report.Text(a.out)
 		default:
 			err = r.report.Write(a.out, f.Format)
 		}

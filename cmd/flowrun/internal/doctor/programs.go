@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -37,7 +38,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 	p, list := d.Load(path)
 	if p.IR == nil {
 		for _, d := range list {
-			if d.Code == emptyFolder {
+			if d.Code == dsl.CodeNoFiles {
 				return []ui.Finding{fine("program", "no workflow files in "+path)}
 			}
 		}
@@ -68,9 +69,6 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 	}
 	return out
 }
-
-// emptyFolder is the code of the diagnostic for a folder without workflow files.
-const emptyFolder = "F0051"
 
 func countErrors(list diag.List) string {
 	n := 0

@@ -20,6 +20,7 @@ type TestReport struct {
 	Sources  Sources
 	Took     time.Duration // real
 	Coverage []TestCoverage
+	Covered  bool // the text says what no test reached
 	// Base gives the path of a file from the root of the repository, for annotations.
 	Base func(name string) (path string, inside bool)
 }
@@ -77,7 +78,7 @@ func (r *TestReport) Failed() (n int) {
 	return n
 }
 
-// Write writes the report in one of args.TestFormats. With covered, the text says what no test reached.
+// Write writes the report in one of args.TestFormats.
 func (r *TestReport) Write(w io.Writer, format string) error {
 	switch format {
 	case "json":
@@ -87,12 +88,12 @@ func (r *TestReport) Write(w io.Writer, format string) error {
 	case "github":
 		return r.github(w)
 	}
-	_, err := io.WriteString(w, colourless(func(t *Term) { r.Text(t, false) }))
+	_, err := io.WriteString(w, colourless(func(t *Term) { r.Text(t) }))
 	return err
 }
 
-// Text writes the report for people. With covered it says what no test reached.
-func (r *TestReport) Text(t *Term, covered bool) {
+// Text writes the report for people.
+func (r *TestReport) Text(t *Term) {
 	for _, f := range r.Files {
 		if len(f.Results) > 0 {
 			t.Printf("%s\n", t.Style(bold, f.Name))
@@ -106,7 +107,7 @@ func (r *TestReport) Text(t *Term, covered bool) {
 	if failed > 0 {
 		words = t.Style(red, fmt.Sprintf("%d failed", failed)) + ", " + words
 	}
-	if covered {
+	if r.Covered {
 		r.coverageText(t)
 	}
 	t.Printf("\n%s: %s in %s\n", Count(tests, "test"), words, Duration(r.Took))

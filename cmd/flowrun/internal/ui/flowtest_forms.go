@@ -2,38 +2,11 @@ package ui
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/flowtest"
-)
-
-// The elements of a JUnit report of tests: a suite for each file.
-type (
-	testSuites struct {
-		XMLName  xml.Name    `xml:"testsuites"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Time     string      `xml:"time,attr"`
-		Suites   []testSuite `xml:"testsuite"`
-	}
-	testSuite struct {
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Skipped  int        `xml:"skipped,attr"`
-		Cases    []testCase `xml:"testcase"`
-	}
-	testCase struct {
-		Name    string        `xml:"name,attr"`
-		Class   string        `xml:"classname,attr"`
-		File    string        `xml:"file,attr"`
-		Line    int           `xml:"line,attr"`
-		Failure *junitFailure `xml:"failure"`
-	}
 )
 
 // colourless is what f writes to a terminal without colour.
@@ -43,31 +16,21 @@ func colourless(f func(*Term)) string {
 	return b.String()
 }
 
-// junit writes the report as JUnit.
+// junit writes the report as JUnit: a suite for each file.
 func (r *TestReport) junit(w io.Writer) error {
-	all := testSuites{Tests: r.Tests(), Failures: r.Failed(), Time: inSeconds(r.Took)}
+	var suites []junitSuite
 	for _, f := range r.Files {
-		s := testSuite{Name: f.Name, Tests: len(f.Results)}
+		s := junitSuite{Name: f.Name}
 		for _, t := range f.Results {
-			c := testCase{Name: Clean(t.Test.Name), Class: f.Name, File: f.Name, Line: t.Test.At.Line}
+			c := junitCase{Name: Clean(t.Test.Name), Class: f.Name, File: f.Name, Line: t.Test.At.Line}
 			if !t.Passed() {
-				s.Failures++
 				c.Failure = &junitFailure{Message: summaryOf(t), Type: string(t.Failures[0].Kind), Text: colourless(func(p *Term) { testText(p, t) })}
 			}
-			s.Cases = append(s.Cases, c)
+			s.add(c)
 		}
-		all.Suites = append(all.Suites, s)
+		suites = append(suites, s)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return writeJUnit(w, inSeconds(r.Took), suites...)
 }
 
 // summaryOf is why a test failed, in a line.

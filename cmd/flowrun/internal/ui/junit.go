@@ -10,38 +10,79 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-// The elements of a JUnit report that Jenkins, GitLab and GitHub's test reporters agree on.
+// The elements of JUnit that Jenkins, GitLab and GitHub's test reporters agree on. Each report uses some of the attributes.
 type (
 	junitSuites struct {
-		XMLName  xml.Name   `xml:"testsuites"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Suite    junitSuite `xml:"testsuite"`
+		XMLName  xml.Name     `xml:"testsuites"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Time     string       `xml:"time,attr,omitempty"`
+		Suites   []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
 		Name     string      `xml:"name,attr"`
+		ID       string      `xml:"id,attr,omitempty"`
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
 		Errors   int         `xml:"errors,attr"`
 		Skipped  int         `xml:"skipped,attr"`
+		Time     string      `xml:"time,attr,omitempty"`
+		At       string      `xml:"timestamp,attr,omitempty"`
 		Cases    []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
 		Class   string        `xml:"classname,attr"`
-		File    string        `xml:"file,attr"`
+		File    string        `xml:"file,attr,omitempty"`
+		Line    int           `xml:"line,attr,omitempty"`
+		Time    string        `xml:"time,attr,omitempty"`
 		Failure *junitFailure `xml:"failure"`
+		Skipped *junitSkipped `xml:"skipped"`
 		Out     *junitText    `xml:"system-out"`
+		Err     *junitText    `xml:"system-err"`
 	}
 	junitFailure struct {
 		Message string `xml:"message,attr"`
 		Type    string `xml:"type,attr"`
 		Text    string `xml:",cdata"`
 	}
+	junitSkipped struct {
+		Message string `xml:"message,attr"`
+	}
 	junitText struct {
 		Text string `xml:",cdata"`
 	}
 )
+
+// add adds a case to a suite, and counts it.
+func (s *junitSuite) add(c junitCase) {
+	s.Tests++
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Skipped != nil:
+		s.Skipped++
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+// writeJUnit writes suites as a report; took is how long all took, or "".
+func writeJUnit(w io.Writer, took string, suites ...junitSuite) error {
+	all := junitSuites{Time: took, Suites: suites}
+	for i := range suites {
+		all.Tests, all.Failures = all.Tests+suites[i].Tests, all.Failures+suites[i].Failures
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
 
 // junit writes a test case for each file: errors in it are its one failure, all else is its output.
 func (r *Report) junit(w io.Writer) error {
@@ -57,24 +98,11 @@ func (r *Report) junit(w io.Writer) error {
 		files = append(files, f)
 	}
 	sort.Strings(files)
-	suite := junitSuite{Name: "flowrun validate", Tests: len(files)}
+	suite := junitSuite{Name: "flowrun validate"}
 	for _, f := range files {
-		c := r.testcase(f, of[f])
-		if c.Failure != nil {
-			suite.Failures++
-		}
-		suite.Cases = append(suite.Cases, c)
+		suite.add(r.testcase(f, of[f]))
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(junitSuites{Tests: suite.Tests, Failures: suite.Failures, Suite: suite}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return writeJUnit(w, "", suite)
 }
 
 func (r *Report) testcase(file string, found diag.List) junitCase {

@@ -242,10 +242,10 @@ func TestJunit(t *testing.T) {
 	if err := xml.Unmarshal([]byte(written(t, nastyReport(), "junit")), &s); err != nil {
 		t.Fatal(err)
 	}
-	if s.Tests != 4 || s.Failures != 2 || len(s.Suite.Cases) != 4 {
+	if s.Tests != 4 || s.Failures != 2 || len(s.Suites[0].Cases) != 4 {
 		t.Fatalf("%+v", s)
 	}
-	for _, c := range s.Suite.Cases {
+	for _, c := range s.Suites[0].Cases {
 		if bad := c.Name == "sub/"+nasty || c.Name == "sub/../x"; bad != (c.Failure != nil) {
 			t.Errorf("%+v", c)
 		}

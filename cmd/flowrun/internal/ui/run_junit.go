@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,69 +17,16 @@ const (
 	MaxReportOut = 8 << 20 // bytes of streams in a whole report; cases after that have none
 )
 
-// A run as a JUnit report: a suite, and a case for each node that does something itself.
-type (
-	runSuites struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Time     string   `xml:"time,attr"`
-		Suite    runSuite `xml:"testsuite"`
-	}
-	runSuite struct {
-		Name     string    `xml:"name,attr"`
-		ID       string    `xml:"id,attr"`
-		Tests    int       `xml:"tests,attr"`
-		Failures int       `xml:"failures,attr"`
-		Errors   int       `xml:"errors,attr"`
-		Skipped  int       `xml:"skipped,attr"`
-		Time     string    `xml:"time,attr"`
-		At       string    `xml:"timestamp,attr,omitempty"`
-		Cases    []runCase `xml:"testcase"`
-	}
-	runCase struct {
-		Name    string        `xml:"name,attr"`
-		Class   string        `xml:"classname,attr"`
-		File    string        `xml:"file,attr,omitempty"`
-		Time    string        `xml:"time,attr"`
-		Failure *junitFailure `xml:"failure"`
-		Skipped *junitSkipped `xml:"skipped"`
-		Out     *junitText    `xml:"system-out"`
-		Err     *junitText    `xml:"system-err"`
-	}
-	junitSkipped struct {
-		Message string `xml:"message,attr"`
-	}
-)
-
-// RunJUnit writes a run as a JUnit report. What never ran is skipped, with the reason; so is a failure that the file tolerates.
+// RunJUnit writes a run as a JUnit report: a suite, with a case for each node that does something itself. What never ran is skipped, with the reason; so is a failure that the file tolerates.
 func RunJUnit(w io.Writer, r *view.Run, scene Scene, now event.Time) error {
-	s := runSuite{Name: Clean(r.Workflow), ID: Clean(r.ID), Time: inSeconds(r.Duration(now)), At: r.StartedAt.String()}
+	s := junitSuite{Name: Clean(r.Workflow), ID: Clean(r.ID), Time: inSeconds(r.Duration(now)), At: r.StartedAt.String()}
 	left := MaxReportOut
 	r.Each(func(n *view.Node, _ int) {
-		if !acted(n) {
-			return
+		if acted(n) {
+			s.add(caseOf(r, n, scene, now, &left))
 		}
-		c := caseOf(r, n, scene, now, &left)
-		switch {
-		case c.Failure != nil:
-			s.Failures++
-		case c.Skipped != nil:
-			s.Skipped++
-		}
-		s.Cases = append(s.Cases, c)
 	})
-	s.Tests = len(s.Cases)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(runSuites{Tests: s.Tests, Failures: s.Failures, Time: s.Time, Suite: s}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return writeJUnit(w, s.Time, s)
 }
 
 // acted tells whether a node is told of by itself: nothing lies below it, or it failed of something else than what does.
@@ -88,8 +34,8 @@ func acted(n *view.Node) bool {
 	return len(n.Children) == 0 || n.Status == event.FailedS && n.Result != nil && n.Result.Error != nil && n.Result.Error.Reason != event.ReasonChild
 }
 
-func caseOf(r *view.Run, n *view.Node, scene Scene, now event.Time, left *int) runCase {
-	c := runCase{Name: Clean(n.Path), Class: Clean(r.Workflow), Time: inSeconds(n.Duration(now))}
+func caseOf(r *view.Run, n *view.Node, scene Scene, now event.Time, left *int) junitCase {
+	c := junitCase{Name: Clean(n.Path), Class: Clean(r.Workflow), Time: inSeconds(n.Duration(now))}
 	if scene.Where != nil {
 		c.File, _, _ = strings.Cut(Clean(scene.Where(n.Name)), ":")
 	}
