@@ -123,6 +123,13 @@ func (w *world) meet(step string) {
 	}
 }
 
+// didBoth reports whether both runs began a step.
+func (w *world) didBoth(step string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.met[step] != nil && w.met[step].come >= 2
+}
+
 // every text that an attempt writes holds the secrets of both programs: its own is masked, and the other's is not, for nothing of this
 // run knows it.
 const everySecret = "alpha-secret-1 beta-secret-22"
@@ -226,17 +233,14 @@ func TestSessionsOfParkedRunsShareNothing(t *testing.T) {
 	defer stop()
 	stopped := make(chan error, 1)
 	go func() { stopped <- supervisor.Run(ctx) }()
-	for range 2 { // the runs wait, and then the runs that they call
-		for x.service.Sessions() > 0 {
+	for _, step := range []string{"top/learn", "top/apply"} { // the runs wait behind it, and then the runs that they call
+		for !x.world.didBoth(step) || x.service.Sessions() > 0 {
 			if ctx.Err() != nil {
-				t.Fatal("the runs are never parked")
+				t.Fatalf("the runs are never parked behind step %s", step)
 			}
 			time.Sleep(time.Millisecond)
 		}
 		x.clock.ahead.Add(int64(time.Hour))
-		for x.service.Sessions() == 0 {
-			time.Sleep(time.Millisecond)
-		}
 	}
 	for range x.trees {
 		select {

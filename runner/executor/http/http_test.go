@@ -287,6 +287,22 @@ func TestAgents(t *testing.T) {
 			}
 		})
 	}
+	for name, c := range map[string]struct {
+		format, said string
+		partial      value.Value
+	}{
+		"a result":                          {"", `{"type":"result","output":1}`, 1.0},
+		"text":                              {"text", "half a", "half a"},
+		"text that looks like the protocol": {"text", `{"type":"partial","output":2}` + "\n" + `{"type":"progress","percent":50}`, `{"type":"partial","output":2}` + "\n" + `{"type":"progress","percent":50}`},
+		"nothing":                           {"text", "", nil},
+		"text too large":                    {"text", strings.Repeat("x", executor.MaxOutput+1), nil},
+	} {
+		a := agent(serve(t, raw("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n"+c.said+"\n")))
+		a.Agent.OutputFormat = c.format
+		if f := do(x, a); f.Error == nil || !value.Equal(f.Partial, c.partial) {
+			t.Errorf("%s, then the connection breaks: partial %.100v, want %.100v (%+v)", name, f.Partial, c.partial, f.Error)
+		}
+	}
 	if d := cmp.Diff([]string{"fetch[1] progress 5%"}, live); d != "" {
 		t.Error(d)
 	}

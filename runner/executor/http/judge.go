@@ -111,18 +111,22 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	if n := int64(e.attempt.HTTP.MaxBytes); n > 0 {
 		limit = n
 	}
+	plain := e.attempt.Agent.OutputFormat == "text" // its lines are not of the protocol
 	said := &protocol.Lines{Live: func(kind, text string) {
 		if e.opt.Live != nil {
 			e.opt.Live(*e.attempt, kind, res.mask.Text(text))
 		}
 	}, Note: func(n event.Learned) { executor.Note(e.ctx, n) }}
 	kept := &head{}
+	listeners := []io.Writer{kept}
+	if !plain {
+		listeners = append(listeners, lineWriter{said})
+	}
 	r, err := res.content(limit)
 	if err == nil {
-		_, err = io.Copy(io.MultiWriter(kept, lineWriter{said}), r)
+		_, err = io.Copy(io.MultiWriter(listeners...), r)
 	}
 	e.answer.Stdout = executor.Clip(string(kept.text), executor.MaxInline)
-	plain := e.attempt.Agent.OutputFormat == "text"
 	var failure *event.Error
 	if !plain {
 		failure = said.End()
@@ -134,6 +138,9 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 		return tooLarge(res, limit)
 	case err != nil:
 		e.answer.Partial = said.Partial()
+		if text := kept.plainText(); plain && text != "" && !kept.over {
+			e.answer.Partial = text
+		}
 		return e.broken(res.to, err)
 	case failure != nil:
 		failure.ExitCode = -1
@@ -147,7 +154,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 	case plain && kept.over:
 		return executor.TooLarge("the agent's answer", kept.total)
 	case plain:
-		e.answer.Output = strings.TrimRight(executor.Valid(kept.text), "\n")
+		e.answer.Output = kept.plainText()
 	default:
 		if e.answer.Output, failure = said.Output(); failure != nil {
 			failure.ExitCode = -1
@@ -177,6 +184,9 @@ func (h *head) Write(p []byte) (int, error) {
 	h.text, h.total, h.over = append(h.text, fits...), h.total+int64(len(p)), h.over || len(fits) < len(p)
 	return len(p), nil
 }
+
+// plainText is the answer of an agent that answers in plain text.
+func (h *head) plainText() string { return strings.TrimRight(executor.Valid(h.text), "\n") }
 
 func (e *exchange) expected(status int) bool {
 	if e.attempt.HTTP.Expect == nil {

@@ -52,11 +52,11 @@ func (a *app) runInit(dir string) error {
 		return fmt.Errorf("making the folder: %w", err)
 	}
 	if there, _, _ := dsl.Own(a.openFolder(dir)); len(there) > 0 {
-		return a.nothingOverwritten(there[0].Name)
+		return a.refuseInit(there[0].Name)
 	}
 	name, test := filepath.Join(dir, initName), filepath.Join(dir, initTestName)
 	if _, err := os.Lstat(test); err == nil { // before the first file is written
-		return a.nothingOverwritten(test)
+		return a.refuseInit(test)
 	}
 	if err := a.writeInit(name, initText); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (a *app) runInit(dir string) error {
 	return nil
 }
 
-// nothingOverwritten says that a file is in the way of init.
-func (a *app) nothingOverwritten(name string) error {
+// refuseInit says that a file is in the way of init.
+func (a *app) refuseInit(name string) error {
 	a.err.Printf("flowrun: %s exists already, and init overwrites nothing.\n", ui.Clean(name))
 	return &ended{exitNo}
 }
@@ -78,7 +78,7 @@ func (a *app) nothingOverwritten(name string) error {
 func (a *app) writeInit(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return a.nothingOverwritten(name)
+		return a.refuseInit(name)
 	}
 	if err != nil {
 		return err
