@@ -121,33 +121,45 @@ workflow "top" {
 }
 `
 
-// A supervised run of another process gets its secrets from where it got them first. If they are not there, the run is left alone.
-func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
+// tokenStore is a store for a run that waits for an hour and then prints its token.
+type tokenStore struct {
+	dir     string
+	clock   *movedClock
+	printed chan []string
+}
+
+// open opens the store as a process with an environment of its own.
+func (x *tokenStore) open(t *testing.T, o local.Options, environ ...string) *runner.Service {
+	t.Helper()
+	registry := executor.Registry{}
+	registry.Register(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
+		x.printed <- a.Argv
+		ans := executor.Answer(a)
+		ans.Outcome = event.OK
+		return ans
+	}), event.RunAttempt)
+	service := runner.New(runner.Options{Store: x.dir, Executors: registry, Environ: environ})
+	o.Factory, o.Executor, o.Watch, o.Clock = service.Machine, service, service.Observe, x.clock
+	host, err := local.Open(x.dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service.Attach(host)
+	t.Cleanup(func() { service.Close() })
+	return service
+}
+
+// parkToken makes a store with a parked run, and the service that has parked it.
+func parkToken(t *testing.T) (x *tokenStore, s *runner.Service, run string) {
+	t.Helper()
 	p, list := dsl.Load(fstest.MapFS{"flow.hcl": {Data: []byte(needsToken)}}, "flow.hcl", dsl.Options{})
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
-	store, clock := t.TempDir(), &movedClock{}
-	printed := make(chan []string, 1)
-	open := func(environ ...string) *runner.Service {
-		registry := executor.Registry{}
-		registry.Register(executor.Func(func(_ context.Context, a event.Attempt) event.AttemptFinished {
-			printed <- a.Argv
-			ans := executor.Answer(a)
-			ans.Outcome = event.OK
-			return ans
-		}), event.RunAttempt)
-		service := runner.New(runner.Options{Store: store, Executors: registry, Environ: environ})
-		host, err := local.Open(store, local.Options{Factory: service.Machine, Executor: service, Watch: service.Observe, Clock: clock})
-		if err != nil {
-			t.Fatal(err)
-		}
-		service.Attach(host)
-		return service
-	}
-	first := open()
+	x = &tokenStore{dir: t.TempDir(), clock: &movedClock{}, printed: make(chan []string, 1)}
+	s = x.open(t, local.Options{})
 	definition := p.IR.Canonical()
-	run, err := first.Start(t.Context(), engine.Start{
+	run, err := s.Start(t.Context(), engine.Start{
 		Header:     journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: "top"},
 		Definition: definition,
 		First: event.RunStarted{Workflow: "top", Dir: t.TempDir(), Secrets: map[string]event.Secret{
@@ -156,15 +168,84 @@ func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
+	if _, err := s.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
 		t.Fatal(err)
 	}
+	return x, s, run
+}
+
+// A drive that needs the secrets of its run gets them, though the run's session was opened without them. If they are not there, the
+// run is left alone.
+func TestOpenSessionGetsItsSecrets(t *testing.T) {
+	x, first, run := parkToken(t)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	enter := func(environ ...string) *runner.Service {
+		s := x.open(t, local.Options{}, environ...)
+		leave, err := s.Enter(t.Context(), "another run of the tree", run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(leave)
+		return s
+	}
+	s := enter()
+	if _, err := s.DriveUntilParked(t.Context(), run, nil); !errors.As(err, new(*runner.NoSecrets)) {
+		t.Errorf("without the secret the error is %v", err)
+	}
+	s.Close()
+	s = enter("TOKEN=the-token")
+	for range 2 { // the first drive notes the new driver, and the clock of the run goes on
+		if _, err := s.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
+			t.Fatal(err)
+		}
+	}
+	x.clock.ahead.Add(int64(2 * time.Hour))
+	if end, err := s.DriveUntilParked(t.Context(), run, nil); err != nil || end.Status != event.Succeeded {
+		t.Fatalf("the run ends as %s, %v", end.Status, err)
+	}
+	if got := <-x.printed; len(got) != 3 || got[2] != "the-token" {
+		t.Errorf("the step prints %q", got)
+	}
+}
+
+// A run that another process has taken over leaves no secrets behind in the process that parked it.
+func TestRunsTakenByOthersLeaveNoSecrets(t *testing.T) {
+	x, first, run := parkToken(t)
+	if n := first.Trees(); n != 1 {
+		t.Fatalf("the service keeps %d trees of parked runs, want 1", n)
+	}
+	taker := x.open(t, local.Options{TakeOver: true}, "TOKEN=the-token")
+	if _, err := taker.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
+		t.Fatal(err)
+	}
+	if _, err := first.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrOwned) {
+		t.Fatal(err)
+	}
+	awaitNoTrees(t, first)
+}
+
+// awaitNoTrees waits until a service keeps nothing of any run. It finishes trees in the background.
+func awaitNoTrees(t *testing.T, s *runner.Service) {
+	t.Helper()
+	for n, due := 1, time.Now().Add(time.Minute); n > 0; n = s.Trees() {
+		if time.Now().After(due) {
+			t.Fatalf("the service keeps %d trees of runs that it does not drive", n)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A supervised run of another process gets its secrets from where it got them first. If they are not there, the run is left alone.
+func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
+	x, first, run := parkToken(t)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 
 	for _, environ := range [][]string{nil, {"TOKEN=another"}} {
-		s := open(environ...)
+		s := x.open(t, local.Options{}, environ...)
 		before, err := s.Get(t.Context(), run)
 		if err != nil {
 			t.Fatal(err)
@@ -184,8 +265,7 @@ func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
 		}
 	}
 
-	s := open("TOKEN=the-token")
-	defer s.Close()
+	s := x.open(t, local.Options{}, "TOKEN=the-token")
 	for range 2 { // the first drive notes the new driver, and the clock of the run goes on
 		if _, err := s.DriveUntilParked(t.Context(), run, nil); !errors.Is(err, engine.ErrParked) {
 			t.Fatal(err)
@@ -194,7 +274,7 @@ func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
 	if n := s.Sessions(); n != 0 {
 		t.Errorf("%d sessions are open while the run is parked", n)
 	}
-	clock.ahead.Add(int64(2 * time.Hour))
+	x.clock.ahead.Add(int64(2 * time.Hour))
 	runs, _, err := s.Wakeable(t.Context(), 10)
 	if err != nil || len(runs) != 1 || runs[0] != run {
 		t.Fatalf("wakeable are %v, %v", runs, err)
@@ -202,15 +282,10 @@ func TestAdoptedRunsNeedTheirSecrets(t *testing.T) {
 	if end, err := s.DriveUntilParked(t.Context(), run, nil); err != nil || end.Status != event.Succeeded {
 		t.Fatalf("it ends as %s, %v", end.Status, err)
 	}
-	if got := <-printed; len(got) != 3 || got[2] != "the-token" {
+	if got := <-x.printed; len(got) != 3 || got[2] != "the-token" {
 		t.Errorf("the step prints %q", got)
 	}
-	for n, due := 1, time.Now().Add(time.Minute); n > 0; n = s.Trees() { // in the background
-		if time.Now().After(due) {
-			t.Fatalf("the service keeps %d trees of runs that have ended", n)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	awaitNoTrees(t, s)
 }
 
 const callsAndWaits = `

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -140,13 +141,13 @@ func (s *Service) Resume(first *event.RunStarted, p *Pinned, secrets map[string]
 func (s *Service) Drive(ctx context.Context, run string, w engine.Watcher) (event.End, error) {
 	t, err := s.enterTree(ctx, run, false)
 	if err == nil { // if the run cannot be read, the host says so
-		defer s.leaveDrive(t, false)
+		defer s.leaveDrive(t, run, false)
 	}
 	return s.host.Drive(ctx, run, w)
 }
 
 // DriveUntilParked is Drive that also returns when the run is parked; see engine.Parker. Of a parked run the service keeps only the
-// secrets, in memory: a store never has them. A run that has ended is released.
+// secrets, in memory: a store never has them. A run that has ended, or that another process drives, is released.
 //
 // The secrets of a run that was neither started nor resumed here are looked for where the run got them. If one is not there any
 // more, or has another value, the run is not driven, and the error is *NoSecrets.
@@ -156,10 +157,11 @@ func (s *Service) DriveUntilParked(ctx context.Context, run string, w engine.Wat
 		return event.End{}, err
 	}
 	end, err := s.host.DriveUntilParked(ctx, run, w)
-	if err == nil && t.root == run {
+	elsewhere := errors.Is(err, engine.ErrOwned) || errors.Is(err, engine.ErrFenced)
+	if t.root == run && (err == nil || elsewhere) {
 		s.endTree(t)
 	}
-	s.leaveDrive(t, true)
+	s.leaveDrive(t, run, true)
 	return end, err
 }
 

@@ -42,13 +42,18 @@ func (s *Service) newSession(p *Program, rules ir.Rules, first *event.RunStarted
 		}
 	}
 	x.secrets = secret.New(s.agents, s.options.Environ)
+	x.holdSecrets(p, rules, first, h)
+	x.editor = learning.NewEditor(p.Program, first, executor.Func(x.carryOut))
+	return x
+}
+
+// holdSecrets gives the session the secrets of its tree. A session that is open has none before.
+func (x *Session) holdSecrets(p *Program, rules ir.Rules, first *event.RunStarted, h held) {
 	x.secrets.Hold(h.secrets, expr.NewEvaluator(rules, p.Files))
 	if h.made == nil {
 		x.secrets.Foresee(p.Program, first.Vars)
 	}
 	x.secrets.HoldMade(h.made)
-	x.editor = learning.NewEditor(p.Program, first, executor.Func(x.carryOut))
-	return x
 }
 
 // carryOut carries out an attempt with the secrets of the session.

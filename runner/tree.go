@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor/recall"
 	"github.com/flowrun/flowrun/runner/given"
@@ -27,10 +28,10 @@ type tree struct {
 
 	// The service guards these.
 	runs    map[string]bool
-	session *Session // nil while the tree is parked
-	drives  int      // drives of runs of the tree, without the runs that their callers drive
-	ended   bool     // the root has ended
-	resting bool     // a goroutine waits for the memory, to park the tree then
+	session *Session        // nil while the tree is parked
+	driven  map[string]bool // runs of the tree, without the runs that their callers drive
+	ended   bool            // the root has ended, or another process drives it
+	resting bool            // a goroutine waits for the memory, to park the tree then
 }
 
 // newTree makes the tree of a session. h has all secrets of the tree.
@@ -98,34 +99,55 @@ func (s *Service) memoryOf(run string) (recall.Memory, error) {
 // enterTree gives the tree of a run that is about to be driven, with a session. needSecrets says that a tree of another process is
 // refused unless all of its secrets are found again.
 func (s *Service) enterTree(ctx context.Context, run string, needSecrets bool) (*tree, error) {
-	t := s.countDrive(ctx, run)
+	t, err := s.beginDrive(ctx, run)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.openSession(ctx, t, needSecrets); err != nil {
-		s.leaveDrive(t, false)
+		s.leaveDrive(t, run, false)
 		return nil, err
 	}
 	return t, nil
 }
 
-// countDrive gives the tree of a run, and counts a drive of it.
-func (s *Service) countDrive(ctx context.Context, run string) *tree {
+// beginDrive gives the tree of a run, and notes that the run is driven. The error wraps engine.ErrOwned if it is driven here already.
+func (s *Service) beginDrive(ctx context.Context, run string) (*tree, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.trees[run]
-	if t == nil {
+	if s.trees[run] == nil {
 		s.mu.Unlock()
 		root := run
 		if info, err := s.Get(ctx, run); err == nil {
 			root = s.Top(ctx, info)
 		}
 		s.mu.Lock()
-		if t = s.trees[root]; t == nil {
-			t = &tree{root: root, runs: map[string]bool{root: true}}
-			s.trees[root] = t
-		}
-		t.runs[run], s.trees[run] = true, t
+		s.addToTree(run, root)
 	}
-	t.drives++
-	return t
+	t := s.trees[run]
+	if t.driven[run] {
+		return nil, fmt.Errorf("%w: run %s, by this process already", engine.ErrOwned, run)
+	}
+	if t.driven == nil {
+		t.driven = map[string]bool{}
+	}
+	t.driven[run] = true
+	if run == t.root {
+		t.ended = false
+	}
+	return t, nil
+}
+
+// addToTree makes a run part of the tree of a root, unless the run has a tree. The caller holds s.mu.
+func (s *Service) addToTree(run, root string) {
+	if s.trees[run] != nil {
+		return
+	}
+	t := s.trees[root]
+	if t == nil {
+		t = &tree{root: root, runs: map[string]bool{root: true}}
+		s.trees[root] = t
+	}
+	t.runs[run], s.trees[run] = true, t
 }
 
 // NoSecrets says that the secrets of a run are not where the run got them, or have other values there.
@@ -138,15 +160,15 @@ func (e *NoSecrets) Error() string {
 	return fmt.Sprintf("run %s needs secrets that this process does not have: %v", e.Run, errors.Join(e.Problems...))
 }
 
-// openSession opens the session of a tree, unless the tree has one. The error is *NoSecrets, or that of reading the journal of the
-// tree's root.
+// openSession opens the session of a tree, unless the tree has one. If the tree's secrets are needed and not known, they are looked
+// for, and an open session gets them, too. The error is *NoSecrets, or that of reading the journal of the tree's root.
 func (s *Service) openSession(ctx context.Context, t *tree, needSecrets bool) error {
 	t.opening.Lock()
 	defer t.opening.Unlock()
 	s.mu.Lock()
-	open := t.session != nil
+	x := t.session
 	s.mu.Unlock()
-	if open {
+	if x != nil && (t.known || !needSecrets) {
 		return nil
 	}
 	p, err := s.Pinned(ctx, t.root)
@@ -163,7 +185,12 @@ func (s *Service) openSession(ctx context.Context, t *tree, needSecrets bool) er
 		}
 		t.known = true
 	}
-	x := s.newSession(p.Program, ir.RulesOf(p.Header.Behaviour), first, t.held)
+	rules := ir.RulesOf(p.Header.Behaviour)
+	if x != nil {
+		x.holdSecrets(p.Program, rules, first, t.held)
+		return nil
+	}
+	x = s.newSession(p.Program, rules, first, t.held)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.session = x
@@ -190,11 +217,14 @@ func (s *Service) lookupEnv(name string) (string, bool) {
 	return text, ok
 }
 
-// leaveDrive counts the end of a drive. The last one of an ended tree finishes the tree; else parks says whether the last one parks it.
-func (s *Service) leaveDrive(t *tree, parks bool) {
+// leaveDrive notes the end of a drive. The last one of an ended tree finishes the tree; else parks says whether the last one parks it.
+func (s *Service) leaveDrive(t *tree, run string, parks bool) {
 	s.mu.Lock()
-	t.drives--
-	last, ended, unused := t.drives == 0, t.ended, t.session == nil && !t.known
+	delete(t.driven, run)
+	last, ended, unused := len(t.driven) == 0, t.ended, t.session == nil && !t.known
+	if last && (ended || unused) {
+		s.forgetTree(t) // before a drive can enter it
+	}
 	s.mu.Unlock()
 	switch {
 	case !last:
@@ -211,7 +241,7 @@ func (s *Service) leaveDrive(t *tree, parks bool) {
 	}
 }
 
-// endTree notes that the root of a tree has ended.
+// endTree notes that this process does not drive the root of a tree any more.
 func (s *Service) endTree(t *tree) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +257,7 @@ func (s *Service) parkTree(t *tree) {
 	defer s.mu.Unlock()
 	x := t.session
 	switch {
-	case x == nil || t.drives > 0 || t.resting:
+	case x == nil || len(t.driven) > 0 || t.resting:
 		return
 	case !x.memory.Idle():
 		t.resting = true
@@ -251,16 +281,21 @@ func (s *Service) parkTree(t *tree) {
 	s.mu.Lock()
 }
 
-// dropTree forgets a tree, and finishes it.
-func (s *Service) dropTree(t *tree) {
-	t.opening.Lock()
-	s.mu.Lock()
+// forgetTree takes a tree out of the service, with the progress of its runs. The caller holds s.mu.
+func (s *Service) forgetTree(t *tree) {
 	for run := range t.runs { // any order: each is removed
 		if s.trees[run] == t {
 			delete(s.trees, run)
 			delete(s.progress, run)
 		}
 	}
+}
+
+// dropTree forgets a tree, and finishes it.
+func (s *Service) dropTree(t *tree) {
+	t.opening.Lock()
+	s.mu.Lock()
+	s.forgetTree(t)
 	x, pending := t.session, t.held.pending
 	t.session, t.held, t.known = nil, held{}, false
 	s.mu.Unlock()
