@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +101,32 @@ func TestSupervisorLeavesNewRunsToTheirProcess(t *testing.T) {
 	<-stopped
 	if age := h.driven["new"].Sub(made); age < 10*time.Second {
 		t.Errorf("the new run is adopted after %v", age)
+	}
+}
+
+// A supervisor asks once whether it is to drive a run, also if it looks again for the sake of runs that were just made.
+func TestSupervisorAsksOnce(t *testing.T) {
+	now := time.Now()
+	h := &leftBehind{driven: map[string]time.Time{}, left: []engine.Info{
+		{Run: "new", Status: event.Pending, Created: event.At(now.Add(-9900 * time.Millisecond))},
+		{Run: "unwanted", Status: event.Running, Created: event.At(now)},
+	}}
+	asked, ended := map[string]int{}, make(chan string, 1)
+	s := runner.NewSupervisor(h, runner.SupervisorOptions{
+		Adopt: func(i engine.Info) bool { asked[i.Run]++; return i.Run == "new" },
+		Ended: func(run string, _ event.End, _ error) { ended <- run }})
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("the new run is not adopted")
+	}
+	stop()
+	<-stopped
+	if want := map[string]int{"new": 1, "unwanted": 1}; !maps.Equal(asked, want) {
+		t.Errorf("the supervisor asks %v times, want %v", asked, want)
 	}
 }
 

@@ -26,14 +26,14 @@ type SupervisorOptions struct {
 	MaxDriven int
 	// Watch, if set, returns the watcher of a run's next drive. It may return nil.
 	Watch func(run string) engine.Watcher
-	// Adopt, if set, is called for each run that no process drives when Run begins, and reports whether the supervisor drives the run. Such
-	// a run was stopped, or its process died. A run that was made in the last 10 s and never driven is asked about after that time: the
-	// process that made it may be about to drive it. If Adopt is nil, the supervisor drives only runs that it got by Add.
+	// Adopt, if set, is called once for each run that no process drives when Run begins, and reports whether the supervisor drives the
+	// run. Such a run was stopped, or its process died. A run that was made in the last 10 s and never driven is asked about after that
+	// time: the process that made it may be about to drive it. If Adopt is nil, the supervisor drives only runs that it got by Add.
 	Adopt func(engine.Info) bool
-	// Ended, if set, is called once for each run that the supervisor does not drive any more, with the run's end or the error of its
-	// drive. When the supervisor stops, that error is the cause of the stop. A run that was not added and that another process has taken
-	// meanwhile is left to that process without a call. A called run that was parked and woken counts as a run of its own. Calls come
-	// from many goroutines.
+	// Ended, if set, is called once for each run whose last drive here has ended, with the run's end or the error of that drive. When the
+	// supervisor stops, the error is the cause of the stop for each run that is driven then; runs that are parked then get no call. If
+	// another process has taken a run, there is a call only if the run was added and was not parked here since. A called run that was
+	// parked and woken counts as a run of its own. Calls come from many goroutines.
 	Ended func(run string, end event.End, err error)
 }
 
@@ -97,10 +97,11 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	defer s.drives.Wait()
 	defer stop(nil)
 	look := event.At(time.Now()) // for runs that nobody drives; 0: no more
+	var young map[string]bool    // the runs that the next look is for; nil: all
 	for {
 		next, err := event.Time(0), error(nil)
 		if look != 0 && look <= event.At(time.Now()) {
-			look, err = s.adoptLeft(ctx)
+			young, look, err = s.adoptLeft(ctx, young)
 		}
 		s.startReady(ctx)
 		if err == nil {
@@ -116,26 +117,28 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	}
 }
 
-// adoptLeft makes the runs ready that nobody drives and that the supervisor is to drive. again is the time of the next look, for the sake
-// of runs that were just made; 0 if there are none.
-func (s *Supervisor) adoptLeft(ctx context.Context) (again event.Time, err error) {
+// adoptLeft makes the runs ready that nobody drives and that the supervisor is to drive. Of all runs, or of those in only if that is not
+// nil, young are those that were just made, and again is the time to look at them; 0 if there are none.
+func (s *Supervisor) adoptLeft(ctx context.Context, only map[string]bool) (young map[string]bool, again event.Time, err error) {
 	if s.options.Adopt == nil {
-		return 0, nil
+		return nil, 0, nil
 	}
 	left, err := s.host.Left(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+	young = map[string]bool{}
 	for i := range left {
 		settled := left[i].Created.Add(ownStart)
 		switch {
+		case only != nil && !only[left[i].Run]:
 		case left[i].Status == event.Pending && settled > event.At(time.Now()):
-			again = max(again, settled)
+			young[left[i].Run], again = true, max(again, settled)
 		case s.options.Adopt(left[i]):
 			s.addReady(false, left[i].Run)
 		}
 	}
-	return again, err
+	return young, again, err
 }
 
 // startReady starts the drives for which there is a place.
