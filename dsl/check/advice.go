@@ -59,6 +59,11 @@ func (c *checker) unused() {
 			say(nameRange(a), fmt.Sprintf("No step gives agent %q a task", a.Name))
 		}
 	}
+	for _, q := range c.program.Quotas {
+		if !c.taken[q.Name] {
+			say(nameRange(q), fmt.Sprintf("Nothing takes of quota %q", q.Name))
+		}
+	}
 	for _, g := range c.program.Gates {
 		if len(c.uses[g].order) == 0 {
 			say(nameRange(g), fmt.Sprintf("No step uses gate %q", g.Name))

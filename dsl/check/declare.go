@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, gate, memory and workflow. Named values stand in  locals { … }."})
+			Detail: "At the top of a file stand blocks: variable, locals, agent, gate, quota, memory and workflow. Named values stand in  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -71,6 +71,8 @@ func (c *checker) file(f *syntax.File) {
 			p.Agents = append(p.Agents, b)
 		case "gate":
 			p.Gates = append(p.Gates, b)
+		case "quota":
+			p.Quotas = append(p.Quotas, b)
 		case "workflow":
 			p.Workflows = append(p.Workflows, &Workflow{Block: b, plain: c.plain})
 		}
@@ -80,7 +82,7 @@ func (c *checker) file(f *syntax.File) {
 // globals enters and checks what stands at the top, but the insides of workflows.
 func (c *checker) globals() {
 	p := c.program
-	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "gate": {}, "workflow": {}}
+	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "gate": {}, "quota": {}, "workflow": {}}
 	enter := func(b *Block) bool {
 		k := b.Schema.Kind
 		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
@@ -123,6 +125,12 @@ func (c *checker) globals() {
 		}
 		c.static(g)
 	}
+	for _, q := range p.Quotas {
+		if enter(q); c.quotas[q.Name] == nil {
+			c.quotas[q.Name] = q
+		}
+		c.static(q)
+	}
 	var first *Workflow
 	for _, w := range p.Workflows {
 		if enter(w.Block) {
@@ -142,6 +150,9 @@ func (c *checker) globals() {
 	c.localTypes()
 	if p.Memory != nil {
 		c.memory(p.Memory)
+	}
+	for _, q := range p.Quotas {
+		c.quota(q)
 	}
 	for _, a := range p.Agents {
 		c.agent(a)

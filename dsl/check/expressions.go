@@ -63,6 +63,8 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 		list = c.join(a, env)
 	case schema.Env:
 		list = c.environment(a, env)
+	case schema.Quotas:
+		list = c.units(a, env)
 	}
 	laidOut(a.Expr)
 	for _, e := range a.Env { // any order: each for itself

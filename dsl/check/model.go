@@ -30,6 +30,7 @@ type Program struct {
 	Locals    []*Attr // ordered by name of file and place
 	Agents    []*Block
 	Gates     []*Block
+	Quotas    []*Block // in the order of their declaration
 	Workflows []*Workflow
 	Settings  *Block            // flowrun, or nil
 	Memory    *Block            // or nil
@@ -57,9 +58,9 @@ type Attr struct {
 	Values  []ir.Expr            // Command: what stands in ${} in a script
 	Text    string               // Word, Text
 	Strings []string             // Strings
-	Names   []expr.Name          // Ref, Refs
+	Names   []expr.Name          // Ref, Refs, Quotas
 	Type    *value.Type          // Type; nil if it has errors
-	Env     map[string]*ir.Expr  // Env
+	Env     map[string]*ir.Expr  // Env; Quotas: the units of those that are given some
 	Members map[string]*ir.Expr  // Value: the members of an object that is written out and sensitive; nil if it is none
 	Script  bool                 // Command: a script, not a list
 	Choice  hclsyntax.Expression // Ref: what decides between two Names; its IR is Expr
@@ -209,6 +210,8 @@ type checker struct {
 	list    diag.List
 	agents  map[string]*Block
 	gates   map[string]*Block
+	quotas  map[string]*Block
+	taken   map[string]bool // quotas that something takes of
 	groups  map[string]bool // of the memory
 
 	workflows map[string]*Workflow
@@ -248,7 +251,7 @@ func (c *checker) in(b *Block, found diag.List) {
 }
 
 func newChecker(options Options) *checker {
-	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
+	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, taken: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
 }
 
 // Check reads the files of one program.

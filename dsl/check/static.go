@@ -91,6 +91,8 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 	case schema.Refs:
 		a.Names, list = expr.StaticList(x(), a.Schema.RefKind)
 		return a.plannedRefs(list)
+	case schema.Quotas:
+		return a.quotaNames()
 	}
 	return list
 }

@@ -95,6 +95,8 @@ func example(a *schema.Attr) string {
 		return a.RefKind + ".NAME"
 	case schema.Refs:
 		return "[" + a.RefKind + ".NAME]"
+	case schema.Quotas:
+		return "quota.NAME"
 	}
 	switch a.Want.Kind {
 	case value.NumberT:

@@ -189,6 +189,7 @@ func (c *checker) references(n *Node) {
 	look("call", c.callable, "workflow")
 	look("fallback", c.agents, "agent")
 	c.fallbacks(n)
+	c.takesQuotas(n.Block)
 	look("gates", c.gates, "gate")
 	if a := n.attr("gates"); a != nil {
 		seen := map[string]bool{}

@@ -42,6 +42,9 @@ type Agent struct {
 	Heartbeat    *Expr            `json:"heartbeat,omitempty"` // longest silence; nil: it may be silent
 	Retry        *Retry           `json:"retry,omitempty"`
 	Output       *value.Type      `json:"output,omitempty"`
+	RateLimit    *RateLimit       `json:"rate_limit,omitempty"`
+	Breaker      *Breaker         `json:"circuit_breaker,omitempty"`
+	Quotas       []QuotaUse       `json:"quotas,omitempty"` // what each of its attempts takes
 	Soul         *Expr            `json:"soul,omitempty"`   // stands before every task
 	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
 }

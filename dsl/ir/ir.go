@@ -28,6 +28,7 @@ type Program struct {
 	Locals    []Local    `json:"locals,omitempty"`
 	Agents    []Agent    `json:"agents,omitempty"`
 	Gates     []Gate     `json:"gates,omitempty"`
+	Quotas    []Quota    `json:"quotas,omitempty"` // in the order of their declaration, which decides who may hold which inside of which
 	Workflows []Workflow `json:"workflows,omitempty"`
 	Memory    *Memory    `json:"memory,omitempty"`
 	// Files are the contents that file("PATH") stands for, by the path as it is written. They were read with the program.

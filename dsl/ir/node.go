@@ -80,6 +80,8 @@ type Node struct {
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
 	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt.
 	Compensate *Compensate `json:"compensate,omitempty"`
+	// Quotas are what each attempt of a step takes of quotas, in the order of their declaration, each once.
+	Quotas []QuotaUse `json:"quotas,omitempty"`
 	// PassEnv names variables of the caller's environment; nil inherits those of the group.
 	PassEnv []string `json:"pass_env,omitzero"`
 

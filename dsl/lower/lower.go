@@ -3,7 +3,8 @@
 //
 // It assumes what check has established and reports nothing itself. It must never import files or anything of the
 // runner. Enter at [Lower]. What holds always: the result depends on what the file says, not on how it is laid out, so
-// formatting, comments, line ends and the order of top-level blocks leave its hash as it is.
+// formatting, comments, line ends and the order of top-level blocks other than quotas leave its hash as it is. The order
+// of quotas has a meaning.
 package lower
 
 import (
@@ -17,7 +18,8 @@ import (
 
 // Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
 // "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
-// and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME" and "gate.NAME".
+// and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME",
+// "gate.NAME" and "quota.NAME".
 type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
@@ -33,7 +35,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	out.Memory = memory(p.Memory)
 	agents := map[string]*ir.Retry{}
 	for _, b := range p.Agents {
-		out.Agents = append(out.Agents, agent(b, p.Memory))
+		out.Agents = append(out.Agents, agent(b, p))
 		at["agent."+b.Name] = b.Src.Header
 		agents[b.Name] = retry(b)
 	}
@@ -41,8 +43,12 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		out.Gates = append(out.Gates, gate(b, b.Name, ""))
 		at["gate."+b.Name] = b.Src.Header
 	}
+	for _, b := range p.Quotas {
+		out.Quotas = append(out.Quotas, ir.Quota{Name: b.Name, Capacity: b.Expr("capacity"), RateLimit: rateLimit(b), Breaker: breaker(b)})
+		at["quota."+b.Name] = b.Src.Header
+	}
 	for _, w := range p.Workflows {
-		l := &workflow{src: w, program: out, agents: agents, at: at}
+		l := &workflow{src: w, checked: p, program: out, agents: agents, at: at}
 		out.Workflows = append(out.Workflows, l.lower())
 	}
 	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })
@@ -67,13 +73,14 @@ func variable(v *check.Decl) ir.Variable {
 	return out
 }
 
-func agent(b, memory *check.Block) ir.Agent {
+func agent(b *check.Block, p *check.Program) ir.Agent {
 	return ir.Agent{
 		Name: b.Name, Type: ir.AgentType(b.Text("type")), Command: b.Expr("command"), Run: b.Expr("run"), Values: values(b), Shell: b.Text("shell"),
 		Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Input: b.Text("input"), OutputFormat: b.Text("output_format"),
 		URL: b.Expr("url"), Method: b.Text("method"), Headers: b.Expr("headers"),
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
-		Retry: retry(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, memory),
+		Retry: retry(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
+		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
 	}
 }
 

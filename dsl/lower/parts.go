@@ -75,3 +75,35 @@ func requires(b *check.Block) (out []ir.Require) {
 	}
 	return out
 }
+
+func rateLimit(b *check.Block) *ir.RateLimit {
+	r := b.Inner("rate_limit")
+	if r == nil {
+		return nil
+	}
+	return &ir.RateLimit{Requests: *r.Expr("requests"), Per: *r.Expr("per")}
+}
+
+func breaker(b *check.Block) *ir.Breaker {
+	r := b.Inner("circuit_breaker")
+	if r == nil {
+		return nil
+	}
+	return &ir.Breaker{Failures: r.Expr("failures"), Reset: r.Expr("reset"), When: r.Expr("when")}
+}
+
+// quotas are what a block takes of quotas, in the order in which the program declares them.
+func quotas(b *check.Block, p *check.Program) (out []ir.QuotaUse) {
+	a := b.Attrs["quota"]
+	if a == nil {
+		return nil
+	}
+	for _, q := range p.Quotas {
+		for _, r := range a.Names {
+			if r.Name == q.Name {
+				out = append(out, ir.QuotaUse{Quota: r.Name, Units: a.Env[r.Name]})
+			}
+		}
+	}
+	return out
+}

@@ -8,6 +8,7 @@ import (
 // workflow lowers one workflow; gates written inside its steps join the program's under "WORKFLOW/STEP/GATE".
 type workflow struct {
 	src     *check.Workflow
+	checked *check.Program
 	program *ir.Program
 	agents  map[string]*ir.Retry // what each agent says of retries
 	at      Positions
@@ -90,6 +91,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	if out.Action.Kind().Retried() {
 		out.Retry = l.retry(n, own.retry)
 	}
+	out.Quotas = quotas(n.Block, l.checked)
 	out.Compensate = compensate(n, own.shell)
 	out.Gates = l.gates(n, own.shell)
 	return out

@@ -113,7 +113,7 @@ func TestAbout(t *testing.T) {
 			t.Errorf("%s: %q does not say %q", word, text, want)
 		}
 	}
-	for word, want := range map[string]string{"stpe": "step", "F0392": "F0302", "step.wehn": "step.when", "uper": "upper", "xyzzyxyzzy": "", "nostep.when": ""} {
+	for word, want := range map[string]string{"stpe": "step", "F0392": "F0302", "step.wehn": "step.when", "uppper": "upper", "xyzzyxyzzy": "", "nostep.when": ""} {
 		if _, near, ok := About(word); ok || near != want && word != "F0392" {
 			t.Errorf("%s: near is %q, want %q", word, near, want)
 		}

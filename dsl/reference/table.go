@@ -43,7 +43,7 @@ type Block struct {
 	Free       bool        `json:"free"`              // it takes attributes of any name
 	Later      bool        `json:"later"`             // planned, not in this release
 	Instead    string      `json:"instead,omitempty"` // what to write today
-	Example    string      `json:"example,omitempty"` // nodes of a workflow that show it in use
+	Example    string      `json:"example,omitempty"` // nodes of a workflow, or a whole file, that show it in use
 	Attributes []Attribute `json:"attributes"`
 	Blocks     []string    `json:"blocks"` // kinds that may stand inside
 }
@@ -160,7 +160,7 @@ func makeAttribute(b *schema.Block, a *schema.Attr) Attribute {
 	case schema.Value:
 		out.Type = typeName(a.Want)
 		out.Computed = true
-	case schema.Duration, schema.Command, schema.Env:
+	case schema.Duration, schema.Command, schema.Env, schema.Quotas:
 		out.Computed = true
 	case schema.Ref, schema.Refs:
 		out.Type = a.RefKind

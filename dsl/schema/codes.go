@@ -83,6 +83,12 @@ var Codes = map[string]string{
 	"F0126": "A step has more than one action.",
 	"F0127": "An attribute has no effect with the action of its step.",
 
+	"F0136": "A quota bounds nothing.",
+	"F0137": "The quotas that something takes of are not written out.",
+	"F0138": "A quota is not declared.",
+	"F0139": "A quota is named twice.",
+	"F0140": "A quota does not have so many units, or none.",
+
 	"F0201": "A name is declared twice.",
 	"F0202": "Two names differ in case only.",
 	"F0203": "More than one workflow is the default.",

@@ -21,7 +21,7 @@ import (
 // Kind says what an attribute takes.
 type Kind int
 
-// The kinds of attribute. All but Value, Duration, Command, Env and Condition are fixed when the file is read.
+// The kinds of attribute. All but Value, Duration, Command, Env, Condition and the units of Quotas are fixed when the file is read.
 const (
 	Value      Kind = iota // an expression of type Want
 	Duration               // an expression that gives a text such as "1m30s"
@@ -38,11 +38,12 @@ const (
 	Join                   // one of Words, a number, or a condition
 	Conditions             // a list of conditions in literal strings
 	Replies                // a list of objects with Members, written out
+	Quotas                 // a bare reference to a quota, a list of them, or { NAME = units, … }; units are expressions
 )
 
 // String names what an attribute takes, for documentation.
 func (k Kind) String() string {
-	return [...]string{"value", "duration", "condition", "command", "environment", "word", "text", "flag", "strings", "type", "reference", "references", "join", "conditions", "replies"}[k]
+	return [...]string{"value", "duration", "condition", "command", "environment", "word", "text", "flag", "strings", "type", "reference", "references", "join", "conditions", "replies", "quotas"}[k]
 }
 
 // Attr is one attribute.
@@ -74,7 +75,7 @@ type Block struct {
 	Once     bool     // may stand once in its parent
 	Free     bool     // takes attributes of any name (locals)
 	Later    *Planned // as of an attribute
-	// Example shows the block in use, as nodes of a workflow; "" where the attributes say enough.
+	// Example shows the block in use, as nodes of a workflow or as a whole file; "" where the attributes say enough.
 	Example string
 
 	key   string

@@ -11,6 +11,8 @@ const (
 	MaxPriority    = 1000 // and MaxPriority below zero
 	DefaultRounds  = 3    // of a group that a gate has made again
 	MaxRedirects   = 20
+	MaxRequests    = 10_000 // of a rate limit
+	MaxFailures    = 1000   // of a circuit breaker
 	MaxBody        = 1 << 20
 
 	MaxKVKey         = 256       // bytes of a key of kv
@@ -64,6 +66,7 @@ var (
 	late = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What becomes of an attempt whose time is up: it has failed, or what it has given until then is its output, is judged by the gates, and is told by .partial. That is the last line {\"type\":\"partial\",\"output\":…} of an agent, or the result that it gives within five seconds of TERM; of run what it has written. Where there is nothing, it has failed."}
 	prio = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Where it is equal, what is furthest from the end of the run does, as far as earlier runs tell, and else what was ready first."}
 	back = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Doc: "Agents that are asked, in this order, when the retries of the step's agent are used up."}
+	quot = Attr{Name: "quota", Kind: Quotas, Doc: "What each attempt takes of quotas while it runs, all or nothing: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. An attempt that finds too little free waits without a slot."}
 	env  = Attr{Name: "env", Kind: Env, Doc: "Environment variables; the nearest block that sets a name wins."}
 	pass = Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that programs are given though they look secret, such as *TOKEN* and *_KEY; the nearest list wins."}
 	dir  = Attr{Name: "dir", Kind: Value, Want: value.StringType, Default: "the program's folder", Doc: "Working folder, relative to the program's folder."}
@@ -91,7 +94,7 @@ func attrs(lists ...any) (out []Attr) {
 }
 
 var (
-	nodeLater  = later("escalate", "quota")
+	nodeLater  = later("escalate")
 	groupLater = later("output")
 	groupMakes = attrs(
 		Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "an object of the outputs of its nodes", Doc: "The output of the group, computed when the group has ended well; it reads the nodes inside."},

@@ -37,9 +37,9 @@ type Action struct {
 
 // Actions are all that a step can do, in the order in which messages and documentation name them.
 var Actions = []Action{
-	{Name: "run", Example: `run = ["PROGRAM"]`, Takes: words("parse shell env pass_env stdin dir gates output timeout on_lost on_timeout"), Attrs: attrs(
+	{Name: "run", Example: `run = ["PROGRAM"]`, Takes: words("quota parse shell env pass_env stdin dir gates output timeout on_lost on_timeout"), Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."})},
-	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("task with feedback env pass_env dir gates output timeout on_lost on_timeout fallback"), Attrs: attrs(
+	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("quota task with feedback env pass_env dir gates output timeout on_lost on_timeout fallback"), Attrs: attrs(
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Choice: true, Doc: "The agent that is given the task."},
 		Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
 		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."},
@@ -48,7 +48,7 @@ var Actions = []Action{
 		Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."})},
 	{Name: "call", Example: `call = workflow.NAME`, Takes: words("with gates output timeout"), Attrs: attrs(
 		Attr{Name: "call", Kind: Ref, RefKind: "workflow", Doc: "The workflow that is run as a run of its own; its outputs are the output."})},
-	{Name: "http", Takes: words("gates output timeout on_lost"), Block: &Block{Doc: "One HTTP request. The output is an object of status, headers and body; a body of JSON is decoded.", Once: true, Attrs: attrs(
+	{Name: "http", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "One HTTP request. The output is an object of status, headers and body; a body of JSON is decoded.", Once: true, Attrs: attrs(
 		Attr{Name: "url", Kind: Value, Want: value.StringType, Required: true, Doc: "An address that begins with http:// or https://, without a user name or a password: those go into headers."},
 		Attr{Name: "method", Kind: Value, Want: value.StringType, Default: `"GET", or "POST" where there is a body`, Doc: "The method of the request."},
 		Attr{Name: "headers", Kind: Value, Want: value.AnyType, Doc: "An object of header fields; one that is null is left out."},
@@ -57,7 +57,7 @@ var Actions = []Action{
 		Attr{Name: "expect", Kind: Value, Want: value.List(value.IntType), Default: "200 to 299", Doc: "Status codes that are no failure. With 101 the connection is closed, and the body is empty."},
 		Attr{Name: "follow", Kind: Value, Want: value.IntType, Min: 0, Max: MaxRedirects, Default: "0", Doc: "How many redirects are followed. Another origin gets neither a body nor headers of the file: the step fails where it would be sent a body or a secret."},
 		Attr{Name: "max_bytes", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBody, Default: "1048576", Doc: "How large the body of the answer may be."})}},
-	{Name: "remember", Takes: words("gates output timeout on_lost"), Block: &Block{Doc: "Writes an entry to the memory, once however often the attempt is made. The output is an object of its id and whether it was known.", Once: true, Attrs: attrs(
+	{Name: "remember", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "Writes an entry to the memory, once however often the attempt is made. The output is an object of its id and whether it was known.", Once: true, Attrs: attrs(
 		Attr{Name: "text", Kind: Value, Want: value.StringType, Doc: "What to remember. It has this, or a lesson."},
 		Attr{Name: "lesson", Kind: Value, Want: value.StringType, Doc: "What was learned."},
 		Attr{Name: "context", Kind: Value, Want: value.StringType, Doc: "When the lesson applies."},
@@ -67,7 +67,7 @@ var Actions = []Action{
 		Attr{Name: "importance", Kind: Value, Want: value.NumberType, Min: 0, Max: 1, Default: "0.5", Doc: "From 0 to 1."},
 		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Default: "nobody", Doc: "Whose experience it is."},
 		Attr{Name: "scope", Kind: Text, Default: `"agent:NAME" with an agent, else "shared"`, Doc: "Who sees it: \"shared\", \"run\", \"agent:NAME\" or \"group:NAME\"."})}},
-	{Name: "recall", Takes: words("gates output timeout on_lost"), Block: &Block{Doc: "Searches the memory by meaning and words. The output is an object of count, items and text.", Once: true, Attrs: attrs(
+	{Name: "recall", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "Searches the memory by meaning and words. The output is an object of count, items and text.", Once: true, Attrs: attrs(
 		Attr{Name: "query", Kind: Value, Want: value.StringType, Required: true, Doc: "What is looked for, in words."},
 		Attr{Name: "k", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRecalled, Default: "10", Doc: "How many entries at most."},
 		Attr{Name: "type", Kind: Word, Words: append(append([]string{}, EntryTypes...), "pattern"), Default: "any", Doc: "Only entries of this type."},

@@ -18,7 +18,7 @@ type Planned struct {
 const (
 	noPeople   = "End the workflow where a person has to decide, and start a second one with the decision as an input; in CI, an environment that needs approval lets a person start it."
 	noEscalate = "retry, fallback and degrade say what happens after a failure; a step with  when = \"step.NAME.status == 'failed'\"  runs after one and can tell people."
-	noQuota    = "max_concurrency bounds what runs at once in a workflow or node, concurrency of an agent its tasks, and a block concurrency of a workflow its runs."
+	noSpending = "A kv step counts what was spent:  incr = \"spent\", by = step.NAME.usage.cost_usd, ttl = \"24h\", each attribute on its line; a step before asks for it in  require."
 	noTrigger  = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
 	noMetric   = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
 	noEvent    = "A step asks until it is so: http or run, with  repeat { until = \"CONDITION\", max = 60, delay = \"1m\" }, each attribute on its line."
@@ -29,13 +29,10 @@ var planned = []Planned{
 	{Block: "pool", Doc: "Agents that share tasks.", Instead: "Name one agent in each step; fallback = [agent.OTHER] asks another one when it fails."},
 	{Block: "escalation", Doc: "What happens when retries don't help.", Instead: noEscalate},
 	{Block: "channel", Doc: "Where to notify people.", Instead: "A step tells them: http with the address of a chat, or run with a program that sends mail."},
-	{Block: "quota", Doc: "A bound shared by runs.", Instead: noQuota},
 	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
 	{Block: "on", Doc: "Starts a workflow on an event.", Instead: noTrigger},
 	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
-	{Block: "circuit_breaker", Doc: "Stops asking an agent that fails.", Instead: "retry bounds how often the agent is asked, and fallback names another one."},
-	{Block: "rate_limit", Doc: "How often an agent is asked.", Instead: "concurrency = N bounds how many tasks it does at once; retry waits after errors of the kind rate_limited."},
 	{Block: "resources", Doc: "What an agent may use.", Instead: "Start the agent in what bounds it, such as a container, with its command."},
 	{Block: "review", Doc: "A gate by an agent's review.", Instead: "A step of the reviewing agent, and behind it a step  fail { … }  with  when = \"step.REVIEW.output.verdict != 'pass'\"."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
@@ -52,12 +49,17 @@ var planned = []Planned{
 	{Block: "budget", Doc: "What the node may cost.", Instead: "max_attempts of retry, max of repeat, timeout and deadline bound attempts and time."},
 
 	{Attr: "escalate", Doc: "What happens when retries don't help.", Instead: noEscalate},
-	{Attr: "quota", Doc: "A bound shared by runs.", Instead: noQuota},
+	{Attr: "quota", Doc: "What a group or a workflow holds of quotas.", Instead: "The attribute quota of each step in it."},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "wait", Attr: "event", Doc: "Waits for an event.", Instead: noEvent},
 	{Block: "wait", Attr: "match", Doc: "Which event is waited for.", Instead: noEvent},
 	{Block: "wait", Attr: "timeout", Doc: "Longest time to wait for an event.", Instead: "A wait for a duration or until a moment ends by itself."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
+	{Block: "quota", Attr: "attempts", Doc: "How many attempts may be made in a span of time.", Instead: "A block rate_limit of the quota bounds how many attempts start in a span of time."},
+	{Block: "quota", Attr: "tokens", Doc: "How many tokens may be spent in a span of time.", Instead: noSpending},
+	{Block: "quota", Attr: "cost_usd", Doc: "How much may be spent in a span of time.", Instead: noSpending},
+	{Block: "quota", Attr: "per", Doc: "The span of time of what may be spent.", Instead: noSpending},
+	{Block: "circuit_breaker", Attr: "notify", Doc: "Whom to tell when the breaker opens and closes.", Instead: "A step tells people of a failure of the reason breaker:  when = \"step.NAME.error.reason == 'breaker'\"."},
 	{Block: "agent", Attr: "capabilities", Doc: "What the agent can do, for those who choose among agents.", Instead: "Name the agent in each step:  agent = agent.NAME."},
 	{Block: "agent", Attr: "model", Doc: "Model of a chat agent.", Instead: "Give it to the program:  command = [\"PROGRAM\", \"--model\", \"NAME\"]."},
 	{Block: "agent", Attr: "tool", Doc: "Tool of an mcp agent.", Instead: "An agent of type exec with a program that calls the tool."},

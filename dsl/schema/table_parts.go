@@ -2,6 +2,34 @@ package schema
 
 import "github.com/flowrun/flowrun/dsl/value"
 
+// boundsExample asks a model at a bounded pace, and another one while it is not well.
+const boundsExample = `agent "model" {
+  type    = "exec"
+  command = ["./ask"]
+  rate_limit {
+    requests = 100
+    per      = "1m"
+  }
+  circuit_breaker {
+    failures = 5
+    reset    = "30s"
+    when     = "error.kind == 'transient'"
+  }
+}
+
+agent "spare" {
+  type    = "exec"
+  command = ["./ask", "--other"]
+}
+
+workflow "w" {
+  step "answer" {
+    agent    = agent.model
+    fallback = [agent.spare]
+  }
+}
+`
+
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
 	"retry": {Doc: "When a failed attempt is tried again.", Once: true, Attrs: attrs(
@@ -11,6 +39,14 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "multiplier", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxMultiplier, Default: "2", Doc: "How much longer each wait is than the one before."},
 		Attr{Name: "jitter", Kind: Word, Words: []string{"none", "full", "equal"}, Default: `"full"`, Doc: "How waits are spread at random."},
 		Attr{Name: "when", Kind: Condition, Default: "all but blocking and fatal errors", Doc: "Which errors are worth another attempt."})},
+	"rate_limit": {Doc: "In no span of this length do more attempts start, over all runs of the store. An attempt that comes too early waits without a slot until its moment.", Once: true, Example: boundsExample, Attrs: attrs(
+		Attr{Name: "requests", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRequests, Required: true, Doc: "How many attempts."},
+		Attr{Name: "per", Kind: Duration, Required: true, Doc: "The length of the span."})},
+	"circuit_breaker": {Doc: "Lets nothing start for a while after failures in a row, over all runs of the store; then one attempt at a time tries whether it is well again. What finds it open goes to the next fallback, or fails with the reason breaker where the node has degrade or on_error = \"continue\"; else it waits without a slot.", Once: true, Example: boundsExample, Attrs: attrs(
+		Attr{Name: "failures", Kind: Value, Want: value.IntType, Min: 1, Max: MaxFailures, Default: "5", Doc: "How many failures in a row open it. Cancels, verdicts of gates and errors of the kind rate_limited that say when to come back are not counted."},
+		Attr{Name: "reset", Kind: Duration, Default: `"30s"`, Doc: "How long it stays open."},
+		Attr{Name: "when", Kind: Condition, Default: "every error", Doc: "Which errors are counted: a condition over error, attempt and elapsed, the seconds that the attempt took."},
+		later("circuit_breaker.notify"))},
 	"repeat": {Doc: "Makes the node again until a condition holds.", Once: true, Attrs: attrs(
 		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat where it holds after an iteration; it reads result, iteration and, of a group, its nodes."},
 		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Required: true, Doc: "How many iterations at most; without until, how many."},

@@ -2,6 +2,24 @@ package schema
 
 import "github.com/flowrun/flowrun/dsl/value"
 
+// quotaExample deploys to staging once at a time, and calls the API at a bounded pace, over all runs of the store.
+const quotaExample = `quota "staging" { capacity = 1 }
+
+quota "api" {
+  rate_limit {
+    requests = 100
+    per      = "1m"
+  }
+}
+
+workflow "deploy" {
+  step "publish" {
+    run   = ["./deploy"]
+    quota = [quota.staging, quota.api]
+  }
+}
+`
+
 // topBlocks are the blocks that stand at the top of a file, and those of values that are given from outside.
 var topBlocks = map[string]*Block{
 	"variable": {Label: "name", Doc: "A value that is given from outside and read as var.NAME.", Blocks: []string{"validation"},
@@ -32,7 +50,14 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
 			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt starts again; the third time it has failed."},
 			Attr{Name: "soul", Kind: Value, Want: value.StringType, Doc: "Who the agent is: a text that stands before each of its tasks, whole, and that nothing shortens or changes. file(\"PATH\") reads it from a file."},
-			later("agent.capabilities", "agent.model", "agent.tool", "agent.prompt"))},
+			quot, later("agent.capabilities", "agent.model", "agent.tool", "agent.prompt"))},
+
+	"quota": {Label: "name", Doc: "A bound that all runs of a store share: units that attempts hold, how many attempts start in a span of time, and when nothing starts after failures. Agents, steps, groups and workflows take of it with the attribute quota. Inside of what holds a quota, also in what it calls, only quotas can be taken that are declared further down in the file; so no runs wait for each other forever.",
+		Blocks:  []string{"rate_limit", "circuit_breaker"},
+		Example: quotaExample,
+		Attrs: attrs(
+			Attr{Name: "capacity", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "no bound", Doc: "How many units there are."},
+			later("quota.attempts", "quota.tokens", "quota.cost_usd", "quota.per"))},
 
 	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
 		Blocks: []string{"review", "benchmark", "security"},

@@ -1,5 +1,5 @@
 // Package compose computes the attempts of a run: the program, the environment, the folder, the
-// request to an agent, the HTTP request, the entry for the memory, and the inputs of a called run.
+// request to an agent, the HTTP request, what an attempt needs of quotas, the entry for the memory, and the inputs of a called run.
 //
 // A [Composer] serves one run. It evaluates the expressions of the file in a [Scope]. A scope
 // resolves the names of an expression: var, input, local and run come from the beginning of the
@@ -11,7 +11,7 @@
 //
 // Files: evaluate.go evaluates an expression as a text, a number, a duration. inherit.go collects
 // the settings that a node inherits from its agent, its groups and its workflow. http.go, memory.go,
-// store.go and child.go compute the parts that belong to one kind of action. scope.go and result.go resolve
+// store.go, quota.go and child.go compute the parts that belong to one kind of action. scope.go and result.go resolve
 // names. output.go turns an answer into an output.
 //
 // The package is pure. It imports the IR, values, events, plan, policy and request, and must never
@@ -61,7 +61,7 @@ type Work struct {
 	// Feedback holds the messages of gates on the last result; "" if there is none. The attribute
 	// feedback of the step takes its place then.
 	Feedback string
-	// Admission lists the needs of an attempt of an agent; nil if the attempt needs no admission.
+	// Admission lists what an attempt needs of what runs share; nil if the attempt needs no admission.
 	Admission *event.Admission
 	// Scope resolves the names in the node's expressions.
 	Scope *Scope
@@ -71,7 +71,7 @@ type Work struct {
 // The error is blocking, because a retry would fail in the same way.
 func (c *Composer) Attempt(w *Work) (*event.Attempt, *event.Error) {
 	a := c.newAttempt(w)
-	a.Key = c.attemptKey(w)
+	a.Key, a.Admission = c.attemptKey(w), w.Admission
 	timeout := w.Node.Timeout
 	if timeout == nil && w.Agent != nil {
 		timeout = w.Agent.Timeout
@@ -238,7 +238,7 @@ func (c *Composer) composeTask(a *event.Attempt, w *Work) (place string, err err
 	g, task, sc := w.Agent, w.Node.Action.(*ir.AgentTask), w.Scope
 	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: c.passEnv(w), Input: g.Input, OutputFormat: g.OutputFormat,
 		Feedback: w.Feedback}
-	a.Kind, a.Shell, a.Admission = event.AgentAttempt(g.Type), g.Shell, w.Admission
+	a.Kind, a.Shell = event.AgentAttempt(g.Type), g.Shell
 	if w.Feedback == "" {
 		if a.Agent.Feedback, err = c.Feedback(w.Node, sc); err != nil {
 			return "feedback", err

@@ -143,10 +143,14 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		return
 	}
 	if !s.status.Terminal() && m.isRefused(a, f) {
-		m.waitForAdmission(a, f)
+		m.refuseAttempt(a, f)
 		return
 	}
-	m.countUsage(a.ref, usageOf(f))
+	used, waits := usageOf(f), m.waitsOut(a, f)
+	if waits {
+		used.Attempts = 0
+	}
+	m.countUsage(a.ref, used)
 	m.returnSlots(a.ref, a.gate)
 	if s.status.Terminal() {
 		return
@@ -167,6 +171,10 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		d.started = f.StartedAt
 	}
 	m.takeResult(a.ref, f)
+	if waits {
+		m.waitOut(a.ref, f.Error)
+		return
+	}
 	switch f.Outcome {
 	case event.OK:
 	case event.Lost:
@@ -229,6 +237,9 @@ func (m *Machine) takeResult(r ref, f *event.AttemptFinished) {
 	d.output, d.exit, d.partial = nil, -1, false
 	if d.cold != nil {
 		d.cold.silent = 0
+		if !limited(f) {
+			d.cold.limited = 0
+		}
 	}
 	if f.ExitCode != nil {
 		d.exit = *f.ExitCode

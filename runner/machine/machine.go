@@ -55,6 +55,9 @@ const (
 	// MaxSilences is the number of silences in a row that fail an attempt, so that an agent that
 	// always hangs is not asked forever.
 	MaxSilences = 3
+	// MaxLimited is how many answers in a row may say when to come back before the next one fails the
+	// attempt.
+	MaxLimited = 100
 )
 
 // Machine is one run. It is not safe for concurrent use. Make it with New.
@@ -81,8 +84,9 @@ type Machine struct {
 	tickets  uint64
 	live     liveList
 	timers   map[uint64]timer
-	granted  []ref          // nodes that ask again, until the reaction is complete: see returnGrants
-	refused  map[uint64]ref // nodes that wait for admission, by the ticket of the refused attempt
+	granted  []ref                     // nodes that ask again, until the reaction is complete: see returnGrants
+	needs    map[event.Need]event.Need // of what runs share, by kind and name: see sharedNeed
+	refused  map[uint64]ref            // nodes that wait for admission, by the ticket of the refused attempt
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
 	queueSeq uint64

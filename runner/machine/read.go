@@ -292,8 +292,9 @@ func (m *Machine) composeAttempt(s slotRequest) (*event.Attempt, *event.Error) {
 		w.Scope.Mode = compose.InGate
 		return m.composer.Gate(w, w.Node.Gates[s.gate])
 	}
-	if w.Agent != nil {
-		w.Admission = m.admissionOf(s.ref, w.Agent)
+	var err *event.Error
+	if w.Admission, err = m.admissionOf(s.ref, w.Agent); err != nil {
+		return nil, err
 	}
 	return m.composer.Attempt(w)
 }

@@ -32,7 +32,11 @@ func (m *Machine) failAttempt(r ref, err *event.Error) {
 			m.coldState(r).generation++
 		}
 		m.showRetry(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
-	case m.fallBack(r, problem):
+	case m.hasFallback(r):
+		if problem != "" { // the end of the node does not mention it
+			m.showNote(r, event.Warned, problem, nil)
+		}
+		m.fallBack(r, fmt.Sprintf("attempt %d failed", d.attempts))
 	default:
 		m.finishNode(r, event.FailedS, problem)
 	}
@@ -49,6 +53,43 @@ func (m *Machine) showRetry(r ref, delay time.Duration, reason string) {
 		return
 	}
 	m.setTimer(r, m.now.Add(delay), event.TimerBackoff)
+}
+
+// An answer of the kind rate_limited that says when to come back counts no attempt: the same attempt
+// is made again at that moment, without a backoff. The host lets nothing else of the agent and of its
+// quotas start until then.
+
+func limited(f *event.AttemptFinished) bool {
+	return f.Outcome == event.Failed && f.Error != nil && f.Error.Kind == event.RateLimited && f.Error.RetryAfter > 0
+}
+
+// waitsOut reports whether an answer makes its node wait for the moment that it names.
+func (m *Machine) waitsOut(a *attempt, f *event.AttemptFinished) bool {
+	if !limited(f) || a.gate != work || a.cancelled || m.isHalted(a.ref) || m.state(a.ref).status.Terminal() {
+		return false
+	}
+	x := m.coldState(a.ref)
+	return x.limited < MaxLimited
+}
+
+// waitOut lets a node wait for the moment that an answer has named.
+func (m *Machine) waitOut(r ref, err *event.Error) {
+	n, s, d := m.node(r), m.state(r), m.liveState(r)
+	m.coldState(r).limited++
+	e := *err
+	e.Node, e.Attempt = d.path, d.attempts
+	d.err = &e
+	d.attempts--
+	name := n.Name
+	if d.agent != "" {
+		name = d.agent
+	}
+	until, ask := m.retryMoments(err)
+	from := s.status
+	s.status = event.Waiting
+	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
+		Reason: "it was told to come back later", Result: m.resultOf(r), WaitsFor: &event.WaitsFor{Kind: event.WaitRateLimit, Name: name, Until: until}})
+	m.setTimer(r, ask, event.TimerBackoff)
 }
 
 // queueAttempt queues a step's next attempt for its slots.
@@ -140,30 +181,27 @@ func (m *Machine) chooseAgent(r ref) bool {
 	return true
 }
 
+// hasFallback reports whether another agent follows in the list of a step.
+func (m *Machine) hasFallback(r ref) bool {
+	n := m.node(r)
+	return len(n.Others) > 0 && m.coldState(r).fallback < len(n.Others)
+}
+
 // fallBack gives a step to the next agent of its list, with new attempts and a new generation: the
-// agent before may have done part of the work. It shows a problem of the retry rules now, because
-// the end of the node does not mention it.
-func (m *Machine) fallBack(r ref, problem string) bool {
-	n, d := m.node(r), m.liveState(r)
-	if len(n.Others) == 0 || m.coldState(r).fallback == len(n.Others) {
-		return false
-	}
-	x, said := d.cold, ""
+// agent before may have done part of the work.
+func (m *Machine) fallBack(r ref, why string) {
+	d, x, said := m.liveState(r), m.coldState(r), ""
 	if d.wasRejected(d.err) {
 		said = x.said
-	}
-	if problem != "" {
-		m.showNote(r, event.Warned, problem, nil)
 	}
 	m.startOtherWork(r, said)
 	x.fallback++
 	x.before = d.attempts
 	g := m.agentOf(r)
 	if !m.ensureAgentLimiter(r, g) {
-		return true
+		return
 	}
-	m.showRetry(r, 0, fmt.Sprintf("attempt %d failed; agent %q takes over from %q", d.attempts, g.Name, d.agent))
-	return true
+	m.showRetry(r, 0, fmt.Sprintf("%s; agent %q takes over from %q", why, g.Name, d.agent))
 }
 
 // startOtherWork gives a node's work a new generation, with the feedback on the last result.

@@ -257,6 +257,8 @@ func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, er
 				return event.Event{}, err
 			}
 			f.Partial = v
+		case "resource":
+			f.Resource = text
 		case "usage":
 			v, err := value.Decode([]byte(text))
 			if err != nil {
@@ -429,6 +431,32 @@ func transition(t event.Transition) string {
 	return s
 }
 
+// needsText is what an attempt needs of what runs share, but for one turn of an agent.
+func needsText(a *event.Admission) (s string) {
+	if a == nil {
+		return ""
+	}
+	for _, n := range a.Needs {
+		if n.Kind == event.NeedAgent && n.Pace == nil && n.Breaker == nil {
+			continue
+		}
+		s += fmt.Sprintf("\n    needs %s %s", n.Kind, n.Name)
+		if n.Units > 0 {
+			s += fmt.Sprintf(" %d/%d", n.Units, n.Capacity)
+		}
+		if n.Pace != nil {
+			s += fmt.Sprintf(" pace=%d/%s", n.Pace.Requests, n.Pace.Per)
+		}
+		if b := n.Breaker; b != nil {
+			s += fmt.Sprintf(" breaker=%d/%s", b.Failures, b.Reset)
+			if b.When != nil {
+				s += " when " + lateText(b.When)
+			}
+		}
+	}
+	return s
+}
+
 // lateText is an expression that is left to the host, with all that it is told.
 func lateText(l *event.Late) string {
 	s := fmt.Sprintf("%q", l.Expr.Text)
@@ -538,6 +566,7 @@ func command(c event.Command, now event.Time) string {
 		if a.Timeout != 0 {
 			s += " timeout=" + a.Timeout.String()
 		}
+		s += needsText(a.Admission)
 		for i := range a.Late {
 			s += fmt.Sprintf("\n    late %s (%s): %s", a.Late[i].Place, a.Late[i].What, lateText(&a.Late[i]))
 		}

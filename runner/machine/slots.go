@@ -3,10 +3,12 @@ package machine
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -206,10 +208,11 @@ func (m *Machine) takePriority(r ref) error {
 }
 
 // The host may refuse an attempt, because its agent does as many tasks as it may in other runs of
-// the store. Nothing has begun then: the number of the attempt, its key, retries and rules do not
-// see the refusal. The node waits without a slot of the run or of a group, and asks again when the
-// host grants the attempt, at the moment that the refusal named, or when another process drives
-// the run.
+// the store, a quota has too few free units, a rate limit allows no start now, or a breaker is open.
+// Nothing has begun then: the number of the attempt, its key, retries and rules do not see the
+// refusal. The node waits without a slot of the run or of a group, and asks again when the host
+// grants the attempt, at the moment that the refusal named, or when another process drives the run.
+// An open breaker alone can also send the node elsewhere: see leaveBroken.
 //
 // In the limiter of the agent the node keeps its slot, so that a run stands in the line of the
 // store with as many attempts as the agent may do at once, and not with all instances of a
@@ -219,18 +222,97 @@ func (m *Machine) takePriority(r ref) error {
 // ticket is that of the refused attempt, 0 if the attempt has left the line of the store.
 type refusal struct{ ticket uint64 }
 
-// admissionOf is what an attempt of an agent needs of the store; nil where the agent's concurrency
-// is not bounded. A null agent does nothing that could be too much.
-func (m *Machine) admissionOf(r ref, g *ir.Agent) *event.Admission {
-	l := m.agents[g.Name]
-	if l == nil || g.Type == ir.AgentNull {
-		return nil
+// admissionOf is what an attempt of a node needs of the store: the quotas of the step and of its
+// agent, in the order of their declaration, then the agent. It is nil if there is no such need. A
+// null agent does nothing that could be too much.
+func (m *Machine) admissionOf(r ref, g *ir.Agent) (*event.Admission, *event.Error) {
+	n := m.node(r)
+	var a event.Admission
+	if len(n.Quotas) > 0 || g != nil && len(g.Quotas) > 0 {
+		var err *event.Error
+		if a.Needs, err = m.quotaNeeds(r, n.Quotas, g); err != nil {
+			return nil, err
+		}
 	}
-	a := &event.Admission{Needs: []event.Need{{Kind: event.NeedAgent, Name: g.Name, Units: 1, Capacity: l.Capacity()}}}
+	if g != nil {
+		need, err := m.agentNeed(g)
+		if err != nil {
+			return nil, err
+		}
+		if need.Units > 0 || need.Pace != nil || need.Breaker != nil {
+			a.Needs = append(a.Needs, need)
+		}
+	}
+	if a.Needs == nil {
+		return nil, nil
+	}
 	if x := m.liveState(r).cold; x != nil {
 		a.Priority = int(x.priority)
 	}
-	return a
+	return &a, nil
+}
+
+// agentNeed is what each attempt of an agent needs of the agent.
+func (m *Machine) agentNeed(g *ir.Agent) (need event.Need, err *event.Error) {
+	if g.RateLimit != nil || g.Breaker != nil {
+		need, err = m.sharedNeed(event.NeedAgent, g.Name, func() (event.Need, *event.Error) { return m.composer.AgentNeed(g) })
+	} else {
+		need = event.Need{Kind: event.NeedAgent, Name: g.Name}
+	}
+	if l := m.agents[g.Name]; l != nil && g.Type != ir.AgentNull {
+		need.Units, need.Capacity = 1, l.Capacity()
+	}
+	return need, err
+}
+
+// quotaNeeds is what an attempt takes of quotas. What the step says counts before what its agent says.
+func (m *Machine) quotaNeeds(r ref, own []ir.QuotaUse, g *ir.Agent) (needs []event.Need, err *event.Error) {
+	for i := range m.graph.Program.Quotas {
+		q := &m.graph.Program.Quotas[i]
+		use := findUse(own, q.Name)
+		if use == nil && g != nil {
+			use = findUse(g.Quotas, q.Name)
+		}
+		if use == nil {
+			continue
+		}
+		need, err := m.sharedNeed(event.NeedQuota, q.Name, func() (event.Need, *event.Error) { return m.composer.QuotaNeed(q) })
+		if err != nil {
+			return nil, err
+		}
+		if need.Units, err = m.composer.Units(use, need.Capacity, m.newScope(r)); err != nil {
+			return nil, err
+		}
+		if use.Units == nil || need.Units > 0 {
+			needs = append(needs, need)
+		}
+	}
+	return needs, nil
+}
+
+func findUse(uses []ir.QuotaUse, quota string) *ir.QuotaUse {
+	for i := range uses {
+		if uses[i].Quota == quota {
+			return &uses[i]
+		}
+	}
+	return nil
+}
+
+// sharedNeed computes what is the same for all attempts of the run, once.
+func (m *Machine) sharedNeed(kind event.NeedKind, name string, compute func() (event.Need, *event.Error)) (event.Need, *event.Error) {
+	of := event.Need{Kind: kind, Name: name}
+	if need, known := m.needs[of]; known {
+		return need, nil
+	}
+	need, err := compute()
+	if err == nil {
+		if m.needs == nil {
+			m.needs = map[event.Need]event.Need{}
+		}
+		m.needs[of] = need
+	}
+	return need, err
 }
 
 // isRefused reports whether an answer leaves its node waiting for admission.
@@ -238,23 +320,19 @@ func (m *Machine) isRefused(a *attempt, f *event.AttemptFinished) bool {
 	return f.Outcome == event.Refused && a.request != nil && a.request.Admission != nil && !a.cancelled && !m.isHalted(a.ref)
 }
 
-// waitForAdmission puts a node with a refused attempt back to its state before the attempt. The
+// refuseAttempt puts a node with a refused attempt back to its state before the attempt, and lets it wait or go elsewhere. The
 // node keeps its place in the line.
-func (m *Machine) waitForAdmission(a *attempt, f *event.AttemptFinished) {
-	n, s, d := m.node(a.ref), m.state(a.ref), m.liveState(a.ref)
-	m.returnSharedSlots(a.ref)
+func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
+	d := m.liveState(a.ref)
 	if d.attempts--; d.attempts == 0 {
 		m.forgetCompensation(a.ref)
 	}
-	m.coldState(a.ref).refusal = &refusal{ticket: a.request.Ticket}
-	wait := &event.WaitsFor{Kind: event.WaitBusy, Name: a.request.Admission.Needs[0].Name}
-	if f.Error != nil && f.Error.RetryAfter > 0 {
-		wait.Until = m.now.Add(min(time.Duration(f.Error.RetryAfter*float64(time.Second)), policy.MaxRetryAfter))
+	if !a.granted && f.Error != nil && f.Error.Reason == event.ReasonBreaker && m.leaveBroken(a, f) {
+		return
 	}
-	from := s.status
-	s.status = event.Waiting
-	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
-		Reason: string(event.ReasonBusy), WaitsFor: wait})
+	m.returnSharedSlots(a.ref)
+	m.coldState(a.ref).refusal = &refusal{ticket: a.request.Ticket}
+	ask := m.showRefusal(a, f)
 	if a.granted {
 		m.queueAttempt(a.ref)
 		m.granted = append(m.granted, a.ref)
@@ -264,9 +342,68 @@ func (m *Machine) waitForAdmission(a *attempt, f *event.AttemptFinished) {
 		m.refused = map[uint64]ref{}
 	}
 	m.refused[a.request.Ticket] = a.ref
-	if wait.Until != 0 {
-		m.setTimer(a.ref, wait.Until, event.TimerRefused)
+	if ask != 0 {
+		m.setTimer(a.ref, ask, event.TimerRefused)
 	}
+}
+
+// showRefusal shows that a node waits for admission. It returns when the node has to ask again; 0 if
+// only a grant ends the wait.
+func (m *Machine) showRefusal(a *attempt, f *event.AttemptFinished) (ask event.Time) {
+	n, s, d := m.node(a.ref), m.state(a.ref), m.liveState(a.ref)
+	wait, reason := &event.WaitsFor{Kind: event.WaitBusy, Name: f.Resource}, event.ReasonBusy
+	if wait.Name == "" {
+		wait.Name = a.request.Admission.Needs[0].Name
+	}
+	if f.Error != nil {
+		if kind, known := waitKinds[f.Error.Reason]; known {
+			wait.Kind, reason = kind, f.Error.Reason
+		}
+		if f.Error.RetryAfter > 0 {
+			wait.Until, ask = m.retryMoments(f.Error)
+		}
+	}
+	from := s.status
+	s.status = event.Waiting
+	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
+		Reason: string(reason), WaitsFor: wait})
+	return ask
+}
+
+// waitKinds says what a node waits for that was refused for a reason. Other reasons mean busy.
+var waitKinds = map[event.Reason]event.WaitKind{
+	event.ReasonQuota: event.WaitQuota, event.ReasonRateLimit: event.WaitRateLimit, event.ReasonBreaker: event.WaitBreaker,
+}
+
+// retryMoments returns the moment that an error names, and when the node asks again: then, or after
+// an hour, if that is earlier.
+func (m *Machine) retryMoments(err *event.Error) (until, ask event.Time) {
+	const micro = float64(time.Second / time.Microsecond)
+	after := time.Duration(math.Ceil(min(err.RetryAfter, value.MaxDuration.Seconds())*micro)) * time.Microsecond
+	return m.now.Add(after), m.now.Add(min(after, policy.MaxRetryAfter))
+}
+
+// leaveBroken takes a node away from an open breaker: to the next agent of its list, or to the end if
+// the file tolerates its failure. It reports false if the node has to wait.
+func (m *Machine) leaveBroken(a *attempt, f *event.AttemptFinished) bool {
+	n := m.node(a.ref)
+	tolerated := n.Degrade != nil || n.OnError == ir.OnErrorContinue
+	if !m.hasFallback(a.ref) && !tolerated {
+		return false
+	}
+	m.returnSlots(a.ref, work)
+	m.withdrawRefused(a.ref, a.request.Ticket, leftLine)
+	name := f.Resource
+	if name == "" {
+		name = a.request.Admission.Needs[0].Name
+	}
+	why := fmt.Sprintf("the circuit breaker of %q is open", name)
+	if m.hasFallback(a.ref) {
+		m.fallBack(a.ref, why)
+		return true
+	}
+	m.failNode(a.ref, &event.Error{Kind: event.Transient, Reason: event.ReasonBreaker, Message: why, ExitCode: -1})
+	return true
 }
 
 // grantAttempt takes the host's word that a refused attempt may start. The grant may come before

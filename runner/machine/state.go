@@ -96,6 +96,7 @@ type coldState struct {
 	rejected   *event.Error     // the error of this attempt after gates rejected it
 	said       string           // messages of these gates, a line each
 	silent     int              // silences of this attempt in a row
+	limited    int              // answers to this attempt, in a row, that said when to come back
 	refused    bool             // the rejection is final
 	feedback   string           // the gates' feedback on the last result
 	recalled   []event.Recalled // memories recalled into the last attempt

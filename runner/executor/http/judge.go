@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	nethttp "net/http"
 	"slices"
@@ -146,7 +147,7 @@ func (e *exchange) judgeAgent(res *response) *event.Error {
 		failure.ExitCode = -1
 		if !ok {
 			failure.Status = res.StatusCode
-			failure.RetryAfter = max(failure.RetryAfter, retryAfter(res.Header))
+			failure.RetryAfter = max(failure.RetryAfter, retryAfter(res.StatusCode, res.Header))
 		}
 		return failure
 	case !ok:
@@ -210,7 +211,7 @@ func excerpt(res *response) []byte {
 // unexpected is the error that a status is, with what the server said of it.
 func unexpected(res *response, text []byte) *event.Error {
 	failure := &event.Error{Kind: executor.StatusKind(res.StatusCode), Reason: event.ReasonHTTP, Status: res.StatusCode, ExitCode: -1,
-		RetryAfter: retryAfter(res.Header)}
+		RetryAfter: retryAfter(res.StatusCode, res.Header)}
 	failure.Message = strings.TrimSpace(fmt.Sprintf("%s: status %d %s", res.to.what(), res.StatusCode, nethttp.StatusText(res.StatusCode)))
 	if said := strings.Join(strings.Fields(executor.Valid(text)), " "); said != "" {
 		failure.Message += ": " + executor.Clip(said, excerptMax)
@@ -218,18 +219,39 @@ func unexpected(res *response, text []byte) *event.Error {
 	return failure
 }
 
-// retryAfter is how many seconds an answer asks to wait: a number, or until a date. 0 if it does not ask.
-func retryAfter(h nethttp.Header) float64 {
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return float64(n)
+// retryAfter is how many seconds an answer asks to wait; 0 if it does not ask. The header Retry-After has a number of seconds or a
+// date. Of an answer of status 429 the headers RateLimit-Reset and X-RateLimit-Reset count, too: a number of seconds, a Unix time, or
+// a date.
+func retryAfter(status int, h nethttp.Header) float64 {
+	if after, known := secondsUntil(h, "Retry-After"); known || status != nethttp.StatusTooManyRequests {
+		return after
 	}
-	if at, err := nethttp.ParseTime(text); err == nil {
-		now, err := nethttp.ParseTime(h.Get("Date")) // the server's own clock, if it says
-		if err != nil {
-			now = time.Now()
+	for _, name := range []string{"RateLimit-Reset", "X-RateLimit-Reset"} {
+		if after, known := secondsUntil(h, name); known {
+			return after
 		}
-		return max(0, at.Sub(now).Round(time.Second).Seconds())
 	}
 	return 0
+}
+
+// leastUnixTime is from where on a number of seconds is a moment and not a span: 10^7 seconds are 116 days.
+const leastUnixTime = 1e7
+
+// secondsUntil reads how many seconds a header asks to wait, at least 0.
+func secondsUntil(h nethttp.Header, name string) (after float64, known bool) {
+	text := strings.TrimSpace(h.Get(name))
+	now, err := nethttp.ParseTime(h.Get("Date")) // the server's own clock, if it says
+	if err != nil {
+		now = time.Now()
+	}
+	if n, err := strconv.ParseUint(text, 10, 63); err == nil {
+		if name == "Retry-After" || n < leastUnixTime {
+			return min(float64(n), math.MaxInt32), true
+		}
+		return min(max(0, float64(n)-float64(now.UnixMilli())/1000), math.MaxInt32), true
+	}
+	if at, err := nethttp.ParseTime(text); err == nil {
+		return max(0, at.Sub(now).Round(time.Second).Seconds()), true
+	}
+	return 0, false
 }

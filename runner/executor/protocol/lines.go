@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -20,6 +21,7 @@ const MaxLine = executor.MaxOutput
 //	{"type":"partial","output":…}
 //	{"type":"remember","kind":"decision","text":"…"}
 //	{"type":"result","output":…}                     {"type":"error","kind":"transient","message":"…","retry_after":30}
+//	                                                 or, with the moment, "retry_at":"2026-01-31T08:00:00Z"
 //	{"status":"completed","result":…}                {"status":"failed","error":…}
 //	{"type":"result","result":"…","is_error":false,…}
 //
@@ -208,8 +210,22 @@ func failure(m map[string]any) *event.Error {
 	}
 	if s, ok := m["retry_after"].(float64); ok && s > 0 {
 		e.RetryAfter = s
+	} else if at, ok := moment(m["retry_at"]); ok {
+		e.RetryAfter = max(0, time.Until(at).Seconds())
 	}
 	return e
+}
+
+// moment reads a point in time: RFC 3339, or a number of seconds since 1970.
+func moment(v value.Value) (time.Time, bool) {
+	switch v := v.(type) {
+	case string:
+		at, err := time.Parse(time.RFC3339, v)
+		return at, err == nil
+	case float64:
+		return time.UnixMilli(int64(v * 1000)), v > 0 && v < 1e11
+	}
+	return time.Time{}, false
 }
 
 // Output is what the agent gave. It is asked after End, where that gave no error.

@@ -1,0 +1,165 @@
+package check
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// quota checks a quota that is declared.
+func (c *checker) quota(b *Block) {
+	env := c.env(nil, nil)
+	c.expressions(b, func(string) *expr.Env { return env })
+	c.bounds(b, env)
+	if !b.stray && b.attr("capacity") == nil && b.Inner("rate_limit") == nil && b.Inner("circuit_breaker") == nil {
+		c.report(diag.Diagnostic{Code: "F0136", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing is bounded by %s", b.Words()),
+			Detail: "A quota has units (capacity = 4), a pace (rate_limit { … }), a health (circuit_breaker { … }), or several of them."})
+	}
+}
+
+// bounds checks the pace and the health of an agent or a quota.
+func (c *checker) bounds(b *Block, env *expr.Env) {
+	if r := b.Inner("rate_limit"); r != nil {
+		c.expressions(r, func(string) *expr.Env { return env })
+	}
+	if r := b.Inner("circuit_breaker"); r != nil {
+		when := c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType), "elapsed": root("elapsed", value.NumberType)},
+			map[string]string{"step": "It is asked of the attempts of all runs that share the breaker."})
+		c.expressions(r, func(attr string) *expr.Env {
+			if attr == "when" {
+				return when
+			}
+			return env
+		})
+	}
+}
+
+// quotaNames reads which quotas an attribute names: a reference, a list of them, or an object with the units of each.
+func (a *Attr) quotaNames() (list diag.List) {
+	x := a.Src.Expr()
+	switch x := x.(type) {
+	case *hclsyntax.TupleConsExpr:
+		a.Names, list = expr.StaticList(x, "quota")
+		return list
+	case *hclsyntax.ObjectConsExpr:
+		for _, item := range x.Items {
+			at := syntax.Range(item.KeyExpr.Range())
+			if key, ok := envKeyText(item.KeyExpr); ok {
+				a.Names = append(a.Names, expr.Name{Name: key, Range: at})
+				continue
+			}
+			list = append(list, diag.Diagnostic{Code: "F0137", Subject: at, Summary: fmt.Sprintf("%.60s cannot be the name of a quota", a.Src.File.Text(item.KeyExpr)),
+				Detail: "Which quotas are taken is known from the file:  quota = { NAME = 2 }. The units can be expressions."})
+		}
+		return list
+	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.TemplateExpr:
+		n, ok, found := expr.Static(x, "quota")
+		if ok {
+			a.Names = []expr.Name{n}
+		}
+		return found
+	}
+	return diag.List{{Code: "F0137", Subject: a.span(), Summary: "quota must name its quotas",
+		Detail: "Which quotas are taken is known from the file:  quota = quota.NAME,  [quota.A, quota.B],  or { NAME = 2 } with the units of each, which can be expressions."}}
+}
+
+// takesQuotas checks that the quotas that an agent, a node or a workflow names are declared, each named once.
+func (c *checker) takesQuotas(b *Block) {
+	a := b.attr("quota")
+	if a == nil {
+		return
+	}
+	_, units := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
+	known, seen := a.Names[:0], map[string]bool{}
+	for _, r := range a.Names {
+		declared := c.quotas[r.Name]
+		switch {
+		case declared == nil:
+			d := diag.Diagnostic{Code: "F0138", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Unknown quota %q", r.Name),
+				Detail: "The program declares no quota of this name."}
+			if near := c.nearest(r.Name, c.quotas); near != "" {
+				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+				d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(c.quotas[near])}}
+				d.Edit = &diag.Edit{Range: r.Range, Text: "quota." + near}
+				if units {
+					d.Edit.Text = near
+				}
+			}
+			c.report(d)
+			continue
+		case seen[r.Name]:
+			c.report(diag.Diagnostic{Code: "F0139", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q stands twice", r.Name),
+				Detail: "It is taken once. For several units write  quota = { NAME = 2 }."})
+			continue
+		case units && declared.attr("capacity") == nil && !declared.stray:
+			c.report(diag.Diagnostic{Code: "F0140", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Quota %q has no units", r.Name),
+				Detail: "Units are taken of a quota with  capacity. Name this one in a list:  quota = [quota.NAME].",
+				Notes:  []diag.Note{{Text: declared.Words() + " is declared here", Range: nameRange(declared)}}})
+			continue
+		}
+		seen[r.Name], c.taken[r.Name] = true, true
+		known = append(known, r)
+	}
+	a.Names = known
+}
+
+// units checks how many units an attribute takes of each quota.
+func (c *checker) units(a *Attr, env *expr.Env) (list diag.List) {
+	o, ok := a.Src.Expr().(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return nil
+	}
+	a.Env = make(map[string]*ir.Expr, len(o.Items))
+	for _, item := range o.Items {
+		name, ok := envKeyText(item.KeyExpr)
+		if _, twice := a.Env[name]; !ok || twice {
+			continue
+		}
+		at := syntax.Range(item.ValueExpr.Range())
+		e, fixed, found := expr.Known(item.ValueExpr, a.Src.File.Src, env)
+		list = append(list, found...)
+		if e == nil || found.HasErrors() {
+			continue
+		}
+		a.Env[name] = e
+		list = append(list, expr.Conform(e, value.IntType, "Units of a quota", at)...)
+		if fixed != nil && !list.HasErrors() {
+			list = append(list, c.fits(name, fixed.Const, at)...)
+		}
+	}
+	return list
+}
+
+// fits checks units that are known from the file.
+func (c *checker) fits(quota string, units value.Value, at diag.Range) diag.List {
+	n, ok := units.(float64)
+	declared := c.quotas[quota]
+	if !ok || declared == nil {
+		return nil
+	}
+	most := float64(schema.MaxConcurrency)
+	a := declared.attr("capacity")
+	if a != nil && a.known != nil {
+		if m, ok := a.known.Const.(float64); ok {
+			most = m
+		}
+	}
+	switch {
+	case n > most:
+		return diag.List{{Code: "F0140", Subject: at, Summary: fmt.Sprintf("Quota %q has %s units, and %s are taken", quota, value.Text(most), value.Text(n)),
+			Detail: "So many units are never free. Take fewer, or raise the capacity.",
+			Notes:  []diag.Note{{Text: declared.Words() + " is declared here", Range: nameRange(declared)}}}}
+	case n < 1 || n != math.Trunc(n):
+		return diag.List{{Code: "F0140", Subject: at, Summary: fmt.Sprintf("Units of quota %q cannot be %s", quota, value.Text(n)),
+			Detail: fmt.Sprintf("They are a whole number from 1 to %s.", value.Text(most))}}
+	}
+	return nil
+}

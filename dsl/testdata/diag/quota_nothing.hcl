@@ -1,0 +1,8 @@
+quota "gpu" {}
+
+workflow "w" {
+  step "a" {
+    run   = ["true"]
+    quota = quota.gpu
+  }
+}

@@ -1,0 +1,5 @@
+quota "gpu" { capacity = 2 }
+
+workflow "w" {
+  step "a" { run = ["true"] }
+}
