@@ -351,28 +351,30 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 // only a grant ends the wait.
 func (m *Machine) showRefusal(a *attempt, f *event.AttemptFinished) (ask event.Time) {
 	n, s, d := m.node(a.ref), m.state(a.ref), m.liveState(a.ref)
-	wait, reason := &event.WaitsFor{Kind: event.WaitBusy, Name: f.Resource}, event.ReasonBusy
+	wait := &event.WaitsFor{Kind: event.WaitBusy, Name: f.Resource}
 	if wait.Name == "" {
 		wait.Name = a.request.Admission.Needs[0].Name
 	}
 	if f.Error != nil {
-		if kind, known := waitKinds[f.Error.Reason]; known {
-			wait.Kind, reason = kind, f.Error.Reason
-		}
-		if f.Error.RetryAfter > 0 {
+		if wait.Kind = waitKind(f.Error.Reason); f.Error.RetryAfter > 0 {
 			wait.Until, ask = m.retryMoments(f.Error)
 		}
 	}
 	from := s.status
 	s.status = event.Waiting
 	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
-		Reason: string(reason), WaitsFor: wait})
+		Reason: string(wait.Kind), WaitsFor: wait})
 	return ask
 }
 
-// waitKinds says what a node waits for that was refused for a reason. Other reasons mean busy.
-var waitKinds = map[event.Reason]event.WaitKind{
-	event.ReasonQuota: event.WaitQuota, event.ReasonRateLimit: event.WaitRateLimit, event.ReasonBreaker: event.WaitBreaker,
+// waitKind says what a node waits for that was refused for a reason.
+func waitKind(r event.Reason) event.WaitKind {
+	for _, kind := range event.WaitKinds {
+		if string(kind) == string(r) {
+			return kind
+		}
+	}
+	return event.WaitBusy
 }
 
 // retryMoments returns the moment that an error names, and when the node asks again: then, or after
