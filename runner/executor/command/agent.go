@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
@@ -23,7 +24,7 @@ func (x *Executor) listen(ctx context.Context, a *event.Attempt, out *capture) *
 		out.limit = executor.MaxOutput
 		return nil
 	}
-	said := &protocol.Lines{Live: func(kind, text string) {
+	said := &protocol.Lines{Now: time.Now, Live: func(kind, text string) {
 		if x.opt.Live != nil {
 			x.opt.Live(*a, kind, executor.Mask(ctx).Text(text))
 		}

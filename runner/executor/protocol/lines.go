@@ -34,6 +34,8 @@ type Lines struct {
 	Live func(kind, text string)
 	// Note, if set, hears what the agent wants to be remembered while it works, [MaxNotes] times at most.
 	Note func(event.Learned)
+	// Now is the clock by which the moments of errors are read. Nil: an error that says a moment says none.
+	Now func() time.Time
 
 	line []byte // what has come of the line at hand
 	long bool   // it went beyond MaxLine; the rest of it is dropped
@@ -158,7 +160,7 @@ func (l *Lines) message(line []byte) bool {
 			l.result, l.failure = assistant(m)
 		}
 	case "error":
-		l.finals, l.failure = l.finals+1, failure(m)
+		l.finals, l.failure = l.finals+1, l.readFailure(m)
 		l.usage = used(m)
 		l.learn(m)
 	default:
@@ -173,7 +175,7 @@ func assistant(m map[string]any) (value.Value, *event.Error) {
 	text, there := m["result"]
 	switch {
 	case m["is_error"] == true:
-		return nil, failure(map[string]any{"message": text})
+		return nil, l.readFailure(map[string]any{"message": text})
 	case !there:
 		return nil, nil
 	}
@@ -193,8 +195,8 @@ func told(m map[string]any) string {
 	return text
 }
 
-// failure reads an error that an agent reports. A kind that there is not is recoverable.
-func failure(m map[string]any) *event.Error {
+// readFailure reads an error that an agent reports. A kind that there is not is recoverable.
+func (l *Lines) readFailure(m map[string]any) *event.Error {
 	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, Message: "the agent failed and said no more"}
 	if kind, _ := m["kind"].(string); slices.Contains(event.ErrorKinds, event.ErrorKind(kind)) {
 		e.Kind = event.ErrorKind(kind)
@@ -210,8 +212,8 @@ func failure(m map[string]any) *event.Error {
 	}
 	if s, ok := m["retry_after"].(float64); ok && s > 0 {
 		e.RetryAfter = s
-	} else if at, ok := moment(m["retry_at"]); ok {
-		e.RetryAfter = max(0, time.Until(at).Seconds())
+	} else if at, ok := moment(m["retry_at"]); ok && l.Now != nil {
+		e.RetryAfter = max(0, at.Sub(l.Now()).Seconds())
 	}
 	return e
 }

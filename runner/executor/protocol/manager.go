@@ -24,7 +24,7 @@ func (l *Lines) manager(m map[string]any) bool {
 		if !ok {
 			f = map[string]any{"message": problem}
 		}
-		l.finals, l.failure = l.finals+1, failure(f)
+		l.finals, l.failure = l.finals+1, l.readFailure(f)
 	default:
 		return false
 	}
