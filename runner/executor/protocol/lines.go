@@ -160,7 +160,7 @@ func (l *Lines) message(line []byte) bool {
 			l.result, l.failure = assistant(m)
 		}
 	case "error":
-		l.finals, l.failure = l.finals+1, l.readFailure(m)
+		l.finals, l.failure = l.finals+1, readFailure(l.Now, m)
 		l.usage = used(m)
 		l.learn(m)
 	default:
@@ -175,7 +175,7 @@ func assistant(m map[string]any) (value.Value, *event.Error) {
 	text, there := m["result"]
 	switch {
 	case m["is_error"] == true:
-		return nil, l.readFailure(map[string]any{"message": text})
+		return nil, readFailure(nil, map[string]any{"message": text})
 	case !there:
 		return nil, nil
 	}
@@ -196,7 +196,7 @@ func told(m map[string]any) string {
 }
 
 // readFailure reads an error that an agent reports. A kind that there is not is recoverable.
-func (l *Lines) readFailure(m map[string]any) *event.Error {
+func readFailure(now func() time.Time, m map[string]any) *event.Error {
 	e := &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, Message: "the agent failed and said no more"}
 	if kind, _ := m["kind"].(string); slices.Contains(event.ErrorKinds, event.ErrorKind(kind)) {
 		e.Kind = event.ErrorKind(kind)
@@ -212,8 +212,8 @@ func (l *Lines) readFailure(m map[string]any) *event.Error {
 	}
 	if s, ok := m["retry_after"].(float64); ok && s > 0 {
 		e.RetryAfter = s
-	} else if at, ok := moment(m["retry_at"]); ok && l.Now != nil {
-		e.RetryAfter = max(0, at.Sub(l.Now()).Seconds())
+	} else if at, ok := moment(m["retry_at"]); ok && now != nil {
+		e.RetryAfter = max(0, at.Sub(now()).Seconds())
 	}
 	return e
 }

@@ -24,7 +24,7 @@ func (l *Lines) manager(m map[string]any) bool {
 		if !ok {
 			f = map[string]any{"message": problem}
 		}
-		l.finals, l.failure = l.finals+1, l.readFailure(f)
+		l.finals, l.failure = l.finals+1, readFailure(l.Now, f)
 	default:
 		return false
 	}
