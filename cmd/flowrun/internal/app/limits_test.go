@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/schema"
-	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/local"
@@ -40,7 +39,7 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"values in scripts":    {schema.MaxScriptValue, request.MaxScriptValue},
 		"headers":              {schema.MaxHeader, http.MaxHeader},
 		"an agent's answer":    {schema.MaxAgentAnswer, http.MaxStream},
-		"group":                {schema.MaxGroupName, runner.MaxGroupName},
+		"group":                {schema.MaxGroupName, compose.MaxGroupName},
 		"attempts":             {schema.MaxAttempts, policy.MaxAttempts},
 		"multiplier":           {schema.MaxMultiplier, policy.MaxMultiplier},
 		"recalled":             {schema.MaxRecalled, compose.MaxRecalled},
