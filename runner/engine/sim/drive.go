@@ -45,7 +45,8 @@ type driver struct {
 	gone    map[uint64]bool // timers that were cancelled
 	pending []event.Event
 	asks    asks
-	taken   int64 // the last row of the inbox that is pending or journaled
+	taken   int64      // the last row of the inbox that is pending or journaled
+	stands  event.Time // until when the driver stands still: see Halt
 }
 
 // life is one drive: the run that the process was asked to drive, and the runs that it calls.
@@ -55,6 +56,7 @@ type life struct {
 	drivers []*driver // in the order in which they began
 	waiting []*call   // runs that wait for their turns
 	err     error     // of admission: see fail
+	lines   uint64    // Store.changes when letTurnsIn looked last
 }
 
 // call is a called run that waits for its turn.
@@ -165,24 +167,44 @@ func (p *life) take(run string, w engine.Watcher) (*driver, error) {
 func (p *life) next() *driver {
 	p.endOutsiders()
 	var first *driver
+	var when event.Time
+	known := false
 	for _, d := range slices.Clone(p.drivers) {
 		d.lookAround()
-		switch {
-		case d.fold.End() != nil && d.parent == nil, first != nil && len(first.pending) > 0:
+		switch at, ok := d.nextAt(); {
+		case d.fold.End() != nil && d.parent == nil, known && when == 0:
 		case d.fold.End() != nil:
 			p.drop(d)
 			f := engine.Finished(d.ask, *d.fold.End())
 			d.parent.pending = append(d.parent.pending, event.Event{ChildFinished: &f})
 			return d.parent
-		case len(d.pending) > 0, first == nil, len(d.queue) > 0 && (len(first.queue) == 0 || d.queue[0].at < first.queue[0].at):
-			first = d
+		case first == nil, ok && (!known || at < when):
+			first, when, known = d, at, ok
 		}
 	}
-	if out := p.e.line.outsiders; len(out) > 0 && len(first.pending) == 0 && (len(first.queue) == 0 || out[0].at < first.queue[0].at) {
+	if out := p.e.line.outsiders; len(out) > 0 && (!known || out[0].at < when) {
 		p.e.now = out[0].at
 		return p.next()
 	}
+	if known {
+		p.e.now = max(p.e.now, first.stands)
+	}
 	return first
+}
+
+// nextAt is when something happens in the run next: 0 for at once. It reports whether anything is known to come.
+func (d *driver) nextAt() (at event.Time, ok bool) {
+	switch {
+	case len(d.pending) > 0:
+	case len(d.queue) > 0:
+		at = d.queue[0].at
+	default:
+		return 0, false
+	}
+	if d.stands > d.e.now {
+		at = max(at, d.stands)
+	}
+	return at, true
 }
 
 // momentsUntilNext lets the moments happen that come before anything else does.
@@ -203,7 +225,8 @@ func (p *life) momentsUntilNext() error {
 // ready reports whether something happens in the run before a moment.
 func (d *driver) ready(moment event.Time) bool {
 	d.lookAround()
-	return len(d.pending) > 0 || len(d.queue) > 0 && d.queue[0].at < moment || d.fold.End() != nil
+	at, ok := d.nextAt()
+	return ok && at < moment || d.fold.End() != nil
 }
 
 // expects tells whether something is still to come in any of the runs.

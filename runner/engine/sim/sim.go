@@ -6,7 +6,8 @@
 // twice, late, together, or not at all. Everything is drawn from one seed, so a run that went wrong goes wrong again.
 //
 // Runs of a group take turns, and DriveUntilParked parks runs, as on the local host. One goroutine drives all runs, so
-// whoever wants many of them drives each until it is parked, asks Wakeable, and lets time pass if it names none.
+// whoever wants many of them drives each until it is parked, asks Wakeable, and lets time pass if it names none, or adds them and asks
+// DriveAll, which drives all of them as one process without parking.
 //
 // A simulation is single-threaded: neither Store nor Engine is safe for concurrent use. It knows no particular machine.
 package sim

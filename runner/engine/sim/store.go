@@ -33,6 +33,7 @@ type Store struct {
 	lives    int64          // processes so far
 	alive    map[int64]bool // processes, by their numbers
 	moments  int            // opportunities to die so far
+	changes  uint64         // of turns and cancels, after which the turn of a run can have come
 }
 
 // stored is one run.
@@ -47,6 +48,7 @@ type stored struct {
 	ended   bool
 	parked  parked
 	group   engine.Line // the line of a run of a group
+	number  int         // of the run in the order of their starts
 	queued  bool        // a driver waits for the turn of the run
 }
 
@@ -93,6 +95,9 @@ type Engine struct {
 	// fault, if set, is asked before and after each commit; an error is the end of the process's writing.
 	fault func(after bool) error
 	dead  error
+	added []string        // runs that DriveAll has yet to take
+	away  map[string]bool // runs without a driver, which DriveAll takes later
+	all   *life           // of DriveAll, while it is at work
 }
 
 // New starts a process on a store.
@@ -178,7 +183,7 @@ func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &stored{start: s}
+	made := &stored{start: s, number: len(e.runs)}
 	if begins {
 		made.batches = []journal.Batch{b}
 	}
@@ -209,7 +214,10 @@ func (e *Engine) Signal(_ context.Context, run string, x event.External) error {
 	case len(s.inbox) >= engine.MaxInbox && !cancel:
 		return fmt.Errorf("%w: run %s", engine.ErrInboxFull, run)
 	}
-	return e.commit(func() { s.post(packed) })
+	return e.commit(func() {
+		s.post(packed)
+		e.changes++
+	})
 }
 
 // Cancel implements engine.Engine.
@@ -240,6 +248,7 @@ func (e *Engine) wish(run string, w engine.Wish) error {
 		return err
 	}
 	return e.commit(func() {
+		e.changes++
 		for s.cancels < w.Cancels {
 			s.post(packed)
 		}

@@ -91,6 +91,9 @@ func (e *Engine) enterLine(g engine.Group, run, caller string) (n entry, err err
 
 // findDeadlock returns a Deadlock if the wait of a run for its turn would close a circle, and else nil.
 func (s *Store) findDeadlock(p engine.Place) *engine.Deadlock {
+	if p.Caller == "" {
+		return nil // a run at the top closes no circle
+	}
 	var others []engine.Place
 	for _, r := range s.turns.Requests() {
 		if known := s.runs[r.Run]; r.Run != p.Run && !r.Lapsed && known.cancels == 0 {
@@ -132,7 +135,10 @@ func (e *Engine) joinLine(run string) (in bool, err error) {
 		}
 	}
 	if after := turns.Find(run); s.queued == in || after.Driver != before.Driver || after.Granted != before.Granted || after.Lapsed != before.Lapsed {
-		err = e.commit(func() { e.turns, s.queued = turns, !in })
+		err = e.commit(func() {
+			e.turns, s.queued = turns, !in
+			e.changes++
+		})
 	}
 	if err == nil && d != nil {
 		err = e.wish(run, engine.Wish{Cancels: 1, Reason: d.Error()})
@@ -158,6 +164,7 @@ func (e *Engine) leaveLine(run string) {
 
 // leaveLines takes the requests that match out of their lines: those of ended runs are removed, the others lapse.
 func (s *Store) leaveLines(match func(*admission.Request) bool) {
+	s.changes++
 	ended, left := []string{}, []string{}
 	for _, r := range s.turns.Requests() {
 		switch run := s.runs[r.Run]; {
@@ -201,6 +208,7 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 	}
 	return e.commit(func() {
 		e.runs[s.Header.Run] = made
+		e.changes++
 		if n.turns != nil {
 			e.turns = n.turns
 		}
