@@ -169,12 +169,23 @@ func onlyWorkflow(p *Program, file string) (name string) {
 
 // complete gives a test the values of its run: what it says, and the defaults.
 func (p *Program) complete(t *check.Test) (list diag.List) {
-	w := p.IR.Workflow(t.Workflow)
 	vars, errs := Inputs("variable", forTest(p.IR.Variables, t.Vars.Values), t.Vars.Values, Known{Files: p.IR.Files})
-	list = append(list, ungiven(t, "vars", t.Vars, p.IR.Variables, errs)...)
-	inputs, errs := Inputs("input", forTest(w.Inputs, t.Inputs.Values), t.Inputs.Values, Known{Vars: vars, Files: p.IR.Files})
-	list = append(list, ungiven(t, "inputs", t.Inputs, w.Inputs, errs)...)
-	t.Test.Vars, t.Test.Inputs = vars, inputs
+	list = append(list, ungiven(t.Header, fmt.Sprintf("test %q", t.Name), "vars", t.Vars, p.IR.Variables, errs)...)
+	t.Test.Vars = vars
+	inputs := func(header diag.Range, context, workflow string, given check.Given) map[string]value.Value {
+		w := p.IR.Workflow(workflow)
+		inputs, errs := Inputs("input", forTest(w.Inputs, given.Values), given.Values, Known{Vars: vars, Files: p.IR.Files})
+		list = append(list, ungiven(header, context, "inputs", given, w.Inputs, errs)...)
+		return inputs
+	}
+	if t.Workflow != "" {
+		t.Test.Inputs = inputs(t.Header, fmt.Sprintf("test %q", t.Name), t.Workflow, t.Inputs)
+	}
+	for _, run := range t.Runs {
+		if !run.Again {
+			run.TestRun.Inputs = inputs(run.Header, fmt.Sprintf("start %q", run.Label), run.Workflow, run.Inputs)
+		}
+	}
 	return list
 }
 
@@ -191,20 +202,21 @@ func forTest(decls []ir.Variable, given map[string]value.Value) []ir.Variable {
 }
 
 // ungiven reports values of a test that do not fit.
-func ungiven(t *check.Test, attr string, given check.Given, decls []ir.Variable, errs []error) (list diag.List) {
+func ungiven(header diag.Range, context, attr string, given check.Given, decls []ir.Variable, errs []error) (list diag.List) {
 	for _, err := range errs {
 		var e *InputError
 		if !errors.As(err, &e) {
 			continue // all of them are
 		}
 		declared := slices.ContainsFunc(decls, func(d ir.Variable) bool { return d.Name == e.Name })
-		d := diag.Diagnostic{Code: "F0299", Subject: t.Place(given, e.Name, declared), Context: fmt.Sprintf("test %q", t.Name), Summary: e.Message,
+		d := diag.Diagnostic{Code: "F0299", Subject: given.Place(header, e.Name, declared), Context: context, Summary: e.Message,
 			Detail: strings.TrimSuffix(e.Hint, "?") + "."}
 		if strings.HasSuffix(e.Hint, "?") {
 			d.Detail = e.Hint
 		}
 		if _, there := given.Values[e.Name]; !there || e.Hint == "" {
-			d.Detail = fmt.Sprintf("Write it into the test:  %s = { %s = … }.", attr, e.Name)
+			block, _, _ := strings.Cut(context, " ")
+			d.Detail = fmt.Sprintf("Write it into the %s:  %s = { %s = … }.", block, attr, e.Name)
 		}
 		list = append(list, d)
 	}

@@ -21,6 +21,7 @@ type Test struct {
 	*ir.Test
 	Header       diag.Range // of the block
 	Inputs, Vars Given
+	Runs         []*TestRun // in file order
 }
 
 // Given are the values that a test gives. Attr is nil where it gives none.
@@ -35,9 +36,10 @@ var FirstMoment = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 // testChecker is one run of Tests.
 type testChecker struct {
 	*checker
-	workflow *Workflow // of the test at hand
-	places   *testPlaces
-	envs     map[*Workflow]*expr.Env
+	workflow *Workflow // of the test at hand: of the run without a label, or of the first run
+	runs     testRuns
+	envs     map[string]*expr.Env
+	runTypes map[*Workflow]value.Type
 	named    map[string]string // see ir.Test.Paths
 	known    map[*Workflow]*testPlaces
 }
@@ -45,7 +47,7 @@ type testChecker struct {
 // Tests reads the tests of a file by the program that they are for, which has been checked. name is the workflow that a test runs that names
 // none, where the program has several and no default; "" where there is no such workflow.
 func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test, diag.List) {
-	c := &testChecker{checker: newChecker(options), envs: map[*Workflow]*expr.Env{}, known: map[*Workflow]*testPlaces{}}
+	c := &testChecker{checker: newChecker(options), envs: map[string]*expr.Env{}, runTypes: map[*Workflow]value.Type{}, known: map[*Workflow]*testPlaces{}}
 	c.program, c.size = p, len(file.Src)
 	for _, b := range p.Agents {
 		c.agents[b.Name] = b
@@ -77,13 +79,15 @@ func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test
 // test checks one test; nil where its workflow is not known.
 func (c *testChecker) test(b *Block, byDefault string) *Test {
 	c.static(b)
-	w := c.workflowOf(b, byDefault)
-	if w == nil {
+	if !c.readRuns(b, byDefault) {
 		return nil
 	}
-	c.workflow, c.places, c.named = w, c.placesOf(w), map[string]string{}
-	t := &Test{Test: &ir.Test{Name: b.Name, Workflow: w.Name, StartAt: FirstMoment, At: placeOfRange(b.Src.Range)}, Header: b.Src.Header}
-	t.Inputs, t.Vars = c.given(b, b.attr("inputs")), c.given(b, b.attr("vars"))
+	c.workflow, c.named = c.runs.workflows[0], map[string]string{}
+	t := &Test{Test: &ir.Test{Name: b.Name, StartAt: FirstMoment, At: placeOfRange(b.Src.Range)}, Header: b.Src.Header, Runs: c.runs.list}
+	t.Vars = c.given(b, b.attr("vars"))
+	if c.runs.started == 0 {
+		t.Workflow, t.Inputs = c.workflow.Name, c.given(b, b.attr("inputs"))
+	}
 	store := c.given(b, b.attr("kv"))
 	t.Store = store.Values
 	c.storeKeys(b, store)
@@ -120,7 +124,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 		case "at":
 			t.Moments = append(t.Moments, ir.Moment{Kind: ir.AskMoment, After: c.moment(i), Expect: c.expectations(i), At: placeOfRange(i.Src.Range)})
 		default:
-			t.Moments = append(t.Moments, ir.Moment{Kind: ir.MomentKind(i.Schema.Kind), After: c.span(i, i.attr("after")), For: c.span(i, i.attr("for")), At: placeOfRange(i.Src.Range)})
+			t.Moments = append(t.Moments, c.happens(i))
 		}
 	}
 	t.Paths = c.named
@@ -280,7 +284,7 @@ func (c *testChecker) expectations(b *Block) (out []ir.Expectation) {
 		c.report(d)
 		return nil
 	}
-	env := c.namesOf(c.workflow)
+	env := c.names()
 	for _, x := range list.Exprs {
 		e, found := expr.Condition(x, a.Src.File.Src, env)
 		c.in(b, found)
@@ -359,10 +363,10 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 }
 
 // Place is where a value is given, or its name where that is not declared; else the place of all, or the header of the test.
-func (t *Test) Place(g Given, name string, declared bool) diag.Range {
+func (g Given) Place(header diag.Range, name string, declared bool) diag.Range {
 	switch {
 	case g.Attr == nil:
-		return t.Header
+		return header
 	case declared:
 		return g.member(name)
 	}

@@ -78,16 +78,68 @@ func (p *testPlaces) paths() []string {
 // keyed finds the keys of instances in a path.
 var keyed = regexp.MustCompile(`\[[^\[\]]*\]`)
 
-// find gives the node that a path stands for: a whole path, or a name that one node alone has.
-func (c *testChecker) find(path string) (testPlace, *expr.NoName) {
-	plain := keyed.ReplaceAllString(path, "")
-	if p, there := c.places.byPath[plain]; there {
-		return p, c.wrongKey(p, path)
+// places are the nodes of the workflows of all runs of the test at hand.
+func (c *testChecker) places() []testPlace {
+	if len(c.runs.workflows) == 1 {
+		return c.placesOf(c.workflow).list
 	}
-	switch named := c.places.byName[plain]; len(named) {
+	var list []testPlace
+	for _, w := range c.runs.workflows {
+		list = append(list, c.placesOf(w).list...)
+	}
+	return list
+}
+
+// find gives the node that a path stands for: a whole path, or a name that one node alone has, each behind LABEL/ for a node of one run.
+func (c *testChecker) find(path string) (found testPlace, missing *expr.NoName) {
+	if run, inside := c.runs.split(path); run != nil {
+		if found, missing = c.findIn(run.workflow, inside); missing == nil {
+			found.path = run.Label + "/" + found.path
+		}
+		return found, missing
+	}
+	if len(c.runs.workflows) == 1 {
+		return c.findIn(c.workflow, path)
+	}
+	var in []string
+	for _, w := range c.runs.workflows {
+		if p, none := c.findIn(w, path); none == nil {
+			found, in = p, append(in, w.Name)
+		} else if missing == nil {
+			missing = none
+		}
+	}
+	switch len(in) {
+	case 0:
+		return found, missing
+	case 1:
+		return found, nil
+	}
+	return found, &expr.NoName{Summary: fmt.Sprintf("Several workflows have a node %q", path),
+		Detail: fmt.Sprintf("The runs of the test run the workflows %s. Write the path behind the name of a run:  \"%s/%s\".", some(in), c.runs.list[0].Label, path)}
+}
+
+// findOne is find for the node of one run.
+func (c *testChecker) findOne(path string) (found testPlace, missing *expr.NoName) {
+	found, missing = c.find(path)
+	if run, _ := c.runs.split(path); missing == nil && run == nil && c.runs.started > 0 {
+		missing = &expr.NoName{Summary: fmt.Sprintf("Several runs can have a node %q", path),
+			Detail: fmt.Sprintf("Write the name of the run before the path:  \"%s/%s\".", c.runs.list[0].Label, path)}
+	}
+	return found, missing
+}
+
+// findIn gives the node of a workflow that a path stands for.
+func (c *testChecker) findIn(w *Workflow, path string) (testPlace, *expr.NoName) {
+	places := c.placesOf(w)
+	plain := keyed.ReplaceAllString(path, "")
+	if p, there := places.byPath[plain]; there {
+		return p, places.wrongKey(p, path)
+	}
+	switch named := places.byName[plain]; len(named) {
 	case 0:
 	case 1:
-		return named[0], c.wrongKey(named[0], path)
+		return named[0], places.wrongKey(named[0], path)
 	default:
 		paths := make([]string, len(named))
 		for i := range named {
@@ -99,22 +151,22 @@ func (c *testChecker) find(path string) (testPlace, *expr.NoName) {
 	var all []string
 	known := func() []string {
 		if all == nil {
-			all = c.places.paths()
+			all = places.paths()
 		}
 		return all
 	}
 	if near := c.nearestOf(plain, known); near != "" {
 		return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
 	}
-	return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("Workflow %q has no node of this path. It has %s.", c.workflow.Name, some(known()))}
+	return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("Workflow %q has no node of this path. It has %s.", w.Name, some(known()))}
 }
 
 // wrongKey says which key of a path belongs to a node without instances; nil where each key has its node.
-func (c *testChecker) wrongKey(p testPlace, path string) *expr.NoName {
+func (places *testPlaces) wrongKey(p testPlace, path string) *expr.NoName {
 	above := strings.TrimSuffix(p.path, keyed.ReplaceAllString(path, ""))
 	for _, key := range keyed.FindAllStringIndex(path, -1) {
 		before, behind := path[:key[0]], path[key[1]:]
-		at := c.places.byPath[above+keyed.ReplaceAllString(before, "")]
+		at := places.byPath[above+keyed.ReplaceAllString(before, "")]
 		switch {
 		case at.node == nil || strings.HasSuffix(before, "]") || behind != "" && behind[0] != '/':
 			return &expr.NoName{Detail: "A key stands once, right behind the name of a node that has for_each:  each[0]  or  round[0]/draft."}
@@ -149,7 +201,14 @@ func (c *testChecker) gateOf(name string) (g *Block, path string, missing *expr.
 		}
 		return g, p.path, nil
 	}
-	top, own := c.gates[name], c.places.gates[name]
+	top, own, known := c.gates[name], []ownGate(nil), keys(c.gates)
+	for _, w := range c.runs.workflows {
+		gates := c.placesOf(w).gates
+		own = append(own, gates[name]...)
+		for name := range gates { // any order: they are sorted below
+			known = append(known, name)
+		}
+	}
 	switch {
 	case top != nil && len(own) == 0:
 		return top, "", nil
@@ -167,11 +226,8 @@ func (c *testChecker) gateOf(name string) (g *Block, path string, missing *expr.
 		}
 		return nil, "", several
 	}
-	known := keys(c.gates)
-	for name := range c.places.gates { // any order: nearestOf and some take them in any order
-		known = append(known, name)
-	}
 	slices.Sort(known)
+	known = slices.Compact(known)
 	if near := c.nearestOf(name, func() []string { return known }); near != "" {
 		return nil, "", &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
 	}

@@ -72,11 +72,18 @@ func (c *testChecker) requestEnv() *expr.Env {
 }
 
 // Why a name of the language cannot be read in a condition of a test.
-const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, path, elapsed, live and before('A', 'B')."
+const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, runs.NAME, path, elapsed, live and before('A', 'B')."
 
-// namesOf is for the conditions of tests of a workflow.
-func (c *testChecker) namesOf(w *Workflow) *expr.Env {
-	if env := c.envs[w]; env != nil {
+// names is for the conditions of the test at hand. Tests whose runs have the same workflows share it.
+func (c *testChecker) names() *expr.Env {
+	w, key := c.workflow, ""
+	if c.runs.started > 0 {
+		key = "start "
+	}
+	for _, of := range c.runs.workflows {
+		key += of.Name + " "
+	}
+	if env := c.envs[key]; env != nil {
 		return env
 	}
 	env := c.fixedEnv()
@@ -88,11 +95,7 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 			env.Hidden[p.Name] = "It is planned and not in this release. What to write today: " + p.Instead
 		}
 	}
-	inputs := map[string]value.Type{}
-	for _, in := range w.Inputs {
-		inputs[in.Name] = in.read()
-	}
-	steps, hidden := map[string]value.Type{}, map[string]string{}
+	steps, hidden := c.stepsOf(w)
 	calls, counts := map[string]value.Type{}, map[string]value.Type{}
 	asked := func(name string) { calls[name], counts[name] = value.List(callType), value.IntType }
 	for name := range c.agents { // any order: each for itself
@@ -104,7 +107,7 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 	for name := range c.workflows { // any order: each for itself
 		counts[name] = value.IntType
 	}
-	for _, p := range c.placesOf(w).list {
+	for _, p := range c.places() {
 		if asked(p.path); p.path != p.node.Name {
 			asked(p.node.Name)
 		}
@@ -117,13 +120,6 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		for _, g := range p.node.Gates {
 			asked(g.Name)
 		}
-		switch many := p.node.manyTimes(); {
-		case p.in != w:
-		case many != nil:
-			hidden[p.node.Name] = fmt.Sprintf("It exists once for each instance of %q. Write node[\"%s\"] for one of them.", many.Name, shownInstance(p.node, many))
-		default:
-			steps[p.node.Name] = always(w.resultFor(p.node, nil))
-		}
 	}
 	decl := func(n string) diag.Range {
 		if node := w.ByName[n]; node != nil {
@@ -132,7 +128,7 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		return diag.Range{}
 	}
 	resolve := func(path string) (value.Type, *expr.NoName) {
-		p, missing := c.find(path)
+		p, missing := c.findOne(path)
 		if missing != nil {
 			return value.AnyType, missing
 		}
@@ -145,7 +141,11 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 	// of gives the type of what is known of a name; an instance has it, too.
 	of := func(known map[string]value.Type, t value.Type) func(string) (value.Type, *expr.NoName) {
 		return func(name string) (value.Type, *expr.NoName) {
-			if _, is := known[keyed.ReplaceAllString(name, "")]; is {
+			plain := keyed.ReplaceAllString(name, "")
+			if run, inside := c.runs.split(plain); run != nil {
+				plain = inside
+			}
+			if _, is := known[plain]; is {
 				return t, nil
 			}
 			if near := c.nearestOf(name, func() []string { return slices.Sorted(maps.Keys(known)) }); near != "" {
@@ -159,16 +159,18 @@ func (c *testChecker) namesOf(w *Workflow) *expr.Env {
 		"run":   root("run", testRunType(w)),
 		"step":  {What: "step", Names: steps, Hidden: hidden, Absent: absentAttrs, Decl: decl},
 		"node":  {What: "node", Resolve: resolve, Absent: absentAttrs},
-		"input": {What: "input", Names: inputs},
+		"input": {What: "input", Names: inputsOf(w)},
 		"calls": {What: "agent, step or gate", Names: calls, Resolve: of(calls, value.List(callType))}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts, Resolve: of(counts, value.IntType)},
 		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
+		"runs":   c.runsRoot(),
 		"kv":     {What: "key", Resolve: stored},
 	}
 	for name := range env.Roots { // any order: each for itself
 		delete(env.Hidden, name)
 	}
-	c.envs[w] = env
+	c.hideRun(env)
+	c.envs[key] = env
 	return env
 }
 
@@ -199,7 +201,7 @@ func shownInstance(n, many *Node) string {
 func TestNames() value.Type {
 	return value.Object(map[string]value.Type{
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
-		"calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
+		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
 		"before": value.BoolType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }

@@ -28,6 +28,9 @@ func (c *checker) ref(n *ref) value.Type {
 		return t
 	}
 	if root.Names != nil || root.Resolve != nil {
+		if n.ref.Name == "" && root.Whole != nil {
+			return *root.Whole
+		}
 		if n.ref.Name == "" {
 			of := shownRoot(n.ref.Root)
 			c.add(n.span, codeBareRoot, fmt.Sprintf("%s without a name", of), fmt.Sprintf("Write %s.NAME, with the name of %s. A name that is computed cannot be checked before the run.", of, an(root.What)))

@@ -35,6 +35,8 @@ type Root struct {
 	// Names are the declared names below a root of declarations (var, local, input, step), each with its type; that
 	// of a step is the object of its whole result. Such a root is never read as a whole.
 	Names map[string]value.Type
+	// Whole, if set, is the type of the root where it is read without a name.
+	Whole *value.Type
 	// Resolve, if set, gives the type of a name in place of Names, or says why there is no such name.
 	Resolve func(name string) (t value.Type, missing *NoName)
 	// Decl tells where a name is declared, for notes. It may be nil.

@@ -10,9 +10,10 @@ import (
 // Test is one test of a test file: a run of a workflow in virtual time, with stubs in place of what it would start. It is no part of a
 // [Program] and is stored nowhere.
 type Test struct {
-	Name     string
+	Name string
+	// Workflow is what the run without a label runs; "" if blocks start the runs.
 	Workflow string
-	// Inputs and Vars are complete: defaults are filled in, and values have the declared types.
+	// Inputs and Vars are complete: defaults are filled in, and values have the declared types. Inputs are those of the run without a label.
 	Inputs, Vars map[string]value.Value
 	// Store is what runs share when the run starts: values by NAMESPACE/KEY.
 	Store   map[string]value.Value // see [SplitStoreKey]
@@ -87,11 +88,20 @@ type MomentKind string
 // The kinds of moments.
 const (
 	AskMoment    MomentKind = "at"     // conditions are asked
-	CancelMoment MomentKind = "cancel" // the run is cancelled
+	StartMoment  MomentKind = "start"  // a run starts
+	RetryMoment  MomentKind = "retry"  // a run starts that repeats another one
+	CancelMoment MomentKind = "cancel" // a run is cancelled
 	CrashMoment  MomentKind = "crash"  // the driver dies, and another one takes over
 	VanishMoment MomentKind = "vanish" // the driver stands still, and goes on
 	DownMoment   MomentKind = "down"   // the driver dies, and for some time there is none
 )
+
+// TestRun is a run that a block of a test starts. Labels are unique in a test.
+type TestRun struct {
+	Label, Workflow string
+	// Inputs are complete, as those of a [Test]. A run that repeats another one has the inputs of that, and these are nil.
+	Inputs map[string]value.Value
+}
 
 // Moment is what happens at a time after the start.
 type Moment struct {
@@ -99,5 +109,9 @@ type Moment struct {
 	After  time.Duration
 	For    time.Duration // of VanishMoment and DownMoment
 	Expect []Expectation // of AskMoment
-	At     Place
+	// Of is the label of the run that it is about; "" for the run that has none, and for the driver of all runs.
+	Of   string
+	Run  *TestRun // of StartMoment and RetryMoment
+	From string   // of RetryMoment: the node that runs again besides; "" for none
+	At   Place
 }

@@ -68,6 +68,7 @@ var (
 		"step":        "The result of a node of the workflow, whatever its kind: step.NAME. That of a node in a repeat is of the last iteration.",
 		"node":        "The result of a node by its path: node[\"review/check\"], node[\"each[1]\"], node[\"call/inner\"] of a called run.",
 		"input":       "An input of the run: input.NAME.",
+		"runs":        "A run of a test with several: runs.NAME, as its block start or retry names it, with status, outputs, input, step.NODE and more. runs alone lists all runs of the store, called ones too, in order of their starts.",
 		"calls":       "What was asked of an agent, step or gate, in order: calls.NAME.",
 		"max_at_once": "How many attempts of an agent, step or gate, or runs of a workflow, there were at once at most: max_at_once.NAME.",
 		"path":        "The paths of the nodes that started, in order of their starts.",
@@ -75,6 +76,23 @@ var (
 		"kv":          "What the store holds under a key: kv[\"NAMESPACE/KEY\"], or kv[\"KEY\"] of the namespace default; null where there is nothing.",
 		"elapsed":     "Seconds of virtual time since the start.",
 		"live":        "How many attempts are live.",
+	}
+	testRunDocs = map[string]string{
+		"id":         "Id of the run.",
+		"label":      "Name that its block start or retry gives it; null for others.",
+		"workflow":   "Name of the workflow.",
+		"status":     "Status; pending until the run begins, as while it waits for its turn in a group.",
+		"cause":      "Why it started: start or retry of the test, or call by a step.",
+		"started":    "When it began, in seconds since the start of the test; null if it has not.",
+		"ended":      "When it ended, in seconds since the start of the test; null if it has not.",
+		"started_at": "When it began, in RFC 3339.",
+		"input":      "Its inputs: runs.NAME.input.INPUT.",
+		"step":       "The results of its nodes: runs.NAME.step.NODE. Those of instances have paths: node[\"NAME/NODE[0]\"].",
+		"outputs":    "Its outputs.",
+		"error":      "The first error; null if there is none.",
+		"failed":     "Names of the nodes that failed.",
+		"warnings":   "Its warnings, a list of texts.",
+		"usage":      runDocs["usage"],
 	}
 	callDocs = map[string]string{
 		"at":       "When it was asked, in seconds since the start.",

@@ -21,6 +21,9 @@ func About(word string) (text, near string, ok bool) {
 	}
 	t := table()
 	block, attr, dotted := strings.Cut(word, ".")
+	if last := strings.LastIndexByte(word, '.'); dotted && t.block(word[:last]) != nil { // test.retry.from
+		block, attr = word[:last], word[last+1:]
+	}
 	if b := t.block(block); b != nil && dotted {
 		if text := t.within(b, attr); text != "" {
 			return text, "", true
@@ -30,7 +33,7 @@ func About(word string) (text, near string, ok bool) {
 		}
 		return "", prefixed(block, diag.Nearest(attr, b.names())), false
 	}
-	if list := map[string][]Member{"error": t.Errors, "run": t.Run, "recalled": t.Recalled, "request": t.Requests, "calls": t.Calls}[block]; dotted && list != nil {
+	if list := map[string][]Member{"error": t.Errors, "run": t.Run, "recalled": t.Recalled, "request": t.Requests, "calls": t.Calls, "runs": t.Runs}[block]; dotted && list != nil {
 		text := member(block, attr, list)
 		return text, "", text != ""
 	}

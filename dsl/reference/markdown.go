@@ -214,6 +214,7 @@ func (t *Table) names(w *writer) {
 	w.members("`recalled`", t.Recalled)
 	w.members("Conditions of tests", t.Tests)
 	w.members("Tests: members of `calls.NAME`", t.Calls)
+	w.members("Tests: members of `runs.NAME`", t.Runs)
 	w.members("Replies of stubs: `request`", t.Requests)
 	w.line("\nStatuses: " + strings.Join(quoted(t.Statuses), ", ") + ".")
 }

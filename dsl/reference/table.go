@@ -25,6 +25,7 @@ type Table struct {
 	Tests         []Member   `json:"tests"`    // what conditions of tests read
 	Calls         []Member   `json:"calls"`    // attributes of a member of calls.NAME
 	Requests      []Member   `json:"requests"` // attributes of request, which replies of stubs read
+	Runs          []Member   `json:"runs"`     // attributes of a member of runs, which conditions of tests read
 	Statuses      []string   `json:"statuses"`
 	Planned       []Planned  `json:"planned"` // what is not in this release
 	Places        []Place    `json:"places"`
@@ -113,7 +114,7 @@ func Language() *Table {
 var table = sync.OnceValue(func() *Table {
 	t := &Table{FormatVersion: "1.1", Statuses: schema.Statuses, Functions: functions(), Limits: limits(),
 		Results: members(check.ResultType(), resultDocs), Errors: members(check.ErrorType(), errorDocs), Run: members(check.RunType(), runDocs), Recalled: members(check.RecalledType(), recalledDocs),
-		Tests: members(check.TestNames(), testDocs), Calls: members(check.CallType(), callDocs), Requests: members(check.RequestType(), requestDocs)}
+		Tests: members(check.TestNames(), testDocs), Calls: members(check.CallType(), callDocs), Requests: members(check.RequestType(), requestDocs), Runs: members(check.TestRunType(), testRunDocs)}
 	for _, name := range schema.Roots {
 		t.Roots = append(t.Roots, Member{Name: name, Doc: rootDocs[name]})
 	}
@@ -197,7 +198,7 @@ func members(t value.Type, docs map[string]string) (out []Member) {
 		a := t.Attrs[n]
 		m := Member{Name: n, Type: typeName(a), Null: a.Nullable, Doc: docs[n]}
 		switch {
-		case len(a.Enum) > 0:
+		case slices.Equal(a.Enum, schema.Statuses):
 			m.Type = "status"
 		case a.Kind == value.ObjectT:
 			m.Type = "object"

@@ -146,6 +146,7 @@ var Codes = map[string]string{
 	"F0262": "A node can never run.",
 	"F0263": "A join can never be met.",
 	"F0264": "A join stands where there is nothing, or more than one thing, to join.",
+	"F0265": "A block of a test does not say which run is meant, or cannot start one.",
 	"F0266": "A repeat has no bound.",
 	"F0267": "A condition is decided before it is asked, by the rule of its node.",
 	"F0268": "An output of a workflow is always null.",

@@ -57,18 +57,33 @@ var testBlocks = map[string]*Block{
 	"test.agent": {Label: "name", Doc: "Answers in place of an agent.", Attrs: attrs(replies)},
 	"test.step":  {Label: "path", AnyLabel: true, Doc: "Answers in place of a step: its path such as review/check or each[1], or its name where no other node has it. It goes before the stub of the step's agent. STEP/compensate is its compensation.", Attrs: attrs(replies)},
 	"test.gate":  {Label: "name", AnyLabel: true, Doc: "Answers in place of a gate with run; STEP/GATE is that of one step.", Attrs: attrs(replies)},
-	"at":         {Label: "moment", AnyLabel: true, Doc: "Asks conditions at a moment, such as \"10m\" after the start.", Attrs: attrs(required(expects))},
-	"cancel":     {Doc: "Cancels the run.", Attrs: attrs(after)},
-	"crash":      {Doc: "Lets the driver of the run die. Another one takes the run over at once.", Attrs: attrs(after)},
-	"vanish":     {Doc: "Lets the driver stand still for some time, and go on.", Attrs: attrs(after, lasting)},
-	"down":       {Doc: "Lets the driver die, and leaves the run without one for some time.", Attrs: attrs(after, lasting)},
+	"test.start": {Label: "name", Doc: "Starts a run. The runs of a test share one store, and a test with these blocks has no other run. LABEL/PATH is the path of a node of the run.", Attrs: attrs(
+		Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "that of the test", Doc: "The workflow that is run."},
+		Attr{Name: "inputs", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "An object of the inputs of the run."},
+		after)},
+	"test.retry": {Label: "name", Doc: "Starts a run that repeats a run that has ended, and reuses what is still good of it.", Attrs: attrs(
+		Attr{Name: "of", Kind: Text, Default: "the only run", Doc: "Name of the run that is repeated: that of a block start or retry above."},
+		Attr{Name: "from", Kind: Text, Default: "what did not end well", Doc: "Name or path of a node that runs again besides, with all that depends on it."},
+		after,
+		later("test.retry.set")[0], later("test.retry.by")[0])},
+	"at":     {Label: "moment", AnyLabel: true, Doc: "Asks conditions at a moment, such as \"10m\" after the start.", Attrs: attrs(required(expects))},
+	"cancel": {Doc: "Cancels the run.", Attrs: attrs(ofRun("the only run", "Name of the run that is cancelled."), after)},
+	"crash":  {Doc: "Lets the driver of the runs die. Another one takes the runs over at once.", Attrs: attrs(ofAll, after)},
+	"vanish": {Doc: "Lets the driver stand still for some time, and go on.", Attrs: attrs(ofAll, after, lasting)},
+	"down":   {Doc: "Lets the driver die, and leaves the runs without one for some time.", Attrs: attrs(ofAll, after, lasting)},
 }
 
 // When something happens in a test, and for how long.
 var (
 	after   = Attr{Name: "after", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "When it happens, after the start."}
+	ofAll   = ofRun("one driver of all runs", "Name of the run whose own driver it is. The other runs have another one, and go on.")
 	lasting = Attr{Name: "for", Kind: Duration, Required: true, Doc: "How long it lasts."}
 )
+
+// ofRun makes the attribute that names a run of a test.
+func ofRun(byDefault, doc string) Attr {
+	return Attr{Name: "of", Kind: Text, Default: byDefault, Doc: doc}
+}
 
 func required(a Attr) Attr {
 	a.Required = true

@@ -67,8 +67,8 @@ var planned = []Planned{
 	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
 	{Block: "output", Attr: "sensitive", Doc: "Keeps an output out of logs and screen.", Instead: "An output is written down, so a sensitive value cannot be one. Read the variable where it is needed."},
 
-	{Block: "test.start", Doc: "Several runs of one store in a test.", Instead: "A test for each run."},
-	{Block: "test.retry", Doc: "A run of a test that repeats another one.", Instead: "A second test with replies that succeed."},
+	{Block: "test.retry", Attr: "set", Doc: "Other inputs for the run that repeats.", Instead: "A block start with the other inputs begins anew:  start \"NAME\" { inputs = { NAME = VALUE } }."},
+	{Block: "test.retry", Attr: "by", Doc: "Who repeats the run.", Instead: "Leave it out: no run says yet who started it."},
 	{Block: "test.decide", Doc: "A person's decision in a test.", Instead: "Give what was decided as an input of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
@@ -87,7 +87,6 @@ var planned = []Planned{
 	{Name: "event", Doc: "What a workflow was started by, or waited for.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
-	{Block: "test", Name: "runs", Doc: "All runs of the store.", Instead: "The condition reads the run of the test: run, step and node."},
 	{Block: "test", Name: "notifications", Doc: "Messages that the run has sent.", Instead: "Look at what was asked of the steps that tell people: calls.NAME."},
 	{Block: "test", Name: "events", Doc: "Events that the run has published.", Instead: "Look at what was asked of the steps that tell other systems: calls.NAME."},
 	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},
@@ -143,9 +142,9 @@ func findPlanned(block, attr, word, name string) *Planned {
 // later makes the attributes of rows: "ATTR" of several blocks, "BLOCK.ATTR" of one.
 func later(names ...string) (out []Attr) {
 	for _, n := range names {
-		block, attr, one := strings.Cut(n, ".")
-		if !one {
-			block, attr = "", n
+		block, attr := "", n
+		if dot := strings.LastIndexByte(n, '.'); dot >= 0 {
+			block, attr = n[:dot], n[dot+1:]
 		}
 		p := findPlanned(block, attr, "", "")
 		out = append(out, Attr{Name: attr, Doc: p.Doc, Later: p})

@@ -76,3 +76,17 @@ func BenchmarkThirtyDays(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkManyRuns reads and runs a test of many runs that share a key and a group.
+func BenchmarkManyRuns(b *testing.B) {
+	for _, n := range []int{64, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				p, loaded := load(b, strings.Replace(grouped, "BUSY", "queue", 1), crowd(n))
+				if r := flowtest.Run(context.Background(), p, &loaded.Tests[0]); !r.Passed() {
+					b.Fatal(r.Failures)
+				}
+			}
+		})
+	}
+}

@@ -25,7 +25,6 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/sim"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/executor"
 	"github.com/flowrun/flowrun/runner/executor/secret"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
@@ -96,9 +95,10 @@ type Result struct {
 	Failures []Failure // none: it passed
 	// Leftover are the stubs that nobody asked, and those whose replies were not all given.
 	Leftover []Leftover
-	Status   event.Status  // of the run
+	Status   event.Status  // of the run; of several, of the first one in file order that did not succeed
+	Runs     []RunEnd      // that blocks of the test started, in order of their starts
 	Elapsed  time.Duration // virtual
-	Events   uint64        // of the run and of those that it called
+	Events   uint64        // of all runs
 	Path     []string      // the paths of nodes in order of their starts
 	Timeline []Line
 	// Reached are the points of the workflows that the runs reached.
@@ -109,6 +109,13 @@ type Result struct {
 
 // Passed reports whether all conditions held.
 func (r *Result) Passed() bool { return len(r.Failures) == 0 }
+
+// RunEnd is how a run of a test with several runs stands in the end.
+type RunEnd struct {
+	Label, Workflow string // Label is "" for the run without one
+	Status          event.Status
+	Started, Ended  time.Duration // since the start of the test; -1: not yet
+}
 
 // Leftover is a stub that was asked less often than it has replies.
 type Leftover struct {
@@ -129,15 +136,17 @@ type test struct {
 	store    *sim.Store
 	host     *sim.Engine
 	start    event.Time
-	run      string
+	launched []*seen          // the runs that the test started, in order
+	labels   map[string]*seen // the same by label
+	driven   bool             // DriveAll is at work
 	eval     *expr.Evaluator
 	machines map[string]*machine.Machine // the newest of each run
 	*record
 	stubs    []*stub
-	answered map[string]*given // by the key of an attempt: what it was last answered
-	keys     map[string]string // the keys of attempts by run and ticket
-	secrets  *secret.Executor
-	took     time.Duration // how long the attempt at hand takes
+	answered map[string]*given           // by the key of an attempt: what it was last answered
+	keys     map[string]string           // the keys of attempts by run and ticket
+	secrets  map[string]*secret.Executor // by the run of the test
+	took     time.Duration               // how long the attempt at hand takes
 	failures []Failure
 	missing  map[string]bool // nodes and gates whose stub is missing, and that were told
 	asked    map[ir.Place]bool
@@ -166,14 +175,13 @@ func newTest(p *Program, spec *ir.Test) *test {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(spec.Name))
 	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{},
+		labels: map[string]*seen{}, secrets: map[string]*secret.Executor{},
 		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[string]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}}
 	t.record = newRecord(p.Program, t.start)
 	t.store.Pass(t.start.Sub(sim.Epoch))
 	for i := range spec.Stubs {
 		t.stubs = append(t.stubs, &stub{Stub: &spec.Stubs[i]})
 	}
-	t.secrets = secret.New(executor.Func(t.answer), nil)
-	t.secrets.Hold(t.sensitive(), expr.NewEvaluator(ir.NewestRules(), p.Files))
 	t.coming = slices.Clone(spec.Moments)
 	slices.SortStableFunc(t.coming, func(a, b ir.Moment) int { return cmp.Compare(a.After, b.After) })
 	return t
@@ -212,14 +220,14 @@ func (t *test) crashEverywhere(ctx context.Context) (alike int) {
 	return alike
 }
 
-// ends are how the run and its nodes ended, by path; "run" is the run with its outputs.
+// ends are how the runs and their nodes ended: nodes by path, runs with their outputs.
 func (t *test) ends() map[string]string {
 	out := map[string]string{}
 	for path, p := range (&names{test: t}).all() { // any order: it fills a map
 		out[path] = string(p.Status)
 	}
-	if r := t.root(); r != nil {
-		out["run"] = string(r.view.Status) + " with " + string(value.Append(nil, map[string]any(r.view.Outputs)))
+	for _, s := range t.launched {
+		out[s.words()] = string(s.view.Status) + " with " + string(value.Append(nil, map[string]any(s.view.Outputs)))
 	}
 	return out
 }
@@ -238,17 +246,17 @@ func (t *test) fail(f Failure) { t.failures = append(t.failures, f) }
 
 func (t *test) elapsed() time.Duration { return t.store.Now().Sub(t.start) }
 
-// sensitive are the values that no journal has, by the names under which they are read.
-func (t *test) sensitive() map[string]value.Value {
+// sensitive are the values of a run that no journal has, by the names under which they are read.
+func (t *test) sensitive(workflow string, inputs map[string]value.Value) map[string]value.Value {
 	secrets := map[string]value.Value{}
 	for _, d := range t.program.Variables {
 		if d.Sensitive {
 			secrets["var."+d.Name] = t.Vars[d.Name]
 		}
 	}
-	for _, d := range t.program.Workflow(t.Workflow).Inputs {
+	for _, d := range t.program.Workflow(workflow).Inputs {
 		if d.Sensitive {
-			secrets["input."+d.Name] = t.Inputs[d.Name]
+			secrets["input."+d.Name] = inputs[d.Name]
 		}
 	}
 	return secrets
@@ -266,9 +274,9 @@ func open(decls []ir.Variable, values map[string]value.Value) map[string]value.V
 }
 
 // seals are the marks of sensitive values in the journal. They tell nothing: no journal of a test is kept.
-func (t *test) seals() map[string]event.Secret {
+func seals(sensitive map[string]value.Value) map[string]event.Secret {
 	out := map[string]event.Secret{}
-	for name := range t.sensitive() { // any order: it fills a map
+	for name := range sensitive { // any order: it fills a map
 		out[name] = event.Secret{From: "told"}
 	}
 	return out
@@ -276,85 +284,83 @@ func (t *test) seals() map[string]event.Secret {
 
 // machine is the engine.Factory of the host.
 func (t *test) machine(h journal.Header, _ []byte) (engine.Machine, error) {
-	g, err := t.program.graph(h.Workflow)
+	m, err := t.newMachine(h.Workflow)
 	if err != nil {
 		return nil, err
 	}
-	rules := ir.NewestRules()
-	m := machine.New(g, expr.NewEvaluator(rules, t.program.Files), rules)
 	t.machines[h.Run] = m
 	return m, nil
 }
 
-// drive starts the run and drives it until it has ended, or the time of the test is over. crashAt is the point of the run at which the
+func (t *test) newMachine(workflow string) (*machine.Machine, error) {
+	g, err := t.program.graph(workflow)
+	if err != nil {
+		return nil, err
+	}
+	rules := ir.NewestRules()
+	return machine.New(g, expr.NewEvaluator(rules, t.program.Files), rules), nil
+}
+
+// drive starts the runs and drives them until all have ended, or the time of the test is over. crashAt is the point at which the
 // driver dies besides; 0 means none.
 func (t *test) drive(ctx context.Context, crashAt int) error {
-	var e *sim.Engine
-	e = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Faults: sim.Faults{CrashAt: crashAt},
-		Moments: t.moments(func() error { return e.Cancel(ctx, t.run, "the test cancels it") })})
-	t.host = e
+	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
 	if err := t.fillStore(ctx); err != nil {
 		return err
 	}
-	w := t.program.Workflow(t.Workflow)
-	run, err := e.Start(ctx, engine.Start{Header: journal.Header{Behaviour: ir.Behaviour, Definition: t.program.hash, Workflow: t.Workflow},
-		Definition: t.program.definition,
-		First:      event.RunStarted{Workflow: t.Workflow, Dir: "/", Inputs: open(w.Inputs, t.Inputs), Vars: open(t.program.Variables, t.Vars), Secrets: t.seals()}})
-	if err != nil {
-		return err
+	if t.Workflow != "" {
+		if err := t.startRun(ctx, &ir.TestRun{Workflow: t.Workflow, Inputs: t.Inputs}); err != nil {
+			return err
+		}
 	}
-	t.run = run
 	for {
-		_, err = e.Drive(ctx, run, nil)
-		if !errors.Is(err, sim.ErrCrashed) {
+		t.driven = true
+		err := t.host.DriveAll(ctx)
+		t.driven = false
+		if errors.Is(err, sim.ErrCrashed) {
+			t.crashed++
+			t.store.Pass(t.down)
+			t.down = 0
+			continue
+		}
+		more := len(t.coming) > 0 && (t.RunFor == 0 || t.coming[0].After <= t.RunFor)
+		if err == nil && len(t.missing) == 0 && more { // all runs have ended, and time passes
+			_, err = t.host.NextMoment()
+		}
+		if errors.Is(err, errStop) || err == nil && !more {
 			break
 		}
-		t.crashed++
-		t.store.Pass(t.down)
-		t.down = 0
+		if err != nil || len(t.missing) > 0 {
+			return err
+		}
 	}
-	if errors.Is(err, errStop) {
-		err = nil
+	if len(t.missing) == 0 {
+		t.ask(t.Expect, t.ended())
 	}
-	if err != nil || len(t.missing) > 0 {
-		return err
-	}
-	for len(t.coming) > 0 && (t.RunFor == 0 || t.coming[0].After <= t.RunFor) { // the run has ended, and time passes
-		t.store.Pass(max(0, t.start.Add(t.coming[0].After).Sub(t.store.Now())))
-		t.askNext()
-	}
-	t.ask(t.Expect, t.ended())
 	return nil
 }
 
-// ended is the virtual time of the end of the run, or that until now.
+// ended is the virtual time of the end of the last run, or that until now.
 func (t *test) ended() time.Duration {
-	if r := t.root(); r != nil && r.view.FinishedAt != 0 {
-		return r.view.FinishedAt.Sub(t.start)
+	var last event.Time
+	for _, s := range t.launched {
+		if s.view.FinishedAt == 0 {
+			return t.elapsed()
+		}
+		last = max(last, s.view.FinishedAt)
 	}
-	return t.elapsed()
+	if last == 0 {
+		return t.elapsed()
+	}
+	return last.Sub(t.start)
 }
 
 // moments are what happens in the drive at a time. In the end the time is over.
-func (t *test) moments(cancel func() error) (out []sim.Moment) {
+func (t *test) moments(ctx context.Context) (out []sim.Moment) {
 	for _, m := range t.coming {
 		out = append(out, sim.Moment{At: t.start.Add(m.After), Do: func() error {
 			t.askNext()
-			switch m.Kind {
-			case ir.CancelMoment:
-				return cancel()
-			case ir.CrashMoment:
-				t.own++
-				return sim.ErrCrashed
-			case ir.DownMoment:
-				t.own++
-				t.down = m.For
-				return sim.ErrCrashed
-			case ir.VanishMoment:
-				t.store.Pass(m.For)
-			case ir.AskMoment:
-			}
-			return nil
+			return t.happen(ctx, &m)
 		}})
 	}
 	most := t.RunFor
@@ -367,6 +373,40 @@ func (t *test) moments(cancel func() error) (out []sim.Moment) {
 		at = len(out)
 	}
 	return append(out[:at:at], stop)
+}
+
+// happen lets a block of the test happen.
+func (t *test) happen(ctx context.Context, m *ir.Moment) error {
+	switch m.Kind {
+	case ir.AskMoment:
+		return nil
+	case ir.StartMoment:
+		return t.startRun(ctx, m.Run)
+	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment:
+	}
+	of := t.labels[m.Of]
+	if of == nil && (m.Of != "" || m.Kind == ir.CancelMoment || m.Kind == ir.RetryMoment) {
+		t.fail(Failure{Kind: Broken, At: m.At, Text: fmt.Sprintf("run %q has not started", m.Of), After: m.After})
+		return nil
+	}
+	switch all := m.Of == ""; {
+	case m.Kind == ir.CancelMoment:
+		return t.host.Cancel(ctx, of.id, "the test cancels it")
+	case m.Kind == ir.RetryMoment:
+		return t.retryRun(ctx, m, of)
+	case !t.driven: // no driver is left
+	case !all && m.Kind == ir.VanishMoment:
+		t.host.Halt(of.id, m.For)
+	case !all:
+		t.host.Kill(of.id, m.For)
+	case m.Kind == ir.VanishMoment:
+		t.store.Pass(m.For)
+	default:
+		t.own++
+		t.down = m.For
+		return sim.ErrCrashed
+	}
+	return nil
 }
 
 // askNext takes the next moment, and asks its conditions.
@@ -422,12 +462,10 @@ func (t *test) result() *Result {
 			r.Leftover = append(r.Leftover, Leftover{s.Kind, s.Name, s.At, s.asked, len(s.Replies)})
 		}
 	}
-	if root := t.root(); root != nil {
-		r.Status = root.view.Status
-	}
+	r.Status, r.Runs = t.status(), t.runsAtEnd()
 	r.Events, r.Path, r.Timeline, r.Reached = t.events(), t.path(), t.timeline(), t.reached
 	return r
 }
 
-// root is what is recorded of the run of the test.
-func (t *test) root() *seen { return t.record.runs[t.run] }
+// root is what is recorded of the run without a label; nil if blocks start the runs.
+func (t *test) root() *seen { return t.labels[""] }

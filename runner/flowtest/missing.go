@@ -12,12 +12,12 @@ import (
 // missingStub tells of an attempt that has no stub, once for each node and gate.
 func (t *test) missingStub(a *event.Attempt) {
 	at := t.where(a.Run, a.Node)
-	kind, name, reply := ir.StepStub, at.path, ""
+	kind, name, reply := ir.StepStub, at.own, ""
 	switch {
 	case a.Gate != "":
 		kind, name, reply = ir.GateStub, gateOf(a.Gate), "{ exit_code = 0 }"
 	case a.Compensate:
-		name, reply = at.path+"/compensate", "{ exit_code = 0 }"
+		name, reply = at.own+"/compensate", "{ exit_code = 0 }"
 	case a.Agent != nil:
 		kind, name, reply = ir.AgentStub, a.Agent.Name, "{ output = "+t.sampleOf(at.name, a)+" }"
 	case a.HTTP != nil:

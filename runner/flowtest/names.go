@@ -15,6 +15,7 @@ type names struct {
 	*test
 	after time.Duration
 	nodes map[string]place // by path with keys; made when it is first asked for
+	list  []any            // all runs; likewise
 }
 
 // place is a node of a run.
@@ -29,15 +30,16 @@ func (t *test) newNames(after time.Duration) *names { return &names{test: t, aft
 func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 	switch r.Root {
 	case "run":
-		o := s.runObject()
-		if r.Name == "" {
-			return o, nil
+		return s.readRun(s.root(), r.Name), nil
+	case "runs":
+		if r.Name != "" {
+			return s.readRun(s.labels[r.Name], r.Attr), nil
 		}
-		return o[r.Name], nil
+		return s.allRuns(), nil
 	case "input":
 		return s.Inputs[r.Name], nil
 	case "step":
-		return s.step(r)
+		return s.step(s.root(), r.Name, r.Attr)
 	case "node":
 		return s.node(s.full(r.Name), r.Attr)
 	case "before":
@@ -70,14 +72,113 @@ func (s *names) full(path string) string {
 	return path
 }
 
-// runObject is the run as a test sees it.
-func (s *names) runObject() map[string]any {
-	v := s.root().view
-	o := map[string]any{"id": v.ID, "workflow": v.Workflow, "status": string(v.Status), "started_at": v.StartedAt.String(), "outputs": map[string]any(v.Outputs),
-		"error": errorObject(v.Error), "failed": []any{}}
-	if failed, err := s.machines[s.run].Names().Lookup(ir.Ref{Root: "run", Name: "failed"}); err == nil {
-		o["failed"] = failed
+// runAttrs are the attributes of a run, as a test sees it, and labelled those of a run of the store besides.
+var (
+	runAttrs = []string{"id", "workflow", "status", "started_at", "outputs", "error", "failed", "usage", "warnings"}
+	labelled = []string{"label", "cause", "started", "ended", "input", "step"}
+)
+
+// readRun reads an attribute of a run, or the whole run; null for a run that has not started.
+func (s *names) readRun(of *seen, attr string) value.Value {
+	if of == nil {
+		if attr == "status" {
+			return string(event.Pending)
+		}
+		return nil
 	}
+	if attr == "" {
+		o := map[string]any{}
+		for _, a := range runAttrs {
+			o[a] = s.runAttr(of, a)
+		}
+		return o
+	}
+	return s.runAttr(of, attr)
+}
+
+// allRuns are the runs of the store, in order of their starts.
+func (s *names) allRuns() []any {
+	if s.list == nil {
+		s.list = []any{}
+		for _, of := range s.order {
+			o := s.readRun(of, "").(map[string]any)
+			for _, a := range labelled {
+				o[a] = s.runAttr(of, a)
+			}
+			s.list = append(s.list, o)
+		}
+	}
+	return s.list
+}
+
+func (s *names) runAttr(of *seen, attr string) value.Value {
+	v := of.view
+	since := func(at event.Time) value.Value {
+		if at == 0 {
+			return nil
+		}
+		return at.Sub(s.start).Seconds()
+	}
+	switch attr {
+	case "id":
+		return of.id
+	case "workflow":
+		return of.workflow
+	case "status":
+		return string(v.Status)
+	case "started_at":
+		if v.StartedAt == 0 {
+			return nil
+		}
+		return v.StartedAt.String()
+	case "outputs":
+		return map[string]any(v.Outputs)
+	case "error":
+		return errorObject(v.Error)
+	case "warnings":
+		return warningsOf(v)
+	case "label":
+		if of.label == "" {
+			return nil
+		}
+		return of.label
+	case "cause":
+		return of.cause
+	case "started":
+		return since(v.StartedAt)
+	case "ended":
+		return since(v.FinishedAt)
+	case "input":
+		return map[string]any(v.Inputs)
+	case "step":
+		return s.stepsOf(of)
+	case "failed", "usage":
+		if v.StartedAt == 0 {
+			break
+		}
+		if x, err := s.machines[of.id].Names().Lookup(ir.Ref{Root: "run", Name: attr}); err == nil && x != nil {
+			return x
+		}
+	}
+	if attr == "failed" {
+		return []any{}
+	}
+	return nil
+}
+
+// stepsOf are the nodes of a run that can be read by their names.
+func (s *names) stepsOf(of *seen) map[string]any {
+	out := map[string]any{}
+	of.view.Each(func(n *view.Node, _ int) {
+		if _, instance := shownPaths(n); n.Iteration() == 0 && !strings.Contains(instance, "[") {
+			out[n.Name], _ = s.node(of.prefix+instance, "")
+		}
+	})
+	return out
+}
+
+// warningsOf are the warnings of a run.
+func warningsOf(v *view.Run) []any {
 	warnings := []any{}
 	v.Each(func(n *view.Node, _ int) {
 		for _, w := range n.Warnings {
@@ -89,18 +190,17 @@ func (s *names) runObject() map[string]any {
 			}
 		}
 	})
-	o["warnings"] = warnings
-	return o
+	return warnings
 }
 
-// step is a node of the test's workflow by its name. What stands inside a repeat is that of the last iteration.
-func (s *names) step(r ir.Ref) (value.Value, error) {
+// step is a node of a run by its name. What stands inside a repeat is that of the last iteration.
+func (s *names) step(in *seen, name, attr string) (value.Value, error) {
 	for path, p := range s.all() { // any order: one has the name and stands in no instance
-		if p.in == s.root() && p.Name == r.Name && !strings.Contains(path, "[") {
-			return s.node(path, r.Attr)
+		if p.in == in && p.Name == name && !strings.Contains(path, "[") {
+			return s.node(path, attr)
 		}
 	}
-	return s.node(r.Name, r.Attr)
+	return s.node(in.prefix+name, attr)
 }
 
 // all are the nodes by their paths. A path inside a repeat stands for the last iteration.

@@ -30,7 +30,11 @@ type record struct {
 // seen is what was seen of one run.
 type seen struct {
 	id, workflow, caller string
-	prefix               string // the path of the call, with a slash; "" for the run of the test
+	label, cause         string
+	prefix               string                 // of paths, with a slash: the label, or the path of the call; "" for the run without a label
+	first                *event.RunStarted      // of a run that the test started
+	secrets              map[string]value.Value // likewise
+	counts               bool                   // it began to work and has not ended
 	view                 *view.Run
 	began, ended         map[string]moment // by path of a node with keys: its first start and its last end
 	starts               []started
@@ -82,10 +86,14 @@ type call struct {
 // spot is where a node stands, in the paths that a test names.
 type spot struct {
 	path     string // without keys of instances
+	own      string // the same without the label of the run
 	instance string // with them
 	name     string // the declared name
 	view     *view.Node
 }
+
+// ownInstance is the path with keys, without the label of the run.
+func (at *spot) ownInstance() string { return at.instance[len(at.path)-len(at.own):] }
 
 func newRecord(p *ir.Program, start event.Time) *record {
 	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[string]*call{}, most: map[string]int{}, now: map[string]int{},
@@ -122,18 +130,19 @@ func (rec *record) reach(s *seen, node string) {
 func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool) {
 	rec := t.record
 	if first := events[0].RunStarted; first != nil {
-		s := &seen{id: run, workflow: first.Workflow, caller: first.Parent, view: view.New(t.program.Workflow(first.Workflow)),
-			began: map[string]moment{}, ended: map[string]moment{}}
-		if caller := rec.runs[first.Parent]; caller != nil {
+		s := rec.runs[run]
+		if s == nil {
+			s = rec.newSeen(run, first.Workflow, first.Parent, "", causeCall)
 			s.prefix = rec.where(first.Parent, first.ParentNode).instance + "/"
-		}
-		if old := rec.runs[run]; old == nil {
 			rec.order = append(rec.order, s)
-			rec.count(first.Workflow, 1)
+			rec.runs[run] = s
 		} else {
-			rec.order[slices.Index(rec.order, old)] = s
+			s.forget(rec.program)
 		}
-		rec.runs[run] = s
+		if !s.counts && first.Skip == "" && first.Cancelled == "" {
+			s.counts = true
+			rec.count(first.Workflow, 1)
+		}
 	}
 	s := rec.runs[run]
 	s.events += uint64(len(events))
@@ -156,10 +165,35 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		rec.line(s, &l)
 	}
 	for i := range r.Commands {
-		if r.Commands[i].End != nil {
+		if r.Commands[i].End != nil && s.counts {
+			s.counts = false
 			rec.count(s.workflow, -1)
 		}
 	}
+}
+
+// newSeen makes the record of a run that has not begun.
+func (rec *record) newSeen(id, workflow, caller, label, cause string) *seen {
+	s := &seen{id: id, workflow: workflow, caller: caller, label: label, cause: cause}
+	if label != "" {
+		s.prefix = label + "/"
+	}
+	s.forget(rec.program)
+	return s
+}
+
+// forget empties the record of a run whose past is told again.
+func (s *seen) forget(p *ir.Program) {
+	s.view, s.began, s.ended = view.New(p.Workflow(s.workflow)), map[string]moment{}, map[string]moment{}
+	s.starts, s.lines, s.events = nil, nil, 0
+}
+
+// words are the run in a message.
+func (s *seen) words() string {
+	if s.label == "" {
+		return "run"
+	}
+	return "run " + s.label
 }
 
 // line notes a line of the view: who started, who ended, and what the timeline says.
@@ -168,9 +202,10 @@ func (rec *record) line(s *seen, l *view.Line) {
 	at := moment{l.Time, rec.steps}
 	out := Line{After: l.Time.Sub(rec.start), Status: l.Status, Attempt: l.Attempt, Text: l.Reason, Gate: l.Gate, Type: l.Type, n: rec.steps}
 	if l.Node == "" {
-		if s.prefix != "" {
+		if s.caller != "" {
 			return // the caller's node tells it
 		}
+		out.Node = s.label
 		s.lines = append(s.lines, out)
 		return
 	}
@@ -205,20 +240,34 @@ func (rec *record) line(s *seen, l *view.Line) {
 func (rec *record) where(run, node string) spot {
 	s := rec.runs[run]
 	if s == nil {
-		return spot{path: node, instance: node, name: view.Base(node)}
+		return spot{path: node, own: node, instance: node, name: view.Base(node)}
 	}
 	n := s.view.Node(node)
-	if n == nil {
-		return spot{path: s.plainPrefix(rec) + node, instance: s.prefix + node, name: view.Base(node)}
+	path, instance, name := node, node, view.Base(node)
+	if n != nil {
+		path, instance = shownPaths(n)
+		name = n.Name
 	}
-	path, instance := shownPaths(n)
-	return spot{s.plainPrefix(rec) + path, s.prefix + instance, n.Name, n}
+	path = s.plainPrefix(rec) + path
+	own := path
+	if label := s.top(rec).label; label != "" {
+		own = path[len(label)+1:]
+	}
+	return spot{path, own, s.prefix + instance, name, n}
+}
+
+// top is the run of the test that a run is, or belongs to.
+func (s *seen) top(rec *record) *seen {
+	for s.caller != "" {
+		s = rec.runs[s.caller]
+	}
+	return s
 }
 
 // plainPrefix is the prefix without keys.
 func (s *seen) plainPrefix(rec *record) string {
-	if s.prefix == "" {
-		return ""
+	if s.caller == "" {
+		return s.prefix
 	}
 	caller := rec.runs[s.caller]
 	for _, n := range caller.view.Roots {
@@ -284,11 +333,11 @@ func (t *test) begin(a *event.Attempt, now event.Time) {
 	switch {
 	case a.Gate != "":
 		gate := gateOf(a.Gate)
-		c.names = []string{gate, at.path + "/" + gate, at.instance + "/" + gate}
+		c.names = []string{gate, at.path + "/" + gate, at.own + "/" + gate, at.instance + "/" + gate, at.ownInstance() + "/" + gate}
 	case a.Compensate:
-		c.names = []string{at.path + "/compensate", at.instance + "/compensate"}
+		c.names = []string{at.path + "/compensate", at.own + "/compensate", at.instance + "/compensate", at.ownInstance() + "/compensate"}
 	default:
-		c.names = []string{at.path, at.instance, at.name}
+		c.names = []string{at.path, at.own, at.instance, at.ownInstance(), at.name}
 		if a.Agent != nil {
 			c.names = append(c.names, a.Agent.Name)
 		}

@@ -34,7 +34,7 @@ type world struct{ *test }
 func (w world) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, time.Duration) {
 	w.took = 0
 	w.begin(&a, w.store.Now())
-	ans := w.secrets.Execute(context.Background(), a)
+	ans := w.secretsOf(a.Run).Execute(context.Background(), a)
 	return ans, w.took
 }
 
@@ -76,20 +76,20 @@ func (t *test) stubOf(a *event.Attempt) *stub {
 		switch {
 		case a.Gate != "":
 			if s.Kind == ir.GateStub && gateOf(s.Name) == gateOf(a.Gate) {
-				if r = 1; s.Path == at.path {
-					r = 2
-				} else if s.Path != "" {
-					r = 0
+				if r = 1; s.Path != "" {
+					r = at.rank(s.Path, 2)
 				}
 			}
 		case a.Compensate:
-			if s.Kind == ir.StepStub && s.Path == at.path+"/compensate" {
-				r = 1
+			if path, undo := strings.CutSuffix(s.Path, "/compensate"); s.Kind == ir.StepStub && undo {
+				r = at.rank(path, 1)
 			}
-		case s.Kind == ir.StepStub && s.Instance == at.instance && s.Path == at.path:
-			r = 3
-		case s.Kind == ir.StepStub && s.Instance == "" && s.Path == at.path:
-			r = 2
+		case s.Kind == ir.StepStub && s.Instance != "":
+			if s.Instance == at.instance || s.Instance == at.ownInstance() {
+				r = at.rank(s.Path, 4)
+			}
+		case s.Kind == ir.StepStub:
+			r = at.rank(s.Path, 2)
 		case s.Kind == ir.AgentStub && a.Agent != nil && a.Agent.Name == s.Name:
 			r = 1
 		}
@@ -98,6 +98,17 @@ func (t *test) stubOf(a *event.Attempt) *stub {
 		}
 	}
 	return best
+}
+
+// rank is that of a stub for a path: lowest for the node of any run, one more for that of one run, and 0 for another node.
+func (at *spot) rank(path string, lowest int) int {
+	switch path {
+	case at.path:
+		return lowest + 1
+	case at.own:
+		return lowest
+	}
+	return 0
 }
 
 // gateOf is the name of a gate without the workflow and the step in which it stands.

@@ -122,7 +122,7 @@ func testText(t *Term, r *flowtest.Result) {
 	if !r.Passed() {
 		mark, style = "✗", red
 	}
-	t.Printf("  %s %s  %s\n", t.Style(style, mark), Clean(r.Test.Name), t.Style(dim, fmt.Sprintf("%s after %s%s", r.Status, Duration(r.Elapsed), crashesText(r.Crashes))))
+	t.Printf("  %s %s  %s\n", t.Style(style, mark), Clean(r.Test.Name), t.Style(dim, fmt.Sprintf("%s after %s%s", statusText(r), Duration(r.Elapsed), crashesText(r.Crashes))))
 	if r.Passed() {
 		return
 	}
@@ -131,6 +131,16 @@ func testText(t *Term, r *flowtest.Result) {
 	}
 	for _, l := range r.Leftover {
 		t.Printf("\n      %s\n", t.Style(yellow, leftoverText(&l)))
+	}
+	if len(r.Runs) > 0 {
+		t.Printf("\n      runs:\n")
+	}
+	for i := range r.Runs {
+		if i == MaxTimeline {
+			t.Printf("        and %d more\n", len(r.Runs)-i)
+			break
+		}
+		t.Printf("        %s\n", runText(t, &r.Runs[i]))
 	}
 	if len(r.Path) > 0 {
 		t.Printf("\n      path: %s\n", Clean(strings.Join(lastOf(r.Path, MaxTimeline), ", ")))
@@ -146,6 +156,53 @@ func testText(t *Term, r *flowtest.Result) {
 		t.Printf("        %s\n", timelineText(t, &lines[i]))
 	}
 	t.Printf("\n")
+}
+
+// statusText is how the run of a test ended, or how many of its runs ended how.
+func statusText(r *flowtest.Result) string {
+	if len(r.Runs) == 0 {
+		return string(r.Status)
+	}
+	count := map[event.Status]int{}
+	var order []event.Status
+	for i := range r.Runs {
+		s := r.Runs[i].Status
+		if count[s]++; count[s] == 1 {
+			order = append(order, s)
+		}
+	}
+	words := Count(len(r.Runs), "run")
+	for i, s := range order {
+		sep := ", "
+		if i == 0 {
+			sep = " "
+		}
+		if len(order) > 1 {
+			words += fmt.Sprintf("%s%d %s", sep, count[s], s)
+		} else {
+			words += sep + string(s)
+		}
+	}
+	return words
+}
+
+// runText is one run of a test with several.
+func runText(t *Term, r *flowtest.RunEnd) string {
+	name := r.Label
+	if name == "" {
+		name = "(the test's own)"
+	}
+	text := fmt.Sprintf("%-24s %s", Clean(name), r.Status)
+	if r.Started >= 0 {
+		text += ", began at +" + Duration(r.Started)
+	}
+	if r.Ended >= 0 {
+		text += ", ended at +" + Duration(r.Ended)
+	}
+	if r.Status.Bad() {
+		return t.Style(red, text)
+	}
+	return text
 }
 
 func crashesText(n int) string {
@@ -292,13 +349,21 @@ type (
 		Workflow string         `json:"workflow"`
 		Passed   bool           `json:"passed"`
 		Status   event.Status   `json:"status"`
-		Elapsed  float64        `json:"elapsed"` // seconds, virtual
+		Runs     []runJSON      `json:"runs,omitempty"` // of a test with several
+		Elapsed  float64        `json:"elapsed"`        // seconds, virtual
 		Events   uint64         `json:"events"`
 		Crashes  int            `json:"crashes"`
 		Failures []failureJSON  `json:"failures"`
 		Leftover []leftoverJSON `json:"leftover"`
 		Path     []string       `json:"path"`
 		Timeline []lineJSON     `json:"timeline,omitempty"` // of a test that failed
+	}
+	runJSON struct {
+		Label    string       `json:"label"`
+		Workflow string       `json:"workflow"`
+		Status   event.Status `json:"status"`
+		Started  *float64     `json:"started"` // seconds, virtual; null: it has not begun
+		Ended    *float64     `json:"ended"`
 	}
 	failureJSON struct {
 		Kind    flowtest.FailureKind `json:"kind"`
@@ -329,6 +394,15 @@ type (
 	}
 )
 
+// secondsOrNull is a time since the start of a test; null where it has not come.
+func secondsOrNull(d time.Duration) *float64 {
+	if d < 0 {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
+}
+
 func (r *TestReport) document() testsJSON {
 	out := testsJSON{FormatVersion: "1.0", Tests: r.Tests(), Failed: r.Failed(), TookMS: r.Took.Milliseconds(), Results: []testJSON{}, Coverage: []coverJSON{}}
 	for i := range r.Coverage {
@@ -344,6 +418,9 @@ func (r *TestReport) document() testsJSON {
 		for _, t := range f.Results {
 			doc := testJSON{File: f.Name, Line: t.Test.At.Line, Name: t.Test.Name, Workflow: t.Test.Workflow, Passed: t.Passed(), Status: t.Status,
 				Elapsed: t.Elapsed.Seconds(), Events: t.Events, Crashes: t.Crashes, Failures: []failureJSON{}, Leftover: []leftoverJSON{}, Path: append([]string{}, t.Path...)}
+			for _, x := range t.Runs {
+				doc.Runs = append(doc.Runs, runJSON{x.Label, x.Workflow, x.Status, secondsOrNull(x.Started), secondsOrNull(x.Ended)})
+			}
 			for _, x := range t.Failures {
 				values := map[string]any{}
 				for _, v := range x.Values {

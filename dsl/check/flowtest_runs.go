@@ -1,0 +1,290 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// MaxTestRuns bounds the runs that the blocks of a test start.
+const MaxTestRuns = 10_000
+
+// TestRun is a run that a block of a test starts.
+type TestRun struct {
+	*ir.TestRun
+	Header diag.Range // of the block
+	Inputs Given
+	Again  bool // the run repeats another one, and has the inputs of that
+
+	workflow *Workflow
+	of       string // of a run that repeats another one: its label; "" for the run without a label
+}
+
+// testRuns are the runs of the test at hand.
+type testRuns struct {
+	started   int // by blocks start; 0: there is a run without a label
+	list      []*TestRun
+	named     map[string]*TestRun // those above a block, while the blocks are read
+	below     map[string]bool     // the labels of all, also below
+	workflows []*Workflow         // of all runs, each once
+}
+
+func (r *testRuns) add(run *TestRun) {
+	r.list = append(r.list, run)
+	r.named[run.Label] = run
+	r.addWorkflow(run.workflow)
+}
+
+func (r *testRuns) addWorkflow(w *Workflow) {
+	if !slices.Contains(r.workflows, w) {
+		r.workflows = append(r.workflows, w)
+	}
+}
+
+// labels are the labels of the runs.
+func (r *testRuns) labels() (out []string) {
+	for _, run := range r.list {
+		out = append(out, run.Label)
+	}
+	return out
+}
+
+// split splits the path of a node of a run with a label.
+func (r *testRuns) split(path string) (run *TestRun, inside string) {
+	label, inside, _ := strings.Cut(path, "/")
+	return r.named[label], inside
+}
+
+// readRuns reads the blocks of a test that start runs. It reports whether the workflows of all runs are known.
+func (c *testChecker) readRuns(b *Block, byDefault string) bool {
+	c.runs = testRuns{named: map[string]*TestRun{}, below: map[string]bool{}}
+	bare := 0 // blocks start without a workflow
+	for _, i := range b.Blocks {
+		if key := i.Schema.Key(); key == "test.retry" {
+			c.runs.below[i.Name] = true
+		} else if key == "test.start" {
+			c.runs.below[i.Name] = true
+			c.runs.started++
+			if i.attr("workflow") == nil {
+				bare++
+			}
+		}
+	}
+	usual, known := (*Workflow)(nil), true
+	if c.runs.started == 0 || bare > 0 || b.attr("workflow") != nil {
+		if usual = c.workflowOf(b, byDefault); usual == nil {
+			return false
+		}
+	}
+	if c.runs.started == 0 {
+		c.runs.addWorkflow(usual)
+	} else if a := b.attr("inputs"); a != nil {
+		c.report(diag.Diagnostic{Code: "F0265", Subject: a.Src.Range, Context: b.Words(), Summary: "inputs beside blocks start",
+			Detail: "Each block starts a run with its own inputs. Move them into the blocks:  start \"NAME\" { inputs = { … } }."})
+	}
+	names := book{}
+	for _, i := range b.Blocks {
+		key := i.Schema.Key()
+		if key != "test.start" && key != "test.retry" {
+			continue
+		}
+		if len(c.runs.list) == MaxTestRuns {
+			c.report(diag.Diagnostic{Code: "F0265", Subject: i.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("More than %d runs in %s", MaxTestRuns, b.Words()),
+				Detail: "Move the other runs into a second test."})
+			return false
+		}
+		if !c.enter(names, "Run", i.Name, nameRange(i)) {
+			known = known && i.Name != ""
+			continue
+		}
+		run := &TestRun{TestRun: &ir.TestRun{Label: i.Name}, Header: i.Src.Header, workflow: usual}
+		if key == "test.start" {
+			if i.attr("workflow") != nil {
+				run.workflow = c.workflowOf(i, "")
+			}
+			run.Inputs = c.given(i, i.attr("inputs"))
+		} else {
+			run.Again = true
+			ok := false
+			if run.of, ok = c.whichRun(i); ok && run.of != "" {
+				run.workflow = c.runs.named[run.of].workflow
+			}
+			known = known && ok
+		}
+		if known = known && run.workflow != nil; run.workflow == nil {
+			continue
+		}
+		run.Workflow = run.workflow.Name
+		c.runs.add(run)
+	}
+	for _, run := range c.runs.list {
+		for _, w := range c.runs.workflows {
+			if n := w.ByName[run.Label]; n != nil && n.Parent == nil {
+				c.report(diag.Diagnostic{Code: "F0265", Subject: run.Header, Context: b.Words(), Summary: fmt.Sprintf("Run %q has the name of a node", run.Label),
+					Detail: fmt.Sprintf("Paths of its nodes begin with its name, and %s/NAME can be a path of %s of workflow %q, too. Rename the run.", run.Label, n.Words(), w.Name)})
+				return false
+			}
+		}
+	}
+	return known
+}
+
+// whichRun is the label of the run that a block is about; "" for the run without a label, or all runs. It reports whether that is known.
+func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
+	a := b.attr("of")
+	if a == nil {
+		kind := b.Schema.Kind
+		switch one := kind == "cancel" || kind == "retry"; {
+		case !one, c.runs.started == 0:
+			return "", true
+		case c.runs.started == 1 && len(c.runs.list) > 0:
+			return c.runs.list[0].Label, true
+		}
+		c.report(diag.Diagnostic{Code: "F0265", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("%s does not say which run", upper(b.Words())),
+			Detail: fmt.Sprintf("The test starts several runs. Name the one that is meant:  of = %q.", c.runs.labels()[0])})
+		return "", false
+	}
+	if c.runs.named[a.Text] != nil {
+		return a.Text, true
+	}
+	if !isWritten(a) {
+		return "", false // it was reported
+	}
+	if c.runs.below[a.Text] {
+		c.report(diag.Diagnostic{Code: "F0265", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("Run %q does not stand above %s", a.Text, b.Words()),
+			Detail: "A block retry stands below the block of the run that it repeats. Change the order of the blocks."})
+		return "", false
+	}
+	d := diag.Diagnostic{Code: "F0294", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("The test has no run %q", a.Text)}
+	known := c.runs.labels()
+	switch near := c.nearestOf(a.Text, func() []string { return known }); {
+	case near != "":
+		d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		d.Edit = &diag.Edit{Range: a.span(), Text: inQuotes(near)}
+	case len(known) == 0:
+		d.Detail = "Blocks  start \"NAME\" { … }  name runs, and the test has none. Without  of  it is the run of the test."
+	default:
+		d.Detail = fmt.Sprintf("Runs that are named: %s.", some(known))
+	}
+	c.report(d)
+	return "", false
+}
+
+// isWritten reports whether a text is written out in the file.
+func isWritten(a *Attr) bool {
+	_, ok := literal(a.Src.Expr())
+	return ok
+}
+
+// happens is what a block makes happen at a moment.
+func (c *testChecker) happens(b *Block) ir.Moment {
+	m := ir.Moment{Kind: ir.MomentKind(b.Schema.Kind), After: c.span(b, b.attr("after")), For: c.span(b, b.attr("for")), At: placeOfRange(b.Src.Range)}
+	switch m.Kind {
+	case ir.StartMoment, ir.RetryMoment:
+		run := c.runs.named[b.Name]
+		if run == nil {
+			return m // it was reported
+		}
+		m.Run, m.Of = run.TestRun, run.of
+		if a := b.attr("from"); a != nil && isWritten(a) {
+			p, missing := c.findIn(run.workflow, a.Text)
+			if missing != nil {
+				c.missing(b, a.span(), missing, fmt.Sprintf("Workflow %q has no node %q", run.workflow.Name, a.Text))
+			}
+			m.From = p.whole(a.Text)
+		}
+	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment:
+		m.Of, _ = c.whichRun(b)
+	case ir.AskMoment:
+	}
+	return m
+}
+
+// Why the names of the only run cannot be read where a test starts several.
+const severalRuns = "Blocks start name the runs of this test. Write runs.NAME.status, runs.NAME.step.NODE.output, runs.NAME.input.NAME or node[\"NAME/NODE\"]."
+
+// causes are the words of runs.NAME.cause.
+var causes = []string{"start", "retry", "call"}
+
+// runsRoot is the name runs: the runs of the test by their labels, and the runs of the store in order of their starts.
+func (c *testChecker) runsRoot() *expr.Root {
+	whole := value.List(value.Object(runAttrs(maps.Clone(runType.Attrs), value.AnyType, value.AnyType, value.AnyType)))
+	return &expr.Root{What: "run", Whole: &whole, Absent: absentAttrs, Resolve: func(label string) (value.Type, *expr.NoName) {
+		if run := c.runs.named[label]; run != nil {
+			return c.runType(run.workflow), nil
+		}
+		if near := c.nearestOf(label, c.runs.labels); near != "" {
+			return value.AnyType, &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
+		}
+		if len(c.runs.list) == 0 {
+			return value.AnyType, &expr.NoName{Detail: "No block  start \"NAME\" { … }  names a run. runs[0] is the run of the test, and runs that it calls follow."}
+		}
+		return value.AnyType, &expr.NoName{Detail: fmt.Sprintf("The test names the runs %s.", some(c.runs.labels()))}
+	}}
+}
+
+// runType is the type of runs.NAME.
+func (c *testChecker) runType(w *Workflow) value.Type {
+	if t, there := c.runTypes[w]; there {
+		return t
+	}
+	steps, _ := c.stepsOf(w)
+	t := value.Object(runAttrs(maps.Clone(testRunType(w).Attrs), always(w.outputType()), value.Object(steps), value.Object(inputsOf(w))))
+	c.runTypes[w] = t
+	return t
+}
+
+// runAttrs gives the attributes of the run of a test those that a run of the store has besides.
+func runAttrs(attrs map[string]value.Type, outputs, steps, inputs value.Type) map[string]value.Type {
+	attrs["status"], attrs["error"], attrs["warnings"] = statusType, errorInRules, value.List(value.StringType)
+	attrs["outputs"], attrs["step"], attrs["input"] = outputs, steps, inputs
+	attrs["label"], attrs["cause"] = value.StringType, value.Type{Kind: value.StringT, Enum: causes}
+	attrs["started"], attrs["ended"] = value.NumberType, value.NumberType
+	return attrs
+}
+
+// inputsOf are the types of the inputs of a workflow.
+func inputsOf(w *Workflow) map[string]value.Type {
+	inputs := map[string]value.Type{}
+	for _, in := range w.Inputs {
+		inputs[in.Name] = in.read()
+	}
+	return inputs
+}
+
+// stepsOf are the types of the nodes of a workflow that can be read by their names, and for the others why they cannot.
+func (c *testChecker) stepsOf(w *Workflow) (steps map[string]value.Type, hidden map[string]string) {
+	steps, hidden = map[string]value.Type{}, map[string]string{}
+	for _, p := range c.placesOf(w).list {
+		switch many := p.node.manyTimes(); {
+		case p.in != w:
+		case many != nil:
+			hidden[p.node.Name] = fmt.Sprintf("It exists once for each instance of %q. Write node[\"%s\"] for one of them.", many.Name, shownInstance(p.node, many))
+		default:
+			steps[p.node.Name] = always(w.resultFor(p.node, nil))
+		}
+	}
+	return steps, hidden
+}
+
+// TestRunType is the type of a member of runs, for documentation.
+func TestRunType() value.Type {
+	return value.Object(runAttrs(maps.Clone(runType.Attrs), value.AnyType, value.AnyType, value.AnyType))
+}
+
+// hideRun hides the names that are about the run without a label where there is none.
+func (c *testChecker) hideRun(env *expr.Env) {
+	if c.runs.started == 0 {
+		return
+	}
+	for _, name := range []string{"run", "step", "input"} {
+		delete(env.Roots, name)
+		env.Hidden[name] = severalRuns
+	}
+}

@@ -1,0 +1,4 @@
+test "one" {
+  expect = ["run.status == 'succeeded'"]
+  start "first" { inputs = { ticket = "T-1" } }
+}

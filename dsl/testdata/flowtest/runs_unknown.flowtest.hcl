@@ -1,0 +1,4 @@
+test "one" {
+  expect = ["runs.frist.status == 'succeeded'"]
+  start "first" { inputs = { ticket = "T-1" } }
+}

@@ -1,0 +1,4 @@
+test "one" {
+  expect = ["runs.build.status == 'succeeded'"]
+  start "build" { inputs = { ticket = "T-1" } }
+}

@@ -1,0 +1,4 @@
+test "one" {
+  expect = ["runs.a.status == 'succeeded'"]
+  start "a" { workflow = workflow.chlid }
+}
