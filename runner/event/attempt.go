@@ -20,11 +20,15 @@ const (
 	RememberAttempt   AttemptKind = "remember"
 	RecallAttempt     AttemptKind = "recall"
 	StoreAttempt      AttemptKind = "store" // the host answers it from what runs share; no executor carries it out
+	// HoldAttempt takes what its Admission says for a group, a call or a run. No executor carries it out: the host answers OK as soon
+	// as all of it is granted, and keeps it granted until a CancelAttempt of the ticket, or until nobody drives the run. A new driver
+	// asks for it again.
+	HoldAttempt AttemptKind = "hold"
 )
 
 // AttemptKinds lists all kinds of attempts.
 var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt,
-	HTTPAttempt, RememberAttempt, RecallAttempt, StoreAttempt}
+	HTTPAttempt, RememberAttempt, RecallAttempt, StoreAttempt, HoldAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
 func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }

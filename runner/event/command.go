@@ -73,6 +73,8 @@ type StartChild struct {
 	Workflow string                 `json:"workflow"`
 	Inputs   map[string]value.Value `json:"inputs,omitempty"`
 	Late     map[string]Late        `json:"late,omitempty"` // the sensitive ones
+	// Held are the quotas of which the caller holds units while the child runs, by their names, sorted. The child takes no units of them.
+	Held []string `json:"held,omitempty"`
 }
 
 // CancelChild asks for the child's cancel; its ChildFinished still comes. Asked again it changes nothing, but for Now,
@@ -138,7 +140,8 @@ type AgentRequest struct {
 }
 
 // CancelAttempt asks to end a live attempt: TERM, grace, KILL. Its AttemptFinished still comes. An attempt that was refused leaves the
-// line in which it waits for its grant, and no answer comes.
+// line in which it waits for its grant, and no answer comes. A [HoldAttempt] that was answered with OK gives back what it holds, and no
+// answer comes.
 type CancelAttempt struct {
 	Ticket uint64 `json:"ticket"`
 	Node   string `json:"node"`

@@ -96,6 +96,7 @@ func (f *facts) command(c *Command) {
 		f.text('w', c.StartChild.Workflow)
 		f.values('i', c.StartChild.Inputs)
 		f.deferred('l', c.StartChild.Late)
+		f.texts('h', c.StartChild.Held)
 	case c.CancelChild != nil:
 		*f = append(*f, 'D')
 		f.text('r', c.CancelChild.Run)

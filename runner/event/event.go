@@ -125,6 +125,8 @@ type RunStarted struct {
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
 	Depth      int    `json:"depth,omitempty"`
+	// Held are the quotas of which a caller holds units: see [StartChild].
+	Held []string `json:"held,omitempty"`
 	// RetryOf is the run that this one repeats, and Reused how nodes of that run ended, by their paths, which they end as here
 	// without running again.
 	RetryOf string             `json:"retry_of,omitempty"`

@@ -123,7 +123,7 @@ func (t *test) withoutStub(a *event.Attempt, ans *event.AttemptFinished) {
 		ans.Output = map[string]any{"id": "M-" + value.Text(float64(a.Ticket)), "known": false}
 	case event.RecallAttempt:
 		ans.Output = map[string]any{"count": 0.0, "items": []any{}, "text": ""}
-	case event.StoreAttempt: // the host answers it
+	case event.StoreAttempt, event.HoldAttempt: // the host answers it
 	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.HTTPAttempt:
 		t.missingStub(a)
 		executor.Fail(ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the test has no stub for it"})
