@@ -37,7 +37,7 @@ func Replace(path string, old, text []byte) error {
 	case err != nil:
 		return err
 	case !bytes.Equal(now, old):
-		return errors.New("somebody else has written it meanwhile")
+		return errors.New("another process has written it meanwhile")
 	}
 	return os.Rename(beside.Name(), path)
 }

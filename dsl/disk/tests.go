@@ -15,7 +15,7 @@ type NoTests struct {
 
 func (e *NoTests) Error() string {
 	if e.File {
-		return e.Path + " is no test file"
+		return e.Path + " is not a test file"
 	}
 	return "there is no test file in " + e.Path
 }

@@ -19,10 +19,10 @@ func (a *app) newApplyCommand() *cobra.Command {
 	var o args.Apply
 	c := &cobra.Command{
 		Use: "apply FILE|DIR [WORKFLOW]", Short: "Run a workflow and print its outputs", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
-		Long: `apply checks a program and runs one of its workflows to the end: the one that is named, or the only one, or the one with
-default = true. Progress goes to standard error, outputs to standard output. Values are given by their declared types;
-@FILE reads a value from a file, - from standard input. FLOWRUN_VAR_x gives variable x; --env-file overrides it, --var-file both,
---var all. What is sensitive is not recorded: resume takes it from the same place again.`,
+		Long: `apply checks a program and runs one of its workflows to the end: the workflow that you name, or the only one, or the one with
+default = true. Progress goes to standard error, outputs go to standard output. Each value is read by its declared type;
+@FILE reads the value from a file, - reads it from standard input. FLOWRUN_VAR_x gives variable x; --env-file overrides it,
+--var-file overrides both, --var overrides all. Sensitive values are not recorded: resume reads them from the same place again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {

@@ -19,11 +19,11 @@ import (
 func (a *app) newCancelCommand() *cobra.Command {
 	var r args.Cancel
 	c := &cobra.Command{
-		Use: "cancel RUN", Short: "Cancel a run: it ends, and cannot be resumed", Args: between(1, 1, "RUN"),
-		Long: `cancel asks whichever process drives the run to end it, and returns when the wish is durable; with --wait, when the run has
-ended, compensations and finally included. A run that nobody drives is ended here and now, as is one whose process dies meanwhile. A
-second cancel does not wait for attempts that do not end, and skips compensations and finally. Where the run is ended here, these may
-need what is sensitive: it is taken from where the run got it, or given again, as resume does.`,
+		Use: "cancel RUN", Short: "Cancel a run; a cancelled run cannot be resumed", Args: between(1, 1, "RUN"),
+		Long: `cancel asks the process that drives the run to end it, and returns when the request is durable; with --wait it returns when the run
+has ended, with its compensations and finally. If no process drives the run, or if that process dies meanwhile, cancel ends the run
+itself. A second cancel does not wait for attempts that do not end, and skips compensations and finally. Compensations and finally may
+need sensitive values: cancel reads them from where the run got them, or you give them again, as for resume.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
 			if err := r.Check(); err != nil {
@@ -32,9 +32,9 @@ need what is sensitive: it is taken from where the run got it, or given again, a
 			return a.withRun(r.Run, &args.Drive{MakeDo: true}, func(s *store, info engine.Info) error { return a.runCancel(s, info, &r) })
 		},
 	}
-	c.Flags().StringVar(&r.Reason, "reason", "", "why, for those who look at the run later")
+	c.Flags().StringVar(&r.Reason, "reason", "", "the reason, which runs show prints")
 	c.Flags().BoolVar(&r.Wait, "wait", false, "return when the run has ended")
-	c.Flags().BoolVar(&r.WithoutSecrets, "without-secrets", false, "end it though what is sensitive is not to be had: what needs it is not undone")
+	c.Flags().BoolVar(&r.WithoutSecrets, "without-secrets", false, "end the run without its sensitive values: compensations that need them do not run")
 	valueFlags(c, &r.Given)
 	c.Flags().DurationVar(&r.Timeout, "timeout", 0, "wait no longer than this `duration`; then the exit code is 1 (default: without end)")
 	return c
@@ -68,7 +68,7 @@ func (a *app) prepareCancel(s *store, run string, r *args.Cancel) error {
 	err = a.resumeSession(ctx, s, run, &r.Given, values.Renewal{})
 	var missing *args.Error
 	if errors.As(err, &missing) {
-		missing.Hint = "Without them, what needs them is not undone: flowrun cancel " + run + a.sceneOf(s, nil).Flags + " --without-secrets"
+		missing.Hint = "To end it without them, and without the compensations that need them: flowrun cancel " + run + a.sceneOf(s, nil).Flags + " --without-secrets"
 	}
 	return err
 }
@@ -125,7 +125,7 @@ type cancelTimeout struct {
 }
 
 func (t *cancelTimeout) Error() string {
-	return fmt.Sprintf("run %s has not ended within %s; the wish to cancel it stands", t.run, t.after)
+	return fmt.Sprintf("run %s has not ended within %s; the request to cancel it is recorded", t.run, t.after)
 }
 
 // explainCancelWait turns the end of a wait into an exit code. If the end of ctx is the error, the cause of

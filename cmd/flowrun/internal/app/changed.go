@@ -55,7 +55,7 @@ func (a *app) changed(s *store, run string) changed {
 	info, err := os.Stat(b.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return changed{what: fmt.Sprintf("%s, which run %s began with, is not there any more", ui.Clean(path), run)}
+		return changed{what: fmt.Sprintf("%s, which run %s began with, does not exist any more", ui.Clean(path), run)}
 	case err != nil, !info.IsDir() && !info.Mode().IsRegular(): // reading it might wait
 		return changed{}
 	}
@@ -76,7 +76,7 @@ func (a *app) changed(s *store, run string) changed {
 // the file has changed.
 func (a *app) sayChanged(s *store, info engine.Info) {
 	if c := a.changed(s, info.Run); c.differs() && !info.Status.Terminal() {
-		a.err.Printf("%s: the run goes on with the definition of then.%s\n", c.what, c.advice())
+		a.err.Printf("%s: the run continues with its old definition.%s\n", c.what, c.advice())
 	}
 }
 

@@ -22,9 +22,9 @@ func (a *app) newConsoleCommand() *cobra.Command {
 	conditions := false
 	c := &cobra.Command{
 		Use: "console RUN [EXPRESSION...]", Short: "Evaluate values and conditions against a run", Args: between(1, 1000, "RUN [EXPRESSION...]"),
-		Long: `console evaluates expressions with the names of a run: var, local, input, run, and step.NAME with its output, status and all
-the rest. An expression is a value of the language; with --condition, or behind the word "when", it is a condition. Results are
-printed as JSON, one a line. Without expressions it reads them from standard input, a line each. Nothing of the run changes.`,
+		Long: `console evaluates expressions with the names of a run: var, local, input, run, and step.NAME with its output, its status and its
+other attributes. An expression is a value of the language; with --condition, or behind the word "when", it is a condition. console
+prints each result as JSON on a line. Without expressions it reads them from standard input, one on each line. It does not change the run.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			k, err := a.openConsole(words[0])
 			if err != nil {

@@ -9,11 +9,11 @@ import (
 func (a *app) newDoctorCommand() *cobra.Command {
 	asJSON, all := false, false
 	c := &cobra.Command{
-		Use: "doctor [PATH]", Short: "Look whether everything is in order here",
-		Long: `doctor looks at what runs need: the store and its disk, the clock, the shells, and the programs that the workflows and
-agents of a file or folder start; a memory's embedder, where that is a server's, is asked for a vector. Of the store it reads the journals of the newest runs from end to end (--all: of all), and holds
-them against what was noted beside them. Each finding comes with what mends it. It changes nothing. The exit code is 1 if something
-is wrong.`,
+		Use: "doctor [PATH]", Short: "Check the store, the shells and the programs that runs need",
+		Long: `doctor checks what runs need: the store and its disk, the clock, the shells, and the programs that the workflows and agents of a
+file or folder start. It asks the server of a memory's embedder for a vector. It reads the journals of the newest runs from end to
+end (with --all of all runs), and compares them with the records beside them. Each finding says how to fix the problem. doctor
+changes nothing. The exit code is 1 if there is a problem.`,
 		Args: between(0, 1, "[PATH]"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			path := "."

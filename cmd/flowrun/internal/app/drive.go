@@ -43,9 +43,9 @@ func (a *app) driveRun(s *store, run string, r *view.Run, scene ui.Scene, asJSON
 	case errors.As(err, &stop):
 		return a.sayStopped(run, stop.Signal, scene, asJSON)
 	case errors.Is(err, engine.ErrFenced):
-		return fmt.Errorf("run %s goes on elsewhere: %w", run, err)
+		return fmt.Errorf("another process drives run %s now: %w", run, err)
 	case errors.Is(err, engine.ErrFull):
-		return fmt.Errorf("driving run %s: %w\nNothing that finished is lost. Make room, then go on with:\n  flowrun resume %s%s", run, err, run, scene.Flags)
+		return fmt.Errorf("driving run %s: %w\nFinished steps are kept. Free some space, then continue with:\n  flowrun resume %s%s", run, err, run, scene.Flags)
 	case errors.Is(err, engine.ErrOwned):
 		return err
 	case err != nil:
@@ -60,7 +60,7 @@ func (a *app) sayStopped(run string, sig os.Signal, scene ui.Scene, asJSON bool)
 	if asJSON {
 		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": run, "exit_code": code})
 	} else {
-		a.err.Printf("flowrun: stopped; nothing that finished is lost. Go on with:\n  flowrun resume %s%s\n", run, scene.Flags)
+		a.err.Printf("flowrun: stopped; finished steps are kept. Continue with:\n  flowrun resume %s%s\n", run, scene.Flags)
 	}
 	return &ended{code}
 }
@@ -78,11 +78,11 @@ func (a *app) printEnd(s *store, run string, end event.End, scene ui.Scene, asJS
 		code = exitLimit
 	}
 	if !asJSON {
-		a.err.Printf("All of it: flowrun runs show %s%s\n", run, scene.Flags)
+		a.err.Printf("Details: flowrun runs show %s%s\n", run, scene.Flags)
 		origin := s.Origin(context.Background(), run)
-		a.err.Printf("To retry the steps that did not succeed: flowrun retry %s%s\n", origin, scene.Flags)
+		a.err.Printf("Retry the failed steps with: flowrun retry %s%s\n", origin, scene.Flags)
 		if c := a.changed(s, origin); c.differs() {
-			a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
+			a.err.Printf("%s: retry uses the old definition.%s\n", c.what, c.advice())
 		}
 	}
 	return &ended{code}
@@ -137,6 +137,6 @@ func checkFolder(ctx context.Context, s *store, run string) error {
 	if _, err := os.Stat(first.Dir); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("the folder of run %s is not there any more: %s\nBring it back, or leave a link to where it is now (ln -s NEW %s); or begin anew with flowrun apply.",
+	return fmt.Errorf("the folder of run %s does not exist any more: %s\nRestore it, or link to its new place (ln -s NEW %s); or start a new run with flowrun apply.",
 		run, first.Dir, ui.Quote(first.Dir))
 }

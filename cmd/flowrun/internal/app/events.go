@@ -15,9 +15,9 @@ func (a *app) newEventsCommand() *cobra.Command {
 	var r args.Events
 	c := &cobra.Command{
 		Use: "events RUN", Short: "Print a run's journal: each event and what it caused", Args: between(1, 1, "RUN"),
-		Long: `events prints what stands in a run's journal, an event a line: its number, when it came, how long after the beginning, what it
-is, and below it what it caused. An answer that came late or twice, and a timer that had been overtaken, are marked as dropped. A
-damaged journal is printed as far as it goes. Where this release would not do again what the run did, events stand alone.`,
+		Long: `events prints the events in a run's journal, one on each line: its number, its time, the time since the beginning, its kind, and below
+it what it caused. Answers that came late or twice, and timers that were overtaken, are marked as dropped. Of a damaged journal
+events prints the readable part. If this release would act differently from the recorded run, it prints the events without their effects.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {
@@ -27,7 +27,7 @@ damaged journal is printed as far as it goes. Where this release would not do ag
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON lines, each event as the journal has it")
-	c.Flags().StringVar(&r.Node, "node", "", "only what is about this `step`, an instance of it, or below it")
+	c.Flags().StringVar(&r.Node, "node", "", "only events of this `step`, of its instances, and of nodes in it")
 	c.Flags().IntVar(&r.Since, "since", 0, "from event `N` on")
 	return c
 }
@@ -49,6 +49,6 @@ func (a *app) runEvents(s *store, run string, r *args.Events) error {
 			print(a.out, e)
 		}
 	}, func(from uint64, why error) {
-		a.err.Printf("From event %d on, what events caused is not known: %s\n", from, ui.CleanLines(why.Error()))
+		a.err.Printf("The effects of the events from event %d on are not known: %s\n", from, ui.CleanLines(why.Error()))
 	})
 }

@@ -124,9 +124,9 @@ func between(least, most int, form string) cobra.PositionalArgs {
 		usage := strings.TrimSpace(c.CommandPath() + " " + form)
 		switch {
 		case len(words) < least:
-			return &args.Error{Message: "something is missing: " + usage, Hint: "See " + c.CommandPath() + " --help."}
+			return &args.Error{Message: "an argument is missing: " + usage, Hint: "See " + c.CommandPath() + " --help."}
 		case len(words) > most:
-			return &args.Error{Message: fmt.Sprintf("%q is one word too many: %s", words[most], usage), Hint: "See " + c.CommandPath() + " --help."}
+			return &args.Error{Message: fmt.Sprintf("there is one argument too many, %q: %s", words[most], usage), Hint: "See " + c.CommandPath() + " --help."}
 		}
 		return nil
 	}

@@ -12,14 +12,16 @@ import (
 
 func (a *app) newExplainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain WORD", Short: "Say what a code or a word of the language means",
-		Long: `explain tells what there is to know of a word: the code of a diagnostic, a block, an attribute, a function or a topic.
+		Use: "explain WORD", Short: "Explain a code or a word of the language",
+		Long: `explain prints the documentation of a word: the code of a diagnostic, a block, an attribute, a function or a topic. For a word
+of another tool, such as timer, it shows how flowrun says the same.
 
-  flowrun explain F0302        why a file was refused, and what to do
+  flowrun explain F0302        why a file was refused, and how to fix it
   flowrun explain step         a block and its attributes
   flowrun explain step.when    an attribute of a block
   flowrun explain substr       a function
-  flowrun explain protocol     how agents are spoken to, and what they answer`,
+  flowrun explain protocol     how agents are asked, and how they answer
+  flowrun explain timer        a word of other tools`,
 		Args: between(1, 1, "WORD"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return reference.Words(), cobra.ShellCompDirectiveNoFileComp
@@ -27,7 +29,7 @@ func (a *app) newExplainCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, words []string) error {
 			text, near, ok := reference.About(words[0])
 			if !ok {
-				e := &args.Error{Message: fmt.Sprintf("there is nothing to explain of %q", words[0]),
+				e := &args.Error{Message: fmt.Sprintf("explain does not know %q", words[0]),
 					Hint: "It can be a code (F0302), a block (step), an attribute (step.when) or a function (substr)."}
 				if near != "" {
 					e.Hint = fmt.Sprintf("Did you mean %q?", near)

@@ -20,14 +20,14 @@ import (
 func (a *app) newFmtCommand() *cobra.Command {
 	var o args.Fmt
 	c := &cobra.Command{
-		Use: "fmt [PATH...]", Short: "Give files their one layout",
-		Long: `fmt lays files out: a file, or the files of the program in a folder; DIR/... means every program below DIR; - reads standard
-input and writes the result to standard output. Without a path it takes the current folder. What a program means never
-changes: strings, scripts, conditions and comments stay as they are. Files that change are named; a file with a syntax error is left alone,
-and the exit code is 1.
+		Use: "fmt [PATH...]", Short: "Format files",
+		Long: `fmt formats a file, or the files of the program in a folder; DIR/... means every program below DIR; - reads standard
+input and writes the result to standard output. Without a path it formats the current folder. The meaning of a program never
+changes: strings, scripts, conditions and comments stay as they are. fmt prints the names of the files that it changes. It does not
+change a file with a syntax error, and then the exit code is 1.
 
-Files of other tools are left alone: DIR/... takes files *.flow.hcl alone, DIR those of its files that have blocks of flowrun, such as
-workflow. A named file without such a block needs --force.`,
+fmt leaves files of other tools alone: DIR/... takes only files *.flow.hcl, DIR only files that have blocks of flowrun, such as
+workflow. To format a file without such a block, name it and add --force.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if o.Paths = words; len(words) == 0 {
 				o.Paths = []string{"."}
@@ -40,7 +40,7 @@ workflow. A named file without such a block needs --force.`,
 	}
 	c.Flags().BoolVar(&o.Dry, "check", false, "write nothing: name the files that would change, and exit with 1 if there are any")
 	c.Flags().BoolVar(&o.Diff, "diff", false, "write nothing: show what would change")
-	c.Flags().BoolVar(&o.Force, "force", false, "lay out files that have no block of flowrun, too")
+	c.Flags().BoolVar(&o.Force, "force", false, "also format files that have no block of flowrun")
 	return c
 }
 
@@ -135,7 +135,7 @@ func refuseFmt(files []dsl.File) error {
 		what, word = fmt.Sprintf("%s and %d more files", what, len(files)-1), "have"
 	}
 	return &args.Error{Message: fmt.Sprintf("%s %s no block of flowrun, such as workflow, agent or gate", what, word),
-		Hint: "Nothing was changed. If it is a workflow file all the same: flowrun fmt --force " + ui.Quote(files[0].Name)}
+		Hint: "Nothing was changed. If it is a workflow file: flowrun fmt --force " + ui.Quote(files[0].Name)}
 }
 
 // file formats one file, and prints or writes the result as the flags ask.

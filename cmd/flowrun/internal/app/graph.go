@@ -18,9 +18,9 @@ import (
 func (a *app) newGraphCommand() *cobra.Command {
 	var o args.Graph
 	c := &cobra.Command{
-		Use: "graph FILE|DIR|RUN [WORKFLOW]", Short: "Draw a workflow, or how far a run came", Args: between(0, 2, "FILE|DIR|RUN [WORKFLOW]"),
-		Long: `graph writes a drawing of a workflow to standard output: what waits for what, which groups there are, and what is conditional
-or repeated. With --run, or for a run's id or latest, it draws the workflow as that run was started with it, with the states of its nodes.
+		Use: "graph FILE|DIR|RUN [WORKFLOW]", Short: "Draw a workflow, or the progress of a run", Args: between(0, 2, "FILE|DIR|RUN [WORKFLOW]"),
+		Long: `graph writes a drawing of a workflow to standard output: the dependencies, the groups, and the conditional and repeated nodes.
+With --run, or for the id of a run or latest, it draws the workflow that the run was started with, and the states of its nodes.
 
   flowrun graph release.flow.hcl > release.svg
   flowrun graph latest > latest.svg
@@ -103,7 +103,7 @@ func (a *app) graphOfRun(name, workflow string) (g *graph.Graph, err error) {
 			return err
 		}
 		if workflow != "" && workflow != p.Workflow.Name {
-			return args.Errorf("run %s is of the workflow %q, not of %q", info.Run, p.Workflow.Name, workflow)
+			return args.Errorf("run %s belongs to the workflow %q, not to %q", info.Run, p.Workflow.Name, workflow)
 		}
 		s.Stand(p, info, nil)
 		g = graph.Of(p.Workflow)

@@ -30,8 +30,9 @@ var initTestText []byte
 func (a *app) newInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "init [DIR]", Short: "Write a first workflow that runs at once",
-		Long: `init writes ` + initName + ` into a folder: a workflow that looks over the files there, with a parallel group, a gate and
-outputs, and its tests, ` + initTestName + `. It needs no network. A file is never overwritten, and a folder that holds a program already is left alone.`,
+		Long: `init writes ` + initName + ` into a folder: a workflow that checks the files there, with a parallel group, a gate and
+outputs; and its tests, ` + initTestName + `. It needs no network. init overwrites no file, and adds nothing to a folder that
+has a program.`,
 		Args: between(0, 1, "[DIR]"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			dir := "."
@@ -49,7 +50,7 @@ outputs, and its tests, ` + initTestName + `. It needs no network. A file is nev
 // runInit writes the first workflow into a folder. It creates the folder if there is none.
 func (a *app) runInit(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("making the folder: %w", err)
+		return fmt.Errorf("creating the folder: %w", err)
 	}
 	if there, _, _ := dsl.Own(a.openFolder(dir)); len(there) > 0 {
 		return a.refuseInit(there[0].Name)
@@ -64,7 +65,7 @@ func (a *app) runInit(dir string) error {
 	if err := a.writeInit(test, initTestText); err != nil {
 		return err
 	}
-	a.err.Printf("Next:  flowrun apply %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. It ignores itself in git; .gitignore needs no line.\n", ui.Quote(name), ui.Quote(test))
+	a.err.Printf("Next:  flowrun apply %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n", ui.Quote(name), ui.Quote(test))
 	return nil
 }
 

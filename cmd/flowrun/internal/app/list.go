@@ -19,7 +19,7 @@ func (a *app) newListCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
 	c.Flags().IntVar(&r.Limit, "limit", 0, "at most `N` runs (0: all)")
-	c.Flags().StringArrayVar(&r.Status, "status", nil, "only runs of this `status`; can be repeated")
+	c.Flags().StringArrayVar(&r.Status, "status", nil, "only runs with this `status`; can be repeated")
 	c.Flags().StringVar(&r.Workflow, "workflow", "", "only runs of this workflow, by its `name`")
 	return c
 }

@@ -50,7 +50,7 @@ func (a *app) listRuns(r *args.List) error {
 		}
 	}
 	if len(rows) == 0 && len(infos) > 0 && !r.JSON {
-		a.err.Printf("None of %s fits.\n", ui.Count(len(infos), "run"))
+		a.err.Printf("None of %s matches.\n", ui.Count(len(infos), "run"))
 		return nil
 	}
 	ui.List(a.out, rows, event.At(time.Now()), a.sceneOf(s, nil).Flags, r.JSON)

@@ -27,9 +27,9 @@ func (a *app) newLogsCommand() *cobra.Command {
 	var r args.Logs
 	c := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print what attempts wrote to their standard output and error", Args: between(1, 2, "RUN [STEP]"),
-		Long: `logs prints what the attempts of a run wrote, of all of them or of one step, in the order in which they ended; then what those
-have written so far that have not ended, or lost their driver. With --follow it prints
-lines as they come, each behind the name of its node, until the run has ended; Ctrl-C ends the following and nothing else.`,
+		Long: `logs prints the output of a run's attempts, of all steps or of one step, in the order in which the attempts ended; then the output so
+far of attempts that run or lost their driver. With --follow it prints each line as it comes, behind the name of its node, until the
+run has ended. Ctrl-C stops logs only; the run continues.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run = words[0]
 			if len(words) > 1 {
@@ -43,7 +43,7 @@ lines as they come, each behind the name of its node, until the run has ended; C
 			})
 		},
 	}
-	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "go on while the run does, line by line behind the name of the node")
+	c.Flags().BoolVarP(&r.Follow, "follow", "f", false, "print lines as they come, until the run has ended")
 	return c
 }
 
@@ -105,13 +105,13 @@ func (a *app) explainNoLogs(ctx context.Context, s *store, info engine.Info, ste
 	switch {
 	case info.Status.Terminal() && info.RetryOf != "" && step != "":
 		if _, err := s.Get(ctx, info.RetryOf); errors.Is(err, engine.ErrNoRun) {
-			a.err.Printf("No attempt was made. What is reused was written in run %s, which has been removed since.\n", info.RetryOf)
+			a.err.Printf("There was no attempt. The reused results are from run %s, which was removed.\n", info.RetryOf)
 			return
 		}
-		a.err.Printf("No attempt was made. What is reused was written in the run that this one repeats:\n  flowrun runs logs %s %s%s\n",
+		a.err.Printf("There was no attempt. The output of the reused results is in the earlier run:\n  flowrun runs logs %s %s%s\n",
 			info.RetryOf, ui.Quote(step), flags)
 	case info.Status.Terminal():
-		a.err.Printf("No attempt was made, so nothing was written. Why: flowrun runs show %s%s\n", info.Run, flags)
+		a.err.Printf("There was no attempt, so there is no output. For the reason: flowrun runs show %s%s\n", info.Run, flags)
 	case info.Interrupted():
 		a.err.Printf("No attempt has begun. %s\n", a.describeUndriven(s, info))
 	default:
@@ -133,7 +133,7 @@ func (a *app) followLogs(s *store, info engine.Info, step string) error {
 	if !info.Status.Terminal() {
 		stop, err := s.Follow(info.Run)
 		if err != nil {
-			a.err.Printf("What attempts write is shown when they end: %s\n", ui.Clean(err.Error()))
+			a.err.Printf("The output of attempts is shown when they end: %s\n", ui.Clean(err.Error()))
 		} else {
 			defer stop()
 		}
@@ -201,7 +201,7 @@ func logsUnanswered(ctx context.Context, s *store, info engine.Info) []*view.Beg
 func (a *app) printLogsBegun(s *store, b *view.Begun) error {
 	a.out.Printf("== %s, %s\n", ui.Clean(b.Node), ui.Begun(a.out, b, event.At(time.Now())))
 	if !b.Wrote() {
-		a.out.Printf("-- nothing that it wrote is kept\n")
+		a.out.Printf("-- its output is not kept\n")
 		return nil
 	}
 	if err := a.printLogsStream(s, "stdout", "", b.StdoutLog); err != nil {

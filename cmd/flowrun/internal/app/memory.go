@@ -6,14 +6,14 @@ import (
 
 func (a *app) newMemoryCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "memory", Short: "Look at what was learned, and change it",
-		Long: `The memory holds what agents learned and noted: entries that are searched by words and by meaning, offline. It lies beside the runs,
-in memory.db. Nothing in it is overwritten: what is superseded, forgotten or reverted is hidden, and memory show tells its history.
+		Use: "memory", Short: "Read and change what agents learned",
+		Long: `The memory holds entries that agents learned or noted; they are searched by words and by meaning, offline. It is the file memory.db
+beside the runs. Nothing in it is overwritten: superseded, forgotten and reverted entries are hidden, and memory show prints their history.
 
   flowrun memory import FILE.jsonl            add entries, a line each
-  flowrun memory search "flaky parser test"   find what was learned about it
+  flowrun memory search "flaky parser test"   find entries about it
   flowrun memory list --agent backend         as this agent sees the memory
-  flowrun memory show ID                      one entry, and where it comes from`,
+  flowrun memory show ID                      one entry and its history`,
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -13,9 +13,9 @@ import (
 func (a *app) newMemoryAddCommand() *cobra.Command {
 	var e args.MemoryEntry
 	c := &cobra.Command{
-		Use: "add [TEXT]", Short: "Remember something", Args: between(0, 1000, "[TEXT]"),
-		Long: `add remembers a text, or what --context, --observation and --lesson say, and prints its id. TEXT may be - for standard input. A learning
-that was written before, word for word, is counted once more instead.`,
+		Use: "add [TEXT]", Short: "Add an entry", Args: between(0, 1000, "[TEXT]"),
+		Long: `add writes an entry with a text, or with the parts --context, --observation and --lesson, and prints its id. If TEXT is -, add reads
+standard input. If a learning with the same words exists, add counts it once more and writes no new entry.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if err := a.readEntry(&e, words); err != nil {
 				return err

@@ -36,6 +36,6 @@ func (a *app) newMemoryChangeCommand(c *cobra.Command, r *args.MemoryChange, pas
 
 // reasonFlag declares the flag of the commands that keep a reason.
 func reasonFlag(c *cobra.Command, r *args.MemoryChange) *cobra.Command {
-	c.Flags().StringVar(&r.Reason, "reason", "", "a `text` that is kept beside it, for people")
+	c.Flags().StringVar(&r.Reason, "reason", "", "the reason, a `text` that memory show prints")
 	return c
 }

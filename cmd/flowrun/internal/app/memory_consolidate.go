@@ -20,18 +20,18 @@ func (a *app) newMemoryConsolidateCommand() *cobra.Command {
 	var e args.Embedder
 	asJSON, reword := false, false
 	c := &cobra.Command{
-		Use: "consolidate [AGENT]", Short: "Make patterns of what was learned several times", Args: between(0, 1, "[AGENT]"),
-		Long: `consolidate looks for learnings that say much the same, and writes one pattern for each group of them; the pattern names its sources, which
-are hidden behind it and stay. Of an agent, or of all of them. What is consolidated already is left alone.
+		Use: "consolidate [AGENT]", Short: "Write one pattern for learnings that say the same", Args: between(0, 1, "[AGENT]"),
+		Long: `consolidate finds learnings that say nearly the same, and writes one pattern for each group of them, for one agent or for all agents.
+The pattern names its sources; they are kept, and hidden behind it. Learnings that have a pattern are left alone.
 
---reword has the editor of the program of --file word patterns that read as a template has them: five at most, also those for which its
-answer did not serve before.`,
+With --reword, the editor of the program that --file names words patterns that still have the words of the template: up to five,
+including patterns for which its earlier answer could not be used.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if err := e.Check(); err != nil {
 				return err
 			}
 			if reword && a.memoryFile == "" {
-				return &args.Error{Message: "--reword needs --file", Hint: "It is the program whose memory names an editor."}
+				return &args.Error{Message: "--reword needs --file", Hint: "Name the program whose memory has an editor."}
 			}
 			return a.onMemory(toChange, &e, func(ctx context.Context, m *memory.Memory) error {
 				var ids []string
@@ -57,7 +57,7 @@ answer did not serve before.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().BoolVar(&reword, "reword", false, "have the editor of --file's program word patterns")
+	c.Flags().BoolVar(&reword, "reword", false, "let the editor of the program in --file word patterns")
 	embedderFlags(c, &e)
 	return c
 }

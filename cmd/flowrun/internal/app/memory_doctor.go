@@ -12,17 +12,17 @@ import (
 func (a *app) newMemoryDoctorCommand() *cobra.Command {
 	asJSON, rebuild := false, false
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look whether the memory is whole",
-		Long: `doctor reads the whole memory and tells what is damaged, what was lost to earlier damage, by id, and what mends it. flowrun doctor does
-the same beside all else. With --rebuild it first makes the file anew of all that can be read of it, and keeps the old one beside it. The
-exit code is 1 if something is wrong.`,
+		Use: "doctor", Short: "Check the memory for damage",
+		Long: `doctor reads the whole memory, and reports what is damaged, the ids of entries that earlier damage destroyed, and how to fix it. flowrun
+doctor includes the same checks. With --rebuild, doctor first writes a new file with all readable entries, and keeps the old file
+beside it. The exit code is 1 if there is a problem.`,
 		Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			return a.runMemoryDoctor(rebuild, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().BoolVar(&rebuild, "rebuild", false, "first make the file anew of all that can be read of it")
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "first write a new file with all readable entries")
 	return c
 }
 

@@ -11,8 +11,8 @@ import (
 
 func (a *app) newMemoryForgetCommand() *cobra.Command {
 	var r args.MemoryChange
-	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "forget", Short: "Hide entries permanently", Long: `forget hides entries permanently: no search, list or recall tells their texts any more, only memory show that there was one. For what is
-merely out of date there is memory supersede, and for what should never have been written memory revert, which also brings back what
-it superseded.`}, &r, "forgotten",
+	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "forget", Short: "Hide entries permanently", Long: `forget hides entries permanently: search, list and recall no longer show their texts, and memory show only says that there was an
+entry. If an entry is out of date, use memory supersede. If it should never have been written, use memory revert: it also restores
+the entries that it superseded.`}, &r, "forgotten",
 		func(ctx context.Context, m *memory.Memory) error { return m.Forget(ctx, r.IDs, a.person(), r.Reason) }), &r)
 }

@@ -38,7 +38,7 @@ func ambiguous(word, many string, ids []string) error {
 func refuseEmpty(c *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-			return &args.Error{Message: "--" + name + " is empty", Hint: "Leave it out where it does not matter."}
+			return &args.Error{Message: "--" + name + " is empty", Hint: "Leave the flag out."}
 		}
 	}
 	return nil
@@ -113,7 +113,7 @@ func checkAuthor(ctx context.Context, m *memory.Memory, word string) error {
 			break
 		}
 	}
-	return &args.Error{Message: fmt.Sprintf("--author %q is no author's name", word), Hint: otherwise}
+	return &args.Error{Message: fmt.Sprintf("--author %q is not the name of an author", word), Hint: otherwise}
 }
 
 // maxBegun bounds the number of ids that are listed for an ambiguous word.
@@ -140,8 +140,8 @@ func (a *app) completeIDs(_ *cobra.Command, _ []string, begun string) (offered [
 }
 
 func originFlags(c *cobra.Command, r *args.MemoryList) {
-	c.Flags().StringVar(&r.Run, "run", "", "only what this `run` wrote, by its id, the beginning of one, or latest")
-	c.Flags().StringVar(&r.Author, "author", "", "only what this `author` wrote: agent:NAME, user:NAME or flowrun")
+	c.Flags().StringVar(&r.Run, "run", "", "only entries of this `run`: its id, the beginning of one, or latest")
+	c.Flags().StringVar(&r.Author, "author", "", "only entries of this `author`: agent:NAME, user:NAME or flowrun")
 }
 
 // memoryFilter returns the filter of a list command.

@@ -19,13 +19,14 @@ func (a *app) newMemoryImportCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "import FILE", Short: "Add entries from a file of JSON lines", Args: between(1, 1, "FILE"),
-		Long: `import adds entries from a file, or from standard input (-), a JSON object a line:
+		Long: `import adds entries from a file, or from standard input (-), one JSON object on each line:
 
   {"id":"D1:3","text":"…","created_at":"2023-05-08T13:56:00Z","importance":0.5}
 
-id and text must be there; instead of text there may be "context", "observation" and "lesson". Optional are "agent" (only this one
-sees it; without, everybody does), "type", "tags" and "session", whose entries stand in the order of the file. Ids are kept. The same
-line again changes nothing, so an import that was stopped is just repeated: what it had told as kept is kept.`,
+"id" and "text" are required; instead of "text" a line can have "context", "observation" and "lesson". Optional fields are "agent"
+(only this agent sees the entry; by default everybody does), "type", "tags" and "session"; entries of a session stand in the order of
+the file. Ids are kept. Importing the same line again changes nothing, so you can repeat an import that was stopped: entries that it
+reported as kept are kept.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if err := e.Check(); err != nil {
 				return err
@@ -72,10 +73,10 @@ func (a *app) memoryImportEnded(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(context.Cause(ctx), &stop):
-		a.err.Printf("flowrun: stopped; the same command goes on\n")
+		a.err.Printf("flowrun: stopped; the same command continues\n")
 		return &ended{process.SignalCode(stop.Signal)}
 	case errors.As(err, &line):
-		a.err.Printf("flowrun: %s\nThe lines before it are kept. Mend it and import the file again: what is there already is passed over.\n", ui.Clean(plainMessage(line)))
+		a.err.Printf("flowrun: %s\nThe lines before it are kept. Fix it and import the file again: lines that are there already are skipped.\n", ui.Clean(plainMessage(line)))
 		return &ended{exitNo}
 	}
 	a.err.Printf("flowrun: %s\n", ui.CleanLines(plainMessage(doctor.WayOut(err))))

@@ -15,12 +15,12 @@ func (a *app) newMemoryListCommand() *cobra.Command {
 	var r args.MemoryList
 	c := &cobra.Command{
 		Use: "list", Short: "List entries, newest first", Args: between(0, 0, ""),
-		Long: `list lists entries, newest first, with the beginning of what they say. With --json it is one array; an entry has the fields of an imported
-line, who wrote it ("by"), how often it was seen and recalled ("count", "uses", "last_seen"), and what became of it ("pinned",
+		Long: `list prints entries, newest first, with the beginning of their texts. With --json it prints one array; an entry has the fields of an
+imported line, its author ("by"), how often it was seen and recalled ("count", "uses", "last_seen"), and its state ("pinned",
 "superseded_by", "archived", …).
 
---run lists what a run wrote or learned again; with --all also what was its working memory, and what patterns stand for now. On a
-terminal the newest 50 are listed where --limit says nothing.`,
+--run lists the entries that a run wrote or learned again; with --all also its working memory, and entries that a pattern now stands
+for. On a terminal list prints the newest 50 entries, unless --limit says otherwise.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := refuseEmpty(c, "run", "author"); err != nil {
 				return err
@@ -63,7 +63,7 @@ func (a *app) runMemoryList(ctx context.Context, m *memory.Memory, r *args.Memor
 	}
 	ui.Memories(a.out, items, present(), r.JSON)
 	if more > 0 && !r.JSON {
-		a.err.Printf("… and %s more: --limit 0 lists them all, memory search finds some.\n", ui.Entries(more))
+		a.err.Printf("… and %s more: --limit 0 lists all, memory search finds entries by their text.\n", ui.Entries(more))
 	}
 	return nil
 }
@@ -84,9 +84,9 @@ func (a *app) explainEmptyMemoryList(ctx context.Context, m *memory.Memory, f me
 		}
 	}
 	if hidden > 0 {
-		a.err.Printf("Nothing fits but what is superseded, archived or at work: with --all, %s.\n", ui.Entries(hidden))
+		a.err.Printf("Only superseded, archived or working entries match: with --all, %s.\n", ui.Entries(hidden))
 	} else {
-		a.err.Printf("Nothing fits.\n")
+		a.err.Printf("No entry matches.\n")
 	}
 	return nil
 }

@@ -23,20 +23,20 @@ import (
 // embedderFlags declares the flags of the commands that make vectors.
 func embedderFlags(c *cobra.Command, e *args.Embedder) {
 	f := c.Flags()
-	f.StringVar(&e.Name, "embedder", "", "`who` finds what a text means: default (offline, taken where nothing is said), openai, ollama, or none (words alone)")
+	f.StringVar(&e.Name, "embedder", "", "the `embedder` of texts: default (offline), openai, ollama, or none (search by words only)")
 	f.StringVar(&e.Model, "embedder-model", "", "the `model` of openai or ollama")
-	f.StringVar(&e.URL, "embedder-url", "", "the base `URL` of openai, or of what answers as it does, or of ollama")
+	f.StringVar(&e.URL, "embedder-url", "", "the base `URL` of openai, of a compatible server, or of ollama")
 	f.StringVar(&e.KeyEnv, "embedder-key-env", "", "the environment `variable` that holds the key")
 }
 
 // whichFlags declares the flags of the commands that look at many entries.
 func whichFlags(c *cobra.Command, w *args.Which) {
 	f := c.Flags()
-	f.StringVar(&w.Agent, "agent", "", "as the agent of this `name` sees the memory: its own entries and what is shared")
-	f.StringVar(&w.Type, "type", "", "only this `kind`: success, failure, insight, pattern, note, decision, message or summary")
-	f.StringVar(&w.Tag, "tag", "", "only what has this `tag`")
-	f.StringVar(&w.Since, "since", "", "only what is not older than this `age` or date: 30d, 12h, 2026-11-02")
-	f.BoolVar(&w.All, "all", false, "also what is superseded or archived")
+	f.StringVar(&w.Agent, "agent", "", "only entries that the agent of this `name` sees: its own and shared ones")
+	f.StringVar(&w.Type, "type", "", "only entries of this `kind`: success, failure, insight, pattern, note, decision, message or summary")
+	f.StringVar(&w.Tag, "tag", "", "only entries with this `tag`")
+	f.StringVar(&w.Since, "since", "", "only entries since this `age` or date: 30d, 12h, 2026-11-02")
+	f.BoolVar(&w.All, "all", false, "also superseded and archived entries")
 }
 
 // viewer returns the reader of entries: the named agent, or a person, who sees everything.
@@ -105,7 +105,7 @@ func (a *app) memoryPlace() (dir string, says ir.Memory, err error) {
 
 // noMemory explains how a memory is created.
 func noMemory(dir string) error {
-	return fmt.Errorf("there is no memory in %s yet\nMake one: flowrun memory import FILE.jsonl, or flowrun memory add TEXT.", dir)
+	return fmt.Errorf("there is no memory in %s yet\nCreate one: flowrun memory import FILE.jsonl, or flowrun memory add TEXT.", dir)
 }
 
 // onMemory opens the memory, calls do, and closes the memory. A signal cancels the context of do.

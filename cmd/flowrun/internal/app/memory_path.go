@@ -8,7 +8,7 @@ import (
 
 func (a *app) newMemoryPathCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "path", Short: "Print the file that holds the memory", Args: between(0, 0, ""),
+		Use: "path", Short: "Print the path of the memory file", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			dir, _, err := a.memoryPlace()
 			if err == nil {

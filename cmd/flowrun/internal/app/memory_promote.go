@@ -13,9 +13,9 @@ import (
 
 func (a *app) newMemoryPromoteCommand() *cobra.Command {
 	var r args.MemoryChange
-	c := a.newMemoryChangeCommand(&cobra.Command{Use: "promote", Short: "Show entries to others than now",
-		Long: `promote shows entries to others: to everybody, an agent, or a group of agents. What an untrusted agent writes is seen in its run alone
-until somebody looks at it and promotes it.`}, &r, "promoted",
+	c := a.newMemoryChangeCommand(&cobra.Command{Use: "promote", Short: "Show entries to more readers",
+		Long: `promote shows entries to more readers: to everybody, to an agent, or to a group of agents. An entry of an untrusted agent is visible in
+its own run only, until a person promotes it.`}, &r, "promoted",
 		func(ctx context.Context, m *memory.Memory) error {
 			to := promoteScope(r.To)
 			if word, ok := strings.CutPrefix(r.To, "run:"); ok { // where no such run is, nobody would see them any more

@@ -13,9 +13,9 @@ import (
 func (a *app) newMemoryRevertCommand() *cobra.Command {
 	var r args.MemoryRevert
 	c := &cobra.Command{
-		Use: "revert [ID…]", Short: "Take entries back as if they had never been written", Args: between(0, 1000, "[ID…]"),
-		Long: `revert takes entries back as if they had never been written; what they superseded is back. It takes the entries that are named, those of
-a run, of an author, of a time, or what fits all that is said.`,
+		Use: "revert [ID…]", Short: "Remove entries as if they had never been written", Args: between(0, 1000, "[ID…]"),
+		Long: `revert removes entries as if they had never been written, and restores the entries that they superseded. It reverts the entries that you
+name, those of a run, of an author or of a time; with several of these, the entries that match all of them.`,
 		RunE: func(c *cobra.Command, words []string) error {
 			r.IDs = words
 			if err := refuseEmpty(c, "run", "author", "since", "until"); err != nil {
@@ -29,10 +29,10 @@ a run, of an author, of a time, or what fits all that is said.`,
 		ValidArgsFunction: a.completeIDs,
 	}
 	f := c.Flags()
-	f.StringVar(&r.Run, "run", "", "what this `run` wrote, by its id, the beginning of one, or latest")
-	f.StringVar(&r.Author, "author", "", "what this `author` wrote: agent:NAME, user:NAME or flowrun")
-	f.StringVar(&r.Since, "since", "", "what was written since this `age` or date: 2h, 2026-11-02")
-	f.StringVar(&r.Until, "until", "", "what was written before this `age` or date")
+	f.StringVar(&r.Run, "run", "", "entries of this `run`: its id, the beginning of one, or latest")
+	f.StringVar(&r.Author, "author", "", "entries of this `author`: agent:NAME, user:NAME or flowrun")
+	f.StringVar(&r.Since, "since", "", "entries written since this `age` or date: 2h, 2026-11-02")
+	f.StringVar(&r.Until, "until", "", "entries written before this `age` or date")
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
 	return reasonFlag(c, &r.MemoryChange)
 }
@@ -54,7 +54,7 @@ func (a *app) runMemoryRevert(ctx context.Context, m *memory.Memory, r *args.Mem
 		return err
 	}
 	if len(ids) == 0 && !r.JSON {
-		a.err.Printf("Nothing fits, and nothing is changed.\n")
+		a.err.Printf("No entry matches, and nothing was changed.\n")
 	}
 	ui.Changed(a.out, "reverted", ids, r.JSON)
 	return nil

@@ -16,13 +16,13 @@ func (a *app) newMemorySearchCommand() *cobra.Command {
 	var r args.MemorySearch
 	c := &cobra.Command{
 		Use: "search QUERY", Short: "Find entries by words and by meaning, best first", Args: between(0, 1000, "QUERY"),
-		Long: `search finds entries by the words of a query and by what it means, best first. It works offline, and the same memory gives the same
-answer to the same query. --explain shows what a score is the sum of. With --json the answer is {"query":"…","results":[…]}, each result
-an entry as memory list --json has it, with its score.
+		Long: `search finds entries by the words of a query and by its meaning, best first. It works offline, and the same memory gives the same
+answer to the same query. --explain shows the parts of each score. With --json the answer is {"query":"…","results":[…]}; each result
+is an entry as memory list --json prints it, with its score.
 
-With --queries it answers a file of queries, {"id":"0","query":"…"} a line, in one process and in their order, each as soon as it is
-computed; with --json an answer is a line {"id":"0","results":[{"id":"D1:3","score":0.7}]}. A line that is no query is told with its
-number, has an "error" in its answer, and makes the exit code 1.`,
+With --queries it answers the queries of a file, one {"id":"0","query":"…"} on each line, in their order and in one process; it prints
+each answer as soon as it is computed. With --json an answer is a line {"id":"0","results":[{"id":"D1:3","score":0.7}]}. If a line is
+not a query, search reports its number, the answer has an "error", and the exit code is 1.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Words = words
 			if err := r.Check(present()); err != nil {
@@ -40,7 +40,7 @@ number, has an "error" in its answer, and makes the exit code 1.`,
 				}
 				err := search(ctx, m, &r)
 				if m.Pending() > 0 { // the memory has said that it finds some entries by their words alone
-					a.err.Printf("flowrun: with --wait they get their vectors first.\n")
+					a.err.Printf("flowrun: with --wait they get their vectors before the search.\n")
 				}
 				return err
 			})
@@ -92,7 +92,7 @@ func (a *app) searchMemoryOnce(ctx context.Context, m *memory.Memory, r *args.Me
 	}
 	ui.FoundText(a.out, list, present())
 	if len(list) == 0 {
-		a.err.Printf("Nothing fits.\n")
+		a.err.Printf("No entry matches.\n")
 	}
 	return nil
 }

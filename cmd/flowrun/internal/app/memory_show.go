@@ -12,7 +12,7 @@ import (
 func (a *app) newMemoryShowCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use: "show ID", Short: "Show one entry whole, and how it came to be so", Args: between(1, 1, "ID"),
+		Use: "show ID", Short: "Show one entry and its history", Args: between(1, 1, "ID"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			return a.onMemory(toRead, nil, func(ctx context.Context, m *memory.Memory) error {
 				ids, err := findIDs(ctx, m, words)

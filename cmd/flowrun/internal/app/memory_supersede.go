@@ -14,9 +14,9 @@ import (
 func (a *app) newMemorySupersedeCommand() *cobra.Command {
 	var e args.MemoryEntry
 	c := &cobra.Command{
-		Use: "supersede ID… TEXT", Short: "Say something better in place of entries", Args: between(1, 1000, "ID… TEXT"),
-		Long: `supersede writes a new entry that stands for others, and prints its id. The others are hidden, unless --all asks for them, and are never
-removed. The last word is the text of the new one (-: standard input), unless --lesson, --observation or --context say what it says.`,
+		Use: "supersede ID… TEXT", Short: "Replace entries by a new one", Args: between(1, 1000, "ID… TEXT"),
+		Long: `supersede writes a new entry in place of others, and prints its id. The others are hidden, except from --all, and are never removed.
+The last word is the text of the new entry (-: standard input), unless --lesson, --observation or --context give its parts.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			ids := words
 			var text []string
@@ -24,7 +24,7 @@ removed. The last word is the text of the new one (-: standard input), unless --
 				ids, text = words[:len(words)-1], words[len(words)-1:]
 			}
 			if len(ids) == 0 {
-				return &args.Error{Message: "which entry, and by what?", Hint: "Write the ids and then the new text, or give the text as --lesson."}
+				return &args.Error{Message: "an argument is missing: the entry to replace, or its new text", Hint: "Write the ids and then the new text, or give the text as --lesson."}
 			}
 			if err := a.readEntry(&e, text); err != nil {
 				return err

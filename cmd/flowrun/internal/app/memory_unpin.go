@@ -11,6 +11,6 @@ import (
 
 func (a *app) newMemoryUnpinCommand() *cobra.Command {
 	var r args.MemoryChange
-	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "unpin", Short: "Take back a pin"}, &r, "unpinned",
+	return reasonFlag(a.newMemoryChangeCommand(&cobra.Command{Use: "unpin", Short: "Remove the pin from entries"}, &r, "unpinned",
 		func(ctx context.Context, m *memory.Memory) error { return m.Unpin(ctx, r.IDs, a.person(), r.Reason) }), &r)
 }

@@ -20,9 +20,10 @@ func (a *app) newPlanCommand() *cobra.Command {
 	var o args.Plan
 	c := &cobra.Command{
 		Use: "plan FILE|DIR [WORKFLOW]", Short: "Show what a run would do", Args: between(1, 2, "FILE|DIR [WORKFLOW]"),
-		Long: `plan shows the order of a workflow's steps, what can run at once, the longest chain, what is conditional, and how many
-attempts there are at most; and, from the durations in earlier runs of a workflow of this name, how long it would take, and which
-chain of steps takes longest. Nothing runs. Values that are given are used; what depends on others is said to be unknown.`,
+		Long: `plan shows the order of a workflow's steps, the steps that can run at once, the longest chain, the conditional steps, and the
+largest number of attempts. From the durations of earlier runs of the same workflow name it forecasts how long a run takes, and
+which chain of steps takes longest. Nothing runs. plan uses the values that you give, and marks results that depend on other values
+as unknown.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {
@@ -36,7 +37,7 @@ chain of steps takes longest. Nothing runs. Values that are given are used; what
 	valueFlags(c, &o.Given)
 	f.IntVar(&o.Parallel, "parallel", 0, "forecast a run of at most `N` attempts at once, in place of the workflow's max_concurrency")
 	f.BoolVar(&o.JSON, "json", false, "as JSON")
-	f.BoolVar(&o.DetailedExit, "detailed-exitcode", false, "exit with 6 where something would run, with 0 where nothing would")
+	f.BoolVar(&o.DetailedExit, "detailed-exitcode", false, "exit with 6 if a step would run, with 0 if none would")
 	return c
 }
 

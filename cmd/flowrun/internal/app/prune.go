@@ -16,11 +16,12 @@ import (
 func (a *app) newPruneCommand() *cobra.Command {
 	var r args.Prune
 	c := &cobra.Command{
-		Use: "prune", Short: "Remove runs that have ended, with all that they called and their logs", Args: between(0, 0, ""),
-		Long: `prune removes runs that have ended: their journals, log files and the runs that they called. It says which, so --keep N or
---older-than AGE must: the N newest stay, and so does what ended more recently. Both together remove what both allow. A run that can
-still be resumed stays; with --all, only one that is driven now does. What is removed is gone. --dry-run says what would be. The database
-keeps the space for runs to come; --vacuum gives it back, and lets others wait while it does.`,
+		Use: "prune", Short: "Remove ended runs, their called runs and their logs", Args: between(0, 0, ""),
+		Long: `prune removes runs that have ended: their journals, their log files and the runs that they called. Say which runs with --keep N or
+--older-than AGE: the N newest runs stay, and runs that ended less than AGE ago stay. With both flags, prune removes runs that both
+allow. A run that can still be resumed stays; with --all, only a run that a process drives now stays. Removed runs cannot be restored.
+--dry-run shows the runs that prune would remove. The database keeps the free space for later runs; --vacuum gives it back to the disk,
+and other processes wait meanwhile.`,
 		RunE: func(*cobra.Command, []string) error {
 			a.asJSON = r.JSON
 			if err := r.Check(); err != nil {
@@ -30,11 +31,11 @@ keeps the space for runs to come; --vacuum gives it back, and lets others wait w
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&r.Keep, "keep", -1, "the `N` newest runs stay")
+	f.IntVar(&r.Keep, "keep", -1, "keep the `N` newest runs")
 	f.Lookup("keep").DefValue = "0" // which help leaves out: there is none that means something
-	f.StringVar(&r.OlderThan, "older-than", "", "only what ended longer ago than this `age`: 30d, 12h")
-	f.BoolVar(&r.All, "all", false, "also runs that have not ended, if nobody drives them")
-	f.BoolVar(&r.DryRun, "dry-run", false, "remove nothing, and say what would be")
+	f.StringVar(&r.OlderThan, "older-than", "", "only runs that ended longer ago than this `age`: 30d, 12h")
+	f.BoolVar(&r.All, "all", false, "also remove runs that have not ended, if no process drives them")
+	f.BoolVar(&r.DryRun, "dry-run", false, "remove nothing; show which runs would be removed")
 	f.BoolVar(&r.Vacuum, "vacuum", false, "make the database smaller afterwards")
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
 	return c
@@ -88,7 +89,7 @@ func (a *app) vacuumAfterPrune(s *store) error {
 	}
 	after, err := s.FileSize()
 	if err == nil {
-		a.err.Printf("The database took %s and takes %s.\n", ui.Bytes(uint64(before)), ui.Bytes(uint64(after)))
+		a.err.Printf("The database had %s and has %s now.\n", ui.Bytes(uint64(before)), ui.Bytes(uint64(after)))
 	}
 	return err
 }

@@ -20,14 +20,14 @@ import (
 func (a *app) newReplayCommand() *cobra.Command {
 	var r args.Replay
 	c := &cobra.Command{
-		Use: "replay RUN", Short: "Replay a run's journal, or find out what today's file would have made of it", Args: between(1, 1, "RUN"),
-		Long: `replay feeds the journal of a run to this release's machine and checks that it does all that it did then; where it does not,
-the exit code is 1. Nothing runs, and nothing is written.
+		Use: "replay RUN", Short: "Replay a run's journal, or replay it with another program", Args: between(1, 1, "RUN"),
+		Long: `replay feeds the journal of a run to this release's machine, and checks that the machine does the same as then; if it does not,
+the exit code is 1. No process starts, and replay writes nothing.
 
-With --file the journal is the world of another program: attempts and calls that the journal knows, by node, number and gate, end as
-they ended, after as long; conditions, joins, retries and timeouts are those of the file. It prints what would have been different:
-nodes with another end, what would have been asked for in other words (the answer of then is taken), and work that the journal knows
-nothing of, behind which all is left open. Inputs and variables are those of the run; new ones have their defaults.`,
+With --file, replay runs another program with the results in the journal. An attempt or call that the journal knows, by node, number and
+gate, ends as it ended then, after the same time; conditions, joins, retries and timeouts are those of the file. replay prints the
+differences: nodes that end differently, requests that the file words differently (the recorded answer is used), and work that the
+journal does not know; nodes behind such work are left open. Inputs and variables are those of the run; new ones have their defaults.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			return a.withRun(r.Run, nil, func(s *store, info engine.Info) error {
@@ -39,8 +39,8 @@ nothing of, behind which all is left open. Inputs and variables are those of the
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&r.File, "file", "", "what would this `program`, a file or folder, have made of it")
-	f.BoolVar(&r.DetailedExit, "detailed-exitcode", false, "with --file: exit with 6 where something would have been different")
+	f.StringVar(&r.File, "file", "", "replay with this `program`, a file or folder")
+	f.BoolVar(&r.DetailedExit, "detailed-exitcode", false, "with --file: exit with 6 if there is a difference")
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
 	return c
 }
@@ -95,7 +95,7 @@ func (a *app) replayAgainst(s *store, run string, r *args.Replay) error {
 		return err
 	}
 	if problems := given.Fit(&first, now.ir, w); problems != nil {
-		return &args.Error{Message: fmt.Sprintf("what run %s was given does not fit:\n  %s", run, strings.Join(problems, "\n  "))}
+		return &args.Error{Message: fmt.Sprintf("the values of run %s do not fit:\n  %s", run, strings.Join(problems, "\n  "))}
 	}
 	out, err := runner.ReplayAgainst(then, now.ir, first)
 	if err != nil {

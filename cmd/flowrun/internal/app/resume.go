@@ -21,14 +21,14 @@ import (
 func (a *app) newResumeCommand() *cobra.Command {
 	var r args.Resume
 	c := &cobra.Command{
-		Use: "resume RUN", Short: "Go on with a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
-		Long: `resume goes on with a run where its journal ends. What had finished is not done again; attempts that were under way
-start again with the same idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest".
-For a run that has ended it prints the outputs, and the exit code is the run's. A run that another one called goes on with
-that one. What is sensitive is taken from where the run got it, and must be the same, but for what --new-secret names, of which the
-journal keeps that it differs. What stood on the command line must be given again; the flags for values also tell where something
-is now. --dry-run tells what would happen: which attempts would start
-again, what waits and until when; nothing is written, and nobody's run is taken.`,
+		Use: "resume RUN", Short: "Continue a run that was stopped or whose process died", Args: between(1, 1, "RUN"),
+		Long: `resume continues a run where its journal ends. Finished steps do not run again; interrupted attempts start again with the same
+idempotency key. RUN is an id or the beginning of one, a workflow's name, a file, or "latest". For a run that has ended, resume
+prints the outputs, and the exit code is that of the run. For a called run it continues the calling run.
+
+Sensitive values are read from where the run got them, and must be the same, except for the names that --new-secret gives: the journal
+records that these differ. Give values of the command line again; the flags for values also say where a value is found now.
+--dry-run shows which attempts would start again, and which nodes wait and until when. It writes nothing, and takes the run from no process.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {
@@ -43,8 +43,8 @@ again, what waits and until when; nothing is written, and nobody's run is taken.
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
-	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only tell what would happen")
-	c.Flags().StringArrayVar(&r.NewSecrets, "new-secret", nil, "take another value of this sensitive variable or input, `NAME`, than the run began with; can be repeated")
+	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only show what would happen")
+	c.Flags().StringArrayVar(&r.NewSecrets, "new-secret", nil, "accept a new value of this sensitive variable or input, `NAME`; can be repeated")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
 	deathLimitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)

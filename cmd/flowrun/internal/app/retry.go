@@ -21,11 +21,12 @@ func (a *app) newRetryCommand() *cobra.Command {
 	var r args.Retry
 	c := &cobra.Command{
 		Use: "retry RUN", Short: "Retry the steps of a run that did not succeed; the new run reuses the rest", Args: between(1, 1, "RUN"),
-		Long: `retry starts a new run of the definition that RUN was started with, with the same inputs and variables. What succeeded there is
-reused; what failed, was blocked, cancelled or undone, and all that depends on it, runs again, with new idempotency keys. Instances of
-for_each stand for themselves; a repeat and a call are one piece each; a failure that was tolerated stands; finally runs again.
-RUN must have ended: resume goes on with one that has not. What is sensitive is taken from where RUN got it, and may be another value by
-now; the journal keeps that it differs. What stood on the command line must be given again. For a changed file, use apply.`,
+		Long: `retry starts a new run with the definition, the inputs and the variables of RUN. It reuses the nodes that succeeded. Nodes that
+failed, were blocked, cancelled or compensated, and all nodes that depend on them, run again with new idempotency keys. Each instance of
+for_each counts alone; a repeat and a call count as one piece; a tolerated failure is kept; finally runs again.
+
+RUN must have ended: to continue a run that has not, use resume. Sensitive values are read from where RUN got them, and may have
+changed; the journal records that they differ. Give values of the command line again. For a changed file, use apply.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if err := r.Check(); err != nil {
@@ -35,8 +36,8 @@ now; the journal keeps that it differs. What stood on the command line must be g
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&r.From, "from", "", "make this `step` again, too, and all that depends on it; also an instance, as in build[3]")
-	f.StringVar(&r.Only, "only", "", "make only this `step` again, and reuse or leave out all else")
+	f.StringVar(&r.From, "from", "", "also run this `step` again, and all nodes that depend on it; an instance is named as build[3]")
+	f.StringVar(&r.Only, "only", "", "run only this `step` again, and reuse or leave out all other nodes")
 	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)
@@ -50,11 +51,11 @@ func (a *app) checkRetry(s *store, info engine.Info) error {
 	if !info.Status.Terminal() {
 		top := s.Top(context.Background(), info)
 		return &args.Error{Message: fmt.Sprintf("run %s has not ended", info.Run),
-			Hint: fmt.Sprintf("flowrun resume %s%s goes on with it, flowrun cancel %s%s ends it.", top, flags, top, flags)}
+			Hint: fmt.Sprintf("To continue it: flowrun resume %s%s. To end it: flowrun cancel %s%s.", top, flags, top, flags)}
 	}
 	if info.Parent != "" {
 		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s", info.Run, info.Parent),
-			Hint: fmt.Sprintf("To repeat it with what called it: flowrun retry %s%s", s.Origin(context.Background(), info.Run), flags)}
+			Hint: fmt.Sprintf("To repeat it with its caller: flowrun retry %s%s", s.Origin(context.Background(), info.Run), flags)}
 	}
 	return nil
 }
@@ -82,11 +83,11 @@ func (a *app) runRetry(s *store, info engine.Info, r *args.Retry) error {
 	maps.Copy(again.First.Secrets, renewed)
 	for _, ref := range slices.Sorted(maps.Keys(renewed)) {
 		if !r.JSON {
-			a.err.Printf("%s is not what run %s had; this run takes the new value\n", ref, info.Run)
+			a.err.Printf("%s differs from its value in run %s; this run takes the new value\n", ref, info.Run)
 		}
 	}
 	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
-		a.err.Printf("%s: retry uses the definition of then.%s\n", c.what, c.advice())
+		a.err.Printf("%s: retry uses the old definition.%s\n", c.what, c.advice())
 	}
 	run, err := s.Start(ctx, again.Start, held)
 	if err != nil {
@@ -123,13 +124,13 @@ func (a *app) prepareRetry(ctx context.Context, s *store, run string, r *args.Re
 func adviseRetry(no *retry.Refusal, run string) string {
 	switch no.Advice {
 	case retry.OnlyNode:
-		return "To make it all the same: --only " + no.Node
+		return "To run it all the same: --only " + no.Node
 	case retry.FromNode:
-		return "To make a step again, and what depends on it: --from STEP"
+		return "To run a step again, and all nodes that depend on it: --from STEP"
 	case retry.FromOrAnew:
-		return "Make more of it again with --from STEP, or all of it with flowrun apply."
+		return "To run more steps again: --from STEP; all of them: flowrun apply."
 	case retry.WholeRun:
-		return "Make these, too: flowrun retry " + run
+		return "To run these, too: flowrun retry " + run
 	}
-	return "To retry the steps that did not succeed: flowrun retry " + run
+	return "Retry the failed steps with: flowrun retry " + run
 }

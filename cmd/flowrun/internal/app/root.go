@@ -28,7 +28,7 @@ func (a *app) newRootCommand() *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "flowrun",
-		Short: "Runs workflow files: checked before they start, durable while they run",
+		Short: "Check workflow files and run them durably",
 		Long: `flowrun checks workflow files and runs them. A run survives a crash: resume goes on where it stopped.
 
   flowrun init                write a first workflow
@@ -38,7 +38,7 @@ func (a *app) newRootCommand() *cobra.Command {
   flowrun apply FILE          run a workflow and print its outputs
   flowrun runs show latest    look at a run
   flowrun resume latest       go on with one that was stopped
-  flowrun doctor              look whether everything is in order
+  flowrun doctor              check the store, the shells and the programs
 
 Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wrong usage; 3 it could not be done (store, files);
 5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,

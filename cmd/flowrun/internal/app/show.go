@@ -19,10 +19,10 @@ import (
 func (a *app) newShowCommand() *cobra.Command {
 	var r args.Show
 	c := &cobra.Command{
-		Use: "show RUN [STEP]", Short: "Show a run's nodes, or one of them: what they did and why", Args: between(1, 2, "RUN [STEP]"),
-		Long: `show tells of every node of a run where it stands and why: what it waited for, which condition was false and what that read,
-which dependency failed. With a step, or the path of an instance (build/api[3]), it tells all of that one: each attempt, what the
-gates said, what depends on it. --at N shows the run as it was after event N (see flowrun events).`,
+		Use: "show RUN [STEP]", Short: "Show the status of a run's nodes, or of one node, and why", Args: between(1, 2, "RUN [STEP]"),
+		Long: `show prints for each node of a run its status and the reason: which nodes it waited for, which condition was false and the values that it
+read, which dependency failed. With a step, or the path of an instance (build/api[3]), it prints the details of this node: each
+attempt, the verdicts of its gates, the nodes that depend on it. --at N shows the run after event N (see flowrun events).`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
 			if len(words) > 1 {
@@ -35,7 +35,7 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 		},
 	}
 	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
-	c.Flags().IntVar(&r.At, "at", 0, "as it was after event `N`")
+	c.Flags().IntVar(&r.At, "at", 0, "show the run after event `N`")
 	return c
 }
 
@@ -43,7 +43,7 @@ gates said, what depends on it. --at N shows the run as it was after event N (se
 func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	ctx := context.Background()
 	if r.At > 0 && uint64(r.At) > info.Events {
-		return &args.Error{Message: fmt.Sprintf("run %s has events 1 to %d; --at %d is beyond them", info.Run, info.Events, r.At),
+		return &args.Error{Message: fmt.Sprintf("run %s has events 1 to %d; --at %d is too high", info.Run, info.Events, r.At),
 			Hint: fmt.Sprintf("See flowrun events %s%s", info.Run, a.sceneOf(s, nil).Flags)}
 	}
 	p, err := s.Past(ctx, info.Run)
@@ -76,7 +76,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 		s.Stand(p, info, begun)
 	} else {
 		now = p.View.Last
-		a.err.Printf("As it was after event %d of %d, at %s:\n", r.At, info.Events, now)
+		a.err.Printf("After event %d of %d, at %s:\n", r.At, info.Events, now)
 	}
 	if r.Step != "" {
 		return a.showStep(s, p, stories, r, begun, now)
@@ -91,7 +91,7 @@ func (a *app) runShow(s *store, info engine.Info, r *args.Show) error {
 	ui.Show(a.out, p.View, begun, now)
 	if r.At == 0 && info.Status.Terminal() && info.Status != event.Succeeded && info.RetriedBy == "" {
 		if c := a.changed(s, s.Origin(ctx, info.Run)); c.differs() {
-			a.err.Printf("%s: flowrun retry uses the definition of then.%s\n", c.what, c.advice())
+			a.err.Printf("%s: flowrun retry uses the old definition.%s\n", c.what, c.advice())
 		}
 	}
 	if r.At == 0 && info.Interrupted() {
@@ -148,7 +148,7 @@ func findNodeToShow(p *runner.Past, step string) (*view.Node, error) {
 	list := p.View.Named(step)
 	switch len(list) {
 	case 0:
-		return nil, &args.Error{Message: fmt.Sprintf("%q is not there: what it lies in has not come to it", step),
+		return nil, &args.Error{Message: fmt.Sprintf("%q does not exist yet: the group around it has not started it", step),
 			Hint: "See flowrun runs show " + p.Run}
 	case 1:
 		return list[0], nil
@@ -157,6 +157,6 @@ func findNodeToShow(p *runner.Past, step string) (*view.Node, error) {
 	for _, n := range list[:min(len(list), maxShownNames)] {
 		paths = append(paths, n.Path)
 	}
-	return nil, &args.Error{Message: fmt.Sprintf("%d nodes are called %q", len(list), step),
+	return nil, &args.Error{Message: fmt.Sprintf("%d nodes have the name %q", len(list), step),
 		Hint: "Name one: " + strings.Join(paths, ", ")}
 }

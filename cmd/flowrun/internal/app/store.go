@@ -100,7 +100,7 @@ func (a *app) sayWaiting(run string, t engine.Turn) {
 
 // sayLeftover tells the user that processes of the previous driver were ended.
 func (a *app) sayLeftover(run string, processes int) {
-	a.err.Printf("run %s: ended %d processes that were left of the time before\n", run, processes)
+	a.err.Printf("run %s: ended %d processes that an earlier driver left\n", run, processes)
 }
 
 // findRun returns the run that a word means: an id or the beginning of one, "latest", a workflow's
@@ -182,7 +182,7 @@ func (a *app) openRun(word string, drive *args.Drive) (*store, engine.Info, erro
 
 // describeUndriven explains how to resume a run that no process drives.
 func (a *app) describeUndriven(s *store, info engine.Info) string {
-	return "Interrupted: no process drives this run. Go on with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
+	return "Interrupted: no process drives this run. Continue with:\n  flowrun resume " + s.Top(context.Background(), info) + a.sceneOf(s, nil).Flags
 }
 
 // sceneOf returns how messages refer to the runs of a store.

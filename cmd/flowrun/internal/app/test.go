@@ -30,13 +30,13 @@ const testWatchPause = 300 * time.Millisecond
 func (a *app) newTestCommand() *cobra.Command {
 	var t args.Test
 	c := &cobra.Command{
-		Use: "test [PATH...]", Short: "Prove workflows in virtual time, without starting anything",
-		Long: `test runs the tests of files NAME.flowtest.hcl: a file, or those of a folder; DIR/... means those of every folder below DIR. Without a
-path it takes the current folder. A test stands beside its program. Each test runs a workflow in virtual time, and the stubs of the test
-answer in place of agents, programs and requests: nothing is started, and days of retries take milliseconds.
+		Use: "test [PATH...]", Short: "Test workflows in virtual time; no process starts",
+		Long: `test runs the tests of files NAME.flowtest.hcl: of a file, or of a folder; DIR/... means every folder below DIR. Without a path
+it runs the tests of the current folder. A test file stands beside its program. Each test runs a workflow in virtual time, and the stubs
+of the test answer in place of agents, programs and requests: no process starts, and days of retries take milliseconds.
 
---format FORMAT says how the screen shows the results, --format FORMAT=PATH writes them to a file; it can be repeated.
-Under GitHub Actions the screen's format is github unless another is given.
+--format FORMAT sets the form of the results on the screen, --format FORMAT=PATH writes them to a file; it can be repeated.
+Under GitHub Actions the default on the screen is github.
 
 The exit code is 1 if a test fails, or if a test file or its program is refused.`,
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -61,7 +61,7 @@ The exit code is 1 if a test fails, or if a test file or its program is refused.
 		},
 	}
 	c.Flags().StringVar(&t.Run, "run", "", "run only the tests whose names match a `regular expression`")
-	c.Flags().StringArrayVar(&t.Formats, "format", nil, "how to print the results, `FORMAT` or FORMAT=PATH: "+strings.Join(args.TestFormats, ", "))
+	c.Flags().StringArrayVar(&t.Formats, "format", nil, "print the results as `FORMAT`, or write them with FORMAT=PATH: "+strings.Join(args.TestFormats, ", "))
 	c.Flags().BoolVar(&t.Coverage, "coverage", false, "name the nodes, cases and gates that no test reached")
 	c.Flags().BoolVar(&t.Watch, "watch", false, "run the tests again when a file *.hcl beside them changes, until Ctrl-C")
 	return c
@@ -213,7 +213,7 @@ func findTests(paths []string) ([]string, error) {
 	}
 	files, err := disk.Tests(paths)
 	if none := new(disk.NoTests); errors.As(err, &none) {
-		hint := "Tests stand in files NAME" + dsl.TestSuffix + " beside the program."
+		hint := "Tests are in files NAME" + dsl.TestSuffix + " beside the program."
 		if !none.File {
 			hint += " DIR/... means every folder below DIR."
 		}

@@ -20,11 +20,11 @@ func (a *app) newValidateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "validate [PATH...]", Short: "Check files without running anything",
 		Long: `validate checks programs: a file, or a folder whose files are read together. DIR/... means every folder below DIR with
-files *.flow.hcl, each a program for itself; other files *.hcl there may be of other tools and are not read. Without a path
-it checks the current folder. The exit code is 1 if any of them is refused.
+files *.flow.hcl; each of these folders is a program of its own, and other files *.hcl there are left to other tools. Without a
+path it checks the current folder. The exit code is 1 if a program is refused.
 
---format FORMAT says how the screen shows what is found, --format FORMAT=PATH writes it to a file; it can be repeated.
-Under GitHub Actions the screen's format is github, and a summary of the job is written, unless another is given.`,
+--format FORMAT sets the form of the findings on the screen, --format FORMAT=PATH writes them to a file; it can be repeated.
+Under GitHub Actions the default on the screen is github, and validate also writes a summary of the job.`,
 		RunE: func(c *cobra.Command, words []string) error {
 			if asJSON && !c.Flags().Changed("format") {
 				v.Formats = []string{"json"}
@@ -46,8 +46,8 @@ Under GitHub Actions the screen's format is github, and a summary of the job is 
 			return a.runValidate(&v, forms)
 		},
 	}
-	c.Flags().StringArrayVar(&v.Formats, "format", nil, "how to print what is found, `FORMAT` or FORMAT=PATH: "+strings.Join(ui.Formats, ", "))
-	c.Flags().StringVar(&v.FailLevel, "fail-level", "error", "the mildest finding that makes the exit code 1: error or warning")
+	c.Flags().StringArrayVar(&v.Formats, "format", nil, "print findings as `FORMAT`, or write them with FORMAT=PATH: "+strings.Join(ui.Formats, ", "))
+	c.Flags().StringVar(&v.FailLevel, "fail-level", "error", "exit with 1 from this severity on: error or warning")
 	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return c
 }

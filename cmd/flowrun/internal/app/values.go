@@ -27,9 +27,9 @@ func valueFlags(c *cobra.Command, o *args.Given) {
 // pairFlags are the three flags for values of one kind.
 func pairFlags(c *cobra.Command, name, what string, p *args.Pairs) {
 	f := c.Flags()
-	f.StringArrayVar(&p.Values, name, nil, what+", `name=value`; value @FILE reads a file, - standard input, @@x is the text @x, but in CI every text is taken as it is; can be repeated")
-	f.StringArrayVar(&p.Raw, name+"-raw", nil, what+", `name=text`: the text as it is, for texts that somebody else has chosen; can be repeated")
-	f.StringArrayVar(&p.From, name+"-from", nil, what+", `name=file`: what the file holds, or with - standard input; can be repeated")
+	f.StringArrayVar(&p.Values, name, nil, what+", `name=value`; value @FILE reads a file, - standard input, @@x is the text @x; in CI every text is taken as it is; can be repeated")
+	f.StringArrayVar(&p.Raw, name+"-raw", nil, what+", `name=text`: the text as it is, for texts from others; can be repeated")
+	f.StringArrayVar(&p.From, name+"-from", nil, what+", `name=file`: the text of the file, with - of standard input; can be repeated")
 }
 
 // valueReader reads the values of these flags.

@@ -9,7 +9,7 @@ import (
 func (a *app) newVersionCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use: "version", Short: "Say which release this is", Args: between(0, 0, ""),
+		Use: "version", Short: "Print the version", Args: between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return ui.WriteJSON(a.out, thisVersion())

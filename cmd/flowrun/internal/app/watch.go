@@ -22,10 +22,10 @@ const watchListEvery = time.Second
 func (a *app) newWatchCommand() *cobra.Command {
 	var r args.Runs
 	c := &cobra.Command{
-		Use: "watch [RUN]", Short: "Follow a run that another process drives, or the list of runs", Args: between(0, 1, "[RUN]"),
-		Long: `watch shows a run as apply does, while another process drives it: a live tree on a terminal, a line for each change elsewhere, JSON
-lines with --json, from its beginning. It ends with the run, prints its outputs, and the exit code is the run's. Ctrl-C ends the
-watching and nothing else. Without a run it shows the list of runs: on a terminal again and again, elsewhere once.`,
+		Use: "watch [RUN]", Short: "Watch a run that another process drives, or the list of runs", Args: between(0, 1, "[RUN]"),
+		Long: `watch shows a run that another process drives, as apply does: a live tree on a terminal, a line for each change elsewhere, JSON lines
+with --json. It begins at the run's first event. When the run ends, watch prints its outputs; the exit code is that of the run. Ctrl-C
+stops watch only; the run continues. Without a run it shows the list of runs: repeatedly on a terminal, once elsewhere.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			a.asJSON = r.JSON
 			if len(words) == 0 {
@@ -71,7 +71,7 @@ func (a *app) runWatch(s *store, info engine.Info, asJSON bool) error {
 	var stop *process.Interrupted
 	if errors.As(err, &stop) {
 		if !asJSON {
-			a.err.Printf("flowrun: no longer watching; run %s is left alone\n", info.Run)
+			a.err.Printf("flowrun: no longer watching; run %s continues\n", info.Run)
 		}
 		return &ended{process.SignalCode(stop.Signal)}
 	}

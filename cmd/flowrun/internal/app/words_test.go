@@ -39,5 +39,5 @@ func TestWrongWords(t *testing.T) {
 		t.Fatal(said)
 	}
 	check("graph latest checks --format mermaid", exitDone, "conflicts")
-	check("graph latest other", exitUsage, `of the workflow "checks", not of "other"`)
+	check("graph latest other", exitUsage, `belongs to the workflow "checks", not to "other"`)
 }

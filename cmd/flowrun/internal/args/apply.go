@@ -39,7 +39,7 @@ func (o *Apply) Forms(known []string) (list []Form, err error) {
 			return nil, err
 		}
 		if path == "" {
-			return nil, &Error{"--report " + r + " names no file", "Write --report " + form + "=PATH."}
+			return nil, &Error{"--report " + r + " does not name a file", "Write --report " + form + "=PATH."}
 		}
 		list = append(list, Form{form, path})
 	}

@@ -67,7 +67,7 @@ func TestPairsThatAreWrong(t *testing.T) {
 		{[]string{"a=@none"}, `file does not exist`},
 		{[]string{"a=@big"}, `larger than 1048576 bytes`},
 		{[]string{"a=-"}, `larger than`},
-		{[]string{"a=@"}, `no file is named`},
+		{[]string{"a=@"}, `the name of a file is missing`},
 		{[]string{"a=@hunter22"}, `--var-raw`},
 		{[]string{"a=\xff"}, `--var a is not UTF-8`},
 	} {
@@ -87,7 +87,7 @@ func TestPairsThatAreWrong(t *testing.T) {
 func TestPairsOfFilesThatAreWrong(t *testing.T) {
 	for want, p := range map[string]Pairs{
 		`--var gives "a" twice`: {Values: []string{"a=1"}, Raw: []string{"a=2"}}, `gives "b" twice`: {Raw: []string{"b=1"}, From: []string{"b=f"}},
-		"--var-from a: file does not exist": {From: []string{"a=none"}}, "--var-from a: no file is named": {From: []string{"a="}},
+		"--var-from a: file does not exist": {From: []string{"a=none"}}, "--var-from a: the name of a file is missing": {From: []string{"a="}},
 		"reads standard input twice": {Values: []string{"a=-"}, From: []string{"b=-"}}, "--var-raw is not of the form": {Raw: []string{"hunter22"}},
 	} {
 		if _, err := p.Read("--var", world("")); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter22") {

@@ -12,7 +12,7 @@ type Fmt struct {
 func (f *Fmt) Check() error {
 	for _, p := range f.Paths {
 		if p == "-" && len(f.Paths) > 1 {
-			return &Error{"- stands beside other paths", "Standard input is laid out alone: flowrun fmt - < FILE."}
+			return &Error{"- cannot be combined with other paths", "Format standard input alone: flowrun fmt - < FILE."}
 		}
 	}
 	return nil

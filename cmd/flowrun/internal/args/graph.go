@@ -11,7 +11,7 @@ type Graph struct {
 // Check refuses formats, and nothing to draw.
 func (g *Graph) Check() error {
 	if g.Path == "" && g.Run == "" {
-		return &Error{"something is missing: flowrun graph FILE|DIR|RUN [WORKFLOW]", "See flowrun graph --help."}
+		return &Error{"an argument is missing: flowrun graph FILE|DIR|RUN [WORKFLOW]", "See flowrun graph --help."}
 	}
 	return OneOf("--format", g.Format, "svg", "mermaid", "dot", "json")
 }

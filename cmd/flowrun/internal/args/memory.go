@@ -93,9 +93,9 @@ func (s *MemorySearch) Check(now time.Time) error {
 	asked := strings.TrimSpace(s.Query()) != ""
 	switch {
 	case asked && s.Queries != "":
-		return Errorf("a query and --queries exclude each other")
+		return Errorf("a query and --queries cannot be combined")
 	case !asked && s.Queries == "":
-		return &Error{"what is looked for?", `Write it behind the command: flowrun memory search "flaky test of the parser". Many at once: --queries FILE.`}
+		return &Error{"an argument is missing: the query", `Write it behind the command: flowrun memory search "flaky test of the parser". Many at once: --queries FILE.`}
 	case s.K < 1 || s.K > MaxHits:
 		return Errorf("-k %d is not within 1 and %d", s.K, MaxHits)
 	}
@@ -117,7 +117,7 @@ type MemoryEntry struct {
 // Check refuses an entry that says nothing, and words and numbers.
 func (e *MemoryEntry) Check() error {
 	if strings.TrimSpace(e.Text+e.Context+e.Observation+e.Lesson) == "" {
-		return &Error{"what is to be remembered?", `Write it behind the command, or give --lesson, --observation and --context.`}
+		return &Error{"an argument is missing: the text of the entry", `Write it behind the command, or give --lesson, --observation and --context.`}
 	}
 	if e.Type != "" {
 		if err := OneOf("--type", e.Type, MemoryTypes...); err != nil {
@@ -145,7 +145,7 @@ type MemoryChange struct {
 func (c *MemoryChange) Check() error {
 	kind, name, named := strings.Cut(c.To, ":")
 	if c.To != "" && c.To != "shared" && !(named && name != "" && slices.Contains([]string{"agent", "run", "group"}, kind)) {
-		return Errorf("--to %q is no scope: shared, agent:NAME, group:NAME or run:ID", c.To)
+		return Errorf("--to %q is not a scope: shared, agent:NAME, group:NAME or run:ID", c.To)
 	}
 	return IsText("--reason", c.Reason)
 }
@@ -161,7 +161,7 @@ type MemoryRevert struct {
 // Check refuses a revert of nothing in particular.
 func (r *MemoryRevert) Check(now time.Time) (err error) {
 	if len(r.IDs) == 0 && r.Run+r.Author+r.Since+r.Until == "" {
-		return &Error{"what is to be reverted?", "Name entries, or say --run, --author, --since or --until; several together narrow it down."}
+		return &Error{"an argument is missing: the entries to revert", "Name entries, or say --run, --author, --since or --until; several together narrow it down."}
 	}
 	if r.Since != "" {
 		if r.From, err = readMoment("--since", r.Since, now); err != nil {

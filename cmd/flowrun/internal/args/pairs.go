@@ -117,7 +117,7 @@ func (r *pairs) value(flag, name, text string) (string, string, error) {
 	case strings.HasPrefix(text, "@@"):
 		return text[1:], flag, nil
 	case text == "@":
-		return "", "", &Error{fmt.Sprintf("%s %s: no file is named behind the @", flag, name),
+		return "", "", &Error{fmt.Sprintf("%s %s: the name of a file is missing behind the @", flag, name),
 			"Write " + flag + " " + name + "=@FILE, or @@ for the character itself."}
 	case reads:
 		return r.file(flag, name, strings.TrimPrefix(text, "@"))
@@ -139,7 +139,7 @@ func (r *pairs) file(flag, name, path string) (string, string, error) {
 		return string(b), r.flag, nil
 	}
 	if path == "" {
-		return "", "", &Error{fmt.Sprintf("%s %s: no file is named", flag, name), "Write " + flag + " " + name + "=FILE, or - for standard input."}
+		return "", "", &Error{fmt.Sprintf("%s %s: the name of a file is missing", flag, name), "Write " + flag + " " + name + "=FILE, or - for standard input."}
 	}
 	b, err := r.ReadFile(path, MaxFile+1)
 	if err != nil && flag == r.flag { // the text may be a secret that begins with @

@@ -22,7 +22,7 @@ func (p *Prune) Check() error {
 	if p.OlderThan != "" {
 		age, ok := readAge(p.OlderThan)
 		if !ok {
-			return Errorf("--older-than %q is no age such as 30d or 12h", p.OlderThan)
+			return Errorf("--older-than %q is not an age such as 30d or 12h", p.OlderThan)
 		}
 		p.Age = age
 	}
@@ -30,7 +30,7 @@ func (p *Prune) Check() error {
 		return Errorf("--keep %d is below 0", p.Keep)
 	}
 	if p.Keep == -1 && p.OlderThan == "" {
-		return &Error{"which runs are to go?", "Say --keep N, --older-than AGE, or both. For all that have ended: --keep 0."}
+		return &Error{"prune needs --keep or --older-than", "Say --keep N, --older-than AGE, or both. For all that have ended: --keep 0."}
 	}
 	return nil
 }

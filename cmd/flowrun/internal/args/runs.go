@@ -30,7 +30,7 @@ type Retry struct {
 // Check refuses numbers, and flags that exclude each other.
 func (r *Retry) Check() error {
 	if r.From != "" && r.Only != "" {
-		return Errorf("--from and --only exclude each other")
+		return Errorf("--from and --only cannot be combined")
 	}
 	return r.Drive.Check()
 }

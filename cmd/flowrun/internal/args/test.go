@@ -19,7 +19,7 @@ type Test struct {
 // Check refuses an expression that cannot be read.
 func (t *Test) Check() (err error) {
 	if t.wanted, err = regexp.Compile(t.Run); err != nil {
-		return Errorf("--run %s is no regular expression: %v", t.Run, err)
+		return Errorf("--run %s is not a regular expression: %v", t.Run, err)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (v *Validate) Forms(usual string, known []string) ([]Form, error) {
 		}
 		switch {
 		case file && path == "":
-			return nil, &Error{"--format " + f + " names no file", "Write --format " + format + "=PATH, or --format " + format + " for the screen."}
+			return nil, &Error{"--format " + f + " does not name a file", "Write --format " + format + "=PATH, or --format " + format + " for the screen."}
 		case !file && screen:
 			return nil, &Error{"two formats are for the screen", "Send one of them to a file: --format " + format + "=PATH."}
 		case file && taken[path]:

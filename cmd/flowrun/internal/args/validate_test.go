@@ -19,7 +19,7 @@ func TestForms(t *testing.T) {
 		{"json sarif=a json=b", []Form{{"json", ""}, {"sarif", "a"}, {"json", "b"}}, ""},
 		{"json text", nil, "two formats are for the screen"},
 		{"json=a sarif=a", nil, "two formats are for the file a"},
-		{"sarif=", nil, "names no file"},
+		{"sarif=", nil, "does not name a file"},
 		{"csv", nil, `--format "csv" is not known: one of text, json, sarif`},
 		{"csv=a", nil, "is not known"},
 	} {

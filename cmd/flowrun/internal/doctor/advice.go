@@ -15,7 +15,7 @@ import (
 const OtherStore = "Change its permissions, or name another store with --store or FLOWRUN_STORE."
 
 // foreignStore is the advice about a database that another program made.
-const foreignStore = "Nothing of it was carried out. If the store came from elsewhere, name one of your own with --store or FLOWRUN_STORE. If it is yours, bring back a copy of it from before."
+const foreignStore = "No command in it was run. If the store came from elsewhere, name one of your own with --store or FLOWRUN_STORE. If it is yours, restore a backup."
 
 // describeFix says how to fix a problem of a store's folder.
 func describeFix(p *private.Problem) string {
@@ -46,18 +46,18 @@ func WayOut(err error) error {
 		return errors.New(strings.Replace(err.Error(), refused.Error(), describeRefused(refused), 1))
 	}
 	if errors.As(err, &damaged) {
-		return errors.New(strings.Replace(err.Error(), damaged.Error(), damaged.Error()+"; flowrun doctor tells how to go on", 1))
+		return errors.New(strings.Replace(err.Error(), damaged.Error(), damaged.Error()+"; flowrun doctor says how to continue", 1))
 	}
 	switch {
 	case strings.Contains(err.Error(), "\n"):
 	case errors.Is(err, engine.ErrFull):
-		return fmt.Errorf("%w\nMake room. Runs that have ended, and their logs, go with flowrun runs prune.", err)
+		return fmt.Errorf("%w\nFree some space. flowrun runs prune removes ended runs and their logs.", err)
 	case errors.As(err, new(*engine.OlderStore)):
-		return fmt.Errorf("%w\nThe next flowrun apply does, and so does flowrun resume, which leaves a run that has ended as it is.", err)
+		return fmt.Errorf("%w\nThe next flowrun apply or flowrun resume does; resume does not change a run that has ended.", err)
 	case errors.Is(err, engine.ErrForeign), errors.Is(err, memories.ErrForeign):
 		return fmt.Errorf("%w\n%s", err, foreignStore)
 	case errors.Is(err, journal.ErrBroken):
-		return fmt.Errorf("%w\nOther runs can go on. flowrun events prints a journal as far as it is whole; flowrun doctor tells what else is damaged.", err)
+		return fmt.Errorf("%w\nOther runs can continue. flowrun events prints the readable part of a journal; flowrun doctor reports other damage.", err)
 	}
 	return err
 }

@@ -64,13 +64,13 @@ func (d *Doctor) aboutRelease(string) []ui.Finding {
 func aboutRepository(path string) []ui.Finding {
 	dir, err := disk.Folder(path)
 	if err != nil {
-		return []ui.Finding{wrong("repository", err.Error(), "Go to a folder that is there.")}
+		return []ui.Finding{wrong("repository", err.Error(), "Change to a folder that exists.")}
 	}
 	if root := disk.Repository(dir); root != "" {
 		return []ui.Finding{fine("repository", root)}
 	}
 	return []ui.Finding{odd("repository", "there is none around "+dir,
-		"Runs are kept beside the file then. In a repository (git init) they are kept at its root.")}
+		"So runs are kept beside the file. In a repository (git init) they are kept at its root.")}
 }
 
 // aboutClock reports a clock that cannot be right.
@@ -84,7 +84,7 @@ func aboutClock(string) []ui.Finding {
 }
 
 func (d *Doctor) aboutTerminal(string) []ui.Finding {
-	text := "standard output is no terminal: progress is written in lines"
+	text := "standard output is not a terminal: progress is written in lines"
 	if d.Screen.Live {
 		columns, rows := d.Screen.Size()
 		text = fmt.Sprintf("%d columns, %d rows", columns, rows)

@@ -13,7 +13,7 @@ import (
 // embedderWait bounds the time that doctor waits for an embedder on the network.
 const embedderWait = 5 * time.Second
 
-const byWordsMeanwhile = "Until then the memory is searched by words, and runs go on."
+const byWordsMeanwhile = "Until then the memory is searched by words, and runs continue."
 
 // aboutEmbedder asks the embedder of a program's memory for a vector, if the embedder is on a
 // server.
@@ -39,7 +39,7 @@ func (d *Doctor) aboutEmbedder(p *ir.Program) []ui.Finding {
 		_, err = x.Embed(ctx, []string{"flowrun doctor"})
 	}
 	if err != nil {
-		return []ui.Finding{odd("embedder", e.Provider+" gives no vectors: "+err.Error(), "See to the server, its address and its model. "+byWordsMeanwhile)}
+		return []ui.Finding{odd("embedder", e.Provider+" gives no vectors: "+err.Error(), "Check the server, its address and its model. "+byWordsMeanwhile)}
 	}
 	return []ui.Finding{fine("embedder", x.Model())}
 }

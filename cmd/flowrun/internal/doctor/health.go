@@ -15,27 +15,27 @@ const (
 	MaxLog     = 64 << 20 // in bytes; a longer log is odd, because it is written back at a quarter of this size
 )
 
-const beginAnew = "Copy the folder first. Then bring back a copy of the store from before, or move the folder away to begin anew."
+const beginAnew = "Copy the folder first. Then restore a backup of the store, or move the folder away and start with a new one."
 
 // aboutHealth returns the findings about the files of a store, with the advice on how to fix them.
 func aboutHealth(h *engine.Health, dir, flags string) []ui.Finding {
 	out := []ui.Finding{fine("version", fmt.Sprintf("the store has version %d, as this release writes it", h.Version))}
 	if h.Database != "" {
-		out = append(out, wrong("database", "its pages do not fit together: "+h.Database, beginAnew))
+		out = append(out, wrong("database", "its pages are inconsistent: "+h.Database, beginAnew))
 	}
 	out = append(out, aboutJournals(h, flags)...)
 	if n := len(h.Dead); n > 0 {
-		text := fmt.Sprintf("%s died; what is left is a lock that nobody holds: %s", ui.Count(n, "driver"), nameLocks(h.Dead))
-		out = append(out, odd("drivers", text, "Nothing is lost: flowrun resume goes on with the runs, and takes the locks away."))
+		text := fmt.Sprintf("%s died and left a lock that no process holds: %s", ui.Count(n, "driver"), nameLocks(h.Dead))
+		out = append(out, odd("drivers", text, "Nothing is lost: flowrun resume continues the runs, and removes the locks."))
 	}
 	if h.Log > MaxLog {
 		out = append(out, odd("log", fmt.Sprintf("%s wait in %s to be written back", ui.Bytes(uint64(h.Log)), filepath.Join(dir, "flowrun.db-wal")),
-			"A command that reads for long keeps it from shrinking: end those, and the next flowrun that writes shortens it."))
+			"It cannot shrink while a command reads: end such commands, and the next flowrun that writes shortens it."))
 	}
 	if h.Reserve.Made {
-		return append(out, fine("reserve", ui.Bytes(h.Reserve.Size)+" for last words, should the disk be full"))
+		return append(out, fine("reserve", ui.Bytes(h.Reserve.Size)+" kept free for the last events if the disk is full"))
 	}
-	return append(out, fine("reserve", "none yet: it is made when a run takes longer than a second and "+ui.Bytes(h.Reserve.NeedsFree)+" are free"))
+	return append(out, fine("reserve", "none yet: it is created when a run takes longer than a second and "+ui.Bytes(h.Reserve.NeedsFree)+" are free"))
 }
 
 // aboutJournals returns the findings from reading the journals.
@@ -53,10 +53,10 @@ func aboutJournals(h *engine.Health, flags string) []ui.Finding {
 	out := []ui.Finding{odd("journals", whole, "")}
 	for i, b := range h.Broken {
 		if i == MaxTold {
-			return append(out, odd("journals", fmt.Sprintf("%d more are damaged", len(h.Broken)-i), "Look again when these are mended."))
+			return append(out, odd("journals", fmt.Sprintf("%d more are damaged", len(h.Broken)-i), "Run doctor again when these are fixed."))
 		}
 		out = append(out, wrong("journals", b.Err.Error(),
-			"The other runs can go on. What is left of this one: flowrun events "+b.Run+flags+". To have it whole, bring back a copy of the store."))
+			"Other runs can continue. To see the rest of this one: flowrun events "+b.Run+flags+". To restore it, restore a backup of the store."))
 	}
 	return out
 }

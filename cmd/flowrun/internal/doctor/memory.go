@@ -15,15 +15,15 @@ import (
 const mostLost = 20
 
 const (
-	rebuildMemory   = "Mend it: flowrun memory doctor --rebuild"
-	beginAnewMemory = "Copy the folder first. Then bring back a copy of memory.db from before, or move the files memory.* away to begin anew."
+	rebuildMemory   = "Fix it with: flowrun memory doctor --rebuild"
+	beginAnewMemory = "Copy the folder first. Then restore a backup of memory.db, or move the files memory.* away and start with a new one."
 )
 
 // adviseMemory returns advice about a memory that does not open. A memory that this user may not read
 // may be undamaged.
 func adviseMemory(err error) string {
 	if errors.Is(err, fs.ErrPermission) {
-		return "Its folder and the files memory.* must be readable for who runs flowrun."
+		return "The user who runs flowrun must be able to read its folder and the files memory.*."
 	}
 	return beginAnewMemory
 }
@@ -74,14 +74,14 @@ func describeMemory(r *memories.Report, flags string, most int) []ui.Finding {
 		out = append(out, wrong("memory", p, rebuildMemory+flags))
 	}
 	if lost := listLost(r); len(lost) > 0 {
-		fix := "Import them again from where they came from, or bring them back from a copy of the store."
+		fix := "Import them again, or restore them from a backup of the store."
 		if len(lost) > most {
 			fix += " All of them: flowrun memory doctor" + flags
 		}
-		out = append(out, odd("memory", "earlier damage took "+ui.First(lost, most), fix))
+		out = append(out, odd("memory", "earlier damage destroyed "+ui.First(lost, most), fix))
 	}
 	if len(r.Damaged) > 0 {
-		out = append(out, odd("memory", "rebuilds have kept the damaged "+ui.First(r.Damaged, most), "Remove what nobody wants to look into any more."))
+		out = append(out, odd("memory", "rebuilds kept the damaged "+ui.First(r.Damaged, most), "Remove the files that you do not need any more."))
 	}
 	return out
 }

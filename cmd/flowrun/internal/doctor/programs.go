@@ -22,7 +22,7 @@ func (d *Doctor) aboutShells(string) []ui.Finding {
 	if at, err := d.findProgram("sh", ""); err == nil {
 		out = append(out, fine("sh", at))
 	} else {
-		out = append(out, wrong("sh", err.Error(), "Scripts run in it: install a POSIX shell, or mend PATH."))
+		out = append(out, wrong("sh", err.Error(), "Scripts need it: install a POSIX shell, or fix PATH."))
 	}
 	if at, err := d.findProgram("bash", ""); err == nil {
 		out = append(out, fine("bash", at))
@@ -47,7 +47,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 	out := []ui.Finding{fine("program", path+" with "+ui.Count(len(p.IR.Workflows), "workflow"))}
 	dir, err := disk.Folder(path)
 	if err != nil {
-		return append(out, wrong("program", err.Error(), "Go to a folder that is there."))
+		return append(out, wrong("program", err.Error(), "Change to a folder that exists."))
 	}
 	out = append(out, d.aboutEmbedder(p.IR)...)
 	users := map[string][]string{}
@@ -64,7 +64,7 @@ func (d *Doctor) aboutPrograms(path string) []ui.Finding {
 		if at, err := d.findProgram(n, dir); err == nil {
 			out = append(out, fine("command", at+by))
 		} else {
-			out = append(out, wrong("command", err.Error()+by, "Install it, or mend PATH, or name it with its folder."))
+			out = append(out, wrong("command", err.Error()+by, "Install it, or fix PATH, or write it with its folder."))
 		}
 	}
 	return out

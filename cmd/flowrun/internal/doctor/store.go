@@ -21,7 +21,7 @@ import (
 func (d *Doctor) aboutStore(path string) []ui.Finding {
 	dir, err := d.StoreOf(path)
 	if err != nil {
-		return []ui.Finding{wrong("store", err.Error(), "Name another with --store, or remove what is in its place.")}
+		return []ui.Finding{wrong("store", err.Error(), "Name another with --store, or remove the file in its place.")}
 	}
 	out := []ui.Finding{aboutDisk(dir)}
 	if refused := listRefused(dir); len(refused) > 0 {
@@ -34,7 +34,7 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 	case errors.Is(err, engine.ErrNoStore):
 		return append(out, fine("runs", "none yet"))
 	case errors.As(err, &older):
-		return append(out, odd("version", older.Error(), "The next flowrun apply or resume brings it forward, and keeps a copy."))
+		return append(out, odd("version", older.Error(), "The next flowrun apply or resume migrates it, and keeps a copy."))
 	case errors.As(err, &newer):
 		return append(out, wrong("version", newer.Error(), "Use that release, or name another store with --store."))
 	case errors.Is(err, engine.ErrForeign):
@@ -71,7 +71,7 @@ func listRefused(dir string) (out []ui.Finding) {
 	}
 	for i, p := range problems {
 		if i == maxRefused {
-			return append(out, odd("store", fmt.Sprintf("%d more like these", len(problems)-i), "Look again when these are mended."))
+			return append(out, odd("store", fmt.Sprintf("%d more like these", len(problems)-i), "Run doctor again when these are fixed."))
 		}
 		text := p.What
 		switch {
@@ -91,7 +91,7 @@ func aboutReaders(dir string) *ui.Finding {
 	if err != nil || info.Mode().Perm()&0o055 == 0 {
 		return nil
 	}
-	f := odd("store", dir+" can be read by others, with all that steps have printed", "Keep others out: chmod -R go-rwx "+ui.Quote(dir))
+	f := odd("store", dir+" can be read by other users, with the output of all steps", "To keep them out: chmod -R go-rwx "+ui.Quote(dir))
 	return &f
 }
 
@@ -112,7 +112,7 @@ func aboutDisk(dir string) ui.Finding {
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(at, &fs); err != nil {
-		return wrong("store", fmt.Sprintf("the disk of %s does not tell its room: %v", at, err),
+		return wrong("store", fmt.Sprintf("the free space of the disk of %s is not known: %v", at, err),
 			"Name another store with --store or FLOWRUN_STORE.")
 	}
 	free := fs.Bavail * uint64(fs.Bsize)
@@ -120,7 +120,7 @@ func aboutDisk(dir string) ui.Finding {
 	switch {
 	case free < MinFree:
 		return wrong("store", text,
-			"Make room: a run stops when its journal cannot be written. Old runs and their log files go with flowrun runs prune.")
+			"Free some space: a run stops when its journal cannot be written. flowrun runs prune removes ended runs and their logs.")
 	case at != dir:
 		text += ", made by the first run"
 	}
@@ -143,8 +143,8 @@ func aboutRuns(infos []engine.Info, flags string) []ui.Finding {
 	}
 	out := []ui.Finding{fine("runs", fmt.Sprintf("%d in all, %d driven now", len(infos), driven))}
 	if n > 0 {
-		out = append(out, odd("runs", fmt.Sprintf("%d interrupted: not at their end, and nobody drives them", n),
-			"Go on with one: flowrun resume "+left+flags+", or end it: flowrun cancel "+left+flags))
+		out = append(out, odd("runs", fmt.Sprintf("%d interrupted: they have not ended, and no process drives them", n),
+			"To continue one: flowrun resume "+left+flags+". To end it: flowrun cancel "+left+flags))
 	}
 	return out
 }
@@ -156,7 +156,7 @@ func aboutFutureRuns(infos []engine.Info) []ui.Finding {
 		if by := infos[i].Created.Sub(now); by > MaxAhead {
 			return []ui.Finding{wrong("clock",
 				fmt.Sprintf("run %s started %s from now: the clock was set back", infos[i].Run, ui.Duration(by)),
-				"Set the clock. Waits of runs that go on count from the later time.")}
+				"Set the clock. Waits of continued runs count from the later time.")}
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func UntilSignal(say func(string)) (context.Context, func()) {
 		if !open {
 			return
 		}
-		say("flowrun: stopping (once more to stop at once)")
+		say("flowrun: stopping (press again to stop at once)")
 		cancel(&Interrupted{first})
 		defer exitAfter(stopLimit, first)()
 		if second, open := <-signals; open {

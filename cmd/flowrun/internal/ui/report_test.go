@@ -286,7 +286,7 @@ func TestAFileIsNamed(t *testing.T) {
 	r := &Report{List: list, Base: func(f string) (string, bool) { return f, true }, Rule: func(string) Rule { return Rule{} }}
 	for _, format := range Formats {
 		if have := written(t, r, format); !strings.Contains(have, "flows/big.hcl") {
-			t.Errorf("%s names no file:\n%s", format, have)
+			t.Errorf("%s does not name a file:\n%s", format, have)
 		}
 	}
 }

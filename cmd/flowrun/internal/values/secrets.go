@@ -66,7 +66,7 @@ func (r *Reader) FindSecrets(run string, first *event.RunStarted, p *ir.Program,
 		}
 	}
 	if lines != nil {
-		return nil, nil, &args.Error{Message: fmt.Sprintf("run %s cannot go on with these values:%s", run, strings.Join(lines, ""))}
+		return nil, nil, &args.Error{Message: fmt.Sprintf("run %s cannot continue with these values:%s", run, strings.Join(lines, ""))}
 	}
 	return held, renewed, nil
 }
@@ -77,7 +77,7 @@ func refuseFixed(kind string, g given.Values, secrets []ir.Variable) (problems [
 		sensitive := slices.ContainsFunc(secrets, func(d ir.Variable) bool { return d.Name == name })
 		if !sensitive && g.From[name].Kind != given.VarFile { // a file may hold others, too
 			problems = append(problems,
-				fmt.Errorf("%s %q: a run keeps what it began with, and only what is sensitive is given again", kind, name))
+				fmt.Errorf("%s %q: a run keeps its values; only sensitive values are given again", kind, name))
 		}
 	}
 	return problems
@@ -139,9 +139,9 @@ func describeSecret(err error) string {
 	case given.Unfit:
 		return fmt.Sprintf("%s: %v", now, p.Err)
 	}
-	renew := "; to go on with this one: --new-secret " + p.Name
+	renew := "; to continue with the new value: --new-secret " + p.Name
 	if p.Now == p.Then {
-		return fmt.Sprintf("%snot what the run began with any more (%s)%s", is, now, renew)
+		return fmt.Sprintf("%snot the value that the run began with (%s)%s", is, now, renew)
 	}
-	return fmt.Sprintf("%snot what the run began with (now %s, then %s)%s", is, now, then, renew)
+	return fmt.Sprintf("%snot the value that the run began with (now %s, then %s)%s", is, now, then, renew)
 }
