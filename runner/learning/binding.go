@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ type Binding struct {
 	told  []string        // warnings
 	folds map[string]*runFold
 	ended string  // the last run that has ended, and that the memory has learned from
-	known Pending // by an earlier binding of the tree
+	known Pending // of an earlier binding of the tree, without the runs that have ended since
 }
 
 // Pending are the runs with pending learnings of a tree whose binding is suspended, and how many tasks of each the memory has
@@ -45,7 +46,7 @@ type Pending map[string]int
 // Bind describes the memory of a tree of runs. dir is the folder of their program, and known the result of the suspended binding of
 // the tree, if there was one. The binding must be closed or suspended.
 func (l *Library) Bind(p *ir.Program, dir string, known Pending) *Binding {
-	b := &Binding{library: l, dir: dir, runs: map[string]bool{}, folds: map[string]*runFold{}, known: known}
+	b := &Binding{library: l, dir: dir, runs: map[string]bool{}, folds: map[string]*runFold{}, known: maps.Clone(known)}
 	for run := range known { // any order: it fills a set
 		b.runs[run] = true
 	}
@@ -169,13 +170,14 @@ func (b *Binding) Suspend() (pending Pending, warnings []string) {
 	b.queue.closeUnfinished()
 	b.mu.Lock()
 	for run := range b.runs { // any order: it fills a map
-		f := b.folds[run]
-		if f == nil { // it has ended
-			continue
+		n, goesOn := b.known[run]
+		if f := b.folds[run]; f != nil { // driven since
+			if n, goesOn = max(n, f.tasks), true; f.behind || b.failed[run] {
+				n = 0 // the next drive replays the run, and the binding learns from all of its tasks
+			}
 		}
-		n := f.tasks
-		if f.behind || b.failed[run] {
-			n = 0 // the next drive replays the run, and the binding learns from all of its tasks
+		if !goesOn {
+			continue
 		}
 		if pending == nil {
 			pending = Pending{}

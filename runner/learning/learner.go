@@ -51,6 +51,7 @@ func (b *Binding) Watch(run string, events []event.Event, r *event.Reaction) {
 	}
 	if ended {
 		delete(b.folds, run)
+		delete(b.known, run)
 		if f.tasks > 0 || b.runs[run] {
 			b.queue.add(lesson{run: run, ended: true, behind: f.behind})
 		}

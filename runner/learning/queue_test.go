@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -216,5 +217,40 @@ func TestSuspendedBindingGoesOn(t *testing.T) {
 	pending, _ = b.Suspend()
 	if library.Leave(pending); library.pending.has("bbbb") || len(library.pending.others()) != 1 {
 		t.Errorf("a run that was left is not pending for others: %v", library.pending.others())
+	}
+}
+
+// A caller that stays parked while the run that it called is driven to its end keeps its pending learnings over that suspension. So does
+// a run whose drive has ended before all of the run's past was replayed.
+func TestSuspendKeepsRunsThatWereNotDriven(t *testing.T) {
+	store := t.TempDir()
+	p := &ir.Program{Memory: &ir.Memory{Store: t.TempDir(), Embedder: &ir.Embedder{Provider: "none"}},
+		Agents: []ir.Agent{{Name: "coder", Type: ir.AgentExec, Memory: &ir.AgentMemory{Learn: true, Trusted: true}}}}
+	library := New(store, nil)
+	for _, run := range []string{"caller", "called", "half"} {
+		if err := library.pending.begin(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := Pending{"caller": 2, "called": 1, "half": 3}
+	b := library.Bind(p, store, known)
+	past := pastOf("called", 1)
+	for i := range past {
+		b.Watch("called", nil, &past[i])
+	}
+	half := pastOf("half", 3)
+	for i := range half[:2] {
+		b.Watch("half", nil, &half[i])
+	}
+	b.Settle()
+	pending, warnings := b.Suspend()
+	if want := (Pending{"caller": 2, "half": 3}); !maps.Equal(pending, want) || len(warnings) > 0 {
+		t.Errorf("pending are %v, want %v; warnings %q", pending, want, warnings)
+	}
+	if !library.pending.has("caller") || library.pending.has("called") {
+		t.Errorf("the learnings of the caller are pending here: %v, and those of the called run: %v", library.pending.has("caller"), library.pending.has("called"))
+	}
+	if len(known) != 3 {
+		t.Errorf("the binding has changed what it was told: %v", known)
 	}
 }
