@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -54,14 +55,6 @@ func (l Line) Need() event.Need {
 	return event.Need{Kind: event.NeedTurn, Name: l.Shares + "/" + l.Group, Units: 1, Capacity: 1} // the id of a run has no slash
 }
 
-// Place is the place of a run in a line.
-type Place struct {
-	Line
-	Run    string
-	Caller string // the run that calls Run; "" if none does
-	Holds  bool   // its turn has come
-}
-
 // Deadlock refuses a called run, because its turn would never come: it would wait for the end of a run that itself waits, through
 // the runs it calls, for the end of a caller of this run.
 //
@@ -86,44 +79,48 @@ func (d *Deadlock) AnswerCaller(c event.StartChild) event.ChildFinished {
 		Error: &event.Error{Kind: event.Blocking, Reason: event.ReasonGroup, ExitCode: -1, Message: d.Error()}}
 }
 
-// FindDeadlock returns a Deadlock if the wait of a called run for its turn would close a circle, and else nil. others are the places,
-// in the order of the lines, that living processes hold for other runs which nobody has cancelled. callers returns a run with all runs above it.
-func FindDeadlock(p Place, others []Place, callers func(run string) map[string]bool) *Deadlock {
-	if p.Caller == "" {
-		return nil
+// Waits answers FindDeadlock. It counts the runs that living processes have in lines, without those that somebody has cancelled and
+// without the run that wants its turn.
+type Waits interface {
+	// Holders returns the runs that have the turn of a line.
+	Holders(Line) ([]string, error)
+	// Below returns the lines in which runs wait that a run has called, itself or through others. A line may come twice.
+	Below(run string) ([]Line, error)
+}
+
+// FindDeadlock returns a Deadlock if the wait of a called run in a line would close a circle, and else nil. callers are the runs above
+// the called run.
+func FindDeadlock(in Line, callers map[string]bool, w Waits) (*Deadlock, error) {
+	type chain struct {
+		run    string // others wait for its end
+		holder string // the run that has the turn that is wanted, and waits for run
 	}
-	mine, above := callers(p.Caller), map[string]map[string]bool{}
-	for _, o := range others {
-		if above[o.Caller] == nil {
-			above[o.Caller] = callers(o.Caller)
+	var next []chain
+	seen := map[Line]bool{}
+	reach := func(in Line, holder string) error {
+		if seen[in] {
+			return nil
 		}
-	}
-	type reached struct{ run, through string } // a run that others wait for, and the holder of p's turn that started the chain
-	var next []reached
-	seen := map[string]bool{}
-	reach := func(in Line, through string) {
-		for _, o := range others {
-			if !o.Holds || o.Line != in || seen[o.Run] {
-				continue
-			}
-			seen[o.Run] = true
-			if through == "" {
-				next = append(next, reached{o.Run, o.Run})
-			} else {
-				next = append(next, reached{o.Run, through})
-			}
+		seen[in] = true
+		runs, err := w.Holders(in)
+		for _, run := range runs {
+			next = append(next, chain{run, cmp.Or(holder, run)})
 		}
+		return err
 	}
-	for reach(p.Line, ""); len(next) > 0; {
+	for err := reach(in, ""); len(next) > 0 || err != nil; {
+		if err != nil {
+			return nil, err
+		}
 		at := next[0]
-		if next = next[1:]; mine[at.run] {
-			return &Deadlock{p.Group, at.through, at.run}
+		if next = next[1:]; callers[at.run] {
+			return &Deadlock{in.Group, at.holder, at.run}, nil
 		}
-		for _, o := range others {
-			if !o.Holds && above[o.Caller][at.run] {
-				reach(o.Line, at.through)
-			}
+		var lines []Line
+		lines, err = w.Below(at.run)
+		for i := 0; i < len(lines) && err == nil; i++ {
+			err = reach(lines[i], at.holder)
 		}
 	}
-	return nil
+	return nil, nil
 }

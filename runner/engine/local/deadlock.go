@@ -7,52 +7,75 @@ func (e *Engine) refuseDeadlock(q query, t *turn) error {
 	if t.caller == "" {
 		return nil
 	}
-	others, err := e.livingTurns(q, t.run)
+	callers, err := q.callersOf(t.caller)
 	if err != nil {
 		return err
 	}
-	callers := func(run string) map[string]bool {
-		all, failed := q.callersOf(run)
-		if err == nil {
-			err = failed
-		}
-		return all
-	}
-	d := engine.FindDeadlock(t.place(), others, callers)
+	d, err := engine.FindDeadlock(engine.Line{Group: t.group, Shares: t.shares}, callers, &waits{q: q, but: t.run, alive: e.newLivenessCheck()})
 	if err == nil && d != nil {
 		err = refused{d}
 	}
 	return err
 }
 
-// place returns the run's place in its line.
-func (t *turn) place() engine.Place {
-	return engine.Place{Line: engine.Line{Group: t.group, Shares: t.shares}, Run: t.run, Caller: t.caller, Holds: t.holds}
+// waits implements engine.Waits. Its queries do not grow with the number of runs that wait in a line, but with the number of runs that
+// the holders of turns have called.
+type waits struct {
+	q     query
+	but   string
+	alive func(epoch int64) (bool, error)
 }
 
-// livingTurns returns the turns that living processes have, but for those of a run and of runs that are being cancelled.
-func (e *Engine) livingTurns(q query, but string) (list []engine.Place, err error) {
-	rows, err := q(`SELECT r.id, coalesce(r.parent, ''), t.grp, t.shares, t.epoch, t.holds FROM turns t JOIN runs r ON r.key = t.run
-		WHERE t.epoch IS NOT NULL AND r.cancels = 0 AND r.id != ? ORDER BY t.id`, but)
+// Holders implements engine.Waits.
+func (w *waits) Holders(in engine.Line) (runs []string, err error) {
+	rows, err := w.q(`SELECT r.id, t.epoch FROM turns t JOIN runs r ON r.key = t.run
+		WHERE t.grp = ? AND t.shares = ? AND t.holds = 1 AND t.epoch IS NOT NULL AND r.cancels = 0 AND r.id != ? ORDER BY t.id`, in.Group, in.Shares, w.but)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	alive := e.newLivenessCheck()
 	for rows.Next() {
-		var t turn
-		if err := rows.Scan(&t.run, &t.caller, &t.group, &t.shares, &t.epoch, &t.holds); err != nil {
+		var run string
+		var epoch int64
+		if err := rows.Scan(&run, &epoch); err != nil {
 			return nil, err
 		}
-		lives, err := alive(t.epoch)
+		lives, err := w.alive(epoch)
 		if err != nil {
 			return nil, err
 		}
 		if lives {
-			list = append(list, t.place())
+			runs = append(runs, run)
 		}
 	}
-	return list, rows.Err()
+	return runs, rows.Err()
+}
+
+// Below implements engine.Waits.
+func (w *waits) Below(run string) (lines []engine.Line, err error) {
+	rows, err := w.q(`WITH RECURSIVE below (key, id) AS (SELECT key, id FROM runs WHERE id = ? UNION
+		SELECT r.key, r.id FROM below JOIN runs r ON r.parent = below.id AND r.ended = 0)
+		SELECT DISTINCT t.grp, t.shares, t.epoch FROM below CROSS JOIN turns t ON t.run = below.key JOIN runs r ON r.key = t.run
+		WHERE t.holds = 0 AND t.epoch IS NOT NULL AND r.cancels = 0 AND r.id NOT IN (?, ?) ORDER BY t.grp, t.shares`, run, run, w.but)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var in engine.Line
+		var epoch int64
+		if err := rows.Scan(&in.Group, &in.Shares, &epoch); err != nil {
+			return nil, err
+		}
+		lives, err := w.alive(epoch)
+		if err != nil {
+			return nil, err
+		}
+		if lives {
+			lines = append(lines, in)
+		}
+	}
+	return lines, rows.Err()
 }
 
 // callersOf returns a run with all runs above it.

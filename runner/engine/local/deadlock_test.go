@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 	"testing"
@@ -125,4 +126,74 @@ func TestWaitsInACircleAfterACrash(t *testing.T) {
 	leave()
 	c.until("the other has ended", func() bool { c.Advance(time.Minute); return len(b.done) > 0 })
 	c.ended(b, event.Succeeded)
+}
+
+// rowsRead counts the rows that queries give, by running each of them once more, and checks that no query goes through a whole table
+// of runs or turns.
+func rowsRead(t *testing.T, e *Engine, do func(query) error) (rows int) {
+	t.Helper()
+	var texts []string
+	var values [][]any
+	plain := e.reading(context.Background())
+	err := do(func(text string, args ...any) (*sql.Rows, error) {
+		texts, values = append(texts, text), append(values, args)
+		return plain(text, args...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		list, err := plain(text, values[i]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for list.Next() {
+			rows++
+		}
+		list.Close()
+		for _, step := range planOf(t, e, text, values[i]...) {
+			if strings.HasPrefix(step, "SCAN t") || strings.HasPrefix(step, "SCAN r") {
+				t.Errorf("the plan of %q says %q", text, step)
+			}
+		}
+	}
+	return rows
+}
+
+// planOf returns the steps of the plan of a query.
+func planOf(t *testing.T, e *Engine, text string, args ...any) (steps []string) {
+	t.Helper()
+	rows, err := e.read.Query("EXPLAIN QUERY PLAN "+text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// A called run that starts in a crowded group reads as few rows as one that starts in a small group.
+func TestCalledRunInACrowdReadsFewRows(t *testing.T) {
+	read := map[int]int{}
+	for _, n := range []int{1, 100} {
+		e, _ := waitingCrowd(t, n)
+		caller, err := e.Start(context.Background(), callers(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[n] = rowsRead(t, e, func(q query) error {
+			return e.refuseDeadlock(q, &turn{queue: queue{group: "g"}, run: "another", caller: caller})
+		})
+		e.Close()
+	}
+	if read[1] != read[100] || read[1] == 0 {
+		t.Errorf("in a small group the run reads %d rows, in a crowd %d", read[1], read[100])
+	}
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -82,31 +83,54 @@ func (e *Engine) enterLine(g engine.Group, run, caller string) (n entry, err err
 			}
 		}
 	case engine.Queue:
-		if d := e.findDeadlock(engine.Place{Line: n.line, Run: run, Caller: caller}); d != nil {
+		if d := e.findDeadlock(n.line, run, caller); d != nil {
 			return n, d
 		}
 	}
 	return n, nil
 }
 
-// findDeadlock returns a Deadlock if the wait of a run for its turn would close a circle, and else nil.
-func (s *Store) findDeadlock(p engine.Place) *engine.Deadlock {
-	if p.Caller == "" {
+// findDeadlock returns a Deadlock if the wait of a called run for its turn would close a circle, and else nil.
+func (s *Store) findDeadlock(in engine.Line, run, caller string) *engine.Deadlock {
+	if caller == "" {
 		return nil // a run at the top closes no circle
 	}
-	var others []engine.Place
-	for _, r := range s.turns.Requests() {
-		if known := s.runs[r.Run]; r.Run != p.Run && !r.Lapsed && known.cancels == 0 {
-			others = append(others, engine.Place{Line: known.group, Run: r.Run, Caller: known.start.First.Parent, Holds: r.Granted})
+	callers := map[string]bool{}
+	for _, above := range s.callers(caller) {
+		callers[above] = true
+	}
+	d, _ := engine.FindDeadlock(in, callers, waits{s, run})
+	return d
+}
+
+// waits implements engine.Waits, without errors.
+type waits struct {
+	*Store
+	but string
+}
+
+// Holders implements engine.Waits.
+func (w waits) Holders(in engine.Line) (runs []string, _ error) {
+	for _, r := range w.turns.Requests() {
+		if w.counts(r) && r.Granted && w.runs[r.Run].group == in {
+			runs = append(runs, r.Run)
 		}
 	}
-	return engine.FindDeadlock(p, others, func(run string) map[string]bool {
-		all := map[string]bool{}
-		for _, above := range s.callers(run) {
-			all[above] = true
+	return runs, nil
+}
+
+// Below implements engine.Waits.
+func (w waits) Below(run string) (lines []engine.Line, _ error) {
+	for _, r := range w.turns.Requests() {
+		if w.counts(r) && !r.Granted && slices.Contains(w.callers(r.Run)[1:], run) {
+			lines = append(lines, w.runs[r.Run].group)
 		}
-		return all
-	})
+	}
+	return lines, nil
+}
+
+func (w waits) counts(r *admission.Request) bool {
+	return r.Run != w.but && !r.Lapsed && w.runs[r.Run].cancels == 0
 }
 
 // joinLine makes this process the one that waits for a run's turn, or has it. It reports whether the run need not wait: it takes no
@@ -126,7 +150,7 @@ func (e *Engine) joinLine(run string) (in bool, err error) {
 	}
 	var d *engine.Deadlock
 	if in = turns.Find(run).Granted || s.cancelledInLine(); !in {
-		d = e.findDeadlock(engine.Place{Line: s.group, Run: run, Caller: s.start.First.Parent})
+		d = e.findDeadlock(s.group, run, s.start.First.Parent)
 		in = d != nil // the run is there and must come to its end
 	}
 	if in && !turns.Find(run).Granted {

@@ -37,7 +37,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_created ON runs (created);
 CREATE INDEX runs_owner ON runs (owner) WHERE owner IS NOT NULL;
 CREATE INDEX runs_workflow ON runs (workflow, created);
-CREATE INDEX runs_parent ON runs (parent) WHERE parent IS NOT NULL;
+CREATE INDEX runs_parent ON runs (parent, ended) WHERE parent IS NOT NULL;
 CREATE INDEX runs_parked ON runs (parked, due) WHERE parked IS NOT NULL;
 CREATE INDEX runs_unended ON runs (due) WHERE ended = 0;
 CREATE INDEX runs_retry_of ON runs (retry_of) WHERE retry_of IS NOT NULL;
