@@ -389,8 +389,13 @@ func (e *Engine) sweepLine() {
 	}
 }
 
+// lineEpochs finds the epochs of all requests, and does not go through the requests.
+const lineEpochs = `WITH RECURSIVE known (epoch) AS (SELECT min(epoch) FROM admissions UNION ALL
+	SELECT (SELECT min(a.epoch) FROM admissions a WHERE a.epoch > known.epoch) FROM known WHERE known.epoch IS NOT NULL)
+	SELECT epoch FROM known WHERE epoch IS NOT NULL`
+
 func (e *Engine) lineDrivers() (epochs []int64, err error) {
-	rows, err := e.read.Query("SELECT DISTINCT epoch FROM admissions")
+	rows, err := e.read.Query(lineEpochs)
 	if err != nil {
 		return nil, err
 	}
@@ -438,14 +443,17 @@ func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error 
 	return err
 }
 
+// lineWaits reports whether a request of an epoch waits for its grant.
+const lineWaits = "SELECT EXISTS (SELECT 1 FROM admissions WHERE epoch = ? AND granted = 0)"
+
 // watchLine notices the death of drivers while runs of this process wait for grants. The lookout calls it every lookEvery.
 func (e *Engine) watchLine() {
 	if !e.inLine.Swap(false) { // before the look, so that no request falls between the two
 		return
 	}
-	var waiting int
-	err := e.read.QueryRow("SELECT count(*) FROM admissions WHERE granted = 0 AND epoch = ?", e.driverEpoch()).Scan(&waiting)
-	if err != nil || waiting > 0 {
+	var waits bool
+	err := e.read.QueryRow(lineWaits, e.driverEpoch()).Scan(&waits)
+	if err != nil || waits {
 		e.inLine.Store(true)
 		e.sweepLine()
 	}

@@ -73,7 +73,7 @@ func (e *Engine) giveUpRun(tx *transaction, run string, epoch int64) error {
 	return err
 }
 
-// handBack gives a run that was driven beside its caller back to that: with its end, or nil if the run could not be driven.
+// handBack gives a called run that was driven beside its caller back to the caller. end is nil if the run could not be driven.
 func (e *Engine) handBack(run string, end *event.End) error {
 	caller, err := readTexts(e.read.Query("SELECT parent FROM runs WHERE id = ? AND parent IS NOT NULL", run))
 	if err != nil || len(caller) == 0 {
@@ -203,7 +203,8 @@ func (d *drive) parkRun() error {
 	return &engine.Parked{Run: d.run.id, Due: due}
 }
 
-// unwanted is true of the row r of a run that is not to wait for its turn any more: it was cancelled before it began, or twice.
+// unwanted is an SQL condition on r, the row of a run that waits for its turn. It holds if the run stops waiting: the run was cancelled
+// before it began, or twice.
 const unwanted = "r.cancels > (r.pending IS NULL)"
 
 // parkQueued lets go of a run that waits for its turn, unless it is unwanted or its turn has come. The error is *engine.Parked then.
@@ -265,6 +266,12 @@ type wakeful struct {
 	checked time.Time // when the other processes were looked at
 }
 
+// The queries of Wakeable.
+const (
+	dueRuns = "SELECT id FROM runs WHERE parked = ? AND due <= ? ORDER BY due LIMIT ?"
+	nextDue = "SELECT coalesce(min(due), 0) FROM runs WHERE parked = ? AND due > ?"
+)
+
 // checkDrivers is how soon Wakeable notices that another process has died: the turns of its runs are free then.
 const checkDrivers = time.Second
 
@@ -282,10 +289,10 @@ func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next e
 	if epoch == 0 { // nothing was driven here
 		return nil, 0, nil
 	}
-	e.watchLine() // of parked runs too: nothing else may look
 	e.wake.mu.Lock()
 	defer e.wake.mu.Unlock()
 	if time.Since(e.wake.checked) >= checkDrivers {
+		e.watchLine() // of parked runs, too: nothing else may look
 		if err := e.noticeDeaths(epoch); err != nil {
 			return nil, 0, err
 		}
@@ -308,9 +315,9 @@ func (e *Engine) Wakeable(ctx context.Context, limit int) (runs []string, next e
 	if len(callers) == 0 && version == e.wake.version && (e.wake.next == 0 || now < e.wake.next) {
 		return nil, e.wake.next, nil
 	}
-	runs, err = readTexts(e.read.QueryContext(ctx, "SELECT id FROM runs WHERE parked = ? AND due <= ? ORDER BY due LIMIT ?", epoch, int64(now), limit))
+	runs, err = readTexts(e.read.QueryContext(ctx, dueRuns, epoch, int64(now), limit))
 	if err == nil {
-		err = e.read.QueryRowContext(ctx, "SELECT coalesce(min(due), 0) FROM runs WHERE parked = ? AND due > ?", epoch, int64(now)).Scan(&next)
+		err = e.read.QueryRowContext(ctx, nextDue, epoch, int64(now)).Scan(&next)
 	}
 	if e.wake.version = version; err != nil || len(runs) > 0 {
 		e.wake.version = 0 // they are due until they are driven

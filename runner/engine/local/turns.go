@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Runs of one group take turns, by the rules of package admission. Each of them has a row in the table turns from its start to its
-// end: its request for the turn. The rows' ids are the order of the queue. A run that waits for its turn is durable and pending: its
-// journal is empty, and the row in runs holds its first event. Only a driver waits for a turn. A request counts for as long as a
+// Runs of one group take turns, by the rules of package admission. Each run has a row in the table turns from its start to its end. The
+// row is the run's request for its turn, and the order of the rows' ids is the order of the queue. A run that waits for its turn is
+// durable and pending: its journal is empty, and its row in the table runs holds its first event. Only a driver waits for a turn. A request counts for as long as a
 // living process has its row (the process that started the run, waits for the turn, or drives the run), so a run whose process died
 // blocks nobody. When a process drives that run again, the run is back at its old position, but waits for a run that has taken the
 // turn.

@@ -100,7 +100,7 @@ func (e *Engine) diesParked() bool {
 	return dies
 }
 
-// parkedWith returns the runs that this process parked with a run, the run itself among them, in the order of parking.
+// parkedRuns returns the runs that this process has parked, in the order of parking.
 func (e *Engine) parkedRuns() (list []*stored) {
 	if e.epoch == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // Runs of groups take turns by the rules of package admission. Store.turns has one request for each run of a group, from its start
-// to its end: it is granted when the turn has come, and lapses when no process has the run.
+// to its end. The request is granted when the run's turn has come, and lapses when no process has the run.
 
 // groupBusy refuses the start of a run that skips instead of waiting.
 type groupBusy struct{ reason string }

@@ -29,7 +29,7 @@ CREATE TABLE runs (
 	parent_node TEXT,                       -- the path of the node that called it
 	cancels     INTEGER NOT NULL DEFAULT 0, -- how often the run was cancelled: a parent that asks again after a crash adds none
 	grp         TEXT,                       -- runs of one group do not overlap; NULL: the run is in no group
-	due         INTEGER,                    -- when a run must be woken of which nothing is in flight, 1: at once; NULL: no timer is set, or something is
+	due         INTEGER,                    -- when the run must be woken, 1: at once; NULL: no timer is set, or the run has live attempts or called runs
 	parked      INTEGER,                    -- the epoch of the process that parked the run and wakes it; NULL: it is not parked
 	pending     BLOB,                       -- the first event as JSON, of a run that waits for its turn; NULL: the journal has begun
 	retry_of    TEXT                        -- the run that this one repeats; NULL: none
@@ -96,6 +96,7 @@ CREATE TABLE admissions (
 	refused  INTEGER NOT NULL DEFAULT 0  -- 1: the attempt was answered, and the run is told of the grant
 ) STRICT;
 CREATE INDEX admissions_run ON admissions (run);
+CREATE INDEX admissions_epoch ON admissions (epoch, granted);
 
 -- What each of them needs, for finding those that share a resource.
 CREATE TABLE admission_needs (
