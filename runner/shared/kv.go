@@ -198,7 +198,7 @@ func (k *kv) write(have entry, stale event.Time, v value.Value, expires event.Ti
 		return err
 	}
 	if full := before.keys >= MaxKeys && !have.found && stale == 0; full { // an expired key makes room: sweep removes it
-		if expired, err := k.listExpired(before); err != nil || len(expired) == 0 {
+		if expired, err := k.listExpired(before, 1); err != nil || len(expired) == 0 {
 			return cmp.Or(err, refuse("namespace %q is full: it holds %d keys", k.Namespace, MaxKeys))
 		}
 	}
@@ -264,14 +264,14 @@ type expiredKey struct {
 	expires event.Time
 }
 
-// listExpired returns the first expired keys of the namespace.
-func (k *kv) listExpired(t totals) (list []expiredKey, err error) {
+// listExpired returns the first expired keys of the namespace, up to most of them.
+func (k *kv) listExpired(t totals, most int) (list []expiredKey, err error) {
 	if t.expiring == 0 {
 		return nil, nil
 	}
 	end := expiryKey(k.now+1, "")
 	err = k.rows.Scan(expirySpace(k.Namespace), "", func(at string, _ []byte) bool {
-		if at >= end || len(list) == sweptPerWrite {
+		if at >= end || len(list) == most {
 			return false
 		}
 		moment, key, _ := strings.Cut(at, " ")
@@ -282,9 +282,22 @@ func (k *kv) listExpired(t totals) (list []expiredKey, err error) {
 	return list, err
 }
 
-// sweep removes expired keys, and writes the new totals.
-func (k *kv) sweep(before, after totals) error {
-	expired, err := k.listExpired(after)
+// Sweep removes the expired keys that expired first, [MaxExpired] at most.
+func (c *Crowd) Sweep(rows Rows) error {
+	k := &kv{KVRequest: &event.KVRequest{Namespace: c.Namespace}, rows: rows, now: c.At}
+	t, err := k.totals()
+	if err != nil {
+		return err
+	}
+	return k.removeExpired(t, t, MaxExpired)
+}
+
+// sweep removes some expired keys after a write, and writes the new totals.
+func (k *kv) sweep(before, after totals) error { return k.removeExpired(before, after, sweptPerWrite) }
+
+// removeExpired removes expired keys, up to most of them, and writes the new totals.
+func (k *kv) removeExpired(before, after totals, most int) error {
+	expired, err := k.listExpired(after, most)
 	for _, r := range expired {
 		if err == nil {
 			err = k.drop(r.key, r.expires, &after)
@@ -302,7 +315,7 @@ func (k *kv) scan() (value.Value, error) {
 	if limit == 0 {
 		limit = DefaultScanned
 	}
-	found, size := map[string]value.Value{}, 0
+	found, size, expired := map[string]value.Value{}, 0, 0
 	var wrong error
 	err := k.rows.Scan(kvSpace(k.Namespace), k.Key, func(key string, body []byte) bool {
 		if !strings.HasPrefix(key, k.Key) || len(found) == limit {
@@ -313,11 +326,16 @@ func (k *kv) scan() (value.Value, error) {
 			wrong = k.damaged(key, err)
 			return false
 		}
-		if !e.isExpired(k.now) {
+		if e.isExpired(k.now) {
+			expired++
+		} else {
 			found[key] = e.value
 			size += len(key) + len(body)
 		}
-		if size > MaxAnswer {
+		switch {
+		case expired > MaxExpired:
+			wrong = &Crowd{k.Namespace, k.now}
+		case size > MaxAnswer:
 			wrong = refuse("the keys with the prefix %q and their values are larger than %d bytes; a smaller limit, or a longer prefix, returns fewer", k.Key, MaxAnswer)
 		}
 		return wrong == nil

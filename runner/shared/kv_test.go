@@ -399,3 +399,44 @@ func TestErrorsOfRowsAreReturned(t *testing.T) {
 		t.Errorf("with all writes the error is %v", err)
 	}
 }
+
+// TestScanReadsFewExpiredKeys scans among many expired keys: one scan goes past a bounded number of them, and after some sweeps the
+// scan finds what is left.
+func TestScanReadsFewExpiredKeys(t *testing.T) {
+	c := &counted{Map: &Map{}}
+	for i := range 2*MaxExpired + 10 {
+		if _, err := Apply(c, kvSet(fmt.Sprintf("k%06d", i), 1.0, 10), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Apply(c, kvSet("last", 2.0, 0), 1); err != nil {
+		t.Fatal(err)
+	}
+	scan := &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVScan, Namespace: DefaultNamespace}}
+	sweeps := 0
+	for {
+		c.reads, c.writes = 0, 0
+		got, err := Apply(c, scan, 100)
+		if c.reads > MaxExpired+DefaultScanned+1 || c.writes > 0 {
+			t.Fatalf("a scan reads %d rows and writes %d", c.reads, c.writes)
+		}
+		crowd := (*Crowd)(nil)
+		if !errors.As(err, &crowd) {
+			if err != nil || !value.Equal(got, map[string]value.Value{"last": 2.0}) {
+				t.Errorf("the scan gives %v, %v", got, err)
+			}
+			break
+		}
+		c.reads, c.writes = 0, 0
+		if err := crowd.Sweep(c); err != nil {
+			t.Fatal(err)
+		}
+		if sweeps++; c.reads > MaxExpired+2 || c.writes > 2*MaxExpired+1 || sweeps > 3 {
+			t.Fatalf("sweep %d reads %d rows and writes %d", sweeps, c.reads, c.writes)
+		}
+	}
+	if sweeps == 0 {
+		t.Error("the scan went past all expired keys")
+	}
+	checkRows(t, 0, c.Map)
+}

@@ -55,6 +55,8 @@ const (
 	// MaxScanned is how many keys one scan returns; DefaultScanned where the request does not say.
 	MaxScanned     = 10_000
 	DefaultScanned = 1000
+	// MaxExpired is how many expired keys one scan goes past, and how many one [Crowd.Sweep] removes.
+	MaxExpired = 1000
 	// MaxAnswer is the size of an answer as JSON, in bytes: as large as an output of a step may be.
 	MaxAnswer = 1 << 20
 )
@@ -64,9 +66,36 @@ type Refusal struct{ Message string }
 
 func (r *Refusal) Error() string { return r.Message }
 
+// Crowd says that more than [MaxExpired] expired keys stand between the keys that a scan reads. The host removes some of them by
+// [Crowd.Sweep] in a transaction of its own, and carries out the request again.
+type Crowd struct {
+	Namespace string
+	At        event.Time // the time of the request
+}
+
+func (c *Crowd) Error() string {
+	return fmt.Sprintf("more than %d expired keys of namespace %q are to be removed first", MaxExpired, c.Namespace)
+}
+
+// Uncrowd carries out a request that do carries out, again and again while its error is a *Crowd. In between, sweep gets a function for a
+// transaction of its own.
+func Uncrowd(do func() error, sweep func(func(Rows) error) error) (err error) {
+	for range MaxKeys/MaxExpired + 1 { // more often only if the rows of expiries are damaged
+		err = do()
+		crowd, crowded := err.(*Crowd)
+		if !crowded {
+			return err
+		}
+		if err := sweep(crowd.Sweep); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
-// Apply carries out a request, with now as the time of the host. The error is a *Refusal or an error of rows.
+// Apply carries out a request, with now as the time of the host. The error is a *Refusal, a *Crowd or an error of rows.
 func Apply(rows Rows, r *event.StoreRequest, now event.Time) (value.Value, error) {
 	if r.KV != nil {
 		return applyKV(rows, r.KV, now)
@@ -85,7 +114,7 @@ func answers(run string) string { return "answers " + run }
 
 // AnswerAttempt carries out the request of an attempt and returns the attempt's end. The answer of a request that
 // changes rows is recorded under the attempt's idempotency key; the same key again gives that answer. A refusal is an
-// answer, too, and is not recorded. The error is an error of rows.
+// answer, too, and is not recorded. The error is a *Crowd or an error of rows.
 func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (event.AttemptFinished, error) {
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, StartedAt: now}
 	records := Changes(a.Store)

@@ -111,7 +111,11 @@ func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFin
 			changing = append(changing, a)
 			continue
 		}
-		f, err := shared.AnswerAttempt(s.engine.readRows(), a, s.engine.now())
+		var f event.AttemptFinished
+		err := shared.Uncrowd(func() (err error) {
+			f, err = shared.AnswerAttempt(s.engine.readRows(), a, s.engine.now())
+			return err
+		}, s.engine.sweepShared)
 		if err != nil {
 			return nil, err
 		}
@@ -142,10 +146,18 @@ func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFin
 	return answers, err
 }
 
+// sweepShared removes rows by do in a transaction. The error is engine.ErrReadOnly in a store that was opened for reading.
+func (e *Engine) sweepShared(do func(shared.Rows) error) error {
+	return e.write(func(tx *transaction) error { return do(sharedRows{tx}) })
+}
+
 // Ask implements engine.Sharer.
 func (e *Engine) Ask(_ context.Context, r event.StoreRequest) (v value.Value, err error) {
 	if !shared.Changes(&r) {
-		v, err = shared.Apply(e.readRows(), &r, e.now())
+		err = shared.Uncrowd(func() (err error) {
+			v, err = shared.Apply(e.readRows(), &r, e.now())
+			return err
+		}, e.sweepShared)
 		return v, e.explainError(err)
 	}
 	err = e.write(func(tx *transaction) (err error) {

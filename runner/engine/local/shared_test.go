@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -12,8 +13,10 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // The numbers of TestProcessesCountOnce. The large test is
@@ -92,4 +95,45 @@ func TestProcessesCountOnce(t *testing.T) {
 		t.Errorf("only %d kills: they prove little", kills)
 	}
 	t.Logf("%d processes, %d steps: %v, %d kills, %d times busy for %s", *sharedProcesses, all, took.Round(time.Millisecond), kills, busy, busyTimeout)
+}
+
+// A scan of a step, or of a person, finds the keys that are left where more keys have expired than one scan goes past. A process that
+// only reads cannot remove them, and says so.
+func TestScanRemovesExpiredKeys(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	scan := event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVScan, Namespace: shared.DefaultNamespace}}
+	for _, ask := range []func() (value.Value, error){
+		func() (value.Value, error) { return e.Ask(context.Background(), scan) },
+		func() (value.Value, error) {
+			answers, err := (&storing{engine: e}).answerBatch([]event.Attempt{{Store: &scan}})
+			if err != nil {
+				return nil, err
+			}
+			return answers[0].Output, nil
+		},
+	} {
+		err := e.write(func(tx *transaction) (err error) {
+			for i := 0; i <= shared.MaxExpired+1 && err == nil; i++ {
+				r := event.KVRequest{Operation: ir.KVSet, Namespace: shared.DefaultNamespace, Key: fmt.Sprint("k", i), Value: 1.0, TTL: time.Minute}
+				if i == 0 {
+					r.Key, r.TTL = "left", 0
+				}
+				_, err = shared.Apply(sharedRows{tx}, &event.StoreRequest{KV: &r}, e.now())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Advance(time.Hour)
+		reader := s.open(t, Options{ReadOnly: true})
+		if _, err := reader.Ask(context.Background(), scan); !errors.Is(err, engine.ErrReadOnly) {
+			t.Errorf("a process that only reads gets %v", err)
+		}
+		got, err := ask()
+		if err != nil || !value.Equal(got, map[string]value.Value{"left": 1.0}) {
+			t.Errorf("the scan gives %v, %v", got, err)
+		}
+	}
 }

@@ -531,7 +531,11 @@ func (e *Engine) stopping(a event.Attempt) time.Duration {
 func (d *driver) answer(a *event.Attempt) error {
 	var answer event.AttemptFinished
 	var err error
-	dead := d.e.commit(func() { answer, err = shared.AnswerAttempt(&d.e.shared, a, d.e.wall()) })
+	ask := func() (err error) {
+		answer, err = shared.AnswerAttempt(&d.e.shared, a, d.e.wall())
+		return err
+	}
+	dead := d.e.commit(func() { err = shared.Uncrowd(ask, d.e.sweepShared) })
 	if dead != nil || err != nil {
 		return errors.Join(dead, err)
 	}

@@ -190,9 +190,15 @@ func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 	return made, nil
 }
 
+func (e *Engine) sweepShared(do func(shared.Rows) error) error { return do(&e.shared) }
+
 // Ask implements engine.Sharer.
 func (e *Engine) Ask(_ context.Context, r event.StoreRequest) (v value.Value, err error) {
-	if dead := e.commit(func() { v, err = shared.Apply(&e.shared, &r, e.wall()) }); dead != nil {
+	ask := func() (err error) {
+		v, err = shared.Apply(&e.shared, &r, e.wall())
+		return err
+	}
+	if dead := e.commit(func() { err = shared.Uncrowd(ask, e.sweepShared) }); dead != nil {
 		return nil, dead
 	}
 	return v, err

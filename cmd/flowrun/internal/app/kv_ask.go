@@ -53,6 +53,15 @@ func (a *app) askKV(r *args.KV, q *event.KVRequest) (value.Value, error) {
 	}
 	defer s.Close()
 	v, err := s.Ask(context.Background(), event.StoreRequest{KV: q})
+	if errors.Is(err, engine.ErrReadOnly) { // expired keys must be removed first
+		writing, err := a.openExisting(dir, &args.Drive{})
+		if err != nil {
+			return nil, err
+		}
+		defer writing.Close()
+		v, err = writing.Ask(context.Background(), event.StoreRequest{KV: q})
+		return v, refusedKV(err)
+	}
 	return v, refusedKV(err)
 }
 
