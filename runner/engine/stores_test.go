@@ -30,7 +30,7 @@ const (
 	endedRun   = "call.call1" // journals of the corpus
 	crashedRun = "compensate"
 
-	firstVersion = 13 // of the schema, after the first migration
+	firstVersion = 14 // of the schema, after the first migration
 )
 
 // TestStores opens each of them with this release: it is brought forward, with a copy of what it was, both runs replay, and

@@ -21,7 +21,7 @@ const applicationID = 0x666c6f77
 var migrationFiles embed.FS
 
 // firstVersion is the schema's version after the first migration. Stores from before the first release have a lower one.
-const firstVersion = 13
+const firstVersion = 14
 
 // migrations in order; each raises the schema's version by 1. From the first release on they are only added to.
 var migrations = loadMigrations(migrationFiles)
@@ -34,7 +34,7 @@ func appliedMigrations(version int) int { return max(version-firstVersion+1, 0) 
 
 // schemaSum is the [schema.Sum] of the migrations, so that no command makes them to compare. TestSchemaSum tells the right one; with a
 // wrong one each command takes 2 ms longer.
-const schemaSum = "382bf453e1c252d2c200724940c8322dcccc45fb3c7850595558932e06abffb4"
+const schemaSum = "4d0032577ab64f5b17b91dad63c8236578bc64add260452ee42f7360afa29fb6"
 
 func loadMigrations(files fs.FS) []string {
 	names, err := fs.Glob(files, "migrations/*.sql")
