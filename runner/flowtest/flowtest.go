@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -185,51 +184,6 @@ func newTest(p *Program, spec *ir.Test) *test {
 	t.coming = slices.Clone(spec.Moments)
 	slices.SortStableFunc(t.coming, func(a, b ir.Moment) int { return cmp.Compare(a.After, b.After) })
 	return t
-}
-
-// MaxDifferences bounds how many runs with a crash that end otherwise are told.
-const MaxDifferences = 3
-
-// crashEverywhere runs the test again with a crash at each point of the run, and compares the ends. It counts the runs that end alike.
-func (t *test) crashEverywhere(ctx context.Context) (alike int) {
-	want := t.ends()
-	for n, told := 1, 0; told < MaxDifferences; n++ {
-		again := newTest(t.program, t.Test)
-		err := again.drive(ctx, n)
-		if err == nil && again.crashed == again.own {
-			return alike // the run has fewer points
-		}
-		have := again.ends()
-		if err != nil {
-			have["run"] = sentence(err)
-		}
-		differs := ""
-		for _, path := range slices.Sorted(maps.Keys(want)) {
-			if have[path] != want[path] {
-				differs = fmt.Sprintf("with a crash at point %d %s ends %s, and without one %s", n, path, have[path], want[path])
-				break
-			}
-		}
-		if differs == "" {
-			alike++
-			continue
-		}
-		told++
-		t.fail(Failure{Kind: Differs, At: t.At, Text: differs, After: again.elapsed()})
-	}
-	return alike
-}
-
-// ends are how the runs and their nodes ended: nodes by path, runs with their outputs.
-func (t *test) ends() map[string]string {
-	out := map[string]string{}
-	for path, p := range (&names{test: t}).all() { // any order: it fills a map
-		out[path] = string(p.Status)
-	}
-	for _, s := range t.launched {
-		out[s.words()] = string(s.view.Status) + " with " + string(value.Append(nil, map[string]any(s.view.Outputs)))
-	}
-	return out
 }
 
 func sentence(err error) string {

@@ -150,7 +150,8 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		switch ev := &events[i]; {
 		case ev.AttemptFinished != nil:
 			rec.finish(run, ev.AttemptFinished, ev.At)
-			if g := t.answered[t.keys[ticketOf(run, ev.AttemptFinished.Ticket)]]; g != nil {
+			ticket := ticketOf(run, ev.AttemptFinished.Ticket)
+			if g := t.answered[t.keys[ticket]]; g != nil && g.ticket == ticket {
 				g.done = true
 			}
 		case ev.DriverChanged != nil:

@@ -230,3 +230,36 @@ func TestManyRuns(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A crash that changes only the attempts and the output of a node, in one run of several, is told.
+func TestCrashesAreComparedInAll(t *testing.T) {
+	const program = `
+agent "first" {
+  type    = "exec"
+  command = ["first"]
+}
+agent "second" {
+  type    = "exec"
+  command = ["second"]
+}
+workflow "w" {
+  step "all" {
+    agent    = agent.first
+    on_lost  = "fail"
+    fallback = [agent.second]
+  }
+}
+`
+	got := outcome(t, program, test(`
+  crash_everywhere = true
+  agent "first" { replies = [{ output = "all", takes = "1m" }] }
+  agent "second" { replies = [{ output = "less" }] }
+  start "a" {}
+  start "b" { after = "2m" }
+  expect = ["all(runs, .status == 'succeeded')"]`))
+	for _, want := range []string{`the attempts of a/all are 2, and without one 1`, `the attempts of b/all are 2, and without one 1`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %s", want, got)
+		}
+	}
+}

@@ -354,3 +354,24 @@ const DefaultBy = 1.0
 
 // DefaultNamespace is the namespace of requests that name none.
 const DefaultNamespace = "default"
+
+// KeptKV returns the values of all namespaces that do not expire, by NAMESPACE/KEY.
+func KeptKV(m *Map) (map[string]value.Value, error) {
+	kept := map[string]value.Value{}
+	for name, s := range m.spaces { // any order: it fills a map
+		namespace, is := strings.CutPrefix(name, kvSpace(""))
+		if !is {
+			continue
+		}
+		for key, body := range s.body { // any order: it fills a map
+			e, err := decodeEntry(body)
+			if err != nil {
+				return kept, fmt.Errorf("the value of %q in namespace %q is damaged: %w", key, namespace, err)
+			}
+			if e.expires == 0 {
+				kept[namespace+"/"+key] = e.value
+			}
+		}
+	}
+	return kept, nil
+}

@@ -284,3 +284,6 @@ func (s *stored) keep(b journal.Batch, events []event.Event) {
 		}
 	}
 }
+
+// KV returns the values of kv that do not expire, by NAMESPACE/KEY.
+func (s *Store) KV() (map[string]value.Value, error) { return shared.KeptKV(&s.shared) }
