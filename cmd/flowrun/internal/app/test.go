@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,13 +59,13 @@ The exit code is 1 if a test fails, or if a test file or its program is refused.
 			case t.Watch:
 				return a.watchTests(&t, forms)
 			}
-			return a.runTest(&t, forms)
+			return a.runTest(&t, forms, nil)
 		},
 	}
 	c.Flags().StringVar(&t.Run, "run", "", "run only the tests whose names match a `regular expression`")
 	c.Flags().StringArrayVar(&t.Formats, "format", nil, "print the results as `FORMAT`, or write them with FORMAT=PATH: "+strings.Join(args.TestFormats, ", "))
 	c.Flags().BoolVar(&t.Coverage, "coverage", false, "name the nodes, cases and gates that no test reached")
-	c.Flags().BoolVar(&t.Watch, "watch", false, "run the tests again when a file *.hcl beside them changes, until Ctrl-C")
+	c.Flags().BoolVar(&t.Watch, "watch", false, "run the tests again when a file *.hcl beside them changes, or a file that file() reads, until Ctrl-C")
 	return c
 }
 
@@ -71,15 +73,15 @@ The exit code is 1 if a test fails, or if a test file or its program is refused.
 // first round finds no test, that is an error; later it can be the moment in which an editor writes a file.
 func (a *app) watchTests(t *args.Test, forms []args.Form) error {
 	for first := true; ; first = false {
-		before := stateOfTests(t)
-		if err := a.runTest(t, forms); err != nil && !errors.As(err, new(*ended)) {
+		before, texts := stateOfTests(t), testTexts{}
+		if err := a.runTest(t, forms, texts); err != nil && !errors.As(err, new(*ended)) {
 			if first {
 				return err
 			}
 			a.err.Printf("flowrun: %s\n", ui.CleanLines(err.Error()))
 		}
 		a.err.Printf("Waiting for a change; Ctrl-C ends it.\n")
-		for stateOfTests(t) == before {
+		for stateOfTests(t) == before && !texts.changed() {
 			time.Sleep(testWatchPause)
 		}
 	}
@@ -105,23 +107,66 @@ func stateOfTests(t *args.Test) string {
 	return b.String()
 }
 
+// testTexts are the files that file() has looked for, with their states at that time.
+type testTexts map[testTextFile]string
+
+// testTextFile is a file of a repository.
+type testTextFile struct {
+	root fs.FS // comparable
+	name string
+}
+
+// state tells a file apart from that before a change.
+func (f testTextFile) state() string {
+	info, err := fs.Stat(f.root, f.name)
+	if err != nil {
+		return "none"
+	}
+	return fmt.Sprint(info.ModTime(), info.Size())
+}
+
+func (r testTexts) changed() bool {
+	for f, was := range r { // any order: one is enough
+		if f.state() != was {
+			return true
+		}
+	}
+	return false
+}
+
+// testTextFS notes which files are looked for.
+type testTextFS struct {
+	fs.FS
+	read testTexts
+}
+
+// Stat implements fs.StatFS. Each file is looked at before it is opened.
+func (f testTextFS) Stat(name string) (fs.FileInfo, error) {
+	file := testTextFile{f.FS, name}
+	if _, known := f.read[file]; !known {
+		f.read[file] = file.state()
+	}
+	return fs.Stat(f.FS, name)
+}
+
 // testRun is one run of all tests.
 type testRun struct {
 	*app
 	*args.Test
 	readers  map[string]*dsl.TestReader // by folder
+	texts    testTexts                  // nil: nobody watches them
 	report   *ui.TestReport
 	list     diag.List
 	coverage map[string]*flowtest.Coverage // by the path of a program
 }
 
-// runTest runs the tests of all files, and prints their results.
-func (a *app) runTest(t *args.Test, forms []args.Form) error {
+// runTest runs the tests of all files, and prints their results. It notes in texts what file() reads, unless that is nil.
+func (a *app) runTest(t *args.Test, forms []args.Form, texts testTexts) error {
 	files, err := findTests(t.Paths)
 	if err != nil {
 		return err
 	}
-	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf(), Covered: t.Coverage}, coverage: map[string]*flowtest.Coverage{}, readers: map[string]*dsl.TestReader{}}
+	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf(), Covered: t.Coverage}, coverage: map[string]*flowtest.Coverage{}, readers: map[string]*dsl.TestReader{}, texts: texts}
 	began := time.Now()
 	for _, file := range files {
 		r.file(file)
@@ -171,6 +216,9 @@ func noTestHint(pattern string) string {
 func (r *testRun) file(file string) {
 	fsys, name, opts := r.openFolder(file)
 	dir := filepath.Dir(file)
+	if r.texts != nil && opts.Root != nil {
+		opts.Root = testTextFS{opts.Root, r.texts}
+	}
 	if r.readers[dir] == nil {
 		r.readers[dir] = dsl.NewTestReader(fsys, opts)
 	}
