@@ -45,7 +45,7 @@ runner/policy                    pure: dsl/libm
 runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/compose                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
-runner/machine                   pure: dsl/ir dsl/value runner/compose runner/event runner/plan runner/policy runner/request runner/slots
+runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/plan runner/policy runner/request runner/slots
 runner/slots                     pure: dsl/value runner/heap
 runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
 runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan

@@ -38,7 +38,7 @@ func siblings(fsys fs.FS, name string, opts Options, list diag.List, sources map
 func unknownKind(d diag.Diagnostic) (string, bool) {
 	rest, is := strings.CutPrefix(d.Summary, "Unknown ")
 	kind, _, _ := strings.Cut(rest, " ")
-	return kind, is && (kind == "variable" || kind == "local" || kind == "agent" || kind == "gate")
+	return kind, is && (kind == "variable" || kind == "local" || kind == "agent" || kind == "pool" || kind == "gate")
 }
 
 // declarations lists what the other files of a file's folder declare at the top.

@@ -121,18 +121,21 @@ func runOutput(_ *checker, _ *Workflow, n *Node) value.Type {
 
 // agentOutput is what all agents give that may have the task.
 func agentOutput(c *checker, _ *Workflow, n *Node) value.Type {
-	first := n.attr("agent").ref().Name
-	t := c.agents[first].makes()
-	for _, r := range n.agents() {
-		if r.Name != first {
-			t = c.work.Unify(t, c.agents[r.Name].makes())
+	all := c.agentsOf(n)
+	if len(all) == 0 { // which has been reported
+		return value.AnyType
+	}
+	t := all[0].makes()
+	for _, g := range all[1:] {
+		if g != all[0] {
+			t = c.work.Unify(t, g.makes())
 		}
 	}
 	return t
 }
 
-// agents are the agents that may have the task of a step: those of agent, then those of fallback.
-func (n *Node) agents() (out []expr.Name) {
+// assignees are the agents and pools that may have the task of a step: those of agent, then those of fallback.
+func (n *Node) assignees() (out []expr.Name) {
 	for _, attr := range []string{"agent", "fallback"} {
 		if a := n.attr(attr); a != nil {
 			out = append(out, a.Names...)

@@ -38,7 +38,7 @@ func (c *checker) unused() {
 			say(a.Src.Range, fmt.Sprintf("Nothing reads the local %q", a.Src.Name))
 		}
 	}
-	tasked := map[string]bool{}
+	tasked, shared := map[string]bool{}, map[string]bool{}
 	if m := c.program.Memory; m != nil && m.attr("editor") != nil {
 		tasked[m.attr("editor").ref().Name] = true
 	}
@@ -49,8 +49,19 @@ func (c *checker) unused() {
 			}
 		}
 		for _, n := range w.All {
-			for _, r := range n.agents() {
-				tasked[r.Name] = true
+			for _, g := range c.agentsOf(n) {
+				tasked[g.Name] = true
+			}
+			for _, r := range n.assignees() {
+				shared[r.Name] = shared[r.Name] || r.Pool
+			}
+		}
+	}
+	for _, b := range c.program.Pools {
+		if !shared[b.Name] {
+			say(nameRange(b), fmt.Sprintf("No step gives pool %q a task", b.Name))
+			for _, g := range c.membersOf(b) {
+				tasked[g.Name] = true // the finding about the pool says it
 			}
 		}
 	}

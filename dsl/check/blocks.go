@@ -42,6 +42,9 @@ func (c *checker) agent(b *Block) {
 			Detail: "The first member is the program, the others are its arguments:  command = [\"agent\", \"--json\"]."})
 	}
 	c.request(b)
+	if a := b.attr("capabilities"); a != nil {
+		c.noCapabilities(b, a)
+	}
 	if m := b.Inner("memory"); m != nil {
 		c.remembers(b, m)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -41,14 +42,24 @@ func (c *checker) fallbacks(n *Node) {
 	if a == nil || n.attr("agent") == nil {
 		return
 	}
-	first := n.attr("agent").ref()
-	seen := map[string]diag.Range{first.Name: first.Range}
-	for _, r := range a.Names {
-		if at, twice := seen[r.Name]; twice {
-			c.report(diag.Diagnostic{Code: "F0282", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Agent %q is asked twice in one step", r.Name),
-				Detail: "It would fail again as it has failed before. Remove it; for more attempts there is  retry { max_attempts = N }.",
-				Notes:  []diag.Note{{Text: "asked first here", Range: at}}})
+	seen := map[string]expr.Name{}
+	for _, r := range append([]expr.Name{n.attr("agent").ref()}, a.Names...) {
+		said := false
+		for _, g := range c.assigned(r) {
+			if !g.has(n.capabilities()) {
+				continue
+			}
+			if at, twice := seen[g.Name]; twice && !said {
+				d := diag.Diagnostic{Code: "F0282", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Agent %q is asked twice in one step", g.Name),
+					Detail: "It would fail again as it has failed before. Remove it; for more attempts there is  retry { max_attempts = N }.",
+					Notes:  []diag.Note{{Text: "asked first here", Range: at.Range}}}
+				if r.Pool || at.Pool {
+					d.Detail = "A pool stands for each of its members, and one that has failed would fail again. Name agents and pools that share nobody; for more attempts there is  retry { max_attempts = N }."
+				}
+				c.report(d)
+				said = true
+			}
+			seen[g.Name] = r
 		}
-		seen[r.Name] = r.Range
 	}
 }

@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, gate, quota, memory and workflow. Named values stand in  locals { … }."})
+			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, memory and workflow. Named values stand in  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -69,6 +69,8 @@ func (c *checker) file(f *syntax.File) {
 			p.Memory = b
 		case "agent":
 			p.Agents = append(p.Agents, b)
+		case "pool":
+			p.Pools = append(p.Pools, b)
 		case "gate":
 			p.Gates = append(p.Gates, b)
 		case "quota":
@@ -82,7 +84,7 @@ func (c *checker) file(f *syntax.File) {
 // globals enters and checks what stands at the top, but the insides of workflows.
 func (c *checker) globals() {
 	p := c.program
-	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "gate": {}, "quota": {}, "workflow": {}}
+	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "workflow": {}}
 	enter := func(b *Block) bool {
 		k := b.Schema.Kind
 		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
@@ -118,6 +120,13 @@ func (c *checker) globals() {
 			c.agents[a.Name] = a
 		}
 		c.static(a)
+	}
+	for _, b := range p.Pools {
+		if enter(b); c.pools[b.Name] == nil {
+			c.pools[b.Name] = b
+		}
+		c.static(b)
+		c.pool(b)
 	}
 	for _, g := range p.Gates {
 		if enter(g); c.gates[g.Name] == nil {

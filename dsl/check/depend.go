@@ -121,6 +121,11 @@ func walk(b *Block, f func(*Attr, *ir.Expr)) {
 		for i := range a.Values {
 			f(a, &a.Values[i])
 		}
+		for _, e := range a.picks {
+			if e != nil {
+				f(a, e)
+			}
+		}
 	}
 }
 

@@ -58,7 +58,9 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	case schema.Command:
 		list = c.command(a, env)
 	case schema.Ref:
-		list = a.choice(env)
+		list = append(a.choice(env), c.members(a, env)...)
+	case schema.Refs:
+		list = c.members(a, env)
 	case schema.Join:
 		list = c.join(a, env)
 	case schema.Env:
@@ -75,6 +77,9 @@ func (c *checker) evaluate(a *Attr, env *expr.Env) (list diag.List) {
 	}
 	for i := range a.Values {
 		laidOut(&a.Values[i])
+	}
+	for _, e := range a.picks {
+		laidOut(e)
 	}
 	return list
 }

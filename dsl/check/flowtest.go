@@ -52,6 +52,9 @@ func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test
 	for _, b := range p.Agents {
 		c.agents[b.Name] = b
 	}
+	for _, b := range p.Pools {
+		c.pools[b.Name] = b
+	}
 	for _, b := range p.Gates {
 		c.gates[b.Name] = b
 	}

@@ -68,11 +68,7 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 	case ir.RunAction:
 		return replier{what: "a program", takes: programMembers, output: output}, ""
 	case ir.AgentAction:
-		var agents []*Block
-		for _, a := range n.agents() {
-			agents = append(agents, c.agents[a.Name])
-		}
-		r = agentReplier(agents...)
+		r = agentReplier(c.agentsOf(n)...)
 		r.output = output
 		return r, ""
 	case ir.HTTPAction:

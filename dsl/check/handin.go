@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/expr"
 )
 
 // handsIn checks that an attempt that hands in what it has when its time is up has a time.
@@ -13,7 +12,7 @@ func (c *checker) handsIn(n *Node) {
 	if a == nil || a.Text != "hand_in" || n.attr("timeout") != nil {
 		return
 	}
-	if slices.ContainsFunc(n.agents(), func(r expr.Name) bool { return c.agents[r.Name].attr("timeout") != nil }) {
+	if slices.ContainsFunc(c.agentsOf(n), func(g *Block) bool { return g.attr("timeout") != nil }) {
 		return
 	}
 	c.report(diag.Diagnostic{Code: "F0127", Subject: a.Src.Range, Context: n.Words(), Summary: "on_timeout has no effect without a timeout",

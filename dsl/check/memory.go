@@ -143,13 +143,6 @@ func (c *checker) knownAgent(b *Block, attr string) {
 	if a == nil || a.ref().Name == "" || c.agents[a.ref().Name] != nil {
 		return
 	}
-	r := a.ref()
-	d := diag.Diagnostic{Code: "F0218", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Unknown agent %q", r.Name), Detail: "The program declares no agent of this name."}
-	if near := c.nearest(r.Name, c.agents); near != "" {
-		d.Detail += fmt.Sprintf(" Did you mean %q?", near)
-		d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(c.agents[near])}}
-		d.Edit = &diag.Edit{Range: r.Range, Text: "agent." + near}
-	}
-	c.report(d)
+	c.unknownDeclared(b, a.ref(), "agent", c.agents)
 	a.Names = nil
 }

@@ -29,6 +29,7 @@ type Program struct {
 	Variables []*Decl
 	Locals    []*Attr // ordered by name of file and place
 	Agents    []*Block
+	Pools     []*Block
 	Gates     []*Block
 	Quotas    []*Block // in the order of their declaration
 	Workflows []*Workflow
@@ -59,6 +60,7 @@ type Attr struct {
 	Text    string               // Word, Text
 	Strings []string             // Strings
 	Names   []expr.Name          // Ref, Refs, Quotas
+	picks   []*ir.Expr           // Ref, Refs: what gives the member of a pool, for each of Names; nil without one
 	Type    *value.Type          // Type; nil if it has errors
 	Env     map[string]*ir.Expr  // Env; Quotas: the units of those that are given some
 	Members map[string]*ir.Expr  // Value: the members of an object that is written out and sensitive; nil if it is none
@@ -209,6 +211,7 @@ type checker struct {
 	program *Program
 	list    diag.List
 	agents  map[string]*Block
+	pools   map[string]*Block
 	gates   map[string]*Block
 	quotas  map[string]*Block
 	taken   map[string]bool // quotas that something takes of
@@ -251,7 +254,7 @@ func (c *checker) in(b *Block, found diag.List) {
 }
 
 func newChecker(options Options) *checker {
-	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, taken: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
+	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, pools: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, taken: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
 }
 
 // Check reads the files of one program.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/diag"
-	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -74,10 +73,7 @@ func readsRecalled(b *Block) (found *Attr) {
 
 // toldByMemory reports whether one of the agents that may have the task of a step is told what was learned.
 func (c *checker) toldByMemory(n *Node) bool {
-	return slices.ContainsFunc(n.agents(), func(r expr.Name) bool {
-		g := c.agents[r.Name]
-		return g != nil && c.hasMemory(g)
-	})
+	return slices.ContainsFunc(c.agentsOf(n), c.hasMemory)
 }
 
 // hasMemory tells whether an agent is told what was learned.

@@ -58,6 +58,11 @@ func (a *Attr) each(f func(*ir.Expr)) {
 	for i := range a.Values {
 		f(&a.Values[i])
 	}
+	for _, e := range a.picks {
+		if e != nil {
+			f(e)
+		}
+	}
 }
 
 // secretInputs checks that what a call gives stays as sensitive as it is.

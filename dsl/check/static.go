@@ -79,31 +79,41 @@ func (c *checker) fixed(b *Block, a *Attr) (list diag.List) {
 		}
 	case schema.Ref:
 		if a.Schema.Choice {
-			if a.Choice, a.Names, list = expr.Choice(x(), a.Schema.RefKind); a.Choice != nil {
-				return a.plannedRefs(list)
+			if a.Choice, a.Names, list = expr.Choice(x(), a.root()); a.Choice != nil {
+				return a.refusedRefs(list)
 			}
 		}
-		n, ok, found := expr.Static(x(), a.Schema.RefKind)
+		n, ok, found := expr.Static(x(), a.root())
 		if ok {
 			a.Names = []expr.Name{n}
 		}
-		return a.plannedRefs(found)
+		return a.refusedRefs(found)
 	case schema.Refs:
-		a.Names, list = expr.StaticList(x(), a.Schema.RefKind)
-		return a.plannedRefs(list)
+		a.Names, list = expr.StaticList(x(), a.root())
+		return a.refusedRefs(list)
 	case schema.Quotas:
 		return a.quotaNames()
 	}
 	return list
 }
 
-// plannedRefs says of references to what is planned, such as pool.NAME, that they are.
-func (a *Attr) plannedRefs(list diag.List) diag.List {
+// root is what the references of an attribute begin with.
+func (a *Attr) root() string {
+	if a.Schema.Pools {
+		return expr.Assignee
+	}
+	return a.Schema.RefKind
+}
+
+// refusedRefs says of references to what is planned, such as quota.NAME, that they are, and of pools that they cannot stand here.
+func (a *Attr) refusedRefs(list diag.List) diag.List {
 	for i, d := range list {
 		src := a.Src.File.Src
 		kind, _, dotted := strings.Cut(string(src[min(d.Subject.Start.Byte, len(src)):min(d.Subject.End.Byte, len(src))]), ".")
 		if b := schema.Blocks[kind]; dotted && b != nil && b.Later != nil {
 			list[i] = notYet(d.Subject, kind+".NAME", b.Later, "")
+		} else if kind == "pool" && dotted && !a.Schema.Pools && a.Schema.RefKind == "agent" {
+			list[i] = noPoolHere(d.Subject, a.Src.Name)
 		}
 	}
 	return list

@@ -170,24 +170,22 @@ func (c *checker) references(n *Node) {
 		}
 		known := a.Names[:0]
 		for _, r := range a.Names {
+			declared, kind := declared, kind
+			if r.Pool {
+				declared, kind = c.pools, "pool"
+			}
 			if declared[r.Name] != nil || kind == "gate" && n.ownGate(r.Name) != nil {
 				known = append(known, r)
 				continue
 			}
-			d := diag.Diagnostic{Code: "F0218", Subject: r.Range, Context: n.Words(), Summary: fmt.Sprintf("Unknown %s %q", kind, r.Name),
-				Detail: fmt.Sprintf("The program declares no %s of this name.", kind)}
-			if near := c.nearest(r.Name, declared); near != "" {
-				d.Detail += fmt.Sprintf(" Did you mean %q?", near)
-				d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(declared[near])}}
-				d.Edit = &diag.Edit{Range: r.Range, Text: kind + "." + near}
-			}
-			c.report(d)
+			c.unknownDeclared(n.Block, r, kind, declared)
 		}
 		a.Names = known
 	}
 	look("agent", c.agents, "agent")
 	look("call", c.callable, "workflow")
 	look("fallback", c.agents, "agent")
+	c.able(n)
 	c.fallbacks(n)
 	c.takesQuotas(n.Block)
 	look("gates", c.gates, "gate")

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,15 +60,56 @@ func Refs(x hclsyntax.Expression) []ir.Ref {
 type Name struct {
 	Name  string
 	Range diag.Range // of the whole reference
+	Pool  bool       // of an [Assignee]: the name is that of a pool
+	// Member gives the name of a member of the pool: pool.NAME[MEMBER]. It is nil without one.
+	Member hclsyntax.Expression
 }
 
-// Static reads a bare reference to a declaration, root.NAME, such as agent.backend for root "agent". ok is false, and
-// the diagnostics say why, where x is anything else. It does not look whether the name is declared.
+// Assignee is the root of references to who may be given a task: agent.NAME, pool.NAME or pool.NAME[EXPRESSION].
+const Assignee = "agent or pool"
+
+// assignee reads a reference to an agent, a pool or a member of a pool.
+func assignee(x hclsyntax.Expression) (name Name, ok bool, diags diag.List) {
+	of, member := x, hclsyntax.Expression(nil)
+	if i, is := x.(*hclsyntax.IndexExpr); is {
+		of, member = i.Collection, i.Key
+	}
+	t, is := of.(*hclsyntax.ScopeTraversalExpr)
+	if meant := meantBy(x, "pool"); meant != "" && strings.HasPrefix(quotedText(x), "pool.") {
+		return Name{}, false, diag.List{{Code: codeStatic, Subject: Range(x.Range()), Summary: "A reference to a pool is needed here",
+			Detail: fmt.Sprintf("Write %s, without quotes and without ${}.", meant), Edit: &diag.Edit{Range: Range(x.Range()), Text: meant}}}
+	}
+	if !is || t.Traversal.RootName() != "pool" || len(t.Traversal) < 2 {
+		return Static(x, "agent")
+	}
+	attr, is := t.Traversal[1].(hcl.TraverseAttr)
+	if is && len(t.Traversal) == 3 && member == nil {
+		switch m := t.Traversal[2].(type) {
+		case hcl.TraverseIndex:
+			member = &hclsyntax.LiteralValueExpr{Val: m.Key, SrcRange: m.SrcRange}
+		case hcl.TraverseAttr:
+			meant := fmt.Sprintf("pool.%s[%q]", attr.Name, m.Name)
+			return Name{}, false, diag.List{{Code: codeStatic, Subject: Range(x.Range()), Summary: "A member of a pool is named in brackets",
+				Detail: fmt.Sprintf("Write  %s.", meant), Edit: &diag.Edit{Range: Range(x.Range()), Text: meant}}}
+		}
+	}
+	if !is || len(t.Traversal) > 3 || len(t.Traversal) == 3 && (member == nil || of != x) {
+		return Name{}, false, diag.List{{Code: codeStatic, Subject: Range(x.Range()), Summary: "A reference to a pool is needed here",
+			Detail: "Write pool.NAME, or pool.NAME[EXPRESSION] for the member whose name the expression gives."}}
+	}
+	return Name{Name: attr.Name, Range: Range(x.Range()), Pool: true, Member: member}, true, nil
+}
+
+// Static reads a bare reference to a declaration, root.NAME, such as agent.backend for root "agent", or one of [Assignee]. ok is
+// false, and the diagnostics say why, where x is anything else. It does not look whether the name is declared.
 func Static(x hclsyntax.Expression, root string) (name Name, ok bool, diags diag.List) {
+	if root == Assignee {
+		return assignee(x)
+	}
 	rng := Range(x.Range())
 	if t, is := x.(*hclsyntax.ScopeTraversalExpr); is && len(t.Traversal) == 2 && t.Traversal.RootName() == root {
 		if attr, is := t.Traversal[1].(hcl.TraverseAttr); is {
-			return Name{attr.Name, rng}, true, nil
+			return Name{Name: attr.Name, Range: rng}, true, nil
 		}
 	}
 	if _, is := x.(*hclsyntax.ConditionalExpr); is {
@@ -109,6 +151,15 @@ func Choice(x hclsyntax.Expression, root string) (condition hclsyntax.Expression
 
 var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
+// quotedText is the text of a string that is written out; "" for anything else.
+func quotedText(x hclsyntax.Expression) string {
+	if t, ok := x.(*hclsyntax.TemplateExpr); ok {
+		text, _ := literalText(t)
+		return text
+	}
+	return ""
+}
+
 // meantBy is the reference that somebody meant who wrote its name alone, in quotes, below a root of another name, or with an
 // attribute behind it; or "".
 func meantBy(x hclsyntax.Expression, root string) string {
@@ -136,6 +187,9 @@ func meantBy(x hclsyntax.Expression, root string) string {
 func StaticList(x hclsyntax.Expression, root string) ([]Name, diag.List) {
 	t, ok := x.(*hclsyntax.TupleConsExpr)
 	if !ok {
+		if root == Assignee {
+			root = "agent"
+		}
 		d := diag.Diagnostic{
 			Code:    codeStatic,
 			Summary: "A list of references is needed here",

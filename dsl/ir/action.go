@@ -212,14 +212,25 @@ type Run struct {
 
 // AgentTask hands a task to an agent.
 type AgentTask struct {
-	Agent string `json:"agent"`
-	// If, where it is given, decides between Agent and Else when the step has its turn.
-	If   *Expr  `json:"if,omitempty"`
-	Else string `json:"else,omitempty"`
-	Task *Expr  `json:"task,omitempty"`
-	With *Expr  `json:"with,omitempty"`
+	Assignee
+	// If, where it is given, decides between the assignee and Else when the step has its turn.
+	If   *Expr     `json:"if,omitempty"`
+	Else *Assignee `json:"else,omitempty"`
+	// Capabilities are what every agent must have that is given the task.
+	Capabilities []string `json:"capabilities,omitempty"`
+	Task         *Expr    `json:"task,omitempty"`
+	With         *Expr    `json:"with,omitempty"`
 	// Feedback is what the agent is told of earlier work until a gate of the step has said something.
 	Feedback *Expr `json:"feedback,omitempty"`
+}
+
+// Assignee says who is given a task: an agent, or a pool.
+type Assignee struct {
+	Agent string `json:"agent,omitempty"`
+	// Pool is set instead of Agent. The member is the one that Member names when the step has its turn; without Member the strategy of
+	// the pool chooses one when the attempt gets its slot.
+	Pool   string `json:"pool,omitempty"`
+	Member *Expr  `json:"member,omitempty"`
 }
 
 // Wait is a durable pause; one of the two.

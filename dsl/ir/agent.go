@@ -46,7 +46,31 @@ type Agent struct {
 	Breaker      *Breaker         `json:"circuit_breaker,omitempty"`
 	Quotas       []QuotaUse       `json:"quotas,omitempty"` // what each of its attempts takes
 	Soul         *Expr            `json:"soul,omitempty"`   // stands before every task
+	Capabilities []string         `json:"capabilities,omitempty"`
 	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
+}
+
+// Strategy says which member of a pool is given a task.
+type Strategy string
+
+// The strategies. The zero value means LeastBusy. Where members are equal, the next of them in the circle of the pool is chosen.
+const (
+	LeastBusy       Strategy = "least_busy"  // the one with the fewest live attempts in the run
+	RoundRobin      Strategy = "round_robin" // the next in the circle
+	FewestAbilities Strategy = "capability"  // the one with the fewest capabilities beyond those that are asked for
+)
+
+// Strategies lists all strategies.
+var Strategies = []Strategy{LeastBusy, RoundRobin, FewestAbilities}
+
+// UnmarshalText refuses a strategy that is not in [Strategies].
+func (s *Strategy) UnmarshalText(text []byte) error { return read(s, text, "strategy", Strategies) }
+
+// Pool is a declared set of agents that share tasks.
+type Pool struct {
+	Name     string   `json:"name"`
+	Members  []string `json:"members"` // names of agents, in the order of the circle
+	Strategy Strategy `json:"strategy,omitempty"`
 }
 
 // Retry says when a failed attempt is tried again. Attributes merge singly: step over agent over workflow over the

@@ -27,6 +27,7 @@ type Program struct {
 	Variables []Variable `json:"variables,omitempty"`
 	Locals    []Local    `json:"locals,omitempty"`
 	Agents    []Agent    `json:"agents,omitempty"`
+	Pools     []Pool     `json:"pools,omitempty"`
 	Gates     []Gate     `json:"gates,omitempty"`
 	Quotas    []Quota    `json:"quotas,omitempty"` // in the order of their declaration, which decides who may hold which inside of which
 	Workflows []Workflow `json:"workflows,omitempty"`

@@ -23,7 +23,7 @@ func sample() *Program {
 		Workflows: []Workflow{{Name: "w", Default: true, Nodes: []Node{
 			{Name: "s", Kind: Step, Action: &Run{Script: text, Parse: ParseJSON}, Gates: []string{"g"}, Retry: &Retry{MaxAttempts: Lit(3.0, value.NumberType), Jitter: "full"}},
 			{Name: "p", Kind: Parallel, Children: []Node{
-				{Name: "t", Kind: Step, Needs: []string{"s"}, Action: &AgentTask{Agent: "a", Task: text}, Output: &value.AnyType},
+				{Name: "t", Kind: Step, Needs: []string{"s"}, Action: &AgentTask{Assignee: Assignee{Agent: "a"}, Task: text}, Output: &value.AnyType},
 				{Name: "u", Kind: Step, Observes: []string{"s"}, Action: &Wait{Duration: text}, ForEach: Lit([]any{false, nil, ""}, value.AnyType)},
 			}},
 		}, Outputs: []Output{{Name: "o", Expr: *text}}}},

@@ -70,8 +70,8 @@ type Node struct {
 	// Priority orders what waits for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10),
 	// critical (20). Groups hand it down; nil means 0.
 	Priority *Expr `json:"priority,omitempty"`
-	// Fallback are the agents that are asked, in this order, after Agent's retries are used up.
-	Fallback []string `json:"fallback,omitempty"`
+	// Fallback are those that are asked, in this order, after the retries of the task's agent are used up.
+	Fallback []Assignee `json:"fallback,omitempty"`
 	// Degrade is the output that stands in for that of a node that failed, and so tolerates its failure.
 	Degrade *Expr   `json:"degrade,omitempty"`
 	OnError OnError `json:"on_error,omitempty"`

@@ -55,9 +55,29 @@ func lowerRun(n *check.Node, from inherited) ir.Action {
 
 func lowerAgentTask(n *check.Node, _ inherited) ir.Action {
 	a := n.Attrs["agent"]
-	out := &ir.AgentTask{Agent: a.Names[0].Name, If: a.Expr, Task: n.Expr("task"), With: n.Expr("with"), Feedback: n.Expr("feedback")}
+	who := assignees(a)
+	out := &ir.AgentTask{Assignee: who[0], If: a.Expr, Capabilities: capabilities(n.Block), Task: n.Expr("task"), With: n.Expr("with"),
+		Feedback: n.Expr("feedback")}
 	if a.Expr != nil {
-		out.Else = a.Names[1].Name
+		out.Else = &who[1]
+	}
+	return out
+}
+
+// assignees are those that an attribute gives a task to, in order. A member that is known is an agent like any other.
+func assignees(a *check.Attr) (out []ir.Assignee) {
+	if a == nil {
+		return nil
+	}
+	for i, n := range a.Names {
+		switch member, known := a.Member(i); {
+		case !n.Pool:
+			out = append(out, ir.Assignee{Agent: n.Name})
+		case known != "":
+			out = append(out, ir.Assignee{Agent: known})
+		default:
+			out = append(out, ir.Assignee{Pool: n.Name, Member: member})
+		}
 	}
 	return out
 }

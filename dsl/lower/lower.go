@@ -8,6 +8,7 @@
 package lower
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/flowrun/flowrun/dsl/check"
@@ -18,7 +19,7 @@ import (
 
 // Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
 // "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
-// and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME",
+// and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME", "pool.NAME",
 // "gate.NAME" and "quota.NAME".
 type Positions map[string]diag.Range
 
@@ -47,12 +48,19 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		out.Quotas = append(out.Quotas, ir.Quota{Name: b.Name, Capacity: b.Expr("capacity"), RateLimit: rateLimit(b), Breaker: breaker(b)})
 		at["quota."+b.Name] = b.Src.Header
 	}
+	pools := map[string][]string{}
+	for _, b := range p.Pools {
+		pools[b.Name] = names(b.Attrs["members"])
+		out.Pools = append(out.Pools, ir.Pool{Name: b.Name, Members: pools[b.Name], Strategy: strategy(b)})
+		at["pool."+b.Name] = b.Src.Header
+	}
 	for _, w := range p.Workflows {
-		l := &workflow{src: w, checked: p, program: out, agents: agents, at: at}
+		l := &workflow{src: w, checked: p, program: out, agents: agents, pools: pools, at: at}
 		out.Workflows = append(out.Workflows, l.lower())
 	}
 	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })
 	sort.Slice(out.Locals, func(i, j int) bool { return out.Locals[i].Name < out.Locals[j].Name })
+	sort.Slice(out.Pools, func(i, j int) bool { return out.Pools[i].Name < out.Pools[j].Name })
 	sort.Slice(out.Agents, func(i, j int) bool { return out.Agents[i].Name < out.Agents[j].Name })
 	sort.Slice(out.Gates, func(i, j int) bool { return out.Gates[i].Name < out.Gates[j].Name })
 	sort.Slice(out.Workflows, func(i, j int) bool { return out.Workflows[i].Name < out.Workflows[j].Name })
@@ -81,7 +89,23 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
 		Retry: retry(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
+		Capabilities: capabilities(b),
 	}
+}
+
+// strategy is that of a pool, where it is not the usual one.
+func strategy(b *check.Block) ir.Strategy {
+	if s := ir.Strategy(b.Text("strategy")); s != ir.LeastBusy {
+		return s
+	}
+	return ""
+}
+
+func capabilities(b *check.Block) []string {
+	if a := b.Attrs["capabilities"]; a != nil {
+		return slices.Sorted(slices.Values(a.Strings))
+	}
+	return nil
 }
 
 func gate(b *check.Block, name, shell string) ir.Gate {

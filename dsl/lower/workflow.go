@@ -11,6 +11,7 @@ type workflow struct {
 	checked *check.Program
 	program *ir.Program
 	agents  map[string]*ir.Retry // what each agent says of retries
+	pools   map[string][]string  // the members of each pool
 	at      Positions
 }
 
@@ -87,7 +88,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		}
 		return out
 	}
-	out.Action, out.Fallback = action(n, own), names(n.Attrs["fallback"])
+	out.Action, out.Fallback = action(n, own), assignees(n.Attrs["fallback"])
 	if out.Action.Kind().Retried() {
 		out.Retry = l.retry(n, own.retry)
 	}
@@ -143,15 +144,30 @@ func (l *workflow) retry(n *check.Node, groups *ir.Retry) *ir.Retry {
 	if groups == nil {
 		return own
 	}
-	if a := n.Attrs["agent"]; a != nil {
-		for _, name := range a.Names {
-			groups = without(groups, l.agents[name.Name])
-		}
+	for _, agent := range l.agentsOf(n.Attrs["agent"]) {
+		groups = without(groups, l.agents[agent])
 	}
 	if own == nil {
 		return groups
 	}
 	return merge(groups, own)
+}
+
+// agentsOf names the agents that may have a task which an attribute gives.
+func (l *workflow) agentsOf(a *check.Attr) (out []string) {
+	if a == nil {
+		return nil
+	}
+	for i, n := range a.Names {
+		if _, known := a.Member(i); known != "" {
+			out = append(out, known)
+		} else if n.Pool {
+			out = append(out, l.pools[n.Name]...)
+		} else {
+			out = append(out, n.Name)
+		}
+	}
+	return out
 }
 
 // without leaves out of a retry what another one says.

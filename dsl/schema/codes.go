@@ -82,6 +82,12 @@ var Codes = map[string]string{
 	"F0125": "A step has no action.",
 	"F0126": "A step has more than one action.",
 	"F0127": "An attribute has no effect with the action of its step.",
+	"F0128": "A pool has no members.",
+	"F0129": "An agent is twice in one pool.",
+	"F0130": "A pool has no member of a name.",
+	"F0131": "No agent has the capabilities that a step asks for.",
+	"F0132": "A pool stands where one agent is meant.",
+	"F0133": "A capability is empty or stands twice.",
 
 	"F0136": "A quota bounds nothing.",
 	"F0137": "The quotas that something takes of are not written out.",

@@ -52,6 +52,7 @@ type Attr struct {
 	Kind     Kind
 	Want     value.Type // for Value
 	RefKind  string     // for Ref and Refs: agent, gate, step, workflow
+	Pools    bool       // of references to agents: a pool can stand there, or a member of one
 	Words    []string   // for Word and Join
 	Required bool
 	Min, Max float64  // for numbers that are given literally; Max 0 means no bounds

@@ -65,7 +65,7 @@ var (
 	lost = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What becomes of an attempt whose driver died."}
 	late = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What becomes of an attempt whose time is up: it has failed, or what it has given until then is its output, is judged by the gates, and is told by .partial. That is the last line {\"type\":\"partial\",\"output\":…} of an agent, or the result that it gives within five seconds of TERM; of run what it has written. Where there is nothing, it has failed."}
 	prio = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Where it is equal, what is furthest from the end of the run does, as far as earlier runs tell, and else what was ready first."}
-	back = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Doc: "Agents that are asked, in this order, when the retries of the step's agent are used up."}
+	back = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Pools: true, Doc: "Agents or pools that are asked, in this order, when the retries of the step's agent are used up."}
 	quot = Attr{Name: "quota", Kind: Quotas, Doc: "What each attempt takes of quotas while it runs, all or nothing: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. An attempt that finds too little free waits without a slot."}
 	env  = Attr{Name: "env", Kind: Env, Doc: "Environment variables; the nearest block that sets a name wins."}
 	pass = Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that programs are given though they look secret, such as *TOKEN* and *_KEY; the nearest list wins."}
@@ -114,6 +114,6 @@ func blocks(lists ...[]string) (out []string) {
 
 // Blocks holds every kind of block. "file" is the top of a program.
 var Blocks = map[string]*Block{
-	"file": {Doc: "The top of a program.", Blocks: []string{"variable", "locals", "agent", "gate", "workflow",
-		"memory", "flowrun", "pool", "escalation", "channel", "quota", "routine", "on", "loop", "library"}},
+	"file": {Doc: "The top of a program.", Blocks: []string{"variable", "locals", "agent", "pool", "gate", "workflow",
+		"memory", "flowrun", "escalation", "channel", "quota", "routine", "on", "loop", "library"}},
 }

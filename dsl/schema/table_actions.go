@@ -39,8 +39,9 @@ type Action struct {
 var Actions = []Action{
 	{Name: "run", Example: `run = ["PROGRAM"]`, Takes: words("quota parse shell env pass_env stdin dir gates output timeout on_lost on_timeout"), Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Doc: "A program with its arguments, without a shell; or a shell script in a string."})},
-	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("quota task with feedback env pass_env dir gates output timeout on_lost on_timeout fallback"), Attrs: attrs(
-		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Choice: true, Doc: "The agent that is given the task."},
+	{Name: "agent", Example: `agent = agent.NAME`, Takes: words("quota capabilities task with feedback env pass_env dir gates output timeout on_lost on_timeout fallback"), Attrs: attrs(
+		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Doc: "Who is given the task: agent.NAME; pool.NAME, of whose members its strategy chooses one; or pool.NAME[EXPRESSION], the member whose name the expression gives. CONDITION ? A : B chooses between two of these."},
+		Attr{Name: "capabilities", Kind: Strings, Default: "none", Doc: "What the agent must be able to do: the task is given to an agent that has all of these among its capabilities, and to nobody else."},
 		Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agent is asked to do, in words."},
 		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agent, or an object of the inputs of the workflow that is called."},
 		Attr{Name: "feedback", Kind: Value, Want: value.AnyType, Default: "none", Doc: "What the agent is told of earlier work, such as last.step.REVIEW.output in a repeat: a text as it is, null as nothing, anything else as JSON. What a gate of the step says takes its place."})},

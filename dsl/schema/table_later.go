@@ -26,7 +26,6 @@ const (
 
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
 var planned = []Planned{
-	{Block: "pool", Doc: "Agents that share tasks.", Instead: "Name one agent in each step; fallback = [agent.OTHER] asks another one when it fails."},
 	{Block: "escalation", Doc: "What happens when retries don't help.", Instead: noEscalate},
 	{Block: "channel", Doc: "Where to notify people.", Instead: "A step tells them: http with the address of a chat, or run with a program that sends mail."},
 	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
@@ -40,7 +39,7 @@ var planned = []Planned{
 	{Block: "feedback", Doc: "Producer and reviewer until accepted.",
 		Instead: "A sequence of two steps, the producer's and the reviewer's, with  repeat { until = \"step.REVIEW.output.verdict == 'pass'\", max = 3 }, each attribute on its line; the producer reads last.step.REVIEW.output."},
 	{Block: "consensus", Doc: "Participants vote.", Instead: "A parallel with a step for each participant, and in it  value = vote({ A = step.A.output, B = step.B.output }, { method = \"majority\" })."},
-	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "A switch with a case for each agent, or  agent = CONDITION ? agent.A : agent.B."},
+	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "agent = pool.NAME[EXPRESSION]  gives the task to the member whose name the expression gives, such as step.CONDUCTOR.output.who; for_each over a list of subtasks does that for each."},
 	{Block: "compete", Doc: "Several agents, one winner.", Instead: "A parallel with  join = \"first_success\"  and  losers = \"cancel\"; step.NAME.winner names who won."},
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
 	{Block: "emit", Doc: "Publishes an event.", Instead: "call = workflow.NAME  starts a workflow as a part of the run; an http step tells other systems."},
@@ -60,7 +59,6 @@ var planned = []Planned{
 	{Block: "quota", Attr: "cost_usd", Doc: "How much may be spent in a span of time.", Instead: noSpending},
 	{Block: "quota", Attr: "per", Doc: "The span of time of what may be spent.", Instead: noSpending},
 	{Block: "circuit_breaker", Attr: "notify", Doc: "Whom to tell when the breaker opens and closes.", Instead: "A step tells people of a failure of the reason breaker:  when = \"step.NAME.error.reason == 'breaker'\"."},
-	{Block: "agent", Attr: "capabilities", Doc: "What the agent can do, for those who choose among agents.", Instead: "Name the agent in each step:  agent = agent.NAME."},
 	{Block: "agent", Attr: "model", Doc: "Model of a chat agent.", Instead: "Give it to the program:  command = [\"PROGRAM\", \"--model\", \"NAME\"]."},
 	{Block: "agent", Attr: "tool", Doc: "Tool of an mcp agent.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "prompt", Doc: "What a chat agent is told before its tasks.", Instead: "soul  stands before each task of the agent."},

@@ -20,6 +20,56 @@ workflow "deploy" {
 }
 `
 
+// poolExample has a task done by whoever is free, one by whoever has a GPU, and subtasks by those whom a conductor names.
+const poolExample = `agent "conductor" {
+  type    = "exec"
+  command = ["conductor"]
+}
+
+agent "backend" {
+  type         = "exec"
+  command      = ["backend"]
+  capabilities = ["go"]
+  concurrency  = 2
+}
+
+agent "trainer" {
+  type         = "exec"
+  command      = ["trainer"]
+  capabilities = ["go", "gpu"]
+}
+
+pool "team" {
+  members  = [agent.backend, agent.trainer]
+  strategy = "least_busy"
+}
+
+workflow "feature" {
+  step "sketch" {
+    agent = pool.team
+    task  = "Sketch the change"
+  }
+
+  step "train" {
+    agent        = pool.team
+    capabilities = ["gpu"]
+    task         = "Train the model"
+  }
+
+  step "split" {
+    agent  = agent.conductor
+    task   = "Say who does what"
+    output = list(object({ who = string, task = string }))
+  }
+
+  step "work" {
+    for_each = step.split.output
+    agent    = pool.team[each.value.who]
+    task     = each.value.task
+  }
+}
+`
+
 // topBlocks are the blocks that stand at the top of a file, and those of values that are given from outside.
 var topBlocks = map[string]*Block{
 	"variable": {Label: "name", Doc: "A value that is given from outside and read as var.NAME.", Blocks: []string{"validation"},
@@ -50,7 +100,8 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "output", Kind: Type, Doc: "Type of the agent's output."},
 			Attr{Name: "heartbeat", Kind: Duration, Doc: "Longest silence while the agent works: one that says nothing for longer is lost, and the same attempt starts again; the third time it has failed."},
 			Attr{Name: "soul", Kind: Value, Want: value.StringType, Doc: "Who the agent is: a text that stands before each of its tasks, whole, and that nothing shortens or changes. file(\"PATH\") reads it from a file."},
-			quot, later("agent.capabilities", "agent.model", "agent.tool", "agent.prompt"))},
+			Attr{Name: "capabilities", Kind: Strings, Default: "none", Doc: "What the agent can do, in words of your own such as \"gpu\". Steps ask for it with their own capabilities."},
+			quot, later("agent.model", "agent.tool", "agent.prompt"))},
 
 	"quota": {Label: "name", Doc: "A bound that all runs of a store share: units that attempts hold, how many attempts start in a span of time, and when nothing starts after failures. Agents, steps, groups and workflows take of it with the attribute quota. Inside of what holds a quota, also in what it calls, only quotas can be taken that are declared further down in the file; so no runs wait for each other forever.",
 		Blocks:  []string{"rate_limit", "circuit_breaker"},
@@ -58,6 +109,11 @@ var topBlocks = map[string]*Block{
 		Attrs: attrs(
 			Attr{Name: "capacity", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "no bound", Doc: "How many units there are."},
 			later("quota.attempts", "quota.tokens", "quota.cost_usd", "quota.per"))},
+
+	"pool": {Label: "name", Doc: "Agents that share tasks. It stands wherever an agent is given a task: one of its members does it. .agent of the step names the member.", Example: poolExample,
+		Attrs: attrs(
+			Attr{Name: "members", Kind: Refs, RefKind: "agent", Required: true, Doc: "The agents of the pool, each once."},
+			Attr{Name: "strategy", Kind: Word, Words: []string{"least_busy", "round_robin", "capability"}, Default: `"least_busy"`, Doc: "Which member is given a task, of those that have the capabilities of the step and a free place: the one with the fewest attempts in this run, the next in the circle, or the one with the fewest capabilities beyond those that are asked for. Where several are equal, the next of them in the circle is."})},
 
 	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
 		Blocks: []string{"review", "benchmark", "security"},

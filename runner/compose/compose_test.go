@@ -75,7 +75,7 @@ func TestAttemptIsComposedWithoutAMachine(t *testing.T) {
 	c, g := newComposer(t, begun)
 	n := &g.Nodes[g.Number("a")]
 	sc := c.ScopeAt(state{}, g.Number("a"))
-	a, fault := c.Attempt(&compose.Work{Node: n, Path: "g/a", Agent: n.Agent, Attempt: 2, Feedback: "shorter", Scope: &sc})
+	a, fault := c.Attempt(&compose.Work{Node: n, Path: "g/a", Agent: n.Own.Agent, Attempt: 2, Feedback: "shorter", Scope: &sc})
 	if fault != nil {
 		t.Fatal(fault.Message)
 	}
@@ -101,7 +101,7 @@ func TestKeysOfAttempts(t *testing.T) {
 	c, g := newComposer(t, begun)
 	key := func(w compose.Work) string {
 		sc := c.ScopeAt(state{}, g.Number("a"))
-		w.Node, w.Agent, w.Scope = &g.Nodes[g.Number("a")], g.Nodes[g.Number("a")].Agent, &sc
+		w.Node, w.Agent, w.Scope = &g.Nodes[g.Number("a")], g.Nodes[g.Number("a")].Own.Agent, &sc
 		a, fault := c.Attempt(&w)
 		if fault != nil {
 			t.Fatal(fault.Message)

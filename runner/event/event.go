@@ -109,6 +109,8 @@ type RunStarted struct {
 	Env map[string]string `json:"env,omitempty"`
 	// Parallel, if not 0, is what the command line gave in place of the workflow's max_concurrency.
 	Parallel int `json:"parallel,omitempty"`
+	// FirstMembers lets the circle of each pool begin at the first member, and not where the run's id says.
+	FirstMembers bool `json:"first_members,omitempty"`
 	// Targets, if any, are the nodes that were asked for: they and all that they wait for run, the others are skipped.
 	Targets []string `json:"targets,omitempty"`
 	// Skip, if not empty, says why the run does nothing: all its nodes, and the run, end as skipped.

@@ -45,7 +45,7 @@ func (t *test) runID(label string) string {
 // startRun starts a run.
 func (t *test) startRun(ctx context.Context, r *ir.TestRun) error {
 	w, secrets := t.program.Workflow(r.Workflow), t.sensitive(r.Workflow, r.Inputs)
-	return t.launch(ctx, r, causeStart, secrets, event.RunStarted{Workflow: r.Workflow, Dir: "/", Inputs: open(w.Inputs, r.Inputs),
+	return t.launch(ctx, r, causeStart, secrets, event.RunStarted{Workflow: r.Workflow, FirstMembers: true, Dir: "/", Inputs: open(w.Inputs, r.Inputs),
 		Vars: open(t.program.Variables, t.Vars), Secrets: seals(secrets)})
 }
 

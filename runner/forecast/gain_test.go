@@ -22,7 +22,7 @@ func dag(r *rand.Rand) (g *plan.Graph, us map[string]int64) {
 	nodes := make([]ir.Node, 10+r.IntN(60))
 	reach, waits := 5+r.IntN(30), r.IntN(4)
 	for i := range nodes {
-		n := ir.Node{Name: fmt.Sprint("s", i), Kind: ir.Step, Action: &ir.AgentTask{Agent: nobody}}
+		n := ir.Node{Name: fmt.Sprint("s", i), Kind: ir.Step, Action: &ir.AgentTask{Assignee: ir.Assignee{Agent: nobody}}}
 		for range min(i, r.IntN(waits+1)) {
 			if on := fmt.Sprint("s", max(0, i-1-r.IntN(reach))); on != n.Name && !contains(n.Needs, on) {
 				n.Needs = append(n.Needs, on)

@@ -28,6 +28,7 @@ func (s *shaper) shape(g *plan.Graph) (p *ir.Program, ok bool) {
 		a := &g.Program.Agents[i]
 		p.Agents = append(p.Agents, ir.Agent{Name: a.Name, Type: ir.AgentNull, Concurrency: s.constant(a.Concurrency)})
 	}
+	p.Pools = g.Program.Pools
 	w := ir.Workflow{Name: g.Workflow.Name, Nodes: s.nodes(g.Workflow.Nodes, 1, 1)}
 	if g.Workflow.Finally != nil {
 		w.Finally = &ir.Finally{Timeout: ir.Lit("100000h", value.StringType), Nodes: s.nodes(g.Workflow.Finally.Nodes, 1, 1)}
@@ -93,11 +94,12 @@ func (s *shaper) node(n *ir.Node, copies, before int) ir.Node {
 func (s *shaper) act(n, m *ir.Node) {
 	switch n.Action.Kind().Course() {
 	case ir.Attempted:
-		agent := nobody
+		who := ir.Assignee{Agent: nobody}
 		if task, ok := n.Action.(*ir.AgentTask); ok {
-			agent = task.Agent
+			who = task.Assignee
+			who.Member = nil // nobody knows the member yet: as the strategy would choose
 		}
-		m.Action = &ir.AgentTask{Agent: agent}
+		m.Action = &ir.AgentTask{Assignee: who}
 	case ir.Called, ir.Pausing, ir.Stored:
 		m.Action = &ir.Wait{Duration: ir.Lit((time.Duration(max(s.took(n.Name), 1)) * time.Microsecond).String(), value.StringType)}
 	case ir.Computed:

@@ -63,7 +63,7 @@ func TestAttemptsHaveKinds(t *testing.T) {
 	var agents []ir.Agent
 	for _, typ := range ir.AgentTypes {
 		agents = append(agents, ir.Agent{Name: string(typ), Type: typ})
-		steps = append(steps, &ir.AgentTask{Agent: string(typ)})
+		steps = append(steps, &ir.AgentTask{Assignee: ir.Assignee{Agent: string(typ)}})
 	}
 	seen := map[event.AttemptKind]bool{}
 	for _, a := range steps {

@@ -355,14 +355,11 @@ func (m *Machine) failOnPurpose(r ref) {
 // startAttempts sends a step's action to its turn for slots.
 func (m *Machine) startAttempts(r ref) {
 	d := m.liveState(r)
-	if !m.chooseAgent(r) {
+	if !m.chooseAssignee(r) || !m.prepareAgent(r) {
 		return
 	}
 	if g := m.agentOf(r); g != nil {
 		d.agent = g.Name
-		if !m.ensureAgentLimiter(r, g) {
-			return
-		}
 	}
 	m.queueAttempt(r)
 }
@@ -496,6 +493,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: "its driver died"}})
 			m.failAttempt(a.ref, lostError("its driver died"))
 		default:
+			m.settleMember(a.ref)
 			m.addCommand(event.Command{Start: a.request})
 		}
 	}

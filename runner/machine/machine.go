@@ -16,15 +16,15 @@
 // Files, in the order of a node's life: state.go has frames and states. start.go starts the run and
 // its nodes, checks trigger rules, and ends nodes as in an earlier run. group.go opens groups,
 // for_each and repeat; join.go decides joins. slots.go orders the start of attempts with package
-// runner/slots, and waits for the host's admission. attempt.go starts attempts and called runs,
+// runner/slots, and waits for the host's admission. pool.go chooses members of pools. attempt.go starts attempts and called runs,
 // takes their answers, and repeats them for another driver. retry.go retries, or falls back to
 // another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines. stop.go
 // cancels; a timeout and an end step use the same stopPhase. end.go ends phases and the run, and
 // runs compensations. Package runner/compose computes attempts and evaluates expressions; read.go
 // gives it the values that expressions read.
 //
-// It imports the IR, values, events, plan, policy, request, compose and slots, and must never
-// import a host, an executor, os, sync, or a clock.
+// It imports the IR, values, events, plan, policy, request, compose, slots, and diag for the nearest
+// name. It must never import a host, an executor, os, sync, or a clock.
 package machine
 
 import (
@@ -81,6 +81,7 @@ type Machine struct {
 	parallel int  // how many slots the run has
 	ordered  bool // see needsOrder
 	agents   map[string]*slotLimiter
+	pools    pools
 	tickets  uint64
 	live     liveList
 	timers   map[uint64]timer
@@ -116,8 +117,8 @@ type Machine struct {
 func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	return &Machine{
 		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
-		agents: map[string]*slotLimiter{},
-		live:   liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
+		agents: map[string]*slotLimiter{}, pools: newPools(g),
+		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
 }
 

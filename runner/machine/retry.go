@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -151,8 +152,8 @@ func attemptsOf(n *plan.Node) int {
 	return policy.DefaultMaxAttempts
 }
 
-// agentOf returns the agent that has a step now; nil if the step has no agent.
-func (m *Machine) agentOf(r ref) *ir.Agent {
+// assigneeOf returns who has a step now: an agent or a pool; nil if the step has no agent.
+func (m *Machine) assigneeOf(r ref) *plan.Assignee {
 	n := m.node(r)
 	if d := m.state(r).liveState; d != nil && d.cold != nil {
 		switch {
@@ -162,12 +163,25 @@ func (m *Machine) agentOf(r ref) *ir.Agent {
 			return n.Else
 		}
 	}
-	return n.Agent
+	return n.Own
 }
 
-// chooseAgent evaluates a choice between two agents. It fails the node and returns false if the
+// agentOf returns the agent that has a step now; nil if the step has no agent, or a pool whose
+// member is not chosen yet.
+func (m *Machine) agentOf(r ref) *ir.Agent {
+	a := m.assigneeOf(r)
+	if a == nil {
+		return nil
+	}
+	if d := m.state(r).liveState; a.Agent == nil && d != nil && d.cold != nil {
+		return d.cold.chosen
+	}
+	return a.Agent
+}
+
+// chooseAssignee evaluates a choice between two assignees. It fails the node and returns false if the
 // condition cannot be evaluated.
-func (m *Machine) chooseAgent(r ref) bool {
+func (m *Machine) chooseAssignee(r ref) bool {
 	n := m.node(r)
 	if n.Else == nil {
 		return true
@@ -197,11 +211,11 @@ func (m *Machine) fallBack(r ref, why string) {
 	m.startOtherWork(r, said)
 	x.fallback++
 	x.before = d.attempts
-	g := m.agentOf(r)
-	if !m.ensureAgentLimiter(r, g) {
+	x.chosen, x.passed, x.settled = nil, nil, false
+	if !m.prepareAgent(r) {
 		return
 	}
-	m.showRetry(r, 0, fmt.Sprintf("%s; agent %q takes over from %q", why, g.Name, d.agent))
+	m.showRetry(r, 0, fmt.Sprintf("%s; %s takes over from %q", why, m.takesOver(r), d.agent))
 }
 
 // startOtherWork gives a node's work a new generation, with the feedback on the last result.
@@ -232,7 +246,13 @@ func (m *Machine) feedbackOf(r ref) string {
 // ensureAgentLimiter makes the limiter of an agent with a concurrency, once. It fails the node and
 // returns false if the concurrency cannot be evaluated.
 func (m *Machine) ensureAgentLimiter(r ref, g *ir.Agent) bool {
-	if g.Concurrency == nil || m.agents[g.Name] != nil {
+	if m.agents[g.Name] != nil {
+		return true
+	}
+	if g.Concurrency == nil {
+		if m.pools.shares(g) { // its limiter counts
+			m.agents[g.Name] = slots.NewLimiter[slotRequest](math.MaxInt)
+		}
 		return true
 	}
 	n, err := m.composer.Count(g.Concurrency, m.composer.Constants(), 0, MaxConcurrency)

@@ -45,7 +45,7 @@ func needsOrder(g *plan.Graph) bool {
 			return true
 		}
 	}
-	return false
+	return newPools(g).chooses()
 }
 
 // isSlotless reports whether a request needs no slot at all: the host answers it from what runs share.
@@ -93,6 +93,9 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	}
 	if key.Agent != nil {
 		limits = append(limits, key.Agent)
+	}
+	if gate == work && m.awaitsMember(r) {
+		key.Choice = m.openChoice(r)
 	}
 	m.slots.Add(w, key, limits)
 }
@@ -155,7 +158,7 @@ func (m *Machine) startParked() {
 // startNext looks at the first class of requests and starts its first attempt, if that has its
 // slots. It reports whether there was a class to look at.
 func (m *Machine) startNext() (more bool) {
-	w, picked, more := m.slots.Pick(m.stillQueued)
+	w, picked, more := m.slots.Pick(m.stillQueued, m.chooseMember)
 	if picked {
 		m.state(w.Of.ref).queued = false
 		m.startAttempt(w.Of)
@@ -259,7 +262,7 @@ func (m *Machine) agentNeed(g *ir.Agent) (need event.Need, err *event.Error) {
 	} else {
 		need = event.Need{Kind: event.NeedAgent, Name: g.Name}
 	}
-	if l := m.agents[g.Name]; l != nil && g.Type != ir.AgentNull {
+	if l := m.agents[g.Name]; l != nil && g.Concurrency != nil && g.Type != ir.AgentNull {
 		need.Units, need.Capacity = 1, l.Capacity()
 	}
 	return need, err
@@ -326,6 +329,9 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	d := m.liveState(a.ref)
 	if d.attempts--; d.attempts == 0 {
 		m.forgetCompensation(a.ref)
+	}
+	if !a.granted && m.askOtherMember(a, f) {
+		return
 	}
 	if !a.granted && f.Error != nil && f.Error.Reason == event.ReasonBreaker && m.leaveBroken(a, f) {
 		return

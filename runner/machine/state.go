@@ -91,7 +91,10 @@ type groupState struct {
 type coldState struct {
 	generation int              // generation of the work: see idempotencyKey
 	fallback   int              // the present agent: 0 is the step's own, n the nth fallback
-	otherwise  bool             // the else agent was chosen
+	otherwise  bool             // the condition of the choice does not hold
+	chosen     *ir.Agent        // the member of a pool that has the task
+	passed     []*ir.Agent      // members that refused the task in this turn
+	settled    bool             // the chosen member may have begun
 	before     int              // attempts of earlier agents
 	rejected   *event.Error     // the error of this attempt after gates rejected it
 	said       string           // messages of these gates, a line each

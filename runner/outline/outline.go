@@ -129,17 +129,17 @@ func (o *outliner) attempts(n *plan.Node) *int {
 	switch {
 	case !n.Action.Kind().Retried():
 		return &one
-	case n.Agent == nil:
+	case n.Own == nil:
 		return o.tries(n, nil)
 	}
-	sum := o.tries(n, n.Agent)
+	sum := o.most(n, n.Own)
 	if n.Else != nil { // one of the two has it
-		if other := o.tries(n, n.Else); sum == nil || other == nil || *other > *sum {
+		if other := o.most(n, n.Else); sum == nil || other == nil || *other > *sum {
 			sum = other
 		}
 	}
 	for _, other := range n.Others {
-		more := o.tries(n, other)
+		more := o.most(n, other)
 		if sum == nil || more == nil {
 			return nil
 		}
@@ -147,6 +147,20 @@ func (o *outliner) attempts(n *plan.Node) *int {
 		sum = &total
 	}
 	return sum
+}
+
+// most is what retries allow with an agent, or with the member of a pool that is tried most often: one of them has the task.
+func (o *outliner) most(n *plan.Node, a *plan.Assignee) (most *int) {
+	for _, g := range a.Members {
+		tries := o.tries(n, g)
+		if tries == nil {
+			return nil
+		}
+		if most == nil || *tries > *most {
+			most = tries
+		}
+	}
+	return most
 }
 
 // tries is what retries allow with one agent: the step's word over the agent's over the workflow's.

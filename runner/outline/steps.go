@@ -1,7 +1,9 @@
 package outline
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -44,12 +46,15 @@ func (o *outliner) step(i int) Step {
 	for _, a := range n.Awaits {
 		s.After = append(s.After, o.g.Nodes[a.Node].Name)
 	}
-	if n.Agent != nil {
-		s.Agents = append(s.Agents, n.Agent.Name)
-		if n.Else != nil {
-			s.Agents = append(s.Agents, n.Else.Name)
+	for _, a := range append([]*plan.Assignee{n.Own, n.Else}, n.Others...) {
+		if a == nil {
+			continue
 		}
-		s.Agents = append(s.Agents, n.Fallback...)
+		for _, g := range a.Members {
+			if !slices.Contains(s.Agents, g.Name) {
+				s.Agents = append(s.Agents, g.Name)
+			}
+		}
 	}
 	one, rounds := 1, 1
 	instances, most := &one, &rounds
@@ -123,15 +128,34 @@ func (o *outliner) members(e *ir.Expr) *int {
 	return &n
 }
 
+// who names an agent, or a pool and those of it that may have the task.
+func who(a *plan.Assignee) string {
+	if a.Agent != nil {
+		return "agent " + a.Agent.Name
+	}
+	names := make([]string, len(a.Members))
+	for i, g := range a.Members {
+		names[i] = g.Name
+	}
+	member := ""
+	if a.Member != nil {
+		member = "[" + a.Member.Text + "]"
+	}
+	return fmt.Sprintf("pool %s%s (%s)", a.Pool.Name, member, strings.Join(names, ", "))
+}
+
 // does names a step's action: by its kind, and whom it names.
 func does(n *plan.Node) string {
 	kind := string(n.Action.Kind())
 	switch a := n.Action.(type) {
 	case *ir.AgentTask:
-		if n.Else != nil {
-			return kind + " " + n.Agent.Name + " or " + n.Else.Name
+		if n.Else == nil {
+			return who(n.Own)
 		}
-		return kind + " " + n.Agent.Name
+		if n.Own.Agent != nil && n.Else.Agent != nil {
+			return kind + " " + n.Own.Agent.Name + " or " + n.Else.Agent.Name
+		}
+		return who(n.Own) + " or " + who(n.Else)
 	case *ir.Call:
 		return kind + " " + a.Workflow
 	}

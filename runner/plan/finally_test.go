@@ -52,10 +52,10 @@ second r0/7 !first
 
 func TestFallbackIsResolved(t *testing.T) {
 	n := step("a")
-	n.Action, n.Fallback = &ir.AgentTask{Agent: "x"}, []string{"y"}
+	n.Action, n.Fallback = &ir.AgentTask{Assignee: ir.Assignee{Agent: "x"}}, []ir.Assignee{{Agent: "y"}}
 	p := &ir.Program{Agents: []ir.Agent{{Name: "x"}, {Name: "y"}}, Workflows: []ir.Workflow{{Name: "w", Nodes: []ir.Node{n}}}}
 	g, err := Build(p, "w")
-	if err != nil || len(g.Nodes[0].Others) != 1 || g.Nodes[0].Others[0].Name != "y" {
+	if err != nil || len(g.Nodes[0].Others) != 1 || g.Nodes[0].Others[0].Agent.Name != "y" {
 		t.Fatalf("%v %+v", err, g)
 	}
 	p.Agents = p.Agents[:1]

@@ -31,6 +31,7 @@ type Graph struct {
 	Top      []int  // the nodes directly in the workflow
 	Finally  []int  // the nodes directly in its finally block
 	Regions  []Region
+	Pools    []*Pool // in the order of the program
 
 	numbers map[string]int
 	locals  map[string]*ir.Expr
@@ -58,20 +59,47 @@ type Node struct {
 	Awaits []Await
 	// Awaited are the nodes of the same region that wait for this one.
 	Awaited []Await
-	Agent   *ir.Agent
-	Else    *ir.Agent // has the task if the condition of the file does not hold; nil: Agent always has it
-	Gates   []*ir.Gate
+	// Own is who has the task of an agent step, and nil for other nodes. Else has it if the condition of the file does not hold; nil: Own
+	// always has it.
+	Own, Else *Assignee
+	Gates     []*ir.Gate
 	// WhenPerInstance is set if the condition reads each. It is then evaluated for every instance.
 	WhenPerInstance bool
 	// Always is set if the rule of the node, or of a group around it, is "always". A stop of the run
 	// then neither ends the node nor keeps it from starting.
 	Always bool
-	// Others are the agents to fall back to after Agent, in order.
-	Others []*ir.Agent
+	// Others are those to fall back to, in order.
+	Others []*Assignee
 	// Requires are the conditions that must hold before the node starts.
 	Requires []Require
 	// Ranked is the nearest node, from this one outwards, that has a priority; None if there is none.
 	Ranked int
+}
+
+// Assignee is who has a task: one agent, or a pool of agents. Members has all agents that may do the task.
+type Assignee struct {
+	Agent   *ir.Agent // nil for a pool
+	Pool    *Pool
+	Member  *ir.Expr    // the name of a member; nil: the strategy of the pool chooses
+	Members []*ir.Agent // of the pool those that have the capabilities of the step, in the order of the circle
+	Wanted  int         // how many capabilities the step asks for
+}
+
+// Name names the agent or the pool for people: pool p for one, and the name alone of an agent.
+func (a *Assignee) Name() string {
+	if a.Agent != nil {
+		return a.Agent.Name
+	}
+	return "pool " + a.Pool.Name
+}
+
+// Chooses reports whether the strategy of a pool chooses who has the task.
+func (a *Assignee) Chooses() bool { return a.Pool != nil && a.Member == nil }
+
+// Pool is a pool with its agents.
+type Pool struct {
+	*ir.Pool
+	Members []*ir.Agent
 }
 
 // Require is a condition of a node. A condition that reads each is evaluated for every instance.
@@ -181,6 +209,10 @@ func (g *Graph) resolveNames() error {
 	for i := range g.Program.Agents {
 		agents[g.Program.Agents[i].Name] = &g.Program.Agents[i]
 	}
+	pools, err := g.makePools(agents)
+	if err != nil {
+		return err
+	}
 	for i := range g.Program.Gates {
 		gates[g.Program.Gates[i].Name] = &g.Program.Gates[i]
 	}
@@ -193,20 +225,24 @@ func (g *Graph) resolveNames() error {
 			return fmt.Errorf("plan: %w", err)
 		}
 		if task, ok := n.Action.(*ir.AgentTask); ok {
-			if n.Agent = agents[task.Agent]; n.Agent == nil {
-				return fmt.Errorf("plan: node %q has no agent %q", n.Name, task.Agent)
+			resolve := func(a *ir.Assignee) (*Assignee, error) {
+				return resolveAssignee(n, a, task.Capabilities, agents, pools)
 			}
-			if task.If != nil {
-				if n.Else = agents[task.Else]; n.Else == nil {
-					return fmt.Errorf("plan: node %q has no agent %q", n.Name, task.Else)
+			if n.Own, err = resolve(&task.Assignee); err != nil {
+				return err
+			}
+			if task.If != nil && task.Else != nil {
+				if n.Else, err = resolve(task.Else); err != nil {
+					return err
 				}
 			}
-		}
-		for _, name := range n.Node.Fallback {
-			if agents[name] == nil {
-				return fmt.Errorf("plan: node %q has no agent %q to fall back to", n.Name, name)
+			for i := range n.Node.Fallback {
+				other, err := resolve(&n.Node.Fallback[i])
+				if err != nil {
+					return err
+				}
+				n.Others = append(n.Others, other)
 			}
-			n.Others = append(n.Others, agents[name])
 		}
 		for _, name := range n.Node.Gates {
 			if gates[name] == nil {
@@ -223,6 +259,52 @@ func (g *Graph) resolveNames() error {
 		}
 	}
 	return nil
+}
+
+// makePools finds the agents of the pools.
+func (g *Graph) makePools(agents map[string]*ir.Agent) (map[string]*Pool, error) {
+	pools := map[string]*Pool{}
+	for i := range g.Program.Pools {
+		p := &Pool{Pool: &g.Program.Pools[i]}
+		for _, name := range p.Pool.Members {
+			if agents[name] == nil {
+				return nil, fmt.Errorf("plan: pool %q has no agent %q", p.Name, name)
+			}
+			p.Members = append(p.Members, agents[name])
+		}
+		if len(p.Members) == 0 {
+			return nil, fmt.Errorf("plan: pool %q has no members", p.Name)
+		}
+		g.Pools, pools[p.Name] = append(g.Pools, p), p
+	}
+	return pools, nil
+}
+
+// resolveAssignee finds who may do the task of a node.
+func resolveAssignee(n *Node, a *ir.Assignee, wanted []string, agents map[string]*ir.Agent, pools map[string]*Pool) (*Assignee, error) {
+	out := &Assignee{Member: a.Member, Wanted: len(wanted)}
+	all := []*ir.Agent{agents[a.Agent]}
+	if out.Agent = agents[a.Agent]; a.Pool != "" {
+		if out.Pool = pools[a.Pool]; out.Pool == nil {
+			return nil, fmt.Errorf("plan: node %q has no pool %q", n.Name, a.Pool)
+		}
+		all = out.Pool.Members
+	} else if out.Agent == nil {
+		return nil, fmt.Errorf("plan: node %q has no agent %q", n.Name, a.Agent)
+	}
+	for _, g := range all {
+		if hasAll(g.Capabilities, wanted) {
+			out.Members = append(out.Members, g)
+		}
+	}
+	if len(out.Members) == 0 {
+		return nil, fmt.Errorf("plan: node %q asks for capabilities that nobody of %s has", n.Name, out.Name())
+	}
+	return out, nil
+}
+
+func hasAll(list, wanted []string) bool {
+	return !slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(list, w) })
 }
 
 // topOf returns the node at the top of the workflow, or of its finally block, around a node.

@@ -102,7 +102,7 @@ func TestRegionsOfRepeats(t *testing.T) {
 }
 
 func TestBuildRefusesWhatWasNotChecked(t *testing.T) {
-	agent := ir.Node{Name: "a", Kind: ir.Step, Action: &ir.AgentTask{Agent: "nobody"}}
+	agent := ir.Node{Name: "a", Kind: ir.Step, Action: &ir.AgentTask{Assignee: ir.Assignee{Agent: "nobody"}}}
 	gated := step("a")
 	gated.Gates = []string{"none"}
 	for name, c := range map[string]struct {

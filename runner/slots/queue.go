@@ -14,6 +14,7 @@ package slots
 
 import (
 	"math"
+	"slices"
 
 	"github.com/flowrun/flowrun/runner/heap"
 )
@@ -29,6 +30,12 @@ func NewLimiter[T any](capacity int) *Limiter[T] { return &Limiter[T]{capacity: 
 
 // Capacity is how many slots the limiter has.
 func (l *Limiter[T]) Capacity() int { return l.capacity }
+
+// Used is how many slots are taken.
+func (l *Limiter[T]) Used() int { return l.used }
+
+// HasRoom reports whether a slot is free.
+func (l *Limiter[T]) HasRoom() bool { return !l.isFull() }
 
 func (l *Limiter[T]) isFull() bool { return l.used >= l.capacity }
 
@@ -59,11 +66,20 @@ func (r Request[T]) Before(other Request[T]) bool {
 	return r.Seq < other.Seq
 }
 
-// Key names the limiters of a request: the limiter of its agent, the innermost of the groups
-// around it, and whether it needs a slot of the run. Requests of equal keys must have the same
-// limiters.
+// Choice is a set of limiters of which a request takes one: those of the agents that can do the same
+// task.
+type Choice[T any] struct{ Of []*Limiter[T] }
+
+func (c *Choice[T]) isFull() bool {
+	return c != nil && !slices.ContainsFunc(c.Of, (*Limiter[T]).HasRoom)
+}
+
+// Key names the limiters of a request: the limiter of its agent or a choice of them, the innermost of
+// the groups around it, and whether it needs a slot of the run. Requests of equal keys must have the
+// same limiters.
 type Key[T any] struct {
 	Agent, Around *Limiter[T]
+	Choice        *Choice[T]
 	Call          bool // a call needs no slot of the run
 }
 
@@ -89,7 +105,7 @@ func (q *Queue[T]) SetRun(run *Limiter[T]) { q.run = run }
 // class holds the requests for slots of the same limiters.
 type class[T any] struct {
 	key      Key[T]
-	limits   []*Limiter[T] // without the run's
+	limits   []*Limiter[T] // without the run's and those of a choice
 	requests heap.Heap[Request[T]]
 	moves    uint64 // a turn that was made before the last move is void
 }
@@ -167,8 +183,9 @@ func (q *Queue[T]) More() bool { return q.nextHeap() != nil }
 
 // Pick looks at one class. If the first request of the class has its slots now, Pick takes them
 // and returns the request with picked set. more is false if there was no class to look at. A
-// request that is not alive any more is dropped.
-func (q *Queue[T]) Pick(alive func(T) bool) (r Request[T], picked, more bool) {
+// request that is not alive any more is dropped. For a request with a Choice, choose returns one of
+// its limiters that has room.
+func (q *Queue[T]) Pick(alive func(T) bool, choose func(T) *Limiter[T]) (r Request[T], picked, more bool) {
 	h := q.nextHeap()
 	if h == nil {
 		return r, false, false
@@ -181,15 +198,44 @@ func (q *Queue[T]) Pick(alive func(T) bool) (r Request[T], picked, more bool) {
 		q.openClass(c)
 	case full != nil:
 		full.blocked[c.side()].Push(c.newTurn())
+	case c.key.Choice.isFull():
+		q.blockAtAll(c)
 	default:
 		r, picked = c.requests.Pop(), true
 		c.takeSlots(q.run)
+		if c.key.Choice != nil {
+			choose(r.Of).used++
+		}
 		q.openClass(c)
 	}
 	for _, l := range c.limits {
 		q.openBlocked(l)
 	}
+	if c.key.Choice != nil {
+		for _, l := range c.key.Choice.Of {
+			q.openBlocked(l)
+		}
+	}
 	return r, picked, true
+}
+
+// blockAtAll lets a class stand at all limiters of its choice: the first of them that has a free slot
+// opens it, which voids its other turns. Void turns are dropped before they outnumber the classes.
+func (q *Queue[T]) blockAtAll(c *class[T]) {
+	t := c.newTurn()
+	for _, l := range c.key.Choice.Of {
+		h := &l.blocked[c.side()]
+		if len(*h) > 2*len(q.classes)+16 {
+			var valid heap.Heap[turn[T]]
+			for _, t := range *h {
+				if t.move == t.class.moves {
+					valid.Push(t)
+				}
+			}
+			*h = valid
+		}
+		h.Push(t)
+	}
 }
 
 func (c *class[T]) fullLimiter() *Limiter[T] {

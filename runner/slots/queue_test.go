@@ -17,6 +17,7 @@ type rival struct {
 	request
 	call   bool
 	limits []*limiter // the model's
+	choice []*limiter // one of these; empty: none
 }
 
 type (
@@ -32,7 +33,8 @@ func (n *naive) pick(run *limiter) (request, bool) {
 		return 1
 	})
 	for i, r := range n.waiting {
-		if !r.call && run.isFull() || slices.ContainsFunc(r.limits, func(l *limiter) bool { return l.isFull() }) {
+		if !r.call && run.isFull() || slices.ContainsFunc(r.limits, (*limiter).isFull) ||
+			len(r.choice) > 0 && !slices.ContainsFunc(r.choice, (*limiter).HasRoom) {
 			continue
 		}
 		n.waiting = slices.Delete(n.waiting, i, i+1)
@@ -41,7 +43,7 @@ func (n *naive) pick(run *limiter) (request, bool) {
 	return request{}, false
 }
 
-// TestQueueIsFair compares the queue with the naive one: groups within groups, agents across them, priorities, ways, calls, requests
+// TestQueueIsFair compares the queue with the naive one: groups within groups, agents across them, choices of agents, priorities, ways, calls, requests
 // that are cancelled while they wait, and slots that come back in any order.
 func TestQueueIsFair(t *testing.T) {
 	starts, passed := 0, 0
@@ -60,7 +62,10 @@ func TestQueueIsFair(t *testing.T) {
 		type slots struct {
 			call        bool
 			real, model []*limiter
+			choice      *Choice[uint64]
+			of          []*limiter // the model's of the choice
 		}
+		choices := map[string]*Choice[uint64]{}
 		q, n := NewQueue[uint64](), naive{}
 		q.SetRun(run.real)
 		live, holds, dead := []uint64{}, map[uint64]slots{}, map[uint64]bool{}
@@ -76,13 +81,25 @@ func TestQueueIsFair(t *testing.T) {
 			if len(s.real) > 0 {
 				key.Around = s.real[0]
 			}
-			if a := agents[rapid.IntRange(0, 2).Draw(t, "agent")]; a.real != nil && !s.call {
+			if ids := rapid.SampledFrom([]string{"", "2", "12", "12"}).Draw(t, "choice"); ids != "" && !s.call {
+				if choices[ids] == nil {
+					choices[ids] = &Choice[uint64]{}
+					for _, id := range ids {
+						choices[ids].Of = append(choices[ids].Of, agents[id-'0'].real)
+					}
+				}
+				for _, id := range ids {
+					s.of = append(s.of, agents[id-'0'].model)
+				}
+				s.choice = choices[ids]
+				key.Choice = s.choice
+			} else if a := agents[rapid.IntRange(0, 2).Draw(t, "agent")]; a.real != nil && !s.call {
 				key.Agent = a.real
 				s.real, s.model = append(s.real, a.real), append(s.model, a.model)
 			}
 			holds[seq] = s
 			q.Add(w, key, s.real)
-			n.waiting = append(n.waiting, rival{w, s.call, s.model})
+			n.waiting = append(n.waiting, rival{w, s.call, s.model, s.of})
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"enter": enter,
@@ -117,7 +134,10 @@ func TestQueueIsFair(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				for {
-					w, picked, more := q.Pick(func(seq uint64) bool { return !dead[seq] })
+					w, picked, more := q.Pick(func(seq uint64) bool { return !dead[seq] }, func(seq uint64) *limiter {
+						of := holds[seq].choice.Of
+						return of[slices.IndexFunc(of, (*limiter).HasRoom)]
+					})
 					if more && !picked {
 						continue
 					}
@@ -132,6 +152,11 @@ func TestQueueIsFair(t *testing.T) {
 					s := holds[w.Seq]
 					if !s.call {
 						run.model.used++
+					}
+					if s.choice != nil { // from now on the request holds what was chosen
+						i := slices.IndexFunc(s.of, (*limiter).HasRoom)
+						s.real, s.model = append(s.real, s.choice.Of[i]), append(s.model, s.of[i])
+						holds[w.Seq] = s
 					}
 					for _, l := range s.model {
 						l.used++
@@ -173,7 +198,7 @@ func looks(n, groups int) float64 {
 		}
 	}
 	for {
-		w, picked, more := q.Pick(func(uint64) bool { return true })
+		w, picked, more := q.Pick(func(uint64) bool { return true }, nil)
 		looked++
 		switch {
 		case picked:

@@ -270,7 +270,7 @@ func (f *Fold) heard(t *event.Transition) {
 		if len(r.heard) < maxHeard {
 			r.heard = append(r.heard, Heard{Name: n.Name, Output: t.Result.Output, Problem: t.Result.Error, Stderr: t.Result.Stderr})
 		}
-		if n.Agent != nil {
+		if n.Own != nil {
 			r.by = r.by && f.trusted(t.Result.Agent)
 		}
 	}

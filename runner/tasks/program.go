@@ -158,7 +158,7 @@ func (f *flow) reviews(n, repeat int) bool {
 		return false
 	}
 	found := false
-	f.all(repeat, func(i int) { found = found || i != n && f.Nodes[i].Agent != nil && f.after(i)[n] })
+	f.all(repeat, func(i int) { found = found || i != n && f.Nodes[i].Own != nil && f.after(i)[n] })
 	return found
 }
 

@@ -5,11 +5,11 @@ workflow "w" {
     wait { event = "deployed" }
   }
 
-  step "who" { agent = pool.developers }
+  step "who" { agent = channel.developers }
 
   step "two" {
     agent    = agent.a
-    fallback = [pool.developers]
+    fallback = [channel.developers]
     escalate = escalation.standard
   }
 

@@ -17,7 +17,7 @@ import (
 // or on crashes is added only where the program is timed anyway.
 func season(r *rand.Rand, p *ir.Program, timed bool) {
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
-	p.Agents = append(p.Agents, ir.Agent{Name: "spare", Type: ir.AgentNull})
+	p.Agents = append(p.Agents, ir.Agent{Name: "spare", Type: ir.AgentNull, Capabilities: []string{"echo"}})
 	for i := range p.Gates {
 		if p.Gates[i].Check != nil && maybe(2) {
 			p.Gates[i].OnFail = ir.OnFailRetry
@@ -40,7 +40,7 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 			return
 		}
 		if did[*ir.AgentTask](n) != nil && maybe(3) {
-			n.Fallback = []string{"spare"}
+			n.Fallback = []ir.Assignee{{Agent: "spare"}}
 		}
 		if maybe(3) {
 			n.Compensate = &ir.Compensate{Run: program("undo", n.Name)}

@@ -628,7 +628,8 @@ func (m *model) gate(name string) *ir.Gate {
 func (m *model) again(n *ir.Node, in *activation, o *outcome, agent, made int, rejected bool) bool {
 	layers := []*ir.Retry{n.Retry}
 	if did[*ir.AgentTask](n) != nil {
-		layers = append(layers, m.c.program.Agents[agent].Retry)
+		all := m.c.program.Agents // the members of the pool have equal rules, and the spare agent is the last
+		layers = append(layers, all[min(agent, 1)*(len(all)-1)].Retry)
 	}
 	most, when := 0, (*ir.Expr)(nil)
 	for _, r := range layers {

@@ -30,16 +30,7 @@ const maxCalls = 3
 func randomProgram(r *rand.Rand, size int, timed bool) string {
 	w := &writer{r: r, left: size}
 	w.line(0, "locals { enough = %d }", joined)
-	w.line(0, `agent "echo" {`)
-	w.line(1, `type    = "exec"`)
-	w.line(1, `command = ["echo"]`)
-	if w.maybe(2) {
-		w.line(1, "concurrency = %d", 1+r.IntN(3))
-	}
-	if w.maybe(2) {
-		w.retry(1)
-	}
-	w.line(0, "}")
+	w.agents()
 	w.line(0, `gate "quick" { check = "result.attempts < %d" }`, 1+r.IntN(4))
 	w.line(0, `gate "probe" {`)
 	w.line(1, `run = ["probe", result.status]`)
@@ -61,6 +52,36 @@ func randomProgram(r *rand.Rand, size int, timed bool) string {
 	w.called, w.seen, w.left = false, nil, size
 	w.workflow("w", timed)
 	return w.b.String()
+}
+
+// agents writes three agents with equal rules, and a pool of them: what a step comes to does not depend on who does it.
+func (w *writer) agents() {
+	retry := ""
+	if w.maybe(2) {
+		start := w.b.Len()
+		w.retry(1)
+		text := w.b.String()
+		retry = text[start:]
+		w.b.Reset()
+		w.b.WriteString(text[:start])
+	}
+	for _, name := range []string{"echo", "echo2", "echo3"} {
+		w.line(0, "agent %q {", name)
+		w.line(1, `type    = "exec"`)
+		w.line(1, `command = ["echo"]`)
+		if name != "echo2" {
+			w.line(1, `capabilities = ["echo"]`)
+		}
+		if w.maybe(2) {
+			w.line(1, "concurrency = %d", 1+w.r.IntN(3))
+		}
+		w.b.WriteString(retry)
+		w.line(0, "}")
+	}
+	w.line(0, `pool "echoes" {`)
+	w.line(1, "members  = [agent.echo3, agent.echo, agent.echo2]")
+	w.line(1, "strategy = %q", []string{"least_busy", "round_robin", "capability"}[w.r.IntN(3)])
+	w.line(0, "}")
 }
 
 func (w *writer) workflow(name string, timed bool) {
@@ -260,7 +281,12 @@ func (w *writer) action(depth int, each, again, timed bool) {
 		}
 		return
 	case 2, 3:
-		w.line(depth, "agent = agent.echo")
+		who := []string{"agent.echo", "pool.echoes", "pool.echoes", `pool.echoes["echo"]`,
+			`pool.echoes[run.id == "" ? "echo" : "echo3"]`, `run.id == "" ? agent.echo2 : pool.echoes`}[w.r.IntN(6)]
+		w.line(depth, "agent = %s", who)
+		if !strings.Contains(who, "echo2") && w.maybe(4) {
+			w.line(depth, `capabilities = ["echo"]`)
+		}
 		w.line(depth, "with  = { a = %s, n = attempt }", argument)
 		if w.maybe(3) {
 			w.line(depth, "feedback = %s", argument)

@@ -40,7 +40,7 @@ var (
 //  1. every run ends;
 //  2. an attempt whose good end was journaled is never started again; a key changes with a rejection or another agent
 //     and never else;
-//  3. no limit on concurrency is exceeded, that of an agent over all runs, and nothing starts before what it needs has succeeded or was skipped;
+//  3. no limit on concurrency is exceeded, that of an agent over all runs, a pool gives tasks to members with the capabilities alone, and nothing starts before what it needs has succeeded or was skipped;
 //  4. where nothing in the program depends on time, faults change neither the end nor one output;
 //  5. the journal's chain holds, and replaying it in slices of another size gives the same digests;
 //  6. a run that is called is made once and asked for as often as its caller's driver dies; its end is taken once, it has the
@@ -61,7 +61,7 @@ func TestSimulation(t *testing.T) {
 		n = min(n, 100)
 	}
 	var all sim.Struck
-	calls, cancelled, more, repeated, barred, runs, parked, turns, circles := 0, 0, 0, 0, 0, 0, 0, 0, 0
+	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	for seed := *from; seed < *from+uint64(n); seed++ {
 		c := simulate(t, seed, false)
@@ -70,6 +70,7 @@ func TestSimulation(t *testing.T) {
 		all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
 		all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
 		runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
+		pooled += c.pooled
 		if barred += c.barred; c.repeated {
 			repeated++
 		}
@@ -84,9 +85,9 @@ func TestSimulation(t *testing.T) {
 			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
 		}
 	}
-	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs", runs, parked, turns, circles)
+	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools", runs, parked, turns, circles, pooled)
 	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, barred, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || barred == 0 && n >= 200 {
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || barred == 0 && n >= 200 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -148,6 +149,7 @@ type simulation struct {
 	// repeated tells that the run was repeated by another one.
 	repeated bool
 	barred   int // nodes that needed one whose failure stopped their run
+	pooled   int // attempts of steps that a pool has
 	crowd    crowd
 	program  *ir.Program
 	store    *sim.Store
@@ -350,7 +352,12 @@ func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinish
 	if n, most := len(s.live), int(s.w.MaxConcurrency.Const.(float64)); n > most {
 		c.t.Errorf("seed %d: %d attempts are live, and the workflow allows %d", c.seed, n, most)
 	}
-	if g := &c.program.Agents[0]; a.Agent != nil && a.Agent.Name == g.Name && g.Concurrency != nil {
+	c.able(a)
+	for i := range c.program.Agents {
+		g := &c.program.Agents[i]
+		if a.Agent == nil || a.Agent.Name != g.Name || g.Concurrency == nil {
+			continue
+		}
 		n := 0
 		for _, s := range c.runs { // any order: it only counts
 			for _, l := range s.live {
@@ -364,6 +371,27 @@ func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinish
 		}
 	}
 	return c.outcome(s.name, a), time.Duration(r.Int64N(int64(30 * time.Second)))
+}
+
+// able checks that an agent has the capabilities that its step asks for, and is a member of the pool where there is one.
+func (c *simulation) able(a event.Attempt) {
+	if a.Agent == nil || a.Agent.Name == "spare" {
+		return
+	}
+	task := did[*ir.AgentTask](node(c.program.Workflow(a.Workflow).Nodes, a.Name))
+	if task.Pool != "" {
+		if members := c.program.Pools[0].Members; !slices.Contains(members, a.Agent.Name) {
+			c.t.Errorf("seed %d: %s was given to %q, and the pool has %q", c.seed, a.Node, a.Agent.Name, members)
+		}
+		c.pooled++
+	}
+	for _, g := range c.program.Agents {
+		for _, wanted := range task.Capabilities {
+			if g.Name == a.Agent.Name && !slices.Contains(g.Capabilities, wanted) {
+				c.t.Errorf("seed %d: %s asks for %q, and agent %q has %q", c.seed, a.Node, wanted, g.Name, g.Capabilities)
+			}
+		}
+	}
 }
 
 // bounds checks the limits of the groups around a node on what is live below them at once, calls included.

@@ -82,7 +82,7 @@ var workflows = map[string]func() *Graph{
 	},
 	"repeat": func() *Graph {
 		return Of(&ir.Workflow{Name: "repeat", Nodes: []ir.Node{with(group(ir.Sequence, "improve", step("write"), with(step("review"), func(n *ir.Node) {
-			n.Action, n.Fallback = &ir.AgentTask{Agent: "reviewer"}, []string{"other"}
+			n.Action, n.Fallback = &ir.AgentTask{Assignee: ir.Assignee{Agent: "reviewer"}}, []ir.Assignee{{Agent: "other"}}
 			n.Gates = []string{"repeat/review/tests"}
 		})), func(n *ir.Node) {
 			n.Repeat = &ir.Repeat{Until: condition("step.review.output.verdict == 'pass'"), Max: *ir.Lit(3.0, value.NumberType)}
@@ -295,7 +295,9 @@ func wellFormed(t *testing.T, svg []byte) {
 func TestTextIsEscaped(t *testing.T) {
 	evil := "</text><script>alert(1)</script> \"'&<!--]]> \x00\x1b[31m \u202e\n%% end\nend\"]; x -> y `"
 	w := &ir.Workflow{Name: evil, Description: evil, Nodes: []ir.Node{
-		with(step(evil), func(n *ir.Node) { n.When, n.Action = condition(evil), &ir.AgentTask{Agent: evil} }),
+		with(step(evil), func(n *ir.Node) {
+			n.When, n.Action = condition(evil), &ir.AgentTask{Assignee: ir.Assignee{Agent: evil}}
+		}),
 		with(group(ir.Switch, "s", inWay(step("a"), 1)), func(n *ir.Node) { n.Cases = []ir.Case{{When: condition(evil)}} })}}
 	g := Of(w)
 	svg, err := g.SVG()
@@ -308,7 +310,7 @@ func TestTextIsEscaped(t *testing.T) {
 			t.Errorf("the drawing holds %q", bad)
 		}
 	}
-	plain := Of(&ir.Workflow{Name: "w", Nodes: []ir.Node{with(step("b"), func(n *ir.Node) { n.When, n.Action = condition("x"), &ir.AgentTask{Agent: "x"} }),
+	plain := Of(&ir.Workflow{Name: "w", Nodes: []ir.Node{with(step("b"), func(n *ir.Node) { n.When, n.Action = condition("x"), &ir.AgentTask{Assignee: ir.Assignee{Agent: "x"}} }),
 		with(group(ir.Switch, "s", inWay(step("a"), 1)), func(n *ir.Node) { n.Cases = []ir.Case{{When: condition("x")}} })}})
 	for _, form := range []func(*Graph) []byte{(*Graph).Mermaid, (*Graph).DOT} {
 		if a, b := bytes.Count(form(g), []byte("\n")), bytes.Count(form(plain), []byte("\n")); a != b {

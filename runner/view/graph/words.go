@@ -17,7 +17,7 @@ var actionWords = map[ir.ActionKind]func(ir.Action) string{
 		}
 		return "run " + firstLine(written(a.(*ir.Run)))
 	},
-	ir.AgentAction:    func(a ir.Action) string { return "agent " + a.(*ir.AgentTask).Agent },
+	ir.AgentAction:    func(a ir.Action) string { return assigneeWords(&a.(*ir.AgentTask).Assignee) },
 	ir.ValueAction:    func(ir.Action) string { return "value" },
 	ir.CallAction:     func(a ir.Action) string { return "call " + a.(*ir.Call).Workflow },
 	ir.HTTPAction:     requestWords,
@@ -35,6 +35,17 @@ func does(n *ir.Node) string {
 		return ""
 	}
 	return actionWords[n.Action.Kind()](n.Action)
+}
+
+// assigneeWords names an agent, a pool, or the member of a pool that an expression names.
+func assigneeWords(a *ir.Assignee) string {
+	switch {
+	case a.Pool == "":
+		return "agent " + a.Agent
+	case a.Member != nil:
+		return fmt.Sprintf("pool %s[%s]", a.Pool, source(a.Member))
+	}
+	return "pool " + a.Pool
 }
 
 func requestWords(a ir.Action) string {
@@ -113,7 +124,11 @@ func marks(n *ir.Node) (out []string) {
 		say("gate %s", gate[strings.LastIndexByte(gate, '/')+1:])
 	}
 	if len(n.Fallback) > 0 {
-		say("else agent %s", strings.Join(n.Fallback, ", "))
+		var others []string
+		for i := range n.Fallback {
+			others = append(others, assigneeWords(&n.Fallback[i]))
+		}
+		say("else %s", strings.Join(others, ", "))
 	}
 	if n.OnTimeout == ir.OnTimeoutHandIn {
 		say("hands in what it has when its time is up")

@@ -1,0 +1,17 @@
+agent "ann" {
+  type = "null"
+}
+agent "ben" {
+  type         = "null"
+  capabilities = ["gpu"]
+}
+pool "team" {
+  members = [agent.ann, agent.ben]
+}
+workflow "w" {
+  step "a" {
+    agent        = pool.team
+    fallback     = [agent.ann]
+    capabilities = ["gpu"]
+  }
+}

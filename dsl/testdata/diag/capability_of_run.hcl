@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    run          = ["true"]
+    capabilities = ["gpu"]
+  }
+}

@@ -1,0 +1,9 @@
+agent "ben" {
+  type         = "null"
+  capabilities = ["gpu", "", "gpu"]
+}
+workflow "w" {
+  step "a" {
+    agent = agent.ben
+  }
+}

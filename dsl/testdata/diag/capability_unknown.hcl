@@ -1,0 +1,16 @@
+agent "ann" {
+  type = "null"
+}
+agent "ben" {
+  type         = "null"
+  capabilities = ["gpu"]
+}
+pool "team" {
+  members = [agent.ann, agent.ben]
+}
+workflow "w" {
+  step "a" {
+    agent        = pool.team
+    capabilities = ["gpus"]
+  }
+}

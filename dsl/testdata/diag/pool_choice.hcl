@@ -1,0 +1,14 @@
+agent "ann" {
+  type = "null"
+}
+agent "ben" {
+  type = "null"
+}
+pool "team" {
+  members = [agent.ann, agent.ben]
+}
+workflow "w" {
+  step "a" {
+    agent = run.id != "" ? pool.tema : agent.ann
+  }
+}

@@ -1,0 +1,18 @@
+variable "who" {
+  type      = string
+  sensitive = true
+}
+agent "ann" {
+  type = "null"
+}
+agent "ben" {
+  type = "null"
+}
+pool "team" {
+  members = [agent.ann, agent.ben]
+}
+workflow "w" {
+  step "a" {
+    agent = pool.team[var.who]
+  }
+}

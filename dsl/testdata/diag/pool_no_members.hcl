@@ -1,0 +1,8 @@
+pool "team" {
+  members = []
+}
+workflow "w" {
+  step "a" {
+    agent = pool.team
+  }
+}

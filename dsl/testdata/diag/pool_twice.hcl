@@ -1,0 +1,11 @@
+agent "ann" {
+  type = "null"
+}
+pool "team" {
+  members = [agent.ann, agent.ann]
+}
+workflow "w" {
+  step "a" {
+    agent = pool.team
+  }
+}

@@ -1,0 +1,244 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/policy"
+	"github.com/flowrun/flowrun/runner/slots"
+)
+
+// A step of a pool has no agent until it gets its slots: then the strategy of the pool chooses one of
+// the members that have the capabilities of the step and a free place. The choice holds for the
+// instance and iteration: retries, and attempts that were lost, go to the same member. It is made anew
+// if the host refuses an attempt before anything has begun.
+
+// pools is what a run knows of its pools. The zero value is that of a run whose steps name agents.
+type pools struct {
+	of      map[*plan.Pool]*circle
+	members map[*ir.Agent]bool // of pools whose strategy chooses
+	choices map[string]*slots.Choice[slotRequest]
+}
+
+// circle is the order in which members of a pool are asked where nothing else decides.
+type circle struct {
+	begun bool
+	next  int // number of the member that is asked first
+}
+
+func newPools(g *plan.Graph) (p pools) {
+	if len(g.Pools) == 0 {
+		return p
+	}
+	p.of, p.members, p.choices = map[*plan.Pool]*circle{}, map[*ir.Agent]bool{}, map[string]*slots.Choice[slotRequest]{}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		for _, a := range append([]*plan.Assignee{n.Own, n.Else}, n.Others...) {
+			if a == nil || !a.Chooses() {
+				continue
+			}
+			p.of[a.Pool] = &circle{}
+			for _, member := range a.Pool.Members {
+				p.members[member] = true
+			}
+		}
+	}
+	return p
+}
+
+// chooses reports whether a step of the run gives its task to a pool.
+func (p pools) chooses() bool { return len(p.of) > 0 }
+
+// shares reports whether an agent is a member of a pool that chooses.
+func (p pools) shares(g *ir.Agent) bool { return p.members[g] }
+
+// prepareAgent does what comes before a step with an agent or a pool queues: it finds the member that
+// the step names, and makes the limiters of the agents. It fails the node and returns false if that
+// cannot be done.
+func (m *Machine) prepareAgent(r ref) bool {
+	a := m.assigneeOf(r)
+	if a == nil {
+		return true
+	}
+	if a.Member != nil && !m.chooseNamed(r, a) {
+		return false
+	}
+	if g := m.agentOf(r); g != nil {
+		return m.ensureAgentLimiter(r, g)
+	}
+	for _, g := range a.Members {
+		if !m.ensureAgentLimiter(r, g) {
+			return false
+		}
+	}
+	return true
+}
+
+// chooseNamed finds the member of a pool whose name an expression gives.
+func (m *Machine) chooseNamed(r ref, a *plan.Assignee) bool {
+	v, err := m.composer.Value(a.Member, m.newScope(r))
+	if err != nil {
+		m.failNode(r, compose.EvaluationError("agent", err))
+		return false
+	}
+	name, _ := v.(string) // the file was checked
+	for _, g := range a.Members {
+		if g.Name == name {
+			m.coldState(r).chosen = g
+			return true
+		}
+	}
+	m.failNode(r, &event.Error{Kind: event.Blocking, Reason: event.ReasonNoMember, ExitCode: -1, Message: noMember(a, name)})
+	return false
+}
+
+// noMember says why a pool has no member of a name for a step.
+func noMember(a *plan.Assignee, name string) string {
+	for _, g := range a.Pool.Members {
+		if g.Name == name {
+			return fmt.Sprintf("member %q of pool %q does not have the capabilities of the step", name, a.Pool.Name)
+		}
+	}
+	names := make([]string, len(a.Members))
+	for i, g := range a.Members {
+		names[i] = g.Name
+	}
+	message := fmt.Sprintf("pool %q has no member %.80q", a.Pool.Name, name)
+	if near := diag.Nearest(name, names); near != "" {
+		return fmt.Sprintf("%s; did you mean %q?", message, near)
+	}
+	return fmt.Sprintf("%s; it has %.200s", message, strings.Join(names, ", "))
+}
+
+// takesOver names who has a step now.
+func (m *Machine) takesOver(r ref) string {
+	if g := m.agentOf(r); g != nil {
+		return fmt.Sprintf("agent %q", g.Name)
+	}
+	return fmt.Sprintf("pool %q", m.assigneeOf(r).Pool.Name)
+}
+
+// awaitsMember reports whether the strategy of a pool has to choose who does a step.
+func (m *Machine) awaitsMember(r ref) bool {
+	a := m.assigneeOf(r)
+	return a != nil && a.Chooses() && m.agentOf(r) == nil
+}
+
+// openMembers are the members that can be chosen for a step: those that have not refused it in this
+// turn.
+func (m *Machine) openMembers(r ref) []*ir.Agent {
+	all := m.assigneeOf(r).Members
+	d := m.liveState(r)
+	if d.cold == nil || len(d.cold.passed) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(g *ir.Agent) bool { return slices.Contains(d.cold.passed, g) })
+}
+
+// openChoice returns the limiters of the members that can be chosen for a step. Equal sets of members
+// are one choice, so that their requests stand in one class.
+func (m *Machine) openChoice(r ref) *slots.Choice[slotRequest] {
+	members := m.openMembers(r)
+	var key strings.Builder
+	for _, g := range members {
+		key.WriteString(g.Name)
+		key.WriteByte(' ')
+	}
+	c := m.pools.choices[key.String()]
+	if c == nil {
+		c = &slots.Choice[slotRequest]{}
+		for _, g := range members {
+			c.Of = append(c.Of, m.agents[g.Name])
+		}
+		m.pools.choices[key.String()] = c
+	}
+	return c
+}
+
+// chooseMember chooses who does a step that has its other slots, and returns the limiter of that
+// member. One member at least has room.
+func (m *Machine) chooseMember(w slotRequest) *slotLimiter {
+	a := m.assigneeOf(w.ref)
+	open, all, circle := m.openMembers(w.ref), a.Pool.Members, m.circleOf(a.Pool)
+	best, least := -1, 0
+	for i := range all {
+		at := (circle.next + i) % len(all)
+		if !slices.Contains(open, all[at]) || !m.agents[all[at].Name].HasRoom() {
+			continue
+		}
+		if load := m.loadOf(a, all[at]); best < 0 || load < least {
+			best, least = at, load
+		}
+	}
+	assert(best >= 0, "no member of pool %s has room for %s", a.Pool.Name, m.liveState(w.ref).path)
+	circle.next = (best + 1) % len(all)
+	m.coldState(w.ref).chosen = all[best]
+	return m.agents[all[best].Name]
+}
+
+// loadOf is what speaks against a member by the strategy of its pool.
+func (m *Machine) loadOf(a *plan.Assignee, g *ir.Agent) int {
+	switch a.Pool.Strategy {
+	case ir.RoundRobin:
+		return 0
+	case ir.FewestAbilities:
+		return len(g.Capabilities) - a.Wanted
+	}
+	return m.agents[g.Name].Used()
+}
+
+// circleOf returns the circle of a pool. It begins at a member that the run's id decides.
+func (m *Machine) circleOf(p *plan.Pool) *circle {
+	c := m.pools.of[p]
+	if !c.begun {
+		if c.begun = true; !m.run.FirstMembers {
+			c.next = int(policy.Seed(m.run.Run, "pool."+p.Name, 0) % uint64(len(p.Members)))
+		}
+	}
+	return c
+}
+
+// settleMember keeps a step with the member that has it: another driver repeats the attempt, which may
+// have begun under the driver before.
+func (m *Machine) settleMember(r ref) {
+	if a := m.assigneeOf(r); a != nil && a.Chooses() {
+		m.coldState(r).settled = true
+	}
+}
+
+// askOtherMember gives a refused attempt to another member of its pool. It reports false if nobody
+// else is left, if others would be refused for the same reason, or if the work may have begun: the node
+// then waits for the member that has it.
+func (m *Machine) askOtherMember(a *attempt, f *event.AttemptFinished) bool {
+	who, d := m.assigneeOf(a.ref), m.liveState(a.ref)
+	if who == nil || !who.Chooses() || d.mayHaveBegun() || findUse(m.node(a.ref).Quotas, f.Resource) != nil {
+		return false
+	}
+	x := d.cold
+	x.passed = append(x.passed, x.chosen)
+	if len(m.openMembers(a.ref)) == 0 {
+		x.passed = nil // the next refusal begins another turn
+		return false
+	}
+	m.returnSlots(a.ref, work)
+	m.withdrawRefused(a.ref, a.request.Ticket, "asks another member of its pool")
+	n, s := m.node(a.ref), m.state(a.ref)
+	m.showTransition(event.Transition{Node: d.path, From: s.status, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
+		Reason:   fmt.Sprintf("agent %q cannot take it now; pool %q has others", x.chosen.Name, who.Pool.Name),
+		WaitsFor: &event.WaitsFor{Kind: event.WaitBusy, Name: x.chosen.Name}})
+	s.status, x.chosen = event.Waiting, nil
+	m.queueAttempt(a.ref)
+	return true
+}
+
+// mayHaveBegun reports whether the member that has a step may have begun with the work.
+func (d *liveState) mayHaveBegun() bool {
+	x := d.cold
+	return x.settled || x.silent > 0 || x.limited > 0 || d.attempts != x.before
+}
