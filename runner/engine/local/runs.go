@@ -86,7 +86,7 @@ func (e *Engine) readInfos(ctx context.Context, where string, args ...any) (list
 	}
 	defer rows.Close()
 	alive := e.newLivenessCheck()
-	var waiting []turn
+	var waiting []*turn
 	for rows.Next() {
 		r, err := scanInfo(rows)
 		if err != nil {
@@ -113,16 +113,22 @@ func (e *Engine) readInfos(ctx context.Context, where string, args ...any) (list
 		} else if r.Parked {
 			r.Driver = r.parkerPID
 		}
-		list, waiting = append(list, r.Info), append(waiting, r.turn)
+		list = append(list, r.Info)
+		if r.Turn != nil {
+			r.turn.run = r.Run
+			waiting = append(waiting, &r.turn)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
+	ahead, err := e.runsAhead(e.reading(ctx), waiting)
+	if err != nil {
+		return nil, err
+	}
 	for i := range list {
-		if t := &waiting[i]; list[i].Turn != nil {
-			if list[i].Turn.Behind, err = e.runAhead(e.reading(ctx), t.queue, t.request(list[i].Run, t.id)); err != nil {
-				return nil, err
-			}
+		if list[i].Turn != nil {
+			list[i].Turn.Behind, ahead = ahead[0], ahead[1:]
 		}
 		if list[i].Interrupted() {
 			list[i].Last = e.lastEvent(ctx, list[i].Run)

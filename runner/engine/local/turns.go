@@ -1,12 +1,14 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -73,27 +75,33 @@ func (q query) queueOf(group, caller string) (queue, error) {
 	return found, err
 }
 
-// firstAlive returns the request of the first row of a queue that a living process has, or nil. It reads no further. A run that no
-// living process has holds nothing and blocks nobody.
-func (e *Engine) firstAlive(q query, in queue, where string, args ...any) (*admission.Request, error) {
+// eachAlive calls each with the requests of a queue that living processes have, until each returns false. It reads no further. A run that
+// no living process has holds nothing and blocks nobody.
+func (e *Engine) eachAlive(q query, in queue, each func(*admission.Request) bool, where string, args ...any) error {
 	rows, err := q("SELECT r.id, t.id, t.epoch, t.holds FROM turns t JOIN runs r ON r.key = t.run WHERE t.grp = ? AND t.shares = ? AND t.epoch IS NOT NULL AND "+where,
 		append([]any{in.group, in.shares}, args...)...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
 	alive := e.newLivenessCheck()
 	for rows.Next() {
 		r := in.request("", 0)
 		if err := rows.Scan(&r.Run, &r.Order, &r.Driver, &r.Granted); err != nil {
-			return nil, err
+			return err
 		}
 		r.Key = r.Run
-		if lives, err := alive(r.Driver); lives || err != nil {
-			return r, err
+		if lives, err := alive(r.Driver); err != nil || lives && !each(r) {
+			return err
 		}
 	}
-	return nil, rows.Err()
+	return rows.Err()
+}
+
+// firstAlive returns the first request of eachAlive, or nil.
+func (e *Engine) firstAlive(q query, in queue, where string, args ...any) (first *admission.Request, err error) {
+	err = e.eachAlive(q, in, func(r *admission.Request) bool { first = r; return false }, where, args...)
+	return first, err
 }
 
 // request returns the request of a run for its turn.
@@ -105,10 +113,6 @@ func (in queue) request(run string, position int64) *admission.Request {
 // runAhead returns the run that another one waits for, at its position of a queue; "" means that it is the other's turn. It reads the
 // requests that decide: of a living run that is the nearest before the position, or else has the turn.
 func (e *Engine) runAhead(q query, in queue, r *admission.Request) (string, error) {
-	var requests []*admission.Request
-	if r.Granted {
-		requests = append(requests, r)
-	}
 	ahead, err := e.firstAlive(q, in, "t.id < ? ORDER BY t.id DESC", r.Order)
 	if err == nil && ahead == nil {
 		ahead, err = e.firstAlive(q, in, "t.holds = 1 AND t.id > ?", r.Order)
@@ -116,17 +120,70 @@ func (e *Engine) runAhead(q query, in queue, r *admission.Request) (string, erro
 	if err != nil {
 		return "", err
 	}
+	return e.judgeTurn(r, ahead)
+}
+
+// judgeTurn is runAhead for the request that decides, or nil.
+func (e *Engine) judgeTurn(r, ahead *admission.Request) (string, error) {
+	var requests []*admission.Request
+	if r.Granted {
+		requests = append(requests, r)
+	}
 	if ahead != nil {
-		requests = append(requests, ahead)
+		decides := *ahead // Apply changes it
+		requests = append(requests, &decides)
 	}
 	state := admission.Load(requests)
-	if _, err = state.Apply(admission.Operation{Ask: r}, e.now()); err != nil {
+	if _, err := state.Apply(admission.Operation{Ask: r}, e.now()); err != nil {
 		return "", err
 	}
 	if ahead = state.FindAhead(r.Key); ahead == nil {
 		return "", nil
 	}
 	return ahead.Run, nil
+}
+
+// runsAhead is runAhead for many runs that wait. A queue in which several of them wait is read once.
+func (e *Engine) runsAhead(q query, waiting []*turn) (ahead []string, err error) {
+	count, lines := map[queue]int{}, map[queue][]*admission.Request{}
+	for _, t := range waiting {
+		count[t.queue]++
+	}
+	for _, t := range waiting {
+		r, run := t.request(t.run, t.id), ""
+		if count[t.queue] == 1 {
+			run, err = e.runAhead(q, t.queue, r)
+		} else {
+			line, known := lines[t.queue]
+			if !known {
+				err = e.eachAlive(q, t.queue, func(r *admission.Request) bool { line = append(line, r); return true }, "1 ORDER BY t.id")
+				lines[t.queue] = line
+			}
+			if err == nil {
+				run, err = e.judgeTurn(r, nextAhead(line, t.id))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		ahead = append(ahead, run)
+	}
+	return ahead, nil
+}
+
+// nextAhead returns the request of a line that decides about the request at a position: the nearest before it, or else one that has the
+// turn.
+func nextAhead(line []*admission.Request, position int64) *admission.Request {
+	at, _ := slices.BinarySearchFunc(line, position, func(r *admission.Request, position int64) int { return cmp.Compare(r.Order, position) })
+	if at > 0 {
+		return line[at-1]
+	}
+	for _, r := range line {
+		if r.Granted && r.Order > position {
+			return r
+		}
+	}
+	return nil
 }
 
 // giveNextTurn gives the turn of a queue to the first run that waits, if no living run has it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -145,5 +146,63 @@ func TestNoRunIsParkedWhenItsTurnHasCome(t *testing.T) {
 	}
 	if err := e.parkQueued(second, epoch); !errors.Is(err, engine.ErrParked) {
 		t.Errorf("the second in the line gets %v", err)
+	}
+}
+
+// A list of runs says of each waiting run what a look at that run alone says, and reads the line once.
+func TestListOfWaitingRuns(t *testing.T) {
+	e, holder := waitingCrowd(t, 5)
+	defer e.Close()
+	position := func(run string, id int) { // in the line
+		err := e.write(func(tx *transaction) error {
+			_, err := tx.exec("UPDATE turns SET id = ? WHERE run = (SELECT key FROM runs WHERE id = ?)", id, run)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []int{1, 100} { // a run that came back can stand before the holder of the turn
+		position(holder, at)
+		list, err := e.List(context.Background(), 0)
+		if err != nil || len(list) != 6 {
+			t.Fatal(list, err)
+		}
+		var turns []*turn
+		for _, i := range list {
+			alone, err := e.Get(context.Background(), i.Run)
+			if err != nil || !reflect.DeepEqual(i.Turn, alone.Turn) || (i.Turn == nil) != (i.Run == holder) {
+				t.Errorf("holder %s at %d: the list says of run %s %+v, and a look at it %+v, %v", holder, at, i.Run, i.Turn, alone.Turn, err)
+			}
+			one, err := e.turnOf(e.reading(context.Background()), i.Run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns = append(turns, one)
+		}
+		rows := rowsRead(t, e, func(q query) error { _, err := e.runsAhead(q, turns); return err })
+		if rows != len(list) {
+			t.Errorf("for a line of %d runs, %d rows are read", len(list), rows)
+		}
+	}
+}
+
+// BenchmarkListOfWaitingRuns lists the runs of a crowded group, as flowrun runs does.
+func BenchmarkListOfWaitingRuns(b *testing.B) {
+	for _, n := range []int{100, 2000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			e, _ := waitingCrowd(b, n)
+			defer e.Close()
+			reader, err := Open(e.Dir(), Options{ReadOnly: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer reader.Close()
+			for b.Loop() {
+				if list, err := reader.List(context.Background(), 0); err != nil || len(list) != n+1 {
+					b.Fatal(len(list), err)
+				}
+			}
+		})
 	}
 }
