@@ -51,7 +51,7 @@ runner/retry                     pure: dsl/ir runner/event runner/plan runner/vi
 runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/journal                   pure: runner/event
-runner/admission                 pure: runner/event
+runner/admission                 pure: dsl/value runner/event runner/shared
 runner/shared                    pure: dsl/ir dsl/value runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view

@@ -70,8 +70,8 @@ type Service struct {
 }
 
 var (
-	_ executor.Executor = (*Service)(nil)
-	_ SupervisorHost    = (*Service)(nil)
+	_ executor.Judge = (*Service)(nil)
+	_ SupervisorHost = (*Service)(nil)
 )
 
 // New makes a service without a host.
@@ -219,6 +219,15 @@ func (s *Service) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 	ans.StartedAt = event.At(time.Now())
 	executor.Fail(&ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: fmt.Sprintf("this process does not know run %s", a.Run)})
 	return ans
+}
+
+// Holds evaluates a condition with the secrets of its run; see executor.Judge.
+func (s *Service) Holds(run string, condition *event.Late) (bool, error) {
+	x := s.sessionOf(run)
+	if x == nil {
+		return false, fmt.Errorf("this process does not know run %s", run)
+	}
+	return x.secrets.Holds(run, condition)
 }
 
 // Observe sees each batch of a run of the host when the batch is durable, and before the host carries out its commands. A called run joins

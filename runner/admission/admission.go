@@ -10,6 +10,11 @@
 // asking). A request is granted when it is the first in the lines of all of its resources and all
 // of them have room. So no request overtakes another one of its priority, not even a smaller one.
 //
+// Rate limits, breakers, stopped agents and the moments that the other side named stand in rows of package shared. A
+// request that could have its units is granted when all of them agree, too. If one of them refuses, nothing is used up, and
+// the request keeps its place in all of its lines. The host tells the end of each attempt, which gives the units back and
+// is reported to the breakers.
+//
 // A granted request is a reservation. The attempt that asked uses it. It ends when the host
 // removes the request: because the attempt has ended, because the node does not want to start any
 // more, or because the driver of the run is gone. A run of a group keeps its place in the line when
@@ -17,8 +22,8 @@
 // driven again.
 //
 // What always holds: the units of the granted requests of a resource never exceed the capacity
-// that the last of them was granted with. The package imports the vocabulary of events, and must
-// never import a host or the machine. Enter at [State.Apply].
+// that the last of them was granted with. The package imports the vocabulary of events and the rules of package shared, and
+// must never import a host or the machine. Enter at [State.Apply].
 package admission
 
 import (
@@ -28,14 +33,16 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
-// Patience is how long an attempt waits for its grant before it is refused. A refused request
-// stays in the line.
+// Patience is how long an attempt waits for its grant before it is refused. An attempt that cannot start before is refused
+// at once. A refused request stays in the line.
 const Patience = time.Second
 
 // Horizon is how many waiting requests of each resource, from the front of its line, a host has to
-// give to Apply. One operation rarely frees more; the next one grants the rest.
+// give to Apply. One operation rarely frees more; the next one grants the rest. A request behind so many others is not told
+// a moment, so that a moment does not wake all runs of a long line.
 const Horizon = 64
 
 // Request is what one attempt, or one run of a group, asks for. Key identifies the request: it is
@@ -66,11 +73,13 @@ func (r *Request) standsBefore(other *Request) bool {
 // empty. It is not safe for concurrent use.
 type State struct {
 	requests []*Request
+	rows     shared.Rows
 }
 
-// Load makes a state of stored requests, in any order.
-func Load(requests []*Request) *State {
-	s := &State{requests: slices.Clone(requests)}
+// Load makes a state of stored requests, in any order. rows hold the rate limits and breakers; nil: none of the requests is
+// for something that has one, or that can be stopped.
+func Load(requests []*Request, rows shared.Rows) *State {
+	s := &State{requests: slices.Clone(requests), rows: rows}
 	sort.Slice(s.requests, func(i, j int) bool { return s.requests[i].standsBefore(s.requests[j]) })
 	return s
 }
@@ -81,7 +90,7 @@ func (s *State) Requests() []*Request { return s.requests }
 // Clone copies the state. A host tries an operation on the copy, and stores the copy if its
 // transaction succeeds. The needs of requests are shared, because no operation changes them.
 func (s *State) Clone() *State {
-	c := &State{requests: make([]*Request, len(s.requests))}
+	c := &State{requests: make([]*Request, len(s.requests)), rows: s.rows}
 	for i, r := range s.requests {
 		copied := *r
 		c.requests[i] = &copied
@@ -135,9 +144,11 @@ type Operation struct {
 	Ask *Request
 	// Refuse says that a request was not granted within Patience.
 	Refuse string
-	// Remove takes requests away: they have ended, are not wanted any more, or have lost their
-	// driver. An empty list only grants the resources that are free.
+	// Remove takes requests away: they are not wanted any more. Breakers do not count them. An empty list only grants what
+	// can be granted.
 	Remove []string
+	// End takes the requests of attempts away that have ended, or were lost with their driver.
+	End []End
 	// Lapse ends the grants of requests that have lost their drivers. They keep their places, and
 	// ask again when they have another driver.
 	Lapse []string
@@ -158,27 +169,31 @@ const (
 // Answer is the result of an operation. Granted lists the newly granted requests in the order of
 // the line.
 type Answer struct {
-	Verdict Verdict
-	// RetryAfter is when asking again makes sense; 0 where nobody knows it, and the grant is
-	// waited for.
-	RetryAfter event.Time
-	Granted    []*Request
+	Verdict  Verdict
+	Granted  []*Request
+	Obstacle Obstacle // what a request waits for that is queued or refused
+	Waits    []Wait   // moments at which lines go on
+	Changes  []Change // of breakers
 }
 
-// Apply carries out one operation. An error means that the operation is not one: the state is as
-// it was.
-func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
-	var a Answer
+// Apply carries out one operation. An error means that the operation is not one, and that the state is as
+// it was; or it is an error of the rows, and the host drops the state and undoes what was written.
+func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 	switch {
 	case op.Ask != nil:
 		if err := checkRequest(op.Ask); err != nil {
 			return a, err
 		}
 		r := s.addRequest(op.Ask)
-		a.Granted = s.grantInOrder()
-		if a.Verdict = Queued; r.Granted {
+		if err := s.grantInOrder(&a, now); err != nil || r.Granted {
 			a.Verdict = Granted
+			return a, err
 		}
+		a.Verdict, err = Queued, s.findObstacle(&a, r, now)
+		if a.Obstacle.Until.Sub(now) > Patience {
+			r.Refused, a.Verdict = true, Refused
+		}
+		return a, err
 	case op.Refuse != "":
 		r := s.Find(op.Refuse)
 		switch {
@@ -188,21 +203,32 @@ func (s *State) Apply(op Operation, now event.Time) (Answer, error) {
 			a.Verdict = Granted
 		default:
 			r.Refused, a.Verdict = true, Refused
+			err = s.findObstacle(&a, r, now)
 		}
-	case op.Remove != nil:
-		s.requests = slices.DeleteFunc(s.requests, func(r *Request) bool { return slices.Contains(op.Remove, r.Key) })
-		a.Verdict, a.Granted = Removed, s.grantInOrder()
+		return a, err
+	case op.Remove != nil, op.End != nil:
+		for _, key := range op.Remove {
+			if err := s.endRequest(&a, End{Key: key}, now); err != nil {
+				return a, err
+			}
+		}
+		for _, end := range op.End {
+			if err := s.endRequest(&a, end, now); err != nil {
+				return a, err
+			}
+		}
+		a.Verdict = Removed
 	case op.Lapse != nil:
 		for _, r := range s.requests {
 			if slices.Contains(op.Lapse, r.Key) {
 				r.Granted, r.Refused, r.Lapsed = false, false, true
 			}
 		}
-		a.Verdict, a.Granted = Lapsed, s.grantInOrder()
+		a.Verdict = Lapsed
 	default:
 		return a, fmt.Errorf("admission: an empty operation")
 	}
-	return a, nil
+	return a, s.grantInOrder(&a, now)
 }
 
 func checkRequest(r *Request) error {
@@ -210,7 +236,7 @@ func checkRequest(r *Request) error {
 		return fmt.Errorf("admission: a request of node %.60q without a key or needs", r.Node)
 	}
 	for _, n := range r.Needs {
-		if n.Units < 1 || n.Units > n.Capacity {
+		if n.Units < 0 || n.Units > n.Capacity {
 			return fmt.Errorf("admission: node %.60q needs %d units of %s %q, which has %d", r.Node, n.Units, n.Kind, n.Name, n.Capacity)
 		}
 	}
@@ -236,28 +262,51 @@ type resource struct {
 	name string
 }
 
-// grantInOrder grants, in order, every request that is the first in all of its lines and has room.
-func (s *State) grantInOrder() (granted []*Request) {
-	used, blocked := map[resource]int{}, map[resource]bool{}
+// grantInOrder grants, in order, every request that is the first in all of its lines, has room, and meets no obstacle.
+func (s *State) grantInOrder(a *Answer, now event.Time) error {
+	used, blocked := s.countUnits(), map[resource]bool{}
+	for _, r := range s.requests {
+		if r.Granted || r.Lapsed {
+			continue
+		}
+		grants := !slices.ContainsFunc(r.Needs, func(n event.Need) bool { return blocked[resource{n.Kind, n.Name}] }) && r.lacksUnits(used) == nil
+		if grants && s.rows != nil {
+			o, err := s.askLimits(r, now, nil)
+			if err != nil {
+				return err
+			}
+			if grants = o.Reason == ""; !grants && o.Until != 0 {
+				a.Waits = append(a.Waits, Wait{r, o.Until})
+			}
+			if grants {
+				err = s.useLimits(r, now)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if grants {
+			r.Granted = true
+			r.countUnits(used)
+			a.Granted = append(a.Granted, r)
+			continue
+		}
+		for _, n := range r.Needs {
+			blocked[resource{n.Kind, n.Name}] = true
+		}
+	}
+	return nil
+}
+
+// countUnits returns how many units of each resource are given away.
+func (s *State) countUnits() map[resource]int {
+	used := map[resource]int{}
 	for _, r := range s.requests {
 		if r.Granted {
 			r.countUnits(used)
 		}
 	}
-	for _, r := range s.requests {
-		switch {
-		case r.Granted, r.Lapsed:
-		case r.hasRoom(used, blocked):
-			r.Granted = true
-			r.countUnits(used)
-			granted = append(granted, r)
-		default:
-			for _, n := range r.Needs {
-				blocked[resource{n.Kind, n.Name}] = true
-			}
-		}
-	}
-	return granted
+	return used
 }
 
 func (r *Request) countUnits(used map[resource]int) {
@@ -266,11 +315,12 @@ func (r *Request) countUnits(used map[resource]int) {
 	}
 }
 
-func (r *Request) hasRoom(used map[resource]int, blocked map[resource]bool) bool {
-	for _, n := range r.Needs {
-		if at := (resource{n.Kind, n.Name}); blocked[at] || used[at]+n.Units > n.Capacity {
-			return false
+// lacksUnits returns the first need of which not enough units are free, or nil.
+func (r *Request) lacksUnits(used map[resource]int) *event.Need {
+	for i := range r.Needs {
+		if n := &r.Needs[i]; n.Units > 0 && used[resource{n.Kind, n.Name}]+n.Units > n.Capacity {
+			return n
 		}
 	}
-	return true
+	return nil
 }

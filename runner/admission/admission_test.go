@@ -36,7 +36,7 @@ func keys(list []*Request) (out []string) {
 
 // A life of four requests for an agent that does one task at a time.
 func TestOneAtATime(t *testing.T) {
-	s, order := Load(nil), int64(0)
+	s, order := Load(nil, nil), int64(0)
 	ask := func(key string, priority int) Verdict {
 		order++
 		return apply(t, s, Operation{Ask: &Request{Key: key, Priority: priority, Order: order, Needs: []event.Need{agent("dev", 1, 1)}}}).Verdict
@@ -68,7 +68,7 @@ func TestOneAtATime(t *testing.T) {
 
 // A request that is granted in its last moment is not refused.
 func TestGrantBeatsRefusal(t *testing.T) {
-	s := Load(nil)
+	s := Load(nil, nil)
 	for i, key := range []string{"a", "b"} {
 		apply(t, s, Operation{Ask: &Request{Key: key, Order: int64(i), Needs: []event.Need{agent("dev", 1, 1)}}})
 	}
@@ -80,7 +80,7 @@ func TestGrantBeatsRefusal(t *testing.T) {
 
 // A small request does not overtake a large one of its priority, and a request with two needs gets both or none.
 func TestAllOrNothingAndNobodyOvertakes(t *testing.T) {
-	s := Load(nil)
+	s := Load(nil, nil)
 	verdicts := ""
 	for i, r := range []Request{
 		{Key: "half", Needs: []event.Need{agent("gpu", 1, 2)}},
@@ -109,7 +109,7 @@ func turn(run string, order int64) *Request {
 
 // Runs of a group take turns. A run whose driver is gone keeps its place, but waits for the run that has the turn now.
 func TestTurnsLapseWithTheirDriver(t *testing.T) {
-	s := Load(nil)
+	s := Load(nil, nil)
 	ahead := func(run string) string {
 		if r := s.FindAhead(run); r != nil {
 			return r.Key
@@ -147,7 +147,7 @@ func TestTurnsLapseWithTheirDriver(t *testing.T) {
 
 // An operation on a copy leaves the state as it was.
 func TestCloneIsACopy(t *testing.T) {
-	s := Load(nil)
+	s := Load(nil, nil)
 	apply(t, s, Operation{Ask: turn("a", 0)})
 	apply(t, s, Operation{Ask: turn("b", 1)})
 	c := s.Clone()
@@ -163,10 +163,10 @@ func TestWrongOperations(t *testing.T) {
 		"unknown":        {Refuse: "nobody"},
 		"no key":         {Ask: &Request{Needs: []event.Need{agent("a", 1, 1)}}},
 		"no needs":       {Ask: &Request{Key: "k"}},
-		"no units":       {Ask: &Request{Key: "k", Needs: []event.Need{agent("a", 0, 1)}}},
+		"no units":       {Ask: &Request{Key: "k", Needs: []event.Need{agent("a", -1, 1)}}},
 		"too many units": {Ask: &Request{Key: "k", Needs: []event.Need{agent("a", 2, 1)}}},
 	} {
-		s := Load(nil)
+		s := Load(nil, nil)
 		if a, err := s.Apply(op, 0); err == nil || len(s.Requests()) != 0 {
 			t.Errorf("%s: %+v", name, a)
 		}
@@ -178,9 +178,9 @@ func TestRules(t *testing.T) {
 	grants, waits := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := map[string]int{"a": rapid.IntRange(1, 3).Draw(t, "a"), "b": rapid.IntRange(1, 3).Draw(t, "b")}
-		s, order := Load(nil), int64(0)
+		s, order := Load(nil, nil), int64(0)
 		step := func(op Operation) Answer {
-			s = Load(s.Requests()) // a host stores the state between operations
+			s = Load(s.Requests(), nil) // a host stores the state between operations
 			return apply(t, s, op)
 		}
 		some := func(t *rapid.T) *Request {

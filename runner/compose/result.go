@@ -76,7 +76,7 @@ func (r *Result) Attribute(name string) value.Value {
 	case "stderr":
 		return r.readStream(r.Stderr)
 	case "error":
-		return objectOrNull(ErrorObject(r.Error))
+		return objectOrNull(r.Error.Object())
 	case "attempts":
 		return float64(r.Attempts)
 	case "duration":
@@ -152,26 +152,4 @@ func (c Counts) read(name string) value.Value {
 		return float64(c.Failed)
 	}
 	return float64(c.Skipped)
-}
-
-// ErrorObject returns an error as expressions see it; nil for none. A field that does not apply is
-// null.
-func ErrorObject(e *event.Error) map[string]any {
-	if e == nil {
-		return nil
-	}
-	o := map[string]any{
-		"kind": string(e.Kind), "reason": string(e.Reason), "message": e.Message, "exit_code": float64(e.ExitCode), "attempt": nil,
-		"status": nil, "signal": textOrNull(e.Signal), "gate": textOrNull(e.Gate), "node": textOrNull(e.Node), "retry_after": nil,
-	}
-	if e.Attempt != 0 {
-		o["attempt"] = float64(e.Attempt)
-	}
-	if e.Status != 0 {
-		o["status"] = float64(e.Status)
-	}
-	if e.RetryAfter != 0 {
-		o["retry_after"] = e.RetryAfter
-	}
-	return o
 }

@@ -186,7 +186,7 @@ func (s *Scope) readOwn(r ir.Ref) value.Value {
 	case "recalled":
 		return readObject(event.RecalledObject(own.Recalled), r.Name)
 	case "error":
-		return readObject(ErrorObject(own.Error), r.Name)
+		return readObject(own.Error.Object(), r.Name)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (s *Scope) readRun(name string) value.Value {
 	}
 	return readObject(map[string]any{
 		"id": run.Run, "workflow": run.Workflow, "status": string(v.Status), "failed": v.Failed,
-		"error": objectOrNull(ErrorObject(v.Error)), "started_at": v.Started.String(), "usage": v.Usage.Object(),
+		"error": objectOrNull(v.Error.Object()), "started_at": v.Started.String(), "usage": v.Usage.Object(),
 	}, name)
 }
 

@@ -62,10 +62,9 @@ func (c *circuit) health(now event.Time) Health {
 	return HalfOpen
 }
 
-// Start asks whether the attempt with an idempotency key may start. next is the moment at which asking again makes
-// sense; 0 if nobody knows it, because a probe is under way: its end is reported. The probe asks again with its key, for
-// instance after its driver died.
-func (b *Breaker) Start(rows Rows, key string, now event.Time) (starts bool, next event.Time, err error) {
+// MayStart reports whether the attempt with an idempotency key may start. If it may not, next is the moment at which asking
+// again makes sense; 0 if nobody knows it, because a probe is under way: its end is reported. It changes nothing.
+func (b *Breaker) MayStart(rows Rows, key string, now event.Time) (may bool, next event.Time, err error) {
 	var c circuit
 	if err := loadRow(rows, breakerSpace, b.Name, &c); err != nil {
 		return false, 0, err
@@ -74,14 +73,25 @@ func (b *Breaker) Start(rows Rows, key string, now event.Time) (starts bool, nex
 	case Open:
 		return false, c.Until, nil
 	case HalfOpen:
-		if c.Probe != "" {
-			return c.Probe == key, 0, nil
-		}
-		c.Probe = key
-		return true, 0, saveRow(rows, breakerSpace, b.Name, &c)
+		return c.Probe == "" || c.Probe == key, 0, nil
 	case Closed:
 	}
 	return true, 0, nil
+}
+
+// Start starts an attempt if it may start: see MayStart. The first one after the reset is the probe. The probe asks again with
+// its key, for instance after its driver died.
+func (b *Breaker) Start(rows Rows, key string, now event.Time) (starts bool, next event.Time, err error) {
+	starts, next, err = b.MayStart(rows, key, now)
+	var c circuit
+	if err == nil && starts {
+		err = loadRow(rows, breakerSpace, b.Name, &c)
+	}
+	if err != nil || !starts || c.health(now) == Closed || c.Probe == key {
+		return starts, next, err
+	}
+	c.Probe = key
+	return true, 0, saveRow(rows, breakerSpace, b.Name, &c)
 }
 
 // Report takes the end of an attempt that started. from and to are the state before and after; if to is Closed and from
@@ -135,3 +145,26 @@ func (b *Breaker) Health(rows Rows, now event.Time) (Health, error) {
 
 // Close closes the breaker, as a person asks for.
 func (b *Breaker) Close(rows Rows) error { return rows.Delete(breakerSpace, b.Name) }
+
+const stoppedSpace = "stopped"
+
+// StopAgent makes an agent refuse everything until StartAgent.
+func StopAgent(rows Rows, agent string) error { return rows.Put(stoppedSpace, agent, []byte("true")) }
+
+// StartAgent ends what StopAgent has begun.
+func StartAgent(rows Rows, agent string) error { return rows.Delete(stoppedSpace, agent) }
+
+// IsStopped reports whether an agent was stopped.
+func IsStopped(rows Rows, agent string) (bool, error) {
+	_, found, err := rows.Get(stoppedSpace, agent)
+	return found, err
+}
+
+// StoppedAgents lists the agents that were stopped, in the order of their names.
+func StoppedAgents(rows Rows) (names []string, err error) {
+	err = rows.Scan(stoppedSpace, "", func(name string, _ []byte) bool {
+		names = append(names, name)
+		return true
+	})
+	return names, err
+}

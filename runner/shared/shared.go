@@ -11,9 +11,10 @@
 // for byte. The same idempotency key again gives the recorded answer and changes nothing ([AnswerAttempt]). Everything
 // is bounded by the constants of this package.
 //
-// Units of quotas and turns of agents are not here: package admission holds that reducer. The package has no clock,
+// Units of quotas and turns of agents are not here: package admission holds that reducer, and asks the rate limits and the
+// breakers. The package has no clock,
 // no I/O and no lock, and must never import a host or the machine. Enter at [Apply]. notes/rules.md says which test
-// holds which rule. Steps reach kv so far; the other reducers wait for their words in the language.
+// holds which rule. Steps reach kv so far.
 package shared
 
 import (

@@ -37,38 +37,88 @@ const ringKey = "ring"
 
 func place(i int) string { return fmt.Sprintf("%08d", i) }
 
-// Take starts an attempt, and returns 0; or it returns the moment at which asking again makes sense, and changes
+// Take starts an attempt, and returns 0; or it returns the first moment at which an attempt can start, and changes
 // nothing. A clock that goes back does not: time is that of the last start then.
 func (w *Window) Take(rows Rows, now event.Time) (next event.Time, err error) {
-	if w.Requests < 1 || w.Requests > MaxWindow || w.Per <= 0 {
-		return 0, refuse("a rate limit of %d requests in %s; it has 1 to %d requests in more than no time", w.Requests, w.Per, MaxWindow)
+	if err := w.check(); err != nil {
+		return 0, err
 	}
 	r, err := w.load(rows)
 	if err != nil {
 		return 0, err
 	}
-	now = max(now, r.Last)
-	if now < r.Held {
-		return r.Held, nil
+	if next, err := w.next(rows, r, now, 0); err != nil || next != 0 {
+		return next, err
 	}
 	if r.Size != 0 && r.Size != w.Requests {
-		if next, err := w.resize(rows, r, now); err != nil || next != 0 {
-			return next, err
+		if err := w.resize(rows, r); err != nil {
+			return 0, err
 		}
 	}
 	r.Size = w.Requests
-	oldest, err := w.start(rows, r.Next)
+	r.Last = max(now, r.Last)
+	if err := rows.Put(w.space(), place(r.Next), strconv.AppendInt(nil, int64(r.Last), 10)); err != nil {
+		return 0, err
+	}
+	r.Next = (r.Next + 1) % r.Size
+	return 0, w.save(rows, r)
+}
+
+// Next returns the first moment at which an attempt can start if so many others start before it; 0: now. It changes
+// nothing. Where Requests is 0, only Hold bounds the start.
+func (w *Window) Next(rows Rows, now event.Time, ahead int) (event.Time, error) {
+	if w.Requests != 0 {
+		if err := w.check(); err != nil {
+			return 0, err
+		}
+	}
+	r, err := w.load(rows)
 	if err != nil {
 		return 0, err
 	}
-	if oldest != 0 && now.Sub(oldest) < w.Per {
-		return oldest.Add(w.Per), nil
+	return w.next(rows, r, now, ahead)
+}
+
+func (w *Window) check() error {
+	if w.Requests < 1 || w.Requests > MaxWindow || w.Per <= 0 {
+		return refuse("a rate limit of %d requests in %s; it has 1 to %d requests in more than no time", w.Requests, w.Per, MaxWindow)
 	}
-	if err := rows.Put(w.space(), place(r.Next), strconv.AppendInt(nil, int64(now), 10)); err != nil {
+	return nil
+}
+
+func (w *Window) next(rows Rows, r *ring, now event.Time, ahead int) (event.Time, error) {
+	now = max(now, r.Last)
+	at := max(now, r.Held)
+	if w.Requests > 0 {
+		// The start that comes Requests before this one decides: a stored one, or that of a request ahead.
+		before, err := w.oldest(rows, r, ahead%w.Requests)
+		if err != nil {
+			return 0, err
+		}
+		if before != 0 {
+			at = max(at, before.Add(w.Per))
+		}
+		at = at.Add(time.Duration(ahead/w.Requests) * w.Per)
+	}
+	if at == now {
+		return 0, nil
+	}
+	return at, nil
+}
+
+// oldest returns the i-th of the starts that bound the next ones, from the oldest on; 0 if there is none.
+func (w *Window) oldest(rows Rows, r *ring, i int) (event.Time, error) {
+	switch r.Size {
+	case 0:
+		return 0, nil
+	case w.Requests:
+		return w.start(rows, (r.Next+i)%r.Size)
+	}
+	starts, err := w.newest(rows, r)
+	if i -= w.Requests - len(starts); err != nil || i < 0 {
 		return 0, err
 	}
-	r.Next, r.Last = (r.Next+1)%r.Size, now
-	return 0, w.save(rows, r)
+	return starts[i], nil
 }
 
 // Hold lets nothing start before a moment: the other side has said so. An earlier moment than one that is held changes
@@ -82,35 +132,32 @@ func (w *Window) Hold(rows Rows, until event.Time) error {
 	return w.save(rows, r)
 }
 
-// resize changes the size of the ring, because the program says another number: the newest starts stay, as many as fit.
-// It returns the moment at which asking again makes sense, and changes nothing, if nothing can start now anyway.
-func (w *Window) resize(rows Rows, r *ring, now event.Time) (next event.Time, err error) {
-	var starts []event.Time // from the oldest on
+// newest returns the newest starts, as many as the program says, from the oldest on.
+func (w *Window) newest(rows Rows, r *ring) (starts []event.Time, err error) {
 	for i := range r.Size {
 		at, err := w.start(rows, (r.Next+i)%r.Size)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if at != 0 {
 			starts = append(starts, at)
 		}
 	}
-	starts = starts[max(0, len(starts)-w.Requests):]
-	if len(starts) == w.Requests && now.Sub(starts[0]) < w.Per {
-		return starts[0].Add(w.Per), nil
-	}
-	for i := range max(r.Size, w.Requests) {
+	return starts[max(0, len(starts)-w.Requests):], nil
+}
+
+// resize changes the size of the ring, because the program says another number: the newest starts stay, as many as fit.
+func (w *Window) resize(rows Rows, r *ring) error {
+	starts, err := w.newest(rows, r)
+	for i := 0; i < max(r.Size, w.Requests) && err == nil; i++ {
 		if i < len(starts) {
 			err = rows.Put(w.space(), place(i), strconv.AppendInt(nil, int64(starts[i]), 10))
 		} else {
 			err = rows.Delete(w.space(), place(i))
 		}
-		if err != nil {
-			return 0, err
-		}
 	}
 	r.Next = len(starts) % w.Requests
-	return 0, nil
+	return err
 }
 
 // start returns the moment in a place of the ring; 0 if there is none.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 // Attempts that need shared capacity of a store are admitted before they start. Package admission
 // holds the rules. The table admissions holds the requests, so that all processes see one line.
 // Each operation is one transaction: it reads the requests for the named resources, applies the
-// operation, and writes the changes. An attempt without needs costs one comparison.
+// operation, and writes the changes. An attempt without needs costs one comparison. The end of an attempt
+// gives back what it held in the transaction that makes the end durable.
 //
 // A request lives as long as the process that drives its run. When that process has died, a process
 // that waits in the line of the same store ends the run's remaining processes and removes the
@@ -35,8 +37,9 @@ type admitting struct {
 	next   executor.Executor
 
 	mu      sync.Mutex
-	refused map[uint64]string // keys of the attempts that were refused and may stand in the line, by ticket
-	asked   bool              // the run may have rows in the table
+	refused map[uint64]string        // keys of the attempts that were refused and may stand in the line, by ticket
+	ended   map[uint64]admission.End // of attempts whose ends are not durable yet, by ticket
+	asked   bool                     // the run may have rows in the table
 }
 
 // Execute implements executor.Executor.
@@ -44,23 +47,60 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 	if a.Admission == nil {
 		return x.next.Execute(ctx, a)
 	}
-	verdict, err := x.requestAdmission(ctx, &a)
+	verdict, obstacle, err := x.requestAdmission(ctx, &a)
 	switch {
 	case err != nil:
 		return unadmitted(event.Lost, event.ReasonLost, fmt.Sprintf("asking for admission: %v", err))
 	case verdict == admission.Refused:
-		return unadmitted(event.Refused, event.ReasonBusy, fmt.Sprintf("agent %q does as many tasks as it may", a.Admission.Needs[0].Name))
+		return obstacle.Refusal(x.engine.now())
 	case verdict == admission.Removed:
 		x.removeRequests(a.Key)
 		return unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
 	}
-	defer x.removeRequests(a.Key)
 	granted := x.engine.now()
 	f := x.next.Execute(ctx, a)
 	if f.StartedAt == 0 {
 		f.StartedAt = granted
 	}
+	x.noteEnd(&a, &f, granted)
 	return f
+}
+
+// noteEnd remembers what is given back and reported when the end of an attempt is durable.
+func (x *admitting) noteEnd(a *event.Attempt, f *event.AttemptFinished, granted event.Time) {
+	end, warning := admission.NewEnd(a, f, granted, x.engine.now(), x.judge)
+	if f.Warning == "" {
+		f.Warning = warning
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended == nil {
+		x.ended = map[uint64]admission.End{}
+	}
+	x.ended[a.Ticket] = end
+}
+
+func (x *admitting) judge(run string, condition *event.Late) (bool, error) {
+	judge, can := x.next.(executor.Judge)
+	if !can {
+		return false, fmt.Errorf("nobody here evaluates conditions")
+	}
+	return judge.Holds(run, condition)
+}
+
+// takeEnds returns what the ends of attempts among events give back.
+func (x *admitting) takeEnds(events []event.Event) (ends []admission.End) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := 0; i < len(events) && len(x.ended) > 0; i++ {
+		if f := events[i].AttemptFinished; f != nil {
+			if end, known := x.ended[f.Ticket]; known {
+				ends = append(ends, end)
+				delete(x.ended, f.Ticket)
+			}
+		}
+	}
+	return ends
 }
 
 func unadmitted(o event.Outcome, reason event.Reason, message string) event.AttemptFinished {
@@ -68,8 +108,8 @@ func unadmitted(o event.Outcome, reason event.Reason, message string) event.Atte
 }
 
 // requestAdmission asks for the admission of an attempt and waits for the grant, for admission.Patience at most. The verdict is Removed if ctx is done
-// before the attempt may start.
-func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
+// before the attempt may start. A refusal has an obstacle.
+func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (admission.Verdict, admission.Obstacle, error) {
 	x.mu.Lock()
 	x.asked = true
 	for ticket, key := range x.refused { // any order: one at most has the key
@@ -78,13 +118,19 @@ func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (adm
 		}
 	}
 	x.mu.Unlock()
+	told := x.engine.line.enter(a.Key)
+	defer x.engine.line.leave(a.Key)
 	r := admission.Request{Key: a.Key, Run: x.run.id, Node: a.Node, Ticket: a.Ticket, Driver: x.run.epoch, Priority: a.Admission.Priority,
 		Needs: a.Admission.Needs}
-	verdict, err := x.engine.runOperation(admission.Operation{Ask: &r})
-	if err != nil || verdict == admission.Granted {
-		return verdict, err
+	answer, err := x.engine.runOperation(admission.Operation{Ask: &r})
+	if err != nil || answer.Verdict == admission.Granted {
+		return answer.Verdict, answer.Obstacle, err
 	}
 	x.engine.inLine.Store(true)
+	x.engine.line.look(r.Needs, x.engine.now().Add(lookAgain))
+	if answer.Verdict == admission.Refused {
+		return x.noteRefused(ctx, a, answer)
+	}
 	x.engine.sweepLine()
 	patience, stop := x.engine.options.Clock.After(admission.Patience)
 	defer stop()
@@ -93,13 +139,19 @@ func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (adm
 	for {
 		select {
 		case <-ctx.Done():
-			return admission.Removed, nil
+			return admission.Removed, answer.Obstacle, nil
+		case <-told:
+			return admission.Granted, answer.Obstacle, nil
 		case <-poll.C:
 			if granted, err := x.engine.isGranted(a.Key); granted || err != nil {
-				return admission.Granted, err
+				return admission.Granted, answer.Obstacle, err
 			}
 		case <-patience:
-			return x.refuseAttempt(ctx, a)
+			answer, err := x.engine.runOperation(admission.Operation{Refuse: a.Key})
+			if err != nil || answer.Verdict != admission.Refused {
+				return answer.Verdict, answer.Obstacle, err
+			}
+			return x.noteRefused(ctx, a, answer)
 		}
 	}
 }
@@ -124,19 +176,15 @@ func (x *admitting) recallRequests() error {
 	return rows.Err()
 }
 
-// refuseAttempt ends the patience of an attempt. A cancel that comes at the same moment finds the attempt in x.refused, or is found here.
-func (x *admitting) refuseAttempt(ctx context.Context, a *event.Attempt) (admission.Verdict, error) {
-	verdict, err := x.engine.runOperation(admission.Operation{Refuse: a.Key})
-	if err != nil || verdict != admission.Refused {
-		return verdict, err
-	}
+// noteRefused remembers an attempt that was refused. A cancel that comes at the same moment finds the attempt in x.refused, or is found here.
+func (x *admitting) noteRefused(ctx context.Context, a *event.Attempt, answer admission.Answer) (admission.Verdict, admission.Obstacle, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if ctx.Err() != nil {
-		return admission.Removed, nil
+		return admission.Removed, answer.Obstacle, nil
 	}
 	x.refused[a.Ticket] = a.Key
-	return verdict, nil
+	return answer.Verdict, answer.Obstacle, nil
 }
 
 // withdrawRequest takes a refused attempt out of the line, or gives its grant back. It returns when that is done, because the next
@@ -179,18 +227,19 @@ func (x *admitting) leaveLine() {
 	asked := x.asked
 	x.mu.Unlock()
 	if asked {
-		_ = x.engine.leaveLine(x.run)
+		_ = x.engine.leaveLine(x.run, false)
 	}
 }
 
-// leaveLine removes all requests of a run that this process drives. The caller ends the remaining
-// processes of earlier drivers first.
-func (e *Engine) leaveLine(run *claimed) error {
+// leaveLine removes all requests of a run that this process drives. lost says that their attempts were lost with an earlier driver. The
+// caller ends the remaining processes of earlier drivers first.
+func (e *Engine) leaveLine(run *claimed, lost bool) error {
 	var rows int
 	if err := e.read.QueryRow("SELECT count(*) FROM admissions WHERE run = ?", run.id).Scan(&rows); err != nil || rows == 0 {
 		return err
 	}
-	return e.writeUrgent(func(tx *transaction) error {
+	var answer admission.Answer
+	err := e.writeUrgent(func(tx *transaction) error {
 		var owner int64
 		if err := tx.readRow("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{run.key}, &owner); err != nil {
 			return err
@@ -198,17 +247,23 @@ func (e *Engine) leaveLine(run *claimed) error {
 		if owner != run.epoch && owner != 0 {
 			return nil // another process took the run over, and does this
 		}
-		return e.removeRequestsOf(tx, run.id)
+		return e.removeRequestsOf(tx, run.id, lost, &answer)
 	})
+	e.tellGranted(answer)
+	return err
 }
 
-// removeRequestsOf removes all requests of a run.
-func (e *Engine) removeRequestsOf(tx *transaction, run string) error {
+// removeRequestsOf removes all requests of a run that has lost its driver, or stops. lost says that its attempts were lost.
+func (e *Engine) removeRequestsOf(tx *transaction, run string, lost bool, answer *admission.Answer) error {
 	keys, err := readTexts(tx.reading("SELECT key FROM admissions WHERE run = ?", run))
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	_, err = e.applyOperation(tx, admission.Operation{Remove: keys})
+	var op admission.Operation
+	for _, key := range keys {
+		op.End = append(op.End, admission.End{Key: key, Lost: lost})
+	}
+	*answer, err = e.applyOperation(tx, op)
 	return err
 }
 
@@ -217,20 +272,28 @@ func (e *Engine) isGranted(key string) (granted bool, err error) {
 	return granted, err
 }
 
-// runOperation carries out one operation in its own transaction, and wakes the drives of this process with
-// a new grant.
-func (e *Engine) runOperation(op admission.Operation) (verdict admission.Verdict, err error) {
-	var answer admission.Answer
+// runOperation carries out one operation in its own transaction, and tells the grants to those who wait in this process.
+func (e *Engine) runOperation(op admission.Operation) (answer admission.Answer, err error) {
 	err = e.writeUrgent(func(tx *transaction) (err error) {
 		answer, err = e.applyOperation(tx, op)
 		return err
 	})
+	e.tellGranted(answer)
+	return answer, err
+}
+
+// tellGranted tells the grants of a durable operation to those who wait in this process, and notes when lines go on.
+func (e *Engine) tellGranted(answer admission.Answer) {
 	for _, r := range answer.Granted {
 		if r.Refused {
 			e.pokeRun(r.Run)
+		} else {
+			e.line.tell(r.Key)
 		}
 	}
-	return answer.Verdict, err
+	for _, w := range answer.Waits {
+		e.line.look(w.Request.Needs, w.At)
+	}
 }
 
 // applyOperation carries out one operation in a transaction: it loads the state, applies the operation, and
@@ -242,27 +305,62 @@ func (e *Engine) applyOperation(tx *transaction, op admission.Operation) (answer
 			return answer, err
 		}
 	}
-	state, err := tx.loadLine(op)
-	if err != nil || op.Ask == nil && len(state.Requests()) == 0 {
-		answer.Verdict = admission.Removed
-		return answer, err
+	state, err := tx.loadLine(keysOf(op), nil)
+	if err == nil {
+		answer, err = e.applyLoaded(tx, op, state)
+	}
+	return answer, err
+}
+
+// keysOf returns the keys of the requests that an operation names.
+func keysOf(op admission.Operation) []string {
+	switch {
+	case op.Ask != nil:
+		return []string{op.Ask.Key}
+	case op.Refuse != "":
+		return []string{op.Refuse}
+	}
+	keys := slices.Clone(op.Remove)
+	for _, end := range op.End {
+		keys = append(keys, end.Key)
+	}
+	return keys
+}
+
+// applyLoaded is applyOperation with the state that tx has loaded.
+func (e *Engine) applyLoaded(tx *transaction, op admission.Operation, state *admission.State) (answer admission.Answer, err error) {
+	before := map[string]*admission.Request{}
+	for _, key := range keysOf(op) {
+		if r := state.Find(key); r != nil {
+			copied := *r
+			before[key] = &copied
+		}
 	}
 	if answer, err = state.Apply(op, e.now()); err != nil {
 		return answer, err
 	}
-	if op.Refuse != "" && answer.Verdict == admission.Refused {
-		_, err = tx.exec("UPDATE admissions SET refused = 1 WHERE key = ?", op.Refuse)
+	if answer.Verdict == admission.Refused {
+		_, err = tx.exec("UPDATE admissions SET refused = 1 WHERE key = ?", keysOf(op)[0])
 	}
-	for _, key := range op.Remove {
-		for _, query := range []string{"DELETE FROM admission_needs WHERE request = (SELECT id FROM admissions WHERE key = ?)", "DELETE FROM admissions WHERE key = ?"} {
+	if answer.Verdict == admission.Removed {
+		for _, r := range before { // any order: they are removed
 			if err == nil {
-				_, err = tx.exec(query, key)
+				err = tx.leaveResources(r)
+			}
+			if err == nil {
+				_, err = tx.exec("DELETE FROM admissions WHERE id = ?", r.Order)
 			}
 		}
 	}
 	for _, r := range answer.Granted {
 		if err == nil {
-			_, err = tx.exec("UPDATE admissions SET granted = 1 WHERE key = ?", r.Key)
+			err = tx.leaveResources(&admission.Request{Order: r.Order, Priority: r.Priority, Needs: r.Needs})
+		}
+		if err == nil {
+			err = tx.enterResources(r)
+		}
+		if err == nil {
+			_, err = tx.exec("UPDATE admissions SET granted = 1 WHERE id = ?", r.Order)
 		}
 		if err == nil && r.Refused {
 			err = e.tellGrant(tx, r)
@@ -277,25 +375,44 @@ func (tx *transaction) enterLine(r *admission.Request) error {
 	if err != nil {
 		return err
 	}
+	known := *r
 	err = tx.readRow(`INSERT INTO admissions (key, run, node, ticket, epoch, priority, needs) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET ticket = excluded.ticket, epoch = excluded.epoch, refused = 0 RETURNING id`,
-		[]any{r.Key, r.Run, r.Node, int64(r.Ticket), r.Driver, r.Priority, needs}, &r.Order)
-	for _, n := range r.Needs {
-		if err == nil {
-			_, err = tx.exec("INSERT INTO admission_needs (resource, request) VALUES (?, ?) ON CONFLICT DO NOTHING", resourceName(n), r.Order)
-		}
+		ON CONFLICT (key) DO UPDATE SET ticket = excluded.ticket, epoch = excluded.epoch, refused = 0 RETURNING id, priority, granted`,
+		[]any{r.Key, r.Run, r.Node, int64(r.Ticket), r.Driver, r.Priority, needs}, &r.Order, &known.Priority, &known.Granted)
+	if known.Order = r.Order; err != nil {
+		return err
 	}
-	return err
+	return tx.enterResources(&known)
 }
 
-func resourceName(n event.Need) string { return string(n.Kind) + " " + n.Name }
+// enterResources puts a request into the lines of its resources, or among those that have them.
+func (tx *transaction) enterResources(r *admission.Request) error {
+	for i := range r.Needs {
+		if _, err := tx.exec("INSERT INTO admission_needs (resource, granted, rank, request) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			admission.Resource(&r.Needs[i]), r.Granted, -r.Priority, r.Order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-// loadLine reads the requests that an operation can affect: the requests that it names, and all
-// requests that share a resource with them, directly or not. It reads only the first waiting
-// request of each resource.
-func (tx *transaction) loadLine(op admission.Operation) (*admission.State, error) {
+// leaveResources undoes enterResources.
+func (tx *transaction) leaveResources(r *admission.Request) error {
+	for i := range r.Needs {
+		if _, err := tx.exec("DELETE FROM admission_needs WHERE resource = ? AND granted = ? AND rank = ? AND request = ?",
+			admission.Resource(&r.Needs[i]), r.Granted, -r.Priority, r.Order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadLine reads the requests that an operation can affect: the requests that it names, those of the resources that it names, and all
+// that share a resource with them, directly or not. It reads only the first waiting
+// request of each resource, and the granted ones where units are counted.
+func (tx *transaction) loadLine(keys, resources []string) (*admission.State, error) {
 	var requests []*admission.Request
-	known, loaded := map[string]bool{}, map[string]bool{}
+	known := map[string]bool{}
 	const columns = "SELECT a.id, a.key, a.run, a.node, a.ticket, a.epoch, a.priority, a.needs, a.granted, a.refused FROM admissions a "
 	read := func(query string, args ...any) error {
 		rows, err := tx.reading(columns+query, args...)
@@ -309,48 +426,53 @@ func (tx *transaction) loadLine(op admission.Operation) (*admission.State, error
 			if err := rows.Scan(&r.Order, &r.Key, &r.Run, &r.Node, &r.Ticket, &r.Driver, &r.Priority, &needs, &r.Granted, &r.Refused); err != nil {
 				return err
 			}
+			if known[r.Key] {
+				continue
+			}
 			if err := json.Unmarshal(needs, &r.Needs); err != nil {
 				return fmt.Errorf("the needs of request %s: %w", r.Key, err)
 			}
-			if !known[r.Key] {
-				known[r.Key] = true
-				requests = append(requests, &r)
-			}
+			known[r.Key] = true
+			requests = append(requests, &r)
 		}
 		return rows.Err()
 	}
-	keys := op.Remove
-	if op.Refuse != "" {
-		keys = []string{op.Refuse}
-	} else if op.Ask != nil {
-		keys = []string{op.Ask.Key}
+	const of = "JOIN admission_needs n ON n.request = a.id WHERE n.resource = ? AND n.granted = "
+	waiting, holding := map[string]bool{}, map[string]bool{}
+	readWaiting := func(resource string) error {
+		if waiting[resource] {
+			return nil
+		}
+		waiting[resource] = true
+		return read(of+fmt.Sprintf("0 ORDER BY n.rank, n.request LIMIT %d", admission.Horizon), resource)
 	}
 	for _, key := range keys {
 		if err := read("WHERE a.key = ?", key); err != nil {
 			return nil, err
 		}
 	}
-	if op.Refuse != "" { // it frees nothing
-		return admission.Load(requests), nil
+	for _, resource := range resources {
+		if err := readWaiting(resource); err != nil {
+			return nil, err
+		}
 	}
 	for i := 0; i < len(requests); i++ {
-		for _, n := range requests[i].Needs {
-			name := resourceName(n)
-			if loaded[name] {
+		for j := range requests[i].Needs {
+			n := &requests[i].Needs[j]
+			resource := admission.Resource(n)
+			if err := readWaiting(resource); err != nil {
+				return nil, err
+			}
+			if n.Units == 0 || holding[resource] {
 				continue
 			}
-			loaded[name] = true
-			const of = "JOIN admission_needs n ON n.request = a.id WHERE n.resource = ? AND a.granted = "
-			err := read(of+"1", name)
-			if err == nil {
-				err = read(of+fmt.Sprintf("0 ORDER BY a.priority DESC, a.id LIMIT %d", admission.Horizon), name)
-			}
-			if err != nil {
+			holding[resource] = true
+			if err := read(of+"1", resource); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return admission.Load(requests), nil
+	return admission.Load(requests, sharedRows{tx}), nil
 }
 
 // tellGrant puts a grant into the inbox of the run, whatever stands in there already.
@@ -413,8 +535,9 @@ func (e *Engine) lineDrivers() (epochs []int64, err error) {
 // removeDead removes the requests of a dead driver, but for those of runs that a living process drives now. No process can take such a
 // run meanwhile: the transaction has the database's lock.
 func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error {
-	var granted []*admission.Request
+	var answers []admission.Answer
 	err := e.writeUrgent(func(tx *transaction) error {
+		answers = nil
 		runs, err := readTexts(tx.reading("SELECT DISTINCT run FROM admissions WHERE epoch = ?", epoch))
 		for i := 0; i < len(runs) && err == nil; i++ {
 			var owner int64
@@ -428,17 +551,14 @@ func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error 
 			if e.options.Leftover != nil {
 				e.options.Leftover(runs[i])
 			}
-			var keys []string
-			if keys, err = readTexts(tx.reading("SELECT key FROM admissions WHERE run = ?", runs[i])); err == nil && len(keys) > 0 {
-				var answer admission.Answer
-				answer, err = e.applyOperation(tx, admission.Operation{Remove: keys})
-				granted = append(granted, answer.Granted...)
-			}
+			var answer admission.Answer
+			err = e.removeRequestsOf(tx, runs[i], true, &answer)
+			answers = append(answers, answer)
 		}
 		return err
 	})
-	for _, r := range granted {
-		e.pokeRun(r.Run)
+	for _, answer := range answers {
+		e.tellGranted(answer)
 	}
 	return err
 }

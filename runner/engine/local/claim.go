@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/durations"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -210,15 +211,20 @@ type change struct {
 	ended   event.Time // 0: not yet
 	summary []byte
 	taken   []int64             // inbox rows that the batch holds
+	ends    []admission.End     // what attempts give back that the batch ends
 	took    *durations.Expected // durations of nodes, at the end of a run that succeeded
 }
 
 // appendBatch makes a batch durable, if the run is still ours.
 func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
+	var given admission.Answer
 	err := e.writeUrgent(func(tx *transaction) error {
 		err := c.insertBatch(tx, b)
 		if err == nil {
 			err = c.updateRow(tx, b, ch)
+		}
+		if err == nil && len(ch.ends) > 0 {
+			given, err = e.applyOperation(tx, admission.Operation{End: ch.ends})
 		}
 		for _, id := range ch.taken {
 			if err == nil {
@@ -237,6 +243,7 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		return err
 	})
 	if err == nil {
+		e.tellGranted(given)
 		c.due = ch.due
 		c.seq, c.link, c.status, c.ended, c.pending = b.Last(), b.Link, ch.status, ch.ended != 0, false
 	}

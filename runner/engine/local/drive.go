@@ -178,7 +178,7 @@ func (d *drive) replayBatch(b journal.Batch) (events []event.Event, err error) {
 // parked, leave the line.
 func (d *drive) giveBackUntouched() {
 	if d.run.parked != 0 {
-		_ = d.engine.leaveLine(d.run) // an error is the store's: the next driver does this
+		_ = d.engine.leaveLine(d.run, false) // an error is the store's: the next driver does this
 	}
 	d.engine.releaseRun(d.run, d.run.clean, d.run.driven)
 }
@@ -259,7 +259,7 @@ func (d *drive) queueBeginning() error {
 	if d.run.driven && d.engine.options.Leftover != nil {
 		d.engine.options.Leftover(d.run.id)
 	}
-	if err := d.engine.leaveLine(d.run); err != nil {
+	if err := d.engine.leaveLine(d.run, !d.run.clean && !d.run.alive); err != nil {
 		return d.engine.explainError(err)
 	}
 	for _, t := range d.fold.Timers() {
@@ -442,7 +442,7 @@ func (d *drive) feedQueue() (b journal.Batch, err error) {
 }
 
 func (d *drive) rowChange(taken []event.Event) change {
-	ch := change{status: engine.StatusAfter(d.run.status, &d.out)}
+	ch := change{status: engine.StatusAfter(d.run.status, &d.out), ends: d.admit.takeEnds(taken)}
 	for _, ev := range taken {
 		if ev.External != nil {
 			ch.taken = append(ch.taken, ev.External.Inbox)

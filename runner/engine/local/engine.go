@@ -31,8 +31,9 @@ type Engine struct {
 	watch     *watcher                           // runs while anything is driven
 	renewals  map[string]map[string]event.Secret // by run: see Renew
 	closed    bool
-	leftovers bool           // attempts outlived a drive
-	inLine    atomic.Bool    // a run of this process may wait for a grant
+	leftovers bool        // attempts outlived a drive
+	inLine    atomic.Bool // a run of this process may wait for a grant
+	line      line
 	fresh     *fresh         // the run that was started here last, if it was not driven here; or nil
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks
@@ -66,6 +67,7 @@ func Open(dir string, o Options) (*Engine, error) {
 		o.disk = realDisk
 	}
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, forks: lastForks}
+	e.line.open(e)
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
 		if err = explainDamage(dir, err); errors.As(err, new(*engine.Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
@@ -120,6 +122,7 @@ func (e *Engine) Close() error {
 	}
 	e.mu.Unlock()
 	e.idle.Wait()
+	e.line.close()
 	e.wake.mu.Lock()
 	if e.wake.conn != nil {
 		e.wake.conn.Close()

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -61,7 +62,7 @@ func (e *Engine) giveUpRuns(runs ...string) error {
 func (e *Engine) giveUpRun(tx *transaction, run string, epoch int64) error {
 	parked, err := tx.exec("UPDATE runs SET parked = NULL WHERE id = ? AND parked = ?", run, epoch)
 	if err == nil && parked > 0 {
-		err = e.removeRequestsOf(tx, run)
+		err = e.removeRequestsOf(tx, run, false, &admission.Answer{}) // whoever is granted finds out by itself
 	}
 	if err != nil {
 		return err

@@ -133,7 +133,7 @@ func (e *Engine) judgeTurn(r, ahead *admission.Request) (string, error) {
 		decides := *ahead // Apply changes it
 		requests = append(requests, &decides)
 	}
-	state := admission.Load(requests)
+	state := admission.Load(requests, nil)
 	if _, err := state.Apply(admission.Operation{Ask: r}, e.now()); err != nil {
 		return "", err
 	}
@@ -198,7 +198,7 @@ func (e *Engine) giveNextTurn(tx *transaction, in queue) error {
 			requests = append(requests, r)
 		}
 	}
-	a, err := admission.Load(requests).Apply(admission.Operation{Remove: []string{}}, e.now())
+	a, err := admission.Load(requests, nil).Apply(admission.Operation{Remove: []string{}}, e.now())
 	if err != nil || len(a.Granted) == 0 {
 		return err
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,7 +21,14 @@ const MaxBusy = 10 * time.Second
 type asks struct {
 	waiting map[uint64]event.Attempt // by ticket: neither granted nor refused
 	refused map[uint64]string        // keys by ticket
-	granted map[uint64]string        // keys by ticket, until the end of the attempt is durable
+	granted map[uint64]grant         // by ticket, until the end of the attempt
+	ended   map[uint64]admission.End // by ticket, until the end of the attempt is durable
+}
+
+// grant is an attempt that was granted.
+type grant struct {
+	attempt event.Attempt
+	at      event.Time
 }
 
 // line is the state of admission in the store.
@@ -28,6 +36,7 @@ type line struct {
 	state     *admission.State
 	order     int64
 	outsiders heap.Heap[coming] // the ends of requests of other processes
+	goesOn    event.Time        // when the first request of a line can start that waits for a moment; 0: none does
 }
 
 // fail ends the life with its first error.
@@ -38,19 +47,31 @@ func (p *life) fail(err error) {
 }
 
 // apply carries out an operation and wakes those whose requests it granted.
-func (p *life) apply(op admission.Operation) admission.Verdict {
-	e := p.e
-	if e.line.state == nil {
-		e.line.state = admission.Load(nil)
-	}
-	answer, err := e.line.state.Apply(op, e.now)
-	p.fail(err)
+func (p *life) apply(op admission.Operation) admission.Answer {
+	answer := p.change(op)
 	for _, r := range answer.Granted {
 		if asks := op.Ask != nil && r.Key == op.Ask.Key; !asks && r.Driver != outsider {
 			p.fail(p.wake(r))
 		}
 	}
-	return answer.Verdict
+	return answer
+}
+
+// change is apply that wakes nobody yet.
+func (p *life) change(op admission.Operation) admission.Answer {
+	e := p.e
+	if e.line.state == nil {
+		e.line.state = admission.Load(nil, &e.shared)
+	}
+	answer, err := e.line.state.Apply(op, e.now)
+	p.fail(err)
+	e.line.goesOn = 0
+	for _, w := range answer.Waits {
+		if e.line.goesOn == 0 || w.At < e.line.goesOn {
+			e.line.goesOn = w.At
+		}
+	}
+	return answer
 }
 
 // wake starts an attempt that was granted, or tells its node.
@@ -58,10 +79,7 @@ func (p *life) wake(r *admission.Request) error {
 	e := p.e
 	if r.Refused {
 		s := e.runs[r.Run]
-		return e.commit(func() {
-			s.inboxID++
-			s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: event.ExternalGranted, Node: r.Node, Data: float64(r.Ticket)})
-		})
+		return e.commit(func() { s.hearGrant(r) })
 	}
 	at := slices.IndexFunc(p.drivers, func(d *driver) bool { return d.s.start.Header.Run == r.Run })
 	if at < 0 {
@@ -71,18 +89,25 @@ func (p *life) wake(r *admission.Request) error {
 	return nil
 }
 
+func (s *stored) hearGrant(r *admission.Request) {
+	s.inboxID++
+	s.inbox = append(s.inbox, event.External{Inbox: s.inboxID, Kind: event.ExternalGranted, Node: r.Node, Data: float64(r.Ticket)})
+}
+
 // forgetDead removes the requests of processes that have died.
 func (p *life) forgetDead() {
 	e := p.e
-	var gone []string
+	var gone []admission.End
 	if e.line.state != nil {
 		for _, r := range e.line.state.Requests() {
 			if r.Driver != outsider && !e.alive[r.Driver] {
-				gone = append(gone, r.Key)
+				gone = append(gone, admission.End{Key: r.Key, Lost: true})
 			}
 		}
 	}
-	p.remove(gone)
+	if gone != nil {
+		p.apply(admission.Operation{End: gone})
+	}
 }
 
 func (p *life) remove(keys []string) {
@@ -109,9 +134,12 @@ func (d *driver) askAdmission(a event.Attempt) {
 			delete(d.asks.refused, ticket)
 		}
 	}
-	if d.life.apply(admission.Operation{Ask: &r}) == admission.Granted {
+	switch answer := d.life.apply(admission.Operation{Ask: &r}); answer.Verdict {
+	case admission.Granted:
 		d.admitted(a.Ticket, a.Key)
-	} else {
+	case admission.Refused:
+		d.refused(a, answer.Obstacle)
+	default:
 		d.plan(coming{at: e.now.Add(admission.Patience), refuse: a.Ticket})
 	}
 }
@@ -120,7 +148,7 @@ func (d *driver) askAdmission(a event.Attempt) {
 func (d *driver) admitted(ticket uint64, key string) {
 	a := d.asks.waiting[ticket]
 	delete(d.asks.waiting, ticket)
-	d.asks.granted[ticket] = key
+	d.asks.granted[ticket] = grant{a, d.e.now}
 	d.execute(a)
 }
 
@@ -130,16 +158,22 @@ func (d *driver) refuse(ticket uint64) {
 	if !waits {
 		return
 	}
-	if d.life.apply(admission.Operation{Refuse: a.Key}) != admission.Refused {
+	answer := d.life.apply(admission.Operation{Refuse: a.Key})
+	if answer.Verdict != admission.Refused {
 		d.life.fail(fmt.Errorf("sim: attempt %d of run %s was granted and not told", ticket, a.Run))
 		return
 	}
-	delete(d.asks.waiting, ticket)
-	delete(d.live, ticket)
-	delete(d.flying, ticket)
-	d.asks.refused[ticket] = a.Key
-	answer := failure(a, event.Transient, event.ReasonBusy, "the agent is busy")
-	answer.Outcome = event.Refused
+	d.refused(a, answer.Obstacle)
+}
+
+// refused answers an attempt that meets an obstacle.
+func (d *driver) refused(a event.Attempt, o admission.Obstacle) {
+	delete(d.asks.waiting, a.Ticket)
+	delete(d.live, a.Ticket)
+	delete(d.flying, a.Ticket)
+	d.asks.refused[a.Ticket] = a.Key
+	answer := o.Refusal(d.e.now)
+	answer.Ticket, answer.Node, answer.Attempt, answer.Gate, answer.Compensate = a.Ticket, a.Node, a.Attempt, a.Gate, a.Compensate
 	d.pending = append(d.pending, event.Event{AttemptFinished: &answer})
 }
 
@@ -169,16 +203,56 @@ func (d *driver) withdrawUnstarted(a event.Attempt) {
 	}
 }
 
-// release gives back what attempts held whose ends are durable now.
-func (d *driver) release(events []event.Event) {
-	var keys []string
-	for _, ev := range events {
-		if f := ev.AttemptFinished; f != nil && d.asks.granted[f.Ticket] != "" {
-			keys = append(keys, d.asks.granted[f.Ticket])
+// noteEnds notes what the ends of attempts give back that are about to become durable.
+func (d *driver) noteEnds(events []event.Event) {
+	for i := 0; i < len(events) && len(d.asks.granted) > 0; i++ {
+		f := events[i].AttemptFinished
+		if f == nil {
+			continue
+		}
+		if g, known := d.asks.granted[f.Ticket]; known {
+			end, warning := admission.NewEnd(&g.attempt, f, g.at, d.e.now, d.e.judge)
+			if f.Warning == "" {
+				f.Warning = warning
+			}
+			d.asks.ended[f.Ticket] = end
 			delete(d.asks.granted, f.Ticket)
 		}
 	}
-	d.life.remove(keys)
+}
+
+// release gives back what attempts held whose ends become durable. The caller wakes those to whom it is granted.
+func (d *driver) release(events []event.Event) (granted []*admission.Request) {
+	var ends []admission.End
+	for i := 0; i < len(events) && len(d.asks.ended) > 0; i++ {
+		if f := events[i].AttemptFinished; f != nil {
+			if end, known := d.asks.ended[f.Ticket]; known {
+				ends = append(ends, end)
+				delete(d.asks.ended, f.Ticket)
+			}
+		}
+	}
+	if ends == nil {
+		return nil
+	}
+	answer := d.life.change(admission.Operation{End: ends})
+	for _, r := range answer.Granted {
+		if r.Driver != outsider && r.Refused {
+			d.e.runs[r.Run].hearGrant(r)
+		} else if r.Driver != outsider {
+			granted = append(granted, r)
+		}
+	}
+	return granted
+}
+
+// judge evaluates the condition of a breaker.
+func (e *Engine) judge(run string, condition *event.Late) (bool, error) {
+	judge, can := e.opts.World.(Judge)
+	if !can {
+		return false, errors.New("nobody here evaluates conditions")
+	}
+	return judge.Holds(run, condition)
 }
 
 // leaveLine removes all requests of a run that is not driven any more.
@@ -195,9 +269,12 @@ func (d *driver) leaveLine() {
 	d.life.remove(keys)
 }
 
-// endOutsiders ends the requests of other processes whose time has come.
-func (p *life) endOutsiders() {
+// goOn carries out what happens in the lines by now: requests of other processes end, and first requests can start that waited for a moment.
+func (p *life) goOn() {
 	e := p.e
+	if e.line.goesOn != 0 && e.line.goesOn <= e.now {
+		p.apply(admission.Operation{Remove: []string{}})
+	}
 	for len(e.line.outsiders) > 0 && e.line.outsiders[0].at <= e.now {
 		p.remove([]string{e.line.outsiders.Pop().outsider})
 	}
@@ -215,6 +292,15 @@ func (d *driver) recallRequests() {
 	}
 }
 
+// lineMoment is when something happens in the lines; 0: nothing does by itself.
+func (s *Store) lineMoment() event.Time {
+	at := s.line.goesOn
+	if out := s.line.outsiders; len(out) > 0 && (at == 0 || out[0].at < at) {
+		at = out[0].at
+	}
+	return at
+}
+
 func newAsks() asks {
-	return asks{waiting: map[uint64]event.Attempt{}, refused: map[uint64]string{}, granted: map[uint64]string{}}
+	return asks{waiting: map[uint64]event.Attempt{}, refused: map[uint64]string{}, granted: map[uint64]grant{}, ended: map[uint64]admission.End{}}
 }

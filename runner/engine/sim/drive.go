@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/heap"
@@ -165,7 +166,7 @@ func (p *life) take(run string, w engine.Watcher) (*driver, error) {
 // next is the run in which something happens next: what waits for its commit first, then by time, then in the order in
 // which they began. One that has ended hands its end to its parent here.
 func (p *life) next() *driver {
-	p.endOutsiders()
+	p.goOn()
 	var first *driver
 	var when event.Time
 	known := false
@@ -182,8 +183,8 @@ func (p *life) next() *driver {
 			first, when, known = d, at, ok
 		}
 	}
-	if out := p.e.line.outsiders; len(out) > 0 && (!known || out[0].at < when) {
-		p.e.now = out[0].at
+	if at := p.e.lineMoment(); at != 0 && (!known || at < when) {
+		p.e.now = max(p.e.now, at)
 		return p.next()
 	}
 	if known {
@@ -231,7 +232,7 @@ func (d *driver) ready(moment event.Time) bool {
 
 // expects tells whether something is still to come in any of the runs.
 func (p *life) expects() bool {
-	return len(p.e.line.outsiders) > 0 || slices.ContainsFunc(p.drivers, func(d *driver) bool {
+	return p.e.lineMoment() != 0 || slices.ContainsFunc(p.drivers, func(d *driver) bool {
 		return len(d.pending)+len(d.queue) > 0 || len(d.s.inbox) > 0 && d.s.inboxID > d.taken
 	})
 }
@@ -365,6 +366,7 @@ func (d *driver) turn(ctx context.Context) error {
 		e.skew += time.Duration(e.rng.Int64N(int64(48*time.Hour))) - 24*time.Hour
 	}
 	var r event.Reaction
+	d.noteEnds(d.pending)
 	batch, err := d.fold.Feed(e.wall(), d.pending, &r)
 	if err != nil {
 		return err
@@ -374,7 +376,11 @@ func (d *driver) turn(ctx context.Context) error {
 	if e.dies(e.opts.Faults.CrashBeforeCommit) {
 		return ErrCrashed
 	}
-	if err := e.commit(func() { d.s.keep(batch, events) }); err != nil {
+	var granted []*admission.Request
+	if err := e.commit(func() {
+		d.s.keep(batch, events)
+		granted = d.release(events)
+	}); err != nil {
 		return err
 	}
 	if e.dies(e.opts.Faults.CrashAfterCommit) {
@@ -384,7 +390,11 @@ func (d *driver) turn(ctx context.Context) error {
 		e.now = e.now.Add(time.Duration(e.rng.Int64N(int64(time.Minute))))
 	}
 	d.show(events, &r, false)
-	d.release(events)
+	for _, r := range granted {
+		if err := d.life.wake(r); err != nil {
+			return err
+		}
+	}
 	cut := len(r.Commands)
 	dies := cut > 0 && e.dies(e.opts.Faults.CrashMidway)
 	if dies {

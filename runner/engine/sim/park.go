@@ -156,7 +156,7 @@ func (e *Engine) Wakeable(_ context.Context, limit int) (runs []string, next eve
 	}
 	p := &life{e: e}
 	p.forgetDead()
-	p.endOutsiders()
+	p.goOn()
 	if p.err != nil {
 		return nil, 0, p.err
 	}
@@ -171,8 +171,8 @@ func (e *Engine) Wakeable(_ context.Context, limit int) (runs []string, next eve
 			next = at.due
 		}
 	}
-	if out := e.line.outsiders; len(out) > 0 && (next == 0 || out[0].at.Add(e.skew) < next) {
-		next = out[0].at.Add(e.skew)
+	if at := e.lineMoment(); at != 0 && (next == 0 || at.Add(e.skew) < next) {
+		next = at.Add(e.skew)
 	}
 	return runs, next, nil
 }

@@ -48,6 +48,12 @@ type Stopper interface {
 	Stopped(a event.Attempt) time.Duration
 }
 
+// Judge is a World that evaluates the conditions of breakers. In another world none can be evaluated.
+type Judge interface {
+	World
+	Holds(run string, condition *event.Late) (bool, error)
+}
+
 // Moment is something that happens in a drive from outside, at a time. Do can send messages to runs, and look at them. An error ends the
 // drive.
 type Moment struct {

@@ -55,7 +55,7 @@ type stored struct {
 // NewStore makes an empty store whose chance is drawn from a seed.
 func NewStore(seed uint64) *Store {
 	return &Store{rng: rand.New(rand.NewPCG(seed, 0x666c6f7772756e)), now: Epoch, runs: map[string]*stored{},
-		silent: map[string]int{}, alive: map[int64]bool{}, turns: admission.Load(nil)}
+		silent: map[string]int{}, alive: map[int64]bool{}, turns: admission.Load(nil, nil)}
 }
 
 // Struck counts the faults that have struck.

@@ -57,6 +57,24 @@ func (x *Executor) compute(l *event.Late) (v value.Value, own []string, err erro
 	return v, x.learn(d), err
 }
 
+// Holds evaluates a condition; see executor.Judge. It is that of any run that the Executor serves.
+func (x *Executor) Holds(_ string, condition *event.Late) (bool, error) {
+	v, own, err := x.compute(condition)
+	if err != nil {
+		if m, wrong := x.masker(&event.Attempt{}, own); wrong != nil {
+			return false, wrong
+		} else if m != nil {
+			err = errors.New(m.Message(err.Error()))
+		}
+		return false, err
+	}
+	holds, ok := v.(bool)
+	if !ok {
+		return false, errors.New("it is neither true nor false")
+	}
+	return holds, nil
+}
+
 // scope answers for the names that an expression reads: with what the machine told, with locals and inputs that
 // read secrets, and with the secrets themselves.
 type scope struct {

@@ -48,7 +48,7 @@ type Executor struct {
 	masks   map[string]*mask.Masker // by the names that pass_env gives
 }
 
-var _ executor.Executor = (*Executor)(nil)
+var _ executor.Judge = (*Executor)(nil)
 
 // New stands an Executor before another. environ is the driver's environment, as os.Environ gives it: what of it looks secret is
 // masked where pass_env hands it to a program.

@@ -98,11 +98,13 @@ CREATE TABLE admissions (
 CREATE INDEX admissions_run ON admissions (run);
 CREATE INDEX admissions_epoch ON admissions (epoch, granted);
 
--- What each of them needs, for finding those that share a resource.
+-- What each of them needs: the lines of the resources, and who has them.
 CREATE TABLE admission_needs (
 	resource TEXT    NOT NULL,
+	granted  INTEGER NOT NULL,
+	rank     INTEGER NOT NULL, -- the priority, negated: the lowest stands first
 	request  INTEGER NOT NULL REFERENCES admissions (id),
-	PRIMARY KEY (resource, request)
+	PRIMARY KEY (resource, granted, rank, request)
 ) STRICT, WITHOUT ROWID;
 
 -- What runs share: package runner/shared. The reducers of that package decide what spaces, keys and bodies mean.

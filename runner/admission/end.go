@@ -1,0 +1,86 @@
+package admission
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+// Judge reports whether the condition of a breaker holds.
+type Judge func(run string, condition *event.Late) (bool, error)
+
+// NewEnd says how the end of an attempt counts that began and ended at two moments. An error that does not count: a cancel, the
+// verdict of a gate, a pause that the other side asks for, and what the condition of a breaker leaves out. A condition that cannot be
+// evaluated leaves out nothing; warning says why.
+func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time, holds Judge) (end End, warning string) {
+	end = End{Key: a.Key, Needs: a.Admission.Needs}
+	how := shared.Uncounted
+	switch e := f.Error; {
+	case f.Outcome == event.OK:
+		how = shared.Good
+	case f.Outcome == event.Failed && e != nil && e.Kind == event.RateLimited && e.RetryAfter > 0:
+		end.Until = ended.Add(time.Duration(min(e.RetryAfter, value.MaxDuration.Seconds()) * float64(time.Second)))
+	case f.Outcome == event.Failed && (a.Gate != "" || e != nil && e.Reason == event.ReasonCancelled):
+	case f.Outcome == event.Failed, f.Outcome == event.Lost:
+		how = shared.Bad
+	}
+	for i := range end.Needs {
+		counted := how
+		if b := end.Needs[i].Breaker; b != nil && b.When != nil && how == shared.Bad {
+			says, err := holds(a.Run, conditionOf(b, a, f, ended.Sub(began)))
+			switch {
+			case err != nil:
+				warning = fmt.Sprintf("the condition of the circuit breaker of %q cannot be evaluated, so the error counts: %v", end.Needs[i].Name, err)
+			case !says:
+				counted = shared.Uncounted
+			}
+		}
+		end.Endings = append(end.Endings, counted)
+	}
+	return end, warning
+}
+
+// conditionOf adds what is known of an attempt that failed to the condition of a breaker.
+func conditionOf(b *event.Breaker, a *event.Attempt, f *event.AttemptFinished, took time.Duration) *event.Late {
+	l := *b.When
+	if l.Names = maps.Clone(l.Names); l.Names == nil {
+		l.Names = map[string]value.Value{}
+	}
+	failure := f.Error
+	if failure == nil {
+		failure = &event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1}
+	}
+	object := failure.Object()
+	l.Names["error"], l.Names["attempt"], l.Names["elapsed"] = object, float64(a.Attempt), took.Seconds()
+	for name, v := range object { // any order: it fills a map
+		l.Names["error."+name] = v
+	}
+	return &l
+}
+
+// Refusal is the end of an attempt that was not granted.
+func (o *Obstacle) Refusal(now event.Time) event.AttemptFinished {
+	e := &event.Error{Kind: event.Transient, Reason: o.Reason, ExitCode: -1}
+	if o.Until > now {
+		e.RetryAfter = o.Until.Sub(now).Seconds()
+	}
+	what := fmt.Sprintf("%s %q", o.Need.Kind, o.Need.Name)
+	switch o.Reason {
+	case event.ReasonQuota:
+		e.Message = fmt.Sprintf("too few units of %s are free", what)
+	case event.ReasonRateLimit:
+		e.Message = fmt.Sprintf("the rate limit of %s allows no start now", what)
+	case event.ReasonBreaker:
+		e.Message = fmt.Sprintf("the circuit breaker of %s is open", what)
+	default:
+		e.Reason, e.Message = event.ReasonBusy, fmt.Sprintf("%s does as many tasks as it may", what)
+		if o.Stopped {
+			e.Message = fmt.Sprintf("%s was stopped; \"flowrun agents start %s\" starts it", what, o.Need.Name)
+		}
+	}
+	return event.AttemptFinished{Outcome: event.Refused, Error: e, Resource: o.Need.Name}
+}

@@ -1,0 +1,230 @@
+package admission
+
+import (
+	"slices"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+// Obstacle is why a request is not granted. The zero value is none.
+type Obstacle struct {
+	Reason event.Reason // quota, busy, rate_limit or breaker
+	Need   event.Need   // of what refuses
+	// Stopped tells that a person stopped the agent.
+	Stopped bool
+	// Until is the first moment at which the attempt can start, if all goes well; 0 where nobody knows it, and the grant is
+	// waited for.
+	Until event.Time
+}
+
+// Wait says that the first request of a line can start at a moment. The host applies an operation then.
+type Wait struct {
+	Request *Request
+	At      event.Time
+}
+
+// End is how an attempt ended that was granted.
+type End struct {
+	Key   string
+	Needs []event.Need // of the attempt
+	// Endings are what the breakers of the needs hear, in the order of the needs. nil: they do not count the attempt.
+	Endings []shared.Ending
+	// Lost says that all of them count the attempt as lost.
+	Lost bool
+	// Until is the moment before which the other side lets nothing start that has one of the needs; 0: it named none.
+	Until event.Time
+}
+
+// Change is that of a breaker.
+type Change struct {
+	Need     event.Need
+	From, To shared.Health
+}
+
+// Resource names what a need is of, over all kinds: "quota gpu".
+func Resource(n *event.Need) string { return string(n.Kind) + " " + n.Name }
+
+func window(n *event.Need) *shared.Window {
+	w := &shared.Window{Name: Resource(n)}
+	if n.Pace != nil {
+		w.Requests, w.Per = n.Pace.Requests, n.Pace.Per
+	}
+	return w
+}
+
+func breaker(n *event.Need) *shared.Breaker {
+	return &shared.Breaker{Name: Resource(n), Failures: n.Breaker.Failures, Reset: n.Breaker.Reset}
+}
+
+// askLimits returns the first obstacle of a request that has its units: a stopped agent, a rate limit, a breaker. ahead says how many
+// requests start before, of those that need the same; nil: none.
+func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) int) (first Obstacle, err error) {
+	known := true
+	meet := func(reason event.Reason, n *event.Need, until event.Time) {
+		if first.Reason == "" {
+			first = Obstacle{Reason: reason, Need: *n}
+		}
+		known = known && until != 0
+		first.Until = max(first.Until, until)
+	}
+	before := func(n *event.Need) int {
+		if ahead == nil {
+			return 0
+		}
+		return ahead(n)
+	}
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		if n.Kind == event.NeedAgent {
+			stopped, err := shared.IsStopped(s.rows, n.Name)
+			if err != nil {
+				return first, err
+			}
+			if stopped {
+				meet(event.ReasonBusy, n, 0)
+				first.Stopped = true
+			}
+		}
+	}
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		next, err := window(n).Next(s.rows, now, before(n))
+		if err != nil {
+			return first, err
+		}
+		if next != 0 {
+			meet(event.ReasonRateLimit, n, next)
+		}
+	}
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		if n.Breaker == nil {
+			continue
+		}
+		may, next, err := breaker(n).MayStart(s.rows, r.Key, now)
+		if err != nil {
+			return first, err
+		}
+		if !may {
+			meet(event.ReasonBreaker, n, next)
+		}
+	}
+	if !known {
+		first.Until = 0
+	}
+	return first, nil
+}
+
+// useLimits starts a request in its rate limits and breakers, which have agreed.
+func (s *State) useLimits(r *Request, now event.Time) error {
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		if n.Pace != nil {
+			if _, err := window(n).Take(s.rows, now); err != nil {
+				return err
+			}
+		}
+		if n.Breaker != nil {
+			if _, _, err := breaker(n).Start(s.rows, r.Key, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// findObstacle finds out what a request waits for: units, a limit, or a request that stands before it.
+func (s *State) findObstacle(a *Answer, r *Request, now event.Time) error {
+	if n := r.lacksUnits(s.countUnits()); n != nil {
+		a.Obstacle = Obstacle{Reason: lackOf(n), Need: *n}
+		return nil
+	}
+	if s.rows != nil {
+		far := false
+		o, err := s.askLimits(r, now, func(n *event.Need) int {
+			ahead := s.countAhead(r, n)
+			far = far || ahead >= Horizon
+			return ahead
+		})
+		if err != nil {
+			return err
+		}
+		if far {
+			o.Until = 0
+		}
+		if a.Obstacle = o; o.Reason != "" {
+			return nil
+		}
+	}
+	if ahead := s.FindAhead(r.Key); ahead != nil {
+		at := slices.IndexFunc(r.Needs, func(n event.Need) bool {
+			return slices.ContainsFunc(ahead.Needs, func(o event.Need) bool { return o.Kind == n.Kind && o.Name == n.Name })
+		})
+		a.Obstacle = Obstacle{Reason: lackOf(&r.Needs[at]), Need: r.Needs[at]}
+	}
+	return nil
+}
+
+// lackOf returns the reason of a wait for units, or for a place in the line.
+func lackOf(n *event.Need) event.Reason {
+	if n.Kind == event.NeedQuota {
+		return event.ReasonQuota
+	}
+	return event.ReasonBusy
+}
+
+// countAhead counts the waiting requests that stand before a request and need the same.
+func (s *State) countAhead(r *Request, n *event.Need) (count int) {
+	for _, o := range s.requests {
+		if o == r {
+			break
+		}
+		if !o.Granted && !o.Lapsed && slices.ContainsFunc(o.Needs, func(m event.Need) bool { return m.Kind == n.Kind && m.Name == n.Name }) {
+			count++
+		}
+	}
+	return count
+}
+
+// endRequest removes a request, and reports its end to its breakers and rate limits. Breakers do not hear of a request that is not
+// known.
+func (s *State) endRequest(a *Answer, end End, now event.Time) error {
+	if end.Until != 0 {
+		for i := range end.Needs {
+			if err := window(&end.Needs[i]).Hold(s.rows, end.Until); err != nil {
+				return err
+			}
+		}
+	}
+	at := slices.IndexFunc(s.requests, func(r *Request) bool { return r.Key == end.Key })
+	if at < 0 {
+		return nil
+	}
+	r := s.requests[at]
+	s.requests = slices.Delete(s.requests, at, at+1)
+	if !r.Granted || s.rows == nil {
+		return nil
+	}
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		if n.Breaker == nil {
+			continue
+		}
+		how := shared.Uncounted
+		switch {
+		case end.Lost && !r.Refused: // one that was refused has only a reservation
+			how = shared.Bad
+		case i < len(end.Endings):
+			how = end.Endings[i]
+		}
+		from, to, err := breaker(n).Report(s.rows, r.Key, how, now)
+		if err != nil {
+			return err
+		}
+		if from != to {
+			a.Changes = append(a.Changes, Change{*n, from, to})
+		}
+	}
+	return nil
+}

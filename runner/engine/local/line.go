@@ -1,0 +1,162 @@
+package local
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/admission"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// lookAgain is how soon a process looks at the lines in which its runs wait, though it knows no moment: another process may have ended
+// that had to look.
+const lookAgain = time.Second
+
+// line is what a process knows of the lines in which its attempts wait. A line whose first request can start at a known moment goes on
+// then: the process that learned the moment applies an operation.
+type line struct {
+	engine *Engine
+	mu     sync.Mutex
+	told   map[string]chan struct{} // attempts that wait for their first answer, by key
+	looks  map[string]event.Time    // when to look at the line of a resource
+	wake   chan struct{}            // looks has changed
+	stop   context.CancelFunc       // nil: nobody has looked yet
+	gone   chan struct{}
+	closed bool
+}
+
+func (l *line) open(e *Engine) {
+	l.engine, l.told, l.looks, l.wake = e, map[string]chan struct{}{}, map[string]event.Time{}, make(chan struct{}, 1)
+}
+
+// close ends all looks.
+func (l *line) close() {
+	l.mu.Lock()
+	l.closed = true
+	stop := l.stop
+	l.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-l.gone
+	}
+}
+
+// enter returns a channel that hears of the grant of an attempt.
+func (l *line) enter(key string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told[key] = make(chan struct{}, 1)
+	return l.told[key]
+}
+
+func (l *line) leave(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.told, key)
+}
+
+// tell tells an attempt of this process its grant.
+func (l *line) tell(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if told := l.told[key]; told != nil {
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// look makes the process look at the lines of needs at a moment, unless it looks earlier.
+func (l *line) look(needs []event.Need, at event.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	for i := range needs {
+		resource := admission.Resource(&needs[i])
+		if known, looks := l.looks[resource]; !looks || at < known {
+			l.looks[resource] = at
+		}
+	}
+	if l.stop == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		l.stop, l.gone = stop, make(chan struct{})
+		go l.keepLooking(ctx)
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// due takes the resources whose lines must be looked at now; next is when the others must be, 0 if there are none.
+func (l *line) due(now event.Time) (resources []string, next event.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for resource, at := range l.looks { // any order: each is looked at
+		switch {
+		case at <= now:
+			resources = append(resources, resource)
+			delete(l.looks, resource)
+		case next == 0 || at < next:
+			next = at
+		}
+	}
+	return resources, next
+}
+
+func (l *line) keepLooking(ctx context.Context) {
+	defer close(l.gone)
+	for {
+		resources, next := l.due(l.engine.now())
+		if len(resources) > 0 {
+			if l.engine.lookAtLines(resources) != nil {
+				return // the store has failed, and says so to all that drive
+			}
+			continue
+		}
+		alarm, giveUp := (<-chan time.Time)(nil), func() {}
+		if next != 0 {
+			alarm, giveUp = l.engine.options.Clock.After(min(next.Sub(l.engine.now()), maxWait))
+		}
+		select {
+		case <-ctx.Done():
+		case <-alarm:
+		case <-l.wake:
+		}
+		giveUp()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// lookAtLines grants what can be granted now of resources, and looks again while anybody waits for them.
+func (e *Engine) lookAtLines(resources []string) error {
+	var answer admission.Answer
+	var waiting []*admission.Request
+	err := e.writeUrgent(func(tx *transaction) error {
+		state, err := tx.loadLine(nil, resources)
+		if err != nil || len(state.Requests()) == 0 {
+			waiting, answer = nil, admission.Answer{}
+			return err
+		}
+		answer, err = e.applyLoaded(tx, admission.Operation{Remove: []string{}}, state)
+		waiting = state.Requests()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.tellGranted(answer)
+	again := e.now().Add(lookAgain)
+	for _, r := range waiting {
+		if !r.Granted {
+			e.line.look(r.Needs, again)
+		}
+	}
+	return nil
+}
