@@ -57,8 +57,9 @@ type Request struct {
 	Order    int64  // of the first asking, over the store
 	Needs    []event.Need
 	Granted  bool
-	Refused  bool // the attempt was answered, and whoever drives the run has to be told of the grant
-	Lapsed   bool // the driver is gone: the request keeps its place, holds nothing and blocks nobody
+	At       event.Time // when it was granted, or when the attempt asked again that has a reservation: it starts then
+	Refused  bool       // the attempt was answered, and whoever drives the run has to be told of the grant
+	Lapsed   bool       // the driver is gone: the request keeps its place, holds nothing and blocks nobody
 }
 
 // standsBefore reports whether r stands before another request in a line.
@@ -170,6 +171,7 @@ const (
 // the line.
 type Answer struct {
 	Verdict  Verdict
+	At       event.Time // when the request was granted that asks or is to be refused
 	Granted  []*Request
 	Obstacle Obstacle // what a request waits for that is queued or refused
 	Waits    []Wait   // moments at which lines go on
@@ -184,9 +186,16 @@ func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 		if err := checkRequest(op.Ask); err != nil {
 			return a, err
 		}
-		r := s.addRequest(op.Ask)
+		r, reserved := s.addRequest(op.Ask)
+		if reserved && s.rows != nil {
+			r.At = now
+			err = s.takePaces(r, now)
+		}
+		if err != nil {
+			return a, err
+		}
 		if err := s.grantInOrder(&a, now); err != nil || r.Granted {
-			a.Verdict = Granted
+			a.Verdict, a.At = Granted, r.At
 			return a, err
 		}
 		a.Verdict, err = Queued, s.findObstacle(&a, r, now)
@@ -200,7 +209,7 @@ func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 		case r == nil:
 			return a, fmt.Errorf("admission: request %.60q is not known", op.Refuse)
 		case r.Granted:
-			a.Verdict = Granted
+			a.Verdict, a.At = Granted, r.At
 		default:
 			r.Refused, a.Verdict = true, Refused
 			err = s.findObstacle(&a, r, now)
@@ -243,18 +252,22 @@ func checkRequest(r *Request) error {
 	return nil
 }
 
-// addRequest adds a request, or gives a known one its new driver and ticket.
-func (s *State) addRequest(r *Request) *Request {
+// addRequest adds a request, or gives a known one its new driver and ticket. It reports whether the request has a reservation.
+func (s *State) addRequest(r *Request) (_ *Request, reserved bool) {
 	if known := s.Find(r.Key); known != nil {
+		reserved = known.isReserved()
 		known.Run, known.Node, known.Ticket, known.Driver, known.Refused, known.Lapsed = r.Run, r.Node, r.Ticket, r.Driver, false, false
-		return known
+		return known, reserved
 	}
 	added := *r
 	added.Granted, added.Refused, added.Lapsed = false, false, false
 	at := sort.Search(len(s.requests), func(i int) bool { return added.standsBefore(s.requests[i]) })
 	s.requests = slices.Insert(s.requests, at, &added)
-	return &added
+	return &added, false
 }
+
+// isReserved reports whether the attempt was refused and granted then, and has not asked again.
+func (r *Request) isReserved() bool { return r.Granted && r.Refused }
 
 // resource identifies a shared resource.
 type resource struct {
@@ -271,7 +284,7 @@ func (s *State) grantInOrder(a *Answer, now event.Time) error {
 		}
 		grants := !slices.ContainsFunc(r.Needs, func(n event.Need) bool { return blocked[resource{n.Kind, n.Name}] }) && r.lacksUnits(used) == nil
 		if grants && s.rows != nil {
-			o, err := s.askLimits(r, now, nil)
+			o, err := s.askLimits(r, now, s.countReserved)
 			if err != nil {
 				return err
 			}
@@ -286,7 +299,7 @@ func (s *State) grantInOrder(a *Answer, now event.Time) error {
 			}
 		}
 		if grants {
-			r.Granted = true
+			r.Granted, r.At = true, now
 			r.countUnits(used)
 			a.Granted = append(a.Granted, r)
 			continue

@@ -58,7 +58,7 @@ func breaker(n *event.Need) *shared.Breaker {
 }
 
 // askLimits returns the first obstacle of a request that has its units: a stopped agent, a rate limit, a breaker. ahead says how many
-// requests start before, of those that need the same; nil: none.
+// requests start before, of those that need the same.
 func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) int) (first Obstacle, err error) {
 	known := true
 	meet := func(reason event.Reason, n *event.Need, until event.Time) {
@@ -67,12 +67,6 @@ func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) in
 		}
 		known = known && until != 0
 		first.Until = max(first.Until, until)
-	}
-	before := func(n *event.Need) int {
-		if ahead == nil {
-			return 0
-		}
-		return ahead(n)
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]
@@ -89,7 +83,7 @@ func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) in
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]
-		next, err := window(n).Next(s.rows, now, before(n))
+		next, err := window(n).Next(s.rows, now, ahead(n))
 		if err != nil {
 			return first, err
 		}
@@ -116,17 +110,27 @@ func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) in
 	return first, nil
 }
 
-// useLimits starts a request in its rate limits and breakers, which have agreed.
+// useLimits grants a request in its breakers, which have agreed, and in its rate limits if it starts now. A reservation counts there
+// when its attempt starts; until then its place is kept.
 func (s *State) useLimits(r *Request, now event.Time) error {
 	for i := range r.Needs {
-		n := &r.Needs[i]
-		if n.Pace != nil {
-			if _, err := window(n).Take(s.rows, now); err != nil {
+		if n := &r.Needs[i]; n.Breaker != nil {
+			if _, _, err := breaker(n).Start(s.rows, r.Key, now); err != nil {
 				return err
 			}
 		}
-		if n.Breaker != nil {
-			if _, _, err := breaker(n).Start(s.rows, r.Key, now); err != nil {
+	}
+	if r.Refused {
+		return nil
+	}
+	return s.takePaces(r, now)
+}
+
+// takePaces starts a request in its rate limits.
+func (s *State) takePaces(r *Request, now event.Time) error {
+	for i := range r.Needs {
+		if n := &r.Needs[i]; n.Pace != nil {
+			if _, err := window(n).Take(s.rows, now); err != nil {
 				return err
 			}
 		}
@@ -145,7 +149,7 @@ func (s *State) findObstacle(a *Answer, r *Request, now event.Time) error {
 		o, err := s.askLimits(r, now, func(n *event.Need) int {
 			ahead := s.countAhead(r, n)
 			far = far || ahead >= Horizon
-			return ahead
+			return ahead + s.countReserved(n)
 		})
 		if err != nil {
 			return err
@@ -158,9 +162,7 @@ func (s *State) findObstacle(a *Answer, r *Request, now event.Time) error {
 		}
 	}
 	if ahead := s.FindAhead(r.Key); ahead != nil {
-		at := slices.IndexFunc(r.Needs, func(n event.Need) bool {
-			return slices.ContainsFunc(ahead.Needs, func(o event.Need) bool { return o.Kind == n.Kind && o.Name == n.Name })
-		})
+		at := slices.IndexFunc(r.Needs, func(n event.Need) bool { return ahead.needs(&n) })
 		a.Obstacle = Obstacle{Reason: lackOf(&r.Needs[at]), Need: r.Needs[at]}
 	}
 	return nil
@@ -174,13 +176,30 @@ func lackOf(n *event.Need) event.Reason {
 	return event.ReasonBusy
 }
 
+// countReserved counts the attempts with a reservation that need something with a rate limit.
+func (s *State) countReserved(n *event.Need) (count int) {
+	if n.Pace == nil {
+		return 0
+	}
+	for _, o := range s.requests {
+		if o.isReserved() && o.needs(n) {
+			count++
+		}
+	}
+	return count
+}
+
+func (r *Request) needs(n *event.Need) bool {
+	return slices.ContainsFunc(r.Needs, func(m event.Need) bool { return m.Kind == n.Kind && m.Name == n.Name })
+}
+
 // countAhead counts the waiting requests that stand before a request and need the same.
 func (s *State) countAhead(r *Request, n *event.Need) (count int) {
 	for _, o := range s.requests {
 		if o == r {
 			break
 		}
-		if !o.Granted && !o.Lapsed && slices.ContainsFunc(o.Needs, func(m event.Need) bool { return m.Kind == n.Kind && m.Name == n.Name }) {
+		if !o.Granted && !o.Lapsed && o.needs(n) {
 			count++
 		}
 	}

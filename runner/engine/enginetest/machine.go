@@ -190,8 +190,12 @@ func (m *machine) start(i int) {
 	}
 	a := &event.Attempt{Ticket: m.ticket, Node: t.Name, Name: t.Name, Attempt: m.tasks[i].attempt, Key: key,
 		Run: m.run, Workflow: "test"}
+	needs := t.Needs
 	if t.Scarce > 0 {
-		a.Admission = &event.Admission{Needs: []event.Need{{Kind: event.NeedAgent, Name: "scarce", Units: 1, Capacity: t.Scarce}}}
+		needs = append(needs[:len(needs):len(needs)], event.Need{Kind: event.NeedAgent, Name: "scarce", Units: 1, Capacity: t.Scarce})
+	}
+	if needs != nil {
+		a.Admission = &event.Admission{Needs: needs}
 	}
 	switch {
 	case t.Count != "":

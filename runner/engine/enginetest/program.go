@@ -38,6 +38,8 @@ type Task struct {
 	Call string `json:"call,omitempty"`
 	// Scarce, if not 0, is how many attempts at tasks that are scarce may be live at once, over all runs of a store.
 	Scarce int `json:"scarce,omitempty"`
+	// Needs is what each attempt needs of what runs share, besides what Scarce says.
+	Needs []event.Need `json:"needs,omitempty"`
 	// Count makes the task add 1 to this key of what runs share. The run's output "counts" holds the answers, by task.
 	Count string `json:"count,omitempty"`
 	// Note makes the task wait for a message of kind [Note] for it. The run's output "notes" holds what the messages said, by task.

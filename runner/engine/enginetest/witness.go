@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -15,6 +16,8 @@ type witness struct {
 	calls []event.Attempt
 	// fails says how often a task fails before it succeeds.
 	fails map[string]int
+	// pauses says for how many seconds a task wants nothing more of its agent, at its first attempt.
+	pauses map[string]float64
 	// hangs are tasks that block until their context is done; cause gets why.
 	hangs map[string]bool
 	begun chan string
@@ -39,6 +42,8 @@ func (w *witness) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 		w.most = max(w.most, w.live)
 		defer w.ended()
 	}
+	pause := w.pauses[a.Name]
+	delete(w.pauses, a.Name)
 	w.mu.Unlock()
 	if a.Admission != nil {
 		runtime.Gosched() // others may start now, if nothing keeps them from it
@@ -58,7 +63,19 @@ func (w *witness) Execute(ctx context.Context, a event.Attempt) event.AttemptFin
 		f.Outcome = event.Failed
 		f.Error = &event.Error{Kind: event.Transient, Message: "as told", ExitCode: -1}
 	}
+	if pause > 0 {
+		f.Outcome = event.Failed
+		f.Error = &event.Error{Kind: event.RateLimited, Message: "later", RetryAfter: pause, ExitCode: -1}
+	}
 	return f
+}
+
+// Holds implements executor.Judge: a condition is the kind of the errors that it holds for.
+func (w *witness) Holds(_ string, condition *event.Late) (bool, error) {
+	if condition.Names["attempt"] != 1.0 && condition.Names["attempt"] != 2.0 {
+		return false, fmt.Errorf("the names are %v", condition.Names)
+	}
+	return condition.Names["error.kind"] == condition.Expr.Text && condition.Names["elapsed"].(float64) >= 0, nil
 }
 
 func (w *witness) ended() {

@@ -47,7 +47,7 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 	if a.Admission == nil {
 		return x.next.Execute(ctx, a)
 	}
-	verdict, obstacle, err := x.requestAdmission(ctx, &a)
+	verdict, granted, obstacle, err := x.requestAdmission(ctx, &a)
 	switch {
 	case err != nil:
 		return unadmitted(event.Lost, event.ReasonLost, fmt.Sprintf("asking for admission: %v", err))
@@ -57,7 +57,6 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 		x.removeRequests(a.Key)
 		return unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
 	}
-	granted := x.engine.now()
 	f := x.next.Execute(ctx, a)
 	if f.StartedAt == 0 {
 		f.StartedAt = granted
@@ -108,8 +107,8 @@ func unadmitted(o event.Outcome, reason event.Reason, message string) event.Atte
 }
 
 // requestAdmission asks for the admission of an attempt and waits for the grant, for admission.Patience at most. The verdict is Removed if ctx is done
-// before the attempt may start. A refusal has an obstacle.
-func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (admission.Verdict, admission.Obstacle, error) {
+// before the attempt may start. A grant has a moment, and a refusal an obstacle.
+func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (admission.Verdict, event.Time, admission.Obstacle, error) {
 	x.mu.Lock()
 	x.asked = true
 	for ticket, key := range x.refused { // any order: one at most has the key
@@ -124,7 +123,7 @@ func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (adm
 		Needs: a.Admission.Needs}
 	answer, err := x.engine.runOperation(admission.Operation{Ask: &r})
 	if err != nil || answer.Verdict == admission.Granted {
-		return answer.Verdict, answer.Obstacle, err
+		return answer.Verdict, answer.At, answer.Obstacle, err
 	}
 	x.engine.inLine.Store(true)
 	x.engine.line.look(r.Needs, x.engine.now().Add(lookAgain))
@@ -139,17 +138,17 @@ func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (adm
 	for {
 		select {
 		case <-ctx.Done():
-			return admission.Removed, answer.Obstacle, nil
-		case <-told:
-			return admission.Granted, answer.Obstacle, nil
+			return admission.Removed, 0, answer.Obstacle, nil
+		case at := <-told:
+			return admission.Granted, at, answer.Obstacle, nil
 		case <-poll.C:
-			if granted, err := x.engine.isGranted(a.Key); granted || err != nil {
-				return admission.Granted, answer.Obstacle, err
+			if at, err := x.engine.grantOf(a.Key); at != 0 || err != nil {
+				return admission.Granted, at, answer.Obstacle, err
 			}
 		case <-patience:
 			answer, err := x.engine.runOperation(admission.Operation{Refuse: a.Key})
 			if err != nil || answer.Verdict != admission.Refused {
-				return answer.Verdict, answer.Obstacle, err
+				return answer.Verdict, answer.At, answer.Obstacle, err
 			}
 			return x.noteRefused(ctx, a, answer)
 		}
@@ -177,14 +176,14 @@ func (x *admitting) recallRequests() error {
 }
 
 // noteRefused remembers an attempt that was refused. A cancel that comes at the same moment finds the attempt in x.refused, or is found here.
-func (x *admitting) noteRefused(ctx context.Context, a *event.Attempt, answer admission.Answer) (admission.Verdict, admission.Obstacle, error) {
+func (x *admitting) noteRefused(ctx context.Context, a *event.Attempt, answer admission.Answer) (admission.Verdict, event.Time, admission.Obstacle, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if ctx.Err() != nil {
-		return admission.Removed, answer.Obstacle, nil
+		return admission.Removed, 0, answer.Obstacle, nil
 	}
 	x.refused[a.Ticket] = a.Key
-	return answer.Verdict, answer.Obstacle, nil
+	return answer.Verdict, 0, answer.Obstacle, nil
 }
 
 // withdrawRequest takes a refused attempt out of the line, or gives its grant back. It returns when that is done, because the next
@@ -267,9 +266,10 @@ func (e *Engine) removeRequestsOf(tx *transaction, run string, lost bool, answer
 	return err
 }
 
-func (e *Engine) isGranted(key string) (granted bool, err error) {
-	err = e.read.QueryRow("SELECT count(*) FROM admissions WHERE key = ? AND granted = 1", key).Scan(&granted)
-	return granted, err
+// grantOf returns when a request was granted; 0: it was not.
+func (e *Engine) grantOf(key string) (at event.Time, err error) {
+	err = e.read.QueryRow("SELECT coalesce(max(granted), 0) FROM admissions WHERE key = ?", key).Scan(&at)
+	return at, err
 }
 
 // runOperation carries out one operation in its own transaction, and tells the grants to those who wait in this process.
@@ -288,7 +288,7 @@ func (e *Engine) tellGranted(answer admission.Answer) {
 		if r.Refused {
 			e.pokeRun(r.Run)
 		} else {
-			e.line.tell(r.Key)
+			e.line.tell(r.Key, r.At)
 		}
 	}
 	for _, w := range answer.Waits {
@@ -339,6 +339,10 @@ func (e *Engine) applyLoaded(tx *transaction, op admission.Operation, state *adm
 	if answer, err = state.Apply(op, e.now()); err != nil {
 		return answer, err
 	}
+	if op.Ask != nil && before[op.Ask.Key].Refused && answer.Verdict != admission.Refused {
+		r := state.Find(op.Ask.Key)
+		_, err = tx.exec("UPDATE admissions SET refused = 0, granted = ? WHERE id = ?", int64(r.At), r.Order)
+	}
 	if answer.Verdict == admission.Refused {
 		_, err = tx.exec("UPDATE admissions SET refused = 1 WHERE key = ?", keysOf(op)[0])
 	}
@@ -360,7 +364,7 @@ func (e *Engine) applyLoaded(tx *transaction, op admission.Operation, state *adm
 			err = tx.enterResources(r)
 		}
 		if err == nil {
-			_, err = tx.exec("UPDATE admissions SET granted = 1 WHERE id = ?", r.Order)
+			_, err = tx.exec("UPDATE admissions SET granted = ? WHERE id = ?", int64(r.At), r.Order)
 		}
 		if err == nil && r.Refused {
 			err = e.tellGrant(tx, r)
@@ -377,7 +381,7 @@ func (tx *transaction) enterLine(r *admission.Request) error {
 	}
 	known := *r
 	err = tx.readRow(`INSERT INTO admissions (key, run, node, ticket, epoch, priority, needs) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET ticket = excluded.ticket, epoch = excluded.epoch, refused = 0 RETURNING id, priority, granted`,
+		ON CONFLICT (key) DO UPDATE SET ticket = excluded.ticket, epoch = excluded.epoch RETURNING id, priority, granted != 0`,
 		[]any{r.Key, r.Run, r.Node, int64(r.Ticket), r.Driver, r.Priority, needs}, &r.Order, &known.Priority, &known.Granted)
 	if known.Order = r.Order; err != nil {
 		return err
@@ -409,7 +413,7 @@ func (tx *transaction) leaveResources(r *admission.Request) error {
 
 // loadLine reads the requests that an operation can affect: the requests that it names, those of the resources that it names, and all
 // that share a resource with them, directly or not. It reads only the first waiting
-// request of each resource, and the granted ones where units are counted.
+// request of each resource, the granted ones where units are counted, and the reservations where there is a rate limit.
 func (tx *transaction) loadLine(keys, resources []string) (*admission.State, error) {
 	var requests []*admission.Request
 	known := map[string]bool{}
@@ -423,7 +427,7 @@ func (tx *transaction) loadLine(keys, resources []string) (*admission.State, err
 		for rows.Next() {
 			var r admission.Request
 			var needs []byte
-			if err := rows.Scan(&r.Order, &r.Key, &r.Run, &r.Node, &r.Ticket, &r.Driver, &r.Priority, &needs, &r.Granted, &r.Refused); err != nil {
+			if err := rows.Scan(&r.Order, &r.Key, &r.Run, &r.Node, &r.Ticket, &r.Driver, &r.Priority, &needs, &r.At, &r.Refused); err != nil {
 				return err
 			}
 			if known[r.Key] {
@@ -432,13 +436,13 @@ func (tx *transaction) loadLine(keys, resources []string) (*admission.State, err
 			if err := json.Unmarshal(needs, &r.Needs); err != nil {
 				return fmt.Errorf("the needs of request %s: %w", r.Key, err)
 			}
-			known[r.Key] = true
+			known[r.Key], r.Granted = true, r.At != 0
 			requests = append(requests, &r)
 		}
 		return rows.Err()
 	}
 	const of = "JOIN admission_needs n ON n.request = a.id WHERE n.resource = ? AND n.granted = "
-	waiting, holding := map[string]bool{}, map[string]bool{}
+	waiting, holding, reserved := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	readWaiting := func(resource string) error {
 		if waiting[resource] {
 			return nil
@@ -463,11 +467,16 @@ func (tx *transaction) loadLine(keys, resources []string) (*admission.State, err
 			if err := readWaiting(resource); err != nil {
 				return nil, err
 			}
-			if n.Units == 0 || holding[resource] {
-				continue
+			var err error
+			switch {
+			case n.Units > 0 && !holding[resource]:
+				holding[resource] = true
+				err = read(of+"1", resource)
+			case n.Pace != nil && !holding[resource] && !reserved[resource]:
+				reserved[resource] = true
+				err = read(of+"1 AND a.refused = 1", resource)
 			}
-			holding[resource] = true
-			if err := read(of+"1", resource); err != nil {
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -18,16 +18,16 @@ const lookAgain = time.Second
 type line struct {
 	engine *Engine
 	mu     sync.Mutex
-	told   map[string]chan struct{} // attempts that wait for their first answer, by key
-	looks  map[string]event.Time    // when to look at the line of a resource
-	wake   chan struct{}            // looks has changed
-	stop   context.CancelFunc       // nil: nobody has looked yet
+	told   map[string]chan event.Time // attempts that wait for their first answer, by key
+	looks  map[string]event.Time      // when to look at the line of a resource
+	wake   chan struct{}              // looks has changed
+	stop   context.CancelFunc         // nil: nobody has looked yet
 	gone   chan struct{}
 	closed bool
 }
 
 func (l *line) open(e *Engine) {
-	l.engine, l.told, l.looks, l.wake = e, map[string]chan struct{}{}, map[string]event.Time{}, make(chan struct{}, 1)
+	l.engine, l.told, l.looks, l.wake = e, map[string]chan event.Time{}, map[string]event.Time{}, make(chan struct{}, 1)
 }
 
 // close ends all looks.
@@ -42,11 +42,11 @@ func (l *line) close() {
 	}
 }
 
-// enter returns a channel that hears of the grant of an attempt.
-func (l *line) enter(key string) <-chan struct{} {
+// enter returns a channel that hears when an attempt was granted.
+func (l *line) enter(key string) <-chan event.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.told[key] = make(chan struct{}, 1)
+	l.told[key] = make(chan event.Time, 1)
 	return l.told[key]
 }
 
@@ -56,13 +56,13 @@ func (l *line) leave(key string) {
 	delete(l.told, key)
 }
 
-// tell tells an attempt of this process its grant.
-func (l *line) tell(key string) {
+// tell tells an attempt of this process its grant, and when it was.
+func (l *line) tell(key string, at event.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if told := l.told[key]; told != nil {
 		select {
-		case told <- struct{}{}:
+		case told <- at:
 		default:
 		}
 	}

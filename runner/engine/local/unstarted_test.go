@@ -27,11 +27,11 @@ func TestAnAttemptThatNeverStartsGivesItsGrantBack(t *testing.T) {
 	for _, a := range []event.Attempt{{Ticket: 3, Key: "another", Admission: &event.Admission{Needs: needs}}, {Ticket: 4, Key: "first"}} {
 		x.withdrawUnstarted(&a) // was not refused before, or needs nothing
 	}
-	if granted, err := e.isGranted("first"); err != nil || !granted {
+	if granted, err := e.grantOf("first"); err != nil || granted == 0 {
 		t.Fatalf("the first request is granted: %v, %v", granted, err)
 	}
 	x.withdrawUnstarted(&event.Attempt{Ticket: 5, Key: "first", Admission: &event.Admission{Needs: needs}})
-	if granted, err := e.isGranted("next"); err != nil || !granted || len(x.refused) != 1 {
+	if granted, err := e.grantOf("next"); err != nil || granted == 0 || len(x.refused) != 1 {
 		t.Errorf("the next request is granted: %v, %v; refused are %v", granted, err, x.refused)
 	}
 }

@@ -65,7 +65,9 @@ func (p *life) change(op admission.Operation) admission.Answer {
 	}
 	answer, err := e.line.state.Apply(op, e.now)
 	p.fail(err)
-	e.line.goesOn = 0
+	if op.Refuse == "" { // a refusal grants nothing, and looks at no line
+		e.line.goesOn = 0
+	}
 	for _, w := range answer.Waits {
 		if e.line.goesOn == 0 || w.At < e.line.goesOn {
 			e.line.goesOn = w.At

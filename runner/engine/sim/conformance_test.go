@@ -34,6 +34,10 @@ func (w world) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, ti
 	return w.Execute(context.Background(), a), time.Second
 }
 
+func (w world) Holds(run string, condition *event.Late) (bool, error) {
+	return w.Executor.(executor.Judge).Holds(run, condition)
+}
+
 type process struct{ *Engine }
 
 func (p *process) CrashAt(n int, after bool) {

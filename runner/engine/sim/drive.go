@@ -121,7 +121,7 @@ func (p *life) drive(ctx context.Context, run string, w engine.Watcher) (event.E
 		if err = p.momentsUntilNext(); err != nil {
 			break
 		}
-		if err = p.next().turn(ctx); err == nil {
+		if err = p.next().turn(ctx); p.err != nil {
 			err = p.err
 		}
 	}

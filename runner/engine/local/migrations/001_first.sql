@@ -92,7 +92,7 @@ CREATE TABLE admissions (
 	epoch    INTEGER NOT NULL,           -- of the process that drives the run
 	priority INTEGER NOT NULL,
 	needs    BLOB    NOT NULL,           -- as JSON
-	granted  INTEGER NOT NULL DEFAULT 0, -- 1: the attempt runs, or may start
+	granted  INTEGER NOT NULL DEFAULT 0, -- when: the attempt runs, or may start; 0: not yet
 	refused  INTEGER NOT NULL DEFAULT 0  -- 1: the attempt was answered, and the run is told of the grant
 ) STRICT;
 CREATE INDEX admissions_run ON admissions (run);

@@ -1,0 +1,203 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+const pace = 10 * time.Second
+
+func paced() []event.Need {
+	return []event.Need{{Kind: event.NeedQuota, Name: "api", Pace: &event.Pace{Requests: 2, Per: pace}}}
+}
+
+func breakable(failures int, reset time.Duration) []event.Need {
+	return []event.Need{{Kind: event.NeedAgent, Name: "coder", Breaker: &event.Breaker{Failures: failures, Reset: reset}}}
+}
+
+// starts returns when attempts of runs started that the host granted, in the order of the journals.
+func starts(t *testing.T, h Host, runs ...string) (at []event.Time) {
+	t.Helper()
+	for _, run := range runs {
+		for _, ev := range events(t, h, run) {
+			if f := ev.AttemptFinished; f != nil && f.Outcome != event.Refused {
+				at = append(at, f.StartedAt)
+			}
+		}
+	}
+	return at
+}
+
+// refusals returns the refusals of a run, as "reason resource seconds".
+func refusals(t *testing.T, h Host, run string) (list []string) {
+	t.Helper()
+	for _, ev := range events(t, h, run) {
+		if f := ev.AttemptFinished; f != nil && f.Outcome == event.Refused {
+			list = append(list, fmt.Sprintf("%s %s %t", f.Error.Reason, f.Resource, f.Error.RetryAfter > 0))
+		}
+	}
+	return list
+}
+
+// pacedStarts has two called runs share a pace. Nobody but the host wakes those that it refused.
+func pacedStarts(t *testing.T, s Store) {
+	h := s.Open(t, Factory, newWitness())
+	defer h.Close()
+	p := callingTwice(Program{Tasks: []Task{{Name: "a", Needs: paced()}, {Name: "b", Needs: paced()}, {Name: "c", Needs: paced()}}})
+	run := start(t, h, p)
+	mustEnd(t, s, h, run, event.Succeeded)
+	var at []event.Time
+	for _, task := range p.Tasks {
+		at = append(at, starts(t, h, childID(run, task.Name))...)
+	}
+	slices.Sort(at)
+	if len(at) != 3*len(p.Tasks) {
+		t.Fatalf("%d attempts were made", len(at))
+	}
+	for i := 2; i < len(at); i++ {
+		if at[i].Sub(at[i-2]) < pace {
+			t.Errorf("3 attempts start within %s: %v", pace, at)
+		}
+	}
+}
+
+// limitsAtEveryCommit kills the host at each of its commits, and finishes on another. Another run finds all free afterwards.
+func limitsAtEveryCommit(t *testing.T, s Store) {
+	needs := append(breakable(3, time.Second), event.Need{Kind: event.NeedQuota, Name: "q", Units: 1, Capacity: 1, Pace: &event.Pace{Requests: 1, Per: 3 * time.Second}})
+	p := Program{Tasks: []Task{{Name: "a", Needs: needs}, {Name: "b", Needs: needs}}}
+	atEveryCommit(t, func(n int, after bool) bool {
+		h := s.Open(t, Factory, newWitness())
+		run := start(t, h, p)
+		lived := crashAt(t, s, h, run, n, after)
+		h.Close()
+		h = s.Open(t, Factory, newWitness())
+		defer h.Close()
+		mustEnd(t, s, h, run, event.Succeeded)
+		next := start(t, h, p)
+		mustEnd(t, s, h, next, event.Succeeded)
+		for _, r := range []string{run, next} {
+			if at := starts(t, h, r); len(at) < 2 {
+				t.Errorf("commit %d, after it %v: %d attempts have ended", n, after, len(at))
+			}
+		}
+		return lived
+	})
+}
+
+// brokenAndProbed has a task fail twice, which opens the breaker. Two others wait, and start after the probe.
+func brokenAndProbed(t *testing.T, s Store) {
+	w := newWitness()
+	w.fails["bad"] = 2
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	needs := breakable(2, time.Minute)
+	run := start(t, h, Program{Tasks: []Task{
+		{Name: "bad", Tries: 3, Needs: needs},
+		{Name: "pause", Wait: 20 * time.Second},
+		{Name: "x", After: []string{"pause"}, Needs: needs}, {Name: "y", After: []string{"pause"}, Needs: needs},
+	}})
+	mustEnd(t, s, h, run, event.Succeeded)
+	if got, want := fmt.Sprint(refusals(t, h, run)), "[breaker coder true breaker coder true breaker coder true]"; got != want {
+		t.Errorf("the refusals are %s, want %s", got, want)
+	}
+	at := starts(t, h, run)
+	if len(at) != 5 || at[2].Sub(at[1]) < time.Minute {
+		t.Fatalf("the starts are %v", at)
+	}
+	ended := event.Time(0)
+	for _, ev := range events(t, h, run) {
+		if f := ev.AttemptFinished; f != nil && f.Node == "bad" && f.Outcome == event.OK {
+			ended = ev.At
+		}
+	}
+	for _, x := range at[3:] {
+		if x < at[2] || ended == 0 {
+			t.Errorf("an attempt starts at %s, and the probe ended at %s", x, ended)
+		}
+	}
+}
+
+// brokenByCondition has a breaker that counts errors of one kind.
+func brokenByCondition(t *testing.T, s Store) {
+	for _, kind := range []event.ErrorKind{event.Transient, event.Fatal} {
+		w := newWitness()
+		w.fails["bad"] = 2
+		h := s.Open(t, Factory, w)
+		needs := breakable(2, time.Minute)
+		needs[0].Name, needs[0].Breaker.When = string(kind), &event.Late{Expr: ir.Expr{Kind: ir.Const, Const: true, Text: string(kind)}}
+		run := start(t, h, Program{Tasks: []Task{{Name: "bad", Tries: 3, Needs: needs}}})
+		mustEnd(t, s, h, run, event.Succeeded)
+		if n := len(refusals(t, h, run)); (n > 0) != (kind == event.Transient) {
+			t.Errorf("where %s counts, %d attempts were refused", kind, n)
+		}
+		h.Close()
+	}
+}
+
+// probeDies kills the process of the probe. The next one waits for another reset.
+func probeDies(t *testing.T, s Store) {
+	needs := breakable(1, time.Minute)
+	w := newWitness()
+	w.fails["a"] = 1
+	h := s.Open(t, Factory, w)
+	mustEnd(t, s, h, start(t, h, Program{Tasks: []Task{{Name: "a", Needs: needs}}}), event.FailedS)
+	h.Close()
+
+	w = newWitness()
+	w.hangs["b"] = true
+	dies := s.Open(t, Factory, w)
+	run := start(t, dies, Program{Tasks: []Task{{Name: "b", Needs: needs}}})
+	done := make(chan error, 1)
+	go func() {
+		_, err := dies.Drive(context.Background(), run, nil)
+		done <- err
+	}()
+	began := make(chan error, 1)
+	go func() {
+		<-w.begun
+		began <- nil
+	}()
+	if err := moveUntil(s, began); err != nil {
+		t.Fatal(err)
+	}
+	h = s.Open(t, Factory, newWitness())
+	defer h.Close()
+	next := start(t, h, Program{Tasks: []Task{{Name: "c", Needs: needs}}})
+	dies.Crash()
+	<-done
+	mustEnd(t, s, h, next, event.Succeeded)
+	list := events(t, h, next)
+	at := starts(t, h, next)
+	if len(at) != 1 || at[0].Sub(list[0].At) < time.Minute {
+		t.Errorf("after the death of the probe the next one starts at %v, and its run at %v", at, list[0].At)
+	}
+}
+
+// heldByOther has one run hear that it is to come back later. Another one waits, too.
+func heldByOther(t *testing.T, s Store) {
+	w := newWitness()
+	w.pauses = map[string]float64{"a": 60}
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	agent := []event.Need{{Kind: event.NeedAgent, Name: "coder", Units: 1, Capacity: 1}}
+	run := start(t, h, Program{Tasks: []Task{{Name: "a", Tries: 2, Needs: agent}}})
+	mustEnd(t, s, h, run, event.Succeeded)
+	at := starts(t, h, run)
+	if len(at) != 2 || at[1].Sub(at[0]) < time.Minute {
+		t.Errorf("the attempts start at %v", at)
+	}
+	if got := fmt.Sprint(refusals(t, h, run)); got != "[rate_limit coder true]" {
+		t.Errorf("the refusals are %s", got)
+	}
+}
+
+// callingTwice has two tasks that call a program.
+func callingTwice(p Program) Program {
+	return Program{Workflows: map[string]Program{"child": p}, Tasks: []Task{{Name: "x", Call: "child"}, {Name: "y", Call: "child"}}}
+}
