@@ -39,6 +39,11 @@ func (w world) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, ti
 	return ans, w.took
 }
 
+// Holds implements sim.Judge.
+func (w world) Holds(run string, condition *event.Late) (bool, error) {
+	return w.secretsOf(run).Holds(run, condition)
+}
+
 // Stopped implements sim.Stopper: what is cancelled ends at once.
 func (w world) Stopped(event.Attempt) time.Duration { return 0 }
 

@@ -201,3 +201,23 @@ func heldByOther(t *testing.T, s Store) {
 func callingTwice(p Program) Program {
 	return Program{Workflows: map[string]Program{"child": p}, Tasks: []Task{{Name: "x", Call: "child"}, {Name: "y", Call: "child"}}}
 }
+
+// heldToTheEnd has a called run hold a quota while it waits, and another one need it.
+func heldToTheEnd(t *testing.T, s Store) {
+	quota := []event.Need{{Kind: event.NeedQuota, Name: "gpu", Units: 2, Capacity: 2}}
+	w := newWitness()
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	run := start(t, h, Program{Workflows: map[string]Program{
+		"holds": {Tasks: []Task{{Name: "hold", Hold: true, Needs: quota}, {Name: "wait", Wait: time.Minute, After: []string{"hold"}}}},
+		"needs": {Tasks: []Task{{Name: "wait", Wait: 10 * time.Second}, {Name: "work", Needs: quota, After: []string{"wait"}}}},
+	}, Tasks: []Task{{Name: "x", Call: "holds"}, {Name: "y", Call: "needs"}}})
+	mustEnd(t, s, h, run, event.Succeeded)
+	holds, needs := events(t, h, childID(run, "x")), events(t, h, childID(run, "y"))
+	if at := starts(t, h, childID(run, "y")); w.count() != 1 || len(at) != 1 || at[0] < holds[len(holds)-1].At {
+		t.Errorf("%d attempts start at %v, and the run that holds the quota ends at %s", w.count(), at, holds[len(holds)-1].At)
+	}
+	if got := fmt.Sprint(refusals(t, h, childID(run, "y"))); got != "[quota gpu false]" || len(needs) < 4 {
+		t.Errorf("the refusals are %s", got)
+	}
+}

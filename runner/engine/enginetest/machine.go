@@ -200,6 +200,8 @@ func (m *machine) start(i int) {
 	switch {
 	case t.Count != "":
 		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "default", Key: t.Count, By: 1}}
+	case t.Hold:
+		a.Kind = event.HoldAttempt
 	case t.Null:
 		a.Kind, a.Agent = event.NullAgentAttempt, &event.AgentRequest{Name: "null", Type: "null", With: t.With}
 	default:

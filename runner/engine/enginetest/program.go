@@ -40,6 +40,8 @@ type Task struct {
 	Scarce int `json:"scarce,omitempty"`
 	// Needs is what each attempt needs of what runs share, besides what Scarce says.
 	Needs []event.Need `json:"needs,omitempty"`
+	// Hold makes the task take its Needs and keep them until the run ends.
+	Hold bool `json:"hold,omitempty"`
 	// Count makes the task add 1 to this key of what runs share. The run's output "counts" holds the answers, by task.
 	Count string `json:"count,omitempty"`
 	// Note makes the task wait for a message of kind [Note] for it. The run's output "notes" holds what the messages said, by task.

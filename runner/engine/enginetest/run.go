@@ -59,6 +59,7 @@ func Run(t *testing.T, h Harness) {
 		{"a breaker does not count what its condition leaves out", false, brokenByCondition},
 		{"a probe that dies with its driver is lost, and the next one probes after the reset", true, probeDies},
 		{"nothing of an agent starts before the moment that the other side named", false, heldByOther},
+		{"what a run holds is free when the run ends, and not before", false, heldToTheEnd},
 		{"a run that waits is parked, and woken when its timer is due", false, parkedAndWoken},
 		{"a message wakes a parked run, and a cancel", false, parkedHears},
 		{"a parked run has a driver, until the process ends", false, parkedHasADriver},

@@ -37,7 +37,7 @@ type admitting struct {
 	next   executor.Executor
 
 	mu      sync.Mutex
-	refused map[uint64]string        // keys of the attempts that were refused and may stand in the line, by ticket
+	refused map[uint64]string        // keys of the attempts that were refused and may stand in the line, or that hold what they have, by ticket
 	ended   map[uint64]admission.End // of attempts whose ends are not durable yet, by ticket
 	asked   bool                     // the run may have rows in the table
 }
@@ -56,6 +56,13 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 	case verdict == admission.Removed:
 		x.removeRequests(a.Key)
 		return unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
+	}
+	if a.Kind == event.HoldAttempt {
+		if verdict, _, _, _ = x.noteRefused(ctx, &a, admission.Answer{}); verdict == admission.Removed {
+			x.removeRequests(a.Key)
+			return unadmitted(event.Failed, event.ReasonCancelled, "cancelled before it started")
+		}
+		return event.AttemptFinished{Outcome: event.OK, StartedAt: granted}
 	}
 	f := x.next.Execute(ctx, a)
 	if f.StartedAt == 0 {
@@ -155,9 +162,9 @@ func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (adm
 	}
 }
 
-// recallRequests loads the refused requests of a parked run.
+// recallRequests loads the requests of a parked run: those that were refused, and those that hold what they have.
 func (x *admitting) recallRequests() error {
-	rows, err := x.engine.read.Query("SELECT ticket, key FROM admissions WHERE run = ? AND refused = 1", x.run.id)
+	rows, err := x.engine.read.Query("SELECT ticket, key FROM admissions WHERE run = ?", x.run.id)
 	if err != nil {
 		return err
 	}

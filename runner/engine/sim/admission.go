@@ -20,7 +20,7 @@ const MaxBusy = 10 * time.Second
 // asks are the attempts of one run that wait for admission, or have it.
 type asks struct {
 	waiting map[uint64]event.Attempt // by ticket: neither granted nor refused
-	refused map[uint64]string        // keys by ticket
+	refused map[uint64]string        // keys by ticket; of those that hold what they have, too
 	granted map[uint64]grant         // by ticket, until the end of the attempt
 	ended   map[uint64]admission.End // by ticket, until the end of the attempt is durable
 }
@@ -150,6 +150,11 @@ func (d *driver) askAdmission(a event.Attempt) {
 func (d *driver) admitted(ticket uint64, key string) {
 	a := d.asks.waiting[ticket]
 	delete(d.asks.waiting, ticket)
+	if a.Kind == event.HoldAttempt { // it holds what it has until it is withdrawn
+		d.asks.refused[ticket] = key
+		d.plan(coming{at: d.e.now, answer: &event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, StartedAt: d.e.wall()}})
+		return
+	}
 	d.asks.granted[ticket] = grant{a, d.e.now}
 	d.execute(a)
 }

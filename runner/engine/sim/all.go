@@ -80,7 +80,7 @@ func (p *life) driveAll(ctx context.Context) error {
 		if err := p.letTurnsIn(); err != nil {
 			return err
 		}
-		if m := e.opts.Moments; len(m) > 0 && (m[0].At <= e.now || !slices.ContainsFunc(p.drivers, func(d *driver) bool { return d.ready(m[0].At) })) {
+		if m := e.opts.Moments; len(m) > 0 && (m[0].At <= e.now || !p.readyBefore(m[0].At)) {
 			if _, err := e.NextMoment(); err != nil {
 				return err
 			}
@@ -90,11 +90,12 @@ func (p *life) driveAll(ctx context.Context) error {
 			return fmt.Errorf("%w: each run waits for its turn", ErrStuck)
 		}
 		d := p.next()
-		if err := d.turn(ctx); err != nil {
-			return err
-		}
+		err := d.turn(ctx)
 		if p.err != nil {
-			return p.err
+			err = p.err
+		}
+		if err != nil {
+			return err
 		}
 		if d.parent == nil && d.fold.End() != nil {
 			p.drop(d)

@@ -212,7 +212,7 @@ func (d *driver) nextAt() (at event.Time, ok bool) {
 func (p *life) momentsUntilNext() error {
 	for e := p.e; len(e.opts.Moments) > 0; {
 		m := e.opts.Moments[0]
-		if m.At > e.now && slices.ContainsFunc(p.drivers, func(d *driver) bool { return d.ready(m.At) }) {
+		if m.At > e.now && p.readyBefore(m.At) {
 			return nil
 		}
 		e.opts.Moments, e.now = e.opts.Moments[1:], max(e.now, m.At)
@@ -221,6 +221,12 @@ func (p *life) momentsUntilNext() error {
 		}
 	}
 	return nil
+}
+
+// readyBefore reports whether something happens in the runs or in the lines before a moment.
+func (p *life) readyBefore(moment event.Time) bool {
+	at := p.e.lineMoment()
+	return at != 0 && at < moment || slices.ContainsFunc(p.drivers, func(d *driver) bool { return d.ready(moment) })
 }
 
 // ready reports whether something happens in the run before a moment.
