@@ -69,19 +69,16 @@ func (o *Obstacle) Refusal(now event.Time) event.AttemptFinished {
 		e.RetryAfter = o.Until.Sub(now).Seconds()
 	}
 	what := fmt.Sprintf("%s %q", o.Need.Kind, o.Need.Name)
-	if why, known := refusals[o.Reason]; known {
-		e.Message = fmt.Sprintf(why, what)
+	if o.Reason == event.ReasonQuota {
+		e.Message = fmt.Sprintf("too few units of %s are free", what)
+	} else if o.Reason == event.ReasonRateLimit {
+		e.Message = fmt.Sprintf("the rate limit of %s allows no start now", what)
+	} else if o.Reason == event.ReasonBreaker {
+		e.Message = fmt.Sprintf("the circuit breaker of %s is open", what)
 	} else if e.Reason = event.ReasonBusy; o.Stopped {
 		e.Message = fmt.Sprintf("%s was stopped; \"flowrun agents start %s\" starts it", what, o.Need.Name)
 	} else {
 		e.Message = fmt.Sprintf("%s does as many tasks as it may", what)
 	}
 	return event.AttemptFinished{Outcome: event.Refused, Error: e, Resource: o.Need.Name}
-}
-
-// refusals are the messages for what can refuse besides an agent that is busy.
-var refusals = map[event.Reason]string{
-	event.ReasonQuota:     "too few units of %s are free",
-	event.ReasonRateLimit: "the rate limit of %s allows no start now",
-	event.ReasonBreaker:   "the circuit breaker of %s is open",
 }
