@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -71,6 +72,9 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 		d.Detail = fmt.Sprintf("It stands in %s.", list(parents(src.Kind)))
 	case meant != "":
 		d.Detail = "In flowrun this is written  " + meant
+		if slices.Contains(schema.OtherTools, src.Kind) {
+			d.Detail += "  (more: flowrun explain " + src.Kind + ")"
+		}
 	default:
 		d.Detail = fmt.Sprintf("Here can stand %s.", list(known))
 	}

@@ -1,11 +1,13 @@
 package reference
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/format"
 	"github.com/flowrun/flowrun/dsl/schema"
 )
 
@@ -30,5 +32,35 @@ func TestExamplesOfBlocks(t *testing.T) {
 	}
 	if examples == 0 {
 		t.Error("no block has an example")
+	}
+}
+
+// Each word of other tools is explained with an example that validates without a finding, is laid out as fmt does it, and shows what
+// this release carries out. The words are offered, and a slip of a finger is answered with them.
+func TestWordsOfOtherTools(t *testing.T) {
+	for _, word := range schema.OtherTools {
+		about, _, ok := About(word)
+		examples := strings.Split(about, "```hcl\n")[1:]
+		if !ok || len(examples) == 0 {
+			t.Errorf("%s is explained without an example", word)
+		}
+		for _, e := range examples {
+			e, _, _ := strings.Cut(e, "```")
+			if _, list := dsl.Check(fstest.MapFS{"flow.hcl": {Data: []byte(e)}}, "flow.hcl", dsl.Options{}); len(list) > 0 {
+				t.Errorf("%s: %v", word, list)
+			}
+			if laid, list := format.Format("flow.hcl", []byte(e)); len(list) > 0 || string(laid) != e {
+				t.Errorf("%s: fmt makes of the example (%v):\n%s", word, list, laid)
+			}
+		}
+		if !slices.ContainsFunc(Words(), func(w string) bool { return strings.HasPrefix(w, word) }) {
+			t.Errorf("%s is not offered", word)
+		}
+	}
+	if _, near, ok := About("brodcast"); ok || near != "broadcast" {
+		t.Errorf("brodcast: %v, did you mean %q", ok, near)
+	}
+	if about, _, _ := About("check"); !strings.Contains(about, "# check, in gate") {
+		t.Error("check is no longer explained as an attribute of a gate")
 	}
 }

@@ -54,6 +54,9 @@ func About(word string) (text, near string, ok bool) {
 			parts = append(parts, text)
 		}
 	}
+	if text, err := files.ReadFile("words/" + word + ".md"); err == nil {
+		parts = append(parts, string(text))
+	}
 	if meant := schema.Meant[word]; meant != "" && len(parts) == 0 {
 		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no such word. What other tools call so is written  %s\n", word, meant))
 	}
@@ -228,11 +231,11 @@ func (t *Table) words() (out []string) {
 	for _, p := range t.Planned {
 		out = append(out, p.Name[strings.LastIndexByte(p.Name, '.')+1:])
 	}
-	return append(append(out, Topics()...), Codes()...)
+	return slices.Concat(out, schema.OtherTools, Topics(), Codes())
 }
 
 // Words are what a command line can offer to be explained, each with what there is to say of it in short behind a tab, or nothing:
-// topics, blocks, functions and codes.
+// topics, blocks, functions, words of other tools and codes.
 func Words() (out []string) {
 	t := table()
 	out = Topics()
@@ -245,6 +248,9 @@ func Words() (out []string) {
 	}
 	for _, f := range t.Functions {
 		out = append(out, f.Name)
+	}
+	for _, word := range schema.OtherTools {
+		out = append(out, word+"\ta word of other tools")
 	}
 	return append(out, Codes()...)
 }

@@ -1,5 +1,8 @@
 package schema
 
+// OtherTools are words of other tools that have a page of their own: flowrun explain WORD.
+var OtherTools = []string{"adaptive", "broadcast", "cache", "check", "delegate", "lock", "poll", "scale", "service", "session", "timer"}
+
 // Meant maps the words of other tools to what flowrun calls the same thing, with the text to write in its place.
 var Meant = map[string]string{
 	"needs": "depends_on = [step.NAME]", "need": "depends_on = [step.NAME]", "requires": "depends_on = [step.NAME]",
@@ -23,6 +26,8 @@ var Meant = map[string]string{
 	"cleanup": "finally { … }", "ensure": "finally { … }", "teardown": "finally { … }", "post": "finally { … }", "always": "finally { … }", "defer": "finally { … }", "on_exit": "finally { … }",
 	"rollback": "compensate { run = … }", "undo": "compensate { run = … }", "working_dir": "dir = \"FOLDER\"", "initial_interval": "base_delay = \"1s\"", "interval": "base_delay = \"1s\"",
 	"counter": "kv { incr = \"KEY\" }", "cache": "kv { get = \"KEY\" }, and kv { set = \"KEY\" … ttl = \"1h\" }", "session": "kv { set = \"KEY\" … ttl = \"1h\" }", "state": "kv { get = \"KEY\" }",
+	"timer": "wait { duration = \"1h\" }", "poll": "repeat { until = \"CONDITION\" … }", "lock": "concurrency { group = \"NAME\" }", "scale": "for_each = range(N)", "delegate": "agent = CONDITION ? agent.a : agent.b",
+	"broadcast": "for_each = [ … ]", "adaptive": "retry { max_attempts = N }", "service": "a step that starts it, and a step in finally that stops it",
 	"terraform": "flowrun { … }", "resource": "step \"NAME\" { … }",
 
 	"job": "step \"NAME\" { … }", "jobs": "a block for each: step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "a block for each: step \"NAME\" { … }", "steps": "a block for each: step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",
