@@ -87,6 +87,7 @@ func (c *testChecker) names() *expr.Env {
 		return env
 	}
 	env := c.fixedEnv()
+	env.Hidden = map[string]string{}
 	for _, name := range schema.Roots {
 		env.Hidden[name] = notInTest
 	}

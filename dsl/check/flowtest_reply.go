@@ -91,8 +91,12 @@ func (c *testChecker) replies(b *Block, r replier) (out []ir.Reply) {
 	}
 	list, ok := a.Src.Expr().(*hclsyntax.TupleConsExpr)
 	if !ok || len(list.Exprs) == 0 {
-		c.report(diag.Diagnostic{Code: "F0295", Subject: a.span(), Context: b.Words(), Summary: "replies must be a list of objects",
-			Detail: "Each object is one answer; the last one stays:  replies = [{ exit_code = 1 }, { stdout = \"done\" }]."})
+		d := diag.Diagnostic{Code: "F0295", Subject: a.span(), Context: b.Words(), Summary: "replies must be a list of objects",
+			Detail: "Each object is one answer; the last one stays:  replies = [{ exit_code = 1 }, { stdout = \"done\" }]."}
+		if _, one := a.Src.Expr().(*hclsyntax.ObjectConsExpr); one {
+			d.Summary, d.Detail = "A single reply stands in brackets, too", "replies is a list of objects, also of one:  replies = [{ … }]."
+		}
+		c.report(d)
 		return nil
 	}
 	for _, x := range list.Exprs {

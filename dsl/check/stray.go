@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -37,6 +36,8 @@ func (c *checker) strayAttr(b *Block, src *syntax.Attr) {
 	case near != "" && (meant == "" || near[0] == src.Name[0]):
 		d.Detail = fmt.Sprintf("Did you mean %q?", near)
 		d.Edit = &diag.Edit{Range: src.Range, Text: near}
+	case b.Schema.Attr("replies") != nil && schema.ReplyMember(src.Name) != nil:
+		d.Detail = fmt.Sprintf("It is part of a reply:  replies = [{ %s = … }].", src.Name)
 	case strings.HasPrefix(meant, b.Schema.Kind+" { "):
 		d.Detail = "In flowrun this is written  " + strings.TrimSuffix(strings.TrimPrefix(meant, b.Schema.Kind+" { "), " }")
 	case meant != "" && fits(b.Schema, meant):
@@ -70,11 +71,11 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 	case schema.Blocks[src.Kind] != nil && src.Kind != "file":
 		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q cannot stand in %s", src.Kind, placeIn(s, where))
 		d.Detail = fmt.Sprintf("It stands in %s.", list(parents(src.Kind)))
+		if src.Kind == "test" {
+			d.Detail = "Tests are in a file of their own, NAME.flowtest.hcl, beside the program."
+		}
 	case meant != "":
 		d.Detail = "In flowrun this is written  " + meant
-		if slices.Contains(schema.OtherTools, src.Kind) {
-			d.Detail += "  (more: flowrun explain " + src.Kind + ")"
-		}
 	default:
 		d.Detail = fmt.Sprintf("Here can stand %s.", list(known))
 	}

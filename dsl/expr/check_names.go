@@ -116,7 +116,7 @@ func (c *checker) unknownRoot(n *ref) {
 		known = append(known, r)
 	}
 	slices.Sort(known)
-	list := "Names that can be read here begin with " + strings.Join(known, ", ") + "."
+	list := "Names available here: " + strings.Join(known, ", ") + "."
 	if len(known) == 0 {
 		list = "No names can be read here."
 	}

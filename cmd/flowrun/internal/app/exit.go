@@ -12,7 +12,9 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/doctor"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/disk"
 )
 
 // The exit codes. Scripts rely on them: a code is never given another meaning.
@@ -124,12 +126,23 @@ func between(least, most int, form string) cobra.PositionalArgs {
 		usage := strings.TrimSpace(c.CommandPath() + " " + form)
 		switch {
 		case len(words) < least:
-			return &args.Error{Message: "an argument is missing: " + usage, Hint: "See " + c.CommandPath() + " --help."}
+			hint := "See " + c.CommandPath() + " --help."
+			if own, _, _ := dsl.Own(disk.Open(".", dsl.Options{})); len(own) > 0 && strings.HasPrefix(form, "FILE|DIR") {
+				hint = "For the program in this folder: " + c.CommandPath() + " ."
+			}
+			return &args.Error{Message: "an argument is missing: " + usage, Hint: hint}
 		case len(words) > most:
 			return &args.Error{Message: fmt.Sprintf("there is one argument too many, %q: %s", words[most], usage), Hint: "See " + c.CommandPath() + " --help."}
 		}
 		return nil
 	}
+}
+
+// otherNames are the commands of flowrun by the names that other tools give to them.
+var otherNames = map[string]string{
+	"run": "apply", "start": "apply", "exec": "apply", "execute": "apply", "up": "apply", "check": "validate", "lint": "validate", "verify": "validate",
+	"format": "fmt", "new": "init", "create": "init", "ls": "runs list", "list": "runs list", "ps": "runs list", "history": "runs list", "status": "runs show latest",
+	"show": "runs show latest", "stop": "cancel", "kill": "cancel", "abort": "cancel", "continue": "resume", "rerun": "retry", "docs": "explain", "man": "explain",
 }
 
 // unknownCommand refuses words where a command was expected.
@@ -151,6 +164,12 @@ func unknownCommand(c *cobra.Command, words []string) error {
 				otherwise = fmt.Sprintf("Did you mean %q?", strings.TrimPrefix(sub.CommandPath(), c.Root().Name()+" "))
 			}
 		}
+	}
+	if meant := otherNames[words[0]]; meant != "" && !c.HasParent() {
+		if len(words) > 1 && strings.HasSuffix(words[1], ".hcl") {
+			meant += " " + ui.Quote(words[1])
+		}
+		names, otherwise = nil, fmt.Sprintf("In flowrun this is: flowrun %s", meant)
 	}
 	return unknown(words[0], names, otherwise, fmt.Sprintf("%s has no command %q", c.CommandPath(), words[0]))
 }

@@ -30,7 +30,7 @@ of another tool, such as timer, it shows how flowrun says the same.
 			text, near, ok := reference.About(words[0])
 			if !ok {
 				e := &args.Error{Message: fmt.Sprintf("explain does not know %q", words[0]),
-					Hint: "It can be a code (F0302), a block (step), an attribute (step.when) or a function (substr)."}
+					Hint: "It can be a code (F0302), a block (step), an attribute (step.when), a function (substr) or a word of other tools (timer)."}
 				if near != "" {
 					e.Hint = fmt.Sprintf("Did you mean %q?", near)
 				}

@@ -33,17 +33,44 @@ type program struct {
 // readProgram loads the program at a path that a user named, with or without errors in it.
 func (a *app) readProgram(path string) (*dsl.Program, diag.List) {
 	p, list := dsl.Load(a.openFolder(path))
-	return p, adviseFirst(list)
+	return p, adviseFirst(path, list)
 }
 
-// adviseFirst adds advice on how to begin if there is no program yet.
-func adviseFirst(list diag.List) diag.List {
+// adviseFirst adds advice on how to begin if there is no program yet, or none at the path.
+func adviseFirst(path string, list diag.List) diag.List {
 	for i := range list {
-		if list[i].Code == dsl.CodeNoFiles {
+		switch list[i].Code {
+		case dsl.CodeNoFiles:
 			list[i].Detail += " flowrun init writes a first one."
+		case dsl.CodeUnreadable:
+			if near := nearestFile(path); near != "" {
+				list[i].Detail += fmt.Sprintf(" Did you mean %q?", near)
+			}
 		}
 	}
 	return list
+}
+
+// nearestFile is the path in the same folder that a path that does not exist may mean; "" if there is none.
+func nearestFile(path string) string {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	dir, base := filepath.Split(path)
+	entries, _ := os.ReadDir(filepath.Clean(dir))
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() || strings.HasSuffix(e.Name(), ".hcl") {
+			names = append(names, e.Name())
+			if e.Name() == base+".flow.hcl" || e.Name() == base+".hcl" {
+				return dir + e.Name()
+			}
+		}
+	}
+	if near := diag.Nearest(base, names); near != "" {
+		return dir + near
+	}
+	return ""
 }
 
 // openFolder is the place that a program is read from; see [disk.Open].
@@ -150,6 +177,9 @@ func (a *app) pickWorkflow(path *string, workflow string) (*program, *ir.Workflo
 		return nil, nil, emptyPath()
 	}
 	*path, workflow = a.asWorkflow(*path, workflow)
+	if dsl.IsTest(*path) {
+		return nil, nil, &args.Error{Message: ui.Clean(*path) + " has tests, and no workflow", Hint: "To run the tests: flowrun test " + ui.Quote(*path)}
+	}
 	p, err := a.loadProgram(*path)
 	if err != nil {
 		return nil, nil, err

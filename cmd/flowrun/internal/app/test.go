@@ -262,10 +262,23 @@ func findTests(paths []string) ([]string, error) {
 	files, err := disk.Tests(paths)
 	if none := new(disk.NoTests); errors.As(err, &none) {
 		hint := "Tests are in files NAME" + dsl.TestSuffix + " beside the program."
-		if !none.File {
+		own := strings.TrimSuffix(strings.TrimSuffix(none.Path, ".hcl"), ".flow") + dsl.TestSuffix
+		if _, err := os.Stat(own); none.File && err == nil {
+			hint = "Its tests are in another file: flowrun test " + ui.Quote(own)
+		} else if !none.File {
 			hint += " DIR/... means every folder below DIR."
+			if program, _, _ := dsl.Own(disk.Open(none.Path, dsl.Options{})); len(program) == 0 {
+				hint += " flowrun init writes a first program with tests."
+			}
 		}
 		return nil, &args.Error{Message: ui.Clean(none.Error()), Hint: hint}
+	}
+	if missing := new(fs.PathError); errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
+		near := nearestFile(missing.Path)
+		if near != "" {
+			near = fmt.Sprintf("\nDid you mean %q?", near)
+		}
+		return nil, fmt.Errorf("there is no file or folder %s%s", ui.Clean(missing.Path), near)
 	}
 	return files, err
 }

@@ -68,7 +68,7 @@ func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 			return err == nil
 		}
 		p, found := dsl.Check(fsys, name, opts)
-		list, nodes = append(list, adviseFirst(found)...), nodes+p.Nodes
+		list, nodes = append(list, adviseFirst(path, found)...), nodes+p.Nodes
 		for name, text := range p.Sources { // any order: it fills a map
 			if len(found) == 0 {
 				text = nil // only its name is shown, and thousands of texts would stay in memory

@@ -1,0 +1,5 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+  step "plan" { stdout = "" }
+  expect = ["live == 0"]
+}

@@ -1,0 +1,4 @@
+test "one" {
+  inputs = { ticket = "T-1" }
+  expect = ["run.status == failed"]
+}
