@@ -38,6 +38,7 @@ var words = map[string][]string{
 	"dsl/ir.ErrorKind":          ir.Texts(ir.ErrorKinds),
 	"dsl/ir.OnError":            ir.Texts(ir.OnErrors),
 	"dsl/ir.OnLost":             ir.Texts(ir.OnLosts),
+	"dsl/ir.OnExceed":           ir.Texts(ir.OnExceeds),
 	"dsl/ir.OnFail":             ir.Texts(ir.OnFails),
 	"dsl/ir.Losers":             ir.Texts(ir.AllLosers),
 	"dsl/ir.JoinWord":           ir.Texts(ir.JoinWords),

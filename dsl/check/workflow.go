@@ -48,10 +48,11 @@ func (c *checker) workflow(w *Workflow) {
 			only := c.env(roots{"input": w.inputs}, map[string]string{"run": "The group is computed before the run that it is for begins.", "step": "The group is computed before any step has run."})
 			c.expressions(b, func(string) *expr.Env { return only })
 		}
-		if b.Schema.Kind == "require" || b.Schema.Kind == "finally" {
+		if b.Schema.Kind == "require" || b.Schema.Kind == "finally" || b.Schema.Kind == "budget" {
 			c.expressions(b, func(string) *expr.Env { return own })
 		}
 	}
+	c.budget(w.Block, w.Nodes)
 	uses, first := make([][]use, len(w.All)), len(c.list)
 	for i, n := range w.All {
 		c.node(w, n)
@@ -88,6 +89,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	c.joined(n)
 	c.priority(n)
 	c.deadline(n)
+	c.budget(n.Block, []*Node{n})
 	c.callWith(w, n)
 	if a := n.attr("gates"); a != nil {
 		for _, r := range a.Names {
@@ -119,6 +121,8 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		return
 	case "require", "case", "default", "deadline":
 		at = atStart
+	case "budget":
+		at = once
 	case "degrade":
 		at = inDegrade
 	case "compensate":

@@ -67,6 +67,8 @@ type Node struct {
 	Require []Require `json:"require,omitempty"`
 	// Deadline bounds the node in all, from its release to its end: queueing, attempts, backoffs and gates.
 	Deadline *Deadline `json:"deadline,omitempty"`
+	// Budget bounds what the node uses in all, over its instances and iterations.
+	Budget *Budget `json:"budget,omitempty"`
 	// Priority orders what waits for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10),
 	// critical (20). Groups hand it down; nil means 0.
 	Priority *Expr `json:"priority,omitempty"`
@@ -143,6 +145,16 @@ type Repeat struct {
 type Deadline struct {
 	After    Expr      `json:"after"`
 	Progress []float64 `json:"progress,omitempty"`
+}
+
+// Budget bounds what attempts use. At least one of Attempts, Tokens and CostUSD is set. Warn is the percentage of a bound at which
+// the run warns; nil means 80.
+type Budget struct {
+	Attempts *Expr    `json:"attempts,omitempty"`
+	Tokens   *Expr    `json:"tokens,omitempty"`
+	CostUSD  *Expr    `json:"cost_usd,omitempty"`
+	Warn     *Expr    `json:"warn,omitempty"`
+	OnExceed OnExceed `json:"on_exceed,omitempty"`
 }
 
 // Compensate is a program that is run once, without retries; its failure is recorded and changes nothing.

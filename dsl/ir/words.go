@@ -81,6 +81,21 @@ var OnTimeouts = []OnTimeout{OnTimeoutFail, OnTimeoutHandIn}
 // UnmarshalText refuses a value that is not in [OnTimeouts].
 func (o *OnTimeout) UnmarshalText(text []byte) error { return read(o, text, "on_timeout", OnTimeouts) }
 
+// OnExceed says what follows if a budget is spent.
+type OnExceed string
+
+// The values of on_exceed. The zero value means OnExceedStop.
+const (
+	OnExceedStop OnExceed = "stop" // nothing more starts in it
+	OnExceedWarn OnExceed = "warn" // the run warns
+)
+
+// OnExceeds lists all values of on_exceed.
+var OnExceeds = []OnExceed{OnExceedStop, OnExceedWarn}
+
+// UnmarshalText refuses a value that is not in [OnExceeds].
+func (o *OnExceed) UnmarshalText(text []byte) error { return read(o, text, "on_exceed", OnExceeds) }
+
 // OnLost says what follows if the driver of an attempt dies.
 type OnLost string
 

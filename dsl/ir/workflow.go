@@ -49,6 +49,8 @@ type Workflow struct {
 	PassEnv []string `json:"pass_env,omitzero"`
 	// Require is asked before the first node starts.
 	Require []Require `json:"require,omitempty"`
+	// Budget bounds what a run uses. It keeps neither finally nor compensations from running.
+	Budget *Budget `json:"budget,omitempty"`
 	// Concurrency bounds how runs of one group overlap.
 	Concurrency *Concurrency `json:"concurrency,omitempty"`
 	// Finally runs at the end, whatever happened: its nodes one after the other, each as with the rule "always".

@@ -45,6 +45,15 @@ func progress(b *check.Block) (out []float64) {
 	return out
 }
 
+func budget(b *check.Block) *ir.Budget {
+	in := b.Inner("budget")
+	if in == nil {
+		return nil
+	}
+	return &ir.Budget{Attempts: in.Expr("attempts"), Tokens: in.Expr("tokens"), CostUSD: in.Expr("cost_usd"), Warn: in.Expr("warn"),
+		OnExceed: ir.OnExceed(in.Text("on_exceed"))}
+}
+
 func compensate(n *check.Node, shell string) *ir.Compensate {
 	b := n.Inner("compensate")
 	if b == nil {

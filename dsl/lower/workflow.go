@@ -36,6 +36,7 @@ func (l *workflow) lower() ir.Workflow {
 	}
 	out.Nodes = l.nodes(w.Nodes, inherited{shell: w.Text("shell")})
 	out.Require = requires(w.Block)
+	out.Budget = budget(w.Block)
 	if b := w.Inner("concurrency"); b != nil {
 		out.Concurrency = &ir.Concurrency{Group: *b.Expr("group"), WhenBusy: ir.WhenBusy(b.Text("when_busy"))}
 	}
@@ -76,6 +77,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	if b := n.Inner("deadline"); b != nil {
 		out.Deadline = &ir.Deadline{After: *b.Expr("after"), Progress: progress(b)}
 	}
+	out.Budget = budget(n.Block)
 	if b := n.Inner("degrade"); b != nil {
 		out.Degrade = b.Expr("output")
 	}

@@ -86,7 +86,7 @@ func TestPlaces(t *testing.T) {
 		of[p.Place] = strings.Join(p.Reads, " ")
 	}
 	for place, want := range map[string]string{
-		"locals": "var local", "a gate at the top": "var local result", "for_each, max_concurrency": "",
+		"locals": "var local", "a gate at the top": "var local result", "for_each, max_concurrency, budget": "",
 		"run, task, with, env, dir": "var local input step each run attempt previous error",
 	} {
 		have, ok := of[place]

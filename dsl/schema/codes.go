@@ -94,6 +94,8 @@ var Codes = map[string]string{
 	"F0138": "A quota is not declared.",
 	"F0139": "A quota is named twice.",
 	"F0140": "A quota does not have so many units, or none.",
+	"F0147": "A budget bounds nothing.",
+	"F0148": "A budget bounds the tokens or the cost of a node in which no agent works.",
 
 	"F0201": "A name is declared twice.",
 	"F0202": "Two names differ in case only.",

@@ -10,6 +10,8 @@ const (
 	MaxIterations  = 10000
 	MaxPriority    = 1000 // and MaxPriority below zero
 	DefaultRounds  = 3    // of a group that a gate has made again
+	MaxBudget      = 1e12 // attempts, tokens or dollars of a budget
+	MinCost        = 1e-6 // dollars of a budget
 	MaxRedirects   = 20
 	MaxRequests    = 10_000 // of a rate limit
 	MaxFailures    = 1000   // of a circuit breaker

@@ -45,11 +45,12 @@ var planned = []Planned{
 	{Block: "emit", Doc: "Publishes an event.", Instead: "call = workflow.NAME  starts a workflow as a part of the run; an http step tells other systems."},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 	{Block: "sync", Doc: "A sync point shared by runs.", Instead: "A block concurrency makes runs take turns; a step can ask a server that all of them know."},
-	{Block: "budget", Doc: "What the node may cost.", Instead: "max_attempts of retry, max of repeat, timeout and deadline bound attempts and time."},
 
 	{Attr: "escalate", Doc: "What happens when retries don't help.", Instead: noEscalate},
 	{Attr: "quota", Doc: "What a group or a workflow holds of quotas.", Instead: "The attribute quota of each step in it."},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
+	{Block: "budget", Attr: "notify", Doc: "Whom to tell when a budget is nearly spent.", Instead: "The run warns, and a step behind the node can read  step.NAME.usage  and tell people."},
+	{Block: "deadline", Attr: "notify", Doc: "Whom to tell when a part of the deadline has passed.", Instead: "The run says so on the screen, in  runs watch  and in  events; a step behind the node can tell people."},
 	{Block: "wait", Attr: "event", Doc: "Waits for an event.", Instead: noEvent},
 	{Block: "wait", Attr: "match", Doc: "Which event is waited for.", Instead: noEvent},
 	{Block: "wait", Attr: "timeout", Doc: "Longest time to wait for an event.", Instead: "A wait for a duration or until a moment ends by itself."},
@@ -79,6 +80,7 @@ var planned = []Planned{
 	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "type", Word: "chat", Doc: "An agent that is a model behind an API.", Instead: "An agent of type exec with a program that asks the model, or of type http with an endpoint that takes flowrun's request."},
 	{Block: "agent", Attr: "type", Word: "human", Doc: "An agent that is a person.", Instead: noPeople},
+	{Block: "budget", Attr: "on_exceed", Word: "ask", Doc: "Lets a person decide whether a node that has spent its budget goes on.", Instead: "on_exceed = \"stop\"; when somebody has decided,  flowrun retry RUN  makes what failed again, under the same budget anew."},
 	{Block: "gate", Attr: "on_fail", Word: "escalate", Doc: "Escalates what a gate refuses.", Instead: "on_fail = \"fail\", and in the step fallback or degrade, or another step with  when = \"step.NAME.status == 'failed'\"."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 

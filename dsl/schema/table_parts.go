@@ -53,7 +53,16 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "delay", Kind: Duration, Default: "none", Doc: "Wait between two iterations."})},
 	"deadline": {Doc: "When a node must have ended, with queueing, attempts, waits and gates.", Once: true, Attrs: attrs(
 		Attr{Name: "after", Kind: Duration, Required: true, Doc: "How long after the node could start."},
-		Attr{Name: "progress", Kind: Value, Want: value.List(value.NumberType), Default: "none", Doc: "Percentages of that time at which the run says that the node still runs."})},
+		Attr{Name: "progress", Kind: Value, Want: value.List(value.NumberType), Default: "none", Doc: "Percentages of that time at which the run says that the node still runs, and how much time is left."}, later("deadline.notify"))},
+	"budget": {Doc: "What a node, or a run, may use at most, with retries, fallback agents, gates, iterations, instances and called runs. Each start of an attempt asks first: where a bound is reached, nothing more starts, and what would have started fails with the kind fatal and the reason budget. What runs then ends, so tokens and cost_usd can be exceeded by that; attempts count when they start. A called run may use what was left when it started. finally and compensate count, and are never kept from running.", Once: true,
+		Attrs: attrs(
+			Attr{Name: "attempts", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBudget, Doc: "How many attempts may start: of steps and of gates that run a program."},
+			Attr{Name: "tokens", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxBudget, Doc: "How many tokens agents may use, in and out. An agent that reports none counts 0, and the run warns of it once."},
+			Attr{Name: "cost_usd", Kind: Value, Want: value.NumberType, Min: MinCost, Max: MaxBudget, Doc: "How many dollars agents may cost, more than 0. An agent that reports no cost counts 0, and the run warns of it once."},
+			Attr{Name: "warn", Kind: Value, Want: value.NumberType, Min: 1, Max: 100, Default: "80", Doc: "At which percentage of a bound the run warns, once."},
+			Attr{Name: "on_exceed", Kind: Word, Words: []string{"stop", "warn"}, Default: `"stop"`, Doc: "What a bound that is reached means: nothing more starts, or one more warning."},
+			later("budget.notify")),
+		Example: "sequence \"improve\" {\n  budget {\n    attempts = 12\n    warn     = 50\n  }\n  degrade { output = null } # go on without it\n  step \"write\" {\n    run = [\"make\", \"draft\"]\n    retry { max_attempts = 5 }\n  }\n}\n"},
 	"compensate": {Doc: "Undoes what a step did, where the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script; it is run once."},
 		dir, env, pass, sh,

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -88,6 +89,39 @@ func (c *Composer) evalFactor(e *ir.Expr, sc *Scope) (float64, error) {
 		return 0, fmt.Errorf("a number from 1 to %d is needed, but this is %.60s", policy.MaxMultiplier, value.Text(v))
 	}
 	return f, nil
+}
+
+// DefaultWarn is the percentage of a budget at which a run warns.
+const DefaultWarn = 80
+
+// MaxBudget is the largest bound of a budget.
+const MaxBudget = 1e12
+
+// Budget evaluates the bounds of a budget, and the percentage at which it warns.
+func (c *Composer) Budget(b *ir.Budget, sc *Scope) (most event.Bounds, warn float64, err error) {
+	number := func(what string, e *ir.Expr, least, most float64) (f float64) {
+		if e == nil || err != nil {
+			return 0
+		}
+		v, wrong := c.eval.Eval(e, sc)
+		f, ok := v.(float64)
+		switch {
+		case wrong != nil:
+			err = fmt.Errorf("%s: %w", what, wrong)
+		case !ok || !(f >= least && f <= most):
+			err = fmt.Errorf("%s: a number from %s to %s is needed, but this is %.60s", what, value.Text(least), value.Text(most), value.Text(v))
+		}
+		return f
+	}
+	attempts := number("attempts", b.Attempts, 1, MaxBudget)
+	if err == nil && attempts != math.Trunc(attempts) {
+		err = fmt.Errorf("attempts: a whole number is needed, but this is %.60s", value.Text(attempts))
+	}
+	most = event.Bounds{Attempts: int64(attempts), Tokens: number("tokens", b.Tokens, 1, MaxBudget), CostUSD: number("cost_usd", b.CostUSD, 1e-6, MaxBudget)}
+	if warn = DefaultWarn; b.Warn != nil {
+		warn = number("warn", b.Warn, 1, 100)
+	}
+	return most, warn, err
 }
 
 // Duration evaluates a duration.

@@ -23,6 +23,7 @@ func Child(parent Start, c event.StartChild) Start {
 	s.First.ExpectedUS, s.First.ExpectedTimes = nil, nil
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
 	s.First.Held = c.Held
+	s.First.Budget = c.Budget
 	return s
 }
 

@@ -72,9 +72,10 @@ type StartChild struct {
 	Node     string                 `json:"node"`
 	Workflow string                 `json:"workflow"`
 	Inputs   map[string]value.Value `json:"inputs,omitempty"`
-	Late     map[string]Late        `json:"late,omitempty"` // the sensitive ones
 	// Held are the quotas of which the caller holds units while the child runs, by their names, sorted. The child takes no units of them.
-	Held []string `json:"held,omitempty"`
+	Held   []string        `json:"held,omitempty"`
+	Late   map[string]Late `json:"late,omitempty"`   // the sensitive ones
+	Budget *Bounds         `json:"budget,omitempty"` // what the run may use; nil: as much as it likes
 }
 
 // CancelChild asks for the child's cancel; its ChildFinished still comes. Asked again it changes nothing, but for Now,

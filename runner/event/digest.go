@@ -97,6 +97,13 @@ func (f *facts) command(c *Command) {
 		f.values('i', c.StartChild.Inputs)
 		f.deferred('l', c.StartChild.Late)
 		f.texts('h', c.StartChild.Held)
+		if b := c.StartChild.Budget; b != nil {
+			*f = append(*f, 'b')
+			f.number('a', uint64(b.Attempts))
+			f.number('t', math.Float64bits(b.Tokens))
+			f.number('c', math.Float64bits(b.CostUSD))
+			f.end()
+		}
 	case c.CancelChild != nil:
 		*f = append(*f, 'D')
 		f.text('r', c.CancelChild.Run)

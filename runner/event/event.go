@@ -129,6 +129,8 @@ type RunStarted struct {
 	Depth      int    `json:"depth,omitempty"`
 	// Held are the quotas of which a caller holds units: see [StartChild].
 	Held []string `json:"held,omitempty"`
+	// Budget is what the budgets around the call had left when this run was called; nil: they bound nothing, or nobody called it.
+	Budget *Bounds `json:"budget,omitempty"`
 	// RetryOf is the run that this one repeats, and Reused how nodes of that run ended, by their paths, which they end as here
 	// without running again.
 	RetryOf string             `json:"retry_of,omitempty"`

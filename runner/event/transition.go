@@ -9,7 +9,7 @@ type Transition struct {
 	From    Status `json:"from,omitempty"`
 	To      Status `json:"to,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
-	// Note says what else happened to a node whose status stays as it is: From and To are equal.
+	// Note says what else happened to a node, or the run, whose status stays as it is: From and To are equal.
 	Note Note `json:"note,omitempty"`
 	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
 	Reason string   `json:"reason,omitempty"`
@@ -41,7 +41,7 @@ const (
 	Compensated    Note = "compensated"
 	NotCompensated Note = "not_compensated"
 	Progress       Note = "progress" // a part of the node's deadline has passed
-	Warned         Note = "warned"   // something that the file asks for could not be computed, and counts as not there
+	Warned         Note = "warned"   // something that the file asks for could not be computed and counts as not there, or a budget is nearly spent
 )
 
 // Verdict is what a gate found.

@@ -28,6 +28,40 @@ func (u *Usage) Object() map[string]any {
 	}
 }
 
+// Bounds bound what attempts use, or are the rest of such bounds. A field that is 0 bounds nothing.
+type Bounds struct {
+	Attempts int64   `json:"attempts,omitempty"` // that start
+	Tokens   float64 `json:"tokens,omitempty"`
+	CostUSD  float64 `json:"cost_usd,omitempty"`
+}
+
+// Less returns what is left of b beyond used. None of the bounds may be reached.
+func (b Bounds) Less(used Bounds) Bounds {
+	if b.Attempts > 0 {
+		b.Attempts -= used.Attempts
+	}
+	if b.Tokens > 0 {
+		b.Tokens -= used.Tokens
+	}
+	if b.CostUSD > 0 {
+		b.CostUSD -= used.CostUSD
+	}
+	return b
+}
+
+// Smallest returns the smaller one of each bound of b and other.
+func (b Bounds) Smallest(other Bounds) Bounds {
+	return Bounds{smaller(b.Attempts, other.Attempts), smaller(b.Tokens, other.Tokens), smaller(b.CostUSD, other.CostUSD)}
+}
+
+// smaller returns the smaller one of two bounds, of which 0 is none.
+func smaller[N int64 | float64](a, b N) N {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // ReadUsage reads what an agent or a test reports: input_tokens, output_tokens, or both together as tokens, and cost_usd. A
 // member that is not a number of 0 or more is left out. It returns nil if nothing is left.
 func ReadUsage(v value.Value) *Usage {

@@ -56,6 +56,7 @@ const (
 	ReasonBreaker        Reason = "breaker"          // a circuit breaker is open after failures in a row
 	ReasonStore          Reason = "store"            // what runs share cannot do what a step asked for
 	ReasonNoMember       Reason = "no_member"        // the pool has no member of the name that the step gives
+	ReasonBudget         Reason = "budget"           // a budget around the node is spent
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
 )
@@ -64,7 +65,7 @@ const (
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
 	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonQuota,
-	ReasonRateLimit, ReasonBreaker, ReasonStore, ReasonNoMember, ReasonUnexplained, ReasonRound}
+	ReasonRateLimit, ReasonBreaker, ReasonStore, ReasonNoMember, ReasonBudget, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string

@@ -180,6 +180,9 @@ func (s *names) stepsOf(of *seen) map[string]any {
 // warningsOf are the warnings of a run.
 func warningsOf(v *view.Run) []any {
 	warnings := []any{}
+	for _, w := range v.Warnings {
+		warnings = append(warnings, w)
+	}
 	v.Each(func(n *view.Node, _ int) {
 		for _, w := range n.Warnings {
 			warnings = append(warnings, w)

@@ -75,6 +75,9 @@ func (l *liveList) snapshot() (list []*attempt) {
 
 // startAttempt composes and starts an attempt that has its slots.
 func (m *Machine) startAttempt(w slotRequest) {
+	if m.refuseSpent(w) {
+		return
+	}
 	if m.isCall(w) {
 		m.startChild(w.ref)
 		return
@@ -113,6 +116,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 	d.live = a
 	m.live.add(a)
 	m.addCommand(event.Command{Start: request})
+	m.countStart(w.ref)
 	assert(!s.status.Terminal(), "%s starts after its end", d.path)
 }
 
@@ -149,8 +153,11 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	used, waits := usageOf(f), m.waitsOut(a, f)
 	if waits {
 		used.Attempts = 0
+		m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
 	}
 	m.countUsage(a.ref, used)
+	m.countSpent(a.ref, used, 0)
+	m.warnOfSilence(a, f)
 	m.returnSlots(a.ref, a.gate)
 	if s.status.Terminal() {
 		return
@@ -390,7 +397,7 @@ func (m *Machine) startChild(r ref) {
 	}
 	a := &attempt{ref: r, gate: work, since: m.now,
 		child: &event.StartChild{Run: m.composer.ChildID(d.path, d.generation()), Node: d.path, Workflow: call.Workflow, Inputs: inputs,
-			Late: late}}
+			Late: late, Budget: m.rest(r)}}
 	m.noteCompensation(r)
 	m.moveNode(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
 	d.live = a
@@ -415,6 +422,7 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	m.cancelWorkTimer(d)
 	if f.Usage != nil {
 		m.countUsage(a.ref, *f.Usage)
+		m.countSpent(a.ref, *f.Usage, f.Usage.Attempts)
 	}
 	d.output = nil
 	switch succeeded := f.Status == event.Succeeded; {

@@ -456,6 +456,11 @@ func (m *Machine) endIteration(r ref) {
 			return
 		}
 	}
+	if spent := m.spentAround(r); spent != nil {
+		m.copyIteration(d, m.state(last).liveState)
+		m.failNode(r, spent)
+		return
+	}
 	m.scheduleIteration(r)
 }
 

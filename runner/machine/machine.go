@@ -19,7 +19,7 @@
 // runner/slots, and waits for the host's admission. pool.go chooses members of pools. attempt.go starts attempts and called runs,
 // takes their answers, and repeats them for another driver. retry.go retries, or falls back to
 // another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines. stop.go
-// cancels; a timeout and an end step use the same stopPhase. end.go ends phases and the run, and
+// cancels; a timeout and an end step use the same stopPhase. budget.go bounds what attempts use. end.go ends phases and the run, and
 // runs compensations. Package runner/compose computes attempts and evaluates expressions; read.go
 // gives it the values that expressions read.
 //
@@ -110,6 +110,8 @@ type Machine struct {
 
 	failedSeen   []any // run.failed as far as an expression has read it
 	instanceSeen instanceLists
+
+	runBudgets
 }
 
 // New makes the machine of a graph. The evaluator must be pure. rules are those of the run's

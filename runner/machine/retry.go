@@ -24,6 +24,12 @@ func (m *Machine) failAttempt(r ref, err *event.Error) {
 		return
 	}
 	again, delay, problem := m.decideRetry(r, err)
+	if again || m.hasFallback(r) {
+		if spent := m.spentAround(r); spent != nil {
+			m.failSpent(r, spent)
+			return
+		}
+	}
 	switch {
 	case again && d.wasRejected(err):
 		m.startOtherWork(r, m.coldState(r).said)

@@ -576,7 +576,11 @@ func command(c event.Command, now event.Time) string {
 	case c.SetTimer != nil:
 		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer), c.SetTimer.Due.Sub(now), c.SetTimer.Purpose)
 	case c.StartChild != nil:
-		return fmt.Sprintf("start_child %s of %s workflow %s inputs=%s", c.StartChild.Run, c.StartChild.Node, c.StartChild.Workflow,
+		within := ""
+		if c.StartChild.Budget != nil {
+			within = fmt.Sprintf(" within %+v", *c.StartChild.Budget)
+		}
+		return fmt.Sprintf("start_child %s of %s workflow %s%s inputs=%s", c.StartChild.Run, c.StartChild.Node, c.StartChild.Workflow, within,
 			value.Append(nil, map[string]any(c.StartChild.Inputs))) + lateInputs(c.StartChild.Late)
 	case c.CancelChild != nil:
 		s := "cancel_child " + c.CancelChild.Run + " of " + c.CancelChild.Node

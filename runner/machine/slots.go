@@ -330,6 +330,7 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	if d.attempts--; d.attempts == 0 {
 		m.forgetCompensation(a.ref)
 	}
+	m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
 	if !a.granted && m.askOtherMember(a, f) {
 		return
 	}

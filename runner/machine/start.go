@@ -29,6 +29,9 @@ func (m *Machine) startRun() {
 	if err := m.evalSettings(here); err != nil {
 		refused = compose.EvaluationError("the workflow's settings", err)
 	}
+	if err := m.setRunBudgets(here); err != nil && refused == nil {
+		refused = compose.EvaluationError("budget", err)
+	}
 	if len(m.run.ExpectedUS) > 0 {
 		m.ordered, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.parallel)
 	}
@@ -167,7 +170,7 @@ func (m *Machine) startNode(r ref) {
 	if m.takeReused(r) || m.reusedEnd(r) == nil && !m.mayStart(r) {
 		return
 	}
-	if !m.isCollector(r) && !m.isIteration(r) && !m.setDeadline(r) {
+	if !m.setBudget(r) || !m.isCollector(r) && !m.isIteration(r) && !m.setDeadline(r) {
 		return
 	}
 	n := m.node(r)

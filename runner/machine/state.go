@@ -105,6 +105,7 @@ type coldState struct {
 	recalled   []event.Recalled // memories recalled into the last attempt
 	toUndo     bool             // the node is in Machine.toUndo
 	deadline   *deadline
+	budget     *budget
 	rule       *triggerState // nil without a trigger_rule
 	refusal    *refusal      // set from the refusal of an attempt to the next start
 	priority   int16         // set when the node first asks for slots

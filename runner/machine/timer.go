@@ -174,7 +174,8 @@ func (m *Machine) watchProgress(r ref, l *deadline) {
 // showProgress shows that another percentage of a node's deadline has passed.
 func (m *Machine) showProgress(r ref) {
 	l := m.coldState(r).deadline
-	m.showNote(r, event.Progress, fmt.Sprintf("%g%% of its deadline has passed", l.passed), nil)
+	left := max(0, l.since.Add(l.after).Sub(m.now)).Round(time.Second / 10)
+	m.showNote(r, event.Progress, fmt.Sprintf("%g%% of its deadline has passed, and %s are left", l.passed, left), nil)
 	m.watchProgress(r, l)
 }
 

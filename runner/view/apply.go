@@ -89,17 +89,22 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true, event.TimerRefused: true,
 	event.TimerTimeout: false, event.TimerDeadline: false, event.TimerProgress: false, event.TimerFinally: false}
 
-// MaxWarnings bounds what is kept of the warnings of one node; each is a line of its own when it comes.
+// MaxWarnings bounds what is kept of the warnings of one node, and of the run itself; each is a line of its own when it comes.
 const MaxWarnings = 8
+
+func addWarning(list []string, words string) []string {
+	if len(list) < MaxWarnings && !slices.Contains(list, words) {
+		list = append(list, words)
+	}
+	return list
+}
 
 // note takes in what happened to a node whose status stayed as it was.
 func (n *Node) note(t *event.Transition) {
 	switch t.Note {
 	case event.Progress:
 	case event.Warned:
-		if len(n.Warnings) < MaxWarnings && !slices.Contains(n.Warnings, t.Reason) {
-			n.Warnings = append(n.Warnings, t.Reason)
-		}
+		n.Warnings = addWarning(n.Warnings, t.Reason)
 	default:
 		n.Compensation = &Compensation{Status: t.Note, Result: t.Result}
 	}
@@ -138,6 +143,11 @@ func (r *Run) move(n *Node, t *event.Transition) {
 }
 
 func (r *Run) runTransition(l *Line, t *event.Transition) {
+	if t.Note != "" {
+		r.Warnings = addWarning(r.Warnings, t.Reason)
+		l.Reason, l.Note, l.Duration = t.Reason, t.Note, r.Duration(t.At)
+		return
+	}
 	r.Status, r.Reason = t.To, t.Reason
 	if t.To.Terminal() {
 		r.FinishedAt = t.At

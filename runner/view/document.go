@@ -23,6 +23,8 @@ type Document struct {
 	Error      *event.Error `json:"error"`
 	// Usage is what the run used, with the runs that it called; absent where there were no attempts, and before its end.
 	Usage map[string]any `json:"usage,omitempty"`
+	// Warnings are those of the run itself, such as of its budget.
+	Warnings []string `json:"warnings,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
@@ -103,7 +105,7 @@ func (r *Run) Document() Document {
 	d := Document{
 		Run: r.ID, Workflow: r.Workflow, Status: r.Status, Driven: r.Driven,
 		StartedAt: Moment(r.StartedAt), FinishedAt: Moment(r.FinishedAt),
-		Inputs: Outputs(r.Inputs), Error: r.Error, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy,
+		Inputs: Outputs(r.Inputs), Error: r.Error, Warnings: r.Warnings, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy,
 		Nodes: make([]NodeDoc, 0, r.Size()),
 	}
 	if r.Status == event.Pending {

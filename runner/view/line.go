@@ -6,7 +6,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Types of lines besides node.STATUS, node.NOTE and run.STATUS. They are part of the JSON that programs read.
+// Types of lines besides node.STATUS, node.NOTE, run.STATUS and run.NOTE. They are part of the JSON that programs read.
 const (
 	Started     = "run.started"
 	Resumed     = "run.resumed"
@@ -75,6 +75,8 @@ func typeOf(t *event.Transition) string {
 		return GateWarned
 	case t.Gate != nil:
 		return GateFailed
+	case t.Note != "" && t.Node == "":
+		return "run." + string(t.Note)
 	case t.Note != "":
 		return "node." + string(t.Note)
 	case t.Node != "":

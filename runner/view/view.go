@@ -39,6 +39,8 @@ type Run struct {
 	// nobody drives; 0 for others. Whoever asks the store sets both.
 	Driven bool
 	Stands event.Time
+	// Warnings are those of the run itself, MaxWarnings of them at most.
+	Warnings []string
 	// Limit tells that the run's own timeout or a cancel ended it.
 	Limit bool
 	// StartedAt and FinishedAt are 0 until they are known; Last is the time of the last event.

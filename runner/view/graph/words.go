@@ -123,6 +123,9 @@ func marks(n *ir.Node) (out []string) {
 	for _, gate := range n.Gates {
 		say("gate %s", gate[strings.LastIndexByte(gate, '/')+1:])
 	}
+	if b := n.Budget; b != nil {
+		say("at most %s in all", bounds(b))
+	}
 	if len(n.Fallback) > 0 {
 		var others []string
 		for i := range n.Fallback {
@@ -149,6 +152,20 @@ func marks(n *ir.Node) (out []string) {
 		say("can be undone")
 	}
 	return out
+}
+
+// bounds are those of a budget: 20 attempts, 5000 tokens, 2.5 dollars.
+func bounds(b *ir.Budget) string {
+	var parts []string
+	for _, p := range []struct {
+		most *ir.Expr
+		unit string
+	}{{b.Attempts, "attempts"}, {b.Tokens, "tokens"}, {b.CostUSD, "dollars"}} {
+		if p.most != nil {
+			parts = append(parts, source(p.most)+" "+p.unit)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // source is an expression as a reader would write it; text that is constant without its quotes.

@@ -40,6 +40,9 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
 	}
 	l := view.Line{Result: &event.Result{Error: r.Error}}
 	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
+	for _, w := range r.Warnings {
+		t.Printf("%s%s\n", t.Style(yellow, "warning"), because(w))
+	}
 	var nodes []rowNode
 	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n: n, depth: depth, stands: r.Stands}) })
 	begun = begun[max(0, len(begun)-MaxBegunShown):]

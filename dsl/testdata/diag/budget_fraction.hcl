@@ -1,0 +1,8 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    budget {
+      attempts = 2.5
+    }
+  }
+}

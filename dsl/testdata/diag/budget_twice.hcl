@@ -1,0 +1,7 @@
+workflow "w" {
+  step "a" {
+    run = ["true"]
+    budget { attempts = 3 }
+    budget { attempts = 4 }
+  }
+}

@@ -1,0 +1,7 @@
+workflow "w" {
+  budget {
+    attempts = 9
+    tokens   = 1000
+  }
+  step "a" { run = ["true"] }
+}

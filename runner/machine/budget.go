@@ -1,0 +1,282 @@
+package machine
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// A budget bounds what attempts use: those of a node with all its instances and iterations, or of
+// the run. Each start of an attempt, a called run or another iteration asks all budgets around it
+// first. Attempts count when they start; tokens and cost count when the answer says them, so what
+// is in flight can exceed its bound. A called run gets the rest of all budgets around the call as
+// the budget of its own run, and its use counts here when it has ended. So called runs that run at
+// the same time may each use that rest.
+
+// budget is the state of one budget.
+type budget struct {
+	of     ref    // the node; node None: the run
+	whose  string // in words
+	most   event.Bounds
+	used   event.Bounds
+	warnAt float64 // percent; 0: never
+	stops  bool
+	warned bool
+	beyond bool // the second warning was shown, where the budget stops nothing
+}
+
+// runBudgets is what a run knows of its budgets.
+type runBudgets struct {
+	budgeted   bool            // there may be budgets
+	budgets    []*budget       // of the run
+	unreported map[string]bool // agents of which a warning says that they do not say what they use
+}
+
+// mayBudget reports whether the run can have budgets.
+func mayBudget(g *plan.Graph, run *event.RunStarted) bool {
+	for i := range g.Nodes {
+		if g.Nodes[i].Budget != nil {
+			return true
+		}
+	}
+	return g.Workflow.Budget != nil || run.Budget != nil
+}
+
+// budgetsAround yields the budgets around a node that have been set, from the inside out.
+func (m *Machine) budgetsAround(r ref) iter.Seq[*budget] {
+	return func(yield func(*budget) bool) {
+		for ; r.node != plan.None; r = m.parent(r) {
+			if d := m.state(r).liveState; d != nil && d.cold != nil && d.cold.budget != nil && !yield(d.cold.budget) {
+				return
+			}
+		}
+		for _, b := range m.budgets {
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// setBudget sets a node's budget when the node is released, for all its instances and iterations.
+// It fails the node and returns false if the budget cannot be evaluated.
+func (m *Machine) setBudget(r ref) bool {
+	n := m.node(r)
+	if n.Budget == nil || n.Region != r.frame.region || m.reusedEnd(r) != nil {
+		return true
+	}
+	b := &budget{of: r, whose: fmt.Sprintf("the budget of %q", m.path(r))}
+	if err := m.evalBudget(b, n.Budget, m.newScope(r)); err != nil {
+		m.failNode(r, compose.EvaluationError("budget", err))
+		return false
+	}
+	m.coldState(r).budget = b
+	return true
+}
+
+// setRunBudgets sets the budget of the workflow, and the rest that the calling run has left.
+func (m *Machine) setRunBudgets(sc *compose.Scope) error {
+	if m.budgeted = mayBudget(m.graph, m.run); !m.budgeted {
+		return nil
+	}
+	here := ref{m.root, plan.None}
+	if rest := m.run.Budget; rest != nil {
+		m.budgets = append(m.budgets, &budget{of: here, whose: "what the budget of the calling run had left", most: *rest, stops: true})
+	}
+	if m.graph.Workflow.Budget == nil {
+		return nil
+	}
+	b := &budget{of: here, whose: "the budget of the run"}
+	m.budgets = append(m.budgets, b)
+	return m.evalBudget(b, m.graph.Workflow.Budget, sc)
+}
+
+func (m *Machine) evalBudget(b *budget, from *ir.Budget, sc *compose.Scope) (err error) {
+	b.stops = from.OnExceed != ir.OnExceedWarn
+	b.most, b.warnAt, err = m.composer.Budget(from, sc)
+	return err
+}
+
+// spentAround returns the error of what would start in a budget that is spent; nil if no budget
+// around the node is. The budgets of the run do not keep finally from running.
+func (m *Machine) spentAround(r ref) *event.Error {
+	if !m.budgeted {
+		return nil
+	}
+	for b := range m.budgetsAround(r) {
+		if !b.stops || b.of.node == plan.None && m.phase != working {
+			continue
+		}
+		if reached := b.reached(); reached != "" {
+			return &event.Error{Kind: event.Fatal, Reason: event.ReasonBudget, ExitCode: -1, Message: fmt.Sprintf("%s is spent: %s", b.whose, reached)}
+		}
+	}
+	return nil
+}
+
+// refuseSpent fails a node whose next attempt, or the next attempt of one of its gates, would start
+// in a budget that is spent. The attempt has its slots.
+func (m *Machine) refuseSpent(w slotRequest) bool {
+	err := m.spentAround(w.ref)
+	if err == nil {
+		return false
+	}
+	m.returnSlots(w.ref, w.gate)
+	if w.gate == work {
+		if refused := m.liveState(w.ref).beginAdmitted(); refused != 0 {
+			m.withdrawRefused(w.ref, refused, leftLine)
+		}
+	}
+	m.startParents(w.ref)
+	m.failSpent(w.ref, err)
+	return true
+}
+
+// failSpent ends a node whose next start a budget forbids.
+func (m *Machine) failSpent(r ref, err *event.Error) {
+	if last := m.liveState(r).err; last != nil {
+		err.Message += "; its last attempt failed: " + last.Message
+	}
+	m.failNode(r, err)
+}
+
+// rest returns the smallest rest of the budgets around a call; nil if none bounds the called run.
+func (m *Machine) rest(r ref) *event.Bounds {
+	if !m.budgeted {
+		return nil
+	}
+	rest := event.Bounds{}
+	for b := range m.budgetsAround(r) {
+		if b.stops && !(b.of.node == plan.None && m.phase != working) {
+			rest = rest.Smallest(b.most.Less(b.used))
+		}
+	}
+	if rest == (event.Bounds{}) {
+		return nil
+	}
+	return &rest
+}
+
+// countStart counts the start of an attempt, which counts as one that began until it is refused.
+func (m *Machine) countStart(r ref) { m.countInBudgets(r, event.Bounds{Attempts: 1}) }
+
+// countSpent counts what an attempt that began has used, or what a called run has.
+func (m *Machine) countSpent(r ref, u event.Usage, attempts int) {
+	m.countInBudgets(r, event.Bounds{Attempts: int64(attempts), Tokens: float64(u.InputTokens + u.OutputTokens + u.OtherTokens), CostUSD: u.CostUSD})
+}
+
+func (m *Machine) countInBudgets(r ref, more event.Bounds) {
+	if !m.budgeted || more == (event.Bounds{}) {
+		return
+	}
+	for b := range m.budgetsAround(r) {
+		b.used.Attempts += more.Attempts
+		b.used.Tokens += more.Tokens
+		b.used.CostUSD += more.CostUSD
+		m.warnOfBudget(b)
+	}
+}
+
+// warnOfBudget shows the one warning of a budget that is nearly spent, and a second one where a
+// spent budget stops nothing.
+func (m *Machine) warnOfBudget(b *budget) {
+	share := b.share()
+	switch {
+	case b.warnAt == 0:
+	case !b.stops && share >= 100 && !b.beyond:
+		b.warned, b.beyond = true, true
+		m.showBudget(b, fmt.Sprintf("%s is spent, which stops nothing: %s", b.whose, b.describe()))
+	case share >= b.warnAt && !b.warned:
+		b.warned = true
+		m.showBudget(b, fmt.Sprintf("%.0f%% of %s is used: %s", math.Floor(share), b.whose, b.describe()))
+	}
+}
+
+func (m *Machine) showBudget(b *budget, words string) {
+	if b.of.node == plan.None {
+		m.showTransition(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: words})
+		return
+	}
+	m.showNote(b.of, event.Warned, words, nil)
+}
+
+// warnOfSilence warns once of each agent that does not say what it used, where a budget bounds it.
+func (m *Machine) warnOfSilence(a *attempt, f *event.AttemptFinished) {
+	if !m.budgeted || a.gate != work || f.Outcome != event.OK {
+		return
+	}
+	g := m.agentOf(a.ref)
+	if g == nil || g.Type == ir.AgentNull || m.unreported[g.Name] {
+		return
+	}
+	u := usageOf(f)
+	for b := range m.budgetsAround(a.ref) {
+		what := ""
+		switch {
+		case b.most.Tokens > 0 && u.InputTokens+u.OutputTokens+u.OtherTokens == 0:
+			what = "tokens"
+		case b.most.CostUSD > 0 && u.CostUSD == 0:
+			what = "cost_usd"
+		default:
+			continue
+		}
+		if m.unreported == nil {
+			m.unreported = map[string]bool{}
+		}
+		m.unreported[g.Name] = true
+		m.showNote(a.ref, event.Warned, fmt.Sprintf("agent %q does not say its %s, so it counts 0 in %s", g.Name, what, b.whose), nil)
+		return
+	}
+}
+
+// parts lists the bounds of a budget with what was used of each.
+func (b *budget) parts() []budgetPart {
+	return []budgetPart{
+		{float64(b.used.Attempts), float64(b.most.Attempts), "attempts"}, {b.used.Tokens, b.most.Tokens, "tokens"}, {b.used.CostUSD, b.most.CostUSD, "dollars"},
+	}
+}
+
+type budgetPart struct {
+	used, most float64
+	unit       string
+}
+
+// isReached allows for what sums of costs lose in rounding.
+func (p budgetPart) isReached() bool { return p.most > 0 && p.used >= float64(p.most*(1-1e-9)) }
+
+func (p budgetPart) String() string { return fmt.Sprintf("%.10g of %.10g %s", p.used, p.most, p.unit) }
+
+// share is the used part of the bound that is nearest to its end, in percent.
+func (b *budget) share() (most float64) {
+	for _, p := range b.parts() {
+		switch {
+		case p.isReached():
+			most = max(most, 100, p.used/p.most*100)
+		case p.most > 0:
+			most = max(most, p.used/p.most*100)
+		}
+	}
+	return most
+}
+
+// reached names the bounds that are reached; "" if there is none.
+func (b *budget) reached() string { return b.list(budgetPart.isReached) }
+
+// describe says what was used of all bounds.
+func (b *budget) describe() string { return b.list(func(p budgetPart) bool { return p.most > 0 }) }
+
+func (b *budget) list(which func(budgetPart) bool) string {
+	var words []string
+	for _, p := range b.parts() {
+		if which(p) {
+			words = append(words, p.String())
+		}
+	}
+	return strings.Join(words, ", ")
+}
