@@ -22,15 +22,16 @@ type seen struct {
 	live   map[uint64]event.Attempt
 	// calls are the ids of the runs that each node called, in the order in which they were first asked for; asked is what was
 	// asked, and taken how often the run's journal has the end of each.
-	calls map[string][]string
-	asked map[string]string
-	taken map[string]int
+	calls  map[string][]string
+	asked  map[string]string
+	taken  map[string]int
+	spends *spending
 	// unwanted tells that the caller asked for the end of the run before it was there.
 	unwanted bool
 }
 
 func newSeen(name string, w *ir.Workflow, caller string) *seen {
-	return &seen{name: name, w: w, caller: caller, j: newJourney(), live: map[uint64]event.Attempt{}, calls: map[string][]string{}, asked: map[string]string{}, taken: map[string]int{}}
+	return &seen{spends: newSpending(w), name: name, w: w, caller: caller, j: newJourney(), live: map[uint64]event.Attempt{}, calls: map[string][]string{}, asked: map[string]string{}, taken: map[string]int{}}
 }
 
 // calledAs is the name of the nth run that a node calls.
@@ -58,6 +59,7 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 		s.j, s.taken = newJourney(), map[string]int{}
 	}
 	s.j.watch(events, r)
+	s.spends.watch(c, s.name, events, r)
 	for _, ev := range events {
 		if f := ev.AttemptFinished; f != nil {
 			delete(s.live, f.Ticket)

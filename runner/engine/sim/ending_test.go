@@ -36,6 +36,9 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 		if timed && did[*ir.Value](n) != nil && maybe(15) {
 			n.Action = &ir.End{Status: []ir.EndStatus{"", ir.EndFailed, ir.EndCancelled}[r.IntN(3)]}
 		}
+		if timed && maybe(8) {
+			n.Budget = randomBudget(r)
+		}
 		if n.Kind != ir.Step || !n.Action.Kind().Retried() {
 			return
 		}
@@ -55,6 +58,9 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 			n.TriggerRule = ir.Always
 		}
 	})
+	if timed && maybe(4) {
+		w.Budget = randomBudget(r)
+	}
 	if maybe(3) {
 		return
 	}

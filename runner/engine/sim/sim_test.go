@@ -49,7 +49,8 @@ var (
 //  8. what needs a node whose failure stops its run is blocked;
 //  9. runs of a group, of which three in four simulations have up to three, take turns in the order of their starts, and a dead process
 //     has no turn; that a run is parked changes nothing;
-//  10. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
+//  10. nothing starts in a budget that is spent, in called runs neither, and a node that fails for a budget has one around it that is;
+//  11. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
@@ -435,6 +436,9 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 	h.Write(binary.LittleEndian.AppendUint64(nil, c.seed))
 	fmt.Fprint(h, run, a.Node, a.Gate, a.Attempt, a.Compensate)
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
+	if dice := h.Sum64() >> 30; a.Agent != nil && dice%4 > 0 {
+		f.Usage = &event.Usage{InputTokens: int64(dice >> 2 % 20), OutputTokens: int64(dice >> 7 % 20), CostUSD: float64(dice>>12%50) / 1000}
+	}
 	switch dice := (h.Sum64() >> 20) % 100; {
 	case dice < 70:
 		zero := 0
