@@ -150,6 +150,32 @@ workflow "w" {
   }
   output "line" { value = step.line.output }
 }`},
+	{name: "budget", ends: "succeeded", source: `workflow "w" {
+  default = true
+  sequence "s" {
+    budget { attempts = 5 }
+    step "a" { run = ["sh", "sink", "work"] }
+    step "b" {
+      call     = workflow.child
+      on_error = "continue"
+      budget { attempts = 2 }
+    }
+    step "c" {
+      for_each        = range(4)
+      max_concurrency = 1
+      run             = ["sh", "sink", "work"]
+      on_error        = "continue"
+    }
+  }
+  output "c" { value = step.s.output }
+}
+workflow "child" {
+  step "k" {
+    for_each        = range(4)
+    max_concurrency = 1
+    run             = ["sh", "sink", "work"]
+  }
+}`},
 	{name: "call", ends: "failed", source: `workflow "w" {
   default = true
   step "before" {

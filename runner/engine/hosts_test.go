@@ -244,7 +244,7 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 }
 
 // behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind,
-// recalls (so many entries). A
+// recalls (so many entries), costs (dollars). A
 // program is one of: say WORDS; sleep SECONDS; exit CODE; flaky N (fails until attempt N); read (prints its input).
 func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
@@ -260,6 +260,9 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 			kind = event.ErrorKind(k)
 		}
 		f.Output = map[string]any{"agent": a.Agent.Name, "feedback": a.Agent.Feedback, "attempt": float64(a.Attempt), "with": a.Agent.With}
+		if costs, _ := with["costs"].(float64); costs > 0 {
+			f.Usage = &event.Usage{CostUSD: costs}
+		}
 		if recalls, _ := with["recalls"].(float64); recalls > 0 {
 			f.Recalled = make([]event.Recalled, int(recalls))
 			for i := range f.Recalled {

@@ -13,7 +13,7 @@ agent "other" {
 workflow "spend" {
   default = true
   budget {
-    attempts  = 4
+    attempts  = 8
     on_exceed = "warn"
   }
 
@@ -39,6 +39,15 @@ workflow "spend" {
     }
   }
 
+  step "paid" {
+    for_each        = [1, 2, 3, 4, 5]
+    max_concurrency = 1
+    agent           = agent.worker
+    with            = { costs = 0.5 }
+    on_error        = "continue"
+    budget { cost_usd = 1.4 }
+  }
+
   step "inner" {
     depends_on = [step.parts]
     call       = workflow.inner
@@ -48,6 +57,7 @@ workflow "spend" {
 
   output "parts" { value = step.parts.counts }
   output "stubborn" { value = step.stubborn.output }
+  output "paid" { value = step.paid.usage }
   output "inner" { value = step.inner.usage.attempts }
 }
 
