@@ -257,9 +257,9 @@ func (b *budget) share() (most float64) {
 	for _, p := range b.parts() {
 		switch {
 		case p.isReached():
-			most = max(most, 100, p.used/p.most*100)
+			most = max(most, 100, float64(p.used/p.most*100))
 		case p.most > 0:
-			most = max(most, p.used/p.most*100)
+			most = max(most, float64(p.used/p.most*100))
 		}
 	}
 	return most
