@@ -38,7 +38,8 @@ type Driver interface {
 // A host may park a run while runs that it called are parked, too. Such a called run is woken as any other, and then driven beside
 // its caller. When it ends, its caller is woken.
 type Parker interface {
-	// DriveUntilParked is Drive that also returns when the run is parked. The error is *Parked then.
+	// DriveUntilParked is Drive that also returns when the run is parked. The error is *Parked then. A run that this process fails to drive
+	// is not parked any more: its turn in its group goes to the next run, and its requests leave their lines.
 	DriveUntilParked(ctx context.Context, run string, w Watcher) (event.End, error)
 	// Wakeable returns up to limit of the runs that this process parked and that must be driven again: their due has come, a message is
 	// there, or it is their turn. next is the due of the first of the others, 0 if no timer is set.
