@@ -39,12 +39,13 @@ type Program struct {
 	definition []byte
 	hash       string
 	graphs     map[string]*plan.Graph
+	eval       *expr.Evaluator // of the expressions of the program
 }
 
 // NewProgram prepares a program for its tests.
 func NewProgram(p *ir.Program) *Program {
 	definition := p.Canonical()
-	return &Program{Program: p, definition: definition, hash: ir.Hash(definition), graphs: map[string]*plan.Graph{}}
+	return &Program{Program: p, definition: definition, hash: ir.Hash(definition), graphs: map[string]*plan.Graph{}, eval: expr.NewEvaluator(ir.NewestRules(), p.Files)}
 }
 
 func (p *Program) graph(workflow string) (*plan.Graph, error) {
@@ -143,7 +144,7 @@ type test struct {
 	*record
 	stubs    []*stub
 	answered map[string]*given           // by the key of an attempt: what it was last answered
-	keys     map[string]string           // the keys of attempts by run and ticket
+	keys     map[ticketKey]string        // the keys of attempts
 	secrets  map[string]*secret.Executor // by the run of the test
 	took     time.Duration               // how long the attempt at hand takes
 	failures []Failure
@@ -175,7 +176,7 @@ func newTest(p *Program, spec *ir.Test) *test {
 	_, _ = seed.Write([]byte(spec.Name))
 	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{},
 		labels: map[string]*seen{}, secrets: map[string]*secret.Executor{},
-		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[string]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}}
+		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[ticketKey]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}}
 	t.record = newRecord(p.Program, t.start)
 	t.store.Pass(t.start.Sub(sim.Epoch))
 	for i := range spec.Stubs {
@@ -251,8 +252,7 @@ func (t *test) newMachine(workflow string) (*machine.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := ir.NewestRules()
-	return machine.New(g, expr.NewEvaluator(rules, t.program.Files), rules), nil
+	return machine.New(g, t.program.eval, ir.NewestRules()), nil
 }
 
 // drive starts the runs and drives them until all have ended, or the time of the test is over. crashAt is the point at which the

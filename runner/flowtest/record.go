@@ -19,10 +19,10 @@ type record struct {
 	runs    map[string]*seen
 	order   []*seen // as they started
 	calls   []*call
-	live    map[string]*call // by run and ticket
-	most    map[string]int   // how many attempts, or runs, of a name there were at once at most
-	now     map[string]int   // and now
-	steps   uint64           // numbers starts and ends
+	live    map[ticketKey]*call
+	most    map[string]int // how many attempts, or runs, of a name there were at once at most
+	now     map[string]int // and now
+	steps   uint64         // numbers starts and ends
 	reached map[Point]bool
 	cases   map[string]map[string]string // by workflow and node: the case of a switch that the node stands in
 }
@@ -96,7 +96,7 @@ type spot struct {
 func (at *spot) ownInstance() string { return at.instance[len(at.path)-len(at.own):] }
 
 func newRecord(p *ir.Program, start event.Time) *record {
-	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[string]*call{}, most: map[string]int{}, now: map[string]int{},
+	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[ticketKey]*call{}, most: map[string]int{}, now: map[string]int{},
 		reached: map[Point]bool{}, cases: map[string]map[string]string{}}
 }
 
@@ -136,7 +136,7 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 			s.prefix = rec.where(first.Parent, first.ParentNode).instance + "/"
 			rec.order = append(rec.order, s)
 			rec.runs[run] = s
-		} else {
+		} else if s.events > 0 {
 			s.forget(rec.program)
 		}
 		if !s.counts && first.Skip == "" && first.Cancelled == "" {
@@ -150,13 +150,13 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		switch ev := &events[i]; {
 		case ev.AttemptFinished != nil:
 			rec.finish(run, ev.AttemptFinished, ev.At)
-			ticket := ticketOf(run, ev.AttemptFinished.Ticket)
+			ticket := ticketKey{run, ev.AttemptFinished.Ticket}
 			if g := t.answered[t.keys[ticket]]; g != nil && g.ticket == ticket {
 				g.done = true
 			}
 		case ev.DriverChanged != nil:
 			for name, c := range rec.live { // any order: each for itself
-				if strings.HasPrefix(name, run+" ") {
+				if name.run == run {
 					rec.end(name, c, ev.At)
 				}
 			}
@@ -324,7 +324,11 @@ func (rec *record) count(name string, by int) {
 	rec.most[name] = max(rec.most[name], rec.now[name])
 }
 
-func ticketOf(run string, ticket uint64) string { return run + " " + value.Text(float64(ticket)) }
+// ticketKey identifies an attempt of a test.
+type ticketKey struct {
+	run    string
+	ticket uint64
+}
 
 // begin notes the start of an attempt.
 func (t *test) begin(a *event.Attempt, now event.Time) {
@@ -350,13 +354,13 @@ func (t *test) begin(a *event.Attempt, now event.Time) {
 	}
 	c.request = map[string]any{"node": at.instance, "key": a.Key, "attempt": float64(a.Attempt)}
 	rec.calls = append(rec.calls, c)
-	rec.live[ticketOf(a.Run, a.Ticket)] = c
-	t.keys[ticketOf(a.Run, a.Ticket)] = a.Key
+	rec.live[ticketKey{a.Run, a.Ticket}] = c
+	t.keys[ticketKey{a.Run, a.Ticket}] = a.Key
 }
 
 // describe notes what an attempt asks for, once all of it is known.
 func (t *test) describe(a *event.Attempt) {
-	c := t.record.live[ticketOf(a.Run, a.Ticket)]
+	c := t.record.live[ticketKey{a.Run, a.Ticket}]
 	env := map[string]any{}
 	for name, v := range a.Env { // any order: it fills a map
 		env[name] = v
@@ -380,13 +384,13 @@ func (t *test) describe(a *event.Attempt) {
 
 // finish notes the end of an attempt.
 func (rec *record) finish(run string, f *event.AttemptFinished, at event.Time) {
-	name := ticketOf(run, f.Ticket)
+	name := ticketKey{run, f.Ticket}
 	if c := rec.live[name]; c != nil {
 		rec.end(name, c, at)
 	}
 }
 
-func (rec *record) end(name string, c *call, at event.Time) {
+func (rec *record) end(name ticketKey, c *call, at event.Time) {
 	c.ended = at
 	delete(rec.live, name)
 	for _, n := range c.names {

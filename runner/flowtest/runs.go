@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
@@ -64,7 +63,7 @@ func (t *test) launch(ctx context.Context, r *ir.TestRun, cause string, secrets 
 	t.launched = append(t.launched, s)
 	t.labels[r.Label] = s
 	x := secret.New(executor.Func(t.answer), nil)
-	x.Hold(secrets, expr.NewEvaluator(ir.NewestRules(), t.program.Files))
+	x.Hold(secrets, t.program.eval)
 	t.secrets[id] = x
 	t.host.Add(id)
 	return nil
@@ -138,7 +137,7 @@ func (t *test) group(_ []byte, first event.RunStarted) (engine.Group, error) {
 	if err != nil {
 		return engine.Group{}, err
 	}
-	name, err := compose.New(g, expr.NewEvaluator(ir.NewestRules(), t.program.Files), &first).GroupName()
+	name, err := compose.New(g, t.program.eval, &first).GroupName()
 	if err != nil {
 		return engine.Group{}, fmt.Errorf("the concurrency group of workflow %q: %w", w.Name, err)
 	}

@@ -24,7 +24,7 @@ type stub struct {
 // same.
 type given struct {
 	reply  *ir.Reply
-	ticket string // of the attempt that it answered last. All attempts at one work have one key, and the past is told again after a crash.
+	ticket ticketKey // of the attempt that it answered last. All attempts at one work have one key, and the past is told again after a crash.
 	done   bool
 }
 
@@ -66,7 +66,7 @@ func (t *test) answer(_ context.Context, a event.Attempt) event.AttemptFinished 
 		t.answered[a.Key] = g
 		s.asked++
 	}
-	g.ticket = ticketOf(a.Run, a.Ticket)
+	g.ticket = ticketKey{a.Run, a.Ticket}
 	if err := t.reply(g.reply, &a, &ans); err != nil {
 		t.fail(Failure{Kind: BadReply, At: g.reply.At, Text: err.Error(), After: t.elapsed()})
 		executor.Fail(&ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the reply of the stub cannot be computed: " + err.Error()})
