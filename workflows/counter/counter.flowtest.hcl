@@ -15,3 +15,15 @@ test "a crash adds nothing and loses nothing" {
 
   expect = ["run.outputs.total == 42"]
 }
+
+test "runs count together, whichever crashes" {
+  crash_everywhere = true
+  start "a" { inputs = { events = ["x", "y"] } }
+
+  start "b" {
+    inputs = { events = ["z"] }
+    after  = "1s"
+  }
+
+  expect = ["kv['events'] == 3 && runs.a.outputs.total == 2 && runs.b.outputs.total == 3"]
+}

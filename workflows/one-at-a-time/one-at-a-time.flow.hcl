@@ -1,0 +1,37 @@
+# Deployments of one environment take turns: a run waits until the run before it has ended, whoever started them. Deployments of two
+# environments do not wait for each other. when_busy = "skip" refuses the second run instead, and "cancel_previous" ends the first one.
+
+workflow "deploy" {
+  input "env" {
+    type    = string
+    default = "test"
+  }
+
+  input "version" { type = string }
+
+  concurrency {
+    group     = "deploy-${input.env}"
+    when_busy = "queue"
+  }
+
+  step "roll_out" {
+    run     = ["deploy", "--env", input.env, "--", input.version]
+    timeout = "30m"
+    retry {
+      max_attempts = 2
+      base_delay   = "1m"
+      jitter       = "none"
+    }
+  }
+
+  step "note" {
+    kv {
+      set       = input.env
+      namespace = "deployed"
+      value     = input.version
+    }
+    depends_on = [step.roll_out]
+  }
+
+  output "version" { value = step.note.output }
+}
