@@ -273,6 +273,7 @@ func (t *test) drive(ctx context.Context, crashAt int) error {
 		t.driven = false
 		if errors.Is(err, sim.ErrCrashed) {
 			t.crashed++
+			t.endCalls(nil)
 			t.store.Pass(t.down)
 			t.down = 0
 			continue
@@ -353,6 +354,7 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		t.host.Halt(of.id, m.For)
 	case !all:
 		t.host.Kill(of.id, m.For)
+		t.endCalls(of)
 	case m.Kind == ir.VanishMoment:
 		t.store.Pass(m.For)
 	default:
@@ -418,6 +420,7 @@ func (t *test) result() *Result {
 	}
 	r.Status, r.Runs = t.status(), t.runsAtEnd()
 	r.Events, r.Path, r.Timeline, r.Reached = t.events(), t.path(), t.timeline(), t.reached
+	t.nameRuns(r.Timeline)
 	return r
 }
 

@@ -153,6 +153,34 @@ func (t *test) secretsOf(run string) *secret.Executor {
 	return t.secrets[s.id]
 }
 
+// endCalls ends the attempts of a run and of those that it called, whose driver has died; of all runs for nil.
+func (t *test) endCalls(of *seen) {
+	for name, c := range t.live { // any order: each for itself
+		if of == nil || t.runs[name.run].top(t.record) == of {
+			t.record.end(name, c, t.store.Now())
+		}
+	}
+}
+
+// nameRuns puts the labels of runs in the place of their ids.
+func (t *test) nameRuns(lines []Line) {
+	var pairs []string
+	for _, s := range t.launched {
+		if s.label != "" {
+			pairs = append(pairs, "run "+s.id, "run "+s.label)
+		}
+	}
+	if pairs == nil {
+		return
+	}
+	names := strings.NewReplacer(pairs...)
+	for i := range lines {
+		if strings.Contains(lines[i].Text, "run ") {
+			lines[i].Text = names.Replace(lines[i].Text)
+		}
+	}
+}
+
 // status is how the test's runs ended in a word: the status of the first one that did not succeed.
 func (t *test) status() event.Status {
 	status := event.Pending

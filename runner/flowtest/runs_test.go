@@ -132,7 +132,8 @@ func TestCrashesOfSeveralRuns(t *testing.T) {
     after = "10s"
     for   = "5s"
   }
-  expect = ["kv.deploys == 3 && runs.b.started == 10 && runs.b.ended == 70 && runs.a.ended == 130 && runs.c.ended == 60"]`},
+  at "12s" { expect = ["live == 2 && calls['a/ship'][0].ended == 10"] }
+  expect = ["max_at_once.ship == 2", "kv.deploys == 3 && runs.b.started == 10 && runs.b.ended == 70 && runs.a.ended == 130 && runs.c.ended == 60"]`},
 		{"one stands still", `
   vanish {
     of    = "c"

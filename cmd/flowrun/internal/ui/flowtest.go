@@ -172,18 +172,14 @@ func statusText(r *flowtest.Result) string {
 		}
 	}
 	words := Count(len(r.Runs), "run")
-	for i, s := range order {
-		sep := ", "
-		if i == 0 {
-			sep = " "
-		}
-		if len(order) > 1 {
-			words += fmt.Sprintf("%s%d %s", sep, count[s], s)
-		} else {
-			words += sep + string(s)
-		}
+	if len(order) == 1 {
+		return words + " " + string(order[0])
 	}
-	return words
+	var parts []string
+	for _, s := range order {
+		parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
+	}
+	return words + " (" + strings.Join(parts, ", ") + ")"
 }
 
 // runText is one run of a test with several.
