@@ -214,8 +214,11 @@ type checker struct {
 	pools   map[string]*Block
 	gates   map[string]*Block
 	quotas  map[string]*Block
-	taken   map[string]bool // quotas that something takes of
-	groups  map[string]bool // of the memory
+	number  map[string]int // of quotas, in the order of their declaration; made by holding
+	takings map[*Workflow]taking
+	turning map[*Workflow]bool // whether its runs take turns
+	taken   map[string]bool    // quotas that something takes of
+	groups  map[string]bool    // of the memory
 
 	workflows map[string]*Workflow
 	callable  map[string]*Block // the workflows' blocks

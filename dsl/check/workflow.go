@@ -41,6 +41,7 @@ func (c *checker) outline(w *Workflow) {
 func (c *checker) workflow(w *Workflow) {
 	c.nodeTypes(w)
 	own := c.envAt(w, nil, inWorkflow)
+	c.takesQuotas(w.Block)
 	c.expressions(w.Block, func(string) *expr.Env { return own })
 	c.retry(w.Block, c.retryEnv(w, nil), own)
 	for _, b := range w.Blocks {
@@ -68,6 +69,7 @@ func (c *checker) workflow(w *Workflow) {
 	if len(circles) == 0 {
 		c.sound(w)
 	}
+	c.holding(w)
 	w.forget()
 	w.result, w.roots = nil, nil
 }
@@ -152,6 +154,10 @@ func (n *Node) placeOf(attr string) where {
 		return inJoin
 	case "priority":
 		return atStart
+	case "quota":
+		if n.Schema.Kind != "step" {
+			return atStart
+		}
 	case "for_each", "max_concurrency":
 		return once
 	case "when":

@@ -82,7 +82,8 @@ type Node struct {
 	OnTimeout OnTimeout `json:"on_timeout,omitempty"`
 	// Compensate undoes what the node did, where the run fails or is cancelled after the node started an attempt.
 	Compensate *Compensate `json:"compensate,omitempty"`
-	// Quotas are what each attempt of a step takes of quotas, in the order of their declaration, each once.
+	// Quotas are what each attempt of a step takes of quotas, and what a group or a call holds until it has ended, in the order of
+	// their declaration, each once.
 	Quotas []QuotaUse `json:"quotas,omitempty"`
 	// PassEnv names variables of the caller's environment; nil inherits those of the group.
 	PassEnv []string `json:"pass_env,omitzero"`

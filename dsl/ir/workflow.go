@@ -53,6 +53,8 @@ type Workflow struct {
 	Budget *Budget `json:"budget,omitempty"`
 	// Concurrency bounds how runs of one group overlap.
 	Concurrency *Concurrency `json:"concurrency,omitempty"`
+	// Quotas are what a run holds of quotas until it has ended.
+	Quotas []QuotaUse `json:"quotas,omitempty"`
 	// Finally runs at the end, whatever happened: its nodes one after the other, each as with the rule "always".
 	Finally *Finally `json:"finally,omitempty"`
 }

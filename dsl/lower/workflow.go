@@ -25,7 +25,7 @@ type inherited struct {
 func (l *workflow) lower() ir.Workflow {
 	w := l.src
 	out := ir.Workflow{Name: w.Name, Description: w.Text("description"), MaxConcurrency: w.Expr("max_concurrency"),
-		Timeout: w.Expr("timeout"), Retry: retry(w.Block), Env: env(w.Block), PassEnv: passEnv(w.Block), Dir: w.Expr("dir")}
+		Timeout: w.Expr("timeout"), Retry: retry(w.Block), Env: env(w.Block), PassEnv: passEnv(w.Block), Dir: w.Expr("dir"), Quotas: quotas(w.Block, l.checked)}
 	if a := w.Attrs["default"]; a != nil {
 		out.Default = a.Flag
 	}
@@ -81,6 +81,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	if b := n.Inner("degrade"); b != nil {
 		out.Degrade = b.Expr("output")
 	}
+	out.Quotas = quotas(n.Block, l.checked)
 	own := from.over(n.Block)
 	if out.Kind != ir.Step {
 		out.Result, out.Winner, out.Gates = n.Expr("value"), n.Expr("winner"), names(n.Attrs["gates"])
@@ -94,7 +95,6 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	if out.Action.Kind().Retried() {
 		out.Retry = l.retry(n, own.retry)
 	}
-	out.Quotas = quotas(n.Block, l.checked)
 	out.Compensate = compensate(n, own.shell)
 	out.Gates = l.gates(n, own.shell)
 	return out

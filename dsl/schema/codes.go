@@ -94,6 +94,8 @@ var Codes = map[string]string{
 	"F0138": "A quota is not declared.",
 	"F0139": "A quota is named twice.",
 	"F0140": "A quota does not have so many units, or none.",
+	"F0141": "A quota is taken inside of what holds one that is declared later.",
+	"F0142": "What holds a quota and what waits for it could wait for each other.",
 	"F0147": "A budget bounds nothing.",
 	"F0148": "A budget bounds the tokens or the cost of a node in which no agent works.",
 

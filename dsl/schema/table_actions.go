@@ -47,7 +47,7 @@ var Actions = []Action{
 		Attr{Name: "feedback", Kind: Value, Want: value.AnyType, Default: "none", Doc: "What the agent is told of earlier work, such as last.step.REVIEW.output in a repeat: a text as it is, null as nothing, anything else as JSON. What a gate of the step says takes its place."})},
 	{Name: "value", Example: `value = …`, Takes: words("gates output"), Attrs: attrs(
 		Attr{Name: "value", Kind: Value, Want: value.AnyType, Doc: "Computes the output and touches nothing."})},
-	{Name: "call", Example: `call = workflow.NAME`, Takes: words("with gates output timeout"), Attrs: attrs(
+	{Name: "call", Example: `call = workflow.NAME`, Takes: words("quota with gates output timeout"), Attrs: attrs(
 		Attr{Name: "call", Kind: Ref, RefKind: "workflow", Doc: "The workflow that is run as a run of its own; its outputs are the output."})},
 	{Name: "http", Takes: words("quota gates output timeout on_lost"), Block: &Block{Doc: "One HTTP request. The output is an object of status, headers and body; a body of JSON is decoded.", Once: true, Attrs: attrs(
 		Attr{Name: "url", Kind: Value, Want: value.StringType, Required: true, Doc: "An address that begins with http:// or https://, without a user name or a password: those go into headers."},

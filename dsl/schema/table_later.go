@@ -47,7 +47,6 @@ var planned = []Planned{
 	{Block: "sync", Doc: "A sync point shared by runs.", Instead: "A block concurrency makes runs take turns; a step can ask a server that all of them know."},
 
 	{Attr: "escalate", Doc: "What happens when retries don't help.", Instead: noEscalate},
-	{Attr: "quota", Doc: "What a group or a workflow holds of quotas.", Instead: "The attribute quota of each step in it."},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "budget", Attr: "notify", Doc: "Whom to tell when a budget is nearly spent.", Instead: "The run warns, and a step behind the node can read  step.NAME.usage  and tell people."},
 	{Block: "deadline", Attr: "notify", Doc: "Whom to tell when a part of the deadline has passed.", Instead: "The run says so on the screen, in  runs watch  and in  events; a step behind the node can tell people."},

@@ -131,7 +131,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},
 			Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for a whole run. It stands still while nobody drives the run."},
-			env, pass, dir, sh, later("escalate", "quota"))},
+			env, pass, dir, sh, hold, later("escalate"))},
 	"output": {Label: "name", Doc: "A result of the workflow, computed at its end.",
 		Attrs: attrs(Attr{Name: "value", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is."}, desc, later("output.sensitive"))},
 }

@@ -100,3 +100,9 @@ func (c *Composer) evalBreaker(b *ir.Breaker) (*event.Breaker, error) {
 
 // ofAttempt are the names of a breaker's condition that the host knows at the end of an attempt.
 var ofAttempt = []string{"error", "attempt", "elapsed"}
+
+// Hold computes the attempt that takes what a group, a call or the run (path "") holds of quotas.
+func (c *Composer) Hold(path, name string, generation int, a *event.Admission) *event.Attempt {
+	return &event.Attempt{Node: path, Name: name, Attempt: 1, Kind: event.HoldAttempt, Run: c.run.Run, Workflow: c.run.Workflow, Admission: a,
+		Key: c.attemptKey(&Work{Path: path, Generation: generation}, "hold")}
+}

@@ -19,6 +19,7 @@ type attempt struct {
 	child      *event.StartChild // set instead of request
 	since      event.Time
 	cancelled  bool
+	delayed    bool         // it waits for the hold around it since the driver changed
 	now        bool         // the child was cancelled with Now
 	expired    *event.Error // why the child was cancelled
 	granted    bool         // the host granted it, and its refusal has not come yet
@@ -75,6 +76,10 @@ func (l *liveList) snapshot() (list []*attempt) {
 
 // startAttempt composes and starts an attempt that has its slots.
 func (m *Machine) startAttempt(w slotRequest) {
+	if h := m.barring(w.ref); h != nil {
+		m.waitForHold(h, w)
+		return
+	}
 	if m.refuseSpent(w) {
 		return
 	}
@@ -133,6 +138,10 @@ func (m *Machine) whyStarted(r ref) string {
 // attemptFinished records an answer. A late or second answer finds no live attempt and changes
 // nothing.
 func (m *Machine) attemptFinished(f *event.AttemptFinished) {
+	if h := m.holds[f.Ticket]; h != nil && h.request.Node == f.Node {
+		m.holdAnswered(h, f)
+		return
+	}
 	a := m.live.by[f.Ticket]
 	if a == nil || a.request.Node != f.Node {
 		return
@@ -397,7 +406,7 @@ func (m *Machine) startChild(r ref) {
 	}
 	a := &attempt{ref: r, gate: work, since: m.now,
 		child: &event.StartChild{Run: m.composer.ChildID(d.path, d.generation()), Node: d.path, Workflow: call.Workflow, Inputs: inputs,
-			Late: late, Budget: m.rest(r)}}
+			Late: late, Held: m.heldAround(r), Budget: m.rest(r)}}
 	m.noteCompensation(r)
 	m.moveNode(r, event.Running, fmt.Sprintf("run %s of workflow %q", a.child.Run, a.child.Workflow))
 	d.live = a
@@ -417,6 +426,7 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	}
 	m.live.remove(a)
 	m.returnSlots(a.ref, work)
+	m.releaseHold(a.ref)
 	d := m.liveState(a.ref)
 	d.live = nil
 	m.cancelWorkTimer(d)
@@ -470,6 +480,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 	if d.Since != 0 {
 		m.shiftClocks(m.now.Sub(d.Since))
 	}
+	m.askAllHolds()
 	m.askAllAgain()
 	poison := false
 	if d.Lost {
@@ -483,10 +494,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 	for _, a := range m.live.snapshot() {
 		switch {
 		case a.child != nil: // a run of its own; the new driver takes it over too
-			m.addCommand(event.Command{StartChild: a.child})
-			if a.cancelled {
-				m.addCommand(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now}})
-			}
+			m.repeatAttempt(a)
 		case a.cancelled:
 			m.dropAttempt(a)
 			m.endCancelled(a.ref)
@@ -502,7 +510,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.failAttempt(a.ref, lostError("its driver died"))
 		default:
 			m.settleMember(a.ref)
-			m.addCommand(event.Command{Start: a.request})
+			m.repeatAttempt(a)
 		}
 	}
 }

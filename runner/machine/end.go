@@ -91,6 +91,9 @@ func (m *Machine) decideRun() {
 	}
 	m.final, m.stopping, m.lost, m.bad, m.strays = v, nil, nil, cause{}, nil
 	m.cancelRunTimer()
+	if m.hold != nil && !m.hold.ever {
+		m.releaseHold(m.hold.ref)
+	}
 }
 
 // concludeRun ends the run with its verdict. If the verdict is success, a failure in finally fails
@@ -114,6 +117,7 @@ func (m *Machine) concludeRun() {
 	}
 	m.evalOutputs(e)
 	v.status, v.err = e.Status, e.Error
+	m.releaseHold(ref{m.root, plan.None})
 	m.phase = over
 	m.showTransition(event.Transition{From: event.Running, To: e.Status, Reason: m.run.Skip,
 		Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now, Usage: e.Usage}})
@@ -218,6 +222,10 @@ func (m *Machine) startCompensation() bool {
 	}
 	r := m.toUndo[last]
 	m.toUndo = m.toUndo[:last]
+	if h := m.barring(r); h != nil && !m.abandoned {
+		h.waiting = append(h.waiting, slotRequest{r, undone})
+		return true
+	}
 	if m.abandoned {
 		m.recordCompensation(r, &event.Result{ExitCode: -1, Error: cancelledError(abandoned)})
 		return true

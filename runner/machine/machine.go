@@ -16,7 +16,8 @@
 // Files, in the order of a node's life: state.go has frames and states. start.go starts the run and
 // its nodes, checks trigger rules, and ends nodes as in an earlier run. group.go opens groups,
 // for_each and repeat; join.go decides joins. slots.go orders the start of attempts with package
-// runner/slots, and waits for the host's admission. pool.go chooses members of pools. attempt.go starts attempts and called runs,
+// runner/slots, and waits for the host's admission; hold.go takes what groups, calls and the run hold of quotas. pool.go chooses
+// members of pools. attempt.go starts attempts and called runs,
 // takes their answers, and repeats them for another driver. retry.go retries, or falls back to
 // another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines. stop.go
 // cancels; a timeout and an end step use the same stopPhase. budget.go bounds what attempts use. end.go ends phases and the run, and
@@ -87,6 +88,8 @@ type Machine struct {
 	timers   map[uint64]timer
 	granted  []ref                     // nodes that ask again, until the reaction is complete: see returnGrants
 	needs    map[event.Need]event.Need // of what runs share, by kind and name: see sharedNeed
+	hold     *hold                     // of the run; nil if it holds nothing of quotas
+	holds    map[uint64]*hold          // of the run, its groups and calls, by the ticket that asked last
 	refused  map[uint64]ref            // nodes that wait for admission, by the ticket of the refused attempt
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
@@ -190,7 +193,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	if !m.agenda.empty() || m.slots.More() || len(m.granted) > 0 {
 		return true
 	}
-	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused) > 0, "the run has not ended and waits for nothing")
+	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused)+len(m.holds) > 0, "the run has not ended and waits for nothing")
 	return false
 }
 

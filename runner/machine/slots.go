@@ -88,7 +88,7 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	if len(limits) > 0 {
 		key.Around = limits[0]
 	}
-	if key.Agent = m.agentLimiter(w.Of); key.Agent != nil && s.cold != nil && s.cold.refusal != nil {
+	if key.Agent = m.agentLimiter(w.Of); key.Agent != nil && s.cold != nil && s.cold.refusal != nil && s.cold.refusal.kept {
 		key.Agent = nil // the refused attempt kept that slot
 	}
 	if key.Agent != nil {
@@ -219,11 +219,16 @@ func (m *Machine) takePriority(r ref) error {
 //
 // In the limiter of the agent the node keeps its slot, so that a run stands in the line of the
 // store with as many attempts as the agent may do at once, and not with all instances of a
-// for_each.
+// for_each. A node that takes units of quotas gives the slot back: whatever holds these units may
+// need the slot.
 
 // refusal is the wait of a node between the refusal of its attempt and the start of the next one.
-// ticket is that of the refused attempt, 0 if the attempt has left the line of the store.
-type refusal struct{ ticket uint64 }
+// ticket is that of the refused attempt, 0 if the attempt has left the line of the store. kept tells
+// that the node keeps its slot in the limiter of the agent.
+type refusal struct {
+	ticket uint64
+	kept   bool
+}
 
 // admissionOf is what an attempt of a node needs of the store: the quotas of the step and of its
 // agent, in the order of their declaration, then the agent. It is nil if there is no such need. A
@@ -269,7 +274,9 @@ func (m *Machine) agentNeed(g *ir.Agent) (need event.Need, err *event.Error) {
 }
 
 // quotaNeeds is what an attempt takes of quotas. What the step says counts before what its agent says.
+// Units of a quota that is held around it are not taken again.
 func (m *Machine) quotaNeeds(r ref, own []ir.QuotaUse, g *ir.Agent) (needs []event.Need, err *event.Error) {
+	held := m.heldAround(r)
 	for i := range m.graph.Program.Quotas {
 		q := &m.graph.Program.Quotas[i]
 		use := findUse(own, q.Name)
@@ -286,7 +293,13 @@ func (m *Machine) quotaNeeds(r ref, own []ir.QuotaUse, g *ir.Agent) (needs []eve
 		if need.Units, err = m.composer.Units(use, need.Capacity, m.newScope(r)); err != nil {
 			return nil, err
 		}
-		if use.Units == nil || need.Units > 0 {
+		if use.Units != nil && need.Units == 0 {
+			continue
+		}
+		if slices.Contains(held, q.Name) {
+			need.Units, need.Capacity = 0, 0
+		}
+		if need.Units > 0 || need.Pace != nil || need.Breaker != nil {
 			needs = append(needs, need)
 		}
 	}
@@ -337,8 +350,13 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	if !a.granted && f.Error != nil && f.Error.Reason == event.ReasonBreaker && m.leaveBroken(a, f) {
 		return
 	}
-	m.returnSharedSlots(a.ref)
-	m.coldState(a.ref).refusal = &refusal{ticket: a.request.Ticket}
+	kept := !takesUnits(a.request.Admission)
+	if kept {
+		m.returnSharedSlots(a.ref)
+	} else {
+		m.returnSlots(a.ref, work)
+	}
+	m.coldState(a.ref).refusal = &refusal{a.request.Ticket, kept}
 	ask := m.showRefusal(a, f)
 	if a.granted {
 		m.queueAttempt(a.ref)
@@ -354,24 +372,38 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	}
 }
 
+// takesUnits reports whether an attempt needs units of a quota.
+func takesUnits(a *event.Admission) bool {
+	return slices.ContainsFunc(a.Needs, func(n event.Need) bool { return n.Kind == event.NeedQuota && n.Units > 0 })
+}
+
 // showRefusal shows that a node waits for admission. It returns when the node has to ask again; 0 if
 // only a grant ends the wait.
 func (m *Machine) showRefusal(a *attempt, f *event.AttemptFinished) (ask event.Time) {
 	n, s, d := m.node(a.ref), m.state(a.ref), m.liveState(a.ref)
-	wait := &event.WaitsFor{Kind: event.WaitBusy, Name: f.Resource}
-	if wait.Name == "" {
-		wait.Name = a.request.Admission.Needs[0].Name
-	}
-	if f.Error != nil {
-		if wait.Kind = waitKind(f.Error.Reason); f.Error.RetryAfter > 0 {
-			wait.Until, ask = m.retryMoments(f.Error)
-		}
+	wait := m.waitFor(a.request, f)
+	if wait.Until != 0 {
+		_, ask = m.retryMoments(f.Error)
 	}
 	from := s.status
 	s.status = event.Waiting
 	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
 		Reason: string(wait.Kind), WaitsFor: wait})
 	return ask
+}
+
+// waitFor is what a refused attempt waits for.
+func (m *Machine) waitFor(request *event.Attempt, f *event.AttemptFinished) *event.WaitsFor {
+	wait := &event.WaitsFor{Kind: event.WaitBusy, Name: f.Resource}
+	if wait.Name == "" {
+		wait.Name = request.Admission.Needs[0].Name
+	}
+	if f.Error != nil {
+		if wait.Kind = waitKind(f.Error.Reason); f.Error.RetryAfter > 0 {
+			wait.Until, _ = m.retryMoments(f.Error)
+		}
+	}
+	return wait
 }
 
 // waitKind says what a node waits for that was refused for a reason.
@@ -423,7 +455,9 @@ func (m *Machine) grantAttempt(x *event.External) {
 		return
 	}
 	ticket := uint64(number)
-	if r, waits := m.refused[ticket]; waits && m.liveState(r).path == x.Node {
+	if h := m.holds[ticket]; h != nil && h.request.Node == x.Node {
+		m.grantHold(h)
+	} else if r, waits := m.refused[ticket]; waits && m.liveState(r).path == x.Node {
 		m.askAgain(ticket, r)
 	} else if a := m.live.by[ticket]; a != nil && a.request.Node == x.Node {
 		a.granted = true
@@ -481,9 +515,10 @@ func (m *Machine) leaveAdmission(r ref) {
 	if d.cold == nil || d.cold.refusal == nil {
 		return
 	}
+	kept := d.cold.refusal.kept
 	ticket := d.beginAdmitted()
 	delete(m.refused, ticket)
-	if l := m.agentLimiter(slotRequest{r, work}); l != nil {
+	if l := m.agentLimiter(slotRequest{r, work}); l != nil && kept {
 		m.slots.Return(l)
 	}
 	if ticket != 0 {

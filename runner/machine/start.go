@@ -42,6 +42,15 @@ func (m *Machine) startRun() {
 		m.abandoned = true // finally does not run
 		m.stopPhase(&phaseStop{status: event.Cancelled, limit: true, reason: reason, err: cancelledError(reason)})
 	}
+	if m.stopping == nil && m.run.Skip == "" {
+		asks, err := m.takeHold(ref{m.root, plan.None}, m.graph.Workflow.Quotas)
+		if err != nil {
+			m.stopPhase(&phaseStop{status: event.FailedS, err: err, reason: err.Message})
+		}
+		if asks {
+			return
+		}
+	}
 	m.agenda.push(task{do: doRelease, ref: ref{m.root, plan.None}})
 	if m.remaining == 0 {
 		m.agenda.push(task{do: doEnd})
@@ -85,7 +94,7 @@ func (m *Machine) checkWorkflowRequirements(sc *compose.Scope) *event.Error {
 // startParents starts the groups around r, from the outside in, if they have not started.
 func (m *Machine) startParents(r ref) {
 	p := m.parent(r)
-	if p.node == plan.None || m.state(p).status != event.Pending {
+	if p.node == plan.None || m.state(p).status != event.Pending && !m.hasWaited(p) {
 		return
 	}
 	reason := ""
@@ -101,6 +110,13 @@ func (m *Machine) startParents(r ref) {
 		}
 		m.setTimer(p, due, event.TimerTimeout)
 	}
+}
+
+// hasWaited reports whether a group has waited for what it holds, and nothing inside has started.
+func (m *Machine) hasWaited(p ref) bool {
+	s := m.state(p)
+	h := m.holdOf(p)
+	return s.status == event.Waiting && h != nil && h.held && s.started == 0
 }
 
 // moveNode gives a node a status that is not final, and starts the groups around it.
@@ -173,6 +189,21 @@ func (m *Machine) startNode(r ref) {
 	if !m.setBudget(r) || !m.isCollector(r) && !m.isIteration(r) && !m.setDeadline(r) {
 		return
 	}
+	n := m.node(r)
+	if n.Kind != ir.Step && len(n.Quotas) > 0 && !m.isCollector(r) && !m.isIteration(r) && m.reusedEnd(r) == nil {
+		asks, err := m.takeHold(r, n.Quotas)
+		if err != nil {
+			m.failNode(r, err)
+		}
+		if asks || err != nil {
+			return
+		}
+	}
+	m.openNode(r)
+}
+
+// openNode begins a node that may start: by its kind and, for a step, by the kind of its action.
+func (m *Machine) openNode(r ref) {
 	n := m.node(r)
 	switch {
 	case m.isCollector(r):

@@ -107,6 +107,7 @@ type coldState struct {
 	deadline   *deadline
 	budget     *budget
 	rule       *triggerState // nil without a trigger_rule
+	hold       *hold         // what a group or a call holds of quotas
 	refusal    *refusal      // set from the refusal of an attempt to the next start
 	priority   int16         // set when the node first asks for slots
 	reused     *event.Reused // the node's end in the run that this run repeats

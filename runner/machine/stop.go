@@ -174,6 +174,14 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 	if a.cancelled && (a.child == nil || a.now == m.abandoned) {
 		return
 	}
+	if a.delayed {
+		if a.delayed = false; a.child == nil { // this driver does not know it
+			m.dropAttempt(a)
+			m.endCancelled(a.ref)
+			return
+		}
+		m.addCommand(event.Command{StartChild: a.child})
+	}
 	a.cancelled, a.now = true, m.abandoned
 	if a.child == nil {
 		m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: reason}})

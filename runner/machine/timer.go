@@ -93,6 +93,11 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		return
 	}
 	delete(m.timers, f.Timer)
+	if h := m.holdOf(t.ref); h != nil && h.timer == f.Timer {
+		h.timer = 0
+		m.askHold(h)
+		return
+	}
 	if t.node == plan.None {
 		m.timeOutRun(t)
 		return

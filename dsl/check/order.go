@@ -1,0 +1,207 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+)
+
+// Runs that hold units of quotas and wait for more could wait for each other forever. They do not, because whatever holds a
+// quota may only take such quotas that are declared later, and so each wait is for a later one. What is held around a node is
+// not taken again. A place in max_concurrency that a call keeps while its run waits, and the turn of a run in its group, are
+// such things, too.
+
+// taking are the quotas whose units something takes, each with where that is said.
+type taking map[string]diag.Range
+
+// unitsOf lists the quotas that have units of those that a block names.
+func (c *checker) unitsOf(b *Block) (names []string) {
+	if b == nil || b.attr("quota") == nil {
+		return nil
+	}
+	for _, r := range b.attr("quota").Names {
+		if q := c.quotas[r.Name]; q != nil && q.attr("capacity") != nil {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// place is where a block says that it takes a quota.
+func (b *Block) place(quota string) diag.Range {
+	for _, r := range b.attr("quota").Names {
+		if r.Name == quota {
+			return r.Range
+		}
+	}
+	return b.attr("quota").span()
+}
+
+// holding checks all that a workflow holds, after the workflows that it calls.
+func (c *checker) holding(w *Workflow) {
+	if c.number == nil {
+		c.number = map[string]int{}
+		for i, q := range c.program.Quotas {
+			c.number[q.Name] = i
+		}
+		c.takings, c.turning = map[*Workflow]taking{}, map[*Workflow]bool{}
+	}
+	if len(c.number) == 0 {
+		return
+	}
+	inside, holder := taking{}, (*Block)(nil)
+	if len(c.unitsOf(w.Block)) > 0 {
+		holder = w.Block
+	}
+	for _, nodes := range [][]*Node{w.Nodes, w.Finally} {
+		for _, n := range nodes {
+			maps.Copy(inside, c.takenBy(n, c.unitsOf(w.Block), holder))
+		}
+	}
+	c.hold(w.Block, inside, nil)
+	for _, name := range c.unitsOf(w.Block) {
+		inside[name] = w.place(name)
+	}
+	c.takings[w] = inside
+}
+
+// takenBy returns what a node takes, with all that lies inside and that it calls, but for the units that are held around it. It
+// checks what the node holds.
+func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
+	out := taking{}
+	own, called := c.unitsOf(n.Block), c.called(n)
+	if n.Schema.Kind != "step" || called != nil {
+		held := append(slices.Clip(around), own...)
+		if len(own) > 0 {
+			holder = n.Block
+		}
+		for _, child := range n.Children {
+			maps.Copy(out, c.takenBy(child, held, holder))
+		}
+		if called != nil {
+			if holder != nil && c.takesTurns(called) {
+				c.turnInside(n, called, holder)
+			}
+			for _, name := range slices.Sorted(maps.Keys(c.takings[called])) {
+				if !slices.Contains(held, name) {
+					out[name] = n.attr("call").span()
+				}
+			}
+		}
+		c.hold(n.Block, out, around)
+		c.waitsForPlaces(n, around)
+	}
+	for _, name := range own {
+		if !slices.Contains(around, name) {
+			out[name] = n.place(name)
+		}
+	}
+	for _, attr := range []string{"agent", "fallback"} {
+		a := n.attr(attr)
+		if a == nil {
+			continue
+		}
+		for _, r := range a.Names {
+			for _, name := range c.unitsOf(c.agents[r.Name]) {
+				if _, said := out[name]; !said && !slices.Contains(around, name) {
+					out[name] = r.Range
+				}
+			}
+		}
+	}
+	return out
+}
+
+// hold reports quotas that are taken inside of what holds a later one, and quotas of which nothing can be held.
+func (c *checker) hold(b *Block, inside taking, around []string) {
+	a := b.attr("quota")
+	if a == nil {
+		return
+	}
+	held := c.unitsOf(b)
+	for _, r := range a.Names {
+		if q := c.quotas[r.Name]; q != nil && !q.stray && !slices.Contains(held, r.Name) {
+			c.report(diag.Diagnostic{Code: "F0140", Subject: r.Range, Context: b.Words(), Summary: fmt.Sprintf("Nothing of quota %q can be held", r.Name),
+				Detail: "What lasts holds units, and this quota has none. Name the quota in the steps or agents whose attempts it bounds.",
+				Notes:  []diag.Note{{Text: q.Words() + " is declared here", Range: nameRange(q)}}})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(inside)) {
+		for _, h := range held {
+			if name == h || slices.Contains(around, h) || c.number[name] > c.number[h] {
+				continue
+			}
+			c.report(diag.Diagnostic{Code: "F0141", Subject: inside[name], Context: b.Words(), Summary: fmt.Sprintf("Quota %q is taken inside of what holds quota %q", name, h),
+				Detail: fmt.Sprintf("Two runs that take the two in different orders could wait for each other forever. Only quotas that are declared after %q can be taken here: declare %q further down, or hold both together:  quota = [quota.%s, quota.%s].", h, name, name, h),
+				Notes: []diag.Note{{Text: fmt.Sprintf("%q is held here", h), Range: b.place(h)}, {Text: fmt.Sprintf("%q is declared here", name), Range: nameRange(c.quotas[name])},
+					{Text: fmt.Sprintf("%q is declared here", h), Range: nameRange(c.quotas[h])}}})
+			break
+		}
+	}
+}
+
+// turnInside reports a call of a workflow whose runs take turns, inside of what holds a quota.
+func (c *checker) turnInside(n *Node, called *Workflow, holder *Block) {
+	quota := c.unitsOf(holder)[0]
+	c.report(diag.Diagnostic{Code: "F0142", Subject: n.attr("call").span(), Context: n.Words(), Summary: fmt.Sprintf("A run that takes turns is called inside of what holds quota %q", quota),
+		Detail: fmt.Sprintf("The run that has the turn could wait for the quota, while %s waits for the turn. Put the quota on steps that do not call workflow %q, or put the block concurrency on the workflow that calls.", holder.Words(), called.Name),
+		Notes:  []diag.Note{{Text: fmt.Sprintf("%q is held here", quota), Range: holder.place(quota)}}})
+}
+
+// takesTurns reports whether runs of a workflow, or those that it calls, take turns.
+func (c *checker) takesTurns(w *Workflow) bool {
+	turns, known := c.turning[w]
+	if known {
+		return turns
+	}
+	c.turning[w] = false // for a circle of calls
+	turns = w.Inner("concurrency") != nil
+	for _, n := range w.All {
+		if to := c.called(n); to != nil && !turns {
+			turns = c.takesTurns(to)
+		}
+	}
+	c.turning[w] = turns
+	return turns
+}
+
+// waitsForPlaces reports a node with max_concurrency in which a call keeps its place while its run waits for a quota, and
+// something else holds such a quota while it waits for a place.
+func (c *checker) waitsForPlaces(g *Node, around []string) {
+	if g.attr("max_concurrency") == nil {
+		return
+	}
+	var call, holder *Node
+	first, last := "", ""
+	var walk func(n *Node, held []string)
+	walk = func(n *Node, held []string) {
+		own := c.unitsOf(n.Block)
+		called := c.called(n)
+		if n != g && (n.Schema.Kind != "step" || called != nil) {
+			for _, name := range own {
+				if !slices.Contains(held, name) && (holder == nil || c.number[name] > c.number[last]) {
+					holder, last = n, name
+				}
+			}
+		}
+		held = append(slices.Clip(held), own...)
+		for _, name := range slices.Sorted(maps.Keys(c.takings[called])) {
+			if called != nil && !slices.Contains(held, name) && (call == nil || c.number[name] < c.number[first]) {
+				call, first = n, name
+			}
+		}
+		for _, child := range n.Children {
+			walk(child, held)
+		}
+	}
+	walk(g, around)
+	if call == nil || holder == nil || c.number[first] > c.number[last] {
+		return
+	}
+	c.report(diag.Diagnostic{Code: "F0142", Subject: g.attr("max_concurrency").Src.Range, Context: g.Words(),
+		Summary: fmt.Sprintf("%s and %s could wait for each other", upper(call.Words()), holder.Words()),
+		Detail:  fmt.Sprintf("The call keeps its place in max_concurrency while its run waits for quota %q. What holds quota %q waits for a place. Take max_concurrency away, or hold %q around the call, too.", first, last, first),
+		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
+}
