@@ -98,13 +98,9 @@ func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
 			out[name] = n.place(name)
 		}
 	}
-	for _, attr := range []string{"agent", "fallback"} {
-		a := n.attr(attr)
-		if a == nil {
-			continue
-		}
-		for _, r := range a.Names {
-			for _, name := range c.unitsOf(c.agents[r.Name]) {
+	for _, r := range n.assignees() {
+		for _, g := range c.assigned(r) {
+			for _, name := range c.unitsOf(g) {
 				if _, said := out[name]; !said && !slices.Contains(around, name) {
 					out[name] = r.Range
 				}
