@@ -9,6 +9,11 @@
 // or none. Requests that have to wait form one line per resource, in the order of (priority, first
 // asking). A request is granted when it is the first in the lines of all of its resources and all
 // of them have room. So no request overtakes another one of its priority, not even a smaller one.
+// A request stands in the lines of its needs in their order, to the first one that it cannot have: in
+// the lines behind that it would keep others from what nobody uses. It would also make deadlocks,
+// because a group can hold the first and need the second inside. All requests name what they need in
+// the same order, that of declaration, and whatever holds something asks only for what comes later;
+// so nobody waits in a circle.
 //
 // Rate limits, breakers, stopped agents and the moments that the other side named stand in rows of package shared. A
 // request that could have its units is granted when all of them agree, too. If one of them refuses, nothing is used up, and
@@ -304,11 +309,22 @@ func (s *State) grantInOrder(a *Answer, now event.Time) error {
 			a.Granted = append(a.Granted, r)
 			continue
 		}
-		for _, n := range r.Needs {
-			blocked[resource{n.Kind, n.Name}] = true
-		}
+		r.standInLines(used, blocked)
 	}
 	return nil
+}
+
+// standInLines blocks the lines in which a waiting request stands: that of its first need, and so on to the first of which it cannot
+// have its units. What it needs behind that stays free for others.
+func (r *Request) standInLines(used map[resource]int, blocked map[resource]bool) {
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		at := resource{n.Kind, n.Name}
+		waits := blocked[at] || n.Units > 0 && used[at]+n.Units > n.Capacity
+		if blocked[at] = true; waits {
+			return
+		}
+	}
 }
 
 // countUnits returns how many units of each resource are given away.

@@ -103,6 +103,34 @@ func TestAllOrNothingAndNobodyOvertakes(t *testing.T) {
 	}
 }
 
+// A group holds a, and something inside needs b. A request for both, which waits for a, stands before it in no line: the group
+// would never end.
+func TestWaitingForTheFirstLeavesTheSecond(t *testing.T) {
+	s := Load(nil, nil)
+	a, b := event.Need{Kind: event.NeedQuota, Name: "a", Units: 1, Capacity: 1}, event.Need{Kind: event.NeedQuota, Name: "b", Units: 1, Capacity: 1}
+	verdicts := ""
+	for i, r := range []Request{
+		{Key: "group", Needs: []event.Need{a}}, {Key: "both", Needs: []event.Need{a, b}}, {Key: "inside", Needs: []event.Need{b}},
+		{Key: "next", Needs: []event.Need{b}}, {Key: "late", Needs: []event.Need{a}},
+	} {
+		r.Order = int64(i)
+		verdicts += string(apply(t, s, Operation{Ask: &r}).Verdict) + " "
+	}
+	if want := "granted queued granted queued queued "; verdicts != want {
+		t.Errorf("the verdicts are %s, want %s", verdicts, want)
+	}
+	// With a free, both stands in the line of b, before the next, and still before late.
+	if got := fmt.Sprint(keys(apply(t, s, Operation{Remove: []string{"group"}}).Granted)); got != "[]" {
+		t.Errorf("granted is %s", got)
+	}
+	if got := fmt.Sprint(keys(apply(t, s, Operation{Remove: []string{"inside"}}).Granted)); got != "[both]" {
+		t.Errorf("granted is %s", got)
+	}
+	if got := fmt.Sprint(keys(apply(t, s, Operation{Remove: []string{"both"}}).Granted)); got != "[next late]" {
+		t.Errorf("granted is %s", got)
+	}
+}
+
 func turn(run string, order int64) *Request {
 	return &Request{Key: run, Run: run, Order: order, Needs: []event.Need{{Kind: event.NeedTurn, Name: "deploys", Units: 1, Capacity: 1}}}
 }
@@ -260,8 +288,11 @@ func TestRules(t *testing.T) {
 					if room {
 						t.Fatalf("%s waits, though it is the first and there is room", r.Key)
 					}
-					for _, n := range r.Needs {
-						ahead[n.Name] = true
+					for _, n := range r.Needs { // in the lines behind the first that it waits for it does not stand
+						waits := ahead[n.Name] || used[n.Name]+n.Units > n.Capacity
+						if ahead[n.Name] = true; waits {
+							break
+						}
 					}
 				}
 			},

@@ -222,7 +222,7 @@ func (x *schedule) apply(op Operation) Answer {
 		for i := range r.Needs {
 			n := &r.Needs[i]
 			for _, o := range x.s.Requests() { // nobody overtakes
-				if !o.Granted && o.standsBefore(r) && o.sharesNeed(&Request{Needs: []event.Need{*n}}) {
+				if !o.Granted && o.standsBefore(r) && o.sharesNeed(&Request{Needs: []event.Need{*n}}) && !x.waitsBefore(o, n) {
 					x.t.Fatalf("%s: %s overtakes %s at %s", x.where, r.Key, o.Key, n.Name)
 				}
 			}
@@ -238,6 +238,26 @@ func (x *schedule) apply(op Operation) Answer {
 	}
 	x.judgeProbes(a)
 	return a
+}
+
+// waitsBefore reports whether a request waits for something that it needs before n, and so does not stand in the line of n.
+func (x *schedule) waitsBefore(r *Request, n *event.Need) bool {
+	used := x.s.countUnits()
+	for i := range r.Needs {
+		m := &r.Needs[i]
+		if m.Kind == n.Kind && m.Name == n.Name {
+			return false
+		}
+		if m.Units > 0 && used[resource{m.Kind, m.Name}]+m.Units > m.Capacity {
+			return true
+		}
+		for _, o := range x.s.Requests() {
+			if !o.Granted && !o.Lapsed && o.standsBefore(r) && o.needs(m) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // started checks the paces at the start of an attempt.
