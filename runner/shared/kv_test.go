@@ -440,3 +440,35 @@ func TestScanReadsFewExpiredKeys(t *testing.T) {
 	}
 	checkRows(t, 0, c.Map)
 }
+
+// The answers of the instances of a for_each lie in the order of the instances, although their idempotency keys have no order: so the
+// answers of one transaction are in few pages of a database.
+func TestAnswersLieInTheOrderOfPaths(t *testing.T) {
+	rows := &Map{}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 100 {
+		a := &event.Attempt{Run: "r", Key: fmt.Sprintf("%016x", r.Uint64()), Node: fmt.Sprintf("s[%03d]", i),
+			Store: &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "n", Key: "k", By: 1}}}
+		for range 2 { // the same key again
+			if f, err := AnswerAttempt(rows, a, 1); err != nil || f.Output != float64(i+1) {
+				t.Fatal(f, err)
+			}
+		}
+		for _, p := range Begins(a) {
+			if _, found, _ := rows.Get(p.Space, p.Key); !found {
+				t.Fatalf("%+v is read first, and is not a row", p)
+			}
+		}
+	}
+	at := 0
+	err := rows.Scan(answers("r"), "", func(_ string, body []byte) bool {
+		at++
+		if string(body) != fmt.Sprint(at) {
+			t.Errorf("answer %d is %s", at, body)
+		}
+		return true
+	})
+	if at != 100 || err != nil {
+		t.Error(at, err)
+	}
+}

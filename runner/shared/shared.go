@@ -113,6 +113,22 @@ func Changes(r *event.StoreRequest) bool {
 // answers is the space of the recorded answers of a run.
 func answers(run string) string { return "answers " + run }
 
+// Place names a row.
+type Place struct{ Space, Key string }
+
+// Begins returns the rows that [AnswerAttempt] reads first. A host that answers many attempts can read them together.
+func Begins(a *event.Attempt) []Place {
+	places := []Place{{answers(a.Run), answerKey(a)}}
+	if r := a.Store.KV; r != nil {
+		places = append(places, Place{kvSpace(r.Namespace), r.Key}, Place{countSpace, r.Namespace})
+	}
+	return places
+}
+
+// answerKey is the key of an attempt's recorded answer. Idempotency keys have no order, and the instances of a for_each
+// ask in the order of their paths: behind the path, the answers of one transaction lie in few pages of a database.
+func answerKey(a *event.Attempt) string { return a.Node + " " + a.Key }
+
 // AnswerAttempt carries out the request of an attempt and returns the attempt's end. The answer of a request that
 // changes rows is recorded under the attempt's idempotency key; the same key again gives that answer. A refusal is an
 // answer, too, and is not recorded. The error is a *Crowd or an error of rows.
@@ -120,7 +136,7 @@ func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (event.AttemptFi
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, StartedAt: now}
 	records := Changes(a.Store)
 	if records {
-		body, found, err := rows.Get(answers(a.Run), a.Key)
+		body, found, err := rows.Get(answers(a.Run), answerKey(a))
 		if err != nil {
 			return f, err
 		}
@@ -137,7 +153,7 @@ func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (event.AttemptFi
 	}
 	f.Output = output
 	if records {
-		err = rows.Put(answers(a.Run), a.Key, value.Append(nil, output))
+		err = rows.Put(answers(a.Run), answerKey(a), value.Append(nil, output))
 	}
 	return f, err
 }

@@ -134,14 +134,18 @@ func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFin
 		if owner != s.run.epoch || ended != 0 {
 			return refused{fmt.Errorf("%w: run %s", engine.ErrFenced, s.run.id)}
 		}
+		rows, err := newBatchRows(tx, changing)
+		if err != nil {
+			return err
+		}
 		for _, a := range changing {
-			f, err := shared.AnswerAttempt(sharedRows{tx}, a, s.engine.now())
+			f, err := shared.AnswerAttempt(rows, a, s.engine.now())
 			if err != nil {
 				return err
 			}
 			answers = append(answers, f)
 		}
-		return nil
+		return rows.flush()
 	})
 	return answers, err
 }

@@ -1,0 +1,140 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+// The rows of a batch are those that one request after another would read and write: random changes in random transactions are made to
+// them and to a map, and each read gives the same.
+func TestBatchRowsAreTheRows(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 14))
+		want := &shared.Map{}
+		key := func() string { return fmt.Sprintf("k%02d", r.IntN(30)) }
+		space := func() string { return fmt.Sprintf("kv n%d-%d", seed, r.IntN(2)) }
+		scanned := func(rows shared.Rows, space, from string) (text string) {
+			if err := rows.Scan(space, from, func(k string, body []byte) bool {
+				text += fmt.Sprintf("%s=%s ", k, body)
+				return len(text) < 60
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		for range 15 {
+			var begins []*event.Attempt
+			for range r.IntN(200) {
+				begins = append(begins, &event.Attempt{Run: "r", Key: key(), Node: "s", Store: &event.StoreRequest{KV: &event.KVRequest{Namespace: space()[len("kv "):], Key: key()}}})
+			}
+			err := e.write(func(tx *transaction) error {
+				rows, err := newBatchRows(tx, begins)
+				if err != nil {
+					return err
+				}
+				for range r.IntN(150) {
+					space, key := space(), key()
+					switch r.IntN(10) {
+					case 0:
+						if err := rows.Delete(space, key); err != nil {
+							return err
+						}
+						want.Delete(space, key)
+					case 1:
+						if got, is := scanned(rows, space, key), scanned(want, space, key); got != is {
+							t.Errorf("seed %d: the scan of %s from %s: %s, want %s", seed, space, key, got, is)
+						}
+					case 2:
+						if r.IntN(20) == 0 {
+							if err := rows.Clear(space); err != nil {
+								return err
+							}
+							want.Clear(space)
+						}
+					case 3, 4, 5:
+						body, found, err := rows.Get(space, key)
+						is, there, _ := want.Get(space, key)
+						if err != nil || found != there || !bytes.Equal(body, is) {
+							t.Errorf("seed %d: %s %s: %s, %v, %v, want %s, %v", seed, space, key, body, found, err, is, there)
+						}
+					default:
+						body := fmt.Append(nil, r.IntN(1000))
+						if err := rows.Put(space, key, body); err != nil {
+							return err
+						}
+						want.Put(space, key, body)
+					}
+				}
+				return rows.flush()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range 2 {
+				space := fmt.Sprintf("kv n%d-%d", seed, n)
+				if got, is := scanned(e.readRows(), space, ""), scanned(want, space, ""); got != is {
+					t.Fatalf("seed %d: %s holds %s, want %s", seed, space, got, is)
+				}
+			}
+		}
+	}
+}
+
+// A transaction that answers 64 operations on keys of their own takes few statements: the operations share reads and writes.
+func TestBatchTakesFewStatements(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	var attempts []*event.Attempt
+	for i := range maxAnswered {
+		attempts = append(attempts, &event.Attempt{Run: "r", Key: fmt.Sprint("id", i), Node: fmt.Sprintf("s[%d]", i),
+			Store: &event.StoreRequest{KV: &event.KVRequest{Operation: "set", Namespace: "n", Key: fmt.Sprint("k", i), Value: 1.0}}})
+	}
+	statements := 0
+	err := e.write(func(tx *transaction) error {
+		rows, err := newBatchRows(tx, attempts)
+		if err != nil {
+			return err
+		}
+		statements += len(rows.known) / 64 // rounded down: 129 places are 64, 64 and 1
+		rows.in = counted{tx, &statements}
+		for _, a := range attempts {
+			if f, err := shared.AnswerAttempt(rows, a, e.now()); err != nil || f.Outcome != event.OK {
+				return fmt.Errorf("%v: %w", f.Error, err)
+			}
+		}
+		return rows.flush()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if statements > 10 {
+		t.Errorf("%d operations took %d statements", len(attempts), statements)
+	}
+	if body, found, err := e.readRows().Get("kv-count", "n"); string(body) != "64 0" || !found || err != nil {
+		t.Errorf("the namespace has %s keys (%v)", body, err)
+	}
+}
+
+// counted counts statements.
+type counted struct {
+	*transaction
+	n *int
+}
+
+func (c counted) readRow(query string, args []any, dest ...any) error {
+	*c.n++
+	return c.transaction.readRow(query, args, dest...)
+}
+
+func (c counted) exec(query string, args ...any) (int64, error) {
+	*c.n++
+	return c.transaction.exec(query, args...)
+}
