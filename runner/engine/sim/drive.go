@@ -290,7 +290,7 @@ func (d *driver) rebuild() error {
 		d.s.ended = true
 	case first:
 		d.s.clean = false
-		return d.carryOut(r.Commands)
+		return d.carryOut(r.Commands, len(r.Commands))
 	case wasParked:
 		d.recallRequests()
 		d.planTimers()
@@ -410,7 +410,7 @@ func (d *driver) turn(ctx context.Context) error {
 		d.s.ended = true
 	}
 	if ctx.Err() == nil {
-		if err := d.carryOut(r.Commands[:cut]); err != nil {
+		if err := d.carryOut(r.Commands, cut); err != nil {
 			return err
 		}
 	}
@@ -480,10 +480,11 @@ func (d *driver) take(c coming) {
 	}
 }
 
-func (d *driver) carryOut(commands []event.Command) error {
+// carryOut carries out the first commands of a batch. The others decide with them about which commands nothing is to be done.
+func (d *driver) carryOut(commands []event.Command, first int) error {
 	commands = engine.Once(commands)
 	unwanted, wishes := engine.Unwanted(commands), engine.Wishes(commands)
-	for _, c := range commands {
+	for _, c := range commands[:min(first, len(commands))] {
 		if err := d.do(c, unwanted, wishes); err != nil {
 			return err
 		}
