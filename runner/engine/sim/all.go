@@ -80,7 +80,7 @@ func (p *life) driveAll(ctx context.Context) error {
 		if err := p.letTurnsIn(); err != nil {
 			return err
 		}
-		if m := e.opts.Moments; len(m) > 0 && (m[0].At <= e.now || !p.readyBefore(m[0].At)) {
+		if m := e.opts.Moments; len(m) > 0 && (m[0].At <= e.now || len(p.drivers) == 0 || !p.readyBefore(m[0].At)) {
 			if _, err := e.NextMoment(); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -26,6 +27,9 @@ type crowd struct {
 	holder map[engine.Line]string
 	parked int // times that a run was parked
 	turns  int // times that a run began after it had waited for its turn
+	// all tells that DriveAll drives the runs. Then none is parked, and the drivers of runs die alone, too: kills times.
+	all   bool
+	kills int
 	// circles counts the runs that were refused or cancelled because their turns would never have come. That depends on time.
 	circles int
 }
@@ -44,6 +48,7 @@ func (c *simulation) gather() {
 	r := rand.New(rand.NewPCG(c.seed, 4))
 	c.crowd.r = r
 	c.crowd.busy = []engine.WhenBusy{"", engine.Queue, engine.Queue, engine.Queue, engine.Skip, engine.CancelPrevious}[r.IntN(6)]
+	c.crowd.all = c.seed%7 == 3
 	for i := range r.IntN(3) {
 		c.crowd.runs = append(c.crowd.runs, fmt.Sprintf("simulated10%d", i))
 	}
@@ -135,6 +140,68 @@ func (c *simulation) driveCrowd(w func(run string) engine.Watcher) error {
 	return errors.New("the runs never end")
 }
 
+// driveAll drives runs to their ends as one process that parks none, in as many lives as it takes. Some drivers die alone or stand still.
+func (c *simulation) driveAll() error {
+	ctx, r := context.Background(), c.crowd.r
+	c.died()
+	for _, run := range c.crowd.runs {
+		c.engine.Add(run)
+	}
+	for range 4 {
+		run, how, lasts := c.crowd.runs[r.IntN(len(c.crowd.runs))], r.IntN(4), time.Duration(r.Int64N(int64(10*time.Minute)))
+		c.engine.Schedule(sim.Moment{At: c.store.Now().Add(time.Duration(r.Int64N(int64(5 * time.Minute)))), Do: func() error {
+			switch how {
+			case 0:
+				c.engine.Halt(run, lasts)
+			case 1:
+				lasts = 0
+				fallthrough
+			case 2:
+				c.engine.Kill(run, lasts)
+				c.diedAlone(run)
+			case 3:
+				if !c.untimed {
+					return c.engine.Cancel(ctx, run, "the simulation says so")
+				}
+			}
+			return nil
+		}})
+	}
+	for range sim.MaxEvents {
+		err := c.engine.DriveAll(ctx)
+		if errors.Is(err, sim.ErrCrashed) {
+			c.died()
+			continue
+		}
+		for _, run := range c.crowd.runs {
+			switch end := c.runs[run].end; {
+			case err != nil:
+			case end == nil:
+				err = fmt.Errorf("run %s has not ended", run)
+			default:
+				c.crowd.ends[run] = *end
+			}
+		}
+		return err
+	}
+	return errors.New("the runs never end")
+}
+
+// diedAlone notes the death of the driver of a run, and of those that the run calls.
+func (c *simulation) diedAlone(run string) {
+	c.crowd.kills++
+	for line, holder := range c.crowd.holder { // any order: each for itself
+		if slices.Contains(c.above(holder), run) {
+			delete(c.crowd.holder, line)
+		}
+	}
+	for id, s := range c.runs { // any order: each is emptied
+		if slices.Contains(c.above(id), run) {
+			s.live = map[uint64]event.Attempt{}
+		}
+	}
+}
+
 // above is a run with its callers, the nearest first.
 func (c *simulation) above(run string) (list []string) {
 	for ; run != ""; run = c.runs[run].caller {
@@ -178,7 +245,7 @@ func (c *simulation) takesTurn(run string) {
 		if holder != "" {
 			c.crowd.turns++
 		}
-		if before := slices.Index(c.crowd.runs, id); before > 0 && c.store.Struck().Crashes == 0 {
+		if before := slices.Index(c.crowd.runs, id); before > 0 && c.store.Struck().Crashes+c.crowd.kills == 0 {
 			for _, o := range c.crowd.runs[:before] {
 				if c.groupOf(o) == line.Group && c.runs[o].end == nil {
 					c.t.Errorf("seed %d: %q has its turn before %q, which stands before it", c.seed, c.runs[id].name, c.runs[o].name)

@@ -48,7 +48,7 @@ var (
 //  7. a run that repeats it makes nothing again of what it reuses, and keeps all of this;
 //  8. what needs a node whose failure stops its run is blocked;
 //  9. runs of a group, of which three in four simulations have up to three, take turns in the order of their starts, and a dead process
-//     has no turn; that a run is parked changes nothing;
+//     has no turn; that a run is parked changes nothing, nor that one process drives all runs, whose drivers also die alone;
 //  10. nothing starts in a budget that is spent, in called runs neither, and a node that fails for a budget has one around it that is;
 //  11. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
@@ -62,7 +62,7 @@ func TestSimulation(t *testing.T) {
 		n = min(n, 100)
 	}
 	var all sim.Struck
-	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	for seed := *from; seed < *from+uint64(n); seed++ {
 		c := simulate(t, seed, false)
@@ -71,7 +71,7 @@ func TestSimulation(t *testing.T) {
 		all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
 		all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
 		runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
-		pooled += c.pooled
+		pooled, kills = pooled+c.pooled, kills+c.crowd.kills
 		if barred += c.barred; c.repeated {
 			repeated++
 		}
@@ -86,9 +86,9 @@ func TestSimulation(t *testing.T) {
 			t.Fatalf("repeat with: go test ./runner/engine/sim -run TestSimulation -sim.seed=%d -v", seed)
 		}
 	}
-	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools", runs, parked, turns, circles, pooled)
+	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools; %d drivers died alone", runs, parked, turns, circles, pooled, kills)
 	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, barred, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || barred == 0 && n >= 200 {
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || barred == 0 && n >= 200 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -242,7 +242,10 @@ func (c *simulation) run(t *testing.T, f sim.Faults) {
 		}
 	}
 	var err error
-	if c.crowd.r != nil {
+	if c.crowd.all {
+		err = c.driveAll()
+		c.end = c.crowd.ends[root]
+	} else if c.crowd.r != nil {
 		err = c.driveCrowd(func(run string) engine.Watcher {
 			if run == root {
 				return watch
