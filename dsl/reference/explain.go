@@ -60,6 +60,9 @@ func About(word string) (text, near string, ok bool) {
 	if meant := schema.Meant[word]; meant != "" && len(parts) == 0 {
 		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no such word. What other tools call so is written  %s\n", word, meant))
 	}
+	if b := t.block("test." + word); b != nil && len(parts) == 0 { // start, which stands in tests alone
+		parts = append(parts, b.markdown("# "))
+	}
 	if len(parts) > 0 {
 		return strings.Join(parts, "\n"), "", true
 	}

@@ -51,7 +51,7 @@ var testBlocks = map[string]*Block{
 			expects,
 			Attr{Name: "run_for", Kind: Duration, Default: "until all has ended", Doc: "How much virtual time passes at most. The conditions are asked then."},
 			Attr{Name: "start_at", Kind: Text, Default: `"2026-01-05T08:00:00Z"`, Doc: "When the run starts, as in RFC 3339."},
-			Attr{Name: "crash_everywhere", Kind: Flag, Default: "false", Doc: "Runs the test again with a crash of the driver at each point of the run. All of these runs must end alike."},
+			Attr{Name: "crash_everywhere", Kind: Flag, Default: "false", Doc: "Runs the test again with a crash of the driver at each point of its runs. All must end alike: runs and nodes with their statuses, outputs and attempts, and the values of kv that do not expire."},
 			Attr{Name: "kv", Kind: Value, Want: value.AnyType, Default: "an empty store", Doc: "What the store holds when the run starts: an object of values by NAMESPACE/KEY; a key without a namespace is of default."},
 			later("test.items"))},
 	"test.agent": {Label: "name", Doc: "Answers in place of an agent.", Attrs: attrs(replies)},
