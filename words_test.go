@@ -48,7 +48,7 @@ var words = map[string][]string{
 	"runner/event.Reason":       ir.Texts(event.Reasons),
 	"runner/event.TimerPurpose": ir.Texts(event.TimerPurposes),
 	"runner/event.AttemptKind":  ir.Texts(event.AttemptKinds),
-	"runner/event.ExternalKind": {string(event.ExternalCancel), string(event.ExternalGranted)},
+	"runner/event.ExternalKind": {string(event.ExternalCancel), string(event.ExternalGranted), string(event.ExternalEvent)},
 	"runner/event.NeedKind":     ir.Texts(event.NeedKinds),
 	"runner/event.WaitKind":     ir.Texts(event.WaitKinds),
 	"runner/event.Outcome":      ir.Texts(event.Outcomes),

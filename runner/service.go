@@ -104,6 +104,11 @@ func (s *Service) Group(definition []byte, first event.RunStarted) (engine.Group
 	return s.programs.Group(definition, first)
 }
 
+// Events gives the names of the events that a run waits for which is about to start.
+func (s *Service) Events(definition []byte, first event.RunStarted) ([]string, error) {
+	return s.programs.Events(definition, first)
+}
+
 // Load gives the program of a definition; see [Programs.Load].
 func (s *Service) Load(hash string, definition []byte) (*Program, error) {
 	return s.programs.Load(hash, definition)

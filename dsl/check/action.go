@@ -38,7 +38,9 @@ func init() { // the rules lead back to what reads the table
 		ir.RememberAction: {place: perAttempt, block: (*checker).remember, output: is(rememberedType)},
 		ir.RecallAction:   {place: perAttempt, block: (*checker).recall, output: is(foundType)},
 		ir.KVAction:       {place: perAttempt, block: (*checker).kv, output: kvOutput},
-		ir.WaitAction:     {place: perNode, block: (*checker).wait, output: is(nullType), orders: true},
+		ir.EmitAction:     {place: perAttempt, block: (*checker).emit, output: is(emittedType), orders: true},
+		ir.SyncAction:     {place: perAttempt, block: (*checker).sync, output: is(metType), orders: true},
+		ir.WaitAction:     {place: perNode, block: (*checker).wait, output: waitOutput, orders: true},
 		ir.FailAction:     {place: perNode, output: is(value.AnyType), orders: true},
 		ir.EndAction:      {place: perNode, output: is(value.AnyType), orders: true},
 	}

@@ -22,6 +22,7 @@ const (
 	inJoin                    // its join
 	atStart                   // evaluated once for an instance, before its iterations: require, priority, deadline, repeat
 	inUntil                   // repeat.until
+	inMatch                   // match of a wait for an event
 	perNode                   // evaluated once for an iteration: timeout, value, wait
 	inResult                  // value and winner of a group
 	inDegrade                 // degrade.output
@@ -82,6 +83,7 @@ const (
 	notCounted      = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
 	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt, or the attribute feedback of the step; run, stdin, task, with, env and dir of a step with one of the two can read it."
 	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
+	notEvent        = "event is the data of an event; match of a wait for an event can read it. What the step has got is its output: step.NAME.output."
 	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
 	notPicked       = "It names who won, and is null for all but a group with the attribute winner, and a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated     = "It counts the iterations of a repeat, and is null for a node without one."
@@ -120,7 +122,7 @@ func (c *checker) makeGlobals() {
 func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	e := &expr.Env{Roots: roots{}, File: c.reader(), Work: &c.work, Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
-		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled,
+		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled, "event": notEvent,
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted
@@ -187,7 +189,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		k.round = repeatOf(n, at <= atStart || at == inDegrade)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
-		if at == inGate || at == inUntil || at == inJoin || at == inResult || at == inCompensate || n.seesOwn(at) {
+		if at == inGate || at == inUntil || at == inJoin || at == inResult || at == inCompensate || at == inMatch || n.seesOwn(at) {
 			k.self = n
 		}
 	}
@@ -236,6 +238,8 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	switch at {
 	case inRetry:
 		more["error"] = root("error", errorInRules)
+	case inMatch:
+		more["event"] = root("event", n.Inner("wait").eventData())
 	case inGate:
 		more["result"] = resultRoot("result", n.judged())
 	case inUntil:

@@ -25,6 +25,11 @@ var callType = value.Object(map[string]value.Type{
 	"url": value.StringType, "method": value.StringType, "body": value.StringType,
 })
 
+// publishedType is an event that was published.
+var publishedType = value.Object(map[string]value.Type{
+	"id": value.StringType, "name": value.StringType, "at": value.NumberType, "source": value.StringType, "key": value.StringType, "data": value.AnyType,
+})
+
 // testRunType is the run as a test sees it.
 func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
@@ -165,6 +170,7 @@ func (c *testChecker) names() *expr.Env {
 		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 		"runs":   c.runsRoot(),
+		"events": root("events", value.List(publishedType)),
 		"kv":     {What: "key", Resolve: stored},
 	}
 	for name := range env.Roots { // any order: each for itself
@@ -203,7 +209,7 @@ func TestNames() value.Type {
 	return value.Object(map[string]value.Type{
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
-		"before": value.BoolType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"before": value.BoolType, "events": value.List(value.AnyType), "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

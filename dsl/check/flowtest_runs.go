@@ -201,6 +201,8 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 		}
 	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment:
 		m.Of, _ = c.whichRun(b)
+	case ir.EmitMoment, ir.CheckInMoment:
+		c.published(b, &m)
 	case ir.AskMoment:
 	}
 	return m

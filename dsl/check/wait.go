@@ -7,26 +7,50 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 )
 
-// wait checks that a wait is either for a duration or until a moment.
+// waitTakes are the attributes of a wait that belong to events.
+var waitTakes = []string{"match", "data", "timeout"}
+
+// wait checks that a wait is for a duration, until a moment or for an event.
 func (c *checker) wait(b *Block) {
-	long, at := b.attr("duration"), b.attr("at")
+	var found []*Attr
+	for _, name := range []string{"duration", "at", "event"} {
+		if a := b.attr(name); a != nil {
+			found = append(found, a)
+		}
+	}
 	d := diag.Diagnostic{Code: "F0284", Subject: b.Src.Header, Context: b.Words()}
-	switch {
-	case long == nil && at == nil && !b.stray:
-		d.Summary, d.Detail = "Nothing to wait for", "A wait has one of  duration = \"1h\"  and  at = \"2030-01-31T09:00:00Z\"."
-	case long != nil && at != nil:
-		d.Subject, d.Summary = at.Src.Range, "Both duration and at in one wait"
-		d.Detail = "It waits for one thing. Make two steps of it; a sequence puts them in order."
-		d.Notes = []diag.Note{{Text: "duration stands here", Range: long.Src.Range}}
-	case at != nil && at.known != nil:
+	if len(found) == 0 {
+		if !b.stray {
+			d.Summary, d.Detail = "Nothing to wait for", "A wait has one of  duration = \"1h\",  at = \"2030-01-31T09:00:00Z\"  and  event = \"NAME\"."
+			c.report(d)
+		}
+		return
+	}
+	if len(found) > 1 {
+		d.Subject, d.Summary = found[1].Src.Range, fmt.Sprintf("Both %s and %s in one wait", found[0].Src.Name, found[1].Src.Name)
+		d.Detail = "It waits for one thing. Make two steps of it; a sequence puts them in order. The attribute timeout bounds the wait for an event."
+		d.Notes = []diag.Note{{Text: found[0].Src.Name + " stands here", Range: found[0].Src.Range}}
+		c.report(d)
+		return
+	}
+	if found[0].Src.Name == "event" {
+		c.eventName(b)
+		return
+	}
+	for _, name := range waitTakes {
+		if a := b.attr(name); a != nil {
+			d.Subject, d.Summary = a.Src.Range, fmt.Sprintf("%s has no effect with %s", name, found[0].Src.Name)
+			d.Detail = "It belongs to a wait for an event:  event = \"NAME\". Remove it, or wait for an event."
+			c.report(d)
+		}
+	}
+	if at := b.attr("at"); at != nil && at.known != nil {
 		text, _ := at.known.Const.(string)
 		if _, err := time.Parse(time.RFC3339, text); err == nil {
 			return
 		}
 		d.Subject, d.Summary = at.span(), fmt.Sprintf("at cannot be %.40q", text)
 		d.Detail = "A moment is written as in RFC 3339, with its time zone: \"2030-01-31T09:00:00Z\" or \"2030-01-31T10:00:00+01:00\"."
-	default:
-		return
+		c.report(d)
 	}
-	c.report(d)
 }

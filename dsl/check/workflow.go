@@ -134,7 +134,12 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		at = inGate
 	}
 	if !isNode(b) {
-		c.expressions(b, func(string) *expr.Env { return c.envAt(w, n, at) })
+		c.expressions(b, func(attr string) *expr.Env {
+			if attr == "match" {
+				return c.envAt(w, n, inMatch)
+			}
+			return c.envAt(w, n, at)
+		})
 	}
 	if b.Schema.Kind == "gate" {
 		c.schema(b)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // Action is what a step does. The package holds all types that implement it, one for each kind.
@@ -25,6 +27,8 @@ const (
 	RememberAction ActionKind = "remember"
 	RecallAction   ActionKind = "recall"
 	KVAction       ActionKind = "kv"
+	EmitAction     ActionKind = "emit"
+	SyncAction     ActionKind = "sync"
 	WaitAction     ActionKind = "wait"
 	FailAction     ActionKind = "fail"
 	EndAction      ActionKind = "end"
@@ -41,6 +45,8 @@ type actions struct {
 	Remember *Remember  `json:"remember,omitempty"`
 	Recall   *Recall    `json:"recall,omitempty"`
 	KV       *KV        `json:"kv,omitempty"`
+	Emit     *Emit      `json:"emit,omitempty"`
+	Sync     *Sync      `json:"sync,omitempty"`
 	Wait     *Wait      `json:"wait,omitempty"`
 	Fail     *Fail      `json:"fail,omitempty"`
 	End      *End       `json:"end,omitempty"`
@@ -54,6 +60,8 @@ func (*HTTP) Kind() ActionKind      { return HTTPAction }
 func (*Remember) Kind() ActionKind  { return RememberAction }
 func (*Recall) Kind() ActionKind    { return RecallAction }
 func (*KV) Kind() ActionKind        { return KVAction }
+func (*Emit) Kind() ActionKind      { return EmitAction }
+func (*Sync) Kind() ActionKind      { return SyncAction }
 func (*Wait) Kind() ActionKind      { return WaitAction }
 func (*Fail) Kind() ActionKind      { return FailAction }
 func (*End) Kind() ActionKind       { return EndAction }
@@ -66,6 +74,8 @@ func (*HTTP) action()      {}
 func (*Remember) action()  {}
 func (*Recall) action()    {}
 func (*KV) action()        {}
+func (*Emit) action()      {}
+func (*Sync) action()      {}
 func (*Wait) action()      {}
 func (*Fail) action()      {}
 func (*End) action()       {}
@@ -76,7 +86,7 @@ type Course int
 // The courses. The zero value is the course of a kind that nobody knows.
 const (
 	Computed  Course = iota + 1 // by the machine, at once: no time, no slot, one try
-	Pausing                     // by a timer: no slot, one try
+	Pausing                     // by a timer or an event: no slot, one try
 	Attempted                   // by attempts of executors: each holds a slot, and a failed one can be tried again
 	Called                      // by a run of another workflow: no slot of this run; a failed one can be tried again
 	Stored                      // by an attempt that the host answers from what runs share: no slot, one try
@@ -87,7 +97,7 @@ func (k ActionKind) Course() Course {
 	switch k {
 	case RunAction, AgentAction, HTTPAction, RememberAction, RecallAction:
 		return Attempted
-	case KVAction:
+	case KVAction, EmitAction, SyncAction:
 		return Stored
 	case CallAction:
 		return Called
@@ -233,10 +243,35 @@ type Assignee struct {
 	Member *Expr  `json:"member,omitempty"`
 }
 
-// Wait is a durable pause; one of the two.
+// Wait is a durable pause: for an event, for a time, or until a moment.
 type Wait struct {
-	Duration *Expr `json:"duration,omitempty"`
-	At       *Expr `json:"at,omitempty"` // a moment in RFC 3339; one that has passed does not wait
+	// Event is the name of the event. Match is a condition over event, the data, that the event must meet; nil: every event does. Data
+	// is the type of the data; nil: any. Timeout bounds the wait; nil: nothing does. The output is the data.
+	Event    string      `json:"event,omitempty"`
+	Match    *Expr       `json:"match,omitempty"`
+	Data     *value.Type `json:"data,omitempty"`
+	Timeout  *Expr       `json:"timeout,omitempty"`
+	Duration *Expr       `json:"duration,omitempty"`
+	At       *Expr       `json:"at,omitempty"` // a moment in RFC 3339; one that has passed does not wait
+}
+
+// Emit publishes an event. The output is an object of id and duplicate.
+type Emit struct {
+	Event string `json:"event"`
+	Data  *Expr  `json:"data,omitempty"` // nil: null
+	Key   *Expr  `json:"key,omitempty"`  // nil: each emission is an event
+	Run   *Expr  `json:"run,omitempty"`  // nil: all runs that wait for the event get it
+}
+
+// Sync checks in at a sync point as a party, and waits until all needed parties are ready. The output is an object of checked_in and
+// last.
+type Sync struct {
+	Point   Expr  `json:"point"`
+	As      Expr  `json:"as"`
+	Needs   Expr  `json:"needs"`
+	Ready   *Expr `json:"ready,omitempty"` // nil: true
+	Reason  *Expr `json:"reason,omitempty"`
+	Timeout *Expr `json:"timeout,omitempty"` // nil: nothing bounds the wait
 }
 
 // KVOperation says what a kv step does.

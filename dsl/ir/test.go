@@ -94,6 +94,9 @@ const (
 	CrashMoment  MomentKind = "crash"  // the driver dies, and another one takes over
 	VanishMoment MomentKind = "vanish" // the driver stands still, and goes on
 	DownMoment   MomentKind = "down"   // the driver dies, and for some time there is none
+
+	EmitMoment    MomentKind = "emit"     // an event is published
+	CheckInMoment MomentKind = "check_in" // a party checks in at a sync point
 )
 
 // TestRun is a run that a block of a test starts. Labels are unique in a test.
@@ -110,8 +113,13 @@ type Moment struct {
 	For    time.Duration // of VanishMoment and DownMoment
 	Expect []Expectation // of AskMoment
 	// Of is the label of the run that it is about; "" for the run that has none, and for the driver of all runs.
-	Of   string
-	Run  *TestRun // of StartMoment and RetryMoment
-	From string   // of RetryMoment: the node that runs again besides; "" for none
-	At   Place
+	Of     string
+	Run    *TestRun    // of StartMoment and RetryMoment
+	From   string      // of RetryMoment: the node that runs again besides; "" for none
+	Name   string      // of the event of EmitMoment, and of the point of CheckInMoment
+	Data   value.Value // of EmitMoment
+	Key    string      // of EmitMoment; "": none
+	As     string      // of CheckInMoment
+	Reason string      // of CheckInMoment: why the party is not ready; "": it is ready
+	At     Place
 }

@@ -22,8 +22,18 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 		return &ir.KV{Operation: operation, Key: *key.Expr, Value: b.Expr("value"), By: b.Expr("by"), Old: b.Expr("old"), TTL: b.Expr("ttl"),
 			Limit: b.Expr("limit"), Namespace: b.Expr("namespace")}
 	}),
+	ir.EmitAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.Emit{Event: b.Text("event"), Data: b.Expr("data"), Key: b.Expr("key"), Run: b.Expr("run")}
+	}),
+	ir.SyncAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.Sync{Point: *b.Expr("point"), As: *b.Expr("as"), Needs: *b.Expr("needs"), Ready: b.Expr("ready"), Reason: b.Expr("reason"), Timeout: b.Expr("timeout")}
+	}),
 	ir.WaitAction: inBlock(func(b *check.Block) ir.Action {
-		return &ir.Wait{Duration: b.Expr("duration"), At: b.Expr("at")}
+		w := &ir.Wait{Event: b.Text("event"), Match: b.Expr("match"), Timeout: b.Expr("timeout"), Duration: b.Expr("duration"), At: b.Expr("at")}
+		if a := b.Attrs["data"]; a != nil {
+			w.Data = a.Type
+		}
+		return w
 	}),
 	ir.FailAction: inBlock(func(b *check.Block) ir.Action {
 		return &ir.Fail{Message: b.Expr("message"), ErrorKind: ir.ErrorKind(b.Text("kind"))}

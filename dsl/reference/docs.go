@@ -16,6 +16,7 @@ var (
 		"result":    "What is being judged: the node's own result.",
 		"error":     "What ended the attempt before, or null.",
 		"feedback":  "What gates have said of the attempt before, else the attribute feedback of the step, or null.",
+		"event":     "The data of an event, in match of a wait for an event.",
 		"recalled":  "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
 	}
 	resultDocs = map[string]string{
@@ -74,6 +75,7 @@ var (
 		"path":        "The paths of the nodes that started, in order of their starts.",
 		"before":      "before('A', 'B') tells whether node A ended before node B started.",
 		"kv":          "What the store holds under a key: kv[\"NAMESPACE/KEY\"], or kv[\"KEY\"] of the namespace default; null where there is nothing.",
+		"events":      "The events that were published in the last 7 days, the oldest first: objects of id, name, at (seconds since the start), source (the id of a run, or outside), key and data.",
 		"elapsed":     "Seconds of virtual time since the start.",
 		"live":        "How many attempts are live.",
 	}

@@ -57,7 +57,10 @@ func About(word string) (text, near string, ok bool) {
 	if text, err := files.ReadFile("words/" + word + ".md"); err == nil {
 		parts = append(parts, string(text))
 	}
-	if meant := schema.Meant[word]; meant != "" && len(parts) == 0 {
+	switch meant := schema.Meant[word]; {
+	case meant != "" && len(parts) > 0:
+		parts = append(parts, fmt.Sprintf("What other tools call %s is written  %s\n", word, meant))
+	case meant != "":
 		parts = append(parts, fmt.Sprintf("# %s\n\nflowrun has no such word. What other tools call so is written  %s\n", word, meant))
 	}
 	if b := t.block("test." + word); b != nil && len(parts) == 0 { // start, which stands in tests alone

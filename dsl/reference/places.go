@@ -32,6 +32,7 @@ var probes = []probe{
 	{"when", "node", `when = "PROBE != null"`},
 	{"require, priority, deadline", "node", "require {\n  condition = \"PROBE != null\"\n  message = \"x\"\n}"},
 	{"value, timeout, wait", "node", `timeout = PROBE`},
+	{"match of a wait for an event", "group", "step \"z\" {\n  wait {\n    event = \"e\"\n    match = \"PROBE != null\"\n  }\n}"},
 	{"run, task, with, env, dir", "node", `env = { X = PROBE }`},
 	{"a gate inside a step", "node", "gate \"x\" { run = [\"true\", PROBE] }"},
 	{"when of a retry", "node", `retry { when = "PROBE != null" }`},
@@ -50,7 +51,7 @@ var probes = []probe{
 // reads gives a name below each root.
 var reads = map[string]string{
 	"var": "var.v", "local": "local.l", "input": "input.i", "step": "step.first.status", "each": "each.key", "run": "run.id", "attempt": "attempt",
-	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count",
+	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event",
 }
 
 // probed is a program in which every name that depends on what stands around has something around it.

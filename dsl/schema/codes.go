@@ -150,6 +150,8 @@ var Codes = map[string]string{
 	"F0252": "$FLOWRUN_OUTPUT is used where there is no output.",
 	"F0253": "A value is given to an array of bash by a declaration.",
 	"F0254": "A list of a program and its arguments can have too many shapes.",
+	"F0255": "The name of an event cannot be one.",
+	"F0256": "A sync has parties, a point or a reason that cannot be.",
 
 	"F0260": "A node inside a repeat is named from outside.",
 	"F0261": "Workflows call each other in a circle.",
@@ -175,7 +177,7 @@ var Codes = map[string]string{
 	"F0281": "A call gives a workflow an input that it does not have, or not all that it must have.",
 	"F0282": "An agent is asked twice in one step.",
 	"F0283": "A request has an address, method, header, query or status code that cannot be one.",
-	"F0284": "A wait has nothing to wait for, or two things, or a moment that cannot be read.",
+	"F0284": "A wait has nothing to wait for, or two things, or a moment that cannot be read, or something that belongs to events alone.",
 	"F0285": "A kv has no operation or several, or something that its operation cannot do.",
 	"F0287": "The schema of a gate is none.",
 	"F0288": "The default of a sensitive variable is written in the file.",

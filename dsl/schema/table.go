@@ -21,6 +21,9 @@ const (
 	MaxKVValue       = 64 << 10  // bytes of a value of kv, as JSON
 	MaxKVKeys        = 1_000_000 // keys of a namespace of kv
 	MaxKVScanned     = 10_000    // keys that a scan of kv returns
+	MaxEventName     = 128       // bytes of the name of an event
+	MaxSyncName      = 256       // bytes of the names of sync points and parties
+	MaxParties       = 256       // of a sync point
 	MaxNamespace     = 64        // bytes of the name of a namespace
 	MaxRecalled      = 50        // entries that are recalled at once
 	MaxRecallBudget  = 100_000   // tokens of what is recalled

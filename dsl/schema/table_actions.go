@@ -25,6 +25,51 @@ step "deploy" {
 }
 `
 
+// eventExample asks for a review and waits for the verdict on one change.
+const eventExample = `input "change" { type = string }
+
+step "ask" {
+  emit {
+    event = "review.requested"
+    data  = { change = input.change }
+  }
+}
+
+step "verdict" {
+  wait {
+    event   = "review.done"
+    match   = "event.change == input.change"
+    data    = object({ change = string, passed = bool })
+    timeout = "2d"
+  }
+  depends_on = [step.ask]
+}
+
+step "merge" {
+  run  = ["echo", "merge", input.change]
+  when = "step.verdict.output.passed"
+}
+`
+
+// syncExample has the runs of two teams wait for each other, and one of them publish.
+const syncExample = `input "team" { type = string }
+input "version" { type = string }
+
+step "meet" {
+  sync {
+    point   = "release-${input.version}"
+    as      = input.team
+    needs   = ["api", "ui"]
+    timeout = "1d"
+  }
+}
+
+step "publish" {
+  run  = ["echo", "publish", input.version]
+  when = "step.meet.output.last"
+}
+`
+
 // Action is one of the things that a step can do.
 type Action struct {
 	Name    string // of its attribute, or of its block in the step
@@ -89,9 +134,25 @@ var Actions = []Action{
 		Attr{Name: "ttl", Kind: Duration, Default: "it does not expire", Doc: "How long the value lives that set, cas or incr writes. Without it incr leaves the expiry as it is."},
 		Attr{Name: "limit", Kind: Value, Want: value.IntType, Min: 1, Max: MaxKVScanned, Default: "1000", Doc: "How many keys scan reads, in the order of the keys."},
 		Attr{Name: "namespace", Kind: Value, Want: value.StringType, Default: `"default"`, Doc: "Where the key is: a text, or one that only variables decide. Keys of other namespaces are other keys."})}},
-	{Name: "wait", Block: &Block{Doc: "Pauses without holding a process or a slot.", Once: true,
+	{Name: "emit", Takes: words("gates output"), Block: &Block{Doc: "Publishes an event, once, also if flowrun is killed. Each live run whose workflow waits for the name gets it. The event is durable before the step succeeds. The output is an object of id and duplicate. It holds no slot.", Once: true, Example: eventExample, Attrs: attrs(
+		Attr{Name: "event", Kind: Text, Required: true, Doc: "The name of the event: small letters, digits, dots, dashes and underscores. Names that begin with flowrun. are flowrun's own."},
+		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "What the event says."},
+		Attr{Name: "key", Kind: Value, Want: value.StringType, Default: "none", Doc: "Of two emissions with the same name and key within 7 days, the second one publishes nothing: duplicate is true, and id is that of the first event."},
+		Attr{Name: "run", Kind: Value, Want: value.StringType, Default: "all runs that wait for the name", Doc: "The id of the one run that gets the event."})}},
+	{Name: "sync", Takes: words("gates output"), Block: &Block{Doc: "Checks in at a sync point as a party, and waits until each party in needs has checked in and is ready. All runs of a store share the points. The output is an object of checked_in, the names of the parties, and last, which is true for one of those that waited. It holds no slot while it waits.", Once: true, Example: syncExample, Attrs: attrs(
+		Attr{Name: "point", Kind: Value, Want: value.StringType, Required: true, Doc: "The name of the point. A point at which the parties have met stays met, so each meeting needs a name of its own, such as \"release-${input.version}\"."},
+		Attr{Name: "as", Kind: Value, Want: value.StringType, Required: true, Doc: "The party that checks in. Its next check-in takes the place of this one."},
+		Attr{Name: "needs", Kind: Value, Want: value.List(value.StringType), Required: true, Doc: "The parties that must be ready; the same list in each step with this point."},
+		Attr{Name: "ready", Kind: Value, Want: value.BoolType, Default: "true", Doc: "Whether the party is ready. One that is not keeps the others waiting until its next check-in."},
+		Attr{Name: "reason", Kind: Value, Want: value.StringType, Default: "none", Doc: "Why the party is not ready. All steps that wait for the party show it."},
+		Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "How long the step waits at most. Then it fails, transient, with the reason timeout, and is not tried again."})}},
+	{Name: "wait", Block: &Block{Doc: "Pauses without holding a process or a slot, for a time or until an event comes.", Once: true, Example: eventExample,
 		Attrs: attrs(Attr{Name: "duration", Kind: Duration, Doc: "How long."},
-			Attr{Name: "at", Kind: Value, Want: value.StringType, Doc: "Until when, as in RFC 3339; a moment that has passed is not waited for."}, later("wait.event", "wait.match", "wait.timeout"))}},
+			Attr{Name: "at", Kind: Value, Want: value.StringType, Doc: "Until when, as in RFC 3339; a moment that has passed is not waited for."},
+			Attr{Name: "event", Kind: Text, Doc: "The name of the event that is waited for. The step takes the oldest event of the name since the run began that the step has not taken in an earlier iteration, and its output is the data. Other steps that wait for the name get the event, too."},
+			Attr{Name: "match", Kind: Condition, Default: "every event of the name", Doc: "Takes only events for which this holds; event is the data."},
+			Attr{Name: "data", Kind: Type, Default: "any", Doc: "The type of the data. An event whose data is not of the type is left out, with a warning."},
+			Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "How long the step waits for an event at most. Then it fails, transient, with the reason timeout, and is not tried again."})}},
 	{Name: "fail", Block: &Block{Doc: "Fails on purpose.", Once: true, Attrs: attrs(
 		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."},
 		Attr{Name: "kind", Kind: Word, Words: []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}, Default: `"blocking"`, Doc: "Kind of the error."})}},

@@ -21,7 +21,6 @@ const (
 	noSpending = "A kv step counts what was spent:  incr = \"spent\", by = step.NAME.usage.cost_usd, ttl = \"24h\", each attribute on its line; a step before asks for it in  require."
 	noTrigger  = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
 	noMetric   = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
-	noEvent    = "A step asks until it is so: http or run, with  repeat { until = \"CONDITION\", max = 60, delay = \"1m\" }, each attribute on its line."
 )
 
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
@@ -42,17 +41,12 @@ var planned = []Planned{
 	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "agent = pool.NAME[EXPRESSION]  gives the task to the member whose name the expression gives, such as step.CONDUCTOR.output.who; for_each over a list of subtasks does that for each."},
 	{Block: "compete", Doc: "Several agents, one winner.", Instead: "A parallel with  join = \"first_success\"  and  losers = \"cancel\"; step.NAME.winner names who won."},
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
-	{Block: "emit", Doc: "Publishes an event.", Instead: "call = workflow.NAME  starts a workflow as a part of the run; an http step tells other systems."},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
-	{Block: "sync", Doc: "A sync point shared by runs.", Instead: "A block concurrency makes runs take turns; a step can ask a server that all of them know."},
 
 	{Attr: "escalate", Doc: "What happens when retries don't help.", Instead: noEscalate},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "budget", Attr: "notify", Doc: "Whom to tell when a budget is nearly spent.", Instead: "The run warns, and a step behind the node can read  step.NAME.usage  and tell people."},
 	{Block: "deadline", Attr: "notify", Doc: "Whom to tell when a part of the deadline has passed.", Instead: "The run says so on the screen, in  runs watch  and in  events; a step behind the node can tell people."},
-	{Block: "wait", Attr: "event", Doc: "Waits for an event.", Instead: noEvent},
-	{Block: "wait", Attr: "match", Doc: "Which event is waited for.", Instead: noEvent},
-	{Block: "wait", Attr: "timeout", Doc: "Longest time to wait for an event.", Instead: "A wait for a duration or until a moment ends by itself."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
 	{Block: "quota", Attr: "attempts", Doc: "How many attempts may be made in a span of time.", Instead: "A block rate_limit of the quota bounds how many attempts start in a span of time."},
 	{Block: "quota", Attr: "tokens", Doc: "How many tokens may be spent in a span of time.", Instead: noSpending},
@@ -70,7 +64,6 @@ var planned = []Planned{
 	{Block: "test.decide", Doc: "A person's decision in a test.", Instead: "Give what was decided as an input of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
-	{Block: "test.check_in", Doc: "A party that checks in at a sync point.", Instead: "A stub of the step that asks for the others can answer that they are there."},
 	{Block: "test.redrive", Doc: "Runs again what was given up.", Instead: "A second test begins where the first one ended, with other replies."},
 	{Block: "test.metrics", Doc: "Figures of the machine that a test sets.", Instead: "A stub of the step that measures can answer with the figures."},
 	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},
@@ -83,11 +76,9 @@ var planned = []Planned{
 	{Block: "gate", Attr: "on_fail", Word: "escalate", Doc: "Escalates what a gate refuses.", Instead: "on_fail = \"fail\", and in the step fallback or degrade, or another step with  when = \"step.NAME.status == 'failed'\"."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 
-	{Name: "event", Doc: "What a workflow was started by, or waited for.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
 	{Block: "test", Name: "notifications", Doc: "Messages that the run has sent.", Instead: "Look at what was asked of the steps that tell people: calls.NAME."},
-	{Block: "test", Name: "events", Doc: "Events that the run has published.", Instead: "Look at what was asked of the steps that tell other systems: calls.NAME."},
 	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},
 	{Block: "test", Name: "breakers", Doc: "Agents that are not asked for some time.", Instead: "Look at what was asked of the agent: calls.NAME."},
 	{Block: "test", Name: "changes", Doc: "What adaptation has changed.", Instead: "Look at max_at_once.NAME."},
@@ -105,7 +96,7 @@ var planned = []Planned{
 }
 
 // stepLater are the blocks of the table that will be actions of steps.
-var stepLater = []string{"approve", "emit", "handoff", "sync"}
+var stepLater = []string{"approve", "handoff"}
 
 // AllPlanned is the table: what belongs to the language and is not carried out yet.
 func AllPlanned() []Planned { return planned }

@@ -13,7 +13,7 @@ import (
 var (
 	unquoted = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_-]*)\s*=\s*([A-Za-z0-9_./-][^"'{}\[\]()=#?<>&|]*)$`)
 	heredoc  = regexp.MustCompile(`<<-?([A-Za-z_][A-Za-z0-9_-]*)$`)
-	asked    = regexp.MustCompile(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|join)\s*=\s*([^="\s].*)$`)
+	asked    = regexp.MustCompile(`^\s*(\w+(?:\s+"[^"]*")?\s*\{\s*)?(when|until|check|accept|condition|match|join)\s*=\s*([^="\s].*)$`)
 	compare  = regexp.MustCompile(`[<>!=]=+|=[<>~]?|<>`)
 	colon    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*\s*:`)
 )

@@ -186,6 +186,16 @@ var actions = map[ir.ActionKind]func(c *Composer, a *event.Attempt, w *Work) (pl
 		a.Store.KV, place, err = c.composeKV(w.Node.Action.(*ir.KV), w.Scope)
 		return place, err
 	},
+	ir.EmitAction: func(c *Composer, a *event.Attempt, w *Work) (place string, err error) {
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{}
+		a.Store.Emit, place, err = c.composeEmit(w.Node.Action.(*ir.Emit), w.Scope)
+		return place, err
+	},
+	ir.SyncAction: func(c *Composer, a *event.Attempt, w *Work) (place string, err error) {
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{}
+		a.Store.Sync, place, err = c.composeSync(w.Node.Action.(*ir.Sync), w.Scope)
+		return place, err
+	},
 	ir.ValueAction: nil,
 	ir.CallAction:  nil,
 	ir.WaitAction:  nil,

@@ -73,6 +73,8 @@ type Scope struct {
 	node     int32 // in the graph; plan.None: the workflow's own attributes and outputs
 	// Mode selects the meaning of result.
 	Mode Mode
+	// Event is the data of an event, in the mode InMatch.
+	Event value.Value
 	// inputs, if given, stand in for the run's: those of a called run that is about to start.
 	inputs map[string]value.Value
 }
@@ -89,6 +91,8 @@ const (
 	AfterEnd
 	// InJoin is the group so far.
 	InJoin
+	// InMatch is a wait that looks at an event: the name event is Scope.Event.
+	InMatch
 )
 
 // ScopeAt returns the scope of a node of the graph; plan.None is the scope of the workflow. state
@@ -144,6 +148,10 @@ func (s *Scope) readState(r ir.Ref) value.Value {
 	case "last":
 		if n := s.composer.graph.Number(r.Name); n != plan.None {
 			return s.state.Read(LastIteration, n, r.Attr)
+		}
+	case "event":
+		if s.Mode == InMatch {
+			return s.Event
 		}
 	case "result":
 		return s.readResult(r.Name + r.Attr)
@@ -202,7 +210,7 @@ func (s *Scope) previousNode() int {
 // readResult returns an attribute of the node's own result, for modes that have one.
 func (s *Scope) readResult(attr string) value.Value {
 	switch {
-	case s.Mode == Plain:
+	case s.Mode == Plain, s.Mode == InMatch:
 		return nil
 	case s.Mode == AfterEnd:
 		return s.state.Read(Itself, 0, attr)

@@ -118,7 +118,7 @@ func (p program) simulate(t *testing.T, seed uint64, faults sim.Faults) (seen, e
 
 func (p program) simulateIn(t *testing.T, store *sim.Store, faults sim.Faults) (seen, ended string) {
 	t.Helper()
-	e := sim.New(store, sim.Options{Factory: factory, World: virtual{}, Faults: faults, DeathLimit: 100})
+	e := sim.New(store, sim.Options{Factory: factory, Events: awaited, World: virtual{}, Faults: faults, DeathLimit: 100})
 	run, err := e.Start(context.Background(), p.start())
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func saw(tr event.Transition) string {
 func (p program) local(t *testing.T, speed time.Duration) string {
 	t.Helper()
 	began := time.Now()
-	e, err := local.Open(t.TempDir(), local.Options{Factory: factory, Executor: hurried(speed), Clock: quick{began, speed}})
+	e, err := local.Open(t.TempDir(), local.Options{Factory: factory, Events: awaited, Executor: hurried(speed), Clock: quick{began, speed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,6 +241,19 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 		return nil, err
 	}
 	return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), nil
+}
+
+// awaited are the names of the events that a run waits for.
+func awaited(definition []byte, first event.RunStarted) ([]string, error) {
+	p, err := ir.Load(definition)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plan.Build(p, first.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return g.Events(), nil
 }
 
 // behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind,

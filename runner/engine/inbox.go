@@ -12,8 +12,8 @@ import (
 
 // Bounds of a run's inbox.
 const (
-	// MaxData is the size of an external's data as JSON, in bytes.
-	MaxData = 64 << 10
+	// MaxData is the size of an external's data as JSON, in bytes: that of a value that runs share, with what stands around it.
+	MaxData = 66 << 10
 	// MaxReason is the size of an external's reason, in bytes: a longer one is cut. A node's path may be as long.
 	MaxReason = 4 << 10
 	// MaxInbox is how many messages an inbox holds. A cancel is let in beyond it.
@@ -54,6 +54,16 @@ func PackExternal(x event.External, known []event.ExternalKind) ([]byte, error) 
 		return refuse("%v", err)
 	}
 	return packed, nil
+}
+
+// Dropping returns the message with an event that takes the place of an older one in a full inbox.
+func Dropping(x event.External) event.External {
+	data := map[string]value.Value{"dropped": 1.0}
+	for name, v := range x.Data.(map[string]any) { // any order: it fills an object
+		data[name] = v
+	}
+	x.Data = data
+	return x
 }
 
 // UnpackExternal returns the message with the number id, from its bytes in the inbox.

@@ -27,6 +27,15 @@ func GroupOf(group func(definition []byte, first event.RunStarted) (Group, error
 	return g, nil
 }
 
+// EventsOf returns the names of the events that a run waits for which is about to start, as events says; a nil function says that no run
+// waits for events.
+func EventsOf(events func(definition []byte, first event.RunStarted) ([]string, error), s *Start) ([]string, error) {
+	if events == nil || s.First.Skip != "" {
+		return nil, nil
+	}
+	return events(s.Definition, s.First)
+}
+
 // SkipReason is why a run of a group does nothing: another run is ahead of it, and it does not wait.
 func (g Group) SkipReason(ahead string) string {
 	return fmt.Sprintf("run %s of the group %q is under way", ahead, g.Name)

@@ -147,6 +147,9 @@ type CancelAttempt struct {
 	Ticket uint64 `json:"ticket"`
 	Node   string `json:"node"`
 	Reason string `json:"reason,omitempty"` // in words
+	// Leaves is the idempotency key of an attempt that may wait at a sync point, and leaves the point; "" for all others. The host
+	// lets the attempt leave in the transaction that makes the event durable.
+	Leaves string `json:"leaves,omitempty"`
 }
 
 // SetTimer asks for a TimerFired at or after Due. Timer counts from 1 over a run, so a number is never used again.

@@ -81,6 +81,7 @@ func (f *facts) command(c *Command) {
 		*f = append(*f, 'C')
 		f.number('t', c.Cancel.Ticket)
 		f.text('n', c.Cancel.Node)
+		f.text('l', c.Cancel.Leaves)
 	case c.SetTimer != nil:
 		*f = append(*f, 'T')
 		f.number('t', c.SetTimer.Timer)

@@ -259,6 +259,9 @@ const (
 	// ExternalGranted tells a node that its refused attempt may start now. Only the host sends it. Its data is the number of the
 	// attempt's ticket.
 	ExternalGranted ExternalKind = "granted"
+	// ExternalEvent is an event whose name the run waits for. Only the host sends it. Its data is an object of id, name, at, source
+	// and data, and of dropped: how many older events the inbox had no room for, absent if none.
+	ExternalEvent ExternalKind = "event"
 )
 
 // External is a message from outside the run, taken from the run's inbox.

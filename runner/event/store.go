@@ -11,7 +11,32 @@ import (
 // StoreRequest asks the host for one operation on what the runs of its store share. Exactly one field is set. The host carries
 // the operation out once for each idempotency key: asked again with the same key, it gives the answer that it recorded.
 type StoreRequest struct {
-	KV *KVRequest `json:"kv,omitempty"`
+	KV   *KVRequest   `json:"kv,omitempty"`
+	Emit *EmitRequest `json:"emit,omitempty"`
+	Sync *SyncRequest `json:"sync,omitempty"`
+	// Points asks for a list of all sync points. Only a person asks for it.
+	Points bool `json:"points,omitempty"`
+	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
+	Events bool `json:"events,omitempty"`
+}
+
+// EmitRequest publishes an event.
+type EmitRequest struct {
+	Name string      `json:"name"`
+	Data value.Value `json:"data,omitempty"`
+	Key  string      `json:"key,omitempty"` // of two emissions with the same name and key, the second one publishes nothing; "": each one publishes an event
+	Run  string      `json:"run,omitempty"` // the one run that gets the event; "": all runs that wait for the name
+}
+
+// SyncRequest says that a party has come to a sync point, and waits there until all needed parties are ready.
+type SyncRequest struct {
+	Point   string   `json:"point"`
+	As      string   `json:"as"`              // the party
+	Needs   []string `json:"needs,omitempty"` // the parties that must be ready; empty only for a person, who does not wait
+	Blocked bool     `json:"blocked,omitempty"`
+	Reason  string   `json:"reason,omitempty"` // of a party that is blocked
+	// Expired tells that the time to wait is over: the host answers whether the parties have met, and the attempt waits no more.
+	Expired bool `json:"expired,omitempty"`
 }
 
 // KVRequest reads or changes state that runs share. Fields that an operation does not use are zero.
@@ -40,5 +65,25 @@ func (f *facts) store(s *StoreRequest) {
 		f.number('l', uint64(k.Limit))
 		f.end()
 	}
+	if e := s.Emit; e != nil {
+		*f = append(*f, 'e')
+		f.text('n', e.Name)
+		f.value('d', e.Data)
+		f.text('k', e.Key)
+		f.text('r', e.Run)
+		f.end()
+	}
+	if y := s.Sync; y != nil {
+		*f = append(*f, 'y')
+		f.text('p', y.Point)
+		f.text('a', y.As)
+		f.texts('n', y.Needs)
+		f.truth('b', y.Blocked)
+		f.text('r', y.Reason)
+		f.truth('x', y.Expired)
+		f.end()
+	}
+	f.truth('p', s.Points)
+	f.truth('E', s.Events)
 	f.end()
 }

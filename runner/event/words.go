@@ -54,6 +54,7 @@ const (
 	ReasonQuota          Reason = "quota"            // a quota has too few free units
 	ReasonRateLimit      Reason = "rate_limit"       // a rate limit allows no start now
 	ReasonBreaker        Reason = "breaker"          // a circuit breaker is open after failures in a row
+	ReasonSync           Reason = "sync"             // not all needed parties are ready at a sync point
 	ReasonStore          Reason = "store"            // what runs share cannot do what a step asked for
 	ReasonNoMember       Reason = "no_member"        // the pool has no member of the name that the step gives
 	ReasonBudget         Reason = "budget"           // a budget around the node is spent
@@ -65,7 +66,7 @@ const (
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
 	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonQuota,
-	ReasonRateLimit, ReasonBreaker, ReasonStore, ReasonNoMember, ReasonBudget, ReasonUnexplained, ReasonRound}
+	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonBudget, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string
@@ -123,7 +124,9 @@ const (
 	WaitQuota     WaitKind = "quota"      // for units of a quota
 	WaitRateLimit WaitKind = "rate_limit" // for the moment at which a rate limit allows a start
 	WaitBreaker   WaitKind = "breaker"    // for a circuit breaker that is open
+	WaitEvent     WaitKind = "event"      // for an event of a name
+	WaitSync      WaitKind = "sync"       // for the needed parties of a sync point
 )
 
 // WaitKinds lists all kinds of waits that are told.
-var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker}
+var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker, WaitEvent, WaitSync}

@@ -255,10 +255,19 @@ func (t *test) newMachine(workflow string) (*machine.Machine, error) {
 	return machine.New(g, t.program.eval, ir.NewestRules()), nil
 }
 
+// awaited are the names of the events that a run waits for.
+func (t *test) awaited(_ []byte, first event.RunStarted) ([]string, error) {
+	g, err := t.program.graph(first.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return g.Events(), nil
+}
+
 // drive starts the runs and drives them until all have ended, or the time of the test is over. crashAt is the point at which the
 // driver dies besides; 0 means none.
 func (t *test) drive(ctx context.Context, crashAt int) error {
-	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
+	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Events: t.awaited, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
 	if err := t.fillStore(ctx); err != nil {
 		return err
 	}
@@ -337,7 +346,9 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return nil
 	case ir.StartMoment:
 		return t.startRun(ctx, m.Run)
-	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment:
+	case ir.CheckInMoment:
+		return t.publish(m, "")
+	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.EmitMoment:
 	}
 	of := t.labels[m.Of]
 	if of == nil && (m.Of != "" || m.Kind == ir.CancelMoment || m.Kind == ir.RetryMoment) {
@@ -345,6 +356,10 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return nil
 	}
 	switch all := m.Of == ""; {
+	case m.Kind == ir.EmitMoment && all:
+		return t.publish(m, "")
+	case m.Kind == ir.EmitMoment:
+		return t.publish(m, of.id)
 	case m.Kind == ir.CancelMoment:
 		return t.host.Cancel(ctx, of.id, "the test cancels it")
 	case m.Kind == ir.RetryMoment:

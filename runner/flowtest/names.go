@@ -56,6 +56,8 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return float64(s.most[r.Name]), nil
 	case "kv":
 		return s.readKey(r.Name)
+	case "events":
+		return s.published()
 	case "elapsed":
 		return s.after.Seconds(), nil
 	case "live":

@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"context"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -23,4 +24,29 @@ func (t *test) fillStore(ctx context.Context) error {
 func (t *test) readKey(text string) (value.Value, error) {
 	namespace, key := ir.SplitStoreKey(text)
 	return t.host.Ask(context.Background(), event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVGet, Namespace: namespace, Key: key}})
+}
+
+// publish publishes an event, for one run or for all that wait, or checks a party in.
+func (t *test) publish(m *ir.Moment, run string) error {
+	q := event.StoreRequest{Emit: &event.EmitRequest{Name: m.Name, Data: m.Data, Key: m.Key, Run: run}}
+	if m.Kind == ir.CheckInMoment {
+		q = event.StoreRequest{Sync: &event.SyncRequest{Point: m.Name, As: m.As, Blocked: m.Reason != "", Reason: m.Reason}}
+	}
+	_, err := t.host.Ask(context.Background(), q)
+	return err
+}
+
+// published lists the events of the store, with moments in seconds since the start.
+func (t *test) published() (value.Value, error) {
+	v, err := t.host.Ask(context.Background(), event.StoreRequest{Events: true})
+	list, _ := v.([]any)
+	for _, e := range list {
+		o := e.(map[string]any)
+		at, err := time.Parse(time.RFC3339, o["at"].(string))
+		if err != nil {
+			return nil, err
+		}
+		o["at"] = event.At(at).Sub(t.start).Seconds()
+	}
+	return v, err
 }

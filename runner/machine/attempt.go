@@ -113,6 +113,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 	}
 	m.tickets++
 	request.Ticket = m.tickets
+	m.prepareSync(w.ref, request)
 	m.noteCompensation(w.ref)
 	if w.gate == work {
 		m.moveNode(w.ref, event.Running, m.whyStarted(w.ref))
@@ -155,6 +156,9 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.compensationFinished(a, f)
 		return
 	}
+	if m.waitAtPoint(a, f) {
+		return
+	}
 	if !s.status.Terminal() && m.isRefused(a, f) {
 		m.refuseAttempt(a, f)
 		return
@@ -183,7 +187,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.gateFinished(a, f)
 		return
 	}
-	if f.StartedAt != 0 && d.attempts == 1 {
+	if f.StartedAt != 0 && d.attempts == 1 && (d.cold == nil || d.cold.sync == nil) { // a sync step began when it first asked
 		d.started = f.StartedAt
 	}
 	m.takeResult(a.ref, f)
@@ -301,6 +305,8 @@ func init() { // in init, because some of the functions read the table
 		ir.RememberAction: (*Machine).startAttempts,
 		ir.RecallAction:   (*Machine).startAttempts,
 		ir.KVAction:       (*Machine).startAttempts,
+		ir.EmitAction:     (*Machine).startAttempts,
+		ir.SyncAction:     (*Machine).startSync,
 		ir.WaitAction:     (*Machine).startWait,
 		ir.FailAction:     (*Machine).failOnPurpose,
 		ir.EndAction:      (*Machine).runEndStep,
@@ -513,6 +519,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.repeatAttempt(a)
 		}
 	}
+	m.askAllPointsAgain()
 }
 
 func (m *Machine) poisonError() *event.Error {
@@ -535,5 +542,8 @@ func (m *Machine) dropAttempt(a *attempt) {
 	m.state(a.ref).live = nil
 	if a.gate != undone {
 		m.returnSlots(a.ref, a.gate)
+	}
+	if a.request != nil && leavesOf(a.request) != "" {
+		m.leavePoint(a)
 	}
 }

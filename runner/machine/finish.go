@@ -30,6 +30,8 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	m.cancelNodeTimers(d)
 	m.leaveAdmission(r)
 	m.releaseHold(r)
+	m.leaveEvents(r)
+	m.endSync(r, status)
 	if status == event.Succeeded {
 		d.err = nil
 	} else {

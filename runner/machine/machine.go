@@ -19,7 +19,8 @@
 // runner/slots, and waits for the host's admission; hold.go takes what groups, calls and the run hold of quotas. pool.go chooses
 // members of pools. attempt.go starts attempts and called runs,
 // takes their answers, and repeats them for another driver. retry.go retries, or falls back to
-// another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines. stop.go
+// another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines, event.go waits for events, sync.go for the
+// parties of a sync point. stop.go
 // cancels; a timeout and an end step use the same stopPhase. budget.go bounds what attempts use. end.go ends phases and the run, and
 // runs compensations. Package runner/compose computes attempts and evaluates expressions; read.go
 // gives it the values that expressions read.
@@ -91,6 +92,8 @@ type Machine struct {
 	hold     *hold                     // of the run; nil if it holds nothing of quotas
 	holds    map[uint64]*hold          // of the run, its groups and calls, by the ticket that asked last
 	refused  map[uint64]ref            // nodes that wait for admission, by the ticket of the refused attempt
+	meeting  map[uint64]ref            // nodes that wait at sync points, by the ticket of the refused attempt
+	heard    map[string]*heard         // events, by name
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
 	queueSeq uint64
@@ -140,7 +143,7 @@ func (m *Machine) Step(ev event.Event) error {
 	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
 		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
 	}
-	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted {
+	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent {
 		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
 	}
 	if err := m.unknownWord(&ev); err != nil {
@@ -193,7 +196,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	if !m.agenda.empty() || m.slots.More() || len(m.granted) > 0 {
 		return true
 	}
-	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused)+len(m.holds) > 0, "the run has not ended and waits for nothing")
+	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused)+len(m.holds)+len(m.meeting) > 0 || m.isListening(), "the run has not ended and waits for nothing")
 	return false
 }
 
@@ -224,6 +227,8 @@ func (m *Machine) doTask(t task) {
 		m.endPhase(t)
 	case doFinally:
 		m.noteDependency(t.ref, released)
+	case doOffer:
+		m.offerEvent(t)
 	}
 }
 
@@ -249,6 +254,8 @@ func (m *Machine) takeEvent(ev *event.Event) {
 		m.childFinished(ev.ChildFinished)
 	case ev.External != nil && ev.External.Kind == event.ExternalGranted:
 		m.grantAttempt(ev.External)
+	case ev.External != nil && ev.External.Kind == event.ExternalEvent:
+		m.hearEvent(ev.External)
 	case ev.External != nil: // a cancel: Step refuses other kinds
 		m.cancelRun(ev.External)
 	}
@@ -278,6 +285,7 @@ const (
 	doCancelChildren                 // end the children of such a node, one per task
 	doEnd                            // the last top-level node of a phase has ended
 	doFinally                        // the next node of finally may run
+	doOffer                          // offer an event to the nodes that wait for it, one per task
 )
 
 // task is an entry of the agenda.
@@ -287,6 +295,8 @@ type task struct {
 	ref    ref
 	cursor int
 	event  *event.Event
+	heard  *heardEvent // of doOffer
+	waits  []ref       // of doOffer
 	status event.Status
 	reason string
 }

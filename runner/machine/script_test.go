@@ -39,6 +39,7 @@ import (
 //	compensation N#A …  the same for a node's compensation
 //	child N STATUS …    the child run of node N ends; outputs (JSON), kind, message
 //	timer N WHY late=D   the node's timer fires at its due time or D after it (run for the run's own); WHY for deadline and progress
+//	event NAME data=JSON  an event of the name comes; id, and dropped as a number
 //	grant N#A       the host grants the attempt that was refused, or is about to be
 //	cancel          somebody cancels
 //	driver          lost or clean: another process takes over; since=D: the one before was gone for so long, and not since the
@@ -189,6 +190,16 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 			return event.Event{}, fmt.Errorf("%s was never started", d.CmdArgs[0].Key)
 		}
 		return event.Event{External: &event.External{Kind: event.ExternalGranted, Node: a.Node, Data: float64(a.Ticket)}}, nil
+	case "event":
+		data := map[string]any{"name": d.CmdArgs[0].Key, "id": fmt.Sprint("ev-", len(s.events)), "at": s.now.String(), "source": "outside"}
+		for _, a := range d.CmdArgs[1:] {
+			v, err := value.Decode([]byte(a.Vals[0]))
+			if err != nil {
+				return event.Event{}, err
+			}
+			data[a.Key] = v
+		}
+		return event.Event{External: &event.External{Kind: event.ExternalEvent, Data: data}}, nil
 	case "cancel":
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil
 	case "driver":
@@ -572,7 +583,11 @@ func command(c event.Command, now event.Time) string {
 		}
 		return s
 	case c.Cancel != nil:
-		return fmt.Sprintf("cancel %s (%s)", c.Cancel.Node, c.Cancel.Reason)
+		s := fmt.Sprintf("cancel %s (%s)", c.Cancel.Node, c.Cancel.Reason)
+		if c.Cancel.Leaves != "" {
+			s += ", leaves its sync point"
+		}
+		return s
 	case c.SetTimer != nil:
 		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer), c.SetTimer.Due.Sub(now), c.SetTimer.Purpose)
 	case c.StartChild != nil:

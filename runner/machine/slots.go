@@ -457,6 +457,8 @@ func (m *Machine) grantAttempt(x *event.External) {
 	ticket := uint64(number)
 	if h := m.holds[ticket]; h != nil && h.request.Node == x.Node {
 		m.grantHold(h)
+	} else if r, waits := m.meeting[ticket]; waits && m.liveState(r).path == x.Node {
+		m.askPointAgain(r)
 	} else if r, waits := m.refused[ticket]; waits && m.liveState(r).path == x.Node {
 		m.askAgain(ticket, r)
 	} else if a := m.live.by[ticket]; a != nil && a.request.Node == x.Node {

@@ -108,6 +108,8 @@ type coldState struct {
 	budget     *budget
 	rule       *triggerState // nil without a trigger_rule
 	hold       *hold         // what a group or a call holds of quotas
+	waits      *eventWait    // set while the node waits for an event
+	sync       *syncWait     // of a sync step
 	refusal    *refusal      // set from the refusal of an attempt to the next start
 	priority   int16         // set when the node first asks for slots
 	reused     *event.Reused // the node's end in the run that this run repeats

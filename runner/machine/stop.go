@@ -184,7 +184,7 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 	}
 	a.cancelled, a.now = true, m.abandoned
 	if a.child == nil {
-		m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: reason}})
+		m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: reason, Leaves: leavesOf(a.request)}})
 		return
 	}
 	m.addCommand(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now, Reason: reason}})

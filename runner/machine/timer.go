@@ -110,12 +110,20 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		m.showProgress(t.ref)
 	case event.TimerWait:
 		d.timer = 0
+		if d.cold != nil && d.cold.waits != nil {
+			m.expireEventWait(t.ref, t)
+			return
+		}
 		m.deliverOutput(t.ref)
 	case event.TimerBackoff:
 		d.timer = 0
 		m.queueAttempt(t.ref)
 	case event.TimerRefused:
 		d.timer = 0
+		if d.cold.sync != nil {
+			m.expirePoint(t.ref)
+			return
+		}
 		m.askAgain(d.cold.refusal.ticket, t.ref)
 	case event.TimerRepeat:
 		d.timer = 0
@@ -204,6 +212,10 @@ func (m *Machine) expireDeadline(r ref) {
 
 // startWait sets a wait step's timer. The step ends at once if the moment has passed.
 func (m *Machine) startWait(r ref) {
+	if w := m.node(r).Action.(*ir.Wait); w.Event != "" {
+		m.startEventWait(r, w)
+		return
+	}
 	d := m.liveState(r)
 	d.attempts = 1
 	due, err := m.evalWaitEnd(m.node(r).Action.(*ir.Wait), m.newScope(r))

@@ -33,6 +33,7 @@ type Graph struct {
 	Regions  []Region
 	Pools    []*Pool // in the order of the program
 
+	events  []string // see Events
 	numbers map[string]int
 	locals  map[string]*ir.Expr
 }
@@ -136,8 +137,18 @@ func Build(p *ir.Program, workflow string) (*Graph, error) {
 	if err := g.resolveNames(); err != nil {
 		return nil, err
 	}
+	for i := range g.Nodes {
+		if w, waits := g.Nodes[i].Action.(*ir.Wait); waits && w.Event != "" {
+			g.events = append(g.events, w.Event)
+		}
+	}
+	slices.Sort(g.events)
+	g.events = slices.Compact(g.events)
 	return g, nil
 }
+
+// Events returns the names of the events that the workflow waits for, in order.
+func (g *Graph) Events() []string { return g.events }
 
 // addNodes numbers the nodes of one body and the nodes below them.
 func (g *Graph) addNodes(nodes []ir.Node, parent, region int, ordered bool) []int {

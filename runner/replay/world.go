@@ -107,8 +107,9 @@ func (w *World) asked(at event.Time, c *event.Command) {
 	}
 }
 
+// cut notes that the machine asked to end it. An attempt that has answered only leaves a line in which it waited.
 func (a *answer) cut(at event.Time) {
-	if a.cutAt == 0 {
+	if a.cutAt == 0 && a.event == nil {
 		a.cutAt = at
 	}
 }

@@ -193,6 +193,10 @@ func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*mad
 			case c.Start != nil:
 				out.started = append(out.started, c.Start.Node)
 				queue = append(queue, answerTo(c.Start, fails))
+				if s := c.Start.Store; s != nil && s.Emit != nil {
+					data := map[string]any{"id": c.Start.Key, "name": s.Emit.Name, "data": s.Emit.Data}
+					queue = append(queue, event.Event{External: &event.External{Kind: event.ExternalEvent, Data: data}})
+				}
 			case c.StartChild != nil:
 				out.started = append(out.started, c.StartChild.Node)
 				f := &event.ChildFinished{Run: c.StartChild.Run, Node: c.StartChild.Node, Status: event.Succeeded}

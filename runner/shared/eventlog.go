@@ -22,6 +22,12 @@ const (
 	sweptPerEvent = 4
 )
 
+// OwnEvents is how the names of flowrun's own events begin.
+const OwnEvents = "flowrun."
+
+// Outside is the source of an event that no run has published.
+const Outside = "outside"
+
 var eventName = regexp.MustCompile(`^[a-z0-9._-]+$`)
 
 // Emission is an event that somebody publishes.
@@ -160,13 +166,67 @@ func sweepEvents(rows Rows, now event.Time) error {
 	return err
 }
 
+// applyEmit publishes an event for the attempt of a step, or for a person.
+func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answer, error) {
+	if strings.HasPrefix(r.Name, OwnEvents) {
+		return Answer{}, refuse("the event %q cannot be published: names that begin with %s are those of flowrun", r.Name, OwnEvents)
+	}
+	source := by.Run
+	if source == "" {
+		source = Outside
+	}
+	p, err := Emit(rows, &Emission{Name: r.Name, Key: r.Key, Run: r.Run, Source: source, Data: r.Data}, now)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Output: map[string]value.Value{"id": p.ID, "duplicate": p.Duplicate}}
+	for _, run := range p.Runs {
+		a.Posts = append(a.Posts, Post{run, p.Event.external(r.Name)})
+	}
+	return a, nil
+}
+
+// external is the message with the event to a run.
+func (e *Event) external(name string) event.External {
+	return event.External{Kind: event.ExternalEvent, Data: map[string]value.Value{"id": e.ID(), "name": name, "at": e.At.String(), "source": e.Source, "data": e.Data}}
+}
+
+// listEvents lists the events that are kept, the oldest first and at most MaxListed: objects of id, name, at, source, key and data.
+func listEvents(rows Rows, now event.Time) (value.Value, error) {
+	var at []string
+	err := rows.Scan(ageSpace, fmt.Sprintf("%016x", int64(now.Add(-EventAge))+1), func(key string, _ []byte) bool {
+		at = append(at, key)
+		return len(at) < MaxListed
+	})
+	list := []value.Value{}
+	for _, key := range at {
+		part := strings.SplitN(key, " ", 3)
+		var e Event
+		if err == nil {
+			err = loadRow(rows, eventSpace(part[2]), part[1], &e)
+		}
+		o := e.external(part[2]).Data.(map[string]value.Value)
+		o["key"] = e.Key
+		list = append(list, o)
+	}
+	return list, err
+}
+
+// Listen delivers the events of a name to a run from now on. [Forget] ends it.
+func Listen(rows Rows, name, run string) error {
+	if err := CheckEventName(name); err != nil {
+		return err
+	}
+	if err := rows.Put(runHas(run), hasEvent+name, nil); err != nil {
+		return err
+	}
+	return rows.Put(runSpace(name), run, nil)
+}
+
 // Subscribe delivers the events of a name to a run from now on. It returns those since the run began that are kept, the
 // oldest first: at most MaxDelivered, and more tells that older ones were left out.
 func Subscribe(rows Rows, name, run string, began, now event.Time) (events []Event, more bool, err error) {
-	if err := CheckEventName(name); err != nil {
-		return nil, false, err
-	}
-	if err := rows.Put(runSpace(name), run, nil); err != nil {
+	if err := Listen(rows, name, run); err != nil {
 		return nil, false, err
 	}
 	var keys []string
@@ -190,4 +250,9 @@ func Subscribe(rows Rows, name, run string, began, now event.Time) (events []Eve
 }
 
 // Unsubscribe ends the delivery of the events of a name to a run.
-func Unsubscribe(rows Rows, name, run string) error { return rows.Delete(runSpace(name), run) }
+func Unsubscribe(rows Rows, name, run string) error {
+	if err := rows.Delete(runHas(run), hasEvent+name); err != nil {
+		return err
+	}
+	return rows.Delete(runSpace(name), run)
+}

@@ -110,7 +110,7 @@ func TestKVAgainstModel(t *testing.T) {
 			now = now.Add(time.Duration(rng.IntN(8)))
 			r := randomRequest(rng)
 			a := &event.Attempt{Run: "run", Key: fmt.Sprint(i), Kind: event.StoreAttempt, Store: &event.StoreRequest{KV: r}}
-			f, err := AnswerAttempt(rows, a, now)
+			f, _, err := AnswerAttempt(rows, a, now)
 			if err != nil {
 				t.Fatalf("seed %d, request %d: %v", seed, i, err)
 			}
@@ -125,7 +125,7 @@ func TestKVAgainstModel(t *testing.T) {
 				keys := slices.Sorted(maps.Keys(last))
 				a.Key = keys[rng.IntN(len(keys))]
 				before := rowsOf(rows)
-				again, err := AnswerAttempt(rows, &event.Attempt{Run: "run", Key: a.Key, Store: &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr,
+				again, _, err := AnswerAttempt(rows, &event.Attempt{Run: "run", Key: a.Key, Store: &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr,
 					Namespace: "default", Key: "a", By: 1}}}, now)
 				if err != nil || !value.Equal(again.Output, last[a.Key].Output) || !slices.Equal(rowsOf(rows), before) {
 					t.Fatalf("seed %d: the same key again gives %v (%v), want %v and no change", seed, again.Output, err, last[a.Key].Output)
@@ -178,7 +178,7 @@ func TestRowsAreDeterministic(t *testing.T) {
 	for i := range all {
 		rng, rows := rand.New(rand.NewPCG(7, 7)), &Map{}
 		for n := range 500 {
-			if _, err := Apply(rows, &event.StoreRequest{KV: randomRequest(rng)}, event.Time(1+n)); err != nil && !errors.As(err, new(*Refusal)) {
+			if _, err := Apply(rows, &event.StoreRequest{KV: randomRequest(rng)}, Waiter{}, event.Time(1+n)); err != nil && !errors.As(err, new(*Refusal)) {
 				t.Fatal(err)
 			}
 		}
@@ -229,7 +229,7 @@ func TestCostIsIndependentOfKeys(t *testing.T) {
 		rows := &Map{}
 		for i := range keys { // half of them have expired
 			r := &event.KVRequest{Operation: ir.KVSet, Namespace: "n", Key: fmt.Sprintf("k%04d", i), Value: float64(i), TTL: time.Duration(i%2) * 1000}
-			if _, err := Apply(rows, &event.StoreRequest{KV: r}, 1); err != nil {
+			if _, err := Apply(rows, &event.StoreRequest{KV: r}, Waiter{}, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -242,7 +242,7 @@ func TestCostIsIndependentOfKeys(t *testing.T) {
 				c.Map.Put(part[0], part[1], body)
 			}
 			r.Namespace = "n"
-			if _, err := Apply(c, &event.StoreRequest{KV: &r}, 5000); err != nil {
+			if _, err := Apply(c, &event.StoreRequest{KV: &r}, Waiter{}, 5000); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if before, second := touched[name]; second && before != [2]int{c.reads, c.writes} {
@@ -260,7 +260,8 @@ func TestRefusals(t *testing.T) {
 		if r.Namespace == "" {
 			r.Namespace = DefaultNamespace
 		}
-		return AnswerAttempt(rows, &event.Attempt{Run: "r", Key: "k", Store: &event.StoreRequest{KV: &r}}, 1)
+		f, _, err := AnswerAttempt(rows, &event.Attempt{Run: "r", Key: "k", Store: &event.StoreRequest{KV: &r}}, 1)
+		return f, err
 	}
 	if f, err := do(event.KVRequest{Operation: ir.KVSet, Key: "text", Value: "x"}); err != nil || f.Outcome != event.OK {
 		t.Fatal(f, err)
@@ -312,17 +313,17 @@ func TestRefusals(t *testing.T) {
 func TestScanIsBoundedBySize(t *testing.T) {
 	rows := &Map{}
 	for i := range 20 {
-		if _, err := Apply(rows, kvSet(fmt.Sprint("k", i), strings.Repeat("x", 60_000), 0), 1); err != nil {
+		if _, err := Apply(rows, kvSet(fmt.Sprint("k", i), strings.Repeat("x", 60_000), 0), Waiter{}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	scan := &event.KVRequest{Operation: ir.KVScan, Namespace: DefaultNamespace, Key: "k"}
-	if _, err := Apply(rows, &event.StoreRequest{KV: scan}, 1); err == nil || !strings.Contains(err.Error(), "1048576") {
+	if _, err := Apply(rows, &event.StoreRequest{KV: scan}, Waiter{}, 1); err == nil || !strings.Contains(err.Error(), "1048576") {
 		t.Errorf("the error is %v", err)
 	}
 	scan.Limit = 10
-	if v, err := Apply(rows, &event.StoreRequest{KV: scan}, 1); err != nil || len(v.(map[string]any)) != 10 {
-		t.Errorf("%d keys (%v)", len(v.(map[string]any)), err)
+	if v, err := Apply(rows, &event.StoreRequest{KV: scan}, Waiter{}, 1); err != nil || len(v.Output.(map[string]any)) != 10 {
+		t.Errorf("%d keys (%v)", len(v.Output.(map[string]any)), err)
 	}
 }
 
@@ -334,19 +335,19 @@ func kvSet(key string, v value.Value, ttl time.Duration) *event.StoreRequest {
 func TestNamespaceIsBounded(t *testing.T) {
 	rows := &Map{}
 	for _, key := range []string{"old", "short"} {
-		if _, err := Apply(rows, kvSet(key, 1.0, time.Duration(len(key)-3)*10), 1); err != nil {
+		if _, err := Apply(rows, kvSet(key, 1.0, time.Duration(len(key)-3)*10), Waiter{}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	rows.Put(countSpace, DefaultNamespace, fmt.Appendf(nil, "%d 1", MaxKeys))
 	before := rowsOf(rows)
-	if _, err := Apply(rows, kvSet("new", 1.0, 0), 2); err == nil || !strings.Contains(err.Error(), "is full") || !slices.Equal(rowsOf(rows), before) {
+	if _, err := Apply(rows, kvSet("new", 1.0, 0), Waiter{}, 2); err == nil || !strings.Contains(err.Error(), "is full") || !slices.Equal(rowsOf(rows), before) {
 		t.Errorf("a key beyond the limit: %v", err)
 	}
-	if _, err := Apply(rows, kvSet("old", 2.0, 0), 2); err != nil {
+	if _, err := Apply(rows, kvSet("old", 2.0, 0), Waiter{}, 2); err != nil {
 		t.Errorf("a key that is there: %v", err)
 	}
-	if _, err := Apply(rows, kvSet("new", 1.0, 0), 100); err != nil {
+	if _, err := Apply(rows, kvSet("new", 1.0, 0), Waiter{}, 100); err != nil {
 		t.Errorf("a key in place of an expired one: %v", err)
 	}
 	if count, _, _ := rows.Get(countSpace, DefaultNamespace); !bytes.Equal(count, fmt.Appendf(nil, "%d 0", MaxKeys)) {
@@ -358,12 +359,12 @@ func TestNamespaceIsBounded(t *testing.T) {
 func TestExpiredKeysAreRemoved(t *testing.T) {
 	rows := &Map{}
 	for i := range 100 {
-		if _, err := Apply(rows, kvSet(fmt.Sprint("k", i), 1.0, 10), 1); err != nil {
+		if _, err := Apply(rows, kvSet(fmt.Sprint("k", i), 1.0, 10), Waiter{}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 100 / sweptPerWrite {
-		if _, err := Apply(rows, kvSet("other", 1.0, 0), 100); err != nil {
+		if _, err := Apply(rows, kvSet("other", 1.0, 0), Waiter{}, 100); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -390,12 +391,12 @@ func (b *broken) Put(name, key string, body []byte) error {
 // TestErrorsOfRowsAreReturned breaks each write.
 func TestErrorsOfRowsAreReturned(t *testing.T) {
 	for n := range 4 { // the value, its expiry, the count, the answer
-		_, err := AnswerAttempt(&broken{&Map{}, n}, &event.Attempt{Run: "r", Key: "k", Store: kvSet("a", 1.0, time.Hour)}, 1)
+		_, _, err := AnswerAttempt(&broken{&Map{}, n}, &event.Attempt{Run: "r", Key: "k", Store: kvSet("a", 1.0, time.Hour)}, 1)
 		if !errors.Is(err, errBroken) {
 			t.Errorf("with %d writes the error is %v", n, err)
 		}
 	}
-	if _, err := AnswerAttempt(&broken{&Map{}, 4}, &event.Attempt{Run: "r", Key: "k", Store: kvSet("a", 1.0, time.Hour)}, 1); err != nil {
+	if _, _, err := AnswerAttempt(&broken{&Map{}, 4}, &event.Attempt{Run: "r", Key: "k", Store: kvSet("a", 1.0, time.Hour)}, 1); err != nil {
 		t.Errorf("with all writes the error is %v", err)
 	}
 }
@@ -405,25 +406,25 @@ func TestErrorsOfRowsAreReturned(t *testing.T) {
 func TestScanReadsFewExpiredKeys(t *testing.T) {
 	c := &counted{Map: &Map{}}
 	for i := range 2*MaxExpired + 10 {
-		if _, err := Apply(c, kvSet(fmt.Sprintf("k%06d", i), 1.0, 10), 1); err != nil {
+		if _, err := Apply(c, kvSet(fmt.Sprintf("k%06d", i), 1.0, 10), Waiter{}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Apply(c, kvSet("last", 2.0, 0), 1); err != nil {
+	if _, err := Apply(c, kvSet("last", 2.0, 0), Waiter{}, 1); err != nil {
 		t.Fatal(err)
 	}
 	scan := &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVScan, Namespace: DefaultNamespace}}
 	sweeps := 0
 	for {
 		c.reads, c.writes = 0, 0
-		got, err := Apply(c, scan, 100)
+		got, err := Apply(c, scan, Waiter{}, 100)
 		if c.reads > MaxExpired+DefaultScanned+1 || c.writes > 0 {
 			t.Fatalf("a scan reads %d rows and writes %d", c.reads, c.writes)
 		}
 		crowd := (*Crowd)(nil)
 		if !errors.As(err, &crowd) {
-			if err != nil || !value.Equal(got, map[string]value.Value{"last": 2.0}) {
-				t.Errorf("the scan gives %v, %v", got, err)
+			if err != nil || !value.Equal(got.Output, map[string]value.Value{"last": 2.0}) {
+				t.Errorf("the scan gives %v, %v", got.Output, err)
 			}
 			break
 		}
@@ -450,7 +451,7 @@ func TestAnswersLieInTheOrderOfPaths(t *testing.T) {
 		a := &event.Attempt{Run: "r", Key: fmt.Sprintf("%016x", r.Uint64()), Node: fmt.Sprintf("s[%03d]", i),
 			Store: &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "n", Key: "k", By: 1}}}
 		for range 2 { // the same key again
-			if f, err := AnswerAttempt(rows, a, 1); err != nil || f.Output != float64(i+1) {
+			if f, _, err := AnswerAttempt(rows, a, 1); err != nil || f.Output != float64(i+1) {
 				t.Fatal(f, err)
 			}
 		}

@@ -14,11 +14,12 @@
 // Units of quotas and turns of agents are not here: package admission holds that reducer, and asks the rate limits and the
 // breakers. The package has no clock,
 // no I/O and no lock, and must never import a host or the machine. Enter at [Apply]. notes/rules.md says which test
-// holds which rule. Steps reach kv so far.
+// holds which rule.
 package shared
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -96,18 +97,49 @@ func Uncrowd(do func() error, sweep func(func(Rows) error) error) (err error) {
 
 func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
-// Apply carries out a request, with now as the time of the host. The error is a *Refusal, a *Crowd or an error of rows.
-func Apply(rows Rows, r *event.StoreRequest, now event.Time) (value.Value, error) {
-	if r.KV != nil {
-		return applyKV(rows, r.KV, now)
+// Answer is the answer to a request.
+type Answer struct {
+	Output value.Value
+	// Waits is why the attempt waits, in words; "" means that it does not. The attempt is told of the moment to ask again.
+	Waits string
+	// Expired tells that the attempt has waited as long as it may.
+	Expired bool
+	// Posts are messages to runs that follow from the request.
+	Posts []Post
+}
+
+// Post is a message to a run. The host puts it into the inbox of the run in the transaction of the request. A post to a run that has
+// ended does nothing.
+type Post struct {
+	Run string
+	event.External
+}
+
+// Apply carries out a request, with now as the time of the host. by is the attempt that asks, and zero for a person. The error is a
+// *Refusal, a *Crowd or an error of rows.
+func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer, error) {
+	switch {
+	case r.KV != nil:
+		v, err := applyKV(rows, r.KV, now)
+		return Answer{Output: v}, err
+	case r.Emit != nil:
+		return applyEmit(rows, r.Emit, by, now)
+	case r.Sync != nil:
+		return applySync(rows, r.Sync, by)
+	case r.Points:
+		v, err := listPoints(rows)
+		return Answer{Output: v}, err
+	case r.Events:
+		v, err := listEvents(rows, now)
+		return Answer{Output: v}, err
 	}
-	return nil, refuse("the request asks for nothing that this release knows")
+	return Answer{}, refuse("the request asks for nothing that this release knows")
 }
 
 // Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
 // nobody saw the answer of an attempt that was lost, and a later answer is as good.
 func Changes(r *event.StoreRequest) bool {
-	return r.KV == nil || !readsOnly(r.KV.Operation)
+	return !r.Points && !r.Events && (r.KV == nil || !readsOnly(r.KV.Operation))
 }
 
 // answers is the space of the recorded answers of a run.
@@ -129,33 +161,43 @@ func Begins(a *event.Attempt) []Place {
 // ask in the order of their paths: behind the path, the answers of one transaction lie in few pages of a database.
 func answerKey(a *event.Attempt) string { return a.Node + " " + a.Key }
 
-// AnswerAttempt carries out the request of an attempt and returns the attempt's end. The answer of a request that
-// changes rows is recorded under the attempt's idempotency key; the same key again gives that answer. A refusal is an
-// answer, too, and is not recorded. The error is a *Crowd or an error of rows.
-func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (event.AttemptFinished, error) {
-	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, StartedAt: now}
+// AnswerAttempt carries out the request of an attempt and returns the attempt's end, and the messages that follow. The answer of a
+// request that changes rows is recorded under the attempt's idempotency key; the same key again gives that answer. A refusal is an
+// answer, too, and is not recorded, nor is the end of an attempt that waits. The error is a *Crowd or an error of rows.
+func AnswerAttempt(rows Rows, a *event.Attempt, now event.Time) (f event.AttemptFinished, posts []Post, err error) {
+	f = event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Outcome: event.OK, StartedAt: now}
 	records := Changes(a.Store)
 	if records {
 		body, found, err := rows.Get(answers(a.Run), answerKey(a))
 		if err != nil {
-			return f, err
+			return f, nil, err
 		}
 		if found {
 			if f.Output, err = value.Decode(body); err != nil {
 				err = refuse("the recorded answer is damaged: %v", err)
 			}
-			return endRefused(f, err)
+			f, err = endRefused(f, err)
+			return f, nil, err
 		}
 	}
-	output, err := Apply(rows, a.Store, now)
-	if err != nil {
-		return endRefused(f, err)
+	answer, err := Apply(rows, a.Store, Waiter{Key: a.Key, Run: a.Run, Node: a.Node, Ticket: a.Ticket}, now)
+	switch {
+	case err != nil:
+		f, err = endRefused(f, err)
+		return f, nil, err
+	case answer.Expired:
+		f.Outcome = event.Failed
+		f.Error = &event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: answer.Waits, ExitCode: -1}
+	case answer.Waits != "":
+		f.Outcome, f.Resource = event.Refused, a.Store.Sync.Point
+		f.Error = &event.Error{Kind: event.Transient, Reason: event.ReasonSync, Message: answer.Waits, ExitCode: -1}
+	default:
+		f.Output = answer.Output
+		if records {
+			err = rows.Put(answers(a.Run), answerKey(a), value.Append(nil, answer.Output))
+		}
 	}
-	f.Output = output
-	if records {
-		err = rows.Put(answers(a.Run), answerKey(a), value.Append(nil, output))
-	}
-	return f, err
+	return f, answer.Posts, err
 }
 
 // endRefused makes a refusal the end of an attempt, and returns other errors.
@@ -169,5 +211,40 @@ func endRefused(f event.AttemptFinished, err error) (event.AttemptFinished, erro
 	return f, err
 }
 
-// Forget removes the recorded answers of a run that has ended: no attempt of the run is carried out any more.
-func Forget(rows Rows, run string) error { return rows.Clear(answers(run)) }
+// runHas is the space of what is kept elsewhere for a run: the names of events that it gets, and the sync points at which its
+// attempts wait, by their keys.
+func runHas(run string) string { return "run-has " + run }
+
+// Prefixes of the keys in there.
+const (
+	hasEvent = "event "
+	hasSync  = "sync "
+)
+
+// Forget removes what is kept for a run that has ended: the recorded answers, its events, and its attempts at sync points. No attempt
+// of the run is carried out any more.
+func Forget(rows Rows, run string) error {
+	if err := rows.Clear(answers(run)); err != nil {
+		return err
+	}
+	var names, keys []string
+	err := rows.Scan(runHas(run), "", func(key string, _ []byte) bool {
+		if name, is := strings.CutPrefix(key, hasEvent); is {
+			names = append(names, name)
+		} else if key, is := strings.CutPrefix(key, hasSync); is {
+			keys = append(keys, key)
+		}
+		return true
+	})
+	for _, name := range names {
+		if err == nil {
+			err = Unsubscribe(rows, name, run)
+		}
+	}
+	for _, key := range keys {
+		if err == nil {
+			err = Withdraw(rows, run, key)
+		}
+	}
+	return err
+}

@@ -1,11 +1,14 @@
 package shared
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Bounds of sync points.
@@ -16,6 +19,8 @@ const (
 	MaxParties = 256
 	// MaxSyncReason is the size of the reason of a party that is blocked, in bytes: a longer one is cut.
 	MaxSyncReason = 4 << 10
+	// MaxListed is how many points one list has.
+	MaxListed = 10_000
 )
 
 // CheckIn says that a party has come to a point, and whether it is ready. A second check-in of a party replaces its
@@ -50,6 +55,8 @@ type Meeting struct {
 	Missing []string
 	// Wake are the attempts that waited and are released. Each asks again with its key.
 	Wake []Waiter
+	// Tell are the attempts that wait on, and whose Missing has another reason now. Each asks again, too.
+	Tell []Waiter
 }
 
 // meeting is the row of a point.
@@ -79,6 +86,9 @@ func orderSpace(point string) string  { return "sync-order " + point }
 
 const meetingKey = "point"
 
+// pointSpace holds the names of all points.
+const pointSpace = "sync-points"
+
 func partyKey(name string) string { return "party " + name }
 
 // Sync carries out a check-in.
@@ -105,13 +115,64 @@ func Sync(rows Rows, c *CheckIn) (a Meeting, err error) {
 			return a, err
 		}
 	}
-	if err := m.enter(rows, c); err != nil {
+	news, err := m.enter(rows, c)
+	if err != nil {
 		return a, err
 	}
 	if len(m.Needs) == 0 || m.Missing > 0 {
-		return m.wait(rows, c)
+		if a, err = m.wait(rows, c); err == nil && news {
+			a.Tell, err = waiters(rows, c.Point, c.Key)
+		}
+		return a, err
 	}
 	return m.release(rows, c)
+}
+
+// applySync carries out a check-in of the attempt of a step, or of a person.
+func applySync(rows Rows, r *event.SyncRequest, by Waiter) (a Answer, err error) {
+	c := &CheckIn{Point: r.Point, As: r.As, Needs: r.Needs, Blocked: r.Blocked, Reason: r.Reason, Waiter: by}
+	if r.Expired {
+		if err := c.check(); err != nil {
+			return a, err
+		}
+		output, found, err := c.released(rows)
+		if err != nil || found {
+			return Answer{Output: output}, err
+		}
+		missing, err := missingAt(rows, r.Point)
+		if err == nil {
+			err = Leave(rows, r.Point, by)
+		}
+		return Answer{Expired: true, Waits: fmt.Sprintf("the time to wait at %q is over, and %s", r.Point, notReady(missing))}, err
+	}
+	m, err := Sync(rows, c)
+	if err != nil {
+		return a, err
+	}
+	for _, w := range append(m.Wake, m.Tell...) {
+		a.Posts = append(a.Posts, Post{w.Run, event.External{Kind: event.ExternalGranted, Node: w.Node, Data: float64(w.Ticket)}})
+	}
+	switch {
+	case by.Key == "":
+		names := []value.Value{}
+		for _, name := range m.Missing {
+			names = append(names, name)
+		}
+		a.Output = map[string]value.Value{"met": m.Met, "missing": names}
+	case m.Met:
+		a.Output = m.Output
+	default:
+		a.Waits = notReady(m.Missing)
+	}
+	return a, nil
+}
+
+// notReady says who is missing.
+func notReady(missing []string) string {
+	if len(missing) == 1 {
+		return "not ready: " + missing[0]
+	}
+	return "not ready: " + strings.Join(missing, "; ")
 }
 
 func (c *CheckIn) check() error {
@@ -144,7 +205,7 @@ func (c *CheckIn) released(rows Rows) (value.Value, bool, error) {
 	if err := loadRow(rows, waiterSpace(c.Point), order, &w); err != nil || w.Released == nil {
 		return nil, false, err
 	}
-	return w.Released, true, Leave(rows, c.Point, c.Key)
+	return w.Released, true, c.Waiter.drop(rows, c.Point, order)
 }
 
 // learnNeeds takes the needed parties from the first check-in that names them.
@@ -162,21 +223,26 @@ func (m *meeting) learnNeeds(rows Rows, point string, needs []string) error {
 	return nil
 }
 
-// enter writes the party of a check-in, and counts it.
-func (m *meeting) enter(rows Rows, c *CheckIn) error {
+// enter writes the party of a check-in, and counts it. news tells that those who wait for the party read another reason now.
+func (m *meeting) enter(rows Rows, c *CheckIn) (news bool, err error) {
 	var before party
 	_, known, err := rows.Get(syncSpace(c.Point), partyKey(c.As))
 	if err == nil {
 		err = loadRow(rows, syncSpace(c.Point), partyKey(c.As), &before)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !known {
 		if m.Parties == MaxParties {
-			return refuse("the point %q has %d parties already", c.Point, MaxParties)
+			return false, refuse("the point %q has %d parties already", c.Point, MaxParties)
 		}
 		m.Parties++
+	}
+	if m.Parties == 1 && !known {
+		if err := rows.Put(pointSpace, c.Point, nil); err != nil {
+			return false, err
+		}
 	}
 	if _, needed := slices.BinarySearch(m.Needs, c.As); needed {
 		switch {
@@ -191,7 +257,54 @@ func (m *meeting) enter(rows Rows, c *CheckIn) error {
 	if c.Blocked {
 		after.Reason = c.Reason
 	}
-	return saveRow(rows, syncSpace(c.Point), partyKey(c.As), after)
+	_, needed := slices.BinarySearch(m.Needs, c.As)
+	news = needed && before.Reason != after.Reason
+	if before == after && known {
+		return false, nil
+	}
+	return news, saveRow(rows, syncSpace(c.Point), partyKey(c.As), after)
+}
+
+// waiters returns the attempts that wait at a point, but for one.
+func waiters(rows Rows, point, but string) (list []Waiter, err error) {
+	var bad error
+	err = rows.Scan(waiterSpace(point), "", func(order string, body []byte) bool {
+		var w waiting
+		if bad = json.Unmarshal(body, &w); bad != nil {
+			bad = refuse("the row %q of %q is damaged: %v", order, waiterSpace(point), bad)
+			return false
+		}
+		if w.Released == nil && w.Key != but {
+			list = append(list, w.Waiter)
+		}
+		return true
+	})
+	return list, cmp.Or(err, bad)
+}
+
+// missingAt lists the needed parties of a point that are not ready, with their reasons.
+func missingAt(rows Rows, point string) ([]string, error) {
+	var m meeting
+	if err := loadRow(rows, syncSpace(point), meetingKey, &m); err != nil {
+		return nil, err
+	}
+	return m.missing(rows, point)
+}
+
+func (m *meeting) missing(rows Rows, point string) (list []string, err error) {
+	for _, name := range m.Needs {
+		var p party
+		if err := loadRow(rows, syncSpace(point), partyKey(name), &p); err != nil {
+			return nil, err
+		}
+		if !p.Ready && p.Reason != "" {
+			name += ": " + p.Reason
+		}
+		if !p.Ready {
+			list = append(list, name)
+		}
+	}
+	return list, nil
 }
 
 // wait enters the attempt of a check-in among those that wait.
@@ -207,22 +320,16 @@ func (m *meeting) wait(rows Rows, c *CheckIn) (a Meeting, err error) {
 			if err := saveRow(rows, orderSpace(c.Point), c.Key, order); err != nil {
 				return a, err
 			}
+			if err := saveRow(rows, runHas(c.Run), hasSync+c.Key, c.Point); err != nil {
+				return a, err
+			}
 		}
 		if err := saveRow(rows, waiterSpace(c.Point), order, waiting{Waiter: c.Waiter}); err != nil {
 			return a, err
 		}
 	}
-	for _, name := range m.Needs {
-		var p party
-		if err := loadRow(rows, syncSpace(c.Point), partyKey(name), &p); err != nil {
-			return a, err
-		}
-		if !p.Ready && p.Reason != "" {
-			name += ": " + p.Reason
-		}
-		if !p.Ready {
-			a.Missing = append(a.Missing, name)
-		}
+	if a.Missing, err = m.missing(rows, c.Point); err != nil {
+		return a, err
 	}
 	return a, saveRow(rows, syncSpace(c.Point), meetingKey, m)
 }
@@ -248,7 +355,7 @@ func (m *meeting) release(rows Rows, c *CheckIn) (a Meeting, err error) {
 	a.Met = true
 	if c.Key != "" { // who completes the point is the one
 		a.Output = output(true)
-		if err := Leave(rows, c.Point, c.Key); err != nil {
+		if err := c.Waiter.forget(rows, c.Point); err != nil {
 			return a, err
 		}
 	}
@@ -284,14 +391,118 @@ func (m *meeting) release(rows Rows, c *CheckIn) (a Meeting, err error) {
 	return a, err
 }
 
-// Leave removes an attempt that does not wait any more: its run was cancelled, or its time is over. Its party stays.
-func Leave(rows Rows, point, key string) error {
-	var order string
-	if err := loadRow(rows, orderSpace(point), key, &order); err != nil || order == "" {
-		return err
-	}
+// drop removes the rows of an attempt that waits, or was released.
+func (w *Waiter) drop(rows Rows, point, order string) error {
 	if err := rows.Delete(waiterSpace(point), order); err != nil {
 		return err
 	}
-	return rows.Delete(orderSpace(point), key)
+	if err := rows.Delete(runHas(w.Run), hasSync+w.Key); err != nil {
+		return err
+	}
+	return rows.Delete(orderSpace(point), w.Key)
+}
+
+// forget is drop of an attempt that may not wait.
+func (w *Waiter) forget(rows Rows, point string) error {
+	var order string
+	if err := loadRow(rows, orderSpace(point), w.Key, &order); err != nil || order == "" {
+		return err
+	}
+	return w.drop(rows, point, order)
+}
+
+// Leave removes an attempt that does not wait any more: its run was cancelled, or its time is over. Its party stays. If the attempt
+// was released as the one that does what must happen once, another one does it: the next that was released and has not asked yet, or
+// else the next that comes.
+func Leave(rows Rows, point string, w Waiter) error {
+	var order string
+	if err := loadRow(rows, orderSpace(point), w.Key, &order); err != nil || order == "" {
+		return err
+	}
+	var left waiting
+	if err := loadRow(rows, waiterSpace(point), order, &left); err != nil {
+		return err
+	}
+	if err := w.drop(rows, point, order); err != nil {
+		return err
+	}
+	if o, _ := left.Released.(map[string]any); o == nil || o["last"] != true {
+		return nil
+	}
+	heir, heirAt := waiting{}, ""
+	err := rows.Scan(waiterSpace(point), "", func(at string, body []byte) bool {
+		var other waiting
+		if json.Unmarshal(body, &other) == nil && other.Released != nil && heirAt == "" {
+			heir, heirAt = other, at
+		}
+		return heirAt == ""
+	})
+	if err != nil {
+		return err
+	}
+	if o, released := heir.Released.(map[string]any); released {
+		o["last"] = true
+		return saveRow(rows, waiterSpace(point), heirAt, heir)
+	}
+	var m meeting
+	if err := loadRow(rows, syncSpace(point), meetingKey, &m); err != nil {
+		return err
+	}
+	m.Given = false
+	return saveRow(rows, syncSpace(point), meetingKey, m)
+}
+
+// Withdraw is Leave of the attempt of a run with a key, wherever it waits. It does nothing for an attempt that does not wait.
+func Withdraw(rows Rows, run, key string) error {
+	var point string
+	if err := loadRow(rows, runHas(run), hasSync+key, &point); err != nil || point == "" {
+		return err
+	}
+	return Leave(rows, point, Waiter{Key: key, Run: run})
+}
+
+// listPoints lists the sync points of the store, as objects by name.
+func listPoints(rows Rows) (value.Value, error) {
+	var names []string
+	err := rows.Scan(pointSpace, "", func(point string, _ []byte) bool {
+		names = append(names, point)
+		return len(names) < MaxListed
+	})
+	points := map[string]value.Value{}
+	for _, point := range names {
+		if err != nil {
+			return nil, err
+		}
+		points[point], err = describePoint(rows, point)
+	}
+	return points, err
+}
+
+func describePoint(rows Rows, point string) (value.Value, error) {
+	var m meeting
+	if err := loadRow(rows, syncSpace(point), meetingKey, &m); err != nil {
+		return nil, err
+	}
+	parties := map[string]value.Value{}
+	err := rows.Scan(syncSpace(point), partyKey(""), func(key string, body []byte) bool {
+		name, is := strings.CutPrefix(key, partyKey(""))
+		if is {
+			var p party
+			_ = json.Unmarshal(body, &p) // a damaged row reads as a party that is not ready
+			parties[name] = map[string]value.Value{"ready": p.Ready, "reason": p.Reason}
+		}
+		return is
+	})
+	if err != nil {
+		return nil, err
+	}
+	needs, waits := []value.Value{}, []value.Value{}
+	for _, name := range m.Needs {
+		needs = append(needs, name)
+	}
+	list, err := waiters(rows, point, "")
+	for _, w := range list {
+		waits = append(waits, map[string]value.Value{"run": w.Run, "node": w.Node})
+	}
+	return map[string]value.Value{"needs": needs, "parties": parties, "waiting": waits, "met": len(m.Needs) > 0 && m.Missing == 0}, err
 }

@@ -16,7 +16,28 @@ type syncModel struct {
 	ready    map[string]bool // by party
 	waits    []string        // keys, in the order of coming
 	released map[string]value.Value
+	order    []string // keys of released, in the order of coming
 	given    bool
+}
+
+// leave hands on what must happen once.
+func (m *syncModel) leave(key string) {
+	m.waits = slices.DeleteFunc(m.waits, func(k string) bool { return k == key })
+	v := m.released[key]
+	m.forget(key)
+	if v == nil || v.(map[string]any)["last"] != true {
+		return
+	}
+	if len(m.order) == 0 {
+		m.given = false
+		return
+	}
+	m.released[m.order[0]].(map[string]any)["last"] = true
+}
+
+func (m *syncModel) forget(key string) {
+	delete(m.released, key)
+	m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
 }
 
 func (m *syncModel) met() bool {
@@ -42,7 +63,7 @@ func (m *syncModel) output() value.Value {
 // checkIn returns the output of the attempt, and the keys that it releases.
 func (m *syncModel) checkIn(c *CheckIn) (output value.Value, wake []string) {
 	if v := m.released[c.Key]; v != nil {
-		delete(m.released, c.Key)
+		m.forget(c.Key)
 		return v, nil
 	}
 	if len(m.needs) == 0 {
@@ -65,6 +86,7 @@ func (m *syncModel) checkIn(c *CheckIn) (output value.Value, wake []string) {
 	for _, key := range m.waits {
 		if key != c.Key {
 			m.released[key] = m.output()
+			m.order = append(m.order, key)
 			wake = append(wake, key)
 		}
 	}
@@ -88,11 +110,10 @@ func TestSyncAgainstModel(t *testing.T) {
 			}
 			where := fmt.Sprintf("seed %d, %d: %+v", seed, i, *c)
 			if rng.IntN(8) == 0 && c.Key != "" {
-				if err := Leave(rows, "p", c.Key); err != nil {
+				if err := Leave(rows, "p", c.Waiter); err != nil {
 					t.Fatal(err)
 				}
-				m.waits = slices.DeleteFunc(m.waits, func(k string) bool { return k == c.Key })
-				delete(m.released, c.Key)
+				m.leave(c.Key)
 				continue
 			}
 			got, err := Sync(rows, c)

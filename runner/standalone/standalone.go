@@ -72,7 +72,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s, x, _ := newService(dir, room, o)
-	e, err := local.Open(dir, local.Options{Factory: s.Machine, Executor: s, Group: s.Group, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
+	e, err := local.Open(dir, local.Options{Factory: s.Machine, Executor: s, Group: s.Group, Events: s.Events, TakeOver: o.TakeOver, DeathLimit: o.DeathLimit,
 		Waiting: o.Waiting, Leftover: x.endLeftovers, At: o.At,
 		Watch: func(run string, events []event.Event, r *event.Reaction, replayed bool) {
 			x.observeBatch(run, events, r)

@@ -30,7 +30,9 @@ type machine struct {
 	child   map[string]int // child to task
 	refused map[uint64]int // ticket to task, of attempts that wait for their grant
 	notes   map[string]any // what messages said, by task
-	counts  map[string]any // what attempts at counting were answered, by task
+	counts  map[string]any // what attempts at what runs share were answered, by task
+	events  []any          // what events said that no task has taken, as objects of name and data
+	listens []int          // tasks that wait for events, in the order of their beginning
 	cancels int
 	left    int
 	bad     []string
@@ -94,6 +96,9 @@ func (m *machine) Step(ev event.Event) error {
 		m.granted(uint64(ev.External.Data.(float64)))
 	case ev.External != nil && ev.External.Kind == Note:
 		m.note(ev.External)
+	case ev.External != nil && ev.External.Kind == event.ExternalEvent:
+		m.events = append(m.events, ev.External.Data)
+		m.hear()
 	case ev.External != nil:
 		return fmt.Errorf("event %d is a message of kind %q", ev.Seq, ev.External.Kind)
 	case ev.ChildFinished != nil:
@@ -149,6 +154,12 @@ func (m *machine) release(i int) {
 		m.move(i, event.Waiting, "")
 		return
 	}
+	if m.program.Tasks[i].Event != "" {
+		m.move(i, event.Waiting, "")
+		m.listens = append(m.listens, i)
+		m.hear()
+		return
+	}
 	if w := m.program.Tasks[i].Wait; w > 0 {
 		m.set(i, w, event.TimerWait)
 		m.move(i, event.Waiting, "")
@@ -198,6 +209,10 @@ func (m *machine) start(i int) {
 		a.Admission = &event.Admission{Needs: needs}
 	}
 	switch {
+	case t.Emit != "":
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{Emit: &event.EmitRequest{Name: t.Emit, Data: t.Name}}
+	case t.Point != "":
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{Sync: &event.SyncRequest{Point: t.Point, As: t.As, Needs: []string{"a", "b"}}}
 	case t.Count != "":
 		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "default", Key: t.Count, By: 1}}
 	case t.Hold:
@@ -222,7 +237,7 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		m.move(i, event.Waiting, "refused")
 		return
 	}
-	if name := m.program.Tasks[i].Name; f.Outcome == event.OK && m.program.Tasks[i].Count != "" {
+	if name := m.program.Tasks[i].Name; f.Outcome == event.OK && f.Output != nil && (m.program.Tasks[i].Count != "" || m.program.Tasks[i].Emit != "" || m.program.Tasks[i].Point != "") {
 		if m.counts == nil {
 			m.counts = map[string]any{}
 		}
@@ -337,6 +352,28 @@ func (m *machine) note(x *event.External) {
 	m.succeed(i)
 }
 
+// hear gives events to the tasks that wait for them.
+func (m *machine) hear() {
+	for k := 0; k < len(m.listens); k++ {
+		i := m.listens[k]
+		at := slices.IndexFunc(m.events, func(e any) bool { return e.(map[string]any)["name"] == m.program.Tasks[i].Event })
+		if at < 0 {
+			continue
+		}
+		data := m.events[at].(map[string]any)["data"]
+		if dropped := m.events[at].(map[string]any)["dropped"]; dropped != nil {
+			data = []any{data, dropped}
+		}
+		m.events, m.listens = slices.Delete(m.events, at, at+1), slices.Delete(m.listens, k, k+1)
+		if m.notes == nil {
+			m.notes = map[string]any{}
+		}
+		m.notes[m.program.Tasks[i].Name] = data
+		m.succeed(i)
+		k = -1 // succeed may have changed both lists
+	}
+}
+
 // succeed ends a task and releases what comes after it.
 func (m *machine) succeed(i int) {
 	m.close(i, event.Succeeded, "")
@@ -359,10 +396,10 @@ func (m *machine) cancel(reason string) {
 	}
 	m.dying, m.ready = true, nil
 	for _, ticket := range m.inFlight() {
-		m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.program.Tasks[m.live[ticket]].Name, Reason: reason}})
+		m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.program.Tasks[m.live[ticket]].Name, Reason: reason, Leaves: m.leaves(m.live[ticket])}})
 	}
 	for _, ticket := range slices.Sorted(maps.Keys(m.refused)) {
-		m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.program.Tasks[m.refused[ticket]].Name, Reason: reason}})
+		m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.program.Tasks[m.refused[ticket]].Name, Reason: reason, Leaves: m.leaves(m.refused[ticket])}})
 	}
 	clear(m.refused)
 	for i := range m.tasks {
@@ -374,6 +411,14 @@ func (m *machine) cancel(reason string) {
 			m.close(i, event.Cancelled, "")
 		}
 	}
+}
+
+// leaves is the key of a task that can wait at a sync point.
+func (m *machine) leaves(i int) string {
+	if t := m.program.Tasks[i]; t.Point != "" {
+		return m.run + "/" + t.Name
+	}
+	return ""
 }
 
 // inFlight is the live tickets in the order of their starts.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/runner/engine"
@@ -44,6 +45,13 @@ type Task struct {
 	Hold bool `json:"hold,omitempty"`
 	// Count makes the task add 1 to this key of what runs share. The run's output "counts" holds the answers, by task.
 	Count string `json:"count,omitempty"`
+	// Emit makes the task publish an event of this name. Its data is the name of the task.
+	Emit string `json:"emit,omitempty"`
+	// Event makes the task wait for an event of this name that no other task of the run has taken. "notes" holds the data.
+	Event string `json:"event,omitempty"`
+	// Point makes the task check in at this sync point as a party, As, and wait for the parties a and b. "counts" holds the answer.
+	Point string `json:"point,omitempty"`
+	As    string `json:"as,omitempty"`
 	// Note makes the task wait for a message of kind [Note] for it. The run's output "notes" holds what the messages said, by task.
 	Note bool `json:"note,omitempty"`
 }
@@ -66,6 +74,23 @@ func (p Program) Start() engine.Start {
 		Definition: b,
 		First:      event.RunStarted{Workflow: "test"},
 	}
+}
+
+// Events are the names of the events that a run of the suite waits for.
+func Events(definition []byte, first event.RunStarted) (names []string, err error) {
+	var p Program
+	if err := json.Unmarshal(definition, &p); err != nil {
+		return nil, fmt.Errorf("a program of the suite: %w", err)
+	}
+	if w, ok := p.Workflows[first.Workflow]; ok {
+		p = w
+	}
+	for _, t := range p.Tasks {
+		if t.Event != "" && !slices.Contains(names, t.Event) {
+			names = append(names, t.Event)
+		}
+	}
+	return names, nil
 }
 
 // Factory makes the suite's machine.

@@ -212,6 +212,7 @@ type change struct {
 	summary []byte
 	taken   []int64             // inbox rows that the batch holds
 	ends    []admission.End     // what attempts give back that the batch ends
+	leaves  []string            // keys of attempts that leave their sync points
 	took    *durations.Expected // durations of nodes, at the end of a run that succeeded
 }
 
@@ -229,6 +230,11 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		for _, id := range ch.taken {
 			if err == nil {
 				_, err = tx.exec("DELETE FROM inbox WHERE id = ?", id)
+			}
+		}
+		for _, key := range ch.leaves {
+			if err == nil {
+				err = shared.Withdraw(sharedRows{tx}, c.id, key)
 			}
 		}
 		if ch.ended != 0 && err == nil { // External events that came too late

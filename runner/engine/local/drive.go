@@ -448,6 +448,7 @@ func (d *drive) rowChange(taken []event.Event) change {
 			ch.taken = append(ch.taken, ev.External.Inbox)
 		}
 	}
+	ch.leaves = engine.Leaves(d.out.Commands)
 	ch.due, _ = d.fold.Due()
 	if end := d.fold.End(); end != nil {
 		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), engine.EncodeSummary(end)

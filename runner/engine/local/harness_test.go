@@ -37,7 +37,7 @@ func (s *store) Pass(d time.Duration) { s.clock.advance(d) }
 
 func (s *store) Open(t *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
 	t.Helper()
-	return &host{Engine: s.open(t, Options{Factory: f, Executor: x, Externals: enginetest.Externals, Group: enginetest.Group})}
+	return &host{Engine: s.open(t, Options{Factory: f, Executor: x, Externals: enginetest.Externals, Group: enginetest.Group, Events: enginetest.Events})}
 }
 
 func (s *store) open(t testing.TB, o Options) *Engine {

@@ -17,6 +17,9 @@ type Options struct {
 	Externals []event.ExternalKind
 	// Group returns the group of a run that is about to start, from its definition and first event. nil: no run has a group.
 	Group func(definition []byte, first event.RunStarted) (engine.Group, error)
+	// Events returns the names of the events that a run waits for which is about to start, from its definition and first event. nil: no
+	// run waits for events.
+	Events func(definition []byte, first event.RunStarted) ([]string, error)
 	// Waiting, if set, is called by Drive with the turn that a run waits for, and again when another run is ahead of it.
 	Waiting func(run string, t engine.Turn)
 	// Leftover, if set, is called for each run that was driven before, after this process owns the

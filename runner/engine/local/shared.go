@@ -87,11 +87,12 @@ func (s *storing) answerQueue() {
 		if len(batch)+len(answers) == 0 {
 			return
 		}
-		more, err := s.answerBatch(batch)
+		more, posts, err := s.answerBatch(batch)
 		if err != nil {
 			s.fail(s.engine.explainError(err)) // the next driver asks again with the same keys
 			return
 		}
+		s.engine.pokeAll(posts)
 		for _, f := range append(answers, more...) {
 			select {
 			case s.live.answers <- f:
@@ -103,7 +104,7 @@ func (s *storing) answerQueue() {
 }
 
 // answerBatch carries attempts out. Those that only read need no transaction.
-func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFinished, err error) {
+func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFinished, posts []shared.Post, err error) {
 	var changing []*event.Attempt
 	for i := range batch {
 		a := &batch[i]
@@ -113,20 +114,20 @@ func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFin
 		}
 		var f event.AttemptFinished
 		err := shared.Uncrowd(func() (err error) {
-			f, err = shared.AnswerAttempt(s.engine.readRows(), a, s.engine.now())
+			f, _, err = shared.AnswerAttempt(s.engine.readRows(), a, s.engine.now())
 			return err
 		}, s.engine.sweepShared)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		answers = append(answers, f)
 	}
 	if len(changing) == 0 {
-		return answers, nil
+		return answers, nil, nil
 	}
 	read := len(answers)
 	err = s.engine.write(func(tx *transaction) error {
-		answers = answers[:read] // it is called again if the disk was full
+		answers, posts = answers[:read], nil // it is called again if the disk was full
 		var owner, ended int64
 		if err := tx.readRow("SELECT coalesce(owner, 0), ended FROM runs WHERE key = ?", []any{s.run.key}, &owner, &ended); err != nil {
 			return err
@@ -139,15 +140,70 @@ func (s *storing) answerBatch(batch []event.Attempt) (answers []event.AttemptFin
 			return err
 		}
 		for _, a := range changing {
-			f, err := shared.AnswerAttempt(rows, a, s.engine.now())
+			f, more, err := shared.AnswerAttempt(rows, a, s.engine.now())
+			if err == nil {
+				err = s.engine.postAll(tx, more)
+			}
 			if err != nil {
 				return err
 			}
-			answers = append(answers, f)
+			answers, posts = append(answers, f), append(posts, more...)
 		}
 		return rows.flush()
 	})
-	return answers, err
+	return answers, posts, err
+}
+
+// postAll puts messages into the inboxes of runs, and wakes those that are parked.
+func (e *Engine) postAll(tx *transaction, posts []shared.Post) error {
+	var packed []byte
+	for i := range posts {
+		p := &posts[i]
+		if i == 0 || p.Kind != event.ExternalEvent || posts[i-1].Kind != event.ExternalEvent { // an event is the same for all runs
+			var err error
+			if packed, err = engine.PackExternal(p.External, []event.ExternalKind{p.Kind}); err != nil {
+				return err
+			}
+		}
+		if err := e.post(tx, p, packed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) post(tx *transaction, p *shared.Post, packed []byte) error {
+	var key, ended, waiting int64
+	err := tx.readRow("SELECT key, ended, (SELECT count(*) FROM inbox WHERE run = key) FROM runs WHERE id = ?", []any{p.Run}, &key, &ended, &waiting)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && ended != 0:
+		return nil
+	case err != nil:
+		return err
+	}
+	if p.Kind == event.ExternalEvent && waiting >= engine.MaxInbox {
+		gone, err := tx.exec("DELETE FROM inbox WHERE id = (SELECT min(id) FROM inbox WHERE run = ? AND substr(CAST(body AS TEXT), 1, 15) = ?)", key, eventBody)
+		if err == nil && gone > 0 {
+			packed, err = engine.PackExternal(engine.Dropping(p.External), []event.ExternalKind{p.Kind})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := tx.exec("INSERT INTO inbox (run, body, created) VALUES (?, ?, ?)", key, packed, int64(e.now())); err != nil {
+		return err
+	}
+	return tx.wakeByMessage(key)
+}
+
+// eventBody is how the body of an event begins in the inbox.
+const eventBody = `{"kind":"event"`
+
+// pokeAll lets the drives of this process look for their messages.
+func (e *Engine) pokeAll(posts []shared.Post) {
+	for i := range posts {
+		e.pokeRun(posts[i].Run)
+	}
 }
 
 // sweepShared removes rows by do in a transaction. The error is engine.ErrReadOnly in a store that was opened for reading.
@@ -158,20 +214,27 @@ func (e *Engine) sweepShared(do func(shared.Rows) error) error {
 // Ask implements engine.Sharer.
 func (e *Engine) Ask(_ context.Context, r event.StoreRequest) (v value.Value, err error) {
 	if !shared.Changes(&r) {
-		err = shared.Uncrowd(func() (err error) {
-			v, err = shared.Apply(e.readRows(), &r, e.now())
+		err = shared.Uncrowd(func() error {
+			a, err := shared.Apply(e.readRows(), &r, shared.Waiter{}, e.now())
+			v = a.Output
 			return err
 		}, e.sweepShared)
 		return v, e.explainError(err)
 	}
+	var a shared.Answer
 	err = e.write(func(tx *transaction) (err error) {
-		v, err = shared.Apply(sharedRows{tx}, &r, e.now())
+		if a, err = shared.Apply(sharedRows{tx}, &r, shared.Waiter{}, e.now()); err == nil {
+			err = e.postAll(tx, a.Posts)
+		}
 		if no := (*shared.Refusal)(nil); errors.As(err, &no) {
 			err = refused{no}
 		}
 		return err
 	})
-	return v, e.explainError(err)
+	if err == nil {
+		e.pokeAll(a.Posts)
+	}
+	return a.Output, e.explainError(err)
 }
 
 // sharedRows are the rows of what runs share. Without a transaction they can only be read.

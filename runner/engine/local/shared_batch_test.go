@@ -106,7 +106,7 @@ func TestBatchTakesFewStatements(t *testing.T) {
 		statements += len(rows.known) / 64 // rounded down: 129 places are 64, 64 and 1
 		rows.in = counted{tx, &statements}
 		for _, a := range attempts {
-			if f, err := shared.AnswerAttempt(rows, a, e.now()); err != nil || f.Outcome != event.OK {
+			if f, _, err := shared.AnswerAttempt(rows, a, e.now()); err != nil || f.Outcome != event.OK {
 				return fmt.Errorf("%v: %w", f.Error, err)
 			}
 		}

@@ -106,7 +106,7 @@ func TestScanRemovesExpiredKeys(t *testing.T) {
 	for _, ask := range []func() (value.Value, error){
 		func() (value.Value, error) { return e.Ask(context.Background(), scan) },
 		func() (value.Value, error) {
-			answers, err := (&storing{engine: e}).answerBatch([]event.Attempt{{Store: &scan}})
+			answers, _, err := (&storing{engine: e}).answerBatch([]event.Attempt{{Store: &scan}})
 			if err != nil {
 				return nil, err
 			}
@@ -119,7 +119,7 @@ func TestScanRemovesExpiredKeys(t *testing.T) {
 				if i == 0 {
 					r.Key, r.TTL = "left", 0
 				}
-				_, err = shared.Apply(sharedRows{tx}, &event.StoreRequest{KV: &r}, e.now())
+				_, err = shared.Apply(sharedRows{tx}, &event.StoreRequest{KV: &r}, shared.Waiter{}, e.now())
 			}
 			return err
 		})

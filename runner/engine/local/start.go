@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // Start makes a run durable: its definition, its source and its first batch. The first Drive carries out the commands
@@ -71,6 +72,10 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	if err != nil {
 		return fmt.Errorf("starting run %s: %w", h.Run, err)
 	}
+	names, err := engine.EventsOf(e.options.Events, &s)
+	if err != nil {
+		return err
+	}
 	epoch := int64(0)
 	if g.Name != "" {
 		if epoch, err = e.registerDriver(); err != nil {
@@ -79,7 +84,7 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	}
 	var made newRun
 	err = e.write(func(tx *transaction) error {
-		made = newRun{start: &s, group: g, batch: b, status: engine.StatusAfter(event.Pending, &out), epoch: epoch}
+		made = newRun{start: &s, group: g, events: names, batch: b, status: engine.StatusAfter(event.Pending, &out), epoch: epoch}
 		return e.insertRun(tx, &made)
 	})
 	if err != nil {
@@ -139,6 +144,7 @@ func (e *Engine) takeFresh(c *claimed) *fresh {
 type newRun struct {
 	start  *engine.Start
 	group  engine.Group
+	events []string // the names of those that it waits for
 	batch  journal.Batch
 	status event.Status
 	epoch  int64 // of this process, for the queue of the group
@@ -185,6 +191,11 @@ func (e *Engine) insertRun(tx *transaction, n *newRun) error {
 		b := n.batch
 		_, err = tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
 			key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
+	}
+	for _, name := range n.events {
+		if err == nil {
+			err = shared.Listen(sharedRows{tx}, name, h.Run)
+		}
 	}
 	if err == nil && n.group.Name != "" {
 		err = e.takePosition(tx, n.entry, key, n.epoch)

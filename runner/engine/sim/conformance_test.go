@@ -24,7 +24,7 @@ type harness struct{ *Store }
 func (harness) Advance(time.Duration) {}
 
 func (h harness) Open(_ *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
-	return &process{New(h.Store, Options{Factory: f, World: world{x}, Externals: enginetest.Externals, Group: enginetest.Group})}
+	return &process{New(h.Store, Options{Factory: f, World: world{x}, Externals: enginetest.Externals, Group: enginetest.Group, Events: enginetest.Events})}
 }
 
 // world is an executor whose attempts take a second of virtual time.

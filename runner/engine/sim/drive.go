@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -382,11 +383,19 @@ func (d *driver) turn(ctx context.Context) error {
 	if e.dies(e.opts.Faults.CrashBeforeCommit) {
 		return ErrCrashed
 	}
+	var lost error
 	var granted []*admission.Request
-	if err := e.commit(func() {
+	err = e.commit(func() {
 		d.s.keep(batch, events)
 		granted = d.release(events)
-	}); err != nil {
+		for _, key := range engine.Leaves(r.Commands) {
+			lost = errors.Join(lost, shared.Withdraw(&e.shared, d.run(), key))
+		}
+		if d.fold.End() != nil {
+			lost = errors.Join(lost, shared.Forget(&e.shared, d.run()))
+		}
+	})
+	if err = cmp.Or(err, lost); err != nil {
 		return err
 	}
 	if e.dies(e.opts.Faults.CrashAfterCommit) {
@@ -549,7 +558,9 @@ func (d *driver) answer(a *event.Attempt) error {
 	var answer event.AttemptFinished
 	var err error
 	ask := func() (err error) {
-		answer, err = shared.AnswerAttempt(&d.e.shared, a, d.e.wall())
+		var posts []shared.Post
+		answer, posts, err = shared.AnswerAttempt(&d.e.shared, a, d.e.wall())
+		d.e.postAll(posts)
 		return err
 	}
 	dead := d.e.commit(func() { err = shared.Uncrowd(ask, d.e.sweepShared) })

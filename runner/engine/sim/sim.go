@@ -83,7 +83,9 @@ type Options struct {
 	// Externals are the kinds of message that the machines of Factory know besides cancel. Signal refuses the others.
 	Externals []event.ExternalKind
 	// Group returns the group of a run that is about to start, from its definition and first event. nil: no run has a group.
-	Group  func(definition []byte, first event.RunStarted) (engine.Group, error)
+	Group func(definition []byte, first event.RunStarted) (engine.Group, error)
+	// Events returns the names of the events that a run waits for which is about to start. nil: no run waits for events.
+	Events func(definition []byte, first event.RunStarted) ([]string, error)
 	Faults Faults
 	// DeathLimit goes into driver_changed; simulations that crash a lot raise it.
 	DeathLimit int

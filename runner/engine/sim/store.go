@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -193,15 +194,41 @@ func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 func (e *Engine) sweepShared(do func(shared.Rows) error) error { return do(&e.shared) }
 
 // Ask implements engine.Sharer.
-func (e *Engine) Ask(_ context.Context, r event.StoreRequest) (v value.Value, err error) {
+func (e *Engine) Ask(_ context.Context, r event.StoreRequest) (value.Value, error) {
+	var a shared.Answer
+	var err error
 	ask := func() (err error) {
-		v, err = shared.Apply(&e.shared, &r, e.wall())
+		a, err = shared.Apply(&e.shared, &r, shared.Waiter{}, e.wall())
+		e.postAll(a.Posts)
 		return err
 	}
 	if dead := e.commit(func() { err = shared.Uncrowd(ask, e.sweepShared) }); dead != nil {
 		return nil, dead
 	}
-	return v, err
+	return a.Output, err
+}
+
+// postAll puts messages into the inboxes of runs.
+func (e *Engine) postAll(posts []shared.Post) {
+	for _, p := range posts {
+		s := e.runs[p.Run]
+		if s == nil || s.ended {
+			continue
+		}
+		x := p.External
+		if x.Kind == event.ExternalEvent && len(s.inbox) >= engine.MaxInbox {
+			oldest := slices.IndexFunc(s.inbox, func(x event.External) bool { return x.Kind == event.ExternalEvent })
+			if oldest >= 0 {
+				s.inbox = slices.Delete(s.inbox, oldest, oldest+1)
+				x = engine.Dropping(x)
+			}
+		}
+		packed, err := engine.PackExternal(x, []event.ExternalKind{x.Kind})
+		if err != nil {
+			panic("sim: " + err.Error()) // package shared bounds it
+		}
+		s.post(packed)
+	}
 }
 
 // Signal implements engine.Engine.
@@ -280,7 +307,7 @@ func (s *stored) keep(b journal.Batch, events []event.Event) {
 	s.batches = append(s.batches, b)
 	for _, ev := range events {
 		if ev.External != nil {
-			s.inbox = s.inbox[1:]
+			s.inbox = slices.DeleteFunc(s.inbox, func(x event.External) bool { return x.Inbox == ev.External.Inbox })
 		}
 	}
 }

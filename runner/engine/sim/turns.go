@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // Runs of groups take turns by the rules of package admission. Store.turns has one request for each run of a group, from its start
@@ -225,14 +227,22 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 	if err != nil {
 		return err
 	}
+	names, err := engine.EventsOf(e.opts.Events, &s)
+	if err != nil {
+		return err
+	}
 	made.group = n.line
 	cancel, err := engine.PackExternal(event.External{Kind: event.ExternalCancel, Reason: g.CancelReason()}, nil)
 	if err != nil {
 		return err
 	}
-	return e.commit(func() {
+	var unheard error
+	err = e.commit(func() {
 		e.runs[s.Header.Run] = made
 		e.changes++
+		for _, name := range names {
+			unheard = errors.Join(unheard, shared.Listen(&e.shared, name, s.Header.Run))
+		}
 		if n.turns != nil {
 			e.turns = n.turns
 		}
@@ -242,4 +252,5 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 			}
 		}
 	})
+	return cmp.Or(err, unheard)
 }

@@ -24,9 +24,13 @@ var actionWords = map[ir.ActionKind]func(ir.Action) string{
 	ir.RememberAction: rememberWords,
 	ir.RecallAction:   func(a ir.Action) string { return "recall " + source(&a.(*ir.Recall).Query) },
 	ir.KVAction:       func(a ir.Action) string { return "kv " + string(a.(*ir.KV).Operation) + " " + source(&a.(*ir.KV).Key) },
-	ir.WaitAction:     waitWords,
-	ir.FailAction:     func(ir.Action) string { return "fail" },
-	ir.EndAction:      func(ir.Action) string { return "end the run" },
+	ir.EmitAction:     func(a ir.Action) string { return "emit " + a.(*ir.Emit).Event },
+	ir.SyncAction: func(a ir.Action) string {
+		return "sync " + source(&a.(*ir.Sync).Point) + " as " + source(&a.(*ir.Sync).As)
+	},
+	ir.WaitAction: waitWords,
+	ir.FailAction: func(ir.Action) string { return "fail" },
+	ir.EndAction:  func(ir.Action) string { return "end the run" },
 }
 
 // does says in a few words what a step does; nothing for a group.
@@ -68,6 +72,9 @@ func rememberWords(a ir.Action) string {
 
 func waitWords(a ir.Action) string {
 	w := a.(*ir.Wait)
+	if w.Event != "" {
+		return "wait for event " + w.Event
+	}
 	if w.At != nil {
 		return "wait until " + source(w.At)
 	}

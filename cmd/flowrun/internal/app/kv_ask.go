@@ -31,45 +31,76 @@ type kvJSON struct {
 // askKV carries out an operation on the key of a command. A store that does not exist is empty, and only set makes one.
 func (a *app) askKV(r *args.KV, q *event.KVRequest) (value.Value, error) {
 	q.Namespace, q.Key = r.Namespace, r.Key
+	how := makesStore
+	switch q.Operation {
+	case ir.KVGet, ir.KVScan:
+		how = readsStore
+	case ir.KVDelete:
+		how = changesStore
+	case ir.KVSet, ir.KVIncr, ir.KVCAS:
+	}
+	return a.askShared(event.StoreRequest{KV: q}, how)
+}
+
+// storeUse says what a request needs of a store.
+type storeUse int
+
+const (
+	readsStore   storeUse = iota // a store that does not exist is empty
+	changesStore                 // the same
+	makesStore                   // a store is made where there is none
+)
+
+// askShared asks for what the runs of a store share.
+func (a *app) askShared(q event.StoreRequest, how storeUse) (value.Value, error) {
 	dir, err := a.storeDir("")
 	if err != nil {
 		return nil, err
 	}
 	var s *store
-	switch q.Operation {
-	case ir.KVGet, ir.KVScan:
+	switch how {
+	case readsStore:
 		s, err = a.openExisting(dir, nil)
-	case ir.KVDelete:
+	case changesStore:
 		s, err = a.openExisting(dir, &args.Drive{})
-	case ir.KVSet, ir.KVIncr, ir.KVCAS:
+	case makesStore:
 		s, err = a.openStore(dir, args.Drive{})
 	}
 	if errors.Is(err, engine.ErrNoStore) {
-		v, err := shared.Apply(new(shared.Map), &event.StoreRequest{KV: q}, 0)
-		return v, refusedKV(err)
+		none, err := shared.Apply(new(shared.Map), &q, shared.Waiter{}, 0)
+		return none.Output, refusedRequest(err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	v, err := s.Ask(context.Background(), event.StoreRequest{KV: q})
+	v, err := s.Ask(context.Background(), q)
 	if errors.Is(err, engine.ErrReadOnly) { // expired keys must be removed first
 		writing, err := a.openExisting(dir, &args.Drive{})
 		if err != nil {
 			return nil, err
 		}
 		defer writing.Close()
-		v, err = writing.Ask(context.Background(), event.StoreRequest{KV: q})
-		return v, refusedKV(err)
+		v, err = writing.Ask(context.Background(), q)
+		return v, refusedRequest(err)
 	}
-	return v, refusedKV(err)
+	return v, refusedRequest(err)
 }
 
-// refusedKV turns a request that is not possible into an error of usage.
-func refusedKV(err error) error {
+// refusedRequest turns a request that is not possible into an error of usage.
+func refusedRequest(err error) error {
 	var no *shared.Refusal
 	if errors.As(err, &no) {
 		return &args.Error{Message: ui.CleanLines(no.Message)}
 	}
 	return err
+}
+
+// valueOf reads a value of the command line: JSON, or else a text.
+func valueOf(text string) value.Value {
+	v, err := value.Decode([]byte(text))
+	if err != nil {
+		return text
+	}
+	return v
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -32,11 +31,8 @@ func (a *app) newKvSetCommand() *cobra.Command {
 }
 
 func (a *app) runKvSet(r *args.KV, text string, ttl time.Duration) error {
-	v, err := value.Decode([]byte(text))
-	if err != nil {
-		v = text
-	}
-	if v, err = a.askKV(r, &event.KVRequest{Operation: ir.KVSet, Value: v, TTL: ttl}); err == nil && r.JSON {
+	v, err := a.askKV(r, &event.KVRequest{Operation: ir.KVSet, Value: valueOf(text), TTL: ttl})
+	if err == nil && r.JSON {
 		err = ui.WriteJSON(a.out, kvJSON{r.Namespace, r.Key, v})
 	}
 	return err

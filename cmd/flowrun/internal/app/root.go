@@ -82,6 +82,8 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newInitCommand(),
 		a.newMemoryCommand(),
 		a.newKvCommand(),
+		a.newEmitCommand(),
+		a.newSyncCommand(),
 		a.newDoctorCommand(),
 		a.newVersionCommand(),
 		newGuardianCommand(),

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func (a *app) newEmitCommand() *cobra.Command {
+	var r args.Emit
+	c := &cobra.Command{
+		Use: "emit NAME", Short: "Publish an event for runs that wait for it", Args: between(1, 1, "NAME"),
+		Long: `emit publishes an event, as a step with a block emit does. Each live run whose workflow waits for the name gets it. The event is durable when the command ends.
+
+  flowrun emit review.done --data '{"change": "1234", "passed": true}'
+  flowrun emit build.done --key 1234            the same key again within 7 days publishes nothing
+
+A value is JSON; other text is a string.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.Name = words[0]
+			return a.runEmit(&r)
+		},
+	}
+	c.Flags().StringVar(&r.Data, "data", "null", "what the event says, as `JSON`")
+	c.Flags().StringVar(&r.Key, "key", "", "of two events with the same name and `key`, the second one is not published")
+	c.Flags().StringVar(&r.Run, "run", "", "the one `run` that gets the event, as runs show names it (default: all that wait for the name)")
+	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
+	return c
+}
+
+func (a *app) runEmit(r *args.Emit) error {
+	q := &event.EmitRequest{Name: r.Name, Data: valueOf(r.Data), Key: r.Key}
+	if r.Run != "" {
+		s, info, err := a.openRun(r.Run, nil)
+		if err != nil {
+			return err
+		}
+		s.Close()
+		if info.Ended != 0 {
+			return &args.Error{Message: fmt.Sprintf("run %s has ended: no step of it waits for an event", info.Run)}
+		}
+		q.Run = info.Run
+	}
+	v, err := a.askShared(event.StoreRequest{Emit: q}, makesStore)
+	if err != nil {
+		return err
+	}
+	o, _ := v.(map[string]any)
+	id, _ := o["id"].(string)
+	duplicate := o["duplicate"] == true
+	switch {
+	case r.JSON:
+		return ui.WriteJSON(a.out, struct {
+			ID        string `json:"id"`
+			Duplicate bool   `json:"duplicate"`
+		}{id, duplicate})
+	case duplicate:
+		a.out.Printf("%s was published before with this key\n", ui.Clean(id))
+	default:
+		a.out.Printf("%s\n", ui.Clean(id))
+	}
+	return nil
+}

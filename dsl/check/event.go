@@ -1,0 +1,127 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// What steps with emit and sync make.
+var (
+	emittedType = value.Object(map[string]value.Type{"id": value.StringType, "duplicate": value.BoolType})
+	metType     = value.Object(map[string]value.Type{"checked_in": value.List(value.StringType), "last": value.BoolType})
+)
+
+// waitOutput is the data of an event, or nothing.
+func waitOutput(_ *checker, _ *Workflow, n *Node) value.Type {
+	b := n.Inner("wait")
+	if b.attr("event") == nil {
+		return nullType
+	}
+	return b.eventData()
+}
+
+// eventData is the type of the data of the event that a wait is for.
+func (b *Block) eventData() value.Type {
+	if a := b.attr("data"); a != nil && a.Type != nil {
+		return *a.Type
+	}
+	return value.AnyType
+}
+
+// ownEvents is how the names of flowrun's own events begin.
+const ownEvents = "flowrun."
+
+var eventName = regexp.MustCompile(`^[a-z0-9._-]+$`)
+
+// EventName checks the name of an event, and returns what is wrong with it; "" if nothing is.
+func EventName(name string) string {
+	switch {
+	case len(name) > schema.MaxEventName || !eventName.MatchString(name):
+		return fmt.Sprintf("The name of an event has 1 to %d characters: small letters, digits, dots, dashes and underscores.", schema.MaxEventName)
+	case strings.HasPrefix(name, ownEvents):
+		return "Names that begin with  " + ownEvents + "  are flowrun's own, and this release publishes no event of its own. Choose another name."
+	}
+	return ""
+}
+
+func (c *checker) eventName(b *Block) {
+	a := b.attr("event")
+	if a == nil || !isWritten(a) { // it is not written out, which was told
+		return
+	}
+	if why := EventName(a.Text); why != "" {
+		c.report(diag.Diagnostic{Code: "F0255", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("An event cannot be called %.80q", a.Text), Detail: why})
+	}
+}
+
+// emit checks the name of an event, and what is known of its data.
+func (c *checker) emit(b *Block) {
+	c.eventName(b)
+	if a := b.attr("data"); a != nil && a.known != nil {
+		if size := len(value.Append(nil, a.known.Const)); size > schema.MaxKVValue {
+			c.report(diag.Diagnostic{Code: "F0255", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("The data of an event of %d bytes", size),
+				Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write the data to a file, or to a key of kv, and say where it is.", schema.MaxKVValue)})
+		}
+	}
+}
+
+// sync checks what is known of a sync point before the run.
+func (c *checker) sync(b *Block) {
+	say := func(a *Attr, summary, detail string) {
+		c.report(diag.Diagnostic{Code: "F0256", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
+	}
+	for _, name := range []string{"point", "as"} {
+		if a := b.attr(name); a != nil && a.known != nil {
+			switch text, is := a.known.Const.(string); {
+			case is && text == "":
+				say(a, name+" is empty", fmt.Sprintf("The name of a point, or of a party, has 1 to %d bytes.", schema.MaxSyncName))
+			case len(text) > schema.MaxSyncName:
+				say(a, fmt.Sprintf("%s has %d bytes", name, len(text)), fmt.Sprintf("The limit is %d bytes.", schema.MaxSyncName))
+			}
+		}
+	}
+	if a := b.attr("needs"); a != nil && a.known != nil {
+		switch list, is := a.known.Const.([]any); {
+		case is && len(list) == 0:
+			say(a, "needs is empty", "It names the parties that must be ready, the one of this step as well:  needs = [\"api\", \"ui\"].")
+		case len(list) > schema.MaxParties:
+			say(a, fmt.Sprintf("needs has %d parties", len(list)), fmt.Sprintf("The limit is %d.", schema.MaxParties))
+		}
+	}
+	if a := b.attr("reason"); a != nil {
+		ready := b.attr("ready")
+		if ready == nil || ready.known != nil && ready.known.Const == true {
+			say(a, "A reason of a party that is ready", "reason says why the party is not ready:  ready = false, or a condition.")
+		}
+	}
+	if a := b.attr("ready"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const && a.Expr.Const == nil {
+		say(a, "ready is null", "It is true or false.")
+	}
+}
+
+// published reads an event that a test publishes, or a check-in at a sync point.
+func (c *testChecker) published(b *Block, m *ir.Moment) {
+	m.Name, m.Key, m.As, m.Reason = b.Name, b.Text("key"), b.Text("as"), b.Text("reason")
+	if a := b.attr("run"); a != nil && isWritten(a) {
+		if m.Of = a.Text; c.runs.named[a.Text] == nil {
+			c.unknownName(b, a.span(), "run", a.Text, c.runs.labels(), inQuotes)
+		}
+	}
+	if m.Kind == ir.EmitMoment {
+		if why := EventName(b.Name); why != "" {
+			c.report(diag.Diagnostic{Code: "F0255", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("An event cannot be called %.80q", b.Name), Detail: why})
+		}
+	}
+	if a := b.attr("data"); a != nil {
+		m.Data, _ = c.constant(b, a)
+	}
+	if a := b.attr("as"); a != nil && a.Text == "" && isWritten(a) || m.Kind == ir.CheckInMoment && b.Name == "" {
+		c.report(diag.Diagnostic{Code: "F0256", Subject: nameRange(b), Context: b.Words(), Summary: "A check-in without a name", Detail: fmt.Sprintf("The name of a point, or of a party, has 1 to %d bytes.", schema.MaxSyncName)})
+	}
+}

@@ -1,0 +1,6 @@
+workflow "w" {
+  step "a" {
+    emit { event = "done" }
+    retry { max_attempts = 2 }
+  }
+}

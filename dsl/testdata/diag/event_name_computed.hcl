@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    emit { event = "done-${run.id}" }
+  }
+}

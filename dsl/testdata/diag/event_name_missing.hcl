@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    emit { data = 1 }
+  }
+}

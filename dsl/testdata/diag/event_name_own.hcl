@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    wait { event = "flowrun.run" }
+  }
+}

@@ -1,0 +1,9 @@
+workflow "w" {
+  step "a" {
+    sync {
+      point = ""
+      as    = ""
+      needs = ["api"]
+    }
+  }
+}

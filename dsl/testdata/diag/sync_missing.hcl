@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    sync { point = "release" }
+  }
+}

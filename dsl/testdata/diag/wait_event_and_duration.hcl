@@ -1,0 +1,8 @@
+workflow "w" {
+  step "a" {
+    wait {
+      duration = "1h"
+      event    = "done"
+    }
+  }
+}

@@ -1,0 +1,8 @@
+workflow "w" {
+  step "a" {
+    wait {
+      event   = "done"
+      timeout = "soon"
+    }
+  }
+}

@@ -1,0 +1,51 @@
+# Four teams prepare a release, each in a run of its own. All of them meet at one sync point. A team that is blocked says why, and
+# keeps the others waiting until it is ready. When all are ready, one run starts the next phase.
+#
+#   flowrun apply workflows/sync-point --input team=api --input version=1.4
+#   flowrun sync list
+#   flowrun sync check-in release-1.4 --as ui       # a person says that the team is ready now
+
+agent "builder" {
+  type    = "exec"
+  command = ["your-agent", "build"]
+  output  = object({ ready = bool, reason = string })
+}
+
+agent "lead" {
+  type    = "exec"
+  command = ["your-agent", "integrate"]
+}
+
+workflow "prepare" {
+  input "team" {
+    type = string
+    enum = ["api", "ui", "docs", "data"]
+  }
+
+  input "version" { type = string }
+
+  step "build" {
+    agent = agent.builder
+    task  = "Prepare the part of team ${input.team} for version ${input.version}."
+  }
+
+  step "meet" {
+    sync {
+      point   = "release-${input.version}"
+      as      = input.team
+      needs   = ["api", "ui", "docs", "data"]
+      ready   = step.build.output.ready
+      reason  = step.build.output.reason
+      timeout = "3d"
+    }
+  }
+
+  step "integrate" {
+    agent    = agent.lead
+    task     = "All of ${join(", ", step.meet.output.checked_in)} are ready. Test version ${input.version} as a whole."
+    when     = "step.meet.output.last"
+    priority = "high"
+  }
+
+  output "integrates" { value = step.meet.output.last }
+}
