@@ -112,7 +112,7 @@ func placeOf(data []byte, err error) string {
 func readLiterals(name string, data []byte) (map[string]value.Value, error) {
 	f, list := syntax.Parse(name, data)
 	if len(f.Body.Blocks) > 0 && !list.HasErrors() {
-		return nil, fileErrorf("%s: a line is name = value; blocks have no place here", f.Body.Blocks[0].Range)
+		return nil, fileErrorf("%s: a line is name = value; blocks are not allowed here", f.Body.Blocks[0].Range)
 	}
 	out := map[string]value.Value{}
 	of := ""

@@ -103,11 +103,11 @@ func (p *Problem) Error() string {
 	case Unreadable:
 		return fmt.Sprintf("the sensitive %s %q came from %s: %v", p.Kind, p.Name, p.Then, p.Err)
 	case Missing:
-		return fmt.Sprintf("the sensitive %s %q came from %s, and is not to be had there", p.Kind, p.Name, p.Then)
+		return fmt.Sprintf("the sensitive %s %q came from %s, and is not available there", p.Kind, p.Name, p.Then)
 	case Unfit:
 		return fmt.Sprintf("%s: %v", p.Now, p.Err)
 	}
-	return fmt.Sprintf("the sensitive %s %q is not what the run began with (now %s, then %s)", p.Kind, p.Name, p.Now, p.Then)
+	return fmt.Sprintf("the sensitive %s %q is not the value that the run began with (now %s, then %s)", p.Kind, p.Name, p.Now, p.Then)
 }
 
 // Unwrap gives Err.

@@ -97,7 +97,7 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 	}
 	p.Reused = s.collect(p.Targets)
 	if text, err := json.Marshal(p.Reused); err != nil || len(text) > MaxReused {
-		return nil, &Refusal{fmt.Sprintf("what run %s has done takes %d bytes, and a run reuses at most %d", r.ID, len(text), MaxReused), FromOrAnew, ""}
+		return nil, &Refusal{fmt.Sprintf("the results of run %s have %d bytes; a run reuses at most %d", r.ID, len(text), MaxReused), FromOrAnew, ""}
 	}
 	return p, nil
 }
@@ -117,13 +117,13 @@ func (s *survey) missing(only string) error {
 	if len(names) > MaxNamed {
 		names = append(names[:MaxNamed], fmt.Sprintf("and %d more", len(names)-MaxNamed))
 	}
-	return &Refusal{fmt.Sprintf("%q cannot be made alone: it needs what run %s has no result of: %s", only, s.run.ID, strings.Join(names, ", ")), WholeRun, ""}
+	return &Refusal{fmt.Sprintf("%q cannot run alone: it needs results that run %s does not have: %s", only, s.run.ID, strings.Join(names, ", ")), WholeRun, ""}
 }
 
 // ended says how a node ended, for people.
 func ended(n *view.Node) string {
 	if n.Compensation != nil {
-		return "it was undone"
+		return "it was compensated"
 	}
 	return string(n.Status)
 }

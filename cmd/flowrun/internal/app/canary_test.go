@@ -247,7 +247,7 @@ func fly(t *testing.T, sensitive bool) {
 	first, last := "", ""
 	for _, s := range spoken {
 		if !sensitive && s.line == "resume CUT" {
-			continue // without secrets nothing is missing: it would go on
+			continue // without secrets nothing is missing: it would continue
 		}
 		var words []string
 		for _, w := range strings.Fields(s.line) {

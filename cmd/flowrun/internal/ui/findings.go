@@ -49,7 +49,7 @@ func Findings(t *Term, found []Finding, asJSON bool) error {
 		}
 	}
 	if out.Healthy {
-		t.Printf("Nothing is wrong.\n")
+		t.Printf("No problem found.\n")
 	}
 	return nil
 }

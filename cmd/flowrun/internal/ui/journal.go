@@ -65,7 +65,7 @@ func dropped(ev *event.Event) string {
 	case ev.AttemptFinished != nil, ev.ChildFinished != nil:
 		return "it came late or twice"
 	case ev.TimerFired != nil:
-		return "what it was set for has moved on"
+		return "its node has moved on"
 	}
 	return "it came too late"
 }
@@ -95,7 +95,7 @@ func told(e *view.Entry) string {
 	case ev.DriverChanged != nil:
 		text := fmt.Sprintf("driver %d", ev.DriverChanged.Driver)
 		if ev.DriverChanged.Lost {
-			text += ", what was under way is lost"
+			text += ", running attempts are lost"
 		}
 		text += differ(ev.DriverChanged.Secrets)
 		return text + because(ev.DriverChanged.Why)
@@ -186,7 +186,7 @@ func asks(c *event.Command) string {
 	case c.Start != nil && c.Start.Gate != "":
 		return fmt.Sprintf("starts gate %s of %s", GateName(c.Start.Gate), Clean(c.Start.Node))
 	case c.Cancel != nil:
-		return "ends what runs of " + Clean(c.Cancel.Node) + because(c.Cancel.Reason)
+		return "ends the attempts of " + Clean(c.Cancel.Node) + because(c.Cancel.Reason)
 	case c.SetTimer != nil:
 		text := fmt.Sprintf("sets timer %d", c.SetTimer.Timer)
 		if c.SetTimer.Node != "" {

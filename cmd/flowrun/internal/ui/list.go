@@ -124,7 +124,7 @@ func List(t *Term, runs []Listed, now event.Time, flags string, asJSON bool) {
 				note += " of run " + Clean(r.Parent)
 			}
 		case word == view.Interrupted:
-			note = "  go on with: flowrun resume " + Clean(r.Run) + flags
+			note = "  continue with: flowrun resume " + Clean(r.Run) + flags
 		}
 		if r.Reason != "" {
 			note += "  " + Clean(r.Reason)

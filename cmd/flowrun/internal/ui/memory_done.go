@@ -41,7 +41,7 @@ func Added(t, notes *Term, d AddedMemory, asJSON bool) {
 		notes.Printf("It says much the same as %s.\n", Clean(strings.Join(d.Linked, ", ")))
 	}
 	if len(d.Consolidated) > 0 {
-		notes.Printf("What was learned several times is now %s.\n", Clean(strings.Join(d.Consolidated, ", ")))
+		notes.Printf("Learnings that say the same are now %s.\n", Clean(strings.Join(d.Consolidated, ", ")))
 	}
 }
 

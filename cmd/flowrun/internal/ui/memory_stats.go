@@ -45,12 +45,12 @@ func MemoryCounts(t *Term, s MemoryStats, asJSON bool) {
 	line := func(name, text string) {
 		t.Printf("%-9s %s\n", name, wrapped(text, t.bound(), strings.Repeat(" ", 10)))
 	}
-	line("entries", fmt.Sprintf("%d, %d of them to be found%s", s.Entries, s.Visible, hiddenOf(&s)))
+	line("entries", fmt.Sprintf("%d, %d of them searchable%s", s.Entries, s.Visible, hiddenOf(&s)))
 	line("types", countsLine(s.Types))
 	line("agents", countsLine(s.Agents))
 	line("seen by", countsLine(sights(s.Scopes)))
 	line("records", fmt.Sprint(s.Records))
-	model := "none: found by words"
+	model := "none: search by words only"
 	if s.Model != "" {
 		model = Clean(s.Model)
 		if s.Dim > 0 {

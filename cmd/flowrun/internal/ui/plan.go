@@ -51,7 +51,7 @@ func Plan(t *Term, p *Planned) {
 		t.Printf("\nLongest chain: %s\n", Clean(chain))
 	}
 	if len(o.Unknown) > 0 {
-		t.Printf("\nHow many attempts depends on values of the run: %s\n", Clean(strings.Join(o.Unknown, ", ")))
+		t.Printf("\nThe number of attempts depends on values of the run: %s\n", Clean(strings.Join(o.Unknown, ", ")))
 	}
 	t.Printf("\n%s\n", p.forecast())
 }

@@ -18,9 +18,9 @@ func ShowProspect(t *Term, p *view.Prospect, now event.Time) {
 		t.Printf("%s is driven by process %d, which resume would leave alone. Nothing would happen.\n", who, p.Driver)
 		return
 	case p.Crashed:
-		t.Printf("%s would go on; its driver died\n", who)
+		t.Printf("%s would continue; its driver died\n", who)
 	default:
-		t.Printf("%s would go on\n", who)
+		t.Printf("%s would continue\n", who)
 	}
 	for i := range p.Would {
 		in := &p.Would[i]
@@ -34,7 +34,7 @@ func ShowProspect(t *Term, p *view.Prospect, now event.Time) {
 		t.Printf("  %-5s  %s%s\n", in.Does, node, intentWords(in, now))
 	}
 	if len(p.Would) == 0 {
-		t.Printf("  nothing is under way, and nothing waits\n")
+		t.Printf("  no attempt is running, and no node waits\n")
 	}
 }
 

@@ -54,8 +54,8 @@ func ShowReplayed(t *Term, r *Replayed, asJSON bool) {
 		}
 		t.Printf("  %s: %s → %s\n", node, stateWords(d.Was), nowWords(d))
 	}
-	requests(t, "The journal has no answer to this; what waits for it is open:", r.New)
-	requests(t, "This would have been asked for in other words; the answer of then was taken:", r.Changed)
+	requests(t, "The journal has no answer to these; nodes that wait for them are left open:", r.New)
+	requests(t, "These requests have other words; the recorded answers were used:", r.Changed)
 }
 
 func nowWords(d *replay.Difference) string {
@@ -65,7 +65,7 @@ func nowWords(d *replay.Difference) string {
 	if d.Node == "" || d.Is.Status == event.Pending {
 		return "open"
 	}
-	return "open, under way"
+	return "open, running"
 }
 
 // stateWords is a state on one line.
