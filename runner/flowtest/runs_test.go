@@ -264,3 +264,48 @@ workflow "w" {
 		}
 	}
 }
+
+// Called runs are runs of the store, too. Each run has its own secrets and its own inputs.
+func TestRunsOfTheStore(t *testing.T) {
+	const program = `
+workflow "caller" {
+  default = true
+  input "key" {
+    type      = string
+    sensitive = true
+  }
+  step "use" {
+    run = ["use"]
+    env = { KEY = input.key }
+  }
+  step "child" {
+    call       = workflow.child
+    with       = { key = input.key }
+    depends_on = [step.use]
+  }
+}
+workflow "child" {
+  input "key" {
+    type      = string
+    sensitive = true
+  }
+  concurrency { group = "one" }
+  step "inner" {
+    run = ["inner"]
+    env = { KEY = input.key }
+  }
+}
+`
+	got := outcome(t, program, test(`
+  step "use" { replies = [{ stdout = "" }] }
+  step "child/inner" { replies = [{ stdout = "", takes = "1m" }] }
+  step "b/child/inner" { replies = [{ stdout = "of b", takes = "1m" }] }
+  start "a" { inputs = { key = "secret-of-a" } }
+  start "b" { inputs = { key = "secret-of-b" } }
+  expect = ["calls['a/use'][0].env.KEY == 'secret-of-a' && calls['b/child/inner'][0].env.KEY == 'secret-of-b'",
+    "map(runs, .cause) == ['start', 'start', 'call', 'call'] && runs[2].label == null && runs[2].workflow == 'child' && runs[3].started == 60 && elapsed == 120",
+    "node['b/child/inner'].output == 'of b' && runs.a.step.child.status == 'succeeded' && max_at_once.child == 1 && count(runs, .cause == 'call') == 2"]`))
+	if got != "succeeded" {
+		t.Error(got)
+	}
+}
