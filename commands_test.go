@@ -31,6 +31,7 @@ var sharedFiles = map[string]string{
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
 	"kv_ask":        "a request to what runs share",
+	"limits_ask":    "the limits that runs share, and changes of them",
 	"memory_open":   "opening the memory, and its errors",
 	"memory_change": "commands that change named entries",
 	"memory_entry":  "entries that flags describe",

@@ -193,6 +193,14 @@ func (s *Service) Ask(ctx context.Context, r event.StoreRequest) (value.Value, e
 	return s.host.Ask(ctx, r)
 }
 
+// Limits returns the state of the agents and quotas that bound attempts; see engine.Sharer.
+func (s *Service) Limits(ctx context.Context) ([]event.Limit, error) { return s.host.Limits(ctx) }
+
+// ChangeLimit closes a breaker, or stops or starts an agent; see engine.Sharer.
+func (s *Service) ChangeLimit(ctx context.Context, c event.LimitChange) (bool, error) {
+	return s.host.ChangeLimit(ctx, c)
+}
+
 // Progress gives the progress of the agents of a run. It is kept from the first call on, until the run is parked or released.
 func (s *Service) Progress(run string) *Progress {
 	s.mu.Lock()

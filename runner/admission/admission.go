@@ -55,11 +55,12 @@ const Horizon = 64
 type Request struct {
 	Key      string
 	Run      string
-	Node     string // the path of the node
-	Ticket   uint64 // of the attempt that asked last
-	Driver   int64  // the epoch of the process that drives the run
-	Priority int    // the higher goes first
-	Order    int64  // of the first asking, over the store
+	Node     string     // the path of the node
+	Ticket   uint64     // of the attempt that asked last
+	Driver   int64      // the epoch of the process that drives the run
+	Priority int        // the higher goes first
+	Order    int64      // of the first asking, over the store
+	Asked    event.Time // first
 	Needs    []event.Need
 	Granted  bool
 	At       event.Time // when it was granted, or when the attempt asked again that has a reservation: it starts then
@@ -191,7 +192,7 @@ func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 		if err := checkRequest(op.Ask); err != nil {
 			return a, err
 		}
-		r, reserved := s.addRequest(op.Ask)
+		r, reserved := s.addRequest(op.Ask, now)
 		if reserved && s.rows != nil {
 			r.At = now
 			err = s.takePaces(r, now)
@@ -258,14 +259,14 @@ func checkRequest(r *Request) error {
 }
 
 // addRequest adds a request, or gives a known one its new driver and ticket. It reports whether the request has a reservation.
-func (s *State) addRequest(r *Request) (_ *Request, reserved bool) {
+func (s *State) addRequest(r *Request, now event.Time) (_ *Request, reserved bool) {
 	if known := s.Find(r.Key); known != nil {
 		reserved = known.isReserved()
 		known.Run, known.Node, known.Ticket, known.Driver, known.Refused, known.Lapsed = r.Run, r.Node, r.Ticket, r.Driver, false, false
 		return known, reserved
 	}
 	added := *r
-	added.Granted, added.Refused, added.Lapsed = false, false, false
+	added.Granted, added.Refused, added.Lapsed, added.Asked = false, false, false, now
 	at := sort.Search(len(s.requests), func(i int) bool { return added.standsBefore(s.requests[i]) })
 	s.requests = slices.Insert(s.requests, at, &added)
 	return &added, false

@@ -174,16 +174,17 @@ func TestHeldAndStopped(t *testing.T) {
 	if got := keys(applyAt(t, s, Operation{Remove: []string{}}, 100*second).Granted); len(got) != 2 {
 		t.Errorf("granted is %v", got)
 	}
-	if err := shared.StopAgent(rows, "coder"); err != nil {
-		t.Fatal(err)
+	change := func(c event.LimitChange) {
+		if _, changed, err := shared.ChangeLimit(rows, c); !changed || err != nil {
+			t.Fatalf("%+v changes nothing: %v", c, err)
+		}
 	}
+	change(event.LimitChange{Stop: "coder"})
 	a := applyAt(t, s, ask("b", 9, agent), 101*second)
 	if a.Verdict != Queued || a.Obstacle.Reason != event.ReasonBusy || !a.Obstacle.Stopped {
 		t.Errorf("b is %+v", a)
 	}
-	if err := shared.StartAgent(rows, "coder"); err != nil {
-		t.Fatal(err)
-	}
+	change(event.LimitChange{Start: "coder"})
 	if got := fmt.Sprint(keys(applyAt(t, s, Operation{Remove: []string{}}, 102*second).Granted)); got != "[b]" {
 		t.Errorf("granted is %v", got)
 	}

@@ -73,6 +73,10 @@ type Sharer interface {
 	// Ask carries out one operation for a person, and returns its answer when it is durable. The error is one of the host, or
 	// *shared.Refusal if the operation is not possible.
 	Ask(ctx context.Context, r event.StoreRequest) (value.Value, error)
+	// Limits returns the state of the agents and quotas that bound attempts, in the order of their kinds and names.
+	Limits(ctx context.Context) ([]event.Limit, error)
+	// ChangeLimit closes a breaker, or stops or starts an agent, for a person. It reports whether that has changed anything.
+	ChangeLimit(ctx context.Context, c event.LimitChange) (changed bool, err error)
 }
 
 // Finder finds runs. Get's and Find's errors wrap ErrNoRun where there is no such run.

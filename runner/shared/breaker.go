@@ -138,33 +138,19 @@ func (b *Breaker) Report(rows Rows, key string, how Ending, now event.Time) (fro
 
 // Health returns the state of the breaker.
 func (b *Breaker) Health(rows Rows, now event.Time) (Health, error) {
+	h, _, _, err := b.State(rows, now)
+	return h, err
+}
+
+// State returns the state of the breaker, the failures in a row while it is closed, and until when it is open; 0: it is not.
+func (b *Breaker) State(rows Rows, now event.Time) (h Health, failed int, until event.Time, err error) {
 	var c circuit
-	err := loadRow(rows, breakerSpace, b.Name, &c)
-	return c.health(now), err
+	err = loadRow(rows, breakerSpace, b.Name, &c)
+	if h = c.health(now); h == Open {
+		until = c.Until
+	}
+	return h, c.Failed, until, err
 }
 
 // Close closes the breaker, as a person asks for.
 func (b *Breaker) Close(rows Rows) error { return rows.Delete(breakerSpace, b.Name) }
-
-const stoppedSpace = "stopped"
-
-// StopAgent makes an agent refuse everything until StartAgent.
-func StopAgent(rows Rows, agent string) error { return rows.Put(stoppedSpace, agent, []byte("true")) }
-
-// StartAgent ends what StopAgent has begun.
-func StartAgent(rows Rows, agent string) error { return rows.Delete(stoppedSpace, agent) }
-
-// IsStopped reports whether an agent was stopped.
-func IsStopped(rows Rows, agent string) (bool, error) {
-	_, found, err := rows.Get(stoppedSpace, agent)
-	return found, err
-}
-
-// StoppedAgents lists the agents that were stopped, in the order of their names.
-func StoppedAgents(rows Rows) (names []string, err error) {
-	err = rows.Scan(stoppedSpace, "", func(name string, _ []byte) bool {
-		names = append(names, name)
-		return true
-	})
-	return names, err
-}

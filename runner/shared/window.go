@@ -79,6 +79,25 @@ func (w *Window) Next(rows Rows, now event.Time, ahead int) (event.Time, error) 
 	return w.next(rows, r, now, ahead)
 }
 
+// State returns how many attempts have started in the span that ends now, and when the next one can; 0: now.
+func (w *Window) State(rows Rows, now event.Time) (started int, next event.Time, err error) {
+	r, err := w.load(rows)
+	if err != nil {
+		return 0, 0, err
+	}
+	now = max(now, r.Last)
+	if next, err = w.next(rows, r, now, 0); err != nil || w.Requests == 0 {
+		return 0, next, err
+	}
+	starts, err := w.newest(rows, r)
+	for _, at := range starts {
+		if now.Sub(at) < w.Per {
+			started++
+		}
+	}
+	return started, next, err
+}
+
 func (w *Window) check() error {
 	if w.Requests < 1 || w.Requests > MaxWindow || w.Per <= 0 {
 		return refuse("a rate limit of %d requests in %s; it has 1 to %d requests in more than no time", w.Requests, w.Per, MaxWindow)

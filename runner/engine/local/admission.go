@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // Attempts that need shared capacity of a store are admitted before they start. Package admission
@@ -308,8 +309,14 @@ func (e *Engine) tellGranted(answer admission.Answer) {
 // inbox of its run.
 func (e *Engine) applyOperation(tx *transaction, op admission.Operation) (answer admission.Answer, err error) {
 	if op.Ask != nil {
+		op.Ask.Asked = e.now()
 		if err := tx.enterLine(op.Ask); err != nil {
 			return answer, err
+		}
+		for _, n := range e.line.undeclared(op.Ask.Needs) {
+			if _, err := shared.Declare(sharedRows{tx}, n); err != nil {
+				return answer, err
+			}
 		}
 	}
 	state, err := tx.loadLine(keysOf(op), nil)
@@ -387,9 +394,9 @@ func (tx *transaction) enterLine(r *admission.Request) error {
 		return err
 	}
 	known := *r
-	err = tx.readRow(`INSERT INTO admissions (key, run, node, ticket, epoch, priority, needs) VALUES (?, ?, ?, ?, ?, ?, ?)
+	err = tx.readRow(`INSERT INTO admissions (key, run, node, ticket, epoch, priority, asked, needs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET ticket = excluded.ticket, epoch = excluded.epoch RETURNING id, priority, granted != 0`,
-		[]any{r.Key, r.Run, r.Node, int64(r.Ticket), r.Driver, r.Priority, needs}, &r.Order, &known.Priority, &known.Granted)
+		[]any{r.Key, r.Run, r.Node, int64(r.Ticket), r.Driver, r.Priority, int64(r.Asked), needs}, &r.Order, &known.Priority, &known.Granted)
 	if known.Order = r.Order; err != nil {
 		return err
 	}
@@ -424,29 +431,9 @@ func (tx *transaction) leaveResources(r *admission.Request) error {
 func (tx *transaction) loadLine(keys, resources []string) (*admission.State, error) {
 	var requests []*admission.Request
 	known := map[string]bool{}
-	const columns = "SELECT a.id, a.key, a.run, a.node, a.ticket, a.epoch, a.priority, a.needs, a.granted, a.refused FROM admissions a "
-	read := func(query string, args ...any) error {
-		rows, err := tx.reading(columns+query, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var r admission.Request
-			var needs []byte
-			if err := rows.Scan(&r.Order, &r.Key, &r.Run, &r.Node, &r.Ticket, &r.Driver, &r.Priority, &needs, &r.At, &r.Refused); err != nil {
-				return err
-			}
-			if known[r.Key] {
-				continue
-			}
-			if err := json.Unmarshal(needs, &r.Needs); err != nil {
-				return fmt.Errorf("the needs of request %s: %w", r.Key, err)
-			}
-			known[r.Key], r.Granted = true, r.At != 0
-			requests = append(requests, &r)
-		}
-		return rows.Err()
+	read := func(query string, args ...any) (err error) {
+		requests, err = readRequests(requests, known, tx.reading, query, args...)
+		return err
 	}
 	const of = "JOIN admission_needs n ON n.request = a.id WHERE n.resource = ? AND n.granted = "
 	waiting, holding, reserved := map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -489,6 +476,54 @@ func (tx *transaction) loadLine(keys, resources []string) (*admission.State, err
 		}
 	}
 	return admission.Load(requests, sharedRows{tx}), nil
+}
+
+// readRequests adds the requests of a query that are not known.
+func readRequests(requests []*admission.Request, known map[string]bool, q query, where string, args ...any) ([]*admission.Request, error) {
+	rows, err := q("SELECT a.id, a.key, a.run, a.node, a.ticket, a.epoch, a.priority, a.asked, a.needs, a.granted, a.refused FROM admissions a "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r admission.Request
+		var needs []byte
+		if err := rows.Scan(&r.Order, &r.Key, &r.Run, &r.Node, &r.Ticket, &r.Driver, &r.Priority, &r.Asked, &needs, &r.At, &r.Refused); err != nil {
+			return nil, err
+		}
+		if known[r.Key] {
+			continue
+		}
+		if err := json.Unmarshal(needs, &r.Needs); err != nil {
+			return nil, fmt.Errorf("the needs of request %s: %w", r.Key, err)
+		}
+		known[r.Key], r.Granted = true, r.At != 0
+		requests = append(requests, &r)
+	}
+	return requests, rows.Err()
+}
+
+// Limits implements engine.Sharer.
+func (e *Engine) Limits(ctx context.Context) ([]event.Limit, error) {
+	requests, err := readRequests(nil, map[string]bool{}, e.reading(ctx), "")
+	if err != nil {
+		return nil, e.explainError(err)
+	}
+	list, err := admission.Load(requests, e.readRows()).List(e.now())
+	return list, e.explainError(err)
+}
+
+// ChangeLimit implements engine.Sharer.
+func (e *Engine) ChangeLimit(_ context.Context, c event.LimitChange) (changed bool, err error) {
+	var resources []string
+	err = e.write(func(tx *transaction) (err error) {
+		resources, changed, err = shared.ChangeLimit(sharedRows{tx}, c)
+		return err
+	})
+	if err == nil && len(resources) > 0 {
+		err = e.lookAtLines(resources)
+	}
+	return changed, e.explainError(err)
 }
 
 // tellGrant puts a grant into the inbox of the run, whatever stands in there already.

@@ -20,6 +20,7 @@ type line struct {
 	mu     sync.Mutex
 	told   map[string]chan event.Time // attempts that wait for their first answer, by key
 	looks  map[string]event.Time      // when to look at the line of a resource
+	said   map[string]event.Need      // what this process has said of resources: see shared.Declare
 	wake   chan struct{}              // looks has changed
 	stop   context.CancelFunc         // nil: nobody has looked yet
 	gone   chan struct{}
@@ -28,6 +29,7 @@ type line struct {
 
 func (l *line) open(e *Engine) {
 	l.engine, l.told, l.looks, l.wake = e, map[string]chan event.Time{}, map[string]event.Time{}, make(chan struct{}, 1)
+	l.said = map[string]event.Need{}
 }
 
 // close ends all looks.
@@ -54,6 +56,27 @@ func (l *line) leave(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.told, key)
+}
+
+// undeclared returns the needs of which this process has said something else so far, or nothing.
+func (l *line) undeclared(needs []event.Need) (news []*event.Need) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range needs {
+		n := needs[i]
+		n.Units = 0
+		resource := admission.Resource(&n)
+		if before, known := l.said[resource]; !known || !sameLimits(&before, &n) {
+			l.said[resource] = n
+			news = append(news, &needs[i])
+		}
+	}
+	return news
+}
+
+func sameLimits(a, b *event.Need) bool {
+	return a.Capacity == b.Capacity && (a.Pace == nil) == (b.Pace == nil) && (a.Pace == nil || *a.Pace == *b.Pace) &&
+		(a.Breaker == nil) == (b.Breaker == nil) && (a.Breaker == nil || a.Breaker.Failures == b.Breaker.Failures && a.Breaker.Reset == b.Breaker.Reset)
 }
 
 // tell tells an attempt of this process its grant, and when it was.

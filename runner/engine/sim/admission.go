@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/heap"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // outsider is the driver of requests that stand for other processes: see Faults.Busy. They end by themselves.
@@ -128,6 +130,11 @@ func (d *driver) askAdmission(a event.Attempt) {
 		e.line.outsiders.Push(coming{at: e.now.Add(time.Duration(e.rng.Int64N(int64(MaxBusy)))), order: uint64(e.line.order), outsider: r.Key})
 	}
 	e.line.order++
+	for i := range a.Admission.Needs {
+		if _, err := shared.Declare(&e.shared, &a.Admission.Needs[i]); err != nil {
+			d.life.fail(err)
+		}
+	}
 	r := admission.Request{Key: a.Key, Run: a.Run, Node: a.Node, Ticket: a.Ticket, Driver: e.epoch, Priority: a.Admission.Priority, Order: e.line.order,
 		Needs: a.Admission.Needs}
 	d.asks.waiting[a.Ticket] = a
@@ -251,6 +258,28 @@ func (d *driver) release(events []event.Event) (granted []*admission.Request) {
 		}
 	}
 	return granted
+}
+
+// Limits implements engine.Sharer.
+func (e *Engine) Limits(context.Context) ([]event.Limit, error) {
+	if e.line.state == nil {
+		return admission.Load(nil, &e.shared).List(e.now)
+	}
+	return e.line.state.List(e.now)
+}
+
+// ChangeLimit implements engine.Sharer. The lines go on when somebody drives runs.
+func (e *Engine) ChangeLimit(_ context.Context, c event.LimitChange) (changed bool, err error) {
+	dead := e.commit(func() {
+		var resources []string
+		if resources, changed, err = shared.ChangeLimit(&e.shared, c); len(resources) > 0 && e.line.state != nil {
+			e.line.goesOn = e.now
+		}
+	})
+	if dead != nil {
+		err = dead
+	}
+	return changed, err
 }
 
 // judge evaluates the condition of a breaker.

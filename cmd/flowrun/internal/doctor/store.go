@@ -52,6 +52,11 @@ func (d *Doctor) aboutStore(path string) []ui.Finding {
 	}
 	flags := d.FlagsFor(dir)
 	out = append(append(out, aboutRuns(infos, flags)...), aboutFutureRuns(infos)...)
+	limits, err := s.Limits(context.Background())
+	if err != nil {
+		return append(out, wrong("limits", err.Error(), beginAnew))
+	}
+	out = append(out, aboutLimits(limits, flags)...)
 	h, err := s.Examine(context.Background(), d.Newest)
 	if err != nil {
 		return append(out, wrong("journals", err.Error(), beginAnew))

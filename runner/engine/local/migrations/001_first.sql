@@ -91,6 +91,7 @@ CREATE TABLE admissions (
 	ticket   INTEGER NOT NULL,           -- of the attempt that asked last
 	epoch    INTEGER NOT NULL,           -- of the process that drives the run
 	priority INTEGER NOT NULL,
+	asked    INTEGER NOT NULL,           -- when it asked first
 	needs    BLOB    NOT NULL,           -- as JSON
 	granted  INTEGER NOT NULL DEFAULT 0, -- when: the attempt runs, or may start; 0: not yet
 	refused  INTEGER NOT NULL DEFAULT 0  -- 1: the attempt was answered, and the run is told of the grant

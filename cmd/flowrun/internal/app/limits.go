@@ -1,0 +1,133 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func (a *app) newLimitsCommand() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "limits", Short: "Show the quotas, rate limits and breakers that runs share",
+		Long: `limits lists the quotas and agents that runs of the store have asked for. Each line says how many units are in use, how many
+attempts have started in the span of the rate limit, and the state of the circuit breaker. Below it stand the attempts that
+wait, in the order in which they are served, with how long they have waited.`,
+		Args: unknownCommand,
+		RunE: func(*cobra.Command, []string) error { return a.runLimits(asJSON) },
+	}
+	jsonFlag(c, &asJSON)
+	c.AddCommand(a.newLimitsResetCommand())
+	return c
+}
+
+// limitsJSON is one thing of the output with --json.
+type limitsJSON struct {
+	Kind      string             `json:"kind"`
+	Name      string             `json:"name"`
+	Used      int                `json:"used"`
+	Capacity  *int               `json:"capacity"`
+	RateLimit *limitsPaceJSON    `json:"rate_limit"`
+	Breaker   *limitsBreakerJSON `json:"circuit_breaker"`
+	Next      *string            `json:"next"`
+	Stopped   bool               `json:"stopped"`
+	Waiting   []waitingJSON      `json:"waiting"`
+}
+
+type limitsPaceJSON struct {
+	Requests int     `json:"requests"`
+	Per      float64 `json:"per"`
+	Started  int     `json:"started"`
+}
+
+type limitsBreakerJSON struct {
+	State  string `json:"state"`
+	Failed int    `json:"failed"`
+}
+
+// maxLimitsWaiting bounds the attempts that are listed below one line.
+const maxLimitsWaiting = 10
+
+func (a *app) runLimits(asJSON bool) error {
+	list, err := a.readLimits()
+	if err != nil {
+		return err
+	}
+	at := now()
+	if asJSON {
+		out := []limitsJSON{}
+		for i := range list {
+			out = append(out, newLimitsJSON(&list[i], at))
+		}
+		return ui.WriteJSON(a.out, map[string]any{"limits": out})
+	}
+	if len(list) == 0 {
+		a.err.Printf("No run of this store has asked for a quota or a bounded agent.\n")
+	}
+	for i := range list {
+		l := &list[i]
+		a.out.Printf("%s %s\t%s\n", l.Kind, ui.Clean(l.Name), describeLimits(l, at))
+		for j, w := range l.Waiting {
+			if j == maxLimitsWaiting {
+				a.out.Printf("  and %d more\n", len(l.Waiting)-j)
+				break
+			}
+			a.out.Printf("  %s of run %s has waited %s\n", ui.Clean(w.Node), ui.Clean(w.Run), ui.Duration(at.Sub(w.Since)))
+		}
+	}
+	return nil
+}
+
+// describeLimits says in words how an agent or a quota stands.
+func describeLimits(l *event.Limit, at event.Time) string {
+	var parts []string
+	if l.Stopped {
+		parts = append(parts, "stopped")
+	}
+	if l.Capacity > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s in use", l.Used, ui.Count(l.Capacity, "unit")))
+	}
+	if l.Pace != nil {
+		parts = append(parts, fmt.Sprintf("%d of %s in the last %s", l.Started, ui.Count(l.Pace.Requests, "start"), l.Pace.Per))
+	}
+	if l.Breaker != nil {
+		text := "breaker " + strings.ReplaceAll(l.Health, "_", "-")
+		if l.Failed > 0 {
+			text += fmt.Sprintf(" after %d of %s in a row", l.Failed, ui.Count(l.Breaker.Failures, "failure"))
+		}
+		parts = append(parts, text)
+	}
+	if l.Next > at {
+		parts = append(parts, fmt.Sprintf("the next start in %s", ui.Duration(l.Next.Sub(at))))
+	}
+	if len(l.Waiting) > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting", len(l.Waiting)))
+	}
+	if parts == nil {
+		return "free"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func newLimitsJSON(l *event.Limit, at event.Time) limitsJSON {
+	out := limitsJSON{Kind: string(l.Kind), Name: l.Name, Used: l.Used, Stopped: l.Stopped, Waiting: listWaiting(l, at)}
+	if l.Capacity > 0 {
+		out.Capacity = &l.Capacity
+	}
+	if l.Pace != nil {
+		out.RateLimit = &limitsPaceJSON{l.Pace.Requests, l.Pace.Per.Seconds(), l.Started}
+	}
+	if l.Breaker != nil {
+		out.Breaker = &limitsBreakerJSON{l.Health, l.Failed}
+	}
+	if l.Next > at {
+		text := l.Next.Go().UTC().Format(time.RFC3339Nano)
+		out.Next = &text
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// readLimits returns the agents and quotas that the store knows. A store that does not exist knows none.
+func (a *app) readLimits() ([]event.Limit, error) {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.openExisting(dir, nil)
+	if errors.Is(err, engine.ErrNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Limits(context.Background())
+}
+
+// changeLimit changes an agent or a breaker. Only stop makes a store where there is none.
+func (a *app) changeLimit(c event.LimitChange) (changed bool, err error) {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return false, err
+	}
+	var s *store
+	if c.Stop != "" {
+		s, err = a.openStore(dir, args.Drive{})
+	} else {
+		s, err = a.openExisting(dir, &args.Drive{})
+	}
+	if errors.Is(err, engine.ErrNoStore) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	return s.ChangeLimit(context.Background(), c)
+}
+
+// waitingJSON is an attempt that waits, in the output of limits --json and agents list --json.
+type waitingJSON struct {
+	Run     string  `json:"run"`
+	Node    string  `json:"node"`
+	Seconds float64 `json:"seconds"`
+}
+
+func listWaiting(l *event.Limit, now event.Time) []waitingJSON {
+	list := []waitingJSON{}
+	for _, w := range l.Waiting {
+		list = append(list, waitingJSON{w.Run, w.Node, now.Sub(w.Since).Seconds()})
+	}
+	return list
+}
+
+// jsonFlag declares --json.
+func jsonFlag(c *cobra.Command, asJSON *bool) { c.Flags().BoolVar(asJSON, "json", false, "as JSON") }
+
+func now() event.Time { return event.At(time.Now()) }

@@ -1,0 +1,94 @@
+package shared
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+const (
+	declaredSpace = "limits"
+	stoppedSpace  = "stopped"
+)
+
+// Declare remembers what a program says of an agent or a quota, for people who ask. It reports whether that was news.
+func Declare(rows Rows, n *event.Need) (bool, error) {
+	told := *n
+	told.Units = 0
+	if n.Breaker != nil {
+		breaker := *n.Breaker
+		breaker.When = nil
+		told.Breaker = &breaker
+	}
+	body, err := json.Marshal(told)
+	if err != nil {
+		return false, err
+	}
+	key := string(n.Kind) + " " + n.Name
+	before, found, err := rows.Get(declaredSpace, key)
+	if err != nil || found && bytes.Equal(before, body) {
+		return false, err
+	}
+	return true, rows.Put(declaredSpace, key, body)
+}
+
+// Declared returns what Declare remembers.
+func Declared(rows Rows) (needs []event.Need, err error) {
+	var wrong error
+	err = rows.Scan(declaredSpace, "", func(key string, body []byte) bool {
+		var n event.Need
+		if wrong = json.Unmarshal(body, &n); wrong != nil {
+			wrong = refuse("the row %q of %q is damaged: %v", key, declaredSpace, wrong)
+			return false
+		}
+		needs = append(needs, n)
+		return true
+	})
+	if err == nil {
+		err = wrong
+	}
+	return needs, err
+}
+
+// IsStopped reports whether an agent was stopped.
+func IsStopped(rows Rows, agent string) (bool, error) {
+	_, found, err := rows.Get(stoppedSpace, agent)
+	return found, err
+}
+
+// StoppedAgents lists the agents that were stopped, in the order of their names.
+func StoppedAgents(rows Rows) (names []string, err error) {
+	err = rows.Scan(stoppedSpace, "", func(name string, _ []byte) bool {
+		names = append(names, name)
+		return true
+	})
+	return names, err
+}
+
+// ChangeLimit carries out what a person asks for. It returns the resources, as "agent NAME", whose lines may go on, and reports whether
+// it has changed anything.
+func ChangeLimit(rows Rows, c event.LimitChange) (resources []string, changed bool, err error) {
+	if name := c.Stop + c.Start; name != "" {
+		stopped, err := IsStopped(rows, name)
+		if changed = stopped != (c.Stop != ""); err != nil || !changed {
+			return nil, false, err
+		}
+		if c.Stop != "" {
+			return nil, true, rows.Put(stoppedSpace, name, []byte("true"))
+		}
+		return []string{string(event.NeedAgent) + " " + name}, true, rows.Delete(stoppedSpace, name)
+	}
+	for _, kind := range []event.NeedKind{event.NeedAgent, event.NeedQuota} {
+		b := Breaker{Name: string(kind) + " " + c.Reset}
+		_, found, err := rows.Get(breakerSpace, b.Name)
+		if err == nil && found {
+			resources, changed = append(resources, b.Name), true
+			err = b.Close(rows)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return resources, changed, nil
+}
