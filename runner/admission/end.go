@@ -76,7 +76,7 @@ func (o *Obstacle) Refusal(now event.Time) event.AttemptFinished {
 	} else if o.Reason == event.ReasonBreaker {
 		e.Message = fmt.Sprintf("the circuit breaker of %s is open", what)
 	} else if e.Reason = event.ReasonBusy; o.Stopped {
-		e.Message = fmt.Sprintf("%s was stopped; \"flowrun agents start %s\" starts it", what, o.Need.Name)
+		e.Message = fmt.Sprintf("%s was stopped by a person", what)
 	} else {
 		e.Message = fmt.Sprintf("%s does as many tasks as it may", what)
 	}
