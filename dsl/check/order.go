@@ -175,15 +175,20 @@ func (c *checker) waitsForPlaces(g *Node, around []string) {
 	walk = func(n *Node, held []string) {
 		own := c.unitsOf(n.Block)
 		called := c.called(n)
-		if n != g && (n.Schema.Kind != "step" || called != nil) {
+		if n != g && n.Schema.Kind != "step" {
 			for _, name := range own {
 				if !slices.Contains(held, name) && (holder == nil || c.number[name] > c.number[last]) {
 					holder, last = n, name
 				}
 			}
 		}
-		held = append(slices.Clip(held), own...)
-		for _, name := range slices.Sorted(maps.Keys(c.takings[called])) {
+		wants := slices.Sorted(maps.Keys(c.takings[called]))
+		if called != nil {
+			wants = append(wants, own...)
+		} else {
+			held = append(slices.Clip(held), own...)
+		}
+		for _, name := range wants {
 			if called != nil && !slices.Contains(held, name) && (call == nil || c.number[name] < c.number[first]) {
 				call, first = n, name
 			}

@@ -19,7 +19,8 @@ type attempt struct {
 	child      *event.StartChild // set instead of request
 	since      event.Time
 	cancelled  bool
-	delayed    bool         // it waits for the hold around it since the driver changed
+	delayed    bool         // since the driver changed it waits for what is held around it, and has no slots
+	free       bool         // its slots were given back
 	now        bool         // the child was cancelled with Now
 	expired    *event.Error // why the child was cancelled
 	granted    bool         // the host granted it, and its refusal has not come yet
@@ -76,9 +77,15 @@ func (l *liveList) snapshot() (list []*attempt) {
 
 // startAttempt composes and starts an attempt that has its slots.
 func (m *Machine) startAttempt(w slotRequest) {
-	if h := m.barring(w.ref); h != nil {
+	if h := m.barring(m.parent(w.ref)); h != nil {
 		m.waitForHold(h, w)
 		return
+	}
+	if a := m.delayedAttempt(w.ref); a != nil {
+		if a.free = false; a.child == nil {
+			m.sendAgain(a)
+			return
+		}
 	}
 	if m.refuseSpent(w) {
 		return
@@ -396,6 +403,13 @@ func (m *Machine) isCall(w slotRequest) bool {
 // child.
 func (m *Machine) startChild(r ref) {
 	n, d := m.node(r), m.liveState(r)
+	if m.holdForCall(r) {
+		return
+	}
+	if a := m.delayedAttempt(r); a != nil {
+		m.sendAgain(a)
+		return
+	}
 	d.attempts++
 	call, sc := n.Action.(*ir.Call), m.newScope(r)
 	inputs, late, err := m.composer.ChildInputs(call, sc)
@@ -431,7 +445,13 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 		return
 	}
 	m.live.remove(a)
-	m.returnSlots(a.ref, work)
+	if a.delayed {
+		m.forgetDelayed(a.ref)
+	}
+	h := m.holdOf(a.ref)
+	if !a.free && (h == nil || !h.slots) {
+		m.returnSlots(a.ref, work)
+	}
 	m.releaseHold(a.ref)
 	d := m.liveState(a.ref)
 	d.live = nil
@@ -540,7 +560,7 @@ func lostError(how string) *event.Error {
 func (m *Machine) dropAttempt(a *attempt) {
 	m.live.remove(a)
 	m.state(a.ref).live = nil
-	if a.gate != undone {
+	if a.gate != undone && !a.free {
 		m.returnSlots(a.ref, a.gate)
 	}
 	if a.request != nil && leavesOf(a.request) != "" {

@@ -18,18 +18,23 @@ import (
 // A new driver holds nothing: the machine asks again for each hold. Until the grant, no attempt starts
 // inside of it, and the attempts and calls that were in flight there are not repeated. What already
 // waits inside, such as a timer, goes on waiting.
+//
+// Nothing waits in a circle: a call has its slots before it asks, and nothing else that asks, or waits
+// for what it lies in, keeps slots.
 
 // hold is what a group, a call or the run (node None) holds of quotas, or asks for.
 type hold struct {
 	ref
-	request *event.Attempt
-	held    bool         // the present driver was granted it
-	ever    bool         // a driver was granted it: what lies inside has begun
-	granted bool         // the grant came before the refusal
-	refused bool         // it waits for its grant
-	shown   event.Status // Waiting where the wait was shown
-	timer   uint64
-	waiting []slotRequest // attempts inside that found it not held
+	request   *event.Attempt
+	held      bool         // the present driver was granted it
+	ever      bool         // a driver was granted it: what lies inside has begun
+	granted   bool         // the grant came before the refusal
+	refused   bool         // it waits for its grant
+	suspended bool         // it is not asked for until what is around it is held
+	shown     event.Status // Waiting where the wait was shown
+	timer     uint64
+	slots     bool          // of a call: it keeps its slots while it asks
+	waiting   []slotRequest // attempts inside that found it not held
 }
 
 // holdOf returns the hold of a node, or of the run; nil if there is none.
@@ -117,7 +122,7 @@ func (m *Machine) askHold(h *hold) {
 	request := *h.request // commands keep the one before
 	m.tickets++
 	request.Ticket = m.tickets
-	h.request, h.held, h.granted, h.refused = &request, false, false, false
+	h.request, h.held, h.granted, h.refused, h.suspended = &request, false, false, false, false
 	if m.holds == nil {
 		m.holds = map[uint64]*hold{}
 	}
@@ -125,11 +130,30 @@ func (m *Machine) askHold(h *hold) {
 	m.addCommand(event.Command{Start: h.request})
 }
 
-// askAllHolds asks again for all holds: those of the driver before are gone.
+// askAllHolds asks again for all holds: those of the driver before are gone. What lies inside of another
+// hold comes after it, in the order of declaration. What had begun comes first.
 func (m *Machine) askAllHolds() {
-	for _, ticket := range slices.Sorted(maps.Keys(m.holds)) {
-		m.askHold(m.holds[ticket])
+	tickets := slices.Sorted(maps.Keys(m.holds))
+	for _, ticket := range tickets {
+		m.holds[ticket].held = false
 	}
+	for _, begun := range []bool{true, false} {
+		for _, ticket := range tickets {
+			switch h := m.holds[ticket]; {
+			case h == nil || h.ever != begun:
+			case m.mayAsk(h):
+				m.askHold(h)
+			case !h.suspended:
+				h.suspended = true
+				m.cancelTimer(&h.timer)
+				m.withdrawHold(h, behindHold)
+			}
+		}
+	}
+}
+
+func (m *Machine) withdrawHold(h *hold, why string) {
+	m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: h.request.Ticket, Node: h.request.Node, Reason: why}})
 }
 
 // holdAnswered takes the host's answer to a hold.
@@ -183,33 +207,33 @@ func (m *Machine) showHold(h *hold, to event.Status, wait *event.WaitsFor) {
 func (m *Machine) enterHold(h *hold) {
 	m.cancelTimer(&h.timer)
 	h.held = true
-	if !h.ever {
-		h.ever = true
-		switch {
-		case h.node == plan.None:
-			if h.shown == event.Waiting {
-				m.showHold(h, event.Running, nil)
-			}
-			m.agenda.push(task{do: doRelease, ref: h.ref})
-		case m.node(h.ref).Kind == ir.Step:
-			m.queueForSlots(h.ref, work)
-		default:
-			m.openNode(h.ref)
-		}
+	first := !h.ever
+	h.ever = true
+	if h.node != plan.None && m.node(h.ref).Kind == ir.Step {
+		h.slots = false
+		m.startChild(h.ref)
 		return
 	}
-	if h.shown == event.Waiting {
+	if h.shown == event.Waiting && (!first || h.node == plan.None) {
 		m.showHold(h, event.Running, nil)
 	}
-	for _, a := range m.live.snapshot() {
-		if a.delayed && m.barring(a.ref) == nil {
-			m.repeatAttempt(a)
+	switch {
+	case first && h.node == plan.None:
+		m.agenda.push(task{do: doRelease, ref: h.ref})
+	case first:
+		m.openNode(h.ref)
+	}
+	for _, ticket := range slices.Sorted(maps.Keys(m.holds)) { // those inside come after it
+		if inner := m.holds[ticket]; inner.suspended && m.mayAsk(inner) {
+			m.askHold(inner)
 		}
 	}
 	waiting := h.waiting
 	h.waiting = nil
 	for _, w := range waiting {
-		switch {
+		switch a := m.delayedAttempt(w.ref); {
+		case w.gate == undone && a != nil:
+			m.sendAgain(a)
 		case w.gate == undone:
 			m.toUndo = append(m.toUndo, w.ref)
 			m.agenda.push(task{do: doEnd})
@@ -219,11 +243,61 @@ func (m *Machine) enterHold(h *hold) {
 	}
 }
 
-// repeatAttempt starts an attempt or a call again that was in flight when the driver changed.
+// mayAsk reports whether a hold can be asked for: what is around it is held, and a call has its slots.
+func (m *Machine) mayAsk(h *hold) bool {
+	if h.node == plan.None {
+		return true
+	}
+	return m.barring(m.parent(h.ref)) == nil && (m.node(h.ref).Kind != ir.Step || h.slots)
+}
+
+// repeatAttempt starts an attempt or a call again that was in flight when the driver changed. One that
+// has to wait for the hold around it gives its slots back, because whatever has the hold may need them.
+// It gets a new ticket: an earlier event of this batch may have started it with the old one, and that
+// start is cancelled.
 func (m *Machine) repeatAttempt(a *attempt) {
-	if a.delayed = m.barring(a.ref) != nil; a.delayed {
+	if a.delayed {
 		return
 	}
+	if a.cancelled { // it only ends
+		m.sendAgain(a)
+		return
+	}
+	h := m.barring(m.parent(a.ref))
+	if h == nil && a.child != nil {
+		h = m.barring(a.ref) // the call's own: it keeps its slots meanwhile
+		if h != nil {
+			a.delayed, h.slots = true, true
+			if h.suspended {
+				m.askHold(h)
+			}
+			return
+		}
+	}
+	if h == nil {
+		m.sendAgain(a)
+		return
+	}
+	a.delayed = true
+	h.waiting = append(h.waiting, slotRequest{a.ref, a.gate})
+	if a.gate != undone {
+		a.free = true
+		m.returnSlots(a.ref, a.gate)
+	}
+	if a.child == nil {
+		m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: a.request.Ticket, Node: a.request.Node, Reason: behindHold}})
+		request := *a.request
+		m.tickets++
+		request.Ticket = m.tickets
+		delete(m.live.by, a.request.Ticket)
+		a.request, m.live.by[request.Ticket] = &request, a
+	}
+}
+
+const behindHold = "waits for what is around it"
+
+func (m *Machine) sendAgain(a *attempt) {
+	a.delayed = false
 	if a.child == nil {
 		m.addCommand(event.Command{Start: a.request})
 		return
@@ -232,6 +306,44 @@ func (m *Machine) repeatAttempt(a *attempt) {
 	if a.cancelled {
 		m.addCommand(event.Command{CancelChild: &event.CancelChild{Run: a.child.Run, Node: a.child.Node, Now: a.now}})
 	}
+}
+
+// delayedAttempt returns the attempt of a node that waits to be sent again; nil if there is none.
+func (m *Machine) delayedAttempt(r ref) *attempt {
+	if a := m.liveState(r).live; a != nil && a.delayed {
+		return a
+	}
+	return nil
+}
+
+// forgetDelayed takes a node out of the lists of those that wait for a hold.
+func (m *Machine) forgetDelayed(r ref) {
+	m.state(r).queued = false
+	for _, h := range m.holds { // any order: each for itself
+		h.waiting = slices.DeleteFunc(h.waiting, func(w slotRequest) bool { return w.ref == r })
+	}
+}
+
+// holdForCall takes what a call holds, once it has its slots: others that have such slots may wait for
+// what it would hold. It reports whether the call has to wait.
+func (m *Machine) holdForCall(r ref) (waits bool) {
+	n := m.node(r)
+	if h := m.holdOf(r); h != nil {
+		if !h.held {
+			h.slots = true
+			m.askHold(h)
+		}
+		return !h.held
+	}
+	asks, err := m.takeHold(r, n.Quotas)
+	if err != nil {
+		m.returnSlots(r, work)
+		m.failNode(r, err)
+	}
+	if asks {
+		m.holdOf(r).slots = true
+	}
+	return asks || err != nil
 }
 
 // waitForHold parks an attempt that has its slots until the hold around it is granted.
@@ -275,5 +387,9 @@ func (m *Machine) releaseHold(r ref) {
 	if r.node != plan.None {
 		why = fmt.Sprintf("%q has ended", h.request.Node)
 	}
-	m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: h.request.Ticket, Node: h.request.Node, Reason: why}})
+	m.withdrawHold(h, why)
+	if h.slots {
+		h.slots = false
+		m.returnSlots(r, work)
+	}
 }

@@ -99,19 +99,8 @@ func (m *Machine) waitOut(r ref, err *event.Error) {
 	m.setTimer(r, ask, event.TimerBackoff)
 }
 
-// queueAttempt queues a step's next attempt for its slots. A call first takes what it holds of quotas.
-func (m *Machine) queueAttempt(r ref) {
-	if n := m.node(r); len(n.Quotas) > 0 && n.Action.Kind().Course() == ir.Called {
-		asks, err := m.takeHold(r, n.Quotas)
-		if err != nil {
-			m.failNode(r, err)
-		}
-		if asks || err != nil {
-			return
-		}
-	}
-	m.queueForSlots(r, work)
-}
+// queueAttempt queues a step's next attempt for its slots.
+func (m *Machine) queueAttempt(r ref) { m.queueForSlots(r, work) }
 
 // decideRetry reports whether a step is retried, and after how long. A final rejection is not
 // retried. Retry rules that cannot be evaluated retry nothing; problem then says why.

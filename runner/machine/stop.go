@@ -174,11 +174,16 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 	if a.cancelled && (a.child == nil || a.now == m.abandoned) {
 		return
 	}
-	if a.delayed {
-		if a.delayed = false; a.child == nil { // this driver does not know it
+	if a.delayed { // this driver does not know it
+		m.forgetDelayed(a.ref)
+		if a.child == nil {
 			m.dropAttempt(a)
 			m.endCancelled(a.ref)
 			return
+		}
+		a.delayed = false
+		if h := m.holdOf(a.ref); h != nil {
+			h.slots = false // the call has them
 		}
 		m.addCommand(event.Command{StartChild: a.child})
 	}

@@ -123,7 +123,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		s.given = first.Budget
 	}
 	for _, t := range r.Transitions {
-		if t.WaitsFor != nil {
+		if t.WaitsFor != nil && slices.Contains(slices.Collect(maps.Values(s.tickets)), t.Node) { // and not what waits for its hold
 			s.add(t.Node, event.Bounds{Attempts: -1})
 		}
 	}
@@ -132,7 +132,11 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		switch a, k := cmd.Start, cmd.StartChild; {
 		case cmd.Cancel != nil && cmd.Cancel.Reason == "its driver died":
 			delete(s.tickets, cmd.Cancel.Ticket)
-		case a != nil && !a.Compensate:
+		case cmd.Cancel != nil && cmd.Cancel.Reason == "waits for what is around it" && s.tickets[cmd.Cancel.Ticket] != "": // it comes again with another ticket
+			delete(s.tickets, cmd.Cancel.Ticket)
+			s.add(cmd.Cancel.Node, event.Bounds{Attempts: -1})
+			before = maps.Clone(s.used)
+		case a != nil && !a.Compensate && a.Kind != event.HoldAttempt:
 			if _, again := s.tickets[a.Ticket]; again {
 				continue
 			}

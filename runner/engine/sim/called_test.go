@@ -26,6 +26,7 @@ type seen struct {
 	asked  map[string]string
 	taken  map[string]int
 	spends *spending
+	held   []string // the quotas that its callers hold
 	// unwanted tells that the caller asked for the end of the run before it was there.
 	unwanted bool
 }
@@ -56,7 +57,7 @@ func (s *seen) under() (paths []string) {
 func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, replayed bool) {
 	s := c.runs[run]
 	if events[0].RunStarted != nil { // the past is told again
-		s.j, s.taken = newJourney(), map[string]int{}
+		s.j, s.taken, s.held = newJourney(), map[string]int{}, events[0].RunStarted.Held
 	}
 	s.j.watch(events, r)
 	s.spends.watch(c, s.name, events, r)

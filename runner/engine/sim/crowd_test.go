@@ -56,7 +56,7 @@ func (c *simulation) gather() {
 
 // group is the group of a run: most runs at the top are of one, and called runs of that, of another, or of none.
 func (c *simulation) group(_ []byte, first event.RunStarted) (engine.Group, error) {
-	if c.crowd.r == nil || first.RetryOf != "" {
+	if c.crowd.r == nil || first.RetryOf != "" || len(first.Held) > 0 { // whatever holds a quota calls nothing that takes turns
 		return engine.Group{}, nil
 	}
 	h := fnv.New64a()
@@ -213,7 +213,7 @@ func (c *simulation) above(run string) (list []string) {
 // groupOf is the name of a run's group.
 func (c *simulation) groupOf(run string) string {
 	s := c.runs[run]
-	first := event.RunStarted{Run: run, Workflow: s.w.Name, Parent: s.caller}
+	first := event.RunStarted{Run: run, Workflow: s.w.Name, Parent: s.caller, Held: s.held}
 	if run == again {
 		first.RetryOf = root
 	}

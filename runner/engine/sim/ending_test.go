@@ -122,8 +122,10 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		case a == nil || a.Gate != "":
 		case a.Compensate && !j.tickets[a.Ticket]:
 			j.tickets[a.Ticket] = true
-			j.undone = append(j.undone, a.Node)
-		case !a.Compensate && j.first[a.Node] == 0:
+			if n := len(j.undone); n == 0 || j.undone[n-1] != a.Node { // after a wait for the run's hold it has another ticket
+				j.undone = append(j.undone, a.Node)
+			}
+		case !a.Compensate && a.Kind != event.HoldAttempt && j.first[a.Node] == 0:
 			j.began(a.Node, a.Name)
 		}
 	}

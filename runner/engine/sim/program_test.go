@@ -20,6 +20,8 @@ type writer struct {
 	// callable are the workflows that this one can call; it is called itself, and has an input.
 	callable []string
 	called   bool
+	// holds is the quota that nodes of this workflow can hold. Those of workflows that are called are declared later.
+	holds string
 }
 
 // maxCalls is how many workflows call each other in a random program, besides the one that is run.
@@ -30,6 +32,7 @@ const maxCalls = 3
 func randomProgram(r *rand.Rand, size int, timed bool) string {
 	w := &writer{r: r, left: size}
 	w.line(0, "locals { enough = %d }", joined)
+	w.quotas()
 	w.agents()
 	w.line(0, `gate "quick" { check = "result.attempts < %d" }`, 1+r.IntN(4))
 	w.line(0, `gate "probe" {`)
@@ -46,12 +49,41 @@ func randomProgram(r *rand.Rand, size int, timed bool) string {
 	for k := calls; k > 0; k-- {
 		name := fmt.Sprintf("k%d", k)
 		w.called, w.seen, w.left = true, nil, 1+r.IntN(3)
+		w.holds = name
 		w.workflow(name, timed)
 		w.callable = append(w.callable, name)
 	}
-	w.called, w.seen, w.left = false, nil, size
+	w.called, w.seen, w.left, w.holds = false, nil, size, "top"
 	w.workflow("w", timed)
 	return w.b.String()
+}
+
+// quotas writes those that workflows hold, from the outside in, and then those that attempts take. What a step comes to does not
+// depend on when it starts.
+func (w *writer) quotas() {
+	for _, name := range []string{"top", "k1", "k2", "k3", "few"} {
+		w.line(0, "quota %q { capacity = %d }", name, 1+w.r.IntN(3))
+	}
+	w.line(0, `quota "slow" {`)
+	w.line(1, "rate_limit {")
+	w.line(2, "requests = %d", 1+w.r.IntN(3))
+	w.line(2, `per      = "%ds"`, 1+w.r.IntN(20))
+	w.line(1, "}")
+	w.line(0, "}")
+}
+
+// hold lets what lasts hold a quota.
+func (w *writer) hold(depth int) {
+	if w.maybe(5) {
+		w.line(depth, "quota = quota.%s", w.holds)
+	}
+}
+
+// take lets attempts take quotas.
+func (w *writer) take(depth int) {
+	if w.maybe(4) {
+		w.line(depth, "quota = %s", []string{"quota.few", "{ few = 1 }", "[quota.slow, quota.few]", "quota.slow"}[w.r.IntN(4)])
+	}
 }
 
 // agents writes three agents with equal rules, and a pool of them: what a step comes to does not depend on who does it.
@@ -75,6 +107,7 @@ func (w *writer) agents() {
 		if w.maybe(2) {
 			w.line(1, "concurrency = %d", 1+w.r.IntN(3))
 		}
+		w.take(1)
 		w.b.WriteString(retry)
 		w.line(0, "}")
 	}
@@ -93,6 +126,7 @@ func (w *writer) workflow(name string, timed bool) {
 	if timed && w.maybe(3) {
 		w.line(1, `timeout = "%ds"`, 5+w.r.IntN(600))
 	}
+	w.hold(1)
 	for w.left > 0 {
 		w.node(1, timed)
 	}
@@ -315,6 +349,7 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	default:
 		w.line(depth, `run = ["do", "--", %s]`, argument)
 	}
+	w.take(depth)
 	if w.maybe(2) {
 		w.retry(depth)
 	}
@@ -341,6 +376,7 @@ func (w *writer) gates(depth int) {
 func (w *writer) call(depth int, argument string, timed bool) {
 	w.line(depth, "call = workflow.%s", w.callable[w.r.IntN(len(w.callable))])
 	w.line(depth, "with = { a = %s }", argument)
+	w.hold(depth)
 	switch {
 	case !timed:
 		w.line(depth, `retry {`)
@@ -363,6 +399,7 @@ func (w *writer) group(depth int, kind string, inside, timed bool) {
 	if w.maybe(3) {
 		w.line(depth+1, "max_concurrency = %d", 1+w.r.IntN(3))
 	}
+	w.hold(depth + 1)
 	if timed && w.maybe(4) {
 		w.line(depth+1, `timeout = "%ds"`, 1+w.r.IntN(60))
 	}
