@@ -133,7 +133,7 @@ func ended(t *testing.T, document []byte) (out []string) {
 }
 
 // The programs of the files. An agent's task says in with how long it takes (here tenths of seconds, or seconds beside a
-// file slow) and how often it fails.
+// file slow), how often it fails, and how many dollars each attempt costs.
 
 const slow = "slow"
 
@@ -157,16 +157,18 @@ func agent() {
 		takes *= 10
 	}
 	time.Sleep(time.Duration(takes * float64(100*time.Millisecond)))
+	costs, _ := request.With["costs"].(float64)
+	usage := map[string]any{"cost_usd": costs}
 	if fails, _ := request.With["fails"].(float64); request.Attempt <= int(fails) {
 		kind, _ := request.With["kind"].(string)
 		if kind == "" {
 			kind = "recoverable"
 		}
-		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "error", "kind": kind, "message": "it fails"})
+		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "error", "kind": kind, "message": "it fails", "usage": usage})
 		return
 	}
 	output := map[string]any{"agent": request.Agent, "attempt": request.Attempt, "feedback": request.Feedback, "with": request.With}
-	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "result", "output": output})
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "result", "output": output, "usage": usage})
 }
 
 func say() { fmt.Println(strings.Join(os.Args[1:], " ")) }

@@ -128,7 +128,7 @@ func gone(t *testing.T, pid string) {
 func fenced(t *testing.T, p *process, w syscall.WaitStatus) {
 	t.Helper()
 	text := said(t, p.err)
-	if w.ExitStatus() != 3 || !strings.Contains(text, "goes on elsewhere") || !strings.Contains(text, "taken over by another process") {
+	if w.ExitStatus() != 3 || !strings.Contains(text, "another process drives run") || !strings.Contains(text, "taken over by another process") {
 		t.Errorf("the old owner ends with %d and says\n%s", w.ExitStatus(), text)
 	}
 }
