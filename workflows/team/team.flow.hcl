@@ -1,0 +1,99 @@
+# A team shares the tasks of a change. A conductor splits the change and names who does which part. What anybody can do goes to whoever
+# has the least to do, what needs a GPU to those who have one, and reviews go round.
+
+agent "conductor" {
+  type    = "exec"
+  command = ["conductor"]
+}
+
+agent "backend" {
+  type         = "exec"
+  command      = ["backend"]
+  capabilities = ["go", "sql"]
+  concurrency  = 2
+}
+
+agent "frontend" {
+  type         = "exec"
+  command      = ["frontend"]
+  capabilities = ["typescript"]
+  concurrency  = 2
+}
+
+agent "trainer" {
+  type         = "exec"
+  command      = ["trainer"]
+  capabilities = ["go", "gpu"]
+  concurrency  = 1
+}
+
+agent "anna" {
+  type    = "exec"
+  command = ["review", "--as", "anna"]
+}
+
+agent "bert" {
+  type    = "exec"
+  command = ["review", "--as", "bert"]
+}
+
+agent "cleo" {
+  type    = "exec"
+  command = ["review", "--as", "cleo"]
+}
+
+pool "team" { members = [agent.backend, agent.frontend, agent.trainer] }
+
+pool "reviewers" {
+  members  = [agent.anna, agent.bert, agent.cleo]
+  strategy = "round_robin"
+}
+
+workflow "change" {
+  input "change" { type = string }
+
+  input "chores" {
+    type    = list(string)
+    default = []
+  }
+
+  input "models" {
+    type    = list(string)
+    default = []
+  }
+
+  # The conductor answers with the parts, such as [{ who = "backend", task = "a table of orders" }]. Who is not a member fails that part.
+  step "split" {
+    agent  = agent.conductor
+    task   = "Split the change, and name for each part a member of the team: ${input.change}"
+    output = list(object({ who = string, task = string }))
+  }
+
+  step "part" {
+    for_each = step.split.output
+    agent    = pool.team[each.value.who]
+    task     = each.value.task
+  }
+
+  step "chore" {
+    for_each = input.chores
+    agent    = pool.team
+    task     = each.value
+  }
+
+  step "train" {
+    for_each     = input.models
+    agent        = pool.team
+    capabilities = ["gpu"]
+    task         = "Train ${each.value}"
+  }
+
+  step "review" {
+    for_each = step.part.output
+    agent    = pool.reviewers
+    task     = "Review part ${each.key}"
+    with     = { change = each.value }
+  }
+
+  output "reviews" { value = step.review.output }
+}
