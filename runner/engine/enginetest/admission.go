@@ -157,3 +157,44 @@ func scarceAfterDeath(t *testing.T, s Store) {
 	defer again.Close()
 	mustEnd(t, s, again, run, event.Succeeded)
 }
+
+// scarceElsewhere has an attempt ask for another agent when the first refuses: it leaves the line of the first, and holds the second alone.
+func scarceElsewhere(t *testing.T, s Store) {
+	first, run, _, done := held(t, s)
+	w := newWitness()
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	other := start(t, h, Program{Tasks: []Task{{Name: "scarce", Scarce: 1, Spare: "spare"}}})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Drive(context.Background(), other, nil)
+		ended <- err
+	}()
+	if err := moveUntil(s, ended); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := ""
+	for _, ev := range events(t, h, other) {
+		if ev.AttemptFinished != nil {
+			outcomes += string(ev.AttemptFinished.Outcome) + " "
+		} else if ev.External != nil {
+			outcomes += string(ev.External.Kind) + " "
+		}
+	}
+	if took := w.took("scarce"); outcomes != "refused ok " || len(took) != 1 || took[0].Attempt != 1 {
+		t.Errorf("the journal holds %q, and %d attempts were made", outcomes, len(took))
+	}
+	if err := first.Cancel(context.Background(), run, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if err := moveUntil(s, done); err != nil {
+		t.Fatal(err)
+	}
+	last := start(t, h, scarce())
+	mustEnd(t, s, h, last, event.Succeeded)
+	for _, ev := range events(t, h, last) {
+		if f := ev.AttemptFinished; f != nil && f.Outcome != event.OK {
+			t.Errorf("nothing is held, and an attempt ends as %s", f.Outcome)
+		}
+	}
+}

@@ -49,6 +49,7 @@ type task struct {
 	attempt int
 	status  event.Status
 	timer   uint64
+	spare   bool // the spare one is asked
 }
 
 func newMachine(run string, p Program) *machine {
@@ -204,6 +205,9 @@ func (m *machine) start(i int) {
 	needs := t.Needs
 	if t.Scarce > 0 {
 		needs = append(needs[:len(needs):len(needs)], event.Need{Kind: event.NeedAgent, Name: "scarce", Units: 1, Capacity: t.Scarce})
+		if m.tasks[i].spare {
+			needs[len(needs)-1].Name = t.Spare
+		}
 	}
 	if needs != nil {
 		a.Admission = &event.Admission{Needs: needs}
@@ -233,6 +237,13 @@ func (m *machine) finished(f *event.AttemptFinished) {
 	delete(m.live, f.Ticket)
 	if f.Outcome == event.Refused && !m.dying {
 		m.tasks[i].attempt-- // it is none
+		if m.program.Tasks[i].Spare != "" && !m.tasks[i].spare {
+			m.tasks[i].spare = true
+			m.ask(event.Command{Cancel: &event.CancelAttempt{Ticket: f.Ticket, Node: m.program.Tasks[i].Name, Reason: "the spare one is asked"}})
+			m.ready = append(m.ready, i)
+			m.move(i, event.Waiting, "refused")
+			return
+		}
 		m.refused[f.Ticket] = i
 		m.move(i, event.Waiting, "refused")
 		return

@@ -43,6 +43,8 @@ type Task struct {
 	Needs []event.Need `json:"needs,omitempty"`
 	// Hold makes the task take its Needs and keep them until the run ends.
 	Hold bool `json:"hold,omitempty"`
+	// Spare, if not "", is what a scarce task asks for instead when it was refused, as the same attempt. There is one of it.
+	Spare string `json:"spare,omitempty"`
 	// Count makes the task add 1 to this key of what runs share. The run's output "counts" holds the answers, by task.
 	Count string `json:"count,omitempty"`
 	// Emit makes the task publish an event of this name. Its data is the name of the task.

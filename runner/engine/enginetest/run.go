@@ -52,6 +52,7 @@ func Run(t *testing.T, h Harness) {
 		{"a null agent that needs an admission keeps nobody from a start", true, scarceNull},
 		{"a refused attempt waits for its grant, and starts with its number and key", true, scarceGranted},
 		{"a cancelled run leaves the line", true, scarceCancelled},
+		{"a refused attempt can ask for another agent, with its number and key", true, scarceElsewhere},
 		{"what a dead driver held goes to the next", true, scarceAfterDeath},
 		{"no more attempts start than a rate limit allows, and none too late", false, pacedStarts},
 		{"a crash at any commit loses no grant of a rate limit or a breaker", false, limitsAtEveryCommit},
