@@ -213,7 +213,7 @@ func (m *Machine) settleMember(r ref) {
 }
 
 // askOtherMember gives a refused attempt to another member of its pool. It reports false if nobody
-// else is left, if others would be refused for the same reason, or if the work may have begun: the node
+// else is free, if others would be refused for the same reason, or if the work may have begun: the node
 // then waits for the member that has it.
 func (m *Machine) askOtherMember(a *attempt, f *event.AttemptFinished) bool {
 	who, d := m.assigneeOf(a.ref), m.liveState(a.ref)
@@ -222,7 +222,7 @@ func (m *Machine) askOtherMember(a *attempt, f *event.AttemptFinished) bool {
 	}
 	x := d.cold
 	x.passed = append(x.passed, x.chosen)
-	if len(m.openMembers(a.ref)) == 0 {
+	if !slices.ContainsFunc(m.openMembers(a.ref), func(g *ir.Agent) bool { return m.agents[g.Name].HasRoom() }) {
 		x.passed = nil // the next refusal begins another turn
 		return false
 	}
@@ -235,6 +235,26 @@ func (m *Machine) askOtherMember(a *attempt, f *event.AttemptFinished) bool {
 	s.status, x.chosen = event.Waiting, nil
 	m.queueAttempt(a.ref)
 	return true
+}
+
+// nextTurn returns when a node that waits for a member of its pool asks the others again; 0 if it has
+// nobody else to ask. A node stands in the line of one member, and the others may be free long before.
+// Leaving the line loses the place, so each wait is twice as long as the one before.
+func (m *Machine) nextTurn(r ref, f *event.AttemptFinished) event.Time {
+	a, d := m.assigneeOf(r), m.liveState(r)
+	if a == nil || !a.Chooses() || len(a.Members) == 1 || d.mayHaveBegun() || findUse(m.node(r).Quotas, f.Resource) != nil {
+		return 0
+	}
+	d.cold.turns = min(d.cold.turns+1, 16)
+	return m.now.Add(min(policy.PoolTurn<<(d.cold.turns-1), policy.MaxRetryAfter))
+}
+
+// takeTurn lets a node that waits for a member of its pool ask anew.
+func (m *Machine) takeTurn(r ref) {
+	x := m.liveState(r).cold
+	m.leaveAdmission(r)
+	x.chosen = nil
+	m.queueAttempt(r)
 }
 
 // mayHaveBegun reports whether the member that has a step may have begun with the work.

@@ -162,7 +162,7 @@ func quotedList(words []string) string {
 // drivers die. No step waits while it has a slot and a member is free. Each attempt must go to the member that the model says: never above the places of a member, never to one without the
 // capabilities, in turns that differ by one at most. The same events must give the same members again.
 func TestPoolsMatchModel(t *testing.T) {
-	chosen, others, kept := 0, 0, 0
+	chosen, others, kept, newTurns := 0, 0, 0, 0
 	var turns []int
 	rapid.Check(t, func(t *rapid.T) {
 		text, p := drawPool(t)
@@ -179,7 +179,7 @@ func TestPoolsMatchModel(t *testing.T) {
 		var events []event.Event
 		var said []string // who was given what
 		refused := map[string]uint64{}
-		timers := map[uint64]string{}
+		timers := map[uint64]*event.SetTimer{}
 		over := false
 		feed := func(ev event.Event) {
 			ev.Seq, ev.At = uint64(len(events)+1), event.Time(len(events))*1e9
@@ -215,7 +215,9 @@ func TestPoolsMatchModel(t *testing.T) {
 					p.last[a.Ticket] = a
 					delete(refused, node)
 				case c.SetTimer != nil:
-					timers[c.SetTimer.Timer] = c.SetTimer.Node
+					timers[c.SetTimer.Timer] = c.SetTimer
+				case c.CancelTimer != nil:
+					delete(timers, c.CancelTimer.Timer)
 				case c.End != nil:
 					over = true
 				}
@@ -233,7 +235,13 @@ func TestPoolsMatchModel(t *testing.T) {
 			feed(event.Event{AttemptFinished: &f})
 		}
 		fire := func(timer uint64) {
-			node := timers[timer]
+			node := timers[timer].Node
+			if timers[timer].Purpose == event.TimerRefused { // it asks all of them anew
+				delete(p.holds, node)
+				delete(p.has, node)
+				delete(refused, node)
+				newTurns++
+			}
 			delete(timers, timer)
 			feed(event.Event{TimerFired: &event.TimerFired{Timer: timer, Node: node}})
 		}
@@ -270,12 +278,7 @@ func TestPoolsMatchModel(t *testing.T) {
 					p.passed[a.Node] = map[string]bool{}
 				}
 				p.passed[a.Node][who] = true
-				left := slices.ContainsFunc(p.order, func(member string) bool {
-					free := p.places[member]
-					p.places[member] = 0 // whether there is room does not matter
-					defer func() { p.places[member] = free }()
-					return p.open(member, a.Node)
-				})
+				left := slices.ContainsFunc(p.order, func(member string) bool { return p.open(member, a.Node) })
 				if a.Attempt > 1 || begun[a.Node] || !left { // it waits for whom it has
 					if a.Attempt == 1 && !begun[a.Node] {
 						p.passed[a.Node] = nil
@@ -310,12 +313,13 @@ func TestPoolsMatchModel(t *testing.T) {
 				feed(event.Event{DriverChanged: &event.DriverChanged{Lost: true, DeathLimit: 1000}})
 			},
 		}
+		actions["refuse too"] = actions["refuse"]
 		t.Repeat(actions)
 		for n := 0; !over; n++ { // to the end
 			if n > 1000 {
 				t.Fatalf("the run waits for nothing\n%s%s", text, strings.Join(said, "\n"))
 			}
-			if len(refused) > 0 {
+			if len(refused) > 0 && n%2 == 0 {
 				grant(sortedKeys(refused)[n%len(refused)])
 			}
 			if len(timers) > 0 {
@@ -351,7 +355,7 @@ func TestPoolsMatchModel(t *testing.T) {
 			turns = append(turns, p.spread(t))
 		}
 	})
-	t.Logf("%d choices, %d attempts went to another member after a refusal, %d stayed; %d runs in turns", chosen, others, kept, len(turns))
+	t.Logf("%d choices, %d attempts went to another member after a refusal, %d stayed, %d asked anew; %d runs in turns", chosen, others, kept, newTurns, len(turns))
 	if chosen == 0 || others == 0 || kept == 0 || len(turns) == 0 {
 		t.Error("too little happened")
 	}

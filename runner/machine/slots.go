@@ -224,10 +224,11 @@ func (m *Machine) takePriority(r ref) error {
 
 // refusal is the wait of a node between the refusal of its attempt and the start of the next one.
 // ticket is that of the refused attempt, 0 if the attempt has left the line of the store. kept tells
-// that the node keeps its slot in the limiter of the agent.
+// that the node keeps its slot in the limiter of the agent. turn is set if the node asks the other
+// members of its pool when its timer fires.
 type refusal struct {
-	ticket uint64
-	kept   bool
+	ticket     uint64
+	kept, turn bool
 }
 
 // admissionOf is what an attempt of a node needs of the store: the quotas of the step and of its
@@ -356,8 +357,14 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	} else {
 		m.returnSlots(a.ref, work)
 	}
-	m.coldState(a.ref).refusal = &refusal{a.request.Ticket, kept}
+	m.coldState(a.ref).refusal = &refusal{ticket: a.request.Ticket, kept: kept}
 	ask := m.showRefusal(a, f)
+	if turn := m.nextTurn(a.ref, f); turn != 0 {
+		m.coldState(a.ref).refusal.turn = true
+		if ask == 0 || turn < ask {
+			ask = turn
+		}
+	}
 	if a.granted {
 		m.queueAttempt(a.ref)
 		m.granted = append(m.granted, a.ref)

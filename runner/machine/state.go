@@ -95,6 +95,7 @@ type coldState struct {
 	chosen     *ir.Agent        // the member of a pool that has the task
 	passed     []*ir.Agent      // members that refused the task in this turn
 	settled    bool             // the chosen member may have begun
+	turns      int              // turns in a row in which all members refused
 	before     int              // attempts of earlier agents
 	rejected   *event.Error     // the error of this attempt after gates rejected it
 	said       string           // messages of these gates, a line each

@@ -120,11 +120,14 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		m.queueAttempt(t.ref)
 	case event.TimerRefused:
 		d.timer = 0
-		if d.cold.sync != nil {
+		switch {
+		case d.cold.sync != nil:
 			m.expirePoint(t.ref)
-			return
+		case d.cold.refusal.turn:
+			m.takeTurn(t.ref)
+		default:
+			m.askAgain(d.cold.refusal.ticket, t.ref)
 		}
-		m.askAgain(d.cold.refusal.ticket, t.ref)
 	case event.TimerRepeat:
 		d.timer = 0
 		m.agenda.push(task{do: doIterate, ref: t.ref})

@@ -22,6 +22,8 @@ const (
 	DefaultJitter      = Full
 	// MaxRetryAfter bounds a delay that the other side asks for.
 	MaxRetryAfter = time.Hour
+	// PoolTurn is how long a task waits for one member of a pool, the first time, before it asks the others again.
+	PoolTurn = time.Minute
 	// MaxAttempts and MaxMultiplier bound what a file may ask for.
 	MaxAttempts   = 1000
 	MaxMultiplier = 100
