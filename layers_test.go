@@ -40,7 +40,7 @@ dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/
 
 runner/event                     pure: dsl/ir dsl/value
 runner/heap                      pure:
-runner/outline                   pure: dsl/ir dsl/value runner/plan runner/policy
+runner/outline                   pure: dsl/ir dsl/value runner/event runner/machine runner/plan runner/policy
 runner/policy                    pure: dsl/libm
 runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event

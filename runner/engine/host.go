@@ -117,6 +117,8 @@ type Reader interface {
 	// Expected returns the expected durations of a workflow's nodes, and the number of successful runs that they were
 	// learned from. Workflows of one name in different files are one.
 	Expected(ctx context.Context, workflow string) (durations.Expected, int, error)
+	// Used returns the most that an attempt of each agent has used in any run that has ended, by the agent's name.
+	Used() (map[string]event.Bounds, error)
 	Close() error
 }
 

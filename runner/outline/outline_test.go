@@ -141,3 +141,84 @@ func BenchmarkOf(b *testing.B) {
 		})
 	}
 }
+
+// The worst case counts what a run counts as attempts; a budget bounds what is not known, and each called run has its bound for itself.
+func TestWorstCase(t *testing.T) {
+	most := Used{"a": {Tokens: 10, CostUSD: 1}, "b": {Tokens: 100, CostUSD: 3}}
+	for _, c := range []struct{ name, nodes, want string }{
+		{"values make none", `step "s" { value = 1 }`, `{"attempts":0,"attempts_known":0,"tokens":0,"cost_usd":0}`},
+		{"agents add up", `step "s" {
+    agent    = agent.a
+    fallback = [agent.b]
+    retry { max_attempts = 2 }
+  }`, `{"attempts":4,"attempts_known":4,"tokens":220,"cost_usd":8}`},
+		{"one case of a switch", `switch "s" {
+    case {
+      when = "run.id == ''"
+      step "x" {
+        run = ["x"]
+        retry { max_attempts = 5 }
+      }
+    }
+    default {
+      step "y" { run = ["y"] }
+    }
+  }`, `{"attempts":5,"attempts_known":5,"tokens":0,"cost_usd":0}`},
+		{"a number that is not known", `step "s" {
+    for_each = input.many
+    run      = ["x"]
+    repeat { max = 3 }
+  }`, `{"attempts":null,"attempts_known":0,"attempts_each":[{"node":"s","attempts":3}],"tokens":null,"cost_usd":null}`},
+		{"a budget", `step "s" {
+    for_each = input.many
+    agent    = agent.a
+    budget { attempts = 7 }
+  }`, `{"attempts":7,"attempts_known":7,"tokens":70,"cost_usd":7}`},
+		{"a budget of dollars is exceeded by what is in flight", `step "s" {
+    for_each = range(1000)
+    agent    = agent.b
+    budget { cost_usd = 5 }
+  }`, `{"attempts":1000,"attempts_known":1000,"tokens":100000,"cost_usd":29}`},
+		{"a budget around a call", `sequence "q" {
+    budget { attempts = 3 }
+    step "s" { call = workflow.z }
+  }`, `{"attempts":3,"attempts_known":3,"tokens":0,"cost_usd":0}`},
+		{"a budget that stops nothing", `step "s" {
+    run = ["x"]
+    retry { max_attempts = 9 }
+    budget {
+      attempts  = 2
+      on_exceed = "warn"
+    }
+  }`, `{"attempts":9,"attempts_known":9,"tokens":0,"cost_usd":0}`},
+		{"an agent that nobody knows", `step "s" { agent = agent.c }`, `{"attempts":1,"attempts_known":1,"tokens":null,"cost_usd":null,"agents_without_usage":["c"]}`},
+	} {
+		g := graph(t, `
+agent "a" {
+  type    = "exec"
+  command = ["a"]
+}
+agent "b" {
+  type    = "exec"
+  command = ["b"]
+}
+agent "c" {
+  type    = "exec"
+  command = ["c"]
+}
+workflow "w" {
+  input "many" { type = list(string) }
+  `+c.nodes+`
+}
+workflow "z" {
+  step "k" {
+    run = ["x"]
+    repeat { max = 50 }
+  }
+}`)
+		have, err := json.Marshal(WorstOf(g, literals, most, 0))
+		if err != nil || string(have) != c.want {
+			t.Errorf("%s: %s (%v), want %s", c.name, have, err, c.want)
+		}
+	}
+}

@@ -206,6 +206,8 @@ func (e *Engine) recordEnd(c *claimed, end *event.End, at event.Time) error {
 
 // change holds the fields of the run's row that an append sets, besides the journal's new end.
 type change struct {
+	used map[string]event.Bounds // most that an attempt of each agent used, at the end of a run
+
 	status  event.Status
 	due     event.Time // see engine.Fold.Due
 	ended   event.Time // 0: not yet
@@ -242,6 +244,9 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		}
 		if ch.ended != 0 && err == nil {
 			err = shared.Forget(sharedRows{tx}, c.id)
+		}
+		if err == nil {
+			err = shared.LearnUsage(sharedRows{tx}, ch.used)
 		}
 		if err == nil {
 			err = tx.learnDurations(c.header.Workflow, ch.took)

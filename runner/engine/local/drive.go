@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // drive is one run in the hands of this process. One goroutine, that of Drive, touches it; others call poke and stop.
@@ -33,6 +34,7 @@ type drive struct {
 	timers   timers
 	pace     pace
 	tally    durations.Tally
+	usage    shared.UsageTally
 	queue    []event.Event // they wait for their batch
 	poked    chan struct{}
 	stop     context.CancelCauseFunc
@@ -152,6 +154,7 @@ func (d *drive) takeStart(ctx context.Context) error {
 func (d *drive) takePast(events []event.Event) {
 	d.run.status = engine.StatusAfter(d.run.status, &d.out)
 	d.tally.Add(events, &d.out)
+	d.usage.Add(events, &d.out)
 	d.announceBatch(events, d.run.driven)
 	d.watch(events, &d.out, d.run.driven)
 }
@@ -371,6 +374,7 @@ func (d *drive) commitBatch(act bool) error {
 	}
 	taken := d.queue[:b.Count]
 	d.tally.Add(taken, &d.out)
+	d.usage.Add(taken, &d.out)
 	if err := d.engine.appendBatch(d.run, b, d.rowChange(taken)); err != nil {
 		return err
 	}
@@ -452,6 +456,7 @@ func (d *drive) rowChange(taken []event.Event) change {
 	ch.due, _ = d.fold.Due()
 	if end := d.fold.End(); end != nil {
 		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), engine.EncodeSummary(end)
+		ch.used = d.usage.Most()
 		if end.Status == event.Succeeded {
 			took := d.tally.Took()
 			ch.took = &took

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/flowrun/flowrun/runner/durations"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // Expected returns the expected durations of a workflow's nodes, from its last runs that succeeded,
@@ -22,6 +24,12 @@ func (e *Engine) Expected(ctx context.Context, workflow string) (x durations.Exp
 		x = durations.DecodeExpected(b)
 	}
 	return x, runs, err
+}
+
+// Used returns the most that an attempt of each agent has used in any run that has ended, by the agent's name.
+func (e *Engine) Used() (map[string]event.Bounds, error) {
+	most, err := shared.KnownUsage(e.readRows())
+	return most, e.explainError(err)
 }
 
 // learnDurations adds the durations of a run that has succeeded. Reading and writing the durations costs

@@ -412,7 +412,7 @@ func (c *simulation) bounds(s *seen, path string) {
 		}
 		n := 0
 		for _, l := range s.under() {
-			if rest, below := strings.CutPrefix(l, inside); below && (rest[0] == '/' || rest[0] == '[') {
+			if rest, below := strings.CutPrefix(l, inside); below && rest != "" && (rest[0] == '/' || rest[0] == '[') {
 				n++
 			}
 		}

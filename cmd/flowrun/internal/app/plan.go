@@ -58,7 +58,7 @@ func (a *app) runPlan(o *args.Plan) error {
 		return err
 	}
 	result := &ui.Planned{Outline: outline.Of(g, known.Eval)}
-	if result.Forecast, err = a.planForecast(o, g, known); err != nil {
+	if err = a.planFromStore(o, g, known, result); err != nil {
 		return err
 	}
 	if o.JSON {
@@ -72,25 +72,31 @@ func (a *app) runPlan(o *args.Plan) error {
 	return err
 }
 
-// planForecast predicts the duration of a run from the recorded durations of the store. A store of an
-// older release counts as no store.
-func (a *app) planForecast(o *args.Plan, g *plan.Graph, known *values.Beforehand) (*forecast.Forecast, error) {
+// planFromStore adds what earlier runs of the store say: how long a run takes, and what it costs at most. A store of an older release
+// counts as no store.
+func (a *app) planFromStore(o *args.Plan, g *plan.Graph, known *values.Beforehand, to *ui.Planned) error {
 	dir, err := a.storeDir(o.Path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s, err := standalone.Read(dir)
 	var old *engine.OlderStore
 	if errors.Is(err, engine.ErrNoStore) || errors.As(err, &old) {
-		return &forecast.Forecast{}, nil
+		to.Forecast, to.Worst = &forecast.Forecast{}, outline.WorstOf(g, known.Eval, nil, o.Parallel)
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.Close()
 	x, runs, err := s.Expected(context.Background(), g.Workflow.Name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return forecast.Of(g, known.Eval, x, runs, o.Parallel), nil
+	used, err := s.Used()
+	if err != nil {
+		return err
+	}
+	to.Forecast, to.Worst = forecast.Of(g, known.Eval, x, runs, o.Parallel), outline.WorstOf(g, known.Eval, used, o.Parallel)
+	return nil
 }

@@ -13,13 +13,14 @@ import (
 type Planned struct {
 	*outline.Outline
 	Forecast *forecast.Forecast `json:"forecast"`
+	Worst    *outline.Worst     `json:"worst_case"`
 }
 
 // Plan writes what a run would do: a line for each step under its wave, and what follows from it.
 func Plan(t *Term, p *Planned) {
 	o, times := p.Outline, p.durations()
 	t.Printf("%s: %s in %s, %s\n", t.Style(bold, "workflow "+Clean(o.Workflow)), Count(len(o.Steps), "step"),
-		Count(len(o.Waves), "wave"), most(o))
+		Count(len(o.Waves), "wave"), most(p.Worst))
 	if o.Description != "" {
 		t.Printf("%s\n", Clean(o.Description))
 	}
@@ -50,9 +51,7 @@ func Plan(t *Term, p *Planned) {
 	if chain := p.chain(); chain != "" {
 		t.Printf("\nLongest chain: %s\n", Clean(chain))
 	}
-	if len(o.Unknown) > 0 {
-		t.Printf("\nThe number of attempts depends on values of the run: %s\n", Clean(strings.Join(o.Unknown, ", ")))
-	}
+	t.Printf("\n%s\n", Clean(p.worst()))
 	t.Printf("\n%s\n", p.forecast())
 }
 
@@ -123,11 +122,32 @@ func (p *Planned) forecast() string {
 }
 
 // most says how many attempts there are at most.
-func most(o *outline.Outline) string {
-	if o.Attempts == nil {
+func most(w *outline.Worst) string {
+	if w.Attempts == nil {
 		return "no known bound on attempts"
 	}
-	return "at most " + Count(*o.Attempts, "attempt")
+	return "at most " + Count(*w.Attempts, "attempt")
+}
+
+// worst says what a run uses at most.
+func (p *Planned) worst() string {
+	w := p.Worst
+	parts := []string{Count(w.Known, "attempt")}
+	for _, e := range w.Each {
+		if e.Attempts == nil {
+			parts = append(parts, "n × an unknown number for "+e.Node)
+		} else {
+			parts = append(parts, fmt.Sprintf("n × %d for %s", *e.Attempts, e.Node))
+		}
+	}
+	text := "Worst case: " + strings.Join(parts, " + ")
+	switch {
+	case len(w.Silent) > 0:
+		return text + fmt.Sprintf(". What they cost is not known: no attempt of %s has said what it used.", strings.Join(w.Silent, ", "))
+	case w.CostUSD == nil || *w.CostUSD == 0 && *w.Tokens == 0:
+		return text + "."
+	}
+	return text + fmt.Sprintf(", %.4g dollars and %.0f tokens, if each costs the most that one of its agent has cost before.", *w.CostUSD, *w.Tokens)
 }
 
 // planned is a step in a line: its name, what it does, what it waits for, how often, and on what condition.
