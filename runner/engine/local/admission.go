@@ -302,6 +302,9 @@ func (e *Engine) tellGranted(answer admission.Answer) {
 	for _, w := range answer.Waits {
 		e.line.look(w.Request.Needs, w.At)
 	}
+	if len(answer.Granted) >= admission.Horizon { // there may be more of them
+		e.line.look(answer.Granted[0].Needs, e.now())
+	}
 }
 
 // applyOperation carries out one operation in a transaction: it loads the state, applies the operation, and

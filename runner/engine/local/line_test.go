@@ -1,0 +1,86 @@
+package local
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/admission"
+	"github.com/flowrun/flowrun/runner/engine/enginetest"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+var lineWaiting = flag.Int("line.waiting", 150, "how many attempts TestLongLine has wait; from 10,000 on it asserts the time of a grant")
+
+// Many attempts wait for a quota, and as many for a breaker. They are served in order, each at a cost that does not grow with the line.
+func TestLongLine(t *testing.T) {
+	e, err := Open(t.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: answersOK})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	epoch, err := e.registerDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := *lineWaiting
+	quota := event.Need{Kind: event.NeedQuota, Name: "gpu", Units: 1, Capacity: 1}
+	broken := event.Need{Kind: event.NeedAgent, Name: "coder", Breaker: &event.Breaker{Failures: 1, Reset: time.Hour}}
+	operate := func(op admission.Operation) admission.Answer {
+		t.Helper()
+		a, err := e.runOperation(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	ask := func(key string, need event.Need) admission.Answer {
+		t.Helper()
+		return operate(admission.Operation{Ask: &admission.Request{Key: key, Run: key, Node: "n", Ticket: 1, Driver: epoch, Needs: []event.Need{need}}})
+	}
+	ask("holder", quota)
+	ask("bad", broken)
+	operate(admission.Operation{End: []admission.End{{Key: "bad", Lost: true}}})
+	began := time.Now()
+	for i := range n {
+		for name, need := range map[string]event.Need{"quota": quota, "breaker": broken} { // any order: the lines are apart
+			if a := ask(fmt.Sprint(name, i), need); a.Verdict == admission.Queued {
+				operate(admission.Operation{Refuse: fmt.Sprint(name, i)})
+			}
+		}
+	}
+	t.Logf("%d attempts stand in two lines after %v", 2*n, time.Since(began).Round(time.Millisecond))
+
+	slowest, last := time.Duration(0), "holder"
+	served := min(n, 200)
+	for i := range served {
+		began := time.Now()
+		a := operate(admission.Operation{End: []admission.End{{Key: last}}})
+		slowest = max(slowest, time.Since(began))
+		if last = fmt.Sprint("quota", i); len(a.Granted) != 1 || a.Granted[0].Key != last {
+			t.Fatalf("after %d ends %d are granted, and %s is next", i+1, len(a.Granted), last)
+		}
+	}
+	t.Logf("the slowest of %d grants took %v", served, slowest)
+	if n >= 10_000 && slowest > 100*time.Millisecond {
+		t.Errorf("a grant took %v", slowest)
+	}
+
+	// The breaker is closed by a person: all that wait are granted.
+	changed, err := e.ChangeLimit(context.Background(), event.LimitChange{Reset: "coder"})
+	if err != nil || !changed {
+		t.Fatal(changed, err)
+	}
+	began = time.Now()
+	for granted := 0; granted < n; time.Sleep(time.Millisecond) {
+		if err := e.read.QueryRow("SELECT count(*) FROM admissions WHERE granted != 0 AND key LIKE 'breaker%'").Scan(&granted); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%d are granted after the reset", granted)
+		}
+	}
+	t.Logf("all %d are granted %v after the reset", n, time.Since(began).Round(time.Millisecond))
+}
