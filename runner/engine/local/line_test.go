@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,19 +54,22 @@ func TestLongLine(t *testing.T) {
 	}
 	t.Logf("%d attempts stand in two lines after %v", 2*n, time.Since(began).Round(time.Millisecond))
 
-	slowest, last := time.Duration(0), "holder"
+	var took []time.Duration
+	last := "holder"
 	served := min(n, 200)
 	for i := range served {
 		began := time.Now()
 		a := operate(admission.Operation{End: []admission.End{{Key: last}}})
-		slowest = max(slowest, time.Since(began))
+		took = append(took, time.Since(began))
 		if last = fmt.Sprint("quota", i); len(a.Granted) != 1 || a.Granted[0].Key != last {
 			t.Fatalf("after %d ends %d are granted, and %s is next", i+1, len(a.Granted), last)
 		}
 	}
-	t.Logf("the slowest of %d grants took %v", served, slowest)
-	if n >= 10_000 && slowest > 100*time.Millisecond {
-		t.Errorf("a grant took %v", slowest)
+	slices.Sort(took)
+	median := took[served/2]
+	t.Logf("of %d grants one took %v in the median, and %v at most", served, median, took[served-1])
+	if n >= 10_000 && median > 100*time.Millisecond {
+		t.Errorf("a grant took %v in the median", median)
 	}
 
 	// The breaker is closed by a person: all that wait are granted.
