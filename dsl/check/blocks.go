@@ -21,6 +21,7 @@ func (c *checker) agent(b *Block) {
 	commands(b, "", nil)
 	c.takesQuotas(b)
 	c.bounds(b, env)
+	c.resources(b, env)
 	c.expressions(b, func(string) *expr.Env { return env })
 	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)},
 		map[string]string{"step": "An agent serves any step. Put a retry that reads a step into the step that it is for."}), env)

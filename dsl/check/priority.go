@@ -11,8 +11,10 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// priority checks a node's priority: a whole number, or a word for one. A word that is written out becomes its number.
-func (c *checker) priority(n *Node) {
+// priority checks a node's priority, and priorityOf that of a block: a whole number, or a word for one. A word that is written out becomes its number.
+func (c *checker) priority(n *Node) { c.priorityOf(n.Block) }
+
+func (c *checker) priorityOf(n *Block) {
 	a := n.attr("priority")
 	if a == nil || a.Expr == nil {
 		return

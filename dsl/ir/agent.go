@@ -48,6 +48,14 @@ type Agent struct {
 	Soul         *Expr            `json:"soul,omitempty"`   // stands before every task
 	Capabilities []string         `json:"capabilities,omitempty"`
 	Memory       *AgentMemory     `json:"memory,omitempty"` // nil: it has none
+	Resources    *Resources       `json:"resources,omitempty"`
+}
+
+// Resources bound the processes of an agent. A nil field bounds nothing.
+type Resources struct {
+	CPUShares *Expr `json:"cpu_shares,omitempty"` // 1024 is what a program has by default
+	Memory    *Expr `json:"memory,omitempty"`     // a text such as 64MiB
+	Priority  *Expr `json:"priority,omitempty"`   // of attempts where the step has none, as Node.Priority
 }
 
 // Strategy says which member of a pool is given a task.

@@ -89,7 +89,7 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
 		Retry: retry(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
-		Capabilities: capabilities(b),
+		Capabilities: capabilities(b), Resources: resources(b),
 	}
 }
 

@@ -45,6 +45,14 @@ func progress(b *check.Block) (out []float64) {
 	return out
 }
 
+func resources(b *check.Block) *ir.Resources {
+	in := b.Inner("resources")
+	if in == nil {
+		return nil
+	}
+	return &ir.Resources{CPUShares: in.Expr("cpu_shares"), Memory: in.Expr("memory"), Priority: in.Expr("priority")}
+}
+
 func budget(b *check.Block) *ir.Budget {
 	in := b.Inner("budget")
 	if in == nil {

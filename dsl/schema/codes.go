@@ -97,6 +97,8 @@ var Codes = map[string]string{
 	"F0141": "A quota is taken inside of what holds one that is declared later.",
 	"F0142": "What holds a quota and what waits for it could wait for each other.",
 	"F0147": "A budget bounds nothing.",
+	"F0149": "A size of memory cannot be one.",
+	"F0150": "Resources bound processes of an agent that has none.",
 	"F0148": "A budget bounds the tokens or the cost of a node in which no agent works.",
 
 	"F0201": "A name is declared twice.",

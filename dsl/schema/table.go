@@ -10,6 +10,7 @@ const (
 	MaxIterations  = 10000
 	MaxPriority    = 1000 // and MaxPriority below zero
 	DefaultRounds  = 3    // of a group that a gate has made again
+	MaxShares      = 262144
 	MaxBudget      = 1e12 // attempts, tokens or dollars of a budget
 	MinCost        = 1e-6 // dollars of a budget
 	MaxRedirects   = 20

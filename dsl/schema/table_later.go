@@ -31,7 +31,6 @@ var planned = []Planned{
 	{Block: "on", Doc: "Starts a workflow on an event.", Instead: noTrigger},
 	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
-	{Block: "resources", Doc: "What an agent may use.", Instead: "Start the agent in what bounds it, such as a container, with its command."},
 	{Block: "review", Doc: "A gate by an agent's review.", Instead: "A step of the reviewing agent, and behind it a step  fail { … }  with  when = \"step.REVIEW.output.verdict != 'pass'\"."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "security", Doc: "A gate by a security scan.", Instead: "A program scans and exits with 0 where it finds nothing:  run = [\"SCANNER\"]."},

@@ -63,6 +63,10 @@ var partBlocks = map[string]*Block{
 			Attr{Name: "on_exceed", Kind: Word, Words: []string{"stop", "warn"}, Default: `"stop"`, Doc: "What a bound that is reached means: nothing more starts, or one more warning."},
 			later("budget.notify")),
 		Example: "sequence \"improve\" {\n  budget {\n    attempts = 12\n    warn     = 50\n  }\n  degrade { output = null } # go on without it\n  step \"write\" {\n    run = [\"make\", \"draft\"]\n    retry { max_attempts = 5 }\n  }\n}\n"},
+	"resources": {Doc: "What the processes of an agent may use. flowrun doctor says how they are bound on this machine: by a control group (cgroup v2) where flowrun can write one, else by nice and by looking at them. An attempt whose processes were ended because they used more memory fails with the kind fatal and the reason memory.", Once: true, Attrs: attrs(
+		Attr{Name: "cpu_shares", Kind: Value, Want: value.IntType, Min: 2, Max: MaxShares, Default: "1024", Doc: "The share of the processors where several programs want more than there is: 512 gets half of what 1024 gets. More than 1024 needs a control group, or root."},
+		Attr{Name: "memory", Kind: Value, Want: value.StringType, Doc: "The most memory of all processes of an attempt together, such as \"512MiB\" or \"2GiB\"."},
+		Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Doc: "Who goes first where attempts wait for the same slots, for steps of the agent that have no priority and stand in no group with one."})},
 	"compensate": {Doc: "Undoes what a step did, where the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script; it is run once."},
 		dir, env, pass, sh,

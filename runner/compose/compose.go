@@ -262,6 +262,9 @@ func (c *Composer) composeTask(a *event.Attempt, w *Work) (place string, err err
 			return fmt.Sprintf("heartbeat of agent %q", g.Name), err
 		}
 	}
+	if place, err = c.composeResources(a, g, sc); err != nil {
+		return place, err
+	}
 	if g.Command != nil {
 		what := fmt.Sprintf("command of agent %q", g.Name)
 		if err = c.composePart(a, request.Argv, what, g.Command, sc); err != nil {

@@ -71,6 +71,9 @@ type Attempt struct {
 	// OutputFile asks for a file $FLOWRUN_OUTPUT; what is written to it is the answer's Output.
 	OutputFile bool `json:"output_file,omitempty"`
 
+	// Resources bound the processes of the attempt; nil: nothing does.
+	Resources *Resources `json:"resources,omitempty"`
+
 	Agent *AgentRequest `json:"agent,omitempty"`
 	HTTP  *HTTPRequest  `json:"http,omitempty"`
 
@@ -82,6 +85,12 @@ type Attempt struct {
 	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
 	// attempt starts. A part that stands here is empty in the other fields.
 	Late []Late `json:"late,omitempty"`
+}
+
+// Resources bound the processes of an attempt together.
+type Resources struct {
+	CPUShares int   `json:"cpu_shares,omitempty"` // against 1024 of other programs; 0: as other programs
+	Memory    int64 `json:"memory,omitempty"`     // bytes; 0: as much as there is
 }
 
 // attempt writes all fields of an attempt that a machine decides.
@@ -117,6 +126,12 @@ func (f *facts) attempt(a *Attempt) {
 			}
 			f.end()
 		}
+		f.end()
+	}
+	if x := a.Resources; x != nil {
+		*f = append(*f, 'R')
+		f.number('c', uint64(x.CPUShares))
+		f.number('m', uint64(x.Memory))
 		f.end()
 	}
 	f.number('o', uint64(a.Timeout))

@@ -57,6 +57,7 @@ const (
 	ReasonSync           Reason = "sync"             // not all needed parties are ready at a sync point
 	ReasonStore          Reason = "store"            // what runs share cannot do what a step asked for
 	ReasonNoMember       Reason = "no_member"        // the pool has no member of the name that the step gives
+	ReasonMemory         Reason = "memory"           // the processes of the attempt used more memory than they may, and were ended
 	ReasonBudget         Reason = "budget"           // a budget around the node is spent
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
@@ -66,7 +67,7 @@ const (
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
 	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonQuota,
-	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonBudget, ReasonUnexplained, ReasonRound}
+	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string

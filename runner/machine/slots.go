@@ -41,7 +41,7 @@ func needsOrder(g *plan.Graph) bool {
 		}
 	}
 	for i := range g.Program.Agents {
-		if g.Program.Agents[i].Concurrency != nil {
+		if a := &g.Program.Agents[i]; a.Concurrency != nil || a.Resources != nil && a.Resources.Priority != nil {
 			return true
 		}
 	}
@@ -193,12 +193,20 @@ func (m *Machine) agentLimiter(w slotRequest) *slotLimiter {
 	return m.agents[a.Name]
 }
 
-// takePriority computes the priority of a node, once: its own, or that of the nearest group around
-// it that has one.
+// takePriority computes the priority of a node, once: its own, that of the nearest group around it
+// that has one, or that of its agent.
 func (m *Machine) takePriority(r ref) error {
 	at, ranked := r, m.node(r).Ranked
 	if ranked == plan.None {
-		return nil
+		g := m.agentOf(r)
+		if g == nil || g.Resources == nil || g.Resources.Priority == nil {
+			return nil
+		}
+		v, err := m.composer.Value(g.Resources.Priority, m.composer.Constants())
+		if err == nil {
+			m.coldState(r).priority, err = slots.Priority(v)
+		}
+		return err
 	}
 	for at.node != ranked {
 		at = m.parent(at)

@@ -30,6 +30,12 @@ func (e ended) err(timeout time.Duration) *event.Error {
 		return executor.WasCancelled()
 	case e.why == timedOut:
 		return e.with(&event.Error{Kind: event.Transient, Reason: event.ReasonTimeout, Message: fmt.Sprintf("timed out after %s", timeout)})
+	case e.why == tooLarge:
+		used := ""
+		if e.peak > 0 {
+			used = fmt.Sprintf(", and used %s", mebibytes(e.peak))
+		}
+		return e.with(&event.Error{Kind: event.Fatal, Reason: event.ReasonMemory, Message: fmt.Sprintf("its processes may use %s of memory together%s", mebibytes(e.most), used)})
 	case e.status.Signaled():
 		return e.with(&event.Error{Kind: event.Transient, Reason: event.ReasonSignal, Message: "ended by " + signalName(e.status.Signal())})
 	}

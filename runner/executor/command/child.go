@@ -29,6 +29,7 @@ type child struct {
 	pending []byte    // of the standard input
 	heard   time.Time // when it last said something
 	drafts  bool      // what it says goes to the log files at once
+	cage    *cage     // nil: its processes have no bounds
 }
 
 // round waits once, and handles what is ready. It reports whether the child has ended.

@@ -36,10 +36,10 @@ func waitNoReap(pid int) {
 	}
 }
 
-// reap collects a process that has ended.
-func reap(pid int) (status syscall.WaitStatus) {
+// reap collects a process that has ended. used, if not nil, is what the process has used.
+func reap(pid int, used *syscall.Rusage) (status syscall.WaitStatus) {
 	for {
-		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
+		if _, err := syscall.Wait4(pid, &status, 0, used); err != syscall.EINTR {
 			return status
 		}
 	}

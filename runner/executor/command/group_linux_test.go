@@ -120,7 +120,7 @@ func TestRunningWithoutFirstThread(t *testing.T) {
 	if c.running() {
 		t.Error("a zombie counts as running")
 	}
-	reap(pid)
+	reap(pid, nil)
 	if !c.running() {
 		t.Error("where no member is seen, the answer must be left to the kernel's count")
 	}

@@ -115,7 +115,7 @@ func (g *guard) stop() {
 		return
 	}
 	syscall.Kill(g.pid, syscall.SIGKILL)
-	reap(g.pid)
+	reap(g.pid, nil)
 	orphans.over(g.pid)
 	syscall.Close(g.life)
 	g.pid = 0

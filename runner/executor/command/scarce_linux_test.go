@@ -33,7 +33,7 @@ func TestTheLastDescriptor(t *testing.T) {
 	syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: last + 1, Max: before.Max})
 	pid, err := forkExec("/bin/true", []string{"true"}, &syscall.ProcAttr{Files: []uintptr{null.Fd(), null.Fd(), last}})
 	if err == nil {
-		reap(pid)
+		reap(pid, nil)
 	}
 	if !executor.Scarce(err) {
 		t.Errorf("it is said to be %v", err)

@@ -24,15 +24,16 @@ type program struct {
 	dir   string
 	stdin []byte // nil: the null device
 
-	script bool          // the last argument but one is a script
-	mark   string        // the value of childVar
-	beat   time.Duration // the longest silence; 0: any
-	began  func(pid int) // hears which process it is; may be nil
+	script bool             // the last argument but one is a script
+	mark   string           // the value of childVar
+	beat   time.Duration    // the longest silence; 0: any
+	began  func(pid int)    // hears which process it is; may be nil
+	bounds *event.Resources // of its processes; nil: none
 }
 
 // program works out what an attempt runs. The error is one of the attempt: a command that is nowhere.
 func (x *Executor) program(ctx context.Context, a *event.Attempt) (*program, *event.Error) {
-	p := &program{argv: a.Argv, dir: a.Dir, env: x.env.of(a, executor.Withheld(ctx))}
+	p := &program{argv: a.Argv, dir: a.Dir, env: x.env.of(a, executor.Withheld(ctx)), bounds: a.Resources}
 	if len(a.Argv) == 0 {
 		p.path, p.argv = shell(a.Shell, a.Script)
 		p.script = true
@@ -166,7 +167,7 @@ func (c *child) start(p *program, null int, session bool) (err error) {
 	pidfd := -1
 	orphans.birth()
 	pid, err := forkExec(p.path, p.argv, &syscall.ProcAttr{
-		Dir: p.dir, Env: p.env, Files: []uintptr{uintptr(inR), uintptr(outW), uintptr(errW)}, Sys: attributes(&pidfd, session),
+		Dir: p.dir, Env: p.env, Files: []uintptr{uintptr(inR), uintptr(outW), uintptr(errW)}, Sys: c.cage.join(attributes(&pidfd, session)),
 	})
 	orphans.born(pid)
 	if err != nil {

@@ -28,6 +28,7 @@ const (
 	timedOut reason = "timeout"
 	unwanted reason = "cancelled"
 	silent   reason = "silent"
+	tooLarge reason = "memory"
 )
 
 // ended is all that is known of a child after its end.
@@ -35,7 +36,10 @@ type ended struct {
 	started time.Time
 	status  syscall.WaitStatus
 	why     reason
-	stuck   bool // it was killed and did not end
+	stuck   bool  // it was killed and did not end
+	peak    int64 // bytes of memory, where why is tooLarge; 0: nobody knows
+	grew    int64 // bytes of memory that the child, or one that it waited for, had at most, or this process before; 0: nobody knows
+	most    int64 // bytes of memory that it may use; 0: any number
 }
 
 // supervise starts a program, takes what it says, ends it when its time is over or ctx is done, and cleans up behind
@@ -45,7 +49,8 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 	// to somebody who ends it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c := &child{out: out, err: errs}
+	c := &child{out: out, err: errs, cage: newCage(p.bounds)}
+	defer c.cage.close()
 	var e ended
 	err := executor.UntilPlenty(ctx, x.opt.Wait, func() error {
 		e.started = time.Now() // before the fork: a short program has ended when it returns
@@ -55,6 +60,7 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 		return ended{}, err
 	}
 	defer x.release(c.slot)
+	c.cage.hold(c.pid)
 	if p.began != nil {
 		p.began(c.pid)
 	}
@@ -71,6 +77,7 @@ func (x *Executor) supervise(ctx context.Context, p *program, timeout time.Durat
 		c.group.Store(0)
 	}
 	orphans.end(p.mark)
+	c.cage.judge(&e)
 	return e, nil
 }
 
@@ -106,11 +113,12 @@ func (c *child) watch(ctx context.Context, e *ended, l limits) time.Time {
 	end := func(why reason) {
 		e.why = why
 		state, due, l.beat = terminating, time.Now().Add(l.grace), 0
+		c.cage.rest()
 		c.signal(syscall.SIGTERM)
 		c.signal(syscall.SIGCONT) // a stopped process hears TERM only when it goes on
 	}
 	c.heard = e.started
-	for !c.round(until(sooner(c.next(due, l.beat), c.nextDraft(e.started)))) {
+	for !c.round(until(sooner(sooner(c.next(due, l.beat), c.nextDraft(e.started)), c.cage.next()))) {
 		c.saveDrafts(e.started)
 		switch {
 		case state != running:
@@ -118,6 +126,10 @@ func (c *child) watch(ctx context.Context, e *ended, l limits) time.Time {
 			end(unwanted)
 		case l.beat > 0 && time.Since(c.heard) >= l.beat:
 			end(silent)
+		case c.cage.exceeded():
+			e.why = tooLarge
+			state, due, l.beat = killed, time.Now().Add(killWait), 0
+			c.signal(syscall.SIGKILL)
 		}
 		if due.IsZero() || time.Now().Before(due) {
 			continue
@@ -166,7 +178,7 @@ func (c *child) finish(ctx context.Context, e *ended, due time.Time) {
 	case e.stuck:
 		go c.reap()
 	case e.why != "":
-		e.status = c.reap()
+		e.status, e.grew = c.reap()
 		c.leave(due)
 		if !c.members() {
 			c.drain(context.Background(), lastWait)
@@ -180,16 +192,18 @@ func (c *child) finish(ctx context.Context, e *ended, due time.Time) {
 	c.drain(context.Background(), lastWait)
 	c.shut()
 	if e.why == "" {
-		e.status = c.reap()
+		e.status, e.grew = c.reap()
 	}
 	if !e.stuck {
 		c.sweep()
 	}
 }
 
-func (c *child) reap() syscall.WaitStatus {
+func (c *child) reap() (syscall.WaitStatus, int64) {
 	defer orphans.over(c.pid)
-	return reap(c.pid)
+	var used syscall.Rusage
+	status := reap(c.pid, &used)
+	return status, used.Maxrss * maxrssUnit
 }
 
 // leave gives the other members of a group that was sent TERM the rest of the grace: a shell dies of it at once, while

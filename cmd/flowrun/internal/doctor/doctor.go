@@ -37,7 +37,7 @@ type Doctor struct {
 
 // Examine looks at everything, for the program at a path.
 func (d *Doctor) Examine(path string) (found []ui.Finding) {
-	for _, about := range []func(string) []ui.Finding{d.aboutRelease, aboutRepository, d.aboutStore, d.aboutMemory, aboutClock, d.aboutShells,
+	for _, about := range []func(string) []ui.Finding{d.aboutRelease, aboutRepository, d.aboutStore, d.aboutMemory, aboutClock, d.aboutShells, aboutResources,
 		d.aboutPrograms, d.aboutTerminal} {
 		found = append(found, about(path)...)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/standalone"
 )
 
 // aboutShells looks for the shells that run scripts.
@@ -30,6 +31,15 @@ func (d *Doctor) aboutShells(string) []ui.Finding {
 		out = append(out, odd("bash", err.Error(), `Only scripts with shell = "bash" need it.`))
 	}
 	return out
+}
+
+// aboutResources says how the processes of agents are bounded.
+func aboutResources(string) []ui.Finding {
+	text, whole := standalone.Confinement()
+	if !whole {
+		return []ui.Finding{odd("resources", text, "Run agents whose memory must be bounded on Linux, or in a container.")}
+	}
+	return []ui.Finding{fine("resources", text)}
 }
 
 // aboutPrograms examines the program at a path, and looks for the executables that its steps, gates

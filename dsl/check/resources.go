@@ -1,0 +1,36 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// resources checks what bounds the processes of an agent.
+func (c *checker) resources(b *Block, env *expr.Env) {
+	r := b.Inner("resources")
+	if r == nil {
+		return
+	}
+	c.expressions(r, func(string) *expr.Env { return env })
+	if kind := b.Text("type"); kind == "http" || kind == "null" {
+		for _, name := range []string{"cpu_shares", "memory"} {
+			if a := r.attr(name); a != nil {
+				c.report(diag.Diagnostic{Code: "F0150", Subject: a.Src.Range, Context: r.Words(), Summary: fmt.Sprintf("%s has no effect for an agent of type %s", name, kind),
+					Detail: "It bounds processes that flowrun starts, and agents of type exec and shell alone are processes. Remove it."})
+			}
+		}
+	}
+	if a := r.attr("memory"); a != nil && a.Expr != nil && a.Expr.Kind == ir.Const {
+		if text, ok := a.Expr.Const.(string); ok {
+			if _, err := value.ParseMemory(text); err != nil {
+				c.report(diag.Diagnostic{Code: "F0149", Subject: a.span(), Context: r.Words(), Summary: fmt.Sprintf("memory cannot be %.40q", text),
+					Detail: "A memory is from 1MiB to 64TiB, " + value.SizeForms + "."})
+			}
+		}
+	}
+	c.priorityOf(r)
+}

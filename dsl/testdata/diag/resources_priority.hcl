@@ -1,0 +1,9 @@
+agent "x" {
+  type    = "exec"
+  command = ["x"]
+  resources { priority = "highest" }
+}
+
+workflow "w" {
+  step "a" { agent = agent.x }
+}
