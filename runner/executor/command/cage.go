@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"math"
 	"syscall"
 	"time"
 
@@ -79,10 +78,15 @@ func (c *cage) hold(pid int) {
 
 // niceness is the nice value that gives a share: the kernel gives a process 1.25 times the time of one whose value is one higher.
 func niceness(shares int) int {
-	if shares == 0 {
-		return 0
+	const half = 1.118033988749895 // the root of 1.25: half a step
+	n := 0
+	for more := float64(shares); shares > 0 && more > float64(usualShares*half) && n > -20; n-- {
+		more = float64(more / 1.25)
 	}
-	return int(max(-20, min(19, math.Round(math.Log(usualShares/float64(shares))/math.Log(1.25)))))
+	for less := float64(shares); shares > 0 && less < float64(usualShares/half) && n < 19; n++ {
+		less = float64(less * 1.25)
+	}
+	return n
 }
 
 // next is when to look at the memory; zero for never.
@@ -136,7 +140,7 @@ func (c *cage) close() {
 	}
 }
 
-func mebibytes(n int64) string { return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20)) }
+func mebibytes(n int64) string { return fmt.Sprintf("%.4g MiB", float64(float64(n)/(1<<20))) }
 
 // Confinement says how the processes of agents with resources are bounded on this machine. whole is false where some of it is not.
 func Confinement() (text string, whole bool) { return confinement() }
