@@ -150,6 +150,43 @@ workflow "w" {
   }
   output "line" { value = step.line.output }
 }`},
+	{name: "events", ends: "succeeded", source: `workflow "w" {
+  sequence "rounds" {
+    repeat { max = 3 }
+    step "say" {
+      emit {
+        event = "said"
+        data  = { n = iteration }
+      }
+    }
+    step "hear" {
+      wait {
+        event = "said"
+        data  = object({ n = number })
+      }
+    }
+    step "work" { run = ["sh", "sink", "work"] }
+  }
+  parallel "meet" {
+    step "a" {
+      sync {
+        point = "p"
+        as    = "a"
+        needs = ["a", "b"]
+      }
+    }
+    step "b" {
+      sync {
+        point = "p"
+        as    = "b"
+        needs = ["a", "b"]
+      }
+      depends_on = [step.rounds]
+    }
+  }
+  output "heard" { value = step.rounds.output.hear.n }
+  output "last" { value = length([for last in [step.a.output.last, step.b.output.last] : last if last]) }
+}`},
 	{name: "budget", ends: "succeeded", source: `workflow "w" {
   default = true
   sequence "s" {

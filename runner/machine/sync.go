@@ -52,6 +52,7 @@ func (m *Machine) waitAtPoint(a *attempt, f *event.AttemptFinished) bool {
 		return false
 	}
 	d.attempts--
+	m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
 	m.forgetCompensation(a.ref)
 	x := d.cold.sync
 	x.ticket = a.request.Ticket

@@ -18,7 +18,7 @@ func TestRulesHaveTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]bool{}
-	for _, dir := range []string{"shared", "admission", "engine/enginetest", "engine/local", "engine/sim"} {
+	for _, dir := range []string{"shared", "admission", "machine", "engine/enginetest", "engine/local", "engine/sim", "../runner"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

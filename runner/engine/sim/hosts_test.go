@@ -58,7 +58,7 @@ func (c *simulation) onSQLite(t *testing.T) (map[string]event.Status, event.End,
 	t.Helper()
 	dir, clock := t.TempDir(), &hasty{now: time.Now()}
 	for stops := 0; ; stops++ {
-		e, err := local.Open(dir, local.Options{Factory: factory, Clock: clock, DeathLimit: 1000, Executor: executor.Func(
+		e, err := local.Open(dir, local.Options{Factory: factory, Events: awaited, Clock: clock, DeathLimit: 1000, Executor: executor.Func(
 			func(_ context.Context, a event.Attempt) event.AttemptFinished {
 				return c.outcome(c.runs[a.Run].name, a)
 			})})

@@ -178,7 +178,7 @@ func (n *night) drive(t *testing.T, f sim.Faults, stops float64) {
 			}
 		}
 	}
-	e := sim.New(store, sim.Options{Factory: factory, World: n, Faults: f, DeathLimit: 1000, Watch: watch})
+	e := sim.New(store, sim.Options{Factory: factory, Events: awaited, World: n, Faults: f, DeathLimit: 1000, Watch: watch})
 	if _, err := e.Start(context.Background(), engine.Start{Definition: n.ir.Canonical(), First: event.RunStarted{Workflow: "w", Dir: "/"},
 		Header: journal.Header{Behaviour: ir.Behaviour, Definition: n.ir.Hash(), Workflow: "w", Run: root}}); err != nil {
 		t.Fatal(err)

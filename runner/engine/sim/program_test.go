@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -169,10 +170,54 @@ func (w *writer) other() string {
 	return w.seen[w.r.IntN(len(w.seen))]
 }
 
+// withEvents adds events and sync points to the random programs. The other programs stay as they are without it.
+var withEvents = flag.Bool("sim.events", false, "random programs have events and sync points")
+
+// events writes a group with an event and a wait for it, or with the parties of a sync point. The nodes inside are not read by
+// others: whose event is the first one, and who is the last at a point, depends on time. The group has a value for the same reason.
+func (w *writer) events(depth int, name string) {
+	each, again := w.maybe(3), w.maybe(3)
+	kind := "sequence"
+	if w.maybe(2) {
+		kind = "parallel"
+	}
+	w.line(depth, "%s %q {", kind, name)
+	w.line(depth+1, `value = "done"`)
+	if each {
+		w.line(depth+1, `for_each = ["x", "y", "z"]`)
+	}
+	if again {
+		w.line(depth+1, "repeat { max = %d }", 1+w.r.IntN(3))
+	}
+	step := func(part, kind string, lines ...string) {
+		w.line(depth+1, "step %q {", name+part)
+		w.line(depth+2, "%s {", kind)
+		for _, l := range lines {
+			w.line(depth+3, "%s", l)
+		}
+		w.line(depth+2, "}")
+		w.line(depth+1, "}")
+	}
+	if kind == "sequence" {
+		step("e", "emit", fmt.Sprintf("event = %q", "e_"+name), `data = { n = 1 }`)
+		step("w", "wait", fmt.Sprintf("event = %q", "e_"+name), `match = "event.n > 0"`, `data = object({ n = number })`)
+	} else {
+		for _, as := range []string{"a", "b"} {
+			step(as, "sync", fmt.Sprintf(`point = "%s-${run.id}"`, name), fmt.Sprintf("as = %q", as), `needs = ["b", "a"]`)
+		}
+	}
+	w.line(depth, "}")
+}
+
 func (w *writer) node(depth int, timed bool) {
 	w.left--
 	w.names++
 	name := fmt.Sprintf("n%d", w.names)
+	if *withEvents && depth < 4 && w.maybe(12) {
+		w.events(depth, name)
+		w.seen = append(w.seen, name)
+		return
+	}
 	kind := "step"
 	if depth < 4 && w.left > 1 && w.maybe(4) {
 		kind = []string{"sequence", "parallel", "switch"}[w.r.IntN(3)]

@@ -184,7 +184,7 @@ const root = "simulated000"
 func (c *simulation) start(t *testing.T, f sim.Faults) {
 	t.Helper()
 	c.store = sim.NewStore(c.seed)
-	c.engine = sim.New(c.store, sim.Options{Factory: factory, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch, Group: c.group})
+	c.engine = sim.New(c.store, sim.Options{Factory: factory, Events: awaited, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch, Group: c.group})
 	c.runs = map[string]*seen{}
 	c.startCrowd(t)
 }
@@ -299,6 +299,19 @@ func factory(h journal.Header, definition []byte) (engine.Machine, error) {
 		return nil, err
 	}
 	return machine.New(g, expr.NewEvaluator(ir.NewestRules()), ir.NewestRules()), nil
+}
+
+// awaited are the names of the events that a run waits for.
+func awaited(definition []byte, first event.RunStarted) ([]string, error) {
+	p, err := load(definition)
+	if err != nil {
+		return nil, err
+	}
+	g, err := plan.Build(p, first.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return g.Events(), nil
 }
 
 func attemptID(run, node, gate string, compensate bool, attempt int) string {
