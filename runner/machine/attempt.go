@@ -86,8 +86,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 			m.sendAgain(a)
 			return
 		}
-	}
-	if m.refuseSpent(w) {
+	} else if m.refuseSpent(w) {
 		return
 	}
 	if m.isCall(w) {
@@ -408,6 +407,9 @@ func (m *Machine) startChild(r ref) {
 	}
 	if a := m.delayedAttempt(r); a != nil {
 		m.sendAgain(a)
+		return
+	}
+	if m.refuseSpent(slotRequest{r, work}) { // others may have spent a budget while the call waited for its hold
 		return
 	}
 	d.attempts++
