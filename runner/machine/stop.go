@@ -182,8 +182,9 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 			return
 		}
 		a.delayed = false
-		if h := m.holdOf(a.ref); h != nil {
-			h.slots = false // the call has them
+		if h := m.holdOf(a.ref); h != nil && h.slots { // the call ends without it, and keeps the slots until then
+			h.slots = false
+			m.releaseHold(a.ref)
 		}
 		m.addCommand(event.Command{StartChild: a.child})
 	}
