@@ -123,7 +123,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		s.given = first.Budget
 	}
 	for _, t := range r.Transitions {
-		if t.WaitsFor != nil && slices.Contains(slices.Collect(maps.Values(s.tickets)), t.Node) { // and not what waits for its hold
+		if t.WaitsFor != nil && t.Node != "" && slices.Contains(slices.Collect(maps.Values(s.tickets)), t.Node) { // and not what waits for its hold, as the run can
 			s.add(t.Node, event.Bounds{Attempts: -1})
 		}
 	}
