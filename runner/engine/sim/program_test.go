@@ -171,7 +171,7 @@ func (w *writer) other() string {
 
 // events writes a group with an event and a wait for it, or with the parties of a sync point. The nodes inside are not read by
 // others: whose event is the first one, and who is the last at a point, depends on time. The group has a value for the same reason.
-func (w *writer) events(depth int, name string) {
+func (w *writer) events(depth int, name string, timed bool) {
 	each, again := w.maybe(3), w.maybe(3)
 	kind := "sequence"
 	if w.maybe(2) {
@@ -199,7 +199,11 @@ func (w *writer) events(depth int, name string) {
 		step("w", "wait", fmt.Sprintf("event = %q", "e_"+name), `match = "event.n > 0"`, `data = object({ n = number })`)
 	} else {
 		for _, as := range []string{"a", "b"} {
-			step(as, "sync", fmt.Sprintf(`point = "%s-${run.id}"`, name), fmt.Sprintf("as = %q", as), `needs = ["b", "a"]`)
+			lines := []string{fmt.Sprintf(`point = "%s-${run.id}"`, name), fmt.Sprintf("as = %q", as), `needs = ["b", "a"]`}
+			if timed { // a budget, or a stop, can keep the other party from coming
+				lines = append(lines, `timeout = "300s"`)
+			}
+			step(as, "sync", lines...)
 		}
 	}
 	w.line(depth, "}")
@@ -210,7 +214,7 @@ func (w *writer) node(depth int, timed bool) {
 	w.names++
 	name := fmt.Sprintf("n%d", w.names)
 	if depth < 4 && w.maybe(12) {
-		w.events(depth, name)
+		w.events(depth, name, timed)
 		w.seen = append(w.seen, name)
 		return
 	}
