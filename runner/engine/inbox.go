@@ -14,7 +14,7 @@ import (
 const (
 	// MaxData is the size of an external's data as JSON, in bytes: that of a value that runs share, with what stands around it.
 	MaxData = 66 << 10
-	// MaxReason is the size of an external's reason, in bytes: a longer one is cut. A node's path may be as long.
+	// MaxReason is the size of an external's reason, in bytes: a longer one is cut. The path of a node that a message from outside names may be as long.
 	MaxReason = 4 << 10
 	// MaxInbox is how many messages an inbox holds. A cancel is let in beyond it.
 	MaxInbox = 1000
@@ -32,7 +32,7 @@ func PackExternal(x event.External, known []event.ExternalKind) ([]byte, error) 
 		return refuse("no run takes messages of kind %q", x.Kind)
 	case cancel && (x.Node != "" || x.Data != nil):
 		return refuse("a cancel concerns the whole run and carries no data")
-	case len(x.Node) > MaxReason:
+	case len(x.Node) > MaxReason && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent: // the host's own name nodes that are there
 		return refuse("the path of its node has %d bytes; the limit is %d", len(x.Node), MaxReason)
 	}
 	data, err := json.Marshal(x.Data)

@@ -24,7 +24,7 @@ const (
 )
 
 // CheckIn says that a party has come to a point, and whether it is ready. A second check-in of a party replaces its
-// first one. Needs are the parties for which all of the point wait; they are the same in each check-in that has them.
+// first one; an attempt that waits and asks again does not check in a second time. Needs are the parties for which all of the point wait; they are the same in each check-in that has them.
 //
 // A check-in with a Key comes from an attempt that waits until all needed parties are ready. A check-in without one
 // comes from a person, who does not wait and says no needs.
@@ -115,7 +115,13 @@ func Sync(rows Rows, c *CheckIn) (a Meeting, err error) {
 			return a, err
 		}
 	}
-	news, err := m.enter(rows, c)
+	news, waits := false, false
+	if c.Key != "" {
+		_, waits, err = rows.Get(orderSpace(c.Point), c.Key)
+	}
+	if err == nil && !waits { // an attempt that asks again has checked in already; a person may have overridden it since
+		news, err = m.enter(rows, c)
+	}
 	if err != nil {
 		return a, err
 	}

@@ -70,7 +70,9 @@ func (m *syncModel) checkIn(c *CheckIn) (output value.Value, wake []string) {
 		m.needs = c.Needs
 	}
 	was := m.met()
-	m.ready[c.As] = !c.Blocked
+	if c.Key == "" || !slices.Contains(m.waits, c.Key) { // an attempt that waits only asks again
+		m.ready[c.As] = !c.Blocked
+	}
 	if was && !m.met() {
 		m.given = false
 	}
@@ -97,13 +99,14 @@ func (m *syncModel) checkIn(c *CheckIn) (output value.Value, wake []string) {
 // TestSyncAgainstModel has parties come, come again, be blocked and leave, in any order. Of those that are released together, one is
 // the last.
 func TestSyncAgainstModel(t *testing.T) {
+	asked := 0
 	for seed := range uint64(25) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		rows, m := &Map{}, &syncModel{ready: map[string]bool{}, released: map[string]value.Value{}}
 		needs := []string{"a", "b", "c"}[:1+rng.IntN(3)]
 		meetings := 0
 		for i := range 200 {
-			c := &CheckIn{Point: "p", As: []string{"a", "b", "c", "d"}[rng.IntN(4)], Blocked: rng.IntN(3) == 0}
+			c := &CheckIn{Point: "p", As: []string{"a", "b", "c", "d"}[rng.IntN(4)], Blocked: rng.IntN(3) == 0, Reason: []string{"", "red"}[i%2]}
 			if rng.IntN(4) > 0 {
 				c.Needs = needs
 				c.Waiter = Waiter{Key: fmt.Sprint("k", rng.IntN(6)), Run: "r", Node: c.As, Ticket: uint64(i)}
@@ -131,10 +134,51 @@ func TestSyncAgainstModel(t *testing.T) {
 			if len(wake) > 0 {
 				meetings++
 			}
+			for _, w := range got.Tell {
+				before := rowsOf(rows)
+				again := &CheckIn{Point: "p", As: []string{"a", "b", "c"}[rng.IntN(3)], Needs: needs, Blocked: rng.IntN(2) == 0, Waiter: w}
+				got, err := Sync(rows, again)
+				if err != nil || got.Met || len(got.Wake)+len(got.Tell) > 0 || !slices.Equal(rowsOf(rows), before) {
+					t.Fatalf("%s: %+v asks again and gets %+v (%v), want no change", where, *again, got, err)
+				}
+				asked++
+			}
 		}
 		if meetings == 0 {
 			t.Errorf("seed %d: nobody ever met", seed)
 		}
+	}
+	if asked == 0 {
+		t.Error("nobody asked again")
+	}
+}
+
+// A person overrides a party that is blocked, while another one is missing. The attempt of the party is told, asks again, and the word
+// of the person stays.
+func TestAskingAgainIsNoCheckIn(t *testing.T) {
+	rows, needs := &Map{}, []string{"a", "b"}
+	checkIn := func(as string, blocked bool, reason, key string) Meeting {
+		t.Helper()
+		c := &CheckIn{Point: "p", As: as, Blocked: blocked, Reason: reason, Waiter: Waiter{Key: key, Run: "r" + key}}
+		if key != "" {
+			c.Needs = needs
+		}
+		m, err := Sync(rows, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	checkIn("a", true, "tests fail", "x")
+	told := checkIn("a", false, "", "").Tell
+	if len(told) != 1 || told[0].Key != "x" {
+		t.Fatalf("the person told %v, want x", told)
+	}
+	if m := checkIn("a", true, "tests fail", "x"); m.Met || len(m.Tell) > 0 || !slices.Equal(m.Missing, []string{"b"}) {
+		t.Errorf("x asks again: %+v, want that b is missing, and nobody told", m)
+	}
+	if m := checkIn("b", false, "", "y"); !m.Met {
+		t.Errorf("both parties are ready, and %v is missing", m.Missing)
 	}
 }
 

@@ -198,9 +198,12 @@ func (e *Engine) recordEnd(c *claimed, end *event.End, at event.Time) error {
 		return nil
 	}
 	return e.writeUrgent(func(tx *transaction) error {
-		_, err := tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
+		n, err := tx.exec("UPDATE runs SET seq = ?, link = ?, status = ?, ended = ?, summary = ?, owner = NULL, clean = 1 WHERE key = ? AND owner = ?",
 			int64(c.seq), c.link[:], string(end.Status), int64(at), engine.EncodeSummary(end), c.key, c.epoch)
-		return err
+		if err != nil || n == 0 { // another process has the run now
+			return err
+		}
+		return c.forgetEnded(tx)
 	})
 }
 
@@ -239,11 +242,8 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 				err = shared.Withdraw(sharedRows{tx}, c.id, key)
 			}
 		}
-		if ch.ended != 0 && err == nil { // External events that came too late
-			_, err = tx.exec("DELETE FROM inbox WHERE run = ?", c.key)
-		}
 		if ch.ended != 0 && err == nil {
-			err = shared.Forget(sharedRows{tx}, c.id)
+			err = c.forgetEnded(tx)
 		}
 		if err == nil {
 			err = shared.LearnUsage(sharedRows{tx}, ch.used)
@@ -259,6 +259,14 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		c.seq, c.link, c.status, c.ended, c.pending = b.Last(), b.Link, ch.status, ch.ended != 0, false
 	}
 	return err
+}
+
+// forgetEnded removes what is kept for a run that has ended: the messages that came too late, and what the run shares.
+func (c *claimed) forgetEnded(tx *transaction) error {
+	if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", c.key); err != nil {
+		return err
+	}
+	return shared.Forget(sharedRows{tx}, c.id)
 }
 
 // insertBatch adds a batch to the journal, which only the run's owner can. Two batches that begin with the same event cannot be.

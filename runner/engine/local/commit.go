@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/shared"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -38,7 +40,8 @@ type committer struct {
 }
 
 // request is one thing to write. do either refuses before it has written anything, by an error wrapped in refused, or
-// writes all of it; any other error fails the whole store.
+// writes all of it. A message that cannot be packed, and a reducer that refuses, undo this request alone. Any other error fails the whole
+// store.
 type request struct {
 	do   func(*transaction) error
 	last bool // last words: they may spend the reserve
@@ -156,35 +159,55 @@ func answerGroup(group []*request, err error) {
 	}
 }
 
+// writeGroup writes a group. A request that fails by itself is undone with the group, and the others are written without it.
 func (c *committer) writeGroup(group []*request) error {
+	for {
+		failed, err := c.tryGroup(group)
+		if failed == nil || !isOwnError(err) {
+			return err
+		}
+		failed.err = err
+		group = slices.DeleteFunc(slices.Clone(group), func(r *request) bool { return r == failed })
+	}
+}
+
+// isOwnError reports whether an error is about the request alone, and not about the store.
+func isOwnError(err error) bool {
+	no := (*shared.Refusal)(nil)
+	return errors.Is(err, engine.ErrExternal) || errors.As(err, &no)
+}
+
+// tryGroup writes a group in one transaction, or nothing of it. failed is the request whose error it returns, if one has it.
+func (c *committer) tryGroup(group []*request) (failed *request, err error) {
 	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
-		return explainBusy(err)
+		return nil, explainBusy(err)
 	}
 	tx := &transaction{c}
 	for _, r := range group {
+		r.err = nil // of an earlier try
 		err := r.do(tx)
 		if no := (refused{}); errors.As(err, &no) {
 			r.err = no.error
 		} else if err != nil {
-			return c.rollBack(err)
+			return r, c.rollBack(err)
 		}
 	}
 	c.at(engine.Appending)
 	if c.fault != nil {
 		if err := c.fault(false); err != nil {
-			return c.rollBack(err)
+			return nil, c.rollBack(err)
 		}
 	}
 	if _, err := c.exec("COMMIT"); err != nil {
-		return c.rollBack(err)
+		return nil, c.rollBack(err)
 	}
 	c.at(engine.Committed)
 	if c.fault != nil {
 		if err := c.fault(true); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return c.checkpoint() // if this fails, the commit is not acknowledged, although it is durable
+	return nil, c.checkpoint() // if this fails, the commit is not acknowledged, although it is durable
 }
 
 // explainBusy explains an error about a lock that was not free within busyTimeout.

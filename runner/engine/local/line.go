@@ -115,6 +115,18 @@ func (l *line) look(needs []event.Need, at event.Time) {
 	}
 }
 
+// lookLater makes the process look at the lines of resources again.
+func (l *line) lookLater(resources []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	again := l.engine.now().Add(lookAgain)
+	for _, resource := range resources {
+		if at, looks := l.looks[resource]; !looks || again < at {
+			l.looks[resource] = again
+		}
+	}
+}
+
 // due takes the resources whose lines must be looked at now; next is when the others must be, 0 if there are none.
 func (l *line) due(now event.Time) (resources []string, next event.Time) {
 	l.mu.Lock()
@@ -136,9 +148,13 @@ func (l *line) keepLooking(ctx context.Context) {
 	for {
 		resources, next := l.due(l.engine.now())
 		if len(resources) > 0 {
-			if l.engine.lookAtLines(resources) != nil {
+			if l.engine.lookAtLines(resources) == nil {
+				continue
+			}
+			if l.engine.commits.currentFailure() != nil {
 				return // the store has failed, and says so to all that drive
 			}
+			l.lookLater(resources) // the disk was full
 			continue
 		}
 		alarm, giveUp := (<-chan time.Time)(nil), func() {}
