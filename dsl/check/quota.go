@@ -47,8 +47,10 @@ func (a *Attr) quotaNames() (list diag.List) {
 	x := a.Src.Expr()
 	switch x := x.(type) {
 	case *hclsyntax.TupleConsExpr:
-		a.Names, list = expr.StaticList(x, "quota")
-		return list
+		if len(x.Exprs) > 0 {
+			a.Names, list = expr.StaticList(x, "quota")
+			return list
+		}
 	case *hclsyntax.ObjectConsExpr:
 		for _, item := range x.Items {
 			at := syntax.Range(item.KeyExpr.Range())
@@ -59,7 +61,9 @@ func (a *Attr) quotaNames() (list diag.List) {
 			list = append(list, diag.Diagnostic{Code: "F0137", Subject: at, Summary: fmt.Sprintf("%.60s cannot be the name of a quota", a.Src.File.Text(item.KeyExpr)),
 				Detail: "Which quotas are taken is known from the file:  quota = { NAME = 2 }. The units can be expressions."})
 		}
-		return list
+		if len(x.Items) > 0 {
+			return list
+		}
 	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.TemplateExpr:
 		n, ok, found := expr.Static(x, "quota")
 		if ok {

@@ -10,4 +10,12 @@ workflow "w" {
     run   = ["true"]
     quota = { "g${input.n}" = 1 }
   }
+  step "c" {
+    run   = ["true"]
+    quota = []
+  }
+  step "d" {
+    run   = ["true"]
+    quota = {}
+  }
 }
