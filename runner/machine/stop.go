@@ -118,6 +118,7 @@ func (m *Machine) isHalted(r ref) bool {
 func (m *Machine) abandonRun() {
 	m.abandoned = true
 	if m.phase == undoing {
+		m.leaveHoldUndone()
 		for _, a := range m.live.snapshot() {
 			m.loseCompensation(a, cancelledError(abandoned))
 		}
@@ -127,6 +128,20 @@ func (m *Machine) abandonRun() {
 		m.stopping = &phaseStop{status: event.Cancelled, limit: true, err: cancelledError(abandoned)}
 	}
 	m.cancelPhase()
+}
+
+// leaveHoldUndone lets no compensation wait for the hold of the run any more.
+func (m *Machine) leaveHoldUndone() {
+	if m.hold == nil {
+		return
+	}
+	for _, w := range m.hold.waiting {
+		if m.delayedAttempt(w.ref) == nil { // it has not begun
+			m.toUndo = append(m.toUndo, w.ref)
+			m.agenda.push(task{do: doEnd})
+		}
+	}
+	m.hold.waiting = nil
 }
 
 const abandoned = "a second cancel did not wait for it"
