@@ -86,7 +86,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 			m.sendAgain(a)
 			return
 		}
-	} else if m.refuseSpent(w) {
+	} else if !m.waitsAtPoint(w.ref) && m.refuseSpent(w) {
 		return
 	}
 	if m.isCall(w) {

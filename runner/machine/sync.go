@@ -20,6 +20,7 @@ type syncWait struct {
 	ticket  uint64     // of the refused attempt; 0 while an attempt is live
 	until   event.Time // 0: nothing bounds the wait
 	expired bool       // the time is over
+	waits   bool       // from the refusal of an attempt to the next one
 }
 
 // startSync starts a sync step.
@@ -55,7 +56,7 @@ func (m *Machine) waitAtPoint(a *attempt, f *event.AttemptFinished) bool {
 	m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
 	m.forgetCompensation(a.ref)
 	x := d.cold.sync
-	x.ticket = a.request.Ticket
+	x.ticket, x.waits = a.request.Ticket, true
 	reason := string(event.ReasonSync)
 	if f.Error != nil {
 		reason = f.Error.Message
@@ -87,6 +88,12 @@ func (m *Machine) askPointAgain(r ref) {
 	m.queueAttempt(r)
 }
 
+// waitsAtPoint reports whether a node has asked already, and only learns what has become of its point.
+func (m *Machine) waitsAtPoint(r ref) bool {
+	x := m.liveState(r).cold
+	return x != nil && x.sync != nil && x.sync.waits
+}
+
 // expirePoint asks a last time.
 func (m *Machine) expirePoint(r ref) {
 	m.liveState(r).cold.sync.expired = true
@@ -106,6 +113,7 @@ func (m *Machine) prepareSync(r ref, request *event.Attempt) {
 		return
 	}
 	x := m.liveState(r).cold.sync
+	x.waits = false
 	x.key, x.last, request.Store.Sync.Expired = request.Key, request.Ticket, x.expired
 }
 
