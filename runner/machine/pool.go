@@ -212,19 +212,22 @@ func (m *Machine) settleMember(r ref) {
 	}
 }
 
-// askOtherMember gives a refused attempt to another member of its pool. It reports false if nobody
-// else is free, if others would be refused for the same reason, or if the work may have begun: the node
-// then waits for the member that has it.
-func (m *Machine) askOtherMember(a *attempt, f *event.AttemptFinished) bool {
+// askOtherMember gives a refused attempt to another member of its pool. asks is false if nobody else is
+// free, if others would be refused for the same reason, or if the work may have begun: the node then
+// waits for the member that has it. busy tells of the turn that ends so: a member was busy, and not
+// behind an open breaker.
+func (m *Machine) askOtherMember(a *attempt, f *event.AttemptFinished) (asks, busy bool) {
 	who, d := m.assigneeOf(a.ref), m.liveState(a.ref)
 	if who == nil || !who.Chooses() || d.mayHaveBegun() || findUse(m.node(a.ref).Quotas, f.Resource) != nil {
-		return false
+		return false, false
 	}
 	x := d.cold
 	x.passed = append(x.passed, x.chosen)
-	if !slices.ContainsFunc(m.openMembers(a.ref), func(g *ir.Agent) bool { return m.agents[g.Name].HasRoom() }) {
-		x.passed = nil // the next refusal begins another turn
-		return false
+	x.busy = x.busy || f.Error == nil || f.Error.Reason != event.ReasonBreaker
+	if open := m.openMembers(a.ref); !slices.ContainsFunc(open, func(g *ir.Agent) bool { return m.agents[g.Name].HasRoom() }) {
+		busy = x.busy || len(open) > 0
+		x.passed, x.busy = nil, false // the next refusal begins another turn
+		return false, busy
 	}
 	m.returnSlots(a.ref, work)
 	m.withdrawRefused(a.ref, a.request.Ticket, "asks another member of its pool")
@@ -234,7 +237,7 @@ func (m *Machine) askOtherMember(a *attempt, f *event.AttemptFinished) bool {
 		WaitsFor: &event.WaitsFor{Kind: event.WaitBusy, Name: x.chosen.Name}})
 	s.status, x.chosen = event.Waiting, nil
 	m.queueAttempt(a.ref)
-	return true
+	return true, false
 }
 
 // nextTurn returns when a node that waits for a member of its pool asks the others again; 0 if it has

@@ -217,7 +217,7 @@ func (m *Machine) fallBack(r ref, why string) {
 	m.startOtherWork(r, said)
 	x.fallback++
 	x.before = d.attempts
-	x.chosen, x.passed, x.settled, x.turns = nil, nil, false, 0
+	x.chosen, x.passed, x.busy, x.settled, x.turns = nil, nil, false, false, 0
 	if !m.prepareAgent(r) {
 		return
 	}

@@ -353,11 +353,11 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 		m.forgetCompensation(a.ref)
 	}
 	m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
-	if !a.granted && m.askOtherMember(a, f) {
-		return
-	}
-	if !a.granted && f.Error != nil && f.Error.Reason == event.ReasonBreaker && m.leaveBroken(a, f) {
-		return
+	if !a.granted {
+		asks, busy := m.askOtherMember(a, f)
+		if asks || !busy && f.Error != nil && f.Error.Reason == event.ReasonBreaker && m.leaveBroken(a, f) {
+			return
+		}
 	}
 	kept := !takesUnits(a.request.Admission)
 	if kept {

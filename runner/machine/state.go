@@ -94,6 +94,7 @@ type coldState struct {
 	otherwise  bool             // the condition of the choice does not hold
 	chosen     *ir.Agent        // the member of a pool that has the task
 	passed     []*ir.Agent      // members that refused the task in this turn
+	busy       bool             // one of them was busy, and not behind an open breaker
 	settled    bool             // the chosen member may have begun
 	turns      int              // turns in a row in which all members refused
 	before     int              // attempts of earlier agents
