@@ -149,7 +149,7 @@ type Operation struct {
 	// Ask asks for a grant. Asking again with a key that is known keeps the place in the line, or
 	// the grant. A request that has lapsed stands in the line again, at its old place.
 	Ask *Request
-	// Refuse says that a request was not granted within Patience.
+	// Refuse says that a request was not granted within Patience. The verdict is Removed if the request is not known.
 	Refuse string
 	// Remove takes requests away: they are not wanted any more. Breakers do not count them. An empty list only grants what
 	// can be granted.
@@ -213,7 +213,7 @@ func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 		r := s.Find(op.Refuse)
 		switch {
 		case r == nil:
-			return a, fmt.Errorf("admission: request %.60q is not known", op.Refuse)
+			a.Verdict = Removed
 		case r.Granted:
 			a.Verdict, a.At = Granted, r.At
 		default:

@@ -44,7 +44,7 @@ type admitting struct {
 }
 
 // Execute implements executor.Executor.
-func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
+func (x *admitting) Execute(ctx context.Context, a event.Attempt) (f event.AttemptFinished) {
 	if a.Admission == nil {
 		return x.next.Execute(ctx, a)
 	}
@@ -65,11 +65,12 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) event.AttemptF
 		}
 		return event.AttemptFinished{Outcome: event.OK, StartedAt: granted}
 	}
-	f := x.next.Execute(ctx, a)
+	f.Outcome = event.Lost // if the executor panics
+	defer func() { x.noteEnd(&a, &f, granted) }()
+	f = x.next.Execute(ctx, a)
 	if f.StartedAt == 0 {
 		f.StartedAt = granted
 	}
-	x.noteEnd(&a, &f, granted)
 	return f
 }
 
@@ -129,8 +130,8 @@ func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (adm
 	defer x.engine.line.leave(a.Key)
 	r := admission.Request{Key: a.Key, Run: x.run.id, Node: a.Node, Ticket: a.Ticket, Driver: x.run.epoch, Priority: a.Admission.Priority,
 		Needs: a.Admission.Needs}
-	answer, err := x.engine.runOperation(admission.Operation{Ask: &r})
-	if err != nil || answer.Verdict == admission.Granted {
+	answer, err := x.runOperation(admission.Operation{Ask: &r})
+	if err != nil || answer.Verdict == admission.Granted || answer.Verdict == admission.Removed {
 		return answer.Verdict, answer.At, answer.Obstacle, err
 	}
 	x.engine.inLine.Store(true)
@@ -150,11 +151,11 @@ func (x *admitting) requestAdmission(ctx context.Context, a *event.Attempt) (adm
 		case at := <-told:
 			return admission.Granted, at, answer.Obstacle, nil
 		case <-poll.C:
-			if at, err := x.engine.grantOf(a.Key); at != 0 || err != nil {
+			if at, err := x.engine.grantOf(a.Key, x.run.epoch); at != 0 || err != nil {
 				return admission.Granted, at, answer.Obstacle, err
 			}
 		case <-patience:
-			answer, err := x.engine.runOperation(admission.Operation{Refuse: a.Key})
+			answer, err := x.runOperation(admission.Operation{Refuse: a.Key})
 			if err != nil || answer.Verdict != admission.Refused {
 				return answer.Verdict, answer.At, answer.Obstacle, err
 			}
@@ -225,7 +226,30 @@ func (x *admitting) withdrawUnstarted(a *event.Attempt) {
 
 // removeRequests removes requests. An error is an error of the store, which ends the drive by itself.
 func (x *admitting) removeRequests(keys ...string) {
-	_, _ = x.engine.runOperation(admission.Operation{Remove: keys})
+	_, _ = x.runOperation(admission.Operation{Remove: keys})
+}
+
+// runOperation carries out one operation for the run in its own transaction, and tells the grants to those who wait in this process. The
+// verdict is Removed, and nothing changes, if another process has taken the run over: the requests are of its attempts then.
+func (x *admitting) runOperation(op admission.Operation) (answer admission.Answer, err error) {
+	e := x.engine
+	err = e.writeUrgent(func(tx *transaction) error {
+		answer = admission.Answer{Verdict: admission.Removed}
+		taken, err := tx.isTaken(x.run)
+		if err == nil && !taken {
+			answer, err = e.applyOperation(tx, op)
+		}
+		return err
+	})
+	e.tellGranted(answer)
+	return answer, err
+}
+
+// isTaken reports whether another process has taken a run over that this process has driven.
+func (tx *transaction) isTaken(run *claimed) (bool, error) {
+	var owner int64
+	err := tx.readRow("SELECT coalesce(max(owner), 0) FROM runs WHERE key = ?", []any{run.key}, &owner)
+	return owner != run.epoch && owner != 0, err
 }
 
 // leaveLine removes all requests of the run after its attempts have ended.
@@ -247,12 +271,8 @@ func (e *Engine) leaveLine(run *claimed, lost bool) error {
 	}
 	var answer admission.Answer
 	err := e.writeUrgent(func(tx *transaction) error {
-		var owner int64
-		if err := tx.readRow("SELECT coalesce(owner, 0) FROM runs WHERE key = ?", []any{run.key}, &owner); err != nil {
-			return err
-		}
-		if owner != run.epoch && owner != 0 {
-			return nil // another process took the run over, and does this
+		if taken, err := tx.isTaken(run); err != nil || taken {
+			return err // the other process does this
 		}
 		return e.removeRequestsOf(tx, run.id, lost, &answer)
 	})
@@ -274,20 +294,10 @@ func (e *Engine) removeRequestsOf(tx *transaction, run string, lost bool, answer
 	return err
 }
 
-// grantOf returns when a request was granted; 0: it was not.
-func (e *Engine) grantOf(key string) (at event.Time, err error) {
-	err = e.read.QueryRow("SELECT coalesce(max(granted), 0) FROM admissions WHERE key = ?", key).Scan(&at)
+// grantOf returns when the request of a driver was granted; 0: it was not.
+func (e *Engine) grantOf(key string, epoch int64) (at event.Time, err error) {
+	err = e.read.QueryRow("SELECT coalesce(max(granted), 0) FROM admissions WHERE key = ? AND epoch = ?", key, epoch).Scan(&at)
 	return at, err
-}
-
-// runOperation carries out one operation in its own transaction, and tells the grants to those who wait in this process.
-func (e *Engine) runOperation(op admission.Operation) (answer admission.Answer, err error) {
-	err = e.writeUrgent(func(tx *transaction) (err error) {
-		answer, err = e.applyOperation(tx, op)
-		return err
-	})
-	e.tellGranted(answer)
-	return answer, err
 }
 
 // tellGranted tells the grants of a durable operation to those who wait in this process, and notes when lines go on.
@@ -602,11 +612,8 @@ func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error 
 			if lives, err = alive(owner); err != nil || lives {
 				continue
 			}
-			if e.options.Leftover != nil {
-				e.options.Leftover(runs[i])
-			}
 			var answer admission.Answer
-			err = e.removeRequestsOf(tx, runs[i], true, &answer)
+			err = e.removeLost(tx, runs[i], &answer)
 			answers = append(answers, answer)
 		}
 		return err
@@ -615,6 +622,14 @@ func (e *Engine) removeDead(epoch int64, alive func(int64) (bool, error)) error 
 		e.tellGranted(answer)
 	}
 	return err
+}
+
+// removeLost ends the remaining processes of a run whose driver is dead, and removes its requests.
+func (e *Engine) removeLost(tx *transaction, run string, answer *admission.Answer) error {
+	if e.options.Leftover != nil {
+		e.options.Leftover(run)
+	}
+	return e.removeRequestsOf(tx, run, true, answer)
 }
 
 // lineWaits reports whether a request of an epoch waits for its grant.

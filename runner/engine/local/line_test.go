@@ -29,9 +29,10 @@ func TestLongLine(t *testing.T) {
 	n := *lineWaiting
 	quota := event.Need{Kind: event.NeedQuota, Name: "gpu", Units: 1, Capacity: 1}
 	broken := event.Need{Kind: event.NeedAgent, Name: "coder", Breaker: &event.Breaker{Failures: 1, Reset: time.Hour}}
+	x := &admitting{engine: e, run: &claimed{epoch: epoch}}
 	operate := func(op admission.Operation) admission.Answer {
 		t.Helper()
-		a, err := e.runOperation(op)
+		a, err := x.runOperation(op)
 		if err != nil {
 			t.Fatal(err)
 		}

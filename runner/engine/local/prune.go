@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/shared"
 )
@@ -57,13 +58,26 @@ func (e *Engine) Size(ctx context.Context, run string) (bytes int64, err error) 
 // anything is removed, if one of them is driven, or has not ended and unfinished is not set. Once it has begun, none of them can be
 // seen any more, whatever happens.
 func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) error {
+	var answers []admission.Answer
 	err := e.writeUrgent(func(tx *transaction) error {
+		answers = nil
 		for _, run := range runs {
 			if err := e.removable(tx, run, unfinished); err != nil {
 				return err
 			}
 		}
 		for _, run := range runs {
+			var requests int
+			if err := tx.readRow("SELECT count(*) FROM admissions WHERE run = ?", []any{run}, &requests); err != nil {
+				return err
+			}
+			if requests > 0 {
+				var answer admission.Answer
+				if err := e.removeLost(tx, run, &answer); err != nil {
+					return err
+				}
+				answers = append(answers, answer)
+			}
 			if _, err := tx.exec("UPDATE runs SET status = ?, owner = NULL, ended = max(ended, 1) WHERE id = ?", pruned, run); err != nil {
 				return err
 			}
@@ -72,6 +86,9 @@ func (e *Engine) Remove(ctx context.Context, runs []string, unfinished bool) err
 	})
 	if err != nil {
 		return e.explainError(err)
+	}
+	for _, answer := range answers {
+		e.tellGranted(answer)
 	}
 	return e.Sweep(ctx)
 }

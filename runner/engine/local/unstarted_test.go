@@ -17,21 +17,21 @@ func TestAnAttemptThatNeverStartsGivesItsGrantBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	needs := []event.Need{{Kind: event.NeedAgent, Name: "dev", Units: 1, Capacity: 1}}
+	x := &admitting{engine: e, run: &claimed{id: "first", epoch: epoch}, refused: map[uint64]string{1: "first", 2: "other"}}
 	for _, key := range []string{"first", "next"} {
 		r := admission.Request{Key: key, Run: key, Node: "n", Ticket: 1, Driver: epoch, Needs: needs}
-		if _, err := e.runOperation(admission.Operation{Ask: &r}); err != nil {
+		if _, err := x.runOperation(admission.Operation{Ask: &r}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	x := &admitting{engine: e, run: &claimed{id: "first", epoch: epoch}, refused: map[uint64]string{1: "first", 2: "other"}}
 	for _, a := range []event.Attempt{{Ticket: 3, Key: "another", Admission: &event.Admission{Needs: needs}}, {Ticket: 4, Key: "first"}} {
 		x.withdrawUnstarted(&a) // was not refused before, or needs nothing
 	}
-	if granted, err := e.grantOf("first"); err != nil || granted == 0 {
+	if granted, err := e.grantOf("first", epoch); err != nil || granted == 0 {
 		t.Fatalf("the first request is granted: %v, %v", granted, err)
 	}
 	x.withdrawUnstarted(&event.Attempt{Ticket: 5, Key: "first", Admission: &event.Admission{Needs: needs}})
-	if granted, err := e.grantOf("next"); err != nil || granted == 0 || len(x.refused) != 1 {
+	if granted, err := e.grantOf("next", epoch); err != nil || granted == 0 || len(x.refused) != 1 {
 		t.Errorf("the next request is granted: %v, %v; refused are %v", granted, err, x.refused)
 	}
 }
