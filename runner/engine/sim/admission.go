@@ -293,16 +293,20 @@ func (e *Engine) judge(run string, condition *event.Late) (bool, error) {
 
 // leaveLine removes all requests of a run that is not driven any more.
 func (d *driver) leaveLine() {
-	var keys []string
+	d.asks = newAsks()
+	d.life.remove(d.requests())
+}
+
+// requests lists the keys of the requests of a run.
+func (d *driver) requests() (keys []string) {
 	if d.e.line.state != nil {
 		for _, r := range d.e.line.state.Requests() {
-			if r.Run == d.s.start.Header.Run {
+			if r.Run == d.run() {
 				keys = append(keys, r.Key)
 			}
 		}
 	}
-	d.asks = newAsks()
-	d.life.remove(keys)
+	return keys
 }
 
 // goOn carries out what happens in the lines by now: requests of other processes end, and first requests can start that waited for a moment.

@@ -172,6 +172,12 @@ func (e *Engine) Kill(run string, away time.Duration) {
 	switch at := p.find(run); {
 	case at >= 0:
 		tree := p.tree(p.drivers[at])
+		var keys []string
+		for _, d := range tree { // all at once: none of them gets what another one leaves
+			keys = append(keys, d.requests()...)
+			d.asks = newAsks()
+		}
+		p.remove(keys)
 		p.drop(p.drivers[at])
 		for _, d := range tree {
 			d.s.clean = false

@@ -157,8 +157,8 @@ func (c *simulation) driveAll() error {
 				lasts = 0
 				fallthrough
 			case 2:
-				c.engine.Kill(run, lasts)
 				c.diedAlone(run)
+				c.engine.Kill(run, lasts)
 			case 3:
 				if !c.untimed {
 					return c.engine.Cancel(ctx, run, "the simulation says so")
