@@ -77,7 +77,7 @@ func (l *liveList) snapshot() (list []*attempt) {
 
 // startAttempt composes and starts an attempt that has its slots.
 func (m *Machine) startAttempt(w slotRequest) {
-	if h := m.barring(m.parent(w.ref)); h != nil {
+	if h := m.barring(m.parent(w.ref)); h != nil && !m.waitsAtPoint(w.ref) {
 		m.waitForHold(h, w)
 		return
 	}

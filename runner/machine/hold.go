@@ -17,7 +17,7 @@ import (
 //
 // A new driver holds nothing: the machine asks again for each hold. Until the grant, no attempt starts
 // inside of it, and the attempts and calls that were in flight there are not repeated. What already
-// waits inside, such as a timer, goes on waiting.
+// waits inside, such as a timer or a sync step, goes on waiting.
 //
 // Nothing waits in a circle: a call has its slots before it asks, and nothing else that asks, or waits
 // for what it lies in, keeps slots.
@@ -259,7 +259,7 @@ func (m *Machine) repeatAttempt(a *attempt) {
 	if a.delayed {
 		return
 	}
-	if a.cancelled { // it only ends
+	if a.cancelled || a.child == nil && leavesOf(a.request) != "" { // it only ends, or waits at a sync point
 		m.sendAgain(a)
 		return
 	}
