@@ -128,9 +128,10 @@ func (f *Fold) stepMachine(ev event.Event, out *event.Reaction) error {
 		delete(f.flying, ev.AttemptFinished.Ticket)
 	case ev.ChildFinished != nil:
 		delete(f.called, ev.ChildFinished.Run)
-	case ev.DriverChanged != nil: // the machine asks again for all that it still wants
+	case ev.DriverChanged != nil: // the machine asks again for all that it still wants, and earlier events of the batch may have asked
 		clear(f.flying)
 		clear(f.called)
+		out.Commands = slices.DeleteFunc(out.Commands, func(c event.Command) bool { return c.Start != nil || c.StartChild != nil })
 	}
 	seen := event.Reaction{Commands: out.Commands[len(out.Commands):], Transitions: out.Transitions[len(out.Transitions):]}
 	for more := true; more; {

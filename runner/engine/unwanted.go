@@ -27,9 +27,8 @@ func beforeItStarted() *event.Error {
 	return &event.Error{Kind: event.Fatal, Reason: event.ReasonCancelled, Message: "cancelled before it started", ExitCode: -1}
 }
 
-// Once leaves out what commands ask for a second time: the start of an attempt or of a child. What came in while nobody drove can
-// start something, and driver_changed, in the same batch, asks for all that is in flight. The commands themselves stay as they
-// are.
+// Once leaves out what commands ask for a second time: the start of an attempt or of a child. At a driver_changed the machine asks
+// for what was refused, and then for all that is in flight, which that is by then. The commands themselves stay as they are.
 func Once(commands []event.Command) []event.Command {
 	if startsOnce(commands) {
 		return commands
