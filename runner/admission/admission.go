@@ -168,7 +168,7 @@ type Verdict string
 const (
 	Granted Verdict = "granted" // the attempt starts
 	Queued  Verdict = "queued"  // the request stands in the line, and may be granted within Patience
-	Refused Verdict = "refused" // the attempt ends as refused, and the request stays in the line
+	Refused Verdict = "refused" // the attempt ends as refused, and the request stays in the line; a reservation that it had is gone
 	Removed Verdict = "removed"
 	Lapsed  Verdict = "lapsed"
 )
@@ -194,11 +194,10 @@ func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 		}
 		r, reserved := s.addRequest(op.Ask, now)
 		if reserved && s.rows != nil {
-			r.At = now
-			err = s.takePaces(r, now)
-		}
-		if err != nil {
-			return a, err
+			if o, err := s.startReserved(&a, r, now); err != nil || o.Reason != "" {
+				a.Verdict, a.Obstacle = Refused, o
+				return a, err
+			}
 		}
 		if err := s.grantInOrder(&a, now); err != nil || r.Granted {
 			a.Verdict, a.At = Granted, r.At
@@ -274,6 +273,23 @@ func (s *State) addRequest(r *Request, now event.Time) (_ *Request, reserved boo
 
 // isReserved reports whether the attempt was refused and granted then, and has not asked again.
 func (r *Request) isReserved() bool { return r.Granted && r.Refused }
+
+// startReserved starts the attempt of a reservation. A limit may have met something since the grant: the reservation goes back to its place
+// in the line then, and what it had goes to others.
+func (s *State) startReserved(a *Answer, r *Request, now event.Time) (Obstacle, error) {
+	o, err := s.askLimits(r, now, func(*event.Need) int { return 0 })
+	if err == nil && o.Reason == "" {
+		r.At = now
+		return o, s.useLimits(r, now)
+	}
+	if err == nil {
+		err = s.reportEnd(a, r, End{}, now)
+	}
+	if r.Granted, r.At, r.Refused = false, 0, true; err == nil {
+		err = s.grantInOrder(a, now)
+	}
+	return o, err
+}
 
 // resource identifies a shared resource.
 type resource struct {

@@ -188,7 +188,6 @@ func TestCloneIsACopy(t *testing.T) {
 func TestWrongOperations(t *testing.T) {
 	for name, op := range map[string]Operation{
 		"empty":          {},
-		"unknown":        {Refuse: "nobody"},
 		"no key":         {Ask: &Request{Needs: []event.Need{agent("a", 1, 1)}}},
 		"no needs":       {Ask: &Request{Key: "k"}},
 		"no units":       {Ask: &Request{Key: "k", Needs: []event.Need{agent("a", -1, 1)}}},
@@ -198,6 +197,13 @@ func TestWrongOperations(t *testing.T) {
 		if a, err := s.Apply(op, 0); err == nil || len(s.Requests()) != 0 {
 			t.Errorf("%s: %+v", name, a)
 		}
+	}
+}
+
+// A request that is gone is not refused.
+func TestRefusingNobody(t *testing.T) {
+	if a, err := Load(nil, nil).Apply(Operation{Refuse: "nobody"}, 0); err != nil || a.Verdict != Removed {
+		t.Errorf("the answer is %+v, %v", a, err)
 	}
 }
 

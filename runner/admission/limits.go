@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/flowrun/flowrun/runner/event"
@@ -130,7 +131,11 @@ func (s *State) useLimits(r *Request, now event.Time) error {
 func (s *State) takePaces(r *Request, now event.Time) error {
 	for i := range r.Needs {
 		if n := &r.Needs[i]; n.Pace != nil {
-			if _, err := window(n).Take(s.rows, now); err != nil {
+			next, err := window(n).Take(s.rows, now)
+			if err == nil && next != 0 {
+				err = fmt.Errorf("admission: request %.60q starts before the rate limit of %q allows it", r.Key, n.Name)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -225,6 +230,11 @@ func (s *State) endRequest(a *Answer, end End, now event.Time) error {
 	if !r.Granted || s.rows == nil {
 		return nil
 	}
+	return s.reportEnd(a, r, end, now)
+}
+
+// reportEnd reports the end of a granted request to its breakers.
+func (s *State) reportEnd(a *Answer, r *Request, end End, now event.Time) error {
 	for i := range r.Needs {
 		n := &r.Needs[i]
 		if n.Breaker == nil {

@@ -212,8 +212,11 @@ func (x *schedule) apply(op Operation) Answer {
 	reserved := op.Ask != nil && x.s.Find(op.Ask.Key) != nil && x.s.Find(op.Ask.Key).isReserved()
 	a := applyAt(x.t, x.s, op, x.now)
 	x.waits = a.Waits
-	if reserved {
-		x.started(x.s.Find(op.Ask.Key))
+	begins := a.Granted
+	if reserved && a.Verdict == Granted {
+		r := x.s.Find(op.Ask.Key)
+		x.started(r)
+		begins = append(begins, r)
 	}
 	for _, r := range a.Granted {
 		x.granted++
@@ -237,7 +240,7 @@ func (x *schedule) apply(op Operation) Answer {
 			}
 		}
 	}
-	x.judgeProbes(a)
+	x.judgeProbes(a, begins)
 	return a
 }
 
@@ -281,23 +284,23 @@ func (x *schedule) started(r *Request) {
 }
 
 // judgeProbes checks that one attempt at once starts with an open breaker.
-func (x *schedule) judgeProbes(a Answer) {
+func (x *schedule) judgeProbes(a Answer, begins []*Request) {
 	x.t.Helper()
 	for _, c := range a.Changes { // they come before the grants of the operation
 		x.open[c.Need.Name] = c.To != shared.Closed
 		delete(x.probe, c.Need.Name)
 	}
 	for name, key := range x.probe { // any order: each is judged alone
-		if x.s.Find(key) == nil {
+		if r := x.s.Find(key); r == nil || !r.Granted {
 			delete(x.probe, name)
 		}
 	}
-	for _, r := range a.Granted {
+	for _, r := range begins {
 		for _, n := range r.Needs {
 			if n.Breaker == nil || !x.open[n.Name] {
 				continue
 			}
-			if other := x.probe[n.Name]; other != "" {
+			if other := x.probe[n.Name]; other != "" && other != r.Key {
 				x.t.Fatalf("%s: %s and %s probe %s at once", x.where, other, r.Key, n.Name)
 			}
 			x.probe[n.Name] = r.Key
@@ -406,5 +409,43 @@ func TestSchedules(t *testing.T) {
 	}
 	if probed < int(seeds) {
 		t.Errorf("only %d probes", probed)
+	}
+}
+
+// A reservation asks again after something has come between its grant and its start: it goes back to its place, and another attempt can
+// have its units and be the probe.
+func TestReservationMeetsAnObstacle(t *testing.T) {
+	n := broken("svc", 1, time.Minute)
+	n.Units, n.Capacity, n.Pace = 1, 2, &event.Pace{Requests: 9, Per: time.Minute}
+	hour := second + event.Time(time.Hour)
+	for what, between := range map[string]func(*State, shared.Rows){
+		"rate_limit": func(s *State, _ shared.Rows) {
+			applyAt(t, s, Operation{End: []End{{Key: "b", Needs: []event.Need{n}, Endings: []shared.Ending{shared.Uncounted}, Until: hour}}}, 3*second)
+		},
+		"breaker": func(s *State, _ shared.Rows) { applyAt(t, s, ended("b", shared.Bad), 3*second) },
+		"busy": func(_ *State, rows shared.Rows) {
+			if _, _, err := shared.ChangeLimit(rows, event.LimitChange{Stop: "svc"}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		rows := &shared.Map{}
+		s := Load(nil, rows)
+		for i, key := range []string{"a", "b", "c"} {
+			applyAt(t, s, ask(key, int64(i+1), n), second)
+		}
+		applyAt(t, s, Operation{Refuse: "c"}, 2*second)
+		applyAt(t, s, ended("a", shared.Uncounted), 2*second)
+		if c := s.Find("c"); !c.isReserved() {
+			t.Fatalf("%s: c has no reservation: %+v", what, c)
+		}
+		between(s, rows)
+		v := applyAt(t, s, ask("c", 3, n), 3*second)
+		if c := s.Find("c"); v.Verdict != Refused || string(v.Obstacle.Reason) != what || c.Granted || !c.Refused {
+			t.Errorf("%s: c is %+v; the answer is %s for %s", what, c, v.Verdict, v.Obstacle.Reason)
+		}
+		if started, _, err := window(&n).State(rows, 3*second); started != 2 || err != nil {
+			t.Errorf("%s: %d starts count, %v; want 2", what, started, err)
+		}
 	}
 }

@@ -371,7 +371,16 @@ func (e *Engine) applyLoaded(tx *transaction, op admission.Operation, state *adm
 		_, err = tx.exec("UPDATE admissions SET refused = 0, granted = ? WHERE id = ?", int64(r.At), r.Order)
 	}
 	if answer.Verdict == admission.Refused {
-		_, err = tx.exec("UPDATE admissions SET refused = 1 WHERE key = ?", keysOf(op)[0])
+		r := state.Find(keysOf(op)[0])
+		if was := before[r.Key]; was.Granted { // the reservation is gone, unless it was granted anew
+			if err = tx.leaveResources(was); err == nil {
+				was.Granted = false
+				err = tx.enterResources(was)
+			}
+		}
+		if err == nil {
+			_, err = tx.exec("UPDATE admissions SET refused = 1, granted = 0 WHERE id = ?", r.Order)
+		}
 	}
 	if answer.Verdict == admission.Removed {
 		for _, r := range before { // any order: they are removed

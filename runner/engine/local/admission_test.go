@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/runner/admission"
 	"github.com/flowrun/flowrun/runner/engine/enginetest"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -159,5 +160,49 @@ func TestPruneFreesTheProbe(t *testing.T) {
 	}
 	if err := advanceUntil(t, s, driveInBackground(e, begin(t, e, task("next")))); err != nil {
 		t.Error(err)
+	}
+}
+
+// A reservation asks again after its agent was stopped. The store has it in the line again, and its grant comes after the start of the agent.
+func TestAReservationGoesBackIntoTheLine(t *testing.T) {
+	e := newStore(t).open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	epoch, err := e.registerDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &admitting{engine: e, run: &claimed{epoch: epoch}}
+	operate := func(op admission.Operation) admission.Answer {
+		t.Helper()
+		a, err := x.runOperation(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	ask := func(key string) admission.Answer {
+		t.Helper()
+		needs := []event.Need{{Kind: event.NeedAgent, Name: "coder", Units: 1, Capacity: 1}}
+		return operate(admission.Operation{Ask: &admission.Request{Key: key, Run: key, Node: "n", Ticket: 1, Driver: epoch, Needs: needs}})
+	}
+	change := func(c event.LimitChange) {
+		t.Helper()
+		if changed, err := e.ChangeLimit(context.Background(), c); err != nil || !changed {
+			t.Fatal(changed, err)
+		}
+	}
+	ask("holder")
+	ask("reserved")
+	operate(admission.Operation{Refuse: "reserved"})
+	operate(admission.Operation{End: []admission.End{{Key: "holder"}}})
+	change(event.LimitChange{Stop: "coder"})
+	if a := ask("reserved"); a.Verdict != admission.Refused || !a.Obstacle.Stopped {
+		t.Errorf("the answer is %+v", a)
+	}
+	if at, err := e.grantOf("reserved", epoch); at != 0 || err != nil {
+		t.Errorf("the request has its grant of %d, %v", at, err)
+	}
+	change(event.LimitChange{Start: "coder"})
+	if a := ask("reserved"); a.Verdict != admission.Granted {
+		t.Errorf("the answer is %+v", a)
 	}
 }
