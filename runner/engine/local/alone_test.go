@@ -142,3 +142,29 @@ func (e *Engine) postForTest(run string) error {
 		return e.postAll(tx, []shared.Post{{Run: run, External: event.External{Kind: event.ExternalEvent, Data: map[string]any{"name": "x"}}}})
 	})
 }
+
+// The store fails while a run waits for a timer, and nothing of the run writes. The run ends with the error all the same.
+func TestFailureReachesAWaitingRun(t *testing.T) {
+	s := newStore(t)
+	e := s.open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	run := begin(t, e, enginetest.Program{Tasks: []enginetest.Task{{Name: "waits", Wait: time.Hour}}})
+	waits, done := make(chan struct{}, 100), make(chan error, 1)
+	go func() {
+		_, err := e.Drive(context.Background(), run, func([]event.Event, *event.Reaction, bool) { waits <- struct{}{} })
+		done <- err
+	}()
+	<-waits
+	time.Sleep(100 * time.Millisecond) // the run most likely waits now; if not, the test is easier to pass
+	broken := errors.New("input/output error")
+	if err := e.write(func(*transaction) error { return broken }); !errors.Is(err, broken) {
+		t.Fatalf("the store fails with %v", err)
+	}
+	select {
+	case err := <-done:
+		if !errors.Is(err, broken) {
+			t.Errorf("the run ends with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the run does not end")
+	}
+}

@@ -29,9 +29,10 @@ type committer struct {
 
 	mu     sync.Mutex
 	queue  []*request
-	failed error       // sticky: after it nothing is written
-	full   bool        // the disk had no room for the requests
-	spend  func() bool // gives the reserve up, if there is one
+	failed error         // sticky: after it nothing is written
+	down   chan struct{} // closed with failed: whoever waits for something else hears of it
+	full   bool          // the disk had no room for the requests
+	spend  func() bool   // gives the reserve up, if there is one
 
 	// at hears of points.
 	at func(engine.Point)
@@ -58,7 +59,7 @@ func (r refused) Unwrap() error { return r.error }
 type transaction struct{ c *committer }
 
 func newCommitter(conn *writer, l log, spend func() bool, at func(engine.Point)) *committer {
-	return &committer{conn: conn, log: l, spend: spend, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1)}
+	return &committer{conn: conn, log: l, spend: spend, at: at, prepare: map[string]*sql.Stmt{}, turn: make(chan struct{}, 1), down: make(chan struct{})}
 }
 
 // write returns when the writes of do are durable, or with the error. do may be called a second
@@ -232,6 +233,7 @@ func (c *committer) failStore(err error) error {
 	defer c.mu.Unlock()
 	if c.failed == nil {
 		c.failed = err
+		close(c.down)
 	}
 	return c.failed
 }

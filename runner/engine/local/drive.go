@@ -520,6 +520,8 @@ func (d *drive) waitForEvent(ctx context.Context) error {
 	case <-alarm:
 	case <-d.poked:
 		d.poke()
+	case <-d.engine.commits.down:
+		d.poke()
 	case <-ctx.Done():
 	}
 	return nil

@@ -60,7 +60,7 @@ func (l *watcher) watchStore(ctx context.Context) {
 	conn, err := l.engine.read.Conn(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			l.failDrives(fmt.Errorf("reading the store: %w", err))
+			l.failStore(fmt.Errorf("reading the store: %w", err))
 		}
 		return
 	}
@@ -71,14 +71,14 @@ func (l *watcher) watchStore(ctx context.Context) {
 			return
 		case now := <-ticks.C:
 			if err := l.wakeDrives(conn, &version); err != nil {
-				l.failDrives(fmt.Errorf("reading the store: %w", err))
+				l.failStore(fmt.Errorf("reading the store: %w", err))
 				return
 			}
 			l.engine.watchLine()
 			if now.Sub(checked) >= checkEvery {
 				checked = now
 				if err := l.engine.checkFile(); err != nil {
-					l.failDrives(err)
+					l.failStore(err)
 					return
 				}
 				l.checkReserve(now.Sub(began))
@@ -151,13 +151,8 @@ func readTexts(rows *sql.Rows, err error) (list []string, _ error) {
 	return list, rows.Err()
 }
 
-// failDrives ends all drives with the error of the store.
-func (l *watcher) failDrives(err error) {
-	l.engine.commits.failStore(l.engine.explainError(err))
-	for _, d := range l.engine.listDrives() {
-		d.poke()
-	}
-}
+// failStore ends all drives with the error of the store.
+func (l *watcher) failStore(err error) { l.engine.commits.failStore(l.engine.explainError(err)) }
 
 // checkFile notices that the database was removed or replaced: SQLite goes on writing to the file that has no name.
 func (e *Engine) checkFile() error {
