@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
@@ -13,17 +14,42 @@ import (
 // Judge reports whether the condition of a breaker holds.
 type Judge func(run string, condition *event.Late) (bool, error)
 
+// NeedAgent returns the needs of an attempt, and its agent as the last of them. Where the agent has no bounds, its need has none: only a
+// person who stops it, or a moment that the other side names, can refuse it.
+func NeedAgent(a *event.Attempt) *event.Admission {
+	of := event.Need{Kind: event.NeedAgent, Name: a.Agent.Name}
+	var needs event.Admission
+	if a.Admission != nil {
+		needs = *a.Admission
+	}
+	if !slices.ContainsFunc(needs.Needs, func(n event.Need) bool { return n.Kind == of.Kind && n.Name == of.Name }) {
+		needs.Needs = append(slices.Clip(needs.Needs), of)
+	}
+	return &needs
+}
+
+// NamesMoment reports whether the end of an attempt names the moment before which nothing else of its agent starts.
+func NamesMoment(a *event.Attempt, f *event.AttemptFinished) bool {
+	return a.Agent != nil && f.Outcome == event.Failed && f.Error != nil && f.Error.Kind == event.RateLimited && f.Error.RetryAfter > 0
+}
+
 // NewEnd says how the end of an attempt counts that began and ended at two moments. An error that does not count: a cancel, the
 // verdict of a gate, a pause that the other side asks for, and what the condition of a breaker leaves out. A condition that cannot be
 // evaluated leaves out nothing; warning says why.
 func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time, holds Judge) (end End, warning string) {
-	end = End{Key: a.Key, Needs: a.Admission.Needs}
+	end = End{Key: a.Key}
+	if a.Admission != nil {
+		end.Needs = a.Admission.Needs
+	}
 	how := shared.Uncounted
 	switch e := f.Error; {
 	case f.Outcome == event.OK:
 		how = shared.Good
 	case f.Outcome == event.Failed && e != nil && e.Kind == event.RateLimited && e.RetryAfter > 0:
 		end.Until = ended.Add(time.Duration(min(e.RetryAfter, value.MaxDuration.Seconds()) * float64(time.Second)))
+		if a.Agent != nil {
+			end.Needs = NeedAgent(a).Needs
+		}
 	case f.Outcome == event.Failed && (a.Gate != "" || e != nil && e.Reason == event.ReasonCancelled):
 	case f.Outcome == event.Failed, f.Outcome == event.Lost:
 		how = shared.Bad

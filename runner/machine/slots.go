@@ -340,9 +340,10 @@ func (m *Machine) sharedNeed(kind event.NeedKind, name string, compute func() (e
 	return need, err
 }
 
-// isRefused reports whether an answer leaves its node waiting for admission.
+// isRefused reports whether an answer leaves its node waiting for admission. An agent that was stopped refuses attempts that
+// need no admission, too.
 func (m *Machine) isRefused(a *attempt, f *event.AttemptFinished) bool {
-	return f.Outcome == event.Refused && a.request != nil && a.request.Admission != nil && !a.cancelled && !m.isHalted(a.ref)
+	return f.Outcome == event.Refused && a.request != nil && (a.request.Admission != nil || a.request.Agent != nil) && !a.cancelled && !m.isHalted(a.ref)
 }
 
 // refuseAttempt puts a node with a refused attempt back to its state before the attempt, and lets it wait or go elsewhere. The
@@ -389,7 +390,7 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 
 // takesUnits reports whether an attempt needs units of a quota.
 func takesUnits(a *event.Admission) bool {
-	return slices.ContainsFunc(a.Needs, func(n event.Need) bool { return n.Kind == event.NeedQuota && n.Units > 0 })
+	return a != nil && slices.ContainsFunc(a.Needs, func(n event.Need) bool { return n.Kind == event.NeedQuota && n.Units > 0 })
 }
 
 // showRefusal shows that a node waits for admission. It returns when the node has to ask again; 0 if
@@ -407,11 +408,19 @@ func (m *Machine) showRefusal(a *attempt, f *event.AttemptFinished) (ask event.T
 	return ask
 }
 
+// firstNeed names the first thing that an attempt needs.
+func firstNeed(request *event.Attempt) string {
+	if request.Admission == nil {
+		return request.Agent.Name
+	}
+	return request.Admission.Needs[0].Name
+}
+
 // waitFor is what a refused attempt waits for.
 func (m *Machine) waitFor(request *event.Attempt, f *event.AttemptFinished) *event.WaitsFor {
 	wait := &event.WaitsFor{Kind: event.WaitBusy, Name: f.Resource}
 	if wait.Name == "" {
-		wait.Name = request.Admission.Needs[0].Name
+		wait.Name = firstNeed(request)
 	}
 	if f.Error != nil {
 		if wait.Kind = waitKind(f.Error.Reason); f.Error.RetryAfter > 0 {
@@ -451,7 +460,7 @@ func (m *Machine) leaveBroken(a *attempt, f *event.AttemptFinished) bool {
 	m.withdrawRefused(a.ref, a.request.Ticket, leftLine)
 	name := f.Resource
 	if name == "" {
-		name = a.request.Admission.Needs[0].Name
+		name = firstNeed(a.request)
 	}
 	why := fmt.Sprintf("the circuit breaker of %q is open", name)
 	if m.hasFallback(a.ref) {

@@ -57,6 +57,18 @@ func IsStopped(rows Rows, agent string) (bool, error) {
 	return found, err
 }
 
+// IsHalted reports whether an agent starts nothing now, whatever its program says of it: it was stopped, or the other side named a later
+// moment. It reads 2 rows.
+func IsHalted(rows Rows, agent string, now event.Time) (bool, error) {
+	stopped, err := IsStopped(rows, agent)
+	if err != nil || stopped {
+		return stopped, err
+	}
+	w := Window{Name: string(event.NeedAgent) + " " + agent}
+	next, err := w.Next(rows, now, 0)
+	return next != 0, err
+}
+
 // StoppedAgents lists the agents that were stopped, in the order of their names.
 func StoppedAgents(rows Rows) (names []string, err error) {
 	err = rows.Scan(stoppedSpace, "", func(name string, _ []byte) bool {

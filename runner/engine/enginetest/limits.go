@@ -221,3 +221,81 @@ func heldToTheEnd(t *testing.T, s Store) {
 		t.Errorf("the refusals are %s", got)
 	}
 }
+
+// heldWithoutBounds has an agent that needs nothing of the store name a moment. Tasks of the agent wait for it: one of them needs
+// only a quota.
+func heldWithoutBounds(t *testing.T, s Store) {
+	w := newWitness()
+	w.pauses = map[string]float64{"a": 60}
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	run := start(t, h, Program{Tasks: []Task{{Name: "a", Tries: 2, Agent: "coder"}, {Name: "pause", Wait: 10 * time.Second},
+		{Name: "b", Agent: "coder", Null: true, After: []string{"pause"}}, {Name: "c", Agent: "coder", Needs: paced(), After: []string{"pause"}},
+		{Name: "d", Agent: "other", After: []string{"pause"}}}})
+	mustEnd(t, s, h, run, event.Succeeded)
+	began := map[string]event.Time{}
+	for _, ev := range events(t, h, run) {
+		if f := ev.AttemptFinished; f != nil && f.Outcome != event.Refused {
+			if first, known := began[f.Node+" again"]; known || began[f.Node] != 0 {
+				began[f.Node+" again"] = max(first, f.StartedAt)
+				continue
+			}
+			began[f.Node] = f.StartedAt
+		}
+	}
+	for _, node := range []string{"a again", "b", "c"} {
+		if began[node].Sub(began["a"]) < time.Minute {
+			t.Errorf("%s starts %s after the attempt that was told to wait for a minute", node, began[node].Sub(began["a"]))
+		}
+	}
+	if after := began["d"].Sub(began["a"]); after > time.Minute {
+		t.Errorf("the task of another agent starts after %s", after)
+	}
+	if got := refusals(t, h, run); len(got) != 3 || slices.ContainsFunc(got, func(r string) bool { return r != "rate_limit coder true" }) {
+		t.Errorf("the refusals are %v", got)
+	}
+}
+
+// stoppedAgents stops agents before a run begins, and starts them when their attempts were refused.
+func stoppedAgents(t *testing.T, s Store) {
+	w := newWitness()
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	change := func(c event.LimitChange) {
+		if changed, err := h.ChangeLimit(context.Background(), c); err != nil || !changed {
+			t.Errorf("%+v changes %v: %v", c, changed, err)
+		}
+	}
+	agents := []string{"coder", "null", "bounded"}
+	for _, name := range agents {
+		change(event.LimitChange{Stop: name})
+	}
+	run := start(t, h, Program{Tasks: []Task{{Name: "a", Agent: "coder"}, {Name: "b", Agent: "null", Null: true}, {Name: "c", Agent: "coder", Needs: paced()},
+		{Name: "d", Agent: "bounded", Needs: []event.Need{{Kind: event.NeedAgent, Name: "bounded", Units: 1, Capacity: 1}}}}})
+	refused := 0
+	if err := drive(context.Background(), s, h, run, func(events []event.Event, _ *event.Reaction, _ bool) {
+		for _, ev := range events {
+			if f := ev.AttemptFinished; f != nil && f.Outcome == event.Refused {
+				if refused++; refused < 4 {
+					continue
+				}
+				if w.count() != 0 {
+					t.Errorf("%d attempts of stopped agents have started", w.count())
+				}
+				for _, name := range agents {
+					change(event.LimitChange{Start: name})
+				}
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := refusals(t, h, run)
+	slices.Sort(got)
+	if fmt.Sprint(got) != "[busy bounded false busy coder false busy coder false busy null false]" || len(starts(t, h, run)) != 4 {
+		t.Errorf("the refusals are %v, and the starts %v", got, starts(t, h, run))
+	}
+	if list, err := h.Limits(context.Background()); err != nil || slices.ContainsFunc(list, func(l event.Limit) bool { return l.Used != 0 || len(l.Waiting) > 0 }) {
+		t.Errorf("after the end, the limits are %+v, %v", list, err)
+	}
+}

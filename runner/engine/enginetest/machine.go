@@ -223,6 +223,11 @@ func (m *machine) start(i int) {
 		a.Kind = event.HoldAttempt
 	case t.Null:
 		a.Kind, a.Agent = event.NullAgentAttempt, &event.AgentRequest{Name: "null", Type: "null", With: t.With}
+		if t.Agent != "" {
+			a.Agent.Name = t.Agent
+		}
+	case t.Agent != "":
+		a.Kind, a.Agent = event.ExecAgentAttempt, &event.AgentRequest{Name: t.Agent, Type: "exec"}
 	default:
 		a.Kind, a.Argv = event.RunAttempt, []string{t.Name}
 	}

@@ -37,6 +37,8 @@ type Task struct {
 	With string `json:"with,omitempty"`
 	// Call makes the task a child run of one of Workflows.
 	Call string `json:"call,omitempty"`
+	// Agent makes an agent of this name do the task. With Null the agent is of type null.
+	Agent string `json:"agent,omitempty"`
 	// Scarce, if not 0, is how many attempts at tasks that are scarce may be live at once, over all runs of a store.
 	Scarce int `json:"scarce,omitempty"`
 	// Needs is what each attempt needs of what runs share, besides what Scarce says.

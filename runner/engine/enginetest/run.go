@@ -60,6 +60,8 @@ func Run(t *testing.T, h Harness) {
 		{"a breaker does not count what its condition leaves out", false, brokenByCondition},
 		{"a probe that dies with its driver is lost, and the next one probes after the reset", true, probeDies},
 		{"nothing of an agent starts before the moment that the other side named", false, heldByOther},
+		{"nothing of an agent without bounds starts before the moment that the other side named", false, heldWithoutBounds},
+		{"nothing of an agent that was stopped starts until it is started, whatever bounds it", false, stoppedAgents},
 		{"what a run holds is free when the run ends, and not before", false, heldToTheEnd},
 		{"a run that waits is parked, and woken when its timer is due", false, parkedAndWoken},
 		{"a message wakes a parked run, and a cancel", false, parkedHears},

@@ -20,7 +20,7 @@ import (
 // Attempts that need shared capacity of a store are admitted before they start. Package admission
 // holds the rules. The table admissions holds the requests, so that all processes see one line.
 // Each operation is one transaction: it reads the requests for the named resources, applies the
-// operation, and writes the changes. An attempt without needs costs one comparison. The end of an attempt
+// operation, and writes the changes. An attempt without needs asks only if its agent starts nothing now: see halts. The end of an attempt
 // gives back what it held in the transaction that makes the end durable.
 //
 // A request lives as long as the process that drives its run. When that process has died, a process
@@ -45,8 +45,17 @@ type admitting struct {
 
 // Execute implements executor.Executor.
 func (x *admitting) Execute(ctx context.Context, a event.Attempt) (f event.AttemptFinished) {
-	if a.Admission == nil {
-		return x.next.Execute(ctx, a)
+	switch halted, err := x.isHalted(&a); {
+	case err != nil:
+		return unadmitted(event.Lost, event.ReasonLost, fmt.Sprintf("asking whether the agent was stopped: %v", err))
+	case halted || a.Admission == nil && x.standsInLine(a.Key):
+		a.Admission = admission.NeedAgent(&a)
+	case a.Admission == nil:
+		f := x.next.Execute(ctx, a)
+		if admission.NamesMoment(&a, &f) {
+			x.noteEnd(&a, &f, f.StartedAt)
+		}
+		return f
 	}
 	verdict, granted, obstacle, err := x.requestAdmission(ctx, &a)
 	switch {
@@ -72,6 +81,32 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) (f event.Attem
 		f.StartedAt = granted
 	}
 	return f
+}
+
+// mustAsk reports whether an attempt waits for admission before it starts, or may have to.
+func (x *admitting) mustAsk(a *event.Attempt) bool {
+	halted, err := x.isHalted(a)
+	return a.Admission != nil || halted || err != nil || x.standsInLine(a.Key)
+}
+
+// standsInLine reports whether an earlier attempt with the key was refused: the request stands in the line, or was granted since.
+func (x *admitting) standsInLine(key string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, refused := range x.refused { // any order: one at most has the key
+		if refused == key {
+			return true
+		}
+	}
+	return false
+}
+
+// isHalted reports whether the agent of an attempt starts nothing now.
+func (x *admitting) isHalted(a *event.Attempt) (bool, error) {
+	if a.Agent == nil {
+		return false, nil
+	}
+	return x.engine.halts.isHalted(x.engine, a.Agent.Name)
 }
 
 // noteEnd remembers what is given back and reported when the end of an attempt is durable.
@@ -210,9 +245,6 @@ func (x *admitting) withdrawRequest(ticket uint64) {
 // withdrawUnstarted gives back the grant of an attempt that is cancelled before it starts: the machine has asked for it because an
 // earlier attempt with the key was granted.
 func (x *admitting) withdrawUnstarted(a *event.Attempt) {
-	if a.Admission == nil {
-		return
-	}
 	x.mu.Lock()
 	refused := uint64(0)
 	for ticket, key := range x.refused { // any order: one at most has the key
@@ -542,6 +574,7 @@ func (e *Engine) ChangeLimit(_ context.Context, c event.LimitChange) (changed bo
 		resources, changed, err = shared.ChangeLimit(sharedRows{tx}, c)
 		return err
 	})
+	e.halts.forget()
 	if err == nil && len(resources) > 0 {
 		err = e.lookAtLines(resources)
 	}

@@ -253,6 +253,9 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 		}
 		return err
 	})
+	if len(ch.ends) > 0 {
+		e.halts.forget()
+	}
 	if err == nil {
 		e.tellGranted(given)
 		c.due = ch.due

@@ -480,7 +480,7 @@ func (d *drive) carryOut(commands []event.Command) {
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 		case c.Start != nil && c.Start.Kind == event.StoreAttempt:
 			d.store.answerAttempt(*c.Start)
-		case c.Start != nil && answersAtOnce(c.Start):
+		case c.Start != nil && answersAtOnce(c.Start) && !d.admit.mustAsk(c.Start):
 			f := d.live.executeAttempt(d.live.ctx, *c.Start)
 			d.queue = append(d.queue, event.Event{AttemptFinished: &f})
 		case c.Start != nil:

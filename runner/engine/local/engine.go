@@ -34,6 +34,7 @@ type Engine struct {
 	leftovers bool        // attempts outlived a drive
 	inLine    atomic.Bool // a run of this process may wait for a grant
 	line      line
+	halts     halts
 	fresh     *fresh         // the run that was started here last, if it was not driven here; or nil
 	idle      sync.WaitGroup // of drives
 	forks     time.Duration  // see lastForks

@@ -120,9 +120,35 @@ func (p *life) remove(keys []string) {
 	}
 }
 
+// mustAsk reports whether an attempt without needs asks for admission: its agent starts nothing now, or it stands in the line of the agent.
+func (d *driver) mustAsk(a *event.Attempt) bool {
+	if a.Agent == nil {
+		return false
+	}
+	for _, key := range d.asks.refused { // any order: one at most has the key
+		if key == a.Key {
+			return true
+		}
+	}
+	return d.isHalted(a)
+}
+
+// isHalted reports whether the agent of an attempt starts nothing now.
+func (d *driver) isHalted(a *event.Attempt) bool {
+	if a.Agent == nil {
+		return false
+	}
+	halted, err := shared.IsHalted(&d.e.shared, a.Agent.Name, d.e.now)
+	d.life.fail(err)
+	return halted
+}
+
 // askAdmission asks for the admission of an attempt.
 func (d *driver) askAdmission(a event.Attempt) {
 	e := d.e
+	if a.Admission == nil || d.isHalted(&a) {
+		a.Admission = admission.NeedAgent(&a)
+	}
 	if e.strikes(e.opts.Faults.Busy, &e.struck.Busy) {
 		e.line.order++
 		r := admission.Request{Key: fmt.Sprint("outsider ", e.line.order), Driver: outsider, Priority: a.Admission.Priority, Order: e.line.order, Needs: a.Admission.Needs}

@@ -517,7 +517,7 @@ func (d *driver) do(c event.Command, unwanted map[uint64]bool, wishes map[string
 		switch {
 		case c.Start.Kind == event.StoreAttempt:
 			return d.answer(c.Start)
-		case c.Start.Admission != nil:
+		case c.Start.Admission != nil || d.mustAsk(c.Start):
 			d.askAdmission(*c.Start)
 		default:
 			d.execute(*c.Start)
@@ -592,6 +592,9 @@ func (d *driver) execute(a event.Attempt) {
 	}
 	if answer.StartedAt == 0 {
 		answer.StartedAt = e.wall()
+	}
+	if a.Admission == nil && admission.NamesMoment(&a, &answer) {
+		d.asks.granted[a.Ticket] = grant{a, e.now}
 	}
 	d.plan(coming{at: e.now.Add(took), answer: &answer})
 }
