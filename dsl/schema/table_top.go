@@ -82,7 +82,7 @@ var topBlocks = map[string]*Block{
 		Attr{Name: "engine", Kind: Text, Default: `"local"`, Doc: "What drives runs."}, later("flowrun.store"))},
 	"locals": {Doc: "Named expressions over variables and other locals, read as local.NAME.", Free: true},
 
-	"agent": {Label: "name", Doc: "Somebody or something that does tasks.",
+	"agent": {Label: "name", Doc: "Somebody or something that does tasks. No task of an agent starts in any run of the store while the agent is stopped (flowrun agents stop NAME), and none before the moment that its error of the kind rate_limited names.",
 		Blocks: []string{"retry", "memory", "circuit_breaker", "rate_limit", "resources"},
 		Attrs: attrs(
 			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, a URL that the same request is sent to, or nothing at all (returns what it was given)."},

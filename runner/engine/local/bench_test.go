@@ -164,3 +164,17 @@ func cpuTime() time.Duration {
 	syscall.Getrusage(syscall.RUSAGE_SELF, &r)
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
+
+// BenchmarkFreeAgent is what an attempt of an agent without bounds pays to learn that the agent may start it.
+func BenchmarkFreeAgent(b *testing.B) {
+	e, err := Open(b.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: answersOK})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	for b.Loop() {
+		if halted, err := e.halts.isHalted(e, "coder"); halted || err != nil {
+			b.Fatal(halted, err)
+		}
+	}
+}

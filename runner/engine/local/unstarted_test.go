@@ -24,13 +24,11 @@ func TestAnAttemptThatNeverStartsGivesItsGrantBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, a := range []event.Attempt{{Ticket: 3, Key: "another", Admission: &event.Admission{Needs: needs}}, {Ticket: 4, Key: "first"}} {
-		x.withdrawUnstarted(&a) // was not refused before, or needs nothing
-	}
+	x.withdrawUnstarted(&event.Attempt{Ticket: 3, Key: "another", Admission: &event.Admission{Needs: needs}}) // was not refused before
 	if granted, err := e.grantOf("first", epoch); err != nil || granted == 0 {
 		t.Fatalf("the first request is granted: %v, %v", granted, err)
 	}
-	x.withdrawUnstarted(&event.Attempt{Ticket: 5, Key: "first", Admission: &event.Admission{Needs: needs}})
+	x.withdrawUnstarted(&event.Attempt{Ticket: 5, Key: "first"}) // its agent was stopped when it was refused, and has no bounds
 	if granted, err := e.grantOf("next", epoch); err != nil || granted == 0 || len(x.refused) != 1 {
 		t.Errorf("the next request is granted: %v, %v; refused are %v", granted, err, x.refused)
 	}

@@ -11,7 +11,7 @@ func (a *app) newAgentsStopCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "stop NAME", Short: "Stop an agent in all runs of the store", Args: between(1, 1, "NAME"),
-		Long: "stop keeps new attempts of the agent NAME from starting, in all runs of the store, until \"flowrun agents start NAME\". The exit code is 1 if the agent is stopped already.",
+		Long: "stop keeps new attempts of the agent NAME from starting, in all runs of the store, until \"flowrun agents start NAME\". NAME needs no bounds in the file. The exit code is 1 if the agent is stopped already.",
 		RunE: func(_ *cobra.Command, words []string) error { return a.runAgentsStop(words[0], asJSON) },
 	}
 	jsonFlag(c, &asJSON)
