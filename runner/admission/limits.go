@@ -3,10 +3,15 @@ package admission
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
 )
+
+// MaxHold is how long nothing starts at most because the other side named a moment. An attempt asks the other side again then, and a new
+// answer holds the next ones.
+const MaxHold = time.Hour
 
 // Obstacle is why a request is not granted. The zero value is none.
 type Obstacle struct {
@@ -84,6 +89,9 @@ func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) in
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]
+		if err := window(n).Settle(s.rows, now); err != nil {
+			return first, err
+		}
 		next, err := window(n).Next(s.rows, now, ahead(n))
 		if err != nil {
 			return first, err
@@ -215,8 +223,9 @@ func (s *State) countAhead(r *Request, n *event.Need) (count int) {
 // known.
 func (s *State) endRequest(a *Answer, end End, now event.Time) error {
 	if end.Until != 0 {
+		until := min(end.Until, now.Add(MaxHold))
 		for i := range end.Needs {
-			if err := window(&end.Needs[i]).Hold(s.rows, end.Until); err != nil {
+			if err := window(&end.Needs[i]).Hold(s.rows, until); err != nil {
 				return err
 			}
 		}

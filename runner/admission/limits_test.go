@@ -449,3 +449,33 @@ func TestReservationMeetsAnObstacle(t *testing.T) {
 		}
 	}
 }
+
+// The clock was a day ahead for a while: its starts count as of now, and the rate limit does not block for a day.
+func TestClockWasAhead(t *testing.T) {
+	s := Load(nil, &shared.Map{})
+	n := paced("svc", 1, time.Minute)
+	applyAt(t, s, ask("a", 1, n), second.Add(24*time.Hour))
+	if v := applyAt(t, s, ask("b", 2, n), second); v.Verdict != Refused || v.Obstacle.Until != second.Add(time.Minute) {
+		t.Errorf("b is %s until %d", v.Verdict, v.Obstacle.Until)
+	}
+}
+
+// The other side names a moment in a hundred years: it is asked again after an hour, and a person can do so at once.
+func TestWrongMoment(t *testing.T) {
+	rows := &shared.Map{}
+	s := Load(nil, rows)
+	n := paced("svc", 9, time.Minute)
+	applyAt(t, s, ask("a", 1, n), second)
+	applyAt(t, s, Operation{End: []End{{Key: "a", Needs: []event.Need{n}, Until: second.Add(876_000 * time.Hour)}}}, second)
+	if v := applyAt(t, s, ask("b", 2, n), second); v.Verdict != Refused || v.Obstacle.Until != second.Add(MaxHold) {
+		t.Errorf("b is %s until %d", v.Verdict, v.Obstacle.Until)
+	}
+	resources, changed, err := shared.ChangeLimit(rows, event.LimitChange{Reset: "svc"})
+	if err != nil || !changed || len(resources) != 1 {
+		t.Errorf("reset: %v, %v, %v", resources, changed, err)
+	}
+	if v := applyAt(t, s, ask("c", 3, n), second); v.Verdict == Refused {
+		t.Errorf("c is %s", v.Verdict)
+
+	}
+}

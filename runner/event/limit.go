@@ -25,7 +25,7 @@ type Waiter struct {
 
 // LimitChange is what a person changes. Exactly one of the fields is set.
 type LimitChange struct {
-	Reset string // closes the breakers of the agent and of the quota of this name
+	Reset string // closes the breakers of the agent and of the quota of this name, and forgets the moments that the other side named
 	Stop  string // stops an agent
 	Start string // starts it again
 }

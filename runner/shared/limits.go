@@ -95,8 +95,14 @@ func ChangeLimit(rows Rows, c event.LimitChange) (resources []string, changed bo
 		b := Breaker{Name: string(kind) + " " + c.Reset}
 		_, found, err := rows.Get(breakerSpace, b.Name)
 		if err == nil && found {
-			resources, changed = append(resources, b.Name), true
 			err = b.Close(rows)
+		}
+		held := false
+		if err == nil {
+			held, err = (&Window{Name: b.Name}).Release(rows)
+		}
+		if found || held {
+			resources, changed = append(resources, b.Name), true
 		}
 		if err != nil {
 			return nil, false, err

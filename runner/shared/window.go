@@ -151,6 +151,36 @@ func (w *Window) Hold(rows Rows, until event.Time) error {
 	return w.save(rows, r)
 }
 
+// Release undoes Hold, and reports whether a moment was held.
+func (w *Window) Release(rows Rows) (bool, error) {
+	r, err := w.load(rows)
+	if err != nil || r.Held == 0 {
+		return false, err
+	}
+	r.Held = 0
+	return true, w.save(rows, r)
+}
+
+// Settle corrects the ring after a clock was ahead: where the last start lies more than Per in the future, no start counts from later
+// than now.
+func (w *Window) Settle(rows Rows, now event.Time) error {
+	r, err := w.load(rows)
+	if err != nil || w.Per <= 0 || r.Last <= now.Add(w.Per) {
+		return err
+	}
+	for i := range r.Size {
+		at, err := w.start(rows, i)
+		if err == nil && at > now {
+			err = rows.Put(w.space(), place(i), strconv.AppendInt(nil, int64(now), 10))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.Last = now
+	return w.save(rows, r)
+}
+
 // newest returns the newest starts, as many as the program says, from the oldest on.
 func (w *Window) newest(rows Rows, r *ring) (starts []event.Time, err error) {
 	for i := range r.Size {

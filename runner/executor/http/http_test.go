@@ -125,6 +125,7 @@ func TestAnswers(t *testing.T) {
 		{"a server's error", say(500, "text/plain", ""), nil, "transient/http 500"},
 		{"too many, until a reset in seconds", say(429, "text/plain", "", "RateLimit-Reset", "12"), nil, "rate_limited/http 429 after=12"},
 		{"too many, until a reset in Unix time", say(429, "text/plain", "", "Date", "Thu, 01 Jan 2026 00:00:00 GMT", "X-RateLimit-Reset", "1767225630"), nil, "rate_limited/http 429 after=30"},
+		{"too many, until a reset in Unix milliseconds", say(429, "text/plain", "", "Date", "Thu, 01 Jan 2026 00:00:00 GMT", "X-RateLimit-Reset", "1767225630000"), nil, "rate_limited/http 429 after=30"},
 		{"too many, until a reset that is a date", say(429, "text/plain", "", "Date", now, "X-RateLimit-Reset", in30), nil, "rate_limited/http 429 after=30"},
 		{"too many, and two moments", say(429, "text/plain", "", "Retry-After", "17", "RateLimit-Reset", "12"), nil, "rate_limited/http 429 after=17"},
 		{"not available, and a reset", say(503, "text/plain", "", "X-RateLimit-Reset", "12"), nil, "transient/http 503"},

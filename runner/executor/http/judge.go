@@ -237,6 +237,9 @@ func retryAfter(status int, h nethttp.Header) float64 {
 // leastUnixTime is from where on a number of seconds is a moment and not a span: 10^7 seconds are 116 days.
 const leastUnixTime = 1e7
 
+// leastUnixMillis is from where on a Unix time is in milliseconds: 10^11 seconds end in the year 5138.
+const leastUnixMillis = 1e11
+
 // secondsUntil reads how many seconds a header asks to wait, at least 0.
 func secondsUntil(h nethttp.Header, name string) (after float64, known bool) {
 	text := strings.TrimSpace(h.Get(name))
@@ -248,7 +251,11 @@ func secondsUntil(h nethttp.Header, name string) (after float64, known bool) {
 		if name == "Retry-After" || n < leastUnixTime {
 			return min(float64(n), math.MaxInt32), true
 		}
-		return min(max(0, float64(n)-float64(now.UnixMilli())/1000), math.MaxInt32), true
+		at := float64(n)
+		if n >= leastUnixMillis {
+			at /= 1000
+		}
+		return min(max(0, at-float64(now.UnixMilli())/1000), math.MaxInt32), true
 	}
 	if at, err := nethttp.ParseTime(text); err == nil {
 		return max(0, at.Sub(now).Round(time.Second).Seconds()), true

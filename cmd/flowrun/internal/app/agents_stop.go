@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
@@ -19,6 +21,10 @@ func (a *app) newAgentsStopCommand() *cobra.Command {
 }
 
 func (a *app) runAgentsStop(name string, asJSON bool) error {
+	limits, err := a.readLimits()
+	if err != nil {
+		return err
+	}
 	changed, err := a.changeLimit(event.LimitChange{Stop: name})
 	switch {
 	case err != nil:
@@ -27,6 +33,8 @@ func (a *app) runAgentsStop(name string, asJSON bool) error {
 		err = ui.WriteJSON(a.out, map[string]any{"name": name, "changed": changed})
 	case !changed:
 		a.err.Printf("the agent %s is stopped already\n", ui.Quote(name))
+	case !slices.ContainsFunc(limits, func(l event.Limit) bool { return l.Kind == event.NeedAgent && l.Name == name }):
+		a.err.Printf("no run of this store has asked for the agent %s; it is stopped all the same\n", ui.Quote(name))
 	}
 	if err == nil && !changed {
 		err = &ended{exitNo}

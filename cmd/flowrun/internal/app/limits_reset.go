@@ -10,9 +10,10 @@ import (
 func (a *app) newLimitsResetCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use: "reset NAME", Short: "Close the circuit breaker of an agent or a quota", Args: between(1, 1, "NAME"),
-		Long: `reset closes the circuit breaker of the agent or quota NAME and forgets its failures. Attempts that wait for the breaker start.
-The exit code is 1 if the breaker is closed and has no failures.`,
+		Use: "reset NAME", Short: "Close the circuit breaker of an agent or a quota, and forget a wait that the other side named", Args: between(1, 1, "NAME"),
+		Long: `reset closes the circuit breaker of the agent or quota NAME and forgets its failures. It also forgets the
+moment before which the other side lets nothing start. Attempts that wait for these start. A rate limit of the program stays as it is.
+The exit code is 1 if there is nothing to reset.`,
 		RunE: func(_ *cobra.Command, words []string) error { return a.runLimitsReset(words[0], asJSON) },
 	}
 	jsonFlag(c, &asJSON)
@@ -27,7 +28,7 @@ func (a *app) runLimitsReset(name string, asJSON bool) error {
 	case asJSON:
 		err = ui.WriteJSON(a.out, map[string]any{"name": name, "reset": reset})
 	case !reset:
-		a.err.Printf("the circuit breaker of %s is closed and has no failures, or there is none\n", ui.Quote(name))
+		a.err.Printf("%s has nothing to reset: its circuit breaker is closed without failures or it has none, and the other side named no moment\n", ui.Quote(name))
 	}
 	if err == nil && !reset {
 		err = &ended{exitNo}
