@@ -179,6 +179,9 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	m.warnOfSilence(a, f)
 	m.returnSlots(a.ref, a.gate)
 	if s.status.Terminal() {
+		if f.Outcome == event.OK && leavesOf(a.request) != "" { // it may be the one that does what must happen once
+			m.leavePoint(a)
+		}
 		return
 	}
 	if a.cancelled && (f.Outcome != event.OK || len(m.node(a.ref).Gates) > 0) {

@@ -219,6 +219,7 @@ func runHas(run string) string { return "run-has " + run }
 const (
 	hasEvent = "event "
 	hasSync  = "sync "
+	hasLast  = "last " // an attempt that was answered, and does what must happen once
 )
 
 // Forget removes what is kept for a run that has ended: the recorded answers, its events, and its attempts at sync points. No attempt
@@ -227,12 +228,14 @@ func Forget(rows Rows, run string) error {
 	if err := rows.Clear(answers(run)); err != nil {
 		return err
 	}
-	var names, keys []string
+	var names, keys, lasts []string
 	err := rows.Scan(runHas(run), "", func(key string, _ []byte) bool {
 		if name, is := strings.CutPrefix(key, hasEvent); is {
 			names = append(names, name)
 		} else if key, is := strings.CutPrefix(key, hasSync); is {
 			keys = append(keys, key)
+		} else if strings.HasPrefix(key, hasLast) {
+			lasts = append(lasts, key)
 		}
 		return true
 	})
@@ -244,6 +247,11 @@ func Forget(rows Rows, run string) error {
 	for _, key := range keys {
 		if err == nil {
 			err = Withdraw(rows, run, key)
+		}
+	}
+	for _, key := range lasts {
+		if err == nil {
+			err = rows.Delete(runHas(run), key)
 		}
 	}
 	return err

@@ -211,7 +211,23 @@ func (c *CheckIn) released(rows Rows) (value.Value, bool, error) {
 	if err := loadRow(rows, waiterSpace(c.Point), order, &w); err != nil || w.Released == nil {
 		return nil, false, err
 	}
+	if err := c.Waiter.noteLast(rows, c.Point, w.Released); err != nil {
+		return nil, false, err
+	}
 	return w.Released, true, c.Waiter.drop(rows, c.Point, order)
+}
+
+func isLast(output value.Value) bool {
+	o, _ := output.(map[string]any)
+	return o["last"] == true
+}
+
+// noteLast remembers an attempt whose answer says that it does what must happen once. Its node may end before it has the answer.
+func (w *Waiter) noteLast(rows Rows, point string, output value.Value) error {
+	if !isLast(output) {
+		return nil
+	}
+	return saveRow(rows, runHas(w.Run), hasLast+w.Key, point)
 }
 
 // learnNeeds takes the needed parties from the first check-in that names them.
@@ -364,6 +380,9 @@ func (m *meeting) release(rows Rows, c *CheckIn) (a Meeting, err error) {
 		if err := c.Waiter.forget(rows, c.Point); err != nil {
 			return a, err
 		}
+		if err := c.Waiter.noteLast(rows, c.Point, a.Output); err != nil {
+			return a, err
+		}
 	}
 	type row struct {
 		order string
@@ -432,9 +451,14 @@ func Leave(rows Rows, point string, w Waiter) error {
 	if err := w.drop(rows, point, order); err != nil {
 		return err
 	}
-	if o, _ := left.Released.(map[string]any); o == nil || o["last"] != true {
+	if !isLast(left.Released) {
 		return nil
 	}
+	return handOn(rows, point)
+}
+
+// handOn has another attempt do what must happen once.
+func handOn(rows Rows, point string) error {
 	heir, heirAt := waiting{}, ""
 	err := rows.Scan(waiterSpace(point), "", func(at string, body []byte) bool {
 		var other waiting
@@ -458,13 +482,26 @@ func Leave(rows Rows, point string, w Waiter) error {
 	return saveRow(rows, syncSpace(point), meetingKey, m)
 }
 
-// Withdraw is Leave of the attempt of a run with a key, wherever it waits. It does nothing for an attempt that does not wait.
+// Withdraw is Leave of the attempt of a run with a key, wherever it waits. An attempt that was answered already, and was to do what must
+// happen once, leaves that to another one. Withdraw does nothing for other attempts.
 func Withdraw(rows Rows, run, key string) error {
-	var point string
-	if err := loadRow(rows, runHas(run), hasSync+key, &point); err != nil || point == "" {
-		return err
+	var point, last string
+	err := loadRow(rows, runHas(run), hasSync+key, &point)
+	if err == nil {
+		err = loadRow(rows, runHas(run), hasLast+key, &last)
 	}
-	return Leave(rows, point, Waiter{Key: key, Run: run})
+	switch {
+	case err != nil:
+		return err
+	case last != "":
+		if err := rows.Delete(runHas(run), hasLast+key); err != nil {
+			return err
+		}
+		return handOn(rows, last)
+	case point != "":
+		return Leave(rows, point, Waiter{Key: key, Run: run})
+	}
+	return nil
 }
 
 // listPoints lists the sync points of the store, as objects by name.

@@ -256,3 +256,52 @@ func make256() (names []string) {
 	}
 	return names
 }
+
+// An attempt that was answered as the one that does what must happen once has no node any more. Another attempt does it. The end of a
+// run that did it hands nothing on.
+func TestAnsweredAttemptHandsOn(t *testing.T) {
+	for _, how := range []string{"completes the point", "was released", "ends well"} {
+		rows, needs := &Map{}, []string{"a", "b"}
+		checkIn := func(as, key string) Meeting {
+			t.Helper()
+			m, err := Sync(rows, &CheckIn{Point: "p", As: as, Needs: needs, Waiter: Waiter{Key: key, Run: "run-" + key}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		checkIn("a", "x")
+		checkIn("a", "y")
+		heir, m := "x", checkIn("b", "z")
+		gone := "z"
+		if how == "was released" { // z leaves it to x, and x has its answer
+			if err := Withdraw(rows, "run-z", "z"); err != nil {
+				t.Fatal(err)
+			}
+			gone, heir, m = "x", "y", checkIn("a", "x")
+		}
+		if !isLast(m.Output) {
+			t.Fatalf("%s: %s is not the last: %v", how, gone, m.Output)
+		}
+		leave := func() error { return Withdraw(rows, "run-"+gone, gone) }
+		if how == "ends well" {
+			leave = func() error { return Forget(rows, "run-"+gone) }
+		}
+		if err := leave(); err != nil {
+			t.Fatal(err)
+		}
+		if last := isLast(checkIn("a", heir).Output); last != (how != "ends well") {
+			t.Errorf("%s: %s is the last: %v", how, heir, last)
+		}
+		for _, run := range []string{"run-x", "run-y", "run-z"} {
+			if err := Forget(rows, run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, row := range rowsOf(rows) {
+			if strings.Contains(fmt.Sprint(row), "run-") {
+				t.Errorf("%s: the row %v is left", how, row)
+			}
+		}
+	}
+}

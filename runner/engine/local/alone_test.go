@@ -168,3 +168,26 @@ func TestFailureReachesAWaitingRun(t *testing.T) {
 		t.Fatal("the run does not end")
 	}
 }
+
+// The look for messages costs nothing for the messages of runs that others drive.
+func TestLookReadsOwnRuns(t *testing.T) {
+	e := newStore(t).open(t, Options{Factory: enginetest.Factory, Executor: answersOK})
+	rows, err := e.read.Query("EXPLAIN QUERY PLAN "+postedRuns, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, detail)
+	}
+	text := strings.Join(plan, "; ")
+	if !strings.Contains(text, "runs_owner (owner=?)") || !strings.Contains(text, "inbox_run (run=?)") || strings.Contains(text, "SCAN ") {
+		t.Errorf("the plan is %s", text)
+	}
+}

@@ -109,7 +109,7 @@ func (l *watcher) wakeDrives(conn *sql.Conn, version *int64) error {
 		return err
 	}
 	*version = now
-	posted, err := readColumn(conn, "SELECT DISTINCT r.id FROM inbox i JOIN runs r ON r.key = i.run")
+	posted, err := readColumn(conn, postedRuns, l.engine.driverEpoch())
 	if err != nil {
 		return err
 	}
@@ -124,6 +124,9 @@ func (l *watcher) wakeDrives(conn *sql.Conn, version *int64) error {
 	}
 	return nil
 }
+
+// postedRuns finds the runs of a driver that have messages. It looks at the runs of the driver alone, however many messages wait for others.
+const postedRuns = "SELECT id FROM runs WHERE owner = ? AND EXISTS (SELECT 1 FROM inbox WHERE inbox.run = runs.key)"
 
 // readColumn is the set of texts in a query's only column.
 func readColumn(conn *sql.Conn, query string, args ...any) (map[string]bool, error) {
