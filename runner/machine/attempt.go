@@ -179,12 +179,10 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	m.warnOfSilence(a, f)
 	m.returnSlots(a.ref, a.gate)
 	if s.status.Terminal() {
-		if f.Outcome == event.OK && leavesOf(a.request) != "" { // it may be the one that does what must happen once
-			m.leavePoint(a)
-		}
 		return
 	}
-	if a.cancelled && (f.Outcome != event.OK || len(m.node(a.ref).Gates) > 0) {
+	atPoint := leavesOf(a.request) != "" // what must happen once must not be left to a node that nobody needs
+	if a.cancelled && (f.Outcome != event.OK || len(m.node(a.ref).Gates) > 0 || atPoint) {
 		m.endCancelled(a.ref)
 		return
 	}

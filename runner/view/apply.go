@@ -73,6 +73,7 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 		}
 	}
 	l.Node, l.Name, l.Reason, l.Gate, l.Note, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Note, t.Result
+	l.WaitsFor = t.WaitsFor
 	switch {
 	case t.Gate != nil:
 		n.Gates = append(n.Gates, *t.Gate)

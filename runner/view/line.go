@@ -30,6 +30,8 @@ type Line struct {
 	Child  string
 	Status event.Status // after the change
 	Reason string
+	// WaitsFor is what a node that begins to wait waits for in the store; nil if nothing.
+	WaitsFor *event.WaitsFor
 	// Attempt is 0 where none was made.
 	Attempt int
 	// Duration is that of the node, or the run, so far.

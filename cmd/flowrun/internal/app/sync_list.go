@@ -33,6 +33,9 @@ func (a *app) runSyncList(r *args.SyncList) error {
 			Points map[string]value.Value `json:"points"`
 		}{points})
 	}
+	if len(points) == 0 {
+		a.err.Printf("No run of this store has come to a sync point.\n")
+	}
 	for _, name := range value.Keys(points) {
 		a.out.Printf("%s", describeSyncList(name, points[name].(map[string]any)))
 	}

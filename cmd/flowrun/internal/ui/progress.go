@@ -101,7 +101,23 @@ func sentence(t *Term, l *view.Line) string {
 	if f := facts(l.Result); f != "" && l.Status.Terminal() {
 		text += " (" + f + ")"
 	}
+	if l.Status == event.Waiting && l.WaitsFor != nil && l.Reason == string(l.WaitsFor.Kind) {
+		return text + " for " + waited(l.WaitsFor, l.Time)
+	}
 	return text + because(culprit(l)+why(l.Status, l.Reason, l.Result))
+}
+
+// waited says what a node waits for, and how long at the most.
+func waited(w *event.WaitsFor, now event.Time) string {
+	text := map[event.WaitKind]string{event.WaitQuota: "units of the quota ", event.WaitRateLimit: "the rate limit of ",
+		event.WaitBreaker: "the circuit breaker of ", event.WaitEvent: "the event ", event.WaitSync: "the sync point "}[w.Kind] + Clean(w.Name)
+	if w.Kind == event.WaitBusy {
+		text += ", which is busy"
+	}
+	if left := w.Until.Sub(now).Round(time.Second); w.Until != 0 && left > 0 {
+		text += fmt.Sprintf(", %s to go", left)
+	}
+	return text
 }
 
 // facts are what a status alone does not say of a node's end.

@@ -283,3 +283,22 @@ func TestThePastIsNotShown(t *testing.T) {
 		}
 	}
 }
+
+// A line about a node that waits says for what, and how long at the most.
+func TestLineSaysWhatIsWaitedFor(t *testing.T) {
+	for want, w := range map[string]event.WaitsFor{
+		"s: waiting for the rate limit of c, 59m53s to go": {Kind: event.WaitRateLimit, Name: "c", Until: t0.Add(59*time.Minute + 53*time.Second)},
+		"s: waiting for units of the quota gpu":            {Kind: event.WaitQuota, Name: "gpu"},
+		"s: waiting for c, which is busy":                  {Kind: event.WaitBusy, Name: "c"},
+	} {
+		run := view.New(shipWorkflow)
+		line := view.Line{}
+		for _, l := range run.Apply(nil, &event.Reaction{Transitions: []event.Transition{{Node: "s", From: event.Running, To: event.Waiting, At: t0,
+			Reason: string(w.Kind), WaitsFor: &w}}}) {
+			line = l
+		}
+		if have := sentence(&Term{}, &line); have != want {
+			t.Errorf("%q, want %q", have, want)
+		}
+	}
+}
