@@ -10,7 +10,7 @@ import (
 func (a *app) newAgentsListCommand() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use: "list", Short: "List the agents that runs of the store have asked for", Args: between(0, 0, ""),
+		Use: "list", Short: "List the agents with bounds that runs of the store have asked for, and those that are stopped", Args: between(0, 0, ""),
 		Long: "list prints each agent with its state (started or stopped) and the number of attempts that wait for it.",
 		RunE: func(*cobra.Command, []string) error { return a.runAgentsList(asJSON) },
 	}
@@ -38,7 +38,7 @@ func (a *app) runAgentsList(asJSON bool) error {
 		return ui.WriteJSON(a.out, map[string]any{"agents": list})
 	}
 	if len(list) == 0 {
-		a.err.Printf("No run of this store has asked for an agent.\n")
+		a.err.Printf("No run of this store has asked for an agent with a bound, and no agent is stopped.\n")
 	}
 	for _, l := range list {
 		state := "started"
