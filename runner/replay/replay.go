@@ -187,7 +187,7 @@ func (h *host) reply(id any, got *answer, ev func(*answer) *event.Event, r Reque
 		h.held[id] = got
 	case got.event != nil:
 		h.put(h.now.Add(got.took), got.seq, *ev(got))
-	case h.world.ended:
+	case h.world.ended && !got.again:
 		h.out.New = append(h.out.New, r)
 	}
 }

@@ -39,6 +39,7 @@ type answer struct {
 	at      event.Time
 	took    time.Duration
 	seq     uint64
+	again   bool // the machine asked for the same under another ticket, and that one was answered
 }
 
 // lateness is how long after its time a timer fired.
@@ -89,6 +90,10 @@ func (w *World) asked(at event.Time, c *event.Command) {
 	case c.Start != nil && w.byTicket[c.Start.Ticket] == nil: // another driver asks again
 		a := &answer{request: c.Start, asked: at}
 		k := attemptKey(c.Start)
+		if list := w.answers[k]; len(list) > 0 {
+			before := list[len(list)-1]
+			before.again = before.event == nil && before.request.(*event.Attempt).Key == c.Start.Key
+		}
 		w.byTicket[c.Start.Ticket], w.answers[k] = a, append(w.answers[k], a)
 	case c.StartChild != nil && w.byRun[c.StartChild.Run] == nil:
 		a := &answer{request: c.StartChild, asked: at}
