@@ -73,6 +73,9 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 	if s.cold != nil {
 		w.Priority = s.cold.priority
 	}
+	if m.delayedAttempt(r) != nil { // it goes on before anything else starts: a call has done a part of its work
+		w.Priority = math.MaxInt16
+	}
 	if m.left != nil {
 		if w.Left = m.left[r.node]; s.status != event.Pending {
 			w.Left = slots.Begun
