@@ -80,6 +80,9 @@ func (p *life) driveAll(ctx context.Context) error {
 		if err := p.letTurnsIn(); err != nil {
 			return err
 		}
+		if len(p.drivers) == 0 && p.lines != e.changes { // a run that was let in had ended already, and the next one has its turn
+			continue
+		}
 		if m := e.opts.Moments; len(m) > 0 && (m[0].At <= e.now || len(p.drivers) == 0 || !p.readyBefore(m[0].At)) {
 			if _, err := e.NextMoment(); err != nil {
 				return err
