@@ -37,13 +37,14 @@ type spending struct {
 	w       *ir.Workflow
 	given   *event.Bounds // by the caller
 	tickets map[uint64]string
+	delayed map[string]bool // nodes whose attempt waits for what is around it, counts, and comes again with another ticket
 	called  map[string]string
 	used    map[string]event.Bounds
 	refused int // nodes that a budget kept from starting
 }
 
 func newSpending(w *ir.Workflow) *spending {
-	return &spending{w: w, tickets: map[uint64]string{}, called: map[string]string{}, used: map[string]event.Bounds{}}
+	return &spending{w: w, tickets: map[uint64]string{}, delayed: map[string]bool{}, called: map[string]string{}, used: map[string]event.Bounds{}}
 }
 
 // around lists the paths of the budgets around a node, with their bounds.
@@ -130,14 +131,21 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 	before := maps.Clone(s.used)
 	for _, cmd := range r.Commands {
 		switch a, k := cmd.Start, cmd.StartChild; {
-		case cmd.Cancel != nil && cmd.Cancel.Reason == "its driver died":
-			delete(s.tickets, cmd.Cancel.Ticket)
-		case cmd.Cancel != nil && cmd.Cancel.Reason == "waits for what is around it" && s.tickets[cmd.Cancel.Ticket] != "": // it comes again with another ticket
-			delete(s.tickets, cmd.Cancel.Ticket)
-			s.add(cmd.Cancel.Node, event.Bounds{Attempts: -1})
-			before = maps.Clone(s.used)
+		case cmd.Cancel != nil && (s.tickets[cmd.Cancel.Ticket] != "" || startsUnseen(r, cmd.Cancel)):
+			if s.tickets[cmd.Cancel.Ticket] == "" {
+				s.add(cmd.Cancel.Node, event.Bounds{Attempts: 1})
+			}
+			if cmd.Cancel.Reason == "its driver died" || cmd.Cancel.Reason == "waits for what is around it" {
+				delete(s.tickets, cmd.Cancel.Ticket)
+				s.delayed[cmd.Cancel.Node] = cmd.Cancel.Reason != "its driver died"
+			}
 		case a != nil && !a.Compensate && a.Kind != event.HoldAttempt:
 			if _, again := s.tickets[a.Ticket]; again {
+				continue
+			}
+			if s.delayed[a.Node] {
+				s.tickets[a.Ticket] = a.Node
+				delete(s.delayed, a.Node)
 				continue
 			}
 			for at, list := range s.around(a.Node) { // any order: each for itself

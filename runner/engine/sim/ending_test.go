@@ -118,6 +118,9 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		if k := c.StartChild; k != nil && j.first[k.Node] == 0 {
 			j.began(k.Node, "")
 		}
+		if x := c.Cancel; x != nil && j.first[x.Node] == 0 && startsUnseen(r, x) {
+			j.began(x.Node, "")
+		}
 		switch a := c.Start; {
 		case a == nil || a.Gate != "":
 		case a.Compensate && !j.tickets[a.Ticket]:
@@ -137,6 +140,14 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 			j.tolerated[t.Node] = t.Result != nil && t.Result.Tolerated
 		}
 	}
+}
+
+// startsUnseen reports whether a cancel takes back an attempt that began in the same batch. The start does not show then, and the
+// machine cannot know that the host did not carry it out.
+func startsUnseen(r *event.Reaction, x *event.CancelAttempt) bool {
+	return slices.ContainsFunc(r.Transitions, func(t event.Transition) bool {
+		return t.Node == x.Node && t.To == event.Running && t.Note == "" && t.Attempt > 0
+	})
 }
 
 // began notes the first start of a node. The name of one that calls comes with its transition.
