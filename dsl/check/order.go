@@ -60,6 +60,9 @@ func (c *checker) holding(w *Workflow) {
 			maps.Copy(inside, c.takenBy(n, c.unitsOf(w.Block), holder))
 		}
 	}
+	for _, n := range w.All {
+		c.waitsOutside(w, n)
+	}
 	c.hold(w.Block, inside, nil)
 	for _, name := range c.unitsOf(w.Block) {
 		inside[name] = w.place(name)
@@ -205,4 +208,113 @@ func (c *checker) waitsForPlaces(g *Node, around []string) {
 		Summary: fmt.Sprintf("%s and %s could wait for each other", upper(call.Words()), holder.Words()),
 		Detail:  fmt.Sprintf("The call keeps its place in max_concurrency while its run waits for quota %q. What holds quota %q waits for a place. Take max_concurrency away, or hold %q around the call, too.", first, last, first),
 		Notes:   []diag.Note{{Text: "the call", Range: call.attr("call").span()}, {Text: fmt.Sprintf("%q is held here", last), Range: holder.place(last)}}})
+}
+
+// waitsOutside reports a group that holds a quota while something inside waits for a node outside, and that node takes the quota
+// or one that is declared earlier. What the group itself waits for has ended before the group holds anything.
+func (c *checker) waitsOutside(w *Workflow, g *Node) {
+	if len(g.Children) == 0 {
+		return
+	}
+	around, held := c.heldAround(w, g), c.unitsOf(g.Block)
+	held = slices.DeleteFunc(held, func(name string) bool { return slices.Contains(around, name) })
+	if len(held) == 0 {
+		return
+	}
+	last := slices.MaxFunc(held, func(a, b string) int { return c.number[a] - c.number[b] })
+	ended := map[*Node]bool{}
+	for n := g; n != nil; n = n.Parent {
+		for _, to := range n.awaited(w) {
+			to.reach(w, g, ended, func(*Node) {})
+		}
+	}
+	for _, n := range w.All {
+		if n == g || !n.liesIn(g) {
+			continue
+		}
+		for _, to := range n.awaited(w) {
+			var taker *Node
+			quota := ""
+			to.reach(w, g, ended, func(x *Node) {
+				for _, name := range c.ownTakings(w, x) {
+					if taker == nil && c.number[name] <= c.number[last] {
+						taker, quota = x, name
+					}
+				}
+			})
+			if taker != nil {
+				c.report(diag.Diagnostic{Code: "F0142", Subject: g.place(last), Context: g.Words(), Summary: fmt.Sprintf("%s and %s could wait for each other", upper(g.Words()), taker.Words()),
+					Detail: fmt.Sprintf("%s holds quota %q while %s waits for %s, and %s takes quota %q. Let %s wait before it holds anything: put %q into its depends_on.",
+						upper(g.Words()), last, n.Words(), to.Words(), taker.Words(), quota, g.Words(), to.Name),
+					Notes: []diag.Note{{Text: "this waits", Range: nameRange(n.Block)}, {Text: fmt.Sprintf("this takes quota %q", quota), Range: nameRange(taker.Block)}}})
+				return
+			}
+		}
+	}
+}
+
+// awaited lists what a node waits for, but for what its groups wait for.
+func (n *Node) awaited(w *Workflow) (out []*Node) {
+	for _, names := range [][]string{n.Needs, n.Observes} {
+		for _, name := range names {
+			if to := w.ByName[name]; to != nil {
+				out = append(out, to)
+			}
+		}
+	}
+	if n.Before != nil {
+		out = append(out, n.Before)
+	}
+	return out
+}
+
+// reach visits all that ends before n has ended, outside of g and of what lies around g.
+func (n *Node) reach(w *Workflow, g *Node, seen map[*Node]bool, visit func(*Node)) {
+	if seen[n] || n.liesIn(g) || g.liesIn(n) {
+		return
+	}
+	seen[n] = true
+	visit(n)
+	for up := n; up != nil && !g.liesIn(up); up = up.Parent {
+		for _, to := range up.awaited(w) {
+			to.reach(w, g, seen, visit)
+		}
+	}
+	for _, child := range n.Children {
+		child.reach(w, g, seen, visit)
+	}
+}
+
+// liesIn reports whether a node is g or lies inside.
+func (n *Node) liesIn(g *Node) bool {
+	for ; n != nil; n = n.Parent {
+		if n == g {
+			return true
+		}
+	}
+	return false
+}
+
+// heldAround lists the quotas that are held around a node in its workflow.
+func (c *checker) heldAround(w *Workflow, n *Node) []string {
+	held := slices.Clone(c.unitsOf(w.Block))
+	for up := n.Parent; up != nil; up = up.Parent {
+		held = append(held, c.unitsOf(up.Block)...)
+	}
+	return held
+}
+
+// ownTakings lists the quotas of which a node itself takes units, or the run that the node calls.
+func (c *checker) ownTakings(w *Workflow, n *Node) []string {
+	names := slices.Clone(c.unitsOf(n.Block))
+	for _, r := range n.assignees() {
+		for _, g := range c.assigned(r) {
+			names = append(names, c.unitsOf(g)...)
+		}
+	}
+	if called := c.called(n); called != nil {
+		names = append(names, slices.Sorted(maps.Keys(c.takings[called]))...)
+	}
+	around := c.heldAround(w, n)
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(around, name) })
 }

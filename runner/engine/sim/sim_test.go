@@ -54,7 +54,6 @@ var (
 //  11. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
 //
-// The seeds in failing break a rule, and ROADMAP says which.
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
 		simulate(t, *seed1, true)
@@ -68,9 +67,6 @@ func TestSimulation(t *testing.T) {
 	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	for seed := *from; seed < *from+uint64(n); seed++ {
-		if slices.Contains(failing, seed) {
-			continue
-		}
 		c := simulate(t, seed, false)
 		struck := c.store.Struck()
 		all.Crashes, all.Jumps, all.Twice = all.Crashes+struck.Crashes, all.Jumps+struck.Jumps, all.Twice+struck.Twice
@@ -196,9 +192,6 @@ func TestMendedSeeds(t *testing.T) {
 		simulate(t, seed, false)
 	}
 }
-
-// failing are seeds of programs that found faults which are not mended yet.
-var failing = []uint64{697, 964}
 
 // isCircle reports whether a program is refused because its nodes could wait for each other's quotas, and for nothing else.
 func isCircle(diags diag.List) bool {
