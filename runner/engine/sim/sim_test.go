@@ -53,7 +53,6 @@ var (
 //  10. nothing starts in a budget that is spent, in called runs neither, and a node that fails for a budget has one around it that is;
 //  11. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
-//
 func TestSimulation(t *testing.T) {
 	if *seed1 != 0 {
 		simulate(t, *seed1, true)
