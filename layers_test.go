@@ -96,6 +96,8 @@ memory/embed/uselite             dsl/libm memory/embed/pack memory/embed/wordlis
 memory/embed/wordlist            pure:
 memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
 
+workflows
+
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args         dsl/value
 cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/outline runner/replay runner/view isatty sys diff

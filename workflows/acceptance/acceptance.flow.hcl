@@ -3,17 +3,17 @@
 
 agent "author" {
   type    = "exec"
-  command = ["author"]
+  command = ["./agents/author"]
 }
 
 gate "tests_pass" {
-  run     = ["make", "test"]
+  run     = ["./agents/tests"]
   message = "the tests do not pass"
   on_fail = "retry"
 }
 
 gate "no_vulnerabilities" {
-  run     = ["make", "scan"]
+  run     = ["./agents/scanner"]
   message = "the scanner has found a vulnerability"
   on_fail = "retry"
 }
@@ -25,7 +25,10 @@ gate "fast_enough" {
 }
 
 workflow "acceptance" {
-  input "task" { type = string }
+  input "task" {
+    type    = string
+    default = "Speed up the search."
+  }
 
   step "write" {
     agent  = agent.author

@@ -5,23 +5,37 @@
 
 agent "tester" {
   type    = "exec"
-  command = ["your-agent", "test"]
+  command = ["./agents/tester"]
   output  = object({ passed = bool, why = string })
 }
 
 agent "fixer" {
   type    = "exec"
-  command = ["your-agent", "fix"]
+  command = ["./agents/fixer"]
   output  = object({ commit = string })
 }
 
 agent "deployer" {
   type    = "exec"
-  command = ["your-agent", "deploy"]
+  command = ["./agents/deployer"]
 }
 
 workflow "react" {
   timeout = "1d"
+
+  # The first push. Leave it empty to wait for those of others.
+  input "commit" {
+    type    = string
+    default = "1a2b"
+  }
+
+  step "announce" {
+    emit {
+      event = "code.pushed"
+      data  = { commit = input.commit }
+    }
+    when = "input.commit != ''"
+  }
 
   parallel "team" {
     sequence "test" {

@@ -1,5 +1,6 @@
 test "a failed test is mended, tested again and deployed" {
   crash_everywhere = true
+  inputs           = { commit = "" }
   agent "tester" {
     replies = [
       { output = { passed = false, why = "a sum is wrong" }, takes = "5m" },
@@ -30,6 +31,7 @@ test "a failed test is mended, tested again and deployed" {
 
 test "what passes at once is not mended" {
   crash_everywhere = true
+  inputs           = { commit = "" }
   agent "tester" {
     replies = [{ output = { passed = true, why = "" } }]
   }
@@ -52,12 +54,18 @@ test "what passes at once is not mended" {
 }
 
 test "nobody pushes" {
+  inputs = { commit = "" }
   expect = ["run.status == 'failed'", "elapsed == 86400", "len(events) == 0"]
 }
 
 test "an event for one run reaches no other, and what a run publishes reaches all" {
-  start "one" {}
-  start "other" {}
+  start "one" {
+    inputs = { commit = "" }
+  }
+
+  start "other" {
+    inputs = { commit = "" }
+  }
 
   agent "tester" {
     replies = [{ output = { passed = true, why = "" } }]
@@ -77,4 +85,15 @@ test "an event for one run reaches no other, and what a run publishes reaches al
     "runs.one.step.passed.output.commit == 'a' && runs.other.step.passed.output.commit == 'a'",
     "len(calls.deployer) == 2",
   ]
+}
+
+test "a run can push, too" {
+  agent "tester" {
+    replies = [{ output = { passed = strcontains(request.task, "3c4d"), why = "a sum is wrong" } }]
+  }
+
+  agent "fixer" { replies = [{ output = { commit = "3c4d" } }] }
+  agent "deployer" { replies = [{ output = "done" }] }
+
+  expect = ["run.outputs.deployed == '3c4d'", "map(calls.tester, #.at) == [0, 0]"]
 }

@@ -3,12 +3,15 @@
 
 agent "worker" {
   type    = "exec"
-  command = ["worker"]
+  command = ["./agents/worker"]
   timeout = "1h"
 }
 
 workflow "claim" {
-  input "task" { type = string }
+  input "task" {
+    type    = string
+    default = "Clean up the cache."
+  }
 
   input "me" {
     type    = string
@@ -47,7 +50,10 @@ workflow "claim" {
 # Five workers want the same task at once.
 workflow "rush" {
   default = true
-  input "task" { type = string }
+  input "task" {
+    type    = string
+    default = "Clean up the cache."
+  }
 
   step "try" {
     for_each = ["worker1", "worker2", "worker3", "worker4", "worker5"]

@@ -3,7 +3,7 @@
 workflow "count" {
   input "events" {
     type    = list(string)
-    default = []
+    default = ["login", "order", "login"]
   }
 
   step "add" {

@@ -3,22 +3,25 @@
 
 agent "backend" {
   type    = "exec"
-  command = ["backend"]
+  command = ["./agents/backend"]
 }
 
 agent "typescript" {
   type    = "exec"
-  command = ["typescript"]
+  command = ["./agents/typescript"]
 }
 
 agent "generalist" {
   type    = "exec"
-  command = ["generalist"]
+  command = ["./agents/generalist"]
 }
 
 workflow "conduct" {
   default = true
-  input "problem" { type = object({ component = string, type = string, text = string }) }
+  input "problem" {
+    type    = object({ component = string, type = string, text = string })
+    default = { component = "api", type = "timeout", text = "The list of orders takes a minute." }
+  }
 
   switch "delegate" {
     case {

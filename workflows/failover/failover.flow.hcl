@@ -2,7 +2,7 @@
 
 agent "first" {
   type    = "exec"
-  command = ["first"]
+  command = ["./agents/first"]
   retry {
     max_attempts = 2
     base_delay   = "10s"
@@ -12,11 +12,14 @@ agent "first" {
 
 agent "second" {
   type    = "exec"
-  command = ["second"]
+  command = ["./agents/second"]
 }
 
 workflow "translate" {
-  input "text" { type = string }
+  input "text" {
+    type    = string
+    default = "Bonjour."
+  }
 
   step "translate" {
     agent    = agent.first

@@ -3,26 +3,29 @@
 
 agent "conductor" {
   type    = "exec"
-  command = ["conductor"]
+  command = ["./agents/conductor"]
 }
 
 agent "builder" {
   type    = "exec"
-  command = ["builder"]
+  command = ["./agents/builder"]
 }
 
 agent "integrator" {
   type    = "exec"
-  command = ["integrator"]
+  command = ["./agents/integrator"]
 }
 
 agent "reviewer" {
   type    = "exec"
-  command = ["reviewer"]
+  command = ["./agents/reviewer"]
 }
 
 workflow "feature" {
-  input "feature" { type = string }
+  input "feature" {
+    type    = string
+    default = "Search in orders."
+  }
 
   step "divide" {
     agent  = agent.conductor
@@ -63,9 +66,9 @@ workflow "feature" {
   sequence "release" {
     depends_on = [step.integration]
 
-    step "test" { run = ["make", "test"] }
-    step "stage" { run = ["./deploy", "staging", step.integration.output.commit] }
-    step "live" { run = ["./deploy", "live", step.integration.output.commit] }
+    step "test" { run = ["./agents/tests"] }
+    step "stage" { run = ["./agents/deploy", "staging", step.integration.output.commit] }
+    step "live" { run = ["./agents/deploy", "live", step.integration.output.commit] }
   }
 
   output "commit" { value = step.integration.output.commit }

@@ -23,7 +23,7 @@ test "each phase gets what the one before has made" {
     "map(calls.builder, #.task) == ['Build the index: words to pages', 'Build the page: a field and a list']",
     "calls.integrator[1].feedback == 'The list is not sorted.'",
     "before('integration', 'test') && before('test', 'stage') && before('stage', 'live')",
-    "calls.live[0].command == ['./deploy', 'live', 'c2']",
+    "calls.live[0].command == ['./agents/deploy', 'live', 'c2']",
   ]
 }
 

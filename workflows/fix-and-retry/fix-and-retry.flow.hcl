@@ -3,7 +3,7 @@
 
 agent "fixer" {
   type    = "exec"
-  command = ["fixer"]
+  command = ["./agents/fixer"]
   timeout = "30m"
 }
 
@@ -16,7 +16,7 @@ workflow "fix" {
     }
 
     step "tests" {
-      run      = ["make", "test"]
+      run      = ["./agents/tests"]
       on_error = "continue"
     }
 

@@ -2,16 +2,19 @@
 
 agent "fixer" {
   type    = "exec"
-  command = ["fixer"]
+  command = ["./agents/fixer"]
 }
 
 agent "importer" {
   type    = "exec"
-  command = ["importer"]
+  command = ["./agents/importer"]
 }
 
 workflow "import" {
-  input "record" { type = string }
+  input "record" {
+    type    = string
+    default = "name=Ada;born=10.12.1815"
+  }
 
   sequence "rounds" {
     value = step.load.output

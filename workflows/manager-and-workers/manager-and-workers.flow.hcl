@@ -1,19 +1,21 @@
 # A manager divides a goal into tasks at run time, workers carry the tasks out at once, and the manager puts the results together.
-# Put your own commands into the two agents.  flowrun explain protocol  says what they read and write.
 
 agent "manager" {
   type    = "exec"
-  command = ["manager"]
+  command = ["./agents/manager"]
 }
 
 agent "worker" {
   type        = "exec"
-  command     = ["worker"]
+  command     = ["./agents/worker"]
   concurrency = 3 # three tasks at once, over all runs
 }
 
 workflow "manage" {
-  input "goal" { type = string }
+  input "goal" {
+    type    = string
+    default = "Release version 1.4."
+  }
 
   step "plan" {
     agent  = agent.manager

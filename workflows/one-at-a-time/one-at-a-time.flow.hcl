@@ -7,7 +7,10 @@ workflow "deploy" {
     default = "test"
   }
 
-  input "version" { type = string }
+  input "version" {
+    type    = string
+    default = "1.4"
+  }
 
   concurrency {
     group     = "deploy-${input.env}"
@@ -15,7 +18,7 @@ workflow "deploy" {
   }
 
   step "roll_out" {
-    run     = ["deploy", "--env", input.env, "--", input.version]
+    run     = ["./agents/deploy", "--env", input.env, "--", input.version]
     timeout = "30m"
     retry {
       max_attempts = 2

@@ -1,19 +1,26 @@
 # One run pauses a worker for some minutes, and the runs of that worker wait until the pause is over. The pause ends by itself.
+#
+#   flowrun apply . --input time=5s
 
 agent "worker" {
   type    = "exec"
-  command = ["worker"]
+  command = ["./agents/worker"]
 }
 
 workflow "pause" {
   input "worker" { type = string }
+
+  input "time" {
+    type    = string
+    default = "5m"
+  }
 
   step "pause" {
     kv {
       set       = input.worker
       namespace = "pauses"
       value     = "too many requests"
-      ttl       = "5m"
+      ttl       = input.time
     }
   }
 }
@@ -49,9 +56,14 @@ workflow "work" {
 workflow "team" {
   default = true
 
+  input "time" {
+    type    = string
+    default = "5m"
+  }
+
   step "pause" {
     call = workflow.pause
-    with = { worker = "worker1" }
+    with = { worker = "worker1", time = input.time }
   }
 
   step "work" {

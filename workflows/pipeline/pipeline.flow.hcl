@@ -3,24 +3,27 @@
 
 agent "ingest" {
   type        = "exec"
-  command     = ["ingest"]
+  command     = ["./agents/stage", "ingest"]
   concurrency = 4
 }
 
 agent "process" {
   type        = "exec"
-  command     = ["process"]
+  command     = ["./agents/stage", "process"]
   concurrency = 2
 }
 
 agent "analyze" {
   type        = "exec"
-  command     = ["analyze"]
+  command     = ["./agents/stage", "analyze"]
   concurrency = 1
 }
 
 workflow "pipeline" {
-  input "items" { type = list(string) }
+  input "items" {
+    type    = list(string)
+    default = ["monday", "tuesday", "wednesday"]
+  }
 
   sequence "item" {
     for_each = input.items

@@ -3,14 +3,16 @@
 workflow "poll" {
   input "job" {
     type    = string
-    default = "https://ci.example.com/jobs/17"
+    default = "17"
   }
 
   step "ask" {
-    http { url = input.job }
+    run    = ["./agents/job", input.job]
+    parse  = "json"
+    output = object({ state = string, result = optional(string) })
 
     repeat {
-      until = "result.output.body.state in ['done', 'broken']"
+      until = "result.output.state in ['done', 'broken']"
       max   = 1000
       delay = "30s"
     }
@@ -20,9 +22,9 @@ workflow "poll" {
 
   step "broken" {
     fail { message = "the job is broken: ${input.job}" }
-    when = "step.ask.output.body.state == 'broken'"
+    when = "step.ask.output.state == 'broken'"
   }
 
-  output "result" { value = step.ask.output.body.result }
+  output "result" { value = step.ask.output.result }
   output "asked" { value = step.ask.iterations }
 }

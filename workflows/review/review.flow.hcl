@@ -3,16 +3,19 @@
 
 agent "author" {
   type    = "exec"
-  command = ["author"]
+  command = ["./agents/author"]
 }
 
 agent "reviewer" {
   type    = "exec"
-  command = ["reviewer"]
+  command = ["./agents/reviewer"]
 }
 
 workflow "review" {
-  input "task" { type = string }
+  input "task" {
+    type    = string
+    default = "Write the release notes."
+  }
 
   sequence "rounds" {
     value    = step.write.output

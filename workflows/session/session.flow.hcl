@@ -2,6 +2,7 @@
 # A cache is the same: what is expensive to find is kept for some time.
 
 workflow "work" {
+  default = true
   input "user" {
     type    = string
     default = "ada"
@@ -16,18 +17,16 @@ workflow "work" {
   }
 
   step "login" {
-    http {
-      url    = "https://example.com/login"
-      method = "POST"
-      body   = { user = input.user }
-    }
-    when = "step.known.output == null"
+    run    = ["./agents/login", input.user]
+    parse  = "json"
+    output = object({ session = string })
+    when   = "step.known.output == null"
   }
 
   step "keep" {
     kv {
       set       = input.user
-      value     = step.login.output.body.session
+      value     = step.login.output.session
       ttl       = "1h"
       namespace = "sessions"
     }
@@ -39,8 +38,6 @@ workflow "work" {
 
 # Three runs in turn: the second is 59 minutes behind the first, and the third 61 minutes.
 workflow "day" {
-  default = true
-
   sequence "runs" {
     step "first" { call = workflow.work }
 

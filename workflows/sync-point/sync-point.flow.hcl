@@ -1,19 +1,19 @@
 # Four teams prepare a release, each in a run of its own. All of them meet at one sync point. A team that is blocked says why, and
 # keeps the others waiting until it is ready. When all are ready, one run starts the next phase.
 #
-#   flowrun apply workflows/sync-point --input team=api --input version=1.4
+#   flowrun apply . prepare --input team=api --input version=1.4
 #   flowrun sync list
 #   flowrun sync check-in release-1.4 --as ui       # a person says that the team is ready now
 
 agent "builder" {
   type    = "exec"
-  command = ["your-agent", "build"]
+  command = ["./agents/builder"]
   output  = object({ ready = bool, reason = string })
 }
 
 agent "lead" {
   type    = "exec"
-  command = ["your-agent", "integrate"]
+  command = ["./agents/lead"]
 }
 
 workflow "prepare" {
@@ -48,4 +48,22 @@ workflow "prepare" {
   }
 
   output "integrates" { value = step.meet.output.last }
+}
+
+# The four teams at once.
+workflow "release" {
+  default = true
+
+  input "version" {
+    type    = string
+    default = "1.4"
+  }
+
+  step "teams" {
+    for_each = ["api", "ui", "docs", "data"]
+    call     = workflow.prepare
+    with     = { team = each.value, version = input.version }
+  }
+
+  output "integrated" { value = length([for t in step.teams.output : t if t.integrates]) }
 }

@@ -1,5 +1,6 @@
 test "the next phase starts once, when the fourth team has arrived" {
   crash_everywhere = true
+  workflow         = workflow.prepare
   inputs           = { team = "api", version = "1.4" }
   agent "builder" {
     replies = [{ output = { ready = true, reason = "" } }]
@@ -42,6 +43,7 @@ test "the next phase starts once, when the fourth team has arrived" {
 
 test "a team that is blocked keeps the others waiting until it is ready" {
   crash_everywhere = true
+  workflow         = workflow.prepare
   inputs           = { team = "ui", version = "1.4" }
   agent "builder" {
     replies = [{ output = { ready = false, reason = "a test fails" } }]
@@ -84,7 +86,8 @@ test "a team that is blocked keeps the others waiting until it is ready" {
 }
 
 test "nobody waits for longer than three days" {
-  inputs = { team = "api", version = "1.4" }
+  workflow = workflow.prepare
+  inputs   = { team = "api", version = "1.4" }
   agent "builder" {
     replies = [{ output = { ready = true, reason = "" } }]
   }
@@ -98,22 +101,26 @@ test "nobody waits for longer than three days" {
 test "four runs meet, and one of them integrates" {
   crash_everywhere = true
   start "api" {
-    inputs = { team = "api", version = "2.0" }
+    workflow = workflow.prepare
+    inputs   = { team = "api", version = "2.0" }
   }
 
   start "ui" {
-    inputs = { team = "ui", version = "2.0" }
-    after  = "1m"
+    workflow = workflow.prepare
+    inputs   = { team = "ui", version = "2.0" }
+    after    = "1m"
   }
 
   start "docs" {
-    inputs = { team = "docs", version = "2.0" }
-    after  = "2m"
+    workflow = workflow.prepare
+    inputs   = { team = "docs", version = "2.0" }
+    after    = "2m"
   }
 
   start "data" {
-    inputs = { team = "data", version = "2.0" }
-    after  = "3m"
+    workflow = workflow.prepare
+    inputs   = { team = "data", version = "2.0" }
+    after    = "3m"
   }
 
   agent "builder" {

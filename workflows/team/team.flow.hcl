@@ -3,43 +3,43 @@
 
 agent "conductor" {
   type    = "exec"
-  command = ["conductor"]
+  command = ["./agents/conductor"]
 }
 
 agent "backend" {
   type         = "exec"
-  command      = ["backend"]
+  command      = ["./agents/member", "backend"]
   capabilities = ["go", "sql"]
   concurrency  = 2
 }
 
 agent "frontend" {
   type         = "exec"
-  command      = ["frontend"]
+  command      = ["./agents/member", "frontend"]
   capabilities = ["typescript"]
   concurrency  = 2
 }
 
 agent "trainer" {
   type         = "exec"
-  command      = ["trainer"]
+  command      = ["./agents/member", "trainer"]
   capabilities = ["go", "gpu"]
   concurrency  = 1
 }
 
 agent "anna" {
   type    = "exec"
-  command = ["review", "--as", "anna"]
+  command = ["./agents/member", "anna"]
 }
 
 agent "bert" {
   type    = "exec"
-  command = ["review", "--as", "bert"]
+  command = ["./agents/member", "bert"]
 }
 
 agent "cleo" {
   type    = "exec"
-  command = ["review", "--as", "cleo"]
+  command = ["./agents/member", "cleo"]
 }
 
 pool "team" { members = [agent.backend, agent.frontend, agent.trainer] }
@@ -50,7 +50,10 @@ pool "reviewers" {
 }
 
 workflow "change" {
-  input "change" { type = string }
+  input "change" {
+    type    = string
+    default = "Orders have a currency."
+  }
 
   input "chores" {
     type    = list(string)

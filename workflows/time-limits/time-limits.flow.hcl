@@ -3,7 +3,7 @@
 
 agent "worker" {
   type    = "exec"
-  command = ["worker"]
+  command = ["./agents/worker"]
 }
 
 workflow "limits" {

@@ -2,18 +2,21 @@
 
 agent "scout" {
   type    = "exec"
-  command = ["scout"]
+  command = ["./agents/scout"]
   timeout = "10m"
 }
 
 agent "builder" {
   type    = "exec"
-  command = ["builder"]
+  command = ["./agents/builder"]
   timeout = "30m"
 }
 
 workflow "handover" {
-  input "task" { type = string }
+  input "task" {
+    type    = string
+    default = "Add a search."
+  }
 
   step "explore" {
     agent      = agent.scout

@@ -4,13 +4,13 @@
 
 agent "strong" {
   type    = "exec"
-  command = ["strong"]
+  command = ["./agents/strong"]
   output  = object({ question = string, answer = string })
 }
 
 agent "cheap" {
   type    = "exec"
-  command = ["cheap"]
+  command = ["./agents/cheap"]
   output  = object({ question = string, answer = string })
 }
 
@@ -18,7 +18,8 @@ workflow "answers" {
   budget { attempts = 100 }
 
   input "questions" {
-    type = list(string)
+    type    = list(string)
+    default = ["Why is the sky blue?", "How old is the moon?", "Who was Ada?", "Where is Ulm?"]
   }
 
   step "answer" {

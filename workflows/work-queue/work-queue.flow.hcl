@@ -2,12 +2,15 @@
 
 agent "worker" {
   type    = "exec"
-  command = ["worker"]
+  command = ["./agents/worker"]
   retry { max_attempts = 3 }
 }
 
 workflow "queue" {
-  input "items" { type = list(number) }
+  input "items" {
+    type    = list(number)
+    default = range(1, 21)
+  }
 
   step "work" {
     for_each        = input.items

@@ -1,72 +1,121 @@
 package app
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/workflows"
 )
 
-// initName is the file that init writes. Its text is the file beside this one, which a session
-// validates and runs.
-const initName = "checks.flow.hcl"
-
-//go:embed checks.flow.hcl
-var initText []byte
-
-// initTestName are the tests that init writes beside it.
-const initTestName = "checks.flowtest.hcl"
-
-//go:embed checks.flowtest.hcl
-var initTestText []byte
+// initFirst is the template of a first workflow.
+const initFirst = "checks"
 
 func (a *app) newInitCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "init [DIR]", Short: "Write a first workflow that runs at once",
-		Long: `init writes ` + initName + ` into a folder: a workflow that checks the files there, with a parallel group, a gate and
-outputs; and its tests, ` + initTestName + `. It needs no network. init overwrites no file, and adds nothing to a folder that
-has a program.`,
+	template, list, asJSON := initFirst, false, false
+	c := &cobra.Command{
+		Use: "init [DIR]", Short: "Write a workflow that runs at once",
+		Long: `init writes a workflow and its tests into a folder. Without --template it is ` + initFirst + `.flow.hcl, which checks the files there, with
+a parallel group, a gate and outputs. --list shows the other templates: patterns of work with agents. Each runs at once, as small
+scripts stand in for its agents; init names the lines where your own agents go. init needs no network, overwrites no file, and
+adds nothing to a folder that has a program.
+
+  flowrun init --list
+  flowrun init --template review reviews`,
 		Args: between(0, 1, "[DIR]"),
 		RunE: func(_ *cobra.Command, words []string) error {
 			dir := "."
 			if len(words) > 0 {
 				dir = words[0]
 			}
-			if dir == "" {
+			switch {
+			case list:
+				return a.listInit(asJSON)
+			case dir == "":
 				return emptyPath()
 			}
-			return a.runInit(filepath.Clean(dir))
+			return a.runInit(filepath.Clean(dir), template)
 		},
 	}
+	c.Flags().StringVar(&template, "template", initFirst, "write the template `NAME` of the list")
+	c.Flags().BoolVar(&list, "list", false, "list the templates and write nothing")
+	c.Flags().BoolVar(&asJSON, "json", false, "with --list: as JSON")
+	return c
 }
 
-// runInit writes the first workflow into a folder. It creates the folder if there is none.
-func (a *app) runInit(dir string) error {
+// listInit shows the templates, a line each.
+func (a *app) listInit(asJSON bool) error {
+	all := workflows.All()
+	if asJSON {
+		return ui.WriteJSON(a.out, all)
+	}
+	for _, t := range all {
+		a.out.Printf("%-20s  %s\n", t.Name, t.About)
+	}
+	a.err.Printf("Next:  flowrun init DIR --template NAME\n")
+	return nil
+}
+
+// runInit writes a template into a folder. It creates the folder if there is none.
+func (a *app) runInit(dir, template string) error {
+	files := workflows.Files(template)
+	if files == nil {
+		var names []string
+		for _, t := range workflows.All() {
+			names = append(names, t.Name)
+		}
+		hint := "See flowrun init --list."
+		if near := diag.Nearest(template, names); near != "" {
+			hint = fmt.Sprintf("Did you mean %q? ", near) + hint
+		}
+		return &args.Error{Message: fmt.Sprintf("no template has the name %q", template), Hint: hint}
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("creating the folder: %w", err)
 	}
 	if there, _, _ := dsl.Own(a.openFolder(dir)); len(there) > 0 {
 		return a.refuseInit(there[0].Name)
 	}
-	name, test := filepath.Join(dir, initName), filepath.Join(dir, initTestName)
-	if _, err := os.Lstat(test); err == nil { // before the first file is written
-		return a.refuseInit(test)
+	for _, f := range files { // before the first file is written
+		if name := filepath.Join(dir, filepath.FromSlash(f.Name)); a.existsInit(name) {
+			return a.refuseInit(name)
+		}
 	}
-	if err := a.writeInit(name, initText); err != nil {
-		return err
+	var change []string // lines with stand-ins
+	for _, f := range files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := a.writeInit(name, f); err != nil {
+			return err
+		}
+		for n, line := range strings.Split(string(f.Text), "\n") {
+			if strings.Contains(line, `"`+workflows.Standin) {
+				change = append(change, fmt.Sprintf("  %s:%d: %s\n", ui.Clean(name), n+1, strings.TrimSpace(line)))
+			}
+		}
 	}
-	if err := a.writeInit(test, initTestText); err != nil {
-		return err
+	if len(change) > 0 {
+		a.err.Printf("The files in %s stand in for your agents. Put your own commands into these lines; flowrun explain protocol says what an agent reads and writes:\n%s",
+			ui.Clean(filepath.Join(dir, "agents")), strings.Join(change, ""))
 	}
-	a.err.Printf("Next:  flowrun apply %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n", ui.Quote(name), ui.Quote(test))
+	program := filepath.Join(dir, files[0].Name)
+	a.err.Printf("Next:  flowrun apply %s  or  flowrun test %s\nRuns are kept in .flowrun/ at the root of the repository. Git ignores this folder; .gitignore needs no line.\n",
+		ui.Quote(program), ui.Quote(strings.TrimSuffix(program, ".flow.hcl")+".flowtest.hcl"))
 	return nil
+}
+
+// existsInit reports whether something has this name already, a link that leads nowhere too.
+func (a *app) existsInit(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // refuseInit says that a file is in the way of init.
@@ -75,16 +124,19 @@ func (a *app) refuseInit(name string) error {
 	return &ended{exitNo}
 }
 
-// writeInit writes a file that init makes. A file that is there stays as it is.
-func (a *app) writeInit(name string, text []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+// writeInit writes a file of a template. A file that is there stays as it is.
+func (a *app) writeInit(name string, file workflows.File) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return fmt.Errorf("creating the folder: %w", err)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, file.Mode)
 	if errors.Is(err, fs.ErrExist) {
 		return a.refuseInit(name)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	_, err = f.Write(file.Text)
 	if err := errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(name) // a part of it would stand in the way of the next try
 		return fmt.Errorf("writing %s: %w", name, err)
