@@ -91,7 +91,7 @@ func (c *checker) action(n *Node) {
 	for _, x := range []struct {
 		kind string
 		fits func(ir.ActionKind) bool
-	}{{"retry", ir.ActionKind.Retried}, {"compensate", ir.ActionKind.Undone}} {
+	}{{"retry", ir.ActionKind.Retried}, {"compensate", ir.ActionKind.Undone}, {"classify", ir.ActionKind.Undone}} {
 		if b := n.Inner(x.kind); b != nil && !x.fits(n.Does) {
 			c.report(diag.Diagnostic{Code: "F0127", Subject: b.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("%s has no effect with %s", x.kind, found[0]),
 				Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(actionsThat(x.fits)))})

@@ -25,6 +25,7 @@ func (c *checker) agent(b *Block) {
 	c.expressions(b, func(string) *expr.Env { return env })
 	c.retry(b, c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType)},
 		map[string]string{"step": "An agent serves any step. Put a retry that reads a step into the step that it is for."}), env)
+	c.classifies(b, c.env(failureRoots(), map[string]string{"step": "An agent serves any step. Put a classify that reads a step into the step that it is for."}))
 	needs := map[string]string{"exec": "command", "shell": "run", "http": "url"}
 	kind := b.Text("type")
 	for _, t := range []string{"exec", "shell", "http"} {
@@ -53,6 +54,15 @@ func (c *checker) agent(b *Block) {
 		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && kind != "" {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})
+		}
+	}
+}
+
+// classifies checks the classify blocks of an agent or a workflow.
+func (c *checker) classifies(b *Block, env *expr.Env) {
+	for _, r := range b.Blocks {
+		if r.Schema.Kind == "classify" {
+			c.expressions(r, func(string) *expr.Env { return env })
 		}
 	}
 }

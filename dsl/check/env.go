@@ -29,6 +29,7 @@ const (
 	inCompensate              // attributes of compensate
 	perAttempt                // evaluated for each attempt: run, stdin, task, with, env, dir
 	inRetry                   // retry.when
+	inClassify                // classify.when
 	inGate                    // a gate's attributes
 )
 
@@ -74,6 +75,8 @@ const (
 	notResult       = "result is what a gate judges; only gates can read it. A step is read as step.NAME."
 	notError        = "error is what ended the attempt before; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
 	notInAllRetries = "This retry is for all nodes of the workflow. Put one that reads a step into the node that it is for."
+	notInAllRules   = "This rule is for all nodes of the workflow. Put one that reads a step into the node that it is for."
+	notElapsed      = "elapsed is how many seconds a node has run when one of its attempts has failed; only conditions that sort failures can read it."
 	notStep         = "Steps have no results yet where this is evaluated."
 	notInput        = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
 	notRun          = "No run exists where this is evaluated."
@@ -92,6 +95,11 @@ const (
 )
 
 func root(what string, t value.Type) *expr.Root { return &expr.Root{What: what, Type: t} }
+
+// failureRoots are the names of a failed attempt, for conditions that sort failures.
+func failureRoots() roots {
+	return roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType), "elapsed": root("elapsed", value.NumberType)}
+}
 
 func resultRoot(what string, t value.Type) *expr.Root {
 	return &expr.Root{What: what, Type: t, Absent: absentAttrs}
@@ -123,6 +131,7 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	e := &expr.Env{Roots: roots{}, File: c.reader(), Work: &c.work, Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
 		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled, "event": notEvent,
+		"elapsed": notElapsed,
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted
@@ -232,12 +241,14 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		more["attempt"] = root("attempt", value.IntType)
 		more["error"] = root("error", errorType.OrNull())
 	}
-	if at == inRetry || at == inGate || at == inUntil || at == inDegrade || at == inCompensate {
+	if at == inRetry || at == inClassify || at == inGate || at == inUntil || at == inDegrade || at == inCompensate {
 		more["recalled"] = root("recalled", recalledType)
 	}
 	switch at {
 	case inRetry:
 		more["error"] = root("error", errorInRules)
+	case inClassify:
+		maps.Copy(more, failureRoots())
 	case inMatch:
 		more["event"] = root("event", n.Inner("wait").eventData())
 	case inGate:
@@ -255,6 +266,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	why := map[string]string{"step": "An attribute of the workflow is evaluated before any step has run."}
 	if at == inRetry {
 		why["step"] = notInAllRetries
+	}
+	if at == inClassify {
+		why["step"] = notInAllRules
 	}
 	if at == inWhen {
 		why["iteration"] = notInWhen

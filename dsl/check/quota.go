@@ -31,7 +31,7 @@ func (c *checker) bounds(b *Block, env *expr.Env) {
 		c.expressions(r, func(string) *expr.Env { return env })
 	}
 	if r := b.Inner("circuit_breaker"); r != nil {
-		when := c.env(roots{"error": root("error", errorInRules), "attempt": root("attempt", value.IntType), "elapsed": root("elapsed", value.NumberType)},
+		when := c.env(failureRoots(),
 			map[string]string{"step": "It is asked of the attempts of all runs that share the breaker."})
 		c.expressions(r, func(attr string) *expr.Env {
 			if attr == "when" {

@@ -53,6 +53,7 @@ func (c *checker) workflow(w *Workflow) {
 			c.expressions(b, func(string) *expr.Env { return own })
 		}
 	}
+	c.classifies(w.Block, c.envAt(w, nil, inClassify))
 	c.budget(w.Block, w.Nodes)
 	uses, first := make([][]use, len(w.All)), len(c.list)
 	for i, n := range w.All {
@@ -127,6 +128,8 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		at = once
 	case "degrade":
 		at = inDegrade
+	case "classify":
+		at = inClassify
 	case "compensate":
 		at = inCompensate
 	case "gate":

@@ -41,6 +41,7 @@ type Agent struct {
 	Timeout      *Expr            `json:"timeout,omitempty"`
 	Heartbeat    *Expr            `json:"heartbeat,omitempty"` // longest silence; nil: it may be silent
 	Retry        *Retry           `json:"retry,omitempty"`
+	Classify     []Classify       `json:"classify,omitempty"`
 	Output       *value.Type      `json:"output,omitempty"`
 	RateLimit    *RateLimit       `json:"rate_limit,omitempty"`
 	Breaker      *Breaker         `json:"circuit_breaker,omitempty"`

@@ -46,9 +46,11 @@ type Node struct {
 	// MaxConcurrency bounds the attempts that are live at once below this node (group or for_each).
 	MaxConcurrency *Expr `json:"max_concurrency,omitempty"`
 	// Timeout bounds one attempt of an action, without queueing and gates; of a group, the time from its first start.
-	Timeout *Expr    `json:"timeout,omitempty"`
-	Retry   *Retry   `json:"retry,omitempty"`
-	Gates   []string `json:"gates,omitempty"` // names in Program.Gates, in order
+	Timeout *Expr  `json:"timeout,omitempty"`
+	Retry   *Retry `json:"retry,omitempty"`
+	// Classify gives errors of the node, and of the steps inside it, other kinds. The nearest rule that holds decides.
+	Classify []Classify `json:"classify,omitempty"`
+	Gates    []string   `json:"gates,omitempty"` // names in Program.Gates, in order
 	// Output, if given, is what the node's output must be; the output is converted to it strictly.
 	Output *value.Type      `json:"output,omitempty"`
 	Env    map[string]*Expr `json:"env,omitempty"`

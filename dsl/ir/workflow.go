@@ -42,9 +42,10 @@ type Workflow struct {
 	Nodes   []Node     `json:"nodes,omitempty"` // the top level, in file order
 	Outputs []Output   `json:"outputs,omitempty"`
 	// Defaults for every node in the workflow.
-	Retry *Retry           `json:"retry,omitempty"`
-	Env   map[string]*Expr `json:"env,omitempty"`
-	Dir   *Expr            `json:"dir,omitempty"`
+	Retry    *Retry           `json:"retry,omitempty"`
+	Classify []Classify       `json:"classify,omitempty"`
+	Env      map[string]*Expr `json:"env,omitempty"`
+	Dir      *Expr            `json:"dir,omitempty"`
 	// PassEnv names variables of the caller's environment that programs get besides what they get anyway.
 	PassEnv []string `json:"pass_env,omitzero"`
 	// Require is asked before the first node starts.

@@ -87,7 +87,7 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 		Dir: b.Expr("dir"), Env: env(b), PassEnv: passEnv(b), Input: b.Text("input"), OutputFormat: b.Text("output_format"),
 		URL: b.Expr("url"), Method: b.Text("method"), Headers: b.Expr("headers"),
 		Concurrency: b.Expr("concurrency"), Timeout: b.Expr("timeout"), Heartbeat: b.Expr("heartbeat"),
-		Retry: retry(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
+		Retry: retry(b), Classify: classify(b), Output: typ(b, "output"), Soul: b.Expr("soul"), Memory: agentMemory(b, p.Memory),
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
 		Capabilities: capabilities(b), Resources: resources(b),
 	}

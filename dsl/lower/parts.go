@@ -93,6 +93,16 @@ func requires(b *check.Block) (out []ir.Require) {
 	return out
 }
 
+// classify are the rules of a block that give errors other kinds, in file order.
+func classify(b *check.Block) (out []ir.Classify) {
+	for _, r := range b.Blocks {
+		if r.Schema.Kind == "classify" {
+			out = append(out, ir.Classify{When: *r.Expr("when"), Kind: ir.ErrorKind(r.Text("kind"))})
+		}
+	}
+	return out
+}
+
 func rateLimit(b *check.Block) *ir.RateLimit {
 	r := b.Inner("rate_limit")
 	if r == nil {

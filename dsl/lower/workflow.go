@@ -25,7 +25,7 @@ type inherited struct {
 func (l *workflow) lower() ir.Workflow {
 	w := l.src
 	out := ir.Workflow{Name: w.Name, Description: w.Text("description"), MaxConcurrency: w.Expr("max_concurrency"),
-		Timeout: w.Expr("timeout"), Retry: retry(w.Block), Env: env(w.Block), PassEnv: passEnv(w.Block), Dir: w.Expr("dir"), Quotas: quotas(w.Block, l.checked)}
+		Timeout: w.Expr("timeout"), Retry: retry(w.Block), Classify: classify(w.Block), Env: env(w.Block), PassEnv: passEnv(w.Block), Dir: w.Expr("dir"), Quotas: quotas(w.Block, l.checked)}
 	if a := w.Attrs["default"]; a != nil {
 		out.Default = a.Flag
 	}
@@ -77,7 +77,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 	if b := n.Inner("deadline"); b != nil {
 		out.Deadline = &ir.Deadline{After: *b.Expr("after"), Progress: progress(b)}
 	}
-	out.Budget = budget(n.Block)
+	out.Budget, out.Classify = budget(n.Block), classify(n.Block)
 	if b := n.Inner("degrade"); b != nil {
 		out.Degrade = b.Expr("output")
 	}

@@ -17,6 +17,7 @@ var (
 		"error":     "What ended the attempt before, or null.",
 		"feedback":  "What gates have said of the attempt before, else the attribute feedback of the step, or null.",
 		"event":     "The data of an event, in match of a wait for an event.",
+		"elapsed":   "Seconds since a node first started, in conditions that sort the failure of one of its attempts.",
 		"recalled":  "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
 	}
 	resultDocs = map[string]string{

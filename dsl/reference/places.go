@@ -38,6 +38,9 @@ var probes = []probe{
 	{"when of a retry", "node", `retry { when = "PROBE != null" }`},
 	{"when of a retry of a workflow", "workflow", `retry { when = "PROBE != null" }`},
 	{"when of a retry of an agent", "top", "agent \"x\" {\n  type = \"null\"\n  retry { when = \"PROBE != null\" }\n}"},
+	{"when of a classify", "node", "classify {\n  when = \"PROBE != null\"\n  kind = \"fatal\"\n}"},
+	{"when of a classify of a workflow", "workflow", "classify {\n  when = \"PROBE != null\"\n  kind = \"fatal\"\n}"},
+	{"when of a classify of an agent", "top", "agent \"x\" {\n  type = \"null\"\n  classify {\n    when = \"PROBE != null\"\n    kind = \"fatal\"\n  }\n}"},
 	{"require of a workflow", "workflow", "require {\n  condition = \"PROBE != null\"\n  message = \"x\"\n}"},
 	{"group of concurrency", "workflow", "concurrency { group = \"${jsonencode(PROBE)}\" }"},
 	{"when of a case", "group", "switch \"y\" {\n  case {\n    when = \"PROBE != null\"\n    step \"z\" { value = 1 }\n  }\n}"},
@@ -51,7 +54,7 @@ var probes = []probe{
 // reads gives a name below each root.
 var reads = map[string]string{
 	"var": "var.v", "local": "local.l", "input": "input.i", "step": "step.first.status", "each": "each.key", "run": "run.id", "attempt": "attempt",
-	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event",
+	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed",
 }
 
 // probed is a program in which every name that depends on what stands around has something around it.

@@ -107,7 +107,7 @@ var (
 		Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "an object of the outputs of its nodes", Doc: "The output of the group, computed when the group has ended well; it reads the nodes inside."},
 		Attr{Name: "winner", Kind: Value, Want: value.StringType, Default: "who the join picks", Doc: "A name, computed when the group has ended well, which is then the winner of the group: step.NAME.winner."},
 		Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge the result of the group when it has ended well, in order. One with on_fail = \"retry\" makes all of the group again: as its next iteration, or, without a repeat, up to max_attempts of its own retry, 3 by default. The agents in it hear what the gate said."})
-	nodeBlock   = []string{"repeat", "deadline", "degrade", "require", "retry", "budget"}
+	nodeBlock   = []string{"repeat", "deadline", "degrade", "require", "retry", "budget", "classify"}
 	innerNodes  = []string{"step", "sequence", "parallel", "switch", "feedback", "consensus", "delegate", "compete"}
 	commonAttrs = attrs(when, deps, rule, each, par, join, lose, oner, prio)
 )

@@ -30,6 +30,38 @@ workflow "w" {
 }
 `
 
+// classifyExample retries an exit code that means that the network is down, and does not retry a disk that is full.
+const classifyExample = `agent "model" {
+  type    = "exec"
+  command = ["./ask"]
+  classify {
+    when = "error.message contains 'context window'"
+    kind = "blocking"
+  }
+}
+
+workflow "w" {
+  classify {
+    when = "error.message contains 'No space left'"
+    kind = "fatal"
+  }
+
+  step "answer" {
+    agent = agent.model
+    task  = "Answer"
+  }
+
+  step "fetch" {
+    run = ["./fetch"]
+    retry { max_attempts = 5 }
+    classify {
+      when = "error.exit_code == 7"
+      kind = "transient"
+    }
+  }
+}
+`
+
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
 	"retry": {Doc: "When a failed attempt is tried again.", Once: true, Attrs: attrs(
@@ -39,6 +71,9 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "multiplier", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxMultiplier, Default: "2", Doc: "How much longer each wait is than the one before."},
 		Attr{Name: "jitter", Kind: Word, Words: []string{"none", "full", "equal"}, Default: `"full"`, Doc: "How waits are spread at random."},
 		Attr{Name: "when", Kind: Condition, Default: "all but blocking and fatal errors", Doc: "Which errors are worth another attempt."})},
+	"classify": {Doc: "Gives the errors for which a condition holds another kind. Each failed attempt is asked about once, before anything else sees its error: first the blocks of the step, then those of its agent, of the groups around it from the inside out, and of the workflow. The first that holds decides. A condition that cannot be computed does not hold, and the run warns.", Example: classifyExample, Attrs: attrs(
+		Attr{Name: "when", Kind: Condition, Required: true, Doc: "Which errors: a condition over error, attempt, elapsed (the seconds since the node first started), and whatever else retry.when can read there."},
+		Attr{Name: "kind", Kind: Word, Words: ErrorKinds, Required: true, Doc: "Their kind. Errors that are blocking or fatal are not tried again by default."})},
 	"rate_limit": {Doc: "In no span of this length do more attempts start, over all runs of the store. An attempt that comes too early waits without a slot until its moment.", Once: true, Example: boundsExample, Attrs: attrs(
 		Attr{Name: "requests", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRequests, Required: true, Doc: "How many attempts."},
 		Attr{Name: "per", Kind: Duration, Required: true, Doc: "The length of the span."})},

@@ -83,7 +83,7 @@ var topBlocks = map[string]*Block{
 	"locals": {Doc: "Named expressions over variables and other locals, read as local.NAME.", Free: true},
 
 	"agent": {Label: "name", Doc: "Somebody or something that does tasks. No task of an agent starts in any run of the store while the agent is stopped (flowrun agents stop NAME), and none before the moment that its error of the kind rate_limited names.",
-		Blocks: []string{"retry", "memory", "circuit_breaker", "rate_limit", "resources"},
+		Blocks: []string{"retry", "memory", "circuit_breaker", "rate_limit", "resources", "classify"},
 		Attrs: attrs(
 			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, a URL that the same request is sent to, or nothing at all (returns what it was given)."},
 			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of an exec agent."},
@@ -126,7 +126,7 @@ var topBlocks = map[string]*Block{
 			dir, env, pass, sh, time, later("gate.retry"))},
 
 	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",
-		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "budget"}, innerNodes),
+		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "budget", "classify"}, innerNodes),
 		Attrs: attrs(desc,
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -75,8 +76,30 @@ type Scope struct {
 	Mode Mode
 	// Event is the data of an event, in the mode InMatch.
 	Event value.Value
+	// Failure, if given, is the failed attempt that error, attempt and elapsed tell of, in place of the node's own attempts.
+	Failure *Failure
 	// inputs, if given, stand in for the run's: those of a called run that is about to start.
 	inputs map[string]value.Value
+}
+
+// Failure is a failed attempt.
+type Failure struct {
+	Error   *event.Error
+	Attempt int
+	Elapsed time.Duration // since the first start of the node
+}
+
+// read returns a name of a failure; ok is false for other names.
+func (f *Failure) read(r ir.Ref) (v value.Value, ok bool) {
+	switch r.Root {
+	case "error":
+		return readObject(f.Error.Object(), r.Name), true
+	case "attempt":
+		return float64(f.Attempt), true
+	case "elapsed":
+		return f.Elapsed.Seconds(), true
+	}
+	return nil, false
 }
 
 // Mode selects the meaning of the name result.
@@ -130,6 +153,11 @@ func (s *Scope) Lookup(r ir.Ref) (value.Value, error) {
 		}
 		if s.state != nil {
 			return s.state.Read(Visible, n, r.Attr), nil
+		}
+	}
+	if s.Failure != nil {
+		if v, ok := s.Failure.read(r); ok {
+			return v, nil
 		}
 	}
 	if s.state == nil {

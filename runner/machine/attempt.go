@@ -169,6 +169,12 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.refuseAttempt(a, f)
 		return
 	}
+	if f.Outcome == event.Failed && a.gate == work && !s.status.Terminal() && !a.cancelled {
+		failed := *f
+		failed.Error = failureError(f)
+		m.classifyError(a.ref, failed.Error)
+		f = &failed
+	}
 	used, waits := usageOf(f), m.waitsOut(a, f)
 	if waits {
 		used.Attempts = 0
@@ -212,7 +218,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 			m.deliverOutput(a.ref)
 			return
 		}
-		m.failAttempt(a.ref, failureError(f))
+		m.failClassified(a.ref, failureError(f))
 		return
 	default:
 		assert(false, "the attempt of %s has the unknown outcome %q, which Step refuses", d.path, f.Outcome)

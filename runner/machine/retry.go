@@ -13,9 +13,15 @@ import (
 	"github.com/flowrun/flowrun/runner/slots"
 )
 
-// failAttempt handles a failed attempt: it retries at once or after a backoff, falls back to
-// another agent, or ends the node.
+// failAttempt handles a failed attempt: it classifies the error, and then retries at once or after a
+// backoff, falls back to another agent, or ends the node.
 func (m *Machine) failAttempt(r ref, err *event.Error) {
+	m.classifyError(r, err)
+	m.failClassified(r, err)
+}
+
+// failClassified handles a failed attempt whose error has its kind.
+func (m *Machine) failClassified(r ref, err *event.Error) {
 	d := m.liveState(r)
 	err.Node, err.Attempt = d.path, d.attempts
 	d.err = err

@@ -548,7 +548,9 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 			if err != nil {
 				return failed(err)
 			}
-			if o.err = m.call(n, o, path, with); o.err != nil && m.again(n, in, o, 0, o.attempts, false) {
+			o.err = m.call(n, o, path, with)
+			m.classify(n, in, o, 0)
+			if o.err != nil && m.again(n, in, o, 0, o.attempts, false) {
 				continue
 			} else if o.err != nil {
 				o.status, o.output = event.FailedS, nil
@@ -578,6 +580,7 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 			if o.err, o.output = f.Error, "out of "+path; did[*ir.Run](n) == nil {
 				o.output = f.Output
 			}
+			m.classify(n, in, o, agent)
 		}
 		if o.err == nil {
 			if rejected, refused = m.judged(n, in, o, path); !rejected {
@@ -591,6 +594,28 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		default:
 			o.status, o.output = event.FailedS, nil
 			return o
+		}
+	}
+}
+
+// classify gives an error the kind of the nearest rule that holds.
+func (m *model) classify(n *ir.Node, in *activation, o *outcome, agent int) {
+	if o.err == nil {
+		return
+	}
+	rules := slices.Clone(n.Classify)
+	if did[*ir.AgentTask](n) != nil {
+		all := m.c.program.Agents // see again
+		rules = append(rules, all[min(agent, 1)*(len(all)-1)].Classify...)
+	}
+	for p := m.parents[n.Name]; p != nil; p = m.parents[p.Name] {
+		rules = append(rules, p.Classify...)
+	}
+	for _, r := range append(rules, m.w.Classify...) {
+		if v, err := m.value(&r.When, in, n, o); err == nil && v == true {
+			failed := *o.err
+			failed.Kind, o.err = r.Kind, &failed
+			return
 		}
 	}
 }

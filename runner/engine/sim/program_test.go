@@ -23,6 +23,8 @@ type writer struct {
 	called   bool
 	// holds is the quota that nodes of this workflow can hold. Those of workflows that are called are declared later.
 	holds string
+	// more draws what came later to the language, so that the rest of a seed's program stays.
+	more *rand.Rand
 }
 
 // maxCalls is how many workflows call each other in a random program, besides the one that is run.
@@ -30,8 +32,8 @@ const maxCalls = 3
 
 // randomProgram writes a program of at most size nodes. Timeouts and cancels depend on when things happen, so timed says
 // whether there may be any: without them the end of a run does not depend on the order of events.
-func randomProgram(r *rand.Rand, size int, timed bool) string {
-	w := &writer{r: r, left: size}
+func randomProgram(r, more *rand.Rand, size int, timed bool) string {
+	w := &writer{r: r, left: size, more: more}
 	w.line(0, "locals { enough = %d }", joined)
 	w.quotas()
 	w.agents()
@@ -98,6 +100,12 @@ func (w *writer) agents() {
 		w.b.Reset()
 		w.b.WriteString(text[:start])
 	}
+	start := w.b.Len()
+	w.classify(1)
+	text := w.b.String()
+	rules := text[start:]
+	w.b.Reset()
+	w.b.WriteString(text[:start])
 	for _, name := range []string{"echo", "echo2", "echo3"} {
 		w.line(0, "agent %q {", name)
 		w.line(1, `type    = "exec"`)
@@ -110,6 +118,7 @@ func (w *writer) agents() {
 		}
 		w.take(1)
 		w.b.WriteString(retry)
+		w.b.WriteString(rules)
 		w.line(0, "}")
 	}
 	w.line(0, `pool "echoes" {`)
@@ -128,6 +137,7 @@ func (w *writer) workflow(name string, timed bool) {
 		w.line(1, `timeout = "%ds"`, 5+w.r.IntN(600))
 	}
 	w.hold(1)
+	w.classify(1)
 	for w.left > 0 {
 		w.node(1, timed)
 	}
@@ -160,6 +170,16 @@ func (w *writer) retry(depth int) {
 		w.line(depth+1, `when = "error.kind != 'fatal' && attempt < 3"`)
 	}
 	w.line(depth, "}")
+}
+
+// classify gives some errors other kinds.
+func (w *writer) classify(depth int) {
+	for w.more.IntN(6) == 0 {
+		w.line(depth, "classify {")
+		w.line(depth+1, `when = "%s"`, []string{"attempt >= 2", "error.kind == 'transient'", "error.kind == 'blocking'", "true"}[w.more.IntN(4)])
+		w.line(depth+1, "kind = %q", []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}[w.more.IntN(5)])
+		w.line(depth, "}")
+	}
 }
 
 // other is a node that can be named here, or "".
@@ -400,6 +420,7 @@ func (w *writer) action(depth int, each, again, timed bool) {
 		w.line(depth, `run = ["do", "--", %s]`, argument)
 	}
 	w.take(depth)
+	w.classify(depth)
 	if w.maybe(2) {
 		w.retry(depth)
 	}
@@ -450,6 +471,7 @@ func (w *writer) group(depth int, kind string, inside, timed bool) {
 		w.line(depth+1, "max_concurrency = %d", 1+w.r.IntN(3))
 	}
 	w.hold(depth + 1)
+	w.classify(depth + 1)
 	if timed && w.maybe(4) {
 		w.line(depth+1, `timeout = "%ds"`, 1+w.r.IntN(60))
 	}

@@ -170,7 +170,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c := &simulation{seed: seed, untimed: seed%3 != 0, runs: map[string]*seen{}, keys: map[string]work{}, acked: map[string]bool{}, crowd: alone(), t: t}
 	draw := func() (*dsl.Program, diag.List) {
-		c.source = randomProgram(r, 1+r.IntN(16), !c.untimed)
+		c.source = randomProgram(r, rand.New(rand.NewPCG(seed, 2)), 1+r.IntN(16), !c.untimed)
 		return dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(c.source)}}, "w.flow.hcl", dsl.Options{})
 	}
 	p, diags := draw()
