@@ -126,8 +126,9 @@ const (
 	WaitRateLimit WaitKind = "rate_limit" // for the moment at which a rate limit allows a start
 	WaitBreaker   WaitKind = "breaker"    // for a circuit breaker that is open
 	WaitEvent     WaitKind = "event"      // for an event of a name
+	WaitBudget    WaitKind = "budget"     // for the answers of the attempts that fill a budget
 	WaitSync      WaitKind = "sync"       // for the needed parties of a sync point
 )
 
 // WaitKinds lists all kinds of waits that are told.
-var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker, WaitEvent, WaitSync}
+var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker, WaitBudget, WaitEvent, WaitSync}

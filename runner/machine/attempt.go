@@ -19,6 +19,7 @@ type attempt struct {
 	child      *event.StartChild // set instead of request
 	since      event.Time
 	cancelled  bool
+	open       bool         // its answer can take its start back, and budgets know
 	delayed    bool         // since the driver changed it waits for what is held around it, and has no slots
 	free       bool         // its slots were given back
 	now        bool         // the child was cancelled with Now
@@ -93,6 +94,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 		m.startChild(w.ref)
 		return
 	}
+	m.enterRoom(w)
 	s, d := m.state(w.ref), m.liveState(w.ref)
 	refused := uint64(0)
 	if w.gate == work {
@@ -119,6 +121,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 	}
 	m.tickets++
 	request.Ticket = m.tickets
+	counted := m.waitsAtPoint(w.ref)
 	m.prepareSync(w.ref, request)
 	m.noteCompensation(w.ref)
 	if w.gate == work {
@@ -128,7 +131,9 @@ func (m *Machine) startAttempt(w slotRequest) {
 	d.live = a
 	m.live.add(a)
 	m.addCommand(event.Command{Start: request})
-	m.countStart(w.ref)
+	if !counted {
+		m.countStart(a)
+	}
 	assert(!s.status.Terminal(), "%s starts after its end", d.path)
 }
 
@@ -159,6 +164,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	d.live = nil
 	if a.gate == undone {
 		m.usage.Add(usageOf(f))
+		m.countSpent(a.ref, usageOf(f), 0)
 		m.compensationFinished(a, f)
 		return
 	}
@@ -176,14 +182,15 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		f = &failed
 	}
 	used, waits := usageOf(f), m.waitsOut(a, f)
-	if waits {
+	never := f.Outcome == event.Refused && mayTakeBack(a) // and the node does not wait for the grant
+	if waits || never {
 		used.Attempts = 0
-		m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
 	}
 	m.countUsage(a.ref, used)
 	m.countSpent(a.ref, used, 0)
 	m.warnOfSilence(a, f)
 	m.returnSlots(a.ref, a.gate)
+	m.settleStart(a, !waits && !never)
 	if s.status.Terminal() {
 		return
 	}
@@ -419,6 +426,7 @@ func (m *Machine) startChild(r ref) {
 	if m.refuseSpent(slotRequest{r, work}) { // others may have spent a budget while the call waited for its hold
 		return
 	}
+	m.enterRoom(slotRequest{r, work})
 	d.attempts++
 	call, sc := n.Action.(*ir.Call), m.newScope(r)
 	inputs, late, err := m.composer.ChildInputs(call, sc)
@@ -572,6 +580,7 @@ func (m *Machine) dropAttempt(a *attempt) {
 	if a.gate != undone && !a.free {
 		m.returnSlots(a.ref, a.gate)
 	}
+	m.settleStart(a, true)
 	if a.request != nil && leavesOf(a.request) != "" {
 		m.leavePoint(a)
 	}

@@ -18,6 +18,11 @@ import (
 // is in flight can exceed its bound. A called run gets the rest of all budgets around the call as
 // the budget of its own run, and its use counts here when it has ended. So called runs that run at
 // the same time may each use that rest.
+//
+// The answer can take the start of an attempt back: the host refused the attempt, or the other side
+// named a moment to come back. While such an attempt is open, the next start waits for its answer
+// where the bound is reached. A sync step counts once, however often it asks. Compensations and
+// finally count, and no budget stops them.
 
 // budget is the state of one budget.
 type budget struct {
@@ -29,6 +34,16 @@ type budget struct {
 	stops  bool
 	warned bool
 	beyond bool // the second warning was shown, where the budget stops nothing
+	// open counts the attempts among used whose answers can take their starts back, and waiting lists
+	// what wants to start while these attempts fill the budget.
+	open    int64
+	waiting []budgetWait
+}
+
+// budgetWait is a start that waits for room in a budget. It is void if the node's number is another one.
+type budgetWait struct {
+	slotRequest
+	number uint64
 }
 
 // runBudgets is what a run knows of its budgets.
@@ -36,6 +51,7 @@ type runBudgets struct {
 	budgeted   bool            // there may be budgets
 	budgets    []*budget       // of the run
 	unreported map[string]bool // agents of which a warning says that they do not say what they use
+	waits      uint64          // starts that have waited for room
 }
 
 // mayBudget reports whether the run can have budgets.
@@ -103,28 +119,32 @@ func (m *Machine) evalBudget(b *budget, from *ir.Budget, sc *compose.Scope) (err
 	return err
 }
 
-// spentAround returns the error of what would start in a budget that is spent; nil if no budget
-// around the node is. The budgets of the run do not keep finally from running.
-func (m *Machine) spentAround(r ref) *event.Error {
+// spentAround returns the error of what would start in a budget that is spent, or else the first
+// budget around the node that can only be said to be spent when attempts in it have their answers.
+// The budgets of the run do not keep finally from running.
+func (m *Machine) spentAround(r ref) (spent *event.Error, full *budget) {
 	if !m.budgeted {
-		return nil
+		return nil, nil
 	}
 	for b := range m.budgetsAround(r) {
 		if !b.stops || b.of.node == plan.None && m.phase != working {
 			continue
 		}
-		if reached := b.reached(); reached != "" {
-			return &event.Error{Kind: event.Fatal, Reason: event.ReasonBudget, ExitCode: -1, Message: fmt.Sprintf("%s is spent: %s", b.whose, reached)}
+		if reached := b.reached(b.used.Attempts - b.open); reached != "" {
+			return &event.Error{Kind: event.Fatal, Reason: event.ReasonBudget, ExitCode: -1, Message: fmt.Sprintf("%s is spent: %s", b.whose, reached)}, nil
+		}
+		if full == nil && b.reached(b.used.Attempts) != "" {
+			full = b
 		}
 	}
-	return nil
+	return nil, full
 }
 
 // refuseSpent fails a node whose next attempt, or the next attempt of one of its gates, would start
-// in a budget that is spent. The attempt has its slots.
+// in a budget that is spent, or lets the node wait until that is known. The attempt has its slots.
 func (m *Machine) refuseSpent(w slotRequest) bool {
-	err := m.spentAround(w.ref)
-	if err == nil {
+	err, full := m.spentAround(w.ref)
+	if err == nil && full == nil {
 		return false
 	}
 	m.returnSlots(w.ref, w.gate)
@@ -134,8 +154,86 @@ func (m *Machine) refuseSpent(w slotRequest) bool {
 		}
 	}
 	m.startParents(w.ref)
-	m.failSpent(w.ref, err)
+	if err != nil {
+		m.failSpent(w.ref, err)
+	} else {
+		m.waitForRoom(full, w)
+	}
 	return true
+}
+
+// waitForRoom lets a node wait until a budget has room, or is spent.
+func (m *Machine) waitForRoom(b *budget, w slotRequest) {
+	x := m.coldState(w.ref)
+	shown := x.room != 0
+	m.waits++
+	x.room = m.waits
+	b.waiting = append(b.waiting, budgetWait{w, x.room})
+	if shown {
+		return
+	}
+	n, s, d, of := m.node(w.ref), m.state(w.ref), m.liveState(w.ref), m.path(b.of)
+	if of == "" {
+		of = m.graph.Workflow.Name
+	}
+	from := s.status
+	s.status = event.Waiting
+	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
+		Reason: string(event.WaitBudget), WaitsFor: &event.WaitsFor{Kind: event.WaitBudget, Name: of}})
+}
+
+// enterRoom ends a node's wait for room.
+func (m *Machine) enterRoom(w slotRequest) {
+	d := m.liveState(w.ref)
+	if d.cold == nil || d.cold.room == 0 {
+		return
+	}
+	d.cold.room = 0
+	if w.gate != work {
+		m.moveNode(w.ref, event.Running, "")
+	}
+}
+
+// askRoomAgain queues a start that has waited for room.
+func (m *Machine) askRoomAgain(r ref, gate int) {
+	if s := m.state(r); s.cold.room != 0 && !s.queued {
+		m.queueForSlots(r, gate)
+	}
+}
+
+// leaveRoom ends the wait of a node that ends.
+func (m *Machine) leaveRoom(d *liveState) {
+	if d.cold != nil {
+		d.cold.room = 0
+	}
+}
+
+// mayTakeBack reports whether the answer of an attempt can take its start back.
+func mayTakeBack(a *attempt) bool {
+	return a.gate == work && (a.request.Agent != nil || a.request.Admission != nil || a.request.HTTP != nil)
+}
+
+// settleStart counts the start of an attempt that has its answer, or takes it back.
+func (m *Machine) settleStart(a *attempt, counts bool) {
+	if !m.budgeted || counts && !a.open {
+		return
+	}
+	for b := range m.budgetsAround(a.ref) {
+		if a.open {
+			b.open--
+		}
+		if !counts {
+			b.used.Attempts--
+		}
+		waiting := b.waiting
+		b.waiting = nil
+		for _, w := range waiting {
+			if x := m.liveState(w.ref).cold; x.room == w.number {
+				m.agenda.push(task{do: doRoom, ref: w.ref, cursor: w.gate})
+			}
+		}
+	}
+	a.open = false
 }
 
 // failSpent ends a node whose next start a budget forbids.
@@ -163,8 +261,16 @@ func (m *Machine) rest(r ref) *event.Bounds {
 	return &rest
 }
 
-// countStart counts the start of an attempt, which counts as one that began until it is refused.
-func (m *Machine) countStart(r ref) { m.countInBudgets(r, event.Bounds{Attempts: 1}) }
+// countStart counts the start of an attempt.
+func (m *Machine) countStart(a *attempt) {
+	a.open = m.budgeted && mayTakeBack(a)
+	if a.open {
+		for b := range m.budgetsAround(a.ref) {
+			b.open++
+		}
+	}
+	m.countInBudgets(a.ref, event.Bounds{Attempts: 1})
+}
 
 // countSpent counts what an attempt that began has used, or what a called run has.
 func (m *Machine) countSpent(r ref, u event.Usage, attempts int) {
@@ -265,8 +371,12 @@ func (b *budget) share() (most float64) {
 	return most
 }
 
-// reached names the bounds that are reached; "" if there is none.
-func (b *budget) reached() string { return b.list(budgetPart.isReached) }
+// reached names the bounds that are reached with so many attempts; "" if there is none.
+func (b *budget) reached(attempts int64) string {
+	counted := *b
+	counted.used.Attempts = attempts
+	return counted.list(budgetPart.isReached)
+}
 
 // describe says what was used of all bounds.
 func (b *budget) describe() string { return b.list(func(p budgetPart) bool { return p.most > 0 }) }

@@ -242,6 +242,7 @@ func (m *Machine) startCompensation() bool {
 	a := &attempt{ref: r, gate: undone, request: request, since: m.now}
 	m.state(r).live = a
 	m.live.add(a)
+	m.countStart(a)
 	m.showNote(r, event.Compensating, "", nil)
 	m.addCommand(event.Command{Start: request})
 	return true

@@ -29,6 +29,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	assert(!s.status.Terminal(), "%s ends twice", d.path)
 	m.cancelNodeTimers(d)
 	m.leaveAdmission(r)
+	m.leaveRoom(d)
 	m.releaseHold(r)
 	m.leaveEvents(r)
 	m.endSync(r, status)

@@ -456,7 +456,7 @@ func (m *Machine) endIteration(r ref) {
 			return
 		}
 	}
-	if spent := m.spentAround(r); spent != nil {
+	if spent, _ := m.spentAround(r); spent != nil {
 		m.copyIteration(d, m.state(last).liveState)
 		m.failNode(r, spent)
 		return

@@ -229,6 +229,8 @@ func (m *Machine) doTask(t task) {
 		m.noteDependency(t.ref, released)
 	case doOffer:
 		m.offerEvent(t)
+	case doRoom:
+		m.askRoomAgain(t.ref, t.cursor)
 	}
 }
 
@@ -286,6 +288,7 @@ const (
 	doEnd                            // the last top-level node of a phase has ended
 	doFinally                        // the next node of finally may run
 	doOffer                          // offer an event to the nodes that wait for it, one per task
+	doRoom                           // a start that waits for room in a budget asks again
 )
 
 // task is an entry of the agenda.

@@ -31,7 +31,7 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 	}
 	again, delay, problem := m.decideRetry(r, err)
 	if again || m.hasFallback(r) {
-		if spent := m.spentAround(r); spent != nil {
+		if spent, _ := m.spentAround(r); spent != nil {
 			m.failSpent(r, spent)
 			return
 		}

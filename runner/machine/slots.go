@@ -356,7 +356,7 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	if d.attempts--; d.attempts == 0 {
 		m.forgetCompensation(a.ref)
 	}
-	m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
+	m.settleStart(a, false)
 	if !a.granted {
 		asks, busy := m.askOtherMember(a, f)
 		if asks || !busy && f.Error != nil && f.Error.Reason == event.ReasonBreaker && m.leaveBroken(a, f) {

@@ -112,6 +112,7 @@ type coldState struct {
 	hold       *hold         // what a group or a call holds of quotas
 	waits      *eventWait    // set while the node waits for an event
 	sync       *syncWait     // of a sync step
+	room       uint64        // not 0: the node waits for room in a budget; see budgetWait
 	refusal    *refusal      // set from the refusal of an attempt to the next start
 	priority   int16         // set when the node first asks for slots
 	reused     *event.Reused // the node's end in the run that this run repeats

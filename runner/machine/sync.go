@@ -53,7 +53,6 @@ func (m *Machine) waitAtPoint(a *attempt, f *event.AttemptFinished) bool {
 		return false
 	}
 	d.attempts--
-	m.countInBudgets(a.ref, event.Bounds{Attempts: -1})
 	m.forgetCompensation(a.ref)
 	x := d.cold.sync
 	x.ticket, x.waits = a.request.Ticket, true

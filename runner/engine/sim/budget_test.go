@@ -40,11 +40,14 @@ type spending struct {
 	delayed map[string]bool // nodes whose attempt waits for what is around it, counts, and comes again with another ticket
 	called  map[string]string
 	used    map[string]event.Bounds
-	refused int // nodes that a budget kept from starting
+	points  map[string]bool   // keys of the attempts at sync points, which count once
+	asks    map[uint64]string // their tickets
+	refused int               // nodes that a budget kept from starting
 }
 
 func newSpending(w *ir.Workflow) *spending {
-	return &spending{w: w, tickets: map[uint64]string{}, delayed: map[string]bool{}, called: map[string]string{}, used: map[string]event.Bounds{}}
+	return &spending{w: w, tickets: map[uint64]string{}, delayed: map[string]bool{}, called: map[string]string{}, used: map[string]event.Bounds{},
+		points: map[string]bool{}, asks: map[uint64]string{}}
 }
 
 // around lists the paths of the budgets around a node, with their bounds.
@@ -123,8 +126,13 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		*s = *newSpending(s.w)
 		s.given = first.Budget
 	}
+	for _, ev := range events {
+		if f := ev.AttemptFinished; f != nil && f.Outcome == event.Refused && s.tickets[f.Ticket] != "" && s.asks[f.Ticket] == "" {
+			s.add(f.Node, event.Bounds{Attempts: -1})
+		}
+	}
 	for _, t := range r.Transitions {
-		if t.WaitsFor != nil && t.Node != "" && slices.Contains(slices.Collect(maps.Values(s.tickets)), t.Node) { // and not what waits for its hold, as the run can
+		if t.Reason == "it was told to come back later" {
 			s.add(t.Node, event.Bounds{Attempts: -1})
 		}
 	}
@@ -139,7 +147,7 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 				delete(s.tickets, cmd.Cancel.Ticket)
 				s.delayed[cmd.Cancel.Node] = cmd.Cancel.Reason != "its driver died"
 			}
-		case a != nil && !a.Compensate && a.Kind != event.HoldAttempt:
+		case a != nil && a.Kind != event.HoldAttempt:
 			if _, again := s.tickets[a.Ticket]; again {
 				continue
 			}
@@ -148,11 +156,18 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 				delete(s.delayed, a.Node)
 				continue
 			}
+			if a.Store != nil && a.Store.Sync != nil {
+				if s.asks[a.Ticket] = a.Key; s.points[a.Key] {
+					s.tickets[a.Ticket] = a.Node
+					continue
+				}
+				s.points[a.Key] = true
+			}
 			for at, list := range s.around(a.Node) { // any order: each for itself
 				for _, most := range list {
 					u := before[at]
 					u.Attempts = s.used[at].Attempts
-					if reached(u, most, 1e-6) {
+					if reached(u, most, 1e-6) && !a.Compensate {
 						c.t.Errorf("seed %d: %q starts %s within %q, which has used %+v of %+v", c.seed, run, a.Node, at, u, most)
 					}
 				}

@@ -110,7 +110,8 @@ func sentence(t *Term, l *view.Line) string {
 // waited says what a node waits for, and how long at the most.
 func waited(w *event.WaitsFor, now event.Time) string {
 	text := map[event.WaitKind]string{event.WaitBusy: "the agent ", event.WaitQuota: "units of the quota ", event.WaitRateLimit: "the rate limit of ",
-		event.WaitBreaker: "the circuit breaker of ", event.WaitEvent: "the event ", event.WaitSync: "the sync point "}[w.Kind] + Clean(w.Name)
+		event.WaitBreaker: "the circuit breaker of ", event.WaitEvent: "the event ", event.WaitSync: "the sync point ",
+		event.WaitBudget: "room in the budget of "}[w.Kind] + Clean(w.Name)
 	if w.Kind == event.WaitBusy {
 		text += ", which is busy"
 	}

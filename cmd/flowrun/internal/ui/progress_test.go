@@ -289,6 +289,7 @@ func TestLineSaysWhatIsWaitedFor(t *testing.T) {
 	for want, w := range map[string]event.WaitsFor{
 		"s: waiting for the rate limit of c, 59m53s to go": {Kind: event.WaitRateLimit, Name: "c", Until: t0.Add(59*time.Minute + 53*time.Second)},
 		"s: waiting for units of the quota gpu":            {Kind: event.WaitQuota, Name: "gpu"},
+		"s: waiting for room in the budget of w":           {Kind: event.WaitBudget, Name: "w"},
 		"s: waiting for the agent c, which is busy":        {Kind: event.WaitBusy, Name: "c"},
 	} {
 		run := view.New(shipWorkflow)
