@@ -33,8 +33,9 @@ dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
 dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
+dsl/core                         pure: dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
-dsl                              dsl/check dsl/diag dsl/expr dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
+dsl                              dsl/check dsl/core dsl/diag dsl/expr dsl/format dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
 dsl/disk                         dsl
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 

@@ -98,7 +98,7 @@ func badInputs() []bad {
 		}
 		return b.String() + "}\n" + ok
 	}())
-	add("many errors", "F0027", rep("?\n", 500000), "F0020", in(rep("  x = 1\n", 100000)), "F0101", in(rep("  step \"a\" { frobnicate = 1 }\n", 30000)), "F0110", in(rep("  feedback \"a\" {\n  }\n", 20000)), "F0105", in(rep("  step \"é\" { value = 1 }\n", 30000)),
+	add("many errors", "F0027", rep("?\n", 500000), "F0020", in(rep("  x = 1\n", 100000)), "F0101", in(rep("  step \"a\" { frobnicate = 1 }\n", 30000)), "F0110", in(rep("  delegate \"a\" {\n  }\n", 20000)), "F0105", in(rep("  step \"é\" { value = 1 }\n", 30000)),
 		"F0302", in(func() string {
 			var b strings.Builder
 			for i := range 12000 {

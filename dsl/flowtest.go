@@ -11,7 +11,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/dsl/lower"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -79,6 +78,7 @@ func (r *TestReader) Load(name string) (*Tests, diag.List) {
 		return t, append(list, p.list...).Sort()
 	}
 	tests, found := check.Tests(p.checked, file, onlyWorkflow(p.Program, r.opts.show(sameName(r.fsys, name))), check.Options{Version: r.opts.Version, File: r.opts.reader(r.fsys, name)})
+	found = p.core.Home(found)
 	for _, test := range tests {
 		found = append(found, p.complete(test)...)
 	}
@@ -95,7 +95,7 @@ func (r *TestReader) program(path string) *loaded {
 	if r.programs[path] == nil {
 		p, checked, list := read(r.fsys, path, r.opts, false)
 		if !list.HasErrors() {
-			p.IR, p.Positions = lower.Lower(checked)
+			p.lower(checked)
 		}
 		r.programs[path] = &loaded{p, checked, list}
 	}

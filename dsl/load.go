@@ -1,8 +1,8 @@
 // Package dsl reads workflow programs: bytes in, a checked program in its core form out, or diagnostics.
 //
 // It is the map of the front half. [Load] finds the files of a program, and then: syntax turns bytes into blocks with
-// places, check finds out what they mean with the table of schema and the expressions of expr, and lower makes the ir
-// that a run is pinned to. [ParseInput] and [Inputs] read what a command line gives for variables and inputs.
+// places, core rewrites patterns to the core language, check finds out what all of it means with the table of schema and the
+// expressions of expr, and lower makes the ir that a run is pinned to. [ParseInput] and [Inputs] read what a command line gives for variables and inputs.
 //
 // The package runs nothing and must never import anything of the runner. It reads files through an fs.FS only.
 // What holds always: Load gives a program or at least one error; findings come sorted; nothing in a file can make it
@@ -13,7 +13,9 @@ import (
 	"io/fs"
 
 	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/core"
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/format"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/lower"
 	"github.com/flowrun/flowrun/dsl/syntax"
@@ -28,6 +30,8 @@ type Program struct {
 	Sources map[string][]byte
 	// Positions says where things are declared; see lower.Positions for the keys: "WORKFLOW", "WORKFLOW/NODE", "var.NAME" …
 	Positions map[string]diag.Range
+
+	core *core.Program // nil if there are errors in the text
 }
 
 // Options say how to load. The zero value is right for most.
@@ -58,7 +62,7 @@ func (o Options) show(path string) string {
 func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 	p, checked, list := read(fsys, path, opts, false)
 	if !list.HasErrors() {
-		p.IR, p.Positions = lower.Lower(checked)
+		p.lower(checked)
 	}
 	return p, list.Sort()
 }
@@ -89,8 +93,12 @@ func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.
 	if list.HasErrors() {
 		return p, nil, list
 	}
-	checked, found := check.Check(parsed, check.Options{Version: opts.Version, File: opts.reader(fsys, path), Advise: advise, LookPath: opts.LookPath})
+	var found diag.List
+	p.core, found = core.Rewrite(parsed)
 	list = append(list, found...)
+	checked, found := check.Check(p.core.Files, check.Options{Version: opts.Version, File: opts.reader(fsys, path), Advise: advise && !found.HasErrors(), LookPath: opts.LookPath})
+	p.core.Forget()
+	list = append(list, p.core.Home(found)...)
 	if !list.HasErrors() && len(checked.Workflows) == 0 {
 		list = append(list, noWorkflow(parsed, path))
 	}
@@ -104,4 +112,33 @@ func read(fsys fs.FS, path string, opts Options, advise bool) (*Program, *check.
 		p.Nodes += len(w.All)
 	}
 	return p, checked, list
+}
+
+// lower makes the IR of a checked program.
+func (p *Program) lower(checked *check.Program) {
+	p.IR, p.Positions = lower.Lower(checked)
+	for key, r := range p.Positions { // any order: each for itself
+		p.Positions[key] = p.core.Place(r)
+	}
+}
+
+// Lowered is the text of the program without patterns: what they become stands in their place, laid out as fmt does it. The files of a
+// program follow each other in one text, which is a program again. Where a default of what is sensitive stands in a file, asterisks
+// stand in the text, and it is no program. It is nil if there are errors in the program.
+func (p *Program) Lowered() []byte {
+	if p.IR == nil {
+		return nil
+	}
+	var out []byte
+	for i, f := range p.core.Files {
+		text, list := format.Format(f.Name, Withhold(f.Src))
+		if list.HasErrors() {
+			text = Withhold(f.Src)
+		}
+		if i > 0 {
+			out = append(out, '\n')
+		}
+		out = append(out, text...)
+	}
+	return out
 }

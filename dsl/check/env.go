@@ -87,6 +87,7 @@ const (
 	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt, or the attribute feedback of the step; run, stdin, task, with, env and dir of a step with one of the two can read it."
 	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
 	notEvent        = "event is the data of an event; match of a wait for an event can read it. What the step has got is its output: step.NAME.output."
+	notRound        = "product and review are the results of a round of a feedback; accept and value of the feedback can read them."
 	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
 	notPicked       = "It names who won, and is null for all but a group with the attribute winner, and a parallel or for_each whose join is \"any\" or \"first_success\"."
 	notRepeated     = "It counts the iterations of a repeat, and is null for a node without one."
@@ -135,6 +136,9 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted
+	}
+	for _, name := range []string{"product", "review"} {
+		e.Hidden[name] = notRound
 	}
 	for _, p := range schema.AllPlanned() {
 		if p.Name != "" && p.Block == "" {

@@ -194,4 +194,9 @@ var Codes = map[string]string{
 	"F0297": "There is no program beside a test file.",
 	"F0298": "A stub stands for something that a test does itself.",
 	"F0299": "A test gives an input or variable a value that cannot be its own, or none where one must be given.",
+
+	"F0340": "A pattern becomes a node whose name another node has.",
+	"F0341": "A pattern becomes a node whose name is too long.",
+	"F0342": "An agent reviews its own work.",
+	"F0343": "A pattern reads the node before it, and there is none.",
 }

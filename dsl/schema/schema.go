@@ -118,7 +118,7 @@ var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", 
 var Nodes = []string{"step", "sequence", "parallel", "switch"}
 
 func init() {
-	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, partBlocks, memoryBlocks, actionBlocks(), testBlocks, laterBlocks()} {
+	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, patternBlocks, partBlocks, memoryBlocks, actionBlocks(), testBlocks, laterBlocks()} {
 		for kind, b := range part { // any order: no kind is in two maps
 			Blocks[kind] = b
 		}

@@ -34,8 +34,6 @@ var planned = []Planned{
 	{Block: "review", Doc: "A gate by an agent's review.", Instead: "A step of the reviewing agent, and behind it a step  fail { … }  with  when = \"step.REVIEW.output.verdict != 'pass'\"."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "security", Doc: "A gate by a security scan.", Instead: "A program scans and exits with 0 where it finds nothing:  run = [\"SCANNER\"]."},
-	{Block: "feedback", Doc: "Producer and reviewer until accepted.",
-		Instead: "A sequence of two steps, the producer's and the reviewer's, with  repeat { until = \"step.REVIEW.output.verdict == 'pass'\", max = 3 }, each attribute on its line; the producer reads last.step.REVIEW.output."},
 	{Block: "consensus", Doc: "Participants vote.", Instead: "A parallel with a step for each participant, and in it  value = vote({ A = step.A.output, B = step.B.output }, { method = \"majority\" })."},
 	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "agent = pool.NAME[EXPRESSION]  gives the task to the member whose name the expression gives, such as step.CONDUCTOR.output.who; for_each over a list of subtasks does that for each."},
 	{Block: "compete", Doc: "Several agents, one winner.", Instead: "A parallel with  join = \"first_success\"  and  losers = \"cancel\"; step.NAME.winner names who won."},

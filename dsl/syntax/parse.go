@@ -77,7 +77,7 @@ func (f *File) body(b *hclsyntax.Body) Body {
 }
 
 func (f *File) block(b *hclsyntax.Block) *Block {
-	out := &Block{File: f, Kind: b.Type, Range: Range(b.TypeRange), Body: f.body(b.Body)}
+	out := &Block{File: f, Kind: b.Type, Range: Range(b.TypeRange), Body: f.body(b.Body), End: int32(b.CloseBraceRange.End.Byte)}
 	out.Header = out.Range
 	for i, l := range b.Labels {
 		r := Range(b.LabelRanges[i])

@@ -157,7 +157,10 @@ func (j *joiner) plain(end int, out *Body) bool {
 		b.Body.Attrs = []*Attr{a}
 		l.blanks()
 	}
-	if !l.eat('}') || !l.ends() {
+	if !l.eat('}') {
+		return false
+	}
+	if b.End = int32(l.i); !l.ends() {
 		return false
 	}
 	out.Blocks = append(out.Blocks, b)
@@ -179,11 +182,17 @@ func (j *joiner) plainHeader(end int) *Block {
 	return nil
 }
 
-// plainClose tells whether a segment is a closing brace and nothing else.
-func (j *joiner) plainClose(end int) bool {
+// plainClose returns the offset behind the closing brace of a segment that is nothing else, or 0.
+func (j *joiner) plainClose(end int) int {
 	l := j.startLine(end)
 	l.blanks()
-	return l.eat('}') && l.ends()
+	if !l.eat('}') {
+		return 0
+	}
+	if at := l.i; l.ends() {
+		return at
+	}
+	return 0
 }
 
 // attr reads name = value.

@@ -123,5 +123,8 @@ func position(src []byte, at int) diag.Pos {
 	at = min(at, len(src))
 	line := bytes.Count(src[:at], []byte("\n")) + 1
 	begin := bytes.LastIndexByte(src[:at], '\n') + 1
-	return diag.Pos{Line: line, Column: utf8.RuneCount(src[begin:at]) + 1, Byte: at}
+	return diag.Pos{Line: line, Column: Columns(src[begin:at]) + 1, Byte: at}
 }
+
+// Columns is how many columns a part of a line takes.
+func Columns(text []byte) int { return utf8.RuneCount(text) }

@@ -166,12 +166,16 @@ func (j *joiner) block() (out *Block, ok bool) {
 		return nil, false
 	}
 	end = int(j.segments[j.next].end)
-	if !j.plainClose(end) {
-		tail, ok := j.parse(append([]byte("x {\n"), j.f.Src[j.at:end]...), j.pos(j.at))
+	closed := j.plainClose(end)
+	if closed == 0 {
+		const header = "x {\n"
+		tail, ok := j.parse(append([]byte(header), j.f.Src[j.at:end]...), j.pos(j.at))
 		if !ok || !hollow(tail) {
 			return nil, false
 		}
+		closed = tail.Blocks[0].CloseBraceRange.End.Byte - len(header)
 	}
+	out.End = int32(closed)
 	j.skip()
 	return out, true
 }

@@ -58,7 +58,7 @@ func differ(a, b *Body) string {
 	}
 	for i, x := range a.Blocks {
 		y := b.Blocks[i]
-		if x.Kind != y.Kind || x.Range != y.Range || x.Header != y.Header || !reflect.DeepEqual(x.Labels, y.Labels) {
+		if x.Kind != y.Kind || x.Range != y.Range || x.Header != y.Header || x.End != y.End || !reflect.DeepEqual(x.Labels, y.Labels) {
 			return x.Range.String()
 		}
 		if at := differ(&x.Body, &y.Body); at != "" {

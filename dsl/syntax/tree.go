@@ -55,6 +55,7 @@ type Block struct {
 	Header diag.Range // from the kind to the last label
 	Labels []Label
 	Body   Body
+	End    int32 // the offset behind its closing brace
 }
 
 // Label is a quoted or bare word behind a block's kind.

@@ -19,5 +19,5 @@ workflow "w" {
     approve { prompt = "Go on?" }
   }
 
-  feedback "review" {}
+  delegate "review" {}
 }

@@ -23,7 +23,7 @@ func (a *app) newPlanCommand() *cobra.Command {
 		Long: `plan shows the order of a workflow's steps, the steps that can run at once, the longest chain, the conditional steps, and the
 largest number of attempts. From the durations of earlier runs of the same workflow name it forecasts how long a run takes, and
 which chain of steps takes longest. Nothing runs. plan uses the values that you give, and marks results that depend on other values
-as unknown.`,
+as unknown. With --lowered, plan prints the program as it runs: what each pattern (feedback) becomes.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			o.Path = words[0]
 			if len(words) > 1 {
@@ -37,6 +37,7 @@ as unknown.`,
 	valueFlags(c, &o.Given)
 	f.IntVar(&o.Parallel, "parallel", 0, "forecast a run of at most `N` attempts at once, in place of the workflow's max_concurrency")
 	f.BoolVar(&o.JSON, "json", false, "as JSON")
+	f.BoolVar(&o.Lowered, "lowered", false, "print the program in the core language: steps, groups and repeats in place of patterns")
 	f.BoolVar(&o.DetailedExit, "detailed-exitcode", false, "exit with 6 if a step would run, with 0 if none would")
 	return c
 }
@@ -44,6 +45,9 @@ as unknown.`,
 func (a *app) runPlan(o *args.Plan) error {
 	if err := o.Check(); err != nil {
 		return err
+	}
+	if o.Lowered {
+		return a.planLowered(o)
 	}
 	p, w, err := a.pickWorkflow(&o.Path, o.Workflow)
 	if err != nil {
@@ -69,6 +73,16 @@ func (a *app) runPlan(o *args.Plan) error {
 	if err == nil && o.DetailedExit && len(result.Steps) > 0 {
 		return &ended{exitChange}
 	}
+	return err
+}
+
+// planLowered prints the program without patterns. The text is a program, and its runs are those of the program.
+func (a *app) planLowered(o *args.Plan) error {
+	p, _, err := a.pickWorkflow(&o.Path, o.Workflow)
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(p.lowered())
 	return err
 }
 

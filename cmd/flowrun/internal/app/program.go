@@ -28,6 +28,7 @@ type program struct {
 	dir       string // its folder, absolute
 	sources   ui.Sources
 	positions map[string]diag.Range
+	lowered   func() []byte
 }
 
 // readProgram loads the program at a path that a user named, with or without errors in it.
@@ -97,7 +98,7 @@ func (a *app) loadProgram(path string) (*program, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	return &program{p.IR, path, dir, p.Sources, p.Positions}, nil
+	return &program{p.IR, path, dir, p.Sources, p.Positions, p.Lowered}, nil
 }
 
 // refusal is the exit code for errors in a program. If files could not be read, it is the code of a

@@ -50,6 +50,15 @@ func (o *Apply) Forms(known []string) (list []Form, err error) {
 type Plan struct {
 	Apply
 	DetailedExit bool
+	Lowered      bool // print the program in the core language
+}
+
+// Check refuses what does not go together.
+func (o *Plan) Check() error {
+	if o.Lowered && (o.JSON || o.DetailedExit) {
+		return Errorf("--lowered prints a program; --json and --detailed-exitcode are about a plan")
+	}
+	return o.Apply.Check()
 }
 
 // MaxParallel bounds --parallel, as the machine bounds max_concurrency.

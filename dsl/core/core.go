@@ -1,0 +1,223 @@
+// Package core rewrites what is made of the core language to it, before anything is checked: each pattern (feedback, …) of a workflow
+// becomes the group of steps that it stands for.
+//
+// It works on the text. An [edit] replaces a part of a file, and what it writes is in parts a copy of what the author wrote; the result
+// is parsed as if somebody had written it. So the check, the lowering to IR, the machine and everything behind it know the core alone,
+// and what [Program.Text] gives is exactly what runs. The place of each copied part is kept, so that what is found in the
+// result can be said of the file of the author: see [Program.Home].
+//
+// A new pattern is a function in patterns, or, where it changes nodes that stand in the file, edits of its own in [collector.workflow].
+// The package reads blocks by the table of dsl/schema through dsl/check. It must never import lower or anything of the runner. Enter
+// at [Rewrite]. What holds always: a file without patterns is the same file afterwards; the names of nodes that are made are
+// NAME_ROLE, and none of them is the name of another node of the workflow.
+package core
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/syntax"
+)
+
+// MaxGrowth bounds how many bytes larger patterns may make a file: an attribute can be copied for each of many agents.
+const MaxGrowth = 32 << 20
+
+// Program is the files of a program in core form.
+type Program struct {
+	Files []*syntax.File
+	maps  map[string]*sourceMap // by the name of the file; of those that were rewritten
+}
+
+// patterns checks each kind of pattern, and returns what writes it.
+var patterns = map[string]func(*pattern) (write func()){
+	"feedback": (*pattern).feedback,
+}
+
+// pattern is a block that is rewritten.
+type pattern struct {
+	*check.Block
+	*writer
+	workflow *names
+	declared *declarations
+	before   string // the sibling before in a sequence, or ""
+	list     *diag.List
+	nodes    []made
+	failed   bool // it has an error
+}
+
+// edit replaces a part of a file. Where from and to are equal, it inserts.
+type edit struct {
+	from, to int
+	write    func(*writer)
+}
+
+// names are those of the nodes of a workflow, by their lower-case form.
+type names map[string]named
+
+type named struct {
+	at   diag.Range
+	made string // what it was made of, in words; "" for what the author wrote
+}
+
+// Rewrite makes the core form of the files of a program, which have been parsed. Findings are about patterns alone, and are said of the
+// files of the author. With an error among them the result is good for a check alone.
+func Rewrite(files []*syntax.File) (*Program, diag.List) {
+	out := &Program{Files: slices.Clone(files), maps: map[string]*sourceMap{}}
+	var list diag.List
+	c := &collector{list: &list, declared: &declarations{files: files}}
+	for i, f := range files {
+		c.edits = nil
+		for _, b := range f.Body.Blocks {
+			if b.Kind == "workflow" {
+				c.workflow(b)
+			}
+		}
+		if len(c.edits) == 0 {
+			continue
+		}
+		w := newWriter(f)
+		sort.SliceStable(c.edits, func(i, j int) bool { return c.edits[i].from < c.edits[j].from })
+		for _, e := range c.edits {
+			w.copyTo(e.from)
+			e.write(w)
+			w.at = e.to
+		}
+		w.copyTo(len(f.Src))
+		if w.size > len(f.Src)+MaxGrowth {
+			list = append(list, diag.Diagnostic{Code: "F0001", Subject: c.edits[0].place(f), Summary: "The patterns of a file become too large",
+				Detail: fmt.Sprintf("What they become may have %d MiB more than the file. Keep long texts in a local, in file(\"PATH\"), or in the output of a step before.", MaxGrowth>>20)})
+			continue
+		}
+		text := w.text()
+		parsed, found := lenient.Parse(f.Name, text)
+		if found.HasErrors() {
+			panic(fmt.Sprintf("core: %s became a text that cannot be read: %s\n%s", f.Name, found[0].Error(), text)) // a defect of what patterns write
+		}
+		out.Files[i], out.maps[f.Name] = parsed, w.sourceMap(parsed.Src)
+	}
+	return out, list
+}
+
+// broken writes what stands for a pattern with errors, so that the rest of the file can be checked: its output can be anything.
+func (p *pattern) broken() {
+	if p.Block.Name != "" {
+		p.say("step %q {\nvalue = jsondecode(run.id)\nrepeat {\nmax = 1\n}\n}", p.Block.Name)
+	}
+}
+
+// Forget drops the trees of the files, which take most of the memory, and keeps their texts.
+func (p *Program) Forget() {
+	for i, f := range p.Files {
+		p.Files[i] = &syntax.File{Name: f.Name, Src: f.Src}
+	}
+}
+
+// lenient are the limits of a text that was made of one that has kept them.
+var lenient = syntax.Limits{File: syntax.MaxRaised, Line: syntax.MaxRaised, Token: syntax.MaxRaised, Block: syntax.MaxRaised, Depth: syntax.MaxRaisedDepth}
+
+func (e *edit) place(f *syntax.File) diag.Range { return f.Range(e.from, e.from) }
+
+// collector finds the patterns of a file.
+type collector struct {
+	edits    []edit
+	list     *diag.List
+	declared *declarations
+}
+
+// workflow finds the patterns of a workflow.
+func (c *collector) workflow(w *syntax.Block) {
+	taken := names{}
+	var enter func(b *syntax.Block)
+	enter = func(b *syntax.Block) {
+		if len(b.Labels) > 0 && b.Kind != "input" && b.Kind != "output" && b.Kind != "gate" {
+			taken[strings.ToLower(b.Labels[0].Text)] = named{at: b.Labels[0].Range}
+		}
+		for _, i := range b.Body.Blocks {
+			enter(i)
+		}
+	}
+	for _, b := range w.Body.Blocks {
+		enter(b)
+	}
+	c.nodes(w, taken)
+}
+
+// nodes finds the patterns among the blocks of a block that holds nodes.
+func (c *collector) nodes(in *syntax.Block, taken names) {
+	before := ""
+	for _, b := range in.Body.Blocks {
+		if holds := schema.Blocks[in.Kind]; holds == nil || !holds.Has(b.Kind) {
+			continue
+		}
+		if schema.IsPattern(b.Kind) {
+			c.pattern(b, before, taken)
+		} else if slices.Contains(groups, b.Kind) {
+			c.nodes(b, taken)
+		}
+		if in.Kind == "sequence" && len(b.Labels) > 0 && (slices.Contains(schema.Nodes, b.Kind) || schema.IsPattern(b.Kind)) {
+			before = b.Labels[0].Text
+		}
+	}
+}
+
+// groups are the kinds of block that nodes stand in.
+var groups = []string{"sequence", "parallel", "switch", "case", "default", "finally"}
+
+// pattern makes the edit that rewrites a pattern.
+func (c *collector) pattern(src *syntax.Block, before string, taken names) {
+	if len(*c.list) >= check.MaxFindings {
+		return
+	}
+	b, found := check.Decode(src)
+	*c.list = append(*c.list, found...)
+	p := &pattern{Block: b, workflow: &taken, declared: c.declared, before: before, list: c.list}
+	write := p.broken
+	if !found.HasErrors() {
+		if ok := patterns[src.Kind](p); !p.failed {
+			write = ok
+		}
+	}
+	c.edits = append(c.edits, edit{src.Range.Start.Byte, int(src.End), func(w *writer) {
+		p.writer, w.made = w, append(w.made, p.nodes...)
+		w.anchor(src.Header)
+		write()
+	}})
+}
+
+// name makes the name of a node of a pattern, and reports one that cannot be.
+func (p *pattern) name(role string) string {
+	name := p.Block.Name + "_" + role
+	words := p.Words()
+	at := p.Src.Labels[0].Range
+	if len(name) > check.MaxName {
+		p.report(diag.Diagnostic{Code: "F0341", Subject: at, Context: words, Summary: fmt.Sprintf("The name of %s is too long", words),
+			Detail: fmt.Sprintf("It becomes nodes, one of them %q, and a name has at most %d characters. Take a shorter one.", name, check.MaxName)})
+		return name
+	}
+	key := strings.ToLower(name)
+	if other, there := (*p.workflow)[key]; there {
+		d := diag.Diagnostic{Code: "F0340", Subject: at, Context: words, Summary: fmt.Sprintf("%s becomes a node %q, and there is one already", capital(words), name),
+			Detail: "The nodes of a pattern have its name and their role. Rename one of the two.", Notes: []diag.Note{{Text: "the other one", Range: other.at}}}
+		if other.made != "" {
+			d.Notes[0].Text = other.made + " becomes a node of this name, too"
+		}
+		p.report(d)
+		return name
+	}
+	(*p.workflow)[key] = named{at: at, made: words}
+	return name
+}
+
+func (p *pattern) report(d diag.Diagnostic) {
+	p.failed = p.failed || d.Severity == diag.Error
+	if len(*p.list) < check.MaxFindings {
+		*p.list = append(*p.list, d)
+	}
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
