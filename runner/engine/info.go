@@ -14,7 +14,8 @@ type Info struct {
 	Run        string
 	Workflow   string
 	Definition string // the hash of the program that the run pins
-	// Status is the status after the last event. A run that was never driven is pending.
+	// Status is the status after the last event. A run that was never driven is pending. A run is waiting while neither the run itself
+	// nor a run that it called has a live attempt.
 	Status  event.Status
 	Created event.Time
 	Ended   event.Time // 0: the run has not ended
@@ -71,14 +72,21 @@ func EncodeSummary(end *event.End) []byte {
 	return b
 }
 
-// StatusAfter returns the status of a run after a reaction, given its status before.
-func StatusAfter(s event.Status, r *event.Reaction) event.Status {
+// StatusAfter returns the status of a run after a reaction of its fold, given its status before. A run that has begun is waiting while
+// it has no live attempt. Its called runs do not count: a host that lists runs looks at them.
+func StatusAfter(s event.Status, r *event.Reaction, f *Fold) event.Status {
 	for i := range r.Transitions {
 		if t := &r.Transitions[i]; t.Node == "" && t.To != "" {
 			s = t.To
 		}
 	}
-	return s
+	switch {
+	case s == event.Pending || s.Terminal():
+		return s
+	case len(f.flying) == 0:
+		return event.Waiting
+	}
+	return event.Running
 }
 
 // Group names runs that must not overlap: one of them at a time is driven. The zero value is no group.

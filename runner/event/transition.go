@@ -14,7 +14,7 @@ type Transition struct {
 	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
 	Reason string   `json:"reason,omitempty"`
 	Gate   *Verdict `json:"gate,omitempty"`
-	// WaitsFor says what a node that begins to wait waits for; nil where nothing of the store keeps it.
+	// WaitsFor says what a node that begins to wait waits for; nil where a timer alone keeps it.
 	WaitsFor *WaitsFor `json:"waits_for,omitempty"`
 	// Result is the node's result as it is now; set when To is terminal, and when an attempt failed and another follows.
 	// It belongs to the machine and must not be changed.

@@ -128,7 +128,9 @@ const (
 	WaitEvent     WaitKind = "event"      // for an event of a name
 	WaitBudget    WaitKind = "budget"     // for the answers of the attempts that fill a budget
 	WaitSync      WaitKind = "sync"       // for the needed parties of a sync point
+	WaitTimer     WaitKind = "timer"      // for a moment; the name is the purpose of the timer
+	WaitChild     WaitKind = "child"      // for a called run; the name is its id
 )
 
 // WaitKinds lists all kinds of waits that are told.
-var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker, WaitBudget, WaitEvent, WaitSync}
+var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker, WaitBudget, WaitEvent, WaitSync, WaitTimer, WaitChild}

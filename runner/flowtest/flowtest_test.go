@@ -239,7 +239,7 @@ func TestMomentsAreOnTime(t *testing.T) {
 }
 `
 	got := outcome(t, program, test(`
-  at "51m" { expect = ["step.third.status == 'waiting' && kv['x'] == 1"] }
+  at "51m" { expect = ["run.status == 'waiting' && step.third.status == 'waiting' && kv['x'] == 1"] }
   at "60m30s" { expect = ["kv['x'] == null"] }
   cancel { after = "60m40s" }
   expect = ["run.status == 'cancelled' && elapsed == 3640"]`))

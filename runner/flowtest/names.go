@@ -127,7 +127,7 @@ func (s *names) runAttr(of *seen, attr string) value.Value {
 	case "workflow":
 		return of.workflow
 	case "status":
-		return string(v.Status)
+		return string(s.statusOf(of))
 	case "started_at":
 		if v.StartedAt == 0 {
 			return nil
@@ -166,6 +166,17 @@ func (s *names) runAttr(of *seen, attr string) value.Value {
 		return []any{}
 	}
 	return nil
+}
+
+// statusOf is the status of a run: one that only waits for called runs waits if all of them do.
+func (s *names) statusOf(of *seen) event.Status {
+	all := true
+	for _, run := range of.view.Called() {
+		c := s.runs[run]
+		all = all && c != nil && s.statusOf(c) == event.Waiting
+	}
+	of.view.CalledWait(all)
+	return of.view.Status
 }
 
 // stepsOf are the nodes of a run that can be read by their names.

@@ -14,10 +14,11 @@ import (
 // maxEnds bounds the number of running attempts of a run with output that is read.
 const maxEnds = 256
 
-// Stand tells the view of a run whether a process drives the run. If none does, the clock of the view stops at the run's last event, or
+// Stand tells the view of a run whether a process drives the run, and whether the runs that it called wait. If none does, the clock of the view stops at the run's last event, or
 // at the last sign of life of its driver or of an attempt. unanswered may be nil.
 func (s *Store) Stand(p *runner.Past, info engine.Info, unanswered []*view.Begun) {
 	p.View.Driven, p.View.Stands = info.Driver != 0, 0
+	p.View.CalledWait(info.Status == event.Waiting)
 	if info.Turn != nil && p.View.Driven {
 		p.View.Reason = info.Turn.String()
 	}

@@ -11,22 +11,30 @@ import (
 func (r *Run) Apply(events []event.Event, reaction *event.Reaction) []Line {
 	lines := make([]Line, 0, len(reaction.Transitions)+1) // events seldom are lines of their own
 	for i := range events {
+		r.work.takeEvent(&events[i])
 		if l := r.event(&events[i]); l != nil {
 			lines = append(lines, *l)
 		}
 	}
+	timers := timersOf(reaction)
 	for i := range reaction.Transitions {
 		lines = append(lines, Line{})
-		r.transition(&lines[len(lines)-1], &reaction.Transitions[i])
+		r.transition(&lines[len(lines)-1], &reaction.Transitions[i], timers)
 	}
 	for i := range reaction.Commands {
+		r.work.takeCommand(&reaction.Commands[i])
 		switch c := &reaction.Commands[i]; {
-		case c.StartChild != nil && r.byPath[c.StartChild.Node] != nil:
-			r.byPath[c.StartChild.Node].Child = c.StartChild.Run
+		case c.StartChild != nil:
+			r.waitForChild(c.StartChild.Node, c.StartChild.Run)
 		case c.SetTimer != nil && goesOn[c.SetTimer.Purpose] && r.byPath[c.SetTimer.Node] != nil:
 			r.byPath[c.SetTimer.Node].Due = c.SetTimer.Due
 		case c.End != nil:
 			r.end(c.End, lines)
+		}
+	}
+	if r.settle(); r.Status == event.Waiting {
+		for i := range lines {
+			lines[i].RunWaits = lines[i].Node != "" && lines[i].Status == event.Waiting
 		}
 	}
 	return lines
@@ -51,6 +59,8 @@ func (r *Run) event(ev *event.Event) *Line {
 		l := r.line(Resumed, ev.At)
 		l.Reason = reason
 		return l
+	case ev.ChildFinished != nil:
+		r.waitForChild(ev.ChildFinished.Node, "")
 	case ev.External != nil && ev.External.Kind == event.ExternalCancel:
 		l := r.line(CancelAsked, ev.At)
 		l.Reason = ev.External.Reason
@@ -59,7 +69,8 @@ func (r *Run) event(ev *event.Event) *Line {
 	return nil
 }
 
-func (r *Run) transition(l *Line, t *event.Transition) {
+// transition takes in a transition. timers are what the nodes wait for whose timers were set with it.
+func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.WaitsFor) {
 	r.begin(l, typeOf(t), t.At)
 	if t.Node == "" {
 		r.runTransition(l, t)
@@ -73,7 +84,6 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 		}
 	}
 	l.Node, l.Name, l.Reason, l.Gate, l.Note, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Note, t.Result
-	l.WaitsFor = t.WaitsFor
 	switch {
 	case t.Gate != nil:
 		n.Gates = append(n.Gates, *t.Gate)
@@ -81,6 +91,10 @@ func (r *Run) transition(l *Line, t *event.Transition) {
 		n.note(t)
 	case t.To != "":
 		r.move(n, t)
+		if n.WaitsFor == nil && t.To == event.Waiting {
+			n.WaitsFor = timers[t.Node]
+		}
+		l.WaitsFor = n.WaitsFor
 	}
 	l.Status, l.Attempt, l.Duration, l.Leaf = n.Status, n.Attempt, n.Duration(t.At), len(n.Children) == 0
 	l.Tells, l.Child = n.tells(), n.Child
@@ -149,13 +163,14 @@ func (r *Run) runTransition(l *Line, t *event.Transition) {
 		l.Reason, l.Note, l.Duration = t.Reason, t.Note, r.Duration(t.At)
 		return
 	}
-	r.Status, r.Reason = t.To, t.Reason
+	r.Status, r.Reason, r.WaitsFor = t.To, t.Reason, t.WaitsFor
 	if t.To.Terminal() {
 		r.FinishedAt = t.At
 		if t.Result != nil {
 			r.Error = t.Result.Error
 		}
 	}
+	l.WaitsFor = t.WaitsFor
 	l.Status, l.Reason, l.Result, l.Duration = t.To, t.Reason, t.Result, r.Duration(t.At)
 }
 

@@ -14,8 +14,9 @@ type Document struct {
 	Status   event.Status `json:"status"`
 	// Driven tells that a process drives the run now. One that has not ended and is not driven is interrupted.
 	Driven bool `json:"driven"`
-	// Reason says what a run waits for that is pending.
+	// Reason and WaitsFor say what the run itself waits for: its turn, or units of quotas that it holds.
 	Reason     string       `json:"reason,omitempty"`
+	WaitsFor   *WaitsForDoc `json:"waits_for,omitempty"`
 	StartedAt  Moment       `json:"started_at"`
 	FinishedAt Moment       `json:"finished_at"`
 	Inputs     Data         `json:"inputs"`
@@ -48,7 +49,7 @@ type NodeDoc struct {
 	FinishedAt Moment       `json:"finished_at"`
 	Agent      *string      `json:"agent"`
 	Reason     string       `json:"reason"`
-	// WaitsFor says what a waiting node waits for in the store.
+	// WaitsFor says what a waiting node waits for, or which run a running node has called.
 	WaitsFor *WaitsForDoc `json:"waits_for,omitempty"`
 	// Tolerated tells that the node failed and that this does not count.
 	Tolerated bool `json:"tolerated,omitempty"`
@@ -108,8 +109,8 @@ func (r *Run) Document() Document {
 		Inputs: Outputs(r.Inputs), Error: r.Error, Warnings: r.Warnings, Parent: r.Parent, ParentNode: r.ParentNode, RetryOf: r.RetryOf, RetriedBy: r.RetriedBy,
 		Nodes: make([]NodeDoc, 0, r.Size()),
 	}
-	if r.Status == event.Pending {
-		d.Reason = r.Reason
+	if !r.Status.Terminal() {
+		d.Reason, d.WaitsFor = r.Reason, WaitsForDocument(r.WaitsFor)
 	}
 	if r.Status.Terminal() {
 		d.Outputs = Outputs(r.Outputs)
@@ -130,9 +131,7 @@ func (r *Run) document(n *Node) NodeDoc {
 			d.Compensation.ExitCode, d.Compensation.Error = c.Result.ExitCode, c.Result.Error
 		}
 	}
-	if w := n.WaitsFor; w != nil {
-		d.WaitsFor = &WaitsForDoc{w.Kind, w.Name, Moment(w.Until)}
-	}
+	d.WaitsFor = WaitsForDocument(n.WaitsFor)
 	res := n.Result
 	if res == nil {
 		return d
@@ -150,6 +149,14 @@ func (r *Run) document(n *Node) NodeDoc {
 		d.Agent = &agent
 	}
 	return d
+}
+
+// WaitsForDocument gives what a node waits for; nil if nothing.
+func WaitsForDocument(w *event.WaitsFor) *WaitsForDoc {
+	if w == nil {
+		return nil
+	}
+	return &WaitsForDoc{w.Kind, w.Name, Moment(w.Until)}
 }
 
 // Outputs makes a map of values a value; an absent map is an empty one, not null.

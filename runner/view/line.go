@@ -30,8 +30,9 @@ type Line struct {
 	Child  string
 	Status event.Status // after the change
 	Reason string
-	// WaitsFor is what a node that begins to wait waits for in the store; nil if nothing.
+	// WaitsFor is what a node that begins to wait waits for; nil if nothing. RunWaits tells that the whole run waits then.
 	WaitsFor *event.WaitsFor
+	RunWaits bool
 	// Attempt is 0 where none was made.
 	Attempt int
 	// Duration is that of the node, or the run, so far.

@@ -24,8 +24,9 @@ import (
 type Run struct {
 	ID       string
 	Workflow string
-	Status   event.Status // pending before the first batch
+	Status   event.Status // pending before the first batch; waiting while it has begun and nothing is in flight
 	Reason   string
+	WaitsFor *event.WaitsFor // what the run itself waits for before any of its nodes; nil if nothing
 	Inputs   map[string]value.Value
 	Outputs  map[string]value.Value // set at the end
 	Error    *event.Error           // set at the end of a run that failed
@@ -57,6 +58,7 @@ type Run struct {
 	final    map[string]bool     // the names of the nodes of finally
 	forgets  map[string]bool     // the names of repeats whose iterations are forgotten
 	seq      uint64
+	work     work
 }
 
 // Node is one node, or one instance of a node.
@@ -72,7 +74,7 @@ type Node struct {
 	StartedAt, Since, FinishedAt event.Time
 	// Due is when a node that waits goes on by itself; 0 where that is not known.
 	Due event.Time
-	// WaitsFor is what a node that waits waits for in the store; nil if nothing.
+	// WaitsFor is what a node that waits waits for, or the run that it called; nil if nothing.
 	WaitsFor *event.WaitsFor
 	// Result is the node's result once it ended, or of the attempt that failed last while another follows.
 	Result *event.Result

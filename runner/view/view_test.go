@@ -240,7 +240,56 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// What is undone keeps the node's own result and status; the notes are lines of their own.
+// A run waits while nothing of it is in flight, and a node says what for.
+func TestWaits(t *testing.T) {
+	r := New(nil)
+	start := func(ticket uint64) event.Command {
+		return event.Command{Start: &event.Attempt{Ticket: ticket, Node: "a"}}
+	}
+	for i, s := range []struct {
+		ev   event.Event
+		to   event.Status
+		does []event.Command
+		want event.Status
+		wait string
+	}{
+		{event.Event{RunStarted: &event.RunStarted{Run: "r"}}, event.Running, []event.Command{start(1)}, event.Running, ""},
+		{event.Event{AttemptFinished: &event.AttemptFinished{Ticket: 1}}, event.Waiting,
+			[]event.Command{{SetTimer: &event.SetTimer{Timer: 1, Node: "a", Due: at(9), Purpose: event.TimerBackoff}}}, event.Waiting, "timer backoff"},
+		{event.Event{TimerFired: &event.TimerFired{Timer: 1}}, event.Running, []event.Command{start(2)}, event.Running, ""},
+		{event.Event{DriverChanged: &event.DriverChanged{}}, "", nil, event.Waiting, ""},
+		{event.Event{External: &event.External{}}, event.Running, []event.Command{{StartChild: &event.StartChild{Run: "c", Node: "a"}}}, event.Running, "child c"},
+		{event.Event{ChildFinished: &event.ChildFinished{Run: "c", Node: "a"}}, "", []event.Command{start(3)}, event.Running, ""},
+	} {
+		re := &event.Reaction{Commands: s.does}
+		if i == 0 {
+			re.Transitions = append(re.Transitions, event.Transition{To: event.Running})
+		}
+		if s.to != "" {
+			re.Transitions = append(re.Transitions, event.Transition{Node: "a", To: s.to})
+		}
+		lines := r.Apply([]event.Event{s.ev}, re)
+		wait := ""
+		if w := r.Node("a").WaitsFor; w != nil {
+			wait = string(w.Kind) + " " + w.Name
+		}
+		if r.Status != s.want || wait != s.wait || len(r.Waits()) != min(1, len(wait)) {
+			t.Errorf("%d: the run is %s and its node waits for %q; want %s and %q", i, r.Status, wait, s.want, s.wait)
+		}
+		if s.to == event.Waiting && !(lines[0].RunWaits && lines[0].WaitsFor.Until == at(9)) {
+			t.Errorf("%d: the line is %+v", i, lines[0])
+		}
+	}
+	r.Apply(nil, &event.Reaction{Commands: []event.Command{{StartChild: &event.StartChild{Run: "c", Node: "a"}}}})
+	r.Apply([]event.Event{{AttemptFinished: &event.AttemptFinished{Ticket: 3}}}, &event.Reaction{})
+	if r.Status != event.Running {
+		t.Errorf("a run that calls another one is %s", r.Status)
+	}
+	if r.CalledWait(true); r.Status != event.Waiting {
+		t.Errorf("a run whose called run waits is %s", r.Status)
+	}
+}
+
 // A node that waits knows when it goes on, until it does. Its timeout is no such moment.
 func TestDue(t *testing.T) {
 	r := New(nil)
@@ -260,6 +309,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
+// What is undone keeps the node's own result and status; the notes are lines of their own.
 func TestCompensation(t *testing.T) {
 	w := &ir.Workflow{Nodes: []ir.Node{{Name: "a", Kind: ir.Step}},
 		Finally: &ir.Finally{Nodes: []ir.Node{{Name: "last", Kind: ir.Step, Needs: []string{"a"}}}}}

@@ -152,7 +152,7 @@ func (d *drive) takeStart(ctx context.Context) error {
 
 // takePast tallies and shows events that are already durable.
 func (d *drive) takePast(events []event.Event) {
-	d.run.status = engine.StatusAfter(d.run.status, &d.out)
+	d.run.status = engine.StatusAfter(d.run.status, &d.out, d.fold)
 	d.tally.Add(events, &d.out)
 	d.usage.Add(events, &d.out)
 	d.announceBatch(events, d.run.driven)
@@ -446,7 +446,7 @@ func (d *drive) feedQueue() (b journal.Batch, err error) {
 }
 
 func (d *drive) rowChange(taken []event.Event) change {
-	ch := change{status: engine.StatusAfter(d.run.status, &d.out), ends: d.admit.takeEnds(taken)}
+	ch := change{status: engine.StatusAfter(d.run.status, &d.out, d.fold), ends: d.admit.takeEnds(taken)}
 	for _, ev := range taken {
 		if ev.External != nil {
 			ch.taken = append(ch.taken, ev.External.Inbox)

@@ -12,7 +12,11 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-const infoRow = `SELECT r.id, r.workflow, r.definition, CASE r.driven WHEN 0 THEN 'pending' ELSE r.status END, r.created, r.ended,
+// In the row of a run, waiting says that the run itself has no live attempt. A called run that has one keeps its callers running.
+const infoRow = `SELECT r.id, r.workflow, r.definition, CASE WHEN r.driven = 0 THEN 'pending' WHEN r.status = 'waiting' AND EXISTS (
+		WITH RECURSIVE called(id, status) AS (SELECT c.id, c.status FROM runs c WHERE c.parent = r.id AND c.ended = 0
+			UNION ALL SELECT c.id, c.status FROM called JOIN runs c ON c.parent = called.id AND c.ended = 0)
+		SELECT 1 FROM called WHERE status = 'running') THEN 'running' ELSE r.status END, r.created, r.ended,
 	coalesce((SELECT first + count - 1 FROM batches WHERE run = r.key ORDER BY first DESC LIMIT 1), 0), coalesce(r.owner, 0), r.clean, coalesce(d.pid, 0),
 	coalesce(r.summary, x''), coalesce(r.parent, ''), coalesce(r.parent_node, ''), coalesce(r.retry_of, ''),
 	coalesce((SELECT n.id FROM runs n WHERE n.retry_of = r.id ORDER BY n.key DESC LIMIT 1), ''),

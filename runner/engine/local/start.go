@@ -84,7 +84,7 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	}
 	var made newRun
 	err = e.write(func(tx *transaction) error {
-		made = newRun{start: &s, group: g, events: names, batch: b, status: engine.StatusAfter(event.Pending, &out), epoch: epoch}
+		made = newRun{start: &s, group: g, events: names, batch: b, status: engine.StatusAfter(event.Pending, &out, fold), epoch: epoch}
 		return e.insertRun(tx, &made)
 	})
 	if err != nil {

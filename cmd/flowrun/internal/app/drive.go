@@ -41,7 +41,7 @@ func (a *app) driveRun(s *store, run string, r *view.Run, scene ui.Scene, asJSON
 	var stop *process.Interrupted
 	switch {
 	case errors.As(err, &stop):
-		return a.sayStopped(run, stop.Signal, scene, asJSON)
+		return a.sayStopped(run, r, stop.Signal, scene, asJSON)
 	case errors.Is(err, engine.ErrFenced):
 		return fmt.Errorf("another process drives run %s now: %w", run, err)
 	case errors.Is(err, engine.ErrFull):
@@ -54,13 +54,14 @@ func (a *app) driveRun(s *store, run string, r *view.Run, scene ui.Scene, asJSON
 	return a.printEnd(s, run, end, scene, asJSON)
 }
 
-// sayStopped tells the user how to resume a run that a signal stopped.
-func (a *app) sayStopped(run string, sig os.Signal, scene ui.Scene, asJSON bool) error {
+// sayStopped tells the user what a run that a signal stopped waits for, and how to resume it.
+func (a *app) sayStopped(run string, r *view.Run, sig os.Signal, scene ui.Scene, asJSON bool) error {
 	code := process.SignalCode(sig)
 	if asJSON {
-		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": run, "exit_code": code})
+		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.interrupted", "run": run, "exit_code": code, "status": r.Status,
+			"waits": r.Waits()})
 	} else {
-		a.err.Printf("flowrun: stopped; finished steps are kept. Continue with:\n  flowrun resume %s%s\n", run, scene.Flags)
+		a.err.Printf("flowrun: stopped%s; finished steps are kept. Continue with:\n  flowrun resume %s%s\n", ui.Waits(r), run, scene.Flags)
 	}
 	return &ended{code}
 }

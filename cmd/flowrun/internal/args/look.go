@@ -11,7 +11,7 @@ type List struct {
 }
 
 // statuses are those that a run can have, and "interrupted", which people read where nobody drives a run that has not ended.
-var statuses = []string{"pending", "running", "interrupted", "succeeded", "failed", "cancelled", "skipped"}
+var statuses = []string{"pending", "running", "waiting", "interrupted", "succeeded", "failed", "cancelled", "skipped"}
 
 // Check refuses numbers and words.
 func (l *List) Check() error {

@@ -19,20 +19,23 @@ type Events struct {
 func NewEvents(t *Term) *Events { return &Events{t: t} }
 
 type eventJSON struct {
-	V        int            `json:"v"`
-	Seq      uint64         `json:"seq"`
-	Time     view.Moment    `json:"time"`
-	Type     string         `json:"type"`
-	Run      string         `json:"run"`
-	Workflow string         `json:"workflow,omitempty"` // on the first line
-	Node     string         `json:"node,omitempty"`
-	Status   event.Status   `json:"status,omitempty"`
-	Attempt  int            `json:"attempt,omitempty"`
-	Seconds  float64        `json:"duration,omitempty"` // in seconds, at the end of a node or run
-	Reason   string         `json:"reason,omitempty"`
-	ExitCode *int           `json:"exit_code,omitempty"`
-	Gate     *event.Verdict `json:"gate,omitempty"`
-	Error    *event.Error   `json:"error,omitempty"`
+	V        int          `json:"v"`
+	Seq      uint64       `json:"seq"`
+	Time     view.Moment  `json:"time"`
+	Type     string       `json:"type"`
+	Run      string       `json:"run"`
+	Workflow string       `json:"workflow,omitempty"` // on the first line
+	Node     string       `json:"node,omitempty"`
+	Status   event.Status `json:"status,omitempty"`
+	Attempt  int          `json:"attempt,omitempty"`
+	Seconds  float64      `json:"duration,omitempty"` // in seconds, at the end of a node or run
+	Reason   string       `json:"reason,omitempty"`
+	// WaitsFor is as in the document of a run. RunStatus is that of the run where it waits, too.
+	WaitsFor  *view.WaitsForDoc `json:"waits_for,omitempty"`
+	RunStatus event.Status      `json:"run_status,omitempty"`
+	ExitCode  *int              `json:"exit_code,omitempty"`
+	Gate      *event.Verdict    `json:"gate,omitempty"`
+	Error     *event.Error      `json:"error,omitempty"`
 	// Tolerated, Reused, Winner and Iterations are as in the document of a run.
 	Tolerated  bool       `json:"tolerated,omitempty"`
 	Reused     bool       `json:"reused,omitempty"`
@@ -53,7 +56,11 @@ func (p *Events) Update(_ *view.Run, lines []view.Line, past bool) {
 
 func eventOf(l *view.Line) eventJSON {
 	e := eventJSON{V: EventVersion, Seq: l.Seq, Time: view.Moment(l.Time), Type: l.Type, Run: l.Run, Node: l.Node,
-		Status: l.Status, Attempt: l.Attempt, Reason: l.Reason, Gate: l.Gate}
+		Status: l.Status, Attempt: l.Attempt, Reason: l.Reason, Gate: l.Gate,
+		WaitsFor: view.WaitsForDocument(l.WaitsFor)}
+	if l.RunWaits {
+		e.RunStatus = event.Waiting
+	}
 	if l.Type == view.Started {
 		e.Workflow = l.Workflow
 	}

@@ -109,14 +109,38 @@ func sentence(t *Term, l *view.Line) string {
 
 // waited says what a node waits for, and how long at the most.
 func waited(w *event.WaitsFor, now event.Time) string {
-	text := map[event.WaitKind]string{event.WaitBusy: "the agent ", event.WaitQuota: "units of the quota ", event.WaitRateLimit: "the rate limit of ",
-		event.WaitBreaker: "the circuit breaker of ", event.WaitEvent: "the event ", event.WaitSync: "the sync point ",
-		event.WaitBudget: "room in the budget of "}[w.Kind] + Clean(w.Name)
+	known, ok := waitWords[w.Kind]
+	if !ok {
+		known = string(w.Kind) + " "
+	}
+	text := known + Clean(w.Name)
 	if w.Kind == event.WaitBusy {
 		text += ", which is busy"
 	}
 	if left := w.Until.Sub(now).Round(time.Second); w.Until != 0 && left > 0 {
 		text += fmt.Sprintf(", %s to go", left)
+	}
+	return text
+}
+
+// waitWords says what comes before the name of what a node waits for.
+var waitWords = map[event.WaitKind]string{event.WaitBusy: "the agent ", event.WaitQuota: "units of the quota ", event.WaitRateLimit: "the rate limit of ",
+	event.WaitBreaker: "the circuit breaker of ", event.WaitEvent: "the event ", event.WaitSync: "the sync point ", event.WaitTimer: "the timer of the ", event.WaitBudget: "room in the budget of ",
+	event.WaitChild: "run "}
+
+// Waits says of a run of which nothing is in flight what its first node waits for, and how many others wait; "" for other runs.
+func Waits(r *view.Run) string {
+	waits := r.Waits()
+	if r.Status != event.Waiting || len(waits) == 0 {
+		return ""
+	}
+	w := waits[0]
+	text := " while the run waited for " + waited(&event.WaitsFor{Kind: w.Kind, Name: w.Name, Until: event.Time(w.Until)}, r.Last)
+	if w.Node != "" {
+		text += " in " + Clean(w.Node)
+	}
+	if more := len(waits) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

@@ -56,8 +56,11 @@ func (s *stage) batch(d time.Duration, ev event.Event, end *event.End, ts ...eve
 	for i := range ts {
 		ts[i].At = ev.At
 	}
+	if s.seq == 1 { // an attempt that is live all the time
+		r.Commands = append(r.Commands, event.Command{Start: &event.Attempt{Ticket: 1}})
+	}
 	if end != nil {
-		r.Commands = []event.Command{{End: end}}
+		r.Commands = append(r.Commands, event.Command{End: end})
 	}
 	s.p.Update(s.run, s.run.Apply([]event.Event{ev}, r), false)
 }

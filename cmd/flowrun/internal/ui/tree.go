@@ -177,7 +177,7 @@ func stillActive(nodes []*view.Node) []*view.Node {
 // footer counts the leaves.
 func (p *Tree) footer(columns int) string {
 	var parts []string
-	if p.run.Stands != 0 {
+	if p.run.Stands != 0 || p.run.Status == event.Waiting {
 		parts = append(parts, p.run.Word())
 	}
 	for _, s := range []event.Status{event.Succeeded, event.FailedS, event.Blocked, event.Cancelled, event.Skipped, event.Running,
