@@ -99,7 +99,7 @@ type Need struct {
 	Kind     NeedKind `json:"kind"`
 	Name     string   `json:"name"`
 	Units    int      `json:"units,omitempty"`    // how many units the attempt holds while it runs; 0: none
-	Capacity int      `json:"capacity,omitempty"` // how many units there are, as the program says; 0 where Units is 0
+	Capacity int      `json:"capacity,omitempty"` // how many units there are, as the program says; 0: it has none
 	// Pace bounds how many attempts start in a span of time.
 	Pace *Pace `json:"pace,omitempty"`
 	// Breaker keeps attempts from starting after failures in a row.

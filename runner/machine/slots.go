@@ -305,11 +305,8 @@ func (m *Machine) quotaNeeds(r ref, own []ir.QuotaUse, g *ir.Agent) (needs []eve
 		if need.Units, err = m.composer.Units(use, need.Capacity, m.newScope(r)); err != nil {
 			return nil, err
 		}
-		if use.Units != nil && need.Units == 0 {
-			continue
-		}
 		if slices.Contains(held, q.Name) {
-			need.Units, need.Capacity = 0, 0
+			need.Units = 0
 		}
 		if need.Units > 0 || need.Pace != nil || need.Breaker != nil {
 			needs = append(needs, need)
