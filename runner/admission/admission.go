@@ -45,8 +45,8 @@ import (
 // at once. A refused request stays in the line.
 const Patience = time.Second
 
-// Horizon is how many waiting requests of each resource, from the front of its line, a host has to
-// give to Apply. One operation rarely frees more; the next one grants the rest. A request behind so many others is not told
+// Horizon is how many waiting requests of each resource, from the front of its line, a host gives to Apply at first: see
+// [State.Truncate]. One operation rarely frees more; the next one grants the rest. A request behind so many others is not told
 // a moment, so that a moment does not wake all runs of a long line.
 const Horizon = 64
 
@@ -81,6 +81,7 @@ func (r *Request) standsBefore(other *Request) bool {
 type State struct {
 	requests []*Request
 	rows     shared.Rows
+	edges    map[resource]*Request // see Truncate
 }
 
 // Load makes a state of stored requests, in any order. rows hold the rate limits and breakers; nil: none of the requests is
@@ -89,6 +90,25 @@ func Load(requests []*Request, rows shared.Rows) *State {
 	s := &State{requests: slices.Clone(requests), rows: rows}
 	sort.Slice(s.requests, func(i, j int) bool { return s.requests[i].standsBefore(s.requests[j]) })
 	return s
+}
+
+// Truncate says that the line of a resource goes on behind a request, and that the state does not hold the waiting requests there.
+// None behind it is granted then that stands in the line, because others may stand before it; [Answer].Short says that more of
+// the line is needed.
+func (s *State) Truncate(n *event.Need, last *Request) {
+	if s.edges == nil {
+		s.edges = map[resource]*Request{}
+	}
+	s.edges[resource{n.Kind, n.Name}] = last
+}
+
+// isBehindEdge reports whether requests that the state does not hold may stand before a waiting request, in a line that is free.
+func (s *State) isBehindEdge(r *Request, blocked map[resource]bool) bool {
+	return slices.ContainsFunc(r.Needs, func(n event.Need) bool {
+		at := resource{n.Kind, n.Name}
+		last := s.edges[at]
+		return last != nil && last.standsBefore(r) && !blocked[at]
+	})
 }
 
 // Requests lists the requests in the order of the line.
@@ -182,6 +202,7 @@ type Answer struct {
 	Obstacle Obstacle // what a request waits for that is queued or refused
 	Waits    []Wait   // moments at which lines go on
 	Changes  []Change // of breakers
+	Short    bool     // more can perhaps be granted, and the state does not hold enough of a line to know
 }
 
 // Apply carries out one operation. An error means that the operation is not one, and that the state is as
@@ -304,6 +325,11 @@ func (s *State) grantInOrder(a *Answer, now event.Time) error {
 		if r.Granted || r.Lapsed {
 			continue
 		}
+		if s.isBehindEdge(r, blocked) {
+			a.Short = true
+			r.standInLines(used, blocked)
+			continue
+		}
 		grants := !slices.ContainsFunc(r.Needs, func(n event.Need) bool { return blocked[resource{n.Kind, n.Name}] }) && r.lacksUnits(used) == nil
 		if grants && s.rows != nil {
 			o, err := s.askLimits(r, now, s.countReserved)
@@ -312,6 +338,10 @@ func (s *State) grantInOrder(a *Answer, now event.Time) error {
 			}
 			if grants = o.Reason == ""; !grants && o.Until != 0 {
 				a.Waits = append(a.Waits, Wait{r, o.Until})
+			}
+			if o.Stopped { // nobody knows for how long: others go first
+				blocked[resource{o.Need.Kind, o.Need.Name}] = true
+				continue
 			}
 			if grants {
 				err = s.useLimits(r, now)
@@ -327,6 +357,9 @@ func (s *State) grantInOrder(a *Answer, now event.Time) error {
 			continue
 		}
 		r.standInLines(used, blocked)
+	}
+	for at := range s.edges { // any order: one is enough
+		a.Short = a.Short || !blocked[at]
 	}
 	return nil
 }

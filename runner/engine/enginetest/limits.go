@@ -299,3 +299,42 @@ func stoppedAgents(t *testing.T, s Store) {
 		t.Errorf("after the end, the limits are %+v, %v", list, err)
 	}
 }
+
+// stoppedInLine stops an agent while its attempt waits for a quota, and starts it long after the quota is free.
+func stoppedInLine(t *testing.T, s Store) {
+	w := newWitness()
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	quota := []event.Need{{Kind: event.NeedQuota, Name: "api", Pace: &event.Pace{Requests: 1, Per: time.Minute}}}
+	run := start(t, h, Program{Tasks: []Task{{Name: "a", Needs: quota}, {Name: "late", Wait: 5 * time.Minute}, {Name: "soon", Wait: 10 * time.Second},
+		{Name: "c", Agent: "coder", Needs: quota, After: []string{"soon"}}, {Name: "d", Needs: quota, After: []string{"soon"}}}})
+	change := func(c event.LimitChange) {
+		if changed, err := h.ChangeLimit(context.Background(), c); err != nil || !changed {
+			t.Errorf("%+v changes %v: %v", c, changed, err)
+		}
+	}
+	stopped, late := false, false
+	if err := drive(context.Background(), s, h, run, func(events []event.Event, _ *event.Reaction, _ bool) {
+		for _, ev := range events {
+			if f := ev.AttemptFinished; f != nil && f.Outcome == event.Refused && f.Node == "c" && !stopped {
+				stopped = true
+				change(event.LimitChange{Stop: "coder"})
+			}
+			if ev.TimerFired != nil && stopped && ev.At >= events[0].At && w.count() == 2 && !late {
+				late = true
+				change(event.LimitChange{Start: "coder"})
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, ev := range events(t, h, run) {
+		if f := ev.AttemptFinished; f != nil && f.Outcome != event.Refused {
+			order = append(order, f.Node)
+		}
+	}
+	if fmt.Sprint(order) != "[a d c]" || !late {
+		t.Errorf("the attempts end in the order %v; the agent was started late: %t", order, late)
+	}
+}

@@ -62,6 +62,7 @@ func Run(t *testing.T, h Harness) {
 		{"nothing of an agent starts before the moment that the other side named", false, heldByOther},
 		{"nothing of an agent without bounds starts before the moment that the other side named", false, heldWithoutBounds},
 		{"nothing of an agent that was stopped starts until it is started, whatever bounds it", false, stoppedAgents},
+		{"an agent that is stopped while its attempt waits for a quota starts nothing, and keeps no other from the quota", false, stoppedInLine},
 		{"what a run holds is free when the run ends, and not before", false, heldToTheEnd},
 		{"a run that waits is parked, and woken when its timer is due", false, parkedAndWoken},
 		{"a message wakes a parked run, and a cancel", false, parkedHears},

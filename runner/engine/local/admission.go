@@ -48,8 +48,8 @@ func (x *admitting) Execute(ctx context.Context, a event.Attempt) (f event.Attem
 	switch halted, err := x.isHalted(&a); {
 	case err != nil:
 		return unadmitted(event.Lost, event.ReasonLost, fmt.Sprintf("asking whether the agent was stopped: %v", err))
-	case halted || a.Admission == nil && x.standsInLine(a.Key):
-		a.Admission = admission.NeedAgent(&a)
+	case a.Admission != nil && a.Agent != nil, halted, a.Admission == nil && x.standsInLine(a.Key):
+		a.Admission = admission.NeedAgent(&a) // of the bounds and of whoever stops the agent while the attempt waits
 	case a.Admission == nil:
 		f := x.next.Execute(ctx, a)
 		if admission.NamesMoment(&a, &f) {
@@ -344,9 +344,6 @@ func (e *Engine) tellGranted(answer admission.Answer) {
 	for _, w := range answer.Waits {
 		e.line.look(w.Request.Needs, w.At)
 	}
-	if len(answer.Granted) >= admission.Horizon { // there may be more of them
-		e.line.look(answer.Granted[0].Needs, e.now())
-	}
 }
 
 // applyOperation carries out one operation in a transaction: it loads the state, applies the operation, and
@@ -364,11 +361,42 @@ func (e *Engine) applyOperation(tx *transaction, op admission.Operation) (answer
 			}
 		}
 	}
-	state, err := tx.loadLine(keysOf(op), nil)
+	state, err := tx.loadLine(keysOf(op), nil, admission.Horizon)
 	if err == nil {
 		answer, err = e.applyLoaded(tx, op, state)
 	}
+	if op.Ask != nil || op.Refuse != "" {
+		err = e.grantFurther(tx, &answer, err, keysOf(op), nil)
+	} else if answer.Short {
+		var resources []string
+		for _, r := range state.Requests() {
+			for i := range r.Needs {
+				resources = append(resources, admission.Resource(&r.Needs[i]))
+			}
+		}
+		slices.Sort(resources)
+		err = e.grantFurther(tx, &answer, err, nil, slices.Compact(resources))
+	}
 	return answer, err
+}
+
+// grantFurther completes an operation while more of a line must be known, with four times as much of it each time.
+func (e *Engine) grantFurther(tx *transaction, answer *admission.Answer, err error, keys, resources []string) error {
+	for horizon := 4 * admission.Horizon; err == nil && answer.Short; horizon *= 4 {
+		var state *admission.State
+		if state, err = tx.loadLine(keys, resources, horizon); err != nil {
+			return err
+		}
+		var more admission.Answer
+		more, err = e.applyLoaded(tx, admission.Operation{Remove: []string{}}, state)
+		answer.Granted, answer.Waits, answer.Changes, answer.Short = append(answer.Granted, more.Granted...), more.Waits, append(answer.Changes, more.Changes...), more.Short
+		for _, r := range more.Granted {
+			if len(keys) > 0 && r.Key == keys[0] && !r.Refused {
+				answer.Verdict, answer.At = admission.Granted, r.At
+			}
+		}
+	}
+	return err
 }
 
 // keysOf returns the keys of the requests that an operation names.
@@ -481,22 +509,28 @@ func (tx *transaction) leaveResources(r *admission.Request) error {
 
 // loadLine reads the requests that an operation can affect: the requests that it names, those of the resources that it names, and all
 // that share a resource with them, directly or not. It reads only the first waiting
-// request of each resource, the granted ones where units are counted, and the reservations where there is a rate limit.
-func (tx *transaction) loadLine(keys, resources []string) (*admission.State, error) {
+// requests of each resource, up to horizon, the granted ones where units are counted, and the reservations where there is a rate limit.
+func (tx *transaction) loadLine(keys, resources []string, horizon int) (*admission.State, error) {
 	var requests []*admission.Request
-	known := map[string]bool{}
+	known := map[string]*admission.Request{}
 	read := func(query string, args ...any) (err error) {
-		requests, err = readRequests(requests, known, tx.reading, query, args...)
+		requests, _, err = readRequests(requests, known, tx.reading, query, args...)
 		return err
 	}
+	edges := map[string]*admission.Request{}
 	const of = "JOIN admission_needs n ON n.request = a.id WHERE n.resource = ? AND n.granted = "
 	waiting, holding, reserved := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	readWaiting := func(resource string) error {
+	readWaiting := func(resource string) (err error) {
 		if waiting[resource] {
 			return nil
 		}
 		waiting[resource] = true
-		return read(of+fmt.Sprintf("0 ORDER BY n.rank, n.request LIMIT %d", admission.Horizon), resource)
+		var found []string
+		requests, found, err = readRequests(requests, known, tx.reading, of+fmt.Sprintf("0 ORDER BY n.rank, n.request LIMIT %d", horizon), resource)
+		if len(found) == horizon {
+			edges[resource] = known[found[horizon-1]]
+		}
+		return err
 	}
 	for _, key := range keys {
 		if err := read("WHERE a.key = ?", key); err != nil {
@@ -529,40 +563,55 @@ func (tx *transaction) loadLine(keys, resources []string) (*admission.State, err
 			}
 		}
 	}
-	return admission.Load(requests, sharedRows{tx}), nil
+	state := admission.Load(requests, sharedRows{tx})
+	for _, r := range requests {
+		for i := range r.Needs {
+			if last := edges[admission.Resource(&r.Needs[i])]; last != nil {
+				state.Truncate(&r.Needs[i], last)
+			}
+		}
+	}
+	return state, nil
 }
 
-// readRequests adds the requests of a query that are not known.
-func readRequests(requests []*admission.Request, known map[string]bool, q query, where string, args ...any) ([]*admission.Request, error) {
+// readRequests adds the requests of a query that are not known, and lists the keys of all that it finds.
+func readRequests(requests []*admission.Request, known map[string]*admission.Request, q query, where string, args ...any) (_ []*admission.Request, found []string, err error) {
 	rows, err := q("SELECT a.id, a.key, a.run, a.node, a.ticket, a.epoch, a.priority, a.asked, a.needs, a.granted, a.refused FROM admissions a "+where, args...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var r admission.Request
 		var needs []byte
 		if err := rows.Scan(&r.Order, &r.Key, &r.Run, &r.Node, &r.Ticket, &r.Driver, &r.Priority, &r.Asked, &needs, &r.At, &r.Refused); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if known[r.Key] {
+		found = append(found, r.Key)
+		if known[r.Key] != nil {
 			continue
 		}
 		if err := json.Unmarshal(needs, &r.Needs); err != nil {
-			return nil, fmt.Errorf("the needs of request %s: %w", r.Key, err)
+			return nil, nil, fmt.Errorf("the needs of request %s: %w", r.Key, err)
 		}
-		known[r.Key], r.Granted = true, r.At != 0
+		r.Granted = r.At != 0
+		known[r.Key] = &r
 		requests = append(requests, &r)
 	}
-	return requests, rows.Err()
+	return requests, found, rows.Err()
 }
 
 // Limits implements engine.Sharer.
 func (e *Engine) Limits(ctx context.Context) ([]event.Limit, error) {
-	requests, err := readRequests(nil, map[string]bool{}, e.reading(ctx), "")
+	requests, _, err := readRequests(nil, map[string]*admission.Request{}, e.reading(ctx), "")
 	if err != nil {
 		return nil, e.explainError(err)
 	}
+	alive := e.newLivenessCheck()
+	requests = slices.DeleteFunc(requests, func(r *admission.Request) bool { // nobody has removed it yet
+		lives, err := alive(r.Driver)
+		return err == nil && !lives
+	})
 	list, err := admission.Load(requests, e.readRows()).List(e.now())
 	return list, e.explainError(err)
 }

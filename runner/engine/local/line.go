@@ -178,14 +178,14 @@ func (e *Engine) lookAtLines(resources []string) error {
 	var answer admission.Answer
 	var waiting []*admission.Request
 	err := e.writeUrgent(func(tx *transaction) error {
-		state, err := tx.loadLine(nil, resources)
+		state, err := tx.loadLine(nil, resources, admission.Horizon)
 		if err != nil || len(state.Requests()) == 0 {
 			waiting, answer = nil, admission.Answer{}
 			return err
 		}
 		answer, err = e.applyLoaded(tx, admission.Operation{Remove: []string{}}, state)
 		waiting = state.Requests()
-		return err
+		return e.grantFurther(tx, &answer, err, nil, resources)
 	})
 	if err != nil {
 		return err

@@ -89,3 +89,79 @@ func TestLongLine(t *testing.T) {
 	}
 	t.Logf("all %d are granted %v after the reset", n, time.Since(began).Round(time.Millisecond))
 }
+
+// Requests that stand in a line only as soon as they have something else do not hide those behind them, however many they are: whoever
+// asked first goes first.
+func TestNobodyOvertakesInLongLine(t *testing.T) {
+	e, err := Open(t.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: answersOK})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	epoch, err := e.registerDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &admitting{engine: e, run: &claimed{epoch: epoch}}
+	operate := func(op admission.Operation) (granted []string) {
+		t.Helper()
+		a, err := x.runOperation(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range a.Granted {
+			granted = append(granted, r.Key)
+		}
+		return granted
+	}
+	first := event.Need{Kind: event.NeedQuota, Name: "first", Units: 1, Capacity: 1}
+	second := event.Need{Kind: event.NeedQuota, Name: "second", Units: 1, Capacity: 1}
+	ask := func(key string, needs ...event.Need) []string {
+		t.Helper()
+		return operate(admission.Operation{Ask: &admission.Request{Key: key, Run: key, Node: "n", Ticket: 1, Driver: epoch, Needs: needs}})
+	}
+	ask("holder", first)
+	ask("using", second)
+	for i := range admission.Horizon + 6 {
+		ask(fmt.Sprint("both", i), first, second)
+	}
+	for _, key := range []string{"a", "b"} {
+		ask(key, second)
+	}
+	if got := fmt.Sprint(operate(admission.Operation{End: []admission.End{{Key: "using"}}})); got != "[a]" {
+		t.Errorf("the end of the use grants %s", got)
+	}
+	if got := fmt.Sprint(operate(admission.Operation{Remove: []string{"a"}}), ask("c", second)); got != "[b] []" {
+		t.Errorf("the next are %s", got)
+	}
+	operate(admission.Operation{Remove: []string{"holder"}})
+	operate(admission.Operation{Remove: []string{"b"}})
+	if granted, err := e.grantOf("both0", epoch); err != nil || granted == 0 {
+		t.Errorf("the first of the others is not granted: %v", err)
+	}
+}
+
+// What a dead process asked for and had is not told any more, though nobody has removed it yet.
+func TestLimitsWithoutTheDead(t *testing.T) {
+	e, err := Open(t.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: answersOK})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	epoch, err := e.registerDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &admitting{engine: e, run: &claimed{epoch: epoch}}
+	for i, driver := range []int64{epoch + 1000, epoch, epoch + 1000, epoch} {
+		r := &admission.Request{Key: fmt.Sprint(i), Run: fmt.Sprint(i), Node: "n", Ticket: 1, Driver: driver,
+			Needs: []event.Need{{Kind: event.NeedQuota, Name: "gpu", Units: 1, Capacity: 2}}}
+		if _, err := x.runOperation(admission.Operation{Ask: r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := e.Limits(t.Context())
+	if err != nil || len(list) != 1 || list[0].Used != 1 || len(list[0].Waiting) != 1 || list[0].Waiting[0].Run != "3" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

@@ -146,7 +146,7 @@ func (d *driver) isHalted(a *event.Attempt) bool {
 // askAdmission asks for the admission of an attempt.
 func (d *driver) askAdmission(a event.Attempt) {
 	e := d.e
-	if a.Admission == nil || d.isHalted(&a) {
+	if a.Agent != nil {
 		a.Admission = admission.NeedAgent(&a)
 	}
 	if e.strikes(e.opts.Faults.Busy, &e.struck.Busy) {
@@ -291,7 +291,13 @@ func (e *Engine) Limits(context.Context) ([]event.Limit, error) {
 	if e.line.state == nil {
 		return admission.Load(nil, &e.shared).List(e.now)
 	}
-	return e.line.state.List(e.now)
+	var live []*admission.Request
+	for _, r := range e.line.state.Requests() {
+		if r.Driver == outsider || e.alive[r.Driver] {
+			live = append(live, r)
+		}
+	}
+	return admission.Load(live, &e.shared).List(e.now)
 }
 
 // ChangeLimit implements engine.Sharer. The lines go on when somebody drives runs.
