@@ -58,9 +58,9 @@ runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value memory runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/view
+runner                           dsl/expr dsl/ir dsl/value memory runner/compose runner/engine runner/event runner/executor runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
-runner/flowtest                  dsl/expr dsl/ir dsl/value runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view
+runner/flowtest                  dsl/expr dsl/ir dsl/value runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view
 runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
@@ -73,6 +73,7 @@ runner/engine/sim                dsl/value runner/admission runner/engine runner
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request
+runner/executor/notify           dsl/ir dsl/value runner/event runner/executor runner/policy runner/shared
 runner/executor/recall           dsl/value runner/event runner/executor
 runner/executor/protocol         pure: dsl/value runner/event runner/executor
 runner/executor/http             dsl/value runner/event runner/executor runner/executor/mask runner/executor/protocol

@@ -34,6 +34,7 @@ var words = map[string][]string{
 	"dsl/ir.ActionKind":         ir.Texts(ir.ActionKinds),
 	"dsl/ir.KVOperation":        ir.Texts(ir.KVOperations),
 	"dsl/ir.AgentType":          ir.Texts(ir.AgentTypes),
+	"dsl/ir.ChannelType":        ir.Texts(ir.ChannelTypes),
 	"dsl/ir.ExprKind":           ir.Texts(ir.ExprKinds),
 	"dsl/ir.ErrorKind":          ir.Texts(ir.ErrorKinds),
 	"dsl/ir.OnError":            ir.Texts(ir.OnErrors),
@@ -49,6 +50,7 @@ var words = map[string][]string{
 	"runner/event.TimerPurpose": ir.Texts(event.TimerPurposes),
 	"runner/event.AttemptKind":  ir.Texts(event.AttemptKinds),
 	"runner/event.ExternalKind": {string(event.ExternalCancel), string(event.ExternalGranted), string(event.ExternalEvent)},
+	"runner/event.MessageKind":  ir.Texts(event.MessageKinds),
 	"runner/event.NeedKind":     ir.Texts(event.NeedKinds),
 	"runner/event.WaitKind":     ir.Texts(event.WaitKinds),
 	"runner/event.Outcome":      ir.Texts(event.Outcomes),
@@ -79,6 +81,7 @@ func TestListsThatRepeatWordsAreEqual(t *testing.T) {
 		"dsl/ir.ErrorKind":   in("fail", "kind"),
 		"dsl/ir.EndStatus":   in("end", "status"),
 		"dsl/ir.AgentType":   in("agent", "type"),
+		"dsl/ir.ChannelType": in("channel", "type"),
 	} {
 		if have = slices.Sorted(slices.Values(have)); !slices.Equal(have, slices.Sorted(slices.Values(words[name]))) {
 			t.Errorf("%s has the words %q, the list that repeats them is %q", name, words[name], have)

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/notify"
 	"github.com/flowrun/flowrun/runner/executor/recall"
 	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/journal"
@@ -34,7 +35,7 @@ type Options struct {
 	// Environ is the environment of the process, in the form of os.Environ. A value of it that looks secret is masked where an attempt
 	// gets it.
 	Environ []string
-	// Executors carry out attempts. The service adds those of memory steps.
+	// Executors carry out attempts. The service adds those of memory steps and of messages.
 	Executors executor.Registry
 	// Begin, if set, hears of each attempt that begins, and the function that it returns hears that the attempt has ended.
 	Begin func(*event.Attempt) (end func())
@@ -79,6 +80,7 @@ func New(o Options) *Service {
 	s := &Service{options: o, programs: new(Programs), environ: given.Environment{}, finishing: make(chan struct{}, MaxFinishing), trees: map[string]*tree{}, progress: map[string]*Progress{}}
 	if o.Executors != nil {
 		o.Executors.Register(recall.NewSteps(s.memoryOf), event.RememberAttempt, event.RecallAttempt)
+		o.Executors.Register(notify.New(o.Executors, s.Ask, notify.Options{}), event.NotifyAttempt)
 	}
 	s.agents = recall.New(o.Executors, s.memoryOf)
 	for _, pair := range o.Environ {

@@ -40,6 +40,7 @@ func init() { // the rules lead back to what reads the table
 		ir.KVAction:       {place: perAttempt, block: (*checker).kv, output: kvOutput},
 		ir.EmitAction:     {place: perAttempt, block: (*checker).emit, output: is(emittedType), orders: true},
 		ir.SyncAction:     {place: perAttempt, block: (*checker).sync, output: is(metType), orders: true},
+		ir.NotifyAction:   {place: perAttempt, block: (*checker).notify, output: is(notifiedType), orders: true},
 		ir.WaitAction:     {place: perNode, block: (*checker).wait, output: waitOutput, orders: true},
 		ir.FailAction:     {place: perNode, output: is(value.AnyType), orders: true},
 		ir.EndAction:      {place: perNode, output: is(value.AnyType), orders: true},

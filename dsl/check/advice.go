@@ -75,6 +75,11 @@ func (c *checker) unused() {
 			say(nameRange(q), fmt.Sprintf("Nothing takes of quota %q", q.Name))
 		}
 	}
+	for _, b := range c.program.Channels {
+		if !c.told[b.Name] {
+			say(nameRange(b), fmt.Sprintf("Nothing sends to channel %q", b.Name))
+		}
+	}
 	for _, g := range c.program.Gates {
 		if len(c.uses[g].order) == 0 {
 			say(nameRange(g), fmt.Sprintf("No step uses gate %q", g.Name))

@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, memory and workflow. Named values stand in  locals { … }."})
+			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, memory and workflow. Named values stand in  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -75,6 +75,8 @@ func (c *checker) file(f *syntax.File) {
 			p.Gates = append(p.Gates, b)
 		case "quota":
 			p.Quotas = append(p.Quotas, b)
+		case "channel":
+			p.Channels = append(p.Channels, b)
 		case "workflow":
 			p.Workflows = append(p.Workflows, &Workflow{Block: b, plain: c.plain})
 		}
@@ -84,7 +86,7 @@ func (c *checker) file(f *syntax.File) {
 // globals enters and checks what stands at the top, but the insides of workflows.
 func (c *checker) globals() {
 	p := c.program
-	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "workflow": {}}
+	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "channel": {}, "workflow": {}}
 	enter := func(b *Block) bool {
 		k := b.Schema.Kind
 		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
@@ -140,6 +142,12 @@ func (c *checker) globals() {
 		}
 		c.static(q)
 	}
+	for _, b := range p.Channels {
+		if enter(b); c.channels[b.Name] == nil {
+			c.channels[b.Name] = b
+		}
+		c.static(b)
+	}
 	var first *Workflow
 	for _, w := range p.Workflows {
 		if enter(w.Block) {
@@ -162,6 +170,9 @@ func (c *checker) globals() {
 	}
 	for _, q := range p.Quotas {
 		c.quota(q)
+	}
+	for _, b := range p.Channels {
+		c.channel(b)
 	}
 	for _, a := range p.Agents {
 		c.agent(a)

@@ -58,6 +58,9 @@ func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test
 	for _, b := range p.Gates {
 		c.gates[b.Name] = b
 	}
+	for _, b := range p.Channels {
+		c.channels[b.Name] = b
+	}
 	for _, w := range p.Workflows {
 		c.workflows[w.Name], c.callable[w.Name] = w, w.Block
 	}
@@ -111,7 +114,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	seen := map[string]*Block{}
 	for _, i := range b.Blocks {
 		switch i.Schema.Key() {
-		case "test.agent", "test.step", "test.gate":
+		case "test.agent", "test.step", "test.gate", "test.channel":
 			if i.Name == "" { // reported
 				continue
 			}
@@ -348,6 +351,12 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 			c.report(diag.Diagnostic{Code: "F0298", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s needs no stub", upper(p.node.Words())), Detail: why})
 			return s, false
 		}
+	case ir.ChannelStub:
+		if c.channels[b.Name] == nil {
+			c.unknownName(b, at, "channel", b.Name, keys(c.channels), inQuotes)
+			return s, false
+		}
+		r = replier{what: "a channel", takes: []string{"status", "exit_code"}, output: value.AnyType}
 	case ir.GateStub:
 		g, path, missing := c.gateOf(b.Name)
 		if missing != nil {

@@ -30,6 +30,13 @@ var publishedType = value.Object(map[string]value.Type{
 	"id": value.StringType, "name": value.StringType, "at": value.NumberType, "source": value.StringType, "key": value.StringType, "data": value.AnyType,
 })
 
+// toldType is a message that was sent.
+var toldType = value.Object(map[string]value.Type{
+	"channel": value.StringType, "title": value.StringType, "text": value.StringType, "level": value.StringType, "kind": value.StringType,
+	"run": value.StringType, "workflow": value.StringType, "node": value.StringType, "error": errorInRules, "key": value.StringType,
+	"data": value.AnyType, "at": value.NumberType, "suppressed": value.IntType, "signature": value.StringType, "decide": value.StringType,
+})
+
 // testRunType is the run as a test sees it.
 func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
@@ -170,8 +177,8 @@ func (c *testChecker) names() *expr.Env {
 		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 		"runs":   c.runsRoot(),
-		"events": root("events", value.List(publishedType)),
-		"kv":     {What: "key", Resolve: stored},
+		"events": root("events", value.List(publishedType)), "notifications": root("notifications", value.List(toldType)),
+		"kv": {What: "key", Resolve: stored},
 	}
 	for name := range env.Roots { // any order: each for itself
 		delete(env.Hidden, name)
@@ -209,7 +216,7 @@ func TestNames() value.Type {
 	return value.Object(map[string]value.Type{
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
-		"before": value.BoolType, "events": value.List(value.AnyType), "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"before": value.BoolType, "events": value.List(value.AnyType), "notifications": value.List(value.AnyType), "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

@@ -32,6 +32,7 @@ type Program struct {
 	Pools     []*Block
 	Gates     []*Block
 	Quotas    []*Block // in the order of their declaration
+	Channels  []*Block
 	Workflows []*Workflow
 	Settings  *Block            // flowrun, or nil
 	Memory    *Block            // or nil
@@ -208,17 +209,19 @@ const MaxFindings = 200
 
 // checker is one run of Check.
 type checker struct {
-	program *Program
-	list    diag.List
-	agents  map[string]*Block
-	pools   map[string]*Block
-	gates   map[string]*Block
-	quotas  map[string]*Block
-	number  map[string]int // of quotas, in the order of their declaration; made by holding
-	takings map[*Workflow]taking
-	turning map[*Workflow]bool // whether its runs take turns
-	taken   map[string]bool    // quotas that something takes of
-	groups  map[string]bool    // of the memory
+	program  *Program
+	list     diag.List
+	agents   map[string]*Block
+	pools    map[string]*Block
+	gates    map[string]*Block
+	quotas   map[string]*Block
+	number   map[string]int // of quotas, in the order of their declaration; made by holding
+	takings  map[*Workflow]taking
+	turning  map[*Workflow]bool // whether its runs take turns
+	taken    map[string]bool    // quotas that something takes of
+	channels map[string]*Block
+	told     map[string]bool // channels that something sends to
+	groups   map[string]bool // of the memory
 
 	workflows map[string]*Workflow
 	callable  map[string]*Block // the workflows' blocks
@@ -257,7 +260,7 @@ func (c *checker) in(b *Block, found diag.List) {
 }
 
 func newChecker(options Options) *checker {
-	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, pools: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, taken: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
+	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, pools: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, taken: map[string]bool{}, channels: map[string]*Block{}, told: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
 }
 
 // Check reads the files of one program.

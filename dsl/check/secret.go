@@ -17,6 +17,7 @@ import (
 var mayBeSecret = map[string][]string{
 	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "headers", "query", "body"},
 	"agent": {"command", "run", "env", "url", "headers"}, "compensate": {"run", "env"},
+	"channel":  {"url", "secret", "headers", "command"},
 	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"},
 }
 

@@ -29,6 +29,7 @@ const (
 	KVAction       ActionKind = "kv"
 	EmitAction     ActionKind = "emit"
 	SyncAction     ActionKind = "sync"
+	NotifyAction   ActionKind = "notify"
 	WaitAction     ActionKind = "wait"
 	FailAction     ActionKind = "fail"
 	EndAction      ActionKind = "end"
@@ -47,6 +48,7 @@ type actions struct {
 	KV       *KV        `json:"kv,omitempty"`
 	Emit     *Emit      `json:"emit,omitempty"`
 	Sync     *Sync      `json:"sync,omitempty"`
+	Notify   *Notify    `json:"notify,omitempty"`
 	Wait     *Wait      `json:"wait,omitempty"`
 	Fail     *Fail      `json:"fail,omitempty"`
 	End      *End       `json:"end,omitempty"`
@@ -62,6 +64,7 @@ func (*Recall) Kind() ActionKind    { return RecallAction }
 func (*KV) Kind() ActionKind        { return KVAction }
 func (*Emit) Kind() ActionKind      { return EmitAction }
 func (*Sync) Kind() ActionKind      { return SyncAction }
+func (*Notify) Kind() ActionKind    { return NotifyAction }
 func (*Wait) Kind() ActionKind      { return WaitAction }
 func (*Fail) Kind() ActionKind      { return FailAction }
 func (*End) Kind() ActionKind       { return EndAction }
@@ -76,6 +79,7 @@ func (*Recall) action()    {}
 func (*KV) action()        {}
 func (*Emit) action()      {}
 func (*Sync) action()      {}
+func (*Notify) action()    {}
 func (*Wait) action()      {}
 func (*Fail) action()      {}
 func (*End) action()       {}
@@ -97,7 +101,7 @@ func (k ActionKind) Course() Course {
 	switch k {
 	case RunAction, AgentAction, HTTPAction, RememberAction, RecallAction:
 		return Attempted
-	case KVAction, EmitAction, SyncAction:
+	case KVAction, EmitAction, SyncAction, NotifyAction:
 		return Stored
 	case CallAction:
 		return Called

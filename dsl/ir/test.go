@@ -51,16 +51,17 @@ type StubKind string
 
 // The kinds of stubs.
 const (
-	AgentStub StubKind = "agent"
-	StepStub  StubKind = "step"
-	GateStub  StubKind = "gate"
+	AgentStub   StubKind = "agent"
+	StepStub    StubKind = "step"
+	GateStub    StubKind = "gate"
+	ChannelStub StubKind = "channel"
 )
 
 // Stub answers attempts. There is at least one reply.
 type Stub struct {
 	Kind StubKind
 	// Name is written in the file: of an agent, a node's path, GATE, or STEP/GATE. Path is the path that Name stands for, without keys of
-	// instances; "" for an agent and for a gate of all steps.
+	// instances; "" for an agent, a channel, and a gate of all steps.
 	Name, Path string
 	// Instance is the path with keys where the stub is for one instance; else "".
 	Instance string

@@ -28,6 +28,9 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 	ir.SyncAction: inBlock(func(b *check.Block) ir.Action {
 		return &ir.Sync{Point: *b.Expr("point"), As: *b.Expr("as"), Needs: *b.Expr("needs"), Ready: b.Expr("ready"), Reason: b.Expr("reason"), Timeout: b.Expr("timeout")}
 	}),
+	ir.NotifyAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.Notify{To: names(b.Attrs["to"]), Text: *b.Expr("text"), Title: b.Expr("title"), Level: b.Expr("level"), Data: b.Expr("data")}
+	}),
 	ir.WaitAction: inBlock(func(b *check.Block) ir.Action {
 		w := &ir.Wait{Event: b.Text("event"), Match: b.Expr("match"), Timeout: b.Expr("timeout"), Duration: b.Expr("duration"), At: b.Expr("at")}
 		if a := b.Attrs["data"]; a != nil {

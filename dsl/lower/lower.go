@@ -20,7 +20,7 @@ import (
 // Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
 // "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
 // and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME", "pool.NAME",
-// "gate.NAME" and "quota.NAME".
+// "gate.NAME", "quota.NAME" and "channel.NAME".
 type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
@@ -48,6 +48,10 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		out.Quotas = append(out.Quotas, ir.Quota{Name: b.Name, Capacity: b.Expr("capacity"), RateLimit: rateLimit(b), Breaker: breaker(b)})
 		at["quota."+b.Name] = b.Src.Header
 	}
+	for _, b := range p.Channels {
+		out.Channels = append(out.Channels, channel(b))
+		at["channel."+b.Name] = b.Src.Header
+	}
 	pools := map[string][]string{}
 	for _, b := range p.Pools {
 		pools[b.Name] = names(b.Attrs["members"])
@@ -61,6 +65,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })
 	sort.Slice(out.Locals, func(i, j int) bool { return out.Locals[i].Name < out.Locals[j].Name })
 	sort.Slice(out.Pools, func(i, j int) bool { return out.Pools[i].Name < out.Pools[j].Name })
+	sort.Slice(out.Channels, func(i, j int) bool { return out.Channels[i].Name < out.Channels[j].Name })
 	sort.Slice(out.Agents, func(i, j int) bool { return out.Agents[i].Name < out.Agents[j].Name })
 	sort.Slice(out.Gates, func(i, j int) bool { return out.Gates[i].Name < out.Gates[j].Name })
 	sort.Slice(out.Workflows, func(i, j int) bool { return out.Workflows[i].Name < out.Workflows[j].Name })
@@ -91,6 +96,11 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 		RateLimit: rateLimit(b), Breaker: breaker(b), Quotas: quotas(b, p),
 		Capabilities: capabilities(b), Resources: resources(b),
 	}
+}
+
+func channel(b *check.Block) ir.Channel {
+	return ir.Channel{Name: b.Name, Type: ir.ChannelType(b.Text("type")), URL: b.Expr("url"), Secret: b.Expr("secret"), Headers: b.Expr("headers"),
+		Command: b.Expr("command"), Host: b.Expr("host"), From: b.Expr("from"), To: b.Expr("to"), Path: b.Expr("path"), Dedupe: b.Expr("dedupe")}
 }
 
 // strategy is that of a pool, where it is not the usual one.

@@ -1,8 +1,8 @@
 package schema
 
 // Codes lists the diagnostics of everything but expressions, each with its meaning in a line. F00xx concern bytes,
-// syntax and files, F01xx structure, F02xx names, references and what attributes hold. (F03xx to F05xx belong to
-// dsl/expr.) A code is never given another meaning.
+// syntax and files, F01xx structure, F02xx names, references and what attributes hold, F0322 to F0399 people, patterns,
+// errors and channels. (F0300 to F0321, F04xx and F05xx belong to dsl/expr.) A code is never given another meaning.
 var Codes = map[string]string{
 	"F0001": "The file is too large.",
 	"F0002": "The file is not UTF-8.",
@@ -199,4 +199,6 @@ var Codes = map[string]string{
 	"F0341": "A pattern becomes a node whose name is too long.",
 	"F0342": "An agent reviews its own work.",
 	"F0343": "A pattern reads the node before it, and there is none.",
+	"F0365": "A channel lacks what its type needs, or has something that its type does not use.",
+	"F0366": "A message has no channel, names one twice, or is too large.",
 }

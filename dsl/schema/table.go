@@ -25,6 +25,10 @@ const (
 	MaxEventName     = 128       // bytes of the name of an event
 	MaxSyncName      = 256       // bytes of the names of sync points and parties
 	MaxParties       = 256       // of a sync point
+	MaxMessage       = 64 << 10  // bytes of the text of a message, and of its data as JSON
+	MaxTitle         = 256       // bytes of the title of a message
+	MaxLevel         = 64        // bytes of the level of a message
+	MaxReceivers     = 16        // channels that a message goes to
 	MaxNamespace     = 64        // bytes of the name of a namespace
 	MaxRecalled      = 50        // entries that are recalled at once
 	MaxRecallBudget  = 100_000   // tokens of what is recalled

@@ -70,6 +70,30 @@ step "publish" {
 }
 `
 
+// notifyExample tells people how many files a check has found.
+const notifyExample = `channel "team" {
+  type = "slack"
+  url  = "https://hooks.slack.com/services/T0/B0/X0"
+}
+
+workflow "nightly" {
+  step "check" {
+    run   = ["./check"]
+    parse = "lines"
+  }
+
+  step "tell" {
+    notify {
+      to    = [channel.team]
+      title = "The check has found files"
+      text  = join("\n", step.check.output)
+      data  = { files = length(step.check.output) }
+    }
+    when = "length(step.check.output) > 0"
+  }
+}
+`
+
 // Action is one of the things that a step can do.
 type Action struct {
 	Name    string // of its attribute, or of its block in the step
@@ -146,6 +170,12 @@ var Actions = []Action{
 		Attr{Name: "ready", Kind: Value, Want: value.BoolType, Default: "true", Doc: "Whether the party is ready. One that is not keeps the others waiting until its next check-in."},
 		Attr{Name: "reason", Kind: Value, Want: value.StringType, Default: "none", Doc: "Why the party is not ready. All steps that wait for the party show it."},
 		Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "How long the step waits at most. Then it fails, transient, with the reason timeout, and is not tried again."})}},
+	{Name: "notify", Takes: words("gates output"), Block: &Block{Doc: "Sends a message to channels. The output is an object of sent, suppressed and failed, lists of the names of channels; suppressed are those that got an equal message a short while ago. The step fails only if the message reached no channel. It holds no slot.", Once: true, Example: notifyExample, Attrs: attrs(
+		Attr{Name: "to", Kind: Refs, RefKind: "channel", Required: true, Doc: "The channels, each once."},
+		Attr{Name: "text", Kind: Value, Want: value.StringType, Required: true, Doc: "What is said."},
+		Attr{Name: "title", Kind: Value, Want: value.StringType, Default: "the names of the workflow and the step", Doc: "What it is about, in a line."},
+		Attr{Name: "level", Kind: Value, Want: value.StringType, Default: `"info"`, Doc: "How urgent it is, in a word of your own such as \"critical\"."},
+		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Facts for a receiver that is a program."})}},
 	{Name: "wait", Block: &Block{Doc: "Pauses without holding a process or a slot, for a time or until an event comes.", Once: true, Example: eventExample,
 		Attrs: attrs(Attr{Name: "duration", Kind: Duration, Doc: "How long."},
 			Attr{Name: "at", Kind: Value, Want: value.StringType, Doc: "Until when, as in RFC 3339; a moment that has passed is not waited for."},

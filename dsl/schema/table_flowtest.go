@@ -54,9 +54,10 @@ var testBlocks = map[string]*Block{
 			Attr{Name: "crash_everywhere", Kind: Flag, Default: "false", Doc: "Runs the test again with a crash of the driver at each point of its runs. All must end alike: runs and nodes with their statuses, outputs and attempts, and the values of kv that do not expire."},
 			Attr{Name: "kv", Kind: Value, Want: value.AnyType, Default: "an empty store", Doc: "What the store holds when the run starts: an object of values by NAMESPACE/KEY; a key without a namespace is of default."},
 			later("test.items"))},
-	"test.agent": {Label: "name", Doc: "Answers in place of an agent.", Attrs: attrs(replies)},
-	"test.step":  {Label: "path", AnyLabel: true, Doc: "Answers in place of a step: its path such as review/check or each[1], or its name where no other node has it. It goes before the stub of the step's agent. STEP/compensate is its compensation.", Attrs: attrs(replies)},
-	"test.gate":  {Label: "name", AnyLabel: true, Doc: "Answers in place of a gate with run; STEP/GATE is that of one step.", Attrs: attrs(replies)},
+	"test.agent":   {Label: "name", Doc: "Answers in place of an agent.", Attrs: attrs(replies)},
+	"test.step":    {Label: "path", AnyLabel: true, Doc: "Answers in place of a step: its path such as review/check or each[1], or its name where no other node has it. It goes before the stub of the step's agent. STEP/compensate is its compensation.", Attrs: attrs(replies)},
+	"test.gate":    {Label: "name", AnyLabel: true, Doc: "Answers in place of a gate with run; STEP/GATE is that of one step.", Attrs: attrs(replies)},
+	"test.channel": {Label: "name", Doc: "Answers in place of what a channel sends to, each try of a message by itself. Without it each message is taken down at once. No message of a test leaves flowrun.", Attrs: attrs(replies)},
 	"test.start": {Label: "name", Doc: "Starts a run. The runs of a test share one store, and a test with these blocks has no other run. LABEL/PATH is the path of a node of the run.", Attrs: attrs(
 		Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Default: "that of the test", Doc: "The workflow that is run."},
 		Attr{Name: "inputs", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "An object of the inputs of the run."},

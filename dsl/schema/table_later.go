@@ -26,7 +26,6 @@ const (
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
 var planned = []Planned{
 	{Block: "escalation", Doc: "What happens when retries don't help.", Instead: noEscalate},
-	{Block: "channel", Doc: "Where to notify people.", Instead: "A step tells them: http with the address of a chat, or run with a program that sends mail."},
 	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
 	{Block: "on", Doc: "Starts a workflow on an event.", Instead: noTrigger},
 	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
@@ -75,7 +74,6 @@ var planned = []Planned{
 
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
-	{Block: "test", Name: "notifications", Doc: "Messages that the run has sent.", Instead: "Look at what was asked of the steps that tell people: calls.NAME."},
 	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},
 	{Block: "test", Name: "breakers", Doc: "Agents that are not asked for some time.", Instead: "Look at what was asked of the agent: calls.NAME."},
 	{Block: "test", Name: "changes", Doc: "What adaptation has changed.", Instead: "Look at max_at_once.NAME."},

@@ -20,6 +20,39 @@ workflow "deploy" {
 }
 `
 
+// channelExample tells people and a file when a deployment has failed, and says at its end that it has succeeded.
+const channelExample = `variable "webhook_key" {
+  type      = string
+  sensitive = true
+}
+
+channel "pager" {
+  type   = "webhook"
+  url    = "https://pager.example.com/flowrun"
+  secret = var.webhook_key
+  dedupe = "30m"
+}
+
+channel "journal" {
+  type = "file"
+  path = "messages.jsonl"
+}
+
+workflow "deploy" {
+  step "publish" { run = ["./deploy"] }
+
+  step "alarm" {
+    notify {
+      to    = [channel.pager, channel.journal]
+      title = "Deployment failed"
+      text  = "Step publish: ${step.publish.error.message}"
+      level = "critical"
+    }
+    when = "step.publish.status == 'failed'"
+  }
+}
+`
+
 // poolExample has a task done by whoever is free, one by whoever has a GPU, and subtasks by those whom a conductor names.
 const poolExample = `agent "conductor" {
   type    = "exec"
@@ -109,6 +142,20 @@ var topBlocks = map[string]*Block{
 		Attrs: attrs(
 			Attr{Name: "capacity", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "no bound", Doc: "How many units there are."},
 			later("quota.attempts", "quota.tokens", "quota.cost_usd", "quota.per"))},
+
+	"channel": {Label: "name", Doc: "A way to tell people something. Steps send to it with notify. A message is an object of title, text, level, run, workflow, node, kind, error, key, at and data. Sending is tried three times, after one and two seconds. A message that cannot be sent is a warning, and an entry of flowrun dlq; it is sent again with flowrun dlq redrive. After a crash a message can be sent a second time, with the same key.",
+		Example: channelExample,
+		Attrs: attrs(
+			Attr{Name: "type", Kind: Word, Words: []string{"webhook", "slack", "ntfy", "smtp", "exec", "file", "bell"}, Required: true, Doc: "How a message is sent: as JSON to a URL, to Slack, to ntfy, as a mail, as JSON on the standard input of a program, as a line of JSON in a file, or by the bell of the terminal."},
+			Attr{Name: "url", Kind: Value, Want: value.StringType, Doc: "Address of a webhook, of a webhook of Slack, or of a topic of ntfy. It can be a sensitive variable."},
+			Attr{Name: "secret", Kind: Value, Want: value.StringType, Default: "none", Doc: "Of webhook, the key of the signature: the header X-Flowrun-Signature is  sha256=  and the HMAC in hex over the time of sending (the header X-Flowrun-Timestamp, in Unix seconds), a dot, and the body. A receiver refuses a time that is too far away. Of ntfy, an access token; of smtp, the password of from. Take it from a sensitive variable."},
+			Attr{Name: "headers", Kind: Value, Want: value.AnyType, Default: "none", Doc: "An object of header fields of webhook, slack and ntfy. They can be sensitive."},
+			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of exec. The program reads the message as JSON; a message is sent if it exits with 0."},
+			Attr{Name: "host", Kind: Value, Want: value.StringType, Doc: "Mail server of smtp, as HOST or HOST:PORT; the port is 587 by default. The connection is encrypted with STARTTLS where the server offers it. Without it nothing is sent that has a secret, and a server that is not this machine gets nothing."},
+			Attr{Name: "from", Kind: Value, Want: value.StringType, Doc: "Address of the sender of mails."},
+			Attr{Name: "to", Kind: Value, Want: value.AnyType, Doc: "Address of the receiver of mails, or a list of addresses."},
+			Attr{Name: "path", Kind: Value, Want: value.StringType, Doc: "File that gets a line for each message, relative to the program's folder."},
+			Attr{Name: "dedupe", Kind: Duration, Zero: true, Default: `"10m"`, Doc: "How long messages count as equal over all runs of a store: those to one channel about the same workflow, node without its instance, kind of message, and kind and reason of the error. The first is sent, the others are counted, and the next one that is sent says how many there were. \"0s\" sends each of them."})},
 
 	"pool": {Label: "name", Doc: "Agents that share tasks. It stands wherever an agent is given a task: one of its members does it. .agent of the step names the member.", Example: poolExample,
 		Attrs: attrs(

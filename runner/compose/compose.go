@@ -11,7 +11,7 @@
 //
 // Files: evaluate.go evaluates an expression as a text, a number, a duration. inherit.go collects
 // the settings that a node inherits from its agent, its groups and its workflow. http.go, memory.go,
-// store.go, quota.go and child.go compute the parts that belong to one kind of action. scope.go and result.go resolve
+// store.go, notify.go, quota.go and child.go compute the parts that belong to one kind of action. scope.go and result.go resolve
 // names. output.go turns an answer into an output.
 //
 // The package is pure. It imports the IR, values, events, plan, policy and request, and must never
@@ -63,6 +63,8 @@ type Work struct {
 	Feedback string
 	// Admission lists what an attempt needs of what runs share; nil if the attempt needs no admission.
 	Admission *event.Admission
+	// Now is the time of the machine.
+	Now event.Time
 	// Scope resolves the names in the node's expressions.
 	Scope *Scope
 }
@@ -195,6 +197,9 @@ var actions = map[ir.ActionKind]func(c *Composer, a *event.Attempt, w *Work) (pl
 		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{}
 		a.Store.Sync, place, err = c.composeSync(w.Node.Action.(*ir.Sync), w.Scope)
 		return place, err
+	},
+	ir.NotifyAction: func(c *Composer, a *event.Attempt, w *Work) (string, error) {
+		return c.composeNotify(a, w.Node.Action.(*ir.Notify), w)
 	},
 	ir.ValueAction: nil,
 	ir.CallAction:  nil,

@@ -287,6 +287,19 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 	case a.Recall != nil: // what the file of the construct has remembered
 		f.Output = map[string]any{"count": 1.0, "text": "", "items": []any{map[string]any{"id": "M-0", "type": "insight", "agent": "", "text": "",
 			"lesson": "Run the linter before the tests of the billing service.", "tags": []any{"billing", "tests"}, "created_at": "", "score": 0.5}}}
+	case a.Notify != nil: // a file in the folder missing cannot be written
+		lists := map[string]any{"sent": []any{}, "suppressed": []any{}, "failed": []any{}}
+		for i := range a.Notify.To {
+			fate := "sent"
+			if strings.HasPrefix(a.Notify.To[i].Path, "missing/") {
+				fate, seconds, f.Warning = "failed", 3, "the message did not reach each channel"
+			}
+			lists[fate] = append(lists[fate].([]any), a.Notify.To[i].Name)
+		}
+		if f.Output = lists; len(lists["failed"].([]any)) == len(a.Notify.To) {
+			f.Outcome, f.Output, f.Warning = event.Failed, nil, ""
+			f.Error = &event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, Message: "the message reached no channel", ExitCode: -1}
+		}
 	case a.HTTP != nil:
 		f.Output = map[string]any{"status": 200.0, "headers": map[string]any{}, "body": a.HTTP.Method + " " + a.HTTP.URL}
 	case len(a.Argv) > 0:

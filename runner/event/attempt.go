@@ -19,7 +19,8 @@ const (
 	HTTPAttempt       AttemptKind = "http"
 	RememberAttempt   AttemptKind = "remember"
 	RecallAttempt     AttemptKind = "recall"
-	StoreAttempt      AttemptKind = "store" // the host answers it from what runs share; no executor carries it out
+	NotifyAttempt     AttemptKind = "notify" // a message to channels
+	StoreAttempt      AttemptKind = "store"  // the host answers it from what runs share; no executor carries it out
 	// HoldAttempt takes what its Admission says for a group, a call or a run. No executor carries it out: the host answers OK as soon
 	// as all of it is granted, and keeps it granted until a CancelAttempt of the ticket, or until nobody drives the run. A new driver
 	// asks for it again.
@@ -28,7 +29,7 @@ const (
 
 // AttemptKinds lists all kinds of attempts.
 var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt,
-	HTTPAttempt, RememberAttempt, RecallAttempt, StoreAttempt, HoldAttempt}
+	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, StoreAttempt, HoldAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
 func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }
@@ -79,6 +80,8 @@ type Attempt struct {
 
 	Remember *Remember `json:"remember,omitempty"`
 	Recall   *Recall   `json:"recall,omitempty"`
+
+	Notify *NotifyRequest `json:"notify,omitempty"`
 
 	Store *StoreRequest `json:"store,omitempty"`
 
@@ -158,6 +161,9 @@ func (f *facts) attempt(a *Attempt) {
 	}
 	if a.Recall != nil {
 		f.recall(a.Recall)
+	}
+	if a.Notify != nil {
+		f.notify(a.Notify)
 	}
 	if a.Store != nil {
 		f.store(a.Store)

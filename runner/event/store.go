@@ -14,6 +14,8 @@ type StoreRequest struct {
 	KV   *KVRequest   `json:"kv,omitempty"`
 	Emit *EmitRequest `json:"emit,omitempty"`
 	Sync *SyncRequest `json:"sync,omitempty"`
+	// Notice begins or ends the sending of a message.
+	Notice *NoticeRequest `json:"notice,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
@@ -26,6 +28,16 @@ type EmitRequest struct {
 	Data value.Value `json:"data,omitempty"`
 	Key  string      `json:"key,omitempty"` // of two emissions with the same name and key, the second one publishes nothing; "": each one publishes an event
 	Run  string      `json:"run,omitempty"` // the one run that gets the event; "": all runs that wait for the name
+}
+
+// NoticeRequest counts equal messages, and records what became of a message. A message is begun before it is sent and ended after that.
+type NoticeRequest struct {
+	Message Message `json:"message"`
+	Place   string  `json:"place"` // the declared name of the node, under which equal messages are counted; "": the run
+	// Begin are the channels, with how long equal messages count as one. The answer says by channel whether to send.
+	Begin map[string]time.Duration `json:"begin,omitempty"`
+	// End says by channel why the message could not be sent, or "" where it was sent. It is set without Begin.
+	End map[string]string `json:"end,omitempty"`
 }
 
 // SyncRequest says that a party has come to a sync point, and waits there until all needed parties are ready.
@@ -82,6 +94,9 @@ func (f *facts) store(s *StoreRequest) {
 		f.text('r', y.Reason)
 		f.truth('x', y.Expired)
 		f.end()
+	}
+	if s.Notice != nil {
+		f.notice(s.Notice)
 	}
 	f.truth('p', s.Points)
 	f.truth('E', s.Events)

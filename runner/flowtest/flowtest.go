@@ -147,6 +147,7 @@ type test struct {
 	keys     map[ticketKey]string        // the keys of attempts
 	secrets  map[string]*secret.Executor // by the run of the test
 	took     time.Duration               // how long the attempt at hand takes
+	told     []any                       // the messages that were sent
 	failures []Failure
 	missing  map[string]bool // nodes and gates whose stub is missing, and that were told
 	asked    map[ir.Place]bool
@@ -176,7 +177,7 @@ func newTest(p *Program, spec *ir.Test) *test {
 	_, _ = seed.Write([]byte(spec.Name))
 	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{},
 		labels: map[string]*seen{}, secrets: map[string]*secret.Executor{},
-		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[ticketKey]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}}
+		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[ticketKey]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}, told: []any{}}
 	t.record = newRecord(p.Program, t.start)
 	t.store.Pass(t.start.Sub(sim.Epoch))
 	for i := range spec.Stubs {

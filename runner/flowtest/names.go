@@ -58,6 +58,8 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.readKey(r.Name)
 	case "events":
 		return s.published()
+	case "notifications":
+		return s.told, nil
 	case "elapsed":
 		return s.after.Seconds(), nil
 	case "live":

@@ -51,10 +51,14 @@ func (w world) Stopped(event.Attempt) time.Duration { return 0 }
 const never = 2 * value.MaxDuration
 
 // answer carries out an attempt whose values are all there.
-func (t *test) answer(_ context.Context, a event.Attempt) event.AttemptFinished {
+func (t *test) answer(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	ans := executor.Answer(a)
 	ans.Outcome = event.OK
 	t.describe(&a)
+	if a.Kind == event.NotifyAttempt {
+		t.notify(ctx, &a, &ans)
+		return ans
+	}
 	s := t.stubOf(&a)
 	if s == nil {
 		t.withoutStub(&a, &ans)
@@ -130,7 +134,7 @@ func (t *test) withoutStub(a *event.Attempt, ans *event.AttemptFinished) {
 		ans.Output = map[string]any{"id": "M-" + value.Text(float64(a.Ticket)), "known": false}
 	case event.RecallAttempt:
 		ans.Output = map[string]any{"count": 0.0, "items": []any{}, "text": ""}
-	case event.StoreAttempt, event.HoldAttempt: // the host answers it
+	case event.NotifyAttempt, event.StoreAttempt, event.HoldAttempt: // notify or the host answers it
 	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.HTTPAttempt:
 		t.missingStub(a)
 		executor.Fail(ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the test has no stub for it"})

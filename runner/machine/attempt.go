@@ -327,6 +327,7 @@ func init() { // in init, because some of the functions read the table
 		ir.KVAction:       (*Machine).startAttempts,
 		ir.EmitAction:     (*Machine).startAttempts,
 		ir.SyncAction:     (*Machine).startSync,
+		ir.NotifyAction:   (*Machine).startAttempts,
 		ir.WaitAction:     (*Machine).startWait,
 		ir.FailAction:     (*Machine).failOnPurpose,
 		ir.EndAction:      (*Machine).runEndStep,

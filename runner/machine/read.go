@@ -273,7 +273,7 @@ func (p *position) Outputs() value.Value { return p.m.gatherSoFar(p.ref) }
 func (m *Machine) describeWork(r ref) *compose.Work {
 	d := m.liveState(r)
 	w := &compose.Work{Node: m.node(r), Path: d.path, Agent: m.agentOf(r), Attempt: max(1, d.attempts), Generation: d.generation(),
-		Feedback: m.feedbackOf(r), Scope: m.newScope(r)}
+		Feedback: m.feedbackOf(r), Now: m.now, Scope: m.newScope(r)}
 	return w
 }
 

@@ -18,7 +18,8 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// The places of an attempt that take a value. Env is followed by a name, and Value by a number. URL
+// The places of an attempt that take a value. Env is followed by a name, Value by a number, and Channel by a
+// number, a dot and the name of an attribute. URL
 // comes before Query, and Headers before Body, because each of the second adds to the first.
 const (
 	Env     = "env."
@@ -32,6 +33,7 @@ const (
 	Query   = "http.query"
 	Headers = "http.headers"
 	Body    = "http.body"
+	Channel = "channel."
 )
 
 // MaxValue bounds a value that an attempt or a run gets, as JSON, in bytes.
@@ -80,11 +82,36 @@ func putNamed(a *event.Attempt, place string, v value.Value) (err error) {
 		a.Env[name], err = Text(v)
 		return err
 	}
+	if of, ok := strings.CutPrefix(place, Channel); ok {
+		return putChannel(a, of, v)
+	}
 	n, err := strconv.Atoi(strings.TrimPrefix(place, Value))
 	if err != nil || n < 0 || n >= len(a.Values) {
 		return fmt.Errorf("an attempt has no place %q", place)
 	}
 	a.Values[n], err = toScriptValue(v)
+	return err
+}
+
+// putChannel puts a value into a channel of a message: of is NUMBER.ATTRIBUTE.
+func putChannel(a *event.Attempt, of string, v value.Value) (err error) {
+	number, attr, _ := strings.Cut(of, ".")
+	n, err := strconv.Atoi(number)
+	if err != nil || a.Notify == nil || n < 0 || n >= len(a.Notify.To) {
+		return fmt.Errorf("an attempt has no place %q", Channel+of)
+	}
+	switch c := &a.Notify.To[n]; attr {
+	case "url":
+		c.URL, err = toURL(v)
+	case "secret":
+		c.Secret, err = Text(v)
+	case "headers":
+		c.Headers, err = toHeaders(v)
+	case "command":
+		c.Argv, err = toArguments(v)
+	default:
+		return fmt.Errorf("an attempt has no place %q", Channel+of)
+	}
 	return err
 }
 

@@ -1,5 +1,5 @@
 // Package shared holds the rules of what the runs of a store share: state under keys (kv), rate limits ([Window]),
-// breakers ([Breaker]), sync points ([Sync]) and the log of events ([Emit]).
+// breakers ([Breaker]), sync points ([Sync]), the log of events ([Emit]) and messages to people (notice.go).
 //
 // Each thing is a reducer: state, request, time → state, answer, runs to wake. A reducer asks [Rows] for the rows that
 // it needs and writes the rows that change, so that the cost of a request does not depend on how many rows there are.
@@ -126,6 +126,9 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 		return applyEmit(rows, r.Emit, by, now)
 	case r.Sync != nil:
 		return applySync(rows, r.Sync, by)
+	case r.Notice != nil:
+		v, err := applyNotice(rows, r.Notice, now)
+		return Answer{Output: v}, err
 	case r.Points:
 		v, err := listPoints(rows)
 		return Answer{Output: v}, err

@@ -5,11 +5,11 @@ workflow "w" {
     wait { event = "deployed" }
   }
 
-  step "who" { agent = channel.developers }
+  step "who" { agent = routine.developers }
 
   step "two" {
     agent    = agent.a
-    fallback = [channel.developers]
+    fallback = [routine.developers]
     escalate = escalation.standard
   }
 

@@ -26,6 +26,11 @@ func (x *Executor) complete(a *event.Attempt) (own []string, err error) {
 		http.Headers = maps.Clone(http.Headers)
 		a.HTTP = &http
 	}
+	if a.Notify != nil {
+		notify := *a.Notify
+		notify.To = slices.Clone(notify.To) // the maps in there are made anew by Put
+		a.Notify = &notify
+	}
 	for i := range late {
 		l := &late[i]
 		v, more, err := x.compute(l)

@@ -1,0 +1,13 @@
+channel "pager" {
+  type    = "webhook"
+  command = ["page"]
+}
+
+workflow "w" {
+  step "tell" {
+    notify {
+      to   = [channel.pager]
+      text = "hello"
+    }
+  }
+}
