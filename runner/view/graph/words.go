@@ -28,9 +28,10 @@ var actionWords = map[ir.ActionKind]func(ir.Action) string{
 	ir.SyncAction: func(a ir.Action) string {
 		return "sync " + source(&a.(*ir.Sync).Point) + " as " + source(&a.(*ir.Sync).As)
 	},
-	ir.WaitAction: waitWords,
-	ir.FailAction: func(ir.Action) string { return "fail" },
-	ir.EndAction:  func(ir.Action) string { return "end the run" },
+	ir.NotifyAction: func(a ir.Action) string { return "notify " + strings.Join(a.(*ir.Notify).To, ", ") },
+	ir.WaitAction:   waitWords,
+	ir.FailAction:   func(ir.Action) string { return "fail" },
+	ir.EndAction:    func(ir.Action) string { return "end the run" },
 }
 
 // does says in a few words what a step does; nothing for a group.
