@@ -169,7 +169,8 @@ type Operation struct {
 	// Ask asks for a grant. Asking again with a key that is known keeps the place in the line, or
 	// the grant. A request that has lapsed stands in the line again, at its old place.
 	Ask *Request
-	// Refuse says that a request was not granted within Patience. The verdict is Removed if the request is not known.
+	// Refuse says that a request was not granted within Patience. It is granted if nothing refuses it any more. The verdict is Removed if
+	// the request is not known.
 	Refuse string
 	// Remove takes requests away: they are not wanted any more. Breakers do not count them. An empty list only grants what
 	// can be granted.
@@ -231,16 +232,16 @@ func (s *State) Apply(op Operation, now event.Time) (a Answer, err error) {
 		return a, err
 	case op.Refuse != "":
 		r := s.Find(op.Refuse)
-		switch {
-		case r == nil:
+		if r == nil {
 			a.Verdict = Removed
-		case r.Granted:
-			a.Verdict, a.At = Granted, r.At
-		default:
-			r.Refused, a.Verdict = true, Refused
-			err = s.findObstacle(&a, r, now)
+			return a, nil
 		}
-		return a, err
+		if err := s.grantInOrder(&a, now); err != nil || r.Granted {
+			a.Verdict, a.At = Granted, r.At
+			return a, err
+		}
+		r.Refused, a.Verdict = true, Refused
+		return a, s.findObstacle(&a, r, now)
 	case op.Remove != nil, op.End != nil:
 		for _, key := range op.Remove {
 			if err := s.endRequest(&a, End{Key: key}, now); err != nil {

@@ -67,6 +67,18 @@ func TestMomentsAreExact(t *testing.T) {
 	}
 }
 
+// A request whose moment comes while it waits for its first answer starts then, though nobody has looked at its line since.
+func TestMomentBeforeTheRefusal(t *testing.T) {
+	s, need := Load(nil, &shared.Map{}), paced("api", 1, time.Second)
+	applyAt(t, s, ask("a", 1, need), second)
+	if a := applyAt(t, s, ask("b", 2, need), second); a.Verdict != Queued {
+		t.Fatalf("b is %+v", a)
+	}
+	if a := applyAt(t, s, Operation{Refuse: "b"}, 2*second); a.Verdict != Granted || a.At != 2*second || fmt.Sprint(keys(a.Granted)) != "[b]" {
+		t.Errorf("b is %+v", a)
+	}
+}
+
 // A request that a rate limit refuses uses nothing of its other needs, and nobody passes it.
 func TestRefusedUsesNothing(t *testing.T) {
 	rows := &shared.Map{}

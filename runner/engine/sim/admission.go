@@ -67,9 +67,7 @@ func (p *life) change(op admission.Operation) admission.Answer {
 	}
 	answer, err := e.line.state.Apply(op, e.now)
 	p.fail(err)
-	if op.Refuse == "" { // a refusal grants nothing, and looks at no line
-		e.line.goesOn = 0
-	}
+	e.line.goesOn = 0
 	for _, w := range answer.Waits {
 		if e.line.goesOn == 0 || w.At < e.line.goesOn {
 			e.line.goesOn = w.At
@@ -199,11 +197,12 @@ func (d *driver) refuse(ticket uint64) {
 		return
 	}
 	answer := d.life.apply(admission.Operation{Refuse: a.Key})
-	if answer.Verdict != admission.Refused {
+	switch _, waits := d.asks.waiting[ticket]; {
+	case answer.Verdict == admission.Refused:
+		d.refused(a, answer.Obstacle)
+	case waits:
 		d.life.fail(fmt.Errorf("sim: attempt %d of run %s was granted and not told", ticket, a.Run))
-		return
 	}
-	d.refused(a, answer.Obstacle)
 }
 
 // refused answers an attempt that meets an obstacle.
