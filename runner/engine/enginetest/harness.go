@@ -17,6 +17,9 @@ type Harness struct {
 	// Blocking tells that attempts run in goroutines of their own, so that one may block until its context is done.
 	// Without it, the tests that need such an attempt are skipped.
 	Blocking bool
+	// Bubble runs each test in a bubble of package synctest. The hosts take the time from package time, so that the time moves when all
+	// goroutines wait: a slow machine does not change what happens first.
+	Bubble bool
 }
 
 // Store is one durable place and its time.

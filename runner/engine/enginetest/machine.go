@@ -26,13 +26,14 @@ type machine struct {
 	flight  []uint64         // tickets in the order of their starts; dead ones among them
 	agenda  []event.Reaction // what is still to be said, a piece each
 	now     event.Time
-	calls   []string       // children that have not ended, in the order of their starts
-	child   map[string]int // child to task
-	refused map[uint64]int // ticket to task, of attempts that wait for their grant
-	notes   map[string]any // what messages said, by task
-	counts  map[string]any // what attempts at what runs share were answered, by task
-	events  []any          // what events said that no task has taken, as objects of name and data
-	listens []int          // tasks that wait for events, in the order of their beginning
+	calls   []string        // children that have not ended, in the order of their starts
+	child   map[string]int  // child to task
+	refused map[uint64]int  // ticket to task, of attempts that wait for their grant
+	early   map[uint64]bool // tickets of live attempts whose grants came before their refusals
+	notes   map[string]any  // what messages said, by task
+	counts  map[string]any  // what attempts at what runs share were answered, by task
+	events  []any           // what events said that no task has taken, as objects of name and data
+	listens []int           // tasks that wait for events, in the order of their beginning
 	cancels int
 	left    int
 	bad     []string
@@ -54,7 +55,7 @@ type task struct {
 
 func newMachine(run string, p Program) *machine {
 	m := &machine{run: run, program: p, tasks: make([]task, len(p.Tasks)), byName: map[string]int{}, live: map[uint64]int{},
-		child: map[string]int{}, refused: map[uint64]int{}, timer: map[uint64]int{}, left: len(p.Tasks)}
+		child: map[string]int{}, refused: map[uint64]int{}, early: map[uint64]bool{}, timer: map[uint64]int{}, left: len(p.Tasks)}
 	for i, t := range p.Tasks {
 		m.byName[t.Name] = i
 		m.tasks[i].status = event.Pending
@@ -251,6 +252,9 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		}
 		m.refused[f.Ticket] = i
 		m.move(i, event.Waiting, "refused")
+		if m.early[f.Ticket] {
+			m.granted(f.Ticket)
+		}
 		return
 	}
 	if name := m.program.Tasks[i].Name; f.Outcome == event.OK && f.Output != nil && (m.program.Tasks[i].Count != "" || m.program.Tasks[i].Emit != "" || m.program.Tasks[i].Point != "") {
@@ -262,11 +266,13 @@ func (m *machine) finished(f *event.AttemptFinished) {
 	m.ended(i, f.Outcome == event.OK, f.Error)
 }
 
-// granted makes the attempt again that was refused. A grant that comes before its refusal does not happen in the suite.
+// granted makes the attempt again that was refused. The grant may come before the refusal.
 func (m *machine) granted(ticket uint64) {
 	if i, refused := m.refused[ticket]; refused {
 		delete(m.refused, ticket)
 		m.ready = append(m.ready, i)
+	} else if _, live := m.live[ticket]; live {
+		m.early[ticket] = true
 	}
 }
 

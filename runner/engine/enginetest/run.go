@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -116,7 +117,12 @@ func Run(t *testing.T, h Harness) {
 			if test.blocking && !h.Blocking {
 				t.Skip("this host's attempts cannot block")
 			}
-			test.run(t, h.NewStore(t))
+			s := h.NewStore(t)
+			if h.Bubble {
+				synctest.Test(t, func(t *testing.T) { test.run(t, s) })
+			} else {
+				test.run(t, s)
+			}
 		})
 	}
 }

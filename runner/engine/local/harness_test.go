@@ -21,19 +21,27 @@ func TestMain(m *testing.M) {
 }
 
 func TestConformance(t *testing.T) {
-	enginetest.Run(t, enginetest.Harness{Blocking: true, NewStore: func(t *testing.T) enginetest.Store { return newStore(t) }})
+	enginetest.Run(t, enginetest.Harness{Blocking: true, Bubble: true, NewStore: func(t *testing.T) enginetest.Store {
+		return &store{dir: t.TempDir() + "/.flowrun"}
+	}})
 }
 
 type store struct {
 	dir   string
-	clock *clock
+	clock *clock // nil: the time of a bubble
 }
 
 func newStore(t testing.TB) *store { return &store{dir: t.TempDir() + "/.flowrun", clock: newClock()} }
 
-func (s *store) Advance(d time.Duration) { s.clock.advance(d) }
+func (s *store) Advance(d time.Duration) {
+	if s.clock != nil {
+		s.clock.advance(d)
+	} else {
+		time.Sleep(d)
+	}
+}
 
-func (s *store) Pass(d time.Duration) { s.clock.advance(d) }
+func (s *store) Pass(d time.Duration) { s.Advance(d) }
 
 func (s *store) Open(t *testing.T, f engine.Factory, x executor.Executor) enginetest.Host {
 	t.Helper()
@@ -42,7 +50,9 @@ func (s *store) Open(t *testing.T, f engine.Factory, x executor.Executor) engine
 
 func (s *store) open(t testing.TB, o Options) *Engine {
 	t.Helper()
-	o.Clock = s.clock
+	if s.clock != nil {
+		o.Clock = s.clock
+	}
 	e, err := Open(s.dir, o)
 	if err != nil {
 		t.Fatal(err)
