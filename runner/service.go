@@ -177,6 +177,9 @@ func (s *Service) Wakeable(ctx context.Context, limit int) (runs []string, next 
 	return s.host.Wakeable(ctx, limit)
 }
 
+// Woken holds a token when a parked run may be wakeable; see engine.Parker.
+func (s *Service) Woken() <-chan struct{} { return s.host.Woken() }
+
 // Left returns the runs that nobody drives; see engine.LeftFinder.
 func (s *Service) Left(ctx context.Context) ([]engine.Info, error) { return s.host.Left(ctx) }
 

@@ -13,8 +13,8 @@ import (
 const (
 	// DefaultMaxDriven is how many runs a supervisor drives at once.
 	DefaultMaxDriven = 1000
-	// wakeEvery is how often a supervisor asks its host for parked runs that got a message or their turn. A timer that is due is
-	// not left until then.
+	// wakeEvery is how often a supervisor asks its host for parked runs that got a message or their turn from another process. A timer that
+	// is due is not left until then, and the host tells what comes from this process.
 	wakeEvery = 50 * time.Millisecond
 	// ownStart is how long a run that was just made is left to the process that made it.
 	ownStart = 10 * time.Second
@@ -206,8 +206,9 @@ func (s *Supervisor) rest(ctx context.Context, next event.Time) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-s.changed:
+	case <-s.host.Woken():
 	}
-	// Many drives end at once: one look is enough for those of the next moment.
+	// Many drives end at once, or many runs wake: one look is enough for those of the next moment.
 	select {
 	case <-timer.C:
 	case <-time.After(time.Millisecond):

@@ -44,6 +44,9 @@ type Parker interface {
 	// Wakeable returns up to limit of the runs that this process parked and that must be driven again: their due has come, a message is
 	// there, or it is their turn. next is the due of the first of the others, 0 if no timer is set.
 	Wakeable(ctx context.Context, limit int) (runs []string, next event.Time, err error)
+	// Woken returns a channel that holds a token when this process may have made a parked run wakeable since the last token was taken. Another
+	// process can do that, too: only Wakeable tells that.
+	Woken() <-chan struct{}
 }
 
 // LeftFinder finds the runs that a process left when it stopped or died.

@@ -34,6 +34,9 @@ type committer struct {
 	full   bool          // the disk had no room for the requests
 	spend  func() bool   // gives the reserve up, if there is one
 
+	wakes bool   // the transaction wakes a parked run; touched by the holder of turn only
+	woken func() // hears of such a transaction that is durable; nil: nobody
+
 	// at hears of points.
 	at func(engine.Point)
 	// fault lets tests break commits; it is called before a group's COMMIT and after it.
@@ -183,6 +186,7 @@ func (c *committer) tryGroup(group []*request) (failed *request, err error) {
 	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return nil, explainBusy(err)
 	}
+	c.wakes = false
 	tx := &transaction{c}
 	for _, r := range group {
 		r.err = nil // of an earlier try
@@ -201,6 +205,9 @@ func (c *committer) tryGroup(group []*request) (failed *request, err error) {
 	}
 	if _, err := c.exec("COMMIT"); err != nil {
 		return nil, c.rollBack(err)
+	}
+	if c.wakes && c.woken != nil {
+		c.woken()
 	}
 	c.at(engine.Committed)
 	if c.fault != nil {

@@ -69,6 +69,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	e := &Engine{dir: dir, options: o, drives: map[string]*drive{}, forks: lastForks}
 	e.line.open(e)
+	e.wake.woken = make(chan struct{}, 1)
 	write, read, err := openDatabase(dir, o.disk, o.ReadOnly)
 	if err != nil {
 		if err = explainDamage(dir, err); errors.As(err, new(*engine.Damaged)) || errors.As(err, new(*engine.OlderStore)) || errors.As(err, new(*engine.NewerStore)) || errors.As(err, new(*private.Refused)) {
@@ -79,6 +80,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	e.read = read
 	if write != nil {
 		e.commits = newCommitter(write, newLog(dir, o.disk), func() bool { return o.disk.spendReserve(dir) }, e.options.reportPoint)
+		e.commits.woken = e.noteWoken
 	}
 	if e.file, err = os.Lstat(filepath.Join(dir, databaseFile)); err != nil {
 		e.Close()

@@ -91,6 +91,8 @@ func (e *Engine) handBack(run string, end *event.End) error {
 	e.handed[caller[0]][run] = end
 	if d := e.drives[caller[0]]; d != nil {
 		d.poke()
+	} else {
+		e.noteWoken()
 	}
 	return nil
 }
@@ -233,15 +235,17 @@ const atOnce = 1
 
 // wakeByTurn makes a run due at once, if the run is parked.
 func (tx *transaction) wakeByTurn(key int64) error {
-	_, err := tx.exec("UPDATE runs SET due = ? WHERE key = ? AND parked IS NOT NULL", atOnce, key)
+	woken, err := tx.exec("UPDATE runs SET due = ? WHERE key = ? AND parked IS NOT NULL", atOnce, key)
+	tx.c.wakes = tx.c.wakes || woken > 0
 	return err
 }
 
 // wakeByMessage makes a run due at once, if the run is parked. A run that waits for its turn takes no messages until then, but
 // ends if it is unwanted.
 func (tx *transaction) wakeByMessage(key int64) error {
-	_, err := tx.exec("UPDATE runs AS r SET due = ? WHERE key = ? AND parked IS NOT NULL AND ("+unwanted+
+	woken, err := tx.exec("UPDATE runs AS r SET due = ? WHERE key = ? AND parked IS NOT NULL AND ("+unwanted+
 		" OR NOT EXISTS (SELECT 1 FROM turns WHERE run = r.key AND waits = 1))", atOnce, key)
+	tx.c.wakes = tx.c.wakes || woken > 0
 	return err
 }
 
@@ -265,6 +269,7 @@ type wakeful struct {
 	version int64     // of the data that was asked
 	next    event.Time
 	checked time.Time // when the other processes were looked at
+	woken   chan struct{}
 }
 
 // The queries of Wakeable.
@@ -272,6 +277,17 @@ const (
 	dueRuns = "SELECT id FROM runs WHERE parked = ? AND due <= ? ORDER BY due LIMIT ?"
 	nextDue = "SELECT coalesce(min(due), 0) FROM runs WHERE parked = ? AND due > ?"
 )
+
+// Woken implements engine.Parker.
+func (e *Engine) Woken() <-chan struct{} { return e.wake.woken }
+
+// noteWoken notes that a parked run may be wakeable.
+func (e *Engine) noteWoken() {
+	select {
+	case e.wake.woken <- struct{}{}:
+	default:
+	}
+}
 
 // checkDrivers is how soon Wakeable notices that another process has died: the turns of its runs are free then.
 const checkDrivers = time.Second

@@ -144,6 +144,9 @@ func (p *life) takeParked(tree []*stored) error {
 	return nil
 }
 
+// Woken implements engine.Parker. It never holds a token.
+func (e *Engine) Woken() <-chan struct{} { return nil }
+
 // Wakeable implements engine.Parker. It returns ErrCrashed when chance killed the process.
 func (e *Engine) Wakeable(_ context.Context, limit int) (runs []string, next event.Time, err error) {
 	if e.dead != nil {
