@@ -17,9 +17,6 @@ func (s *State) List(now event.Time) ([]event.Limit, error) {
 	}
 	for _, r := range s.requests {
 		for _, n := range r.Needs {
-			if n.Kind == event.NeedAgent && isUnbounded(&n) {
-				continue
-			}
 			if !slices.ContainsFunc(needs, func(m event.Need) bool { return m.Kind == n.Kind && m.Name == n.Name }) {
 				needs = append(needs, n)
 			}
@@ -60,6 +57,3 @@ func (s *State) List(now event.Time) ([]event.Limit, error) {
 	}
 	return list, nil
 }
-
-// isUnbounded reports whether nothing but a person or the other side bounds an agent.
-func isUnbounded(n *event.Need) bool { return n.Units == 0 && n.Pace == nil && n.Breaker == nil }

@@ -12,12 +12,8 @@ const (
 	stoppedSpace  = "stopped"
 )
 
-// Declare remembers what a program says of an agent or a quota, for people who ask. It reports whether that was news. Of an agent
-// without bounds it remembers nothing.
+// Declare remembers what a program says of an agent or a quota, for people who ask. It reports whether that was news.
 func Declare(rows Rows, n *event.Need) (bool, error) {
-	if n.Kind == event.NeedAgent && n.Capacity == 0 && n.Pace == nil && n.Breaker == nil {
-		return false, nil
-	}
 	told := *n
 	told.Units = 0
 	if n.Breaker != nil {
