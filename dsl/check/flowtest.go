@@ -61,6 +61,9 @@ func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test
 	for _, b := range p.Channels {
 		c.channels[b.Name] = b
 	}
+	for _, b := range p.Quotas {
+		c.quotas[b.Name] = b
+	}
 	for _, w := range p.Workflows {
 		c.workflows[w.Name], c.callable[w.Name] = w, w.Block
 	}

@@ -37,6 +37,9 @@ var toldType = value.Object(map[string]value.Type{
 	"data": value.AnyType, "at": value.NumberType, "suppressed": value.IntType, "signature": value.StringType, "decide": value.StringType,
 })
 
+// breakerType is how a circuit breaker stands.
+var breakerType = value.Object(map[string]value.Type{"state": value.StringType, "failures": value.IntType})
+
 // testRunType is the run as a test sees it.
 func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
@@ -84,7 +87,7 @@ func (c *testChecker) requestEnv() *expr.Env {
 }
 
 // Why a name of the language cannot be read in a condition of a test.
-const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, runs.NAME, path, elapsed, live and before('A', 'B')."
+const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, runs.NAME, path, elapsed, live and before('A', 'B')."
 
 // names is for the conditions of the test at hand. Tests whose runs have the same workflows share it.
 func (c *testChecker) names() *expr.Env {
@@ -134,6 +137,20 @@ func (c *testChecker) names() *expr.Env {
 			asked(g.Name)
 		}
 	}
+	breakers, units := map[string]value.Type{}, map[string]value.Type{}
+	for name, a := range c.agents { // any order: each for itself
+		if a.Inner("circuit_breaker") != nil {
+			breakers[name] = breakerType
+		}
+	}
+	for name, q := range c.quotas { // any order: each for itself
+		if q.Inner("circuit_breaker") != nil {
+			breakers[name] = breakerType
+		}
+		if q.attr("capacity") != nil {
+			units[name] = value.IntType
+		}
+	}
 	decl := func(n string) diag.Range {
 		if node := w.ByName[n]; node != nil {
 			return nameRange(node.Block)
@@ -174,7 +191,9 @@ func (c *testChecker) names() *expr.Env {
 		"node":  {What: "node", Resolve: resolve, Absent: absentAttrs},
 		"input": {What: "input", Names: inputsOf(w)},
 		"calls": {What: "agent, step or gate", Names: calls, Resolve: of(calls, value.List(callType))}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts, Resolve: of(counts, value.IntType)},
-		"path": root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
+		"max_in_use": {What: "quota with a capacity", Names: units},
+		"breakers":   {What: "agent or quota with a circuit_breaker", Names: breakers},
+		"path":       root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 		"runs":   c.runsRoot(),
 		"events": root("events", value.List(publishedType)), "notifications": root("notifications", value.List(toldType)),
@@ -216,7 +235,7 @@ func TestNames() value.Type {
 	return value.Object(map[string]value.Type{
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
-		"before": value.BoolType, "events": value.List(value.AnyType), "notifications": value.List(value.AnyType), "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"before": value.BoolType, "events": value.List(value.AnyType), "notifications": value.List(value.AnyType), "max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

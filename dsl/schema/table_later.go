@@ -75,7 +75,6 @@ var planned = []Planned{
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
 	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
 	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},
-	{Block: "test", Name: "breakers", Doc: "Agents that are not asked for some time.", Instead: "Look at what was asked of the agent: calls.NAME."},
 	{Block: "test", Name: "changes", Doc: "What adaptation has changed.", Instead: "Look at max_at_once.NAME."},
 	{Block: "test", Name: "dlq", Doc: "What was given up.", Instead: "Look at run.failed and step.NAME.error."},
 	{Block: "test", Name: "dispatches", Doc: "Work that was handed to others.", Instead: "Look at what was asked of the steps that hand it over: calls.NAME."},
@@ -86,7 +85,6 @@ var planned = []Planned{
 	{Block: "test", Name: "routines", Doc: "What is due by the clock.", Instead: "A test of the workflow that is started by the clock."},
 	{Block: "test", Name: "refused_decisions", Doc: "Decisions that came too late.", Instead: "Look at the status of the step: step.NAME.status."},
 	{Block: "test", Name: "refused_events", Doc: "Events that were refused.", Instead: "Look at the status of the step: step.NAME.status."},
-	{Block: "test", Name: "max_in_use", Doc: "How much of a quota was in use at most.", Instead: "max_at_once.NAME  is how many attempts there were at once."},
 	{Name: "now", Doc: "The time.", Instead: "run.started_at is when the run began; a step with  run = [\"date\", \"+%s\"]  reads the clock."},
 }
 

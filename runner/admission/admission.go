@@ -378,6 +378,9 @@ func (r *Request) standInLines(used map[resource]int, blocked map[resource]bool)
 	}
 }
 
+// InUse returns how many units of a resource are given away.
+func (s *State) InUse(n *event.Need) int { return s.countUnits()[resource{n.Kind, n.Name}] }
+
 // countUnits returns how many units of each resource are given away.
 func (s *State) countUnits() map[resource]int {
 	used := map[resource]int{}

@@ -70,6 +70,7 @@ const (
 	BadReply FailureKind = "bad_reply" // a reply could not be computed
 	Broken   FailureKind = "broken"    // the run could not go on
 	Differs  FailureKind = "differs"   // with a crash the run ends otherwise
+	Unheard  FailureKind = "unheard"   // nothing took notice of what the test let happen
 )
 
 // Failure is one reason why a test failed.
@@ -155,6 +156,7 @@ type test struct {
 	crashed  int           // how often the driver died
 	own      int           // how many of these deaths the test asked for
 	down     time.Duration // how long there is no driver after a crash
+	injected []injected    // that somebody has to hear
 }
 
 // Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
@@ -342,6 +344,9 @@ func (t *test) moments(ctx context.Context) (out []sim.Moment) {
 
 // happen lets a block of the test happen.
 func (t *test) happen(ctx context.Context, m *ir.Moment) error {
+	if t.comesTooLate(m) {
+		return nil
+	}
 	switch m.Kind {
 	case ir.AskMoment:
 		return nil
@@ -361,11 +366,14 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.publish(m, "")
 	case m.Kind == ir.EmitMoment:
 		return t.publish(m, of.id)
+	case m.Kind == ir.CancelMoment && of.view.Status.Terminal():
+		t.unheard(m, "The run had ended.")
 	case m.Kind == ir.CancelMoment:
 		return t.host.Cancel(ctx, of.id, "the test cancels it")
 	case m.Kind == ir.RetryMoment:
 		return t.retryRun(ctx, m, of)
-	case !t.driven: // no driver is left
+	case !t.driven:
+		t.unheard(m, "No process drove a run then.")
 	case !all && m.Kind == ir.VanishMoment:
 		t.host.Halt(of.id, m.For)
 	case !all:
@@ -428,6 +436,7 @@ func (t *test) result() *Result {
 			}
 		}
 	}
+	t.tellUnheard()
 	r.Failures = t.failures
 	for _, s := range t.stubs {
 		if s.asked < len(s.Replies) {

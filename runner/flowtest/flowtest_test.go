@@ -248,7 +248,114 @@ func TestMomentsAreOnTime(t *testing.T) {
 	}
 }
 
-// A crash that the test asks for after the end of the run never comes; the crashes at each point are tried all the same, and end.
+// What nobody hears fails a test: an event that no step waited for, a check-in at a point that no step asked, and what comes when all
+// runs have ended. An event that a key keeps from being published again is heard, and so is one that a match refuses.
+func TestNobodyHears(t *testing.T) {
+	const program = `workflow "w" {
+  input "never" {
+    type    = bool
+    default = false
+  }
+  step "answer" {
+    wait {
+      event = "answer"
+      match = "event.ok"
+    }
+  }
+  step "never" {
+    when = "input.never"
+    wait { event = "never" }
+  }
+  step "meet" {
+    depends_on = [step.answer]
+    sync {
+      point = "release"
+      as    = "a"
+      needs = ["a", "b"]
+    }
+  }
+}
+`
+	const goOn = "\nemit \"answer\" {\n  data = { ok = true }\n  key = \"k\"\n  after = \"1m\"\n}\ncheck_in \"release\" {\n  as = \"b\"\n  after = \"2m\"\n}\n"
+	for inside, want := range map[string]string{
+		"": "",
+		`emit "answer" { data = { ok = false } }`:                                        "",
+		"emit \"answer\" {\n  data = { ok = true }\n  key = \"k\"\n  after = \"90s\"\n}": "",
+		`emit "answers" {}`: `; unheard emit "answers" (No run waits for an event of this name. The steps name answer, never.)`,
+		`emit "never" {}`:   `; unheard emit "never" (A run got the event, and never came to the step that waits for it.)`,
+		"check_in \"releases\" {\n  as = \"b\"\n  after = \"1s\"\n}": `; unheard check_in "releases" (No step asked at this sync point. The steps name release.)`,
+		"check_in \"release\" {\n  as = \"b\"\n  after = \"3m\"\n}":  `; unheard check_in "release" (All runs of the test had ended.)`,
+		`cancel { after = "3m" }`:                                    `; unheard cancel (All runs of the test had ended.)`,
+		`crash { after = "3m" }`:                                     `; unheard crash (All runs of the test had ended.)`,
+	} {
+		if got := outcome(t, program, test(inside+goOn+`expect = ["run.status == 'succeeded'"]`)); got != "succeeded"+want {
+			t.Errorf("%s:\n%s\nwant\nsucceeded%s", inside, got, want)
+		}
+	}
+	const other = `emit "answer" {
+  data  = { ok = true }
+  after = "1m"
+}
+start "late" {
+  workflow = workflow.w
+  after    = "2m"
+}
+crash { after = "90s" }
+run_for = "3m"
+expect  = ["runs.late.status == 'waiting'"]`
+	if got, want := outcome(t, program, test(other)), `waiting; unheard crash (No process drove a run then.); unheard emit "answer" (No run that waits for this event was live then.)`; got != want {
+		t.Errorf("have %s\nwant %s", got, want)
+	}
+}
+
+// A condition reads how many units of a quota were in use at once, and how a circuit breaker stands.
+func TestSharedThings(t *testing.T) {
+	const program = `quota "gpu" { capacity = 4 }
+quota "api" {
+  circuit_breaker {
+    failures = 2
+    reset    = "10m"
+  }
+}
+agent "a" {
+  type    = "exec"
+  command = ["a"]
+  circuit_breaker { failures = 3 }
+}
+workflow "w" {
+  step "train" {
+    for_each = [1, 2, 3]
+    agent    = agent.a
+    quota    = { gpu = 2 }
+  }
+  step "ask" {
+    run   = ["ask"]
+    quota = quota.api
+    retry {
+      max_attempts = 3
+      when         = "true"
+      base_delay   = "1m"
+      jitter       = "none"
+    }
+  }
+}
+`
+	got := outcome(t, program, test(`agent "a" { replies = [{ takes = "5m" }] }
+step "ask" { replies = [{ exit_code = 1 }, { exit_code = 1 }, { stdout = "" }] }
+at "30s" { expect = ["breakers.api.state == 'closed' && breakers.api.failures == 1"] }
+at "2m" { expect = ["breakers.api.state == 'open' && run.status == 'running'"] }
+expect = ["max_in_use.gpu == 4", "breakers['api'].state == 'closed'", "breakers.a.state == 'closed' && breakers.a.failures == 0"]`))
+	if got != "succeeded" {
+		t.Error(got)
+	}
+	p, loaded := load(t, program, test(`agent "a" { replies = [{}] }
+expect = ["max_in_use.gpu == 1"]`))
+	if r := flowtest.Run(context.Background(), p, &loaded.Tests[0]); r.Passed() {
+		t.Error("a wrong number passes")
+	}
+}
+
+// A crash after the end of the run never comes, which fails the test. Without it the crashes at each point are tried, and end.
 func TestCrashesBehindTheEnd(t *testing.T) {
 	const program = `workflow "w" {
   step "a" {
@@ -256,13 +363,13 @@ func TestCrashesBehindTheEnd(t *testing.T) {
   }
 }
 `
-	for _, moments := range []string{"", `crash { after = "1h" }`, "crash { after = \"1h\" }\n  crash { after = \"2h\" }", `down {
+	for i, moments := range []string{"", `crash { after = "1h" }`, "crash { after = \"1h\" }\n  crash { after = \"2h\" }", `down {
     after = "1h"
     for   = "1m"
   }`} {
 		p, loaded := load(t, program, test(moments+"\n  crash_everywhere = true\n  expect = [\"run.status == 'succeeded'\"]"))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		if r := flowtest.Run(ctx, p, &loaded.Tests[0]); !r.Passed() || r.Crashes == 0 || ctx.Err() != nil {
+		if r := flowtest.Run(ctx, p, &loaded.Tests[0]); r.Passed() != (i == 0) || (r.Crashes > 0) != (i == 0) || ctx.Err() != nil {
 			t.Errorf("%q: %s after %d crashes: %v", moments, r.Status, r.Crashes, r.Failures)
 		}
 		cancel()

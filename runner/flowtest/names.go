@@ -54,6 +54,10 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.callsOf(r.Name), nil
 	case "max_at_once":
 		return float64(s.most[r.Name]), nil
+	case "max_in_use":
+		return float64(s.store.MostInUse(r.Name)), nil
+	case "breakers":
+		return s.readBreaker(r.Name)
 	case "kv":
 		return s.readKey(r.Name)
 	case "events":

@@ -25,6 +25,8 @@ type record struct {
 	steps   uint64         // numbers starts and ends
 	reached map[Point]bool
 	cases   map[string]map[string]string // by workflow and node: the case of a switch that the node stands in
+	got     map[string]map[string]bool   // by the id of an event: the workflows of the runs that were given it
+	points  map[string]bool              // sync points at which steps have asked
 }
 
 // seen is what was seen of one run.
@@ -97,7 +99,8 @@ func (at *spot) ownInstance() string { return at.instance[len(at.path)-len(at.ow
 
 func newRecord(p *ir.Program, start event.Time) *record {
 	return &record{program: p, start: start, runs: map[string]*seen{}, live: map[ticketKey]*call{}, most: map[string]int{}, now: map[string]int{},
-		reached: map[Point]bool{}, cases: map[string]map[string]string{}}
+		reached: map[Point]bool{}, cases: map[string]map[string]string{},
+		got: map[string]map[string]bool{}, points: map[string]bool{}}
 }
 
 // reach notes that a node started.
@@ -154,6 +157,8 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 			if g := t.answered[t.keys[ticket]]; g != nil && g.ticket == ticket {
 				g.done = true
 			}
+		case ev.External != nil && ev.External.Kind == event.ExternalEvent:
+			rec.noteGiven(s, ev.External)
 		case ev.DriverChanged != nil:
 			for name, c := range rec.live { // any order: each for itself
 				if name.run == run {
@@ -166,6 +171,9 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		rec.line(s, &l)
 	}
 	for i := range r.Commands {
+		if c := r.Commands[i].Start; c != nil && c.Store != nil && c.Store.Sync != nil {
+			rec.points[c.Store.Sync.Point] = true
+		}
 		if r.Commands[i].End != nil && s.counts {
 			s.counts = false
 			rec.count(s.workflow, -1)

@@ -32,8 +32,21 @@ func (t *test) publish(m *ir.Moment, run string) error {
 	if m.Kind == ir.CheckInMoment {
 		q = event.StoreRequest{Sync: &event.SyncRequest{Point: m.Name, As: m.As, Blocked: m.Reason != "", Reason: m.Reason}}
 	}
-	_, err := t.host.Ask(context.Background(), q)
+	v, err := t.host.Ask(context.Background(), q)
+	t.noteInjected(m, v)
 	return err
+}
+
+// readBreaker tells how the breaker of a quota or an agent stands.
+func (t *test) readBreaker(name string) (value.Value, error) {
+	state := map[string]any{"state": "closed", "failures": 0.0}
+	limits, err := t.host.Limits(context.Background())
+	for i := range limits { // agents come before quotas
+		if l := &limits[i]; l.Name == name && l.Breaker != nil {
+			state["state"], state["failures"] = l.Health, float64(l.Failed)
+		}
+	}
+	return state, err
 }
 
 // published lists the events of the store, with moments in seconds since the start.

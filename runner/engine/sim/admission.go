@@ -38,6 +38,7 @@ type line struct {
 	state     *admission.State
 	order     int64
 	outsiders heap.Heap[coming] // the ends of requests of other processes
+	peaks     map[string]int    // units of quotas that were in use at once at most, by name
 	goesOn    event.Time        // when the first request of a line can start that waits for a moment; 0: none does
 }
 
@@ -68,6 +69,9 @@ func (p *life) change(op admission.Operation) admission.Answer {
 	answer, err := e.line.state.Apply(op, e.now)
 	p.fail(err)
 	e.line.goesOn = 0
+	for _, r := range answer.Granted {
+		e.line.notePeaks(r)
+	}
 	for _, w := range answer.Waits {
 		if e.line.goesOn == 0 || w.At < e.line.goesOn {
 			e.line.goesOn = w.At
@@ -75,6 +79,21 @@ func (p *life) change(op admission.Operation) admission.Answer {
 	}
 	return answer
 }
+
+// notePeaks notes how many units are in use of the quotas of a request that was granted.
+func (l *line) notePeaks(r *admission.Request) {
+	for i := range r.Needs {
+		if n := &r.Needs[i]; n.Kind == event.NeedQuota && n.Units > 0 {
+			if l.peaks == nil {
+				l.peaks = map[string]int{}
+			}
+			l.peaks[n.Name] = max(l.peaks[n.Name], l.state.InUse(n))
+		}
+	}
+}
+
+// MostInUse returns how many units of a quota were in use at once at most.
+func (s *Store) MostInUse(quota string) int { return s.line.peaks[quota] }
 
 // wake starts an attempt that was granted, or tells its node.
 func (p *life) wake(r *admission.Request) error {

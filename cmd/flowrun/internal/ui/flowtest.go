@@ -244,6 +244,8 @@ func failureText(t *Term, f *flowtest.Failure, elapsed time.Duration) string {
 		fmt.Fprintf(&b, "%s: this reply cannot be computed: %s\n", where, Clean(f.Text))
 	case flowtest.Differs:
 		fmt.Fprintf(&b, "%s: %s\n", where, Clean(f.Text))
+	case flowtest.Unheard:
+		fmt.Fprintf(&b, "%s: after %s nobody heard  %s:\n  %s\n", where, Duration(f.After), t.Style(bold, Clean(f.Text)), Clean(f.Message))
 	case flowtest.Broken:
 		fmt.Fprintf(&b, "%s: after %s %s\n", where, Duration(f.After), Clean(f.Text))
 	}
