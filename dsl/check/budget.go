@@ -13,6 +13,7 @@ func (c *checker) budget(of *Block, nodes []*Node) {
 	if b == nil || b.stray {
 		return
 	}
+	c.tells(b, "notify")
 	d := diag.Diagnostic{Code: "F0147", Subject: b.Src.Header, Context: b.Words(), Summary: "Budget without a bound",
 		Detail: "Say how much there may be:  attempts = 20, tokens = 100000 or cost_usd = 2.5, or several of them."}
 	if b.attr("attempts") == nil && b.attr("tokens") == nil && b.attr("cost_usd") == nil {

@@ -12,6 +12,9 @@ import (
 // deadline checks the percentages at which a node says that it still runs: written out, above 0, below 100, rising.
 func (c *checker) deadline(n *Node) {
 	b := n.Inner("deadline")
+	if b != nil {
+		c.tells(b, "notify")
+	}
 	if b == nil || b.Expr("progress") == nil {
 		return
 	}

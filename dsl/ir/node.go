@@ -148,6 +148,7 @@ type Repeat struct {
 type Deadline struct {
 	After    Expr      `json:"after"`
 	Progress []float64 `json:"progress,omitempty"`
+	Notify   []string  `json:"notify,omitempty"` // channels that are told at each percentage and at the end
 }
 
 // Budget bounds what attempts use. At least one of Attempts, Tokens and CostUSD is set. Warn is the percentage of a bound at which
@@ -158,6 +159,7 @@ type Budget struct {
 	CostUSD  *Expr    `json:"cost_usd,omitempty"`
 	Warn     *Expr    `json:"warn,omitempty"`
 	OnExceed OnExceed `json:"on_exceed,omitempty"`
+	Notify   []string `json:"notify,omitempty"` // channels that are told with the warning
 }
 
 // Compensate is a program that is run once, without retries; its failure is recorded and changes nothing.

@@ -59,7 +59,7 @@ func budget(b *check.Block) *ir.Budget {
 		return nil
 	}
 	return &ir.Budget{Attempts: in.Expr("attempts"), Tokens: in.Expr("tokens"), CostUSD: in.Expr("cost_usd"), Warn: in.Expr("warn"),
-		OnExceed: ir.OnExceed(in.Text("on_exceed"))}
+		OnExceed: ir.OnExceed(in.Text("on_exceed")), Notify: names(in.Attrs["notify"])}
 }
 
 func compensate(n *check.Node, shell string) *ir.Compensate {
@@ -116,7 +116,7 @@ func breaker(b *check.Block) *ir.Breaker {
 	if r == nil {
 		return nil
 	}
-	return &ir.Breaker{Failures: r.Expr("failures"), Reset: r.Expr("reset"), When: r.Expr("when")}
+	return &ir.Breaker{Failures: r.Expr("failures"), Reset: r.Expr("reset"), When: r.Expr("when"), Notify: names(r.Attrs["notify"])}
 }
 
 // quotas are what a block takes of quotas, in the order in which the program declares them.

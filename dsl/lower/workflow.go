@@ -75,7 +75,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		OnError: ir.OnError(n.Text("on_error")), OnLost: ir.OnLost(n.Text("on_lost")), OnTimeout: ir.OnTimeout(n.Text("on_timeout")), Priority: n.Expr("priority"), Repeat: repeat(n), Require: requires(n.Block),
 		Case: n.Case}
 	if b := n.Inner("deadline"); b != nil {
-		out.Deadline = &ir.Deadline{After: *b.Expr("after"), Progress: progress(b)}
+		out.Deadline = &ir.Deadline{After: *b.Expr("after"), Progress: progress(b), Notify: names(b.Attrs["notify"])}
 	}
 	out.Budget, out.Classify = budget(n.Block), classify(n.Block)
 	if b := n.Inner("degrade"); b != nil {

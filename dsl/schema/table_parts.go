@@ -81,14 +81,15 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "failures", Kind: Value, Want: value.IntType, Min: 1, Max: MaxFailures, Default: "5", Doc: "How many failures in a row open it. Cancels, verdicts of gates and errors of the kind rate_limited that say when to come back are not counted."},
 		Attr{Name: "reset", Kind: Duration, Default: `"30s"`, Doc: "How long it stays open."},
 		Attr{Name: "when", Kind: Condition, Default: "every error", Doc: "Which errors are counted: a condition over error, attempt and elapsed, the seconds that the attempt took."},
-		later("circuit_breaker.notify"))},
+		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message when it opens and when it closes."})},
 	"repeat": {Doc: "Makes the node again until a condition holds.", Once: true, Attrs: attrs(
 		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat where it holds after an iteration; it reads result, iteration and, of a group, its nodes."},
 		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Required: true, Doc: "How many iterations at most; without until, how many."},
 		Attr{Name: "delay", Kind: Duration, Default: "none", Doc: "Wait between two iterations."})},
 	"deadline": {Doc: "When a node must have ended, with queueing, attempts, waits and gates.", Once: true, Attrs: attrs(
 		Attr{Name: "after", Kind: Duration, Required: true, Doc: "How long after the node could start."},
-		Attr{Name: "progress", Kind: Value, Want: value.List(value.NumberType), Default: "none", Doc: "Percentages of that time at which the run says that the node still runs, and how much time is left."}, later("deadline.notify"))},
+		Attr{Name: "progress", Kind: Value, Want: value.List(value.NumberType), Default: "none", Doc: "Percentages of that time at which the run says that the node still runs, and how much time is left."},
+		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message at each of these percentages and at the end, with the node, the percentage and the seconds that are left in data."})},
 	"budget": {Doc: "What a node, or a run, may use at most, with retries, fallback agents, gates, iterations, instances and called runs. Each start of an attempt asks first: where a bound is reached, nothing more starts, and what would have started fails with the kind fatal and the reason budget. What runs then ends, so tokens and cost_usd can be exceeded by that; attempts count when they start. A refused attempt (quota, busy, rate_limit, breaker) does not count, nor does one that is told when to come back; until such an answer can no longer come, a start behind the last attempt that fits waits for it. An attempt that was lost counts, and a sync step counts once. A called run may use what was left when it started. finally and compensate count, and are never kept from running.", Once: true,
 		Attrs: attrs(
 			Attr{Name: "attempts", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBudget, Doc: "How many attempts may start: of steps and of gates that run a program."},
@@ -96,7 +97,7 @@ var partBlocks = map[string]*Block{
 			Attr{Name: "cost_usd", Kind: Value, Want: value.NumberType, Min: MinCost, Max: MaxBudget, Doc: "How many dollars agents may cost, more than 0. An agent that reports no cost counts 0, and the run warns of it once."},
 			Attr{Name: "warn", Kind: Value, Want: value.NumberType, Min: 1, Max: 100, Default: "80", Doc: "At which percentage of a bound the run warns, once."},
 			Attr{Name: "on_exceed", Kind: Word, Words: []string{"stop", "warn"}, Default: `"stop"`, Doc: "What a bound that is reached means: nothing more starts, or one more warning."},
-			later("budget.notify")),
+			Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message when the warning is shown."}),
 		Example: "sequence \"improve\" {\n  budget {\n    attempts = 12\n    warn     = 50\n  }\n  degrade { output = null } # go on without it\n  step \"write\" {\n    run = [\"make\", \"draft\"]\n    retry { max_attempts = 5 }\n  }\n}\n"},
 	"resources": {Doc: "What the processes of an agent may use. flowrun doctor says how they are bound on this machine: by a control group (cgroup v2) where flowrun can write one, else by nice and by looking at them. An attempt whose processes were ended because they used more memory fails with the kind fatal and the reason memory.", Once: true, Attrs: attrs(
 		Attr{Name: "cpu_shares", Kind: Value, Want: value.IntType, Min: 2, Max: MaxShares, Default: "1024", Doc: "The share of the processors where several programs want more than there is: 512 gets half of what 1024 gets. More than 1024 needs a control group, or root."},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -22,6 +23,35 @@ const (
 
 	defaultLevel = "info"
 )
+
+// Notice is a message that the machine sends about a node, or about the run (Path "").
+type Notice struct {
+	Path, Name string // of the node, and its declared name
+	Generation int
+	About      string        // tells messages of one kind about one node apart
+	Message    event.Message // the rest is filled in
+	To         []string      // names of channels
+	Now        event.Time
+}
+
+// Notice computes the attempt that sends a message, at PATH/notify.
+func (c *Composer) Notice(n *Notice) (*event.Attempt, *event.Error) {
+	a := &event.Attempt{Node: strings.TrimPrefix(n.Path+"/notify", "/"), Name: n.Name, Attempt: 1, Run: c.run.Run, Workflow: c.run.Workflow, Base: c.run.Env,
+		Key: c.attemptKey(&Work{Path: n.Path, Generation: n.Generation}, "notify", string(n.Message.Kind), n.About)}
+	var err error
+	if a.Dir, err = c.evalDir(nil, c.Constants()); err != nil {
+		return nil, EvaluationError("dir", err)
+	}
+	m := n.Message
+	if len(m.Text) > MaxMessage {
+		m.Text = strings.ToValidUTF8(m.Text[:MaxMessage], "")
+	}
+	if place, err := c.addressMessage(a, m, n.To, n.Now); err != nil {
+		return nil, EvaluationError(place, err)
+	}
+	a.Notify.Message.Node, a.Notify.About = n.Path, n.About
+	return a, nil
+}
 
 // composeNotify computes the message of a notify step and its channels.
 func (c *Composer) composeNotify(a *event.Attempt, n *ir.Notify, w *Work) (place string, err error) {

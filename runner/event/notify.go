@@ -52,6 +52,7 @@ type MessageError struct {
 // NotifyRequest asks for a message to channels.
 type NotifyRequest struct {
 	Message Message   `json:"message"`
+	About   string    `json:"about,omitempty"` // tells messages of one kind about one node apart, where equal ones are counted
 	To      []Channel `json:"to"`
 }
 
@@ -73,6 +74,7 @@ type Channel struct {
 func (f *facts) notify(n *NotifyRequest) {
 	*f = append(*f, 'N')
 	f.message(&n.Message)
+	f.text('b', n.About)
 	for i := range n.To {
 		c := &n.To[i]
 		f.text('c', c.Name)

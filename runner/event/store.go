@@ -33,7 +33,8 @@ type EmitRequest struct {
 // NoticeRequest counts equal messages, and records what became of a message. A message is begun before it is sent and ended after that.
 type NoticeRequest struct {
 	Message Message `json:"message"`
-	Place   string  `json:"place"` // the declared name of the node, under which equal messages are counted; "": the run
+	// Place is the declared name of the node, and what else sets messages of one kind apart: under it equal messages are counted.
+	Place string `json:"place"`
 	// Begin are the channels, with how long equal messages count as one. The answer says by channel whether to send.
 	Begin map[string]time.Duration `json:"begin,omitempty"`
 	// End says by channel why the message could not be sent, or "" where it was sent. It is set without Begin.

@@ -154,6 +154,10 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 		m.holdAnswered(h, f)
 		return
 	}
+	if n := m.notices[f.Ticket]; n != nil && n.request.Node == f.Node {
+		m.noticeAnswered(n, f)
+		return
+	}
 	a := m.live.by[f.Ticket]
 	if a == nil || a.request.Node != f.Node {
 		return
@@ -557,6 +561,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.repeatAttempt(a)
 		}
 	}
+	m.repeatNotices()
 	m.askAllPointsAgain()
 }
 

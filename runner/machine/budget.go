@@ -32,6 +32,7 @@ type budget struct {
 	used   event.Bounds
 	warnAt float64 // percent; 0: never
 	stops  bool
+	notify []string
 	warned bool
 	beyond bool // the second warning was shown, where the budget stops nothing
 	// open counts the attempts among used whose answers can take their starts back, and waiting lists
@@ -114,7 +115,7 @@ func (m *Machine) setRunBudgets(sc *compose.Scope) error {
 }
 
 func (m *Machine) evalBudget(b *budget, from *ir.Budget, sc *compose.Scope) (err error) {
-	b.stops = from.OnExceed != ir.OnExceedWarn
+	b.stops, b.notify = from.OnExceed != ir.OnExceedWarn, from.Notify
 	b.most, b.warnAt, err = m.composer.Budget(from, sc)
 	return err
 }
@@ -305,6 +306,16 @@ func (m *Machine) warnOfBudget(b *budget) {
 }
 
 func (m *Machine) showBudget(b *budget, words string) {
+	about, spent := "warn", map[string]any{}
+	if b.beyond {
+		about = "spent"
+	}
+	for _, p := range b.parts() {
+		if p.most > 0 {
+			spent[p.unit] = map[string]any{"used": p.used, "most": p.most}
+		}
+	}
+	m.sendMessage(b.of, b.notify, about, event.Message{Kind: event.MessageBudget, Level: "warning", Text: words, Data: spent})
 	if b.of.node == plan.None {
 		m.showTransition(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: words})
 		return

@@ -75,6 +75,12 @@ func (m *Machine) endPhase(t task) {
 			return
 		}
 	}
+	if len(m.notices) > 0 {
+		if m.unsent = true; m.abandoned {
+			m.dropNotices()
+		}
+		return
+	}
 	m.concludeRun()
 }
 

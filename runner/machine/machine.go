@@ -91,6 +91,8 @@ type Machine struct {
 	needs    map[event.Need]event.Need // of what runs share, by kind and name: see sharedNeed
 	hold     *hold                     // of the run; nil if it holds nothing of quotas
 	holds    map[uint64]*hold          // of the run, its groups and calls, by the ticket that asked last
+	notices  map[uint64]*notice        // messages that are being sent, by ticket
+	unsent   bool                      // all is done but for the messages
 	refused  map[uint64]ref            // nodes that wait for admission, by the ticket of the refused attempt
 	meeting  map[uint64]ref            // nodes that wait at sync points, by the ticket of the refused attempt
 	heard    map[string]*heard         // events, by name
@@ -196,7 +198,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	if !m.agenda.empty() || m.slots.More() || len(m.granted) > 0 {
 		return true
 	}
-	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused)+len(m.holds)+len(m.meeting) > 0 || m.isListening(), "the run has not ended and waits for nothing")
+	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused)+len(m.holds)+len(m.meeting)+len(m.notices) > 0 || m.isListening(), "the run has not ended and waits for nothing")
 	return false
 }
 

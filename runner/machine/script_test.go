@@ -560,6 +560,10 @@ func command(c event.Command, now event.Time) string {
 			b, _ := json.Marshal(a.Remember)
 			s += " remember " + string(b)
 		}
+		if a.Notify != nil {
+			b, _ := json.Marshal(a.Notify)
+			s += " notify " + string(b)
+		}
 		if a.Store != nil {
 			b, _ := json.Marshal(a.Store)
 			s += " store " + string(b)

@@ -117,6 +117,7 @@ func (m *Machine) isHalted(r ref) bool {
 // them too.
 func (m *Machine) abandonRun() {
 	m.abandoned = true
+	m.dropNotices()
 	if m.phase == undoing {
 		m.leaveHoldUndone()
 		for _, a := range m.live.snapshot() {

@@ -191,8 +191,21 @@ func (m *Machine) watchProgress(r ref, l *deadline) {
 func (m *Machine) showProgress(r ref) {
 	l := m.coldState(r).deadline
 	left := max(0, l.since.Add(l.after).Sub(m.now)).Round(time.Second / 10)
-	m.showNote(r, event.Progress, fmt.Sprintf("%g%% of its deadline has passed, and %s are left", l.passed, left), nil)
+	words := fmt.Sprintf("%g%% of its deadline has passed, and %s are left", l.passed, left)
+	m.showNote(r, event.Progress, words, nil)
+	m.sendOfDeadline(r, l.passed, left, words)
 	m.watchProgress(r, l)
+}
+
+// sendOfDeadline tells people that a part of a node's deadline has passed, or all of it.
+func (m *Machine) sendOfDeadline(r ref, percent float64, left time.Duration, words string) {
+	text := event.Message{Kind: event.MessageDeadline, Level: "warning", Text: fmt.Sprintf("%s: %s", m.path(r), words),
+		Data: map[string]any{"node": m.path(r), "percent": percent, "seconds_left": left.Seconds()}}
+	if percent == 100 {
+		text.Level = "error"
+		text.Error = &event.MessageError{Kind: event.Transient, Reason: event.ReasonDeadline, Message: words}
+	}
+	m.sendMessage(r, m.node(r).Deadline.Notify, fmt.Sprintf("%g%%", percent), text)
 }
 
 // expireDeadline fails a node at its deadline. The node is not retried.
@@ -201,6 +214,7 @@ func (m *Machine) expireDeadline(r ref) {
 	d.cold.deadline.timer = 0
 	err := &event.Error{Kind: event.Transient, Reason: event.ReasonDeadline, ExitCode: -1,
 		Message: fmt.Sprintf("it did not end within %s of its release", d.cold.deadline.after)}
+	m.sendOfDeadline(r, 100, 0, err.Message)
 	switch {
 	case d.endError != nil || d.live != nil && d.live.cancelled: // the node is ending already
 	case d.live != nil:

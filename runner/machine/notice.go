@@ -1,0 +1,92 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// The machine tells people of a node by attempts of their own at NODE/notify, which hold no slots and belong to the work of no node: a
+// node ends without them, and what becomes of a message changes no node. The run ends when all of its messages are answered.
+
+// sendMessage asks for a message about a node, or about the run (node None). about makes the key: the message is sent once for each
+// key, whatever process dies when. Workflow, run, node, key and time of the message are filled in. Without channels nothing is sent.
+func (m *Machine) sendMessage(r ref, to []string, about string, text event.Message) {
+	if len(to) == 0 {
+		return
+	}
+	n := compose.Notice{Path: m.path(r), Message: text, To: to, About: about, Now: m.now}
+	if r.node != plan.None {
+		n.Name, n.Generation = m.node(r).Name, m.liveState(r).generation()
+	}
+	a, err := m.composer.Notice(&n)
+	if err != nil {
+		m.warnOf(&notice{ref: r, about: n.Path}, fmt.Sprintf("a message could not be sent: %s", err.Message))
+		return
+	}
+	m.tickets++
+	a.Ticket = m.tickets
+	if m.notices == nil {
+		m.notices = map[uint64]*notice{}
+	}
+	m.notices[a.Ticket] = &notice{r, n.Path, a}
+	m.addCommand(event.Command{Start: a})
+}
+
+// notice is a message that is being sent.
+type notice struct {
+	ref
+	about   string // the path of the node
+	request *event.Attempt
+}
+
+// noticeAnswered takes the answer to a message: what went wrong is a warning.
+func (m *Machine) noticeAnswered(n *notice, f *event.AttemptFinished) {
+	delete(m.notices, f.Ticket)
+	warning := f.Warning
+	if f.Outcome != event.OK {
+		warning = fmt.Sprintf("a message could not be sent: %s", failureError(f).Message)
+	}
+	if warning != "" {
+		m.warnOf(n, warning)
+	}
+	if m.unsent && len(m.notices) == 0 {
+		m.unsent = false
+		m.agenda.push(task{do: doEnd})
+	}
+}
+
+// repeatNotices asks the next driver for the messages that the last one did not answer.
+func (m *Machine) repeatNotices() {
+	for _, ticket := range slices.Sorted(maps.Keys(m.notices)) {
+		m.addCommand(event.Command{Start: m.notices[ticket].request})
+	}
+}
+
+// dropNotices gives up the messages that are not answered, because nobody waits for them any more.
+func (m *Machine) dropNotices() {
+	for _, ticket := range slices.Sorted(maps.Keys(m.notices)) {
+		m.addCommand(event.Command{Cancel: &event.CancelAttempt{Ticket: ticket, Node: m.notices[ticket].request.Node, Reason: "the run ends at once"}})
+	}
+	m.notices = nil
+	if m.unsent {
+		m.unsent = false
+		m.agenda.push(task{do: doEnd})
+	}
+}
+
+// warnOf shows a warning at a node, or at the run if the node has ended.
+func (m *Machine) warnOf(n *notice, words string) {
+	if n.node != plan.None && m.state(n.ref).liveState != nil && !m.state(n.ref).status.Terminal() {
+		m.showNote(n.ref, event.Warned, words, nil)
+		return
+	}
+	if n.about != "" {
+		words = n.about + ": " + words
+	}
+	m.showTransition(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: words})
+}
