@@ -24,10 +24,9 @@ const (
 
 // Breaker lets nothing start for Reset after so many Failures in a row.
 type Breaker struct {
-	Failures *Expr    `json:"failures,omitempty"` // nil: DefaultFailures
-	Reset    *Expr    `json:"reset,omitempty"`    // nil: DefaultReset
-	When     *Expr    `json:"when,omitempty"`     // a condition over error, attempt and elapsed; nil: every error counts
-	Notify   []string `json:"notify,omitempty"`   // channels that are told when it opens and closes
+	Failures *Expr `json:"failures,omitempty"` // nil: DefaultFailures
+	Reset    *Expr `json:"reset,omitempty"`    // nil: DefaultReset
+	When     *Expr `json:"when,omitempty"`     // a condition over error, attempt and elapsed; nil: every error counts
 }
 
 // QuotaUse is what a node or an agent takes of a quota.

@@ -116,7 +116,7 @@ func breaker(b *check.Block) *ir.Breaker {
 	if r == nil {
 		return nil
 	}
-	return &ir.Breaker{Failures: r.Expr("failures"), Reset: r.Expr("reset"), When: r.Expr("when"), Notify: names(r.Attrs["notify"])}
+	return &ir.Breaker{Failures: r.Expr("failures"), Reset: r.Expr("reset"), When: r.Expr("when")}
 }
 
 // quotas are what a block takes of quotas, in the order in which the program declares them.

@@ -46,6 +46,7 @@ var planned = []Planned{
 	{Block: "quota", Attr: "tokens", Doc: "How many tokens may be spent in a span of time.", Instead: noSpending},
 	{Block: "quota", Attr: "cost_usd", Doc: "How much may be spent in a span of time.", Instead: noSpending},
 	{Block: "quota", Attr: "per", Doc: "The span of time of what may be spent.", Instead: noSpending},
+	{Block: "circuit_breaker", Attr: "notify", Doc: "Whom to tell when the breaker opens and closes.", Instead: "A step tells people of a failure of the reason breaker:  when = \"step.NAME.error.reason == 'breaker'\"."},
 	{Block: "agent", Attr: "model", Doc: "Model of a chat agent.", Instead: "Give it to the program:  command = [\"PROGRAM\", \"--model\", \"NAME\"]."},
 	{Block: "agent", Attr: "tool", Doc: "Tool of an mcp agent.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "prompt", Doc: "What a chat agent is told before its tasks.", Instead: "soul  stands before each task of the agent."},

@@ -81,7 +81,7 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "failures", Kind: Value, Want: value.IntType, Min: 1, Max: MaxFailures, Default: "5", Doc: "How many failures in a row open it. Cancels, verdicts of gates and errors of the kind rate_limited that say when to come back are not counted."},
 		Attr{Name: "reset", Kind: Duration, Default: `"30s"`, Doc: "How long it stays open."},
 		Attr{Name: "when", Kind: Condition, Default: "every error", Doc: "Which errors are counted: a condition over error, attempt and elapsed, the seconds that the attempt took."},
-		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message when it opens and when it closes."})},
+		later("circuit_breaker.notify"))},
 	"repeat": {Doc: "Makes the node again until a condition holds.", Once: true, Attrs: attrs(
 		Attr{Name: "until", Kind: Condition, Doc: "Ends the repeat where it holds after an iteration; it reads result, iteration and, of a group, its nodes."},
 		Attr{Name: "max", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Required: true, Doc: "How many iterations at most; without until, how many."},
