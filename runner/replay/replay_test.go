@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func (p *past) machine(t *testing.T) *machine.Machine {
 func (p *past) learn(t *testing.T) (w *replay.World, v *view.Run, heard []event.Event) {
 	t.Helper()
 	w, v = replay.NewWorld(), view.New(p.program.Workflow(p.workflow))
-	m := p.machine(t)
+	m, answered := p.machine(t), map[uint64]bool{}
 	for _, ev := range p.events {
 		if err := m.Step(ev); err != nil {
 			t.Fatal(err)
@@ -50,7 +51,12 @@ func (p *past) learn(t *testing.T) (w *replay.World, v *view.Run, heard []event.
 		var r event.Reaction
 		for m.Advance(1<<20, &r) {
 		}
-		if ev.External != nil || ev.DriverChanged != nil || len(r.Commands)+len(r.Transitions) > 0 {
+		sent := false // the first answer to a message changes nothing that is seen
+		if f := ev.AttemptFinished; f != nil {
+			sent = path.Base(f.Node) == "notify" && !answered[f.Ticket]
+			answered[f.Ticket] = true
+		}
+		if sent || ev.External != nil || ev.DriverChanged != nil || len(r.Commands)+len(r.Transitions) > 0 {
 			heard = append(heard, ev)
 		}
 		v.Apply([]event.Event{ev}, &r)
