@@ -89,6 +89,10 @@ func (c *checker) action(n *Node) {
 				Detail: fmt.Sprintf("It belongs to steps with %s. Remove it, or change the action.", schema.Either(with))})
 		}
 	}
+	if a := n.attr("escalate"); a != nil && !n.Does.Undone() {
+		c.report(diag.Diagnostic{Code: "F0127", Subject: a.Src.Range, Context: n.Words(), Summary: fmt.Sprintf("escalate has no effect with %s", found[0]),
+			Detail: fmt.Sprintf("It belongs to steps that make attempts, and only %s do. Remove it, or change the action.", list(actionsThat(ir.ActionKind.Undone)))})
+	}
 	for _, x := range []struct {
 		kind string
 		fits func(ir.ActionKind) bool

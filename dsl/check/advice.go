@@ -52,7 +52,7 @@ func (c *checker) unused() {
 			for _, g := range c.agentsOf(n) {
 				tasked[g.Name] = true
 			}
-			for _, r := range n.assignees() {
+			for _, r := range c.allAssignees(n) {
 				shared[r.Name] = shared[r.Name] || r.Pool
 			}
 		}
@@ -78,6 +78,11 @@ func (c *checker) unused() {
 	for _, b := range c.program.Channels {
 		if !c.told[b.Name] {
 			say(nameRange(b), fmt.Sprintf("Nothing sends to channel %q", b.Name))
+		}
+	}
+	for _, b := range c.program.Escalations {
+		if !c.escalated[b.Name] {
+			say(nameRange(b), fmt.Sprintf("Nothing uses escalation %q", b.Name))
 		}
 	}
 	for _, g := range c.program.Gates {

@@ -26,6 +26,9 @@ func (c *checker) calls() []*Workflow {
 			if to := c.called(n); to != nil {
 				g.edge(i, number[to])
 			}
+			for _, to := range c.healers(n.escalation) {
+				g.edge(i, number[to])
+			}
 		}
 	}
 	for _, circle := range g.cycles() {
@@ -97,19 +100,26 @@ func (w *Workflow) typeOfOutputs() value.Type {
 }
 
 // callWith checks what a call gives to a workflow: no input that it does not have, all that it must have, each of its type.
-func (c *checker) callWith(w *Workflow, n *Node) {
-	to, a := c.called(n), n.attr("with")
-	if to == nil || a != nil && a.Expr == nil || c.full() {
+func (c *checker) callWith(n *Node) {
+	if to := c.called(n); to != nil {
+		c.givenTo(to, n.Block, n.attr("call"))
+	}
+}
+
+// givenTo checks the attribute with of a block that has a workflow run; call is the attribute that names the workflow.
+func (c *checker) givenTo(to *Workflow, b *Block, call *Attr) {
+	a := b.attr("with")
+	if a != nil && a.Expr == nil || c.full() {
 		return
 	}
-	c.secretInputs(w, n, to)
-	given, at := value.Object(nil), n.attr("call").span()
+	c.secretInputs(b, to)
+	given, at := value.Object(nil), call.span()
 	if a != nil {
 		given, at = a.Expr.Type, a.span()
 	}
 	if given.Kind != value.ObjectT {
 		if list := expr.Conform(a.Expr, value.Map(value.AnyType), "with", at); list != nil {
-			c.in(n.Block, list)
+			c.in(b, list)
 		}
 		return
 	}
@@ -123,7 +133,7 @@ func (c *checker) callWith(w *Workflow, n *Node) {
 		if c.full() {
 			break
 		}
-		d := diag.Diagnostic{Code: "F0281", Subject: a.key(name), Context: n.Words(), Summary: fmt.Sprintf("Workflow %q has no input %q", to.Name, name),
+		d := diag.Diagnostic{Code: "F0281", Subject: a.key(name), Context: b.Words(), Summary: fmt.Sprintf("Workflow %q has no input %q", to.Name, name),
 			Detail: "It has none."}
 		if near := c.nearestOf(name, want.Names); near != "" {
 			d.Detail = fmt.Sprintf("Did you mean %q?", near)
@@ -144,7 +154,7 @@ func (c *checker) callWith(w *Workflow, n *Node) {
 	}
 	if len(missing) > 0 {
 		bad = true
-		c.report(diag.Diagnostic{Code: "F0281", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("No value for %s of workflow %q", some(missing), to.Name),
+		c.report(diag.Diagnostic{Code: "F0281", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("No value for %s of workflow %q", some(missing), to.Name),
 			Detail: fmt.Sprintf("What has no default must be given:  with = { %s = … }.", strings.Join(missing[:min(len(missing), maxNamed)], " = …, ")),
 			Notes:  []diag.Note{{Text: to.Words() + " is declared here", Range: nameRange(to.Block)}}})
 	}
@@ -154,7 +164,7 @@ func (c *checker) callWith(w *Workflow, n *Node) {
 	for _, name := range given.Names() {
 		if expr.Assignable(given.Attrs[name], want.Attrs[name]) == expr.No {
 			e := &ir.Expr{Kind: ir.HCL, Type: given.Attrs[name]}
-			c.in(n.Block, expr.Conform(e, want.Attrs[name], fmt.Sprintf("Input %q of workflow %q", name, to.Name), a.member(name)))
+			c.in(b, expr.Conform(e, want.Attrs[name], fmt.Sprintf("Input %q of workflow %q", name, to.Name), a.member(name)))
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, memory and workflow. Named values stand in  locals { … }."})
+			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory and workflow. Named values stand in  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -77,6 +77,8 @@ func (c *checker) file(f *syntax.File) {
 			p.Quotas = append(p.Quotas, b)
 		case "channel":
 			p.Channels = append(p.Channels, b)
+		case "escalation":
+			p.Escalations = append(p.Escalations, b)
 		case "workflow":
 			p.Workflows = append(p.Workflows, &Workflow{Block: b, plain: c.plain})
 		}
@@ -86,7 +88,7 @@ func (c *checker) file(f *syntax.File) {
 // globals enters and checks what stands at the top, but the insides of workflows.
 func (c *checker) globals() {
 	p := c.program
-	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "channel": {}, "workflow": {}}
+	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "channel": {}, "workflow": {}, "escalation": {}}
 	enter := func(b *Block) bool {
 		k := b.Schema.Kind
 		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
@@ -145,6 +147,12 @@ func (c *checker) globals() {
 	for _, b := range p.Channels {
 		if enter(b); c.channels[b.Name] == nil {
 			c.channels[b.Name] = b
+		}
+		c.static(b)
+	}
+	for _, b := range p.Escalations {
+		if enter(b); c.escalations[b.Name] == nil {
+			c.escalations[b.Name] = b
 		}
 		c.static(b)
 	}

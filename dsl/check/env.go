@@ -76,6 +76,7 @@ const (
 	notError        = "error is what ended the attempt before; run, stdin, task, with, env, dir, gates and retry can read it. The error of another node is step.NAME.error."
 	notInAllRetries = "This retry is for all nodes of the workflow. Put one that reads a step into the node that it is for."
 	notInAllRules   = "This rule is for all nodes of the workflow. Put one that reads a step into the node that it is for."
+	notHealed       = "healed is what a workflow of an escalation has returned for the next attempt of a node. The node, or a group around it, needs  escalate = escalation.NAME,  and a level with  workflow = workflow.NAME."
 	notElapsed      = "elapsed is how many seconds a node has run when one of its attempts has failed; only conditions that sort failures can read it."
 	notStep         = "Steps have no results yet where this is evaluated."
 	notInput        = "Inputs belong to a workflow; this stands outside of one. Use a variable (var.NAME), or move it into the workflow."
@@ -132,7 +133,7 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	e := &expr.Env{Roots: roots{}, File: c.reader(), Work: &c.work, Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
 		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled, "event": notEvent,
-		"elapsed": notElapsed,
+		"elapsed": notElapsed, "healed": notHealed,
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted
@@ -181,6 +182,7 @@ type envKey struct {
 	round *Node // whose iteration counts
 	final bool  // in finally
 	said  bool  // a gate can have said something to the next attempt
+	heals bool  // an escalation can have healed something
 }
 
 // ofOne reports whether no other node has this environment. Such environments are kept only until the next node asks.
@@ -199,6 +201,7 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 		k.each = eachOf(n, at == once || at == inJoin && n.attr("for_each") != nil)
 		k.final = n.final
 		k.said = at >= perAttempt && (n.attr("feedback") != nil || c.retries(n))
+		k.heals = at >= perNode && c.mayHeal(n)
 		k.round = repeatOf(n, at <= atStart || at == inDegrade)
 		k.prev = n.Before
 		k.first = n.Before == nil && n.Parent != nil && n.Parent.Schema.Kind == "sequence"
@@ -240,6 +243,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	}
 	if k.said {
 		more["feedback"] = root("feedback", value.StringType.OrNull())
+	}
+	if k.heals {
+		more["healed"] = root("healed", value.AnyType.OrNull())
 	}
 	if at >= perAttempt {
 		more["attempt"] = root("attempt", value.IntType)

@@ -34,7 +34,7 @@ type ownGate struct {
 // maxTestPlaces bounds the nodes that a test can name: workflows can call each other along very many paths.
 const maxTestPlaces = 20_000
 
-// placesOf lists the nodes of a workflow, and of those that it calls, with their paths.
+// placesOf lists the nodes of a workflow, and of those that its nodes call or that heal them, with their paths.
 func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 	if p := c.known[w]; p != nil {
 		return p
@@ -56,8 +56,14 @@ func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 			for _, g := range n.Gates {
 				p.gates[g.Name] = append(p.gates[g.Name], ownGate{g, place.path})
 			}
+			runs := c.healers(n.escalation)
 			if to := c.called(n); to != nil {
-				add(to, place.path+"/")
+				runs = append(runs, to)
+			}
+			for i, to := range runs {
+				if !slices.Contains(runs[:i], to) {
+					add(to, place.path+"/")
+				}
 			}
 		}
 	}
@@ -117,6 +123,20 @@ func (c *testChecker) find(path string) (found testPlace, missing *expr.NoName) 
 	}
 	return found, &expr.NoName{Summary: fmt.Sprintf("Several workflows have a node %q", path),
 		Detail: fmt.Sprintf("The runs of the test run the workflows %s. Write the path behind the name of a run:  \"%s/%s\".", some(in), c.runs.list[0].Label, path)}
+}
+
+// sameNode gives the node of a name that stands in a workflow which several nodes of the tested one run, as an escalation does.
+func (c *testChecker) sameNode(name string) (n *Node, same bool) {
+	for _, p := range c.places() {
+		if p.node.Name != name {
+			continue
+		}
+		if n != nil && n != p.node {
+			return nil, false
+		}
+		n = p.node
+	}
+	return n, n != nil
 }
 
 // findOne is find for the node of one run.

@@ -51,11 +51,16 @@ func (n *Node) region() *Node {
 	return nil
 }
 
-// repeats reports whether a node makes iterations: it has a repeat, or is a group that a gate can have made again.
+// repeats reports whether a node makes iterations: it has a repeat, or is a group that a gate or an escalation can have made again.
 func (n *Node) repeats() bool { return n.Inner("repeat") != nil || n.MadeAgain() }
 
-// MadeAgain reports whether the node is a group with a gate that can have all of it made again.
-func (n *Node) MadeAgain() bool { return n.again }
+// MadeAgain reports whether the node is a group with a gate, or an escalation, that can have all of it made again.
+func (n *Node) MadeAgain() bool {
+	return n.again || n.Schema.Kind != "step" && n.attr("escalate") != nil
+}
+
+// GatesAskAgain reports whether the node is a group with a gate that can have all of it made again.
+func (n *Node) GatesAskAgain() bool { return n.again }
 
 // repeatOf is the nearest node around n, or n itself unless outer, that has a repeat.
 func repeatOf(n *Node, outer bool) *Node {

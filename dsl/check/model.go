@@ -26,17 +26,18 @@ import (
 
 // Program is what the files of a program declare, in file order.
 type Program struct {
-	Variables []*Decl
-	Locals    []*Attr // ordered by name of file and place
-	Agents    []*Block
-	Pools     []*Block
-	Gates     []*Block
-	Quotas    []*Block // in the order of their declaration
-	Channels  []*Block
-	Workflows []*Workflow
-	Settings  *Block            // flowrun, or nil
-	Memory    *Block            // or nil
-	Files     map[string]string // what file("PATH") stands for, by the path
+	Variables   []*Decl
+	Locals      []*Attr // ordered by name of file and place
+	Agents      []*Block
+	Pools       []*Block
+	Gates       []*Block
+	Quotas      []*Block // in the order of their declaration
+	Channels    []*Block
+	Escalations []*Block
+	Workflows   []*Workflow
+	Settings    *Block            // flowrun, or nil
+	Memory      *Block            // or nil
+	Files       map[string]string // what file("PATH") stands for, by the path
 }
 
 // Block is a block of the file whose structure is known to fit its schema.
@@ -139,15 +140,16 @@ type Node struct {
 	Needs    []string
 	Observes []string
 
-	final  bool                // in finally
-	again  bool                // see MadeAgain
-	reads  *textReads          // made by readsSteps
-	asks   *bool               // made by retries
-	shell  string              // of its scripts and those inside it
-	around *surround           // what its programs are given
-	output value.Type          // of one instance, once known
-	seen   map[bool]value.Type // made by resultFor: for readers that n may be skipped for, and for all others
-	index  int                 // in Workflow.All
+	final      bool                // in finally
+	again      bool                // see GatesAskAgain
+	escalation *Block              // nil: it has none
+	reads      *textReads          // made by readsSteps
+	asks       *bool               // made by retries
+	shell      string              // of its scripts and those inside it
+	around     *surround           // what its programs are given
+	output     value.Type          // of one instance, once known
+	seen       map[bool]value.Type // made by resultFor: for readers that n may be skipped for, and for all others
+	index      int                 // in Workflow.All
 }
 
 // attr returns an attribute that was given, or nil.
@@ -209,19 +211,21 @@ const MaxFindings = 200
 
 // checker is one run of Check.
 type checker struct {
-	program  *Program
-	list     diag.List
-	agents   map[string]*Block
-	pools    map[string]*Block
-	gates    map[string]*Block
-	quotas   map[string]*Block
-	number   map[string]int // of quotas, in the order of their declaration; made by holding
-	takings  map[*Workflow]taking
-	turning  map[*Workflow]bool // whether its runs take turns
-	taken    map[string]bool    // quotas that something takes of
-	channels map[string]*Block
-	told     map[string]bool // channels that something sends to
-	groups   map[string]bool // of the memory
+	program     *Program
+	list        diag.List
+	agents      map[string]*Block
+	pools       map[string]*Block
+	gates       map[string]*Block
+	quotas      map[string]*Block
+	number      map[string]int // of quotas, in the order of their declaration; made by holding
+	takings     map[*Workflow]taking
+	turning     map[*Workflow]bool // whether its runs take turns
+	taken       map[string]bool    // quotas that something takes of
+	channels    map[string]*Block
+	told        map[string]bool // channels that something sends to
+	escalations map[string]*Block
+	escalated   map[string]bool // escalations that something names
+	groups      map[string]bool // of the memory
 
 	workflows map[string]*Workflow
 	callable  map[string]*Block // the workflows' blocks
@@ -260,7 +264,7 @@ func (c *checker) in(b *Block, found diag.List) {
 }
 
 func newChecker(options Options) *checker {
-	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, pools: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, taken: map[string]bool{}, channels: map[string]*Block{}, told: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
+	return &checker{program: &Program{}, options: options, read: map[string]kept{}, agents: map[string]*Block{}, pools: map[string]*Block{}, gates: map[string]*Block{}, quotas: map[string]*Block{}, escalations: map[string]*Block{}, escalated: map[string]bool{}, taken: map[string]bool{}, channels: map[string]*Block{}, told: map[string]bool{}, groups: map[string]bool{}, workflows: map[string]*Workflow{}, callable: map[string]*Block{}, plain: results{}, vars: map[string]value.Type{}, locals: map[string]*Attr{}, shapes: map[string]localShapes{}, uses: map[*Block]*usedGate{}}
 }
 
 // Check reads the files of one program.
@@ -274,6 +278,7 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 	for _, w := range c.program.Workflows {
 		c.outline(w)
 	}
+	c.checkEscalations()
 	for _, w := range c.calls() {
 		c.workflow(w)
 	}

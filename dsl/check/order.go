@@ -85,7 +85,7 @@ func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
 		}
 		if called != nil {
 			if holder != nil && c.takesTurns(called) {
-				c.turnInside(n, called, holder)
+				c.turnInside(n.Block, n.attr("call").span(), called, holder)
 			}
 			for _, name := range slices.Sorted(maps.Keys(c.takings[called])) {
 				if !slices.Contains(held, name) {
@@ -93,15 +93,18 @@ func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
 				}
 			}
 		}
+		c.takenByHealers(n, held, holder, out)
 		c.hold(n.Block, out, around)
 		c.waitsForPlaces(n, around)
+	} else {
+		c.takenByHealers(n, around, holder, out)
 	}
 	for _, name := range own {
 		if !slices.Contains(around, name) {
 			out[name] = n.place(name)
 		}
 	}
-	for _, r := range n.assignees() {
+	for _, r := range c.allAssignees(n) {
 		for _, g := range c.assigned(r) {
 			for _, name := range c.unitsOf(g) {
 				if _, said := out[name]; !said && !slices.Contains(around, name) {
@@ -142,9 +145,9 @@ func (c *checker) hold(b *Block, inside taking, around []string) {
 }
 
 // turnInside reports a call of a workflow whose runs take turns, inside of what holds a quota.
-func (c *checker) turnInside(n *Node, called *Workflow, holder *Block) {
+func (c *checker) turnInside(n *Block, at diag.Range, called *Workflow, holder *Block) {
 	quota := c.unitsOf(holder)[0]
-	c.report(diag.Diagnostic{Code: "F0142", Subject: n.attr("call").span(), Context: n.Words(), Summary: fmt.Sprintf("A run that takes turns is called inside of what holds quota %q", quota),
+	c.report(diag.Diagnostic{Code: "F0142", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("A run that takes turns is called inside of what holds quota %q", quota),
 		Detail: fmt.Sprintf("The run that has the turn could wait for the quota, while %s waits for the turn. Put the quota on steps that do not call workflow %q, or put the block concurrency on the workflow that calls.", holder.Words(), called.Name),
 		Notes:  []diag.Note{{Text: fmt.Sprintf("%q is held here", quota), Range: holder.place(quota)}}})
 }
@@ -160,6 +163,9 @@ func (c *checker) takesTurns(w *Workflow) bool {
 	for _, n := range w.All {
 		if to := c.called(n); to != nil && !turns {
 			turns = c.takesTurns(to)
+		}
+		for _, to := range c.healers(n.escalation) {
+			turns = turns || c.takesTurns(to)
 		}
 	}
 	c.turning[w] = turns
@@ -307,10 +313,13 @@ func (c *checker) heldAround(w *Workflow, n *Node) []string {
 // ownTakings lists the quotas of which a node itself takes units, or the run that the node calls.
 func (c *checker) ownTakings(w *Workflow, n *Node) []string {
 	names := slices.Clone(c.unitsOf(n.Block))
-	for _, r := range n.assignees() {
+	for _, r := range c.allAssignees(n) {
 		for _, g := range c.assigned(r) {
 			names = append(names, c.unitsOf(g)...)
 		}
+	}
+	for _, to := range c.healers(n.escalation) {
+		names = append(names, slices.Sorted(maps.Keys(c.takings[to]))...)
 	}
 	if called := c.called(n); called != nil {
 		names = append(names, slices.Sorted(maps.Keys(c.takings[called]))...)

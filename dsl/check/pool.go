@@ -103,7 +103,7 @@ func (c *checker) assigned(r expr.Name) []*Block {
 // where it has no error.
 func (c *checker) agentsOf(n *Node) (out []*Block) {
 	wanted := n.capabilities()
-	for _, r := range n.assignees() {
+	for _, r := range c.allAssignees(n) {
 		for _, g := range c.assigned(r) {
 			if g.has(wanted) {
 				out = append(out, g)

@@ -18,7 +18,7 @@ var mayBeSecret = map[string][]string{
 	"step": {"run", "stdin", "env", "with", "task"}, "http": {"url", "headers", "query", "body"},
 	"agent": {"command", "run", "env", "url", "headers"}, "compensate": {"run", "env"},
 	"channel":  {"url", "secret", "headers", "command"},
-	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"},
+	"workflow": {"env"}, "sequence": {"env"}, "parallel": {"env"}, "switch": {"env"}, "validation": {"condition"}, "level": {"with"},
 }
 
 // secret reports a sensitive value where it may not stand.
@@ -67,13 +67,13 @@ func (a *Attr) each(f func(*ir.Expr)) {
 }
 
 // secretInputs checks that what a call gives stays as sensitive as it is.
-func (c *checker) secretInputs(w *Workflow, n *Node, to *Workflow) {
-	a := n.attr("with")
+func (c *checker) secretInputs(b *Block, to *Workflow) {
+	a := b.attr("with")
 	if a == nil || a.Expr == nil || !a.Expr.Sensitive {
 		return
 	}
 	if a.Members == nil {
-		c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: n.Words(), Summary: "Sensitive inputs that are not written out",
+		c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: b.Words(), Summary: "Sensitive inputs that are not written out",
 			Detail: "Which of them are sensitive must be seen:  with = { NAME = … }."})
 		return
 	}
@@ -82,7 +82,7 @@ func (c *checker) secretInputs(w *Workflow, n *Node, to *Workflow) {
 		if e := a.Members[name]; !declared || e == nil || !e.Sensitive || to.inputs.Secret[name] {
 			continue
 		}
-		c.report(diag.Diagnostic{Code: "F0271", Subject: a.member(name), Context: n.Words(), Summary: fmt.Sprintf("Sensitive value for the input %q of %s, which is not", name, to.Words()),
+		c.report(diag.Diagnostic{Code: "F0271", Subject: a.member(name), Context: b.Words(), Summary: fmt.Sprintf("Sensitive value for the input %q of %s, which is not", name, to.Words()),
 			Detail: "The inputs of a run are written to its journal. Declare the input with  sensitive = true.",
 			Notes:  []diag.Note{{Text: fmt.Sprintf("%q is declared here", name), Range: to.inputs.Decl(name)}}})
 	}

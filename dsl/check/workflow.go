@@ -23,6 +23,7 @@ func (c *checker) outline(w *Workflow) {
 			c.action(n)
 		}
 	}
+	c.namesEscalation(w)
 	inputs, places := map[string]value.Type{}, map[string]diag.Range{}
 	for _, in := range w.Inputs {
 		c.decl(in)
@@ -93,7 +94,8 @@ func (c *checker) node(w *Workflow, n *Node) {
 	c.priority(n)
 	c.deadline(n)
 	c.budget(n.Block, []*Node{n})
-	c.callWith(w, n)
+	c.callWith(n)
+	c.gatesEscalate(n)
 	if a := n.attr("gates"); a != nil {
 		for _, r := range a.Names {
 			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {
@@ -203,6 +205,7 @@ func (c *checker) references(n *Node) {
 	look("agent", c.agents, "agent")
 	look("call", c.callable, "workflow")
 	look("fallback", c.agents, "agent")
+	look("escalate", c.escalations, "escalation")
 	c.able(n)
 	c.fallbacks(n)
 	c.takesQuotas(n.Block)

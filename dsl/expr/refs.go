@@ -32,7 +32,7 @@ var shapes = map[string]shape{
 }
 
 // rootNames are the roots of the language in the order in which messages list them.
-var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed"}
+var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed"}
 
 func compareRefs(a, b ir.Ref) int {
 	if c := strings.Compare(a.Root, b.Root); c != 0 {

@@ -5,3 +5,37 @@ type Classify struct {
 	When Expr      `json:"when"`
 	Kind ErrorKind `json:"kind"`
 }
+
+// Escalation says who or what is asked for help when attempts of a node fail. It has at least one level. Its expressions read var,
+// local, error, attempt and elapsed; those of levels read healed, too.
+type Escalation struct {
+	Name   string           `json:"name"`
+	Rules  []EscalationRule `json:"rules,omitempty"`
+	Levels []Level          `json:"levels"`
+}
+
+// EscalationRule sends failures to a level.
+type EscalationRule struct {
+	When  *Expr  `json:"when,omitempty"` // nil: what retries and fallback agents did not settle
+	Level string `json:"level"`
+}
+
+// Level is one step of an escalation. One of Heal and Reassign is set at most; without them a level only says that it was reached.
+type Level struct {
+	Name     string    `json:"name"`
+	Heal     *Call     `json:"heal,omitempty"`     // the workflow that heals
+	Reassign *Assignee `json:"reassign,omitempty"` // who takes the task over
+}
+
+// Acts reports whether the level does something, so that a node that enters it does not go on as before.
+func (l *Level) Acts() bool { return l.Heal != nil || l.Reassign != nil }
+
+// Escalation returns the escalation of a name, or nil.
+func (p *Program) Escalation(name string) *Escalation {
+	for i := range p.Escalations {
+		if p.Escalations[i].Name == name {
+			return &p.Escalations[i]
+		}
+	}
+	return nil
+}

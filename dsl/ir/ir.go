@@ -31,8 +31,10 @@ type Program struct {
 	Gates     []Gate     `json:"gates,omitempty"`
 	Quotas    []Quota    `json:"quotas,omitempty"` // in the order of their declaration, which decides who may hold which inside of which
 	Channels  []Channel  `json:"channels,omitempty"`
-	Workflows []Workflow `json:"workflows,omitempty"`
-	Memory    *Memory    `json:"memory,omitempty"`
+	// Escalations are in the order of their names.
+	Escalations []Escalation `json:"escalations,omitempty"`
+	Workflows   []Workflow   `json:"workflows,omitempty"`
+	Memory      *Memory      `json:"memory,omitempty"`
 	// Files are the contents that file("PATH") stands for, by the path as it is written. They were read with the program.
 	Files map[string]string `json:"files,omitempty"`
 }

@@ -76,6 +76,8 @@ type Node struct {
 	Priority *Expr `json:"priority,omitempty"`
 	// Fallback are those that are asked, in this order, after the retries of the task's agent are used up.
 	Fallback []Assignee `json:"fallback,omitempty"`
+	// Escalate is the escalation of the node, by its name; "" if it has none. A group with one has a Repeat.
+	Escalate string `json:"escalate,omitempty"`
 	// Degrade is the output that stands in for that of a node that failed, and so tolerates its failure.
 	Degrade *Expr   `json:"degrade,omitempty"`
 	OnError OnError `json:"on_error,omitempty"`

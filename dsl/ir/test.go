@@ -61,7 +61,7 @@ const (
 type Stub struct {
 	Kind StubKind
 	// Name is written in the file: of an agent, a node's path, GATE, or STEP/GATE. Path is the path that Name stands for, without keys of
-	// instances; "" for an agent, a channel, and a gate of all steps.
+	// instances; "" for an agent, a channel, a gate of all steps, and a node of a workflow that several nodes run, wherever it is run.
 	Name, Path string
 	// Instance is the path with keys where the stub is for one instance; else "".
 	Instance string

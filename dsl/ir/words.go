@@ -116,13 +116,14 @@ type OnFail string
 
 // The values of on_fail. The zero value means OnFailFail.
 const (
-	OnFailFail  OnFail = "fail"  // the node fails
-	OnFailRetry OnFail = "retry" // another attempt gets the gate's message as feedback
-	OnFailWarn  OnFail = "warn"  // the verdict is recorded and changes nothing
+	OnFailFail     OnFail = "fail"     // the node fails
+	OnFailRetry    OnFail = "retry"    // another attempt gets the gate's message as feedback
+	OnFailWarn     OnFail = "warn"     // the verdict is recorded and changes nothing
+	OnFailEscalate OnFail = "escalate" // the node goes to its escalation at once
 )
 
 // OnFails lists all values of on_fail.
-var OnFails = []OnFail{OnFailFail, OnFailRetry, OnFailWarn}
+var OnFails = []OnFail{OnFailFail, OnFailRetry, OnFailWarn, OnFailEscalate}
 
 // UnmarshalText refuses a value that is not in [OnFails].
 func (o *OnFail) UnmarshalText(text []byte) error { return read(o, text, "on_fail", OnFails) }

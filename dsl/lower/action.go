@@ -96,10 +96,13 @@ func assignees(a *check.Attr) (out []ir.Assignee) {
 }
 
 // lowerCall makes a call. Inputs that are sensitive stand by themselves.
-func lowerCall(n *check.Node, _ inherited) ir.Action {
-	out := &ir.Call{Workflow: n.Attrs["call"].Names[0].Name, With: n.Expr("with")}
+func lowerCall(n *check.Node, _ inherited) ir.Action { return call(n.Block, n.Attrs["call"]) }
+
+// call makes the call of the workflow that an attribute of a block names, with the inputs of the block.
+func call(b *check.Block, to *check.Attr) *ir.Call {
+	out := &ir.Call{Workflow: to.Names[0].Name, With: b.Expr("with")}
 	if out.With != nil && out.With.Sensitive {
-		out.With, out.Inputs = nil, n.Attrs["with"].Members
+		out.With, out.Inputs = nil, b.Attrs["with"].Members
 	}
 	return out
 }

@@ -20,7 +20,7 @@ import (
 // Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
 // "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
 // and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME", "pool.NAME",
-// "gate.NAME", "quota.NAME" and "channel.NAME".
+// "gate.NAME", "quota.NAME", "channel.NAME" and "escalation.NAME".
 type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
@@ -52,6 +52,10 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		out.Channels = append(out.Channels, channel(b))
 		at["channel."+b.Name] = b.Src.Header
 	}
+	for _, b := range p.Escalations {
+		out.Escalations = append(out.Escalations, escalation(b))
+		at["escalation."+b.Name] = b.Src.Header
+	}
 	pools := map[string][]string{}
 	for _, b := range p.Pools {
 		pools[b.Name] = names(b.Attrs["members"])
@@ -64,6 +68,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	}
 	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })
 	sort.Slice(out.Locals, func(i, j int) bool { return out.Locals[i].Name < out.Locals[j].Name })
+	sort.Slice(out.Escalations, func(i, j int) bool { return out.Escalations[i].Name < out.Escalations[j].Name })
 	sort.Slice(out.Pools, func(i, j int) bool { return out.Pools[i].Name < out.Pools[j].Name })
 	sort.Slice(out.Channels, func(i, j int) bool { return out.Channels[i].Name < out.Channels[j].Name })
 	sort.Slice(out.Agents, func(i, j int) bool { return out.Agents[i].Name < out.Agents[j].Name })

@@ -27,6 +27,9 @@ func repeat(n *check.Node) *ir.Repeat {
 		if r := retry(n.Block); r != nil && r.MaxAttempts != nil {
 			most = r.MaxAttempts
 		}
+		if !n.GatesAskAgain() { // an escalation alone has the group made again
+			most = ir.Lit(1.0, value.IntType)
+		}
 		return &ir.Repeat{Gated: true, Max: *most}
 	}
 	if b == nil {
@@ -98,6 +101,27 @@ func classify(b *check.Block) (out []ir.Classify) {
 	for _, r := range b.Blocks {
 		if r.Schema.Kind == "classify" {
 			out = append(out, ir.Classify{When: *r.Expr("when"), Kind: ir.ErrorKind(r.Text("kind"))})
+		}
+	}
+	return out
+}
+
+// escalation lowers an escalation; its rules and levels are in file order.
+func escalation(b *check.Block) ir.Escalation {
+	out := ir.Escalation{Name: b.Name}
+	for _, in := range b.Blocks {
+		switch in.Schema.Kind {
+		case "rule":
+			out.Rules = append(out.Rules, ir.EscalationRule{When: in.Expr("when"), Level: in.Text("level")})
+		case "level":
+			l := ir.Level{Name: in.Name}
+			if a := in.Attrs["workflow"]; a != nil {
+				l.Heal = call(in, a)
+			}
+			if to := assignees(in.Attrs["reassign"]); len(to) > 0 {
+				l.Reassign = &to[0]
+			}
+			out.Levels = append(out.Levels, l)
 		}
 	}
 	return out

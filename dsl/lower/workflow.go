@@ -82,6 +82,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		out.Degrade = b.Expr("output")
 	}
 	out.Quotas = quotas(n.Block, l.checked)
+	out.Escalate = n.Escalation()
 	own := from.over(n.Block)
 	if out.Kind != ir.Step {
 		out.Result, out.Winner, out.Gates = n.Expr("value"), n.Expr("winner"), names(n.Attrs["gates"])

@@ -17,6 +17,7 @@ var (
 		"error":     "What ended the attempt before, or null.",
 		"feedback":  "What gates have said of the attempt before, else the attribute feedback of the step, or null.",
 		"event":     "The data of an event, in match of a wait for an event.",
+		"healed":    "What a workflow of the escalation of the node, or of a group around it, has returned; null before.",
 		"elapsed":   "Seconds since a node first started, in conditions that sort the failure of one of its attempts.",
 		"recalled":  "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
 	}
@@ -37,6 +38,7 @@ var (
 		"winner":      "Who won, where a join picks one of several or the group says it: winner = EXPRESSION.",
 		"iterations":  "How many rounds a repeat made.",
 		"partial":     "Whether the output was handed in when the time was up: on_timeout = \"hand_in\".",
+		"escalated":   "The highest level of its escalation that the node has come to; null where it has come to none.",
 		"usage":       "What it used so far: attempts (that ended, those of its gates, too), input_tokens, output_tokens, tokens and cost_usd, as agents report them; of a group the sum, of a call that of the run.",
 	}
 	errorDocs = map[string]string{

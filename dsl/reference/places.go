@@ -41,6 +41,8 @@ var probes = []probe{
 	{"when of a classify", "node", "classify {\n  when = \"PROBE != null\"\n  kind = \"fatal\"\n}"},
 	{"when of a classify of a workflow", "workflow", "classify {\n  when = \"PROBE != null\"\n  kind = \"fatal\"\n}"},
 	{"when of a classify of an agent", "top", "agent \"x\" {\n  type = \"null\"\n  classify {\n    when = \"PROBE != null\"\n    kind = \"fatal\"\n  }\n}"},
+	{"when of a rule of an escalation", "top", "escalation \"x\" {\n  rule {\n    when = \"PROBE != null\"\n    level = \"y\"\n  }\n  level \"y\" {}\n}"},
+	{"with and reassign of a level of an escalation", "top", "escalation \"x\" {\n  level \"y\" {\n    workflow = workflow.mend\n    with = { x = PROBE }\n  }\n}\nworkflow \"mend\" {\n  input \"x\" { default = 1 }\n  step \"mend\" { value = input.x }\n}"},
 	{"require of a workflow", "workflow", "require {\n  condition = \"PROBE != null\"\n  message = \"x\"\n}"},
 	{"group of concurrency", "workflow", "concurrency { group = \"${jsonencode(PROBE)}\" }"},
 	{"when of a case", "group", "switch \"y\" {\n  case {\n    when = \"PROBE != null\"\n    step \"z\" { value = 1 }\n  }\n}"},
@@ -54,7 +56,7 @@ var probes = []probe{
 // reads gives a name below each root.
 var reads = map[string]string{
 	"var": "var.v", "local": "local.l", "input": "input.i", "step": "step.first.status", "each": "each.key", "run": "run.id", "attempt": "attempt",
-	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed",
+	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed", "healed": "healed",
 }
 
 // probed is a program in which every name that depends on what stands around has something around it.
@@ -78,11 +80,18 @@ workflow "w" {
       step "first" { value = 1 }
       step "here" {
         run   = ["true"]
+        escalate = escalation.help
         gates = [gate.again]
         NODE
       }
     }
   }
+}
+escalation "help" {
+  level "heal" { workflow = workflow.heal }
+}
+workflow "heal" {
+  step "heal" { value = 1 }
 }
 `
 

@@ -199,6 +199,12 @@ var Codes = map[string]string{
 	"F0341": "A pattern becomes a node whose name is too long.",
 	"F0342": "An agent reviews its own work.",
 	"F0343": "A pattern reads the node before it, and there is none.",
+
+	"F0350": "An escalation names a level that it does not have, or has none.",
+	"F0351": "A rule of an escalation can never be asked.",
+	"F0352": "A level of an escalation does two things.",
+	"F0353": "A gate escalates where there is no escalation.",
+	"F0354": "A level of an escalation has something that belongs to another kind of level.",
 	"F0365": "A channel lacks what its type needs, or has something that its type does not use.",
 	"F0366": "A message has no channel, names one twice, or is too large.",
 }

@@ -105,7 +105,7 @@ func attrs(lists ...any) (out []Attr) {
 }
 
 var (
-	nodeLater  = later("escalate")
+	esc        = Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "Who or what is asked for help after failures: escalation.NAME."}
 	groupLater = later("output")
 	groupMakes = attrs(
 		Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "an object of the outputs of its nodes", Doc: "The output of the group, computed when the group has ended well; it reads the nodes inside."},

@@ -17,7 +17,7 @@ type Planned struct {
 // Texts that several rows share.
 const (
 	noPeople   = "End the workflow where a person has to decide, and start a second one with the decision as an input; in CI, an environment that needs approval lets a person start it."
-	noEscalate = "retry, fallback and degrade say what happens after a failure; a step with  when = \"step.NAME.status == 'failed'\"  runs after one and can tell people."
+	noAwait    = "End the workflow where a person has to decide, and start a second one with the decision as an input. A level can run a workflow, or give the task to another agent."
 	noSpending = "A kv step counts what was spent:  incr = \"spent\", by = step.NAME.usage.cost_usd, ttl = \"24h\", each attribute on its line; a step before asks for it in  require."
 	noTrigger  = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
 	noMetric   = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
@@ -25,7 +25,6 @@ const (
 
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
 var planned = []Planned{
-	{Block: "escalation", Doc: "What happens when retries don't help.", Instead: noEscalate},
 	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
 	{Block: "on", Doc: "Starts a workflow on an event.", Instead: noTrigger},
 	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
@@ -39,7 +38,10 @@ var planned = []Planned{
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 
-	{Attr: "escalate", Doc: "What happens when retries don't help.", Instead: noEscalate},
+	{Block: "level", Attr: "notify", Doc: "Whom a level of an escalation tells.", Instead: "The workflow of a level can tell people, with a step of http or run. A step behind the node can, too:  when = \"step.NAME.escalated != null\"."},
+	{Block: "level", Attr: "await", Doc: "Lets a person decide about a failed node.", Instead: noAwait},
+	{Block: "level", Attr: "after", Doc: "How long a level waits for a person.", Instead: noAwait},
+	{Block: "level", Attr: "after_ack", Doc: "How long a level waits for a person who has said that he looks at it.", Instead: noAwait},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
 	{Block: "quota", Attr: "attempts", Doc: "How many attempts may be made in a span of time.", Instead: "A block rate_limit of the quota bounds how many attempts start in a span of time."},
@@ -67,7 +69,6 @@ var planned = []Planned{
 	{Block: "agent", Attr: "type", Word: "chat", Doc: "An agent that is a model behind an API.", Instead: "An agent of type exec with a program that asks the model, or of type http with an endpoint that takes flowrun's request."},
 	{Block: "agent", Attr: "type", Word: "human", Doc: "An agent that is a person.", Instead: noPeople},
 	{Block: "budget", Attr: "on_exceed", Word: "ask", Doc: "Lets a person decide whether a node that has spent its budget goes on.", Instead: "on_exceed = \"stop\"; when somebody has decided,  flowrun retry RUN  makes what failed again, under the same budget anew."},
-	{Block: "gate", Attr: "on_fail", Word: "escalate", Doc: "Escalates what a gate refuses.", Instead: "on_fail = \"fail\", and in the step fallback or degrade, or another step with  when = \"step.NAME.status == 'failed'\"."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},

@@ -39,10 +39,10 @@ workflow "write" {
 `
 
 // groupAttrs are the attributes of a pattern that are those of the group that it becomes.
-var groupAttrs = attrs(commonAttrs, env, pass, dir, sh, hold, nodeLater)
+var groupAttrs = attrs(commonAttrs, env, pass, dir, sh, hold, esc)
 
 // groupBlocks are the blocks of a pattern that are those of the group that it becomes.
-var groupBlocks = []string{"deadline", "degrade", "require", "retry", "budget"}
+var groupBlocks = []string{"deadline", "degrade", "require", "retry", "budget", "classify"}
 
 // patternBlocks are the patterns.
 var patternBlocks = map[string]*Block{

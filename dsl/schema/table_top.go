@@ -103,6 +103,57 @@ workflow "feature" {
 }
 `
 
+// escalationExample has an agent mend the input of a step, and then gives the step to another agent.
+const escalationExample = `agent "coder" {
+  type    = "exec"
+  command = ["./coder"]
+}
+
+agent "senior" {
+  type    = "exec"
+  command = ["./coder", "--think-harder"]
+}
+
+escalation "standard" {
+  rule {
+    when  = "error.kind == 'blocking'"
+    level = "peer_assist"
+  }
+
+  rule { level = "self_heal" } # when retries are used up
+
+  level "self_heal" {
+    workflow = workflow.mend
+    with     = { problem = error.message }
+  }
+
+  level "peer_assist" { reassign = agent.senior }
+}
+
+workflow "ship" {
+  default = true
+  step "build" {
+    agent    = agent.coder
+    task     = "Build the change"
+    with     = { hint = try(healed.hint, null) }
+    escalate = escalation.standard
+    retry { max_attempts = 3 }
+  }
+}
+
+workflow "mend" {
+  input "problem" { type = string }
+
+  step "look" {
+    agent  = agent.senior
+    task   = input.problem
+    output = object({ hint = string })
+  }
+
+  output "hint" { value = step.look.output.hint }
+}
+`
+
 // topBlocks are the blocks that stand at the top of a file, and those of values that are given from outside.
 var topBlocks = map[string]*Block{
 	"variable": {Label: "name", Doc: "A value that is given from outside and read as var.NAME.", Blocks: []string{"validation"},
@@ -162,6 +213,9 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "members", Kind: Refs, RefKind: "agent", Required: true, Doc: "The agents of the pool, each once."},
 			Attr{Name: "strategy", Kind: Word, Words: []string{"least_busy", "round_robin", "capability"}, Default: `"least_busy"`, Doc: "Which member is given a task, of those that have the capabilities of the step and a free place: the one with the fewest attempts in this run, the next in the circle, or the one with the fewest capabilities beyond those that are asked for. Where several are equal, the next of them in the circle is."})},
 
+	"escalation": {Label: "name", Doc: "Who or what is asked for help when attempts fail. After each failed attempt, before retry, the rules are asked in order; the first that holds sends the node to its level. When retries and fallback agents are used up, a rule without when sends the node to its level, and an escalation without rules to its first level. A level that does not settle the failure leads to the next one; behind the last one follow degrade and on_error. A level is entered once by each instance and iteration of a node. A failure of a group is one failed attempt of the group; another attempt makes all of the group again, as its next iteration.",
+		Blocks: []string{"rule", "level"}, Example: escalationExample, Attrs: []Attr{}},
+
 	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
 		Blocks: []string{"review", "benchmark", "security"},
 		Attrs: attrs(
@@ -169,7 +223,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "run", Kind: Command, Doc: "A program that passes the result by exiting with 0."},
 			Attr{Name: "schema", Kind: Value, Want: value.AnyType, Doc: "A JSON Schema, as a value or as its text, that the output must fit."},
 			Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "What to say when the gate does not pass. What the gate itself said follows below it."},
-			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "retry", "warn"}, Default: `"fail"`, Doc: "What a verdict of no does: fails the attempt, makes another one that can read it as feedback, or is told only."},
+			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "retry", "warn", "escalate"}, Default: `"fail"`, Doc: "What a verdict of no does: fails the attempt, makes another one that can read it as feedback, is told only, or goes to the node's escalation at once, without retries and fallback agents."},
 			dir, env, pass, sh, time, later("gate.retry"))},
 
 	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",
@@ -178,7 +232,8 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},
 			Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for a whole run. It stands still while nobody drives the run."},
-			env, pass, dir, sh, hold, later("escalate"))},
+			env, pass, dir, sh, hold,
+			Attr{Name: "escalate", Kind: Ref, RefKind: "escalation", Doc: "The escalation of each step that has none of its own, but not of groups: a failure escalates once. Steps of finally have their own alone."})},
 	"output": {Label: "name", Doc: "A result of the workflow, computed at its end.",
 		Attrs: attrs(Attr{Name: "value", Kind: Value, Want: value.AnyType, Required: true, Doc: "What the output is."}, desc, later("output.sensitive"))},
 }

@@ -26,6 +26,8 @@ type Result struct {
 	Winner   string
 	Usage    event.Usage
 	Partial  bool
+	// Escalated is the highest level of its escalation that the node has come to.
+	Escalated string
 	// Repeats is set for a repeat, which alone has a number of iterations.
 	Repeats    bool
 	Iterations int
@@ -33,7 +35,7 @@ type Result struct {
 
 // attributes are those of every result object.
 var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
-	"finished_at", "agent", "instances", "counts", "winner", "iterations", "usage", "partial"}
+	"finished_at", "agent", "instances", "counts", "winner", "iterations", "usage", "partial", "escalated"}
 
 // ResultObject makes a whole result of its attributes.
 func ResultObject(read func(attr string) value.Value) map[string]any {
@@ -89,6 +91,8 @@ func (r *Result) Attribute(name string) value.Value {
 		return textOrNull(r.Agent)
 	case "winner":
 		return textOrNull(r.Winner)
+	case "escalated":
+		return textOrNull(r.Escalated)
 	case "iterations":
 		if r.Repeats {
 			return float64(r.Iterations)

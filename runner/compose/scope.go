@@ -64,6 +64,7 @@ type Own struct {
 	Error    *event.Error
 	Feedback string
 	Recalled []event.Recalled
+	Healed   value.Value // what a workflow of the escalation of the node, or of a group around it, has returned
 }
 
 // Scope resolves the names in an expression of one node. It computes only values that the expression
@@ -87,6 +88,7 @@ type Failure struct {
 	Error   *event.Error
 	Attempt int
 	Elapsed time.Duration // since the first start of the node
+	Healed  value.Value   // what a workflow of the escalation has returned; nil: nothing
 }
 
 // read returns a name of a failure; ok is false for other names.
@@ -98,6 +100,8 @@ func (f *Failure) read(r ir.Ref) (v value.Value, ok bool) {
 		return float64(f.Attempt), true
 	case "elapsed":
 		return f.Elapsed.Seconds(), true
+	case "healed":
+		return readMember(f.Healed, r.Name), true
 	}
 	return nil, false
 }
@@ -195,7 +199,7 @@ func (s *Scope) readState(r ir.Ref) value.Value {
 		if s.Mode == InJoin {
 			return s.state.Counts().read(r.Root)
 		}
-	case "attempt", "feedback", "recalled", "error":
+	case "attempt", "feedback", "recalled", "error", "healed":
 		return s.readOwn(r)
 	}
 	return nil
@@ -219,6 +223,8 @@ func (s *Scope) readOwn(r ir.Ref) value.Value {
 		if said, err := s.composer.Feedback(&s.composer.graph.Nodes[s.node], s); err == nil && said != "" {
 			return said
 		}
+	case "healed":
+		return readMember(own.Healed, r.Name)
 	case "recalled":
 		return readObject(event.RecalledObject(own.Recalled), r.Name)
 	case "error":
@@ -366,6 +372,18 @@ func readObject(o map[string]any, name string) value.Value {
 	}
 	if name == "" {
 		return o
+	}
+	return o[name]
+}
+
+// readMember reads one member of a value that may be an object, or the whole if name is empty.
+func readMember(v value.Value, name string) value.Value {
+	o, is := v.(map[string]any)
+	if name != "" && !is {
+		return nil
+	}
+	if name == "" {
+		return v
 	}
 	return o[name]
 }

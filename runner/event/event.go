@@ -155,6 +155,7 @@ type Reused struct {
 	FinishedAt Time        `json:"finished_at,omitempty"`
 	Winner     string      `json:"winner,omitempty"`
 	Iterations int         `json:"iterations,omitempty"`
+	Escalated  string      `json:"escalated,omitempty"`
 }
 
 // Secret stands in a journal for a value that must not.

@@ -11,6 +11,8 @@ type Transition struct {
 	Attempt int    `json:"attempt,omitempty"`
 	// Note says what else happened to a node, or the run, whose status stays as it is: From and To are equal.
 	Note Note `json:"note,omitempty"`
+	// Level is the level of the escalation, of the note Escalated.
+	Level string `json:"level,omitempty"`
 	// Reason says why, in words for a person: what it waits for, why it was skipped or blocked.
 	Reason string   `json:"reason,omitempty"`
 	Gate   *Verdict `json:"gate,omitempty"`
@@ -40,8 +42,9 @@ const (
 	Compensating   Note = "compensating"
 	Compensated    Note = "compensated"
 	NotCompensated Note = "not_compensated"
-	Progress       Note = "progress" // a part of the node's deadline has passed
-	Warned         Note = "warned"   // something that the file asks for could not be computed and counts as not there, or a budget is nearly spent
+	Progress       Note = "progress"  // a part of the node's deadline has passed
+	Escalated      Note = "escalated" // the node has come to a level of its escalation
+	Warned         Note = "warned"    // something that the file asks for could not be computed and counts as not there, or a budget is nearly spent
 )
 
 // Verdict is what a gate found.
@@ -84,6 +87,8 @@ type Result struct {
 	Partial bool `json:"partial,omitempty"`
 	// Usage is what its attempts used, and those of the nodes and runs in it; nil: nothing.
 	Usage *Usage `json:"usage,omitempty"`
+	// Escalated is the highest level of its escalation that the node has come to; "" if it has come to none.
+	Escalated string `json:"escalated,omitempty"`
 	// Reused tells that the result is that of the run that this one repeats.
 	Reused bool `json:"reused,omitempty"`
 }

@@ -11,16 +11,17 @@ type PointKind string
 
 // The kinds of points.
 const (
-	NodePoint PointKind = "node" // a node that started
-	CasePoint PointKind = "case" // a case of a switch that was taken
-	GatePoint PointKind = "gate" // a gate that was asked
+	NodePoint  PointKind = "node"  // a node that started
+	CasePoint  PointKind = "case"  // a case of a switch that was taken
+	GatePoint  PointKind = "gate"  // a gate that was asked
+	LevelPoint PointKind = "level" // a level of an escalation that a node has come to
 )
 
 // Point is a part of a workflow that tests can reach.
 type Point struct {
 	Workflow string
 	Kind     PointKind
-	// Name is that of the node; SWITCH/N of the Nth case of a switch, from 1, the default being the last; STEP/GATE of a gate.
+	// Name is that of the node; SWITCH/N of the Nth case of a switch, from 1, the default being the last; STEP/GATE of a gate; NODE/LEVEL of a level.
 	Name string
 }
 
@@ -36,9 +37,9 @@ func NewCoverage(p *ir.Program) *Coverage {
 	c := &Coverage{at: map[Point]int{}}
 	for i := range p.Workflows {
 		w := &p.Workflows[i]
-		c.addNodes(w.Name, w.Nodes)
+		c.addNodes(p, w.Name, w.Nodes)
 		if w.Finally != nil {
-			c.addNodes(w.Name, w.Finally.Nodes)
+			c.addNodes(p, w.Name, w.Finally.Nodes)
 		}
 	}
 	c.Hits = make([]int, len(c.Points))
@@ -50,7 +51,7 @@ func (c *Coverage) add(p Point) {
 	c.Points = append(c.Points, p)
 }
 
-func (c *Coverage) addNodes(workflow string, nodes []ir.Node) {
+func (c *Coverage) addNodes(p *ir.Program, workflow string, nodes []ir.Node) {
 	for i := range nodes {
 		n := &nodes[i]
 		c.add(Point{workflow, NodePoint, n.Name})
@@ -60,7 +61,12 @@ func (c *Coverage) addNodes(workflow string, nodes []ir.Node) {
 		for k := range n.Cases {
 			c.add(Point{workflow, CasePoint, caseName(n.Name, k+1)})
 		}
-		c.addNodes(workflow, n.Children)
+		if of := p.Escalation(n.Escalate); of != nil {
+			for k := range of.Levels {
+				c.add(Point{workflow, LevelPoint, n.Name + "/" + of.Levels[k].Name})
+			}
+		}
+		c.addNodes(p, workflow, n.Children)
 	}
 }
 

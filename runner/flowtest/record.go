@@ -230,6 +230,9 @@ func (rec *record) line(s *seen, l *view.Line) {
 	if l.Gate != nil {
 		rec.reached[Point{s.workflow, GatePoint, to.name + "/" + l.Gate.Gate}] = true
 	}
+	if l.Note == event.Escalated {
+		rec.reached[Point{s.workflow, LevelPoint, to.name + "/" + l.Level}] = true
+	}
 	if l.Gate != nil || l.Note != "" {
 		return
 	}

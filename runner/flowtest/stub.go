@@ -93,14 +93,18 @@ func (t *test) stubOf(a *event.Attempt) *stub {
 			}
 		case a.Compensate:
 			if path, undo := strings.CutSuffix(s.Path, "/compensate"); s.Kind == ir.StepStub && undo {
-				r = at.rank(path, 1)
+				r = at.rank(path, 2)
 			}
 		case s.Kind == ir.StepStub && s.Instance != "":
 			if s.Instance == at.instance || s.Instance == at.ownInstance() {
-				r = at.rank(s.Path, 4)
+				r = at.rank(s.Path, 5)
+			}
+		case s.Kind == ir.StepStub && s.Path == "":
+			if s.Name == at.name {
+				r = 2
 			}
 		case s.Kind == ir.StepStub:
-			r = at.rank(s.Path, 2)
+			r = at.rank(s.Path, 3)
 		case s.Kind == ir.AgentStub && a.Agent != nil && a.Agent.Name == s.Name:
 			r = 1
 		}

@@ -78,7 +78,11 @@ func (l *liveList) snapshot() (list []*attempt) {
 
 // startAttempt composes and starts an attempt that has its slots.
 func (m *Machine) startAttempt(w slotRequest) {
-	if h := m.barring(m.parent(w.ref)); h != nil && !m.waitsAtPoint(w.ref) {
+	inside := m.parent(w.ref)
+	if w.gate == healing { // of a group, inside what the group holds
+		inside = w.ref
+	}
+	if h := m.barring(inside); h != nil && !m.waitsAtPoint(w.ref) {
 		m.waitForHold(h, w)
 		return
 	}
@@ -88,6 +92,10 @@ func (m *Machine) startAttempt(w slotRequest) {
 			return
 		}
 	} else if !m.waitsAtPoint(w.ref) && m.refuseSpent(w) {
+		return
+	}
+	if w.gate == healing {
+		m.startHealing(w.ref)
 		return
 	}
 	if m.isCall(w) {
@@ -112,7 +120,7 @@ func (m *Machine) startAttempt(w slotRequest) {
 				m.withdrawRefused(w.ref, refused, leftLine)
 			}
 			m.startParents(w.ref)
-			m.failNode(w.ref, err)
+			m.failWork(w.ref, err)
 		} else {
 			m.recordVerdict(w.ref, w.gate, false, err.Message)
 			m.runGates(w.ref, w.gate+1)
@@ -443,7 +451,7 @@ func (m *Machine) startChild(r ref) {
 	}
 	if err != nil {
 		m.returnSlots(r, work)
-		m.failNode(r, compose.EvaluationError(what, err))
+		m.failWork(r, compose.EvaluationError(what, err))
 		return
 	}
 	a := &attempt{ref: r, gate: work, since: m.now,
@@ -469,6 +477,10 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 	m.live.remove(a)
 	if a.delayed {
 		m.forgetDelayed(a.ref)
+	}
+	if a.gate == healing {
+		m.healingFinished(a, f)
+		return
 	}
 	h := m.holdOf(a.ref)
 	if !a.free && (h == nil || !h.slots) {
@@ -550,7 +562,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 			m.loseCompensation(a, m.poisonError())
 		case poison:
 			m.dropAttempt(a)
-			m.failNode(a.ref, m.poisonError())
+			m.failWork(a.ref, m.poisonError())
 		case d.Lost && m.failsIfLost(a):
 			m.dropAttempt(a)
 			// An earlier event of this batch may have started the attempt: cancel that start.

@@ -190,7 +190,7 @@ func (m *Machine) enterRoom(w slotRequest) {
 		return
 	}
 	d.cold.room = 0
-	if w.gate != work {
+	if w.gate != work && w.gate != healing {
 		m.moveNode(w.ref, event.Running, "")
 	}
 }
@@ -242,7 +242,7 @@ func (m *Machine) failSpent(r ref, err *event.Error) {
 	if last := m.liveState(r).err; last != nil {
 		err.Message += "; its last attempt failed: " + last.Message
 	}
-	m.failNode(r, err)
+	m.failWork(r, err)
 }
 
 // rest returns the smallest rest of the budgets around a call; nil if none bounds the called run.

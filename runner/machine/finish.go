@@ -285,7 +285,7 @@ func (m *Machine) deliverOutput(r ref) {
 	}
 	d := m.liveState(r)
 	if d.cold != nil {
-		d.cold.rejected, d.cold.said, d.cold.refused = nil, "", false
+		d.cold.rejected, d.cold.said, d.cold.refused, d.cold.escalates = nil, "", false, false
 	}
 	if m.node(r).Kind != ir.Step {
 		m.cancelWorkTimer(d) // the timeout of a group does not count its gates
@@ -434,7 +434,7 @@ func (d *liveState) wasRejected(err *event.Error) bool {
 func gateName(g *ir.Gate) string { return g.Name[strings.LastIndexByte(g.Name, '/')+1:] }
 
 // rejectAttempt records that a gate did not pass. A final rejection replaces one that asks for
-// better work, and the first final one fails the attempt. The feedback holds the messages of all
+// better work, and the first final one fails the attempt; one that escalates comes before others. The feedback holds the messages of all
 // failed gates.
 func (m *Machine) rejectAttempt(r ref, g *ir.Gate, message string) {
 	x := m.coldState(r)
@@ -444,8 +444,9 @@ func (m *Machine) rejectAttempt(r ref, g *ir.Gate, message string) {
 	// Lines that a program printed are indented, so that none of them passes for the word of
 	// another gate.
 	x.said = compose.Bound(x.said+fmt.Sprintf("gate %q: %s", gateName(g), strings.ReplaceAll(message, "\n", "\n  ")), MaxStream)
-	if final := g.OnFail != ir.OnFailRetry; x.rejected == nil || final && !x.refused {
-		x.refused = final
+	final, escalates := g.OnFail != ir.OnFailRetry, g.OnFail == ir.OnFailEscalate
+	if x.rejected == nil || final && !x.refused || escalates && !x.escalates {
+		x.refused, x.escalates = final, x.escalates || escalates
 		x.rejected = &event.Error{Kind: event.Recoverable, Reason: event.ReasonGate, Gate: gateName(g), ExitCode: -1,
 			Message: fmt.Sprintf("gate %q did not pass: %s", gateName(g), message)}
 	}

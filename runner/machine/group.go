@@ -359,7 +359,8 @@ const MaxIterations = 10_000
 // repeatState is the state of a repeat. The current frame keeps the frame before it, and no older
 // one.
 type repeatState struct {
-	max    int
+	most   int // how many iterations the file allows
+	max    int // how many there may be: an escalation can allow others
 	count  int // iterations begun
 	frame  *frame
 	winner string // of the last iteration
@@ -384,7 +385,7 @@ func (m *Machine) openRepeat(r ref) {
 	}
 	s := m.state(r)
 	s.open = true
-	m.liveState(r).loop = &repeatState{max: most}
+	m.liveState(r).loop = &repeatState{most: most, max: most}
 	m.agenda.push(task{do: doIterate, ref: r})
 }
 
@@ -444,21 +445,21 @@ func (m *Machine) endIteration(r ref) {
 			if status == event.FailedS {
 				e.Message += fmt.Sprintf("; iteration %d failed: %s", l.count, of.err.Message)
 			}
-			m.failNode(r, e)
+			m.failWork(r, e)
 			return
 		case holds:
 			m.finishRepeat(r, last, why)
 			return
 		case l.count == l.max:
 			m.copyIteration(d, m.state(last).liveState)
-			m.failNode(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
+			m.failWork(r, &event.Error{Kind: event.Recoverable, Reason: event.ReasonLimit, ExitCode: -1,
 				Message: fmt.Sprintf("after %d iterations its until does not hold: %s", l.count, m.composer.ExplainCondition(n.Repeat.Until, sc))})
 			return
 		}
 	}
 	if spent, _ := m.spentAround(r); spent != nil {
 		m.copyIteration(d, m.state(last).liveState)
-		m.failNode(r, spent)
+		m.failWork(r, spent)
 		return
 	}
 	m.scheduleIteration(r)
@@ -476,6 +477,11 @@ func (m *Machine) finishRepeat(r, last ref, why cause) {
 	d, from := m.liveState(r), m.state(last)
 	m.copyIteration(d, from.liveState)
 	d.err, d.output, d.cause = from.err, from.output, why
+	if from.status == event.FailedS && m.escalationOf(r) != nil {
+		err := *from.err
+		m.failWork(r, &err)
+		return
+	}
 	m.finishNode(r, from.status, "")
 }
 

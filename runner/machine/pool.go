@@ -39,7 +39,7 @@ func newPools(g *plan.Graph) (p pools) {
 	p.of, p.members, p.choices = map[*plan.Pool]*circle{}, map[*ir.Agent]bool{}, map[string]*slots.Choice[slotRequest]{}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		for _, a := range append([]*plan.Assignee{n.Own, n.Else}, n.Others...) {
+		for _, a := range slices.Concat([]*plan.Assignee{n.Own, n.Else}, n.Others, n.To()) {
 			if a == nil || !a.Chooses() {
 				continue
 			}
@@ -82,9 +82,13 @@ func (m *Machine) prepareAgent(r ref) bool {
 
 // chooseNamed finds the member of a pool whose name an expression gives.
 func (m *Machine) chooseNamed(r ref, a *plan.Assignee) bool {
-	v, err := m.composer.Value(a.Member, m.newScope(r))
+	sc := m.newScope(r)
+	if x := m.liveState(r).cold; x != nil && x.escalation != nil && x.escalation.to == a {
+		sc = m.levelScope(r)
+	}
+	v, err := m.composer.Value(a.Member, sc)
 	if err != nil {
-		m.failNode(r, compose.EvaluationError("agent", err))
+		m.failWork(r, compose.EvaluationError("agent", err))
 		return false
 	}
 	name, _ := v.(string) // the file was checked
@@ -94,7 +98,7 @@ func (m *Machine) chooseNamed(r ref, a *plan.Assignee) bool {
 			return true
 		}
 	}
-	m.failNode(r, &event.Error{Kind: event.Blocking, Reason: event.ReasonNoMember, ExitCode: -1, Message: noMember(a, name)})
+	m.failWork(r, &event.Error{Kind: event.Blocking, Reason: event.ReasonNoMember, ExitCode: -1, Message: noMember(a, name)})
 	return false
 }
 
@@ -131,14 +135,16 @@ func (m *Machine) awaitsMember(r ref) bool {
 }
 
 // openMembers are the members that can be chosen for a step: those that have not refused it in this
-// turn.
+// turn, but for the one that the step was taken from.
 func (m *Machine) openMembers(r ref) []*ir.Agent {
 	all := m.assigneeOf(r).Members
-	d := m.liveState(r)
-	if d.cold == nil || len(d.cold.passed) == 0 {
+	x := m.liveState(r).cold
+	if x == nil || len(x.passed) == 0 && (x.escalation == nil || x.escalation.failed == nil) {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(g *ir.Agent) bool { return slices.Contains(d.cold.passed, g) })
+	return slices.DeleteFunc(slices.Clone(all), func(g *ir.Agent) bool {
+		return slices.Contains(x.passed, g) || x.escalation != nil && x.escalation.failed == g
+	})
 }
 
 // openChoice returns the limiters of the members that can be chosen for a step. Equal sets of members

@@ -100,7 +100,7 @@ func (m *Machine) readAttribute(r ref, attr string) value.Value {
 		res = compose.Result{
 			Status: s.status, Released: true, ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, Prints: m.runsProgram(r),
 			Error: d.err, Attempts: d.attempts, Agent: d.agent, Started: d.started, Finished: d.finished, Now: m.now,
-			Usage: d.usage(), Partial: d.partial,
+			Usage: d.usage(), Partial: d.partial, Escalated: d.escalated(),
 		}
 		if d.groupState != nil {
 			res.Winner, res.Repeats, res.Iterations = d.winnerName(), d.loop != nil, d.iterations()
@@ -218,10 +218,11 @@ func (d *liveState) instanceAt(key value.Value) (at int, ok bool) {
 // Own implements compose.State.
 func (p *position) Own() (own compose.Own, released bool) {
 	d := p.m.state(p.ref).liveState
+	own.Healed = p.m.healedAround(p.ref)
 	if d == nil {
 		return own, false
 	}
-	own = compose.Own{Attempts: d.attempts, Output: d.output, Error: d.err}
+	own.Attempts, own.Output, own.Error = d.attempts, d.output, d.err
 	own.Feedback = p.m.feedbackOf(p.ref)
 	if d.cold != nil {
 		own.Recalled = d.cold.recalled

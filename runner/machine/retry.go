@@ -16,7 +16,9 @@ import (
 // failAttempt handles a failed attempt: it classifies the error, and then retries at once or after a
 // backoff, falls back to another agent, or ends the node.
 func (m *Machine) failAttempt(r ref, err *event.Error) {
-	m.classifyError(r, err)
+	if m.node(r).Kind == ir.Step {
+		m.classifyError(r, err)
+	}
 	m.failClassified(r, err)
 }
 
@@ -29,6 +31,9 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 		m.finishNode(r, event.FailedS, "")
 		return
 	}
+	if m.escalate(r) {
+		return
+	}
 	again, delay, problem := m.decideRetry(r, err)
 	if again || m.hasFallback(r) {
 		if spent, _ := m.spentAround(r); spent != nil {
@@ -38,21 +43,28 @@ func (m *Machine) failClassified(r ref, err *event.Error) {
 	}
 	switch {
 	case again && d.wasRejected(err):
-		m.startOtherWork(r, m.coldState(r).said)
-		m.showRetry(r, 0, fmt.Sprintf("attempt %d was rejected; the next follows with what the gates said", d.attempts))
+		m.retry(r, 0, fmt.Sprintf("attempt %d was rejected; the next follows with what the gates said", d.attempts))
 	case again:
-		if m.node(r).Action.Kind().Course() == ir.Called { // an ended child does not run again
-			m.coldState(r).generation++
-		}
-		m.showRetry(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
+		m.retry(r, delay, fmt.Sprintf("attempt %d failed; the next starts in %s", d.attempts, delay.Round(time.Millisecond)))
 	case m.hasFallback(r):
 		if problem != "" { // the end of the node does not mention it
 			m.showNote(r, event.Warned, problem, nil)
 		}
 		m.fallBack(r, fmt.Sprintf("attempt %d failed", d.attempts))
 	default:
-		m.finishNode(r, event.FailedS, problem)
+		m.giveUp(r, problem)
 	}
+}
+
+// retry lets another attempt follow. After a verdict of gates it is other work, with what they said; an ended child does not run
+// again.
+func (m *Machine) retry(r ref, delay time.Duration, reason string) {
+	if d := m.liveState(r); d.wasRejected(d.err) {
+		m.startOtherWork(r, d.cold.said)
+	} else if m.node(r).Action.Kind().Course() == ir.Called {
+		m.coldState(r).generation++
+	}
+	m.showRetry(r, delay, reason)
 }
 
 // showRetry shows a failed attempt that is not the last, and queues the next one.
@@ -169,6 +181,8 @@ func (m *Machine) assigneeOf(r ref) *plan.Assignee {
 	n := m.node(r)
 	if d := m.state(r).liveState; d != nil && d.cold != nil {
 		switch {
+		case d.cold.escalation != nil && d.cold.escalation.to != nil:
+			return d.cold.escalation.to
 		case d.cold.fallback > 0:
 			return n.Others[d.cold.fallback-1]
 		case d.cold.otherwise:
@@ -210,7 +224,11 @@ func (m *Machine) chooseAssignee(r ref) bool {
 // hasFallback reports whether another agent follows in the list of a step.
 func (m *Machine) hasFallback(r ref) bool {
 	n := m.node(r)
-	return len(n.Others) > 0 && m.coldState(r).fallback < len(n.Others)
+	if len(n.Others) == 0 || m.coldState(r).fallback == len(n.Others) {
+		return false
+	}
+	e := m.coldState(r).escalation
+	return e == nil || e.at < 0
 }
 
 // fallBack gives a step to the next agent of its list, with new attempts and a new generation: the
@@ -223,11 +241,16 @@ func (m *Machine) fallBack(r ref, why string) {
 	m.startOtherWork(r, said)
 	x.fallback++
 	x.before = d.attempts
-	x.chosen, x.passed, x.busy, x.settled, x.turns = nil, nil, false, false, 0
+	x.leaveAgent()
 	if !m.prepareAgent(r) {
 		return
 	}
 	m.showRetry(r, 0, fmt.Sprintf("%s; %s takes over from %q", why, m.takesOver(r), d.agent))
+}
+
+// leaveAgent forgets who had the task.
+func (x *coldState) leaveAgent() {
+	x.chosen, x.passed, x.busy, x.settled, x.turns = nil, nil, false, false, 0
 }
 
 // startOtherWork gives a node's work a new generation, with the feedback on the last result.

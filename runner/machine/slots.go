@@ -48,9 +48,10 @@ func needsOrder(g *plan.Graph) bool {
 	return newPools(g).chooses()
 }
 
-// isSlotless reports whether a request needs no slot at all: the host answers it from what runs share.
+// isSlotless reports whether a request needs no slot at all: the host answers it from what runs share, or it is the run of a workflow
+// that heals.
 func (m *Machine) isSlotless(w slotRequest) bool {
-	return w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Stored
+	return w.gate == healing || w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Stored
 }
 
 // queueForSlots asks for a start as soon as all limiters have a slot.
@@ -467,7 +468,7 @@ func (m *Machine) leaveBroken(a *attempt, f *event.AttemptFinished) bool {
 		m.fallBack(a.ref, why)
 		return true
 	}
-	m.failNode(a.ref, &event.Error{Kind: event.Transient, Reason: event.ReasonBreaker, Message: why, ExitCode: -1})
+	m.failWork(a.ref, &event.Error{Kind: event.Transient, Reason: event.ReasonBreaker, Message: why, ExitCode: -1})
 	return true
 }
 

@@ -106,6 +106,8 @@ type coldState struct {
 	feedback   string           // the gates' feedback on the last result
 	recalled   []event.Recalled // memories recalled into the last attempt
 	toUndo     bool             // the node is in Machine.toUndo
+	escalates  bool             // one of these gates escalates
+	escalation *escalation      // nil until an attempt has failed
 	deadline   *deadline
 	budget     *budget
 	rule       *triggerState // nil without a trigger_rule
@@ -313,7 +315,7 @@ func (m *Machine) resultOf(r ref) *event.Result {
 	res := &event.Result{
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished,
-		Tolerated: s.tolerated, Reused: d.reusedEnd() != nil, Partial: d.partial,
+		Tolerated: s.tolerated, Reused: d.reusedEnd() != nil, Partial: d.partial, Escalated: d.escalated(),
 	}
 	if u := d.usage(); u != (event.Usage{}) {
 		res.Usage = &u

@@ -45,6 +45,8 @@ type Step struct {
 	Skipped string `json:"skipped,omitempty"`
 	// ForEach are the expressions that make instances of it, its own and those of the groups around it.
 	ForEach []string `json:"for_each,omitempty"`
+	// Escalates is the escalation of the step; "" if it has none.
+	Escalates string `json:"escalates,omitempty"`
 	// Instances is how many of it that makes; nil without one or where it is not known.
 	Instances *int `json:"instances,omitempty"`
 	// Rounds is how often the repeats around it make it at most; nil without a repeat or where it is not known.
@@ -147,6 +149,33 @@ func (o *outliner) attempts(n *plan.Node) *int {
 		sum = &total
 	}
 	return sum
+}
+
+// withLevels adds the attempts that the levels of an escalation let a step make.
+func (o *outliner) withLevels(n *plan.Node, sum *int) *int {
+	for i, to := range n.To() {
+		more := new(1)
+		switch l := &n.Escalation.Levels[i]; {
+		case l.Reassign != nil && to != nil:
+			more = o.most(n, to)
+		case l.Heal == nil:
+			continue
+		}
+		if sum == nil || more == nil {
+			return nil
+		}
+		sum = new(min(*sum+*more, MaxCount))
+	}
+	return sum
+}
+
+// rounds is how often all of a node can be made: its iterations, and as many again for each level that has a group made again.
+func (o *outliner) rounds(n *plan.Node) *int {
+	most := o.whole(&n.Repeat.Max, 1)
+	if n.Kind != ir.Step {
+		most = times(most, new(1+n.Heals()))
+	}
+	return most
 }
 
 // most is what retries allow with an agent, or with the member of a pool that is tried most often: one of them has the task.

@@ -46,7 +46,7 @@ func (o *outliner) step(i int) Step {
 	for _, a := range n.Awaits {
 		s.After = append(s.After, o.g.Nodes[a.Node].Name)
 	}
-	for _, a := range append([]*plan.Assignee{n.Own, n.Else}, n.Others...) {
+	for _, a := range slices.Concat([]*plan.Assignee{n.Own, n.Else}, n.Others, n.To()) {
 		if a == nil {
 			continue
 		}
@@ -67,10 +67,11 @@ func (o *outliner) step(i int) Step {
 			instances = times(instances, o.members(around.ForEach))
 		}
 		if around.Repeat != nil {
-			repeated, most = true, times(most, o.whole(&around.Repeat.Max, 1))
+			repeated, most = true, times(most, o.rounds(around))
 		}
 	}
-	s.Each = o.attempts(n)
+	s.Each = o.withLevels(n, o.attempts(n))
+	s.Escalates = n.Escalate
 	s.Attempts = times(times(instances, most), s.Each)
 	if s.Skipped != "" {
 		s.Attempts = new(int)

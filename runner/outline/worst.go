@@ -169,7 +169,7 @@ func (c *counter) bounded(l load, most event.Bounds, nodes []int) load {
 	look = func(list []int) {
 		for _, i := range list {
 			n := &c.g.Nodes[i]
-			if n.Kind == ir.Step && n.Action.Kind().Course() == ir.Called {
+			if n.Heals() > 0 || n.Kind == ir.Step && n.Action.Kind().Course() == ir.Called {
 				calls = true
 			}
 			for _, a := range agentsOf(n) {
@@ -234,7 +234,10 @@ func (c *counter) node(i int, most event.Bounds) load {
 		l.own += gatesOf(n)
 	}
 	if n.Repeat != nil {
-		l = l.times(c.whole(&n.Repeat.Max, 1), c.path(i))
+		l = l.times(c.rounds(n), c.path(i))
+	}
+	if n.Kind != ir.Step {
+		c.addHealers(&l, n, most)
 	}
 	if n.ForEach != nil {
 		l = l.times(c.members(n.ForEach), c.path(i))
@@ -254,7 +257,7 @@ func gatesOf(n *plan.Node) (count float64) {
 
 // agentsOf lists the agents that a step can ask.
 func agentsOf(n *plan.Node) (list []*ir.Agent) {
-	for _, a := range append([]*plan.Assignee{n.Own, n.Else}, n.Others...) {
+	for _, a := range slices.Concat([]*plan.Assignee{n.Own, n.Else}, n.Others, n.To()) {
 		if a != nil {
 			list = append(list, a.Members...)
 		}
@@ -262,8 +265,53 @@ func agentsOf(n *plan.Node) (list []*ir.Agent) {
 	return list
 }
 
-// step is the load of one iteration of one instance of a step.
-func (c *counter) step(n *plan.Node, most event.Bounds) (l load) {
+// step is the load of one iteration of one instance of a step, with what its escalation adds.
+func (c *counter) step(n *plan.Node, most event.Bounds) load {
+	l := c.plainStep(n, most)
+	for i, to := range n.To() {
+		switch level := &n.Escalation.Levels[i]; {
+		case level.Reassign != nil && to != nil:
+			l.add(c.turns(n, to))
+		case level.Heal != nil:
+			l.add(c.oneMore(n, most))
+		}
+	}
+	c.addHealers(&l, n, most)
+	return l
+}
+
+// oneMore is the load of the one attempt after a healing, whoever has the task then.
+func (c *counter) oneMore(n *plan.Node, most event.Bounds) (l load) {
+	if n.Action.Kind().Course() == ir.Called {
+		return c.callLoad(n, most, load{}, new(1))
+	}
+	l.own = 1 + gatesOf(n)
+	for _, g := range agentsOf(n) {
+		one := load{own: 1 + gatesOf(n), tokens: c.used[g.Name].Tokens, usd: c.used[g.Name].CostUSD}
+		if g.Heartbeat != nil {
+			one.own = machine.MaxSilences + gatesOf(n)
+			one.tokens, one.usd = float64(one.tokens*machine.MaxSilences), float64(one.usd*machine.MaxSilences)
+		}
+		l.most(one)
+	}
+	return l
+}
+
+// addHealers adds the runs of the workflows of an escalation.
+func (c *counter) addHealers(l *load, n *plan.Node, most event.Bounds) {
+	if n.Escalation == nil {
+		return
+	}
+	for i := range n.Escalation.Levels {
+		if heal := n.Escalation.Levels[i].Heal; heal != nil {
+			child := c.childLoad(heal.Workflow, n.Name, most)
+			child.calls, child.own = child.calls+child.own, 0
+			l.add(child)
+		}
+	}
+}
+
+func (c *counter) plainStep(n *plan.Node, most event.Bounds) (l load) {
 	if n.Compensate != nil {
 		l.after = 1
 	}
@@ -275,7 +323,7 @@ func (c *counter) step(n *plan.Node, most event.Bounds) (l load) {
 		l.own = 1 + gatesOf(n)
 		return l
 	case ir.Called:
-		return c.callLoad(n, most, l)
+		return c.callLoad(n, most, l, c.tries(n, nil))
 	case ir.Attempted:
 	}
 	if n.Own == nil {
@@ -318,24 +366,30 @@ func (c *counter) turn(n *plan.Node, a *ir.Agent) (l load) {
 	return one.times(c.tries(n, a), n.Name)
 }
 
-// callLoad is the load of a call: of each run that its retries make.
-func (c *counter) callLoad(n *plan.Node, most event.Bounds, l load) load {
-	key := call{n.Action.(*ir.Call).Workflow, most}
+// callLoad is the load of a call: of each run that its tries make.
+func (c *counter) callLoad(n *plan.Node, most event.Bounds, l load, tries *int) load {
+	child := c.childLoad(n.Action.(*ir.Call).Workflow, n.Name, most)
+	child.calls, child.own = child.calls+child.own, gatesOf(n)
+	child = child.times(tries, n.Name)
+	l.add(child)
+	return l
+}
+
+// childLoad is the load of one run of a workflow that a node calls.
+func (c *counter) childLoad(workflow, node string, most event.Bounds) load {
+	key := call{workflow, most}
 	child, counted := c.called[key]
 	if !counted {
 		g, err := plan.Build(c.g.Program, key.workflow)
 		if err != nil {
-			return load{unknown: true, each: []Each{{Node: n.Name}}}
+			return load{unknown: true, each: []Each{{Node: node}}}
 		}
 		child = c.worst(g, nil, most, 0)
 		c.called[key] = child
 	}
 	child.each = slices.Clone(child.each)
 	for i := range child.each {
-		child.each[i].Node = n.Name + "/" + child.each[i].Node
+		child.each[i].Node = node + "/" + child.each[i].Node
 	}
-	child.calls, child.own = child.calls+child.own, gatesOf(n)
-	child = child.times(c.tries(n, nil), n.Name)
-	l.add(child)
-	return l
+	return child
 }

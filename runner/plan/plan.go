@@ -71,6 +71,8 @@ type Node struct {
 	Always bool
 	// Others are those to fall back to, in order.
 	Others []*Assignee
+	// Escalation is that of the node; nil if it has none.
+	Escalation *Escalation
 	// Requires are the conditions that must hold before the node starts.
 	Requires []Require
 	// Ranked is the nearest node, from this one outwards, that has a priority; None if there is none.
@@ -84,6 +86,39 @@ type Assignee struct {
 	Member  *ir.Expr    // the name of a member; nil: the strategy of the pool chooses
 	Members []*ir.Agent // of the pool those that have the capabilities of the step, in the order of the circle
 	Wanted  int         // how many capabilities the step asks for
+}
+
+// To has for each level of the node's escalation who takes the task over.
+func (n *Node) To() []*Assignee {
+	if n.Escalation == nil {
+		return nil
+	}
+	return n.Escalation.To
+}
+
+// Escalation is an escalation as one node has it.
+type Escalation struct {
+	*ir.Escalation
+	// To has for each level who takes the task of the node over; nil if nobody does.
+	To []*Assignee
+}
+
+// Heals is how many levels of the node's escalation run a workflow, after which the node has another attempt.
+func (n *Node) Heals() (count int) {
+	if n.Escalation == nil {
+		return 0
+	}
+	for i := range n.Escalation.Levels {
+		if n.Escalation.Levels[i].Heal != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// Level returns the number of a level by its name; None if there is none.
+func (e *Escalation) Level(name string) int {
+	return slices.IndexFunc(e.Levels, func(l ir.Level) bool { return l.Name == name })
 }
 
 // Name names the agent or the pool for people: pool p for one, and the name alone of an agent.
@@ -235,6 +270,13 @@ func (g *Graph) resolveNames() error {
 		if err := ir.CheckAction(n.Node); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
+		if n.Escalate != "" {
+			of := g.Program.Escalation(n.Escalate)
+			if of == nil {
+				return fmt.Errorf("plan: node %q has no escalation %q", n.Name, n.Escalate)
+			}
+			n.Escalation = &Escalation{Escalation: of, To: make([]*Assignee, len(of.Levels))}
+		}
 		if task, ok := n.Action.(*ir.AgentTask); ok {
 			resolve := func(a *ir.Assignee) (*Assignee, error) {
 				return resolveAssignee(n, a, task.Capabilities, agents, pools)
@@ -253,6 +295,11 @@ func (g *Graph) resolveNames() error {
 					return err
 				}
 				n.Others = append(n.Others, other)
+			}
+			for i := range n.To() {
+				if to := n.Escalation.Levels[i].Reassign; to != nil { // one without the capabilities of the step cannot take it over
+					n.Escalation.To[i], _ = resolve(to)
+				}
 			}
 		}
 		for _, name := range n.Node.Gates {

@@ -205,7 +205,7 @@ func end(n *view.Node, output bool) *event.Reused {
 	}
 	e.Stdout, e.Stderr, e.StdoutLog, e.StderrLog = r.Stdout, r.Stderr, r.StdoutLog, r.StderrLog
 	e.Error, e.Attempts, e.Agent, e.StartedAt, e.FinishedAt = r.Error, r.Attempts, r.Agent, r.StartedAt, r.FinishedAt
-	e.Winner, e.Iterations = r.Winner, r.Iterations
+	e.Winner, e.Iterations, e.Escalated = r.Winner, r.Iterations, r.Escalated
 	if output && n.Status == event.Succeeded {
 		e.Output = r.Output
 	}

@@ -84,6 +84,7 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 		}
 	}
 	l.Node, l.Name, l.Reason, l.Gate, l.Note, l.Result = t.Node, n.Name, t.Reason, t.Gate, t.Note, t.Result
+	l.Level = t.Level
 	switch {
 	case t.Gate != nil:
 		n.Gates = append(n.Gates, *t.Gate)
@@ -117,7 +118,7 @@ func addWarning(list []string, words string) []string {
 // note takes in what happened to a node whose status stayed as it was.
 func (n *Node) note(t *event.Transition) {
 	switch t.Note {
-	case event.Progress:
+	case event.Progress, event.Escalated:
 	case event.Warned:
 		n.Warnings = addWarning(n.Warnings, t.Reason)
 	default:

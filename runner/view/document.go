@@ -60,6 +60,8 @@ type NodeDoc struct {
 	Iterations int    `json:"iterations,omitempty"`
 	// Partial tells that the output was handed in when the time of the attempt was up.
 	Partial bool `json:"partial,omitempty"`
+	// Escalated is the highest level of its escalation that the node has come to.
+	Escalated string `json:"escalated,omitempty"`
 	// Usage is what its attempts used; absent where there were none.
 	Usage map[string]any `json:"usage,omitempty"`
 	// Child is the id of the run that the node called.
@@ -138,6 +140,7 @@ func (r *Run) document(n *Node) NodeDoc {
 	}
 	d.Error, d.ExitCode = res.Error, res.ExitCode
 	d.Tolerated, d.Reused, d.Winner, d.Iterations, d.Partial = res.Tolerated, res.Reused, res.Winner, res.Iterations, res.Partial
+	d.Escalated = res.Escalated
 	if res.Usage != nil {
 		d.Usage = res.Usage.Object()
 	}

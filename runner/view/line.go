@@ -43,7 +43,9 @@ type Line struct {
 	Tells bool
 	Gate  *event.Verdict
 	// Note says that something happened to the node without a change of its status; Result is then that thing's.
-	Note   event.Note
+	Note event.Note
+	// Level is the level of its escalation that the node has come to, of the note escalated.
+	Level  string
 	Result *event.Result
 	// End stands on the run's last line.
 	End *event.End

@@ -107,7 +107,8 @@ func marks(n *ir.Node) (out []string) {
 	if n.ForEach != nil {
 		say("for each of %s", source(n.ForEach))
 	}
-	if r := n.Repeat; r != nil && r.Gated {
+	if r := n.Repeat; r != nil && r.Gated && n.Escalate != "" && isOne(&r.Max) {
+	} else if r != nil && r.Gated {
 		say("made again at most %s times where a gate asks for it", source(&r.Max))
 	} else if r != nil && r.Until != nil {
 		say("repeats at most %s times", source(&r.Max))
@@ -141,6 +142,9 @@ func marks(n *ir.Node) (out []string) {
 		}
 		say("else %s", strings.Join(others, ", "))
 	}
+	if n.Escalate != "" {
+		say("escalates to %s", n.Escalate)
+	}
 	if n.OnTimeout == ir.OnTimeoutHandIn {
 		say("hands in what it has when its time is up")
 	}
@@ -161,6 +165,9 @@ func marks(n *ir.Node) (out []string) {
 	}
 	return out
 }
+
+// isOne reports whether an expression is the number 1: an escalation alone has the group made again.
+func isOne(e *ir.Expr) bool { return e.Kind == ir.Const && e.Const == 1.0 }
 
 // bounds are those of a budget: 20 attempts, 5000 tokens, 2.5 dollars.
 func bounds(b *ir.Budget) string {

@@ -37,11 +37,14 @@ type eventJSON struct {
 	Gate      *event.Verdict    `json:"gate,omitempty"`
 	Error     *event.Error      `json:"error,omitempty"`
 	// Tolerated, Reused, Winner and Iterations are as in the document of a run.
-	Tolerated  bool       `json:"tolerated,omitempty"`
-	Reused     bool       `json:"reused,omitempty"`
-	Winner     string     `json:"winner,omitempty"`
-	Iterations int        `json:"iterations,omitempty"`
-	Outputs    *view.Data `json:"outputs,omitempty"` // on the last line
+	Tolerated  bool   `json:"tolerated,omitempty"`
+	Reused     bool   `json:"reused,omitempty"`
+	Winner     string `json:"winner,omitempty"`
+	Iterations int    `json:"iterations,omitempty"`
+	// Level is the level of its escalation that the node has come to; Escalated, at an end, the highest one.
+	Level     string     `json:"level,omitempty"`
+	Escalated string     `json:"escalated,omitempty"`
+	Outputs   *view.Data `json:"outputs,omitempty"` // on the last line
 }
 
 // Update implements Progress. Of what was told before, to another process, the end alone is told again: a run that has ended
@@ -56,7 +59,7 @@ func (p *Events) Update(_ *view.Run, lines []view.Line, past bool) {
 
 func eventOf(l *view.Line) eventJSON {
 	e := eventJSON{V: EventVersion, Seq: l.Seq, Time: view.Moment(l.Time), Type: l.Type, Run: l.Run, Node: l.Node,
-		Status: l.Status, Attempt: l.Attempt, Reason: l.Reason, Gate: l.Gate,
+		Status: l.Status, Attempt: l.Attempt, Reason: l.Reason, Gate: l.Gate, Level: l.Level,
 		WaitsFor: view.WaitsForDocument(l.WaitsFor)}
 	if l.RunWaits {
 		e.RunStatus = event.Waiting
@@ -70,6 +73,7 @@ func eventOf(l *view.Line) eventJSON {
 	if l.Result != nil && l.Gate == nil {
 		e.Error = l.Result.Error
 		e.Tolerated, e.Reused, e.Winner, e.Iterations = l.Result.Tolerated, l.Result.Reused, l.Result.Winner, l.Result.Iterations
+		e.Escalated = l.Result.Escalated
 		if l.Result.ExitCode >= 0 {
 			e.ExitCode = &l.Result.ExitCode
 		}

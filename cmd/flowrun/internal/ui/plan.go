@@ -179,6 +179,9 @@ func planned(s *outline.Step, node, does int, times map[string]string) string {
 	case *s.Attempts > 1:
 		notes = append(notes, "at most "+Count(*s.Attempts, "attempt"))
 	}
+	if s.Escalates != "" {
+		notes = append(notes, "escalates to "+s.Escalates)
+	}
 	name, act, took := Clean(s.Node), Clean(s.Does), times[s.Name]
 	if took == "" {
 		took = times[""]

@@ -157,6 +157,9 @@ func facts(res *event.Result) string {
 	if res.Partial {
 		parts = append(parts, "partial")
 	}
+	if res.Escalated != "" {
+		parts = append(parts, "escalated to "+Clean(res.Escalated))
+	}
 	if res.Winner != "" {
 		parts = append(parts, "winner "+Clean(res.Winner))
 	}
@@ -220,6 +223,8 @@ func noted(t *Term, l *view.Line) string {
 		return "compensating" + because(l.Reason)
 	case event.Warned:
 		return t.Style(yellow, "warning") + because(l.Reason)
+	case event.Escalated:
+		return t.Style(yellow, "escalated") + because(l.Reason)
 	case event.Compensated:
 		return t.Style(green, "compensated")
 	case event.NotCompensated:

@@ -1,0 +1,217 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// checkEscalations checks the escalations, once the inputs of all workflows are known.
+func (c *checker) checkEscalations() {
+	const why = "An escalation serves nodes of any workflow, so it reads var, local, error, attempt and elapsed alone."
+	rule := c.env(failureRoots(), map[string]string{"step": why, "input": why})
+	roots := failureRoots()
+	roots["healed"] = root("healed", value.AnyType.OrNull())
+	level := c.env(roots, map[string]string{"step": why, "input": why})
+	for _, b := range c.program.Escalations {
+		levels := map[string]*Block{}
+		for _, l := range b.levels() {
+			if first := levels[l.Name]; first != nil && l.Name != "" {
+				c.report(diag.Diagnostic{Code: "F0201", Subject: nameRange(l), Context: b.Words(), Summary: fmt.Sprintf("Level %q is declared twice", l.Name),
+					Detail: "Names stand for one thing each. Rename one of the two.", Notes: []diag.Note{{Text: "declared first", Range: nameRange(first)}}})
+				continue
+			}
+			levels[l.Name] = l
+			c.expressions(l, func(string) *expr.Env { return level })
+			c.level(l)
+		}
+		if len(levels) == 0 && !b.stray {
+			c.report(diag.Diagnostic{Code: "F0350", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("No levels in %s", b.Words()),
+				Detail: "An escalation leads to its levels. Write at least one:  level \"self_heal\" { workflow = workflow.NAME }."})
+		}
+		c.rules(b, levels, rule)
+	}
+}
+
+// rules checks that the rules of an escalation name levels, and that each can be asked.
+func (c *checker) rules(b *Block, levels map[string]*Block, env *expr.Env) {
+	var last *Block // the first rule without a condition
+	for _, r := range b.Blocks {
+		if r.Schema.Kind != "rule" {
+			continue
+		}
+		c.expressions(r, func(string) *expr.Env { return env })
+		a := r.attr("level")
+		if a != nil && a.Text != "" && levels[a.Text] == nil {
+			d := diag.Diagnostic{Code: "F0350", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("%s has no level %.80q", upper(b.Words()), a.Text),
+				Detail: "Write the level, or name another one."}
+			if near := c.nearest(a.Text, levels); near != "" {
+				d.Detail = fmt.Sprintf("Did you mean %q?", near)
+				d.Edit = &diag.Edit{Range: a.span(), Text: fmt.Sprintf("%q", near)}
+				d.Notes = []diag.Note{{Text: fmt.Sprintf("%q is declared here", near), Range: nameRange(levels[near])}}
+			}
+			c.report(d)
+		}
+		if r.attr("when") != nil || r.stray {
+			continue
+		}
+		if last != nil {
+			c.report(diag.Diagnostic{Code: "F0351", Severity: diag.Warning, Subject: r.Src.Range, Context: b.Words(), Summary: "A second rule without a condition",
+				Detail: "The first one takes all that retries and fallback agents do not settle. Give one of the two a condition (when), or remove it.",
+				Notes:  []diag.Note{{Text: "the first one", Range: last.Src.Range}}})
+			continue
+		}
+		last = r
+	}
+}
+
+// level checks one level: it does one thing at most, and what it names is declared.
+func (c *checker) level(b *Block) {
+	if a := b.attr("workflow"); a != nil {
+		if r := a.ref(); r.Name != "" && c.workflows[r.Name] == nil {
+			c.unknownDeclared(b, r, "workflow", c.callable)
+		} else if r.Name != "" {
+			c.givenTo(c.workflows[r.Name], b, a)
+		}
+	} else if a := b.attr("with"); a != nil && !b.stray {
+		c.report(diag.Diagnostic{Code: "F0354", Subject: a.Src.Range, Context: b.Words(), Summary: "with has no effect without a workflow",
+			Detail: "It gives the inputs of the workflow that a level runs. Name the workflow, or remove it."})
+	}
+	if a := b.attr("reassign"); a != nil {
+		if r := a.ref(); r.Name != "" && r.Pool && c.pools[r.Name] == nil {
+			c.unknownDeclared(b, r, "pool", c.pools)
+		} else if r.Name != "" && !r.Pool && c.agents[r.Name] == nil {
+			c.unknownDeclared(b, r, "agent", c.agents)
+		}
+		if b.attr("workflow") != nil {
+			c.report(diag.Diagnostic{Code: "F0352", Subject: a.Src.Range, Context: b.Words(), Summary: "A level with a workflow and reassign",
+				Detail: "A level does one of the two. Put the second one into a level of its own, which follows if the first one does not help."})
+		}
+	}
+}
+
+// levels are the levels of an escalation, in order.
+func (b *Block) levels() (out []*Block) {
+	for _, l := range b.Blocks {
+		if l.Schema.Kind == "level" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// namesEscalation finds the escalation of each node: its own, or for a step that makes attempts that of its workflow.
+func (c *checker) namesEscalation(w *Workflow) {
+	if a := w.attr("escalate"); a != nil && a.ref().Name != "" {
+		if r := a.ref(); c.escalations[r.Name] == nil {
+			c.unknownDeclared(w.Block, r, "escalation", c.escalations)
+			a.Names = nil
+		}
+		c.escalated[a.ref().Name] = true
+	}
+	for _, n := range w.All {
+		a := n.attr("escalate")
+		if a != nil {
+			c.escalated[a.ref().Name] = true
+		} else if n.Schema.Kind == "step" && n.Does.Undone() && !n.final {
+			a = w.attr("escalate")
+		}
+		n.escalation = c.escalations[a.ref().Name]
+	}
+}
+
+// Escalation is the name of the escalation of a node; "" if it has none.
+func (n *Node) Escalation() string {
+	if n.escalation == nil {
+		return ""
+	}
+	return n.escalation.Name
+}
+
+// healers are the workflows of the levels of an escalation, which may be nil.
+func (c *checker) healers(b *Block) (out []*Workflow) {
+	if b == nil {
+		return nil
+	}
+	for _, l := range b.levels() {
+		if w := c.workflows[l.attr("workflow").ref().Name]; w != nil {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// allAssignees names all who may have the task of a node: those of its own attributes, and those of the levels of its escalation.
+func (c *checker) allAssignees(n *Node) []expr.Name {
+	out := n.assignees()
+	b := n.escalation
+	if len(out) == 0 || b == nil {
+		return out
+	}
+	for _, l := range b.levels() {
+		if r := l.attr("reassign").ref(); r.Name != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// mayHeal reports whether a workflow of an escalation can have returned something for a node.
+func (c *checker) mayHeal(n *Node) bool {
+	for ; n != nil; n = n.Parent {
+		if len(c.healers(n.escalation)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// gatesEscalate checks that a node with a gate that escalates has an escalation.
+func (c *checker) gatesEscalate(n *Node) {
+	if n.escalation != nil {
+		return
+	}
+	say := func(g *Block, at diag.Range) {
+		if g == nil || g.Text("on_fail") != "escalate" {
+			return
+		}
+		d := diag.Diagnostic{Code: "F0353", Subject: at, Context: n.Words(), Summary: fmt.Sprintf("Gate %q escalates, and %s has no escalation", g.Name, n.Words()),
+			Detail: "Name one in the node:  escalate = escalation.NAME."}
+		if n.Schema.Kind == "step" {
+			d.Detail = "Name one in the step, or in the workflow:  escalate = escalation.NAME."
+		}
+		c.report(d)
+	}
+	if a := n.attr("gates"); a != nil {
+		for _, r := range a.Names {
+			if n.ownGate(r.Name) == nil {
+				say(c.gates[r.Name], r.Range)
+			}
+		}
+	}
+	for _, g := range n.Gates {
+		say(g, nameRange(g))
+	}
+}
+
+// takenByHealers adds what the workflows of an escalation take while a node holds something.
+func (c *checker) takenByHealers(n *Node, held []string, holder *Block, out taking) {
+	for _, to := range c.healers(n.escalation) {
+		at := nameRange(n.Block)
+		if a := n.attr("escalate"); a != nil {
+			at = a.span()
+		}
+		if holder != nil && c.takesTurns(to) {
+			c.turnInside(n.Block, at, to, holder)
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.takings[to])) {
+			if !slices.Contains(held, name) {
+				out[name] = at
+			}
+		}
+	}
+}
