@@ -83,7 +83,7 @@ var (
 		"elapsed":       "Seconds of virtual time since the start.",
 		"live":          "How many attempts are live.",
 		"max_in_use":    "How many units of a quota were in use at once at most, over all runs: max_in_use.NAME.",
-		"breakers":      "How the circuit_breaker of an agent or a quota stands: breakers.NAME, an object of state (closed, open or half-open) and failures, how many attempts in a row failed. Where an agent and a quota have the same name and both have one, it is that of the quota.",
+		"breakers":      "How the circuit_breaker of an agent or a quota stands: breakers.NAME, an object of state (closed, open or half_open) and failures, how many attempts in a row failed. Where an agent and a quota have the same name and both have one, it is that of the quota.",
 	}
 	testRunDocs = map[string]string{
 		"id":         "Id of the run.",

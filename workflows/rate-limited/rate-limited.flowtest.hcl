@@ -2,9 +2,14 @@ test "the next attempt starts at the moment that the answer named" {
   crash_everywhere = true
   step "ask" { replies = [{ error = { kind = "rate_limited", retry_after = 1200 } }, { output = "the report" }] }
 
-  at "19m" { expect = ["live == 0 && len(calls.ask) == 1"] }
+  at "19m" { expect = ["live == 0 && len(calls.ask) == 1 && run.status == 'waiting'"] }
 
-  expect = ["run.outputs.report == 'the report'", "calls.ask[1].at == 1200"]
+  # The answer 429 was no attempt: the second call is the first attempt, with its key.
+  expect = [
+    "run.outputs.report == 'the report'",
+    "calls.ask[1].at == 1200 && len(calls.ask) == 2",
+    "step.ask.attempts == 1 && calls.ask[1].attempt == 1 && calls.ask[1].key == calls.ask[0].key",
+  ]
 }
 
 test "a driver that is away meanwhile changes nothing" {
