@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -581,6 +582,8 @@ func readRequests(requests []*admission.Request, known map[string]*admission.Req
 		return nil, nil, err
 	}
 	defer rows.Close()
+	var last []event.Need // of decoded; requests share them, because those of a line mostly have the same
+	var decoded []byte
 	for rows.Next() {
 		var r admission.Request
 		var needs []byte
@@ -591,8 +594,12 @@ func readRequests(requests []*admission.Request, known map[string]*admission.Req
 		if known[r.Key] != nil {
 			continue
 		}
-		if err := json.Unmarshal(needs, &r.Needs); err != nil {
-			return nil, nil, fmt.Errorf("the needs of request %s: %w", r.Key, err)
+		if r.Needs = last; !bytes.Equal(needs, decoded) {
+			r.Needs = nil
+			if err := json.Unmarshal(needs, &r.Needs); err != nil {
+				return nil, nil, fmt.Errorf("the needs of request %s: %w", r.Key, err)
+			}
+			last, decoded = r.Needs, needs
 		}
 		r.Granted = r.At != 0
 		known[r.Key] = &r
