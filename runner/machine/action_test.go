@@ -59,7 +59,7 @@ func TestAttemptsHaveKinds(t *testing.T) {
 		}
 	}
 	steps := []ir.Action{&ir.Run{Argv: ir.Lit([]any{"x"}, value.AnyType)}, &ir.HTTP{URL: *ir.Lit("http://localhost", value.StringType)}, &ir.Remember{Text: text}, &ir.Recall{Query: *text},
-		&ir.KV{Operation: ir.KVGet, Key: *text}}
+		&ir.KV{Operation: ir.KVGet, Key: *text}, &ir.Notify{Text: *text}}
 	var agents []ir.Agent
 	for _, typ := range ir.AgentTypes {
 		agents = append(agents, ir.Agent{Name: string(typ), Type: typ})
