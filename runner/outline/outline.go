@@ -29,6 +29,9 @@ type Outline struct {
 	// Unknown names the steps whose attempts are not known.
 	Unknown []string `json:"attempts_unknown,omitempty"`
 	Finally []Step   `json:"finally,omitempty"`
+	// Shared are the agents with bounds, the pools and the quotas of the run, and Budgets the budgets in it.
+	Shared  []Resource `json:"shared,omitempty"`
+	Budgets []Budget   `json:"budgets,omitempty"`
 }
 
 // Step is one step of the outline.
@@ -76,6 +79,7 @@ func Of(g *plan.Graph, values Values) *Outline {
 	}
 	o.steps(out)
 	o.critical(out)
+	o.shared(out)
 	return out
 }
 
@@ -125,10 +129,13 @@ func times(a, b *int) *int {
 	return &n
 }
 
-// attempts is how many attempts one round of a step makes at most: those of its agent and of each that it falls back to.
+// attempts is how many attempts one round of a step makes at most: those of its agent and of each that it falls back to. What is
+// computed, and a wait, is no attempt.
 func (o *outliner) attempts(n *plan.Node) *int {
-	one := 1
+	one, course := 1, n.Action.Kind().Course()
 	switch {
+	case course == ir.Computed || course == ir.Pausing:
+		return new(int)
 	case !n.Action.Kind().Retried():
 		return &one
 	case n.Own == nil:

@@ -29,8 +29,10 @@ type Graph struct {
 	Run         string       `json:"run,omitempty"`    // the run whose states are shown
 	Status      event.Status `json:"status,omitempty"` // of that run
 	Driven      *bool        `json:"driven,omitempty"` // whether a process drives it now
-	Nodes       []Node       `json:"nodes"`            // in file order, groups before what lies in them
-	Edges       []Edge       `json:"edges"`            // by To, then by From, in the order of Nodes
+	// Bounds say what bounds the whole run: its budget, and the quotas that it holds.
+	Bounds []string `json:"bounds,omitempty"`
+	Nodes  []Node   `json:"nodes"` // in file order, groups before what lies in them
+	Edges  []Edge   `json:"edges"` // by To, then by From, in the order of Nodes
 
 	word string // the run's status, as people read it
 }
@@ -79,6 +81,12 @@ type Edge struct {
 // Of makes the graph of a workflow.
 func Of(w *ir.Workflow) *Graph {
 	b := &builder{g: &Graph{Workflow: w.Name, Description: w.Description, Nodes: []Node{}, Edges: []Edge{}}, number: map[string]int{}}
+	if w.Budget != nil {
+		b.g.Bounds = append(b.g.Bounds, "at most "+bounds(w.Budget)+" in all")
+	}
+	for i := range w.Quotas {
+		b.g.Bounds = append(b.g.Bounds, quotaWords(&w.Quotas[i]))
+	}
 	b.nodes(w.Nodes, -1, false)
 	if w.Finally != nil {
 		b.nodes(w.Finally.Nodes, b.add(Node{ID: "#finally", Kind: Finally, Title: "finally"}, -1), true)

@@ -48,10 +48,13 @@ func (g *Graph) SVG() ([]byte, error) {
 // heading names what is drawn.
 func (g *Graph) heading() string {
 	name := cut(g.Workflow, 2*maxChars)
-	if g.Run == "" {
-		return name
+	if g.Run != "" {
+		name = fmt.Sprintf("%s, run %s: %s", name, g.Run, g.word)
 	}
-	return fmt.Sprintf("%s, run %s: %s", name, g.Run, g.word)
+	if len(g.Bounds) > 0 {
+		name += ": " + cut(strings.Join(g.Bounds, ", "), 2*maxChars)
+	}
+	return name
 }
 
 // note explains the lines, where there is more than one sort.

@@ -135,6 +135,12 @@ func marks(n *ir.Node) (out []string) {
 	if b := n.Budget; b != nil {
 		say("at most %s in all", bounds(b))
 	}
+	for _, u := range n.Quotas {
+		say("%s", quotaWords(&u))
+	}
+	if task, is := n.Action.(*ir.AgentTask); is && len(task.Capabilities) > 0 {
+		say("needs %s", strings.Join(task.Capabilities, ", "))
+	}
 	if len(n.Fallback) > 0 {
 		var others []string
 		for i := range n.Fallback {
@@ -168,6 +174,14 @@ func marks(n *ir.Node) (out []string) {
 
 // isOne reports whether an expression is the number 1: an escalation alone has the group made again.
 func isOne(e *ir.Expr) bool { return e.Kind == ir.Const && e.Const == 1.0 }
+
+// quotaWords say what is taken of a quota.
+func quotaWords(u *ir.QuotaUse) string {
+	if u.Units == nil {
+		return "takes of quota " + u.Quota
+	}
+	return "takes " + source(u.Units) + " of quota " + u.Quota
+}
 
 // bounds are those of a budget: 20 attempts, 5000 tokens, 2.5 dollars.
 func bounds(b *ir.Budget) string {

@@ -65,6 +65,7 @@ func (a *app) runPlan(o *args.Plan) error {
 	if err = a.planFromStore(o, g, known, result); err != nil {
 		return err
 	}
+	result.Attempts = result.Worst.Attempts // with gates, compensations and budgets
 	if o.JSON {
 		err = ui.WriteJSON(a.out, result)
 	} else {

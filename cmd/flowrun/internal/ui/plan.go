@@ -52,7 +52,57 @@ func Plan(t *Term, p *Planned) {
 		t.Printf("\nLongest chain: %s\n", Clean(chain))
 	}
 	t.Printf("\n%s\n", Clean(p.worst()))
+	p.shared(t)
 	t.Printf("\n%s\n", p.forecast())
+}
+
+// shared writes what bounds the run: its budgets, and what it shares with other runs.
+func (p *Planned) shared(t *Term) {
+	if len(p.Budgets) > 0 {
+		t.Printf("\nBudgets:\n")
+	}
+	for _, b := range p.Budgets {
+		whose := b.Node
+		if whose == "" {
+			whose = "the run"
+		}
+		t.Printf("  %s: %s\n", Clean(whose), Clean(strings.Join(b.Bounds, ", ")))
+	}
+	if len(p.Shared) > 0 {
+		t.Printf("\nShared by all runs:\n")
+	}
+	for i := range p.Shared {
+		r := &p.Shared[i]
+		bounds, users := "", []string{}
+		if len(r.Bounds) > 0 {
+			bounds = ": " + strings.Join(r.Bounds, ", ")
+		}
+		for _, u := range r.UsedBy {
+			users = append(users, user(&u))
+		}
+		t.Printf("  %s %s%s; for %s\n", r.Kind, Clean(r.Name), Clean(bounds), Clean(strings.Join(users, ", ")))
+	}
+}
+
+// user names a node, and what it takes of a quota or asks for of a pool.
+func user(u *outline.Use) string {
+	name, notes := u.Node, []string{}
+	if name == "" {
+		name = "the run"
+	}
+	if u.Units != "" {
+		notes = append(notes, u.Units)
+	}
+	if u.Holds {
+		notes = append(notes, "held to its end")
+	}
+	if len(u.Capabilities) > 0 {
+		notes = append(notes, "needs "+strings.Join(u.Capabilities, ", "))
+	}
+	if len(notes) == 0 {
+		return name
+	}
+	return name + " (" + strings.Join(notes, "; ") + ")"
 }
 
 // durations writes how long an execution of each step is expected to take, by its name, to one width; with a star where
