@@ -30,6 +30,8 @@ var sharedFiles = map[string]string{
 	"changed":       "programs that have changed since a run began",
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
+	"again":         "a run that repeats another one",
+	"dlq_ask":       "dead letters as the store gives them",
 	"kv_ask":        "a request to what runs share",
 	"limits_ask":    "the limits that runs share, and changes of them",
 	"memory_open":   "opening the memory, and its errors",

@@ -51,9 +51,11 @@ type MessageError struct {
 
 // NotifyRequest asks for a message to channels.
 type NotifyRequest struct {
-	Message Message   `json:"message"`
-	About   string    `json:"about,omitempty"` // tells messages of one kind about one node apart, where equal ones are counted
-	To      []Channel `json:"to"`
+	Message Message `json:"message"`
+	// Direct sends the message without asking the store: it was given up, and somebody wants it sent again.
+	Direct bool      `json:"direct,omitempty"`
+	About  string    `json:"about,omitempty"` // tells messages of one kind about one node apart, where equal ones are counted
+	To     []Channel `json:"to"`
 }
 
 // Channel is a way to a receiver. Fields that the type does not use are zero.
@@ -74,6 +76,7 @@ type Channel struct {
 func (f *facts) notify(n *NotifyRequest) {
 	*f = append(*f, 'N')
 	f.message(&n.Message)
+	f.truth('D', n.Direct)
 	f.text('b', n.About)
 	for i := range n.To {
 		c := &n.To[i]

@@ -16,6 +16,8 @@ type StoreRequest struct {
 	Sync *SyncRequest `json:"sync,omitempty"`
 	// Notice begins or ends the sending of a message.
 	Notice *NoticeRequest `json:"notice,omitempty"`
+	// Dead asks for what was given up. Only a person asks for it.
+	Dead *DeadRequest `json:"dead,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
@@ -39,6 +41,14 @@ type NoticeRequest struct {
 	Begin map[string]time.Duration `json:"begin,omitempty"`
 	// End says by channel why the message could not be sent, or "" where it was sent. It is set without Begin.
 	End map[string]string `json:"end,omitempty"`
+}
+
+// DeadRequest asks for the dead letters of the store, or for one of them, or changes one. At most one of the fields behind ID is set.
+type DeadRequest struct {
+	ID          string `json:"id,omitempty"`           // "": a list of all, the oldest first
+	Close       bool   `json:"close,omitempty"`        // removes it
+	RedrivenBy  string `json:"redriven_by,omitempty"`  // notes who tries it again
+	FailedAgain string `json:"failed_again,omitempty"` // notes why a message could not be sent again
 }
 
 // SyncRequest says that a party has come to a sync point, and waits there until all needed parties are ready.
@@ -98,6 +108,14 @@ func (f *facts) store(s *StoreRequest) {
 	}
 	if s.Notice != nil {
 		f.notice(s.Notice)
+	}
+	if d := s.Dead; d != nil {
+		*f = append(*f, 'd')
+		f.text('i', d.ID)
+		f.truth('c', d.Close)
+		f.text('b', d.RedrivenBy)
+		f.text('f', d.FailedAgain)
+		f.end()
 	}
 	f.truth('p', s.Points)
 	f.truth('E', s.Events)

@@ -60,6 +60,7 @@ type noticeState map[string]noticeFate
 type noticeFate struct {
 	Do     string `json:"do"`
 	Before int    `json:"before,omitempty"`
+	Alone  bool   `json:"alone,omitempty"` // the message counts for itself, without equal ones
 }
 
 func noticeKey(key string) string { return "notice " + key }
@@ -98,7 +99,7 @@ func beginNotice(rows Rows, r *event.NoticeRequest, state noticeState, now event
 // countNotice counts a message among equal ones.
 func countNotice(rows Rows, sort string, r *event.NoticeRequest, dedupe time.Duration, now event.Time) (noticeFate, error) {
 	if dedupe <= 0 {
-		return noticeFate{Do: NoticeSend}, nil
+		return noticeFate{Do: NoticeSend, Alone: true}, nil
 	}
 	var n noticed
 	if err := loadRow(rows, noticeSpace, sort, &n); err != nil {
@@ -133,6 +134,9 @@ func endNotice(rows Rows, r *event.NoticeRequest, state noticeState, now event.T
 			continue
 		}
 		state[name] = noticeFate{Do: NoticeFailed}
+		if err := buryNotice(rows, name, r, fate.Alone, why, now); err != nil {
+			return err
+		}
 		var n noticed
 		sort := sortOf(name, r)
 		if err := loadRow(rows, noticeSpace, sort, &n); err != nil {
@@ -146,6 +150,17 @@ func endNotice(rows Rows, r *event.NoticeRequest, state noticeState, now event.T
 		}
 	}
 	return saveRow(rows, answers(r.Message.Run), noticeKey(r.Message.Key), state)
+}
+
+// buryNotice makes a dead letter of a message that could not be sent.
+func buryNotice(rows Rows, channel string, r *event.NoticeRequest, alone bool, why string, now event.Time) error {
+	m := r.Message
+	d := DeadLetter{Kind: DeadNotification, Workflow: m.Workflow, Run: m.Run, Node: m.Node, Channel: channel, Message: &m, Error: why,
+		About: "notice " + sortOf(channel, r)}
+	if alone {
+		d.About = "notice " + channel + "\n" + m.Key
+	}
+	return bury(rows, &d, now)
 }
 
 func ageKey(at event.Time, rest string) string { return fmt.Sprintf("%016x %s", int64(at), rest) }

@@ -129,6 +129,9 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 	case r.Notice != nil:
 		v, err := applyNotice(rows, r.Notice, now)
 		return Answer{Output: v}, err
+	case r.Dead != nil:
+		v, err := applyDead(rows, r.Dead, now)
+		return Answer{Output: v}, err
 	case r.Points:
 		v, err := listPoints(rows)
 		return Answer{Output: v}, err
@@ -142,7 +145,7 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 // Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
 // nobody saw the answer of an attempt that was lost, and a later answer is as good.
 func Changes(r *event.StoreRequest) bool {
-	return !r.Points && !r.Events && (r.KV == nil || !readsOnly(r.KV.Operation))
+	return !r.Points && !r.Events && (r.Dead == nil || r.Dead.Close || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))
 }
 
 // answers is the space of the recorded answers of a run.

@@ -193,7 +193,7 @@ func (e *Engine) releaseRun(c *claimed, clean, driven bool) error {
 
 // recordEnd records the end of a run that has an ended journal: the run ended with its first event,
 // or its driver died before it recorded the end.
-func (e *Engine) recordEnd(c *claimed, end *event.End, at event.Time) error {
+func (e *Engine) recordEnd(c *claimed, first *event.RunStarted, end *event.End, at event.Time) error {
 	if c.ended {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (e *Engine) recordEnd(c *claimed, end *event.End, at event.Time) error {
 		if err != nil || n == 0 { // another process has the run now
 			return err
 		}
-		return c.forgetEnded(tx)
+		return c.forgetEnded(tx, shared.EndOf(first, end), at)
 	})
 }
 
@@ -215,6 +215,7 @@ type change struct {
 	due     event.Time // see engine.Fold.Due
 	ended   event.Time // 0: not yet
 	summary []byte
+	end     *shared.RunEnd      // at the end of a run
 	taken   []int64             // inbox rows that the batch holds
 	ends    []admission.End     // what attempts give back that the batch ends
 	leaves  []string            // keys of attempts that leave their sync points
@@ -243,7 +244,7 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 			}
 		}
 		if ch.ended != 0 && err == nil {
-			err = c.forgetEnded(tx)
+			err = c.forgetEnded(tx, ch.end, ch.ended)
 		}
 		if err == nil {
 			err = shared.LearnUsage(sharedRows{tx}, ch.used)
@@ -264,12 +265,13 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 	return err
 }
 
-// forgetEnded removes what is kept for a run that has ended: the messages that came too late, and what the run shares.
-func (c *claimed) forgetEnded(tx *transaction) error {
+// forgetEnded removes what is kept for a run that has ended: the messages that came too late, and what the run shares. A run that failed
+// becomes a dead letter.
+func (c *claimed) forgetEnded(tx *transaction, end *shared.RunEnd, at event.Time) error {
 	if _, err := tx.exec("DELETE FROM inbox WHERE run = ?", c.key); err != nil {
 		return err
 	}
-	return shared.Forget(sharedRows{tx}, c.id)
+	return shared.EndRun(sharedRows{tx}, end, at)
 }
 
 // insertBatch adds a batch to the journal, which only the run's owner can. Two batches that begin with the same event cannot be.

@@ -90,7 +90,7 @@ func (e *Engine) driveRun(ctx context.Context, run string, w engine.Watcher, par
 		return event.End{}, causeOf(ctx, e.explainError(err))
 	}
 	if end := d.fold.End(); end != nil {
-		return *end, d.engine.recordEnd(&c, end, d.fold.Last())
+		return *end, d.engine.recordEnd(&c, &d.start.First, end, d.fold.Last())
 	}
 	return d.toEnd(ctx)
 }
@@ -456,7 +456,7 @@ func (d *drive) rowChange(taken []event.Event) change {
 	ch.due, _ = d.fold.Due()
 	if end := d.fold.End(); end != nil {
 		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), engine.EncodeSummary(end)
-		ch.used = d.usage.Most()
+		ch.used, ch.end = d.usage.Most(), shared.EndOf(&d.start.First, end)
 		if end.Status == event.Succeeded {
 			took := d.tally.Took()
 			ch.took = &took

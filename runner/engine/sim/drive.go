@@ -391,8 +391,8 @@ func (d *driver) turn(ctx context.Context) error {
 		for _, key := range engine.Leaves(r.Commands) {
 			lost = errors.Join(lost, shared.Withdraw(&e.shared, d.run(), key))
 		}
-		if d.fold.End() != nil {
-			lost = errors.Join(lost, shared.Forget(&e.shared, d.run()))
+		if end := d.fold.End(); end != nil {
+			lost = errors.Join(lost, shared.EndRun(&e.shared, shared.EndOf(&d.s.start.First, end), e.wall()))
 		}
 	})
 	if err = cmp.Or(err, lost); err != nil {

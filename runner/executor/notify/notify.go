@@ -69,6 +69,10 @@ func New(next executor.Executor, ask Ask, o Options) *Executor { return &Executo
 func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFinished {
 	ans := executor.Answer(a)
 	ans.StartedAt = event.At(time.Now())
+	if a.Notify.Direct {
+		x.sendAgain(ctx, &a, &ans)
+		return ans
+	}
 	plan, err := Begin(ctx, x.ask, &a)
 	if err != nil {
 		executor.Fail(&ans, failure(event.ReasonStore, err))
@@ -93,6 +97,16 @@ func (x *Executor) Execute(ctx context.Context, a event.Attempt) event.AttemptFi
 	m := executor.Mask(ctx)
 	plan.Finish(ctx, x.ask, &ans, func(text string) string { return executor.Clip(m.Message(text), MaxReason) })
 	return ans
+}
+
+// sendAgain sends a message that was given up, to its first channel.
+func (x *Executor) sendAgain(ctx context.Context, a *event.Attempt, ans *event.AttemptFinished) {
+	s := Send{Channel: &a.Notify.To[0], Message: a.Notify.Message}
+	if err := x.deliver(ctx, a, &s); err != nil {
+		executor.Fail(ans, &event.Error{Kind: event.Transient, Reason: event.ReasonUnexplained, ExitCode: -1, Message: err.Error()})
+		return
+	}
+	ans.Outcome = event.OK
 }
 
 // deliver tries one channel until the message is sent.

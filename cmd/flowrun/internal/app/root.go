@@ -84,6 +84,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newKvCommand(),
 		a.newEmitCommand(),
 		a.newSyncCommand(),
+		a.newDlqCommand(),
 		a.newLimitsCommand(),
 		a.newAgentsCommand(),
 		a.newDoctorCommand(),

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/retry"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// checkAgain refuses a run that cannot be repeated: a run that has not ended, or a run that another
+// run called.
+func (a *app) checkAgain(s *store, info engine.Info) error {
+	flags := a.sceneOf(s, nil).Flags
+	if !info.Status.Terminal() {
+		top := s.Top(context.Background(), info)
+		return &args.Error{Message: fmt.Sprintf("run %s has not ended", info.Run),
+			Hint: fmt.Sprintf("To continue it: flowrun resume %s%s. To end it: flowrun cancel %s%s.", top, flags, top, flags)}
+	}
+	if info.Parent != "" {
+		return &args.Error{Message: fmt.Sprintf("run %s was called by run %s", info.Run, info.Parent),
+			Hint: fmt.Sprintf("To repeat it with its caller: flowrun retry %s%s", s.Origin(context.Background(), info.Run), flags)}
+	}
+	return nil
+}
+
+// runAgain starts the new run and drives it.
+func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
+	if err := a.checkAgain(s, info); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	again, err := a.prepareAgain(ctx, s, info.Run, r)
+	if err != nil {
+		return err
+	}
+	if err := checkFolder(ctx, s, info.Run); err != nil {
+		return err
+	}
+	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {
+		return err
+	}
+	held, renewed, err := a.valueReader().FindSecrets(info.Run, &again.First, again.Pinned.Program.Program, &r.Given, values.Renewal{All: true})
+	if err != nil {
+		return err
+	}
+	maps.Copy(again.First.Secrets, renewed)
+	for _, ref := range slices.Sorted(maps.Keys(renewed)) {
+		if !r.JSON {
+			a.err.Printf("%s differs from its value in run %s; this run takes the new value\n", ref, info.Run)
+		}
+	}
+	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
+		a.err.Printf("%s: retry uses the old definition.%s\n", c.what, c.advice())
+	}
+	run, err := s.Start(ctx, again.Start, held)
+	if err != nil {
+		return err
+	}
+	scene := a.sceneOf(s, s.Where(ctx, run))
+	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, view.New(again.Pinned.Workflow), scene, r.JSON))
+}
+
+// prepareAgain returns the start of a run that repeats another one.
+func (a *app) prepareAgain(ctx context.Context, s *store, run string, r *args.Retry) (*runner.Again, error) {
+	p, err := s.Pinned(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if err := knownStep(p.Workflow, r.From); err != nil {
+		return nil, err
+	}
+	if err := knownStep(p.Workflow, r.Only); err != nil {
+		return nil, err
+	}
+	if view.Base(r.Only) != r.Only {
+		return nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
+	}
+	again, err := s.Retry(ctx, run, retry.Wish{From: r.From, Only: r.Only}, a.Environ, Release)
+	var no *retry.Refusal
+	if errors.As(err, &no) {
+		return nil, &args.Error{Message: no.Message, Hint: adviseAgain(no, run)}
+	}
+	return again, err
+}
+
+// adviseAgain tells the user what to type after a retry was refused.
+func adviseAgain(no *retry.Refusal, run string) string {
+	switch no.Advice {
+	case retry.OnlyNode:
+		return "To run it all the same: --only " + no.Node
+	case retry.FromNode:
+		return "To run a step again, and all nodes that depend on it: --from STEP"
+	case retry.FromOrAnew:
+		return "To run more steps again: --from STEP; all of them: flowrun apply."
+	case retry.WholeRun:
+		return "To run these, too: flowrun retry " + run
+	}
+	return "Retry the failed steps with: flowrun retry " + run
+}

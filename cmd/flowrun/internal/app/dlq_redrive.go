@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+func (a *app) newDlqRedriveCommand() *cobra.Command {
+	var r args.DlqRedrive
+	c := &cobra.Command{
+		Use: "redrive ID…", Short: "Retry failed runs, and send messages again", Args: between(1, 1000, "ID…"),
+		Long: `redrive tries dead letters again, one after the other. A failed run is repeated as flowrun retry does it; the new run takes its place in
+the entry, and closes the entry if it succeeds. A message is sent again over its channel, with the same key. The entry notes who
+redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			r.IDs, a.asJSON = words, r.JSON
+			if err := r.Drive.Check(); err != nil {
+				return err
+			}
+			return a.runDlqRedrive(&r)
+		},
+	}
+	c.Flags().StringVar(&r.As, "as", "", "the `name` of who redrives; by default the user of the system")
+	c.Flags().BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
+	deathLimitFlag(c, &r.Drive)
+	valueFlags(c, &r.Given)
+	return c
+}
+
+// runDlqRedrive tries each entry. The error is that of the first one that failed again.
+func (a *app) runDlqRedrive(r *args.DlqRedrive) (failed error) {
+	if r.As == "" {
+		r.As = strings.TrimPrefix(a.person().Author, "user:")
+	}
+	dir, err := a.storeDir("")
+	if err != nil {
+		return err
+	}
+	s, err := a.openExisting(dir, &r.Drive)
+	if errors.Is(err, engine.ErrNoStore) {
+		return &args.Error{Message: fmt.Sprintf("nothing has run in %s yet", dir)}
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, id := range r.IDs {
+		v, err := s.Ask(context.Background(), event.StoreRequest{Dead: &event.DeadRequest{ID: id, RedrivenBy: r.As}})
+		var d deadLetter
+		if err == nil {
+			err = readDead(v, &d)
+		}
+		if err == nil {
+			err = a.redriveDlqRedrive(s, &d, r)
+		}
+		if failed == nil {
+			failed = refusedRequest(err)
+		}
+	}
+	return failed
+}
+
+func (a *app) redriveDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) error {
+	info, err := s.Get(context.Background(), d.Run)
+	if errors.Is(err, engine.ErrNoRun) {
+		return &args.Error{Message: fmt.Sprintf("run %s of %s was removed", d.Run, d.ID), Hint: "To remove the entry, too: flowrun dlq drop " + d.ID}
+	}
+	if err != nil {
+		return err
+	}
+	if d.Kind == shared.DeadRun {
+		return a.runAgain(s, info, &args.Retry{Runs: args.Runs{Run: d.Run, JSON: r.JSON}, Given: r.Given, Drive: r.Drive})
+	}
+	return a.resendDlqRedrive(s, d, r)
+}
+
+// resendDlqRedrive sends a message again, and closes its entry.
+func (a *app) resendDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) error {
+	ctx := context.Background()
+	if err := a.resumeSession(ctx, s, d.Run, &r.Given, values.Renewal{All: true}); err != nil {
+		return err
+	}
+	defer s.Release(d.Run)
+	p, err := s.Pinned(ctx, d.Run)
+	if err != nil {
+		return err
+	}
+	request := event.DeadRequest{ID: d.ID, Close: true}
+	why := s.Resend(ctx, p, d.Channel, *d.Message)
+	if why != nil {
+		request = event.DeadRequest{ID: d.ID, FailedAgain: why.Error()}
+	}
+	if _, err := s.Ask(ctx, event.StoreRequest{Dead: &request}); err != nil {
+		return err
+	}
+	switch {
+	case why != nil:
+		return fmt.Errorf("%s could not be sent to channel %q: %s", d.ID, d.Channel, ui.CleanLines(why.Error()))
+	case r.JSON:
+		return ui.WriteJSON(a.out, map[string]any{"sent": d.ID, "channel": d.Channel})
+	}
+	a.out.Printf("%s is sent to channel %q\n", d.ID, ui.Clean(d.Channel))
+	return nil
+}

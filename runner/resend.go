@@ -1,0 +1,34 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Resend sends a message of a run that could not be sent, as it was, over a channel of the run's program. The run must have been
+// resumed here, so that its secrets are known; see [Service.Resume].
+func (s *Service) Resend(ctx context.Context, p *Pinned, channel string, m event.Message) error {
+	first, err := p.First()
+	if err != nil {
+		return err
+	}
+	g, err := p.Program.Graph(p.Workflow.Name)
+	if err != nil {
+		return err
+	}
+	c := compose.New(g, expr.NewEvaluator(ir.RulesOf(p.Header.Behaviour), p.Program.Files), first)
+	a, no := c.Notice(&compose.Notice{Path: m.Node, Message: m, To: []string{channel}})
+	if no != nil {
+		return errors.New(no.Message)
+	}
+	a.Notify.Message, a.Notify.Direct, a.Key = m, true, m.Key
+	if f := s.Execute(ctx, *a); f.Outcome != event.OK {
+		return errors.New(f.Error.Message)
+	}
+	return nil
+}

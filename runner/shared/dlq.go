@@ -1,0 +1,293 @@
+package shared
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// MaxDeadLetters is how many dead letters a store keeps. The oldest makes room for the next.
+const MaxDeadLetters = 10_000
+
+// MaxRedrives is how many redrives an entry tells, the last ones.
+const MaxRedrives = 16
+
+// The kinds of dead letters.
+const (
+	DeadRun          = "run"          // a run that failed
+	DeadNotification = "notification" // a message that could not be sent
+)
+
+// Spaces of dead letters: the entries by number, the number of the entry about something, and how many there were and are.
+const (
+	deadSpace      = "dead"
+	deadAboutSpace = "dead-about"
+	deadCountSpace = "dead-count"
+)
+
+// DeadLetter is what was given up. An entry is about a failed run, or about a sort of message; what is given up again counts in it.
+type DeadLetter struct {
+	Seq       uint64         `json:"seq"`
+	Kind      string         `json:"kind"`
+	Workflow  string         `json:"workflow"`
+	Run       string         `json:"run"`               // the last one
+	Node      string         `json:"node,omitempty"`    // the path of the node that failed first, or that the message is about
+	Channel   string         `json:"channel,omitempty"` // of a message
+	Message   *event.Message `json:"message,omitempty"` // the last one
+	ErrorKind string         `json:"error_kind,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	Error     string         `json:"error"`
+	Times     int            `json:"times"` // how often it was given up
+	At        event.Time     `json:"at"`    // the first time
+	Last      event.Time     `json:"last"`
+	Redrives  []Redrive      `json:"redrives,omitempty"`
+	About     string         `json:"about"`
+}
+
+// Redrive says who tried a dead letter again.
+type Redrive struct {
+	By string     `json:"by"`
+	At event.Time `json:"at"`
+}
+
+// ID names the entry in its store.
+func (d *DeadLetter) ID() string { return fmt.Sprintf("dl-%d", d.Seq) }
+
+// deadCount is how many entries there were, and how many there are.
+type deadCount struct {
+	Last uint64 `json:"last"`
+	Kept int    `json:"kept"`
+}
+
+// bury adds an entry, or counts in the one about the same.
+func bury(rows Rows, d *DeadLetter, now event.Time) error {
+	var seq uint64
+	if err := loadRow(rows, deadAboutSpace, d.About, &seq); err != nil {
+		return err
+	}
+	if seq != 0 {
+		var before DeadLetter
+		if err := loadRow(rows, deadSpace, seqKey(seq), &before); err != nil {
+			return err
+		}
+		d.Seq, d.At, d.Times, d.Redrives = seq, before.At, before.Times, before.Redrives
+	} else {
+		var n deadCount
+		if err := loadRow(rows, deadCountSpace, "", &n); err != nil {
+			return err
+		}
+		n.Last, n.Kept = n.Last+1, n.Kept+1
+		if n.Kept > MaxDeadLetters {
+			if err := dropOldest(rows); err != nil {
+				return err
+			}
+			n.Kept--
+		}
+		if err := saveRow(rows, deadCountSpace, "", &n); err != nil {
+			return err
+		}
+		d.Seq, d.At = n.Last, now
+		if err := saveRow(rows, deadAboutSpace, d.About, d.Seq); err != nil {
+			return err
+		}
+	}
+	d.Times, d.Last = d.Times+1, now
+	return saveRow(rows, deadSpace, seqKey(d.Seq), d)
+}
+
+func dropOldest(rows Rows) error {
+	var oldest DeadLetter
+	var broken error
+	err := rows.Scan(deadSpace, "", func(key string, _ []byte) bool {
+		broken = loadRow(rows, deadSpace, key, &oldest)
+		return false
+	})
+	if err == nil {
+		err = broken
+	}
+	if err == nil && oldest.Seq != 0 {
+		err = unbury(rows, &oldest)
+	}
+	return err
+}
+
+// unbury removes the rows of an entry.
+func unbury(rows Rows, d *DeadLetter) error {
+	if err := rows.Delete(deadAboutSpace, d.About); err != nil {
+		return err
+	}
+	return rows.Delete(deadSpace, seqKey(d.Seq))
+}
+
+// closeLetter removes an entry and counts it out.
+func closeLetter(rows Rows, d *DeadLetter) error {
+	var n deadCount
+	if err := loadRow(rows, deadCountSpace, "", &n); err != nil {
+		return err
+	}
+	n.Kept--
+	if err := saveRow(rows, deadCountSpace, "", &n); err != nil {
+		return err
+	}
+	return unbury(rows, d)
+}
+
+// RunEnd is how a run ended, as far as dead letters want to know.
+type RunEnd struct {
+	Run, Workflow string
+	RetryOf       string // the run that it repeats
+	Called        bool   // another run called it, and answers for it
+	Status        event.Status
+	Error         *event.Error
+}
+
+// EndOf is how a run ended that began so.
+func EndOf(first *event.RunStarted, end *event.End) *RunEnd {
+	return &RunEnd{Run: first.Run, Workflow: first.Workflow, RetryOf: first.RetryOf, Called: first.Parent != "", Status: end.Status, Error: end.Error}
+}
+
+// EndRun removes what is kept for a run that has ended, as [Forget] does. A run that failed becomes a dead letter, unless another run
+// called it. A run that repeats one with a dead letter takes its place there: it closes the entry if it succeeds.
+func EndRun(rows Rows, e *RunEnd, now event.Time) error {
+	if err := Forget(rows, e.Run); err != nil || e.Called {
+		return err
+	}
+	var before DeadLetter
+	if e.RetryOf != "" {
+		var seq uint64
+		err := loadRow(rows, deadAboutSpace, aboutRun(e.RetryOf), &seq)
+		if err == nil && seq != 0 {
+			err = loadRow(rows, deadSpace, seqKey(seq), &before)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.Status == event.Succeeded && before.Seq != 0:
+		return closeLetter(rows, &before)
+	case e.Status != event.FailedS:
+		return nil
+	}
+	d := DeadLetter{Kind: DeadRun, Workflow: e.Workflow, Run: e.Run, About: aboutRun(e.Run)}
+	if x := e.Error; x != nil {
+		d.Node, d.ErrorKind, d.Reason, d.Error = x.Node, string(x.Kind), string(x.Reason), x.Message
+	}
+	if before.Seq != 0 { // the entry is about the new run from now on
+		if err := rows.Delete(deadAboutSpace, before.About); err != nil {
+			return err
+		}
+		if err := saveRow(rows, deadAboutSpace, d.About, before.Seq); err != nil {
+			return err
+		}
+	}
+	return bury(rows, &d, now)
+}
+
+func aboutRun(run string) string { return "run " + run }
+
+// ForgetDead removes the dead letter of a run that is removed.
+func ForgetDead(rows Rows, run string) error {
+	var seq uint64
+	var d DeadLetter
+	err := loadRow(rows, deadAboutSpace, aboutRun(run), &seq)
+	if err == nil && seq != 0 {
+		err = loadRow(rows, deadSpace, seqKey(seq), &d)
+	}
+	if err != nil || d.Seq == 0 {
+		return err
+	}
+	return closeLetter(rows, &d)
+}
+
+// applyDead carries out a request about dead letters.
+func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (value.Value, error) {
+	if r.ID == "" {
+		return listDead(rows)
+	}
+	d, err := findDead(rows, r.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Close:
+		return d.object(), closeLetter(rows, d)
+	case r.RedrivenBy != "":
+		if d.Redrives = append(d.Redrives, Redrive{r.RedrivenBy, now}); len(d.Redrives) > MaxRedrives {
+			d.Redrives = d.Redrives[1:]
+		}
+		err = saveRow(rows, deadSpace, seqKey(d.Seq), d)
+	case r.FailedAgain != "":
+		d.Times, d.Last, d.Error = d.Times+1, now, r.FailedAgain
+		err = saveRow(rows, deadSpace, seqKey(d.Seq), d)
+	}
+	return d.object(), err
+}
+
+func findDead(rows Rows, id string) (*DeadLetter, error) {
+	number, is := strings.CutPrefix(id, "dl-")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	if !is || err != nil {
+		return nil, refuse("%.60q is not the name of a dead letter: names are like dl-1", id)
+	}
+	var d DeadLetter
+	if err := loadRow(rows, deadSpace, seqKey(seq), &d); err != nil {
+		return nil, err
+	}
+	if d.Seq == 0 {
+		return nil, refuse("the store has no dead letter %s: it was closed or dropped, or never there", id)
+	}
+	return &d, nil
+}
+
+func listDead(rows Rows) (value.Value, error) {
+	list := []any{}
+	var keys []string
+	err := rows.Scan(deadSpace, "", func(key string, _ []byte) bool {
+		keys = append(keys, key)
+		return true
+	})
+	for _, key := range keys {
+		var d DeadLetter
+		if err == nil {
+			err = loadRow(rows, deadSpace, key, &d)
+		}
+		list = append(list, d.object())
+	}
+	return list, err
+}
+
+// object is an entry as answers have it.
+func (d *DeadLetter) object() map[string]any {
+	redrives := []any{}
+	for _, r := range d.Redrives {
+		redrives = append(redrives, map[string]any{"by": r.By, "at": r.At.String()})
+	}
+	o := map[string]any{"id": d.ID(), "kind": d.Kind, "workflow": d.Workflow, "run": d.Run, "node": nil, "channel": nil, "message": nil,
+		"error": map[string]any{"kind": d.ErrorKind, "reason": d.Reason, "message": d.Error}, "times": float64(d.Times),
+		"at": d.At.String(), "last": d.Last.String(), "redrives": redrives}
+	if d.Node != "" {
+		o["node"] = d.Node
+	}
+	if m := d.Message; m != nil {
+		o["channel"] = d.Channel
+		o["message"] = messageObject(m)
+	}
+	return o
+}
+
+// messageObject is a message as its JSON says it.
+func messageObject(m *event.Message) value.Value {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil // it was JSON when it came
+	}
+	v, err := value.Decode(body)
+	if err != nil {
+		return nil
+	}
+	return v
+}
