@@ -93,6 +93,7 @@ type model struct {
 	parents map[string]*ir.Node // the group around, or nil
 	before  map[string]*ir.Node // the sibling before in a sequence
 	ends    map[string]string
+	asked   map[string]int // how many runs a node has asked for, by its path
 }
 
 // activation is the run, an instance, or an iteration.
@@ -121,7 +122,7 @@ type outcome struct {
 var unknown = &outcome{status: event.Running}
 
 func newModel(c *simulation, w *ir.Workflow, run string, inputs map[string]any, ends map[string]string) *model {
-	m := &model{c: c, w: w, run: run, inputs: inputs, eval: expr.NewEvaluator(ir.NewestRules()), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: ends}
+	m := &model{c: c, w: w, run: run, inputs: inputs, eval: expr.NewEvaluator(ir.NewestRules()), nodes: map[string]*ir.Node{}, parents: map[string]*ir.Node{}, before: map[string]*ir.Node{}, ends: ends, asked: map[string]int{}}
 	m.declare(w.Nodes, nil)
 	if w.Finally != nil {
 		m.declare(w.Finally.Nodes, nil)
@@ -424,39 +425,138 @@ func (m *model) instance(n *ir.Node, in *activation, path string) (o *outcome) {
 		m.settle(n, in, o, path, true)
 		return o
 	}
-	last := (*activation)(nil)
+	last, l, most := (*activation)(nil), m.ladder(n), whole(&n.Repeat.Max)
 	for i := 1; ; i++ {
 		a := m.activate(in, n, path+"/i"+strconv.Itoa(i))
 		a.iteration, a.last = i, last
 		o = m.once(n, a, a.path)
 		m.note(a.path, o)
 		a.own, last = o, a
-		if o.better && i < whole(&n.Repeat.Max) {
+		next := false
+		if o, next = m.iterated(n, a, o, i, most); next {
 			continue
 		}
-		if n.Repeat.Gated {
+		if o.status != event.FailedS || n.Kind == ir.Step || l == nil {
 			break
 		}
-		if o.status == event.Blocked || n.Repeat.Until == nil && (o.status == event.FailedS || i == whole(&n.Repeat.Max)) {
+		l.failures++
+		failed := &outcome{attempts: l.failures, err: o.err}
+		if !m.climb(n, a, failed, path, l, false, func() bool { return false }, func() bool { return false }) {
 			break
 		}
-		if n.Repeat.Until == nil {
-			continue
-		}
-		v, err := m.value(n.Repeat.Until, a, n, o)
-		if err == nil && v == true {
-			break
-		}
-		if err != nil || i == whole(&n.Repeat.Max) {
-			o = failed(errors.New("limit"))
-			o.attempts = a.own.attempts
-			break
-		}
+		most = i + whole(&n.Repeat.Max)
 	}
 	end := *o
 	end.iterations = last.iteration
 	m.settle(n, last, &end, path, true)
 	return &end
+}
+
+// iterated is what a repeat makes of its ith iteration; next tells that another one follows.
+func (m *model) iterated(n *ir.Node, a *activation, o *outcome, i, most int) (end *outcome, next bool) {
+	switch {
+	case o.better && i < most:
+		return o, true
+	case n.Repeat.Gated, o.status == event.Blocked, n.Repeat.Until == nil && (o.status == event.FailedS || i == most):
+		return o, false
+	case n.Repeat.Until == nil:
+		return o, true
+	}
+	v, err := m.value(n.Repeat.Until, a, n, o)
+	if err == nil && v == true {
+		return o, false
+	}
+	if err != nil || i == most {
+		end = failed(errors.New("limit"))
+		end.attempts = o.attempts
+		return end, false
+	}
+	return o, true
+}
+
+// ladder is how far the escalation of a node has come.
+type ladder struct {
+	of       *ir.Escalation
+	entered  map[int]bool
+	at       int
+	failures int
+}
+
+func (m *model) ladder(n *ir.Node) *ladder {
+	if n.Escalate == "" {
+		return nil
+	}
+	return &ladder{of: m.c.program.Escalation(n.Escalate), entered: map[int]bool{}, at: -1}
+}
+
+func (l *ladder) level(name string) int {
+	return slices.IndexFunc(l.of.Levels, func(x ir.Level) bool { return x.Name == name })
+}
+
+// climb tells whether a failed attempt is followed by another one. plain is what retry and fallback say, give gives the task to a pool.
+func (m *model) climb(n *ir.Node, in *activation, o *outcome, path string, l *ladder, urgent bool, plain, give func() bool) bool {
+	if l == nil {
+		return plain()
+	}
+	for _, r := range l.of.Rules {
+		if r.When == nil {
+			continue
+		}
+		if v, err := m.value(r.When, in, n, o); err != nil || v != true {
+			continue
+		}
+		k := l.level(r.Level)
+		switch {
+		case !l.of.Levels[k].Acts():
+			l.entered[k] = true
+			continue
+		case !l.entered[k]:
+			return m.enter(o, path, l, k, give)
+		case l.at < 0 || l.of.Levels[l.at].Reassign == nil:
+			return m.enter(o, path, l, k+1, give)
+		}
+		break
+	}
+	if (l.at < 0 || l.of.Levels[l.at].Heal == nil) && !urgent && plain() {
+		return true
+	}
+	switch {
+	case l.at >= 0:
+		return m.enter(o, path, l, l.at+1, give)
+	case len(l.of.Rules) == 0:
+		return m.enter(o, path, l, 0, give)
+	}
+	for _, r := range l.of.Rules {
+		if k := l.level(r.Level); r.When == nil {
+			return l.of.Levels[k].Acts() && m.enter(o, path, l, k, give)
+		}
+	}
+	return false
+}
+
+// enter enters levels until one of them lets another attempt follow.
+func (m *model) enter(o *outcome, path string, l *ladder, from int, give func() bool) bool {
+	for k := from; k < len(l.of.Levels); k++ {
+		if l.entered[k] {
+			continue
+		}
+		l.entered[k] = true
+		level := &l.of.Levels[k]
+		switch {
+		case level.Heal != nil:
+			l.at = k
+			m.asked[path]++
+			heal := newModel(m.c, m.c.program.Workflow(level.Heal.Workflow), calledAs(m.run, path, m.asked[path]), map[string]any{"n": float64(o.attempts)}, m.ends)
+			if status, _ := heal.interpret(); status == event.Succeeded {
+				return true
+			}
+		case level.Reassign != nil:
+			if l.at = k; give() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func whole(e *ir.Expr) int { return int(e.Const.(float64)) }
@@ -535,6 +635,7 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		o.output = v
 		return o
 	}
+	l := m.ladder(n)
 	for before, agent := 0, 0; ; o.attempts++ {
 		a := event.Attempt{Node: path, Attempt: o.attempts}
 		if did[*ir.AgentTask](n) != nil {
@@ -550,12 +651,6 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 			}
 			o.err = m.call(n, o, path, with)
 			m.classify(n, in, o, 0)
-			if o.err != nil && m.again(n, in, o, 0, o.attempts, false) {
-				continue
-			} else if o.err != nil {
-				o.status, o.output = event.FailedS, nil
-				return o
-			}
 		} else if did[*ir.HTTP](n) != nil {
 			if _, err := m.value(&did[*ir.HTTP](n).URL, in, n, o); err != nil {
 				return failed(err)
@@ -587,15 +682,37 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 				return o
 			}
 		}
-		switch {
-		case !refused && m.again(n, in, o, agent, o.attempts-before, rejected):
-		case agent < len(n.Fallback):
+		plain := func() bool {
+			if !refused && m.again(n, in, o, agent, o.attempts-before, rejected) {
+				return true
+			}
+			if agent == len(n.Fallback) || l != nil && l.at >= 0 {
+				return false
+			}
 			agent, before = agent+1, o.attempts
-		default:
+			return true
+		}
+		give := func() bool {
+			agent, before = 0, o.attempts
+			return did[*ir.AgentTask](n) != nil
+		}
+		if !m.climb(n, in, o, path, l, rejected && m.alarmed(n, in, o), plain, give) {
 			o.status, o.output = event.FailedS, nil
 			return o
 		}
 	}
+}
+
+// alarmed tells whether a gate that escalates has refused.
+func (m *model) alarmed(n *ir.Node, in *activation, o *outcome) bool {
+	return slices.ContainsFunc(n.Gates, func(name string) bool {
+		g := m.gate(name)
+		if g.OnFail != ir.OnFailEscalate {
+			return false
+		}
+		v, err := m.value(g.Check, in, n, o)
+		return err != nil || v != true
+	})
 }
 
 // classify gives an error the kind of the nearest rule that holds.
@@ -623,7 +740,8 @@ func (m *model) classify(n *ir.Node, in *activation, o *outcome, agent int) {
 // call interprets another workflow, as the run that this attempt makes.
 func (m *model) call(n *ir.Node, o *outcome, path string, with value.Value) *event.Error {
 	w := m.c.program.Workflow(did[*ir.Call](n).Workflow)
-	status, outputs := newModel(m.c, w, calledAs(m.run, path, o.attempts), with.(map[string]any), m.ends).interpret()
+	m.asked[path]++
+	status, outputs := newModel(m.c, w, calledAs(m.run, path, m.asked[path]), with.(map[string]any), m.ends).interpret()
 	if status != event.Succeeded {
 		return &event.Error{Kind: event.Recoverable}
 	}
@@ -643,7 +761,7 @@ func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) (rej
 			ok = err == nil && v == true
 		}
 		rejected = rejected || !ok && g.OnFail != "warn"
-		refused = refused || !ok && g.OnFail == ""
+		refused = refused || !ok && (g.OnFail == "" || g.OnFail == ir.OnFailEscalate)
 	}
 	return rejected, refused
 }

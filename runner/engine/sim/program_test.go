@@ -25,6 +25,8 @@ type writer struct {
 	holds string
 	// more draws what came later to the language, so that the rest of a seed's program stays.
 	more *rand.Rand
+	// helps is how many escalations there are.
+	helps int
 }
 
 // maxCalls is how many workflows call each other in a random program, besides the one that is run.
@@ -34,6 +36,9 @@ const maxCalls = 3
 // whether there may be any: without them the end of a run does not depend on the order of events.
 func randomProgram(r, more *rand.Rand, size int, timed bool) string {
 	w := &writer{r: r, left: size, more: more}
+	if w.more.IntN(2) == 0 {
+		w.helps = 2
+	}
 	w.line(0, "locals { enough = %d }", joined)
 	w.quotas()
 	w.agents()
@@ -58,6 +63,7 @@ func randomProgram(r, more *rand.Rand, size int, timed bool) string {
 	}
 	w.called, w.seen, w.left, w.holds = false, nil, size, "top"
 	w.workflow("w", timed)
+	w.escalations(timed)
 	return w.b.String()
 }
 
@@ -138,6 +144,9 @@ func (w *writer) workflow(name string, timed bool) {
 	}
 	w.hold(1)
 	w.classify(1)
+	if w.helps > 0 && w.more.IntN(5) == 0 {
+		w.line(1, "escalate = escalation.e%d", w.more.IntN(w.helps))
+	}
 	for w.left > 0 {
 		w.node(1, timed)
 	}
@@ -180,6 +189,67 @@ func (w *writer) classify(depth int) {
 		w.line(depth+1, "kind = %q", []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}[w.more.IntN(5)])
 		w.line(depth, "}")
 	}
+}
+
+// escalations writes those that nodes name, and the workflow that heals. Which error a call has, and who failed last, depends on time.
+func (w *writer) escalations(timed bool) {
+	if w.helps == 0 {
+		return
+	}
+	for i := range w.helps {
+		w.line(0, `escalation "e%d" {`, i)
+		levels := 1 + w.more.IntN(4)
+		for n := w.more.IntN(4); n > 0; n-- {
+			w.line(1, "rule {")
+			switch when := w.more.IntN(4); {
+			case when == 0:
+				w.line(2, `when = "attempt == 1"`)
+			case when == 1:
+				w.line(2, `when = "attempt >= %d"`, 2+w.more.IntN(3))
+			case when == 2 && timed:
+				w.line(2, `when = "error.kind == 'fatal' || elapsed > 20"`)
+			}
+			w.line(2, `level = "l%d"`, w.more.IntN(levels))
+			w.line(1, "}")
+		}
+		for l := range levels {
+			w.line(1, `level "l%d" {`, l)
+			switch w.more.IntN(5) {
+			case 0, 1:
+				w.line(2, "workflow = workflow.heal")
+				w.line(2, "with = { n = attempt }")
+			case 2, 3:
+				if timed && w.more.IntN(2) == 0 {
+					w.line(2, `reassign = %s`, []string{"agent.echo", `pool.echoes[attempt > 2 ? "echo" : "echo3"]`}[w.more.IntN(2)])
+				} else {
+					w.line(2, "reassign = pool.echoes")
+				}
+			}
+			w.line(1, "}")
+		}
+		w.line(0, "}")
+	}
+	w.line(0, `workflow "heal" {`)
+	w.line(1, `input "n" { type = number }`)
+	w.line(1, "max_concurrency = 2")
+	w.line(1, `step "mend" { run = ["do", "--", "${input.n}"] }`)
+	w.line(1, `output "x" { value = step.mend.output }`)
+	w.line(0, "}")
+}
+
+// escalate lets a node escalate, and a step perhaps by a gate at once.
+func (w *writer) escalate(depth int, step bool) bool {
+	if w.helps == 0 || w.more.IntN(4) > 0 {
+		return false
+	}
+	w.line(depth, "escalate = escalation.e%d", w.more.IntN(w.helps))
+	if step && w.more.IntN(3) == 0 {
+		w.line(depth, `gate "n%d_alarm" {`, w.names)
+		w.line(depth+1, `check   = "result.attempts != %d"`, 1+w.more.IntN(2))
+		w.line(depth+1, `on_fail = "escalate"`)
+		w.line(depth, "}")
+	}
+	return true
 }
 
 // other is a node that can be named here, or "".
@@ -421,6 +491,7 @@ func (w *writer) action(depth int, each, again, timed bool) {
 	}
 	w.take(depth)
 	w.classify(depth)
+	w.escalate(depth, true)
 	if w.maybe(2) {
 		w.retry(depth)
 	}
@@ -448,6 +519,7 @@ func (w *writer) call(depth int, argument string, timed bool) {
 	w.line(depth, "call = workflow.%s", w.callable[w.r.IntN(len(w.callable))])
 	w.line(depth, "with = { a = %s }", argument)
 	w.hold(depth)
+	w.escalate(depth, true)
 	switch {
 	case !timed:
 		w.line(depth, `retry {`)
@@ -472,6 +544,7 @@ func (w *writer) group(depth int, kind string, inside, timed bool) {
 	}
 	w.hold(depth + 1)
 	w.classify(depth + 1)
+	again := w.escalate(depth+1, false)
 	if timed && w.maybe(4) {
 		w.line(depth+1, `timeout = "%ds"`, 1+w.r.IntN(60))
 	}
@@ -490,7 +563,7 @@ func (w *writer) group(depth int, kind string, inside, timed bool) {
 	} else {
 		w.children(depth+1, timed)
 	}
-	if inside {
+	if inside || again {
 		w.seen = w.seen[:outside]
 	}
 }
