@@ -1,0 +1,115 @@
+# A step that fails is healed, or given to somebody else: which of the two, and when, the rules of an escalation say.
+
+agent "builder" {
+  type    = "exec"
+  command = ["./agents/builder"]
+}
+
+agent "senior" {
+  type    = "exec"
+  command = ["./agents/senior"]
+}
+
+agent "doctor" {
+  type    = "exec"
+  command = ["./agents/doctor"]
+}
+
+pool "builders" { members = [agent.builder, agent.senior] }
+
+escalation "standard" {
+  # Nobody here can give permissions: no retry, no healing, and many attempts change nothing of that.
+  rule {
+    when  = "error.status in [401, 403] || error.kind == 'fatal'"
+    level = "stopped"
+  }
+
+  # Three attempts have failed: another agent takes over, with the history of the failures.
+  rule {
+    when  = "attempt >= 3"
+    level = "peer_assist"
+  }
+
+  # Something that can be mended is mended first.
+  rule {
+    when  = "error.kind == 'recoverable' || error.kind == 'blocking'"
+    level = "self_heal"
+  }
+
+  level "self_heal" {
+    workflow = workflow.diagnose
+    with     = { problem = error.message, attempt = attempt }
+  }
+
+  level "peer_assist" { reassign = pool.builders }
+
+  level "stopped" {
+    workflow = workflow.hand_in
+    with     = { node = error.node, problem = error.message }
+  }
+}
+
+workflow "build" {
+  default  = true
+  escalate = escalation.standard
+
+  input "branch" {
+    type    = string
+    default = "main"
+  }
+
+  step "build" {
+    agent  = agent.builder
+    task   = "Build the branch."
+    with   = { branch = input.branch, hint = try(healed.hint, null) }
+    output = object({ artifact = string })
+
+    # What a program says is sorted before anything else looks at it.
+    classify {
+      when = "error.message contains 'connection reset'"
+      kind = "transient"
+    }
+
+    retry {
+      max_attempts = 3
+      base_delay   = "5s"
+      jitter       = "none"
+    }
+  }
+
+  output "artifact" { value = step.build.output.artifact }
+  output "built_by" { value = step.build.agent }
+  output "escalated" { value = step.build.escalated }
+}
+
+workflow "diagnose" {
+  input "problem" { type = string }
+  input "attempt" { type = number }
+
+  step "look" {
+    agent  = agent.doctor
+    task   = "Find out what is wrong, mend it, and say what the builder has to know."
+    with   = { problem = input.problem, attempt = input.attempt }
+    output = object({ hint = string })
+  }
+
+  output "hint" { value = step.look.output.hint }
+}
+
+# The run that stops is handed in for people; put the step that tells them here. It fails, so the build has no further attempt.
+workflow "hand_in" {
+  input "node" { type = string }
+  input "problem" { type = string }
+
+  step "note" {
+    kv {
+      set   = "handed-in:${input.node}"
+      value = { problem = input.problem, run = run.id }
+    }
+  }
+
+  step "stop" {
+    depends_on = [step.note]
+    fail { message = "a person has to look at it: ${input.problem}" }
+  }
+}

@@ -1,0 +1,65 @@
+test "a failure that can be mended is healed, and the next attempt knows what was done" {
+  crash_everywhere = true
+  agent "builder" {
+    replies = [
+      { error = { kind = "recoverable", message = "no go.sum" } },
+      { output = { artifact = "app-1" } },
+    ]
+  }
+
+  agent "doctor" { replies = [{ output = { hint = "go mod tidy was run" } }] }
+
+  expect = [
+    "run.outputs == {'artifact': 'app-1', 'built_by': 'builder', 'escalated': 'self_heal'}",
+    "len(calls.builder) == 2 && calls.builder[1].with.hint == 'go mod tidy was run'",
+    "calls.doctor[0].with == {'problem': 'no go.sum', 'attempt': 1}",
+  ]
+}
+
+test "what passes by itself is tried again with waits, and nobody is asked" {
+  agent "builder" {
+    replies = [
+      { error = { kind = "blocking", message = "connection reset by peer" } },
+      { output = { artifact = "app-1" } },
+    ]
+  }
+
+  expect = [
+    "run.status == 'succeeded' && step.build.escalated == null && step.build.attempts == 2",
+    "calls.builder[1].at == 5",
+  ]
+}
+
+test "after three failures another agent takes over and hears what has happened" {
+  crash_everywhere = true
+  agent "builder" { replies = [{ error = { kind = "transient", message = "overloaded" } }] }
+  agent "senior" { replies = [{ output = { artifact = "app-2" } }] }
+
+  expect = [
+    "run.outputs == {'artifact': 'app-2', 'built_by': 'senior', 'escalated': 'peer_assist'}",
+    "len(calls.builder) == 3 && len(calls.senior) == 1",
+    "calls.senior[0].feedback contains 'attempt 3 of agent \"builder\" failed (transient, agent): overloaded'",
+  ]
+}
+
+test "healing that does not help leads to the other agent" {
+  agent "builder" { replies = [{ error = { kind = "recoverable", message = "no go.sum" } }] }
+  agent "doctor" { replies = [{ error = { kind = "blocking", message = "no idea" } }] }
+  agent "senior" { replies = [{ output = { artifact = "app-2" } }] }
+
+  expect = [
+    "run.outputs.built_by == 'senior' && step.build.escalated == 'peer_assist'",
+    "len(calls.builder) == 1 && len(calls.doctor) == 1",
+  ]
+}
+
+test "what nobody here can help is handed in at the first failure, without a retry" {
+  crash_everywhere = true
+  agent "builder" { replies = [{ error = { kind = "fatal", message = "no permission for the registry" } }] }
+
+  expect = [
+    "run.status == 'failed' && step.build.escalated == 'stopped'",
+    "len(calls.builder) == 1",
+    "kv['handed-in:build'].problem == 'no permission for the registry'",
+  ]
+}
