@@ -19,9 +19,25 @@ func (c *checker) quota(b *Block) {
 	env := c.env(nil, nil)
 	c.expressions(b, func(string) *expr.Env { return env })
 	c.bounds(b, env)
-	if !b.stray && b.attr("capacity") == nil && b.Inner("rate_limit") == nil && b.Inner("circuit_breaker") == nil {
+	spends := b.attr("attempts")
+	for _, name := range []string{"tokens", "cost_usd"} {
+		if spends == nil {
+			spends = b.attr(name)
+		}
+	}
+	switch per := b.attr("per"); {
+	case b.stray:
+	case per == nil && spends != nil:
+		c.report(diag.Diagnostic{Code: "F0143", Subject: spends.span(), Context: b.Words(), Summary: fmt.Sprintf("A span of time is missing for %s", spends.Schema.Name),
+			Detail: "Say in which span that much may be spent:  per = \"24h\"."})
+	case per != nil && spends == nil:
+		c.report(diag.Diagnostic{Code: "F0143", Subject: per.span(), Context: b.Words(), Summary: "per bounds nothing by itself",
+			Detail: "Say what may be spent in this span:  attempts,  tokens  or  cost_usd. The pace of starts is a block:  rate_limit { … }."})
+		spends = per
+	}
+	if !b.stray && spends == nil && b.attr("capacity") == nil && b.Inner("rate_limit") == nil && b.Inner("circuit_breaker") == nil {
 		c.report(diag.Diagnostic{Code: "F0136", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing is bounded by %s", b.Words()),
-			Detail: "A quota has units (capacity = 4), a pace (rate_limit { … }), a health (circuit_breaker { … }), or several of them."})
+			Detail: "A quota has units (capacity = 4), a pace (rate_limit { … }), spending (cost_usd = 20 with per = \"24h\"), a health (circuit_breaker { … }), or several of them."})
 	}
 }
 

@@ -8,6 +8,15 @@ type Quota struct {
 	Capacity  *Expr      `json:"capacity,omitempty"` // how many units there are; nil: it has none
 	RateLimit *RateLimit `json:"rate_limit,omitempty"`
 	Breaker   *Breaker   `json:"circuit_breaker,omitempty"`
+	Spending  *Spending  `json:"spending,omitempty"`
+}
+
+// Spending bounds what attempts use in any span of Per, whole numbers of Attempts, Tokens and dollars. nil: no bound.
+type Spending struct {
+	Attempts *Expr `json:"attempts,omitempty"`
+	Tokens   *Expr `json:"tokens,omitempty"`
+	CostUSD  *Expr `json:"cost_usd,omitempty"`
+	Per      Expr  `json:"per"`
 }
 
 // RateLimit allows so many Requests to start in any span of Per.

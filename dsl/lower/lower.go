@@ -45,7 +45,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		at["gate."+b.Name] = b.Src.Header
 	}
 	for _, b := range p.Quotas {
-		out.Quotas = append(out.Quotas, ir.Quota{Name: b.Name, Capacity: b.Expr("capacity"), RateLimit: rateLimit(b), Breaker: breaker(b)})
+		out.Quotas = append(out.Quotas, ir.Quota{Name: b.Name, Capacity: b.Expr("capacity"), RateLimit: rateLimit(b), Breaker: breaker(b), Spending: spending(b)})
 		at["quota."+b.Name] = b.Src.Header
 	}
 	for _, b := range p.Channels {

@@ -135,6 +135,13 @@ func rateLimit(b *check.Block) *ir.RateLimit {
 	return &ir.RateLimit{Requests: *r.Expr("requests"), Per: *r.Expr("per")}
 }
 
+func spending(b *check.Block) *ir.Spending {
+	if b.Expr("per") == nil {
+		return nil
+	}
+	return &ir.Spending{Attempts: b.Expr("attempts"), Tokens: b.Expr("tokens"), CostUSD: b.Expr("cost_usd"), Per: *b.Expr("per")}
+}
+
 func breaker(b *check.Block) *ir.Breaker {
 	r := b.Inner("circuit_breaker")
 	if r == nil {

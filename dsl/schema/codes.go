@@ -90,6 +90,7 @@ var Codes = map[string]string{
 	"F0133": "A capability is empty or stands twice.",
 
 	"F0136": "A quota bounds nothing.",
+	"F0143": "A quota bounds what is spent, and no span of time, or a span and nothing in it.",
 	"F0137": "The quotas that something takes of are not written out.",
 	"F0138": "A quota is not declared.",
 	"F0139": "A quota is named twice.",

@@ -16,11 +16,10 @@ type Planned struct {
 
 // Texts that several rows share.
 const (
-	noPeople   = "End the workflow where a person has to decide, and start a second one with the decision as an input; in CI, an environment that needs approval lets a person start it."
-	noAwait    = "End the workflow where a person has to decide, and start a second one with the decision as an input. A level can run a workflow, or give the task to another agent."
-	noSpending = "A kv step counts what was spent:  incr = \"spent\", by = step.NAME.usage.cost_usd, ttl = \"24h\", each attribute on its line; a step before asks for it in  require."
-	noTrigger  = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
-	noMetric   = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
+	noPeople  = "End the workflow where a person has to decide, and start a second one with the decision as an input; in CI, an environment that needs approval lets a person start it."
+	noAwait   = "End the workflow where a person has to decide, and start a second one with the decision as an input. A level can run a workflow, or give the task to another agent."
+	noTrigger = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
+	noMetric  = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
 )
 
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
@@ -44,10 +43,6 @@ var planned = []Planned{
 	{Block: "level", Attr: "after_ack", Doc: "How long a level waits for a person who has said that he looks at it.", Instead: noAwait},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
-	{Block: "quota", Attr: "attempts", Doc: "How many attempts may be made in a span of time.", Instead: "A block rate_limit of the quota bounds how many attempts start in a span of time."},
-	{Block: "quota", Attr: "tokens", Doc: "How many tokens may be spent in a span of time.", Instead: noSpending},
-	{Block: "quota", Attr: "cost_usd", Doc: "How much may be spent in a span of time.", Instead: noSpending},
-	{Block: "quota", Attr: "per", Doc: "The span of time of what may be spent.", Instead: noSpending},
 	{Block: "circuit_breaker", Attr: "notify", Doc: "Whom to tell when the breaker opens and closes.", Instead: "A step tells people of a failure of the reason breaker:  when = \"step.NAME.error.reason == 'breaker'\"."},
 	{Block: "agent", Attr: "model", Doc: "Model of a chat agent.", Instead: "Give it to the program:  command = [\"PROGRAM\", \"--model\", \"NAME\"]."},
 	{Block: "agent", Attr: "tool", Doc: "Tool of an mcp agent.", Instead: "An agent of type exec with a program that calls the tool."},

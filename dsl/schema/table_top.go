@@ -2,7 +2,7 @@ package schema
 
 import "github.com/flowrun/flowrun/dsl/value"
 
-// quotaExample deploys to staging once at a time, and calls the API at a bounded pace, over all runs of the store.
+// quotaExample deploys to staging once at a time, calls the API at a bounded pace, and spends so much a day, over all runs of the store.
 const quotaExample = `quota "staging" { capacity = 1 }
 
 quota "api" {
@@ -12,10 +12,26 @@ quota "api" {
   }
 }
 
+quota "models" {
+  cost_usd = 20 # a day, over all runs
+  per      = "24h"
+}
+
+agent "coder" {
+  type    = "exec"
+  command = ["coder"]
+  quota   = quota.models
+}
+
 workflow "deploy" {
   step "publish" {
     run   = ["./deploy"]
     quota = [quota.staging, quota.api]
+  }
+  step "tell" {
+    agent      = agent.coder
+    task       = "Say what has changed."
+    depends_on = [step.publish]
   }
 }
 `
@@ -187,12 +203,15 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "capabilities", Kind: Strings, Default: "none", Doc: "What the agent can do, in words of your own such as \"gpu\". Steps ask for it with their own capabilities."},
 			quot, later("agent.model", "agent.tool", "agent.prompt"))},
 
-	"quota": {Label: "name", Doc: "A bound that all runs of a store share: units that attempts hold, how many attempts start in a span of time, and when nothing starts after failures. Agents, steps, groups and workflows take of it with the attribute quota. Inside of what holds a quota, also in what it calls, only quotas can be taken that are declared further down in the file; so no runs wait for each other forever.",
+	"quota": {Label: "name", Doc: "A bound that all runs of a store share: units that attempts hold, how many attempts start in a span of time, what they spend in one, and when nothing starts after failures. Agents, steps, groups and workflows take of it with the attribute quota. Inside of what holds a quota, also in what it calls, only quotas can be taken that are declared further down in the file; so no runs wait for each other forever.",
 		Blocks:  []string{"rate_limit", "circuit_breaker"},
 		Example: quotaExample,
 		Attrs: attrs(
 			Attr{Name: "capacity", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "no bound", Doc: "How many units there are."},
-			later("quota.attempts", "quota.tokens", "quota.cost_usd", "quota.per"))},
+			Attr{Name: "attempts", Kind: Value, Want: value.IntType, Min: 1, Max: MaxBudget, Default: "no bound", Doc: "How many attempts may start in any span of per. One that is told when to come back does not count."},
+			Attr{Name: "tokens", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxBudget, Default: "no bound", Doc: "How many tokens agents may use in any span of per, in and out. They count when an attempt has ended, so the attempts that run can exceed the bound."},
+			Attr{Name: "cost_usd", Kind: Value, Want: value.NumberType, Min: MinCost, Max: MaxBudget, Default: "no bound", Doc: "How many dollars agents may cost in any span of per, counted as tokens are."},
+			Attr{Name: "per", Kind: Duration, Doc: "The span of attempts, tokens and cost_usd, such as \"24h\". Where they are used up, nothing of the quota starts until enough of it lies a span back."})},
 
 	"channel": {Label: "name", Doc: "A way to tell people something. Steps send to it with notify. A message is an object of title, text, level, run, workflow, node, kind, error, key, at and data. Sending is tried three times, after one and two seconds. A message that cannot be sent is a warning, and an entry of flowrun dlq; it is sent again with flowrun dlq redrive. After a crash a message can be sent a second time, with the same key.",
 		Example: channelExample,

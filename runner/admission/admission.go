@@ -15,7 +15,7 @@
 // the same order, that of declaration, and whatever holds something asks only for what comes later;
 // so nobody waits in a circle.
 //
-// Rate limits, breakers, stopped agents and the moments that the other side named stand in rows of package shared. A
+// Rate limits, spending, breakers, stopped agents and the moments that the other side named stand in rows of package shared. A
 // request that could have its units is granted when all of them agree, too. If one of them refuses, nothing is used up, and
 // the request keeps its place in all of its lines. The host tells the end of each attempt, which gives the units back and
 // is reported to the breakers.

@@ -37,7 +37,10 @@ func NamesMoment(a *event.Attempt, f *event.AttemptFinished) bool {
 // verdict of a gate, a pause that the other side asks for, and what the condition of a breaker leaves out. A condition that cannot be
 // evaluated leaves out nothing; warning says why.
 func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time, holds Judge) (end End, warning string) {
-	end = End{Key: a.Key}
+	end = End{Key: a.Key, Began: true}
+	if u := f.Usage; u != nil {
+		end.Used = event.Bounds{Tokens: float64(u.InputTokens + u.OutputTokens + u.OtherTokens), CostUSD: u.CostUSD}
+	}
 	if a.Admission != nil {
 		end.Needs = a.Admission.Needs
 	}
@@ -99,6 +102,8 @@ func (o *Obstacle) Refusal(now event.Time) event.AttemptFinished {
 		e.Message = fmt.Sprintf("too few units of %s are free", what)
 	} else if o.Reason == event.ReasonRateLimit {
 		e.Message = fmt.Sprintf("the rate limit of %s allows no start now", what)
+	} else if o.Reason == event.ReasonBudget {
+		e.Message = fmt.Sprintf("%s is spent for now", what)
 	} else if o.Reason == event.ReasonBreaker {
 		e.Message = fmt.Sprintf("the circuit breaker of %s is open", what)
 	} else if e.Reason = event.ReasonBusy; o.Stopped {

@@ -15,7 +15,7 @@ const MaxHold = time.Hour
 
 // Obstacle is why a request is not granted. The zero value is none.
 type Obstacle struct {
-	Reason event.Reason // quota, busy, rate_limit or breaker
+	Reason event.Reason // quota, busy, rate_limit, budget or breaker
 	Need   event.Need   // of what refuses
 	// Stopped tells that a person stopped the agent.
 	Stopped bool
@@ -36,6 +36,10 @@ type End struct {
 	Needs []event.Need // of the attempt
 	// Endings are what the breakers of the needs hear, in the order of the needs. nil: they do not count the attempt.
 	Endings []shared.Ending
+	// Began says that the attempt began and has ended, and Used what it used. An attempt that the host takes out of the line before it
+	// began spends nothing.
+	Began bool
+	Used  event.Bounds
 	// Lost says that all of them count the attempt as lost.
 	Lost bool
 	// Until is the moment before which the other side lets nothing start that has one of the needs; 0: it named none.
@@ -63,7 +67,11 @@ func breaker(n *event.Need) *shared.Breaker {
 	return &shared.Breaker{Name: Resource(n), Failures: n.Breaker.Failures, Reset: n.Breaker.Reset}
 }
 
-// askLimits returns the first obstacle of a request that has its units: a stopped agent, a rate limit, a breaker. ahead says how many
+func spending(n *event.Need) *shared.Spending {
+	return &shared.Spending{Name: Resource(n), Most: n.Spending.Most, Per: n.Spending.Per}
+}
+
+// askLimits returns the first obstacle of a request that has its units: a stopped agent, a rate limit, spending, a breaker. ahead says how many
 // requests start before, of those that need the same.
 func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) int) (first Obstacle, err error) {
 	known := true
@@ -102,6 +110,22 @@ func (s *State) askLimits(r *Request, now event.Time, ahead func(*event.Need) in
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]
+		if n.Spending == nil {
+			continue
+		}
+		if err := spending(n).Settle(s.rows, now); err != nil {
+			return first, err
+		}
+		next, err := spending(n).Next(s.rows, now, ahead(n))
+		if err != nil {
+			return first, err
+		}
+		if next != 0 {
+			meet(event.ReasonBudget, n, next)
+		}
+	}
+	for i := range r.Needs {
+		n := &r.Needs[i]
 		if n.Breaker == nil {
 			continue
 		}
@@ -135,7 +159,7 @@ func (s *State) useLimits(r *Request, now event.Time) error {
 	return s.takePaces(r, now)
 }
 
-// takePaces starts a request in its rate limits.
+// takePaces starts a request in its rate limits and in its spending.
 func (s *State) takePaces(r *Request, now event.Time) error {
 	for i := range r.Needs {
 		if n := &r.Needs[i]; n.Pace != nil {
@@ -144,6 +168,11 @@ func (s *State) takePaces(r *Request, now event.Time) error {
 				err = fmt.Errorf("admission: request %.60q starts before the rate limit of %q allows it", r.Key, n.Name)
 			}
 			if err != nil {
+				return err
+			}
+		}
+		if n := &r.Needs[i]; n.Spending != nil {
+			if err := spending(n).Use(s.rows, now, event.Bounds{Attempts: 1}); err != nil {
 				return err
 			}
 		}
@@ -189,9 +218,9 @@ func lackOf(n *event.Need) event.Reason {
 	return event.ReasonBusy
 }
 
-// countReserved counts the attempts with a reservation that need something with a rate limit.
+// countReserved counts the attempts with a reservation that need something with a rate limit or with spending.
 func (s *State) countReserved(n *event.Need) (count int) {
-	if n.Pace == nil {
+	if n.Pace == nil && n.Spending == nil {
 		return 0
 	}
 	for _, o := range s.requests {
@@ -239,7 +268,31 @@ func (s *State) endRequest(a *Answer, end End, now event.Time) error {
 	if !r.Granted || s.rows == nil {
 		return nil
 	}
+	if !r.Refused { // a reservation has spent nothing
+		if err := s.spend(r, end, now); err != nil {
+			return err
+		}
+	}
 	return s.reportEnd(a, r, end, now)
+}
+
+// spend counts what an attempt has used. One that was told when to come back, or did not begin, is taken back.
+func (s *State) spend(r *Request, end End, now event.Time) error {
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		if n.Spending == nil {
+			continue
+		}
+		if err := spending(n).Use(s.rows, now, end.Used); err != nil {
+			return err
+		}
+		if !end.Lost && (!end.Began || end.Until != 0) {
+			if err := spending(n).Return(s.rows, r.At); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // reportEnd reports the end of a granted request to its breakers.

@@ -41,6 +41,14 @@ func (s *State) List(now event.Time) ([]event.Limit, error) {
 		if l.Started, l.Next, err = window(n).State(s.rows, now); err != nil {
 			return nil, err
 		}
+		if n.Spending != nil {
+			l.Spending = n.Spending
+			var next event.Time
+			if l.Spent, next, err = spending(n).State(s.rows, now); err != nil {
+				return nil, err
+			}
+			l.Next = max(l.Next, next)
+		}
 		if n.Breaker != nil {
 			health, failed, until, err := breaker(n).State(s.rows, now)
 			if err != nil {

@@ -35,6 +35,15 @@ func (c *Composer) QuotaNeed(q *ir.Quota) (event.Need, *event.Error) {
 	if n.Capacity, err = c.Count(q.Capacity, c.Constants(), 0, MaxUnits); err != nil {
 		return n, EvaluationError("capacity of "+what, err)
 	}
+	if s := q.Spending; s != nil {
+		n.Spending = &event.Spending{}
+		if n.Spending.Most, _, err = c.Budget(&ir.Budget{Attempts: s.Attempts, Tokens: s.Tokens, CostUSD: s.CostUSD}, c.Constants()); err != nil {
+			return n, EvaluationError(what, err)
+		}
+		if n.Spending.Per, err = c.Duration(&s.Per, c.Constants()); err != nil {
+			return n, EvaluationError("per of "+what, err)
+		}
+	}
 	return n, c.boundNeed(&n, what, q.RateLimit, q.Breaker)
 }
 

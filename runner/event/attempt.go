@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -126,6 +127,12 @@ func (f *facts) attempt(a *Attempt) {
 				if b.When != nil {
 					f.lates('L', []Late{*b.When})
 				}
+			}
+			if s := n.Spending; s != nil {
+				f.number('A', uint64(s.Most.Attempts))
+				f.number('T', math.Float64bits(s.Most.Tokens))
+				f.number('C', math.Float64bits(s.Most.CostUSD))
+				f.number('P', uint64(s.Per))
 			}
 			f.end()
 		}

@@ -104,6 +104,14 @@ type Need struct {
 	Pace *Pace `json:"pace,omitempty"`
 	// Breaker keeps attempts from starting after failures in a row.
 	Breaker *Breaker `json:"breaker,omitempty"`
+	// Spending bounds what attempts use in a span of time.
+	Spending *Spending `json:"spending,omitempty"`
+}
+
+// Spending allows attempts to use Most in any span of Per. A bound that is 0 bounds nothing.
+type Spending struct {
+	Most Bounds        `json:"most"`
+	Per  time.Duration `json:"per"`
 }
 
 // Pace allows Requests starts in any span of Per.

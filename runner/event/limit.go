@@ -5,12 +5,14 @@ type Limit struct {
 	Kind NeedKind
 	Name string
 	Used int // units that attempts have, of Capacity
-	// Capacity, Pace and Breaker are those of the last program that asked; 0 and nil: it has none.
+	// Capacity, Pace, Breaker and Spending are those of the last program that asked; 0 and nil: it has none.
 	Capacity int
 	Pace     *Pace
 	Breaker  *Breaker
+	Spending *Spending
+	Spent    Bounds // of the span of Spending that ends now
 	Started  int    // attempts of the span of Pace that ends now
-	Next     Time   // the first moment at which its rate limit, its breaker or the other side allows a start; 0: now, or a probe decides
+	Next     Time   // the first moment at which its rate limit, its spending, its breaker or the other side allows a start; 0: now, or a probe decides
 	Health   string // of its breaker: closed, open or half_open; "": it has none
 	Failed   int    // failures in a row, while the breaker is closed
 	Stopped  bool   // a person stopped the agent

@@ -58,7 +58,7 @@ const (
 	ReasonStore          Reason = "store"            // what runs share cannot do what a step asked for
 	ReasonNoMember       Reason = "no_member"        // the pool has no member of the name that the step gives
 	ReasonMemory         Reason = "memory"           // the processes of the attempt used more memory than they may, and were ended
-	ReasonBudget         Reason = "budget"           // a budget around the node is spent
+	ReasonBudget         Reason = "budget"           // a budget around the node is spent, or what a quota allows in its span
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
 )
@@ -126,7 +126,7 @@ const (
 	WaitRateLimit WaitKind = "rate_limit" // for the moment at which a rate limit allows a start
 	WaitBreaker   WaitKind = "breaker"    // for a circuit breaker that is open
 	WaitEvent     WaitKind = "event"      // for an event of a name
-	WaitBudget    WaitKind = "budget"     // for the answers of the attempts that fill a budget
+	WaitBudget    WaitKind = "budget"     // for the answers of the attempts that fill a budget, or for what a quota allows to be spent
 	WaitSync      WaitKind = "sync"       // for the needed parties of a sync point
 	WaitTimer     WaitKind = "timer"      // for a moment; the name is the purpose of the timer
 	WaitChild     WaitKind = "child"      // for a called run; the name is its id

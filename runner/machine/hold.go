@@ -95,8 +95,8 @@ func (m *Machine) takeHold(r ref, uses []ir.QuotaUse) (asks bool, err *event.Err
 	if len(needs) == 0 {
 		return false, nil
 	}
-	for i := range needs { // pace and health belong to attempts
-		needs[i].Pace, needs[i].Breaker = nil, nil
+	for i := range needs { // pace, health and spending belong to attempts
+		needs[i].Pace, needs[i].Breaker, needs[i].Spending = nil, nil, nil
 	}
 	a := &event.Admission{Needs: needs}
 	h := &hold{ref: r}

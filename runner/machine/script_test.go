@@ -458,6 +458,9 @@ func needsText(a *event.Admission) (s string) {
 		if n.Pace != nil {
 			s += fmt.Sprintf(" pace=%d/%s", n.Pace.Requests, n.Pace.Per)
 		}
+		if p := n.Spending; p != nil {
+			s += fmt.Sprintf(" spending=%+v/%s", p.Most, p.Per)
+		}
 		if b := n.Breaker; b != nil {
 			s += fmt.Sprintf(" breaker=%d/%s", b.Failures, b.Reset)
 			if b.When != nil {

@@ -309,7 +309,7 @@ func (m *Machine) quotaNeeds(r ref, own []ir.QuotaUse, g *ir.Agent) (needs []eve
 		if slices.Contains(held, q.Name) {
 			need.Units = 0
 		}
-		if need.Units > 0 || need.Pace != nil || need.Breaker != nil {
+		if need.Units > 0 || need.Pace != nil || need.Breaker != nil || need.Spending != nil {
 			needs = append(needs, need)
 		}
 	}

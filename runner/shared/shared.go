@@ -1,5 +1,5 @@
 // Package shared holds the rules of what the runs of a store share: state under keys (kv), rate limits ([Window]),
-// breakers ([Breaker]), sync points ([Sync]), the log of events ([Emit]) and messages to people (notice.go).
+// spending ([Spending]), breakers ([Breaker]), sync points ([Sync]), the log of events ([Emit]) and messages to people (notice.go).
 //
 // Each thing is a reducer: state, request, time → state, answer, runs to wake. A reducer asks [Rows] for the rows that
 // it needs and writes the rows that change, so that the cost of a request does not depend on how many rows there are.

@@ -235,6 +235,10 @@ func loadRow(rows Rows, space, key string, v any) error {
 	if err != nil || !found {
 		return err
 	}
+	return decodeRow(space, key, body, v)
+}
+
+func decodeRow(space, key string, body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		return refuse("the row %q of %q is damaged: %v", key, space, err)
 	}

@@ -1,8 +1,21 @@
-quota "money" {
-  cost_usd = 10
+quota "a" {
+  cost_usd = 20
+  tokens   = 1000
+}
+
+quota "b" {
+  capacity = 2
   per      = "24h"
 }
 
+quota "c" {
+  attempts = 0
+  per      = "1d"
+}
+
 workflow "w" {
-  step "a" { run = ["true"] }
+  step "s" {
+    run   = ["s"]
+    quota = [quota.a, quota.b, quota.c]
+  }
 }

@@ -338,3 +338,32 @@ func stoppedInLine(t *testing.T, s Store) {
 		t.Errorf("the attempts end in the order %v; the agent was started late: %t", order, late)
 	}
 }
+
+// sharedSpending has two called runs share what they may spend. Both wait without a slot until enough of it lies a span back.
+func sharedSpending(t *testing.T, s Store) {
+	h := s.Open(t, Factory, newWitness())
+	defer h.Close()
+	needs := []event.Need{{Kind: event.NeedQuota, Name: "models", Spending: &event.Spending{Most: event.Bounds{Attempts: 2}, Per: pace}}}
+	p := callingTwice(Program{Tasks: []Task{{Name: "a", Needs: needs}, {Name: "b", Needs: needs}, {Name: "c", Needs: needs}}})
+	run := start(t, h, p)
+	mustEnd(t, s, h, run, event.Succeeded)
+	var at []event.Time
+	var refused []string
+	for _, task := range p.Tasks {
+		at = append(at, starts(t, h, childID(run, task.Name))...)
+		refused = append(refused, refusals(t, h, childID(run, task.Name))...)
+	}
+	slices.Sort(at)
+	if len(at) != 3*len(p.Tasks) || len(refused) < 4 || slices.ContainsFunc(refused, func(r string) bool { return r != "budget models true" }) {
+		t.Fatalf("%d attempts were made; the refusals are %v", len(at), refused)
+	}
+	for i := 2; i < len(at); i++ {
+		if at[i].Sub(at[i-2]) < pace {
+			t.Errorf("3 attempts start within %s: %v", pace, at)
+		}
+	}
+	list, err := h.Limits(context.Background())
+	if err != nil || len(list) != 1 || list[0].Spending == nil || list[0].Spent.Attempts == 0 || list[0].Spent.Attempts > 2 {
+		t.Errorf("the limits are %+v, %v", list, err)
+	}
+}

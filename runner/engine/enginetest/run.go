@@ -56,6 +56,7 @@ func Run(t *testing.T, h Harness) {
 		{"a refused attempt can ask for another agent, with its number and key", true, scarceElsewhere},
 		{"what a dead driver held goes to the next", true, scarceAfterDeath},
 		{"no more attempts start than a rate limit allows, and none too late", false, pacedStarts},
+		{"no more is spent than a quota allows in its span, and no attempt waits for too long", false, sharedSpending},
 		{"a crash at any commit loses no grant of a rate limit or a breaker", false, limitsAtEveryCommit},
 		{"a breaker opens, and one probe closes it", false, brokenAndProbed},
 		{"a breaker does not count what its condition leaves out", false, brokenByCondition},

@@ -510,7 +510,7 @@ func (tx *transaction) leaveResources(r *admission.Request) error {
 
 // loadLine reads the requests that an operation can affect: the requests that it names, those of the resources that it names, and all
 // that share a resource with them, directly or not. It reads only the first waiting
-// requests of each resource, up to horizon, the granted ones where units are counted, and the reservations where there is a rate limit.
+// requests of each resource, up to horizon, the granted ones where units are counted, and the reservations where there is a rate limit or spending.
 func (tx *transaction) loadLine(keys, resources []string, horizon int) (*admission.State, error) {
 	var requests []*admission.Request
 	known := map[string]*admission.Request{}
@@ -555,7 +555,7 @@ func (tx *transaction) loadLine(keys, resources []string, horizon int) (*admissi
 			case n.Units > 0 && !holding[resource]:
 				holding[resource] = true
 				err = read(of+"1", resource)
-			case n.Pace != nil && !holding[resource] && !reserved[resource]:
+			case (n.Pace != nil || n.Spending != nil) && !holding[resource] && !reserved[resource]:
 				reserved[resource] = true
 				err = read(of+"1 AND a.refused = 1", resource)
 			}

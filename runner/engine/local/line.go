@@ -76,6 +76,7 @@ func (l *line) undeclared(needs []event.Need) (news []*event.Need) {
 
 func sameLimits(a, b *event.Need) bool {
 	return a.Capacity == b.Capacity && (a.Pace == nil) == (b.Pace == nil) && (a.Pace == nil || *a.Pace == *b.Pace) &&
+		(a.Spending == nil) == (b.Spending == nil) && (a.Spending == nil || *a.Spending == *b.Spending) &&
 		(a.Breaker == nil) == (b.Breaker == nil) && (a.Breaker == nil || a.Breaker.Failures == b.Breaker.Failures && a.Breaker.Reset == b.Breaker.Reset)
 }
 

@@ -74,9 +74,14 @@ func (w *writer) quotas() {
 		w.line(0, "quota %q { capacity = %d }", name, 1+w.r.IntN(3))
 	}
 	w.line(0, `quota "slow" {`)
+	requests, per := 1+w.r.IntN(3), 1+w.r.IntN(20)
+	if per%2 == 0 { // no draw of its own, so that the rest of a seed's program stays
+		w.line(1, "attempts = %d", requests+1)
+		w.line(1, `per      = "%ds"`, per+5)
+	}
 	w.line(1, "rate_limit {")
-	w.line(2, "requests = %d", 1+w.r.IntN(3))
-	w.line(2, `per      = "%ds"`, 1+w.r.IntN(20))
+	w.line(2, "requests = %d", requests)
+	w.line(2, `per      = "%ds"`, per)
 	w.line(1, "}")
 	w.line(0, "}")
 }

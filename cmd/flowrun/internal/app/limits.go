@@ -16,7 +16,7 @@ func (a *app) newLimitsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "limits", Short: "Show the quotas, rate limits and breakers that runs share",
 		Long: `limits lists the quotas and agents that runs of the store have asked for. Each line says how many units are in use, how many
-attempts have started in the span of the rate limit, and the state of the circuit breaker. Below it stand the attempts that
+attempts have started in the span of the rate limit, what was spent in its span, and the state of the circuit breaker. Below it stand the attempts that
 wait, in the order in which they are served, with how long they have waited.`,
 		Args: unknownCommand,
 		RunE: func(*cobra.Command, []string) error { return a.runLimits(asJSON) },
@@ -33,6 +33,7 @@ type limitsJSON struct {
 	Used      int                `json:"used"`
 	Capacity  *int               `json:"capacity"`
 	RateLimit *limitsPaceJSON    `json:"rate_limit"`
+	Spending  *limitsSpentJSON   `json:"spending"`
 	Breaker   *limitsBreakerJSON `json:"circuit_breaker"`
 	Next      *string            `json:"next"`
 	Stopped   bool               `json:"stopped"`
@@ -43,6 +44,12 @@ type limitsPaceJSON struct {
 	Requests int     `json:"requests"`
 	Per      float64 `json:"per"`
 	Started  int     `json:"started"`
+}
+
+type limitsSpentJSON struct {
+	Most event.Bounds `json:"most"`
+	Used event.Bounds `json:"used"`
+	Per  float64      `json:"per"`
 }
 
 type limitsBreakerJSON struct {
@@ -95,6 +102,16 @@ func describeLimits(l *event.Limit, at event.Time) string {
 	if l.Pace != nil {
 		parts = append(parts, fmt.Sprintf("%d of %s in the last %s", l.Started, ui.Count(l.Pace.Requests, "start"), l.Pace.Per))
 	}
+	if s := l.Spending; s != nil {
+		for _, p := range []struct {
+			used, most float64
+			unit       string
+		}{{float64(l.Spent.Attempts), float64(s.Most.Attempts), "attempts"}, {l.Spent.Tokens, s.Most.Tokens, "tokens"}, {l.Spent.CostUSD, s.Most.CostUSD, "dollars"}} {
+			if p.most > 0 {
+				parts = append(parts, fmt.Sprintf("%.10g of %.10g %s in the last %s", p.used, p.most, p.unit, s.Per))
+			}
+		}
+	}
 	if l.Breaker != nil {
 		text := "breaker " + strings.ReplaceAll(l.Health, "_", "-")
 		if l.Failed > 0 {
@@ -121,6 +138,9 @@ func newLimitsJSON(l *event.Limit, at event.Time) limitsJSON {
 	}
 	if l.Pace != nil {
 		out.RateLimit = &limitsPaceJSON{l.Pace.Requests, l.Pace.Per.Seconds(), l.Started}
+	}
+	if s := l.Spending; s != nil {
+		out.Spending = &limitsSpentJSON{s.Most, l.Spent, s.Per.Seconds()}
 	}
 	if l.Breaker != nil {
 		out.Breaker = &limitsBreakerJSON{l.Health, l.Failed}
