@@ -46,12 +46,13 @@ runner/policy                    pure: dsl/libm
 runner/plan                      pure: dsl/ir
 runner/request                   pure: dsl/value runner/event
 runner/compose                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
-runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/plan runner/policy runner/request runner/slots
+runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/judge runner/plan runner/policy runner/request runner/slots
 runner/slots                     pure: dsl/value runner/heap
 runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
 runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/journal                   pure: runner/event
+runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
 runner/shared                    pure: dsl/ir dsl/value runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
@@ -102,7 +103,7 @@ workflows
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args         dsl/value
-cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/outline runner/replay runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/view isatty sys diff
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone

@@ -133,7 +133,7 @@ func ended(t *testing.T, document []byte) (out []string) {
 }
 
 // The programs of the files. An agent's task says in with how long it takes (here tenths of seconds, or seconds beside a
-// file slow), how often it fails, and how many dollars each attempt costs.
+// file slow), how often it fails, how many dollars each attempt costs, and what an agent who judges it says.
 
 const slow = "slow"
 
@@ -167,7 +167,10 @@ func agent() {
 		_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "error", "kind": kind, "message": "it fails", "usage": usage})
 		return
 	}
-	output := map[string]any{"agent": request.Agent, "attempt": request.Attempt, "feedback": request.Feedback, "with": request.With}
+	var output any = map[string]any{"agent": request.Agent, "attempt": request.Attempt, "feedback": request.Feedback, "with": request.With}
+	if result, judges := request.With["result"].(map[string]any); judges {
+		output = result["output"].(map[string]any)["with"].(map[string]any)["judged"]
+	}
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"type": "result", "output": output, "usage": usage})
 }
 

@@ -42,6 +42,15 @@ func (c *checker) unused() {
 	if m := c.program.Memory; m != nil && m.attr("editor") != nil {
 		tasked[m.attr("editor").ref().Name] = true
 	}
+	judges := func(gates []*Block) {
+		for _, g := range gates {
+			if r := g.Inner("review"); r != nil && r.attr("agent") != nil && len(r.attr("agent").Names) > 0 {
+				judge := r.attr("agent").ref()
+				tasked[judge.Name], shared[judge.Name] = tasked[judge.Name] || !judge.Pool, shared[judge.Name] || judge.Pool
+			}
+		}
+	}
+	judges(c.program.Gates)
 	for _, w := range c.program.Workflows {
 		for _, in := range w.Inputs {
 			if !w.inputs.Used[in.Name] {
@@ -52,6 +61,7 @@ func (c *checker) unused() {
 			for _, g := range c.agentsOf(n) {
 				tasked[g.Name] = true
 			}
+			judges(n.Gates)
 			for _, r := range c.allAssignees(n) {
 				shared[r.Name] = shared[r.Name] || r.Pool
 			}

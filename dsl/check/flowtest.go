@@ -372,12 +372,16 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 			c.missing(b, at, missing, fmt.Sprintf("The program has no gate %q", b.Name))
 			return s, false
 		}
-		if g.attr("run") == nil {
+		judges := c.judges(g)
+		if g.attr("run") == nil && judges == nil {
 			c.report(diag.Diagnostic{Code: "F0298", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s needs no stub", upper(g.Words())),
 				Detail: "It starts no program, so a test asks the gate itself. The output of the step decides how it judges."})
 			return s, false
 		}
-		s.Path, r = path, replier{what: "a gate", takes: programMembers[1:], output: value.AnyType}
+		if s.Path, r = path, (replier{what: "a gate", takes: programMembers[1:], output: value.AnyType}); judges != nil {
+			r = agentReplier(judges...)
+			r.output = value.AnyType
+		}
 	}
 	s.Replies = c.replies(b, r)
 	return s, len(s.Replies) > 0

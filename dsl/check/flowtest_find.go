@@ -254,6 +254,23 @@ func (c *testChecker) gateOf(name string) (g *Block, path string, missing *expr.
 	return nil, "", &expr.NoName{Detail: fmt.Sprintf("Gates of the program: %s.", someOrNone(known))}
 }
 
+// judges lists the agents that can judge for a gate; nil if no agent does.
+func (c *testChecker) judges(g *Block) []*Block {
+	review := g.Inner("review")
+	if review == nil || review.attr("agent") == nil {
+		return nil
+	}
+	var list []*Block
+	for _, r := range review.attr("agent").Names {
+		if r.Pool {
+			list = append(list, c.membersOf(c.pools[r.Name])...)
+		} else if c.agents[r.Name] != nil {
+			list = append(list, c.agents[r.Name])
+		}
+	}
+	return list
+}
+
 func someOrNone(names []string) string {
 	if len(names) == 0 {
 		return "none"

@@ -2,42 +2,147 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 )
 
-// judgedBy are the attributes by which a gate can judge.
-var judgedBy = []string{"check", "run", "schema"}
+// judgedBy are the attributes and blocks by which a gate can judge.
+var judgedBy = []string{"check", "run", "schema", "review", "security"}
+
+// judgesBy is the place of what a gate judges by; nil if it does not have it.
+func judgesBy(b *Block, name string) *diag.Range {
+	if a := b.Src.Body.Attr(name); a != nil {
+		return &a.Range
+	}
+	if in := b.Inner(name); in != nil {
+		return &in.Src.Header
+	}
+	return nil
+}
 
 // gate checks that a gate judges by one thing, and that what stands beside it belongs to it.
 func (c *checker) gate(b *Block) {
 	var found []string
 	for _, name := range judgedBy {
-		if b.Src.Body.Attr(name) != nil {
+		if judgesBy(b, name) != nil {
 			found = append(found, name)
 		}
 	}
 	switch len(found) {
 	case 0:
 		c.report(diag.Diagnostic{Code: "F0121", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing to judge by in %s", b.Words()),
-			Detail: "A gate has one of  check = \"CONDITION over result\",  run = [\"PROGRAM\"]  and  schema = { JSON Schema }."})
+			Detail: "A gate has one of  check = \"CONDITION over result\",  run = [\"PROGRAM\"],  schema = { JSON Schema },  review { agent = agent.NAME }  and  security { scan = [\"secrets\"] }."})
 		return
 	case 1:
 	default:
-		c.report(diag.Diagnostic{Code: "F0122", Subject: b.Src.Body.Attr(found[1]).Range, Context: b.Words(), Summary: fmt.Sprintf("Both %s in %s", list(found), b.Words()),
-			Detail: "A gate judges by one thing. Make several gates of it.", Notes: []diag.Note{{Text: found[0] + " stands here", Range: b.Src.Body.Attr(found[0]).Range}}})
+		c.report(diag.Diagnostic{Code: "F0122", Subject: *judgesBy(b, found[1]), Context: b.Words(), Summary: fmt.Sprintf("Both %s in %s", list(found), b.Words()),
+			Detail: "A gate judges by one thing. Make several gates of it.", Notes: []diag.Note{{Text: found[0] + " stands here", Range: *judgesBy(b, found[0])}}})
 		return
+	}
+	if r := b.Inner("review"); r != nil {
+		c.reviewer(r)
+	}
+	if s := b.Inner("security"); s != nil {
+		c.scans(s)
+	}
+	if a := b.attr("block"); a != nil && b.attr("findings") == nil {
+		c.report(diag.Diagnostic{Code: "F0123", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("block has no effect on a gate with %s", found[0]),
+			Detail: "It says which findings do not pass. Beside it belongs  findings = \"sarif\"  or  \"json\"; the blocks review and security have a block of their own."})
 	}
 	if found[0] == "run" {
 		return
 	}
-	for _, name := range []string{"dir", "env", "shell", "timeout", "pass_env"} {
-		if a := b.attr(name); a != nil {
+	for _, name := range []string{"dir", "env", "shell", "timeout", "pass_env", "findings"} {
+		if a := b.attr(name); a != nil && (name != "timeout" || found[0] != "review") {
 			c.report(diag.Diagnostic{Code: "F0123", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("%s has no effect on a gate with %s", name, found[0]),
 				Detail: fmt.Sprintf("It belongs to gates with run: %s starts no program.", found[0])})
 		}
 	}
+}
+
+// reviewer checks who judges.
+func (c *checker) reviewer(b *Block) {
+	a := b.attr("agent")
+	if a == nil || len(a.Names) == 0 || a.ref().Name == "" {
+		return
+	}
+	declared, kind := c.agents, "agent"
+	if a.ref().Pool {
+		declared, kind = c.pools, "pool"
+	}
+	judge := declared[a.ref().Name]
+	if judge == nil {
+		c.unknownDeclared(b, a.ref(), kind, declared)
+		a.Names = nil
+		return
+	}
+	if a.Names[0].Member != nil {
+		c.report(diag.Diagnostic{Code: "F0152", Subject: a.Src.Range, Context: b.Words(), Summary: "A judge cannot be computed",
+			Detail: "The members of a pool judge in turn:  agent = pool.NAME. Or name the agent:  agent = agent.NAME."})
+	}
+}
+
+// scans checks the names of scans.
+func (c *checker) scans(b *Block) {
+	a := b.attr("scan")
+	if a == nil {
+		return
+	}
+	for _, s := range a.Strings {
+		if slices.Contains(ir.Scans, ir.Scan(s)) {
+			continue
+		}
+		d := diag.Diagnostic{Code: "F0151", Subject: a.span(), Context: b.Words(), Summary: fmt.Sprintf("There is no scan %q", s),
+			Detail: "Scans are " + strings.Join(ir.Texts(ir.Scans), " and ") + "."}
+		if near := diag.Nearest(s, ir.Texts(ir.Scans)); near != "" {
+			d.Detail += fmt.Sprintf(" Did you mean %q?", near)
+		}
+		c.report(d)
+	}
+	if len(a.Strings) == 0 {
+		c.report(diag.Diagnostic{Code: "F0121", Subject: a.span(), Context: b.Words(), Summary: "Nothing to scan for",
+			Detail: "Scans are " + strings.Join(ir.Texts(ir.Scans), " and ") + "."})
+	}
+}
+
+// selfJudged warns of a step whose own agent judges its work.
+func (c *checker) selfJudged(n *Node, g *Block) {
+	r, who := g.Inner("review"), n.attr("agent")
+	if r == nil || who == nil || r.attr("agent") == nil || len(r.attr("agent").Names) == 0 {
+		return
+	}
+	judge := r.attr("agent").ref()
+	for i, name := range who.Names {
+		if _, member := who.Member(i); !judge.Pool && (!name.Pool && name.Name == judge.Name || member == judge.Name) {
+			c.report(diag.Diagnostic{Code: "F0153", Severity: diag.Warning, Subject: judge.Range, Context: n.Words(), Summary: fmt.Sprintf("Agent %q judges its own work", judge.Name),
+				Detail: "A judge that did the work finds what it found when it did it. Let another agent judge.",
+				Notes:  []diag.Note{{Text: "the agent of " + n.Words(), Range: name.Range}}})
+		}
+	}
+}
+
+// judgesOf lists who judges for the gates of a node.
+func (c *checker) judgesOf(n *Node) (out []expr.Name) {
+	judge := func(g *Block) {
+		if r := g.Inner("review"); r != nil && r.attr("agent") != nil {
+			out = append(out, r.attr("agent").Names...)
+		}
+	}
+	for _, g := range n.Gates {
+		judge(g)
+	}
+	if a := n.attr("gates"); a != nil {
+		for _, r := range a.Names {
+			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {
+				judge(g)
+			}
+		}
+	}
+	return out
 }
 
 // schema checks a JSON Schema that is known from the file.

@@ -43,11 +43,7 @@ func (c *checker) topGate(g *Block) {
 	u := &usedGate{types: map[string]*usedOutput{}}
 	env := c.gateEnv()
 	commands(g, "", nil)
-	for _, src := range g.Src.Body.Attrs {
-		a := g.Attrs[src.Name]
-		if a == nil {
-			continue
-		}
+	for _, a := range judging(g) {
 		found := few(c.evaluate(a, env))
 		c.in(g, c.secret(g, a))
 		if failed := found.HasErrors(); failed || a.readsOutput() {
@@ -58,6 +54,18 @@ func (c *checker) topGate(g *Block) {
 		}
 	}
 	c.uses[g] = u
+}
+
+// judging are the attributes of a gate and of the blocks in it, in the order of the file.
+func judging(g *Block) (out []*Attr) {
+	for _, b := range append([]*Block{g}, g.Blocks...) {
+		for _, src := range b.Src.Body.Attrs {
+			if a := b.Attrs[src.Name]; a != nil {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
 }
 
 // judges checks a gate at the top as the gate of a step.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
 )
 
 // Runs that hold units of quotas and wait for more could wait for each other forever. They do not, because whatever holds a
@@ -75,6 +76,17 @@ func (c *checker) holding(w *Workflow) {
 func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
 	out := taking{}
 	own, called := c.unitsOf(n.Block), c.called(n)
+	takes := func(who []expr.Name, held []string) {
+		for _, r := range who {
+			for _, g := range c.assigned(r) {
+				for _, name := range c.unitsOf(g) {
+					if _, said := out[name]; !said && !slices.Contains(held, name) {
+						out[name] = r.Range
+					}
+				}
+			}
+		}
+	}
 	if n.Schema.Kind != "step" || called != nil {
 		held := append(slices.Clip(around), own...)
 		if len(own) > 0 {
@@ -83,6 +95,7 @@ func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
 		for _, child := range n.Children {
 			maps.Copy(out, c.takenBy(child, held, holder))
 		}
+		takes(c.judgesOf(n), held)
 		if called != nil {
 			if holder != nil && c.takesTurns(called) {
 				c.turnInside(n.Block, n.attr("call").span(), called, holder)
@@ -104,15 +117,8 @@ func (c *checker) takenBy(n *Node, around []string, holder *Block) taking {
 			out[name] = n.place(name)
 		}
 	}
-	for _, r := range c.allAssignees(n) {
-		for _, g := range c.assigned(r) {
-			for _, name := range c.unitsOf(g) {
-				if _, said := out[name]; !said && !slices.Contains(around, name) {
-					out[name] = r.Range
-				}
-			}
-		}
-	}
+	takes(c.allAssignees(n), around)
+	takes(c.judgesOf(n), around)
 	return out
 }
 
@@ -313,7 +319,7 @@ func (c *checker) heldAround(w *Workflow, n *Node) []string {
 // ownTakings lists the quotas of which a node itself takes units, or the run that the node calls.
 func (c *checker) ownTakings(w *Workflow, n *Node) []string {
 	names := slices.Clone(c.unitsOf(n.Block))
-	for _, r := range c.allAssignees(n) {
+	for _, r := range append(c.allAssignees(n), c.judgesOf(n)...) {
 		for _, g := range c.assigned(r) {
 			names = append(names, c.unitsOf(g)...)
 		}

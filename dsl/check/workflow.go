@@ -100,6 +100,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 		for _, r := range a.Names {
 			if g := c.gates[r.Name]; g != nil && n.ownGate(r.Name) == nil {
 				c.judges(g, n, r.Range)
+				c.selfJudged(n, g)
 			}
 		}
 	}
@@ -148,6 +149,10 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 	}
 	if b.Schema.Kind == "gate" {
 		c.schema(b)
+		for _, in := range b.Blocks {
+			c.expressions(in, func(string) *expr.Env { return c.envAt(w, n, inGate) })
+		}
+		c.selfJudged(n, b)
 	}
 	if isAction && action.block != nil {
 		action.block(c, b)

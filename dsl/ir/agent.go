@@ -106,4 +106,21 @@ type Gate struct {
 	Schema  *Expr    `json:"schema,omitempty"`
 	PassEnv []string `json:"pass_env,omitzero"`
 	OnFail  OnFail   `json:"on_fail,omitempty"`
+	// Review lets an agent judge. Findings is how the standard output of Run lists findings; "": its exit code judges. Scans are the
+	// built-in scans of the texts of result.output. Block is the severity from which on one finding of these does not pass; "" means
+	// [SeverityHigh].
+	Review   *Review  `json:"review,omitempty"`
+	Findings Findings `json:"findings,omitempty"`
+	Scans    []Scan   `json:"scans,omitempty"`
+	Block    Severity `json:"block,omitempty"`
 }
+
+// Review is a judgement by an agent or a member of a pool.
+type Review struct {
+	Assignee
+	Task     *Expr `json:"task,omitempty"`     // a text; nil: a sentence that asks for scores and findings
+	Criteria *Expr `json:"criteria,omitempty"` // a map from the name of a criterion to its lowest score; nil: none
+}
+
+// Attempts reports whether an attempt of its own judges.
+func (g *Gate) Attempts() bool { return g.Run != nil || g.Review != nil }

@@ -128,6 +128,63 @@ var OnFails = []OnFail{OnFailFail, OnFailRetry, OnFailWarn, OnFailEscalate}
 // UnmarshalText refuses a value that is not in [OnFails].
 func (o *OnFail) UnmarshalText(text []byte) error { return read(o, text, "on_fail", OnFails) }
 
+// Severity says how grave a finding is.
+type Severity string
+
+// The severities, in their order.
+const (
+	SeverityInfo     Severity = "info"
+	SeverityLow      Severity = "low"
+	SeverityMedium   Severity = "medium"
+	SeverityHigh     Severity = "high"
+	SeverityCritical Severity = "critical"
+)
+
+// Severities lists all severities, the gravest last.
+var Severities = []Severity{SeverityInfo, SeverityLow, SeverityMedium, SeverityHigh, SeverityCritical}
+
+// UnmarshalText refuses a value that is not in [Severities].
+func (s *Severity) UnmarshalText(text []byte) error { return read(s, text, "severity", Severities) }
+
+// Blocks reports whether a finding of severity f does not pass a gate that blocks from s on. The zero value of s means
+// [SeverityHigh].
+func (s Severity) Blocks(f Severity) bool {
+	if s == "" {
+		s = SeverityHigh
+	}
+	return slices.Index(Severities, f) >= slices.Index(Severities, s)
+}
+
+// Findings names a format in which a program lists findings.
+type Findings string
+
+// The formats of findings.
+const (
+	FindingsSARIF Findings = "sarif" // Static Analysis Results Interchange Format 2.1.0
+	FindingsJSON  Findings = "json"  // a list of objects with severity and message, or an object with such a list as findings
+)
+
+// AllFindings lists all formats of findings.
+var AllFindings = []Findings{FindingsSARIF, FindingsJSON}
+
+// UnmarshalText refuses a value that is not in [AllFindings].
+func (f *Findings) UnmarshalText(text []byte) error { return read(f, text, "findings", AllFindings) }
+
+// Scan names a built-in scan of texts.
+type Scan string
+
+// The scans.
+const (
+	ScanSecrets   Scan = "secrets"   // keys, tokens and passwords
+	ScanInjection Scan = "injection" // words that try to give orders to an agent
+)
+
+// Scans lists all scans.
+var Scans = []Scan{ScanSecrets, ScanInjection}
+
+// UnmarshalText refuses a value that is not in [Scans].
+func (s *Scan) UnmarshalText(text []byte) error { return read(s, text, "scan", Scans) }
+
 // Losers says what becomes of the children or instances that still run when a join has enough.
 type Losers string
 

@@ -132,6 +132,16 @@ func gate(b *check.Block, name, shell string) ir.Gate {
 	if a := b.Attrs["run"]; a != nil {
 		out.Run = run(a, shell, "")
 	}
+	out.Findings, out.Block = ir.Findings(b.Text("findings")), ir.Severity(b.Text("block"))
+	if r := b.Inner("review"); r != nil {
+		out.Review, out.Block = &ir.Review{Assignee: assignees(r.Attrs["agent"])[0], Task: r.Expr("task"), Criteria: r.Expr("criteria")}, ir.Severity(r.Text("block"))
+	}
+	if s := b.Inner("security"); s != nil {
+		for _, scan := range s.Attrs["scan"].Strings {
+			out.Scans = append(out.Scans, ir.Scan(scan))
+		}
+		out.Block = ir.Severity(s.Text("block"))
+	}
 	return out
 }
 

@@ -62,34 +62,35 @@ var Priorities = map[string]float64{"low": -10, "normal": 0, "high": 10, "critic
 
 // Attributes that several kinds of block have.
 var (
-	enum = Attr{Name: "enum", Kind: Value, Want: value.AnyType, Doc: "The values that there may be, written out."}
-	hide = Attr{Name: "sensitive", Kind: Flag, Default: "false", Doc: "Keeps the value out of journal, logs and screen."}
-	when = Attr{Name: "when", Kind: Condition, Doc: "Runs the node only if this holds; else it is skipped and its output is null."}
-	deps = Attr{Name: "depends_on", Kind: Refs, RefKind: "step", Doc: "Nodes that must succeed before this one starts, besides those that its expressions read."}
-	rule = Attr{Name: "trigger_rule", Kind: Word, Words: []string{"none_failed", "all_success", "all_done", "one_success", "one_failed", "all_failed", "always"}, Default: `"none_failed"`, Doc: "Which ends of the nodes that this one waits for let it start."}
-	each = Attr{Name: "for_each", Kind: Value, Want: value.AnyType, Doc: "Makes an instance of the node for each member of a list, set or map."}
-	par  = Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many attempts may be live at once below this node."}
-	join = Attr{Name: "join", Kind: Join, Want: value.IntType, Words: []string{"all", "any", "first_success"}, Min: 1, Max: MaxConcurrency, Default: `"all"`, Doc: "When a parallel or a for_each has enough: a word, a number of successes, or a condition over total, done, succeeded, failed, skipped and result."}
-	lose = Attr{Name: "losers", Kind: Word, Words: []string{"wait", "cancel", "detach"}, Default: `"wait" for a join of all, "cancel" for others`, Doc: "What becomes of the rest when a join has enough."}
-	oner = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "What a failure means for others: it blocks what depends on the node, also stops what runs beside it, or is tolerated."}
-	lost = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What becomes of an attempt whose driver died."}
-	late = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What becomes of an attempt whose time is up: it has failed, or what it has given until then is its output, is judged by the gates, and is told by .partial. That is the last line {\"type\":\"partial\",\"output\":…} of an agent, or the result that it gives within five seconds of TERM; of run what it has written. Where there is nothing, it has failed."}
-	prio = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Where it is equal, what is furthest from the end of the run does, as far as earlier runs tell, and else what was ready first."}
-	back = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Pools: true, Doc: "Agents or pools that are asked, in this order, when the retries of the step's agent are used up."}
-	quot = Attr{Name: "quota", Kind: Quotas, Doc: "What each attempt takes of quotas while it runs, all or nothing: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. An attempt that finds too little free waits without a slot. A call holds it until the run that it calls has ended."}
-	hold = Attr{Name: "quota", Kind: Quotas, Doc: "The units of quotas that are taken before the first node inside starts, and held until the end: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. What is inside takes nothing of them again. A run that nobody drives holds nothing; when it is driven again, the units are taken again before anything inside goes on."}
-	env  = Attr{Name: "env", Kind: Env, Doc: "Environment variables; the nearest block that sets a name wins."}
-	pass = Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that programs are given though they look secret, such as *TOKEN* and *_KEY; the nearest list wins."}
-	dir  = Attr{Name: "dir", Kind: Value, Want: value.StringType, Default: "the program's folder", Doc: "Working folder, relative to the program's folder."}
-	sh   = Attr{Name: "shell", Kind: Word, Words: []string{"sh", "bash"}, Default: `"sh"`, Doc: "Shell for scripts: sh -e, or bash -eo pipefail."}
-	desc = Attr{Name: "description", Kind: Text, Doc: "What it is for, in a sentence."}
-	typ  = Attr{Name: "type", Kind: Type, Default: "any", Doc: "Type that every value of it must have."}
-	deft = Attr{Name: "default", Kind: Value, Want: value.AnyType, Doc: "Value where none is given; without it, one must be given."}
-	time = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for one attempt, without queueing and gates."}
-	span = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time from the first start of a node inside. It stands still while nobody drives the run."}
-	gate = Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge each attempt's result, in order."}
-	cond = Attr{Name: "condition", Kind: Condition, Required: true, Doc: "What must hold."}
-	say  = Attr{Name: "message", Kind: Value, Want: value.StringType, Default: "the condition", Doc: "What to say where it does not hold."}
+	enum     = Attr{Name: "enum", Kind: Value, Want: value.AnyType, Doc: "The values that there may be, written out."}
+	hide     = Attr{Name: "sensitive", Kind: Flag, Default: "false", Doc: "Keeps the value out of journal, logs and screen."}
+	when     = Attr{Name: "when", Kind: Condition, Doc: "Runs the node only if this holds; else it is skipped and its output is null."}
+	deps     = Attr{Name: "depends_on", Kind: Refs, RefKind: "step", Doc: "Nodes that must succeed before this one starts, besides those that its expressions read."}
+	rule     = Attr{Name: "trigger_rule", Kind: Word, Words: []string{"none_failed", "all_success", "all_done", "one_success", "one_failed", "all_failed", "always"}, Default: `"none_failed"`, Doc: "Which ends of the nodes that this one waits for let it start."}
+	each     = Attr{Name: "for_each", Kind: Value, Want: value.AnyType, Doc: "Makes an instance of the node for each member of a list, set or map."}
+	par      = Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Doc: "How many attempts may be live at once below this node."}
+	join     = Attr{Name: "join", Kind: Join, Want: value.IntType, Words: []string{"all", "any", "first_success"}, Min: 1, Max: MaxConcurrency, Default: `"all"`, Doc: "When a parallel or a for_each has enough: a word, a number of successes, or a condition over total, done, succeeded, failed, skipped and result."}
+	lose     = Attr{Name: "losers", Kind: Word, Words: []string{"wait", "cancel", "detach"}, Default: `"wait" for a join of all, "cancel" for others`, Doc: "What becomes of the rest when a join has enough."}
+	oner     = Attr{Name: "on_error", Kind: Word, Words: []string{"block", "stop", "continue"}, Default: `"block"`, Doc: "What a failure means for others: it blocks what depends on the node, also stops what runs beside it, or is tolerated."}
+	lost     = Attr{Name: "on_lost", Kind: Word, Words: []string{"retry", "fail"}, Default: `"retry"`, Doc: "What becomes of an attempt whose driver died."}
+	late     = Attr{Name: "on_timeout", Kind: Word, Words: []string{"fail", "hand_in"}, Default: `"fail"`, Doc: "What becomes of an attempt whose time is up: it has failed, or what it has given until then is its output, is judged by the gates, and is told by .partial. That is the last line {\"type\":\"partial\",\"output\":…} of an agent, or the result that it gives within five seconds of TERM; of run what it has written. Where there is nothing, it has failed."}
+	prio     = Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Default: `"normal"`, Doc: "Who goes first where nodes wait for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10) or critical (20). Where it is equal, what is furthest from the end of the run does, as far as earlier runs tell, and else what was ready first."}
+	back     = Attr{Name: "fallback", Kind: Refs, RefKind: "agent", Pools: true, Doc: "Agents or pools that are asked, in this order, when the retries of the step's agent are used up."}
+	quot     = Attr{Name: "quota", Kind: Quotas, Doc: "What each attempt takes of quotas while it runs, all or nothing: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. An attempt that finds too little free waits without a slot. A call holds it until the run that it calls has ended."}
+	hold     = Attr{Name: "quota", Kind: Quotas, Doc: "The units of quotas that are taken before the first node inside starts, and held until the end: quota.NAME, [quota.A, quota.B], or { NAME = units } with expressions. What is inside takes nothing of them again. A run that nobody drives holds nothing; when it is driven again, the units are taken again before anything inside goes on."}
+	env      = Attr{Name: "env", Kind: Env, Doc: "Environment variables; the nearest block that sets a name wins."}
+	pass     = Attr{Name: "pass_env", Kind: Strings, Doc: "Names in flowrun's own environment that programs are given though they look secret, such as *TOKEN* and *_KEY; the nearest list wins."}
+	dir      = Attr{Name: "dir", Kind: Value, Want: value.StringType, Default: "the program's folder", Doc: "Working folder, relative to the program's folder."}
+	sh       = Attr{Name: "shell", Kind: Word, Words: []string{"sh", "bash"}, Default: `"sh"`, Doc: "Shell for scripts: sh -e, or bash -eo pipefail."}
+	desc     = Attr{Name: "description", Kind: Text, Doc: "What it is for, in a sentence."}
+	typ      = Attr{Name: "type", Kind: Type, Default: "any", Doc: "Type that every value of it must have."}
+	deft     = Attr{Name: "default", Kind: Value, Want: value.AnyType, Doc: "Value where none is given; without it, one must be given."}
+	time     = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time for one attempt, without queueing and gates."}
+	span     = Attr{Name: "timeout", Kind: Duration, Doc: "Longest time from the first start of a node inside. It stands still while nobody drives the run."}
+	gate     = Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge each attempt's result, in order."}
+	severity = Attr{Name: "block", Kind: Word, Words: []string{"info", "low", "medium", "high", "critical"}, Default: `"high"`, Doc: "From which severity on a finding does not pass."}
+	cond     = Attr{Name: "condition", Kind: Condition, Required: true, Doc: "What must hold."}
+	say      = Attr{Name: "message", Kind: Value, Want: value.StringType, Default: "the condition", Doc: "What to say where it does not hold."}
 )
 
 func attrs(lists ...any) (out []Attr) {

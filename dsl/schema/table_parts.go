@@ -111,6 +111,14 @@ var partBlocks = map[string]*Block{
 		Attr{Name: "cpu_shares", Kind: Value, Want: value.IntType, Min: 2, Max: MaxShares, Default: "1024", Doc: "The share of the processors where several programs want more than there is: 512 gets half of what 1024 gets. More than 1024 needs a control group, or root."},
 		Attr{Name: "memory", Kind: Value, Want: value.StringType, Doc: "The most memory of all processes of an attempt together, such as \"512MiB\" or \"2GiB\"."},
 		Attr{Name: "priority", Kind: Value, Want: value.AnyType, Min: -MaxPriority, Max: MaxPriority, Doc: "Who goes first where attempts wait for the same slots, for steps of the agent that have no priority and stand in no group with one."})},
+	"review": {Doc: "A judgement by an agent. It is given the result, the task of the step and the criteria, and answers with an object: scores, a number for each criterion, and findings, a list of objects with severity, message, file and line. The gate passes if each criterion reaches its bound and no finding is as grave as block. Anything else does not pass: an answer of another shape, a score that is left out, or a judge that fails after its own retries.", Once: true, Attrs: attrs(
+		Attr{Name: "agent", Kind: Ref, RefKind: "agent", Pools: true, Required: true, Doc: "Who judges: agent.NAME, or pool.NAME, whose members judge in turn, but for the one who did the work."},
+		Attr{Name: "criteria", Kind: Value, Want: value.Map(value.NumberType), Default: "none", Doc: "The lowest score of each criterion, such as { clarity = 0.7 }."},
+		severity,
+		Attr{Name: "task", Kind: Value, Want: value.StringType, Default: "a sentence that asks for scores and findings", Doc: "What the judge is asked. It reads result."})},
+	"security": {Doc: "Built-in scans of all texts in result.output, without a program. They know common shapes and no more: a gate of your scanner's findings sees what they miss.", Once: true, Attrs: attrs(
+		Attr{Name: "scan", Kind: Strings, Required: true, Doc: "What to look for: secrets, which are keys, tokens and passwords; injection, which are words that try to give orders to an agent."},
+		severity)},
 	"compensate": {Doc: "Undoes what a step did, where the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script; it is run once."},
 		dir, env, pass, sh,

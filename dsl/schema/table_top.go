@@ -69,6 +69,45 @@ workflow "deploy" {
 }
 `
 
+// gateExample has work judged by an agent, by a scanner's findings and by a scan.
+const gateExample = `agent "author" {
+  type    = "exec"
+  command = ["author"]
+}
+
+agent "critic" {
+  type    = "exec"
+  command = ["critic"]
+}
+
+gate "clear" {
+  on_fail = "retry" # the author hears the findings
+  review {
+    agent    = agent.critic
+    criteria = { clarity = 0.7, relevance = 0.7 }
+  }
+}
+
+gate "scanned" {
+  run      = ["scanner", "--format", "sarif"]
+  findings = "sarif"
+  block    = "medium"
+}
+
+gate "no_secrets" {
+  security { scan = ["secrets", "injection"] }
+}
+
+workflow "write" {
+  step "guide" {
+    agent = agent.author
+    task  = "Write the guide."
+    gates = [gate.clear, gate.scanned, gate.no_secrets]
+    retry { max_attempts = 3 }
+  }
+}
+`
+
 // poolExample has a task done by whoever is free, one by whoever has a GPU, and subtasks by those whom a conductor names.
 const poolExample = `agent "conductor" {
   type    = "exec"
@@ -235,11 +274,13 @@ var topBlocks = map[string]*Block{
 	"escalation": {Label: "name", Doc: "Who or what is asked for help when attempts fail. After each failed attempt, before retry, the rules are asked in order; the first that holds sends the node to its level. When retries and fallback agents are used up, a rule without when sends the node to its level, and an escalation without rules to its first level. A level that does not settle the failure leads to the next one; behind the last one follow degrade and on_error. A level is entered once by each instance and iteration of a node. A failure of a group is one failed attempt of the group; another attempt makes all of the group again, as its next iteration.",
 		Blocks: []string{"rule", "level"}, Example: escalationExample, Attrs: []Attr{}},
 
-	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code, or a JSON Schema.",
+	"gate": {Label: "name", Doc: "Judges the result of an attempt: by a condition, a program's exit code or findings, a JSON Schema, an agent, or a scan.", Example: gateExample,
 		Blocks: []string{"review", "benchmark", "security"},
 		Attrs: attrs(
 			Attr{Name: "check", Kind: Condition, Doc: "A condition over result, which is what is being judged."},
 			Attr{Name: "run", Kind: Command, Doc: "A program that passes the result by exiting with 0."},
+			Attr{Name: "findings", Kind: Word, Words: []string{"sarif", "json"}, Doc: "The findings that run prints judge, whatever its exit code: SARIF, or JSON, which is a list of objects with severity and message, and perhaps file and line, or an object with such a list as findings. What cannot be read does not pass."},
+			severity,
 			Attr{Name: "schema", Kind: Value, Want: value.AnyType, Doc: "A JSON Schema, as a value or as its text, that the output must fit."},
 			Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "What to say when the gate does not pass. What the gate itself said follows below it."},
 			Attr{Name: "on_fail", Kind: Word, Words: []string{"fail", "retry", "warn", "escalate"}, Default: `"fail"`, Doc: "What a verdict of no does: fails the attempt, makes another one that can read it as feedback, is told only, or goes to the node's escalation at once, without retries and fallback agents."},

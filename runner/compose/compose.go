@@ -250,15 +250,32 @@ func describeValue(e *ir.Expr) string {
 
 // composeTask computes the request to an agent.
 func (c *Composer) composeTask(a *event.Attempt, w *Work) (place string, err error) {
-	g, task, sc := w.Agent, w.Node.Action.(*ir.AgentTask), w.Scope
-	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: c.passEnv(w), Input: g.Input, OutputFormat: g.OutputFormat,
-		Feedback: w.Feedback}
-	a.Kind, a.Shell = event.AgentAttempt(g.Type), g.Shell
+	task, sc := w.Node.Action.(*ir.AgentTask), w.Scope
+	if place, err = c.composeAgent(a, w, c.passEnv(w)); err != nil {
+		return place, err
+	}
 	if w.Feedback == "" {
 		if a.Agent.Feedback, err = c.Feedback(w.Node, sc); err != nil {
 			return "feedback", err
 		}
 	}
+	if t := task.Task; t != nil {
+		if err = c.composePart(a, request.Task, "task", t, sc); err != nil {
+			return "task", err
+		}
+	}
+	if with := task.With; with != nil {
+		return "with", c.composePart(a, request.With, "with", with, sc)
+	}
+	return "", nil
+}
+
+// composeAgent computes what an attempt needs of its agent: the program or the address, the soul, the memory, the resources.
+func (c *Composer) composeAgent(a *event.Attempt, w *Work, pass []string) (place string, err error) {
+	g, sc := w.Agent, w.Scope
+	a.Agent = &event.AgentRequest{Name: g.Name, Type: string(g.Type), PassEnv: pass, Input: g.Input, OutputFormat: g.OutputFormat,
+		Feedback: w.Feedback}
+	a.Kind, a.Shell = event.AgentAttempt(g.Type), g.Shell
 	if place, err = c.composeMemory(a.Agent, g, sc); err != nil {
 		return place, err
 	}
@@ -283,17 +300,7 @@ func (c *Composer) composeTask(a *event.Attempt, w *Work) (place string, err err
 		}
 	}
 	if g.URL != nil {
-		if place, err = c.composePost(a, g, sc); err != nil {
-			return place, err
-		}
-	}
-	if t := task.Task; t != nil {
-		if err = c.composePart(a, request.Task, "task", t, sc); err != nil {
-			return "task", err
-		}
-	}
-	if with := task.With; with != nil {
-		return "with", c.composePart(a, request.With, "with", with, sc)
+		return c.composePost(a, g, sc)
 	}
 	return "", nil
 }

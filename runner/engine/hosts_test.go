@@ -257,7 +257,7 @@ func awaited(definition []byte, first event.RunStarted) ([]string, error) {
 }
 
 // behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind,
-// recalls (so many entries), costs (dollars). A
+// recalls (so many entries), costs (dollars), judged (what an agent who judges it says). A
 // program is one of: say WORDS; sleep SECONDS; exit CODE; flaky N (fails until attempt N); read (prints its input).
 func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
@@ -273,6 +273,9 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 			kind = event.ErrorKind(k)
 		}
 		f.Output = map[string]any{"agent": a.Agent.Name, "feedback": a.Agent.Feedback, "attempt": float64(a.Attempt), "with": a.Agent.With}
+		if result, judges := with["result"].(map[string]any); judges {
+			f.Output = result["output"].(map[string]any)["with"].(map[string]any)["judged"]
+		}
 		if costs, _ := with["costs"].(float64); costs > 0 {
 			f.Usage = &event.Usage{CostUSD: costs}
 		}

@@ -1,6 +1,9 @@
 package event
 
-import "github.com/flowrun/flowrun/dsl/value"
+import (
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
 
 // Transition is one visible change: of a node, of the run (Node ""), or the verdict of a gate.
 type Transition struct {
@@ -55,6 +58,32 @@ type Verdict struct {
 	Message string `json:"message,omitempty"`
 	// Said is what the gate itself said, where Message is the file's.
 	Said string `json:"said,omitempty"`
+	// Evidence is what the verdict rests on; nil for a condition and a schema.
+	Evidence *Evidence `json:"evidence,omitempty"`
+}
+
+// Evidence is what the verdict of a gate rests on. The zero value of a field means that there is none.
+type Evidence struct {
+	At       Time               `json:"at"`
+	Ran      []string           `json:"ran,omitempty"`   // the program and its arguments, or the shell and its script, each bounded
+	Judge    string             `json:"judge,omitempty"` // the agent that judged
+	ExitCode *int               `json:"exit_code,omitempty"`
+	Digest   string             `json:"digest,omitempty"` // SHA-256 of the answer, in hex: the standard output, or the output of the judge as JSON
+	Scores   map[string]float64 `json:"scores,omitempty"`
+	// Findings are the gravest, [MaxFindings] at most; More counts those that are left out.
+	Findings []Finding `json:"findings,omitempty"`
+	More     int       `json:"more,omitempty"`
+}
+
+// MaxFindings bounds the findings in one Evidence.
+const MaxFindings = 20
+
+// Finding is a fault that a judge, a program or a scan has found.
+type Finding struct {
+	Severity ir.Severity `json:"severity"`
+	Message  string      `json:"message"`
+	File     string      `json:"file,omitempty"`
+	Line     int         `json:"line,omitempty"` // from 1; 0: none
 }
 
 // Words are the file's message and, below it, what the gate itself said.

@@ -2,6 +2,8 @@ package flowtest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -14,6 +16,8 @@ func (t *test) missingStub(a *event.Attempt) {
 	at := t.where(a.Run, a.Node)
 	kind, name, reply := ir.StepStub, at.own, ""
 	switch {
+	case a.Gate != "" && a.Agent != nil:
+		kind, name, reply = ir.AgentStub, a.Agent.Name, "{ output = "+sampleReview(a.Agent.With)+" }"
 	case a.Gate != "":
 		kind, name, reply = ir.GateStub, gateOf(a.Gate), "{ exit_code = 0 }"
 	case a.Compensate:
@@ -55,6 +59,21 @@ func (t *test) sampleOf(name string, a *event.Attempt) string {
 		return `[""]`
 	}
 	return sample(typ, 0)
+}
+
+// sampleReview is an answer of a judge that passes.
+func sampleReview(with value.Value) string {
+	var scores []string
+	if request, ok := with.(map[string]value.Value); ok {
+		criteria, _ := request["criteria"].(map[string]value.Value)
+		for _, name := range slices.Sorted(maps.Keys(criteria)) {
+			scores = append(scores, fmt.Sprintf("%s = 1", name))
+		}
+	}
+	if scores == nil {
+		return "{ findings = [] }"
+	}
+	return "{ scores = { " + strings.Join(scores, ", ") + " }, findings = [] }"
 }
 
 // maxSample bounds how deep a sample goes.

@@ -350,6 +350,9 @@ func (t *test) begin(a *event.Attempt, now event.Time) {
 	case a.Gate != "":
 		gate := gateOf(a.Gate)
 		c.names = []string{gate, at.path + "/" + gate, at.own + "/" + gate, at.instance + "/" + gate, at.ownInstance() + "/" + gate}
+		if a.Agent != nil { // who judges
+			c.names = append(c.names, a.Agent.Name)
+		}
 	case a.Compensate:
 		c.names = []string{at.path + "/compensate", at.own + "/compensate", at.instance + "/compensate", at.ownInstance() + "/compensate"}
 	default:

@@ -86,9 +86,12 @@ func (t *test) stubOf(a *event.Attempt) *stub {
 		r := 0
 		switch {
 		case a.Gate != "":
-			if s.Kind == ir.GateStub && gateOf(s.Name) == gateOf(a.Gate) {
-				if r = 1; s.Path != "" {
-					r = at.rank(s.Path, 2)
+			switch {
+			case s.Kind == ir.AgentStub && a.Agent != nil && a.Agent.Name == s.Name:
+				r = 1
+			case s.Kind == ir.GateStub && gateOf(s.Name) == gateOf(a.Gate):
+				if r = 2; s.Path != "" {
+					r = at.rank(s.Path, 3)
 				}
 			}
 		case a.Compensate:

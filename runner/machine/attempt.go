@@ -105,6 +105,9 @@ func (m *Machine) startAttempt(w slotRequest) {
 	m.enterRoom(w)
 	s, d := m.state(w.ref), m.liveState(w.ref)
 	refused := uint64(0)
+	if j := d.judgingOf(); w.gate != work && j != nil {
+		refused, j.waits = d.beginAdmitted(), false
+	}
 	if w.gate == work {
 		refused = d.beginAdmitted()
 		d.attempts++
@@ -122,7 +125,8 @@ func (m *Machine) startAttempt(w slotRequest) {
 			m.startParents(w.ref)
 			m.failWork(w.ref, err)
 		} else {
-			m.recordVerdict(w.ref, w.gate, false, err.Message)
+			m.endReview(w.ref, refused)
+			m.recordVerdict(w.ref, w.gate, false, err.Message, nil)
 			m.runGates(w.ref, w.gate+1)
 		}
 		return
@@ -134,6 +138,8 @@ func (m *Machine) startAttempt(w slotRequest) {
 	m.noteCompensation(w.ref)
 	if w.gate == work {
 		m.moveNode(w.ref, event.Running, m.whyStarted(w.ref))
+	} else if s.status == event.Waiting { // for a judge, or for room in a budget
+		m.moveNode(w.ref, event.Running, fmt.Sprintf("gate %q judges", gateName(m.node(w.ref).Gates[w.gate])))
 	}
 	a := &attempt{ref: w.ref, gate: w.gate, request: request, since: m.now}
 	d.live = a

@@ -149,10 +149,8 @@ func (m *Machine) refuseSpent(w slotRequest) bool {
 		return false
 	}
 	m.returnSlots(w.ref, w.gate)
-	if w.gate == work {
-		if refused := m.liveState(w.ref).beginAdmitted(); refused != 0 {
-			m.withdrawRefused(w.ref, refused, leftLine)
-		}
+	if refused := m.liveState(w.ref).beginAdmitted(); refused != 0 {
+		m.withdrawRefused(w.ref, refused, leftLine)
 	}
 	m.startParents(w.ref)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/judge"
 	"github.com/flowrun/flowrun/runner/plan"
 	"github.com/flowrun/flowrun/runner/request"
 )
@@ -343,8 +344,12 @@ func (m *Machine) runGates(r ref, from int) {
 			m.finishNode(r, event.Cancelled, m.whyStopped())
 			return
 		}
-		if n.Gates[i].Run != nil {
+		switch g := n.Gates[i]; {
+		case g.Run != nil:
 			m.queueForSlots(r, i)
+			return
+		case g.Review != nil:
+			m.startReview(r, i)
 			return
 		}
 		m.checkGate(r, i)
@@ -361,6 +366,13 @@ func (m *Machine) runGates(r ref, from int) {
 func (m *Machine) checkGate(r ref, gate int) {
 	g, sc := m.node(r).Gates[gate], m.newScope(r)
 	sc.Mode = compose.InGate
+	if g.Scans != nil {
+		found := judge.Scan(g.Scans, m.liveState(r).output)
+		said, e := judge.Blocked(found, g.Block), &event.Evidence{At: m.now}
+		judge.Keep(e, found)
+		m.recordVerdict(r, gate, said == "", said, e)
+		return
+	}
 	if g.Schema != nil {
 		schema, err := m.composer.Value(g.Schema, sc)
 		if err == nil {
@@ -370,7 +382,7 @@ func (m *Machine) checkGate(r ref, gate int) {
 		if err != nil {
 			message = "the output does not fit its schema: " + err.Error()
 		}
-		m.recordVerdict(r, gate, err == nil, message)
+		m.recordVerdict(r, gate, err == nil, message, nil)
 		return
 	}
 	passed, err := m.composer.Condition(g.Check, sc)
@@ -381,13 +393,20 @@ func (m *Machine) checkGate(r ref, gate int) {
 	case !passed:
 		message = "its check is false: " + m.composer.ExplainCondition(g.Check, sc)
 	}
-	m.recordVerdict(r, gate, passed && err == nil, message)
+	m.recordVerdict(r, gate, passed && err == nil, message, nil)
 }
 
-// gateFinished records the answer of a gate that ran a program. Only exit code 0 passes.
+// gateFinished records the answer of a gate that ran a program. Only exit code 0 passes, unless its findings judge.
 func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
-	message := ""
-	if f.Outcome != event.OK {
+	g := m.node(a.ref).Gates[a.gate]
+	if g.Review != nil {
+		m.reviewFinished(a, f)
+		return
+	}
+	message, e := "", m.evidenceOf(a.request, f)
+	if g.Findings != "" {
+		message = judgeFindings(g, f, e)
+	} else if f.Outcome != event.OK {
 		e := failureError(f)
 		message = e.Message
 		for _, text := range []string{f.Stderr, f.Stdout} {
@@ -396,7 +415,7 @@ func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 			}
 		}
 	}
-	m.recordVerdict(a.ref, a.gate, f.Outcome == event.OK, message)
+	m.recordVerdict(a.ref, a.gate, message == "" && (f.Outcome == event.OK || g.Findings != ""), message, e)
 	m.runGates(a.ref, a.gate+1)
 }
 
@@ -404,10 +423,10 @@ func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 const maxSaid = 2 << 10
 
 // recordVerdict records the verdict of a gate. If the file sets a message, that message comes
-// first, followed by the gate's own words.
-func (m *Machine) recordVerdict(r ref, gate int, passed bool, said string) {
+// first, followed by the gate's own words. e is what the verdict rests on; nil if that is the result alone.
+func (m *Machine) recordVerdict(r ref, gate int, passed bool, said string, e *event.Evidence) {
 	g, d := m.node(r).Gates[gate], m.liveState(r)
-	v := &event.Verdict{Gate: gateName(g), Passed: passed}
+	v := &event.Verdict{Gate: gateName(g), Passed: passed, Evidence: e}
 	if !passed {
 		v.Message = compose.Bound(said, maxSaid)
 		if g.Message != nil {

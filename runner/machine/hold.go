@@ -349,10 +349,8 @@ func (m *Machine) holdForCall(r ref) (waits bool) {
 // waitForHold parks an attempt that has its slots until the hold around it is granted.
 func (m *Machine) waitForHold(h *hold, w slotRequest) {
 	m.returnSlots(w.ref, w.gate)
-	if w.gate == work {
-		if ticket := m.liveState(w.ref).beginAdmitted(); ticket != 0 {
-			m.withdrawRefused(w.ref, ticket, "waits for what is around it")
-		}
+	if ticket := m.liveState(w.ref).beginAdmitted(); ticket != 0 {
+		m.withdrawRefused(w.ref, ticket, "waits for what is around it")
 	}
 	h.waiting = append(h.waiting, w)
 }

@@ -291,10 +291,13 @@ func (m *Machine) composeAttempt(s slotRequest) (*event.Attempt, *event.Error) {
 	w := m.describeWork(s.ref)
 	if s.gate != work {
 		w.Scope.Mode = compose.InGate
+		if w.Node.Gates[s.gate].Review != nil {
+			return m.composeReview(s.ref, w, s.gate)
+		}
 		return m.composer.Gate(w, w.Node.Gates[s.gate])
 	}
 	var err *event.Error
-	if w.Admission, err = m.admissionOf(s.ref, w.Agent); err != nil {
+	if w.Admission, err = m.admissionOf(s.ref, w.Node.Quotas, w.Agent); err != nil {
 		return nil, err
 	}
 	return m.composer.Attempt(w)

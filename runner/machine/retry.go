@@ -117,8 +117,8 @@ func (m *Machine) waitOut(r ref, err *event.Error) {
 	m.setTimer(r, ask, event.TimerBackoff)
 }
 
-// queueAttempt queues a step's next attempt for its slots.
-func (m *Machine) queueAttempt(r ref) { m.queueForSlots(r, work) }
+// queueAttempt queues a node's next attempt for its slots: that of the judge that the node waits for, or of its work.
+func (m *Machine) queueAttempt(r ref) { m.queueForSlots(r, m.liveState(r).nextGate()) }
 
 // decideRetry reports whether a step is retried, and after how long. A final rejection is not
 // retried. Retry rules that cannot be evaluated retry nothing; problem then says why.

@@ -185,7 +185,11 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 		s.now = max(s.now, timer.Due.Add(late))
 		return event.Event{TimerFired: &event.TimerFired{Timer: timer.Timer, Node: timer.Node}}, nil
 	case "grant":
-		a := s.live[d.CmdArgs[0].Key]
+		name := d.CmdArgs[0].Key
+		if len(d.CmdArgs) > 1 { // a gate
+			name += " " + d.CmdArgs[1].Key
+		}
+		a := s.live[name]
 		if a == nil {
 			return event.Event{}, fmt.Errorf("%s was never started", d.CmdArgs[0].Key)
 		}

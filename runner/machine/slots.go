@@ -184,12 +184,14 @@ func (m *Machine) groupLimiters(list []*slotLimiter, r ref) []*slotLimiter {
 	return list
 }
 
-// agentLimiter is the limiter of the agent that makes an attempt; nil if there is none. Gates do
-// not count against an agent.
+// agentLimiter is the limiter of the agent that makes an attempt; nil if there is none. The program
+// of a gate does not count against an agent; a review counts against its judge.
 func (m *Machine) agentLimiter(w slotRequest) *slotLimiter {
 	var a *ir.Agent
 	if w.gate == work {
 		a = m.agentOf(w.ref)
+	} else if j := m.liveState(w.ref).judgingOf(); j != nil {
+		a = j.agent
 	}
 	if a == nil {
 		return nil
@@ -243,15 +245,14 @@ type refusal struct {
 	kept, turn bool
 }
 
-// admissionOf is what an attempt of a node needs of the store: the quotas of the step and of its
+// admissionOf is what an attempt of a node needs of the store: the quotas of the step, own, and of its
 // agent, in the order of their declaration, then the agent. It is nil if there is no such need. A
 // null agent does nothing that could be too much.
-func (m *Machine) admissionOf(r ref, g *ir.Agent) (*event.Admission, *event.Error) {
-	n := m.node(r)
+func (m *Machine) admissionOf(r ref, own []ir.QuotaUse, g *ir.Agent) (*event.Admission, *event.Error) {
 	var a event.Admission
-	if len(n.Quotas) > 0 || g != nil && len(g.Quotas) > 0 {
+	if len(own) > 0 || g != nil && len(g.Quotas) > 0 {
 		var err *event.Error
-		if a.Needs, err = m.quotaNeeds(r, n.Quotas, g); err != nil {
+		if a.Needs, err = m.quotaNeeds(r, own, g); err != nil {
 			return nil, err
 		}
 	}
@@ -351,11 +352,13 @@ func (m *Machine) isRefused(a *attempt, f *event.AttemptFinished) bool {
 // node keeps its place in the line.
 func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	d := m.liveState(a.ref)
-	if d.attempts--; d.attempts == 0 {
+	if a.gate != work {
+		d.cold.judging.waits = true
+	} else if d.attempts--; d.attempts == 0 {
 		m.forgetCompensation(a.ref)
 	}
 	m.settleStart(a, false)
-	if !a.granted {
+	if !a.granted && a.gate == work {
 		asks, busy := m.askOtherMember(a, f)
 		if asks || !busy && f.Error != nil && f.Error.Reason == event.ReasonBreaker && m.leaveBroken(a, f) {
 			return
@@ -365,11 +368,11 @@ func (m *Machine) refuseAttempt(a *attempt, f *event.AttemptFinished) {
 	if kept {
 		m.returnSharedSlots(a.ref)
 	} else {
-		m.returnSlots(a.ref, work)
+		m.returnSlots(a.ref, a.gate)
 	}
 	m.coldState(a.ref).refusal = &refusal{ticket: a.request.Ticket, kept: kept}
 	ask := m.showRefusal(a, f)
-	if turn := m.nextTurn(a.ref, f); turn != 0 {
+	if turn := m.nextTurn(a.ref, f); turn != 0 && a.gate == work {
 		m.coldState(a.ref).refusal.turn = true
 		if ask == 0 || turn < ask {
 			ask = turn
@@ -545,7 +548,7 @@ func (m *Machine) leaveAdmission(r ref) {
 	kept := d.cold.refusal.kept
 	ticket := d.beginAdmitted()
 	delete(m.refused, ticket)
-	if l := m.agentLimiter(slotRequest{r, work}); l != nil && kept {
+	if l := m.agentLimiter(slotRequest{r, d.nextGate()}); l != nil && kept {
 		m.slots.Return(l)
 	}
 	if ticket != 0 {

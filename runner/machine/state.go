@@ -115,6 +115,7 @@ type coldState struct {
 	waits      *eventWait    // set while the node waits for an event
 	sync       *syncWait     // of a sync step
 	room       uint64        // not 0: the node waits for room in a budget; see budgetWait
+	judging    *judging      // set while an agent judges for a gate
 	refusal    *refusal      // set from the refusal of an attempt to the next start
 	priority   int16         // set when the node first asks for slots
 	reused     *event.Reused // the node's end in the run that this run repeats

@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
+	"github.com/flowrun/flowrun/runner/policy"
 )
 
 // Worst is the most that a run can use: every attempt that retries, fallback agents, iterations, gates, compensations, finally and
@@ -172,7 +173,7 @@ func (c *counter) bounded(l load, most event.Bounds, nodes []int) load {
 			if n.Heals() > 0 || n.Kind == ir.Step && n.Action.Kind().Course() == ir.Called {
 				calls = true
 			}
-			for _, a := range agentsOf(n) {
+			for _, a := range append(agentsOf(n), c.judgesOf(n)...) {
 				u := c.used[a.Name]
 				flight.Tokens, flight.CostUSD = max(flight.Tokens, u.Tokens), max(flight.CostUSD, u.CostUSD)
 			}
@@ -231,7 +232,7 @@ func (c *counter) node(i int, most event.Bounds) load {
 		for _, k := range slices.Sorted(maps.Keys(cases)) { // one case of a switch; other groups have one that is all
 			l.most(*cases[k])
 		}
-		l.own += gatesOf(n)
+		l.add(c.gates(n))
 	}
 	if n.Repeat != nil {
 		l = l.times(c.rounds(n), c.path(i))
@@ -245,14 +246,25 @@ func (c *counter) node(i int, most event.Bounds) load {
 	return c.bounded(l, own, []int{i})
 }
 
-// gatesOf is how many gates of a node run a program: each is an attempt.
-func gatesOf(n *plan.Node) (count float64) {
+// gates is the load of the gates of a node, for one result: an attempt of each that runs a program, and those of the judge of a review.
+func (c *counter) gates(n *plan.Node) (l load) {
 	for _, g := range n.Gates {
 		if g.Run != nil {
-			count++
+			l.add(load{own: 1})
+		}
+		if judge := c.g.Judges[g]; judge != nil {
+			var one load
+			for _, who := range judge.Members {
+				tries := new(policy.DefaultMaxAttempts)
+				if who.Retry != nil {
+					tries = c.whole(who.Retry.MaxAttempts, policy.DefaultMaxAttempts)
+				}
+				one.most(c.attempt(who).times(tries, n.Name))
+			}
+			l.add(one)
 		}
 	}
-	return count
+	return l
 }
 
 // agentsOf lists the agents that a step can ask.
@@ -260,6 +272,16 @@ func agentsOf(n *plan.Node) (list []*ir.Agent) {
 	for _, a := range slices.Concat([]*plan.Assignee{n.Own, n.Else}, n.Others, n.To()) {
 		if a != nil {
 			list = append(list, a.Members...)
+		}
+	}
+	return list
+}
+
+// judgesOf lists the agents that can judge for the gates of a node.
+func (c *counter) judgesOf(n *plan.Node) (list []*ir.Agent) {
+	for _, g := range n.Gates {
+		if judge := c.g.Judges[g]; judge != nil {
+			list = append(list, judge.Members...)
 		}
 	}
 	return list
@@ -285,15 +307,11 @@ func (c *counter) oneMore(n *plan.Node, most event.Bounds) (l load) {
 	if n.Action.Kind().Course() == ir.Called {
 		return c.callLoad(n, most, load{}, new(1))
 	}
-	l.own = 1 + gatesOf(n)
+	l.own = 1
 	for _, g := range agentsOf(n) {
-		one := load{own: 1 + gatesOf(n), tokens: c.used[g.Name].Tokens, usd: c.used[g.Name].CostUSD}
-		if g.Heartbeat != nil {
-			one.own = machine.MaxSilences + gatesOf(n)
-			one.tokens, one.usd = float64(one.tokens*machine.MaxSilences), float64(one.usd*machine.MaxSilences)
-		}
-		l.most(one)
+		l.most(c.attempt(g))
 	}
+	l.add(c.gates(n))
 	return l
 }
 
@@ -317,10 +335,11 @@ func (c *counter) plainStep(n *plan.Node, most event.Bounds) (l load) {
 	}
 	switch n.Action.Kind().Course() {
 	case ir.Computed, ir.Pausing:
-		l.own = gatesOf(n)
+		l.add(c.gates(n))
 		return l
 	case ir.Stored:
-		l.own = 1 + gatesOf(n)
+		l.own = 1
+		l.add(c.gates(n))
 		return l
 	case ir.Called:
 		return c.callLoad(n, most, l, c.tries(n, nil))
@@ -353,23 +372,30 @@ func (c *counter) turns(n *plan.Node, a *plan.Assignee) (l load) {
 func (c *counter) turn(n *plan.Node, a *ir.Agent) (l load) {
 	one := load{own: 1}
 	if a != nil {
-		u, known := c.used[a.Name]
-		if a.Type != ir.AgentNull && !known {
-			c.silent[a.Name] = true
-		}
-		one.tokens, one.usd = u.Tokens, u.CostUSD
-		if a.Heartbeat != nil { // an attempt that falls silent starts again
-			one = one.times(new(machine.MaxSilences), "")
-		}
+		one = c.attempt(a)
 	}
-	one.own += gatesOf(n)
+	one.add(c.gates(n))
 	return one.times(c.tries(n, a), n.Name)
+}
+
+// attempt is the load of one attempt of an agent.
+func (c *counter) attempt(a *ir.Agent) load {
+	u, known := c.used[a.Name]
+	if a.Type != ir.AgentNull && !known {
+		c.silent[a.Name] = true
+	}
+	one := load{own: 1, tokens: u.Tokens, usd: u.CostUSD}
+	if a.Heartbeat != nil { // an attempt that falls silent starts again
+		one = one.times(new(machine.MaxSilences), "")
+	}
+	return one
 }
 
 // callLoad is the load of a call: of each run that its tries make.
 func (c *counter) callLoad(n *plan.Node, most event.Bounds, l load, tries *int) load {
 	child := c.childLoad(n.Action.(*ir.Call).Workflow, n.Name, most)
-	child.calls, child.own = child.calls+child.own, gatesOf(n)
+	child.calls, child.own = child.calls+child.own, 0
+	child.add(c.gates(n))
 	child = child.times(tries, n.Name)
 	l.add(child)
 	return l

@@ -31,7 +31,8 @@ type Graph struct {
 	Top      []int  // the nodes directly in the workflow
 	Finally  []int  // the nodes directly in its finally block
 	Regions  []Region
-	Pools    []*Pool // in the order of the program
+	Pools    []*Pool                // in the order of the program
+	Judges   map[*ir.Gate]*Assignee // who judges for a gate with a review; nil if no gate has one
 
 	events  []string // see Events
 	numbers map[string]int
@@ -303,10 +304,22 @@ func (g *Graph) resolveNames() error {
 			}
 		}
 		for _, name := range n.Node.Gates {
-			if gates[name] == nil {
+			gate := gates[name]
+			if gate == nil {
 				return fmt.Errorf("plan: node %q has no gate %q", n.Name, name)
 			}
-			n.Gates = append(n.Gates, gates[name])
+			n.Gates = append(n.Gates, gate)
+			if gate.Review == nil || g.Judges[gate] != nil {
+				continue
+			}
+			judge, err := resolveAssignee(n, &gate.Review.Assignee, nil, agents, pools)
+			if err != nil {
+				return err
+			}
+			if g.Judges == nil {
+				g.Judges = map[*ir.Gate]*Assignee{}
+			}
+			g.Judges[gate] = judge
 		}
 	}
 	for i := range g.Nodes {

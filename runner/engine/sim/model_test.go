@@ -754,7 +754,7 @@ func (m *model) judged(n *ir.Node, in *activation, o *outcome, path string) (rej
 	for _, name := range n.Gates {
 		g := m.gate(name)
 		ok := false
-		if g.Run != nil {
+		if g.Attempts() {
 			ok = m.c.outcome(m.run, event.Attempt{Node: path, Attempt: max(1, o.attempts), Gate: name}).Error == nil
 		} else {
 			v, err := m.value(g.Check, in, n, o)

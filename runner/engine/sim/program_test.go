@@ -53,6 +53,9 @@ func randomProgram(r, more *rand.Rand, size int, timed bool) string {
 	w.line(1, `run = ["probe", result.status]`)
 	w.line(1, `on_fail = "retry"`)
 	w.line(0, "}")
+	w.line(0, `gate "critic" {`)
+	w.line(1, "review { agent = agent.judge }")
+	w.line(0, "}")
 	size, calls := w.left, r.IntN(1+maxCalls)
 	for k := calls; k > 0; k-- {
 		name := fmt.Sprintf("k%d", k)
@@ -117,7 +120,7 @@ func (w *writer) agents() {
 	rules := text[start:]
 	w.b.Reset()
 	w.b.WriteString(text[:start])
-	for _, name := range []string{"echo", "echo2", "echo3"} {
+	for _, name := range []string{"echo", "echo2", "echo3", "judge"} {
 		w.line(0, "agent %q {", name)
 		w.line(1, `type    = "exec"`)
 		w.line(1, `command = ["echo"]`)
@@ -128,8 +131,10 @@ func (w *writer) agents() {
 			w.line(1, "concurrency = %d", 1+w.r.IntN(3))
 		}
 		w.take(1)
-		w.b.WriteString(retry)
-		w.b.WriteString(rules)
+		if name != "judge" { // who would be asked for one result again and again
+			w.b.WriteString(retry)
+			w.b.WriteString(rules)
+		}
 		w.line(0, "}")
 	}
 	w.line(0, `pool "echoes" {`)
@@ -515,6 +520,8 @@ func (w *writer) gates(depth int) {
 		w.line(depth, "gates = [gate.quick]")
 	case 1:
 		w.line(depth, "gates = [gate.probe, gate.quick]")
+	case 2:
+		w.line(depth, "gates = [gate.critic, gate.probe]")
 	}
 }
 

@@ -411,7 +411,7 @@ func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinish
 
 // able checks that an agent has the capabilities that its step asks for, and is a member of the pool where there is one.
 func (c *simulation) able(a event.Attempt) {
-	if a.Agent == nil || a.Agent.Name == "spare" {
+	if a.Agent == nil || a.Agent.Name == "spare" || a.Gate != "" {
 		return
 	}
 	task := did[*ir.AgentTask](node(c.program.Workflow(a.Workflow).Nodes, a.Name))
@@ -485,6 +485,8 @@ func (c *simulation) outcome(run string, a event.Attempt) event.AttemptFinished 
 			f.Output, f.ExitCode, f.Stdout = map[string]any{"id": "out of " + a.Node, "known": false}, nil, ""
 		case a.Recall != nil:
 			f.Output, f.ExitCode, f.Stdout = map[string]any{"count": 0.0, "items": []any{}, "text": "out of " + a.Node}, nil, ""
+		case a.Agent != nil && a.Gate != "":
+			f.Output, f.ExitCode, f.Stdout = map[string]any{"findings": []any{}}, nil, ""
 		case a.Agent != nil:
 			f.Output, f.ExitCode, f.Stdout = a.Agent.With, nil, ""
 		}

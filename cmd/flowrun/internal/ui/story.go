@@ -2,10 +2,13 @@ package ui
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/judge"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -54,6 +57,9 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 		if v.Said != "" {
 			t.Printf("%s\n", indent(excerpt(lastLines(v.Said, StderrLines)), "    | "))
 		}
+		if v.Evidence != nil {
+			t.Printf("%s", evidence(v.Evidence))
+		}
 	}
 	for _, w := range n.Warnings {
 		fact(t, "warning", because(w))
@@ -68,6 +74,38 @@ func Story(t *Term, r *view.Run, s *view.Story, scene Scene, now event.Time) {
 	if n.Result != nil && n.Status == event.Succeeded && n.Result.Output != nil {
 		fact(t, "output", ": "+Truncate(oneLine(n.Result.Output), MaxReason))
 	}
+}
+
+// evidence is what a verdict rests on, a line for what judged and one for each finding.
+func evidence(e *event.Evidence) string {
+	var b strings.Builder
+	var facts []string
+	say := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
+	if len(e.Ran) > 0 {
+		say("ran %s", Truncate(Clean(strings.Join(e.Ran, " ")), MaxReason))
+	}
+	if e.Judge != "" {
+		say("judge %s", Clean(e.Judge))
+	}
+	if e.ExitCode != nil {
+		say("exit code %d", *e.ExitCode)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Scores)) {
+		say("%s %v", Clean(name), e.Scores[name])
+	}
+	if e.Digest != "" {
+		say("answer sha256:%.12s", e.Digest)
+	}
+	if len(facts) > 0 {
+		fmt.Fprintf(&b, "    evidence: %s\n", strings.Join(facts, ", "))
+	}
+	for _, f := range e.Findings {
+		fmt.Fprintf(&b, "    %s\n", Clean(judge.Words(f)))
+	}
+	if e.More > 0 {
+		fmt.Fprintf(&b, "    and %d more findings\n", e.More)
+	}
+	return b.String()
 }
 
 // MaxParts bounds how many of a node's children, instances or iterations are told of with it: the last ones.
