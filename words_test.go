@@ -52,7 +52,7 @@ var words = map[string][]string{
 	"runner/event.Reason":       ir.Texts(event.Reasons),
 	"runner/event.TimerPurpose": ir.Texts(event.TimerPurposes),
 	"runner/event.AttemptKind":  ir.Texts(event.AttemptKinds),
-	"runner/event.ExternalKind": {string(event.ExternalCancel), string(event.ExternalGranted), string(event.ExternalEvent)},
+	"runner/event.ExternalKind": {string(event.ExternalCancel), string(event.ExternalGranted), string(event.ExternalEvent), string(event.ExternalMetrics)},
 	"runner/event.MessageKind":  ir.Texts(event.MessageKinds),
 	"runner/event.NeedKind":     ir.Texts(event.NeedKinds),
 	"runner/event.WaitKind":     ir.Texts(event.WaitKinds),

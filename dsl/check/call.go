@@ -30,6 +30,9 @@ func (c *checker) calls() []*Workflow {
 				g.edge(i, number[to])
 			}
 		}
+		for _, to := range c.adaptCalls(w) {
+			g.edge(i, number[to])
+		}
 	}
 	for _, circle := range g.cycles() {
 		if len(circle) > 1 {

@@ -41,7 +41,17 @@ func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 	}
 	p := &testPlaces{byPath: map[string]testPlace{}, byName: map[string][]testPlace{}, gates: map[string][]ownGate{}}
 	var add func(w *Workflow, prefix string)
+	started := func(b *Block, prefix string) { // by rules of adapt
+		seen := map[string]bool{}
+		for _, r := range b.adapts() {
+			if to := c.workflows[refName(r.attr("workflow"))]; to != nil && !seen[to.Name] {
+				seen[to.Name] = true
+				add(to, prefix+"adapt:"+to.Name+"/")
+			}
+		}
+	}
 	add = func(w *Workflow, prefix string) {
+		started(w.Block, prefix)
 		for _, n := range w.All {
 			path := n.Name
 			for up := n.Parent; up != nil; up = up.Parent {
@@ -65,6 +75,7 @@ func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 					add(to, place.path+"/")
 				}
 			}
+			started(n.Block, place.path+"/")
 		}
 	}
 	add(w, "")

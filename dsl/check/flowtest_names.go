@@ -40,6 +40,12 @@ var toldType = value.Object(map[string]value.Type{
 // breakerType is how a circuit breaker stands.
 var breakerType = value.Object(map[string]value.Type{"state": value.StringType, "failures": value.IntType})
 
+// changeType is what a rule of adapt has changed.
+var changeType = value.Object(map[string]value.Type{
+	"what": {Kind: value.StringT, Enum: []string{"max_concurrency", "workflow"}}, "from": value.AnyType, "to": value.AnyType, "why": value.StringType,
+	"node": value.StringType, "rule": value.IntType, "at": value.NumberType,
+})
+
 // testRunType is the run as a test sees it.
 func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
@@ -197,7 +203,8 @@ func (c *testChecker) names() *expr.Env {
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 		"runs":   c.runsRoot(),
 		"events": root("events", value.List(publishedType)), "notifications": root("notifications", value.List(toldType)),
-		"kv": {What: "key", Resolve: stored},
+		"changes": root("changes", value.List(changeType)),
+		"kv":      {What: "key", Resolve: stored},
 	}
 	for name := range env.Roots { // any order: each for itself
 		delete(env.Hidden, name)

@@ -203,9 +203,32 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 		m.Of, _ = c.whichRun(b)
 	case ir.EmitMoment, ir.CheckInMoment:
 		c.published(b, &m)
+	case ir.MetricsMoment:
+		c.figures(b, &m)
 	case ir.AskMoment:
 	}
 	return m
+}
+
+// figures reads the figures of the machine that a block sets.
+func (c *testChecker) figures(b *Block, m *ir.Moment) {
+	m.Of, _ = c.whichRun(b)
+	data := map[string]any{}
+	for _, name := range []string{"cpu", "memory"} {
+		a := b.attr(name)
+		if a == nil {
+			continue
+		}
+		v, ok := c.constant(b, a)
+		if !ok {
+			continue
+		}
+		data[name] = v
+	}
+	if b.attr("cpu") == nil && b.attr("memory") == nil && !b.stray {
+		c.report(diag.Diagnostic{Code: "F0106", Subject: b.Src.Header, Summary: "No figure in metrics", Detail: "Say what changes:  cpu = 85, memory = 60, or both."})
+	}
+	m.Data = data
 }
 
 // Why the names of the only run cannot be read where a test starts several.

@@ -14,6 +14,7 @@ import (
 func (c *checker) outline(w *Workflow) {
 	w.forget()
 	c.nodes(w)
+	c.adaptReferences(w.Block)
 	for _, n := range w.All {
 		c.static(n.Block)
 		n.shells(w)
@@ -56,6 +57,7 @@ func (c *checker) workflow(w *Workflow) {
 	}
 	c.classifies(w.Block, c.envAt(w, nil, inClassify))
 	c.budget(w.Block, w.Nodes)
+	c.adapt(w, nil)
 	uses, first := make([][]use, len(w.All)), len(c.list)
 	for i, n := range w.All {
 		c.node(w, n)
@@ -72,6 +74,7 @@ func (c *checker) workflow(w *Workflow) {
 		c.sound(w)
 	}
 	c.holding(w)
+	c.adaptTakes(w)
 	w.forget()
 	w.result, w.roots = nil, nil
 }
@@ -94,6 +97,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	c.priority(n)
 	c.deadline(n)
 	c.budget(n.Block, []*Node{n})
+	c.adapt(w, n)
 	c.callWith(n)
 	c.gatesEscalate(n)
 	if a := n.attr("gates"); a != nil {
@@ -114,6 +118,8 @@ func (c *checker) part(w *Workflow, n *Node, b *Block) {
 		at = action.place
 	}
 	switch b.Schema.Kind {
+	case "adapt":
+		return
 	case "retry":
 		c.retry(n.Block, c.retryEnv(w, n), c.envAt(w, n, perNode))
 		return
@@ -214,6 +220,7 @@ func (c *checker) references(n *Node) {
 	c.able(n)
 	c.fallbacks(n)
 	c.takesQuotas(n.Block)
+	c.adaptReferences(n.Block)
 	look("gates", c.gates, "gate")
 	if a := n.attr("gates"); a != nil {
 		seen := map[string]bool{}

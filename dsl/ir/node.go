@@ -71,6 +71,8 @@ type Node struct {
 	Deadline *Deadline `json:"deadline,omitempty"`
 	// Budget bounds what the node uses in all, over its instances and iterations.
 	Budget *Budget `json:"budget,omitempty"`
+	// Adapt are rules that change what the node does at once, in order. The last one that is on wins. Steps have none.
+	Adapt []Adapt `json:"adapt,omitempty"`
 	// Priority orders what waits for the same slots: a whole number from -1000 to 1000, or low (-10), normal (0), high (10),
 	// critical (20). Groups hand it down; nil means 0.
 	Priority *Expr `json:"priority,omitempty"`
@@ -162,6 +164,30 @@ type Budget struct {
 	Warn     *Expr    `json:"warn,omitempty"`
 	OnExceed OnExceed `json:"on_exceed,omitempty"`
 	Notify   []string `json:"notify,omitempty"` // channels that are told with the warning
+}
+
+// Adapt is a rule of a group or a workflow. It is on from when When has held for For until Until holds; nil For means 0, and nil
+// Until means that When does not hold. At least one of MaxConcurrency and Call is set. A nil Cooldown means 5 minutes.
+type Adapt struct {
+	When           Expr  `json:"when"`
+	Until          *Expr `json:"until,omitempty"`
+	For            *Expr `json:"for,omitempty"`
+	Cooldown       *Expr `json:"cooldown,omitempty"`
+	MaxConcurrency *Expr `json:"max_concurrency,omitempty"`
+	Call           *Call `json:"call,omitempty"`
+}
+
+// Reads lists the names that the expressions of the rule read.
+func (a *Adapt) Reads() (list []Ref) {
+	for _, e := range []*Expr{&a.When, a.Until, a.For, a.Cooldown, a.MaxConcurrency} {
+		if e != nil {
+			list = append(list, e.Reads...)
+		}
+	}
+	if a.Call != nil && a.Call.With != nil {
+		list = append(list, a.Call.With.Reads...)
+	}
+	return list
 }
 
 // Compensate is a program that is run once, without retries; its failure is recorded and changes nothing.

@@ -96,6 +96,8 @@ const (
 	VanishMoment MomentKind = "vanish" // the driver stands still, and goes on
 	DownMoment   MomentKind = "down"   // the driver dies, and for some time there is none
 
+	MetricsMoment MomentKind = "metrics" // figures of the machine change
+
 	EmitMoment    MomentKind = "emit"     // an event is published
 	CheckInMoment MomentKind = "check_in" // a party checks in at a sync point
 )
@@ -114,13 +116,14 @@ type Moment struct {
 	For    time.Duration // of VanishMoment and DownMoment
 	Expect []Expectation // of AskMoment
 	// Of is the label of the run that it is about; "" for the run that has none, and for the driver of all runs.
-	Of     string
-	Run    *TestRun    // of StartMoment and RetryMoment
-	From   string      // of RetryMoment: the node that runs again besides; "" for none
-	Name   string      // of the event of EmitMoment, and of the point of CheckInMoment
-	Data   value.Value // of EmitMoment
-	Key    string      // of EmitMoment; "": none
-	As     string      // of CheckInMoment
-	Reason string      // of CheckInMoment: why the party is not ready; "": it is ready
+	Of   string
+	Run  *TestRun // of StartMoment and RetryMoment
+	From string   // of RetryMoment: the node that runs again besides; "" for none
+	Name string   // of the event of EmitMoment, and of the point of CheckInMoment
+	// Data is what the event of EmitMoment says, and the figures of MetricsMoment by their names.
+	Data   value.Value
+	Key    string // of EmitMoment; "": none
+	As     string // of CheckInMoment
+	Reason string // of CheckInMoment: why the party is not ready; "": it is ready
 	At     Place
 }

@@ -52,6 +52,8 @@ type Workflow struct {
 	Require []Require `json:"require,omitempty"`
 	// Budget bounds what a run uses. It keeps neither finally nor compensations from running.
 	Budget *Budget `json:"budget,omitempty"`
+	// Adapt are rules that change how many attempts may be live at once, in order. The last one that is on wins.
+	Adapt []Adapt `json:"adapt,omitempty"`
 	// Concurrency bounds how runs of one group overlap.
 	Concurrency *Concurrency `json:"concurrency,omitempty"`
 	// Quotas are what a run holds of quotas until it has ended.

@@ -65,6 +65,21 @@ func budget(b *check.Block) *ir.Budget {
 		OnExceed: ir.OnExceed(in.Text("on_exceed")), Notify: names(in.Attrs["notify"])}
 }
 
+// adapt are the rules of a group or a workflow, in file order.
+func adapt(b *check.Block) (out []ir.Adapt) {
+	for _, r := range b.Blocks {
+		if r.Schema.Kind != "adapt" {
+			continue
+		}
+		rule := ir.Adapt{When: *r.Expr("when"), Until: r.Expr("until"), For: r.Expr("for"), Cooldown: r.Expr("cooldown"), MaxConcurrency: r.Expr("max_concurrency")}
+		if a := r.Attrs["workflow"]; a != nil {
+			rule.Call = call(r, a)
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
 func compensate(n *check.Node, shell string) *ir.Compensate {
 	b := n.Inner("compensate")
 	if b == nil {

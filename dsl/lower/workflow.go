@@ -37,6 +37,7 @@ func (l *workflow) lower() ir.Workflow {
 	out.Nodes = l.nodes(w.Nodes, inherited{shell: w.Text("shell")})
 	out.Require = requires(w.Block)
 	out.Budget = budget(w.Block)
+	out.Adapt = adapt(w.Block)
 	if b := w.Inner("concurrency"); b != nil {
 		out.Concurrency = &ir.Concurrency{Group: *b.Expr("group"), WhenBusy: ir.WhenBusy(b.Text("when_busy"))}
 	}
@@ -78,6 +79,7 @@ func (l *workflow) node(n *check.Node, from inherited) ir.Node {
 		out.Deadline = &ir.Deadline{After: *b.Expr("after"), Progress: progress(b), Notify: names(b.Attrs["notify"])}
 	}
 	out.Budget, out.Classify = budget(n.Block), classify(n.Block)
+	out.Adapt = adapt(n.Block)
 	if b := n.Inner("degrade"); b != nil {
 		out.Degrade = b.Expr("output")
 	}

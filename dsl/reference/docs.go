@@ -19,7 +19,9 @@ var (
 		"event":     "The data of an event, in match of a wait for an event.",
 		"healed":    "What a workflow of the escalation of the node, or of a group around it, has returned; null before.",
 		"elapsed":   "Seconds since a node first started, in conditions that sort the failure of one of its attempts.",
-		"recalled":  "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
+		"metrics": "Figures that rules of adapt read. Of the run: attempts and failed (attempts of steps that have ended, and those of them that failed), error_rate and retry_rate (the share of failures, and of second and later attempts, among the last 50; null below 10), running and queued (attempts that run, and nodes that wait for a slot), limit (the number in force where the rule stands), elapsed and remaining (seconds since the start, and to the nearest timeout or deadline around the rule; null without one), cost_usd and tokens (with called runs). " +
+			"Of the machine: cpu and memory, in percent, looked at every 10 seconds and told when one has moved by 5; null until the first look, and on systems other than Linux.",
+		"recalled": "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
 	}
 	resultDocs = map[string]string{
 		"output":      "What the node made; what it is depends on its kind. Null where it was skipped.",
@@ -84,6 +86,7 @@ var (
 		"live":          "How many attempts are live.",
 		"max_in_use":    "How many units of a quota were in use at once at most, over all runs: max_in_use.NAME.",
 		"breakers":      "How the circuit_breaker of an agent or a quota stands: breakers.NAME, an object of state (closed, open or half_open) and failures, how many attempts in a row failed. Where an agent and a quota have the same name and both have one, it is that of the quota.",
+		"changes":       "What rules of adapt have changed, in order: objects of what (max_concurrency or workflow), from, to, why, node (the path of the group, empty for the run), rule (its number, 0 when none is on any more) and at (seconds since the start).",
 	}
 	testRunDocs = map[string]string{
 		"id":         "Id of the run.",

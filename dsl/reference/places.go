@@ -50,13 +50,16 @@ var probes = []probe{
 	{"degrade", "node", `degrade { output = PROBE }`},
 	{"compensate", "node", `compensate { run = ["true", PROBE] }`},
 	{"until of a repeat", "node", "repeat {\n  until = \"PROBE != null\"\n  max = 2\n}"},
+	{"when and until of adapt", "group", "adapt {\n  when = \"PROBE != null\"\n  max_concurrency = 2\n}"},
+	{"max_concurrency and with of adapt", "group", "adapt {\n  when = \"metrics.cpu > 80\"\n  max_concurrency = length([PROBE])\n}"},
+	{"for and cooldown of adapt", "group", "adapt {\n  when = \"metrics.cpu > 80\"\n  for = \"${jsonencode(PROBE)}\"\n  max_concurrency = 2\n}"},
 	{"join", "group", `join = "PROBE != null"`},
 }
 
 // reads gives a name below each root.
 var reads = map[string]string{
 	"var": "var.v", "local": "local.l", "input": "input.i", "step": "step.first.status", "each": "each.key", "run": "run.id", "attempt": "attempt",
-	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed", "healed": "healed",
+	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed", "healed": "healed", "metrics": "metrics.cpu",
 }
 
 // probed is a program in which every name that depends on what stands around has something around it.

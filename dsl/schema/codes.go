@@ -2,7 +2,7 @@ package schema
 
 // Codes lists the diagnostics of everything but expressions, each with its meaning in a line. F00xx concern bytes,
 // syntax and files, F01xx structure, F02xx names, references and what attributes hold, F0322 to F0399 people, patterns,
-// errors and channels. (F0300 to F0321, F04xx and F05xx belong to dsl/expr.) A code is never given another meaning.
+// errors, channels and adapt. (F0300 to F0321, F04xx and F05xx belong to dsl/expr.) A code is never given another meaning.
 var Codes = map[string]string{
 	"F0001": "The file is too large.",
 	"F0002": "The file is not UTF-8.",
@@ -198,6 +198,10 @@ var Codes = map[string]string{
 	"F0297": "There is no program beside a test file.",
 	"F0298": "A stub stands for something that a test does itself.",
 	"F0299": "A test gives an input or variable a value that cannot be its own, or none where one must be given.",
+	"F0322": "A rule of adapt changes nothing.",
+	"F0323": "The condition of a rule of adapt never changes.",
+	"F0324": "A rule of adapt asks how much time is left where nothing bounds the time.",
+	"F0325": "A rule of adapt starts a workflow that can wait for what its run holds.",
 
 	"F0340": "A pattern becomes a node whose name another node has.",
 	"F0341": "A pattern becomes a node whose name is too long.",

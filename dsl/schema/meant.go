@@ -27,7 +27,7 @@ var Meant = map[string]string{
 	"rollback": "compensate { run = … }", "undo": "compensate { run = … }", "working_dir": "dir = \"FOLDER\"", "initial_interval": "base_delay = \"1s\"", "interval": "base_delay = \"1s\"",
 	"counter": "kv { incr = \"KEY\" }", "cache": "kv { get = \"KEY\" }, and kv { set = \"KEY\" … ttl = \"1h\" }", "session": "kv { set = \"KEY\" … ttl = \"1h\" }", "state": "kv { get = \"KEY\" }",
 	"timer": "wait { duration = \"1h\" }", "poll": "repeat { until = \"CONDITION\" … }", "lock": "concurrency { group = \"NAME\" }", "scale": "for_each = range(N)", "delegate": "agent = CONDITION ? agent.a : agent.b",
-	"broadcast": "emit { event = \"NAME\" }", "adaptive": "retry { max_attempts = N }", "service": "a step that starts it, and a step in finally that stops it",
+	"broadcast": "emit { event = \"NAME\" }", "adaptive": "adapt { when = \"CONDITION\" max_concurrency = N }", "service": "a step that starts it, and a step in finally that stops it",
 	"terraform": "flowrun { … }", "resource": "step \"NAME\" { … }",
 
 	"job": "step \"NAME\" { … }", "jobs": "a block for each: step \"NAME\" { … }", "task": "step \"NAME\" { … }", "tasks": "a block for each: step \"NAME\" { … }", "steps": "a block for each: step \"NAME\" { … }", "stage": "sequence \"NAME\" { … }", "stages": "sequence \"NAME\" { … }",

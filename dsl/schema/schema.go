@@ -112,7 +112,7 @@ func (b *Block) Has(kind string) bool {
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
 
 // Roots are the names that expressions may begin with in one place or another.
-var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed"}
+var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed", "metrics"}
 
 // Nodes are the kinds of block that are nodes of a workflow.
 var Nodes = []string{"step", "sequence", "parallel", "switch"}

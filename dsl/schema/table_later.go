@@ -40,6 +40,7 @@ var planned = []Planned{
 	{Block: "level", Attr: "after", Doc: "How long a level waits for a person.", Instead: noAwait},
 	{Block: "level", Attr: "after_ack", Doc: "How long a level waits for a person who has said that he looks at it.", Instead: noAwait},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
+	{Block: "adapt", Attr: "notify", Doc: "Whom to tell when the rule comes on.", Instead: "The workflow that the rule starts can tell people."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},
 	{Block: "circuit_breaker", Attr: "notify", Doc: "Whom to tell when the breaker opens and closes.", Instead: "A step tells people of a failure of the reason breaker:  when = \"step.NAME.error.reason == 'breaker'\"."},
 	{Block: "agent", Attr: "model", Doc: "Model of a chat agent.", Instead: "Give it to the program:  command = [\"PROGRAM\", \"--model\", \"NAME\"]."},
@@ -54,7 +55,6 @@ var planned = []Planned{
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.redrive", Doc: "Runs again what was given up.", Instead: "A second test begins where the first one ended, with other replies."},
-	{Block: "test.metrics", Doc: "Figures of the machine that a test sets.", Instead: "A stub of the step that measures can answer with the figures."},
 	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "reply", Attr: "measured", Doc: "Figures of a benchmark.", Instead: "exit_code  says whether a gate with run passes."},
 
@@ -65,9 +65,7 @@ var planned = []Planned{
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
-	{Name: "metrics", Doc: "Figures of earlier runs.", Instead: "flowrun runs show RUN --json  has those of a run."},
 	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},
-	{Block: "test", Name: "changes", Doc: "What adaptation has changed.", Instead: "Look at max_at_once.NAME."},
 	{Block: "test", Name: "dlq", Doc: "What was given up.", Instead: "Look at run.failed and step.NAME.error."},
 	{Block: "test", Name: "dispatches", Doc: "Work that was handed to others.", Instead: "Look at what was asked of the steps that hand it over: calls.NAME."},
 	{Block: "test", Name: "tickets", Doc: "Work that was found.", Instead: "Look at what was asked of the step that finds it: calls.NAME."},

@@ -62,6 +62,32 @@ workflow "w" {
 }
 `
 
+// adaptExample does less at once on a busy machine, and has a workflow look into it where many attempts fail.
+const adaptExample = `workflow "diagnose" {
+  input "rate" { type = number }
+  step "look" { run = ["./diagnose", input.rate] }
+}
+
+workflow "crawl" {
+  default         = true
+  max_concurrency = 4
+  adapt {
+    when            = "metrics.cpu > 80"
+    until           = "metrics.cpu < 60"
+    max_concurrency = 2
+  }
+  adapt {
+    when     = "metrics.error_rate > 0.05"
+    workflow = workflow.diagnose
+    with     = { rate = coalesce(metrics.error_rate, 0) }
+  }
+  step "page" {
+    for_each = range(40)
+    run      = ["./fetch", each.value]
+  }
+}
+`
+
 // partBlocks are the blocks that say something of the node or workflow that they stand in.
 var partBlocks = map[string]*Block{
 	"retry": {Doc: "When a failed attempt is tried again.", Once: true, Attrs: attrs(
@@ -119,6 +145,17 @@ var partBlocks = map[string]*Block{
 	"security": {Doc: "Built-in scans of all texts in result.output, without a program. They know common shapes and no more: a gate of your scanner's findings sees what they miss.", Once: true, Attrs: attrs(
 		Attr{Name: "scan", Kind: Strings, Required: true, Doc: "What to look for: secrets, which are keys, tokens and passwords; injection, which are words that try to give orders to an agent."},
 		severity)},
+	"adapt": {Doc: "A rule that changes how many attempts may be live at once, or starts a workflow, while a condition over metrics holds. Rules are asked when an attempt has ended, when figures of the machine come, at the marks of a deadline (progress), and after each cooldown of a rule that is on. Of several rules that are on, the last one gives the number; when none is on, the number of the file is back. Each change is a line of the run.",
+		Attrs: attrs(
+			Attr{Name: "when", Kind: Condition, Required: true, Doc: "The rule comes on when this holds. It reads metrics, run and input. A figure that is null makes it not hold."},
+			Attr{Name: "until", Kind: Condition, Default: "when does not hold", Doc: "Ends the rule. It reads the same."},
+			Attr{Name: "for", Kind: Duration, Default: "none", Doc: "How long when must have held before the rule comes on."},
+			Attr{Name: "max_concurrency", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxConcurrency, Doc: "How many attempts may be live at once while the rule is on. It can read metrics: metrics.limit + 2 grows by 2 with each cooldown. A fraction is rounded down; the number is never below 1, above 10000, or above the flag --parallel. Attempts that run go on."},
+			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Doc: "Started as a run of its own when the rule comes on, one at a time. Its failure is a warning. The run ends after it."},
+			Attr{Name: "with", Kind: Value, Want: value.AnyType, Default: "no inputs", Doc: "An object of the inputs of that workflow."},
+			Attr{Name: "cooldown", Kind: Duration, Default: `"5m"`, Doc: "How long the workflow is not started again, and how often max_concurrency is computed again while when holds. It is 1s at least."},
+			later("adapt.notify")),
+		Example: adaptExample},
 	"compensate": {Doc: "Undoes what a step did, where the run fails or is cancelled after the step has started.", Once: true, Attrs: attrs(
 		Attr{Name: "run", Kind: Command, Required: true, Doc: "A program with its arguments, or a script; it is run once."},
 		dir, env, pass, sh,

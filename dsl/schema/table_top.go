@@ -287,7 +287,7 @@ var topBlocks = map[string]*Block{
 			dir, env, pass, sh, time, later("gate.retry"))},
 
 	"workflow": {Label: "name", Doc: "A graph of steps that a run carries out.",
-		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "budget", "classify"}, innerNodes),
+		Blocks: blocks([]string{"input", "output", "retry", "finally", "concurrency", "require", "budget", "classify", "adapt"}, innerNodes),
 		Attrs: attrs(desc,
 			Attr{Name: "default", Kind: Flag, Default: "false", Doc: "Runs where a program has several workflows and none is named."},
 			Attr{Name: "max_concurrency", Kind: Value, Want: value.IntType, Min: 1, Max: MaxConcurrency, Default: "8", Doc: "How many attempts of a run may be live at once."},

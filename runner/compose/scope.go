@@ -75,8 +75,9 @@ type Scope struct {
 	node     int32 // in the graph; plan.None: the workflow's own attributes and outputs
 	// Mode selects the meaning of result.
 	Mode Mode
-	// Event is the data of an event, in the mode InMatch.
-	Event value.Value
+	// More is what the mode adds: the data of an event in InMatch, and Metrics in InRule. It is one field for both, because runs
+	// make many scopes.
+	More any
 	// Failure, if given, is the failed attempt that error, attempt and elapsed tell of, in place of the node's own attempts.
 	Failure *Failure
 	// inputs, if given, stand in for the run's: those of a called run that is about to start.
@@ -118,9 +119,14 @@ const (
 	AfterEnd
 	// InJoin is the group so far.
 	InJoin
-	// InMatch is a wait that looks at an event: the name event is Scope.Event.
+	// InMatch is a wait that looks at an event: the name event is Scope.More.
 	InMatch
+	// InRule is a rule of adapt: the name metrics reads Scope.More.
+	InRule
 )
+
+// Metrics returns the figure of a name; "" is the object of all figures.
+type Metrics func(name string) value.Value
 
 // ScopeAt returns the scope of a node of the graph; plan.None is the scope of the workflow. state
 // may be nil: then only var, input, local and run have values.
@@ -183,7 +189,11 @@ func (s *Scope) readState(r ir.Ref) value.Value {
 		}
 	case "event":
 		if s.Mode == InMatch {
-			return s.Event
+			return s.More
+		}
+	case "metrics":
+		if s.Mode == InRule {
+			return s.More.(Metrics)(r.Name)
 		}
 	case "result":
 		return s.readResult(r.Name + r.Attr)
@@ -244,7 +254,7 @@ func (s *Scope) previousNode() int {
 // readResult returns an attribute of the node's own result, for modes that have one.
 func (s *Scope) readResult(attr string) value.Value {
 	switch {
-	case s.Mode == Plain, s.Mode == InMatch:
+	case s.Mode == Plain, s.Mode == InMatch, s.Mode == InRule:
 		return nil
 	case s.Mode == AfterEnd:
 		return s.state.Read(Itself, 0, attr)

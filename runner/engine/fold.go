@@ -41,6 +41,12 @@ func NewFold(h journal.Header, m Machine) *Fold {
 // SetSlice changes how much work is done at a time. It must not change anything that can be seen.
 func (f *Fold) SetSlice(n int) { f.slice = n }
 
+// ReadsMachine reports whether the run reads figures of the machine that the host runs on, as [event.ExternalMetrics] has them.
+func (f *Fold) ReadsMachine() bool {
+	m, ok := f.machine.(interface{ ReadsMachine() bool })
+	return ok && m.ReadsMachine()
+}
+
 // Replay feeds one stored batch and returns its events. The reaction, valid until the next call, is for views only.
 // Errors: *Diverged, or one that wraps journal.ErrBroken.
 func (f *Fold) Replay(b journal.Batch, out *event.Reaction) ([]event.Event, error) {

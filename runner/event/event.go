@@ -263,6 +263,9 @@ const (
 	// ExternalEvent is an event whose name the run waits for. Only the host sends it. Its data is an object of id, name, at, source
 	// and data, and of dropped: how many older events the inbox had no room for, absent if none.
 	ExternalEvent ExternalKind = "event"
+	// ExternalMetrics are figures of the machine, for a run that reads them. Only the host sends it. Its data is an object of cpu and
+	// memory, in percent; one that is absent is as it was, one that is null is not known.
+	ExternalMetrics ExternalKind = "metrics"
 )
 
 // External is a message from outside the run, taken from the run's inbox.

@@ -22,6 +22,7 @@ type Transition struct {
 	// WaitsFor says what a node that begins to wait waits for; nil where a timer alone keeps it.
 	WaitsFor *WaitsFor `json:"waits_for,omitempty"`
 	// Result is the node's result as it is now; set when To is terminal, and when an attempt failed and another follows.
+	// Beside the notes Compensated and NotCompensated it is that of the compensation, beside Adapted a [Change].
 	// It belongs to the machine and must not be changed.
 	Result *Result `json:"result,omitempty"`
 	// Name is the node's declared name; Kind its kind as ir spells it.
@@ -37,6 +38,43 @@ type WaitsFor struct {
 	Until Time `json:"until,omitempty"`
 }
 
+// Change is what a rule of adapt has changed.
+type Change struct {
+	// Rule is the number of the rule in its group or workflow, from 1. It is 0 where no rule is on any more.
+	Rule int
+	// What is max_concurrency, and From and To are numbers; or it is workflow, and Run is the run that was started, To its workflow.
+	What     string
+	From, To value.Value
+	Run      string
+	// Why is the condition with the values that it has read.
+	Why string
+}
+
+// Result makes the change the output of a result: an object of rule, what, from, to, run and why.
+func (c *Change) Result() *Result {
+	return &Result{ExitCode: -1, Output: map[string]any{"rule": float64(c.Rule), "what": c.What, "from": c.From, "to": c.To, "run": c.Run, "why": c.Why}}
+}
+
+// Change returns what a rule of adapt has changed; nil for other transitions.
+func (t *Transition) Change() *Change {
+	if t.Note != Adapted || t.Result == nil {
+		return nil
+	}
+	o, _ := t.Result.Output.(map[string]any)
+	rule, _ := o["rule"].(float64)
+	c := &Change{Rule: int(rule), From: o["from"], To: o["to"]}
+	c.What, _ = o["what"].(string)
+	c.Run, _ = o["run"].(string)
+	c.Why, _ = o["why"].(string)
+	return c
+}
+
+// What a rule of adapt changes.
+const (
+	ChangeConcurrency = "max_concurrency"
+	ChangeWorkflow    = "workflow"
+)
+
 // Note is something that happens to a node without changing its status. The set is closed.
 type Note string
 
@@ -47,6 +85,7 @@ const (
 	NotCompensated Note = "not_compensated"
 	Progress       Note = "progress"  // a part of the node's deadline has passed
 	Escalated      Note = "escalated" // the node has come to a level of its escalation
+	Adapted        Note = "adapted"   // a rule of adapt has changed something
 	Warned         Note = "warned"    // something that the file asks for could not be computed and counts as not there, or a budget is nearly spent
 )
 

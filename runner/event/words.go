@@ -82,10 +82,11 @@ const (
 	TimerRepeat   TimerPurpose = "repeat"   // the next iteration starts
 	TimerFinally  TimerPurpose = "finally"  // the timeout of finally passes
 	TimerRefused  TimerPurpose = "refused"  // a refused attempt asks again
+	TimerAdapt    TimerPurpose = "adapt"    // a rule of adapt is asked
 )
 
 // TimerPurposes lists all purposes.
-var TimerPurposes = []TimerPurpose{TimerBackoff, TimerWait, TimerTimeout, TimerDeadline, TimerProgress, TimerRepeat, TimerFinally, TimerRefused}
+var TimerPurposes = []TimerPurpose{TimerBackoff, TimerWait, TimerTimeout, TimerDeadline, TimerProgress, TimerRepeat, TimerFinally, TimerRefused, TimerAdapt}
 
 // Known returns an error if a word of e is not in its list. Empty words are fine: what they mean stands with their fields.
 func (e *Error) Known() error {

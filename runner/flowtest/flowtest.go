@@ -270,7 +270,7 @@ func (t *test) awaited(_ []byte, first event.RunStarted) ([]string, error) {
 // drive starts the runs and drives them until all have ended, or the time of the test is over. crashAt is the point at which the
 // driver dies besides; 0 means none.
 func (t *test) drive(ctx context.Context, crashAt int) error {
-	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Events: t.awaited, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
+	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Events: t.awaited, Externals: []event.ExternalKind{event.ExternalMetrics}, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
 	if err := t.fillStore(ctx); err != nil {
 		return err
 	}
@@ -354,7 +354,7 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.startRun(ctx, m.Run)
 	case ir.CheckInMoment:
 		return t.publish(m, "")
-	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.EmitMoment:
+	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.EmitMoment, ir.MetricsMoment:
 	}
 	of := t.labels[m.Of]
 	if of == nil && (m.Of != "" || m.Kind == ir.CancelMoment || m.Kind == ir.RetryMoment) {
@@ -372,6 +372,8 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.host.Cancel(ctx, of.id, "the test cancels it")
 	case m.Kind == ir.RetryMoment:
 		return t.retryRun(ctx, m, of)
+	case m.Kind == ir.MetricsMoment:
+		return t.setFigures(ctx, m, of)
 	case !t.driven:
 		t.unheard(m, "No process drove a run then.")
 	case !all && m.Kind == ir.VanishMoment:

@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -64,12 +65,32 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.published()
 	case "notifications":
 		return s.told, nil
+	case "changes":
+		return s.changesOf(), nil
 	case "elapsed":
 		return s.after.Seconds(), nil
 	case "live":
 		return float64(len(s.live)), nil
 	}
 	return nil, nil
+}
+
+// changesOf lists what rules of adapt have changed in all runs, in order.
+func (s *names) changesOf() []any {
+	list := []any{}
+	at := []event.Time{}
+	for _, of := range s.order {
+		for _, c := range of.view.Changes {
+			i := len(at)
+			for i > 0 && at[i-1] > c.At {
+				i--
+			}
+			at = slices.Insert(at, i, c.At)
+			list = slices.Insert(list, i, any(map[string]any{"what": c.What, "from": c.From, "to": c.To, "why": c.Why, "node": of.prefix + c.Node,
+				"rule": float64(c.Rule), "at": c.At.Sub(s.start).Seconds()}))
+		}
+	}
+	return list
 }
 
 // full is the whole path that a condition means.

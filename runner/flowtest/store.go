@@ -2,10 +2,12 @@ package flowtest
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 )
 
@@ -47,6 +49,31 @@ func (t *test) readBreaker(name string) (value.Value, error) {
 		}
 	}
 	return state, err
+}
+
+// setFigures gives figures of the machine to one run, or to all that read them.
+func (t *test) setFigures(ctx context.Context, m *ir.Moment, of *seen) error {
+	heard := false
+	for _, s := range t.order {
+		if of != nil && s != of || s.view.Status.Terminal() {
+			continue
+		}
+		g, err := t.program.graph(s.workflow)
+		if err != nil {
+			return err
+		}
+		if !g.ReadsMachine() {
+			continue
+		}
+		heard = true
+		if err := t.host.Signal(ctx, s.id, event.External{Kind: event.ExternalMetrics, Data: m.Data}); err != nil && !errors.Is(err, engine.ErrEnded) {
+			return err
+		}
+	}
+	if !heard {
+		t.unheard(m, "No run that reads them was there.")
+	}
+	return nil
 }
 
 // published lists the events of the store, with moments in seconds since the start.

@@ -24,6 +24,7 @@ type attempt struct {
 	free       bool         // its slots were given back
 	now        bool         // the child was cancelled with Now
 	expired    *event.Error // why the child was cancelled
+	rule       *adaptRule   // set if a rule of adapt has started the child
 	granted    bool         // the host granted it, and its refusal has not come yet
 	next, prev *attempt
 }
@@ -207,6 +208,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	m.countUsage(a.ref, used)
 	m.countSpent(a.ref, used, 0)
 	m.warnOfSilence(a, f)
+	m.countEnd(a, f, waits)
 	m.returnSlots(a.ref, a.gate)
 	m.settleStart(a, !waits && !never)
 	if s.status.Terminal() {
@@ -481,6 +483,11 @@ func (m *Machine) childFinished(f *event.ChildFinished) {
 		return
 	}
 	m.live.remove(a)
+	if a.rule != nil {
+		m.ruleEnded(a, f)
+		return
+	}
+	m.askRulesSoon()
 	if a.delayed {
 		m.forgetDelayed(a.ref)
 	}

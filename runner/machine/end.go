@@ -97,6 +97,7 @@ func (m *Machine) decideRun() {
 	}
 	m.final, m.stopping, m.lost, m.bad, m.strays = v, nil, nil, cause{}, nil
 	m.cancelRunTimer()
+	m.endAllRules()
 	if m.hold != nil && !m.hold.ever {
 		m.releaseHold(m.hold.ref)
 	}

@@ -154,7 +154,7 @@ func (m *Machine) takeEventIfFits(r ref, e *heardEvent) bool {
 	}
 	if w.Match != nil {
 		sc := m.newScope(r)
-		sc.Mode, sc.Event = compose.InMatch, data
+		sc.Mode, sc.More = compose.InMatch, data
 		fits, err := m.composer.Condition(w.Match, sc)
 		if err != nil {
 			m.showNote(r, event.Warned, fmt.Sprintf("match cannot be computed for the event %s %q: %v", e.id, w.Event, err), nil)

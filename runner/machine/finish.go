@@ -34,6 +34,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	m.releaseHold(r)
 	m.leaveEvents(r)
 	m.endSync(r, status)
+	m.endRules(r)
 	if status == event.Succeeded {
 		d.err = nil
 	} else {
@@ -46,7 +47,8 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 		}
 	}
 	from := s.status
-	s.status, s.queued = status, false
+	m.setQueued(s, false)
+	s.status = status
 	if d.started != 0 && d.finished == 0 {
 		d.finished = m.now
 	}

@@ -32,15 +32,21 @@ func (m *Machine) openGroup(r ref) {
 // ensureNodeLimiter makes the limiter of a node with max_concurrency, shared by all instances and
 // iterations. It fails the node and returns false if the bound cannot be evaluated.
 func (m *Machine) ensureNodeLimiter(r ref) bool {
-	if n := m.node(r); n.MaxConcurrency == nil || n.Region != r.frame.region {
+	node := m.node(r)
+	if node.MaxConcurrency == nil && len(node.Adapt) == 0 || node.Region != r.frame.region {
 		return true
 	}
-	n, err := m.composer.Count(m.node(r).MaxConcurrency, m.newScope(r), 0, MaxConcurrency)
+	n, err := m.composer.Count(node.MaxConcurrency, m.newScope(r), MaxConcurrency, MaxConcurrency)
 	if err != nil {
 		m.failNode(r, compose.EvaluationError("max_concurrency", err))
 		return false
 	}
-	m.liveState(r).limit = slots.NewLimiter[slotRequest](n)
+	l := slots.NewLimiter[slotRequest](n)
+	m.liveState(r).limit = l
+	if err := m.setRules(r, node.Adapt, l); err != nil {
+		m.failNode(r, err)
+		return false
+	}
 	return true
 }
 

@@ -259,7 +259,8 @@ func (m *Machine) repeatAttempt(a *attempt) {
 	if a.delayed {
 		return
 	}
-	if a.cancelled || a.child == nil && leavesOf(a.request) != "" { // it only ends, or waits at a sync point
+	// It only ends, waits at a sync point, or is the run of a rule of adapt, which nothing holds back.
+	if a.cancelled || a.rule != nil || a.child == nil && leavesOf(a.request) != "" {
 		m.sendAgain(a)
 		return
 	}
@@ -318,7 +319,7 @@ func (m *Machine) delayedAttempt(r ref) *attempt {
 
 // forgetDelayed takes a node out of the lists of those that wait for a hold.
 func (m *Machine) forgetDelayed(r ref) {
-	m.state(r).queued = false
+	m.setQueued(m.state(r), false)
 	for _, h := range m.holds { // any order: each for itself
 		h.waiting = slices.DeleteFunc(h.waiting, func(w slotRequest) bool { return w.ref == r })
 	}

@@ -21,7 +21,8 @@
 // takes their answers, and repeats them for another driver. retry.go retries, or falls back to
 // another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines, event.go waits for events, sync.go for the
 // parties of a sync point. stop.go
-// cancels; a timeout and an end step use the same stopPhase. budget.go bounds what attempts use. end.go ends phases and the run, and
+// cancels; a timeout and an end step use the same stopPhase. budget.go bounds what attempts use,
+// adapt.go asks the rules that change how many attempts are live. end.go ends phases and the run, and
 // runs compensations. Package runner/compose computes attempts and evaluates expressions; read.go
 // gives it the values that expressions read.
 //
@@ -82,6 +83,7 @@ type Machine struct {
 	slots    *slotQueue
 	parallel int  // how many slots the run has
 	ordered  bool // see needsOrder
+	adapts   bool // the workflow or a group has rules of adapt
 	agents   map[string]*slotLimiter
 	pools    pools
 	tickets  uint64
@@ -120,13 +122,14 @@ type Machine struct {
 	instanceSeen instanceLists
 
 	runBudgets
+	adaptations
 }
 
 // New makes the machine of a graph. The evaluator must be pure. rules are those of the run's
 // behaviour number, for the machine's own meanings; the evaluator has the same.
 func New(g *plan.Graph, eval ir.Evaluator, rules ir.Rules) *Machine {
 	return &Machine{
-		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g),
+		graph: g, eval: eval, behaviour: rules, slots: slots.NewQueue[slotRequest](), ordered: needsOrder(g), adapts: g.Adapts(),
 		agents: map[string]*slotLimiter{}, pools: newPools(g),
 		live: liveList{by: map[uint64]*attempt{}, children: map[string]*attempt{}}, timers: map[uint64]timer{},
 	}
@@ -145,7 +148,7 @@ func (m *Machine) Step(ev event.Event) error {
 	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
 		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
 	}
-	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent {
+	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent && x.Kind != event.ExternalMetrics {
 		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
 	}
 	if err := m.unknownWord(&ev); err != nil {
@@ -233,6 +236,8 @@ func (m *Machine) doTask(t task) {
 		m.offerEvent(t)
 	case doRoom:
 		m.askRoomAgain(t.ref, t.cursor)
+	case doAdapt:
+		m.askAdaptRules()
 	}
 }
 
@@ -260,6 +265,8 @@ func (m *Machine) takeEvent(ev *event.Event) {
 		m.grantAttempt(ev.External)
 	case ev.External != nil && ev.External.Kind == event.ExternalEvent:
 		m.hearEvent(ev.External)
+	case ev.External != nil && ev.External.Kind == event.ExternalMetrics:
+		m.takeFigures(ev.External)
 	case ev.External != nil: // a cancel: Step refuses other kinds
 		m.cancelRun(ev.External)
 	}
@@ -291,6 +298,7 @@ const (
 	doFinally                        // the next node of finally may run
 	doOffer                          // offer an event to the nodes that wait for it, one per task
 	doRoom                           // a start that waits for room in a budget asks again
+	doAdapt                          // ask the rules of adapt
 )
 
 // task is an entry of the agenda.

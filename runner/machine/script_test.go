@@ -204,6 +204,16 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 			data[a.Key] = v
 		}
 		return event.Event{External: &event.External{Kind: event.ExternalEvent, Data: data}}, nil
+	case "metrics":
+		data := map[string]any{}
+		for _, a := range d.CmdArgs {
+			v, err := value.Decode([]byte(a.Vals[0]))
+			if err != nil {
+				return event.Event{}, err
+			}
+			data[a.Key] = v
+		}
+		return event.Event{External: &event.External{Kind: event.ExternalMetrics, Data: data}}, nil
 	case "cancel":
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil
 	case "driver":
@@ -343,6 +353,8 @@ func attemptName(a *event.Attempt) string {
 
 func timerName(t *event.SetTimer) string {
 	switch {
+	case t.Purpose == event.TimerAdapt:
+		return strings.TrimPrefix(t.Node+" adapt", " ")
 	case t.Node == "":
 		return "run"
 	case t.Purpose == event.TimerDeadline || t.Purpose == event.TimerProgress:

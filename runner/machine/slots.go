@@ -45,7 +45,7 @@ func needsOrder(g *plan.Graph) bool {
 			return true
 		}
 	}
-	return newPools(g).chooses()
+	return newPools(g).chooses() || g.Adapts()
 }
 
 // isSlotless reports whether a request needs no slot at all: the host answers it from what runs share, or it is the run of a workflow
@@ -69,7 +69,7 @@ func (m *Machine) queueForSlots(r ref, gate int) {
 		m.queueSeq++
 		s.seq = m.queueSeq
 	}
-	s.queued = true
+	m.setQueued(s, true)
 	w := slots.Request[slotRequest]{Of: slotRequest{r, gate}, Seq: s.seq}
 	if s.cold != nil {
 		w.Priority = s.cold.priority
@@ -110,7 +110,7 @@ func (m *Machine) startOrPark(w slots.Request[slotRequest]) {
 		m.slots.Wait(w)
 		return
 	}
-	m.state(w.Of.ref).queued = false
+	m.setQueued(m.state(w.Of.ref), false)
 	m.startAttempt(w.Of)
 }
 
@@ -164,7 +164,7 @@ func (m *Machine) startParked() {
 func (m *Machine) startNext() (more bool) {
 	w, picked, more := m.slots.Pick(m.stillQueued, m.chooseMember)
 	if picked {
-		m.state(w.Of.ref).queued = false
+		m.setQueued(m.state(w.Of.ref), false)
 		m.startAttempt(w.Of)
 	}
 	return more

@@ -32,6 +32,9 @@ func (m *Machine) startRun() {
 	if err := m.setRunBudgets(here); err != nil && refused == nil {
 		refused = compose.EvaluationError("budget", err)
 	}
+	if err := m.setRules(ref{m.root, plan.None}, m.graph.Workflow.Adapt, m.slots.Run()); err != nil && refused == nil {
+		refused = err
+	}
 	if len(m.run.ExpectedUS) > 0 {
 		m.ordered, m.left = true, m.graph.Left(m.run.ExpectedUS, m.run.ExpectedTimes, m.parallel)
 	}

@@ -98,6 +98,7 @@ func (m *Machine) stopPhase(s *phaseStop) {
 // cancelPhase ends all nodes of this phase.
 func (m *Machine) cancelPhase() {
 	m.agenda.push(task{do: doCancelChildren, ref: ref{m.root, plan.None}, reason: m.whyStopped(), hard: !m.sparesAlways()})
+	m.cancelRules()
 	for _, r := range m.strays {
 		m.agenda.push(task{do: doCancelChildren, ref: r, reason: m.whyStopped(), hard: !m.sparesAlways()})
 	}

@@ -98,12 +98,17 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		m.askHold(h)
 		return
 	}
-	if t.node == plan.None {
+	if t.node == plan.None && t.purpose != event.TimerAdapt {
 		m.timeOutRun(t)
 		return
 	}
-	d := m.liveState(t.ref)
+	var d *liveState
+	if t.node != plan.None {
+		d = m.liveState(t.ref)
+	}
 	switch t.purpose {
+	case event.TimerAdapt:
+		m.ruleTimerFired(f.Timer)
 	case event.TimerDeadline:
 		m.expireDeadline(t.ref)
 	case event.TimerProgress:
@@ -194,6 +199,7 @@ func (m *Machine) showProgress(r ref) {
 	words := fmt.Sprintf("%g%% of its deadline has passed, and %s are left", l.passed, left)
 	m.showNote(r, event.Progress, words, nil)
 	m.sendOfDeadline(r, l.passed, left, words)
+	m.askRulesSoon()
 	m.watchProgress(r, l)
 }
 

@@ -9,6 +9,8 @@
 package outline
 
 import (
+	"strings"
+
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -32,6 +34,20 @@ type Outline struct {
 	// Shared are the agents with bounds, the pools and the quotas of the run, and Budgets the budgets in it.
 	Shared  []Resource `json:"shared,omitempty"`
 	Budgets []Budget   `json:"budgets,omitempty"`
+	// Rules are the rules of adapt, those of the workflow first and then those of its groups, in file order.
+	Rules []Rule `json:"adapt,omitempty"`
+}
+
+// Rule is a rule of adapt. Its expressions are as the file has them; "" is one that it does not have.
+type Rule struct {
+	Node           string `json:"node"` // the group that it stands in, below the names of the groups around; "" is the workflow
+	Number         int    `json:"rule"` // in its group or workflow, from 1
+	When           string `json:"when"`
+	Until          string `json:"until,omitempty"`
+	For            string `json:"for,omitempty"`
+	Cooldown       string `json:"cooldown,omitempty"`
+	MaxConcurrency string `json:"max_concurrency,omitempty"`
+	Workflow       string `json:"workflow,omitempty"`
 }
 
 // Step is one step of the outline.
@@ -80,7 +96,33 @@ func Of(g *plan.Graph, values Values) *Outline {
 	o.steps(out)
 	o.critical(out)
 	o.shared(out)
+	out.Rules = rules(nil, "", g.Workflow.Adapt)
+	for n := range g.Nodes {
+		out.Rules = rules(out.Rules, o.path(n), g.Nodes[n].Adapt)
+	}
 	return out
+}
+
+// rules adds rules of a group or a workflow to a list.
+func rules(list []Rule, node string, of []ir.Adapt) []Rule {
+	text := func(e *ir.Expr) string {
+		switch {
+		case e == nil:
+			return ""
+		case e.Kind == ir.Const:
+			return value.Text(e.Const)
+		}
+		return strings.Join(strings.Fields(e.Text), " ")
+	}
+	for i := range of {
+		a := &of[i]
+		r := Rule{Node: node, Number: i + 1, When: text(&a.When), Until: text(a.Until), For: text(a.For), Cooldown: text(a.Cooldown), MaxConcurrency: text(a.MaxConcurrency)}
+		if a.Call != nil {
+			r.Workflow = a.Call.Workflow
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
 type outliner struct {

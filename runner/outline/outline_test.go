@@ -3,6 +3,7 @@ package outline
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -191,6 +192,19 @@ func TestWorstCase(t *testing.T) {
       on_exceed = "warn"
     }
   }`, `{"attempts":9,"attempts_known":9,"tokens":0,"cost_usd":0}`},
+		{"rules of adapt start a workflow, nobody knows how often", `adapt {
+    when     = "metrics.failed > 1"
+    workflow = workflow.z
+  }
+  budget { attempts = 7 }
+  parallel "p" {
+    adapt {
+      when            = "metrics.failed > 2"
+      max_concurrency = 2
+      workflow        = workflow.z
+    }
+    step "s" { run = ["x"] }
+  }`, `{"attempts":null,"attempts_known":1,"attempts_each":[{"node":"p/adapt:z","attempts":7},{"node":"adapt:z","attempts":7}],"tokens":null,"cost_usd":null}`},
 		{"an agent that nobody knows", `step "s" { agent = agent.c }`, `{"attempts":1,"attempts_known":1,"tokens":null,"cost_usd":null,"agents_without_usage":["c"]}`},
 	} {
 		g := graph(t, `
@@ -220,5 +234,43 @@ workflow "z" {
 		if err != nil || string(have) != c.want {
 			t.Errorf("%s: %s (%v), want %s", c.name, have, err, c.want)
 		}
+	}
+}
+
+// The rules of adapt are listed as the file has them.
+func TestRulesAreListed(t *testing.T) {
+	o := Of(graph(t, `
+workflow "w" {
+  adapt {
+    when            = "metrics.queued > 3"
+    max_concurrency = metrics.limit + 2
+    cooldown        = "1m"
+  }
+  sequence "s" {
+    parallel "p" {
+      adapt {
+        when     = "metrics.failed > 2"
+        workflow = workflow.z
+      }
+      adapt {
+        when            = "metrics.cpu > 80"
+        until           = "metrics.cpu < 60"
+        for             = "10s"
+        max_concurrency = 2
+      }
+      step "a" { run = ["true"] }
+    }
+  }
+}
+workflow "z" {
+  step "a" { run = ["true"] }
+}`), literals)
+	want := []Rule{
+		{Number: 1, When: "metrics.queued > 3", MaxConcurrency: "metrics.limit + 2", Cooldown: "1m"},
+		{Node: "s/p", Number: 1, When: "metrics.failed > 2", Workflow: "z"},
+		{Node: "s/p", Number: 2, When: "metrics.cpu > 80", Until: "metrics.cpu < 60", For: "10s", MaxConcurrency: "2"},
+	}
+	if !slices.Equal(o.Rules, want) {
+		t.Errorf("%+v, want %+v", o.Rules, want)
 	}
 }

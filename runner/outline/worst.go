@@ -133,6 +133,7 @@ func (of *common) worst(g *plan.Graph, values Values, most event.Bounds, paralle
 	for _, i := range g.Top {
 		all.add(c.node(i, most))
 	}
+	all.add(c.rules("", g.Workflow.Adapt, most))
 	all = c.bounded(all, most, g.Top)
 	for _, i := range g.Finally {
 		l := c.node(i, event.Bounds{})
@@ -165,12 +166,12 @@ func (c *counter) bounded(l load, most event.Bounds, nodes []int) load {
 	if most == (event.Bounds{}) {
 		return l
 	}
-	calls, flight := false, event.Bounds{}
+	calls, flight := slices.ContainsFunc(c.g.Workflow.Adapt, starts), event.Bounds{}
 	var look func(list []int)
 	look = func(list []int) {
 		for _, i := range list {
 			n := &c.g.Nodes[i]
-			if n.Heals() > 0 || n.Kind == ir.Step && n.Action.Kind().Course() == ir.Called {
+			if n.Heals() > 0 || slices.ContainsFunc(n.Adapt, starts) || n.Kind == ir.Step && n.Action.Kind().Course() == ir.Called {
 				calls = true
 			}
 			for _, a := range append(agentsOf(n), c.judgesOf(n)...) {
@@ -233,6 +234,7 @@ func (c *counter) node(i int, most event.Bounds) load {
 			l.most(*cases[k])
 		}
 		l.add(c.gates(n))
+		l.add(c.rules(n.Name+"/", n.Adapt, most))
 	}
 	if n.Repeat != nil {
 		l = l.times(c.rounds(n), c.path(i))
@@ -398,6 +400,22 @@ func (c *counter) callLoad(n *plan.Node, most event.Bounds, l load, tries *int) 
 	child.add(c.gates(n))
 	child = child.times(tries, n.Name)
 	l.add(child)
+	return l
+}
+
+// starts reports whether a rule of adapt starts a workflow.
+func starts(r ir.Adapt) bool { return r.Call != nil }
+
+// rules is the load of the workflows that rules of a group or a workflow start. Nobody knows how often.
+func (c *counter) rules(prefix string, list []ir.Adapt, most event.Bounds) (l load) {
+	for i := range list {
+		if call := list[i].Call; call != nil {
+			name := prefix + "adapt:" + call.Workflow
+			child := c.childLoad(call.Workflow, name, most)
+			child.calls, child.own = child.calls+child.own, 0
+			l.add(child.times(nil, name))
+		}
+	}
 	return l
 }
 

@@ -183,6 +183,23 @@ func Build(p *ir.Program, workflow string) (*Graph, error) {
 	return g, nil
 }
 
+// Adapts reports whether the workflow or one of its groups has rules of adapt.
+func (g *Graph) Adapts() bool {
+	return len(g.Workflow.Adapt) > 0 || slices.ContainsFunc(g.Nodes, func(n Node) bool { return len(n.Adapt) > 0 })
+}
+
+// ReadsMachine reports whether rules of the workflow read figures of the machine: cpu or memory.
+func (g *Graph) ReadsMachine() bool {
+	reads := func(list []ir.Adapt) bool {
+		return slices.ContainsFunc(list, func(a ir.Adapt) bool {
+			return slices.ContainsFunc(a.Reads(), func(r ir.Ref) bool {
+				return r.Root == "metrics" && (r.Name == "cpu" || r.Name == "memory" || r.Name == "")
+			})
+		})
+	}
+	return reads(g.Workflow.Adapt) || slices.ContainsFunc(g.Nodes, func(n Node) bool { return reads(n.Adapt) })
+}
+
 // Events returns the names of the events that the workflow waits for, in order.
 func (g *Graph) Events() []string { return g.events }
 

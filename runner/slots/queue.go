@@ -272,6 +272,15 @@ func (q *Queue[T]) Return(l *Limiter[T]) {
 	q.openBlocked(l)
 }
 
+// Resize gives a limiter another capacity. If more slots are taken than there are now, no request starts until enough are free.
+func (q *Queue[T]) Resize(l *Limiter[T], capacity int) {
+	l.capacity = capacity
+	q.openBlocked(l)
+}
+
+// Run is the limiter of the run.
+func (q *Queue[T]) Run() *Limiter[T] { return q.run }
+
 // ReturnRun frees one slot of the run. It reports whether a request stands parked for it: see Wait.
 func (q *Queue[T]) ReturnRun() (parked bool) {
 	q.run.used--

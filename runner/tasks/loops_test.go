@@ -554,6 +554,45 @@ workflow "w" {
 	}
 }
 
+// A rule of adapt gives inputs, too: what it computes from figures is the file's, and what it hands on of its own inputs is not.
+func TestWhatRulesGiveToTheirRuns(t *testing.T) {
+	for with, want := range map[string]string{
+		`"${metrics.failed} failed"`: "Look into T-1.",
+		`input.word`:                 "Look into ${input.what}.",
+	} {
+		p := load(t, agents+`
+workflow "main" {
+  step "find" { run = ["find"] }
+  step "sub" {
+    call = workflow.w
+    with = { word = step.find.output }
+  }
+}
+workflow "w" {
+  input "word" { type = string }
+  sequence "s" {
+    adapt {
+      when     = "metrics.failed > 1"
+      workflow = workflow.heal
+      with     = { what = `+with+` }
+    }
+    step "b" { run = ["b"] }
+  }
+}
+workflow "heal" {
+  input "what" { type = string }
+  step "a" {
+    agent = agent.coder
+    task  = "Look into ${input.what}."
+  }
+}`)
+		told, _ := run(t, p, event.RunStarted{Workflow: "heal", Parent: "w", Inputs: map[string]value.Value{"what": "T-1"}}, says(nil))
+		if len(told) == 0 || told[len(told)-1].Asked != want {
+			t.Errorf("%s: %+v, want %q", with, told, want)
+		}
+	}
+}
+
 // A called run does not know what its caller makes of it: where something there may refuse it, nothing is accepted.
 func TestCalledRunsAreJudgedByTheirCallers(t *testing.T) {
 	for call, want := range map[string]string{
@@ -577,7 +616,21 @@ workflow "sub" {
 		task = "x"
 	}
 	output "n" { value = 1 }
+	adapt {
+		when     = "metrics.failed > 1"
+		workflow = workflow.heal
+	}
+}
+workflow "heal" {
+	step "a" {
+		agent = agent.coder
+		task = "x"
+	}
 }`)
+		told, _ := run(t, p, event.RunStarted{Workflow: "heal", Parent: "m"}, says(nil)) // a rule of a run that is called starts it
+		if got := strings.Join(brief(told), ", "); got != want {
+			t.Errorf("%q called, whose rule starts a run: %q, want %q", call, got, want)
+		}
 		for parent, want := range map[string]string{"m": want, "": "accepted a"} {
 			told, _ := run(t, p, event.RunStarted{Workflow: "sub", Parent: parent}, says(nil))
 			if got := strings.Join(brief(told), ", "); got != want {

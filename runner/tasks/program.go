@@ -171,17 +171,33 @@ func (p *Program) above(workflow string) (of callers) {
 	}
 	for i := range p.Workflows {
 		f := p.flow(p.Workflows[i].Name)
-		for n := 0; f != nil && n < len(f.Nodes); n++ {
-			c, ok := f.Nodes[n].Action.(*ir.Call)
-			if !ok || c.Workflow != workflow {
-				continue
+		if f == nil {
+			continue
+		}
+		called := func(c *ir.Call, n int) bool {
+			if c == nil || c.Workflow != workflow {
+				return false
 			}
 			up := p.above(f.Workflow.Name)
-			of.judge = of.judge || up.judge || f.awaited(n) || len(f.Nodes[n].Gates) > 0
+			of.judge = of.judge || up.judge
 			of.said = of.said || c.With != nil && !f.own(c.With, n, up.said)
 			for _, e := range c.Inputs { // any order: it looks for one
 				of.said = of.said || !f.own(e, n, up.said)
 			}
+			return true
+		}
+		rules := func(list []ir.Adapt, n int) { // nothing reads what the runs of rules make
+			for i := range list {
+				called(list[i].Call, n)
+			}
+		}
+		rules(f.Workflow.Adapt, plan.None)
+		for n := range f.Nodes {
+			rules(f.Nodes[n].Adapt, n)
+			if c, _ := f.Nodes[n].Action.(*ir.Call); !called(c, n) {
+				continue
+			}
+			of.judge = of.judge || f.awaited(n) || len(f.Nodes[n].Gates) > 0
 			for at := n; at != plan.None; at = f.Nodes[at].Parent {
 				of.judge = of.judge || f.judgesBelow(at)
 			}
@@ -200,7 +216,7 @@ func (f *flow) own(e *ir.Expr, n int, given bool) bool {
 	for _, r := range e.Reads {
 		ok := false
 		switch r.Root {
-		case "var", "local", "attempt", "iteration":
+		case "var", "local", "attempt", "iteration", "metrics":
 			ok = true
 		case "input":
 			ok = !given

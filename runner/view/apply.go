@@ -72,6 +72,9 @@ func (r *Run) event(ev *event.Event) *Line {
 // transition takes in a transition. timers are what the nodes wait for whose timers were set with it.
 func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.WaitsFor) {
 	r.begin(l, typeOf(t), t.At)
+	if c := t.Change(); c != nil && len(r.Changes) < MaxChanges {
+		r.Changes = append(r.Changes, Change{At: t.At, Node: t.Node, Reason: t.Reason, Change: *c})
+	}
 	if t.Node == "" {
 		r.runTransition(l, t)
 		return
@@ -103,10 +106,21 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 
 // goesOn says of each timer whether a node goes on when the timer fires.
 var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true, event.TimerRefused: true,
-	event.TimerTimeout: false, event.TimerDeadline: false, event.TimerProgress: false, event.TimerFinally: false}
+	event.TimerTimeout: false, event.TimerDeadline: false, event.TimerProgress: false, event.TimerFinally: false, event.TimerAdapt: false}
 
 // MaxWarnings bounds what is kept of the warnings of one node, and of the run itself; each is a line of its own when it comes.
 const MaxWarnings = 8
+
+// MaxChanges bounds what is kept of the changes by rules of adapt; each is a line of its own when it comes.
+const MaxChanges = 1000
+
+// Change is what a rule of adapt has changed.
+type Change struct {
+	At     event.Time
+	Node   string // the path of the group; "" for the run
+	Reason string // in words
+	event.Change
+}
 
 func addWarning(list []string, words string) []string {
 	if len(list) < MaxWarnings && !slices.Contains(list, words) {
@@ -118,7 +132,7 @@ func addWarning(list []string, words string) []string {
 // note takes in what happened to a node whose status stayed as it was.
 func (n *Node) note(t *event.Transition) {
 	switch t.Note {
-	case event.Progress, event.Escalated:
+	case event.Progress, event.Escalated, event.Adapted:
 	case event.Warned:
 		n.Warnings = addWarning(n.Warnings, t.Reason)
 	default:
@@ -160,8 +174,10 @@ func (r *Run) move(n *Node, t *event.Transition) {
 
 func (r *Run) runTransition(l *Line, t *event.Transition) {
 	if t.Note != "" {
-		r.Warnings = addWarning(r.Warnings, t.Reason)
-		l.Reason, l.Note, l.Duration = t.Reason, t.Note, r.Duration(t.At)
+		if t.Note == event.Warned {
+			r.Warnings = addWarning(r.Warnings, t.Reason)
+		}
+		l.Reason, l.Note, l.Result, l.Duration = t.Reason, t.Note, t.Result, r.Duration(t.At)
 		return
 	}
 	r.Status, r.Reason, r.WaitsFor = t.To, t.Reason, t.WaitsFor

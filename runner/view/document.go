@@ -26,6 +26,8 @@ type Document struct {
 	Usage map[string]any `json:"usage,omitempty"`
 	// Warnings are those of the run itself, such as of its budget.
 	Warnings []string `json:"warnings,omitempty"`
+	// Changes are those by rules of adapt.
+	Changes []ChangeDoc `json:"changes,omitempty"`
 	// Parent is the run that called this one, and ParentNode the path of its node that did.
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
@@ -35,6 +37,18 @@ type Document struct {
 	Nodes     []NodeDoc `json:"nodes"`
 	// Unanswered are the attempts that are under way, and those that lost their driver, as far as they are known.
 	Unanswered []TryDoc `json:"unanswered,omitempty"`
+}
+
+// ChangeDoc is a change by a rule of adapt in a Document. Node is the path of the group, "" for the run.
+type ChangeDoc struct {
+	At   Moment `json:"at"`
+	Node string `json:"node"`
+	Rule int    `json:"rule"`
+	What string `json:"what"`
+	From Data   `json:"from"`
+	To   Data   `json:"to"`
+	Run  string `json:"run,omitempty"`
+	Why  string `json:"why"`
 }
 
 // NodeDoc is a node in a Document. ID is the instance's path; Reason says why it ran, was skipped or blocked.
@@ -119,6 +133,9 @@ func (r *Run) Document() Document {
 	}
 	if r.Usage != nil {
 		d.Usage = r.Usage.Object()
+	}
+	for _, c := range r.Changes {
+		d.Changes = append(d.Changes, ChangeDoc{Moment(c.At), c.Node, c.Rule, c.What, Data{c.From}, Data{c.To}, c.Run, c.Why})
 	}
 	r.Each(func(n *Node, _ int) { d.Nodes = append(d.Nodes, r.document(n)) })
 	return d

@@ -40,6 +40,8 @@ type Run struct {
 	// nobody drives; 0 for others. Whoever asks the store sets both.
 	Driven bool
 	Stands event.Time
+	// Changes are those by rules of adapt, MaxChanges of them at most.
+	Changes []Change
 	// Warnings are those of the run itself, MaxWarnings of them at most.
 	Warnings []string
 	// Limit tells that the run's own timeout or a cancel ended it.

@@ -202,6 +202,7 @@ func (d *drive) toEnd(ctx context.Context) (event.End, error) {
 	d.children = newChildren()
 	d.pace = newPace(d.engine.options.Clock, d.fold.Last())
 	d.engine.enlistDrive(d)
+	defer d.startFigures(ctx)()
 	if err = d.queueBeginning(); err == nil {
 		err = d.driveToEnd(ctx)
 	}

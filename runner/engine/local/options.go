@@ -30,6 +30,8 @@ type Options struct {
 	// runs included, like the Watcher of its drive, but before any consequence is carried out.
 	// Calls about one run come one at a time.
 	Watch func(run string, events []event.Event, r *event.Reaction, replayed bool)
+	// Figures looks at the machine, for runs that read its figures. It is called by one goroutine of each drive. nil means this machine.
+	Figures func() Figures
 	// ReadOnly opens a store that is there already, takes no lock, and refuses to write.
 	ReadOnly bool
 	// TakeOver lets Drive take a run from a living process, which is then refused its next append.

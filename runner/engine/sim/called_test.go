@@ -26,13 +26,15 @@ type seen struct {
 	asked  map[string]string
 	taken  map[string]int
 	spends *spending
-	held   []string // the quotas that its callers hold
+	// numbers are those that rules of adapt have put into force.
+	numbers *numbers
+	held    []string // the quotas that its callers hold
 	// unwanted tells that the caller asked for the end of the run before it was there.
 	unwanted bool
 }
 
 func newSeen(name string, w *ir.Workflow, caller string) *seen {
-	return &seen{spends: newSpending(w), name: name, w: w, caller: caller, j: newJourney(), live: map[uint64]event.Attempt{}, calls: map[string][]string{}, asked: map[string]string{}, taken: map[string]int{}}
+	return &seen{spends: newSpending(w), numbers: newNumbers(), name: name, w: w, caller: caller, j: newJourney(), live: map[uint64]event.Attempt{}, calls: map[string][]string{}, asked: map[string]string{}, taken: map[string]int{}}
 }
 
 // calledAs is the name of the nth run that a node calls.
@@ -61,6 +63,7 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 	}
 	s.j.watch(events, r)
 	s.spends.watch(c, s.name, events, r)
+	s.numbers.watch(events, r)
 	for _, ev := range events {
 		if f := ev.AttemptFinished; f != nil {
 			delete(s.live, f.Ticket)
@@ -115,7 +118,7 @@ func (c *simulation) calls(run string, s *seen, k *event.StartChild, replayed bo
 	case !before:
 		s.asked[k.Run], s.calls[k.Node] = what, append(s.calls[k.Node], k.Run)
 		c.runs[k.Run] = newSeen(calledAs(s.name, k.Node, len(s.calls[k.Node])), c.program.Workflow(k.Workflow), run)
-		c.bounds(s, k.Node)
+		c.bounds(s, k.Node, true)
 	}
 }
 

@@ -182,6 +182,7 @@ func newCase(t *testing.T, seed uint64) *simulation {
 	}
 	c.program = p.IR
 	season(r, c.program, !c.untimed)
+	adapt(t, rand.New(rand.NewPCG(seed, 16)), c.program)
 	return c
 }
 
@@ -384,8 +385,9 @@ func (c *simulation) Attempt(a event.Attempt, r *rand.Rand) (event.AttemptFinish
 	}
 	s.live[a.Ticket] = a
 	c.takesTurn(a.Run)
-	c.bounds(s, a.Node)
-	if n, most := len(s.live), int(s.w.MaxConcurrency.Const.(float64)); n > most {
+	again := !s.numbers.starts(a.Ticket)
+	c.bounds(s, a.Node, again)
+	if n, most := len(s.live), s.numbers.most("", s.w.MaxConcurrency, again); n > most {
 		c.t.Errorf("seed %d: %d attempts are live, and the workflow allows %d", c.seed, n, most)
 	}
 	c.able(a)
@@ -431,11 +433,11 @@ func (c *simulation) able(a event.Attempt) {
 }
 
 // bounds checks the limits of the groups around a node on what is live below them at once, calls included.
-func (c *simulation) bounds(s *seen, path string) {
+func (c *simulation) bounds(s *seen, path string, holds bool) {
 	for up := path; strings.Contains(up, "/"); {
 		up = up[:strings.LastIndexByte(up, '/')]
 		group := node(s.w.Nodes, strings.SplitN(up[strings.LastIndexByte(up, '/')+1:], "[", 2)[0])
-		if group == nil || group.MaxConcurrency == nil {
+		if group == nil || group.MaxConcurrency == nil && len(group.Adapt) == 0 {
 			continue
 		}
 		inside := up
@@ -448,7 +450,7 @@ func (c *simulation) bounds(s *seen, path string) {
 				n++
 			}
 		}
-		if most := int(group.MaxConcurrency.Const.(float64)); n > most {
+		if most := s.numbers.most(inside, group.MaxConcurrency, holds); n > most {
 			c.t.Errorf("seed %d: %d attempts and calls are live in %s, and it allows %d", c.seed, n, inside, most)
 		}
 	}

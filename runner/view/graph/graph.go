@@ -29,7 +29,7 @@ type Graph struct {
 	Run         string       `json:"run,omitempty"`    // the run whose states are shown
 	Status      event.Status `json:"status,omitempty"` // of that run
 	Driven      *bool        `json:"driven,omitempty"` // whether a process drives it now
-	// Bounds say what bounds the whole run: its budget, and the quotas that it holds.
+	// Bounds say what bounds the whole run: its budget, the quotas that it holds, and its rules of adapt.
 	Bounds []string `json:"bounds,omitempty"`
 	Nodes  []Node   `json:"nodes"` // in file order, groups before what lies in them
 	Edges  []Edge   `json:"edges"` // by To, then by From, in the order of Nodes
@@ -87,6 +87,7 @@ func Of(w *ir.Workflow) *Graph {
 	for i := range w.Quotas {
 		b.g.Bounds = append(b.g.Bounds, quotaWords(&w.Quotas[i]))
 	}
+	b.g.Bounds = append(b.g.Bounds, rules(w.Adapt)...)
 	b.nodes(w.Nodes, -1, false)
 	if w.Finally != nil {
 		b.nodes(w.Finally.Nodes, b.add(Node{ID: "#finally", Kind: Finally, Title: "finally"}, -1), true)

@@ -56,6 +56,13 @@ var workflows = map[string]func() *Graph{
 				n.When = condition("step.right.status == 'failed' and input.mode == \"<&>\"")
 			})}})
 	},
+	"adapts": func() *Graph {
+		number := ir.Lit(2.0, value.NumberType)
+		return Of(&ir.Workflow{Name: "adapts", Adapt: []ir.Adapt{{When: *condition("metrics.cpu > 80"), MaxConcurrency: number}, {When: *condition("metrics.failed > 1 and \"<&>\" != ''"), Call: &ir.Call{Workflow: "mend"}}},
+			Nodes: []ir.Node{step("a"), with(group(ir.Parallel, "g", step("b", "a")), func(n *ir.Node) {
+				n.Adapt = []ir.Adapt{{When: *condition("metrics.queued > 3"), MaxConcurrency: number, Call: &ir.Call{Workflow: "mend"}}}
+			})}})
+	},
 	"fan_out": func() *Graph {
 		w := &ir.Workflow{Name: "fan-out", Nodes: []ir.Node{step("split")}}
 		join := step("join")

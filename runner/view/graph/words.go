@@ -141,6 +141,7 @@ func marks(n *ir.Node) (out []string) {
 	if task, is := n.Action.(*ir.AgentTask); is && len(task.Capabilities) > 0 {
 		say("needs %s", strings.Join(task.Capabilities, ", "))
 	}
+	out = append(out, rules(n.Adapt)...)
 	if len(n.Fallback) > 0 {
 		var others []string
 		for i := range n.Fallback {
@@ -181,6 +182,21 @@ func quotaWords(u *ir.QuotaUse) string {
 		return "takes of quota " + u.Quota
 	}
 	return "takes " + source(u.Units) + " of quota " + u.Quota
+}
+
+// rules says what rules of adapt do: while metrics.cpu > 80: at most 2 at once.
+func rules(list []ir.Adapt) (out []string) {
+	for i := range list {
+		r, parts := &list[i], []string{}
+		if r.MaxConcurrency != nil {
+			parts = append(parts, fmt.Sprintf("at most %s at once", source(r.MaxConcurrency)))
+		}
+		if r.Call != nil {
+			parts = append(parts, "call "+r.Call.Workflow)
+		}
+		out = append(out, fmt.Sprintf("while %s: %s", source(&r.When), strings.Join(parts, ", ")))
+	}
+	return out
 }
 
 // bounds are those of a budget: 20 attempts, 5000 tokens, 2.5 dollars.

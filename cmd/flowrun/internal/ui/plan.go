@@ -48,6 +48,12 @@ func Plan(t *Term, p *Planned) {
 		t.Printf("\n%s", strings.TrimRight(head+"  "+planned(&o.Finally[i], node, does, times), " "))
 	}
 	t.Printf("\n")
+	for i := range o.Rules {
+		if i == 0 {
+			t.Printf("\n")
+		}
+		t.Printf("%s\n", Clean(ruleWords(&o.Rules[i])))
+	}
 	if chain := p.chain(); chain != "" {
 		t.Printf("\nLongest chain: %s\n", Clean(chain))
 	}
@@ -103,6 +109,28 @@ func user(u *outline.Use) string {
 		return name
 	}
 	return name + " (" + strings.Join(notes, "; ") + ")"
+}
+
+// ruleWords says what a rule of adapt does: adapts while metrics.cpu > 80 until metrics.cpu < 60: at most 2 at once.
+func ruleWords(r *outline.Rule) string {
+	text := "adapts while " + r.When
+	if r.Node != "" {
+		text = r.Node + " " + text
+	}
+	if r.For != "" {
+		text += " for " + r.For
+	}
+	if r.Until != "" {
+		text += " until " + r.Until
+	}
+	var does []string
+	if r.MaxConcurrency != "" {
+		does = append(does, fmt.Sprintf("at most %s at once", r.MaxConcurrency))
+	}
+	if r.Workflow != "" {
+		does = append(does, "call "+r.Workflow)
+	}
+	return text + ": " + strings.Join(does, ", ")
 }
 
 // durations writes how long an execution of each step is expected to take, by its name, to one width; with a star where

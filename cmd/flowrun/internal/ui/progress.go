@@ -225,6 +225,8 @@ func noted(t *Term, l *view.Line) string {
 		return t.Style(yellow, "warning") + because(l.Reason)
 	case event.Escalated:
 		return t.Style(yellow, "escalated") + because(l.Reason)
+	case event.Adapted:
+		return "adapts" + because(l.Reason)
 	case event.Compensated:
 		return t.Style(green, "compensated")
 	case event.NotCompensated:

@@ -23,6 +23,9 @@ func oneLine(v value.Value) string {
 	return Clean(string(value.Append(nil, v)))
 }
 
+// MaxChangesShown is how many of the changes by rules of adapt runs show prints, the last ones.
+const MaxChangesShown = 20
+
 // Show writes a run as a tree, with the reasons, and with the attempts that have not answered.
 func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
 	t.Printf("run %s of %s: %s", Clean(r.ID), Clean(r.Workflow), t.Style(wordStyle(r), r.Word()))
@@ -42,6 +45,13 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
 	t.Printf("%s\n", because(culprit(&l)+why(r.Status, r.Reason, l.Result)))
 	for _, w := range r.Warnings {
 		t.Printf("%s%s\n", t.Style(yellow, "warning"), because(w))
+	}
+	for _, c := range r.Changes[max(0, len(r.Changes)-MaxChangesShown):] {
+		of := ""
+		if c.Node != "" {
+			of = " " + Clean(c.Node)
+		}
+		t.Printf("adapted%s at %s%s\n", of, c.At, because(c.Reason))
 	}
 	var nodes []rowNode
 	r.Each(func(n *view.Node, depth int) { nodes = append(nodes, rowNode{n: n, depth: depth, stands: r.Stands}) })

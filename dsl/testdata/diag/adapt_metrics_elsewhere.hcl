@@ -1,0 +1,6 @@
+workflow "w" {
+  step "b" {
+    run  = ["true"]
+    when = "metrics.cpu < 50"
+  }
+}

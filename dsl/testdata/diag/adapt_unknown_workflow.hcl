@@ -1,0 +1,11 @@
+workflow "mend" {
+  step "fix" { run = ["true"] }
+}
+workflow "w" {
+  default = true
+  adapt {
+    when     = "metrics.error_rate > 0.05"
+    workflow = workflow.mnd
+  }
+  step "b" { run = ["true"] }
+}
