@@ -15,7 +15,7 @@ import (
 // since the run began, also one that came before the wait. A wait takes an event at most once over its iterations; other waits see
 // the event, too.
 
-// MaxHeard is how many events of a name a run keeps, the newest.
+// MaxHeard is how many events of a name a run keeps. An event that a wait has taken makes room for one that none has.
 const MaxHeard = 1000
 
 // heardEvent is an event that the host has sent.
@@ -53,10 +53,12 @@ func (m *Machine) hearEvent(x *event.External) {
 		h.dropped += int(n)
 	}
 	if h.events = append(h.events, e); len(h.events) > MaxHeard {
-		if oldest := h.events[0]; len(oldest.takenBy) == 0 {
+		at := slices.IndexFunc(h.events, func(e *heardEvent) bool { return len(e.takenBy) > 0 })
+		if at < 0 {
+			at = 0
 			h.dropped++
 		}
-		h.events = slices.Delete(h.events, 0, 1)
+		h.events = slices.Delete(h.events, at, at+1)
 	}
 	if waits := h.living(); len(waits) > 0 {
 		m.tellDropped(waits[0], name, h)

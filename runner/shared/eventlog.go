@@ -175,6 +175,9 @@ func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answ
 	if source == "" {
 		source = Outside
 	}
+	if err := checkReceiver(rows, r, now); err != nil {
+		return Answer{}, err
+	}
 	p, err := Emit(rows, &Emission{Name: r.Name, Key: r.Key, Run: r.Run, Source: source, Data: r.Data}, now)
 	if err != nil {
 		return Answer{}, err
@@ -184,6 +187,29 @@ func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answ
 		a.Posts = append(a.Posts, Post{run, p.Event.external(r.Name)})
 	}
 	return a, nil
+}
+
+// checkReceiver refuses an event for one run that nobody would get. An event that was published before is not published again, so it needs
+// no receiver.
+func checkReceiver(rows Rows, r *event.EmitRequest, now event.Time) error {
+	if r.Run == "" || CheckEventName(r.Name) != nil { // Emit refuses the name
+		return nil
+	}
+	if r.Key != "" {
+		var before Event
+		if err := loadRow(rows, keySpace(r.Name), r.Key, &before); err != nil || before.Seq != 0 && now.Sub(before.At) < EventAge {
+			return err
+		}
+	}
+	there := false
+	err := rows.Scan(runSpace(r.Name), r.Run, func(run string, _ []byte) bool {
+		there = run == r.Run
+		return false
+	})
+	if err == nil && !there {
+		err = refuse("the event %q has no receiver: no run %.80q waits for it, because there is none, it has ended, or its workflow waits for other events", r.Name, r.Run)
+	}
+	return err
 }
 
 // external is the message with the event to a run.

@@ -111,6 +111,36 @@ func TestEmissionsAreRefused(t *testing.T) {
 	}
 }
 
+// TestEventForNobody has an event for one run that does not wait for it refused, without an effect. What was published before is a
+// duplicate though its run has ended.
+func TestEventForNobody(t *testing.T) {
+	rows := &Map{}
+	emit := func(run, key string) (Answer, error) {
+		return applyEmit(rows, &event.EmitRequest{Name: "a", Run: run, Key: key}, Waiter{}, 5)
+	}
+	if err := Listen(rows, "a", "run-1"); err != nil {
+		t.Fatal(err)
+	}
+	before := len(rows.spaces)
+	for _, run := range []string{"run", "run-2", "run-11"} {
+		if _, err := emit(run, "k"); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no run %q waits for it", run)) || len(rows.spaces) != before {
+			t.Errorf("for %s: %v, with %d spaces", run, err, len(rows.spaces))
+		}
+	}
+	if a, err := emit("run-1", "k"); err != nil || len(a.Posts) != 1 {
+		t.Errorf("for a run that waits: %+v, %v", a, err)
+	}
+	if err := Unsubscribe(rows, "a", "run-1"); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := emit("run-1", "k"); err != nil || a.Output.(map[string]any)["duplicate"] != true {
+		t.Errorf("again: %+v, %v", a, err)
+	}
+	if _, err := emit("run-1", "other"); err == nil {
+		t.Error("an event for a run that has ended is published")
+	}
+}
+
 // TestDeliveryIsBounded publishes more events than one reading returns: the oldest are left out, and that is said.
 func TestDeliveryIsBounded(t *testing.T) {
 	rows := &Map{}

@@ -97,7 +97,12 @@ func eventsOfTheirTime(t *testing.T, s Store) {
 	publish(t, c, event.EmitRequest{Name: "e", Data: 2.0, Key: "k"})
 	publish(t, c, event.EmitRequest{Name: "e", Data: 3.0, Key: "k"})
 	c.mustWork(event.Succeeded, run)
-	publish(t, c, event.EmitRequest{Name: "e", Data: 4.0, Run: run})
+	publish(t, c, event.EmitRequest{Name: "e", Data: 4.0})
+	for _, nobody := range []string{run, "nobody"} {
+		if _, err := c.Ask(context.Background(), event.StoreRequest{Emit: &event.EmitRequest{Name: "e", Run: nobody}}); err == nil {
+			t.Errorf("an event for run %s alone is published, and nobody gets it", nobody)
+		}
+	}
 	if got := notes(t, c, run)["x"]; got != 2.0 {
 		t.Errorf("the run has taken %v, want 2", got)
 	}
