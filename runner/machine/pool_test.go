@@ -356,7 +356,7 @@ func TestPoolsMatchModel(t *testing.T) {
 		}
 	})
 	t.Logf("%d choices, %d attempts went to another member after a refusal, %d stayed, %d asked anew; %d runs in turns", chosen, others, kept, newTurns, len(turns))
-	if chosen == 0 || others == 0 || kept == 0 || len(turns) == 0 {
+	if (chosen == 0 || others == 0 || kept == 0 || len(turns) == 0) && !testing.Short() { // a short run has few pools
 		t.Error("too little happened")
 	}
 }
