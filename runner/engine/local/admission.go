@@ -274,6 +274,9 @@ func (x *admitting) runOperation(op admission.Operation) (answer admission.Answe
 		}
 		return err
 	})
+	if err == nil && op.Ask != nil && answer.Verdict != admission.Removed {
+		e.line.declared(op.Ask.Needs)
+	}
 	e.tellGranted(answer)
 	return answer, err
 }

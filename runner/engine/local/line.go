@@ -63,15 +63,20 @@ func (l *line) undeclared(needs []event.Need) (news []*event.Need) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range needs {
-		n := needs[i]
-		n.Units = 0
-		resource := admission.Resource(&n)
-		if before, known := l.said[resource]; !known || !sameLimits(&before, &n) {
-			l.said[resource] = n
+		if before, known := l.said[admission.Resource(&needs[i])]; !known || !sameLimits(&before, &needs[i]) {
 			news = append(news, &needs[i])
 		}
 	}
 	return news
+}
+
+// declared remembers that what was said of needs is durable.
+func (l *line) declared(needs []event.Need) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range needs {
+		l.said[admission.Resource(&needs[i])] = needs[i]
+	}
 }
 
 func sameLimits(a, b *event.Need) bool {

@@ -165,3 +165,35 @@ func TestLimitsWithoutTheDead(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
+
+// What a program says of a quota is said again until a transaction with it is durable.
+func TestDeclaredOnceDurable(t *testing.T) {
+	e, err := Open(t.TempDir()+"/.flowrun", Options{Factory: enginetest.Factory, Executor: answersOK})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	epoch, err := e.registerDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &admitting{engine: e, run: &claimed{epoch: epoch}}
+	r := &admission.Request{Key: "a", Run: "a", Node: "n", Ticket: 1, Driver: epoch, Needs: []event.Need{{Kind: event.NeedQuota, Name: "gpu", Units: 1, Capacity: 2}}}
+	for range 2 { // transactions that fail
+		if news := e.line.undeclared(r.Needs); len(news) != 1 {
+			t.Errorf("%d of 1 needs are to be said", len(news))
+		}
+	}
+	if _, err := x.runOperation(admission.Operation{Ask: r}); err != nil {
+		t.Fatal(err)
+	}
+	if news := e.line.undeclared(r.Needs); len(news) != 0 {
+		t.Errorf("%d needs are said again", len(news))
+	}
+	if _, err := x.runOperation(admission.Operation{Remove: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := e.Limits(t.Context()); err != nil || len(list) != 1 || list[0].Capacity != 2 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
