@@ -71,6 +71,7 @@ func (c *checker) rules(b *Block, levels map[string]*Block, env *expr.Env) {
 
 // level checks one level: it does one thing at most, and what it names is declared.
 func (c *checker) level(b *Block) {
+	c.tells(b, "notify")
 	if a := b.attr("workflow"); a != nil {
 		if r := a.ref(); r.Name != "" && c.workflows[r.Name] == nil {
 			c.unknownDeclared(b, r, "workflow", c.callable)

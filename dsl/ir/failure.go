@@ -20,9 +20,10 @@ type EscalationRule struct {
 	Level string `json:"level"`
 }
 
-// Level is one step of an escalation. One of Heal and Reassign is set at most; without them a level only says that it was reached.
+// Level is one step of an escalation. One of Heal and Reassign is set at most; without them a level only informs.
 type Level struct {
 	Name     string    `json:"name"`
+	Notify   []string  `json:"notify,omitempty"`   // channels that are told
 	Heal     *Call     `json:"heal,omitempty"`     // the workflow that heals
 	Reassign *Assignee `json:"reassign,omitempty"` // who takes the task over
 }

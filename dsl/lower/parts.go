@@ -129,7 +129,7 @@ func escalation(b *check.Block) ir.Escalation {
 		case "rule":
 			out.Rules = append(out.Rules, ir.EscalationRule{When: in.Expr("when"), Level: in.Text("level")})
 		case "level":
-			l := ir.Level{Name: in.Name}
+			l := ir.Level{Name: in.Name, Notify: names(in.Attrs["notify"])}
 			if a := in.Attrs["workflow"]; a != nil {
 				l.Heal = call(in, a)
 			}

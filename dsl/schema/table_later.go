@@ -35,7 +35,6 @@ var planned = []Planned{
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 
-	{Block: "level", Attr: "notify", Doc: "Whom a level of an escalation tells.", Instead: "The workflow of a level can tell people, with a step of http or run. A step behind the node can, too:  when = \"step.NAME.escalated != null\"."},
 	{Block: "level", Attr: "await", Doc: "Lets a person decide about a failed node.", Instead: noAwait},
 	{Block: "level", Attr: "after", Doc: "How long a level waits for a person.", Instead: noAwait},
 	{Block: "level", Attr: "after_ack", Doc: "How long a level waits for a person who has said that he looks at it.", Instead: noAwait},

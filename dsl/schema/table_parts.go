@@ -103,11 +103,12 @@ var partBlocks = map[string]*Block{
 	"rule": {Doc: "Which failures go to which level of an escalation.", Attrs: attrs(
 		Attr{Name: "when", Kind: Condition, Default: "what retries and fallback agents could not settle", Doc: "A condition over error, attempt and elapsed, the seconds since the node first started. One that cannot be computed does not hold, and the run warns."},
 		Attr{Name: "level", Kind: Text, Required: true, Doc: "The name of the level."})},
-	"level": {Label: "name", Doc: "One step of an escalation: a workflow that heals, or another agent. A level with neither only says that it was reached; the next rules are asked, and the node goes on as if it had not been.", Attrs: attrs(
+	"level": {Label: "name", Doc: "One step of an escalation: people are told, and a workflow heals, or another agent takes over. A level that does neither of the latter only informs; the next rules are asked, and the node goes on as if it had not been.", Attrs: attrs(
 		Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Doc: "A workflow that heals. When its run has succeeded, the node has one more attempt, which can read the outputs of the run as healed. If that attempt fails, the rules are asked again, and if none holds, the next level follows."},
 		Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "The inputs of that workflow. They can read error, attempt, elapsed and healed, which is what the level before has returned."},
 		Attr{Name: "reassign", Kind: Ref, RefKind: "agent", Pools: true, Doc: "An agent or a pool that takes the task over, with retries of its own and the history of the failures in its feedback. Whoever failed last does not get the task again. A step without an agent, and a group, go on to the next level."},
-		later("level.notify", "level.await", "level.after", "level.after_ack"))},
+		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message when a node comes to the level, before anything else is done, with the node, the level and the error."},
+		later("level.await", "level.after", "level.after_ack"))},
 	"rate_limit": {Doc: "In no span of this length do more attempts start, over all runs of the store. An attempt that comes too early waits without a slot until its moment.", Once: true, Example: boundsExample, Attrs: attrs(
 		Attr{Name: "requests", Kind: Value, Want: value.IntType, Min: 1, Max: MaxRequests, Required: true, Doc: "How many attempts."},
 		Attr{Name: "per", Kind: Duration, Required: true, Doc: "The length of the span."})},

@@ -14,14 +14,15 @@ type MessageKind string
 
 // The kinds of messages.
 const (
-	MessageNotify   MessageKind = "notify"   // a step with notify sends it
-	MessageDeadline MessageKind = "deadline" // a part of a node's deadline has passed, or all of it
-	MessageBudget   MessageKind = "budget"   // a budget is nearly spent
-	MessageBreaker  MessageKind = "breaker"  // a circuit breaker has opened or closed
+	MessageNotify     MessageKind = "notify"     // a step with notify sends it
+	MessageDeadline   MessageKind = "deadline"   // a part of a node's deadline has passed, or all of it
+	MessageBudget     MessageKind = "budget"     // a budget is nearly spent
+	MessageBreaker    MessageKind = "breaker"    // a circuit breaker has opened or closed
+	MessageEscalation MessageKind = "escalation" // a node has come to a level of its escalation
 )
 
 // MessageKinds lists all kinds of messages.
-var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker}
+var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation}
 
 // Message is what people are told. Its JSON is what receivers read.
 type Message struct {

@@ -294,6 +294,10 @@ func (m *Machine) enterLevel(r ref, e *escalation, level int, why string) {
 	name := e.of.Levels[level].Name
 	m.showTransition(event.Transition{Node: d.path, From: s.status, To: s.status, Note: event.Escalated, Level: name, Attempt: d.attempts,
 		Reason: fmt.Sprintf("to level %q of %q: %s", name, e.of.Name, why), Name: n.Name, Kind: string(n.Kind)})
+	m.sendMessage(r, e.of.Levels[level].Notify, name, event.Message{Kind: event.MessageEscalation, Level: "error",
+		Text:  fmt.Sprintf("%s has come to level %q of escalation %q: %s", d.path, name, e.of.Name, d.err.Message),
+		Error: &event.MessageError{Kind: d.err.Kind, Reason: d.err.Reason, Message: d.err.Message},
+		Data:  map[string]any{"node": d.path, "escalation": e.of.Name, "level": name, "attempt": float64(d.attempts)}})
 }
 
 // act does what a level does. It reports false if the level cannot do it for this node.

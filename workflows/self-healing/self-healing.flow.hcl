@@ -15,9 +15,25 @@ agent "doctor" {
   command = ["./agents/doctor"]
 }
 
+channel "people" {
+  type = "file"
+  path = "alerts.jsonl"
+}
+
+channel "on_call" {
+  type = "file"
+  path = "pages.jsonl"
+}
+
 pool "builders" { members = [agent.builder, agent.senior] }
 
 escalation "standard" {
+  # Production is down: whoever is on call is told at once, and then what follows goes on.
+  rule {
+    when  = "error.message contains 'production' && error.message contains 'down'"
+    level = "emergency"
+  }
+
   # Nobody here can give permissions: no retry, no healing, and many attempts change nothing of that.
   rule {
     when  = "error.status in [401, 403] || error.kind == 'fatal'"
@@ -43,7 +59,10 @@ escalation "standard" {
 
   level "peer_assist" { reassign = pool.builders }
 
+  level "emergency" { notify = [channel.on_call] }
+
   level "stopped" {
+    notify   = [channel.people]
     workflow = workflow.hand_in
     with     = { node = error.node, problem = error.message }
   }
@@ -96,7 +115,7 @@ workflow "diagnose" {
   output "hint" { value = step.look.output.hint }
 }
 
-# The run that stops is handed in for people; put the step that tells them here. It fails, so the build has no further attempt.
+# What stops is noted for people. The run fails, so the build has no further attempt.
 workflow "hand_in" {
   input "node" { type = string }
   input "problem" { type = string }

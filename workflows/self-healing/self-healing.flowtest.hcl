@@ -11,6 +11,7 @@ test "a failure that can be mended is healed, and the next attempt knows what wa
 
   expect = [
     "run.outputs == {'artifact': 'app-1', 'built_by': 'builder', 'escalated': 'self_heal'}",
+    "len(notifications) == 0",
     "len(calls.builder) == 2 && calls.builder[1].with.hint == 'go mod tidy was run'",
     "calls.doctor[0].with == {'problem': 'no go.sum', 'attempt': 1}",
   ]
@@ -61,5 +62,21 @@ test "what nobody here can help is handed in at the first failure, without a ret
     "run.status == 'failed' && step.build.escalated == 'stopped'",
     "len(calls.builder) == 1",
     "kv['handed-in:build'].problem == 'no permission for the registry'",
+    "len(notifications) == 1 && notifications[0].channel == 'people' && notifications[0].data.level == 'stopped' && notifications[0].at == 0",
+  ]
+}
+
+test "whoever is on call is told once that production is down, and the build goes on" {
+  agent "builder" {
+    replies = [
+      { error = { kind = "transient", message = "production is down" } },
+      { error = { kind = "transient", message = "production is still down" } },
+      { output = { artifact = "app-1" } },
+    ]
+  }
+
+  expect = [
+    "run.status == 'succeeded' && step.build.escalated == 'emergency' && step.build.attempts == 3",
+    "len(notifications) == 1 && notifications[0].channel == 'on_call' && notifications[0].at == 0",
   ]
 }

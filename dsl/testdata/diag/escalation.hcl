@@ -12,6 +12,7 @@ escalation "standard" {
     level = "peer"
   }
   level "peer" {
+    notify   = [channel.nobody]
     reassign = pool.crew
     with     = { x = 1 }
   }

@@ -3,7 +3,6 @@ escalation "people" {
     await     = "decision"
     after     = "15m"
     after_ack = "1h"
-    notify    = [channel.dev]
   }
 }
 
