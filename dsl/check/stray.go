@@ -64,16 +64,16 @@ func (c *checker) strayBlock(src *syntax.Block, s *schema.Block, where string) {
 	case a != nil:
 		d.Code, d.Summary = "F0109", fmt.Sprintf("%q is an attribute", src.Kind)
 		d.Detail = fmt.Sprintf("Write it with an equals sign:  %s = %s.", src.Kind, example(a))
-	case diag.Nearest(src.Kind, known) != "":
-		near := diag.Nearest(src.Kind, known)
-		d.Detail = fmt.Sprintf("Did you mean %q?", near)
-		d.Edit = &diag.Edit{Range: src.Range, Text: near}
 	case schema.Blocks[src.Kind] != nil && src.Kind != "file":
 		d.Code, d.Summary = "F0111", fmt.Sprintf("Block %q cannot stand in %s", src.Kind, placeIn(s, where))
 		d.Detail = fmt.Sprintf("It stands in %s.", list(parents(src.Kind)))
 		if src.Kind == "test" {
 			d.Detail = "Tests are in a file of their own, NAME.flowtest.hcl, beside the program."
 		}
+	case diag.Nearest(src.Kind, known) != "":
+		near := diag.Nearest(src.Kind, known)
+		d.Detail = fmt.Sprintf("Did you mean %q?", near)
+		d.Edit = &diag.Edit{Range: src.Range, Text: near}
 	case meant != "":
 		d.Detail = "In flowrun this is written  " + meant
 	default:

@@ -31,11 +31,17 @@ const MaxGrowth = 32 << 20
 type Program struct {
 	Files []*syntax.File
 	maps  map[string]*sourceMap // by the name of the file; of those that were rewritten
+	used  map[diag.Range]bool   // the labels of pools that patterns have put the members of
+	made  map[string]made       // by the name of the node
+	// scores are the places of the expressions that argmax is written around.
+	scores map[diag.Range]bool
 }
 
 // patterns checks each kind of pattern, and returns what writes it.
 var patterns = map[string]func(*pattern) (write func()){
-	"feedback": (*pattern).feedback,
+	"feedback":  (*pattern).feedback,
+	"consensus": (*pattern).consensus,
+	"compete":   (*pattern).compete,
 }
 
 // pattern is a block that is rewritten.
@@ -46,7 +52,7 @@ type pattern struct {
 	declared *declarations
 	before   string // the sibling before in a sequence, or ""
 	list     *diag.List
-	nodes    []made
+	made     map[string]made
 	failed   bool // it has an error
 }
 
@@ -67,9 +73,9 @@ type named struct {
 // Rewrite makes the core form of the files of a program, which have been parsed. Findings are about patterns alone, and are said of the
 // files of the author. With an error among them the result is good for a check alone.
 func Rewrite(files []*syntax.File) (*Program, diag.List) {
-	out := &Program{Files: slices.Clone(files), maps: map[string]*sourceMap{}}
+	out := &Program{Files: slices.Clone(files), maps: map[string]*sourceMap{}, used: map[diag.Range]bool{}, made: map[string]made{}, scores: map[diag.Range]bool{}}
 	var list diag.List
-	c := &collector{list: &list, declared: &declarations{files: files}}
+	c := &collector{list: &list, out: out, declared: &declarations{files: files, used: out.used}}
 	for i, f := range files {
 		c.edits = nil
 		for _, b := range f.Body.Blocks {
@@ -103,10 +109,14 @@ func Rewrite(files []*syntax.File) (*Program, diag.List) {
 	return out, list
 }
 
-// broken writes what stands for a pattern with errors, so that the rest of the file can be checked: its output can be anything.
+// broken writes what stands for a pattern with errors, so that the rest of the file can be checked: its output can be anything, and it has
+// iterations and a winner.
 func (p *pattern) broken() {
-	if p.Block.Name != "" {
-		p.say("step %q {\nvalue = jsondecode(run.id)\nrepeat {\nmax = 1\n}\n}", p.Block.Name)
+	name := p.Block.Name
+	if inside := name + "_race"; name != "" && len(inside) <= check.MaxName {
+		p.say("sequence %q {\nvalue = jsondecode(run.id)\nwinner = \"NAME\"\nrepeat {\nmax = 1\n}\nstep %q {\nvalue = 1\n}\n}", name, inside)
+	} else if name != "" {
+		p.say("step %q {\nvalue = jsondecode(run.id)\nrepeat {\nmax = 1\n}\n}", name)
 	}
 }
 
@@ -124,6 +134,7 @@ func (e *edit) place(f *syntax.File) diag.Range { return f.Range(e.from, e.from)
 
 // collector finds the patterns of a file.
 type collector struct {
+	out      *Program
 	edits    []edit
 	list     *diag.List
 	declared *declarations
@@ -175,15 +186,21 @@ func (c *collector) pattern(src *syntax.Block, before string, taken names) {
 	}
 	b, found := check.Decode(src)
 	*c.list = append(*c.list, found...)
-	p := &pattern{Block: b, workflow: &taken, declared: c.declared, before: before, list: c.list}
+	p := &pattern{Block: b, workflow: &taken, declared: c.declared, before: before, list: c.list, made: c.out.made}
 	write := p.broken
+	if _, there := p.made[b.Name]; !there {
+		p.made[b.Name] = made{node: b.Name, shown: b.Words(), group: true}
+	}
+	if a := b.Attrs["score"]; a != nil {
+		c.out.scores[a.Src.Span()] = true
+	}
 	if !found.HasErrors() {
 		if ok := patterns[src.Kind](p); !p.failed {
 			write = ok
 		}
 	}
 	c.edits = append(c.edits, edit{src.Range.Start.Byte, int(src.End), func(w *writer) {
-		p.writer, w.made = w, append(w.made, p.nodes...)
+		p.writer = w
 		w.anchor(src.Header)
 		write()
 	}})

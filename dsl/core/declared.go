@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/syntax"
 )
 
@@ -8,6 +9,7 @@ import (
 type declarations struct {
 	files []*syntax.File
 	known map[string]map[string]*syntax.Block
+	used  map[diag.Range]bool
 }
 
 // block returns the first block of a kind and a name at the top of the files, or nil.

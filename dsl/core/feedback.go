@@ -17,7 +17,7 @@ func (p *pattern) feedback() func() {
 
 func (p *pattern) writeFeedback(product, review string, inside map[string]string) {
 	results := map[string]string{"product": "step." + product, "review": "step." + review}
-	p.group("sequence", p.Block.Name, "timeout")
+	p.group("sequence", p.Block.Name, "producer", "reviewer", "accept", "max_iterations", "task", "review_task", "with", "gates", "value")
 	p.say("repeat {\n")
 	p.accepted(review, results)
 	if a := p.Attrs["max_iterations"]; a != nil {

@@ -8,15 +8,11 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 )
 
-// groupAttrs are the attributes that a pattern hands on to the group that it becomes.
-var groupAttrs = []string{"when", "depends_on", "trigger_rule", "for_each", "max_concurrency", "on_error", "priority", "env", "pass_env", "dir", "shell", "quota"}
-
-// group begins the group that the pattern becomes, with the attributes and blocks of the pattern that are those of a group, and some more.
-func (p *pattern) group(kind, name string, more ...string) {
-	p.writer.made = append(p.writer.made, made{within: p.Words(), group: fmt.Sprintf("%s %q", kind, name)})
+// group begins the group that the pattern becomes, with the blocks of the pattern and all of its attributes but its own.
+func (p *pattern) group(kind, name string, own ...string) {
 	p.say("%s %q {\n", kind, name)
 	for _, src := range p.Src.Body.Attrs {
-		if a := p.Attrs[src.Name]; a != nil && (slices.Contains(groupAttrs, src.Name) || slices.Contains(more, src.Name)) {
+		if a := p.Attrs[src.Name]; a != nil && !slices.Contains(own, src.Name) {
 			p.attr(src.Name, a, nil)
 		}
 	}
@@ -31,7 +27,9 @@ func (p *pattern) group(kind, name string, more ...string) {
 func (p *pattern) node(role, shown, alias string) string {
 	name := p.name(role)
 	block := diag.Range{File: p.Src.Range.File, Start: p.Src.Range.Start, End: diag.Pos{Byte: int(p.Src.End)}}
-	p.nodes = append(p.nodes, made{node: name, within: p.Words(), shown: fmt.Sprintf(shown, p.Words()), alias: alias, block: block})
+	if _, there := p.made[name]; !there { // workflows can have nodes of the same names
+		p.made[name] = made{node: name, shown: fmt.Sprintf(shown, p.Words()), alias: alias, block: block}
+	}
 	return name
 }
 

@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -15,12 +16,11 @@ type sourceMap struct {
 	file  *syntax.File // of the author
 	parts []part
 	start []int // of each part in the new text
-	made  []made
 	lines []int // where the lines of the old text start; made when it is first asked for
 }
 
 func (w *writer) sourceMap(text []byte) *sourceMap {
-	m := &sourceMap{file: w.file, parts: w.parts, made: w.made}
+	m := &sourceMap{file: w.file, parts: w.parts}
 	at := 0
 	for _, p := range w.parts {
 		m.start = append(m.start, at)
@@ -90,10 +90,14 @@ func (p *Program) Home(list diag.List) diag.List {
 	if len(p.maps) == 0 {
 		return list
 	}
-	for i := range list {
-		list[i] = p.bring(list[i])
+	out := list[:0]
+	for _, d := range list {
+		if d = p.bring(d); d.Code == "F0269" && p.used[d.Subject] { // in the file of the author something does use it
+			continue
+		}
+		out = append(out, d)
 	}
-	return list
+	return out
 }
 
 func (p *Program) bring(d diag.Diagnostic) diag.Diagnostic {
@@ -110,47 +114,41 @@ func (p *Program) bring(d diag.Diagnostic) diag.Diagnostic {
 			}
 		}
 	}
-	words := p.wording(d.Subject)
-	if words == nil {
-		return d
-	}
-	d.Summary, d.Detail, d.Context = words.Replace(d.Summary), words.Replace(d.Detail), words.Replace(d.Context)
+	d.Summary, d.Detail, d.Context = p.wording(d.Summary, d.Subject), p.wording(d.Detail, d.Subject), p.wording(d.Context, d.Subject)
 	for i := range d.Notes {
-		d.Notes[i].Text = words.Replace(d.Notes[i].Text)
+		d.Notes[i].Text = p.wording(d.Notes[i].Text, d.Subject)
 	}
 	if d.Edit != nil {
-		d.Edit.Text = words.Replace(d.Edit.Text)
+		d.Edit.Text = p.wording(d.Edit.Text, d.Subject)
 	}
 	return d
 }
 
-// wording replaces the names of nodes that were made by words of the author: those that a finding inside a pattern reads by another
-// name, and everywhere the node itself.
-func (p *Program) wording(at diag.Range) *strings.Replacer {
-	var pairs []string // of equal ones the first counts
-	for _, name := range p.rewritten() {
-		for _, n := range p.maps[name].made {
-			if n.group != "" {
-				pairs = append(pairs, "repeat of "+n.group, n.within, n.group, n.within)
-				continue
-			}
-			if n.alias != "" && n.block.File == at.File && at.Start.Byte >= n.block.Start.Byte && at.Start.Byte < n.block.End.Byte {
-				pairs = append(pairs, "step."+n.node+".", n.alias+".", "step."+n.node, n.alias)
-			}
-			pairs = append(pairs, `step "`+n.node+`"`, n.shown)
+// mentioned finds what a message may call a node: its block in words, and a reference to it.
+var mentioned = regexp.MustCompile(`(?:repeat of )?(?:sequence|parallel|step) "([A-Za-z0-9_-]+)"|step\.([A-Za-z0-9_-]+)|argmax needs a map of numbers`)
+
+// wording puts words of the author in the place of what a message says of nodes that were made: those of the pattern, and for a finding
+// inside of it also the name by which the author reads the result of the node.
+func (p *Program) wording(text string, at diag.Range) string {
+	return mentioned.ReplaceAllStringFunc(text, func(found string) string {
+		m := mentioned.FindStringSubmatch(found)
+		name := m[1] + m[2]
+		n, there := p.made[name]
+		if !there && name != "" {
+			return found
 		}
-	}
-	if pairs == nil {
-		return nil
-	}
-	return strings.NewReplacer(pairs...)
+		inside := n.block.File == at.File && at.Start.Byte >= n.block.Start.Byte && at.Start.Byte < n.block.End.Byte
+		switch {
+		case name == "" && p.inScore(at):
+			return "score needs numbers"
+		case m[2] != "" && inside && n.alias != "":
+			return n.alias
+		case m[1] != "" && !(n.group && strings.HasPrefix(found, "step")):
+			return n.shown
+		}
+		return found
+	})
 }
 
-// rewritten lists the files with patterns.
-func (p *Program) rewritten() (out []string) {
-	for name := range p.maps { // any order: sorted below
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
+// inScore reports whether a place is the score of a compete.
+func (p *Program) inScore(at diag.Range) bool { return p.scores[at] }

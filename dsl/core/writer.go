@@ -20,7 +20,6 @@ type writer struct {
 	parts []part
 	size  int
 	from  diag.Range // what words of its own stand for
-	made  []made
 }
 
 // part is a piece of the new text: a copy of the old one from an offset on, or words that stand for a range of it.
@@ -30,13 +29,13 @@ type part struct {
 	from diag.Range
 }
 
-// made is a node that the author did not write, or the group that the author wrote as a pattern.
+// made is a node that the author did not write, or a group that the author wrote as a pattern.
 type made struct {
-	node, within string     // its name, and the pattern in words
-	group        string     // the group in words; "" for a node
-	shown        string     // the node in words: "the producer of feedback \"x\""
-	alias        string     // the name of its result inside the pattern, or ""
-	block        diag.Range // of the pattern
+	node  string     // its name
+	shown string     // in words: the producer of feedback "x"
+	alias string     // the name of its result inside the pattern, or ""
+	block diag.Range // of the pattern
+	group bool       // it has the name of the pattern
 }
 
 func newWriter(f *syntax.File) *writer { return &writer{file: f} }

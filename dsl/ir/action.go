@@ -186,6 +186,8 @@ type HTTP struct {
 type Fail struct {
 	Message   *Expr     `json:"message,omitempty"`
 	ErrorKind ErrorKind `json:"kind,omitempty"`
+	Reason    string    `json:"reason,omitempty"` // "": fail
+	Group     bool      `json:"group,omitempty"`  // the group around fails with the error at once
 }
 
 // End ends the run.

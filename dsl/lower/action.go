@@ -39,7 +39,14 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 		return w
 	}),
 	ir.FailAction: inBlock(func(b *check.Block) ir.Action {
-		return &ir.Fail{Message: b.Expr("message"), ErrorKind: ir.ErrorKind(b.Text("kind"))}
+		f := &ir.Fail{Message: b.Expr("message"), ErrorKind: ir.ErrorKind(b.Text("kind"))}
+		if r := b.Text("reason"); r != "fail" {
+			f.Reason = r
+		}
+		if a := b.Attrs["group"]; a != nil {
+			f.Group = a.Flag
+		}
+		return f
 	}),
 	ir.EndAction: inBlock(func(b *check.Block) ir.Action {
 		return &ir.End{Status: ir.EndStatus(b.Text("status")), Message: b.Expr("message")}

@@ -207,7 +207,9 @@ var Codes = map[string]string{
 	"F0341": "A pattern becomes a node whose name is too long.",
 	"F0342": "An agent reviews its own work.",
 	"F0343": "A pattern reads the node before it, and there is none.",
-
+	"F0344": "An agent takes part twice.",
+	"F0345": "Nobody takes part, or too many.",
+	"F0346": "Nothing says what the vote is.",
 	"F0350": "An escalation names a level that it does not have, or has none.",
 	"F0351": "A rule of an escalation can never be asked.",
 	"F0352": "A level of an escalation does two things.",

@@ -185,7 +185,9 @@ var Actions = []Action{
 			Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "How long the step waits for an event at most. Then it fails, transient, with the reason timeout, and is not tried again."})}},
 	{Name: "fail", Block: &Block{Doc: "Fails on purpose.", Once: true, Attrs: attrs(
 		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."},
-		Attr{Name: "kind", Kind: Word, Words: []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}, Default: `"blocking"`, Doc: "Kind of the error."})}},
+		Attr{Name: "kind", Kind: Word, Words: []string{"transient", "rate_limited", "recoverable", "blocking", "fatal"}, Default: `"blocking"`, Doc: "Kind of the error."},
+		Attr{Name: "reason", Kind: Word, Words: []string{"fail", "undecided"}, Default: `"fail"`, Doc: "Reason of the error: undecided says that a vote decided nothing."},
+		Attr{Name: "group", Kind: Flag, Default: "false", Doc: "Whether the group around the step, or the run where there is none, fails with this error at once, and what else is in it is cancelled."})}},
 	{Name: "end", Block: &Block{Doc: "Ends the run on purpose: what still runs is cancelled, and finally runs.", Once: true, Attrs: attrs(
 		Attr{Name: "status", Kind: Word, Words: []string{"succeeded", "failed", "cancelled"}, Default: `"succeeded"`, Doc: "How the run ends, unless a node had failed before."},
 		Attr{Name: "message", Kind: Value, Want: value.StringType, Doc: "Why."})}},

@@ -29,9 +29,7 @@ var planned = []Planned{
 	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
-	{Block: "consensus", Doc: "Participants vote.", Instead: "A parallel with a step for each participant, and in it  value = vote({ A = step.A.output, B = step.B.output }, { method = \"majority\" })."},
 	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "agent = pool.NAME[EXPRESSION]  gives the task to the member whose name the expression gives, such as step.CONDUCTOR.output.who; for_each over a list of subtasks does that for each."},
-	{Block: "compete", Doc: "Several agents, one winner.", Instead: "A parallel with  join = \"first_success\"  and  losers = \"cancel\"; step.NAME.winner names who won."},
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Patterns are the kinds of block that stand where nodes stand, and that package core rewrites to nodes before the check.
-var Patterns = []string{"feedback"}
+var Patterns = []string{"feedback", "consensus", "compete"}
 
 // feedbackExample has an author write until a critic accepts.
 const feedbackExample = `agent "author" {
@@ -59,7 +59,108 @@ var patternBlocks = map[string]*Block{
 			Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge each product. A product that does not pass is not reviewed: its round has failed."},
 			Attr{Name: "value", Kind: Value, Want: value.AnyType, Default: "product.output", Doc: "The output, computed when a round was accepted; it reads product and review."},
 			groupAttrs, span)},
+	"consensus": {Label: "name", Doc: "Several agents are given the same task at once, and their votes are counted. It becomes a sequence NAME, and in it the parallel NAME_votes with a step NAME_AGENT for each participant, the step NAME_count, NAME_tie and NAME_decision where there is a tie breaker, and NAME_undecided, which fails it; flowrun plan --lowered shows them. The output is the object that the function vote gives: decision, share, tied, tally, votes, abstained and cast. A participant that fails or runs out of time abstains. Where nothing is decided it fails with the kind blocking and the reason undecided. Votes that are true or false decide whether true has enough, so they are undecided only without a quorum.",
+		Blocks: groupBlocks, Example: consensusExample,
+		Attrs: attrs(
+			Attr{Name: "participants", Kind: Refs, RefKind: "agent", Pools: true, Required: true, Doc: "Who votes, each agent once. A pool stands for all of its members."},
+			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the participants are asked, in words."},
+			Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the participants."},
+			Attr{Name: "vote", Kind: Value, Want: value.AnyType, Default: "result.output, or its member vote where it is an object", Doc: "The vote in the result of a participant, such as result.output.approve: a string, a number or a bool, or with the method score an object of numbers. Null abstains."},
+			Attr{Name: "method", Kind: Word, Words: []string{"majority", "unanimous", "weighted", "score"}, Default: `"majority"`, Doc: "What decides: more than half of the votes cast, or threshold of them; all of them; threshold of all weight; the highest sum."},
+			Attr{Name: "threshold", Kind: Value, Want: value.NumberType, Doc: "The share that decides, above 0 and up to 1, such as 0.75."},
+			Attr{Name: "quorum", Kind: Value, Want: value.NumberType, Default: "more than half of the participants", Doc: "How many participants must vote."},
+			Attr{Name: "weights", Kind: Value, Want: value.AnyType, Doc: "An object with a number for each participant; of the method weighted their sum is 1."},
+			Attr{Name: "tie_breaker", Kind: Ref, RefKind: "agent", Pools: true, Choice: true, Doc: "Who decides where the votes do not. Its with is an object of votes, tally, and with, that of the pattern."},
+			time, groupGates, groupAttrs)},
+	"compete": {Label: "name", Doc: "Several agents are given the same task at once, and one of them wins: the one with the highest score, or without a score the first that succeeds. It becomes a parallel NAME with a step NAME_AGENT for each agent; with for_each a sequence NAME with the parallel NAME_race. flowrun plan --lowered shows them. The output is that of the winner, and step.NAME.winner is the name of the agent. An agent whose time is up hands in what it has. Where nobody succeeds it fails with the kind recoverable and the reason join.",
+		Blocks: groupBlocks, Example: competeExample,
+		Attrs: attrs(
+			Attr{Name: "agents", Kind: Refs, RefKind: "agent", Pools: true, Required: true, Doc: "Who competes, each agent once. A pool stands for all of its members."},
+			Attr{Name: "task", Kind: Value, Want: value.StringType, Doc: "What the agents are asked to do, in words."},
+			Attr{Name: "with", Kind: Value, Want: value.AnyType, Doc: "Structured input for the agents."},
+			Attr{Name: "score", Kind: Value, Want: value.NumberType, Doc: "The score of an agent's result, such as result.output.score. All agents are waited for. Null is out of the competition; of equal scores the first by name wins."},
+			Attr{Name: "join", Kind: Join, Want: value.IntType, Words: join.Words, Min: join.Min, Max: join.Max, Default: `"first_success"; with score, all have ended and one has succeeded`, Doc: "When there is enough, as for a parallel."},
+			time, groupGates, without(groupAttrs, "join"))},
 }
+
+// without is a list of attributes without one of them.
+func without(list []Attr, name string) (out []Attr) {
+	for _, a := range list {
+		if a.Name != name {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// competeExample has three agents look for the shortest proof in half an hour.
+const competeExample = `agent "ann" {
+  type    = "exec"
+  command = ["./solve", "--as", "ann"]
+  output  = object({ proof = string, score = number })
+}
+
+agent "bo" {
+  type    = "exec"
+  command = ["./solve", "--as", "bo"]
+  output  = object({ proof = string, score = number })
+}
+
+pool "solvers" { members = [agent.ann, agent.bo] }
+
+workflow "solve" {
+  input "theorem" { type = string }
+
+  compete "race" {
+    agents  = [pool.solvers]
+    task    = "Prove ${input.theorem}, and give your proof a score."
+    score   = result.output.score
+    timeout = "30m"
+  }
+
+  output "proof" { value = step.race.output.proof }
+  output "winner" { value = step.race.winner }
+}
+`
+
+// groupGates are the gates of a pattern that judge its result.
+var groupGates = Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge the result when it is there, in order. One with on_fail = \"retry\" makes all of it again, up to max_attempts of its own retry, 3 by default."}
+
+// consensusExample has three agents decide on a change.
+const consensusExample = `agent "backend" {
+  type    = "exec"
+  command = ["./review", "--as", "backend"]
+  output  = object({ approve = bool })
+}
+
+agent "security" {
+  type    = "exec"
+  command = ["./review", "--as", "security"]
+  output  = object({ approve = bool })
+}
+
+agent "operations" {
+  type    = "exec"
+  command = ["./review", "--as", "operations"]
+  output  = object({ approve = bool })
+}
+
+workflow "change" {
+  input "change" { type = string }
+
+  consensus "merge" {
+    participants = [agent.backend, agent.security, agent.operations]
+    task         = "May this change be merged? ${input.change}"
+    vote         = result.output.approve
+    method       = "weighted"
+    weights      = { backend = 0.4, security = 0.4, operations = 0.2 }
+    threshold    = 0.6
+    timeout      = "10m"
+  }
+
+  output "merge" { value = step.merge.output.decision }
+}
+`
 
 // IsPattern reports whether a kind of block is a pattern.
 func IsPattern(kind string) bool { return slices.Contains(Patterns, kind) }

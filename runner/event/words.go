@@ -49,6 +49,7 @@ const (
 	ReasonLimit          Reason = "limit"            // a bound was reached: iterations, the depth of calls
 	ReasonRequire        Reason = "require"          // a requirement does not hold
 	ReasonFail           Reason = "fail"             // a fail or end step asked for it
+	ReasonUndecided      Reason = "undecided"        // a vote decided nothing
 	ReasonGroup          Reason = "group"            // runs of concurrency groups wait for each other
 	ReasonBusy           Reason = "busy"             // the agent does as many tasks as it may, over all runs of the store
 	ReasonQuota          Reason = "quota"            // a quota has too few free units
@@ -66,7 +67,7 @@ const (
 // Reasons lists all reasons.
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
-	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonGroup, ReasonBusy, ReasonQuota,
+	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonUndecided, ReasonGroup, ReasonBusy, ReasonQuota,
 	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.

@@ -401,6 +401,9 @@ func (m *Machine) failOnPurpose(r ref) {
 	m.startParents(r)
 	d.started = m.now
 	e := &event.Error{Kind: f.ErrorKind, Reason: event.ReasonFail, ExitCode: -1, Message: fmt.Sprintf("%q fails on purpose", m.node(r).Name)}
+	if f.Reason != "" {
+		e.Reason = event.Reason(f.Reason)
+	}
 	if e.Kind == "" {
 		e.Kind = event.Blocking
 	}

@@ -62,7 +62,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 		m.notifyWaiters(r, s)
 	}
 	m.countInParent(r, s, why)
-	if status == event.FailedS && !s.tolerated && n.OnError == ir.OnErrorStop && !m.isIteration(r) && d.reusedEnd() == nil {
+	if status == event.FailedS && !s.tolerated && (n.OnError == ir.OnErrorStop || failsGroup(n)) && !m.isIteration(r) && d.reusedEnd() == nil {
 		m.stopAround(r, waiters, why)
 	}
 }
@@ -166,7 +166,13 @@ func (m *Machine) evalDegrade(r ref, n *plan.Node) (value.Value, error) {
 	return v, request.CheckSize(v)
 }
 
-// stopAround carries out on_error = "stop": it blocks the nodes that need the failed node and ends
+// failsGroup reports whether a node is a step that fails its group with its own error.
+func failsGroup(n *plan.Node) bool {
+	f, ok := n.Action.(*ir.Fail)
+	return ok && f.Group
+}
+
+// stopAround carries out on_error = "stop" and group of a fail: it blocks the nodes that need the failed node and ends
 // the rest of its group or run. The failure of a loser of a join stops nothing. waiters are the
 // nodes of inner frames that waited for the failed node.
 func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
@@ -180,8 +186,12 @@ func (m *Machine) stopAround(r ref, waiters []waiter, c cause) {
 	}
 	m.barDependents(r, waiters)
 	if p := m.parent(r); p.node != plan.None {
-		m.failAfterChildren(p, &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
-			Message: fmt.Sprintf("%q failed, which stops what lies around it", m.node(r).Name)})
+		err := c.err
+		if !failsGroup(m.node(r)) {
+			err = &event.Error{Kind: event.Recoverable, Reason: event.ReasonChild, ExitCode: -1,
+				Message: fmt.Sprintf("%q failed, which stops what lies around it", m.node(r).Name)}
+		}
+		m.failAfterChildren(p, err)
 		return
 	}
 	m.stopFor(r, c.err)
