@@ -11,6 +11,10 @@ import (
 
 // notYet refuses what is planned.
 func notYet(at diag.Range, what string, p *schema.Planned, where string) diag.Diagnostic {
+	if p.Never {
+		return diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is not in the language",
+			Detail: "What it would be for: " + strings.ToLower(p.Doc[:1]) + p.Doc[1:] + " What to write: " + p.Instead}
+	}
 	return diag.Diagnostic{Code: "F0110", Subject: at, Context: where, Summary: what + " is planned and not in this release",
 		Detail: "What it is for: " + strings.ToLower(p.Doc[:1]) + p.Doc[1:] + " Nothing would happen, so the file is refused. What to write today: " + p.Instead}
 }

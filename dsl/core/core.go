@@ -101,10 +101,12 @@ func Rewrite(files []*syntax.File) (*Program, diag.List) {
 		}
 		text := w.text()
 		parsed, found := lenient.Parse(f.Name, text)
-		if found.HasErrors() {
-			panic(fmt.Sprintf("core: %s became a text that cannot be read: %s\n%s", f.Name, found[0].Error(), text)) // a defect of what patterns write
+		out.maps[f.Name] = w.sourceMap(text)
+		if found.HasErrors() { // a form of expression that can stand behind an equals sign and nowhere else
+			list = append(list, out.Home(found)...)
+			continue
 		}
-		out.Files[i], out.maps[f.Name] = parsed, w.sourceMap(parsed.Src)
+		out.Files[i] = parsed
 	}
 	return out, list
 }

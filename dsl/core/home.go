@@ -27,7 +27,7 @@ func (w *writer) sourceMap(text []byte) *sourceMap {
 		at += len(p.text)
 	}
 	if at != len(text) {
-		panic("core: the text that was parsed is not the one that was written") // it was read once before, so it has no mark or CR
+		panic("core: the parts of a text are not the text")
 	}
 	return m
 }

@@ -12,6 +12,7 @@ type Planned struct {
 	Name    string // what an expression can read
 	Doc     string // what it is for, in a sentence
 	Instead string // what to write today, in sentences
+	Never   bool   // it is in no plan: what stands in Instead is as short
 }
 
 // Texts that several rows share.
@@ -29,7 +30,8 @@ var planned = []Planned{
 	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
-	{Block: "delegate", Doc: "A conductor chooses who.", Instead: "agent = pool.NAME[EXPRESSION]  gives the task to the member whose name the expression gives, such as step.CONDUCTOR.output.who; for_each over a list of subtasks does that for each."},
+	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,
+		Instead: "Who does it is an expression:  agent = pool.NAME[step.CONDUCTOR.output.who]  gives the task to the member that the conductor names. For a list of subtasks the same step has  for_each = step.CONDUCTOR.output.tasks  and  agent = pool.NAME[each.value.who]. Rules are a switch, or a step  value = CONDITION ? \"A\" : \"B\"  whose output is the name."},
 	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 

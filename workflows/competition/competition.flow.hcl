@@ -3,57 +3,31 @@
 agent "ann" {
   type    = "exec"
   command = ["ann"]
-  timeout = "30m"
+  output  = object({ text = string, score = number })
 }
 
 agent "bo" {
   type    = "exec"
   command = ["bo"]
-  timeout = "30m"
+  output  = object({ text = string, score = number })
 }
 
 agent "cy" {
   type    = "exec"
   command = ["cy"]
-  timeout = "30m"
-}
-
-locals {
-  # An agent without anything to hand in takes no part.
-  nothing = { text = "", score = null }
+  output  = object({ text = string, score = number })
 }
 
 workflow "compete" {
   input "task" { type = string }
 
-  parallel "race" {
-    winner = argmax({ ann = step.ann.output.score, bo = step.bo.output.score, cy = step.cy.output.score })
-
-    step "ann" {
-      agent      = agent.ann
-      task       = input.task
-      output     = object({ text = string, score = optional(number) })
-      on_timeout = "hand_in"
-      degrade { output = local.nothing }
-    }
-
-    step "bo" {
-      agent      = agent.bo
-      task       = input.task
-      output     = object({ text = string, score = optional(number) })
-      on_timeout = "hand_in"
-      degrade { output = local.nothing }
-    }
-
-    step "cy" {
-      agent      = agent.cy
-      task       = input.task
-      output     = object({ text = string, score = optional(number) })
-      on_timeout = "hand_in"
-      degrade { output = local.nothing }
-    }
+  compete "race" {
+    agents  = [agent.ann, agent.bo, agent.cy]
+    task    = input.task
+    score   = result.output.score
+    timeout = "30m"
   }
 
   output "winner" { value = step.race.winner }
-  output "text" { value = try(step.race.output[step.race.winner].text, null) }
+  output "text" { value = step.race.output.text }
 }

@@ -8,8 +8,8 @@ test "what is handed in when the time is up can win" {
 
   expect = [
     "run.outputs == {'winner': 'bo', 'text': 'half of a table'}",
-    "step.bo.partial && !step.ann.partial",
-    "step.cy.status == 'failed' && step.cy.error.reason == 'timeout'",
+    "step.race_bo.partial && !step.race_ann.partial",
+    "step.race_cy.status == 'failed' && step.race_cy.error.reason == 'timeout'",
     "elapsed == 30 * 60",
   ]
 }
@@ -22,4 +22,24 @@ test "the best of those who finish wins, and nobody waits for the time limit" {
   agent "cy" { replies = [{ output = { text = "a tree", score = 0.9 }, takes = "20m" }] }
 
   expect = ["run.outputs.winner == 'cy' && elapsed == 20 * 60"]
+}
+
+test "where nobody hands in anything, nobody wins" {
+  inputs = { task = "Find a faster way." }
+
+  agent "ann" { replies = [{ hang = true }] }
+  agent "bo" { replies = [{ hang = true }] }
+  agent "cy" { replies = [{ error = { message = "no idea" } }] }
+
+  expect = ["run.status == 'failed' && step.race.error.kind == 'recoverable' && step.race.error.reason == 'join'"]
+}
+
+test "of equal scores the first by name wins" {
+  inputs = { task = "Find a faster way." }
+
+  agent "ann" { replies = [{ output = { text = "a loop", score = 0.5 } }] }
+  agent "bo" { replies = [{ output = { text = "a table", score = 0.9 }, takes = "9m" }] }
+  agent "cy" { replies = [{ output = { text = "a tree", score = 0.9 }, takes = "2m" }] }
+
+  expect = ["run.outputs == {'winner': 'bo', 'text': 'a table'}"]
 }

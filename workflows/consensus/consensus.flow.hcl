@@ -1,70 +1,90 @@
 # Several agents vote, and a rule decides. Each workflow here has another rule. A voter that fails abstains.
-# Put your own commands into the voter; its soul, task or with tells it whose view it takes.
+# Put your own commands into the voters; the soul of each tells it whose view it takes.
 
-agent "voter" {
+agent "architect" {
   type    = "exec"
-  command = ["voter"]
+  command = ["./agents/voter", "architect"]
   output  = object({ approve = bool })
 }
 
-locals {
-  voters = ["architect", "backend", "frontend", "security", "operations"]
+agent "backend" {
+  type    = "exec"
+  command = ["./agents/voter", "backend"]
+  output  = object({ approve = bool })
 }
+
+agent "frontend" {
+  type    = "exec"
+  command = ["./agents/voter", "frontend"]
+  output  = object({ approve = bool })
+}
+
+agent "security" {
+  type    = "exec"
+  command = ["./agents/voter", "security"]
+  output  = object({ approve = bool })
+}
+
+agent "operations" {
+  type    = "exec"
+  command = ["./agents/voter", "operations"]
+  output  = object({ approve = bool })
+}
+
+pool "voters" { members = [agent.architect, agent.backend, agent.frontend, agent.security, agent.operations] }
 
 # More than half of the votes decide.
 workflow "majority" {
   default = true
-  input "question" { type = string }
-
-  step "ask" {
-    for_each = { for v in local.voters : v => v }
-    agent    = agent.voter
-    task     = input.question
-    with     = { voter = each.value }
-    on_error = "continue"
+  input "question" {
+    type    = string
+    default = "Ship it?"
   }
 
-  step "count" { value = vote({ for v, answer in step.ask.output : v => try(answer.approve, null) }, { method = "majority" }) }
+  consensus "ship" {
+    participants = [pool.voters]
+    task         = input.question
+    vote         = result.output.approve
+    timeout      = "10m"
+  }
 
-  output "approved" { value = step.count.output.decision }
-  output "share" { value = step.count.output.share }
-  output "abstained" { value = step.count.output.abstained }
+  output "approved" { value = step.ship.output.decision }
+  output "share" { value = step.ship.output.share }
+  output "abstained" { value = step.ship.output.abstained }
 }
 
 # One no is enough to refuse.
 workflow "unanimous" {
-  input "question" { type = string }
-
-  step "ask" {
-    for_each = { for v in local.voters : v => v }
-    agent    = agent.voter
-    task     = input.question
-    with     = { voter = each.value }
+  input "question" {
+    type    = string
+    default = "Ship it?"
   }
 
-  step "count" { value = vote({ for v, answer in step.ask.output : v => answer.approve }, { method = "unanimous" }) }
+  consensus "ship" {
+    participants = [pool.voters]
+    task         = input.question
+    vote         = result.output.approve
+    method       = "unanimous"
+  }
 
-  output "approved" { value = step.count.output.decision }
+  output "approved" { value = step.ship.output.decision }
 }
 
 # The weights of those who approve must reach three quarters of all weight.
 workflow "weighted" {
-  input "question" { type = string }
-
-  step "ask" {
-    for_each = { architect = 0.4, backend = 0.2, frontend = 0.2, operations = 0.2 }
-    agent    = agent.voter
-    task     = input.question
-    with     = { voter = each.key }
+  input "question" {
+    type    = string
+    default = "Ship it?"
   }
 
-  step "count" {
-    value = vote({ for v, answer in step.ask.output : v => answer.approve }, {
-      method    = "weighted"
-      threshold = 0.75
-      weights   = { architect = 0.4, backend = 0.2, frontend = 0.2, operations = 0.2 }
-    })
+  consensus "ship" {
+    participants = [agent.architect, agent.backend, agent.frontend, agent.operations]
+    task         = input.question
+    vote         = result.output.approve
+    method       = "weighted"
+    threshold    = 0.75
+    weights      = { architect = 0.4, backend = 0.2, frontend = 0.2, operations = 0.2 }
   }
 
-  output "approved" { value = step.count.output.decision }
+  output "approved" { value = step.ship.output.decision }
 }

@@ -9,6 +9,7 @@ agent "author" {
 agent "reviewer" {
   type    = "exec"
   command = ["./agents/reviewer"]
+  output  = object({ accepted = bool, words = string })
 }
 
 workflow "review" {
@@ -17,29 +18,17 @@ workflow "review" {
     default = "Write the release notes."
   }
 
-  sequence "rounds" {
-    value    = step.write.output
-    on_error = "continue"
-    repeat {
-      until = "step.review.output.accepted"
-      max   = 3
-    }
-
-    step "write" {
-      agent    = agent.author
-      task     = input.task
-      feedback = last.step.review.output.words
-    }
-
-    step "review" {
-      agent  = agent.reviewer
-      task   = "Judge this work. The task was: ${input.task}"
-      with   = { work = step.write.output }
-      output = object({ accepted = bool, words = string })
-    }
+  feedback "draft" {
+    producer       = agent.author
+    task           = input.task
+    reviewer       = agent.reviewer
+    review_task    = "Judge this work. The task was: ${input.task}"
+    accept         = "review.output.accepted"
+    max_iterations = 3
+    on_error       = "continue"
   }
 
-  output "verdict" { value = step.rounds.status == "succeeded" ? "accepted" : "not_accepted" }
-  output "work" { value = step.rounds.output }
-  output "rounds" { value = step.rounds.iterations }
+  output "verdict" { value = step.draft.status == "succeeded" ? "accepted" : "not_accepted" }
+  output "work" { value = step.draft.output }
+  output "rounds" { value = step.draft.iterations }
 }

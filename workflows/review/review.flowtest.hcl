@@ -14,9 +14,9 @@ test "work that is refused twice is accepted in the third round, and the author 
 
   expect = [
     "run.outputs == {'verdict': 'accepted', 'work': 'draft 3', 'rounds': 3}",
-    "calls.author[1].feedback == 'Too long.'",
-    "calls.author[2].feedback == 'The date is missing.'",
-    "calls.reviewer[2].with.work == 'draft 3'",
+    "calls.author[1].feedback contains 'Too long.'",
+    "calls.author[2].feedback contains 'The date is missing.'",
+    "calls.reviewer[2].with.product == 'draft 3'",
     "elapsed == 36 * 60",
   ]
 }
@@ -29,7 +29,7 @@ test "work that is never accepted ends after three rounds with a verdict" {
 
   expect = [
     "run.status == 'succeeded' && run.outputs.verdict == 'not_accepted'",
-    "step.rounds.error.reason == 'limit'",
+    "step.draft.error.reason == 'limit'",
     "len(calls.author) == 3",
   ]
 }
