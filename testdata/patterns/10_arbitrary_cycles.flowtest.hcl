@@ -9,7 +9,8 @@ test "a circle with two ways back and two ways out" {
 }
 
 test "the other way in, and the other way out" {
-  inputs = { start = "check" }
+  crash_everywhere = true
+  inputs           = { start = "check" }
   agent "worker" { replies = [{ output = {}, takes = "${request.with.takes}s" }] }
 
   expect = ["run.status == 'succeeded' && len(calls.worker) == run.outputs.rounds && run.outputs.rounds == 5"]
