@@ -32,6 +32,7 @@ var sharedFiles = map[string]string{
 	"report":        "reports in files",
 	"again":         "a run that repeats another one",
 	"dlq_ask":       "dead letters as the store gives them",
+	"people":        "decisions, and what waits for people",
 	"kv_ask":        "a request to what runs share",
 	"limits_ask":    "the limits that runs share, and changes of them",
 	"memory_open":   "opening the memory, and its errors",

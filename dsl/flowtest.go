@@ -181,6 +181,15 @@ func (p *Program) complete(t *check.Test) (list diag.List) {
 	if t.Workflow != "" {
 		t.Test.Inputs = inputs(t.Header, fmt.Sprintf("test %q", t.Name), t.Workflow, t.Inputs)
 	}
+	for _, d := range t.Decisions {
+		if d.Word != "approve" {
+			continue
+		}
+		asked := p.IR.Workflow(d.Workflow).Find(d.Node).Action.(*ir.Approve).Inputs
+		input, errs := Inputs("input", asked, d.Inputs.Values, Known{Vars: vars, Files: p.IR.Files})
+		list = append(list, ungiven(d.Header, fmt.Sprintf("decide %q", d.Step), "input", d.Inputs, asked, errs)...)
+		d.Input = input
+	}
 	for _, run := range t.Runs {
 		if !run.Again {
 			run.TestRun.Inputs = inputs(run.Header, fmt.Sprintf("start %q", run.Label), run.Workflow, run.Inputs)

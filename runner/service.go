@@ -68,6 +68,7 @@ type Service struct {
 	mu       sync.Mutex
 	trees    map[string]*tree     // by run
 	progress map[string]*Progress // by run
+	rests    *rests               // nil: nobody asked
 }
 
 var (
@@ -250,12 +251,17 @@ func (s *Service) Holds(run string, condition *event.Late) (bool, error) {
 
 // Observe sees each batch of a run of the host when the batch is durable, and before the host carries out its commands. A called run joins
 // the tree of its caller. Observe never waits.
-func (s *Service) Observe(run string, events []event.Event, r *event.Reaction, _ bool) {
+func (s *Service) Observe(run string, events []event.Event, r *event.Reaction, replayed bool) {
 	for i := range events {
 		if first := events[i].RunStarted; first != nil && first.Parent != "" {
 			s.joinTree(run, first.Parent)
 		}
 	}
+	s.mu.Lock()
+	if s.rests != nil {
+		s.rests.see(run, events, r, replayed)
+	}
+	s.mu.Unlock()
 	x := s.sessionOf(run)
 	if x == nil {
 		return

@@ -42,6 +42,7 @@ func init() { // the rules lead back to what reads the table
 		ir.SyncAction:     {place: perAttempt, block: (*checker).sync, output: is(metType), orders: true},
 		ir.NotifyAction:   {place: perAttempt, block: (*checker).notify, output: is(notifiedType), orders: true},
 		ir.WaitAction:     {place: perNode, block: (*checker).wait, output: waitOutput, orders: true},
+		ir.ApproveAction:  {place: perAttempt, block: (*checker).approve, output: approveOutput, orders: true},
 		ir.FailAction:     {place: perNode, output: is(value.AnyType), orders: true},
 		ir.EndAction:      {place: perNode, output: is(value.AnyType), orders: true},
 	}

@@ -12,7 +12,7 @@ import (
 // agentHas says which types of agent have an attribute that not all have.
 var agentHas = map[string][]string{
 	"input": {"exec", "shell"}, "output_format": {"exec", "shell", "http"}, "dir": {"exec", "shell"}, "env": {"exec", "shell"}, "pass_env": {"exec", "shell"},
-	"shell": {"shell"}, "timeout": {"exec", "shell", "http"}, "heartbeat": {"exec", "shell", "http"}, "method": {"http"}, "headers": {"http"},
+	"shell": {"shell"}, "timeout": {"exec", "shell", "http", "human"}, "heartbeat": {"exec", "shell", "http"}, "method": {"http"}, "headers": {"http"}, "concurrency": {"exec", "shell", "http", "null"}, "soul": {"exec", "shell", "http", "null"}, "quota": {"exec", "shell", "http", "null"},
 }
 
 // agent checks an agent's expressions, and that it has what its type needs.
@@ -34,7 +34,7 @@ func (c *checker) agent(b *Block) {
 		case kind == t && a == nil:
 			c.report(diag.Diagnostic{Code: "F0119", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", needs[t], b.Words()),
 				Detail: fmt.Sprintf("An agent of type %s needs it: %s", t, b.Schema.Attr(needs[t]).Doc)})
-		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "null"}, kind):
+		case kind != t && a != nil && contains([]string{"exec", "shell", "http", "null", "human"}, kind):
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, needs[t]),
 				Detail: fmt.Sprintf("The attribute %s belongs to type = %q. Remove it, or change the type.", needs[t], t)})
 		}
@@ -50,9 +50,15 @@ func (c *checker) agent(b *Block) {
 	if m := b.Inner("memory"); m != nil {
 		c.remembers(b, m)
 	}
-	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers"} {
+	for _, n := range []string{"input", "output_format", "dir", "env", "pass_env", "shell", "timeout", "heartbeat", "method", "headers", "concurrency", "soul", "quota"} {
 		if a := b.attr(n); a != nil && !contains(agentHas[n], kind) && kind != "" {
 			c.report(diag.Diagnostic{Code: "F0120", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
+				Detail: "It would have no effect. Remove it, or change the type."})
+		}
+	}
+	for _, n := range []string{"memory", "circuit_breaker", "rate_limit", "resources"} {
+		if i := b.Inner(n); i != nil && kind == "human" {
+			c.report(diag.Diagnostic{Code: "F0120", Subject: i.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("Agent of type %s has no %s", kind, n),
 				Detail: "It would have no effect. Remove it, or change the type."})
 		}
 	}

@@ -22,6 +22,7 @@ type Test struct {
 	Header       diag.Range // of the block
 	Inputs, Vars Given
 	Runs         []*TestRun // in file order
+	Decisions    []*Decided // in file order
 }
 
 // Given are the values that a test gives. Attr is nil where it gives none.
@@ -36,12 +37,13 @@ var FirstMoment = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 // testChecker is one run of Tests.
 type testChecker struct {
 	*checker
-	workflow *Workflow // of the test at hand: of the run without a label, or of the first run
-	runs     testRuns
-	envs     map[string]*expr.Env
-	runTypes map[*Workflow]value.Type
-	named    map[string]string // see ir.Test.Paths
-	known    map[*Workflow]*testPlaces
+	workflow  *Workflow // of the test at hand: of the run without a label, or of the first run
+	runs      testRuns
+	envs      map[string]*expr.Env
+	runTypes  map[*Workflow]value.Type
+	named     map[string]string // see ir.Test.Paths
+	decisions []*Decided
+	known     map[*Workflow]*testPlaces
 }
 
 // Tests reads the tests of a file by the program that they are for, which has been checked. name is the workflow that a test runs that names
@@ -91,7 +93,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	if !c.readRuns(b, byDefault) {
 		return nil
 	}
-	c.workflow, c.named = c.runs.workflows[0], map[string]string{}
+	c.workflow, c.named, c.decisions = c.runs.workflows[0], map[string]string{}, nil
 	t := &Test{Test: &ir.Test{Name: b.Name, StartAt: FirstMoment, At: placeOfRange(b.Src.Range)}, Header: b.Src.Header, Runs: c.runs.list}
 	t.Vars = c.given(b, b.attr("vars"))
 	if c.runs.started == 0 {
@@ -136,7 +138,7 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 			t.Moments = append(t.Moments, c.happens(i))
 		}
 	}
-	t.Paths = c.named
+	t.Paths, t.Decisions = c.named, c.decisions
 	asks := slices.ContainsFunc(t.Moments, func(m ir.Moment) bool { return m.Kind == ir.AskMoment })
 	if b.attr("expect") == nil && !asks && !b.stray {
 		c.report(diag.Diagnostic{Code: "F0296", Subject: b.Src.Header, Summary: fmt.Sprintf("Nothing is expected in %s", b.Words()),

@@ -46,6 +46,19 @@ var changeType = value.Object(map[string]value.Type{
 	"node": value.StringType, "rule": value.IntType, "at": value.NumberType,
 })
 
+// What waits for people, and a decision that was refused.
+var (
+	inboxType = value.Object(map[string]value.Type{
+		"kind": value.StringType, "run": value.StringType, "node": value.StringType, "plain": value.StringType, "agent": value.StringType, "name": value.StringType, "words": value.List(value.StringType), "since": value.NumberType,
+		"until": value.NumberType.OrNull(), "prompt": value.StringType, "show": value.AnyType, "shown": value.StringType,
+		"approvers": value.List(value.StringType), "votes": value.List(value.AnyType), "quorum": value.IntType,
+	})
+	refusedType = value.Object(map[string]value.Type{
+		"run": value.StringType, "node": value.StringType, "word": value.StringType, "by": value.StringType, "at": value.NumberType,
+		"why": value.StringType, "message": value.StringType,
+	})
+)
+
 // testRunType is the run as a test sees it.
 func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
@@ -204,7 +217,8 @@ func (c *testChecker) names() *expr.Env {
 		"runs":   c.runsRoot(),
 		"events": root("events", value.List(publishedType)), "notifications": root("notifications", value.List(toldType)),
 		"changes": root("changes", value.List(changeType)),
-		"kv":      {What: "key", Resolve: stored},
+		"inbox":   root("inbox", value.List(always(inboxType))), "refused_decisions": root("refused_decisions", value.List(refusedType)),
+		"kv": {What: "key", Resolve: stored},
 	}
 	for name := range env.Roots { // any order: each for itself
 		delete(env.Hidden, name)
@@ -242,7 +256,8 @@ func TestNames() value.Type {
 	return value.Object(map[string]value.Type{
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
-		"before": value.BoolType, "events": value.List(value.AnyType), "notifications": value.List(value.AnyType), "max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType),
+		"notifications": value.List(value.AnyType), "max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

@@ -205,6 +205,8 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 		c.published(b, &m)
 	case ir.MetricsMoment:
 		c.figures(b, &m)
+	case ir.DecideMoment:
+		c.decided(b, &m)
 	case ir.AskMoment:
 	}
 	return m

@@ -137,6 +137,7 @@ type Node struct {
 	Case     int           // which case of its switch it belongs to, from 1; the default is the last
 	Does     ir.ActionKind // the one action of a step; "" for a group, and for a step that was refused
 	Gates    []*Block      // those written inside the step
+	Asked    []*Decl       // the inputs of an approval
 	Needs    []string
 	Observes []string
 

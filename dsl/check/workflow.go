@@ -22,6 +22,7 @@ func (c *checker) outline(w *Workflow) {
 		n.again = n.Schema.Kind != "step" && c.asksAgain(n)
 		if n.Schema.Kind == "step" {
 			c.action(n)
+			c.asked(n)
 		}
 	}
 	c.namesEscalation(w)

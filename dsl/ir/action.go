@@ -31,6 +31,7 @@ const (
 	SyncAction     ActionKind = "sync"
 	NotifyAction   ActionKind = "notify"
 	WaitAction     ActionKind = "wait"
+	ApproveAction  ActionKind = "approve"
 	FailAction     ActionKind = "fail"
 	EndAction      ActionKind = "end"
 )
@@ -50,6 +51,7 @@ type actions struct {
 	Sync     *Sync      `json:"sync,omitempty"`
 	Notify   *Notify    `json:"notify,omitempty"`
 	Wait     *Wait      `json:"wait,omitempty"`
+	Approve  *Approve   `json:"approve,omitempty"`
 	Fail     *Fail      `json:"fail,omitempty"`
 	End      *End       `json:"end,omitempty"`
 }
@@ -66,6 +68,7 @@ func (*Emit) Kind() ActionKind      { return EmitAction }
 func (*Sync) Kind() ActionKind      { return SyncAction }
 func (*Notify) Kind() ActionKind    { return NotifyAction }
 func (*Wait) Kind() ActionKind      { return WaitAction }
+func (*Approve) Kind() ActionKind   { return ApproveAction }
 func (*Fail) Kind() ActionKind      { return FailAction }
 func (*End) Kind() ActionKind       { return EndAction }
 
@@ -80,6 +83,7 @@ func (*KV) action()        {}
 func (*Emit) action()      {}
 func (*Sync) action()      {}
 func (*Notify) action()    {}
+func (*Approve) action()   {}
 func (*Wait) action()      {}
 func (*Fail) action()      {}
 func (*End) action()       {}
@@ -90,7 +94,7 @@ type Course int
 // The courses. The zero value is the course of a kind that nobody knows.
 const (
 	Computed  Course = iota + 1 // by the machine, at once: no time, no slot, one try
-	Pausing                     // by a timer or an event: no slot, one try
+	Pausing                     // by a timer, an event or a decision: no slot, one try
 	Attempted                   // by attempts of executors: each holds a slot, and a failed one can be tried again
 	Called                      // by a run of another workflow: no slot of this run; a failed one can be tried again
 	Stored                      // by an attempt that the host answers from what runs share: no slot, one try
@@ -105,7 +109,7 @@ func (k ActionKind) Course() Course {
 		return Stored
 	case CallAction:
 		return Called
-	case WaitAction:
+	case WaitAction, ApproveAction:
 		return Pausing
 	case ValueAction, FailAction, EndAction:
 		return Computed
@@ -259,6 +263,33 @@ type Wait struct {
 	Timeout  *Expr       `json:"timeout,omitempty"`
 	Duration *Expr       `json:"duration,omitempty"`
 	At       *Expr       `json:"at,omitempty"` // a moment in RFC 3339; one that has passed does not wait
+}
+
+// Verdict is what an approval comes to when nobody has decided in time.
+type Verdict string
+
+// The verdicts. The zero value means RejectByDefault.
+const (
+	RejectByDefault  Verdict = "reject"
+	ApproveByDefault Verdict = "approve"
+)
+
+// Verdicts lists all verdicts.
+var Verdicts = []Verdict{RejectByDefault, ApproveByDefault}
+
+// UnmarshalText refuses a verdict that is not in [Verdicts].
+func (v *Verdict) UnmarshalText(text []byte) error { return read(v, text, "verdict", Verdicts) }
+
+// Approve waits for the decision of people. The output is an object of decision, by, comment, at and input.
+type Approve struct {
+	Prompt     Expr       `json:"prompt"`
+	Show       *Expr      `json:"show,omitempty"`       // what the people decide about; nil: null
+	Approvers  *Expr      `json:"approvers,omitempty"`  // a list of names; nil or empty: everybody
+	Quorum     *Expr      `json:"quorum,omitempty"`     // nil: 1
+	Rejections *Expr      `json:"rejections,omitempty"` // nil: 1
+	Inputs     []Variable `json:"inputs,omitempty"`     // what an approval says besides
+	Timeout    *Expr      `json:"timeout,omitempty"`    // from the beginning of the wait; nil: nothing bounds it
+	Default    Verdict    `json:"default,omitempty"`    // at the timeout
 }
 
 // Emit publishes an event. The output is an object of id and duplicate.

@@ -11,10 +11,11 @@ const (
 	AgentShell AgentType = "shell" // a shell script; the request is in its environment and on its standard input
 	AgentHTTP  AgentType = "http"  // the request is posted to a URL
 	AgentNull  AgentType = "null"  // returns what it was given; no process
+	AgentHuman AgentType = "human" // a person, who is asked by the inbox
 )
 
 // AgentTypes lists all agent types.
-var AgentTypes = []AgentType{AgentExec, AgentShell, AgentHTTP, AgentNull}
+var AgentTypes = []AgentType{AgentExec, AgentShell, AgentHTTP, AgentNull, AgentHuman}
 
 // UnmarshalText refuses a type that is not in [AgentTypes].
 func (a *AgentType) UnmarshalText(text []byte) error {

@@ -248,3 +248,20 @@ func (p *Program) ActsWhenCancelled() bool {
 	}
 	return false
 }
+
+// Find returns the node of a name, in finally, too; nil if there is none.
+func (w *Workflow) Find(name string) *Node {
+	for n := range All(w.Nodes) {
+		if n.Name == name {
+			return n
+		}
+	}
+	if w.Finally != nil {
+		for n := range All(w.Finally.Nodes) {
+			if n.Name == name {
+				return n
+			}
+		}
+	}
+	return nil
+}

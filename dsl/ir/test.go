@@ -100,6 +100,8 @@ const (
 
 	EmitMoment    MomentKind = "emit"     // an event is published
 	CheckInMoment MomentKind = "check_in" // a party checks in at a sync point
+
+	DecideMoment MomentKind = "decide" // a person decides
 )
 
 // TestRun is a run that a block of a test starts. Labels are unique in a test.
@@ -125,5 +127,15 @@ type Moment struct {
 	Key    string // of EmitMoment; "": none
 	As     string // of CheckInMoment
 	Reason string // of CheckInMoment: why the party is not ready; "": it is ready
-	At     Place
+	// Decision is that of DecideMoment, and After counts from when the node of the path Name first waits for people.
+	Decision *TestDecision
+	At       Place
+}
+
+// TestDecision is what a person decides in a test.
+type TestDecision struct {
+	Word, By, Comment string
+	Input             map[string]value.Value // nil: none is given
+	Output            value.Value
+	Shown             int // the showing that the person looked at, from 1; 0: the last
 }

@@ -38,6 +38,15 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 		}
 		return w
 	}),
+	ir.ApproveAction: func(n *check.Node, _ inherited) ir.Action {
+		b := n.Inner("approve")
+		a := &ir.Approve{Prompt: *b.Expr("prompt"), Show: b.Expr("show"), Approvers: b.Expr("approvers"), Quorum: b.Expr("quorum"),
+			Rejections: b.Expr("rejections"), Timeout: b.Expr("timeout"), Default: ir.Verdict(b.Text("default"))}
+		for _, in := range n.Asked {
+			a.Inputs = append(a.Inputs, variable(in))
+		}
+		return a
+	},
 	ir.FailAction: inBlock(func(b *check.Block) ir.Action {
 		f := &ir.Fail{Message: b.Expr("message"), ErrorKind: ir.ErrorKind(b.Text("kind"))}
 		if r := b.Text("reason"); r != "fail" {

@@ -159,6 +159,8 @@ var Codes = map[string]string{
 	"F0255": "The name of an event cannot be one.",
 	"F0256": "A sync has parties, a point or a reason that cannot be.",
 
+	"F0326": "An approval asks for what nobody can give.",
+
 	"F0260": "A node inside a repeat is named from outside.",
 	"F0261": "Workflows call each other in a circle.",
 	"F0262": "A node can never run.",

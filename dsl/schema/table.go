@@ -29,6 +29,7 @@ const (
 	MaxTitle         = 256       // bytes of the title of a message
 	MaxLevel         = 64        // bytes of the level of a message
 	MaxReceivers     = 16        // channels that a message goes to
+	MaxVotes         = 1000      // of an approval
 	MaxNamespace     = 64        // bytes of the name of a namespace
 	MaxRecalled      = 50        // entries that are recalled at once
 	MaxRecallBudget  = 100_000   // tokens of what is recalled

@@ -39,6 +39,9 @@ var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "What is
 // expects are the conditions of a test.
 var expects = Attr{Name: "expect", Kind: Conditions, Doc: "Conditions in literal strings, each of which must hold."}
 
+// DecisionWords are what people can answer.
+var DecisionWords = []string{"approve", "reject", "done", "fail"}
+
 // testBlocks are the blocks of a test file.
 var testBlocks = map[string]*Block{
 	"flowtest": {Doc: "The top of a test file, NAME.flowtest.hcl, which stands beside a program.", Blocks: []string{"test"}},
@@ -71,6 +74,14 @@ var testBlocks = map[string]*Block{
 		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "What the event says."},
 		Attr{Name: "key", Kind: Text, Default: "none", Doc: "Of two events with the same name and key, the second one is not published."},
 		Attr{Name: "run", Kind: Text, Default: "all runs that wait for the name", Doc: "Name of the one run that gets the event: that of a block start or retry."})},
+	"test.decide": {Label: "path", AnyLabel: true, Doc: "A person answers a node that waits for people: its path such as review/ok or each[1], or its name where no other node has it.", Attrs: attrs(
+		Attr{Name: "decision", Kind: Word, Words: DecisionWords, Required: true, Doc: "What is decided."},
+		Attr{Name: "by", Kind: Text, Default: `"test"`, Doc: "Who decides."},
+		Attr{Name: "comment", Kind: Text, Default: "none", Doc: "What the person says besides."},
+		Attr{Name: "input", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "An object of the inputs of an approval."},
+		Attr{Name: "output", Kind: Value, Want: value.AnyType, Default: "null", Doc: "The output of a task that is done."},
+		Attr{Name: "shown", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Default: "what is shown then", Doc: "The person looked at this showing of the node, counted from 1. A decision for what is not shown any more is refused."},
+		Attr{Name: "after", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "When it happens, after the node first waits for people."})},
 	"test.check_in": {Label: "point", AnyLabel: true, Doc: "A party checks in at a sync point, as with flowrun sync check-in.", Attrs: attrs(after,
 		Attr{Name: "as", Kind: Text, Required: true, Doc: "The party that checks in."},
 		Attr{Name: "reason", Kind: Text, Default: "none: it is ready", Doc: "Why the party is not ready."})},

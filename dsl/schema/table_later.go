@@ -17,7 +17,6 @@ type Planned struct {
 
 // Texts that several rows share.
 const (
-	noPeople  = "End the workflow where a person has to decide, and start a second one with the decision as an input; in CI, an environment that needs approval lets a person start it."
 	noAwait   = "End the workflow where a person has to decide, and start a second one with the decision as an input. A level can run a workflow, or give the task to another agent."
 	noTrigger = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
 	noMetric  = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
@@ -32,7 +31,6 @@ var planned = []Planned{
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,
 		Instead: "Who does it is an expression:  agent = pool.NAME[step.CONDUCTOR.output.who]  gives the task to the member that the conductor names. For a list of subtasks the same step has  for_each = step.CONDUCTOR.output.tasks  and  agent = pool.NAME[each.value.who]. Rules are a switch, or a step  value = CONDITION ? \"A\" : \"B\"  whose output is the name."},
-	{Block: "approve", Doc: "A person's decision.", Instead: noPeople},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 
 	{Block: "level", Attr: "await", Doc: "Lets a person decide about a failed node.", Instead: noAwait},
@@ -50,7 +48,6 @@ var planned = []Planned{
 
 	{Block: "test.retry", Attr: "set", Doc: "Other inputs for the run that repeats.", Instead: "A block start with the other inputs begins anew:  start \"NAME\" { inputs = { NAME = VALUE } }."},
 	{Block: "test.retry", Attr: "by", Doc: "Who repeats the run.", Instead: "Leave it out: no run says yet who started it."},
-	{Block: "test.decide", Doc: "A person's decision in a test.", Instead: "Give what was decided as an input of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.redrive", Doc: "Runs again what was given up.", Instead: "A second test begins where the first one ended, with other replies."},
@@ -59,12 +56,10 @@ var planned = []Planned{
 
 	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "type", Word: "chat", Doc: "An agent that is a model behind an API.", Instead: "An agent of type exec with a program that asks the model, or of type http with an endpoint that takes flowrun's request."},
-	{Block: "agent", Attr: "type", Word: "human", Doc: "An agent that is a person.", Instead: noPeople},
 	{Block: "budget", Attr: "on_exceed", Word: "ask", Doc: "Lets a person decide whether a node that has spent its budget goes on.", Instead: "on_exceed = \"stop\"; when somebody has decided,  flowrun retry RUN  makes what failed again, under the same budget anew."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
-	{Block: "test", Name: "inbox", Doc: "Tasks and decisions that wait for people.", Instead: "Look at the status of the step behind which a person decides: step.NAME.status."},
 	{Block: "test", Name: "dlq", Doc: "What was given up.", Instead: "Look at run.failed and step.NAME.error."},
 	{Block: "test", Name: "dispatches", Doc: "Work that was handed to others.", Instead: "Look at what was asked of the steps that hand it over: calls.NAME."},
 	{Block: "test", Name: "tickets", Doc: "Work that was found.", Instead: "Look at what was asked of the step that finds it: calls.NAME."},
@@ -72,13 +67,12 @@ var planned = []Planned{
 	{Block: "test", Name: "agents", Doc: "How agents stand.", Instead: "Look at what was asked of an agent: calls.NAME."},
 	{Block: "test", Name: "loop", Doc: "What a loop does.", Instead: "A test of the workflow that does one piece of work."},
 	{Block: "test", Name: "routines", Doc: "What is due by the clock.", Instead: "A test of the workflow that is started by the clock."},
-	{Block: "test", Name: "refused_decisions", Doc: "Decisions that came too late.", Instead: "Look at the status of the step: step.NAME.status."},
 	{Block: "test", Name: "refused_events", Doc: "Events that were refused.", Instead: "Look at the status of the step: step.NAME.status."},
 	{Name: "now", Doc: "The time.", Instead: "run.started_at is when the run began; a step with  run = [\"date\", \"+%s\"]  reads the clock."},
 }
 
 // stepLater are the blocks of the table that will be actions of steps.
-var stepLater = []string{"approve", "handoff"}
+var stepLater = []string{"handoff"}
 
 // AllPlanned is the table: what belongs to the language and is not carried out yet.
 func AllPlanned() []Planned { return planned }

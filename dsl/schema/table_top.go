@@ -215,6 +215,8 @@ var topBlocks = map[string]*Block{
 		Attrs: attrs(typ, deft, desc, enum, hide)},
 	"input": {Label: "name", Doc: "A value that a run of the workflow is given, read as input.NAME.", Blocks: []string{"validation"},
 		Attrs: attrs(typ, deft, desc, enum, hide)},
+	"approve.input": {Label: "name", Doc: "A value that whoever approves gives: step.NAME.output.input.INPUT. It is checked before the decision is recorded.", Blocks: []string{"validation"},
+		Attrs: attrs(typ, deft, desc, enum)},
 	"validation": {Doc: "A condition that a value must meet before anything starts.", Attrs: attrs(cond, say)},
 	"flowrun": {Doc: "Settings of the program.", Attrs: attrs(
 		Attr{Name: "required_version", Kind: Text, Doc: "The releases of flowrun that the program is for, such as \">= 0.3, < 2\"."},
@@ -224,7 +226,7 @@ var topBlocks = map[string]*Block{
 	"agent": {Label: "name", Doc: "Somebody or something that does tasks. No task of an agent starts in any run of the store while the agent is stopped (flowrun agents stop NAME), and none before the moment that its error of the kind rate_limited names.",
 		Blocks: []string{"retry", "memory", "circuit_breaker", "rate_limit", "resources", "classify"},
 		Attrs: attrs(
-			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, a URL that the same request is sent to, or nothing at all (returns what it was given)."},
+			Attr{Name: "type", Kind: Word, Words: []string{"exec", "shell", "http", "human", "null"}, Required: true, Doc: "How the agent is spoken to: a program with flowrun's JSON protocol, a shell script, a URL that the same request is sent to, a person, or nothing at all (returns what it was given). The task of a person stands in the inbox, holds no slot, and is answered by flowrun decide: done with the output, or fail."},
 			Attr{Name: "command", Kind: Value, Want: value.AnyType, Doc: "Program and arguments of an exec agent."},
 			Attr{Name: "run", Kind: Command, Doc: "Script of a shell agent."},
 			Attr{Name: "url", Kind: Value, Want: value.StringType, Doc: "Address of an http agent."},

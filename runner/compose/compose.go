@@ -201,11 +201,12 @@ var actions = map[ir.ActionKind]func(c *Composer, a *event.Attempt, w *Work) (pl
 	ir.NotifyAction: func(c *Composer, a *event.Attempt, w *Work) (string, error) {
 		return c.composeNotify(a, w.Node.Action.(*ir.Notify), w)
 	},
-	ir.ValueAction: nil,
-	ir.CallAction:  nil,
-	ir.WaitAction:  nil,
-	ir.FailAction:  nil,
-	ir.EndAction:   nil,
+	ir.ValueAction:   nil,
+	ir.CallAction:    nil,
+	ir.WaitAction:    nil,
+	ir.ApproveAction: nil,
+	ir.FailAction:    nil,
+	ir.EndAction:     nil,
 }
 
 // Composes reports whether attempts of an action can be computed.

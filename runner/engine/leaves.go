@@ -12,3 +12,14 @@ func Leaves(commands []event.Command) (keys []string) {
 	}
 	return keys
 }
+
+// Asks returns those of the commands of a batch that say what the run asks people. The host carries them out in the transaction of the
+// batch, so that a decision is for what the journal says.
+func Asks(commands []event.Command) (out []event.Command) {
+	for i := range commands {
+		if c := &commands[i]; c.Ask != nil || c.EndAsk != nil {
+			out = append(out, *c)
+		}
+	}
+	return out
+}

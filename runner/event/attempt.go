@@ -17,6 +17,8 @@ const (
 	ShellAgentAttempt AttemptKind = "agent.shell"
 	HTTPAgentAttempt  AttemptKind = "agent.http"
 	NullAgentAttempt  AttemptKind = "agent.null"
+	// HumanAgentAttempt is a task for a person. No executor carries it out: a decision answers it.
+	HumanAgentAttempt AttemptKind = "agent.human"
 	HTTPAttempt       AttemptKind = "http"
 	RememberAttempt   AttemptKind = "remember"
 	RecallAttempt     AttemptKind = "recall"
@@ -29,7 +31,7 @@ const (
 )
 
 // AttemptKinds lists all kinds of attempts.
-var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt,
+var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
 	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, StoreAttempt, HoldAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.

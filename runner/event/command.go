@@ -15,6 +15,8 @@ type Command struct {
 	CancelTimer *CancelTimer   `json:"cancel_timer,omitempty"`
 	StartChild  *StartChild    `json:"start_child,omitempty"`
 	CancelChild *CancelChild   `json:"cancel_child,omitempty"`
+	Ask         *Ask           `json:"ask,omitempty"`
+	EndAsk      *EndAsk        `json:"end_ask,omitempty"`
 	End         *End           `json:"end,omitempty"`
 }
 
@@ -31,6 +33,10 @@ func (c *Command) Node() string {
 		return c.StartChild.Node
 	case c.CancelChild != nil:
 		return c.CancelChild.Node
+	case c.Ask != nil:
+		return c.Ask.Node
+	case c.EndAsk != nil:
+		return c.EndAsk.Node
 	}
 	return ""
 }

@@ -110,6 +110,15 @@ func (f *facts) command(c *Command) {
 		f.text('r', c.CancelChild.Run)
 		f.text('n', c.CancelChild.Node)
 		f.truth('w', c.CancelChild.Now)
+	case c.Ask != nil:
+		*f = append(*f, 'Q')
+		f.ask(c.Ask)
+	case c.EndAsk != nil:
+		*f = append(*f, 'R')
+		f.number('N', c.EndAsk.Number)
+		f.text('n', c.EndAsk.Node)
+		f.text('w', string(c.EndAsk.Word))
+		f.texts('b', c.EndAsk.By)
 	case c.End != nil:
 		*f = append(*f, 'E')
 		f.text('s', string(c.End.Status))

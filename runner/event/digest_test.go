@@ -17,6 +17,7 @@ var shownOnly = map[string]string{
 	"Late.What":             "a text for people",
 	"Late.Message":          "a text for people",
 	"CancelChild.Reason":    "a text for people",
+	"EndAsk.Why":            "a text for people",
 	"CancelAttempt.Reason":  "a text for people",
 	"Error.Message":         "a text for people",
 	"End.Usage":             "the sum of what the answers say",

@@ -266,6 +266,8 @@ const (
 	// ExternalMetrics are figures of the machine, for a run that reads them. Only the host sends it. Its data is an object of cpu and
 	// memory, in percent; one that is absent is as it was, one that is null is not known.
 	ExternalMetrics ExternalKind = "metrics"
+	// ExternalDecision is what a person decides for a node that waits for it. Only the host sends it. Its data is a [Decision].
+	ExternalDecision ExternalKind = "decision"
 )
 
 // External is a message from outside the run, taken from the run's inbox.

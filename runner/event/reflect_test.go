@@ -168,8 +168,8 @@ func TestJSONIsComplete(t *testing.T) {
 	each(t, func(kind string, c *Command) { kinds++; survives(t, kind, c) })
 	survives(t, "Transition", filled[Transition](t))
 	survives(t, "Reaction", filled[Reaction](t))
-	if kinds != 13 {
-		t.Errorf("%d kinds of events and commands, want 13", kinds)
+	if kinds != 15 {
+		t.Errorf("%d kinds of events and commands, want 15", kinds)
 	}
 }
 

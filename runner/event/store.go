@@ -18,10 +18,34 @@ type StoreRequest struct {
 	Notice *NoticeRequest `json:"notice,omitempty"`
 	// Dead asks for what was given up. Only a person asks for it.
 	Dead *DeadRequest `json:"dead,omitempty"`
+	// Decide is the decision of a person.
+	Decide *DecideRequest `json:"decide,omitempty"`
+	// Asks asks for a list of all that waits for people, the oldest first. Only a person asks for it.
+	Asks bool `json:"asks,omitempty"`
+	// Fate asks what has become of an ask. Only a person asks for it.
+	Fate *FateRequest `json:"fate,omitempty"`
+	// Refused asks for a list of the decisions that were refused, the oldest first. Only a person asks for it.
+	Refused bool `json:"refused,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
 	Events bool `json:"events,omitempty"`
+}
+
+// DecideRequest is the decision of a person for a node. Only a person makes it.
+type DecideRequest struct {
+	Run  string `json:"run"`
+	Node string `json:"node"` // the path with or without iterations, or the name; "." for the run itself
+	// Decision has no number of the ask and no time: those are found out. With Shown the decision is for what was shown so, and for
+	// nothing else; "": for what is shown now.
+	Decision Decision `json:"decision"`
+}
+
+// FateRequest asks what has become of an ask of a node; null while it is open.
+type FateRequest struct {
+	Run  string `json:"run"`
+	Node string `json:"node"`
+	Ask  uint64 `json:"ask"`
 }
 
 // EmitRequest publishes an event.
@@ -117,6 +141,22 @@ func (f *facts) store(s *StoreRequest) {
 		f.text('f', d.FailedAgain)
 		f.end()
 	}
+	if d := s.Decide; d != nil {
+		*f = append(*f, 'q')
+		f.text('r', d.Run)
+		f.text('n', d.Node)
+		f.value('v', d.Decision.Data())
+		f.end()
+	}
+	if a := s.Fate; a != nil {
+		*f = append(*f, 'f')
+		f.text('r', a.Run)
+		f.text('n', a.Node)
+		f.number('a', a.Ask)
+		f.end()
+	}
+	f.truth('a', s.Asks)
+	f.truth('R', s.Refused)
 	f.truth('p', s.Points)
 	f.truth('E', s.Events)
 	f.end()

@@ -86,6 +86,7 @@ const (
 	Progress       Note = "progress"  // a part of the node's deadline has passed
 	Escalated      Note = "escalated" // the node has come to a level of its escalation
 	Adapted        Note = "adapted"   // a rule of adapt has changed something
+	Answered       Note = "answered"  // a person has answered, and the node waits for more answers
 	Warned         Note = "warned"    // something that the file asks for could not be computed and counts as not there, or a budget is nearly spent
 )
 

@@ -60,6 +60,7 @@ const (
 	ReasonNoMember       Reason = "no_member"        // the pool has no member of the name that the step gives
 	ReasonMemory         Reason = "memory"           // the processes of the attempt used more memory than they may, and were ended
 	ReasonBudget         Reason = "budget"           // a budget around the node is spent, or what a quota allows in its span
+	ReasonRejected       Reason = "rejected"         // people rejected it, or nobody decided in time
 	ReasonUnexplained    Reason = "error"            // the attempt failed and its executor gave no reason
 	ReasonRound          Reason = "round"            // a repeat refused the work of an iteration; only tasks carry it, no node does
 )
@@ -68,7 +69,7 @@ const (
 var Reasons = []Reason{ReasonExit, ReasonSignal, ReasonTimeout, ReasonDeadline, ReasonLost, ReasonPoison, ReasonNotFound, ReasonStart,
 	ReasonCancelled, ReasonGate, ReasonEvaluation, ReasonOutputType, ReasonOutputTooLarge, ReasonBadJSON, ReasonBadOutput, ReasonAgent,
 	ReasonHTTP, ReasonChild, ReasonJoin, ReasonLimit, ReasonRequire, ReasonFail, ReasonUndecided, ReasonGroup, ReasonBusy, ReasonQuota,
-	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonUnexplained, ReasonRound}
+	ReasonRateLimit, ReasonBreaker, ReasonSync, ReasonStore, ReasonNoMember, ReasonMemory, ReasonBudget, ReasonRejected, ReasonUnexplained, ReasonRound}
 
 // TimerPurpose says what a timer is set for.
 type TimerPurpose string
@@ -132,7 +133,8 @@ const (
 	WaitSync      WaitKind = "sync"       // for the needed parties of a sync point
 	WaitTimer     WaitKind = "timer"      // for a moment; the name is the purpose of the timer
 	WaitChild     WaitKind = "child"      // for a called run; the name is its id
+	WaitDecision  WaitKind = "decision"   // for the decision of people
 )
 
 // WaitKinds lists all kinds of waits that are told.
-var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker, WaitBudget, WaitEvent, WaitSync, WaitTimer, WaitChild}
+var WaitKinds = []WaitKind{WaitBusy, WaitQuota, WaitRateLimit, WaitBreaker, WaitBudget, WaitEvent, WaitSync, WaitTimer, WaitChild, WaitDecision}

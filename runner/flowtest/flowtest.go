@@ -152,11 +152,15 @@ type test struct {
 	failures []Failure
 	missing  map[string]bool // nodes and gates whose stub is missing, and that were told
 	asked    map[ir.Place]bool
-	coming   []ir.Moment   // in order of time, as far as they have not happened
-	crashed  int           // how often the driver died
-	own      int           // how many of these deaths the test asked for
-	down     time.Duration // how long there is no driver after a crash
-	injected []injected    // that somebody has to hear
+	coming   []ir.Moment                // in order of time, as far as they have not happened
+	asks     map[string]map[uint64]bool // those that were seen, by run
+	shows    map[string][]string        // what a node has shown, by run and path without iterations
+	decides  []ir.Moment                // as far as their nodes have not waited yet
+	due      int                        // decisions that are still to happen
+	crashed  int                        // how often the driver died
+	own      int                        // how many of these deaths the test asked for
+	down     time.Duration              // how long there is no driver after a crash
+	injected []injected                 // that somebody has to hear
 }
 
 // Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
@@ -185,7 +189,13 @@ func newTest(p *Program, spec *ir.Test) *test {
 	for i := range spec.Stubs {
 		t.stubs = append(t.stubs, &stub{Stub: &spec.Stubs[i]})
 	}
-	t.coming = slices.Clone(spec.Moments)
+	for _, m := range spec.Moments {
+		if m.Kind == ir.DecideMoment {
+			t.decides = append(t.decides, m)
+		} else {
+			t.coming = append(t.coming, m)
+		}
+	}
 	slices.SortStableFunc(t.coming, func(a, b ir.Moment) int { return cmp.Compare(a.After, b.After) })
 	return t
 }
@@ -290,7 +300,7 @@ func (t *test) drive(ctx context.Context, crashAt int) error {
 			t.down = 0
 			continue
 		}
-		more := len(t.coming) > 0 && (t.RunFor == 0 || t.coming[0].After <= t.RunFor)
+		more := t.due > 0 || len(t.coming) > 0 && (t.RunFor == 0 || t.coming[0].After <= t.RunFor)
 		if err == nil && len(t.missing) == 0 && more { // all runs have ended, and time passes
 			_, err = t.host.NextMoment()
 		}
@@ -354,7 +364,7 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.startRun(ctx, m.Run)
 	case ir.CheckInMoment:
 		return t.publish(m, "")
-	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.EmitMoment, ir.MetricsMoment:
+	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.EmitMoment, ir.MetricsMoment, ir.DecideMoment:
 	}
 	of := t.labels[m.Of]
 	if of == nil && (m.Of != "" || m.Kind == ir.CancelMoment || m.Kind == ir.RetryMoment) {

@@ -67,6 +67,10 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.told, nil
 	case "changes":
 		return s.changesOf(), nil
+	case "inbox":
+		return s.inbox()
+	case "refused_decisions":
+		return s.refused()
 	case "elapsed":
 		return s.after.Seconds(), nil
 	case "live":

@@ -174,6 +174,9 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		if c := r.Commands[i].Start; c != nil && c.Store != nil && c.Store.Sync != nil {
 			rec.points[c.Store.Sync.Point] = true
 		}
+		if q := r.Commands[i].Ask; q != nil {
+			t.noteAsk(run, q)
+		}
 		if r.Commands[i].End != nil && s.counts {
 			s.counts = false
 			rec.count(s.workflow, -1)

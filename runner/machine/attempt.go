@@ -22,6 +22,7 @@ type attempt struct {
 	open       bool         // its answer can take its start back, and budgets know
 	delayed    bool         // since the driver changed it waits for what is held around it, and has no slots
 	free       bool         // its slots were given back
+	person     bool         // a person does it: see askTask
 	now        bool         // the child was cancelled with Now
 	expired    *event.Error // why the child was cancelled
 	rule       *adaptRule   // set if a rule of adapt has started the child
@@ -135,6 +136,10 @@ func (m *Machine) startAttempt(w slotRequest) {
 	m.tickets++
 	request.Ticket = m.tickets
 	counted := m.waitsAtPoint(w.ref)
+	if w.gate == work && request.Kind == event.HumanAgentAttempt {
+		m.askTask(w.ref, request)
+		return
+	}
 	m.prepareSync(w.ref, request)
 	m.noteCompensation(w.ref)
 	if w.gate == work {
@@ -209,7 +214,9 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	m.countSpent(a.ref, used, 0)
 	m.warnOfSilence(a, f)
 	m.countEnd(a, f, waits)
-	m.returnSlots(a.ref, a.gate)
+	if !a.person {
+		m.returnSlots(a.ref, a.gate)
+	}
 	m.settleStart(a, !waits && !never)
 	if s.status.Terminal() {
 		return
@@ -349,6 +356,7 @@ func init() { // in init, because some of the functions read the table
 		ir.SyncAction:     (*Machine).startSync,
 		ir.NotifyAction:   (*Machine).startAttempts,
 		ir.WaitAction:     (*Machine).startWait,
+		ir.ApproveAction:  (*Machine).startApproval,
 		ir.FailAction:     (*Machine).failOnPurpose,
 		ir.EndAction:      (*Machine).runEndStep,
 	}
@@ -569,6 +577,7 @@ func (m *Machine) driverChanged(d *event.DriverChanged) {
 	}
 	for _, a := range m.live.snapshot() {
 		switch {
+		case a.person: // the store still asks
 		case a.child != nil: // a run of its own; the new driver takes it over too
 			m.repeatAttempt(a)
 		case a.cancelled:

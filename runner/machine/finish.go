@@ -33,6 +33,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	m.leaveRoom(d)
 	m.releaseHold(r)
 	m.leaveEvents(r)
+	m.leaveAsk(r, status)
 	m.endSync(r, status)
 	m.endRules(r)
 	if status == event.Succeeded {

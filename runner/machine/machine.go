@@ -19,7 +19,7 @@
 // runner/slots, and waits for the host's admission; hold.go takes what groups, calls and the run hold of quotas. pool.go chooses
 // members of pools. attempt.go starts attempts and called runs,
 // takes their answers, and repeats them for another driver. retry.go retries, or falls back to
-// another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines, event.go waits for events, sync.go for the
+// another agent. finish.go runs gates and ends nodes. timer.go has timers and deadlines, event.go waits for events, ask.go for people, sync.go for the
 // parties of a sync point. stop.go
 // cancels; a timeout and an end step use the same stopPhase. budget.go bounds what attempts use,
 // adapt.go asks the rules that change how many attempts are live. end.go ends phases and the run, and
@@ -98,6 +98,8 @@ type Machine struct {
 	refused  map[uint64]ref            // nodes that wait for admission, by the ticket of the refused attempt
 	meeting  map[uint64]ref            // nodes that wait at sync points, by the ticket of the refused attempt
 	heard    map[string]*heard         // events, by name
+	asks     map[uint64]ref            // nodes that wait for people, by the numbers of their asks
+	askSeq   uint64
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0
 	queueSeq uint64
@@ -148,7 +150,7 @@ func (m *Machine) Step(ev event.Event) error {
 	if t := ev.TimerFired; t != nil && t.Timer > m.timerSeq {
 		return fmt.Errorf("machine: event %d is timer %d, which was never set", ev.Seq, t.Timer)
 	}
-	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent && x.Kind != event.ExternalMetrics {
+	if x := ev.External; x != nil && x.Kind != event.ExternalCancel && x.Kind != event.ExternalGranted && x.Kind != event.ExternalEvent && x.Kind != event.ExternalMetrics && x.Kind != event.ExternalDecision {
 		return fmt.Errorf("machine: event %d is a message of kind %q, which this release does not know", ev.Seq, x.Kind)
 	}
 	if err := m.unknownWord(&ev); err != nil {
@@ -201,7 +203,7 @@ func (m *Machine) Advance(budget int, out *event.Reaction) (more bool) {
 	if !m.agenda.empty() || m.slots.More() || len(m.granted) > 0 {
 		return true
 	}
-	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused)+len(m.holds)+len(m.meeting)+len(m.notices) > 0 || m.isListening(), "the run has not ended and waits for nothing")
+	assert(m.run == nil || m.phase == over || m.live.first != nil || len(m.timers) > 0 || len(m.refused)+len(m.holds)+len(m.meeting)+len(m.notices)+len(m.asks) > 0 || m.isListening(), "the run has not ended and waits for nothing")
 	return false
 }
 
@@ -267,6 +269,8 @@ func (m *Machine) takeEvent(ev *event.Event) {
 		m.hearEvent(ev.External)
 	case ev.External != nil && ev.External.Kind == event.ExternalMetrics:
 		m.takeFigures(ev.External)
+	case ev.External != nil && ev.External.Kind == event.ExternalDecision:
+		m.takeDecision(ev.External)
 	case ev.External != nil: // a cancel: Step refuses other kinds
 		m.cancelRun(ev.External)
 	}

@@ -40,6 +40,7 @@ import (
 //	child N STATUS …    the child run of node N ends; outputs (JSON), kind, message
 //	timer N WHY late=D   the node's timer fires at its due time or D after it (run for the run's own); WHY for deadline and progress
 //	event NAME data=JSON  an event of the name comes; id, and dropped as a number
+//	decide N WORD   a person answers the last ask of node N; by, comment and shown as words, input and output as JSON
 //	grant N#A       the host grants the attempt that was refused, or is about to be
 //	cancel          somebody cancels
 //	driver          lost or clean: another process takes over; since=D: the one before was gone for so long, and not since the
@@ -64,6 +65,14 @@ type session struct {
 	timers map[string]event.SetTimer
 	// children are the runs that were asked for last, by their nodes.
 	children map[string]*event.StartChild
+	asks     map[string]*event.Ask // the last of each node; . is the run
+}
+
+func askedNode(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
 }
 
 var epoch = event.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -214,6 +223,8 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 			data[a.Key] = v
 		}
 		return event.Event{External: &event.External{Kind: event.ExternalMetrics, Data: data}}, nil
+	case "decide":
+		return s.decide(d.CmdArgs)
 	case "cancel":
 		return event.Event{External: &event.External{Kind: "cancel"}}, nil
 	case "driver":
@@ -228,6 +239,36 @@ func (s *session) event(d *datadriven.TestData) (event.Event, error) {
 		return event.Event{DriverChanged: &event.DriverChanged{Lost: d.CmdArgs[0].Key == "lost", Since: since}}, nil
 	}
 	return event.Event{}, fmt.Errorf("no stanza %q", d.Cmd)
+}
+
+// decide is the decision of a person for the last ask of a node.
+func (s *session) decide(args []datadriven.CmdArg) (event.Event, error) {
+	q := s.asks[args[0].Key]
+	if q == nil {
+		return event.Event{}, fmt.Errorf("%s has asked nobody", args[0].Key)
+	}
+	v := event.Decision{Ask: q.Number, Shown: q.Shown, Word: event.Word(args[1].Key), By: "somebody", At: s.now.String()}
+	for _, a := range args[2:] {
+		switch a.Key {
+		case "by":
+			v.By = a.Vals[0]
+		case "comment":
+			v.Comment = a.Vals[0]
+		case "shown":
+			v.Shown = a.Vals[0]
+		default:
+			x, err := value.Decode([]byte(a.Vals[0]))
+			if err != nil {
+				return event.Event{}, err
+			}
+			if a.Key == "input" {
+				v.Input = x.(map[string]any)
+			} else {
+				v.Output = x
+			}
+		}
+	}
+	return event.Event{External: &event.External{Kind: event.ExternalDecision, Node: q.Node, Data: v.Data()}}, nil
 }
 
 func (s *session) answer(name string, args []datadriven.CmdArg) (event.Event, error) {
@@ -315,6 +356,11 @@ func (s *session) feed(ev event.Event) string {
 	}
 	for _, c := range r.Commands {
 		switch {
+		case c.Ask != nil:
+			if s.asks == nil {
+				s.asks = map[string]*event.Ask{}
+			}
+			s.asks[askedNode(c.Ask.Node)] = c.Ask
 		case c.Start != nil:
 			s.live[attemptName(c.Start)] = c.Start
 		case c.SetTimer != nil:
@@ -611,6 +657,28 @@ func command(c event.Command, now event.Time) string {
 			s += ", leaves its sync point"
 		}
 		return s
+	case c.Ask != nil:
+		q := c.Ask
+		text := fmt.Sprintf("ask %s %s %q %v", askedNode(q.Node), q.Kind, q.Prompt, q.Words)
+		if q.Show != nil {
+			text += " show=" + string(value.Append(nil, q.Show))
+		}
+		if q.Approvers != nil {
+			text += fmt.Sprintf(" approvers=%v", q.Approvers)
+		}
+		if q.Quorum+q.Rejections > 2 {
+			text += fmt.Sprintf(" quorum=%d rejections=%d", q.Quorum, q.Rejections)
+		}
+		if q.Until != 0 {
+			text += fmt.Sprintf(" until=+%s", q.Until.Sub(now))
+		}
+		return text
+	case c.EndAsk != nil:
+		text := fmt.Sprintf("end_ask %s %s by %v", askedNode(c.EndAsk.Node), c.EndAsk.Word, c.EndAsk.By)
+		if c.EndAsk.Why != "" {
+			text += " (" + c.EndAsk.Why + ")"
+		}
+		return text
 	case c.SetTimer != nil:
 		return fmt.Sprintf("set_timer %s at=+%s for %s", timerName(c.SetTimer), c.SetTimer.Due.Sub(now), c.SetTimer.Purpose)
 	case c.StartChild != nil:

@@ -191,6 +191,11 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 	if a.cancelled && (a.child == nil || a.now == m.abandoned) {
 		return
 	}
+	if a.person {
+		m.dropAttempt(a)
+		m.endCancelled(a.ref)
+		return
+	}
 	if a.delayed { // this driver does not know it
 		m.forgetDelayed(a.ref)
 		if a.child == nil {

@@ -119,6 +119,11 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 			m.expireEventWait(t.ref, t)
 			return
 		}
+		if d.cold != nil && d.cold.asking != nil {
+			a := d.cold.asking
+			overdueAsks[a.Kind](m, t.ref, a)
+			return
+		}
 		m.deliverOutput(t.ref)
 	case event.TimerBackoff:
 		d.timer = 0

@@ -197,6 +197,15 @@ func make1(g *plan.Graph, first event.RunStarted, fails func(string) bool) (*mad
 					data := map[string]any{"id": c.Start.Key, "name": s.Emit.Name, "data": s.Emit.Data}
 					queue = append(queue, event.Event{External: &event.External{Kind: event.ExternalEvent, Data: data}})
 				}
+			case c.Ask != nil:
+				who := c.Ask.Approvers
+				if len(who) == 0 {
+					who = []string{"somebody"}
+				}
+				for _, by := range who {
+					d := event.Decision{Ask: c.Ask.Number, Shown: c.Ask.Shown, Word: c.Ask.Words[0], By: by, Comment: "fine"}
+					queue = append(queue, event.Event{External: &event.External{Kind: event.ExternalDecision, Node: c.Ask.Node, Data: d.Data()}})
+				}
 			case c.StartChild != nil:
 				out.started = append(out.started, c.StartChild.Node)
 				f := &event.ChildFinished{Run: c.StartChild.Run, Node: c.StartChild.Node, Status: event.Succeeded}

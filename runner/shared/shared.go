@@ -1,5 +1,6 @@
 // Package shared holds the rules of what the runs of a store share: state under keys (kv), rate limits ([Window]),
-// spending ([Spending]), breakers ([Breaker]), sync points ([Sync]), the log of events ([Emit]) and messages to people (notice.go).
+// spending ([Spending]), breakers ([Breaker]), sync points ([Sync]), the log of events ([Emit]), messages to people (notice.go), and what
+// waits for people (ask.go).
 //
 // Each thing is a reducer: state, request, time → state, answer, runs to wake. A reducer asks [Rows] for the rows that
 // it needs and writes the rows that change, so that the cost of a request does not depend on how many rows there are.
@@ -126,6 +127,17 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 		return applyEmit(rows, r.Emit, by, now)
 	case r.Sync != nil:
 		return applySync(rows, r.Sync, by)
+	case r.Decide != nil:
+		return decide(rows, r.Decide, now)
+	case r.Asks:
+		v, err := listAsks(rows)
+		return Answer{Output: v}, err
+	case r.Fate != nil:
+		v, err := fateOf(rows, r.Fate)
+		return Answer{Output: v}, err
+	case r.Refused:
+		v, err := listRefused(rows)
+		return Answer{Output: v}, err
 	case r.Notice != nil:
 		v, err := applyNotice(rows, r.Notice, now)
 		return Answer{Output: v}, err
@@ -145,7 +157,8 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 // Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
 // nobody saw the answer of an attempt that was lost, and a later answer is as good.
 func Changes(r *event.StoreRequest) bool {
-	return !r.Points && !r.Events && (r.Dead == nil || r.Dead.Close || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))
+	return !r.Points && !r.Events && !r.Asks && !r.Refused && r.Fate == nil &&
+		(r.Dead == nil || r.Dead.Close || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))
 }
 
 // answers is the space of the recorded answers of a run.
@@ -232,6 +245,9 @@ const (
 // of the run is carried out any more.
 func Forget(rows Rows, run string) error {
 	if err := rows.Clear(answers(run)); err != nil {
+		return err
+	}
+	if err := removeAll(rows, asksSpace, run); err != nil {
 		return err
 	}
 	var names, keys, lasts []string

@@ -132,7 +132,7 @@ func addWarning(list []string, words string) []string {
 // note takes in what happened to a node whose status stayed as it was.
 func (n *Node) note(t *event.Transition) {
 	switch t.Note {
-	case event.Progress, event.Escalated, event.Adapted:
+	case event.Progress, event.Escalated, event.Adapted, event.Answered:
 	case event.Warned:
 		n.Warnings = addWarning(n.Warnings, t.Reason)
 	default:

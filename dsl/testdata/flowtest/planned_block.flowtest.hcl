@@ -1,7 +1,5 @@
 test "one" {
   inputs = { ticket = "T-1" }
+  dispatch "ship" {}
   expect = ["run.status == 'succeeded'"]
-  decide "ship" {
-    decision = "approve"
-  }
 }

@@ -219,6 +219,7 @@ type change struct {
 	taken   []int64             // inbox rows that the batch holds
 	ends    []admission.End     // what attempts give back that the batch ends
 	leaves  []string            // keys of attempts that leave their sync points
+	asks    []event.Command     // what the run asks people, and what it asks no more
 	took    *durations.Expected // durations of nodes, at the end of a run that succeeded
 }
 
@@ -242,6 +243,9 @@ func (e *Engine) appendBatch(c *claimed, b journal.Batch, ch change) error {
 			if err == nil {
 				err = shared.Withdraw(sharedRows{tx}, c.id, key)
 			}
+		}
+		if err == nil {
+			err = shared.ApplyAsks(sharedRows{tx}, c.id, ch.asks, e.now())
 		}
 		if ch.ended != 0 && err == nil {
 			err = c.forgetEnded(tx, ch.end, ch.ended)

@@ -453,7 +453,7 @@ func (d *drive) rowChange(taken []event.Event) change {
 			ch.taken = append(ch.taken, ev.External.Inbox)
 		}
 	}
-	ch.leaves = engine.Leaves(d.out.Commands)
+	ch.leaves, ch.asks = engine.Leaves(d.out.Commands), engine.Asks(d.out.Commands)
 	ch.due, _ = d.fold.Due()
 	if end := d.fold.End(); end != nil {
 		ch.status, ch.ended, ch.summary = end.Status, d.fold.Last(), engine.EncodeSummary(end)

@@ -176,6 +176,9 @@ func (e *Engine) Sweep(ctx context.Context) error {
 			if err := errors.Join(shared.Forget(sharedRows{tx}, ids[i]), shared.ForgetDead(sharedRows{tx}, ids[i])); err != nil {
 				return err
 			}
+			if err := shared.RemoveRun(sharedRows{tx}, ids[i]); err != nil {
+				return err
+			}
 			_, err := tx.exec("DELETE FROM runs WHERE key = ?", key)
 			return err
 		})

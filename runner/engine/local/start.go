@@ -84,7 +84,7 @@ func (e *Engine) startIn(ctx context.Context, s engine.Start, g engine.Group) er
 	}
 	var made newRun
 	err = e.write(func(tx *transaction) error {
-		made = newRun{start: &s, group: g, events: names, batch: b, status: engine.StatusAfter(event.Pending, &out, fold), epoch: epoch}
+		made = newRun{start: &s, group: g, events: names, batch: b, asks: engine.Asks(out.Commands), status: engine.StatusAfter(event.Pending, &out, fold), epoch: epoch}
 		return e.insertRun(tx, &made)
 	})
 	if err != nil {
@@ -146,6 +146,7 @@ type newRun struct {
 	group  engine.Group
 	events []string // the names of those that it waits for
 	batch  journal.Batch
+	asks   []event.Command // of the batch: what it asks people
 	status event.Status
 	epoch  int64 // of this process, for the queue of the group
 	entry  entry
@@ -191,6 +192,9 @@ func (e *Engine) insertRun(tx *transaction, n *newRun) error {
 		b := n.batch
 		_, err = tx.exec("INSERT INTO batches (run, first, count, digest, link, body) VALUES (?, ?, ?, ?, ?, ?)",
 			key, int64(b.First), b.Count, int64(b.Digest), b.Link[:], b.Body)
+		if err == nil {
+			err = shared.ApplyAsks(sharedRows{tx}, h.Run, n.asks, e.now())
+		}
 	}
 	for _, name := range n.events {
 		if err == nil {

@@ -391,6 +391,7 @@ func (d *driver) turn(ctx context.Context) error {
 		for _, key := range engine.Leaves(r.Commands) {
 			lost = errors.Join(lost, shared.Withdraw(&e.shared, d.run(), key))
 		}
+		lost = errors.Join(lost, shared.ApplyAsks(&e.shared, d.run(), engine.Asks(r.Commands), e.wall()))
 		if end := d.fold.End(); end != nil {
 			lost = errors.Join(lost, shared.EndRun(&e.shared, shared.EndOf(&d.s.start.First, end), e.wall()))
 		}

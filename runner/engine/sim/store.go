@@ -48,9 +48,10 @@ type stored struct {
 	clean   bool // the last driver stopped by itself
 	ended   bool
 	parked  parked
-	group   engine.Line // the line of a run of a group
-	number  int         // of the run in the order of their starts
-	queued  bool        // a driver waits for the turn of the run
+	group   engine.Line     // the line of a run of a group
+	number  int             // of the run in the order of their starts
+	queued  bool            // a driver waits for the turn of the run
+	asks    []event.Command // of the first batch, until the run is stored
 }
 
 // NewStore makes an empty store whose chance is drawn from a seed.
@@ -186,7 +187,7 @@ func (e *Engine) makeRun(s engine.Start, begins bool) (*stored, error) {
 	}
 	made := &stored{start: s, number: len(e.runs)}
 	if begins {
-		made.batches = []journal.Batch{b}
+		made.batches, made.asks = []journal.Batch{b}, engine.Asks(out.Commands)
 	}
 	return made, nil
 }

@@ -240,6 +240,8 @@ func (e *Engine) startInGroup(s engine.Start, g engine.Group) error {
 	err = e.commit(func() {
 		e.runs[s.Header.Run] = made
 		e.changes++
+		unheard = shared.ApplyAsks(&e.shared, s.Header.Run, made.asks, e.wall())
+		made.asks = nil
 		for _, name := range names {
 			unheard = errors.Join(unheard, shared.Listen(&e.shared, name, s.Header.Run))
 		}

@@ -28,10 +28,11 @@ var actionWords = map[ir.ActionKind]func(ir.Action) string{
 	ir.SyncAction: func(a ir.Action) string {
 		return "sync " + source(&a.(*ir.Sync).Point) + " as " + source(&a.(*ir.Sync).As)
 	},
-	ir.NotifyAction: func(a ir.Action) string { return "notify " + strings.Join(a.(*ir.Notify).To, ", ") },
-	ir.WaitAction:   waitWords,
-	ir.FailAction:   func(ir.Action) string { return "fail" },
-	ir.EndAction:    func(ir.Action) string { return "end the run" },
+	ir.NotifyAction:  func(a ir.Action) string { return "notify " + strings.Join(a.(*ir.Notify).To, ", ") },
+	ir.WaitAction:    waitWords,
+	ir.ApproveAction: func(a ir.Action) string { return "approve " + source(&a.(*ir.Approve).Prompt) },
+	ir.FailAction:    func(ir.Action) string { return "fail" },
+	ir.EndAction:     func(ir.Action) string { return "end the run" },
 }
 
 // does says in a few words what a step does; nothing for a group.

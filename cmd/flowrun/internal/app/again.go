@@ -65,7 +65,7 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 		return err
 	}
 	scene := a.sceneOf(s, s.Where(ctx, run))
-	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, view.New(again.Pinned.Workflow), scene, r.JSON))
+	return a.writeReports(s, run, scene, nil, a.driveRun(s, run, again.Pinned.Program, view.New(again.Pinned.Workflow), scene, &r.Drive, r.JSON))
 }
 
 // prepareAgain returns the start of a run that repeats another one.

@@ -39,6 +39,7 @@ default = true. Progress goes to standard error, outputs go to standard output. 
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
 	deathLimitFlag(c, &o.Drive)
+	noWaitFlag(c, &o.Drive)
 	return c
 }
 
@@ -80,7 +81,7 @@ func (a *app) runApply(o *args.Apply) error {
 	}
 	start = engine.Start{}
 	scene := a.sceneOf(s, func(step string) string { return where[step] })
-	err = a.driveRun(s, run, view.New(pinned.Workflow(first.Workflow)), scene, o.JSON)
+	err = a.driveRun(s, run, pinned, view.New(pinned.Workflow(first.Workflow)), scene, &o.Drive, o.JSON)
 	return a.writeReports(s, run, scene, reports, err)
 }
 

@@ -30,18 +30,28 @@ func (a *app) newLive(r *view.Run, said *runner.Progress, scene ui.Scene, asJSON
 	}, func(defect any) { a.err.Printf("flowrun: the progress display failed: %v\n", defect) })
 }
 
+// errAtRest ends the drive of a run of which all that is left waits for people.
+var errAtRest = errors.New("all that is left waits for people")
+
 // driveRun drives a run to its end, shows it, prints its outputs, and returns the verdict as an
 // error (see exit.go).
-func (a *app) driveRun(s *store, run string, r *view.Run, scene ui.Scene, asJSON bool) error {
+func (a *app) driveRun(s *store, run string, p *runner.Program, r *view.Run, scene ui.Scene, o *args.Drive, asJSON bool) error {
 	screen := a.newLive(r, s.Progress(run), scene, asJSON)
 	ctx, release := process.UntilSignal(screen.Say)
 	defer release()
+	ctx, rest := context.WithCancelCause(ctx)
+	defer rest(nil)
+	if a.returnsAtRest(o) {
+		s.OnRest(run, p, func() { rest(errAtRest) })
+	}
 	end, err := s.Drive(ctx, run, screen.Watch)
 	screen.Close()
 	var stop *process.Interrupted
 	switch {
 	case errors.As(err, &stop):
 		return a.sayStopped(run, r, stop.Signal, scene, asJSON)
+	case errors.Is(err, errAtRest):
+		return a.sayResting(s, run, scene, asJSON)
 	case errors.Is(err, engine.ErrFenced):
 		return fmt.Errorf("another process drives run %s now: %w", run, err)
 	case errors.Is(err, engine.ErrFull):
@@ -140,4 +150,32 @@ func checkFolder(ctx context.Context, s *store, run string) error {
 	}
 	return fmt.Errorf("the folder of run %s does not exist any more: %s\nRestore it, or link to its new place (ln -s NEW %s); or start a new run with flowrun apply.",
 		run, first.Dir, ui.Quote(first.Dir))
+}
+
+// continueRun drives a run from the end of its journal. newSecrets are the names of secrets that may have another value.
+func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *args.Given, drive *args.Drive, newSecrets []string, asJSON bool) error {
+	p, err := s.Pinned(ctx, info.Run)
+	if err != nil {
+		return err
+	}
+	if !info.Status.Terminal() {
+		if err := checkFolder(ctx, s, info.Run); err != nil {
+			return err
+		}
+		if err := a.resumeSession(ctx, s, info.Run, o, values.Renewal{Names: newSecrets}); err != nil {
+			return err
+		}
+		if !asJSON {
+			a.sayChanged(s, info)
+		}
+	} else if !asJSON {
+		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
+	}
+	scene := a.sceneOf(s, s.Where(ctx, info.Run))
+	err = a.writeReports(s, info.Run, scene, nil, a.driveRun(s, info.Run, p.Program, view.New(p.Workflow), scene, drive, asJSON))
+	if errors.Is(err, engine.ErrOwned) {
+		run := info.Run + scene.Flags
+		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
+	}
+	return err
 }

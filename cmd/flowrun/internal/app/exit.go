@@ -23,6 +23,7 @@ const (
 	exitNo          = 1   // it ran and the answer is no: the run failed, the file was refused
 	exitUsage       = 2   // wrong use: an unknown flag, name or input, a value that does not fit
 	exitCouldNot    = 3   // it could not be done: store, files, a defect of ours
+	exitWaits       = 4   // all that is left waits for people; the run can be resumed
 	exitLimit       = 5   // stopped by the run's own timeout, or cancelled
 	exitChange      = 6   // only with --detailed-exitcode: something would run
 	exitInterrupted = 130 // by Ctrl-C; the run can be resumed

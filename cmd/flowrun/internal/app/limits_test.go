@@ -48,6 +48,7 @@ func TestLimitsAreToldAsTheyAre(t *testing.T) {
 		"a name of an event":   {schema.MaxEventName, shared.MaxEventName},
 		"a name of a point":    {schema.MaxSyncName, shared.MaxName},
 		"parties of a point":   {schema.MaxParties, shared.MaxParties},
+		"votes of an approval": {schema.MaxVotes, compose.MaxVotes},
 		"a value of kv":        {schema.MaxKVValue, shared.MaxValue},
 		"a namespace":          {schema.MaxNamespace, shared.MaxNamespace},
 		"keys of a namespace":  {schema.MaxKVKeys, shared.MaxKeys},

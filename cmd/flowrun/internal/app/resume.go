@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/view"
 )
 
 func (a *app) newResumeCommand() *cobra.Command {
@@ -47,6 +45,7 @@ records that these differ. Give values of the command line again; the flags for 
 	c.Flags().StringArrayVar(&r.NewSecrets, "new-secret", nil, "accept a new value of this sensitive variable or input, `NAME`; can be repeated")
 	c.Flags().BoolVar(&r.TakeOver, "take-over", false, "take the run from a process that lives but hangs")
 	deathLimitFlag(c, &r.Drive)
+	noWaitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)
 	return c
 }
@@ -61,30 +60,7 @@ func (a *app) runResume(s *store, info engine.Info, r *args.Resume) error {
 	if r.DryRun {
 		return a.resumeDry(ctx, s, info, r)
 	}
-	p, err := s.Pinned(ctx, info.Run)
-	if err != nil {
-		return err
-	}
-	if !info.Status.Terminal() {
-		if err := checkFolder(ctx, s, info.Run); err != nil {
-			return err
-		}
-		if err := a.resumeSession(ctx, s, info.Run, &r.Given, values.Renewal{Names: r.NewSecrets}); err != nil {
-			return err
-		}
-		if !r.JSON {
-			a.sayChanged(s, info)
-		}
-	} else if !r.JSON {
-		a.err.Printf("run %s had ended before: %s\n", info.Run, ui.Clean(string(info.Status)))
-	}
-	scene := a.sceneOf(s, s.Where(ctx, info.Run))
-	err = a.writeReports(s, info.Run, scene, nil, a.driveRun(s, info.Run, view.New(p.Workflow), scene, r.JSON))
-	if errors.Is(err, engine.ErrOwned) {
-		run := info.Run + scene.Flags
-		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
-	}
-	return err
+	return a.continueRun(ctx, s, info, &r.Given, &r.Drive, r.NewSecrets, r.JSON)
 }
 
 // resumeDry prints the first actions of a drive.

@@ -30,6 +30,7 @@ changed; the journal records that they differ. Give values of the command line a
 	f.StringVar(&r.Only, "only", "", "run only this `step` again, and reuse or leave out all other nodes")
 	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimitFlag(c, &r.Drive)
+	noWaitFlag(c, &r.Drive)
 	valueFlags(c, &r.Given)
 	return c
 }

@@ -41,7 +41,7 @@ func (a *app) newRootCommand() *cobra.Command {
   flowrun doctor              check the store, the shells and the programs
 
 Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wrong usage; 3 it could not be done (store, files);
-5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,
+4 all that is left waits for people; 5 stopped by a limit or cancelled; 6 only with --detailed-exitcode; 130 and 143 for signals.`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -82,6 +82,8 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newInitCommand(),
 		a.newMemoryCommand(),
 		a.newKvCommand(),
+		a.newInboxCommand(),
+		a.newDecideCommand(),
 		a.newEmitCommand(),
 		a.newSyncCommand(),
 		a.newDlqCommand(),

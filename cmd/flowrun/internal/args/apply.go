@@ -9,6 +9,8 @@ type Drive struct {
 	DeathLimit int
 	// MakeDo works with less of the system than a run takes: cancel and prune mostly drive nothing.
 	MakeDo bool
+	// NoWait says whether to return when all that is left waits for people; nil: only where there is no terminal.
+	NoWait *bool
 }
 
 // Check refuses numbers.

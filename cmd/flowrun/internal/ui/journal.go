@@ -89,6 +89,9 @@ func told(e *view.Entry) string {
 		if ev.External.Node != "" {
 			text += " for " + Clean(ev.External.Node)
 		}
+		if d, err := event.DecisionOf(ev.External.Data); err == nil && ev.External.Kind == event.ExternalDecision {
+			text += because(d.By + " " + string(d.Word))
+		}
 		return text + because(ev.External.Reason)
 	case ev.ChildFinished != nil:
 		return Called(ev.ChildFinished)

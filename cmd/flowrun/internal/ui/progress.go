@@ -126,7 +126,7 @@ func waited(w *event.WaitsFor, now event.Time) string {
 // waitWords says what comes before the name of what a node waits for.
 var waitWords = map[event.WaitKind]string{event.WaitBusy: "the agent ", event.WaitQuota: "units of the quota ", event.WaitRateLimit: "the rate limit of ",
 	event.WaitBreaker: "the circuit breaker of ", event.WaitEvent: "the event ", event.WaitSync: "the sync point ", event.WaitTimer: "the timer of the ", event.WaitBudget: "room in the budget of ",
-	event.WaitChild: "run "}
+	event.WaitChild: "run ", event.WaitDecision: "a decision of people: "}
 
 // Waits says of a run of which nothing is in flight what its first node waits for, and how many others wait; "" for other runs.
 func Waits(r *view.Run) string {

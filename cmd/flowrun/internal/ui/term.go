@@ -54,6 +54,9 @@ func NewTerm(w io.Writer, color string, getenv func(string) string) *Term {
 	return t
 }
 
+// IsTerminal reports whether the stream is a terminal.
+func (t *Term) IsTerminal() bool { return t.fd >= 0 }
+
 // Write writes all of p or nothing more. It is the way out for all that flowrun says: whatever names and messages stand in p, no
 // character gets out that acts on a terminal or hides text, but for the sequences of our own where the stream takes those. Once the reader has gone away it reports success and drops what comes, so that
 // a run goes on when its screen is closed; Err tells of any other error.

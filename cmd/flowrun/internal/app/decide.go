@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+func (a *app) newDecideCommand() *cobra.Command {
+	var r args.Decide
+	c := &cobra.Command{
+		Use: "decide RUN NODE WORD", Short: "Decide for a node that waits for people", Args: between(3, 3, "RUN NODE WORD"),
+		Long: `decide records what a person decides, and returns when that is durable. flowrun inbox lists what waits, with the words. NODE is the path
+of the node with or without iterations, or its name where that is unique. The process that drives the run goes on with it; where no
+process does, decide prints the command that does, and --resume carries it out.
+
+A decision that comes too late is not recorded: decide says who decided what and when, and exits with 1. A person who is no approver is
+refused likewise. With --shown the decision counts for what the inbox has shown, and is refused where that has changed.
+
+  flowrun decide latest ok approve --comment "go ahead" --input day=monday
+  flowrun decide latest label done --output '{"label": "cat"}'
+  flowrun decide latest label fail --message "the picture is missing"
+  flowrun decide latest review/ok reject --as ann --resume`,
+		RunE: func(c *cobra.Command, words []string) error {
+			r.HasOutput = c.Flags().Changed("output")
+			r.Run, r.Node, r.Word, a.asJSON = words[0], words[1], words[2], r.JSON
+			if err := r.Check(ir.Texts(event.Words)); err != nil {
+				return err
+			}
+			return a.withRun(r.Run, &r.Drive, func(s *store, info engine.Info) error { return a.runDecide(s, info, &r) })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&r.As, "as", "", "the `name` of the person who decides (default: the user of the operating system)")
+	f.StringVar(&r.Comment, "comment", "", "what the person says besides")
+	f.StringVar(&r.Comment, "message", "", "the same as --comment: why a task fails")
+	f.StringVar(&r.Output, "output", "", "the output of a task that is done, as `JSON`")
+	f.StringVar(&r.Shown, "shown", "", "the `hash` of what the person has seen, as the inbox shows it")
+	f.BoolVar(&r.Resume, "resume", false, "continue the run here if no process drives it")
+	f.BoolVar(&r.JSON, "json", false, "as JSON")
+	pairFlags(c, "input", "an input of the approval", &r.Inputs)
+	noWaitFlag(c, &r.Drive)
+	return c
+}
+
+// runDecide records a decision, and says what became of it.
+func (a *app) runDecide(s *store, info engine.Info, r *args.Decide) error {
+	ctx := context.Background()
+	d := event.Decision{Word: event.Word(r.Word), By: r.As, Comment: r.Comment, Shown: r.Shown}
+	if d.By == "" {
+		d.By = userName()
+	}
+	if r.HasOutput {
+		if d.Output = valueOf(r.Output); d.Word != event.WordDone {
+			return args.Errorf("an output belongs to %s, and the decision is %s", event.WordDone, d.Word)
+		}
+	}
+	q := &event.DecideRequest{Run: info.Run, Node: r.Node, Decision: d}
+	if err := a.readAnswer(ctx, s, q, &r.Inputs); err != nil {
+		return err
+	}
+	out, err := s.Ask(ctx, event.StoreRequest{Decide: q})
+	if err != nil {
+		return refusedRequest(err)
+	}
+	v, err := shared.ReadVerdict(out)
+	if err == nil && v.Outcome == shared.Recorded && v.Word != "" {
+		v, err = followDecision(ctx, s, v, info.Run, d.By)
+	}
+	if err != nil {
+		return err
+	}
+	if info, err = s.Get(ctx, info.Run); err != nil {
+		return err
+	}
+	return a.sayVerdict(s, info, v, d, r)
+}

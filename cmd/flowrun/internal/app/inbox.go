@@ -1,0 +1,45 @@
+package app
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func (a *app) newInboxCommand() *cobra.Command {
+	var r args.Inbox
+	c := &cobra.Command{
+		Use: "inbox", Short: "List what waits for people", Args: between(0, 0, ""),
+		Long: `inbox lists what waits for the decision of people in all runs of the store, the oldest first: what is asked and shown, who may answer,
+until when, and the command that answers. With --json it is one object.`,
+		RunE: func(*cobra.Command, []string) error { return a.runInbox(&r) },
+	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
+	return c
+}
+
+func (a *app) runInbox(r *args.Inbox) error {
+	v, err := a.askShared(event.StoreRequest{Asks: true}, readsStore)
+	if err != nil {
+		return err
+	}
+	asks, err := ui.ReadAsks(v)
+	if err != nil {
+		return err
+	}
+	flags := a.nameWorkflows(asks)
+	if r.JSON {
+		return ui.WriteJSON(a.out, struct {
+			Inbox []ui.Ask `json:"inbox"`
+		}{asks})
+	}
+	ui.Inbox(a.out, asks, flags, time.Now())
+	if len(asks) == 0 {
+		a.err.Printf("Nothing waits for people.\n")
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+// userName is the name of the user of the operating system.
+func userName() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "uid " + strconv.Itoa(os.Getuid())
+}
+
+// sayVerdict prints what became of a decision.
+func (a *app) sayVerdict(s *store, info engine.Info, v shared.Verdict, d event.Decision, r *args.Decide) error {
+	switch v.Outcome {
+	case shared.BadWord, shared.Unasked, shared.Misfit:
+		return &args.Error{Message: ui.CleanLines(v.Message)}
+	case shared.Late, shared.Stranger, shared.Changed:
+		if r.JSON {
+			_ = ui.WriteJSON(a.out, verdictJSON(info, v))
+		} else {
+			a.err.Printf("flowrun: %s\n", ui.CleanLines(v.Message))
+		}
+		return &ended{exitNo}
+	case shared.Recorded:
+	}
+	if r.JSON {
+		if err := ui.WriteJSON(a.out, verdictJSON(info, v)); err != nil {
+			return err
+		}
+	} else {
+		text := fmt.Sprintf("recorded: %s %s for %s of run %s", d.By, d.Word, v.Node, info.Run)
+		if v.Word == "" && v.Missing > 0 {
+			text += fmt.Sprintf("; %d more must approve", v.Missing)
+		}
+		a.out.Printf("%s\n", ui.Clean(text))
+	}
+	if v.Word == "" || info.Driver != 0 || info.Status.Terminal() {
+		return nil
+	}
+	top := s.Top(context.Background(), info)
+	if !r.Resume {
+		if !r.JSON {
+			a.err.Printf("No process drives run %s. Continue with:\n  flowrun resume %s%s\n", top, top, a.sceneOf(s, nil).Flags)
+		}
+		return nil
+	}
+	if top != info.Run {
+		var err error
+		if info, err = s.Get(context.Background(), top); err != nil {
+			return err
+		}
+	}
+	return a.continueRun(context.Background(), s, info, &args.Given{}, &r.Drive, nil, r.JSON)
+}
+
+// verdictJSON is the output of decide with --json.
+func verdictJSON(info engine.Info, v shared.Verdict) any {
+	by := v.By
+	if by == nil {
+		by = []string{}
+	}
+	return struct {
+		Run     string         `json:"run"`
+		Node    string         `json:"node"`
+		Outcome shared.Outcome `json:"outcome"`
+		Message string         `json:"message,omitempty"`
+		Word    event.Word     `json:"word,omitempty"`
+		By      []string       `json:"by"`
+		At      string         `json:"at,omitempty"`
+		Missing int            `json:"missing,omitempty"`
+		Driven  bool           `json:"driven"`
+	}{info.Run, v.Node, v.Outcome, v.Message, v.Word, by, v.At.String(), v.Missing, info.Driver != 0}
+}
+
+// readAnswer gives a decision the inputs of its step.
+func (a *app) readAnswer(ctx context.Context, s *store, q *event.DecideRequest, pairs *args.Pairs) error {
+	if q.Decision.Word != event.WordApprove {
+		if len(pairs.Values)+len(pairs.Raw)+len(pairs.From) > 0 {
+			return args.Errorf("inputs belong to %s, and the decision is %s", event.WordApprove, q.Decision.Word)
+		}
+		return nil
+	}
+	p, err := s.Pinned(ctx, q.Run)
+	if err != nil {
+		return err
+	}
+	step, err := askedStep(ctx, s, p.Workflow, q)
+	if err != nil || step == nil { // the store says what is wrong
+		return err
+	}
+	first, err := p.First()
+	if err != nil {
+		return err
+	}
+	q.Decision.Input, err = a.valueReader().Answer(step.Inputs, pairs, dsl.Known{Vars: first.Vars, Files: p.Program.Files})
+	return err
+}
+
+// askedStep is the approval that a decision is for; nil if there is none.
+func askedStep(ctx context.Context, s *store, w *ir.Workflow, q *event.DecideRequest) (*ir.Approve, error) {
+	out, err := s.Ask(ctx, event.StoreRequest{Asks: true})
+	if err != nil {
+		return nil, err
+	}
+	asks, err := ui.ReadAsks(out)
+	for _, name := range []func(*ui.Ask) string{func(k *ui.Ask) string { return k.Node }, func(k *ui.Ask) string { return k.Plain }, func(k *ui.Ask) string { return k.Name }} {
+		for i := range asks {
+			if k := &asks[i]; k.Run == q.Run && name(k) == q.Node {
+				if n := w.Find(k.Name); n != nil {
+					step, _ := n.Action.(*ir.Approve)
+					return step, err
+				}
+			}
+		}
+	}
+	return nil, err
+}
+
+const (
+	// followFor is how long decide waits until the process that drives the run has counted the decision.
+	followFor = 2 * time.Second
+	// followEvery is how often decide looks.
+	followEvery = 10 * time.Millisecond
+)
+
+// followDecision returns the verdict on a decision that settles its ask. The process that drives the run may have gone on at the same
+// moment for another reason: then the verdict is that the decision came too late.
+func followDecision(ctx context.Context, s *store, v shared.Verdict, run, by string) (shared.Verdict, error) {
+	for until := time.Now().Add(followFor); time.Now().Before(until); process.Pause(ctx, followEvery) {
+		out, err := s.Ask(ctx, event.StoreRequest{Fate: &event.FateRequest{Run: run, Node: v.Node, Ask: v.Ask}})
+		if err != nil {
+			return v, err
+		}
+		if out != nil {
+			fate, err := shared.ReadVerdict(out)
+			if err == nil && (fate.Word != v.Word || !slices.Contains(fate.By, by)) {
+				return fate, nil
+			}
+			return v, err
+		}
+		if info, err := s.Get(ctx, run); err != nil || info.Driver == 0 {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// noWaitFlag declares the flag of commands that drive a run.
+func noWaitFlag(c *cobra.Command, d *args.Drive) {
+	c.Flags().BoolFunc("no-wait", "return with exit code 4 when all that is left waits for people (default: where there is no terminal)", func(text string) error {
+		noWait, err := strconv.ParseBool(text)
+		d.NoWait = &noWait
+		return err
+	})
+}
+
+// returnsAtRest reports whether a command returns when all that is left of its run waits for people.
+func (a *app) returnsAtRest(d *args.Drive) bool {
+	if d.NoWait != nil {
+		return *d.NoWait
+	}
+	return !a.err.IsTerminal()
+}
+
+// sayResting prints what waits for people in a run and in the runs that it called.
+func (a *app) sayResting(s *store, run string, scene ui.Scene, asJSON bool) error {
+	if asJSON {
+		_ = ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.waiting", "run": run, "exit_code": exitWaits})
+		return &ended{exitWaits}
+	}
+	ctx := context.Background()
+	tree, err := s.Tree(ctx, run)
+	if err != nil {
+		return err
+	}
+	out, err := s.Ask(ctx, event.StoreRequest{Asks: true})
+	if err != nil {
+		return err
+	}
+	asks, err := ui.ReadAsks(out)
+	if err != nil {
+		return err
+	}
+	var own []ui.Ask
+	for i := range asks {
+		if at := slices.IndexFunc(tree, func(info engine.Info) bool { return info.Run == asks[i].Run }); at >= 0 {
+			asks[i].Workflow = tree[at].Workflow
+			own = append(own, asks[i])
+		}
+	}
+	a.err.Printf("flowrun: all that is left waits for people:\n")
+	ui.Inbox(a.err, own, scene.Flags, time.Now())
+	a.err.Printf("%s\n  flowrun resume %s%s\n", "When it is decided, continue with:", run, scene.Flags)
+	return &ended{exitWaits}
+}
+
+// nameWorkflows adds the workflows of the runs, and returns the flags that a command on the store needs.
+func (a *app) nameWorkflows(asks []ui.Ask) (flags string) {
+	dir, err := a.storeDir("")
+	if err != nil || len(asks) == 0 {
+		return ""
+	}
+	s, err := a.openExisting(dir, nil)
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	for i := range asks {
+		if info, err := s.Get(context.Background(), asks[i].Run); err == nil {
+			asks[i].Workflow = info.Workflow
+		}
+	}
+	return a.flagsFor(s.Dir())
+}

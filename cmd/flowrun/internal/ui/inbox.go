@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Ask is what waits for people, as inbox --json shows it.
+type Ask struct {
+	Kind      string      `json:"kind"`
+	Run       string      `json:"run"`
+	Workflow  string      `json:"workflow"`
+	Node      string      `json:"node"` // the path; "." for the run itself
+	Words     []string    `json:"words"`
+	Since     time.Time   `json:"since"`
+	Until     *time.Time  `json:"until"`
+	Prompt    string      `json:"prompt"`
+	Show      value.Value `json:"show"`
+	Shown     string      `json:"shown"`
+	Approvers []string    `json:"approvers"`
+	Quorum    int         `json:"quorum"`
+	Votes     []struct {
+		By   string    `json:"by"`
+		Word string    `json:"word"`
+		At   time.Time `json:"at"`
+	} `json:"votes"`
+	Agent string `json:"agent,omitempty"`
+	Name  string `json:"name"`
+	Plain string `json:"plain"`
+}
+
+// ReadAsks reads the list that a store gives.
+func ReadAsks(v value.Value) (asks []Ask, err error) {
+	asks = []Ask{}
+	err = json.Unmarshal(value.Append(nil, v), &asks)
+	return asks, err
+}
+
+// maxShownLines bounds the lines of a value that the inbox shows.
+const maxShownLines = 20
+
+// Inbox writes what waits for people, each with the command that answers. flags stand behind the commands.
+func Inbox(t *Term, asks []Ask, flags string, now time.Time) {
+	for i := range asks {
+		a := &asks[i]
+		if i > 0 {
+			t.Printf("\n")
+		}
+		head := fmt.Sprintf("%s of run %s (%s), %s", Clean(a.Node), Clean(a.Run), Clean(a.Workflow), Ago(a.Since, now))
+		if a.Until != nil {
+			head += ", until " + a.Until.UTC().Format(time.RFC3339)
+		}
+		t.Printf("%s\n", t.Style(bold, head))
+		t.Printf("  %s\n", strings.ReplaceAll(CleanLines(strings.TrimSpace(a.Prompt)), "\n", "\n  "))
+		for _, line := range shownLines(a.Show) {
+			t.Printf("    %s\n", Clean(line))
+		}
+		if who := a.who(); who != "" {
+			t.Printf("  %s\n", who)
+		}
+		t.Printf("  flowrun decide %s %s %s --shown %s%s\n", Clean(a.Run), Quote(a.Node), Clean(strings.Join(a.Words, "|")), Clean(a.Shown), flags)
+	}
+}
+
+// shownLines are the lines of a value: a text as it is, anything else as JSON.
+func shownLines(v value.Value) []string {
+	text, is := v.(string)
+	if v == nil {
+		return nil
+	}
+	if !is {
+		if b, err := json.MarshalIndent(v, "", "  "); err == nil {
+			text = string(b)
+		}
+	}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) > maxShownLines {
+		left := len(lines) - maxShownLines
+		lines = append(lines[:maxShownLines:maxShownLines], fmt.Sprintf("… and %d more lines (flowrun inbox --json)", left))
+	}
+	return lines
+}
+
+// who says who may answer and who has, where that is more than anybody and nobody.
+func (a *Ask) who() string {
+	var parts []string
+	if a.Agent != "" {
+		parts = append(parts, "a task for "+a.Agent)
+	}
+	switch {
+	case len(a.Approvers) > 0 && a.Quorum > 1:
+		parts = append(parts, fmt.Sprintf("%d of %s", a.Quorum, strings.Join(a.Approvers, ", ")))
+	case len(a.Approvers) > 0:
+		parts = append(parts, strings.Join(a.Approvers, " or "))
+	case a.Quorum > 1:
+		parts = append(parts, fmt.Sprintf("%d people", a.Quorum))
+	}
+	for _, v := range a.Votes {
+		parts = append(parts, fmt.Sprintf("%s: %s", v.By, v.Word))
+	}
+	return Clean(strings.Join(parts, "; "))
+}

@@ -1,0 +1,149 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// asked reads the inputs of an approval.
+func (c *checker) asked(n *Node) {
+	b := n.Inner("approve")
+	if b == nil {
+		return
+	}
+	names, types, places := book{}, map[string]value.Type{}, map[string]diag.Range{}
+	for _, i := range b.Blocks {
+		if !c.enter(names, "Input", i.Name, nameRange(i)) {
+			continue
+		}
+		in := &Decl{Block: i}
+		c.decl(in)
+		types[in.Name], places[in.Name] = in.read(), nameRange(i)
+		n.Asked = append(n.Asked, in)
+	}
+	root := &expr.Root{What: "input", Names: types, Secret: map[string]bool{}, Used: map[string]bool{}, Decl: func(n string) diag.Range { return places[n] }}
+	for _, in := range n.Asked {
+		env := c.env(roots{"input": root}, map[string]string{"step": "An answer is judged when it is given, by the answer and by variables."})
+		delete(env.Roots, "local")
+		env.Hidden["local"] = notLocal
+		c.validations(in, "input", env)
+		for _, v := range in.Blocks {
+			if a := v.attr("condition"); a != nil && a.Expr != nil && a.Expr.Sensitive {
+				c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: v.Words(), Summary: fmt.Sprintf("Sensitive value in condition of %s", v.Words()),
+					Detail: c.named(a.Expr) + "An answer is judged where it is given, and sensitive values are not there."})
+			}
+		}
+	}
+}
+
+// approve checks what is known of an approval before the run.
+func (c *checker) approve(b *Block) {
+	say := func(a *Attr, summary, detail string) {
+		c.report(diag.Diagnostic{Code: "F0326", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
+	}
+	approvers, named := b.constant("approvers").([]any)
+	seen := map[any]bool{}
+	for i, name := range approvers {
+		switch {
+		case name == "":
+			say(b.attr("approvers"), fmt.Sprintf("Member %d of approvers is empty", i+1), "An approver has a name: the one that is given with a decision, or else the name of the user on the machine.")
+		case seen[name]:
+			say(b.attr("approvers"), fmt.Sprintf("%.60q stands twice in approvers", name), "A person has one vote. Remove one of the two.")
+		}
+		seen[name] = true
+	}
+	for _, attr := range []string{"quorum", "rejections"} {
+		if n, known := b.constant(attr).(float64); named && known && len(approvers) > 0 && int(n) > len(approvers) {
+			say(b.attr(attr), fmt.Sprintf("%s is %g, and approvers are %d", attr, n, len(approvers)), "A person has one vote. Name more approvers, or ask for fewer votes.")
+		}
+	}
+	if a := b.attr("default"); a != nil {
+		if b.attr("timeout") == nil {
+			say(a, "default without a timeout", "It says what happens when the time is over:  timeout = \"2d\".")
+		}
+		for _, in := range b.Blocks {
+			if a.Text == "approve" && in.Schema.Kind == "input" && in.attr("default") == nil {
+				say(a, fmt.Sprintf("An approval by default, and the input %q has no default", in.Name), "Nobody gives the input then. Give the input a default.")
+			}
+		}
+	}
+}
+
+// constant is the value of an attribute that is known before the run; nil if it is not.
+func (b *Block) constant(attr string) value.Value {
+	if a := b.attr(attr); a != nil && a.known != nil {
+		return a.known.Const
+	}
+	return nil
+}
+
+// approveOutput is what people have decided.
+func approveOutput(_ *checker, _ *Workflow, n *Node) value.Type {
+	inputs := map[string]value.Type{}
+	for _, in := range n.Asked {
+		inputs[in.Name] = in.read()
+	}
+	return value.Object(map[string]value.Type{
+		"decision": {Kind: value.StringT, Enum: []string{"approved"}}, "by": value.List(value.StringType), "comment": value.StringType,
+		"at": value.StringType, "input": value.Object(inputs),
+	})
+}
+
+// decided reads the decision of a person in a test.
+func (c *testChecker) decided(b *Block, m *ir.Moment) {
+	d := &ir.TestDecision{Word: b.Text("decision"), By: b.Text("by"), Comment: b.Text("comment")}
+	if d.By == "" {
+		d.By = "test"
+	}
+	m.Decision = d
+	if b.Name == "" { // it was reported
+		return
+	}
+	p, missing := c.findOne(b.Name)
+	if missing != nil {
+		c.missing(b, nameRange(b), missing, fmt.Sprintf("The program has no node %q", b.Name))
+		return
+	}
+	m.Name = p.whole(b.Name)
+	words := []string{}
+	if p.node.Inner("approve") != nil {
+		words = []string{"approve", "reject"}
+	} else if slices.ContainsFunc(c.agentsOf(p.node), func(g *Block) bool { return g.Text("type") == "human" }) {
+		words = []string{"done", "fail"}
+	}
+	switch {
+	case len(words) == 0:
+		c.report(diag.Diagnostic{Code: "F0294", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("%s asks nobody", upper(p.node.Words())),
+			Detail: "A block decide answers a step with  approve { … },  or the task of an agent of type human."})
+		return
+	case contains(schema.DecisionWords, d.Word) && !contains(words, d.Word):
+		c.report(diag.Diagnostic{Code: "F0294", Subject: b.attr("decision").span(), Context: b.Words(), Summary: fmt.Sprintf("%s does not wait for %q", upper(p.node.Words()), d.Word),
+			Detail: fmt.Sprintf("It waits for %s.", quoted(words))})
+		return
+	}
+	if a := b.attr("output"); a != nil {
+		d.Output, _ = c.constant(b, a)
+	}
+	c.decisions = append(c.decisions, &Decided{TestDecision: d, Header: b.Src.Header, Step: b.Name, Inputs: c.given(b, b.attr("input")), Workflow: p.in.Name, Node: p.node.Name})
+	if a := b.attr("shown"); a != nil {
+		if v, ok := c.constant(b, a); ok {
+			n, _ := v.(float64)
+			d.Shown = int(n)
+		}
+	}
+}
+
+// Decided is the decision of a person in a test, for a step of a workflow.
+type Decided struct {
+	*ir.TestDecision
+	Header         diag.Range // of the block
+	Step           string     // as the block names it
+	Inputs         Given
+	Workflow, Node string
+}

@@ -1,0 +1,5 @@
+workflow "w" {
+  step "a" {
+    approve { approvers = "ann" }
+  }
+}

@@ -1,0 +1,6 @@
+test "wrong decisions" {
+  inputs = { ticket = "T-1" }
+  decide "shipp" { decision = "approve" }
+  decide "ship" { decision = "aprove" }
+  expect = ["inbox[0].nodes == 'a'", "refused_decisions[0].why == 'late'", "step.ship.status == 'succeeded'"]
+}

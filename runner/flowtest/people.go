@@ -1,0 +1,94 @@
+package flowtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// noteAsk lets the decisions come that are for a node that asks people for the first time.
+func (t *test) noteAsk(run string, q *event.Ask) {
+	if t.asks[run][q.Number] {
+		return // it is told again after a crash
+	}
+	if t.asks == nil {
+		t.asks, t.shows = map[string]map[uint64]bool{}, map[string][]string{}
+	}
+	if t.asks[run] == nil {
+		t.asks[run] = map[uint64]bool{}
+	}
+	t.asks[run][q.Number] = true
+	key := run + " " + q.Plain
+	t.shows[key] = append(t.shows[key], q.Shown)
+	at := t.where(run, q.Node)
+	left := t.decides[:0]
+	for _, m := range t.decides {
+		if m.Name != at.instance && m.Name != at.path {
+			left = append(left, m)
+			continue
+		}
+		t.due++
+		t.host.Schedule(sim.Moment{At: q.Since.Add(m.After), Do: func() error { return t.decide(&m, run, q.Plain) }})
+	}
+	t.decides = left
+}
+
+// decide lets a person answer a node of a run, by its path without iterations.
+func (t *test) decide(m *ir.Moment, run, node string) error {
+	t.due--
+	t.asked[m.At] = true
+	d := event.Decision{Word: event.Word(m.Decision.Word), By: m.Decision.By, Comment: m.Decision.Comment, Input: m.Decision.Input, Output: m.Decision.Output}
+	if n := m.Decision.Shown; n > 0 {
+		shown := t.shows[run+" "+node]
+		if n > len(shown) {
+			t.fail(Failure{Kind: Broken, At: m.At, Text: fmt.Sprintf("%s has been shown %d times", m.Name, len(shown)), After: t.elapsed()})
+			return nil
+		}
+		d.Shown = shown[n-1]
+	}
+	_, err := t.host.Ask(context.Background(), event.StoreRequest{Decide: &event.DecideRequest{Run: run, Node: node, Decision: d}})
+	return err
+}
+
+// inbox lists what waits for people, with moments in seconds since the start, and paths and runs as the test names them.
+func (t *test) inbox() (value.Value, error) {
+	return t.namedRows(event.StoreRequest{Asks: true}, "since", "until")
+}
+
+// refused lists the decisions that were refused.
+func (t *test) refused() (value.Value, error) {
+	return t.namedRows(event.StoreRequest{Refused: true}, "at")
+}
+
+func (t *test) namedRows(q event.StoreRequest, moments ...string) (value.Value, error) {
+	v, err := t.host.Ask(context.Background(), q)
+	list, _ := v.([]any)
+	for _, e := range list {
+		o := e.(map[string]any)
+		for _, name := range moments {
+			text, there := o[name].(string)
+			if !there {
+				continue
+			}
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				return nil, err
+			}
+			o[name] = event.At(at).Sub(t.start).Seconds()
+		}
+		run, _ := o["run"].(string)
+		node, _ := o["node"].(string)
+		if s := t.runs[run]; s != nil {
+			o["node"] = t.where(run, node).instance
+			if s.label != "" {
+				o["run"] = s.label
+			}
+		}
+	}
+	return v, err
+}

@@ -1,0 +1,177 @@
+package machine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// A node asks people by an Ask, and waits. The host lets in decisions that are for the ask, as externals. Each names the number of the
+// ask, so that one for something that has moved on changes nothing. The node goes on when the decisions settle the ask, or when the
+// time is over.
+
+// asking is the state of a node that waits for people.
+type asking struct {
+	event.Ask
+	votes []event.Decision // one of each person, the newest last
+}
+
+// settledAsks says for each kind of ask what a node does when the ask is settled; the last decision is the one that settled it.
+// overdueAsks does so when the time is over.
+var (
+	settledAsks map[event.AskKind]func(*Machine, ref, *asking, event.Word, []string)
+	overdueAsks map[event.AskKind]func(*Machine, ref, *asking)
+)
+
+func init() { // in init, because some of the functions read the tables
+	settledAsks = map[event.AskKind]func(*Machine, ref, *asking, event.Word, []string){
+		event.AskApproval: (*Machine).settleApproval,
+		event.AskTask:     (*Machine).settleTask,
+	}
+	overdueAsks = map[event.AskKind]func(*Machine, ref, *asking){
+		event.AskApproval: (*Machine).defaultApproval,
+		event.AskTask:     (*Machine).expireTask,
+	}
+}
+
+// openAsk has a node wait for people. q says what they see and may answer, and until when they may.
+func (m *Machine) openAsk(r ref, q *event.Ask) {
+	m.startParents(r)
+	s, d, n := m.state(r), m.liveState(r), m.node(r)
+	m.askSeq++
+	q.Number, q.Node, q.Plain, q.Name, q.Since = m.askSeq, d.path, m.pathWithoutIterations(r)[1:], n.Name, m.now
+	q.Shown = shownHash(q)
+	if m.asks == nil {
+		m.asks = map[uint64]ref{}
+	}
+	m.asks[q.Number] = r
+	m.coldState(r).asking = &asking{Ask: *q}
+	m.addCommand(event.Command{Ask: q})
+	from := s.status
+	s.status = event.Waiting
+	if d.started == 0 {
+		d.started = m.now
+	}
+	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Reason: string(event.WaitDecision),
+		Name: n.Name, Kind: string(n.Kind), WaitsFor: &event.WaitsFor{Kind: event.WaitDecision, Name: string(q.Kind), Until: q.Until}})
+	if q.Until != 0 {
+		m.setTimer(r, q.Until, event.TimerWait)
+	}
+}
+
+// shownHash tells an ask apart from all others of the run, and from what the same node shows at another time.
+func shownHash(q *event.Ask) string {
+	text := fmt.Appendf(nil, "%d\x00%s\x00%s\x00", q.Number, q.Node, q.Prompt)
+	sum := sha256.Sum256(value.Append(text, q.Show))
+	return hex.EncodeToString(sum[:6])
+}
+
+// takeDecision counts a decision. One for an ask that has ended changes nothing.
+func (m *Machine) takeDecision(x *event.External) {
+	v, err := event.DecisionOf(x.Data)
+	r, open := m.asks[v.Ask]
+	if err != nil || !open {
+		return
+	}
+	a := m.liveState(r).cold.asking
+	if v.Shown != a.Shown || x.Node != a.Node {
+		return
+	}
+	a.votes = event.AddVote(a.votes, v)
+	if word, by := a.Settle(a.votes); word != "" {
+		settledAsks[a.Kind](m, r, a, word, by)
+		return
+	}
+	m.showNote(r, event.Answered, v.By+": "+string(v.Word), nil)
+}
+
+// endAsk ends the wait of a node for people. by is empty if nobody decided, and why says why in words.
+func (m *Machine) endAsk(r ref, word event.Word, by []string, why string) {
+	d := m.liveState(r)
+	if d.cold == nil || d.cold.asking == nil {
+		return
+	}
+	a := d.cold.asking
+	d.cold.asking = nil
+	delete(m.asks, a.Number)
+	m.cancelWorkTimer(d)
+	m.addCommand(event.Command{EndAsk: &event.EndAsk{Number: a.Number, Node: a.Node, Word: word, By: by, Why: why}})
+}
+
+// leaveAsk ends the wait of a node that ends with a status for another reason than a decision.
+func (m *Machine) leaveAsk(r ref, status event.Status) {
+	m.endAsk(r, "", nil, statusPhrase(status))
+}
+
+// startApproval has an approval wait for people.
+func (m *Machine) startApproval(r ref) {
+	a, sc := m.node(r).Action.(*ir.Approve), m.newScope(r)
+	m.liveState(r).attempts = 1
+	q, failure := m.composer.Approval(a, sc)
+	if failure != nil {
+		m.failNode(r, failure)
+		return
+	}
+	if a.Timeout != nil {
+		var err error
+		if q.Until, err = m.evalDue(a.Timeout, sc); err != nil {
+			m.failNode(r, compose.EvaluationError("timeout", err))
+			return
+		}
+	}
+	m.openAsk(r, q)
+}
+
+// settleApproval ends an approval that people have decided.
+func (m *Machine) settleApproval(r ref, a *asking, word event.Word, by []string) {
+	last := a.votes[len(a.votes)-1]
+	m.endAsk(r, word, by, "")
+	if word == event.WordApprove {
+		m.approve(r, by, last)
+		return
+	}
+	message := last.Comment
+	if message == "" {
+		message = fmt.Sprintf("%s rejected it", last.By)
+	}
+	m.failNode(r, rejected(message))
+}
+
+// defaultApproval ends an approval that nobody has decided in time.
+func (m *Machine) defaultApproval(r ref, a *asking) {
+	why := fmt.Sprintf("nobody decided within %s", a.Until.Sub(a.Since))
+	approve := m.node(r).Action.(*ir.Approve)
+	if approve.Default != ir.ApproveByDefault {
+		m.endAsk(r, event.WordReject, nil, why)
+		m.failNode(r, rejected(why))
+		return
+	}
+	m.endAsk(r, event.WordApprove, nil, why)
+	inputs := map[string]value.Value{}
+	for i := range approve.Inputs {
+		inputs[approve.Inputs[i].Name] = approve.Inputs[i].Default
+	}
+	m.approve(r, nil, event.Decision{Input: inputs})
+}
+
+func rejected(message string) *event.Error {
+	return &event.Error{Kind: event.Blocking, Reason: event.ReasonRejected, Message: message, ExitCode: -1}
+}
+
+// approve gives an approval its output.
+func (m *Machine) approve(r ref, by []string, last event.Decision) {
+	names, inputs := []any{}, last.Input
+	for _, name := range by {
+		names = append(names, name)
+	}
+	if inputs == nil {
+		inputs = map[string]value.Value{}
+	}
+	m.liveState(r).output = map[string]any{"decision": "approved", "by": names, "comment": last.Comment, "at": m.now.String(), "input": inputs}
+	m.deliverOutput(r)
+}
