@@ -118,7 +118,7 @@ func goesOn(t *event.SetTimer, x *rest) bool {
 		return !x.asks[t.Node]
 	case event.TimerBackoff, event.TimerRepeat, event.TimerRefused:
 		return true
-	case event.TimerTimeout, event.TimerDeadline, event.TimerProgress, event.TimerFinally:
+	case event.TimerTimeout, event.TimerDeadline, event.TimerProgress, event.TimerFinally, event.TimerAdapt:
 	}
 	return false
 }
