@@ -25,19 +25,19 @@ gate "clean" {
 workflow "judged" {
   step "good" {
     agent = agent.author
-    with  = { judged = { scores = { clarity = 0.8 }, findings = [{ severity = "low", message = "a comma" }] } }
+    with  = { takes = 1, judged = { scores = { clarity = 0.8 }, findings = [{ severity = "low", message = "a comma" }] } }
     gates = [gate.clear]
   }
 
   step "unclear" {
     agent = agent.author
-    with  = { judged = { scores = { clarity = 0.6 }, findings = [{ severity = "medium", message = "no end" }] } }
+    with  = { takes = 2, judged = { scores = { clarity = 0.6 }, findings = [{ severity = "medium", message = "no end" }] } }
     gates = [gate.clear]
   }
 
   step "silent" {
     agent = agent.author
-    with  = { judged = { verdict = "pass" } }
+    with  = { takes = 3, judged = { verdict = "pass" } }
     gates = [gate.clear]
   }
 
