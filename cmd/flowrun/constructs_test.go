@@ -76,7 +76,7 @@ func TestConstructs(t *testing.T) {
 				}
 				return out
 			}
-			flowrun("apply", "flow.hcl")
+			flowrun("apply", "flow.hcl", "--no-wait=false") // nobody decides: the time of approvals runs out
 			if got, want := ended(t, flowrun("runs", "show", "flow.hcl", "--json")), statuses(want); !slices.Equal(got, want) {
 				t.Errorf("it ends otherwise (-virtual +real):\n%s", cmp.Diff(want, got))
 			}

@@ -273,6 +273,9 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 			kind = event.ErrorKind(k)
 		}
 		f.Output = map[string]any{"agent": a.Agent.Name, "feedback": a.Agent.Feedback, "attempt": float64(a.Attempt), "with": a.Agent.With}
+		if a.Agent.Type == string(ir.AgentNull) {
+			f.Output = a.Agent.With
+		}
 		if result, judges := with["result"].(map[string]any); judges {
 			f.Output = result["output"].(map[string]any)["with"].(map[string]any)["judged"]
 		}

@@ -59,6 +59,7 @@ var spoken = []struct {
 	{"validate FILE --format junit", false},
 	{"plan FILE GIVEN", false},
 	{"plan FILE GIVEN --parallel 2 --json --detailed-exitcode", false},
+	{"plan FILE GIVEN --lowered", false},
 	{"graph FILE", false},
 	{"graph FILE --format dot", false},
 	{"graph FILE --format mermaid --run RUN", false},
