@@ -59,6 +59,14 @@ var (
 	})
 )
 
+// deadType is what was given up.
+var deadType = value.Object(map[string]value.Type{
+	"id": value.StringType, "kind": value.StringType, "workflow": value.StringType, "run": value.StringType, "node": value.StringType,
+	"channel": value.StringType, "message": value.AnyType, "times": value.IntType, "at": value.NumberType, "last": value.NumberType,
+	"error":    value.Object(map[string]value.Type{"kind": value.StringType, "reason": value.StringType, "message": value.StringType}),
+	"redrives": value.List(value.Object(map[string]value.Type{"by": value.StringType, "at": value.NumberType})),
+})
+
 // testRunType is the run as a test sees it.
 func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
@@ -215,7 +223,7 @@ func (c *testChecker) names() *expr.Env {
 		"path":       root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 		"runs":   c.runsRoot(),
-		"events": root("events", value.List(publishedType)), "notifications": root("notifications", value.List(toldType)),
+		"events": root("events", value.List(publishedType)), "notifications": root("notifications", value.List(toldType)), "dlq": root("dlq", value.List(deadType)),
 		"changes": root("changes", value.List(changeType)),
 		"inbox":   root("inbox", value.List(always(inboxType))), "refused_decisions": root("refused_decisions", value.List(refusedType)),
 		"kv": {What: "key", Resolve: stored},
@@ -257,7 +265,7 @@ func TestNames() value.Type {
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
 		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType),
-		"notifications": value.List(value.AnyType), "max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"notifications": value.List(value.AnyType), "dlq": value.List(value.AnyType), "max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

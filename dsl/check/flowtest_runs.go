@@ -66,7 +66,7 @@ func (c *testChecker) readRuns(b *Block, byDefault string) bool {
 	c.runs = testRuns{named: map[string]*TestRun{}, below: map[string]bool{}}
 	bare := 0 // blocks start without a workflow
 	for _, i := range b.Blocks {
-		if key := i.Schema.Key(); key == "test.retry" {
+		if key := i.Schema.Key(); key == "test.retry" || key == "test.redrive" {
 			c.runs.below[i.Name] = true
 		} else if key == "test.start" {
 			c.runs.below[i.Name] = true
@@ -91,7 +91,7 @@ func (c *testChecker) readRuns(b *Block, byDefault string) bool {
 	names := book{}
 	for _, i := range b.Blocks {
 		key := i.Schema.Key()
-		if key != "test.start" && key != "test.retry" {
+		if key != "test.start" && key != "test.retry" && key != "test.redrive" {
 			continue
 		}
 		if len(c.runs.list) == MaxTestRuns {
@@ -140,7 +140,7 @@ func (c *testChecker) whichRun(b *Block) (label string, ok bool) {
 	a := b.attr("of")
 	if a == nil {
 		kind := b.Schema.Kind
-		switch one := kind == "cancel" || kind == "retry"; {
+		switch one := kind == "cancel" || kind == "retry" || kind == "redrive"; {
 		case !one, c.runs.started == 0:
 			return "", true
 		case c.runs.started == 1 && len(c.runs.list) > 0:
@@ -186,7 +186,7 @@ func isWritten(a *Attr) bool {
 func (c *testChecker) happens(b *Block) ir.Moment {
 	m := ir.Moment{Kind: ir.MomentKind(b.Schema.Kind), After: c.span(b, b.attr("after")), For: c.span(b, b.attr("for")), At: placeOfRange(b.Src.Range)}
 	switch m.Kind {
-	case ir.StartMoment, ir.RetryMoment:
+	case ir.StartMoment, ir.RetryMoment, ir.RedriveMoment:
 		run := c.runs.named[b.Name]
 		if run == nil {
 			return m // it was reported

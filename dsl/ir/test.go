@@ -96,6 +96,7 @@ const (
 	VanishMoment MomentKind = "vanish" // the driver stands still, and goes on
 	DownMoment   MomentKind = "down"   // the driver dies, and for some time there is none
 
+	RedriveMoment MomentKind = "redrive" // what was given up of a run is tried again
 	MetricsMoment MomentKind = "metrics" // figures of the machine change
 
 	EmitMoment    MomentKind = "emit"     // an event is published

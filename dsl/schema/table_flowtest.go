@@ -70,6 +70,9 @@ var testBlocks = map[string]*Block{
 		Attr{Name: "from", Kind: Text, Default: "what did not end well", Doc: "Name or path of a node that runs again besides, with all that depends on it."},
 		after,
 		later("test.retry.set")[0], later("test.retry.by")[0])},
+	"test.redrive": {Label: "name", Doc: "Tries again what was given up of a run, as flowrun dlq redrive does: messages that could not be sent are sent, and a run that failed is repeated by a run of this name.", Attrs: attrs(
+		Attr{Name: "of", Kind: Text, Default: "the only run", Doc: "Name of the run: that of a block start, retry or redrive above."},
+		after)},
 	"test.emit": {Label: "name", AnyLabel: true, Doc: "Publishes an event of the name, as flowrun emit does.", Attrs: attrs(after,
 		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "What the event says."},
 		Attr{Name: "key", Kind: Text, Default: "none", Doc: "Of two events with the same name and key, the second one is not published."},

@@ -50,7 +50,6 @@ var planned = []Planned{
 	{Block: "test.retry", Attr: "by", Doc: "Who repeats the run.", Instead: "Leave it out: no run says yet who started it."},
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
-	{Block: "test.redrive", Doc: "Runs again what was given up.", Instead: "A second test begins where the first one ended, with other replies."},
 	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "reply", Attr: "measured", Doc: "Figures of a benchmark.", Instead: "exit_code  says whether a gate with run passes."},
 
@@ -60,7 +59,6 @@ var planned = []Planned{
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 
 	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
-	{Block: "test", Name: "dlq", Doc: "What was given up.", Instead: "Look at run.failed and step.NAME.error."},
 	{Block: "test", Name: "dispatches", Doc: "Work that was handed to others.", Instead: "Look at what was asked of the steps that hand it over: calls.NAME."},
 	{Block: "test", Name: "tickets", Doc: "Work that was found.", Instead: "Look at what was asked of the step that finds it: calls.NAME."},
 	{Block: "test", Name: "claims", Doc: "Who works on what.", Instead: "Look at what was asked of the agents: calls.NAME."},

@@ -364,10 +364,10 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.startRun(ctx, m.Run)
 	case ir.CheckInMoment:
 		return t.publish(m, "")
-	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.EmitMoment, ir.MetricsMoment, ir.DecideMoment:
+	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.RedriveMoment, ir.EmitMoment, ir.MetricsMoment, ir.DecideMoment:
 	}
 	of := t.labels[m.Of]
-	if of == nil && (m.Of != "" || m.Kind == ir.CancelMoment || m.Kind == ir.RetryMoment) {
+	if of == nil && (m.Of != "" || m.Kind == ir.CancelMoment || m.Kind == ir.RetryMoment || m.Kind == ir.RedriveMoment) {
 		t.fail(Failure{Kind: Broken, At: m.At, Text: fmt.Sprintf("run %q has not started", m.Of), After: m.After})
 		return nil
 	}
@@ -380,6 +380,8 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		t.unheard(m, "The run had ended.")
 	case m.Kind == ir.CancelMoment:
 		return t.host.Cancel(ctx, of.id, "the test cancels it")
+	case m.Kind == ir.RedriveMoment:
+		return t.redrive(ctx, m, of)
 	case m.Kind == ir.RetryMoment:
 		return t.retryRun(ctx, m, of)
 	case m.Kind == ir.MetricsMoment:

@@ -63,6 +63,8 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.readKey(r.Name)
 	case "events":
 		return s.published()
+	case "dlq":
+		return s.givenUp()
 	case "notifications":
 		return s.told, nil
 	case "changes":

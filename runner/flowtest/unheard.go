@@ -42,10 +42,12 @@ func (rec *record) noteGiven(s *seen, x *event.External) {
 // comesTooLate fails the test if a block happens when no run is left that could notice, and no other block starts one.
 func (t *test) comesTooLate(m *ir.Moment) bool {
 	switch m.Kind {
-	case ir.AskMoment, ir.StartMoment, ir.RetryMoment:
+	case ir.AskMoment, ir.StartMoment, ir.RetryMoment, ir.RedriveMoment:
 		return false
 	}
-	if t.driven || slices.ContainsFunc(t.coming, func(c ir.Moment) bool { return c.Kind == ir.StartMoment || c.Kind == ir.RetryMoment }) {
+	if t.driven || slices.ContainsFunc(t.coming, func(c ir.Moment) bool {
+		return c.Kind == ir.StartMoment || c.Kind == ir.RetryMoment || c.Kind == ir.RedriveMoment
+	}) {
 		return false
 	}
 	t.unheard(m, "All runs of the test had ended.")
