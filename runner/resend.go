@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
 )
 
 // Resend sends a message of a run that could not be sent, as it was, over a channel of the run's program. The run must have been
@@ -27,7 +28,12 @@ func (s *Service) Resend(ctx context.Context, p *Pinned, channel string, m event
 		return errors.New(no.Message)
 	}
 	a.Notify.Message, a.Notify.Direct, a.Key = m, true, m.Key
-	if f := s.Execute(ctx, *a); f.Outcome != event.OK {
+	x := s.sessionOf(first.Run)
+	if x == nil {
+		return errNoSession
+	}
+	// Not by carryOut: the message belongs to no attempt that others could look at.
+	if f := x.secrets.Execute(executor.WithWithheld(ctx, x.withheld), *a); f.Outcome != event.OK {
 		return errors.New(f.Error.Message)
 	}
 	return nil

@@ -48,6 +48,18 @@ agent "remembers" {
   env     = { PASSWORD = var.nested.list[0].password }
 }
 
+channel "hook" {
+  type    = "webhook"
+  url     = "${var.site}/hook"
+  secret  = var.secret
+  headers = { Authorization = local.header }
+}
+
+channel "leak" {
+  type    = "exec"
+  command = ["sh", "-c", "cat >&2; echo $1 >&2; exit 1", "-", var.secret]
+}
+
 locals {
   header = "Bearer ${var.secret}"
 }
@@ -119,6 +131,14 @@ workflow "w" {
     run      = ["sh", "-c", "echo it is $1", "sh", var.secret]
     on_error = "continue"
   }
+  step "notified" {
+    notify {
+      to   = [channel.hook, channel.leak]
+      text = "it said ${try(step.argv.output, "nothing")}"
+    }
+    on_error = "continue"
+  }
+
   step "not_found" {
     run      = ["/nowhere/program", "--", var.secret, input.pin]
     on_error = "continue"
