@@ -40,14 +40,14 @@ func newSeen(name string, w *ir.Workflow, caller string) *seen {
 // calledAs is the name of the nth run that a node calls.
 func calledAs(caller, node string, n int) string { return fmt.Sprintf("%s>%s#%d", caller, node, n) }
 
-// under are the paths of what is live.
+// under are the paths of what is live and takes a place. A run that heals takes none: its node waits.
 func (s *seen) under() (paths []string) {
 	for _, a := range s.live { // any order: they are counted
 		paths = append(paths, a.Node)
 	}
 	for node, ids := range s.calls { // any order: they are counted
 		for _, id := range ids {
-			if s.taken[id] == 0 {
+			if s.taken[id] == 0 && !strings.HasPrefix(s.asked[id], node+" heal ") {
 				paths = append(paths, node)
 			}
 		}
