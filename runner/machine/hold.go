@@ -228,6 +228,9 @@ func (m *Machine) enterHold(h *hold) {
 			m.askHold(inner)
 		}
 	}
+	if h.node != plan.None && m.delayedAttempt(h.ref) != nil { // the run that heals the group
+		m.sendAgain(m.delayedAttempt(h.ref))
+	}
 	waiting := h.waiting
 	h.waiting = nil
 	for _, w := range waiting {
@@ -268,7 +271,7 @@ func (m *Machine) repeatAttempt(a *attempt) {
 	if h == nil && a.child != nil {
 		h = m.barring(a.ref) // the call's own: it keeps its slots meanwhile
 		if h != nil {
-			a.delayed, h.slots = true, true
+			a.delayed, h.slots = true, m.node(a.ref).Kind == ir.Step
 			if h.suspended {
 				m.askHold(h)
 			}
