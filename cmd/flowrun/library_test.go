@@ -13,7 +13,7 @@ import (
 var libraryWords = map[string][]string{"pause": {"--input", "time=1s"}}
 
 // libraryServices are the templates whose apply asks a service in the network, or agents without a stand-in.
-var libraryServices = map[string]bool{"delayed-webhook": true, "rate-limited": true, "consensus": true, "competition": true}
+var libraryServices = map[string]bool{"delayed-webhook": true, "rate-limited": true, "competition": true}
 
 // TestLibrary writes each template into a clean folder. It is valid and laid out, its tests pass, and it runs offline at once.
 func TestLibrary(t *testing.T) {
