@@ -15,7 +15,7 @@ variable "min_coverage" {
 
 variable "max_mib" {
   type        = number
-  default     = 36
+  default     = 42
   description = "The largest size of the stripped binary, in MiB: 10 of them are the weights of the embedder."
 }
 
