@@ -23,6 +23,7 @@ const (
 	RememberAttempt   AttemptKind = "remember"
 	RecallAttempt     AttemptKind = "recall"
 	NotifyAttempt     AttemptKind = "notify" // a message to channels
+	SourceAttempt     AttemptKind = "source" // a question to a source of a loop
 	StoreAttempt      AttemptKind = "store"  // the host answers it from what runs share; no executor carries it out
 	// HoldAttempt takes what its Admission says for a group, a call or a run. No executor carries it out: the host answers OK as soon
 	// as all of it is granted, and keeps it granted until a CancelAttempt of the ticket, or until nobody drives the run. A new driver
@@ -32,7 +33,7 @@ const (
 
 // AttemptKinds lists all kinds of attempts.
 var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
-	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, StoreAttempt, HoldAttempt}
+	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, StoreAttempt, HoldAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
 func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }
@@ -85,6 +86,8 @@ type Attempt struct {
 	Recall   *Recall   `json:"recall,omitempty"`
 
 	Notify *NotifyRequest `json:"notify,omitempty"`
+
+	Source *SourceRequest `json:"source,omitempty"`
 
 	Store *StoreRequest `json:"store,omitempty"`
 
@@ -173,6 +176,9 @@ func (f *facts) attempt(a *Attempt) {
 	}
 	if a.Notify != nil {
 		f.notify(a.Notify)
+	}
+	if a.Source != nil {
+		f.source(a.Source)
 	}
 	if a.Store != nil {
 		f.store(a.Store)

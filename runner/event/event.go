@@ -268,6 +268,9 @@ const (
 	ExternalMetrics ExternalKind = "metrics"
 	// ExternalDecision is what a person decides for a node that waits for it. Only the host sends it. Its data is a [Decision].
 	ExternalDecision ExternalKind = "decision"
+	// ExternalWake tells a loop that something has changed which concerns it: ask again. Only the host sends it. Its data is a
+	// [Wake].
+	ExternalWake ExternalKind = "wake"
 )
 
 // External is a message from outside the run, taken from the run's inbox.

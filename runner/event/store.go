@@ -26,6 +26,14 @@ type StoreRequest struct {
 	Fate *FateRequest `json:"fate,omitempty"`
 	// Refused asks for a list of the decisions that were refused, the oldest first. Only a person asks for it.
 	Refused bool `json:"refused,omitempty"`
+	// Claim takes an item of a source, or changes the claim of one.
+	Claim *ClaimRequest `json:"claim,omitempty"`
+	// Dispatch reads or changes a queue of work.
+	Dispatch *DispatchRequest `json:"dispatch,omitempty"`
+	// Loop reads or changes how a loop is to behave.
+	Loop *LoopRequest `json:"loop,omitempty"`
+	// Claims asks for a list of the claims of all items, in the order of the items. Only a person asks for it.
+	Claims bool `json:"claims,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
@@ -155,6 +163,16 @@ func (f *facts) store(s *StoreRequest) {
 		f.number('a', a.Ask)
 		f.end()
 	}
+	if s.Claim != nil {
+		f.claim(s.Claim)
+	}
+	if s.Dispatch != nil {
+		f.dispatch(s.Dispatch)
+	}
+	if s.Loop != nil {
+		f.loop(s.Loop)
+	}
+	f.truth('C', s.Claims)
 	f.truth('a', s.Asks)
 	f.truth('R', s.Refused)
 	f.truth('p', s.Points)

@@ -1,0 +1,554 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// Item is a piece of work that a source has. Only ID and Title are always there.
+type Item struct {
+	ID           string      `json:"id"`     // in its source
+	Source       string      `json:"source"` // the name of the source
+	Title        string      `json:"title"`
+	Body         string      `json:"body,omitempty"`
+	Labels       []string    `json:"labels,omitempty"`
+	Priority     int         `json:"priority,omitempty"` // the highest is first
+	Needs        []string    `json:"needs,omitempty"`    // the items of the source that must be closed before this one begins, by their ids
+	Capabilities []string    `json:"capabilities,omitempty"`
+	Assignee     string      `json:"assignee,omitempty"` // "": everybody may take it
+	URL          string      `json:"url,omitempty"`
+	CreatedAt    Time        `json:"created_at,omitempty"`
+	Handoff      *Handoff    `json:"handoff,omitempty"` // nil: nobody has handed it over
+	Data         value.Value `json:"data,omitempty"`
+	// Closed tells that the item is done. A source lists such an item where an open one needs it.
+	Closed bool `json:"closed,omitempty"`
+	// Version changes with the item, where the source knows one.
+	Version string `json:"version,omitempty"`
+}
+
+// Value is the item as expressions read it; its type is [ir.ItemType].
+func (i *Item) Value() value.Value {
+	v := map[string]any{"id": i.ID, "source": i.Source, "title": i.Title, "body": i.Body, "labels": values(i.Labels), "priority": float64(i.Priority),
+		"needs": values(i.Needs), "capabilities": values(i.Capabilities), "assignee": orNull(i.Assignee), "url": orNull(i.URL),
+		"created_at": orNull(i.CreatedAt.String()), "handoff": nil, "data": i.Data}
+	if i.Handoff != nil {
+		v["handoff"] = i.Handoff.Value()
+	}
+	return v
+}
+
+// Object is the item whole, as answers have it: [ItemOf] reads it.
+func (i *Item) Object() value.Value {
+	timeless := *i
+	timeless.CreatedAt = 0
+	if i.Handoff != nil {
+		h := *i.Handoff
+		h.At = 0
+		timeless.Handoff = &h
+	}
+	o := object(&timeless)
+	writeTimes(o, map[string]Time{"created_at": i.CreatedAt})
+	if h, is := o["handoff"].(map[string]any); is {
+		writeTimes(h, map[string]Time{"at": i.Handoff.At})
+	}
+	return o
+}
+
+// writeTimes sets members of an object to moments as in RFC 3339, those that are not 0.
+func writeTimes(o map[string]any, times map[string]Time) {
+	for name, at := range times { // any order: it changes a map
+		if at != 0 {
+			o[name] = at.String()
+		}
+	}
+}
+
+// readTimes sets the moments from members of an object as in RFC 3339, and returns the object without them.
+func readTimes(o map[string]any, times map[string]*Time) (map[string]any, error) {
+	o = maps.Clone(o)
+	for _, name := range slices.Sorted(maps.Keys(times)) {
+		if text, is := o[name].(string); is && text != "" {
+			moment, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			*times[name] = At(moment)
+		}
+		delete(o, name)
+	}
+	return o, nil
+}
+
+// ItemOf reads an item of the answer of a source.
+func ItemOf(v value.Value) (i Item, err error) {
+	o, _ := v.(map[string]any)
+	var created, handed Time
+	plain, err := readTimes(o, map[string]*Time{"created_at": &created})
+	if h, is := o["handoff"].(map[string]any); is && err == nil {
+		plain["handoff"], err = readTimes(h, map[string]*Time{"at": &handed})
+	}
+	if err == nil {
+		err = json.Unmarshal(value.Append(nil, plain), &i)
+	}
+	if err != nil {
+		return i, fmt.Errorf("an item that cannot be read: %w", err)
+	}
+	if i.CreatedAt = created; i.Handoff != nil {
+		i.Handoff.At = handed
+	}
+	if i.ID == "" || i.Title == "" {
+		return i, fmt.Errorf("an item needs id and title: %.100s", value.Append(nil, v))
+	}
+	return i, nil
+}
+
+// Handoff is the document of a hand-over.
+type Handoff struct {
+	To            string            `json:"to"` // the agent that goes on
+	Ticket        string            `json:"ticket,omitempty"`
+	Summary       string            `json:"summary"` // what was done
+	Next          string            `json:"next"`    // what is to be done
+	FilesChanged  []string          `json:"files_changed,omitempty"`
+	Decisions     []string          `json:"decisions,omitempty"`
+	OpenQuestions []string          `json:"open_questions,omitempty"`
+	Acceptance    []string          `json:"acceptance,omitempty"` // how to see that it is done
+	Blockers      []string          `json:"blockers,omitempty"`
+	Artifacts     map[string]string `json:"artifacts,omitempty"`
+	Run           string            `json:"run,omitempty"` // that handed it over
+	Node          string            `json:"node,omitempty"`
+	At            Time              `json:"at,omitempty"`
+}
+
+// Value is the document as expressions read it; its type is [ir.HandoffType].
+func (h *Handoff) Value() value.Value {
+	artifacts := map[string]any{}
+	for name, text := range h.Artifacts { // any order: it fills a map
+		artifacts[name] = text
+	}
+	return map[string]any{"to": h.To, "ticket": orNull(h.Ticket), "summary": h.Summary, "next": h.Next, "files_changed": values(h.FilesChanged),
+		"decisions": values(h.Decisions), "open_questions": values(h.OpenQuestions), "acceptance": values(h.Acceptance), "blockers": values(h.Blockers),
+		"artifacts": artifacts, "run": h.Run, "node": h.Node, "at": h.At.String()}
+}
+
+func values(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, text := range texts {
+		out[i] = text
+	}
+	return out
+}
+
+func orNull(text string) value.Value {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// object makes an object of the JSON of v.
+func object(v any) map[string]any {
+	text, err := json.Marshal(v)
+	if err == nil {
+		var o value.Value
+		if o, err = value.Decode(text); err == nil {
+			return o.(map[string]any)
+		}
+	}
+	panic("event: an item that is not JSON: " + err.Error()) // values by construction
+}
+
+// SourceVerb says what a source is asked for.
+type SourceVerb string
+
+// The verbs.
+const (
+	SourceList   SourceVerb = "list"   // its open items; the answer's output is an object of items, and of what else the source wants to be given again
+	SourceLook   SourceVerb = "look"   // whether the item is still open; an object of ok and closed
+	SourceTake   SourceVerb = "take"   // to mark the item as taken by the agent; an object of ok and closed
+	SourceReport SourceVerb = "report" // to write down the outcome; an object of ok and closed
+	SourceCreate SourceVerb = "create" // to add the item; an object of id
+)
+
+// SourceVerbs lists all verbs.
+var SourceVerbs = []SourceVerb{SourceList, SourceLook, SourceTake, SourceReport, SourceCreate}
+
+// SourceRequest asks a source of a loop.
+type SourceRequest struct {
+	Loop    string                 `json:"loop"`
+	Source  string                 `json:"source"` // its name
+	Kind    ir.SourceKind          `json:"kind"`
+	Config  map[string]value.Value `json:"config,omitempty"` // the attributes of its block
+	Verb    SourceVerb             `json:"verb"`
+	Item    *Item                  `json:"item,omitempty"`  // nil: of list
+	Token   uint64                 `json:"token,omitempty"` // of the claim, of take and report
+	Agent   string                 `json:"agent,omitempty"` // that has the claim
+	Outcome *ItemOutcome           `json:"outcome,omitempty"`
+}
+
+// ItemStatus says how the work on an item ended.
+type ItemStatus string
+
+// The statuses.
+const (
+	ItemClosed   ItemStatus = "closed"   // it is done
+	ItemReleased ItemStatus = "released" // somebody else may take it
+	ItemFailed   ItemStatus = "failed"   // the work on it failed
+)
+
+// ItemStatuses lists all statuses.
+var ItemStatuses = []ItemStatus{ItemClosed, ItemReleased, ItemFailed}
+
+// ItemOutcome says how the work on an item ended.
+type ItemOutcome struct {
+	Status  ItemStatus `json:"status"`
+	Message string     `json:"message,omitempty"`
+	Run     string     `json:"run,omitempty"` // that did the work
+}
+
+// ClaimOperation says what becomes of the claim of an item.
+type ClaimOperation string
+
+// The operations. Each but the first names the token of the claim; with another token than the newest one nothing happens.
+const (
+	ClaimTake    ClaimOperation = "take"
+	ClaimRenew   ClaimOperation = "renew"   // the lease begins anew; a parked claim is held again
+	ClaimRelease ClaimOperation = "release" // the item can be taken again
+	ClaimFail    ClaimOperation = "fail"    // as release, once; the second failure makes a dead letter of the item
+	ClaimPark    ClaimOperation = "park"    // the claim stays without a lease, for its run waits
+	ClaimClose   ClaimOperation = "close"   // the item is done
+)
+
+// ClaimOperations lists all operations.
+var ClaimOperations = []ClaimOperation{ClaimTake, ClaimRenew, ClaimRelease, ClaimFail, ClaimPark, ClaimClose}
+
+// ClaimRequest takes an item, or changes the claim of an item. The answer is a [Claim].
+type ClaimRequest struct {
+	Operation ClaimOperation `json:"operation"`
+	Item      string         `json:"item"` // names the item over the store
+	Loop      string         `json:"loop,omitempty"`
+	Agent     string         `json:"agent,omitempty"`
+	Lease     time.Duration  `json:"lease,omitempty"` // of take and renew
+	Token     uint64         `json:"token,omitempty"`
+	Title     string         `json:"title,omitempty"`   // of take: what people see of the item
+	Run       string         `json:"run,omitempty"`     // that does the work
+	Message   string         `json:"message,omitempty"` // of fail and release: why
+}
+
+// ClaimState says how an item stands.
+type ClaimState string
+
+// The states.
+const (
+	ClaimOpen   ClaimState = "open"   // nobody has it
+	ClaimHeld   ClaimState = "held"   // until its lease runs out
+	ClaimParked ClaimState = "parked" // without a lease
+	ClaimClosed ClaimState = "closed" // it is done
+	ClaimDead   ClaimState = "dead"   // it was given up
+)
+
+// ClaimStates lists all states.
+var ClaimStates = []ClaimState{ClaimOpen, ClaimHeld, ClaimParked, ClaimClosed, ClaimDead}
+
+// Claim says who has an item. It is the answer to a [ClaimRequest].
+type Claim struct {
+	Item     string     `json:"item"`
+	Won      bool       `json:"won"`              // the request did what it asked for
+	Why      string     `json:"why,omitempty"`    // in words, where it did not
+	State    ClaimState `json:"state"`            // after the request
+	Token    uint64     `json:"token"`            // of the newest claim; 0: nobody ever had the item
+	Loop     string     `json:"loop,omitempty"`   // that has it
+	Agent    string     `json:"agent,omitempty"`  // that has it
+	Run      string     `json:"run,omitempty"`    // that does the work
+	Until    Time       `json:"until,omitempty"`  // the end of the lease
+	Failures int        `json:"failures"`         // that were reported
+	Lost     int        `json:"lost"`             // leases that ran out
+	Title    string     `json:"title,omitempty"`  // of the item
+	Since    Time       `json:"since,omitempty"`  // when the newest claim was made
+	Parked   Time       `json:"parked,omitempty"` // since when it is parked; 0: it is not
+}
+
+// Object is the claim as answers have it: [ClaimOf] reads it.
+func (c *Claim) Object() value.Value {
+	timeless := *c
+	timeless.Until, timeless.Since, timeless.Parked = 0, 0, 0
+	o := object(&timeless)
+	writeTimes(o, map[string]Time{"until": c.Until, "since": c.Since, "parked": c.Parked})
+	return o
+}
+
+// ClaimOf reads the answer to a [ClaimRequest].
+func ClaimOf(v value.Value) (c Claim, err error) {
+	o, is := v.(map[string]any)
+	if !is {
+		return c, fmt.Errorf("a claim that is not an object: %.100s", value.Append(nil, v))
+	}
+	var until, since, parked Time
+	plain, err := readTimes(o, map[string]*Time{"until": &until, "since": &since, "parked": &parked})
+	if err == nil {
+		err = json.Unmarshal(value.Append(nil, plain), &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("a claim that cannot be read: %w", err)
+	}
+	c.Until, c.Since, c.Parked = until, since, parked
+	return c, nil
+}
+
+// Queue names one of the lists of work of a store.
+type Queue string
+
+// The queues.
+const (
+	QueueDispatch Queue = "dispatch" // work that somebody handed in
+	QueueTicket   Queue = "ticket"   // the backlog of the store: work that was found elsewhere
+)
+
+// Queues lists all queues.
+var Queues = []Queue{QueueDispatch, QueueTicket}
+
+// DispatchOperation says what becomes of work in a queue.
+type DispatchOperation string
+
+// The operations.
+const (
+	DispatchAdd    DispatchOperation = "add"    // the output is an object of id and duplicate
+	DispatchList   DispatchOperation = "list"   // the output is an object of items, the first to do first, and of left: how many were left out
+	DispatchShow   DispatchOperation = "show"   // the output is the item
+	DispatchCancel DispatchOperation = "cancel" // nobody need do it; the output is an object of cancelled and state
+	DispatchClose  DispatchOperation = "close"  // it is done; the output is an object of closed and state
+)
+
+// DispatchOperations lists all operations.
+var DispatchOperations = []DispatchOperation{DispatchAdd, DispatchList, DispatchShow, DispatchCancel, DispatchClose}
+
+// DispatchRequest reads or changes a queue of work of the store.
+type DispatchRequest struct {
+	Operation DispatchOperation `json:"operation"`
+	Queue     Queue             `json:"queue"`
+	ID        string            `json:"id,omitempty"`  // of show, cancel and close
+	All       bool              `json:"all,omitempty"` // of list: also what is closed or cancelled
+	// Item is what add adds. An item with an id gets that id. Key, if not empty, stands for what the item is about: where an item of the queue
+	// has the id or the key already, nothing is added, and the answer has the id of that item.
+	Item *Item  `json:"item,omitempty"`
+	Key  string `json:"key,omitempty"`
+	By   string `json:"by,omitempty"` // who asks
+}
+
+// LoopOperation says what a request wants of a loop.
+type LoopOperation string
+
+// The operations.
+const (
+	LoopListen LoopOperation = "listen" // the run that asks is woken by what concerns the loop, until it ends
+	LoopRead   LoopOperation = "read"   // how the loop stands
+	LoopPause  LoopOperation = "pause"  // nothing is claimed
+	LoopResume LoopOperation = "resume" // ends a pause or a stop
+	LoopStop   LoopOperation = "stop"   // the loop ends
+)
+
+// LoopOperations lists all operations.
+var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop}
+
+// LoopRequest reads or changes how a loop is to behave. The answer is a [LoopControl].
+type LoopRequest struct {
+	Operation LoopOperation `json:"operation"`
+	Loop      string        `json:"loop"`
+	Agent     string        `json:"agent,omitempty"` // of pause and resume: of this agent alone
+	For       time.Duration `json:"for,omitempty"`   // of pause; 0: until somebody resumes
+	By        string        `json:"by,omitempty"`    // who asks
+}
+
+// LoopControl says how people want a loop to behave.
+type LoopControl struct {
+	Loop    string `json:"loop"`
+	Stopped bool   `json:"stopped,omitempty"`
+	// Paused is until when nothing is claimed, by agent; "" stands for all of them, and the greatest Time for a pause without an end.
+	Paused map[string]Time `json:"paused,omitempty"`
+	By     string          `json:"by,omitempty"` // who asked last
+}
+
+// Forever is the end of a pause that only somebody ends.
+const Forever = Time(math.MaxInt64)
+
+// Object is the control as answers and messages have it: [LoopControlOf] reads it.
+func (c *LoopControl) Object() value.Value {
+	paused := map[string]any{}
+	for agent, until := range c.Paused { // any order: it fills a map
+		paused[agent] = nil
+		if until != Forever {
+			paused[agent] = until.String()
+		}
+	}
+	return map[string]any{"loop": c.Loop, "stopped": c.Stopped, "paused": paused, "by": orNull(c.By)}
+}
+
+// LoopControlOf reads a control.
+func LoopControlOf(v value.Value) (c LoopControl, err error) {
+	var o struct {
+		Loop    string
+		Stopped bool
+		Paused  map[string]*time.Time
+		By      string
+	}
+	if err := json.Unmarshal(value.Append(nil, v), &o); err != nil {
+		return c, fmt.Errorf("the control of a loop cannot be read: %w", err)
+	}
+	c = LoopControl{Loop: o.Loop, Stopped: o.Stopped, By: o.By}
+	for agent, until := range o.Paused { // any order: it fills a map
+		if c.Paused == nil {
+			c.Paused = map[string]Time{}
+		}
+		c.Paused[agent] = Forever
+		if until != nil {
+			c.Paused[agent] = At(*until)
+		}
+	}
+	return c, nil
+}
+
+// WakeKind says what has changed.
+type WakeKind string
+
+// The kinds of wakes.
+const (
+	WakeWork    WakeKind = "work"    // there is more to do, or something else can be done
+	WakeControl WakeKind = "control" // people want the loop to behave otherwise
+)
+
+// WakeKinds lists all kinds of wakes.
+var WakeKinds = []WakeKind{WakeWork, WakeControl}
+
+// Wake is the data of an [ExternalWake].
+type Wake struct {
+	Kind    WakeKind
+	Control LoopControl // of WakeControl
+}
+
+// Data is the wake as the data of an external.
+func (w *Wake) Data() value.Value {
+	if w.Kind == WakeControl {
+		return map[string]any{"kind": string(w.Kind), "control": w.Control.Object()}
+	}
+	return map[string]any{"kind": string(w.Kind)}
+}
+
+// WakeOf reads the data of an external.
+func WakeOf(data value.Value) (w Wake, err error) {
+	o, _ := data.(map[string]any)
+	kind, _ := o["kind"].(string)
+	w.Kind = WakeKind(kind)
+	if w.Kind == WakeControl {
+		w.Control, err = LoopControlOf(o["control"])
+	}
+	return w, err
+}
+
+func (f *facts) item(i *Item) {
+	*f = append(*f, 'I')
+	f.text('i', i.ID)
+	f.text('s', i.Source)
+	f.text('t', i.Title)
+	f.text('b', i.Body)
+	f.texts('l', i.Labels)
+	f.number('p', uint64(i.Priority))
+	f.texts('n', i.Needs)
+	f.texts('c', i.Capabilities)
+	f.text('a', i.Assignee)
+	f.text('u', i.URL)
+	f.number('C', uint64(i.CreatedAt))
+	if h := i.Handoff; h != nil {
+		f.handoff(h)
+	}
+	f.value('d', i.Data)
+	f.truth('x', i.Closed)
+	f.text('v', i.Version)
+	f.end()
+}
+
+func (f *facts) handoff(h *Handoff) {
+	*f = append(*f, 'h')
+	f.text('t', h.To)
+	f.text('k', h.Ticket)
+	f.text('s', h.Summary)
+	f.text('n', h.Next)
+	f.texts('f', h.FilesChanged)
+	f.texts('d', h.Decisions)
+	f.texts('q', h.OpenQuestions)
+	f.texts('a', h.Acceptance)
+	f.texts('b', h.Blockers)
+	f.pairs('A', h.Artifacts)
+	f.text('r', h.Run)
+	f.text('N', h.Node)
+	f.number('@', uint64(h.At))
+	f.end()
+}
+
+func (f *facts) source(s *SourceRequest) {
+	*f = append(*f, 'O')
+	f.text('l', s.Loop)
+	f.text('s', s.Source)
+	f.text('k', string(s.Kind))
+	for _, name := range slices.Sorted(maps.Keys(s.Config)) {
+		f.always('c', name)
+		f.value('=', s.Config[name])
+	}
+	f.text('v', string(s.Verb))
+	if s.Item != nil {
+		f.item(s.Item)
+	}
+	f.number('t', s.Token)
+	f.text('a', s.Agent)
+	if o := s.Outcome; o != nil {
+		*f = append(*f, 'o')
+		f.text('s', string(o.Status))
+		f.text('m', o.Message)
+		f.text('r', o.Run)
+		f.end()
+	}
+	f.end()
+}
+
+func (f *facts) claim(c *ClaimRequest) {
+	*f = append(*f, 'c')
+	f.text('o', string(c.Operation))
+	f.text('i', c.Item)
+	f.text('l', c.Loop)
+	f.text('a', c.Agent)
+	f.number('d', uint64(c.Lease))
+	f.number('t', c.Token)
+	f.text('T', c.Title)
+	f.text('r', c.Run)
+	f.text('m', c.Message)
+	f.end()
+}
+
+func (f *facts) dispatch(d *DispatchRequest) {
+	*f = append(*f, 'D')
+	f.text('o', string(d.Operation))
+	f.text('q', string(d.Queue))
+	f.text('i', d.ID)
+	f.truth('a', d.All)
+	if d.Item != nil {
+		f.item(d.Item)
+	}
+	f.text('k', d.Key)
+	f.text('b', d.By)
+	f.end()
+}
+
+func (f *facts) loop(l *LoopRequest) {
+	*f = append(*f, 'L')
+	f.text('o', string(l.Operation))
+	f.text('l', l.Loop)
+	f.text('a', l.Agent)
+	f.number('f', uint64(l.For))
+	f.text('b', l.By)
+	f.end()
+}
