@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/retry"
 )
@@ -47,6 +48,7 @@ func (s *Service) Retry(ctx context.Context, run string, wish retry.Wish, enviro
 		Header: journal.Header{Format: journal.Format, Behaviour: h.Behaviour, Definition: h.Definition, Workflow: h.Workflow, Release: release}}
 	start.First.Run, start.First.Skip, start.First.Cancelled, start.First.Env = "", "", "", RecordedEnv(environ)
 	start.First.Budget, start.First.Held = nil, nil // of the call, which this run does not answer
+	start.First.Cause = event.RetryCause(run, first)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
 	return &Again{start, p.Pinned}, nil
 }

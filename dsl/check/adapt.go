@@ -93,7 +93,7 @@ func (c *checker) adaptRule(w *Workflow, n *Node, r *Block, nodes []*Node) {
 
 // changes reports whether what is read can change while a run goes on.
 func changes(r ir.Ref) bool {
-	return r.Root == "metrics" || r.Root == "run" && r.Name != "id" && r.Name != "workflow" && r.Name != "started_at"
+	return r.Root == "metrics" || r.Root == "run" && r.Name != "id" && r.Name != "workflow" && r.Name != "cause" && r.Name != "started_at"
 }
 
 func isRemaining(r ir.Ref) bool { return r.Root == "metrics" && r.Name == "remaining" }

@@ -47,6 +47,11 @@ var (
 	runType      = value.Object(map[string]value.Type{
 		"id": value.StringType, "workflow": value.StringType, "started_at": value.StringType,
 		"status": statusType, "failed": value.List(value.StringType), "error": errorType.OrNull(), "usage": usageType,
+		"cause": causeType,
+	})
+	causeType = value.Object(map[string]value.Type{
+		"kind": {Kind: value.StringT, Enum: schema.CauseKinds}, "name": value.StringType.OrNull(), "id": value.StringType.OrNull(), "source": value.StringType.OrNull(),
+		"at": value.StringType.OrNull(), "scheduled_at": value.StringType.OrNull(), "depth": value.IntType,
 	})
 	usageType = value.Object(map[string]value.Type{
 		"attempts": value.IntType, "input_tokens": value.IntType, "output_tokens": value.IntType, "tokens": value.IntType, "cost_usd": value.NumberType,

@@ -72,7 +72,7 @@ func testRunType(w *Workflow) value.Type {
 	attrs := maps.Clone(runType.Attrs)
 	attrs["error"] = errorInRules
 	attrs["outputs"] = always(w.outputType())
-	attrs["warnings"] = value.List(value.StringType)
+	attrs["warnings"], attrs["cause"] = value.List(value.StringType), always(causeType)
 	return value.Object(attrs)
 }
 

@@ -236,9 +236,6 @@ func (c *testChecker) figures(b *Block, m *ir.Moment) {
 // Why the names of the only run cannot be read where a test starts several.
 const severalRuns = "Blocks start name the runs of this test. Write runs.NAME.status, runs.NAME.step.NODE.output, runs.NAME.input.NAME or node[\"NAME/NODE\"]."
 
-// causes are the words of runs.NAME.cause.
-var causes = []string{"start", "retry", "call"}
-
 // runsRoot is the name runs: the runs of the test by their labels, and the runs of the store in order of their starts.
 func (c *testChecker) runsRoot() *expr.Root {
 	whole := value.List(value.Object(runAttrs(maps.Clone(runType.Attrs), value.AnyType, value.AnyType, value.AnyType)))
@@ -271,7 +268,7 @@ func (c *testChecker) runType(w *Workflow) value.Type {
 func runAttrs(attrs map[string]value.Type, outputs, steps, inputs value.Type) map[string]value.Type {
 	attrs["status"], attrs["error"], attrs["warnings"] = statusType, errorInRules, value.List(value.StringType)
 	attrs["outputs"], attrs["step"], attrs["input"] = outputs, steps, inputs
-	attrs["label"], attrs["cause"] = value.StringType, value.Type{Kind: value.StringT, Enum: causes}
+	attrs["label"], attrs["cause"] = value.StringType, always(causeType)
 	attrs["started"], attrs["ended"] = value.NumberType, value.NumberType
 	return attrs
 }

@@ -66,6 +66,7 @@ var (
 		"started_at": "When it started, in RFC 3339.",
 		"status":     "How it ended; known in outputs of the workflow, in compensate and in finally.",
 		"failed":     "Names of the nodes that failed; known likewise.",
+		"cause":      "What started the run: kind (manual, call, event, routine, loop or retry), name (of the event, routine or loop, or the path of the calling node), id (of the event or item, or of the other run), source and at (who published the event, and when), scheduled_at (the moment for which a routine started it) and depth (how many events led to it). What does not apply is null.",
 		"usage":      "What the run used so far, with the runs that it called: attempts, input_tokens, output_tokens, tokens and cost_usd.",
 		"error":      "The first error; known likewise.",
 	}
@@ -96,7 +97,7 @@ var (
 		"label":      "Name that its block start or retry gives it; null for others.",
 		"workflow":   "Name of the workflow.",
 		"status":     "Status; pending until the run begins, as while it waits for its turn in a group.",
-		"cause":      "Why it started: start or retry of the test, or call by a step.",
+		"cause":      "What started it, as in run.cause: cause.kind is manual for runs that the test starts.",
 		"started":    "When it began, in seconds since the start of the test; null if it has not.",
 		"ended":      "When it ended, in seconds since the start of the test; null if it has not.",
 		"started_at": "When it began, in RFC 3339.",

@@ -108,6 +108,9 @@ func (b *Block) Has(kind string) bool {
 	return false
 }
 
+// CauseKinds are the kinds of causes of runs: a closed set that the type checker knows.
+var CauseKinds = []string{"manual", "call", "event", "routine", "loop", "retry"}
+
 // Statuses are the statuses of nodes and runs: a closed set that the type checker knows.
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
 

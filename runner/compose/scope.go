@@ -279,6 +279,8 @@ func (s *Scope) readRun(name string) value.Value {
 		return run.Run
 	case "workflow":
 		return run.Workflow
+	case "cause":
+		return run.CauseOf().Object()
 	}
 	var v Verdict
 	if s.state != nil {
@@ -290,6 +292,7 @@ func (s *Scope) readRun(name string) value.Value {
 	return readObject(map[string]any{
 		"id": run.Run, "workflow": run.Workflow, "status": string(v.Status), "failed": v.Failed,
 		"error": objectOrNull(v.Error.Object()), "started_at": v.Started.String(), "usage": v.Usage.Object(),
+		"cause": run.CauseOf().Object(),
 	}, name)
 }
 

@@ -24,6 +24,9 @@ func Child(parent Start, c event.StartChild) Start {
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
 	s.First.Held = c.Held
 	s.First.Budget = c.Budget
+	if s.First.Cause = c.Cause; c.Cause == nil {
+		s.First.Cause = event.CallCause(&parent.First)
+	}
 	return s
 }
 

@@ -25,3 +25,30 @@ func TestChildsSecrets(t *testing.T) {
 		t.Error("the parent lost a secret")
 	}
 }
+
+// A child knows the events that led to its caller, and what started it, if that was not the call.
+func TestChildsCause(t *testing.T) {
+	parent := Start{First: event.RunStarted{Cause: &event.Cause{Kind: event.CauseEvent, Name: "e", ID: "ev-2", Events: []string{"ev-1", "ev-2"}}}}
+	if diff := cmp.Diff(&event.Cause{Events: []string{"ev-1", "ev-2"}}, Child(parent, event.StartChild{Run: "c"}).First.Cause); diff != "" {
+		t.Error(diff)
+	}
+	own := &event.Cause{Kind: event.CauseLoop, Name: "l", ID: "item"}
+	if got := Child(parent, event.StartChild{Run: "c", Cause: own}).First.Cause; got != own {
+		t.Errorf("the cause is %+v", got)
+	}
+}
+
+// The id of a run that something causes depends on each part, and on where a part ends.
+func TestRunIDOf(t *testing.T) {
+	seen := map[string][]string{}
+	for _, parts := range [][]string{nil, {""}, {"a"}, {"b"}, {"a", "b"}, {"ab"}, {"a", "", "b"}, {"a", "b", ""}, {"1:a"}} {
+		id := RunIDOf(parts...)
+		if err := CheckID(id); err != nil || len(id) != len(NewID()) || id != RunIDOf(parts...) {
+			t.Errorf("%q gives %q: %v", parts, id, err)
+		}
+		if other, is := seen[id]; is {
+			t.Errorf("%q and %q give %q", parts, other, id)
+		}
+		seen[id] = parts
+	}
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
 	"regexp"
@@ -16,6 +17,16 @@ func NewID() string {
 	var b [8]byte
 	rand.Read(b[:])
 	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))[:idLength]
+}
+
+// RunIDOf returns the id of the run that parts cause, such as an event and a subscription: the same parts give the same id, so starting the
+// run twice is starting it once. It has the form of an id that [NewID] returns.
+func RunIDOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil)[:8]))[:idLength]
 }
 
 // validID is the form of a run's id. Ids are file names, and stand in commands and in paths of nodes.

@@ -82,6 +82,8 @@ type StartChild struct {
 	Held   []string        `json:"held,omitempty"`
 	Late   map[string]Late `json:"late,omitempty"`   // the sensitive ones
 	Budget *Bounds         `json:"budget,omitempty"` // what the run may use; nil: as much as it likes
+	// Cause is what started the run, if it is not the call.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // CancelChild asks for the child's cancel; its ChildFinished still comes. Asked again it changes nothing, but for Now,

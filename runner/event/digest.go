@@ -105,6 +105,9 @@ func (f *facts) command(c *Command) {
 			f.number('c', math.Float64bits(b.CostUSD))
 			f.end()
 		}
+		if c.StartChild.Cause != nil {
+			f.cause(c.StartChild.Cause)
+		}
 	case c.CancelChild != nil:
 		*f = append(*f, 'D')
 		f.text('r', c.CancelChild.Run)

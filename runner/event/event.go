@@ -135,6 +135,8 @@ type RunStarted struct {
 	// without running again.
 	RetryOf string             `json:"retry_of,omitempty"`
 	Reused  map[string]*Reused `json:"reused,omitempty"`
+	// Cause is what started the run, if no person, call or retry alone did; see [RunStarted.CauseOf]. Without a kind it has the events alone.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // Reused is how a node ended in an earlier run. Of a group, a for_each as a whole, or an instance that holds other nodes, it says

@@ -109,8 +109,8 @@ func (s *names) full(path string) string {
 
 // runAttrs are the attributes of a run, as a test sees it, and labelled those of a run of the store besides.
 var (
-	runAttrs = []string{"id", "workflow", "status", "started_at", "outputs", "error", "failed", "usage", "warnings"}
-	labelled = []string{"label", "cause", "started", "ended", "input", "step"}
+	runAttrs = []string{"id", "workflow", "status", "started_at", "outputs", "error", "failed", "usage", "warnings", "cause"}
+	labelled = []string{"label", "started", "ended", "input", "step"}
 )
 
 // readRun reads an attribute of a run, or the whole run; null for a run that has not started.
@@ -178,7 +178,7 @@ func (s *names) runAttr(of *seen, attr string) value.Value {
 		}
 		return of.label
 	case "cause":
-		return of.cause
+		return of.cause.Object()
 	case "started":
 		return since(v.StartedAt)
 	case "ended":

@@ -32,7 +32,8 @@ type record struct {
 // seen is what was seen of one run.
 type seen struct {
 	id, workflow, caller string
-	label, cause         string
+	label                string
+	cause                *event.Cause
 	prefix               string                 // of paths, with a slash: the label, or the path of the call; "" for the run without a label
 	first                *event.RunStarted      // of a run that the test started
 	secrets              map[string]value.Value // likewise
@@ -135,7 +136,7 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 	if first := events[0].RunStarted; first != nil {
 		s := rec.runs[run]
 		if s == nil {
-			s = rec.newSeen(run, first.Workflow, first.Parent, "", causeCall)
+			s = rec.newSeen(first, first.Parent, "")
 			s.prefix = rec.where(first.Parent, first.ParentNode).instance + "/"
 			rec.order = append(rec.order, s)
 			rec.runs[run] = s
@@ -185,8 +186,8 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 }
 
 // newSeen makes the record of a run that has not begun.
-func (rec *record) newSeen(id, workflow, caller, label, cause string) *seen {
-	s := &seen{id: id, workflow: workflow, caller: caller, label: label, cause: cause}
+func (rec *record) newSeen(first *event.RunStarted, caller, label string) *seen {
+	s := &seen{id: first.Run, workflow: first.Workflow, caller: caller, label: label, cause: first.CauseOf()}
 	if label != "" {
 		s.prefix = label + "/"
 	}

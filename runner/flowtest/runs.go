@@ -22,13 +22,6 @@ import (
 	"github.com/flowrun/flowrun/runner/view"
 )
 
-// The causes of runs.
-const (
-	causeStart = "start" // the test started the run
-	causeRetry = "retry" // the run repeats another one
-	causeCall  = "call"  // a step calls the run
-)
-
 // runID is the id of a run with a label. A crash must not change it.
 func (t *test) runID(label string) string {
 	if label == "" {
@@ -44,19 +37,19 @@ func (t *test) runID(label string) string {
 // startRun starts a run.
 func (t *test) startRun(ctx context.Context, r *ir.TestRun) error {
 	w, secrets := t.program.Workflow(r.Workflow), t.sensitive(r.Workflow, r.Inputs)
-	return t.launch(ctx, r, causeStart, secrets, event.RunStarted{Workflow: r.Workflow, FirstMembers: true, Dir: "/", Inputs: open(w.Inputs, r.Inputs),
+	return t.launch(ctx, r, secrets, event.RunStarted{Workflow: r.Workflow, FirstMembers: true, Dir: "/", Inputs: open(w.Inputs, r.Inputs),
 		Vars: open(t.program.Variables, t.Vars), Secrets: seals(secrets)})
 }
 
 // launch makes a run and lets the host drive it.
-func (t *test) launch(ctx context.Context, r *ir.TestRun, cause string, secrets map[string]value.Value, first event.RunStarted) error {
+func (t *test) launch(ctx context.Context, r *ir.TestRun, secrets map[string]value.Value, first event.RunStarted) error {
 	id, err := t.host.Start(ctx, engine.Start{Header: journal.Header{Run: t.runID(r.Label), Behaviour: ir.Behaviour, Definition: t.program.hash, Workflow: r.Workflow},
 		Definition: t.program.definition, First: first})
 	if err != nil {
 		return err
 	}
 	first.Run = id
-	s := t.newSeen(id, r.Workflow, "", r.Label, cause)
+	s := t.newSeen(&first, "", r.Label)
 	s.first, s.secrets = &first, secrets
 	t.order = append(t.order, s)
 	t.runs[id] = s
@@ -95,8 +88,9 @@ func (t *test) retryRun(ctx context.Context, m *ir.Moment, of *seen) error {
 	}
 	first := *of.first
 	first.Run, first.Skip, first.Cancelled = "", "", ""
+	first.Cause = event.RetryCause(of.id, of.first)
 	first.RetryOf, first.Reused, first.Targets = of.id, kept.Reused, kept.Targets
-	return t.launch(ctx, m.Run, causeRetry, of.secrets, first)
+	return t.launch(ctx, m.Run, of.secrets, first)
 }
 
 // pastOf is the view of a run that has ended, in which a repeat is one piece.

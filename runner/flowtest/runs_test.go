@@ -47,7 +47,7 @@ func TestSeveralRuns(t *testing.T) {
   at "30s" { expect = ["runs.b.status == 'pending' && runs.b.started == null && runs.a.status == 'running' && live == 2", "max_at_once.deploy == 2"] }
   expect = ["runs.a.started == 0 && runs.a.ended == 60 && runs.b.started == 60 && runs.b.ended == 120 && runs.c.ended == 60", "elapsed == 120",
     "runs.b.outputs.number == 3 && runs.b.step.ship.output == 'ok 2' && runs.b.input.n == 2", "kv.deploys == 3",
-    "len(runs) == 3 && runs[1].label == 'c' && runs[2].label == 'b' && all(runs, .status == 'succeeded' && .cause == 'start')",
+    "len(runs) == 3 && runs[1].label == 'c' && runs[2].label == 'b' && all(runs, .status == 'succeeded' && .cause.kind == 'manual')",
     "node['a/ship'].output == 'ok 1' && before('a/count', 'b/ship') && !before('a/count', 'c/ship')", "len(calls.ship) == 3 && len(calls['b/ship']) == 1 && calls['b/ship'][0].at == 60",
     "max_at_once.ship == 2 && max_at_once['a/ship'] == 1", "path == ['a/ship', 'c/ship', 'a/count', 'b/ship', 'c/count', 'b/count']"]`, "succeeded"},
 		{"skip", "skip", ship + `
@@ -171,7 +171,7 @@ workflow "w" {
   step "a" { replies = [{ stdout = "one" }] }
   step "b" { replies = [{ exit_code = 1 }, { stdout = "two" }] }
   retry "again" { after = "1h" }
-  expect = ["run.status == 'failed' && runs.again.status == 'succeeded' && runs.again.cause == 'retry' && runs.again.started == 3600",
+  expect = ["run.status == 'failed' && runs.again.status == 'succeeded' && runs.again.cause.kind == 'retry' && runs.again.started == 3600",
     "runs.again.step.a.output == 'one' && len(calls.a) == 1 && len(calls.b) == 2 && len(calls['again/b']) == 1", "len(runs) == 2 && runs[0].label == null"]`, "failed"},
 		{"from a step", `
   step "a" { replies = [{ stdout = "one" }, { stdout = "three" }] }
@@ -303,8 +303,8 @@ workflow "child" {
   start "a" { inputs = { key = "secret-of-a" } }
   start "b" { inputs = { key = "secret-of-b" } }
   expect = ["calls['a/use'][0].env.KEY == 'secret-of-a' && calls['b/child/inner'][0].env.KEY == 'secret-of-b'",
-    "map(runs, .cause) == ['start', 'start', 'call', 'call'] && runs[2].label == null && runs[2].workflow == 'child' && runs[3].started == 60 && elapsed == 120",
-    "node['b/child/inner'].output == 'of b' && runs.a.step.child.status == 'succeeded' && max_at_once.child == 1 && count(runs, .cause == 'call') == 2"]`))
+    "map(runs, .cause.kind) == ['manual', 'manual', 'call', 'call'] && runs[2].label == null && runs[2].workflow == 'child' && runs[3].started == 60 && elapsed == 120",
+    "node['b/child/inner'].output == 'of b' && runs.a.step.child.status == 'succeeded' && max_at_once.child == 1 && count(runs, .cause.kind == 'call') == 2"]`))
 	if got != "succeeded" {
 		t.Error(got)
 	}

@@ -47,6 +47,9 @@ func (r *Run) event(ev *event.Event) *Line {
 		r.ID, r.Workflow, r.Inputs = ev.RunStarted.Run, ev.RunStarted.Workflow, ev.RunStarted.Inputs
 		r.Parent, r.ParentNode = ev.RunStarted.Parent, ev.RunStarted.ParentNode
 		r.RetryOf = ev.RunStarted.RetryOf
+		if c := ev.RunStarted.Cause; c != nil && c.Kind != "" {
+			r.Cause = c
+		}
 		if r.StartedAt == 0 {
 			r.StartedAt = ev.At
 		}

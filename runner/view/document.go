@@ -32,9 +32,11 @@ type Document struct {
 	Parent     string `json:"parent,omitempty"`
 	ParentNode string `json:"parent_node,omitempty"`
 	// RetryOf is the run that this one repeats, and RetriedBy the newest that repeats this one.
-	RetryOf   string    `json:"retry_of,omitempty"`
-	RetriedBy string    `json:"retried_by,omitempty"`
-	Nodes     []NodeDoc `json:"nodes"`
+	RetryOf   string `json:"retry_of,omitempty"`
+	RetriedBy string `json:"retried_by,omitempty"`
+	// Cause is what started the run, as run.cause; absent if that was a person or a call.
+	Cause map[string]any `json:"cause,omitempty"`
+	Nodes []NodeDoc      `json:"nodes"`
 	// Unanswered are the attempts that are under way, and those that lost their driver, as far as they are known.
 	Unanswered []TryDoc `json:"unanswered,omitempty"`
 }
@@ -130,6 +132,9 @@ func (r *Run) Document() Document {
 	}
 	if r.Status.Terminal() {
 		d.Outputs = Outputs(r.Outputs)
+	}
+	if r.Cause != nil {
+		d.Cause = r.Cause.Object()
 	}
 	if r.Usage != nil {
 		d.Usage = r.Usage.Object()

@@ -36,6 +36,8 @@ type Run struct {
 	// RetryOf is the run that this one repeats; "" if it repeats none. RetriedBy is the newest run that repeats this one:
 	// its journal does not know, so whoever asks the store sets it.
 	RetryOf, RetriedBy string
+	// Cause is what started the run; nil if that was a person or a call.
+	Cause *event.Cause
 	// Driven tells that a process drives the run now, and Stands is when the clock of one stood still that has not ended and that
 	// nobody drives; 0 for others. Whoever asks the store sets both.
 	Driven bool

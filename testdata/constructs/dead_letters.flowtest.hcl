@@ -22,7 +22,7 @@ test "a task that fails three times is a dead letter, the others go on, and a re
   redrive "again" { after = "1h" }
 
   expect = [
-    "runs.again.status == 'succeeded' && runs.again.cause == 'retry'",
+    "runs.again.status == 'succeeded' && runs.again.cause.kind == 'retry' && runs.again.cause.id == runs[0].id",
     "len(calls['task[0]']) == 1",
     "len(dlq) == 0",
     "len(notifications) == 1",

@@ -41,7 +41,7 @@ test "one of ten fails, so the cause is looked for, once" {
     "run.status == 'succeeded'",
     "len(calls.medic) == 1 && calls.medic[0].task startsWith '10% of the attempts fail'",
     "len(changes) == 1 && changes[0].what == 'workflow' && changes[0].to == 'mend' && changes[0].rule == 3",
-    "any(runs, #.workflow == 'mend' && #.cause == 'call' && #.status == 'succeeded')",
+    "any(runs, #.workflow == 'mend' && #.cause.kind == 'call' && #.status == 'succeeded')",
   ]
 }
 

@@ -1,4 +1,4 @@
 test "one" {
-  expect = ["runs.first.causes == 'start'", "runs[0].cause == 'started'"]
+  expect = ["runs.first.causes == null", "runs[0].cause.kind == 'started'"]
   start "first" { inputs = { ticket = "T-1" } }
 }

@@ -121,6 +121,9 @@ func begun(s *event.RunStarted) string {
 	if s.Parent != "" {
 		text += ", called by " + Clean(s.ParentNode) + " of run " + Clean(s.Parent)
 	}
+	if s.Cause != nil && s.Cause.Kind != "" {
+		text += ", started by " + Clean(s.Cause.String())
+	}
 	if s.RetryOf != "" {
 		text += fmt.Sprintf(", repeats run %s and reuses %s", Clean(s.RetryOf), Count(len(s.Reused), "result"))
 	}

@@ -35,6 +35,9 @@ func Show(t *Term, r *view.Run, begun []*view.Begun, now event.Time) {
 	if r.Parent != "" {
 		t.Printf(", called by %s of run %s", Clean(r.ParentNode), Clean(r.Parent))
 	}
+	if r.Cause != nil {
+		t.Printf(", started by %s", Clean(r.Cause.String()))
+	}
 	if r.RetryOf != "" {
 		t.Printf(", repeats run %s", Clean(r.RetryOf))
 	}
