@@ -20,7 +20,7 @@ import (
 type Engine struct {
 	dir     string
 	options Options
-	read    *sql.DB
+	read    *reader
 	commits *committer // nil for reading only
 	file    os.FileInfo
 
@@ -77,7 +77,7 @@ func Open(dir string, o Options) (*Engine, error) {
 		}
 		return nil, fmt.Errorf("store %s: %w", dir, err)
 	}
-	e.read = read
+	e.read = newReader(read)
 	if write != nil {
 		e.commits = newCommitter(write, newLog(dir, o.disk), func() bool { return o.disk.spendReserve(dir) }, e.options.reportPoint)
 		e.commits.woken = e.noteWoken

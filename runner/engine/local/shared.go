@@ -250,7 +250,7 @@ type queries interface {
 func (e *Engine) readRows() sharedRows { return sharedRows{readOnly{e.read}} }
 
 // readOnly is queries of a connection that only reads.
-type readOnly struct{ db *sql.DB }
+type readOnly struct{ db *reader }
 
 func (r readOnly) readRow(query string, args []any, dest ...any) error {
 	return r.db.QueryRow(query, args...).Scan(dest...)
