@@ -66,6 +66,18 @@ func Dropping(x event.External) event.External {
 	return x
 }
 
+// InPlaceOf says how the bytes of those messages begin in an inbox that a wake takes the place of, for it says all that they say; "" for
+// other messages. So at most one wake of each kind waits.
+func InPlaceOf(x event.External) string {
+	if x.Kind != event.ExternalWake {
+		return ""
+	}
+	if w, err := event.WakeOf(x.Data); err == nil && w.Kind == event.WakeControl {
+		return `{"kind":"wake","data":{"control":`
+	}
+	return `{"kind":"wake","data":{"kind":`
+}
+
 // UnpackExternal returns the message with the number id, from its bytes in the inbox.
 func UnpackExternal(id int64, packed []byte) (event.External, error) {
 	var x event.External

@@ -45,7 +45,7 @@ func (i *Item) Value() value.Value {
 }
 
 // Object is the item whole, as answers have it: [ItemOf] reads it.
-func (i *Item) Object() value.Value {
+func (i *Item) Object() map[string]value.Value {
 	timeless := *i
 	timeless.CreatedAt = 0
 	if i.Handoff != nil {
@@ -275,7 +275,7 @@ type Claim struct {
 }
 
 // Object is the claim as answers have it: [ClaimOf] reads it.
-func (c *Claim) Object() value.Value {
+func (c *Claim) Object() map[string]value.Value {
 	timeless := *c
 	timeless.Until, timeless.Since, timeless.Parked = 0, 0, 0
 	o := object(&timeless)

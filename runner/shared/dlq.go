@@ -20,6 +20,7 @@ const MaxRedrives = 16
 const (
 	DeadRun          = "run"          // a run that failed
 	DeadNotification = "notification" // a message that could not be sent
+	DeadItem         = "item"         // an item that failed, or was lost with its driver, too often
 )
 
 // Spaces of dead letters: the entries by number, the number of the entry about something, and how many there were and are.
@@ -29,7 +30,7 @@ const (
 	deadCountSpace = "dead-count"
 )
 
-// DeadLetter is what was given up. An entry is about a failed run, or about a sort of message; what is given up again counts in it.
+// DeadLetter is what was given up. An entry is about a failed run, a sort of message, or an item; what is given up again counts in it.
 type DeadLetter struct {
 	Seq       uint64         `json:"seq"`
 	Kind      string         `json:"kind"`
@@ -38,6 +39,10 @@ type DeadLetter struct {
 	Node      string         `json:"node,omitempty"`    // the path of the node that failed first, or that the message is about
 	Channel   string         `json:"channel,omitempty"` // of a message
 	Message   *event.Message `json:"message,omitempty"` // the last one
+	Item      string         `json:"item,omitempty"`    // the name of an item over the store
+	Title     string         `json:"title,omitempty"`   // of the item
+	Loop      string         `json:"loop,omitempty"`    // that had the item last
+	Agent     string         `json:"agent,omitempty"`   // that had the item last
 	ErrorKind string         `json:"error_kind,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
 	Error     string         `json:"error"`
@@ -205,17 +210,23 @@ func ForgetDead(rows Rows, run string) error {
 }
 
 // applyDead carries out a request about dead letters.
-func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (value.Value, error) {
+func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (a Answer, err error) {
 	if r.ID == "" {
-		return listDead(rows)
+		a.Output, err = listDead(rows)
+		return a, err
 	}
 	d, err := findDead(rows, r.ID)
 	switch {
 	case err != nil:
-		return nil, err
+		return a, err
 	case r.Close:
-		return d.object(), closeLetter(rows, d)
+		err = closeLetter(rows, d)
 	case r.RedrivenBy != "":
+		if d.Kind == DeadItem {
+			if a.Posts, err = reviveItem(rows, d.Item, now); err != nil {
+				return a, err
+			}
+		}
 		if d.Redrives = append(d.Redrives, Redrive{r.RedrivenBy, now}); len(d.Redrives) > MaxRedrives {
 			d.Redrives = d.Redrives[1:]
 		}
@@ -224,7 +235,8 @@ func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (value.Value, er
 		d.Times, d.Last, d.Error = d.Times+1, now, r.FailedAgain
 		err = saveRow(rows, deadSpace, seqKey(d.Seq), d)
 	}
-	return d.object(), err
+	a.Output = d.object()
+	return a, err
 }
 
 func findDead(rows Rows, id string) (*DeadLetter, error) {
@@ -266,11 +278,14 @@ func (d *DeadLetter) object() map[string]any {
 	for _, r := range d.Redrives {
 		redrives = append(redrives, map[string]any{"by": r.By, "at": r.At.String()})
 	}
-	o := map[string]any{"id": d.ID(), "kind": d.Kind, "workflow": d.Workflow, "run": d.Run, "node": nil, "channel": nil, "message": nil,
+	o := map[string]any{"id": d.ID(), "kind": d.Kind, "workflow": d.Workflow, "run": d.Run, "node": nil, "channel": nil, "message": nil, "item": nil,
 		"error": map[string]any{"kind": d.ErrorKind, "reason": d.Reason, "message": d.Error}, "times": float64(d.Times),
 		"at": d.At.String(), "last": d.Last.String(), "redrives": redrives}
 	if d.Node != "" {
 		o["node"] = d.Node
+	}
+	if d.Kind == DeadItem {
+		o["item"] = map[string]any{"id": d.Item, "title": d.Title, "loop": d.Loop, "agent": d.Agent}
 	}
 	if m := d.Message; m != nil {
 		o["channel"] = d.Channel

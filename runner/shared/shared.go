@@ -1,6 +1,6 @@
 // Package shared holds the rules of what the runs of a store share: state under keys (kv), rate limits ([Window]),
-// spending ([Spending]), breakers ([Breaker]), sync points ([Sync]), the log of events ([Emit]), messages to people (notice.go), and what
-// waits for people (ask.go).
+// spending ([Spending]), breakers ([Breaker]), sync points ([Sync]), the log of events ([Emit]), messages to people (notice.go), what
+// waits for people (ask.go), queues of work (work.go), claims of items (claims.go), and what people want of loops (loops.go).
 //
 // Each thing is a reducer: state, request, time → state, answer, runs to wake. A reducer asks [Rows] for the rows that
 // it needs and writes the rows that change, so that the cost of a request does not depend on how many rows there are.
@@ -142,7 +142,15 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 		v, err := applyNotice(rows, r.Notice, now)
 		return Answer{Output: v}, err
 	case r.Dead != nil:
-		v, err := applyDead(rows, r.Dead, now)
+		return applyDead(rows, r.Dead, now)
+	case r.Claim != nil:
+		return applyClaim(rows, r.Claim, by, now)
+	case r.Dispatch != nil:
+		return applyWork(rows, r.Dispatch, by, now)
+	case r.Loop != nil:
+		return applyLoop(rows, r.Loop, by, now)
+	case r.Claims:
+		v, err := listClaims(rows, now)
 		return Answer{Output: v}, err
 	case r.Points:
 		v, err := listPoints(rows)
@@ -157,7 +165,9 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 // Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
 // nobody saw the answer of an attempt that was lost, and a later answer is as good.
 func Changes(r *event.StoreRequest) bool {
-	return !r.Points && !r.Events && !r.Asks && !r.Refused && r.Fate == nil &&
+	return !r.Points && !r.Events && !r.Asks && !r.Refused && !r.Claims && r.Fate == nil &&
+		(r.Dispatch == nil || r.Dispatch.Operation != event.DispatchList && r.Dispatch.Operation != event.DispatchShow) &&
+		(r.Loop == nil || r.Loop.Operation != event.LoopRead) &&
 		(r.Dead == nil || r.Dead.Close || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))
 }
 
@@ -238,6 +248,7 @@ func runHas(run string) string { return "run-has " + run }
 const (
 	hasEvent = "event "
 	hasSync  = "sync "
+	hasLoop  = "loop " // a loop whose wakes it gets
 	hasLast  = "last " // an attempt that was answered, and does what must happen once
 )
 
@@ -250,12 +261,14 @@ func Forget(rows Rows, run string) error {
 	if err := removeAll(rows, asksSpace, run); err != nil {
 		return err
 	}
-	var names, keys, lasts []string
+	var names, keys, loops, lasts []string
 	err := rows.Scan(runHas(run), "", func(key string, _ []byte) bool {
 		if name, is := strings.CutPrefix(key, hasEvent); is {
 			names = append(names, name)
 		} else if key, is := strings.CutPrefix(key, hasSync); is {
 			keys = append(keys, key)
+		} else if loop, is := strings.CutPrefix(key, hasLoop); is {
+			loops = append(loops, loop)
 		} else if strings.HasPrefix(key, hasLast) {
 			lasts = append(lasts, key)
 		}
@@ -269,6 +282,14 @@ func Forget(rows Rows, run string) error {
 	for _, key := range keys {
 		if err == nil {
 			err = Withdraw(rows, run, key)
+		}
+	}
+	for _, loop := range loops {
+		if err == nil {
+			err = rows.Delete(listenerSpace, loop+" "+run)
+		}
+		if err == nil {
+			err = rows.Delete(runHas(run), hasLoop+loop)
 		}
 	}
 	for _, key := range lasts {

@@ -34,6 +34,7 @@ type machine struct {
 	counts  map[string]any  // what attempts at what runs share were answered, by task
 	events  []any           // what events said that no task has taken, as objects of name and data
 	listens []int           // tasks that wait for events, in the order of their beginning
+	woken   int             // messages that told of a loop
 	cancels int
 	left    int
 	bad     []string
@@ -51,6 +52,8 @@ type task struct {
 	status  event.Status
 	timer   uint64
 	spare   bool // the spare one is asked
+	stage   int  // of a task with Claim: how many of its requests were answered
+	token   uint64
 }
 
 func newMachine(run string, p Program) *machine {
@@ -101,6 +104,8 @@ func (m *machine) Step(ev event.Event) error {
 	case ev.External != nil && ev.External.Kind == event.ExternalEvent:
 		m.events = append(m.events, ev.External.Data)
 		m.hear()
+	case ev.External != nil && ev.External.Kind == event.ExternalWake:
+		m.woken++
 	case ev.External != nil:
 		return fmt.Errorf("event %d is a message of kind %q", ev.Seq, ev.External.Kind)
 	case ev.ChildFinished != nil:
@@ -214,6 +219,11 @@ func (m *machine) start(i int) {
 		a.Admission = &event.Admission{Needs: needs}
 	}
 	switch {
+	case t.Claim != "":
+		a.Key = fmt.Sprint(key, "/", m.tasks[i].stage)
+		a.Kind, a.Store = event.StoreAttempt, m.claimStage(i)
+	case t.Listen != "":
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopListen, Loop: t.Listen}}
 	case t.Emit != "":
 		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{Emit: &event.EmitRequest{Name: t.Emit, Data: t.Name}}
 	case t.Point != "":
@@ -257,13 +267,44 @@ func (m *machine) finished(f *event.AttemptFinished) {
 		}
 		return
 	}
-	if name := m.program.Tasks[i].Name; f.Outcome == event.OK && f.Output != nil && (m.program.Tasks[i].Count != "" || m.program.Tasks[i].Emit != "" || m.program.Tasks[i].Point != "") {
+	if m.program.Tasks[i].Claim != "" && f.Outcome == event.OK && m.nextClaimStage(i, f.Output) {
+		m.ready = append(m.ready, i)
+		m.tasks[i].attempt--
+		return
+	}
+	if name := m.program.Tasks[i].Name; f.Outcome == event.OK && f.Output != nil && (m.program.Tasks[i].Claim != "" || m.program.Tasks[i].Count != "" || m.program.Tasks[i].Emit != "" || m.program.Tasks[i].Point != "") {
 		if m.counts == nil {
 			m.counts = map[string]any{}
 		}
 		m.counts[name] = f.Output
 	}
 	m.ended(i, f.Outcome == event.OK, f.Error)
+}
+
+// claimStage is what a task with Claim asks for next.
+func (m *machine) claimStage(i int) *event.StoreRequest {
+	item := m.program.Tasks[i].Claim
+	switch m.tasks[i].stage {
+	case 0:
+		return &event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimTake, Item: item, Loop: "l", Agent: m.run, Lease: time.Hour}}
+	case 1:
+		return &event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVIncr, Namespace: "default", Key: "work " + item, By: 1}}
+	}
+	return &event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimClose, Item: item, Token: m.tasks[i].token}}
+}
+
+// nextClaimStage reports whether there is more to do for the item.
+func (m *machine) nextClaimStage(i int, answer value.Value) bool {
+	t := &m.tasks[i]
+	if t.stage == 0 {
+		c, err := event.ClaimOf(answer)
+		if err != nil || !c.Won {
+			return false
+		}
+		t.token = c.Token
+	}
+	t.stage++
+	return t.stage < 3
 }
 
 // granted makes the attempt again that was refused. The grant may come before the refusal.
@@ -488,6 +529,9 @@ func (m *machine) settle() {
 	}
 	if m.notes != nil {
 		end.Outputs["notes"] = m.notes
+	}
+	if m.woken > 0 {
+		end.Outputs["woken"] = float64(m.woken)
 	}
 	switch {
 	case m.dying:

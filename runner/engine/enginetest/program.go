@@ -56,6 +56,11 @@ type Task struct {
 	// Point makes the task check in at this sync point as a party, As, and wait for the parties a and b. "counts" holds the answer.
 	Point string `json:"point,omitempty"`
 	As    string `json:"as,omitempty"`
+	// Claim makes the task take this item, count under the key "work ITEM", and close the item; with the item lost to another run, it
+	// does no more. "counts" holds the claim.
+	Claim string `json:"claim,omitempty"`
+	// Listen makes the task listen for what concerns the loop of this name. The run's output "woken" counts the wakes.
+	Listen string `json:"listen,omitempty"`
 	// Note makes the task wait for a message of kind [Note] for it. The run's output "notes" holds what the messages said, by task.
 	Note bool `json:"note,omitempty"`
 }

@@ -92,6 +92,8 @@ func Run(t *testing.T, h Harness) {
 		{"runs that count at once count all", false, countsTogether},
 		{"what cannot be done to what runs share fails its task, and changes nothing", false, countsText},
 		{"a cancelled run changes nothing more", false, countCancelled},
+		{"an item has one winner, and its work is done once, whatever crashes", false, itemsOnce},
+		{"what concerns a loop wakes the runs that listen, as few messages", false, loopsWake},
 		{"an event reaches the runs that wait for it, once, whatever crashes", false, eventsOnce},
 		{"an event wakes a parked run, and no other", false, eventsWake},
 		{"an event does not reach a run that began later, or has ended", false, eventsOfTheirTime},

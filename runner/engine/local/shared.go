@@ -181,6 +181,11 @@ func (e *Engine) post(tx *transaction, p *shared.Post, packed []byte) error {
 	case err != nil:
 		return err
 	}
+	if begins := engine.InPlaceOf(p.External); begins != "" {
+		if _, err := tx.exec("DELETE FROM inbox WHERE run = ? AND substr(CAST(body AS TEXT), 1, ?) = ?", key, len(begins), begins); err != nil {
+			return err
+		}
+	}
 	if p.Kind == event.ExternalEvent && waiting >= engine.MaxInbox {
 		gone, err := tx.exec("DELETE FROM inbox WHERE id = (SELECT min(id) FROM inbox WHERE run = ? AND substr(CAST(body AS TEXT), 1, 15) = ?)", key, eventBody)
 		if err == nil && gone > 0 {

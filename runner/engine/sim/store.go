@@ -228,6 +228,9 @@ func (e *Engine) postAll(posts []shared.Post) {
 		if err != nil {
 			panic("sim: " + err.Error()) // package shared bounds it
 		}
+		if begins := engine.InPlaceOf(x); begins != "" {
+			s.inbox = slices.DeleteFunc(s.inbox, func(old event.External) bool { return engine.InPlaceOf(old) == begins })
+		}
 		s.post(packed)
 	}
 }

@@ -1,0 +1,101 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Taking is a program that takes each of the items in turn, and does the work of those that it wins.
+func Taking(items []string) Program {
+	p := Program{Parallel: 4}
+	for _, item := range items {
+		p.Tasks = append(p.Tasks, Task{Name: item, Claim: item})
+	}
+	return p
+}
+
+// Won lists the items whose claims a run of a program of [Taking] has won, by its outputs.
+func Won(outputs map[string]value.Value) (won []string) {
+	counts, _ := outputs["counts"].(map[string]value.Value)
+	for item, v := range counts { // any order: sorted below
+		if c, err := event.ClaimOf(v); err == nil && c.Won {
+			won = append(won, item)
+		}
+	}
+	slices.Sort(won)
+	return won
+}
+
+// request carries out a request of a person.
+func request(t *testing.T, h Host, r event.StoreRequest) value.Value {
+	t.Helper()
+	v, err := h.Ask(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// itemsOnce kills the host at each commit of two runs that race for the same items.
+func itemsOnce(t *testing.T, s Store) {
+	atEveryCommit(t, func(n int, after bool) bool {
+		if after != (n%2 == 0) { // half of the cases will do
+			return false
+		}
+		where := fmt.Sprintf("commit %d, after it %v", n, after)
+		items := []string{fmt.Sprintf("a%d%v", n, after), fmt.Sprintf("b%d%v", n, after)}
+		w := newWitness()
+		c := newCrew(t, s, w)
+		runs := []string{c.start(Taking(items), "", ""), c.start(Taking(items), "", "")}
+		c.CrashAt(n, after)
+		lived := c.workFor(runs...)
+		c.Close()
+		c = c.takeOver(w, runs...)
+		defer c.Close()
+		c.mustWork(event.Succeeded, c.left...)
+		won := append(Won(outputs(t, c, runs[0])), Won(outputs(t, c, runs[1]))...)
+		if slices.Sort(won); !slices.Equal(won, items) {
+			t.Errorf("%s: the runs have won %v, want each of %v once", where, won, items)
+		}
+		for _, item := range items {
+			done := request(t, c, event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVGet, Namespace: "default", Key: "work " + item}})
+			late, err := event.ClaimOf(request(t, c, event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimRenew, Item: item, Token: 1, Lease: time.Hour}}))
+			if done != 1.0 || err != nil || late.Won || late.State != event.ClaimClosed || late.Token != 1 {
+				t.Errorf("%s: the work of %s was done %v times, and a late request gets %+v, %v", where, item, done, late, err)
+			}
+		}
+		return lived
+	})
+}
+
+// loopsWake adds work, and pauses a loop, while nobody drives the runs that listen.
+func loopsWake(t *testing.T, s Store) {
+	c := newCrew(t, s, newWitness())
+	defer c.Close()
+	p := Program{Tasks: []Task{{Name: "listen", Listen: "l"}, {Name: "x", Note: true, After: []string{"listen"}}}}
+	run := c.start(p, "", "")
+	c.work()
+	for range 3 {
+		request(t, c, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "work"}}})
+		request(t, c, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopPause, Loop: "l"}})
+		request(t, c, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopPause, Loop: "other"}})
+	}
+	if runs, _, err := c.Wakeable(context.Background(), 10); err != nil || !slices.Equal(runs, []string{run}) {
+		t.Fatalf("the runs %v are to be driven (%v), want %s", runs, err, run)
+	}
+	if err := c.Signal(context.Background(), run, event.External{Kind: Note, Node: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	c.mustWork(event.Succeeded, run)
+	if got := outputs(t, c, run)["woken"]; got != 2.0 {
+		t.Errorf("the run was woken %v times, want once for the work and once for the pause", got)
+	}
+	request(t, c, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopPause, Loop: "l"}})
+}

@@ -1,0 +1,342 @@
+package shared
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// Bounds of claims.
+const (
+	// MaxClaims is how many items a store remembers that somebody had. Those that nobody has make room for others, the one that
+	// changed first before all.
+	MaxClaims = 100_000
+	// MaxLease is the longest lease.
+	MaxLease = 24 * time.Hour
+	// MaxItemFailures and MaxItemLosses are how often an item may fail, or be lost with its driver: then it is a dead letter.
+	MaxItemFailures = 2
+	MaxItemLosses   = 2
+	// MaxItemKey is the size of the name of an item over the store, in bytes.
+	MaxItemKey = 512
+	// sweptPerClaim is how many old rows a new claim looks at, to find one that can go. Those that cannot become the newest.
+	sweptPerClaim = 64
+)
+
+// Spaces of claims: the claims by item, the order in which they changed, how many there are, and which items the loops have.
+const (
+	claimSpace      = "claims"
+	claimAgeSpace   = "claim-ages"
+	claimCountSpace = "claim-count"
+)
+
+// claimRow is what is kept of an item that somebody had.
+type claimRow struct {
+	event.Claim
+	Changed event.Time `json:"changed"` // of the row among the ages
+}
+
+// claimCount is how many rows there are. Floor is the highest token of a row that was removed: no token is given twice.
+type claimCount struct {
+	Rows  int    `json:"rows"`
+	Floor uint64 `json:"floor"`
+}
+
+// claimStateAt is how an item stands at a moment: a lease that has run out holds nothing.
+func claimStateAt(c *event.Claim, now event.Time) event.ClaimState {
+	if c.State == event.ClaimHeld && now >= c.Until {
+		return event.ClaimOpen
+	}
+	return c.State
+}
+
+// applyClaim takes an item, or changes its claim, if the token is the newest.
+func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a Answer, err error) {
+	if err := checkClaim(r); err != nil {
+		return a, err
+	}
+	var c claimRow
+	if err := loadRow(rows, claimSpace, r.Item, &c); err != nil {
+		return a, err
+	}
+	isNew := c.Item == ""
+	if isNew {
+		c.Item, c.State = r.Item, event.ClaimOpen
+	}
+	before, buries := c.State, ""
+	c.Won = true
+	if r.Operation == event.ClaimTake {
+		buries = c.take(r, now)
+	} else if c.Why = c.refusal(r); c.Why == "" {
+		buries = c.change(r, now)
+	} else {
+		c.Won = false
+	}
+	if !c.Won && buries == "" {
+		c.State = claimStateAt(&c.Claim, now)
+		a.Output = c.Object()
+		return a, nil
+	}
+	if isNew || r.Operation == event.ClaimTake && c.Won {
+		if err := c.number(rows, isNew, now); err != nil {
+			return a, err
+		}
+	}
+	a.Output = c.Object()
+	c.Won, c.Why = false, ""
+	if err := c.save(rows, now); err != nil {
+		return a, err
+	}
+	if buries != "" {
+		if err := buryItem(rows, &c.Claim, r, buries, now); err != nil {
+			return a, err
+		}
+	}
+	if c.State == event.ClaimClosed {
+		if err := closeItem(rows, &c.Claim, now); err != nil {
+			return a, err
+		}
+	}
+	if c.State != before && c.State != event.ClaimHeld && c.State != event.ClaimParked { // others can take it, or what needs it
+		a.Posts, err = wakeLoops(rows, by)
+	}
+	return a, err
+}
+
+func checkClaim(r *event.ClaimRequest) error {
+	switch {
+	case !slices.Contains(event.ClaimOperations, r.Operation):
+		return refuse("a claim has no operation %.40q", r.Operation)
+	case r.Item == "" || len(r.Item) > MaxItemKey || strings.ContainsRune(r.Item, 0):
+		return refuse("%.40q cannot name an item: it has 1 to %d bytes", r.Item, MaxItemKey)
+	case len(r.Loop) > MaxName || len(r.Agent) > MaxName || len(r.Run) > MaxName:
+		return refuse("the names of a claim have at most %d bytes", MaxName)
+	case (r.Operation == event.ClaimTake || r.Operation == event.ClaimRenew) && (r.Lease <= 0 || r.Lease > MaxLease):
+		return refuse("a lease of %s is not between 1ns and %s", r.Lease, MaxLease)
+	}
+	return nil
+}
+
+// take gives the item to who asks, if nobody has it. buries says why the item is given up.
+func (c *claimRow) take(r *event.ClaimRequest, now event.Time) (buries string) {
+	switch c.State {
+	case event.ClaimHeld:
+		if now < c.Until {
+			c.Won, c.Why = false, c.holder()
+			return ""
+		}
+		if c.Lost++; c.Lost >= MaxItemLosses {
+			c.Won, c.Why = false, fmt.Sprintf("the lease of it ran out %d times; it is a dead letter", c.Lost)
+			c.giveUp()
+			return fmt.Sprintf("its lease ran out %d times, the last time with %s of %s at %s", c.Lost, c.Agent, c.Loop, c.Until)
+		}
+	case event.ClaimParked, event.ClaimClosed, event.ClaimDead:
+		c.Won, c.Why = false, c.holder()
+		return ""
+	case event.ClaimOpen:
+	}
+	c.State, c.Loop, c.Agent, c.Run = event.ClaimHeld, r.Loop, r.Agent, r.Run
+	c.Since, c.Until, c.Parked = now, now.Add(r.Lease), 0
+	if r.Title != "" {
+		c.Title = cut(r.Title, MaxTitle)
+	}
+	return ""
+}
+
+// holder says in words who has the item.
+func (c *claimRow) holder() string {
+	switch c.State {
+	case event.ClaimHeld:
+		return fmt.Sprintf("%s of %s has it with token %d until %s", c.Agent, c.Loop, c.Token, c.Until)
+	case event.ClaimParked:
+		return fmt.Sprintf("%s of %s has it with token %d, and its run has waited since %s", c.Agent, c.Loop, c.Token, c.Parked)
+	case event.ClaimClosed:
+		return fmt.Sprintf("it was closed under token %d", c.Token)
+	case event.ClaimDead:
+		return fmt.Sprintf("it was given up under token %d, and is a dead letter", c.Token)
+	case event.ClaimOpen:
+	}
+	return fmt.Sprintf("nobody has it; its newest token is %d", c.Token)
+}
+
+// refusal says why a request does not have the claim; "" if it has.
+func (c *claimRow) refusal(r *event.ClaimRequest) string {
+	if c.Token == r.Token && r.Token != 0 && (c.State == event.ClaimHeld || c.State == event.ClaimParked) {
+		return ""
+	}
+	return fmt.Sprintf("token %d does not have the item: %s", r.Token, c.holder())
+}
+
+// change carries out a request of who has the claim. buries says why the item is given up.
+func (c *claimRow) change(r *event.ClaimRequest, now event.Time) (buries string) {
+	if r.Run != "" {
+		c.Run = r.Run
+	}
+	switch r.Operation {
+	case event.ClaimRenew:
+		c.State, c.Until, c.Parked = event.ClaimHeld, now.Add(r.Lease), 0
+	case event.ClaimPark:
+		if c.State != event.ClaimParked {
+			c.State, c.Until, c.Parked = event.ClaimParked, 0, now
+		}
+	case event.ClaimClose:
+		c.State, c.Until, c.Parked = event.ClaimClosed, 0, 0
+	case event.ClaimRelease:
+		c.State, c.Until, c.Parked = event.ClaimOpen, 0, 0
+	case event.ClaimFail:
+		if c.Failures++; c.Failures >= MaxItemFailures {
+			c.giveUp()
+			return strings.TrimSpace(cut(r.Message, MaxKey*4) + fmt.Sprintf(" (the work on it failed %d times)", c.Failures))
+		}
+		c.State, c.Until, c.Parked = event.ClaimOpen, 0, 0
+	case event.ClaimTake:
+	}
+	return ""
+}
+
+func (c *claimRow) giveUp() { c.State, c.Until, c.Parked = event.ClaimDead, 0, 0 }
+
+// number gives a claim that was won its token. A new row makes room for itself.
+func (c *claimRow) number(rows Rows, isNew bool, now event.Time) error {
+	if !isNew {
+		c.Token++
+		return nil
+	}
+	var n claimCount
+	if err := loadRow(rows, claimCountSpace, "", &n); err != nil {
+		return err
+	}
+	if n.Rows >= MaxClaims {
+		if err := dropClaim(rows, &n, now); err != nil {
+			return err
+		}
+	}
+	n.Rows++
+	c.Token = n.Floor + 1
+	return saveRow(rows, claimCountSpace, "", &n)
+}
+
+// dropClaim removes the oldest row of an item that nobody has.
+func dropClaim(rows Rows, n *claimCount, now event.Time) error {
+	var old []string
+	err := rows.Scan(claimAgeSpace, "", func(key string, _ []byte) bool {
+		old = append(old, key)
+		return len(old) < sweptPerClaim
+	})
+	for _, key := range old {
+		var c claimRow
+		if err == nil {
+			err = loadRow(rows, claimSpace, key[17:], &c)
+		}
+		if state := claimStateAt(&c.Claim, now); err == nil && state != event.ClaimHeld && state != event.ClaimParked {
+			n.Rows, n.Floor = n.Rows-1, max(n.Floor, c.Token)
+			if err = rows.Delete(claimAgeSpace, key); err == nil {
+				err = rows.Delete(claimSpace, c.Item)
+			}
+			return err
+		}
+		if err == nil {
+			err = c.save(rows, now)
+		}
+	}
+	if err == nil {
+		err = refuse("the store remembers the claims of %d items, and no item can be claimed that it does not know", n.Rows)
+	}
+	return err
+}
+
+// save writes the row, and its place among the ages if it became another state.
+func (c *claimRow) save(rows Rows, now event.Time) error {
+	if c.Changed != now {
+		if c.Changed != 0 {
+			if err := rows.Delete(claimAgeSpace, ageKey(c.Changed, c.Item)); err != nil {
+				return err
+			}
+		}
+		c.Changed = now
+		if err := rows.Put(claimAgeSpace, ageKey(now, c.Item), nil); err != nil {
+			return err
+		}
+	}
+	return saveRow(rows, claimSpace, c.Item, c)
+}
+
+// closeItem ends what else the store has of an item that is done: its place in a queue, and its dead letter.
+func closeItem(rows Rows, c *event.Claim, now event.Time) error {
+	queue, id, _ := strings.Cut(c.Item, "/")
+	if q := event.Queue(queue); slices.Contains(event.Queues, q) {
+		var w work
+		if err := loadRow(rows, workSpace(q), id, &w); err != nil {
+			return err
+		}
+		if w.ID != "" && w.State == event.ClaimOpen {
+			if err := endWork(rows, q, &w, false, now); err != nil {
+				return err
+			}
+		}
+	}
+	var seq uint64
+	if err := loadRow(rows, deadAboutSpace, aboutItem(c.Item), &seq); err != nil || seq == 0 {
+		return err
+	}
+	var d DeadLetter
+	if err := loadRow(rows, deadSpace, seqKey(seq), &d); err != nil || d.Seq == 0 {
+		return err
+	}
+	return closeLetter(rows, &d)
+}
+
+// closeClaim ends the claim of an item that was closed by other means: who has it is told so at the next request.
+func closeClaim(rows Rows, item string, now event.Time) error {
+	var c claimRow
+	if err := loadRow(rows, claimSpace, item, &c); err != nil || c.Item == "" {
+		return err
+	}
+	c.State, c.Until, c.Parked = event.ClaimClosed, 0, 0
+	return c.save(rows, now)
+}
+
+func aboutItem(item string) string { return "item " + item }
+
+// buryItem makes a dead letter of an item.
+func buryItem(rows Rows, c *event.Claim, r *event.ClaimRequest, why string, now event.Time) error {
+	return bury(rows, &DeadLetter{Kind: DeadItem, Item: c.Item, Title: c.Title, Loop: c.Loop, Agent: c.Agent, Run: c.Run, Error: why, About: aboutItem(c.Item)}, now)
+}
+
+// reviveItem lets loops take an item again that was given up.
+func reviveItem(rows Rows, item string, now event.Time) ([]Post, error) {
+	var c claimRow
+	if err := loadRow(rows, claimSpace, item, &c); err != nil {
+		return nil, err
+	}
+	if c.State != event.ClaimDead {
+		return nil, nil
+	}
+	c.State, c.Failures, c.Lost = event.ClaimOpen, 0, 0
+	if err := c.save(rows, now); err != nil {
+		return nil, err
+	}
+	return wakeLoops(rows, Waiter{})
+}
+
+// listClaims lists the claims of all items, in the order of the items and at most MaxListed.
+func listClaims(rows Rows, now event.Time) (value.Value, error) {
+	list := []any{}
+	var wrong error
+	err := rows.Scan(claimSpace, "", func(key string, body []byte) bool {
+		var c claimRow
+		if wrong = decodeRow(claimSpace, key, body, &c); wrong != nil {
+			return false
+		}
+		c.State = claimStateAt(&c.Claim, now)
+		list = append(list, c.Object())
+		return len(list) < MaxListed
+	})
+	if err == nil {
+		err = wrong
+	}
+	return list, err
+}
