@@ -48,7 +48,7 @@ runner/request                   pure: dsl/value runner/event
 runner/compose                   pure: dsl/ir dsl/value runner/event runner/plan runner/policy runner/request
 runner/machine                   pure: dsl/diag dsl/ir dsl/value runner/compose runner/event runner/judge runner/plan runner/policy runner/request runner/slots
 runner/slots                     pure: dsl/value runner/heap
-runner/retry                     pure: dsl/ir runner/event runner/plan runner/view
+runner/retry                     pure: dsl/ir dsl/value runner/event runner/plan runner/view
 runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
 runner/journal                   pure: runner/event

@@ -14,9 +14,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// notifiedType is what a step with notify makes.
-var notifiedType = value.Object(map[string]value.Type{"sent": value.List(value.StringType), "suppressed": value.List(value.StringType), "failed": value.List(value.StringType)})
-
 // channelHas says which types of channel have an attribute, and which of them need it.
 var channelHas = []struct {
 	attr string

@@ -11,12 +11,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// What steps with emit and sync make.
-var (
-	emittedType = value.Object(map[string]value.Type{"id": value.StringType, "duplicate": value.BoolType})
-	metType     = value.Object(map[string]value.Type{"checked_in": value.List(value.StringType), "last": value.BoolType})
-)
-
 // waitOutput is the data of an event, or nothing.
 func waitOutput(_ *checker, _ *Workflow, n *Node) value.Type {
 	b := n.Inner("wait")

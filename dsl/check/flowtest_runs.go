@@ -199,6 +199,7 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 			}
 			m.From = p.whole(a.Text)
 		}
+		c.sets(b, run, &m)
 	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment:
 		m.Of, _ = c.whichRun(b)
 	case ir.EmitMoment, ir.CheckInMoment:
@@ -210,6 +211,56 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 	case ir.AskMoment:
 	}
 	return m
+}
+
+// sets reads what a person gives in place of steps.
+func (c *testChecker) sets(b *Block, run *TestRun, m *ir.Moment) {
+	a := b.attr("set")
+	if a == nil {
+		if by := b.attr("by"); by != nil {
+			c.report(diag.Diagnostic{Code: "F0154", Subject: by.span(), Context: b.Words(), Summary: "by without set",
+				Detail: "It names the person who sets steps:  set = { STEP = OUTPUT }."})
+		}
+		return
+	}
+	m.By = b.Text("by")
+	if m.By == "" {
+		m.By = "test"
+	}
+	v, ok := c.constant(b, a)
+	if !ok {
+		return
+	}
+	refuse := func(summary, detail string) {
+		c.report(diag.Diagnostic{Code: "F0154", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
+	}
+	given, ok := v.(map[string]any)
+	if !ok {
+		refuse("set is not an object", "It gives steps their outputs:  set = { STEP = OUTPUT }. A path is a name in quotes:  \"each[1]\".")
+		return
+	}
+	m.Set = map[string]value.Value{}
+	for _, name := range value.Keys(given) {
+		p, missing := c.findIn(run.workflow, name)
+		switch {
+		case missing != nil:
+			c.missing(b, a.span(), missing, fmt.Sprintf("Workflow %q has no node %q", run.workflow.Name, name))
+			continue
+		case p.in != run.workflow:
+			refuse(fmt.Sprintf("%q is in a called run", name), fmt.Sprintf("Set the step that calls workflow %q.", p.in.Name))
+			continue
+		case p.node.Schema.Kind != "step":
+			refuse(fmt.Sprintf("%s is not a step", upper(p.node.Words())), "Only a step can be set. Set the steps in it by their paths.")
+			continue
+		}
+		if t := p.node.output; t.Kind != "" {
+			if _, err := value.Convert(given[name], t); err != nil {
+				refuse(fmt.Sprintf("The output does not fit %s", p.node.Words()), upper(err.Error())+".")
+				continue
+			}
+		}
+		m.Set[p.whole(name)] = given[name]
+	}
 }
 
 // figures reads the figures of the machine that a block sets.

@@ -13,9 +13,6 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// responseType is what an http step makes.
-var responseType = value.Object(map[string]value.Type{"status": value.IntType, "headers": value.Map(value.StringType), "body": value.AnyType})
-
 var methodName = regexp.MustCompile(`^[A-Za-z]{1,20}$`)
 
 // userinfo is the beginning of a URL with a user name in it, or with a password.

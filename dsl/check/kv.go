@@ -145,18 +145,7 @@ func namespaceName(text string) bool {
 // kvOutput is what an operation of kv makes.
 func kvOutput(_ *checker, _ *Workflow, n *Node) value.Type {
 	operation, _ := n.Inner("kv").KVOperation()
-	switch operation {
-	case ir.KVIncr:
-		return value.NumberType
-	case ir.KVCAS:
-		return value.Object(map[string]value.Type{"swapped": value.BoolType, "value": value.AnyType})
-	case ir.KVDelete:
-		return value.BoolType
-	case ir.KVScan:
-		return value.Map(value.AnyType)
-	case ir.KVGet, ir.KVSet:
-	}
-	return value.AnyType
+	return operation.Output()
 }
 
 // OutputType is the declared type of a step's output; nil where none is declared. A key that is read may have no value.

@@ -14,7 +14,7 @@ func resultType(output, stdout, instances, counts value.Type) value.Type {
 		"error": errorType.OrNull(), "attempts": value.IntType, "duration": value.NumberType,
 		"started_at": value.StringType.OrNull(), "finished_at": value.StringType.OrNull(), "agent": value.StringType.OrNull(),
 		"instances": instances, "counts": counts, "winner": nullType, "iterations": nullType, "usage": usageType, "partial": value.BoolType,
-		"escalated": value.StringType.OrNull(),
+		"escalated": value.StringType.OrNull(), "by": value.StringType.OrNull(),
 	})
 }
 

@@ -122,7 +122,10 @@ type Moment struct {
 	Of   string
 	Run  *TestRun // of StartMoment and RetryMoment
 	From string   // of RetryMoment: the node that runs again besides; "" for none
-	Name string   // of the event of EmitMoment, and of the point of CheckInMoment
+	// Set are the outputs of steps that By gives, by their paths, of RetryMoment.
+	Set  map[string]value.Value
+	By   string
+	Name string // of the event of EmitMoment, and of the point of CheckInMoment
 	// Data is what the event of EmitMoment says, and the figures of MetricsMoment by their names.
 	Data   value.Value
 	Key    string // of EmitMoment; "": none

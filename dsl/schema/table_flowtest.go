@@ -68,8 +68,9 @@ var testBlocks = map[string]*Block{
 	"test.retry": {Label: "name", Doc: "Starts a run that repeats a run that has ended, and reuses what is still good of it.", Attrs: attrs(
 		Attr{Name: "of", Kind: Text, Default: "the only run", Doc: "Name of the run that is repeated: that of a block start or retry above."},
 		Attr{Name: "from", Kind: Text, Default: "what did not end well", Doc: "Name or path of a node that runs again besides, with all that depends on it."},
-		after,
-		later("test.retry.set")[0], later("test.retry.by")[0])},
+		Attr{Name: "set", Kind: Value, Want: value.AnyType, Default: "none", Doc: "An object of outputs by the names or paths of steps: these steps count as succeeded with them, as with flowrun retry --set, and all that depends on them runs again."},
+		Attr{Name: "by", Kind: Text, Default: `"test"`, Doc: "Who sets the steps."},
+		after)},
 	"test.redrive": {Label: "name", Doc: "Tries again what was given up of a run, as flowrun dlq redrive does: messages that could not be sent are sent, and a run that failed is repeated by a run of this name.", Attrs: attrs(
 		Attr{Name: "of", Kind: Text, Default: "the only run", Doc: "Name of the run: that of a block start, retry or redrive above."},
 		after)},

@@ -46,8 +46,6 @@ var planned = []Planned{
 	{Block: "gate", Attr: "retry", Doc: "How often a gate that fails is asked again.", Instead: "on_fail = \"retry\"  makes another attempt of the step; retry of the step says how many."},
 	{Block: "output", Attr: "sensitive", Doc: "Keeps an output out of logs and screen.", Instead: "An output is written down, so a sensitive value cannot be one. Read the variable where it is needed."},
 
-	{Block: "test.retry", Attr: "set", Doc: "Other inputs for the run that repeats.", Instead: "A block start with the other inputs begins anew:  start \"NAME\" { inputs = { NAME = VALUE } }."},
-	{Block: "test.retry", Attr: "by", Doc: "Who repeats the run.", Instead: "Leave it out: no run says yet who started it."},
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},

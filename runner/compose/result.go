@@ -28,6 +28,7 @@ type Result struct {
 	Partial  bool
 	// Escalated is the highest level of its escalation that the node has come to.
 	Escalated string
+	By        string // who gave the result; "": nobody
 	// Repeats is set for a repeat, which alone has a number of iterations.
 	Repeats    bool
 	Iterations int
@@ -35,7 +36,7 @@ type Result struct {
 
 // attributes are those of every result object.
 var attributes = []string{"output", "status", "exit_code", "stdout", "stderr", "error", "attempts", "duration", "started_at",
-	"finished_at", "agent", "instances", "counts", "winner", "iterations", "usage", "partial", "escalated"}
+	"finished_at", "agent", "instances", "counts", "winner", "iterations", "usage", "partial", "escalated", "by"}
 
 // ResultObject makes a whole result of its attributes.
 func ResultObject(read func(attr string) value.Value) map[string]any {
@@ -93,6 +94,8 @@ func (r *Result) Attribute(name string) value.Value {
 		return textOrNull(r.Winner)
 	case "escalated":
 		return textOrNull(r.Escalated)
+	case "by":
+		return textOrNull(r.By)
 	case "iterations":
 		if r.Repeats {
 			return float64(r.Iterations)

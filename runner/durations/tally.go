@@ -67,7 +67,7 @@ func (t *Tally) transition(tr *event.Transition) {
 		delete(t.whole, tr.Node)
 		return
 	}
-	if tr.To != event.Succeeded || tr.Result == nil || tr.Result.Reused {
+	if tr.To != event.Succeeded || tr.Result == nil || tr.Result.Reused || tr.Result.Set {
 		return
 	}
 	if us < 0 || !acted {

@@ -139,7 +139,7 @@ type RunStarted struct {
 	Cause *Cause `json:"cause,omitempty"`
 }
 
-// Reused is how a node ended in an earlier run. Of a group, a for_each as a whole, or an instance that holds other nodes, it says
+// Reused is how a node ended in an earlier run, or as a person says that it ended. Of a group, a for_each as a whole, or an instance that holds other nodes, it says
 // that all that lies in it ends as it did there, whatever a join, a timeout or a gate would say of it now.
 type Reused struct {
 	Status Status `json:"status"` // succeeded, failed, blocked or cancelled
@@ -158,6 +158,9 @@ type Reused struct {
 	Winner     string      `json:"winner,omitempty"`
 	Iterations int         `json:"iterations,omitempty"`
 	Escalated  string      `json:"escalated,omitempty"`
+	By         string      `json:"by,omitempty"`
+	// Set tells that a person gave the result in place of the earlier run: the node ends with it when its turn comes.
+	Set bool `json:"set,omitempty"`
 }
 
 // Secret stands in a journal for a value that must not.

@@ -158,6 +158,10 @@ type Result struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Escalated is the highest level of its escalation that the node has come to; "" if it has come to none.
 	Escalated string `json:"escalated,omitempty"`
-	// Reused tells that the result is that of the run that this one repeats.
+	// Reused tells that the result is that of the run that this one repeats, and Set that a person gave it when the run began. The node
+	// made no attempt in this run.
 	Reused bool `json:"reused,omitempty"`
+	Set    bool `json:"set,omitempty"`
+	// By names the person who gave the result; "" if the node came to it by itself.
+	By string `json:"by,omitempty"`
 }

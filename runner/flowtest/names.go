@@ -304,7 +304,7 @@ func outermost(n *view.Node) bool {
 // resultObject is the result of a node as expressions see it.
 func resultObject(n *view.Node) map[string]any {
 	o := map[string]any{"status": string(n.Status), "output": nil, "exit_code": -1.0, "stdout": nil, "stderr": nil, "error": nil, "attempts": float64(n.Attempt),
-		"duration": n.Duration(n.FinishedAt).Seconds(), "started_at": nil, "finished_at": nil, "agent": nil, "instances": nil, "counts": nil, "winner": nil, "iterations": nil, "partial": false, "escalated": nil, "usage": (&event.Usage{}).Object()}
+		"duration": n.Duration(n.FinishedAt).Seconds(), "started_at": nil, "finished_at": nil, "agent": nil, "instances": nil, "counts": nil, "winner": nil, "iterations": nil, "partial": false, "escalated": nil, "by": nil, "usage": (&event.Usage{}).Object()}
 	for name, at := range map[string]event.Time{"started_at": n.StartedAt, "finished_at": n.FinishedAt} { // any order: it fills an object
 		if at != 0 {
 			o[name] = at.String()
@@ -324,6 +324,9 @@ func resultObject(n *view.Node) map[string]any {
 	o["partial"] = r.Partial
 	if r.Escalated != "" {
 		o["escalated"] = r.Escalated
+	}
+	if r.By != "" {
+		o["by"] = r.By
 	}
 	if r.Usage != nil {
 		o["usage"] = r.Usage.Object()

@@ -79,7 +79,7 @@ func (t *test) retryRun(ctx context.Context, m *ir.Moment, of *seen) error {
 	if err != nil {
 		return err
 	}
-	kept, err := retry.Of(g, of.first, past, retry.Wish{From: m.From})
+	kept, err := retry.Of(g, of.first, past, wishOf(m))
 	if no := (*retry.Refusal)(nil); errors.As(err, &no) {
 		refuse(strings.ReplaceAll(no.Message, "run "+of.id, "it"))
 		return nil
@@ -91,6 +91,15 @@ func (t *test) retryRun(ctx context.Context, m *ir.Moment, of *seen) error {
 	first.Cause = event.RetryCause(of.id, of.first)
 	first.RetryOf, first.Reused, first.Targets = of.id, kept.Reused, kept.Targets
 	return t.launch(ctx, m.Run, of.secrets, first)
+}
+
+// wishOf is what a moment asks of a run that repeats another one.
+func wishOf(m *ir.Moment) retry.Wish {
+	w := retry.Wish{From: m.From, By: m.By}
+	for _, path := range value.Keys(m.Set) {
+		w.Set = append(w.Set, retry.Set{Step: path, Output: m.Set[path]})
+	}
+	return w
 }
 
 // pastOf is the view of a run that has ended, in which a repeat is one piece.

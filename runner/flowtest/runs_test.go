@@ -183,6 +183,24 @@ workflow "w" {
     after = "1m"
   }
   expect = ["runs.second.step.a.output == 'three' && runs.second.step.b.output == 'four' && runs.first.step.b.output == 'two'"]`, "succeeded"},
+		{"with what a person did", `
+  step "a" { replies = [{ exit_code = 1 }] }
+  step "again/b" { replies = [{ stdout = "two" }] }
+  retry "again" {
+    set   = { a = "by hand" }
+    by    = "ann"
+    after = "1m"
+  }
+  retry "third" {
+    of   = "again"
+    from = "b"
+    set  = { a = "anew" }
+    after = "2m"
+  }
+  step "third/b" { replies = [{ stdout = "three" }] }
+  crash_everywhere = true
+  expect = ["runs.again.step.a.output == 'by hand' && runs.again.step.a.by == 'ann' && runs.again.step.b.by == null && runs.again.step.a.attempts == 0",
+    "runs.third.step.a.output == 'anew' && runs.third.step.a.by == 'test' && runs.third.step.b.output == 'three'", "step.a.by == null && len(calls.a) == 1"]`, "failed"},
 		{"of one that runs", `
   step "a" { replies = [{ stdout = "one", takes = "1h" }] }
   step "b" { replies = [{ stdout = "" }] }

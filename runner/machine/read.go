@@ -102,6 +102,9 @@ func (m *Machine) readAttribute(r ref, attr string) value.Value {
 			Error: d.err, Attempts: d.attempts, Agent: d.agent, Started: d.started, Finished: d.finished, Now: m.now,
 			Usage: d.usage(), Partial: d.partial, Escalated: d.escalated(),
 		}
+		if d.cold != nil {
+			res.By = d.cold.by
+		}
 		if d.groupState != nil {
 			res.Winner, res.Repeats, res.Iterations = d.winnerName(), d.loop != nil, d.iterations()
 		}

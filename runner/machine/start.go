@@ -489,7 +489,8 @@ func (m *Machine) takeReused(r ref) bool {
 	if k == nil {
 		return false
 	}
-	m.coldState(r).reused = k
+	c := m.coldState(r)
+	c.reused, c.by = k, k.By
 	if m.holdsNodes(r) && (!k.Status.Bad() || k.StartedAt != 0) {
 		return false // the node had begun
 	}
@@ -528,7 +529,11 @@ func (m *Machine) endReused(r ref, k *event.Reused) {
 		e := *k.Error
 		d.err = &e
 	}
-	m.finishNode(r, k.Status, "reused from run "+m.run.RetryOf)
+	why := "reused from run " + m.run.RetryOf
+	if k.Set {
+		d.started, d.finished, why = m.now, m.now, "set by "+k.By
+	}
+	m.finishNode(r, k.Status, why)
 }
 
 // reusedEnd returns the node's end in the earlier run; nil if the node runs in this run.

@@ -108,6 +108,7 @@ type coldState struct {
 	toUndo     bool             // the node is in Machine.toUndo
 	escalates  bool             // one of these gates escalates
 	escalation *escalation      // nil until an attempt has failed
+	by         string           // who gave the result; "": nobody
 	deadline   *deadline
 	budget     *budget
 	rule       *triggerState // nil without a trigger_rule
@@ -317,7 +318,12 @@ func (m *Machine) resultOf(r ref) *event.Result {
 	res := &event.Result{
 		ExitCode: d.exit, Stdout: d.streams.stdout, Stderr: d.streams.stderr, StdoutLog: d.streams.stdoutLog, StderrLog: d.streams.stderrLog,
 		Output: d.output, Error: d.err, Attempts: d.attempts, Agent: d.agent, StartedAt: d.started, FinishedAt: d.finished,
-		Tolerated: s.tolerated, Reused: d.reusedEnd() != nil, Partial: d.partial, Escalated: d.escalated(),
+		Tolerated: s.tolerated, Partial: d.partial, Escalated: d.escalated(),
+	}
+	if c := d.cold; c != nil {
+		if res.By = c.by; c.reused != nil {
+			res.Reused, res.Set = !c.reused.Set, c.reused.Set
+		}
 	}
 	if u := d.usage(); u != (event.Usage{}) {
 		res.Usage = &u

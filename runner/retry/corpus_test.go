@@ -57,14 +57,14 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d runs, %d of them failed; %d repeated, which reused %d ends and made %d attempts and calls; %d refused",
-		c.runs, c.failed, c.repeated, c.reused, c.made, c.refused)
-	if c.failed == 0 || c.reused == 0 || c.made == 0 {
+	t.Logf("%d runs, %d of them failed; %d repeated, which reused %d ends, were told %d and made %d attempts and calls; %d refused",
+		c.runs, c.failed, c.repeated, c.reused, c.set, c.made, c.refused)
+	if c.failed == 0 || c.set == 0 || c.reused == 0 || c.made == 0 {
 		t.Error("nothing failed, or nothing was reused: the test looks at nothing")
 	}
 }
 
-type counts struct{ runs, failed, repeated, reused, made, refused int }
+type counts struct{ runs, failed, repeated, reused, made, refused, set int }
 
 // firstEvent is the run_started of a journal of the corpus, which stands behind the line of its batch.
 func firstEvent(t *testing.T, batches []byte) event.RunStarted {
@@ -99,6 +99,18 @@ func (c *counts) one(g *plan.Graph, first event.RunStarted, seed int) error {
 	} else if seed%4 == 3 {
 		wish.Only = name
 	}
+	if seed%4 == 1 {
+		wish.By = "ann"
+		before.view.Each(func(n *view.Node, _ int) {
+			if len(wish.Set) == 0 && g.Nodes[g.Number(n.Name)].Kind == ir.Step && draw("set "+n.Path) {
+				set := retry.Set{Step: n.Path}
+				if n.Result != nil && n.Status == event.Succeeded {
+					set.Output = n.Result.Output
+				}
+				wish.Set = append(wish.Set, set)
+			}
+		})
+	}
 	p, err := retry.Of(g, &first, before.view, wish)
 	if no := (*retry.Refusal)(nil); errors.As(err, &no) {
 		c.refused++
@@ -120,6 +132,13 @@ func (c *counts) one(g *plan.Graph, first event.RunStarted, seed int) error {
 	}
 	for path, kept := range p.Reused {
 		was, is := before.view.Node(path), after.view.Node(path)
+		if kept.Set {
+			c.set++
+			if is != nil && is.Status == event.Succeeded && (!is.Result.Set || is.Result.By != "ann" || is.Result.Reused || !value.Equal(is.Result.Output, kept.Output)) {
+				return fmt.Errorf("%s is set, and is %+v", path, is.Result)
+			}
+			continue
+		}
 		if is == nil && g.Nodes[g.Number(view.Base(path))].Joins() {
 			continue // its join had enough before it came up
 		}
@@ -130,7 +149,7 @@ func (c *counts) one(g *plan.Graph, first event.RunStarted, seed int) error {
 			return fmt.Errorf("%s is reused: it was %+v, and is %+v", path, was.Result, is.Result)
 		}
 	}
-	if wish != (retry.Wish{}) || tolerated(before.view) {
+	if wish.From != "" || wish.Only != "" || len(wish.Set) > 0 || tolerated(before.view) {
 		return nil
 	}
 	fresh, err := make1(g, first, func(string) bool { return false })

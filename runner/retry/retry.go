@@ -11,6 +11,8 @@
 //     sequence, runs again, too, and so on. A group is as new as the newest node in it.
 //   - A group or for_each that ended well because its join had enough keeps the ends of its losers, as long as nothing in it is
 //     run again; so does a group whose failure was tolerated.
+//   - A step that a person sets has the result that the person gives, whatever it was. To what depends on it, it is a node that
+//     runs again.
 //   - finally belongs to its run, and is never reused; nor is a step that ends the run.
 //
 // The package does no I/O and never imports a host or the machine. Its answer depends on its arguments alone. Enter at [Of].
@@ -39,7 +41,13 @@ type Wish struct {
 	From string
 	// Only is the name of the one node that runs again. All else is reused as it is, or left out.
 	Only string
+	// Set are steps that count as succeeded with outputs that By gives: what a person did by hand. All that depends on them runs again.
+	Set []Set
+	By  string
 }
+
+// isZero reports whether nothing is wished for.
+func (w *Wish) isZero() bool { return w.From == "" && w.Only == "" && len(w.Set) == 0 }
 
 // Plan is what the new run is told.
 type Plan struct {
@@ -57,6 +65,8 @@ const (
 	FromNode                  // name a node that runs again, too
 	FromOrAnew                // the same, or start a run anew
 	WholeRun                  // make more than the one node
+	Without                   // leave the wish out, or put it in another way
+	JSONText                  // see what the output of the node must be
 )
 
 // Refusal says why a run cannot be repeated as wished.
@@ -81,10 +91,13 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 		p.Targets = []string{w.Only}
 		s.name(w.Only)
 	case w.From != "":
-		if name := view.Base(w.From); s.asked != nil && g.Number(name) != plan.None && !s.asked[g.Number(name)] {
+		if name := view.Base(w.From); len(first.Targets) > 0 && g.Number(name) != plan.None && !s.asked[g.Number(name)] {
 			return nil, &Refusal{fmt.Sprintf("run %s was asked for %s, and %q is not needed for that", r.ID, strings.Join(first.Targets, ", "), name), OnlyNode, name}
 		}
 		s.name(w.From)
+	}
+	if err := s.setSteps(w, first); err != nil {
+		return nil, err
 	}
 	s.settle()
 	if w.Only != "" {
@@ -92,7 +105,7 @@ func Of(g *plan.Graph, first *event.RunStarted, r *view.Run, w Wish) (*Plan, err
 			return nil, err
 		}
 	}
-	if w == (Wish{}) && r.Status == event.Succeeded && !s.anew() {
+	if w.isZero() && r.Status == event.Succeeded && !s.anew() {
 		return nil, &Refusal{fmt.Sprintf("run %s succeeded, so no step has to run again", r.ID), FromNode, ""}
 	}
 	p.Reused = s.collect(p.Targets)
@@ -175,6 +188,9 @@ func (s *survey) collect(targets []string) map[string]*event.Reused {
 			visit(n, false)
 		}
 	}
+	for n, given := range s.set { // any order: it fills a map
+		reused[n.Path] = given
+	}
 	if len(reused) == 0 {
 		return nil
 	}
@@ -205,7 +221,7 @@ func end(n *view.Node, output bool) *event.Reused {
 	}
 	e.Stdout, e.Stderr, e.StdoutLog, e.StderrLog = r.Stdout, r.Stderr, r.StdoutLog, r.StderrLog
 	e.Error, e.Attempts, e.Agent, e.StartedAt, e.FinishedAt = r.Error, r.Attempts, r.Agent, r.StartedAt, r.FinishedAt
-	e.Winner, e.Iterations, e.Escalated = r.Winner, r.Iterations, r.Escalated
+	e.Winner, e.Iterations, e.Escalated, e.By = r.Winner, r.Iterations, r.Escalated, r.By
 	if output && n.Status == event.Succeeded {
 		e.Output = r.Output
 	}

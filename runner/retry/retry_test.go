@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -25,8 +27,8 @@ import (
 // TestScripts runs testdata/*.txt: a program, a run of it, and runs that repeat the one before.
 //
 //	program               the workflow file that follows
-//	run fail=(PATH,…)     all attempts succeed at once, but those of these paths
-//	retry from=X only=X fail=(PATH,…)   the run before is repeated
+//	run fail=(PATH,…)     all attempts succeed at once, but those of these paths; with skip=WORD the run is skipped
+//	retry from=X only=X fail=(PATH,…) by=WHO   the run before is repeated; a line STEP = JSON sets a step
 //
 // Below the rule stands what was reused, which attempts were made, in their order, and how the run ended.
 func TestScripts(t *testing.T) {
@@ -63,14 +65,23 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		return ""
 	case "run":
 		w.fail = words(d, "fail")
-		return w.play(&event.RunStarted{Targets: words(d, "targets")})
+		return w.play(&event.RunStarted{Targets: words(d, "targets"), Skip: strings.Join(words(d, "skip"), " ")})
 	case "retry":
-		wish := retry.Wish{From: strings.Join(words(d, "from"), ""), Only: strings.Join(words(d, "only"), "")}
+		wish := retry.Wish{From: strings.Join(words(d, "from"), ""), Only: strings.Join(words(d, "only"), ""), By: strings.Join(words(d, "by"), "")}
+		for _, line := range strings.Split(d.Input, "\n") {
+			if step, text, ok := strings.Cut(line, " = "); ok {
+				v, err := value.Decode([]byte(text))
+				if err != nil {
+					return err.Error()
+				}
+				wish.Set = append(wish.Set, retry.Set{Step: step, Output: v})
+			}
+		}
 		before := w.first.Run
 		p, err := retry.Of(w.graph, w.first, w.view, wish)
 		var no *retry.Refusal
 		if errors.As(err, &no) {
-			advice := []string{"retry without a wish", "retry only that node", "retry from a node", "retry from a node, or start anew", "retry the whole run"}
+			advice := []string{"retry without a wish", "retry only that node", "retry from a node", "retry from a node, or start anew", "retry the whole run", "put the wish in another way", "see the type of"}
 			return strings.TrimSpace(fmt.Sprintf("%s\nadvice: %s %s", no, advice[no.Advice], no.Node))
 		}
 		if err != nil {
@@ -117,7 +128,18 @@ func (w *world) play(first *event.RunStarted) string {
 		}
 	}
 	reused := slices.Sorted(maps.Keys(first.Reused))
-	return fmt.Sprintf("reused: %s\nmade:   %s\n%s: %s", strings.Join(reused, " "), strings.Join(w.made, " "), first.Run, w.view.Status)
+	for i, path := range reused {
+		if k := first.Reused[path]; k.Set {
+			text, _ := json.Marshal(k.Output)
+			reused[i] += fmt.Sprintf("=%s(%s)", text, k.By)
+		}
+	}
+	said := ""
+	for _, name := range value.Keys(w.view.Outputs) {
+		text, _ := json.Marshal(w.view.Outputs[name])
+		said += fmt.Sprintf("\n%s = %s", name, text)
+	}
+	return fmt.Sprintf("reused: %s\nmade:   %s\n%s: %s%s", strings.Join(reused, " "), strings.Join(w.made, " "), first.Run, w.view.Status, said)
 }
 
 func (w *world) answer(c *event.Command) *event.Event {

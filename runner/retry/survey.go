@@ -19,13 +19,14 @@ type survey struct {
 	only  bool   // only the named node runs again
 
 	named  map[*view.Node]bool
-	opened map[*view.Node]bool // groups that are decided again, so that what lies in them counts
+	set    map[*view.Node]*event.Reused // by a person
+	opened map[*view.Node]bool          // groups that are decided again, so that what lies in them counts
 	wholes map[*view.Node]bool
 	parts  map[*view.Node]bool
 }
 
 func newSurvey(g *plan.Graph, first *event.RunStarted, r *view.Run, only bool) *survey {
-	s := &survey{graph: g, run: r, only: only, named: map[*view.Node]bool{}, opened: map[*view.Node]bool{}}
+	s := &survey{graph: g, run: r, only: only, named: map[*view.Node]bool{}, set: map[*view.Node]*event.Reused{}, opened: map[*view.Node]bool{}}
 	if len(first.Targets) > 0 {
 		s.asked = g.Closure(first.Targets)
 	}
@@ -121,7 +122,7 @@ func (s *survey) decided(n *view.Node) bool {
 func (s *survey) touched(n *view.Node) bool {
 	v, known := s.parts[n]
 	if !known {
-		v = s.whole(n)
+		v = s.whole(n) || s.set[n] != nil
 		if !v && !s.leaf(n) {
 			v = !s.only && !s.settled(n) && !s.covered(n)
 			for _, c := range n.Children {

@@ -195,7 +195,7 @@ func (f *Fold) result(told []Task, t *event.Transition) []Task {
 	}
 	delete(f.live, t.Node)
 	f.heard(t)
-	if task != nil && !t.Result.Reused {
+	if task != nil && !t.Result.Reused && !t.Result.Set {
 		task.Attempts, task.Output, task.At = t.Result.Attempts-task.first+1, t.Result.Output, t.At
 		switch t.To {
 		case event.FailedS:

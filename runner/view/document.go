@@ -78,6 +78,9 @@ type NodeDoc struct {
 	Partial bool `json:"partial,omitempty"`
 	// Escalated is the highest level of its escalation that the node has come to.
 	Escalated string `json:"escalated,omitempty"`
+	// Set tells that a person gave the result when the run began, and By who gave it; "" if the node came to it by itself.
+	Set bool   `json:"set,omitempty"`
+	By  string `json:"by,omitempty"`
 	// Usage is what its attempts used; absent where there were none.
 	Usage map[string]any `json:"usage,omitempty"`
 	// Child is the id of the run that the node called.
@@ -162,7 +165,7 @@ func (r *Run) document(n *Node) NodeDoc {
 	}
 	d.Error, d.ExitCode = res.Error, res.ExitCode
 	d.Tolerated, d.Reused, d.Winner, d.Iterations, d.Partial = res.Tolerated, res.Reused, res.Winner, res.Iterations, res.Partial
-	d.Escalated = res.Escalated
+	d.Escalated, d.Set, d.By = res.Escalated, res.Set, res.By
 	if res.Usage != nil {
 		d.Usage = res.Usage.Object()
 	}

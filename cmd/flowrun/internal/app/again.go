@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
@@ -83,7 +84,18 @@ func (a *app) prepareAgain(ctx context.Context, s *store, run string, r *args.Re
 	if view.Base(r.Only) != r.Only {
 		return nil, &args.Error{Message: fmt.Sprintf("--only %q is not the name of a step", r.Only), Hint: fmt.Sprintf("Did you mean %q?", view.Base(r.Only))}
 	}
-	again, err := s.Retry(ctx, run, retry.Wish{From: r.From, Only: r.Only}, a.Environ, Release)
+	wish := retry.Wish{From: r.From, Only: r.Only, By: r.As}
+	if len(r.Set) > 0 && r.As == "" {
+		wish.By = userName()
+	}
+	for _, text := range r.Set {
+		step, output, _ := strings.Cut(text, "=")
+		if err := knownStep(p.Workflow, step); err != nil {
+			return nil, err
+		}
+		wish.Set = append(wish.Set, retry.Set{Step: step, Output: valueOf(output)})
+	}
+	again, err := s.Retry(ctx, run, wish, a.Environ, Release)
 	var no *retry.Refusal
 	if errors.As(err, &no) {
 		return nil, &args.Error{Message: no.Message, Hint: adviseAgain(no, run)}
@@ -102,6 +114,10 @@ func adviseAgain(no *retry.Refusal, run string) string {
 		return "To run more steps again: --from STEP; all of them: flowrun apply."
 	case retry.WholeRun:
 		return "To run these, too: flowrun retry " + run
+	case retry.Without:
+		return "To see the steps of the run: flowrun runs show " + run
+	case retry.JSONText:
+		return fmt.Sprintf("Give the output as JSON. A text stands in quotes: --set '%s=\"TEXT\"'.", no.Node)
 	}
 	return "Retry the failed steps with: flowrun retry " + run
 }

@@ -15,6 +15,13 @@ func (a *app) newRetryCommand() *cobra.Command {
 failed, were blocked, cancelled or compensated, and all nodes that depend on them, run again with new idempotency keys. Each instance of
 for_each counts alone; a repeat and a call count as one piece; a tolerated failure is kept; finally runs again.
 
+--from also repeats runs that succeeded: the step runs again, and all nodes that depend on it. --set says what a step comes to that was
+done by hand: it counts as succeeded with this output, step.NAME.by names the person, and all nodes that depend on it run again. The
+output must fit the step. RUN stays as it was.
+
+  flowrun retry latest --from 'test[linux]'
+  flowrun retry latest --set 'deploy={"version": "1.2"}' --as ann
+
 RUN must have ended: to continue a run that has not, use resume. Sensitive values are read from where RUN got them, and may have
 changed; the journal records that they differ. Give values of the command line again. For a changed file, use apply.`,
 		RunE: func(_ *cobra.Command, words []string) error {
@@ -28,6 +35,8 @@ changed; the journal records that they differ. Give values of the command line a
 	f := c.Flags()
 	f.StringVar(&r.From, "from", "", "also run this `step` again, and all nodes that depend on it; an instance is named as build[3]")
 	f.StringVar(&r.Only, "only", "", "run only this `step` again, and reuse or leave out all other nodes")
+	f.StringArrayVar(&r.Set, "set", nil, "the output of a step that was done by hand, `STEP=JSON`; can be repeated")
+	f.StringVar(&r.As, "as", "", "the `name` of the person who sets steps (default: the user of the operating system)")
 	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimitFlag(c, &r.Drive)
 	noWaitFlag(c, &r.Drive)

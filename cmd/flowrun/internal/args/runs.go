@@ -1,6 +1,9 @@
 package args
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Runs is what commands about one run take.
 type Runs struct {
@@ -23,14 +26,30 @@ type Retry struct {
 	Runs
 	Given
 	Drive
-	From string // a step, or an instance of one
-	Only string // a step
+	From string   // a step, or an instance of one
+	Only string   // a step
+	Set  []string // STEP=JSON: a step counts as succeeded with this output
+	As   string   // who sets the steps; "" means the user of the operating system
 }
 
 // Check refuses numbers, and flags that exclude each other.
 func (r *Retry) Check() error {
 	if r.From != "" && r.Only != "" {
 		return Errorf("--from and --only cannot be combined")
+	}
+	if r.Only != "" && len(r.Set) > 0 {
+		return Errorf("--only and --set cannot be combined")
+	}
+	if r.As != "" && len(r.Set) == 0 {
+		return Errorf("--as says who sets a step, and needs --set")
+	}
+	for _, text := range append(r.Set, r.As) {
+		if err := IsText("--set", text); err != nil {
+			return err
+		}
+		if step, _, ok := strings.Cut(text, "="); text != r.As && (!ok || step == "") {
+			return &Error{"--set is not of the form STEP=JSON", "Write --set 'STEP={\"NAME\": 1}' or --set 'STEP=\"TEXT\"'."}
+		}
 	}
 	return r.Drive.Check()
 }

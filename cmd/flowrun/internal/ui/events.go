@@ -42,9 +42,12 @@ type eventJSON struct {
 	Winner     string `json:"winner,omitempty"`
 	Iterations int    `json:"iterations,omitempty"`
 	// Level is the level of its escalation that the node has come to; Escalated, at an end, the highest one.
-	Level     string     `json:"level,omitempty"`
-	Escalated string     `json:"escalated,omitempty"`
-	Outputs   *view.Data `json:"outputs,omitempty"` // on the last line
+	Level     string `json:"level,omitempty"`
+	Escalated string `json:"escalated,omitempty"`
+	// Set and By are as in the document of a run.
+	Set     bool       `json:"set,omitempty"`
+	By      string     `json:"by,omitempty"`
+	Outputs *view.Data `json:"outputs,omitempty"` // on the last line
 }
 
 // Update implements Progress. Of what was told before, to another process, the end alone is told again: a run that has ended
@@ -73,7 +76,7 @@ func eventOf(l *view.Line) eventJSON {
 	if l.Result != nil && l.Gate == nil {
 		e.Error = l.Result.Error
 		e.Tolerated, e.Reused, e.Winner, e.Iterations = l.Result.Tolerated, l.Result.Reused, l.Result.Winner, l.Result.Iterations
-		e.Escalated = l.Result.Escalated
+		e.Escalated, e.Set, e.By = l.Result.Escalated, l.Result.Set, l.Result.By
 		if l.Result.ExitCode >= 0 {
 			e.ExitCode = &l.Result.ExitCode
 		}

@@ -116,6 +116,16 @@ func differ(secrets map[string]event.Secret) (text string) {
 	return text
 }
 
+// sets counts the nodes whose results a person gave.
+func sets(s *event.RunStarted) (n int) {
+	for _, k := range s.Reused { // any order: it counts
+		if k.Set {
+			n++
+		}
+	}
+	return n
+}
+
 func begun(s *event.RunStarted) string {
 	text := Clean(s.Workflow)
 	if s.Parent != "" {
@@ -125,7 +135,12 @@ func begun(s *event.RunStarted) string {
 		text += ", started by " + Clean(s.Cause.String())
 	}
 	if s.RetryOf != "" {
-		text += fmt.Sprintf(", repeats run %s and reuses %s", Clean(s.RetryOf), Count(len(s.Reused), "result"))
+		text += fmt.Sprintf(", repeats run %s and reuses %s", Clean(s.RetryOf), Count(len(s.Reused)-sets(s), "result"))
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.Reused)) {
+		if k := s.Reused[path]; k.Set {
+			text += ", " + Clean(path) + " set by " + Clean(k.By) + ": " + oneLine(k.Output)
+		}
 	}
 	text += differ(s.Secrets)
 	for _, k := range value.Keys(s.Inputs) {

@@ -251,7 +251,7 @@ func failed(l *view.Line) bool {
 	if l.Note != "" {
 		return l.Note == event.NotCompensated && l.Result != nil
 	}
-	return l.Node != "" && l.Status == event.FailedS && l.Gate == nil && l.Tells && l.Result != nil && !l.Result.Reused
+	return l.Node != "" && l.Status == event.FailedS && l.Gate == nil && l.Tells && l.Result != nil && !l.Result.Reused && !l.Result.Set
 }
 
 // details tells all that a person needs after a failure, without a second command.
