@@ -58,8 +58,9 @@ runner/shared                    pure: dsl/ir dsl/value runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
+runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value memory runner/compose runner/engine runner/event runner/executor runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/view
+runner                           dsl/expr dsl/ir dsl/value memory runner/compose runner/engine runner/event runner/executor runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/flowtest                  dsl/expr dsl/ir dsl/value runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view
 runner/follow                    memory/private
@@ -103,7 +104,7 @@ workflows
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args         dsl/value
-cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/stats runner/view isatty sys diff
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/standalone"
+	"github.com/flowrun/flowrun/runner/stats"
+)
+
+func (a *app) newStatsCommand() *cobra.Command {
+	r := args.Stats{Groups: groupsOfStats()}
+	c := &cobra.Command{
+		Use: "stats", Short: "Show how many tasks were done, how well, how fast and at what cost",
+		Long: `stats computes figures from the journals of the runs that began, ended or were live in a span of time. A task is one execution of a step
+by an agent, with all of its attempts; it counts when it succeeds or fails.
+
+  throughput       tasks that succeeded / hours
+  success rate     tasks that succeeded / tasks
+  mean time        average of the time from the start of a task to its end
+  idle             time in which an agent had no attempt / time, over all agents that had one in the span
+  retry rate       attempts beyond the first of each task / attempts
+  escalation rate  tasks that came to a level of their escalation / tasks`,
+		Args: between(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return a.runStats(&r) },
+	}
+	c.Flags().StringVar(&r.Since, "since", "24h", "count from an `AGE` ago (24h, 7d), or from a moment (2026-01-05T08:00:00Z)")
+	c.Flags().StringVar(&r.By, "by", "", "a line for each `GROUP`: workflow, agent, pattern (the group around a step) or version")
+	jsonFlag(c, &r.JSON)
+	return c
+}
+
+func groupsOfStats() (list []string) {
+	for _, g := range stats.Groups {
+		list = append(list, string(g))
+	}
+	return list
+}
+
+func (a *app) runStats(r *args.Stats) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	at := time.Now()
+	begin, err := r.Begin(at)
+	if err != nil {
+		return err
+	}
+	since, until := event.At(begin), event.At(at)
+	runs, err := a.foldRuns(since)
+	if err != nil {
+		return err
+	}
+	total, groups := stats.Compute(runs, since, until, stats.Group(r.By))
+	ui.Stats(a.out, ui.StatsOf{Since: since, Until: until, By: r.By, Total: total, Groups: groups}, r.JSON)
+	return nil
+}
+
+// foldRuns folds the runs of the store that had not ended at a moment. A store that does not exist has none.
+func (a *app) foldRuns(since event.Time) ([]*stats.Run, error) {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return nil, err
+	}
+	s, err := standalone.Read(dir)
+	if errors.Is(err, engine.ErrNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Stats(context.Background(), since, func(run string, err error) {
+		a.err.Printf("Run %s is left out: %s\n", ui.Clean(run), ui.Clean(err.Error()))
+	})
+}

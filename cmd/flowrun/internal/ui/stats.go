@@ -1,0 +1,94 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/stats"
+)
+
+// StatsOf are the figures of a span of time, in all and by group.
+type StatsOf struct {
+	Since, Until event.Time
+	By           string // "": Groups is empty
+	Total        stats.Figures
+	Groups       []stats.Named
+}
+
+// statsJSON is StatsOf with --json.
+type statsJSON struct {
+	Since  string        `json:"since"`
+	Until  string        `json:"until"`
+	Total  stats.Figures `json:"total"`
+	By     *string       `json:"by"`
+	Groups []stats.Named `json:"groups"`
+}
+
+// Stats writes figures, as a table or as JSON.
+func Stats(t *Term, s StatsOf, asJSON bool) {
+	if asJSON {
+		j := statsJSON{Since: s.Since.Go().Format(time.RFC3339), Until: s.Until.Go().Format(time.RFC3339), Total: s.Total, Groups: []stats.Named{}}
+		if s.By != "" {
+			j.By, j.Groups = &s.By, append(j.Groups, s.Groups...)
+		}
+		_ = WriteJSON(t, j)
+		return
+	}
+	f := &s.Total
+	line := func(name, text string) { t.Printf("%-15s  %s\n", name, text) }
+	line("since", s.Since.Go().Local().Format("2006-01-02 15:04"))
+	line("runs", fmt.Sprintf("%d, %d of them live", f.Runs, f.Live))
+	line("tasks", fmt.Sprintf("%d: %d succeeded, %d failed", f.Tasks, f.Succeeded, f.Failed))
+	line("throughput", fmt.Sprintf("%.3g an hour", f.Throughput))
+	line("success rate", percent(f.SuccessRate))
+	line("mean time", timeOf(f.MeanTime))
+	line("idle", percent(f.Idle)+agentsOf(f))
+	line("retry rate", percent(f.RetryRate)+fmt.Sprintf(" (%s of %s)", countOf(f.Retries, "retry", "retries"), Count(f.Attempts, "attempt")))
+	line("escalation rate", percent(f.EscalationRate))
+	line("used", fmt.Sprintf("%.0f tokens, %.2f dollars", f.Tokens, f.CostUSD))
+	line("now", fmt.Sprintf("%d of %s at work, %s waiting", f.Busy, Count(f.Agents, "agent"), Count(f.Queue, "step")))
+	if s.By == "" {
+		return
+	}
+	width := len(s.By)
+	for _, g := range s.Groups {
+		width = max(width, Cells(Clean(g.Name)))
+	}
+	t.Printf("\n%-*s  %6s  %6s  %8s  %9s  %6s  %6s  %9s\n", width, s.By, "tasks", "failed", "success", "mean time", "idle", "retry", "escalated")
+	for _, g := range s.Groups {
+		name := Clean(g.Name)
+		t.Printf("%s%*s  %6d  %6d  %8s  %9s  %6s  %6s  %9s\n", name, width-Cells(name), "", g.Tasks, g.Failed, percent(g.SuccessRate),
+			timeOf(g.MeanTime), percent(g.Idle), percent(g.RetryRate), percent(g.EscalationRate))
+	}
+}
+
+func agentsOf(f *stats.Figures) string {
+	if f.Agents == 0 {
+		return ""
+	}
+	return " of " + Count(f.Agents, "agent")
+}
+
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// percent writes a rate; nil is a dash.
+func percent(rate *float64) string {
+	if rate == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100**rate)
+}
+
+// timeOf writes a duration in seconds; nil is a dash.
+func timeOf(s *float64) string {
+	if s == nil {
+		return "-"
+	}
+	return Duration(time.Duration(*s * float64(time.Second)))
+}
