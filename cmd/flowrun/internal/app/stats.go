@@ -54,7 +54,7 @@ func (a *app) runStats(r *args.Stats) error {
 		return err
 	}
 	since, until := event.At(begin), event.At(at)
-	runs, err := a.foldRuns(since)
+	runs, err := a.foldForStats(since)
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (a *app) runStats(r *args.Stats) error {
 	return nil
 }
 
-// foldRuns folds the runs of the store that had not ended at a moment. A store that does not exist has none.
-func (a *app) foldRuns(since event.Time) ([]*stats.Run, error) {
+// foldForStats folds the runs of the store that had not ended at a moment. A store that does not exist has none.
+func (a *app) foldForStats(since event.Time) ([]*stats.Run, error) {
 	dir, err := a.storeDir("")
 	if err != nil {
 		return nil, err
