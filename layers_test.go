@@ -100,6 +100,9 @@ memory/embed/uselite             dsl/libm memory/embed/pack memory/embed/wordlis
 memory/embed/wordlist            pure:
 memory                           memory/cache memory/embed memory/embed/glove memory/entry memory/learn memory/rank memory/store memory/text memory/vector memory/window memory/lazyregexp
 
+loop/schedule                    pure: dsl/diag loop/zone cron
+loop/zone                        pure: dsl/diag
+
 workflows
 
 cmd/flowrun                      cmd/flowrun/internal/app
@@ -120,7 +123,7 @@ cmd/memeval                      memory memory/embed memory/eval
 
 // modules are the short names of what lies outside.
 var modules = map[string]string{
-	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "expr": "github.com/expr-lang/expr",
+	"hcl": "github.com/hashicorp/hcl/v2", "cty": "github.com/zclconf/go-cty", "cron": "github.com/robfig/cron/v3", "expr": "github.com/expr-lang/expr",
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
 	"chromem": "github.com/philippgille/chromem-go", "huff0": "github.com/klauspost/compress/huff0",
 	"diff":       "github.com/rogpeppe/go-internal/diff",

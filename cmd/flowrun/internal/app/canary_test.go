@@ -121,6 +121,7 @@ var spoken = []struct {
 	{"sync check-in point --as party --blocked reason --json", false},
 	{"sync list --json", false},
 	{"sync list", false},
+	{"routines next --cron @daily --timezone UTC --from 2026-11-02T08:00:00Z --count 2 --json", false},
 	{"dlq list", false},
 	{"dlq list --json", false},
 	{"dlq show dl-1", false},

@@ -86,6 +86,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newDecideCommand(),
 		a.newEmitCommand(),
 		a.newSyncCommand(),
+		a.newRoutinesCommand(),
 		a.newDlqCommand(),
 		a.newStatsCommand(),
 		a.newLimitsCommand(),

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/loop/schedule"
+)
+
+func (a *app) newRoutinesNextCommand() *cobra.Command {
+	var r args.RoutinesNext
+	c := &cobra.Command{
+		Use: "next", Short: "Print the next moments of a schedule", Args: between(0, 0, ""),
+		Long: `next prints the moments at which a schedule is due, each on a line of its own, with the offset of the schedule's time zone. With --json they are one array.
+
+A schedule has five fields, each a "*", a number, a range 1-5, a step */15 or 8-18/2, or a list of them: minute, hour, day of the month, month (JAN to DEC) and day of the
+week (SUN to SAT; 0 and 7 are Sunday). If one of the two day fields begins with "*", both must match; otherwise one is enough. @hourly, @daily, @midnight, @weekly,
+@monthly, @yearly, @annually and "@every 15m" stand for a whole schedule.
+
+A time that does not exist, because clocks are put forward, is due once at the first minute after the gap. A time that comes twice is due the first time. A schedule whose
+minute or hour begins with "*", and @every, follow real time instead.`,
+		RunE: func(*cobra.Command, []string) error {
+			if err := r.Check(time.Now()); err != nil {
+				return err
+			}
+			return a.runRoutinesNext(&r)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&r.Cron, "cron", "", "the `schedule`; CRON_TZ=ZONE may stand in front of it")
+	f.StringVar(&r.Timezone, "timezone", "", "the time `zone` of the schedule, like Europe/Berlin (default: UTC)")
+	f.StringVar(&r.From, "from", "", "only moments after this `moment`, like 2026-11-02T08:00:00Z (default: now)")
+	f.IntVarP(&r.Count, "count", "n", 10, "the `number` of moments")
+	f.BoolVar(&r.JSON, "json", false, "as JSON")
+	return c
+}
+
+func (a *app) runRoutinesNext(r *args.RoutinesNext) error {
+	s, err := parseRoutinesNext(r)
+	if err != nil {
+		return err
+	}
+	moments := []string{}
+	for after := r.After; len(moments) < r.Count; {
+		next, ok := s.Next(after)
+		if !ok {
+			break
+		}
+		moments, after = append(moments, next.Format(time.RFC3339Nano)), next
+	}
+	switch {
+	case len(moments) == 0:
+		return args.Errorf("%q is not due within %d years", r.Cron, schedule.Horizon)
+	case r.JSON:
+		return ui.WriteJSON(a.out, moments)
+	}
+	for _, m := range moments {
+		a.out.Printf("%s\n", m)
+	}
+	return nil
+}
+
+// parseRoutinesNext points at what is wrong with a schedule.
+func parseRoutinesNext(r *args.RoutinesNext) (schedule.Schedule, error) {
+	if r.Timezone != "" {
+		if e := schedule.UnknownZone(r.Timezone); e != nil {
+			return schedule.Schedule{}, &args.Error{Message: "--timezone: " + e.Message, Hint: e.Hint}
+		}
+	}
+	s, err := schedule.Parse(r.Cron, r.Timezone)
+	var e *schedule.Error
+	if !errors.As(err, &e) {
+		return s, err
+	}
+	before, marked := []rune(r.Cron[:e.Start]), []rune(r.Cron[e.Start:e.End])
+	picture := fmt.Sprintf("\n  %s\n  %s%s", ui.Clean(r.Cron), strings.Repeat(" ", len(before)), strings.Repeat("^", max(1, len(marked))))
+	return s, &args.Error{Message: "--cron: " + e.Message + picture, Hint: e.Hint}
+}
