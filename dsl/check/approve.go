@@ -85,12 +85,15 @@ func (b *Block) constant(attr string) value.Value {
 
 // approveOutput is what people have decided.
 func approveOutput(_ *checker, _ *Workflow, n *Node) value.Type {
-	inputs := map[string]value.Type{}
+	inputs, decisions := map[string]value.Type{}, []string{"approved"}
+	if n.Inner("approve").attr("revise") != nil {
+		decisions = append(decisions, "revised")
+	}
 	for _, in := range n.Asked {
 		inputs[in.Name] = in.read()
 	}
 	return value.Object(map[string]value.Type{
-		"decision": {Kind: value.StringT, Enum: []string{"approved"}}, "by": value.List(value.StringType), "comment": value.StringType,
+		"decision": {Kind: value.StringT, Enum: decisions}, "by": value.List(value.StringType), "comment": value.StringType,
 		"at": value.StringType, "input": value.Object(inputs),
 	})
 }
@@ -114,6 +117,9 @@ func (c *testChecker) decided(b *Block, m *ir.Moment) {
 	words := []string{}
 	if p.node.Inner("approve") != nil {
 		words = []string{"approve", "reject"}
+		if p.node.Inner("approve").attr("revise") != nil {
+			words = append(words, "revise")
+		}
 	} else if slices.ContainsFunc(c.agentsOf(p.node), func(g *Block) bool { return g.Text("type") == "human" }) {
 		words = []string{"done", "fail"}
 	}

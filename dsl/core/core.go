@@ -6,7 +6,8 @@
 // and what [Program.Text] gives is exactly what runs. The place of each copied part is kept, so that what is found in the
 // result can be said of the file of the author: see [Program.Home].
 //
-// A new pattern is a function in patterns, or, where it changes nodes that stand in the file, edits of its own in [collector.workflow].
+// It goes over the files twice: first approvals with revise are put into rounds (revise.go), then patterns are rewritten. A new pattern is
+// a function in patterns.
 // The package reads blocks by the table of dsl/schema through dsl/check. It must never import lower or anything of the runner. Enter
 // at [Rewrite]. What holds always: a file without patterns is the same file afterwards; the names of nodes that are made are
 // NAME_ROLE, and none of them is the name of another node of the workflow.
@@ -35,6 +36,8 @@ type Program struct {
 	made  map[string]made       // by the name of the node
 	// scores are the places of the expressions that argmax is written around.
 	scores map[diag.Range]bool
+	// before is the program that this one was made of, if that was made of the files of the author; else nil.
+	before *Program
 }
 
 // patterns checks each kind of pattern, and returns what writes it.
@@ -70,17 +73,28 @@ type named struct {
 	made string // what it was made of, in words; "" for what the author wrote
 }
 
-// Rewrite makes the core form of the files of a program, which have been parsed. Findings are about patterns alone, and are said of the
-// files of the author. With an error among them the result is good for a check alone.
+// Rewrite makes the core form of the files of a program, which have been parsed. Findings are about patterns and revisions alone, and are
+// said of the files of the author. With an error among them the result is good for a check alone.
 func Rewrite(files []*syntax.File) (*Program, diag.List) {
+	first, list := rewrite(files, (*collector).revisions)
+	out, found := rewrite(first.Files, (*collector).nodes)
+	if len(first.maps) > 0 {
+		out.before = first
+		found = first.Home(found)
+	}
+	return out, append(list, found...)
+}
+
+// rewrite rewrites the workflows of files. edits finds what is to be done in a workflow, with the names of its nodes.
+func rewrite(files []*syntax.File, edits func(*collector, *syntax.Block, names)) (*Program, diag.List) {
 	out := &Program{Files: slices.Clone(files), maps: map[string]*sourceMap{}, used: map[diag.Range]bool{}, made: map[string]made{}, scores: map[diag.Range]bool{}}
 	var list diag.List
 	c := &collector{list: &list, out: out, declared: &declarations{files: files, used: out.used}}
 	for i, f := range files {
-		c.edits = nil
+		c.edits, c.file = nil, f
 		for _, b := range f.Body.Blocks {
 			if b.Kind == "workflow" {
-				c.workflow(b)
+				edits(c, b, namesOf(b))
 			}
 		}
 		if len(c.edits) == 0 {
@@ -137,13 +151,14 @@ func (e *edit) place(f *syntax.File) diag.Range { return f.Range(e.from, e.from)
 // collector finds the patterns of a file.
 type collector struct {
 	out      *Program
+	file     *syntax.File
 	edits    []edit
 	list     *diag.List
 	declared *declarations
 }
 
-// workflow finds the patterns of a workflow.
-func (c *collector) workflow(w *syntax.Block) {
+// namesOf are the names that are taken in a workflow.
+func namesOf(w *syntax.Block) names {
 	taken := names{}
 	var enter func(b *syntax.Block)
 	enter = func(b *syntax.Block) {
@@ -157,7 +172,7 @@ func (c *collector) workflow(w *syntax.Block) {
 	for _, b := range w.Body.Blocks {
 		enter(b)
 	}
-	c.nodes(w, taken)
+	return taken
 }
 
 // nodes finds the patterns among the blocks of a block that holds nodes.

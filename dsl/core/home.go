@@ -77,16 +77,29 @@ func (m *sourceMap) pos(at int) diag.Pos {
 
 // Place is the range of the author's files that a range of the core form comes from.
 func (p *Program) Place(r diag.Range) diag.Range {
-	m := p.maps[r.File]
-	if m == nil || !r.Set() {
-		return r
+	if r = p.place(r); p.before != nil {
+		return p.before.Place(r)
 	}
-	r, _ = m.home(r)
+	return r
+}
+
+// place is the range that a range of the core form comes from, in the files that this form was made of.
+func (p *Program) place(r diag.Range) diag.Range {
+	if m := p.maps[r.File]; m != nil && r.Set() {
+		r, _ = m.home(r)
+	}
 	return r
 }
 
 // Home says of the author's files what was found in the core form.
 func (p *Program) Home(list diag.List) diag.List {
+	if list = p.home(list); p.before != nil {
+		return p.before.Home(list)
+	}
+	return list
+}
+
+func (p *Program) home(list diag.List) diag.List {
 	if len(p.maps) == 0 {
 		return list
 	}
@@ -101,10 +114,10 @@ func (p *Program) Home(list diag.List) diag.List {
 }
 
 func (p *Program) bring(d diag.Diagnostic) diag.Diagnostic {
-	d.Subject = p.Place(d.Subject)
+	d.Subject = p.place(d.Subject)
 	d.Notes = slices.Clone(d.Notes)
 	for i := range d.Notes {
-		d.Notes[i].Range = p.Place(d.Notes[i].Range)
+		d.Notes[i].Range = p.place(d.Notes[i].Range)
 	}
 	if d.Edit != nil {
 		if m := p.maps[d.Edit.Range.File]; m != nil {
@@ -127,9 +140,19 @@ func (p *Program) bring(d diag.Diagnostic) diag.Diagnostic {
 // mentioned finds what a message may call a node: its block in words, and a reference to it.
 var mentioned = regexp.MustCompile(`(?:repeat of )?(?:sequence|parallel|step) "([A-Za-z0-9_-]+)"|step\.([A-Za-z0-9_-]+)|argmax needs a map of numbers`)
 
+// inRounds finds the output of a node in rounds, as it is read from outside of them.
+var inRounds = regexp.MustCompile(`step\.([A-Za-z0-9_-]+_rounds)\.output\.([A-Za-z0-9_]+)`)
+
 // wording puts words of the author in the place of what a message says of nodes that were made: those of the pattern, and for a finding
 // inside of it also the name by which the author reads the result of the node.
 func (p *Program) wording(text string, at diag.Range) string {
+	text = inRounds.ReplaceAllStringFunc(text, func(found string) string {
+		m := inRounds.FindStringSubmatch(found)
+		if _, there := p.made[m[1]]; !there {
+			return found
+		}
+		return "step." + m[2] + ".output"
+	})
 	return mentioned.ReplaceAllStringFunc(text, func(found string) string {
 		m := mentioned.FindStringSubmatch(found)
 		name := m[1] + m[2]

@@ -290,6 +290,8 @@ type Approve struct {
 	Inputs     []Variable `json:"inputs,omitempty"`     // what an approval says besides
 	Timeout    *Expr      `json:"timeout,omitempty"`    // from the beginning of the wait; nil: nothing bounds it
 	Default    Verdict    `json:"default,omitempty"`    // at the timeout
+	Revise     string     `json:"revise,omitempty"`     // the node that a revision begins with; "": there are no revisions
+	Revisions  *Expr      `json:"revisions,omitempty"`  // how many there can be; nil: 5
 }
 
 // Emit publishes an event. The output is an object of id and duplicate.

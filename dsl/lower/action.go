@@ -42,6 +42,9 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 		b := n.Inner("approve")
 		a := &ir.Approve{Prompt: *b.Expr("prompt"), Show: b.Expr("show"), Approvers: b.Expr("approvers"), Quorum: b.Expr("quorum"),
 			Rejections: b.Expr("rejections"), Timeout: b.Expr("timeout"), Default: ir.Verdict(b.Text("default"))}
+		if r := b.Attrs["revise"]; r != nil {
+			a.Revise, a.Revisions = r.Names[0].Name, b.Expr("max_revisions")
+		}
 		for _, in := range n.Asked {
 			a.Inputs = append(a.Inputs, variable(in))
 		}

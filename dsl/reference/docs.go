@@ -85,7 +85,7 @@ var (
 		"notifications":     "The messages that were sent, in the order of their sending: objects of channel, title, text, level, kind, run (the id), workflow, node (the path), error, key, data, at (seconds since the start), suppressed (how many equal ones were counted before it and not sent), signature (of a webhook with a secret) and decide.",
 		"events":            "The events that were published in the last 7 days, the oldest first: objects of id, name, at (seconds since the start), source (the id of a run, or outside), key and data.",
 		"inbox":             "What waits for people in the runs of the store, the oldest first: objects of kind, run, node, words, since and until (seconds since the start), prompt, show, shown, approvers, votes and quorum.",
-		"refused_decisions": "The decisions that were refused, the oldest first: objects of run, node, word, by, at (seconds since the start), why (late, stranger, changed, unasked or bad_word) and message.",
+		"refused_decisions": "The decisions that were refused, the oldest first: objects of run, node, word, by, at (seconds since the start), why (late, stranger, changed, unasked, bad_word or misfit) and message.",
 		"elapsed":           "Seconds of virtual time since the start.",
 		"live":              "How many attempts are live.",
 		"max_in_use":        "How many units of a quota were in use at once at most, over all runs: max_in_use.NAME.",

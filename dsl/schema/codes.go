@@ -161,6 +161,8 @@ var Codes = map[string]string{
 	"F0256": "A sync has parties, a point or a reason that cannot be.",
 
 	"F0326": "An approval asks for what nobody can give.",
+	"F0327": "An approval revises what cannot be made again in rounds.",
+	"F0328": "What is read of a node in rounds is not there outside of them.",
 
 	"F0260": "A node inside a repeat is named from outside.",
 	"F0261": "Workflows call each other in a circle.",

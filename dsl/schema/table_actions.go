@@ -115,6 +115,18 @@ step "ok" {
 step "ship" {
   run = ["echo", "ship on", step.ok.output.input.day]
 }
+
+sequence "letter" {
+  step "write" { run = ["cat", "letter.txt"] }
+
+  step "read" {
+    approve {
+      prompt = "Send this letter?"
+      show   = step.write.output
+      revise = step.write # with the comment in last.step.read.output.comment
+    }
+  }
+}
 `
 
 // Action is one of the things that a step can do.
@@ -206,13 +218,15 @@ var Actions = []Action{
 			Attr{Name: "match", Kind: Condition, Default: "every event of the name", Doc: "Takes only events for which this holds; event is the data."},
 			Attr{Name: "data", Kind: Type, Default: "any", Doc: "The type of the data. An event whose data is not of the type is left out, with a warning."},
 			Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "How long the step waits for an event at most. Then it fails, transient, with the reason timeout, and is not tried again."})}},
-	{Name: "approve", Block: &Block{Doc: "Waits for the decision of people, without holding a process or a slot. flowrun inbox lists what waits, and flowrun decide answers. Approved, the step succeeds; the output is an object of decision (approved), by (who approved), comment, at and input. Rejected, the step fails with the kind blocking and the reason rejected, and is not tried again.", Once: true, Example: approveExample, Blocks: []string{"input"},
+	{Name: "approve", Block: &Block{Doc: "Waits for the decision of people, without holding a process or a slot. flowrun inbox lists what waits, and flowrun decide answers. Approved, the step succeeds; the output is an object of decision (approved, or revised), by (who decided so), comment, at and input. Rejected, the step fails with the kind blocking and the reason rejected, and is not tried again.", Once: true, Example: approveExample, Blocks: []string{"input"},
 		Attrs: attrs(
 			Attr{Name: "prompt", Kind: Value, Want: value.StringType, Required: true, Doc: "What the people are asked, in words."},
 			Attr{Name: "show", Kind: Value, Want: value.AnyType, Default: "nothing", Doc: "What the people decide about. A decision counts for the prompt and the value that were shown, and for no others."},
 			Attr{Name: "approvers", Kind: Value, Want: value.List(value.StringType), Default: "everybody", Doc: "The names of those who may decide. A person has one vote, and can change it while the step waits."},
 			Attr{Name: "quorum", Kind: Value, Want: value.IntType, Min: 1, Max: MaxVotes, Default: "1", Doc: "How many people must approve."},
 			Attr{Name: "rejections", Kind: Value, Want: value.IntType, Min: 1, Max: MaxVotes, Default: "1", Doc: "How many people must reject. The step is also rejected when too few approvers are left."},
+			Attr{Name: "revise", Kind: Ref, RefKind: "step", Default: "none", Doc: "A node before this step in the same sequence. With it people can also ask for a revision, with a comment: all nodes from that one to this step are made again, and a step with an agent there gets the comment as feedback. References from outside read the last round."},
+			Attr{Name: "max_revisions", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations - 1, Default: "5", Doc: "How many revisions people can ask for. After them they approve or reject."},
 			Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "How long the step waits at most."},
 			Attr{Name: "default", Kind: Word, Words: []string{"reject", "approve"}, Default: `"reject"`, Doc: "The decision when the time is over. With approve each input needs a default, and by is empty."})}},
 	{Name: "fail", Block: &Block{Doc: "Fails on purpose.", Once: true, Attrs: attrs(

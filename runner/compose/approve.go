@@ -17,6 +17,8 @@ const (
 	MaxShown = 64 << 10
 	// MaxVotes is how many people an approval can ask for.
 	MaxVotes = 1000
+	// defaultRevisions is how many revisions an approval takes that does not say so, and maxRevisions how many one can take.
+	defaultRevisions, maxRevisions = 5, 9999
 )
 
 // Approval computes what the people of an approval see and may do. The error is blocking: a retry would fail in the same way.
@@ -56,8 +58,14 @@ func (c *Composer) composeApproval(q *event.Ask, a *ir.Approve, sc *Scope) (plac
 	if q.Quorum, err = c.Count(a.Quorum, sc, 1, MaxVotes); err != nil {
 		return "quorum", err
 	}
-	q.Rejections, err = c.Count(a.Rejections, sc, 1, MaxVotes)
-	return "rejections", err
+	if q.Rejections, err = c.Count(a.Rejections, sc, 1, MaxVotes); err != nil || a.Revise == "" {
+		return "rejections", err
+	}
+	most, err := c.Count(a.Revisions, sc, defaultRevisions, maxRevisions)
+	if sc.state.Iteration() <= most {
+		q.Words = append(q.Words, event.WordRevise)
+	}
+	return "max_revisions", err
 }
 
 // approvers evaluates the names of those who may decide, each once; nil means everybody.

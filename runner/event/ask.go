@@ -29,12 +29,19 @@ type Word string
 const (
 	WordApprove Word = "approve"
 	WordReject  Word = "reject"
+	WordRevise  Word = "revise" // the steps before the approval are made again, with the comment as feedback
 	WordDone    Word = "done" // with the output of the task
 	WordFail    Word = "fail" // the task cannot be done
 )
 
 // Words lists all words.
-var Words = []Word{WordApprove, WordReject, WordDone, WordFail}
+var Words = []Word{WordApprove, WordReject, WordRevise, WordDone, WordFail}
+
+// pasts are the words as messages say them of somebody, in front of a node.
+var pasts = map[Word]string{WordApprove: "approved", WordReject: "rejected", WordRevise: "asked for a revision of", WordDone: "finished", WordFail: "gave up on"}
+
+// Past is what a person did who answered with the word, in front of a node: "approved", as in "ann approved ok".
+func (w Word) Past() string { return pasts[w] }
 
 // Ask tells people that a node waits for their decision. The host keeps it until an [EndAsk] in the transaction of the batch, lists it,
 // and lets decisions into the inbox of the run that are for it.
@@ -112,6 +119,9 @@ func (a *Ask) Settle(votes []Decision) (word Word, by []string) {
 			return votes[n-1].Word, []string{votes[n-1].By}
 		}
 		return "", nil
+	}
+	if n := len(votes); n > 0 && votes[n-1].Word == WordRevise {
+		return WordRevise, []string{votes[n-1].By}
 	}
 	approve, reject := votesFor(votes, WordApprove), votesFor(votes, WordReject)
 	switch left := len(a.Approvers) - len(reject); {

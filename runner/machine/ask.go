@@ -87,7 +87,7 @@ func (m *Machine) takeDecision(x *event.External) {
 		settledAsks[a.Kind](m, r, a, word, by)
 		return
 	}
-	m.showNote(r, event.Answered, v.By+": "+string(v.Word), nil)
+	m.showNote(r, event.Answered, v.By+" "+v.Word.Past()+" it", nil)
 }
 
 // endAsk ends the wait of a node for people. by is empty if nobody decided, and why says why in words.
@@ -131,8 +131,13 @@ func (m *Machine) startApproval(r ref) {
 func (m *Machine) settleApproval(r ref, a *asking, word event.Word, by []string) {
 	last := a.votes[len(a.votes)-1]
 	m.endAsk(r, word, by, "")
-	if word == event.WordApprove {
-		m.approve(r, by, last)
+	switch word {
+	case event.WordApprove:
+		m.approve(r, "approved", by, last)
+		return
+	case event.WordRevise:
+		last.Input = m.defaultInputs(r)
+		m.approve(r, "revised", by, last)
 		return
 	}
 	message := last.Comment
@@ -152,11 +157,16 @@ func (m *Machine) defaultApproval(r ref, a *asking) {
 		return
 	}
 	m.endAsk(r, event.WordApprove, nil, why)
+	m.approve(r, "approved", nil, event.Decision{Input: m.defaultInputs(r)})
+}
+
+// defaultInputs are the inputs of an approval that nobody has given: null where there is no default.
+func (m *Machine) defaultInputs(r ref) map[string]value.Value {
 	inputs := map[string]value.Value{}
-	for i := range approve.Inputs {
-		inputs[approve.Inputs[i].Name] = approve.Inputs[i].Default
+	for _, in := range m.node(r).Action.(*ir.Approve).Inputs {
+		inputs[in.Name] = in.Default
 	}
-	m.approve(r, nil, event.Decision{Input: inputs})
+	return inputs
 }
 
 func rejected(message string) *event.Error {
@@ -164,7 +174,7 @@ func rejected(message string) *event.Error {
 }
 
 // approve gives an approval its output.
-func (m *Machine) approve(r ref, by []string, last event.Decision) {
+func (m *Machine) approve(r ref, decision string, by []string, last event.Decision) {
 	names, inputs := []any{}, last.Input
 	for _, name := range by {
 		names = append(names, name)
@@ -172,6 +182,6 @@ func (m *Machine) approve(r ref, by []string, last event.Decision) {
 	if inputs == nil {
 		inputs = map[string]value.Value{}
 	}
-	m.liveState(r).output = map[string]any{"decision": "approved", "by": names, "comment": last.Comment, "at": m.now.String(), "input": inputs}
+	m.liveState(r).output = map[string]any{"decision": decision, "by": names, "comment": last.Comment, "at": m.now.String(), "input": inputs}
 	m.deliverOutput(r)
 }

@@ -246,6 +246,8 @@ func findAsk(rows Rows, q *event.DecideRequest, now event.Time) (v Verdict, a op
 		v.Outcome, v.Message, v.At = Late, fmt.Sprintf("the time of %s was over at %s", a.words(), a.Until), a.Until
 	case len(a.Approvers) > 0 && !slices.Contains(a.Approvers, d.By):
 		v.Outcome, v.Message = Stranger, fmt.Sprintf("%q may not decide %s; %s may", d.By, a.words(), strings.Join(a.Approvers, ", "))
+	case d.Word == event.WordRevise && strings.TrimSpace(d.Comment) == "":
+		v.Outcome, v.Message = Misfit, fmt.Sprintf("a revision of %s needs a comment that says what is to be changed", a.words())
 	case a.Taken >= MaxAnswers:
 		return v, a, refuse("%s has got %d decisions, and takes no more", a.words(), a.Taken)
 	}
@@ -283,9 +285,9 @@ func (v *Verdict) late(d *decided) {
 func (d *decided) describe() string {
 	switch {
 	case len(d.By) > 0:
-		return fmt.Sprintf("%s decided %s at %s", strings.Join(d.By, ", "), d.Word, d.At)
+		return fmt.Sprintf("%s %s it at %s", strings.Join(d.By, " and "), d.Word.Past(), d.At)
 	case d.Word != "":
-		return fmt.Sprintf("%s, so it was decided %s at %s", d.Why, d.Word, d.At)
+		return fmt.Sprintf("%s, so it was %s at %s", d.Why, d.Word.Past(), d.At)
 	}
 	return fmt.Sprintf("it %s at %s", d.Why, d.At)
 }

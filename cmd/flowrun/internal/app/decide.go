@@ -24,6 +24,7 @@ A decision that comes too late is not recorded: decide says who decided what and
 refused likewise. With --shown the decision counts for what the inbox has shown, and is refused where that has changed.
 
   flowrun decide latest ok approve --comment "go ahead" --input day=monday
+  flowrun decide latest ok revise --comment "one page, not three"
   flowrun decide latest label done --output '{"label": "cat"}'
   flowrun decide latest label fail --message "the picture is missing"
   flowrun decide latest review/ok reject --as ann --resume`,

@@ -48,7 +48,7 @@ func (a *app) sayVerdict(s *store, info engine.Info, v shared.Verdict, d event.D
 			return err
 		}
 	} else {
-		text := fmt.Sprintf("recorded: %s %s for %s of run %s", d.By, d.Word, v.Node, info.Run)
+		text := fmt.Sprintf("%s %s %s of run %s", d.By, d.Word.Past(), v.Node, info.Run)
 		if v.Word == "" && v.Missing > 0 {
 			text += fmt.Sprintf("; %d more must approve", v.Missing)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // Ask is what waits for people, as inbox --json shows it.
@@ -100,7 +101,7 @@ func (a *Ask) who() string {
 		parts = append(parts, fmt.Sprintf("%d people", a.Quorum))
 	}
 	for _, v := range a.Votes {
-		parts = append(parts, fmt.Sprintf("%s: %s", v.By, v.Word))
+		parts = append(parts, v.By + " " + event.Word(v.Word).Past() + " it")
 	}
 	return Clean(strings.Join(parts, "; "))
 }

@@ -90,7 +90,8 @@ func told(e *view.Entry) string {
 			text += " for " + Clean(ev.External.Node)
 		}
 		if d, err := event.DecisionOf(ev.External.Data); err == nil && ev.External.Kind == event.ExternalDecision {
-			text += because(d.By + " " + string(d.Word))
+			text = Clean(d.By + " " + d.Word.Past() + " " + ev.External.Node)
+			return text + because(d.Comment)
 		}
 		return text + because(ev.External.Reason)
 	case ev.ChildFinished != nil:
