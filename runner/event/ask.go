@@ -30,8 +30,8 @@ const (
 	WordApprove Word = "approve"
 	WordReject  Word = "reject"
 	WordRevise  Word = "revise" // the steps before the approval are made again, with the comment as feedback
-	WordDone    Word = "done" // with the output of the task
-	WordFail    Word = "fail" // the task cannot be done
+	WordDone    Word = "done"   // with the output of the task
+	WordFail    Word = "fail"   // the task cannot be done
 )
 
 // Words lists all words.

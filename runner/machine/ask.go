@@ -139,6 +139,7 @@ func (m *Machine) settleApproval(r ref, a *asking, word event.Word, by []string)
 		last.Input = m.defaultInputs(r)
 		m.approve(r, "revised", by, last)
 		return
+	case event.WordReject, event.WordDone, event.WordFail:
 	}
 	message := last.Comment
 	if message == "" {

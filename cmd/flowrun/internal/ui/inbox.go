@@ -101,7 +101,7 @@ func (a *Ask) who() string {
 		parts = append(parts, fmt.Sprintf("%d people", a.Quorum))
 	}
 	for _, v := range a.Votes {
-		parts = append(parts, v.By + " " + event.Word(v.Word).Past() + " it")
+		parts = append(parts, v.By+" "+event.Word(v.Word).Past()+" it")
 	}
 	return Clean(strings.Join(parts, "; "))
 }
