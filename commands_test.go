@@ -33,6 +33,7 @@ var sharedFiles = map[string]string{
 	"again":         "a run that repeats another one",
 	"dlq_ask":       "dead letters as the store gives them",
 	"people":        "decisions, and what waits for people",
+	"dispatch_ask":  "work that is handed in, in words",
 	"kv_ask":        "a request to what runs share",
 	"limits_ask":    "the limits that runs share, and changes of them",
 	"memory_open":   "opening the memory, and its errors",

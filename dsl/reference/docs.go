@@ -91,7 +91,7 @@ var (
 		"max_in_use":        "How many units of a quota were in use at once at most, over all runs: max_in_use.NAME.",
 		"breakers":          "How the circuit_breaker of an agent or a quota stands: breakers.NAME, an object of state (closed, open or half_open) and failures, how many attempts in a row failed. Where an agent and a quota have the same name and both have one, it is that of the quota.",
 		"changes":           "What rules of adapt have changed, in order: objects of what (max_concurrency or workflow), from, to, why, node (the path of the group, empty for the run), rule (its number, 0 when none is on any more) and at (seconds since the start).",
-		"dlq":               "What was given up and not redriven, the oldest first: objects of id, kind (run or notification), workflow, run (the id), node, channel and message (of a notification), error (kind, reason, message), times, at and last (seconds since the start) and redrives.",
+		"dlq":               "What was given up and not redriven, the oldest first: objects of id, kind (run, notification or item), workflow, run (the id), node, channel and message (of a notification), item (of an item: its id, title, loop and agent), error (kind, reason, message), times, at and last (seconds since the start) and redrives.",
 	}
 	testRunDocs = map[string]string{
 		"id":         "Id of the run.",

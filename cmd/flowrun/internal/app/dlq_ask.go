@@ -20,7 +20,13 @@ type deadLetter struct {
 	Node     string         `json:"node"`
 	Channel  string         `json:"channel"`
 	Message  *event.Message `json:"message"`
-	Error    struct {
+	Item     *struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+		Loop  string `json:"loop"`
+		Agent string `json:"agent"`
+	} `json:"item"`
+	Error struct {
 		Kind    string `json:"kind"`
 		Reason  string `json:"reason"`
 		Message string `json:"message"`
@@ -50,6 +56,12 @@ func (d *deadLetter) words() string {
 	}
 	if d.Kind == shared.DeadNotification {
 		about = "channel " + d.Channel + " of " + about
+	}
+	if i := d.Item; i != nil {
+		about = fmt.Sprintf("%s %q of loop %s", i.ID, i.Title, i.Loop)
+		if d.Run != "" {
+			about += ", run " + d.Run
+		}
 	}
 	times := ""
 	if d.Times > 1 {

@@ -19,9 +19,10 @@ import (
 func (a *app) newDlqRedriveCommand() *cobra.Command {
 	var r args.DlqRedrive
 	c := &cobra.Command{
-		Use: "redrive ID…", Short: "Retry failed runs, and send messages again", Args: between(1, 1000, "ID…"),
+		Use: "redrive ID…", Short: "Retry failed runs, send messages again, and give items another chance", Args: between(1, 1000, "ID…"),
 		Long: `redrive tries dead letters again, one after the other. A failed run is repeated as flowrun retry does it; the new run takes its place in
-the entry, and closes the entry if it succeeds. A message is sent again over its channel, with the same key. The entry notes who
+the entry, and closes the entry if it succeeds. A message is sent again over its channel, with the same key. An item can be
+taken again by loops, and the entry is closed when the item is. The entry notes who
 redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.IDs, a.asJSON = words, r.JSON
@@ -72,6 +73,13 @@ func (a *app) runDlqRedrive(r *args.DlqRedrive) (failed error) {
 }
 
 func (a *app) redriveDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) error {
+	if d.Kind == shared.DeadItem { // the store has done it
+		if r.JSON {
+			return ui.WriteJSON(a.out, map[string]any{"redriven": d.ID, "item": d.Item.ID})
+		}
+		a.out.Printf("%s: loops can take %s again\n", d.ID, ui.Clean(d.Item.ID))
+		return nil
+	}
 	info, err := s.Get(context.Background(), d.Run)
 	if errors.Is(err, engine.ErrNoRun) {
 		return &args.Error{Message: fmt.Sprintf("run %s of %s was removed", d.Run, d.ID), Hint: "To remove the entry, too: flowrun dlq drop " + d.ID}

@@ -66,6 +66,9 @@ func (a *app) runDlqShow(r *args.DlqShow) error {
 
 // readDlqShowInputs are the inputs of a run that are not sensitive; null if the run was removed.
 func (a *app) readDlqShowInputs(run string) (value.Value, error) {
+	if run == "" {
+		return nil, nil
+	}
 	dir, err := a.storeDir("")
 	if err != nil {
 		return nil, err

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+)
+
+func (a *app) newDispatchCommand() *cobra.Command {
+	var r args.DispatchAdd
+	c := &cobra.Command{
+		Use: "dispatch [TITLE]", Short: "Hand in work for loops, and look at it",
+		Long: `dispatch hands in work: a loop with a source "dispatch" takes it before it looks anywhere else. With a title of several words it is the
+same as dispatch add.
+
+  flowrun dispatch "Fix the login page" --to leo --label bug --priority 5
+  flowrun dispatch add Deploy --needs ds-1
+  flowrun dispatch list                 what is to be done, the first first, and who has it
+  flowrun dispatch show ds-2            all of one, with its hand-over
+  flowrun dispatch cancel ds-2          nobody need do it
+
+A step with a block handoff hands in work, too.`,
+		Args: func(c *cobra.Command, words []string) error {
+			if len(words) == 1 && strings.Contains(words[0], " ") {
+				return nil
+			}
+			return unknownCommand(c, words)
+		},
+		RunE: func(c *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return c.Help()
+			}
+			r.Title = words[0]
+			return a.addWork(&r)
+		},
+	}
+	workFlags(c, &r)
+	c.AddCommand(a.newDispatchAddCommand(), a.newDispatchListCommand(), a.newDispatchShowCommand(), a.newDispatchCancelCommand())
+	return c
+}
