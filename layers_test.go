@@ -102,12 +102,13 @@ memory                           memory/cache memory/embed memory/embed/glove me
 
 loop/schedule                    pure: dsl/diag loop/zone cron
 loop/zone                        pure: dsl/diag
+loop/backlog                     once: memory/lazyregexp goldmark
 
 workflows
 
 cmd/flowrun                      cmd/flowrun/internal/app
 cmd/flowrun/internal/args         dsl/value
-cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/stats runner/view isatty sys diff
+cmd/flowrun/internal/ui          dsl/diag dsl/ir dsl/value loop/backlog memory/entry runner/engine runner/event runner/flowtest runner/forecast runner/judge runner/outline runner/replay runner/stats runner/view isatty sys diff
 cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
@@ -127,6 +128,7 @@ var modules = map[string]string{
 	"sqlite": "modernc.org/sqlite", "cobra": "github.com/spf13/cobra", "isatty": "github.com/mattn/go-isatty", "sys": "golang.org/x/sys",
 	"chromem": "github.com/philippgille/chromem-go", "huff0": "github.com/klauspost/compress/huff0",
 	"diff":       "github.com/rogpeppe/go-internal/diff",
+	"goldmark":   "github.com/yuin/goldmark",
 	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6", "sh": "mvdan.cc/sh/v3", "text": "golang.org/x/text",
 }
 

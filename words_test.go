@@ -20,6 +20,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/loop/backlog"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/policy"
@@ -73,6 +74,7 @@ var words = map[string][]string{
 	"runner/engine.WhenBusy":         ir.Texts(engine.WhenBusies),
 	"runner/shared.Health":           ir.Texts(shared.Healths),
 	"runner/shared.Ending":           ir.Texts(shared.Endings),
+	"loop/backlog.Status":            ir.Texts(backlog.Statuses),
 	"runner/policy.Jitter":           {string(policy.None), string(policy.Full), string(policy.Equal)},
 }
 

@@ -128,6 +128,8 @@ var spoken = []struct {
 	{"dispatch show AGT-1 --json", false},
 	{"dispatch show AGT-1", false},
 	{"dispatch cancel AGT-1 --json", false},
+	{"backlog list --file FILE --status todo --json", false},
+	{"backlog list --file FILE", false},
 	{"dlq list", false},
 	{"dlq list --json", false},
 	{"dlq show dl-1", false},
