@@ -92,6 +92,7 @@ const (
 	notCounted      = "The counts of a join are known in join alone. Those of a for_each are read as step.NAME.counts."
 	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt, or the attribute feedback of the step; run, stdin, task, with, env and dir of a step with one of the two can read it."
 	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
+	notNow          = "now is the time, which attributes of nodes and outputs can read. The start of the run is run.started_at."
 	notEvent        = "event is the data of an event; match of a wait for an event can read it. What the step has got is its output: step.NAME.output."
 	notRound        = "product and review are the results of a round of a feedback; accept and value of the feedback can read them."
 	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
@@ -138,7 +139,7 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	e := &expr.Env{Roots: roots{}, File: c.reader(), Work: &c.work, Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
 		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled, "event": notEvent,
-		"elapsed": notElapsed, "healed": notHealed, "metrics": notMetrics,
+		"elapsed": notElapsed, "healed": notHealed, "metrics": notMetrics, "now": notNow,
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted
@@ -227,6 +228,9 @@ func (c *checker) envAt(w *Workflow, n *Node, at where) *expr.Env {
 	more := roots{"input": w.roots["input"], "run": w.roots["run"]}
 	if at == inOutput || at == inCompensate || k.final {
 		more["run"] = root("run", runType)
+	}
+	if n != nil || at == inOutput {
+		more["now"] = root("now", value.StringType)
 	}
 	if at != inWorkflow && (n != nil || at == inOutput) {
 		more["step"] = w.steps(n, at)

@@ -87,9 +87,9 @@ func (f *function) param(i int) kind {
 
 // refused are functions that a user may expect, with the reason why they do not exist.
 var refused = map[string]string{
-	"now":           "The time is an input of a run, never read by an expression: an evaluation must give the same again when a run is resumed.",
-	"timestamp":     "The time is an input of a run, never read by an expression: an evaluation must give the same again when a run is resumed.",
-	"plantimestamp": "The time is an input of a run, never read by an expression: an evaluation must give the same again when a run is resumed.",
+	"now":           "The time is a name without parentheses: now. It is that of the event for which the expression is evaluated, so a resumed run reads the same.",
+	"timestamp":     "The time is a name without parentheses: now. It is that of the event for which the expression is evaluated, so a resumed run reads the same.",
+	"plantimestamp": "The time is a name without parentheses: now. It is that of the event for which the expression is evaluated, so a resumed run reads the same.",
 	"uuid":          "An evaluation must give the same again when a run is resumed. run.id is unique, and names below it are, too.",
 	"bcrypt":        "An evaluation must give the same again when a run is resumed, and this function draws a random salt.",
 	"env":           "An expression reads no environment. Declare a variable, and give it with --var or FLOWRUN_VAR_name.",

@@ -26,13 +26,13 @@ const (
 // shapes is part of the language, not of a place: a stored expression is read back without an environment.
 var shapes = map[string]shape{
 	"var": declRoot, "local": declRoot, "input": declRoot, "step": stepRoot,
-	"attempt": plainRoot, "iteration": plainRoot, "feedback": plainRoot, "event": plainRoot, "last": lastRoot,
+	"attempt": plainRoot, "iteration": plainRoot, "feedback": plainRoot, "event": plainRoot, "now": plainRoot, "last": lastRoot,
 	"total": plainRoot, "done": plainRoot, "succeeded": plainRoot, "failed": plainRoot, "skipped": plainRoot, // of a join
 	"node": stepRoot, "calls": declRoot, "max_at_once": declRoot, "max_in_use": declRoot, "breakers": declRoot, "path": plainRoot, "events": plainRoot, "inbox": plainRoot, "refused_decisions": plainRoot, "elapsed": plainRoot, "live": plainRoot, "runs": stepRoot, // of a test
 }
 
 // rootNames are the roots of the language in the order in which messages list them.
-var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed"}
+var rootNames = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed", "now"}
 
 func compareRefs(a, b ir.Ref) int {
 	if c := strings.Compare(a.Root, b.Root); c != 0 {

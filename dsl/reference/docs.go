@@ -9,6 +9,7 @@ var (
 		"step":      "The result of a node, whatever its kind: step.NAME. Whoever reads its output waits for its success, whoever reads its status for its end.",
 		"each":      "The member that an instance of a for_each stands for: each.key and each.value; the key of a list is its index from 0.",
 		"run":       "The run itself: run.id, run.workflow, run.started_at.",
+		"now":       "The time in UTC, such as 2026-01-05T08:00:00.000Z. It is that of the event for which the expression is evaluated, so a run that is resumed or replayed reads the same.",
 		"attempt":   "Which attempt of the node this is, from 1.",
 		"iteration": "Which iteration of the repeat around it this is, from 1.",
 		"previous":  "The result of the sibling before in a sequence; null at the first.",

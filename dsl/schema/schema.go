@@ -115,7 +115,7 @@ var CauseKinds = []string{"manual", "call", "event", "routine", "loop", "retry"}
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
 
 // Roots are the names that expressions may begin with in one place or another.
-var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed", "metrics"}
+var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed", "metrics", "now"}
 
 // Nodes are the kinds of block that are nodes of a workflow.
 var Nodes = []string{"step", "sequence", "parallel", "switch"}

@@ -64,7 +64,6 @@ var planned = []Planned{
 	{Block: "test", Name: "loop", Doc: "What a loop does.", Instead: "A test of the workflow that does one piece of work."},
 	{Block: "test", Name: "routines", Doc: "What is due by the clock.", Instead: "A test of the workflow that is started by the clock."},
 	{Block: "test", Name: "refused_events", Doc: "Events that were refused.", Instead: "Look at the status of the step: step.NAME.status."},
-	{Name: "now", Doc: "The time.", Instead: "run.started_at is when the run began; a step with  run = [\"date\", \"+%s\"]  reads the clock."},
 }
 
 // stepLater are the blocks of the table that will be actions of steps.

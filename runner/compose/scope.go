@@ -54,6 +54,7 @@ type Verdict struct {
 	Failed  []any        // the names of nodes that failed
 	Error   *event.Error
 	Started event.Time
+	Now     event.Time // of the event at hand
 	Usage   event.Usage
 }
 
@@ -197,6 +198,8 @@ func (s *Scope) readState(r ir.Ref) value.Value {
 		}
 	case "result":
 		return s.readResult(r.Name + r.Attr)
+	case "now":
+		return s.state.Verdict().Now.String()
 	case "each":
 		if key, item, ok := s.state.Each(); ok {
 			return readEach(r.Name, key, item)

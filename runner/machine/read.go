@@ -34,7 +34,7 @@ func (m *Machine) Names() ir.Scope { return m.newScope(ref{m.root, plan.None}) }
 // Verdict implements compose.State.
 func (p *position) Verdict() compose.Verdict {
 	v := p.m.runVerdict()
-	return compose.Verdict{Status: v.status, Failed: p.m.failedNames(v.failed), Error: v.err, Started: p.m.started, Usage: p.m.usage}
+	return compose.Verdict{Status: v.status, Failed: p.m.failedNames(v.failed), Error: v.err, Started: p.m.started, Now: p.m.now, Usage: p.m.usage}
 }
 
 // failedNames returns run.failed. Failed nodes are only added, so one list grows with them.

@@ -216,7 +216,7 @@ func (f *flow) own(e *ir.Expr, n int, given bool) bool {
 	for _, r := range e.Reads {
 		ok := false
 		switch r.Root {
-		case "var", "local", "attempt", "iteration", "metrics":
+		case "var", "local", "attempt", "iteration", "metrics", "now":
 			ok = true
 		case "input":
 			ok = !given
