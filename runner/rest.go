@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"slices"
+
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -28,6 +30,11 @@ func asksPeople(p *ir.Program) bool {
 	}
 	for i := range p.Agents {
 		if p.Agents[i].Type == ir.AgentHuman {
+			return true
+		}
+	}
+	for i := range p.Escalations {
+		if slices.ContainsFunc(p.Escalations[i].Levels, func(l ir.Level) bool { return l.Await != nil }) {
 			return true
 		}
 	}

@@ -116,17 +116,21 @@ func (c *testChecker) decided(b *Block, m *ir.Moment) {
 	m.Name = p.whole(b.Name)
 	words := []string{}
 	if p.node.Inner("approve") != nil {
-		words = []string{"approve", "reject"}
+		words = append(words, "approve", "reject")
 		if p.node.Inner("approve").attr("revise") != nil {
 			words = append(words, "revise")
 		}
-	} else if slices.ContainsFunc(c.agentsOf(p.node), func(g *Block) bool { return g.Text("type") == "human" }) {
-		words = []string{"done", "fail"}
+	}
+	if slices.ContainsFunc(c.agentsOf(p.node), func(g *Block) bool { return g.Text("type") == "human" }) {
+		words = append(words, "done", "fail")
+	}
+	if p.node.awaits() {
+		words = append(words, "retry", "skip", "abort", "override", "ack")
 	}
 	switch {
 	case len(words) == 0:
 		c.report(diag.Diagnostic{Code: "F0294", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("%s asks nobody", upper(p.node.Words())),
-			Detail: "A block decide answers a step with  approve { … },  or the task of an agent of type human."})
+			Detail: "A block decide answers a step with  approve { … },  the task of an agent of type human, or a level with  await = \"decision\"."})
 		return
 	case contains(schema.DecisionWords, d.Word) && !contains(words, d.Word):
 		c.report(diag.Diagnostic{Code: "F0294", Subject: b.attr("decision").span(), Context: b.Words(), Summary: fmt.Sprintf("%s does not wait for %q", upper(p.node.Words()), d.Word),

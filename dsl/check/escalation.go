@@ -88,11 +88,35 @@ func (c *checker) level(b *Block) {
 		} else if r.Name != "" && !r.Pool && c.agents[r.Name] == nil {
 			c.unknownDeclared(b, r, "agent", c.agents)
 		}
-		if b.attr("workflow") != nil {
-			c.report(diag.Diagnostic{Code: "F0352", Subject: a.Src.Range, Context: b.Words(), Summary: "A level with a workflow and reassign",
+	}
+	c.oneDeed(b)
+	for _, name := range []string{"after", "after_ack"} {
+		if a := b.attr(name); a != nil && b.attr("await") == nil && !b.stray {
+			c.report(diag.Diagnostic{Code: "F0354", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("%s has no effect without await", name),
+				Detail: "It says how long a level waits for a person. Write  await = \"decision\",  or remove it."})
+		}
+	}
+}
+
+// oneDeed checks that a level does one thing at most.
+func (c *checker) oneDeed(b *Block) {
+	var first *Attr
+	for _, name := range []string{"workflow", "reassign", "await"} {
+		a := b.attr(name)
+		switch {
+		case a == nil:
+		case first == nil:
+			first = a
+		default:
+			c.report(diag.Diagnostic{Code: "F0352", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("A level with %s and %s", first.Src.Name, name),
 				Detail: "A level does one of the two. Put the second one into a level of its own, which follows if the first one does not help."})
 		}
 	}
+}
+
+// awaits reports whether a person may have to decide about a node: a level of its escalation awaits a decision.
+func (n *Node) awaits() bool {
+	return n.escalation != nil && slices.ContainsFunc(n.escalation.levels(), func(l *Block) bool { return l.attr("await") != nil })
 }
 
 // levels are the levels of an escalation, in order.

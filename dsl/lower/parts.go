@@ -136,6 +136,9 @@ func escalation(b *check.Block) ir.Escalation {
 			if to := assignees(in.Attrs["reassign"]); len(to) > 0 {
 				l.Reassign = &to[0]
 			}
+			if in.Attrs["await"] != nil {
+				l.Await = &ir.Await{After: in.Expr("after"), AfterAck: in.Expr("after_ack")}
+			}
 			out.Levels = append(out.Levels, l)
 		}
 	}

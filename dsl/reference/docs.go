@@ -42,7 +42,7 @@ var (
 		"iterations":  "How many rounds a repeat made.",
 		"partial":     "Whether the output was handed in when the time was up: on_timeout = \"hand_in\".",
 		"escalated":   "The highest level of its escalation that the node has come to; null where it has come to none.",
-		"by":          "Who gave the result in place of the node, as with flowrun retry --set; null where nobody did.",
+		"by":          "Who gave the result in place of the node: with flowrun retry --set, or by a decision override, skip or abort; null where nobody did.",
 		"usage":       "What it used so far: attempts (that ended, those of its gates, too), input_tokens, output_tokens, tokens and cost_usd, as agents report them; of a group the sum, of a call that of the run.",
 	}
 	errorDocs = map[string]string{

@@ -40,7 +40,7 @@ var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "What is
 var expects = Attr{Name: "expect", Kind: Conditions, Doc: "Conditions in literal strings, each of which must hold."}
 
 // DecisionWords are what people can answer.
-var DecisionWords = []string{"approve", "reject", "revise", "done", "fail"}
+var DecisionWords = []string{"approve", "reject", "revise", "done", "fail", "retry", "skip", "abort", "override", "ack"}
 
 // testBlocks are the blocks of a test file.
 var testBlocks = map[string]*Block{
@@ -83,7 +83,7 @@ var testBlocks = map[string]*Block{
 		Attr{Name: "by", Kind: Text, Default: `"test"`, Doc: "Who decides."},
 		Attr{Name: "comment", Kind: Text, Default: "none", Doc: "What the person says besides."},
 		Attr{Name: "input", Kind: Value, Want: value.AnyType, Default: "the defaults", Doc: "An object of the inputs of an approval."},
-		Attr{Name: "output", Kind: Value, Want: value.AnyType, Default: "null", Doc: "The output of a task that is done."},
+		Attr{Name: "output", Kind: Value, Want: value.AnyType, Default: "null", Doc: "The output of a task that is done, or of a node that is overridden."},
 		Attr{Name: "shown", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations, Default: "what is shown then", Doc: "The person looked at this showing of the node, counted from 1. A decision for what is not shown any more is refused."},
 		Attr{Name: "after", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "When it happens, after the node first waits for people."})},
 	"test.check_in": {Label: "point", AnyLabel: true, Doc: "A party checks in at a sync point, as with flowrun sync check-in.", Attrs: attrs(after,

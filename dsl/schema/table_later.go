@@ -17,7 +17,6 @@ type Planned struct {
 
 // Texts that several rows share.
 const (
-	noAwait   = "End the workflow where a person has to decide, and start a second one with the decision as an input. A level can run a workflow, or give the task to another agent."
 	noTrigger = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
 	noMetric  = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
 )
@@ -33,9 +32,6 @@ var planned = []Planned{
 		Instead: "Who does it is an expression:  agent = pool.NAME[step.CONDUCTOR.output.who]  gives the task to the member that the conductor names. For a list of subtasks the same step has  for_each = step.CONDUCTOR.output.tasks  and  agent = pool.NAME[each.value.who]. Rules are a switch, or a step  value = CONDITION ? \"A\" : \"B\"  whose output is the name."},
 	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 
-	{Block: "level", Attr: "await", Doc: "Lets a person decide about a failed node.", Instead: noAwait},
-	{Block: "level", Attr: "after", Doc: "How long a level waits for a person.", Instead: noAwait},
-	{Block: "level", Attr: "after_ack", Doc: "How long a level waits for a person who has said that he looks at it.", Instead: noAwait},
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "adapt", Attr: "notify", Doc: "Whom to tell when the rule comes on.", Instead: "The workflow that the rule starts can tell people."},
 	{Block: "flowrun", Attr: "store", Doc: "Where runs are kept.", Instead: "The flag --store PATH, or the environment variable FLOWRUN_STORE."},

@@ -158,7 +158,7 @@ workflow "feature" {
 }
 `
 
-// escalationExample has an agent mend the input of a step, and then gives the step to another agent.
+// escalationExample has an agent mend the input of a step, then gives the step to another agent, and then asks a person.
 const escalationExample = `agent "coder" {
   type    = "exec"
   command = ["./coder"]
@@ -183,6 +183,11 @@ escalation "standard" {
   }
 
   level "peer_assist" { reassign = agent.senior }
+
+  level "human" { # flowrun inbox, flowrun decide
+    await = "decision"
+    after = "15m"
+  }
 }
 
 workflow "ship" {

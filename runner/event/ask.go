@@ -17,10 +17,12 @@ const (
 	AskApproval AskKind = "approval"
 	// AskTask asks somebody to do the task of an agent that is a person.
 	AskTask AskKind = "task"
+	// AskEscalation asks what becomes of a node whose attempts have failed.
+	AskEscalation AskKind = "escalation"
 )
 
 // AskKinds lists all kinds of asks.
-var AskKinds = []AskKind{AskApproval, AskTask}
+var AskKinds = []AskKind{AskApproval, AskTask, AskEscalation}
 
 // Word is what a person answers.
 type Word string
@@ -32,13 +34,20 @@ const (
 	WordRevise  Word = "revise" // the steps before the approval are made again, with the comment as feedback
 	WordDone    Word = "done"   // with the output of the task
 	WordFail    Word = "fail"   // the task cannot be done
+
+	WordRetry    Word = "retry"    // the node has new attempts
+	WordSkip     Word = "skip"     // the node is skipped, and what needs it goes on
+	WordAbort    Word = "abort"    // the node has failed, which stops what is around it
+	WordOverride Word = "override" // with the output that the node gets
+	WordAck      Word = "ack"      // somebody looks at it; the node goes on waiting
 )
 
 // Words lists all words.
-var Words = []Word{WordApprove, WordReject, WordRevise, WordDone, WordFail}
+var Words = []Word{WordApprove, WordReject, WordRevise, WordDone, WordFail, WordRetry, WordSkip, WordAbort, WordOverride, WordAck}
 
 // pasts are the words as messages say them of somebody, in front of a node.
-var pasts = map[Word]string{WordApprove: "approved", WordReject: "rejected", WordRevise: "asked for a revision of", WordDone: "finished", WordFail: "gave up on"}
+var pasts = map[Word]string{WordApprove: "approved", WordReject: "rejected", WordRevise: "asked for a revision of", WordDone: "finished", WordFail: "gave up on",
+	WordRetry: "asked for another try of", WordSkip: "skipped", WordAbort: "aborted", WordOverride: "overrode", WordAck: "looks at"}
 
 // Past is what a person did who answered with the word, in front of a node: "approved", as in "ann approved ok".
 func (w Word) Past() string { return pasts[w] }
@@ -62,7 +71,7 @@ type Ask struct {
 	Quorum     int         `json:"quorum,omitempty"`    // of an approval: how many people must approve
 	Rejections int         `json:"rejections,omitempty"`
 	Agent      string      `json:"agent,omitempty"`  // of a task: the agent that is asked
-	Output     *value.Type `json:"output,omitempty"` // of a task: the type of what done gives; nil: any
+	Output     *value.Type `json:"output,omitempty"` // the type of what done or override gives; nil: any
 }
 
 // EndAsk tells that a node waits for a decision no more.
@@ -115,7 +124,7 @@ func AddVote(votes []Decision, d Decision) []Decision {
 // Settle returns what the votes come to, and who voted for it; "" while they come to nothing yet.
 func (a *Ask) Settle(votes []Decision) (word Word, by []string) {
 	if a.Kind != AskApproval {
-		if n := len(votes); n > 0 {
+		if n := len(votes); n > 0 && votes[n-1].Word != WordAck {
 			return votes[n-1].Word, []string{votes[n-1].By}
 		}
 		return "", nil

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -19,6 +20,10 @@ import (
 type asking struct {
 	event.Ask
 	votes []event.Decision // one of each person, the newest last
+
+	// Of a level that awaits a decision.
+	afterAck time.Duration // how long it waits after somebody has said that he looks at it; 0: nothing bounds that
+	heard    event.Time    // when somebody last said so; 0: nobody has
 }
 
 // settledAsks says for each kind of ask what a node does when the ask is settled; the last decision is the one that settled it.
@@ -30,12 +35,14 @@ var (
 
 func init() { // in init, because some of the functions read the tables
 	settledAsks = map[event.AskKind]func(*Machine, ref, *asking, event.Word, []string){
-		event.AskApproval: (*Machine).settleApproval,
-		event.AskTask:     (*Machine).settleTask,
+		event.AskApproval:   (*Machine).settleApproval,
+		event.AskTask:       (*Machine).settleTask,
+		event.AskEscalation: (*Machine).settleEscalation,
 	}
 	overdueAsks = map[event.AskKind]func(*Machine, ref, *asking){
-		event.AskApproval: (*Machine).defaultApproval,
-		event.AskTask:     (*Machine).expireTask,
+		event.AskApproval:   (*Machine).defaultApproval,
+		event.AskTask:       (*Machine).expireTask,
+		event.AskEscalation: (*Machine).expireLevel,
 	}
 }
 
@@ -57,8 +64,12 @@ func (m *Machine) openAsk(r ref, q *event.Ask) {
 	if d.started == 0 {
 		d.started = m.now
 	}
-	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Reason: string(event.WaitDecision),
-		Name: n.Name, Kind: string(n.Kind), WaitsFor: &event.WaitsFor{Kind: event.WaitDecision, Name: string(q.Kind), Until: q.Until}})
+	t := event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Reason: string(event.WaitDecision),
+		Name: n.Name, Kind: string(n.Kind), WaitsFor: &event.WaitsFor{Kind: event.WaitDecision, Name: string(q.Kind), Until: q.Until}}
+	if q.Kind == event.AskEscalation {
+		t.Result = m.resultOf(r)
+	}
+	m.showTransition(t)
 	if q.Until != 0 {
 		m.setTimer(r, q.Until, event.TimerWait)
 	}
@@ -85,6 +96,10 @@ func (m *Machine) takeDecision(x *event.External) {
 	a.votes = event.AddVote(a.votes, v)
 	if word, by := a.Settle(a.votes); word != "" {
 		settledAsks[a.Kind](m, r, a, word, by)
+		return
+	}
+	if v.Word == event.WordAck {
+		m.acknowledge(r, a, v.By)
 		return
 	}
 	m.showNote(r, event.Answered, v.By+" "+v.Word.Past()+" it", nil)
@@ -131,15 +146,14 @@ func (m *Machine) startApproval(r ref) {
 func (m *Machine) settleApproval(r ref, a *asking, word event.Word, by []string) {
 	last := a.votes[len(a.votes)-1]
 	m.endAsk(r, word, by, "")
-	switch word {
-	case event.WordApprove:
+	switch {
+	case word == event.WordApprove:
 		m.approve(r, "approved", by, last)
 		return
-	case event.WordRevise:
+	case word == event.WordRevise:
 		last.Input = m.defaultInputs(r)
 		m.approve(r, "revised", by, last)
 		return
-	case event.WordReject, event.WordDone, event.WordFail:
 	}
 	message := last.Comment
 	if message == "" {

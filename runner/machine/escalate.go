@@ -200,7 +200,7 @@ func (m *Machine) noteFailure(r ref, e *escalation) {
 // askRules asks the rules with a condition, in order. It returns the level from which the node goes on, and
 // why; -1 if none of them decides. A level that only informs is entered, and the next rules are asked. A
 // level that was entered before has not settled it, so the next one follows; but whoever has taken the task
-// over keeps it while the retries last.
+// over, or was told to retry it, keeps it while the retries last.
 func (m *Machine) askRules(r ref, e *escalation) (from int, why string) {
 	of := m.levelScope(r).Failure
 	for i := range e.of.Rules {
@@ -224,7 +224,7 @@ func (m *Machine) askRules(r ref, e *escalation) (from int, why string) {
 			}
 		case !e.entered[level]:
 			return level, why
-		case e.at >= 0 && e.of.Levels[e.at].Reassign != nil:
+		case e.at >= 0 && e.of.Levels[e.at].Heal == nil:
 			return -1, ""
 		default:
 			return level + 1, unsettled(e, level)
@@ -303,6 +303,9 @@ func (m *Machine) enterLevel(r ref, e *escalation, level int, why string) {
 // act does what a level does. It reports false if the level cannot do it for this node.
 func (m *Machine) act(r ref, e *escalation) bool {
 	l := &e.of.Levels[e.at]
+	if l.Await != nil {
+		return m.awaitDecision(r, e)
+	}
 	if l.Heal == nil {
 		return m.reassign(r, e)
 	}

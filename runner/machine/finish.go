@@ -63,7 +63,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 		m.notifyWaiters(r, s)
 	}
 	m.countInParent(r, s, why)
-	if status == event.FailedS && !s.tolerated && (n.OnError == ir.OnErrorStop || failsGroup(n)) && !m.isIteration(r) && d.reusedEnd() == nil {
+	if status == event.FailedS && !s.tolerated && (n.OnError == ir.OnErrorStop || failsGroup(n) || d.cold != nil && d.cold.aborted) && !m.isIteration(r) && d.reusedEnd() == nil {
 		m.stopAround(r, waiters, why)
 	}
 }
@@ -143,6 +143,9 @@ func (m *Machine) tolerateFailure(r ref) {
 		return
 	}
 	s, n := m.state(r), m.node(r)
+	if s.cold != nil && s.cold.aborted {
+		return
+	}
 	if n.Degrade != nil && !m.isCollector(r) {
 		v, err := m.evalDegrade(r, n)
 		if err == nil {

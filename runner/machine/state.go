@@ -118,6 +118,7 @@ type coldState struct {
 	room       uint64        // not 0: the node waits for room in a budget; see budgetWait
 	judging    *judging      // set while an agent judges for a gate
 	asking     *asking       // set while the node waits for people
+	aborted    bool          // somebody has aborted it, which stops what is around it
 	refusal    *refusal      // set from the refusal of an attempt to the next start
 	priority   int16         // set when the node first asks for slots
 	reused     *event.Reused // the node's end in the run that this run repeats

@@ -9,6 +9,7 @@
 package outline
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -207,6 +208,8 @@ func (o *outliner) withLevels(n *plan.Node, sum *int) *int {
 		switch l := &n.Escalation.Levels[i]; {
 		case l.Reassign != nil && to != nil:
 			more = o.most(n, to)
+		case l.Await != nil:
+			more = o.anew(n)
 		case l.Heal == nil:
 			continue
 		}
@@ -222,9 +225,23 @@ func (o *outliner) withLevels(n *plan.Node, sum *int) *int {
 func (o *outliner) rounds(n *plan.Node) *int {
 	most := o.whole(&n.Repeat.Max, 1)
 	if n.Kind != ir.Step {
-		most = times(most, new(1+n.Heals()))
+		most = times(most, new(1+n.Heals()+n.AwaitsPeople()))
 	}
 	return most
+}
+
+// anew is what retries allow when a person has a step make its attempts anew, whoever has it then.
+func (o *outliner) anew(n *plan.Node) *int {
+	if n.Own == nil {
+		return o.tries(n, nil)
+	}
+	var all plan.Assignee
+	for _, a := range slices.Concat([]*plan.Assignee{n.Own, n.Else}, n.Others, n.To()) {
+		if a != nil {
+			all.Members = append(all.Members, a.Members...)
+		}
+	}
+	return o.most(n, &all)
 }
 
 // most is what retries allow with an agent, or with the member of a pool that is tried most often: one of them has the task.

@@ -298,9 +298,25 @@ func (c *counter) step(n *plan.Node, most event.Bounds) load {
 			l.add(c.turns(n, to))
 		case level.Heal != nil:
 			l.add(c.oneMore(n, most))
+		case level.Await != nil:
+			l.add(c.attemptsAnew(n, most))
 		}
 	}
 	c.addHealers(&l, n, most)
+	return l
+}
+
+// attemptsAnew is the load of the attempts that a person has a step make anew, whoever has the task then.
+func (c *counter) attemptsAnew(n *plan.Node, most event.Bounds) (l load) {
+	switch {
+	case n.Action.Kind().Course() == ir.Called:
+		return c.callLoad(n, most, load{}, c.tries(n, nil))
+	case n.Own == nil:
+		return c.turn(n, nil)
+	}
+	for _, g := range agentsOf(n) {
+		l.most(c.turn(n, g))
+	}
 	return l
 }
 

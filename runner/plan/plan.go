@@ -105,12 +105,17 @@ type Escalation struct {
 }
 
 // Heals is how many levels of the node's escalation run a workflow, after which the node has another attempt.
-func (n *Node) Heals() (count int) {
+func (n *Node) Heals() int { return n.levels(func(l *ir.Level) bool { return l.Heal != nil }) }
+
+// AwaitsPeople is how many levels of the node's escalation await a decision, after which the node can have its attempts anew.
+func (n *Node) AwaitsPeople() int { return n.levels(func(l *ir.Level) bool { return l.Await != nil }) }
+
+func (n *Node) levels(which func(*ir.Level) bool) (count int) {
 	if n.Escalation == nil {
 		return 0
 	}
 	for i := range n.Escalation.Levels {
-		if n.Escalation.Levels[i].Heal != nil {
+		if which(&n.Escalation.Levels[i]) {
 			count++
 		}
 	}

@@ -82,9 +82,18 @@ type Verdict struct {
 	Missing int `json:"missing,omitempty"`
 }
 
-// OpenAsk keeps what a node of a run asks people.
+// OpenAsk keeps what a node of a run asks people. The same ask again changes until when they may answer.
 func OpenAsk(rows Rows, run string, q *event.Ask) error {
-	return saveRow(rows, asksSpace, askKey(run, q.Node), &openAsk{Ask: *q})
+	key := askKey(run, q.Node)
+	var a openAsk
+	if err := loadRow(rows, asksSpace, key, &a); err != nil {
+		return err
+	}
+	if a.Number != q.Number {
+		a = openAsk{}
+	}
+	a.Ask = *q
+	return saveRow(rows, asksSpace, key, &a)
 }
 
 // EndAsk ends what a node has asked. A person who decides later is told of it.
@@ -162,7 +171,7 @@ func decide(rows Rows, q *event.DecideRequest, now event.Time) (a Answer, err er
 	if err != nil {
 		return a, err
 	}
-	if v.Outcome == "" && d.Word == event.WordDone && open.Output != nil {
+	if v.Outcome == "" && (d.Word == event.WordDone || d.Word == event.WordOverride) && open.Output != nil {
 		if d.Output, err = value.Convert(d.Output, *open.Output); err != nil {
 			v.Outcome, v.Message = Misfit, fmt.Sprintf("the output of %s: %v", open.words(), err)
 		}
@@ -347,6 +356,8 @@ func (a *openAsk) take(rows Rows, run string, d event.Decision, v *Verdict, now 
 	if word, by := a.Settle(a.Votes); word != "" {
 		a.Settled = &decided{Number: a.Number, Node: a.Node, Word: word, By: by, At: now}
 		v.Word, v.By, v.At = word, by, now
+	} else if d.Word == event.WordAck { // the run says when the time is over now
+		a.Until = 0
 	} else {
 		for i := range a.Votes {
 			if a.Votes[i].Word == event.WordApprove {

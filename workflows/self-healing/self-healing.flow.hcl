@@ -34,10 +34,10 @@ escalation "standard" {
     level = "emergency"
   }
 
-  # Nobody here can give permissions: no retry, no healing, and many attempts change nothing of that.
+  # Nobody here can give permissions: a person is asked at once, and many attempts change nothing of that.
   rule {
     when  = "error.status in [401, 403] || error.kind == 'fatal'"
-    level = "stopped"
+    level = "human_alert"
   }
 
   # Three attempts have failed: another agent takes over, with the history of the failures.
@@ -61,10 +61,12 @@ escalation "standard" {
 
   level "emergency" { notify = [channel.on_call] }
 
-  level "stopped" {
-    notify   = [channel.people]
-    workflow = workflow.hand_in
-    with     = { node = error.node, problem = error.message }
+  # The build waits, and the rest goes on. flowrun inbox shows the question and the command that answers it.
+  level "human_alert" {
+    notify    = [channel.people]
+    await     = "decision"
+    after     = "8h"
+    after_ack = "2d"
   }
 }
 
@@ -113,22 +115,4 @@ workflow "diagnose" {
   }
 
   output "hint" { value = step.look.output.hint }
-}
-
-# What stops is noted for people. The run fails, so the build has no further attempt.
-workflow "hand_in" {
-  input "node" { type = string }
-  input "problem" { type = string }
-
-  step "note" {
-    kv {
-      set   = "handed-in:${input.node}"
-      value = { problem = input.problem, run = run.id }
-    }
-  }
-
-  step "stop" {
-    depends_on = [step.note]
-    fail { message = "a person has to look at it: ${input.problem}" }
-  }
 }

@@ -54,16 +54,52 @@ test "healing that does not help leads to the other agent" {
   ]
 }
 
-test "what nobody here can help is handed in at the first failure, without a retry" {
+test "what nobody here can help waits for a person, who is told at the first failure" {
   crash_everywhere = true
-  agent "builder" { replies = [{ error = { kind = "fatal", message = "no permission for the registry" } }] }
+  agent "builder" {
+    replies = [
+      { error = { kind = "fatal", message = "no permission for the registry" } },
+      { output = { artifact = "app-1" } },
+    ]
+  }
+
+  decide "build" {
+    decision = "retry"
+    by       = "ann"
+    comment  = "the token is renewed"
+    after    = "1h"
+  }
+
+  at "30m" { expect = ["len(inbox) == 1 && inbox[0].kind == 'escalation' && len(calls.builder) == 1"] }
 
   expect = [
-    "run.status == 'failed' && step.build.escalated == 'stopped'",
-    "len(calls.builder) == 1",
-    "kv['handed-in:build'].problem == 'no permission for the registry'",
-    "len(notifications) == 1 && notifications[0].channel == 'people' && notifications[0].data.level == 'stopped' && notifications[0].at == 0",
+    "run.outputs == {'artifact': 'app-1', 'built_by': 'builder', 'escalated': 'human_alert'}",
+    "len(calls.builder) == 2 && calls.builder[1].at == 3600",
+    "len(notifications) == 1 && notifications[0].channel == 'people' && notifications[0].data.level == 'human_alert' && notifications[0].at == 0",
   ]
+}
+
+test "a person hands in what the builder cannot make" {
+  agent "builder" { replies = [{ error = { kind = "fatal", message = "no permission for the registry" } }] }
+
+  decide "build" {
+    decision = "ack"
+    by       = "ann"
+    after    = "7h"
+  }
+
+  decide "build" {
+    decision = "override"
+    by       = "ann"
+    output   = { artifact = "app-by-hand" }
+    after    = "30h"
+  }
+  expect = ["run.outputs.artifact == 'app-by-hand' && step.build.by == 'ann' && len(calls.builder) == 1"]
+}
+
+test "where nobody decides within eight hours, the build has failed" {
+  agent "builder" { replies = [{ error = { kind = "fatal", message = "no permission for the registry" } }] }
+  expect = ["run.status == 'failed' && run.error.message == 'no permission for the registry' && elapsed == 28800"]
 }
 
 test "whoever is on call is told once that production is down, and the build goes on" {

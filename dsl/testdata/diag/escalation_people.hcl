@@ -1,12 +1,31 @@
-escalation "people" {
-  level "human" {
+escalation "e" {
+  level "person" {
     await     = "decision"
-    after     = "15m"
-    after_ack = "1h"
+    after     = "1h"
+    after_ack = "4h"
+    workflow  = workflow.mend
+  }
+  level "late" {
+    after     = "1h"
+    after_ack = "4h"
+  }
+  level "other" {
+    reassign = agent.a
+    await    = "answer"
+    after    = "soon"
   }
 }
 
+agent "a" { type = "null" }
+
+workflow "mend" {
+  step "b" { value = 1 }
+}
+
 workflow "w" {
-  escalate = escalation.people
-  step "a" { run = ["true"] }
+  default = true
+  step "a" {
+    run      = ["a"]
+    escalate = escalation.e
+  }
 }

@@ -27,7 +27,9 @@ refused likewise. With --shown the decision counts for what the inbox has shown,
   flowrun decide latest ok revise --comment "one page, not three"
   flowrun decide latest label done --output '{"label": "cat"}'
   flowrun decide latest label fail --message "the picture is missing"
-  flowrun decide latest review/ok reject --as ann --resume`,
+  flowrun decide latest review/ok reject --as ann --resume
+  flowrun decide latest build ack
+  flowrun decide latest build override --output '{"version": "1.2"}'`,
 		RunE: func(c *cobra.Command, words []string) error {
 			r.HasOutput = c.Flags().Changed("output")
 			r.Run, r.Node, r.Word, a.asJSON = words[0], words[1], words[2], r.JSON
@@ -41,7 +43,7 @@ refused likewise. With --shown the decision counts for what the inbox has shown,
 	f.StringVar(&r.As, "as", "", "the `name` of the person who decides (default: the user of the operating system)")
 	f.StringVar(&r.Comment, "comment", "", "what the person says besides")
 	f.StringVar(&r.Comment, "message", "", "the same as --comment: why a task fails")
-	f.StringVar(&r.Output, "output", "", "the output of a task that is done, as `JSON`")
+	f.StringVar(&r.Output, "output", "", "the output of a task that is done, or of a node that is overridden, as `JSON`")
 	f.StringVar(&r.Shown, "shown", "", "the `hash` of what the person has seen, as the inbox shows it")
 	f.BoolVar(&r.Resume, "resume", false, "continue the run here if no process drives it")
 	f.BoolVar(&r.JSON, "json", false, "as JSON")
@@ -58,8 +60,8 @@ func (a *app) runDecide(s *store, info engine.Info, r *args.Decide) error {
 		d.By = userName()
 	}
 	if r.HasOutput {
-		if d.Output = valueOf(r.Output); d.Word != event.WordDone {
-			return args.Errorf("an output belongs to %s, and the decision is %s", event.WordDone, d.Word)
+		if d.Output = valueOf(r.Output); d.Word != event.WordDone && d.Word != event.WordOverride {
+			return args.Errorf("an output belongs to %s or %s, and the decision is %s", event.WordDone, event.WordOverride, d.Word)
 		}
 	}
 	q := &event.DecideRequest{Run: info.Run, Node: r.Node, Decision: d}
