@@ -35,6 +35,7 @@ var sharedFiles = map[string]string{
 	"people":        "decisions, and what waits for people",
 	"dispatch_ask":  "work that is handed in, in words",
 	"kv_ask":        "a request to what runs share",
+	"loop_ask":      "a loop of a program, and its run",
 	"limits_ask":    "the limits that runs share, and changes of them",
 	"memory_open":   "opening the memory, and its errors",
 	"memory_change": "commands that change named entries",

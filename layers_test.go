@@ -40,6 +40,8 @@ dsl/disk                         dsl
 dsl/reference                    dsl dsl/check dsl/diag dsl/expr dsl/schema dsl/shell dsl/syntax dsl/value
 
 runner/event                     pure: dsl/ir dsl/value
+loop                             pure: runner/event
+loop/machine                     pure: dsl/ir dsl/value loop runner/compose runner/event runner/plan
 runner/heap                      pure:
 runner/outline                   pure: dsl/ir dsl/value runner/event runner/machine runner/plan runner/policy
 runner/policy                    pure: dsl/libm
@@ -60,7 +62,7 @@ runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value memory runner/compose runner/engine runner/event runner/executor runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view
+runner                           dsl/expr dsl/ir dsl/value loop/machine memory runner/compose runner/engine runner/event runner/executor runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
 runner/flowtest                  dsl/expr dsl/ir dsl/value runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view
 runner/follow                    memory/private

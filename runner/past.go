@@ -12,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/journal"
-	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -21,7 +20,7 @@ type Pinned struct {
 	Header     journal.Header
 	Definition []byte
 	Program    *Program
-	Workflow   *ir.Workflow
+	Workflow   *ir.Workflow // of a loop, one without nodes
 
 	first   *journal.Batch    // nil: the journal is empty
 	pending *event.RunStarted // of a run that waits for its turn in a group
@@ -60,11 +59,11 @@ func (c *Programs) newPinned(h journal.Header, definition []byte) (*Pinned, erro
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", h.Run, err)
 	}
-	w := p.Workflow(h.Workflow)
-	if w == nil {
+	g, err := p.Graph(h.Workflow)
+	if err != nil {
 		return nil, fmt.Errorf("%w: run %s: its program has no workflow %q", journal.ErrBroken, h.Run, h.Workflow)
 	}
-	return &Pinned{Header: h, Definition: definition, Program: p, Workflow: w}, nil
+	return &Pinned{Header: h, Definition: definition, Program: p, Workflow: g.Workflow}, nil
 }
 
 // First is the first event of the run. The caller may change the result.
@@ -160,7 +159,7 @@ type Past struct {
 	Attempts *view.Attempts
 
 	reader  engine.Reader // nil where the caller reads the journal
-	machine *machine.Machine
+	machine engine.Machine
 	fold    *engine.Fold
 }
 
@@ -188,7 +187,7 @@ func (c *Programs) Past(h journal.Header, definition []byte) (*Past, error) {
 }
 
 func (c *Programs) newPast(pinned *Pinned) (*Past, error) {
-	m, _, err := c.newMachine(pinned.Header, pinned.Definition)
+	m, err := c.Machine(pinned.Header, pinned.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +213,7 @@ func (p *Past) End() *event.End  { return p.fold.End() }
 func (p *Past) Timers() []event.SetTimer { return p.fold.Timers() }
 
 // Names is the scope of a run's outputs where the replay stands.
-func (p *Past) Names() ir.Scope { return p.machine.Names() }
+func (p *Past) Names() ir.Scope { return p.machine.(interface{ Names() ir.Scope }).Names() }
 
 // Feed tries events that are not in the journal, and appends the reaction to out. The past cannot be replayed further afterwards.
 func (p *Past) Feed(now event.Time, events []event.Event, out *event.Reaction) error {

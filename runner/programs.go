@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	loop "github.com/flowrun/flowrun/loop/machine"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
@@ -119,26 +120,22 @@ func (p *Program) Graph(workflow string) (*plan.Graph, error) {
 
 // Machine is the engine.Factory of runs: it makes the machine of one run from the program that the run pins.
 func (c *Programs) Machine(h journal.Header, definition []byte) (engine.Machine, error) {
-	m, _, err := c.newMachine(h, definition)
-	if err != nil { // not m, which would be an interface that is not nil
-		return nil, err
-	}
-	return m, nil
-}
-
-func (c *Programs) newMachine(h journal.Header, definition []byte) (*machine.Machine, *Program, error) {
 	if h.Behaviour > ir.Behaviour {
-		return nil, nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
+		return nil, fmt.Errorf("run %s follows rules of number %d; this release knows them up to %d: use a newer flowrun",
 			h.Run, h.Behaviour, ir.Behaviour)
 	}
 	p, err := c.Load(h.Definition, definition)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	g, err := p.Graph(h.Workflow)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rules := ir.RulesOf(h.Behaviour)
-	return machine.New(g, expr.NewEvaluator(rules, p.Files), rules), p, nil
+	eval := expr.NewEvaluator(rules, p.Files)
+	if l := p.Loop(h.Workflow); l != nil {
+		return loop.New(g, l, eval), nil
+	}
+	return machine.New(g, eval, rules), nil
 }

@@ -82,8 +82,9 @@ func TestProgramsAreShared(t *testing.T) {
 		all.Go(func() {
 			name := fmt.Sprintf("w%d", i%4)
 			d := definitionOf(name, 1000)
-			m, p, err := c.newMachine(journal.Header{Behaviour: ir.Behaviour, Workflow: name, Definition: ir.Hash(d)}, d)
-			if err != nil || m == nil {
+			m, err := c.Machine(journal.Header{Behaviour: ir.Behaviour, Workflow: name, Definition: ir.Hash(d)}, d)
+			p, bad := c.Load(ir.Hash(d), d)
+			if err != nil || bad != nil || m == nil {
 				t.Error(err)
 				return
 			}

@@ -125,7 +125,7 @@ func goesOn(t *event.SetTimer, x *rest) bool {
 		return !x.asks[t.Node]
 	case event.TimerBackoff, event.TimerRepeat, event.TimerRefused:
 		return true
-	case event.TimerTimeout, event.TimerDeadline, event.TimerProgress, event.TimerFinally, event.TimerAdapt:
+	case event.TimerTimeout, event.TimerDeadline, event.TimerProgress, event.TimerFinally, event.TimerAdapt, event.TimerIdle, event.TimerHeartbeat:
 	}
 	return false
 }

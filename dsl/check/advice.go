@@ -67,6 +67,11 @@ func (c *checker) unused() {
 			}
 		}
 	}
+	for _, b := range c.program.Loops {
+		for _, r := range b.attr("agents").Names {
+			tasked[r.Name], shared[r.Name] = tasked[r.Name] || !r.Pool, shared[r.Name] || r.Pool
+		}
+	}
 	for _, b := range c.program.Pools {
 		if !shared[b.Name] {
 			say(nameRange(b), fmt.Sprintf("No step gives pool %q a task", b.Name))

@@ -79,6 +79,8 @@ func (c *checker) file(f *syntax.File) {
 			p.Channels = append(p.Channels, b)
 		case "escalation":
 			p.Escalations = append(p.Escalations, b)
+		case "loop":
+			p.Loops = append(p.Loops, b)
 		case "workflow":
 			p.Workflows = append(p.Workflows, &Workflow{Block: b, plain: c.plain})
 		}
@@ -88,7 +90,7 @@ func (c *checker) file(f *syntax.File) {
 // globals enters and checks what stands at the top, but the insides of workflows.
 func (c *checker) globals() {
 	p := c.program
-	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "channel": {}, "workflow": {}, "escalation": {}}
+	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "channel": {}, "workflow": {}, "escalation": {}, "loop": {}}
 	enter := func(b *Block) bool {
 		k := b.Schema.Kind
 		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
@@ -171,6 +173,13 @@ func (c *checker) globals() {
 				first = w
 			}
 		}
+	}
+	for _, b := range p.Loops {
+		if w := c.workflows[b.Name]; c.enter(books["loop"], "Loop", b.Name, nameRange(b)) && w != nil {
+			c.report(diag.Diagnostic{Code: "F0201", Subject: nameRange(b), Summary: fmt.Sprintf("Loop %q has the name of a workflow", b.Name),
+				Detail: "Runs are found by the names of workflows and loops. Rename one of the two.", Notes: []diag.Note{{Text: "the workflow", Range: nameRange(w.Block)}}})
+		}
+		c.static(b)
 	}
 	c.localTypes()
 	if p.Memory != nil {

@@ -139,7 +139,7 @@ func (c *checker) env(more roots, why map[string]string) *expr.Env {
 	e := &expr.Env{Roots: roots{}, File: c.reader(), Work: &c.work, Hidden: map[string]string{
 		"input": notInput, "step": notStep, "each": notEach, "run": notRun, "attempt": notAttempt, "iteration": notIteration,
 		"previous": notPrevious, "last": notLast, "result": notResult, "error": notError, "feedback": notFeedback, "recalled": notRecalled, "event": notEvent,
-		"elapsed": notElapsed, "healed": notHealed, "metrics": notMetrics, "now": notNow,
+		"elapsed": notElapsed, "healed": notHealed, "metrics": notMetrics, "now": notNow, "item": notItem, "worker": notWorker,
 	}}
 	for _, name := range counts {
 		e.Hidden[name] = notCounted

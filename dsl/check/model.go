@@ -35,6 +35,7 @@ type Program struct {
 	Channels    []*Block
 	Escalations []*Block
 	Workflows   []*Workflow
+	Loops       []*Block
 	Settings    *Block            // flowrun, or nil
 	Memory      *Block            // or nil
 	Files       map[string]string // what file("PATH") stands for, by the path
@@ -282,6 +283,9 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 	c.checkEscalations()
 	for _, w := range c.calls() {
 		c.workflow(w)
+	}
+	for _, b := range c.program.Loops {
+		c.loop(b)
 	}
 	c.topGates()
 	c.program.Files = c.texts()

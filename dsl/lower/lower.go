@@ -20,7 +20,7 @@ import (
 // Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
 // "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
 // and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME", "pool.NAME",
-// "gate.NAME", "quota.NAME", "channel.NAME" and "escalation.NAME".
+// "gate.NAME", "quota.NAME", "channel.NAME", "escalation.NAME" and "loop.NAME".
 type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
@@ -66,6 +66,10 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		l := &workflow{src: w, checked: p, program: out, agents: agents, pools: pools, at: at}
 		out.Workflows = append(out.Workflows, l.lower())
 	}
+	for _, b := range p.Loops {
+		out.Loops = append(out.Loops, loop(b, p))
+		at["loop."+b.Name] = b.Src.Header
+	}
 	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })
 	sort.Slice(out.Locals, func(i, j int) bool { return out.Locals[i].Name < out.Locals[j].Name })
 	sort.Slice(out.Escalations, func(i, j int) bool { return out.Escalations[i].Name < out.Escalations[j].Name })
@@ -73,6 +77,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	sort.Slice(out.Channels, func(i, j int) bool { return out.Channels[i].Name < out.Channels[j].Name })
 	sort.Slice(out.Agents, func(i, j int) bool { return out.Agents[i].Name < out.Agents[j].Name })
 	sort.Slice(out.Gates, func(i, j int) bool { return out.Gates[i].Name < out.Gates[j].Name })
+	sort.Slice(out.Loops, func(i, j int) bool { return out.Loops[i].Name < out.Loops[j].Name })
 	sort.Slice(out.Workflows, func(i, j int) bool { return out.Workflows[i].Name < out.Workflows[j].Name })
 	return out, at
 }

@@ -22,6 +22,8 @@ var (
 		"elapsed":   "Seconds since a node first started, in conditions that sort the failure of one of its attempts.",
 		"metrics": "Figures that rules of adapt read. Of the run: attempts and failed (attempts of steps that have ended, and those of them that failed), error_rate and retry_rate (the share of failures, and of second and later attempts, among the last 50; null below 10), running and queued (attempts that run, and nodes that wait for a slot), limit (the number in force where the rule stands), elapsed and remaining (seconds since the start, and to the nearest timeout or deadline around the rule; null without one), cost_usd and tokens (with called runs). " +
 			"Of the machine: cpu and memory, in percent, looked at every 10 seconds and told when one has moved by 5; null until the first look, and on systems other than Linux.",
+		"item":     "What a loop has found: item.id, source, title, body, labels, priority, needs, capabilities, assignee, url, created_at, handoff and data.",
+		"worker":   "The name of the agent for whom a loop has found an item.",
 		"recalled": "What the memory gave the attempt of an agent; nothing of it where there is no memory.",
 	}
 	resultDocs = map[string]string{

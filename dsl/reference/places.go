@@ -54,12 +54,15 @@ var probes = []probe{
 	{"max_concurrency and with of adapt", "group", "adapt {\n  when = \"metrics.cpu > 80\"\n  max_concurrency = length([PROBE])\n}"},
 	{"for and cooldown of adapt", "group", "adapt {\n  when = \"metrics.cpu > 80\"\n  for = \"${jsonencode(PROBE)}\"\n  max_concurrency = 2\n}"},
 	{"join", "group", `join = "PROBE != null"`},
+	{"when of a handle of a loop", "top", "agent \"x\" { type = \"null\" }\nloop \"y\" {\n  agents = [agent.x]\n  source \"dispatch\" {}\n  handle {\n    when = \"PROBE != null\"\n    workflow = workflow.does\n  }\n}\nworkflow \"does\" {\n  step \"s\" { value = 1 }\n}"},
+	{"with of a handle, and of a source of improvements", "top", "agent \"x\" { type = \"null\" }\nloop \"y\" {\n  agents = [agent.x]\n  source \"dispatch\" {}\n  handle {\n    workflow = workflow.does\n    with = { x = PROBE }\n  }\n}\nworkflow \"does\" {\n  input \"x\" { default = 1 }\n  step \"s\" { value = input.x }\n}"},
+	{"settings of a loop", "top", "agent \"x\" { type = \"null\" }\nloop \"y\" {\n  agents = [agent.x]\n  idle = \"${jsonencode(PROBE)}\"\n  source \"dispatch\" {}\n  handle { workflow = workflow.does }\n}\nworkflow \"does\" {\n  step \"s\" { value = 1 }\n}"},
 }
 
 // reads gives a name below each root.
 var reads = map[string]string{
 	"var": "var.v", "local": "local.l", "input": "input.i", "step": "step.first.status", "each": "each.key", "run": "run.id", "attempt": "attempt",
-	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed", "healed": "healed", "metrics": "metrics.cpu", "now": "now",
+	"iteration": "iteration", "previous": "previous.status", "last": "last.step.first", "result": "result.status", "error": "error.kind", "feedback": "feedback", "recalled": "recalled.count", "event": "event", "elapsed": "elapsed", "healed": "healed", "metrics": "metrics.cpu", "now": "now", "item": "item.id", "worker": "worker",
 }
 
 // probed is a program in which every name that depends on what stands around has something around it.

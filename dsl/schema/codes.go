@@ -2,7 +2,7 @@ package schema
 
 // Codes lists the diagnostics of everything but expressions, each with its meaning in a line. F00xx concern bytes,
 // syntax and files, F01xx structure, F02xx names, references and what attributes hold, F0322 to F0399 people, patterns,
-// errors, channels and adapt. (F0300 to F0321, F04xx and F05xx belong to dsl/expr.) A code is never given another meaning.
+// errors, channels and adapt, F0420 to F0439 loops. (F0300 to F0321, F0400 to F0406 and F05xx belong to dsl/expr.) A code is never given another meaning.
 var Codes = map[string]string{
 	"F0001": "The file is too large.",
 	"F0002": "The file is not UTF-8.",
@@ -222,4 +222,8 @@ var Codes = map[string]string{
 	"F0354": "A level of an escalation has something that belongs to another kind of level.",
 	"F0365": "A channel lacks what its type needs, or has something that its type does not use.",
 	"F0366": "A message has no channel, names one twice, or is too large.",
+	"F0420": "A loop has no source or no handle.",
+	"F0421": "A source of a loop has something that belongs to another kind of source, or lacks what its kind needs.",
+	"F0422": "A handle of a loop can never be asked.",
+	"F0423": "The times of a loop do not fit together.",
 }

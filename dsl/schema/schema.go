@@ -115,13 +115,13 @@ var CauseKinds = []string{"manual", "call", "event", "routine", "loop", "retry"}
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
 
 // Roots are the names that expressions may begin with in one place or another.
-var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed", "metrics", "now"}
+var Roots = []string{"var", "local", "input", "step", "each", "run", "attempt", "iteration", "previous", "last", "result", "error", "feedback", "recalled", "event", "elapsed", "healed", "metrics", "now", "item", "worker"}
 
 // Nodes are the kinds of block that are nodes of a workflow.
 var Nodes = []string{"step", "sequence", "parallel", "switch"}
 
 func init() {
-	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, patternBlocks, partBlocks, memoryBlocks, actionBlocks(), testBlocks, laterBlocks()} {
+	for _, part := range []map[string]*Block{topBlocks, nodeBlocks, patternBlocks, partBlocks, memoryBlocks, actionBlocks(), testBlocks, loopBlocks, laterBlocks()} {
 		for kind, b := range part { // any order: no kind is in two maps
 			Blocks[kind] = b
 		}

@@ -25,7 +25,6 @@ const (
 var planned = []Planned{
 	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
 	{Block: "on", Doc: "Starts a workflow on an event.", Instead: noTrigger},
-	{Block: "loop", Doc: "Finds the next piece of work.", Instead: "Start a run for each piece of work, from a script or a schedule:  flowrun apply FILE WORKFLOW --input NAME=VALUE."},
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,
@@ -52,7 +51,6 @@ var planned = []Planned{
 	{Block: "budget", Attr: "on_exceed", Word: "ask", Doc: "Lets a person decide whether a node that has spent its budget goes on.", Instead: "on_exceed = \"stop\"; when somebody has decided,  flowrun retry RUN  makes what failed again, under the same budget anew."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 
-	{Name: "item", Doc: "The piece of work that a loop has found.", Instead: "Declare inputs, and give them with --input."},
 	{Block: "test", Name: "dispatches", Doc: "Work that was handed to others.", Instead: "Look at what was asked of the steps that hand it over: calls.NAME."},
 	{Block: "test", Name: "tickets", Doc: "Work that was found.", Instead: "Look at what was asked of the step that finds it: calls.NAME."},
 	{Block: "test", Name: "claims", Doc: "Who works on what.", Instead: "Look at what was asked of the agents: calls.NAME."},

@@ -124,7 +124,25 @@ const (
 	InMatch
 	// InRule is a rule of adapt: the name metrics reads Scope.More.
 	InRule
+	// InItem is about an item of a loop: Scope.More is an [Item].
+	InItem
 )
+
+// Item is an item of a loop and the agent that takes it.
+type Item struct {
+	Value  value.Value
+	Worker string
+}
+
+func (i Item) read(r ir.Ref) value.Value {
+	switch r.Root {
+	case "item":
+		return readMember(i.Value, r.Name)
+	case "worker":
+		return i.Worker
+	}
+	return nil
+}
 
 // Metrics returns the figure of a name; "" is the object of all figures.
 type Metrics func(name string) value.Value
@@ -170,6 +188,9 @@ func (s *Scope) Lookup(r ir.Ref) (value.Value, error) {
 		if v, ok := s.Failure.read(r); ok {
 			return v, nil
 		}
+	}
+	if s.Mode == InItem {
+		return s.More.(Item).read(r), nil
 	}
 	if s.state == nil {
 		return nil, nil
@@ -257,7 +278,7 @@ func (s *Scope) previousNode() int {
 // readResult returns an attribute of the node's own result, for modes that have one.
 func (s *Scope) readResult(attr string) value.Value {
 	switch {
-	case s.Mode == Plain, s.Mode == InMatch, s.Mode == InRule:
+	case s.Mode == Plain, s.Mode == InMatch, s.Mode == InRule, s.Mode == InItem:
 		return nil
 	case s.Mode == AfterEnd:
 		return s.state.Read(Itself, 0, attr)

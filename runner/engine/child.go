@@ -22,6 +22,7 @@ func Child(parent Start, c event.StartChild) Start {
 	s.First.Targets, s.First.Reused, s.First.RetryOf = nil, nil, "" // which are the parent's nodes and run
 	s.First.ExpectedUS, s.First.ExpectedTimes = nil, nil
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
+	s.First.Loop = nil
 	s.First.Held = c.Held
 	s.First.Budget = c.Budget
 	if s.First.Cause = c.Cause; c.Cause == nil {

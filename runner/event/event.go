@@ -137,6 +137,16 @@ type RunStarted struct {
 	Reused  map[string]*Reused `json:"reused,omitempty"`
 	// Cause is what started the run, if no person, call or retry alone did; see [RunStarted.CauseOf]. Without a kind it has the events alone.
 	Cause *Cause `json:"cause,omitempty"`
+	// Loop tells that the run is one of a loop, whose name Workflow is; nil: it is one of a workflow.
+	Loop *LoopStart `json:"loop,omitempty"`
+}
+
+// LoopStart is how a run of a loop begins. The zero value goes on until somebody stops it.
+type LoopStart struct {
+	Once      bool `json:"once,omitempty"`       // each free place takes one item at most, and the run ends when these are done
+	UntilIdle bool `json:"until_idle,omitempty"` // the run ends when there is nothing to do
+	// Carry is what the run before knew when it ended to let this one begin; nil: it begins anew.
+	Carry value.Value `json:"carry,omitempty"`
 }
 
 // Reused is how a node ended in an earlier run, or as a person says that it ended. Of a group, a for_each as a whole, or an instance that holds other nodes, it says

@@ -19,10 +19,11 @@ const (
 	MessageBudget     MessageKind = "budget"     // a budget is nearly spent
 	MessageBreaker    MessageKind = "breaker"    // a circuit breaker has opened or closed
 	MessageEscalation MessageKind = "escalation" // a node has come to a level of its escalation
+	MessageLoop       MessageKind = "loop"       // a loop has stopped or stops an agent, has reached a limit, or gives up an item
 )
 
 // MessageKinds lists all kinds of messages.
-var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation}
+var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation, MessageLoop}
 
 // Message is what people are told. Its JSON is what receivers read.
 type Message struct {

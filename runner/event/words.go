@@ -86,10 +86,13 @@ const (
 	TimerFinally  TimerPurpose = "finally"  // the timeout of finally passes
 	TimerRefused  TimerPurpose = "refused"  // a refused attempt asks again
 	TimerAdapt    TimerPurpose = "adapt"    // a rule of adapt is asked
+	// Of loops:
+	TimerIdle      TimerPurpose = "idle"      // the sources are asked again
+	TimerHeartbeat TimerPurpose = "heartbeat" // the claims are renewed
 )
 
 // TimerPurposes lists all purposes.
-var TimerPurposes = []TimerPurpose{TimerBackoff, TimerWait, TimerTimeout, TimerDeadline, TimerProgress, TimerRepeat, TimerFinally, TimerRefused, TimerAdapt}
+var TimerPurposes = []TimerPurpose{TimerBackoff, TimerWait, TimerTimeout, TimerDeadline, TimerProgress, TimerRepeat, TimerFinally, TimerRefused, TimerAdapt, TimerIdle, TimerHeartbeat}
 
 // Known returns an error if a word of e is not in its list. Empty words are fine: what they mean stands with their fields.
 func (e *Error) Known() error {

@@ -107,6 +107,7 @@ func (m *Machine) timerFired(f *event.TimerFired) {
 		d = m.liveState(t.ref)
 	}
 	switch t.purpose {
+	case event.TimerIdle, event.TimerHeartbeat: // those of loops
 	case event.TimerAdapt:
 		m.ruleTimerFired(f.Timer)
 	case event.TimerDeadline:

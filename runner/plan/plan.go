@@ -20,6 +20,14 @@ import (
 	"github.com/flowrun/flowrun/dsl/ir"
 )
 
+// Bounds of what a loop does.
+const (
+	// MaxPlaces is how many items an agent of a loop can have at once.
+	MaxPlaces = 10_000
+	// MaxLoopRate is the highest number that a limit of a loop can be.
+	MaxLoopRate = 100_000
+)
+
 // None stands for "no node" and "no region".
 const None = -1
 
@@ -160,10 +168,13 @@ type Await struct {
 	Needs bool
 }
 
-// Build makes the graph of a workflow. An error means that the program was not checked; a checked
+// Build makes the graph of a workflow; that of a loop has no nodes. An error means that the program was not checked; a checked
 // program gives none.
 func Build(p *ir.Program, workflow string) (*Graph, error) {
 	w := p.Workflow(workflow)
+	if w == nil && p.Loop(workflow) != nil {
+		w = &ir.Workflow{Name: workflow}
+	}
 	if w == nil {
 		return nil, fmt.Errorf("plan: no workflow %q in the program", workflow)
 	}

@@ -109,7 +109,7 @@ func (r *Run) transition(l *Line, t *event.Transition, timers map[string]*event.
 
 // goesOn says of each timer whether a node goes on when the timer fires.
 var goesOn = map[event.TimerPurpose]bool{event.TimerBackoff: true, event.TimerWait: true, event.TimerRepeat: true, event.TimerRefused: true,
-	event.TimerTimeout: false, event.TimerDeadline: false, event.TimerProgress: false, event.TimerFinally: false, event.TimerAdapt: false}
+	event.TimerTimeout: false, event.TimerDeadline: false, event.TimerProgress: false, event.TimerFinally: false, event.TimerAdapt: false, event.TimerIdle: false, event.TimerHeartbeat: false}
 
 // MaxWarnings bounds what is kept of the warnings of one node, and of the run itself; each is a line of its own when it comes.
 const MaxWarnings = 8

@@ -8,10 +8,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
-	"github.com/flowrun/flowrun/runner/event"
-	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -70,7 +67,7 @@ func (a *app) runApply(o *args.Apply) error {
 		return err
 	}
 	defer s.Close()
-	start, where := newApplyStart(p, w.Name, first) // from here on the program as it was read is garbage
+	start, where := newStart(p, w.Name, first) // from here on the program as it was read is garbage
 	run, err := s.Start(context.Background(), start, held)
 	if err != nil {
 		return err
@@ -83,13 +80,4 @@ func (a *app) runApply(o *args.Apply) error {
 	scene := a.sceneOf(s, func(step string) string { return where[step] })
 	err = a.driveRun(s, run, pinned, view.New(pinned.Workflow(first.Workflow)), scene, &o.Drive, o.JSON)
 	return a.writeReports(s, run, scene, reports, err)
-}
-
-// newApplyStart returns a run in the engine's form, with the positions of its steps.
-func newApplyStart(p *program, workflow string, first event.RunStarted) (engine.Start, map[string]string) {
-	b, definition := p.source(workflow), p.ir.Canonical()
-	return engine.Start{
-		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow, Release: Release},
-		First:  first, Definition: definition, Source: b.Encode(),
-	}, b.Where
 }

@@ -13,10 +13,12 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/view"
 )
 
@@ -178,4 +180,13 @@ func (a *app) continueRun(ctx context.Context, s *store, info engine.Info, o *ar
 		return fmt.Errorf("%w\nTo follow it: flowrun runs watch %s\nTo end it: flowrun cancel %s\nIf its process hangs: flowrun resume %s --take-over", err, run, run, run)
 	}
 	return err
+}
+
+// newStart returns a run in the engine's form, with the positions of its steps.
+func newStart(p *program, workflow string, first event.RunStarted) (engine.Start, map[string]string) {
+	b, definition := p.source(workflow), p.ir.Canonical()
+	return engine.Start{
+		Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow, Release: Release},
+		First:  first, Definition: definition, Source: b.Encode(),
+	}, b.Where
 }

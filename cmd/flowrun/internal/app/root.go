@@ -91,6 +91,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newBacklogCommand(),
 		a.newDlqCommand(),
 		a.newStatsCommand(),
+		a.newLoopCommand(),
 		a.newLimitsCommand(),
 		a.newAgentsCommand(),
 		a.newDoctorCommand(),

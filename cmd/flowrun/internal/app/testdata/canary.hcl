@@ -326,3 +326,23 @@ workflow "child" {
   }
   step "inner" { run = "echo ${input.auth}; exit 3" }
 }
+
+agent "does_items" { type = "null" }
+
+loop "items" {
+  agents = [agent.does_items]
+  source "dispatch" {}
+  handle {
+    workflow = workflow.of_item
+    with     = { site = var.site }
+  }
+}
+
+workflow "of_item" {
+  input "site" { type = string }
+
+  step "says" {
+    run = "echo $PASSWORD; exit 1"
+    env = { PASSWORD = var.secret }
+  }
+}

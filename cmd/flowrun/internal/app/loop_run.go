@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+func (a *app) newLoopRunCommand() *cobra.Command {
+	var o args.LoopRun
+	c := &cobra.Command{
+		Use: "run NAME [FILE|DIR]", Short: "Run a loop in the foreground", Args: between(1, 2, "NAME [FILE|DIR]"),
+		Long: `run drives a loop of a program until it is stopped. Each item is done by a run of its own. Ctrl-C stops the loop and the runs of its items;
+the next  flowrun loop run NAME  goes on with them. A loop runs once in a store at a time.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
+			if len(words) > 1 {
+				o.Path = words[1]
+			}
+			return a.runLoopRun(&o)
+		},
+	}
+	f := c.Flags()
+	valueFlags(c, &o.Given)
+	f.BoolVar(&o.Once, "once", false, "give each free place of an agent one item at most, and end when these are done")
+	f.BoolVar(&o.UntilIdle, "until-idle", false, "end when there is nothing to do")
+	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
+	deathLimitFlag(c, &o.Drive)
+	return c
+}
+
+// runLoopRun drives the run of a loop that was left, or a new one.
+func (a *app) runLoopRun(o *args.LoopRun) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	process.CollectWithin(a.getenv)
+	p, err := a.loadProgram(o.Path)
+	if err != nil {
+		return err
+	}
+	l, err := p.loop(o.Name)
+	if err != nil {
+		return err
+	}
+	first, held, err := a.newFirstEvent(p, &ir.Workflow{Name: l.Name}, &args.Apply{Given: o.Given})
+	if err != nil {
+		return err
+	}
+	first.Loop = &event.LoopStart{Once: o.Once, UntilIdle: o.UntilIdle}
+	dir, err := a.storeDir(o.Path)
+	if err != nil {
+		return err
+	}
+	s, err := a.openStore(dir, o.Drive)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ctx := context.Background()
+	start, where := newStart(p, l.Name, first)
+	left, found, err := a.leftLoop(ctx, s, l.Name)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopResume, Loop: l.Name}}); err != nil {
+		return err
+	}
+	if found {
+		if left.Definition != start.Header.Definition {
+			return fmt.Errorf("run %s of loop %s was left by its process, and the program has changed since\nIt goes on as it was with:  flowrun resume %s\nTo begin anew, end it first:  flowrun cancel %s", left.Run, l.Name, left.Run, left.Run)
+		}
+		return a.continueRun(ctx, s, left, &o.Given, &o.Drive, nil, o.JSON)
+	}
+	run, err := s.Start(ctx, start, held)
+	if err != nil {
+		return err
+	}
+	pinned, err := s.Load(start.Header.Definition, start.Definition)
+	if err != nil {
+		return err
+	}
+	scene := a.sceneOf(s, func(step string) string { return where[step] })
+	return a.driveRun(s, run, pinned, view.New(&ir.Workflow{Name: l.Name}), scene, &o.Drive, o.JSON)
+}

@@ -1,0 +1,60 @@
+package ir
+
+import "time"
+
+// The settings of a loop that the file does not give.
+const (
+	DefaultLease     = 5 * time.Minute
+	DefaultHeartbeat = 30 * time.Second
+	DefaultIdle      = 10 * time.Second
+	DefaultIdleMax   = 5 * time.Minute
+)
+
+// Loop gives the items of its sources to its agents, one at a time to each free place. Its expressions read var and local, those of
+// handles also item and worker.
+type Loop struct {
+	Name      string      `json:"name"`
+	Agents    []string    `json:"agents"`
+	Quotas    []QuotaUse  `json:"quotas,omitempty"`
+	Lease     *Expr       `json:"lease,omitempty"`     // nil: DefaultLease
+	Heartbeat *Expr       `json:"heartbeat,omitempty"` // nil: DefaultHeartbeat
+	Idle      *Expr       `json:"idle,omitempty"`      // nil: DefaultIdle
+	IdleMax   *Expr       `json:"idle_max,omitempty"`  // nil: DefaultIdleMax
+	Sources   []Source    `json:"sources,omitempty"`   // in the order in which they are asked
+	Handles   []Handle    `json:"handles,omitempty"`   // the first that matches has the item
+	Limits    *LoopLimits `json:"limits,omitempty"`
+	Notify    []string    `json:"notify,omitempty"` // channels
+}
+
+// Source is one source of a loop. Fields that its kind does not use are zero.
+type Source struct {
+	Name   string     `json:"name"` // its kind, and a number where the loop has several of the kind
+	Kind   SourceKind `json:"kind"`
+	Rotate []string   `json:"rotate,omitempty"` // workflows
+	Every  *Expr      `json:"every,omitempty"`
+	With   *Expr      `json:"with,omitempty"` // inputs of the workflows of Rotate
+}
+
+// Handle says which workflow does an item.
+type Handle struct {
+	When     *Expr  `json:"when,omitempty"` // nil: every item
+	Workflow string `json:"workflow"`
+	With     *Expr  `json:"with,omitempty"`
+}
+
+// LoopLimits stop a loop. nil: no bound.
+type LoopLimits struct {
+	TasksPerHour        *Expr `json:"tasks_per_hour,omitempty"`
+	ConsecutiveFailures *Expr `json:"consecutive_failures,omitempty"`
+	CostUSDPerDay       *Expr `json:"cost_usd_per_day,omitempty"`
+}
+
+// Loop returns the loop of a name, or nil.
+func (p *Program) Loop(name string) *Loop {
+	for i := range p.Loops {
+		if p.Loops[i].Name == name {
+			return &p.Loops[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/dsl/check"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+// loop lowers a loop. A pool among its agents becomes its members.
+func loop(b *check.Block, p *check.Program) ir.Loop {
+	out := ir.Loop{Name: b.Name, Agents: p.LoopAgents(b), Lease: b.Expr("lease"), Heartbeat: b.Expr("heartbeat"), Idle: b.Expr("idle"), IdleMax: b.Expr("idle_max"),
+		Notify: names(b.Attrs["notify"])}
+	count := map[string]int{}
+	for _, i := range b.Blocks {
+		switch i.Schema.Kind {
+		case "source":
+			name := i.Name
+			if count[i.Name]++; count[i.Name] > 1 {
+				name = fmt.Sprintf("%s-%d", i.Name, count[i.Name])
+			}
+			out.Sources = append(out.Sources, ir.Source{Name: name, Kind: ir.SourceKind(i.Name), Rotate: names(i.Attrs["rotate"]), Every: i.Expr("every"), With: i.Expr("with")})
+		case "handle":
+			out.Handles = append(out.Handles, ir.Handle{When: i.Expr("when"), Workflow: names(i.Attrs["workflow"])[0], With: i.Expr("with")})
+		case "limits":
+			out.Limits = &ir.LoopLimits{TasksPerHour: i.Expr("tasks_per_hour"), ConsecutiveFailures: i.Expr("consecutive_failures"), CostUSDPerDay: i.Expr("cost_usd_per_day")}
+		}
+	}
+	return out
+}

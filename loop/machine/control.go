@@ -1,0 +1,330 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
+)
+
+// woken takes a message that something has changed which concerns the loop.
+func (m *Machine) woken(x *event.External) {
+	w, err := event.WakeOf(x.Data)
+	switch {
+	case err != nil:
+		m.warn("", "a message to the loop cannot be read: "+err.Error())
+	case w.Kind == event.WakeControl:
+		m.control = w.Control
+		m.obey()
+		m.refresh()
+		m.look()
+	default:
+		m.unbarDead()
+		m.stale()
+		m.look()
+	}
+}
+
+// obey does what people want of the loop.
+func (m *Machine) obey() {
+	if m.control.Stopped && m.draining == "" {
+		m.draining = "the loop was stopped"
+		if m.control.By != "" {
+			m.draining += " by " + m.control.By
+		}
+		m.show(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: m.draining + "; what runs goes on to its end"})
+	}
+}
+
+// halted reports whether no run begins any more, not even of an item that was claimed.
+func (m *Machine) halted() bool { return m.control.Stopped || m.cancels > 0 || m.final != nil }
+
+// paused is until when an agent takes nothing because people want it so; 0: it may.
+func (m *Machine) paused(agent string) event.Time {
+	return max(m.control.Paused[""], m.control.Paused[agent])
+}
+
+// barredAgent says in words why an agent takes nothing; "": nothing is in the way.
+func (m *Machine) barredAgent(a *agent) string {
+	switch until := m.paused(a.Name); {
+	case a.stopped != "":
+		return a.stopped
+	case until == event.Forever:
+		return "it is paused"
+	case until > m.now:
+		return "it is paused until " + until.String()
+	}
+	return ""
+}
+
+// cancel ends the loop: runs are cancelled, and the loop ends behind them. A second cancel waits for nothing.
+func (m *Machine) cancel(reason string) {
+	m.cancels++
+	if m.draining = "the loop was cancelled"; reason != "" {
+		m.draining += ": " + reason
+	}
+	if m.cancels > 1 {
+		for _, w := range m.work {
+			if w.stage == working {
+				m.cancelRun(w, m.draining, true)
+			}
+		}
+		m.end(m.cancelled())
+		return
+	}
+	for _, w := range slices.Clone(m.work) {
+		if w.stage == working && !w.parked {
+			m.cancelRun(w, m.draining, false)
+		}
+	}
+}
+
+func (m *Machine) cancelled() *event.End {
+	return &event.End{Status: event.Cancelled, Limit: true, Error: failure(event.Fatal, event.ReasonCancelled, m.draining)}
+}
+
+// settle looks, behind each event, whether the loop is at its end, and else when it wakes by itself.
+func (m *Machine) settle() {
+	if m.draining == "" && m.round == none && m.heard && m.rounds > 0 {
+		switch {
+		case m.run.Loop.Once:
+			m.draining = "each place was asked once"
+		case m.run.Loop.UntilIdle && m.busy() == 0:
+			m.draining = "there is nothing to do"
+		}
+	}
+	if m.draining != "" && m.busy() == 0 && m.quiet() {
+		e := &event.End{Status: event.Succeeded}
+		switch {
+		case m.final != nil:
+			e = m.final
+		case m.cancels > 0:
+			e = m.cancelled()
+		}
+		m.end(e)
+		return
+	}
+	if m.round == none && m.draining == "" {
+		m.set(&m.wake, m.next(), event.TimerIdle)
+	} else {
+		m.set(&m.wake, 0, event.TimerIdle)
+	}
+	if m.beat.number != 0 && !slices.ContainsFunc(m.work, (*work).holds) {
+		m.set(&m.beat, 0, event.TimerHeartbeat)
+	}
+}
+
+// busy is how many items are being done. Those that are parked do not count.
+func (m *Machine) busy() (n int) {
+	for _, w := range m.work {
+		if !w.parked {
+			n++
+		}
+	}
+	return n
+}
+
+// quiet reports whether no answer is awaited that matters for the end.
+func (m *Machine) quiet() bool {
+	for _, a := range m.asks { // any order: one is enough
+		if a.kind != askList {
+			return false
+		}
+	}
+	return true
+}
+
+// next is when the loop wakes by itself: the first moment at which something may be taken that cannot be taken now; 0: only a message
+// wakes it.
+func (m *Machine) next() (at event.Time) {
+	sooner := func(t event.Time) {
+		if t > m.now && t != event.Forever && (at == 0 || t < at) {
+			at = t
+		}
+	}
+	free := false
+	for _, a := range m.agents {
+		if a.stopped != "" || a.busy >= a.places {
+			continue
+		}
+		if m.paused(a.Name) > m.now {
+			sooner(m.paused(a.Name))
+			continue
+		}
+		free = true
+	}
+	if !free || !m.heard {
+		return at
+	}
+	if until := m.limits.until(m.now); until > m.now {
+		sooner(until)
+		return at
+	}
+	for _, s := range m.sources {
+		switch {
+		case s.Kind == ir.SourceImprovement:
+			if !slices.ContainsFunc(m.work, func(w *work) bool { return w.source == s }) && m.improved != 0 {
+				sooner(m.nextImprovement(s))
+			}
+		default:
+			sooner(s.next)
+			for i := range s.items {
+				if b, is := m.barred[s.itemKey(s.items[i].ID)]; is {
+					sooner(b.until)
+				}
+			}
+		}
+	}
+	return at
+}
+
+// end ends the run.
+func (m *Machine) end(e *event.End) {
+	m.set(&m.wake, 0, event.TimerIdle)
+	m.set(&m.beat, 0, event.TimerHeartbeat)
+	m.over = true
+	e.Outputs = map[string]value.Value{"taken": float64(m.counts.Taken), "closed": float64(m.counts.Closed), "failed": float64(m.counts.Failed),
+		"released": float64(m.counts.Released), "dead": float64(m.counts.Dead)}
+	if m.usage != (event.Usage{}) {
+		u := m.usage
+		e.Usage = &u
+	}
+	reason := m.draining
+	m.show(event.Transition{From: event.Running, To: e.Status, Reason: reason,
+		Result: &event.Result{ExitCode: -1, Error: e.Error, StartedAt: m.started, FinishedAt: m.now, Usage: e.Usage}})
+	m.do(event.Command{End: e})
+}
+
+// tell sends a message to the channels of the loop; about makes it one message, however often it is asked for.
+func (m *Machine) tell(about, level, title, text string, data value.Value) {
+	if len(m.loop.Notify) == 0 {
+		return
+	}
+	n := compose.Notice{About: about, Now: m.now, To: m.loop.Notify,
+		Message: event.Message{Title: title, Text: text, Level: level, Kind: event.MessageLoop, Data: data}}
+	a, err := m.composer.Notice(&n)
+	if err != nil {
+		m.warn("", "a message could not be sent: "+err.Message)
+		return
+	}
+	k := a.Key
+	m.start(&ask{kind: askNotice}, a.Node, a.Name, a)
+	a.Key = k
+}
+
+// limits bound what the loop does.
+type limits struct {
+	perHour  int     // 0: no bound
+	inARow   int     // 0: no bound
+	costADay float64 // 0: no bound
+
+	begun  []event.Time // of the last hour, at most perHour
+	failed int          // in a row
+	spent  []spending   // of the last 24 hours
+}
+
+type spending struct {
+	at   event.Time
+	cost float64
+}
+
+const day = 24 * time.Hour
+
+func (l *limits) compute(c *compose.Composer, spec *ir.LoopLimits) (err error) {
+	if spec == nil {
+		return nil
+	}
+	here := c.Constants()
+	if spec.TasksPerHour != nil {
+		l.perHour, err = c.Count(spec.TasksPerHour, here, 0, plan.MaxLoopRate)
+	}
+	if spec.ConsecutiveFailures != nil && err == nil {
+		l.inARow, err = c.Count(spec.ConsecutiveFailures, here, 0, plan.MaxLoopRate)
+	}
+	if spec.CostUSDPerDay != nil && err == nil {
+		var v value.Value
+		if v, err = c.Value(spec.CostUSDPerDay, here); err == nil {
+			cost, is := v.(float64)
+			if l.costADay = cost; !is || cost <= 0 {
+				err = fmt.Errorf("cost_usd_per_day must be a number of dollars above 0")
+			}
+		}
+	}
+	return err
+}
+
+// until is when the next item may begin; a moment that has passed: now.
+func (l *limits) until(now event.Time) (at event.Time) {
+	if l.perHour > 0 && len(l.begun) >= l.perHour {
+		at = l.begun[len(l.begun)-l.perHour].Add(time.Hour)
+	}
+	if l.costADay > 0 {
+		sum := 0.0
+		for i := len(l.spent) - 1; i >= 0; i-- {
+			if sum += l.spent[i].cost; sum >= l.costADay {
+				at = max(at, l.spent[i].at.Add(day))
+				break
+			}
+		}
+	}
+	return at
+}
+
+// allow reports whether another item may begin. It tells people of a cost that was reached.
+func (l *limits) allow(m *Machine) bool {
+	until := l.until(m.now)
+	if until <= m.now {
+		m.calm("limit")
+		return m.draining == ""
+	}
+	text := fmt.Sprintf("a limit of the loop is reached; the next item can begin at %s", until)
+	if !m.warned["limit"] {
+		m.tell("limit "+until.String(), "warning", fmt.Sprintf("Loop %s has reached a limit", m.loop.Name), text, nil)
+	}
+	m.warn("limit", text)
+	return false
+}
+
+func (l *limits) begin(now event.Time) {
+	if l.perHour == 0 {
+		return
+	}
+	if l.begun = append(l.begun, now); len(l.begun) > l.perHour {
+		l.begun = l.begun[1:]
+	}
+}
+
+// unbegin takes the last beginning back.
+func (l *limits) unbegin() {
+	if len(l.begun) > 0 {
+		l.begun = l.begun[:len(l.begun)-1]
+	}
+}
+
+func (l *limits) spend(now event.Time, cost float64) {
+	if l.costADay == 0 || cost == 0 {
+		return
+	}
+	for len(l.spent) > 0 && now.Sub(l.spent[0].at) >= day {
+		l.spent = l.spent[1:]
+	}
+	l.spent = append(l.spent, spending{now, cost})
+}
+
+func (l *limits) succeed() { l.failed = 0 }
+
+// fail counts a failed item, and ends the loop after too many in a row.
+func (l *limits) fail(m *Machine) {
+	l.failed++
+	if l.inARow == 0 || l.failed < l.inARow || m.draining != "" {
+		return
+	}
+	m.draining = fmt.Sprintf("%d items in a row have failed", l.failed)
+	m.final = &event.End{Status: event.FailedS, Limit: true, Error: failure(event.Blocking, event.ReasonLimit, m.draining)}
+	m.tell("failures", "critical", fmt.Sprintf("Loop %s stops", m.loop.Name), m.draining+". What runs goes on to its end.", nil)
+}

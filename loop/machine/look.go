@@ -1,0 +1,399 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/loop"
+	"github.com/flowrun/flowrun/runner/compose"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// source is a source of the loop and what it has listed.
+type source struct {
+	*ir.Source
+	number int
+	every  time.Duration // of improvement
+	items  []event.Item
+	marks  map[string]string // by id: what tells whether an item has changed
+	fresh  bool              // of dispatch: the store has not said that something has changed since the list
+	left   bool              // of dispatch: the list was too long for an answer
+	next   event.Time        // when it is asked again; 0: in the next round
+	quiet  int               // how often in a row it had nothing to take
+	failed string            // why its last answer cannot be used, in words
+	taken  bool              // something was taken of it in this round
+
+	handled map[string]handling // by agent and id
+}
+
+// handling is what the handles say of an item for an agent.
+type handling struct {
+	mark     string
+	why      string // why none takes it, in words
+	workflow string
+	inputs   map[string]value.Value
+	late     map[string]event.Late
+}
+
+// bar keeps an item from being taken: until a moment, or until it changes.
+type bar struct {
+	why   string
+	until event.Time // 0: until it changes
+	mark  string
+	dead  event.Time // when it was found that the item was given up; 0: it was not
+}
+
+// local reports whether a source costs nothing to ask, and says by itself when it has something new.
+func (s *source) local() bool { return s.Kind == ir.SourceDispatch || s.Kind == ir.SourceImprovement }
+
+// itemKey names an item over the store.
+func (s *source) itemKey(id string) string { return s.Name + "/" + id }
+
+// look begins a round of the ladder, if an agent has a free place, or lets another one follow that is under way.
+func (m *Machine) look() {
+	if m.round != none {
+		m.again = true
+		return
+	}
+	if !m.heard || m.draining != "" || !m.someFree() {
+		return
+	}
+	m.round = 0
+	for _, s := range m.sources {
+		s.taken = false
+	}
+	m.climb()
+}
+
+// someFree reports whether an agent can take an item now.
+func (m *Machine) someFree() bool {
+	for _, a := range m.agents {
+		if m.free(a) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// free is how many items an agent can take now.
+func (m *Machine) free(a *agent) int {
+	if m.barredAgent(a) != "" {
+		return 0
+	}
+	return a.places - a.busy
+}
+
+// climb goes on with the round: it asks the next source that is to be asked, and ends the round behind the last.
+func (m *Machine) climb() {
+	for ; m.round < len(m.sources) && m.someFree(); m.round++ {
+		s := m.sources[m.round]
+		switch {
+		case s.Kind == ir.SourceImprovement:
+			m.improve(s)
+		case s.next > m.now || s.fresh: // what it has listed is all that is known
+			m.choose(s)
+		case s.Kind == ir.SourceDispatch:
+			m.askStore(&ask{kind: askList, source: s}, s.Name, &event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
+			return
+		default:
+			m.askSource(&ask{kind: askList, source: s}, s.Name, &event.SourceRequest{Verb: event.SourceList}, s)
+			return
+		}
+	}
+	m.round = none
+	m.rounds++
+	if m.again {
+		m.again = false
+		m.look()
+	}
+}
+
+// askSource asks a source that an executor carries out.
+func (m *Machine) askSource(a *ask, node string, r *event.SourceRequest, s *source) {
+	r.Loop, r.Source, r.Kind = m.loop.Name, s.Name, s.Kind
+	m.start(a, node, s.Name, &event.Attempt{Kind: event.SourceAttempt, Source: r})
+}
+
+// listed takes the items of a source.
+func (m *Machine) listed(s *source, f *event.AttemptFinished) {
+	items, stands, err := readItems(f, s.Name)
+	if s.failed = ""; err != nil || f.Outcome != event.OK {
+		s.failed = why(f, err)
+		m.warn("source "+s.Name, fmt.Sprintf("source %s cannot be asked: %s", s.Name, s.failed))
+		m.pause(s)
+	} else {
+		m.calm("source " + s.Name)
+		m.setItems(s, items)
+		m.setStands(s, stands)
+		o, _ := f.Output.(map[string]any)
+		left, _ := o["left"].(float64)
+		s.fresh, s.left = s.Kind == ir.SourceDispatch, left > 0
+	}
+	if m.round == s.number {
+		m.choose(s)
+		if s.failed == "" && !s.local() {
+			if s.taken {
+				s.quiet, s.next = 0, 0
+			} else {
+				m.pause(s)
+			}
+		}
+		m.round++
+		m.climb()
+	}
+}
+
+// pause lets a source be asked again after a while, each time twice as long.
+func (m *Machine) pause(s *source) {
+	d := m.idle
+	for i := 0; i < s.quiet && d < m.idleMax; i++ {
+		d *= 2
+	}
+	s.quiet++
+	s.next = m.now.Add(min(d, m.idleMax))
+}
+
+// refresh lets all sources be asked in the next round that do not say by themselves when something has changed.
+func (m *Machine) refresh() {
+	for _, s := range m.sources {
+		if s.failed == "" {
+			s.next, s.quiet = 0, 0
+		}
+		s.fresh = s.fresh && !s.left
+	}
+}
+
+// stale lets the queues of the store be asked in the next round.
+func (m *Machine) stale() {
+	for _, s := range m.sources {
+		s.fresh = false
+	}
+}
+
+// readItems reads the answer to list: the items, and how the claims of those stand that are not open, where the answer says it.
+func readItems(f *event.AttemptFinished, source string) (out []event.Item, stands map[string]event.Claim, err error) {
+	o, _ := f.Output.(map[string]any)
+	list, is := o["items"].([]any)
+	if f.Outcome == event.OK && !is {
+		return nil, nil, fmt.Errorf("the answer has no list of items")
+	}
+	seen := map[string]bool{}
+	out, stands = make([]event.Item, 0, len(list)), map[string]event.Claim{}
+	for _, v := range list {
+		i, err := event.ItemOf(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		if seen[i.ID] { // the first one counts
+			continue
+		}
+		seen[i.ID], i.Source = true, source
+		out = append(out, i)
+		row := v.(map[string]any)
+		if row["claim"] == nil {
+			continue
+		}
+		c, err := event.ClaimOf(row["claim"])
+		if err != nil {
+			return nil, nil, err
+		}
+		if state, is := row["state"].(string); is {
+			c.State = event.ClaimState(state)
+		}
+		stands[i.ID] = c
+	}
+	return out, stands, nil
+}
+
+// setStands bars the items that others have or that were given up, and no other items of a queue of the store.
+func (m *Machine) setStands(s *source, stands map[string]event.Claim) {
+	if s.Kind != ir.SourceDispatch {
+		return
+	}
+	for i := range s.items {
+		it := &s.items[i]
+		k := s.itemKey(it.ID)
+		delete(m.barred, k)
+		switch c := stands[it.ID]; c.State {
+		case event.ClaimHeld:
+			m.barred[k] = bar{why: fmt.Sprintf("%s of loop %s has it", c.Agent, c.Loop), until: c.Until, mark: s.marks[it.ID]}
+		case event.ClaimParked:
+			m.barred[k] = bar{why: fmt.Sprintf("%s of loop %s has it, and its run waits", c.Agent, c.Loop), mark: s.marks[it.ID]}
+		case event.ClaimDead:
+			m.barred[k] = bar{why: "it was given up after failures", mark: s.marks[it.ID]}
+		case event.ClaimOpen, event.ClaimClosed:
+		}
+	}
+}
+
+// setItems keeps what a source has listed, and tells of circles of needs.
+func (m *Machine) setItems(s *source, items []event.Item) {
+	s.items, s.marks = items, make(map[string]string, len(items))
+	board := make([]loop.Item, len(items))
+	for i := range items {
+		s.marks[items[i].ID] = mark(&items[i])
+		board[i].Item = items[i]
+	}
+	for k, h := range s.handled { // any order: each for itself
+		if id := k[len(h.agent(k)):]; s.marks[id] != h.mark {
+			delete(s.handled, k)
+		}
+	}
+	for _, circle := range loop.Circles(board) {
+		m.warn(fmt.Sprint("circle ", s.Name, circle), fmt.Sprintf("items of source %s need each other, and none of them is taken: %s", s.Name, joined(circle)))
+	}
+}
+
+// agent is the part of a key of handled that names the agent.
+func (handling) agent(k string) string {
+	for i := range k {
+		if k[i] == 0 {
+			return k[:i+1]
+		}
+	}
+	return k
+}
+
+func joined(words []string) string {
+	const most = 10
+	text := ""
+	for i, w := range words {
+		if i == most {
+			return fmt.Sprintf("%s and %d more", text, len(words)-most)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += w
+	}
+	return text
+}
+
+// mark tells whether an item is as it was.
+func mark(i *event.Item) string {
+	if i.Version != "" {
+		return i.Version
+	}
+	return key(string(value.Append(nil, i.Object())))
+}
+
+// board makes the board of one source, for all agents.
+func (m *Machine) board(s *source) *loop.Board {
+	b := &loop.Board{Sources: []loop.Source{{Name: s.Name, Items: make([]loop.Item, len(s.items))}}}
+	for _, a := range m.agents {
+		b.Agents = append(b.Agents, loop.Agent{Name: a.Name, Capabilities: a.Capabilities, Free: max(0, a.places-a.busy), Barred: m.barredAgent(a)})
+	}
+	taken := map[string]*work{}
+	for _, w := range m.work {
+		taken[w.key] = w
+	}
+	for i := range s.items {
+		it, k := &b.Sources[0].Items[i], s.itemKey(s.items[i].ID)
+		it.Item = s.items[i]
+		if w := taken[k]; w != nil {
+			it.Taken = w.words()
+		} else if bar, is := m.barred[k]; is {
+			switch {
+			case bar.mark == s.marks[it.ID] && (bar.until == 0 || bar.until > m.now):
+				it.Barred = bar.why
+			default:
+				delete(m.barred, k)
+			}
+		}
+	}
+	if s.failed != "" {
+		b.Sources[0].Barred = "its source cannot be asked: " + s.failed
+	}
+	b.Handled = func(agent string, _ int, item *event.Item) string { return m.handle(s, agent, item).why }
+	return b
+}
+
+// choose gives the free agents items of a source.
+func (m *Machine) choose(s *source) {
+	b := m.board(s)
+	for _, c := range b.Choose() {
+		if !m.limits.allow(m) {
+			return
+		}
+		a, it := m.agents[c.Agent], &s.items[c.Item]
+		s.taken = true
+		m.claim(s, a, it, m.handle(s, a.Name, it))
+	}
+}
+
+// handle finds the handle that an item has, with the inputs of its workflow.
+func (m *Machine) handle(s *source, agent string, item *event.Item) handling {
+	k, mk := agent+"\x00"+item.ID, s.marks[item.ID]
+	if h, known := s.handled[k]; known && h.mark == mk {
+		return h
+	}
+	h := handling{mark: mk, why: fmt.Sprintf("no handle takes it for %s", agent)}
+	sc := m.itemScope(item, agent)
+	for i := range m.loop.Handles {
+		x := &m.loop.Handles[i]
+		if x.When != nil {
+			holds, err := m.composer.Condition(x.When, sc)
+			if err != nil {
+				m.warn("handle "+s.itemKey(item.ID)+mk, fmt.Sprintf("handle %d of item %s: when cannot be computed: %s", i+1, item.ID, err))
+			}
+			if !holds {
+				continue
+			}
+		}
+		h.why, h.workflow = "", x.Workflow
+		var err error
+		if h.inputs, h.late, err = m.composer.ChildInputs(&ir.Call{Workflow: x.Workflow, With: x.With}, sc); err != nil {
+			h.why = fmt.Sprintf("the inputs of workflow %s cannot be computed: %s", x.Workflow, err)
+		}
+		break
+	}
+	if h.why != "" {
+		m.warn("unhandled "+s.itemKey(item.ID)+mk, fmt.Sprintf("item %s of source %s is left where it is: %s", item.ID, s.Name, h.why))
+	}
+	if s.handled == nil {
+		s.handled = map[string]handling{}
+	}
+	s.handled[k] = h
+	return h
+}
+
+// itemScope is where expressions about an item are computed.
+func (m *Machine) itemScope(item *event.Item, worker string) *compose.Scope {
+	sc := m.composer.Constants()
+	sc.Mode, sc.More = compose.InItem, compose.Item{Value: item.Value(), Worker: worker}
+	return sc
+}
+
+// nextImprovement is when the next workflow of a rotation may begin. There is a pause at any rate, so that workflows that do nothing are not
+// run without an end.
+func (m *Machine) nextImprovement(s *source) event.Time { return m.improved.Add(max(s.every, m.idle)) }
+
+// improve has the next workflow of the rotation run, if nothing else is to be done for an agent and the time has come.
+func (m *Machine) improve(s *source) {
+	for _, w := range m.work {
+		if w.source == s {
+			return
+		}
+	}
+	if m.improved != 0 && m.now < m.nextImprovement(s) {
+		return
+	}
+	for _, a := range m.agents {
+		if m.free(a) <= 0 || !m.limits.allow(m) {
+			continue
+		}
+		workflow := s.Rotate[m.turns%len(s.Rotate)]
+		it := &event.Item{ID: fmt.Sprintf("%s-%s-%d", m.run.Run, workflow, m.turns+1), Source: s.Name, Title: workflow, CreatedAt: m.now}
+		inputs, late, err := m.composer.ChildInputs(&ir.Call{Workflow: workflow, With: s.With}, m.itemScope(it, a.Name))
+		m.turns++
+		m.improved = m.now
+		if err != nil {
+			m.warn("", fmt.Sprintf("the inputs of workflow %s of source %s cannot be computed: %s", workflow, s.Name, err))
+			return
+		}
+		m.claim(s, a, it, handling{workflow: workflow, inputs: inputs, late: late})
+		return
+	}
+}
