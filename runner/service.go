@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/loop/source"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
@@ -82,6 +83,7 @@ func New(o Options) *Service {
 	if o.Executors != nil {
 		o.Executors.Register(recall.NewSteps(s.memoryOf), event.RememberAttempt, event.RecallAttempt)
 		o.Executors.Register(notify.New(o.Executors, s.Ask, notify.Options{}), event.NotifyAttempt)
+		o.Executors.Register(source.New(o.Executors, s.Ask), event.SourceAttempt)
 	}
 	s.agents = recall.New(o.Executors, s.memoryOf)
 	for _, pair := range o.Environ {

@@ -81,6 +81,8 @@ var (
 	needsTail   = lazy(`\s*[,;–—-]\s*` + needForm + `\s+([^()]+)$`)
 	needsWords  = lazy(`\s+(?i:blocked\s+by)\s+(\S+(?:\s\S+){0,2})\s*$`)
 	needsTitle  = lazy(`\s+` + needForm + `\s+(\S.*)$`)
+	needsHead   = lazy(`^(?i:` + needForm + `|depends|dependencies|blockers|blocked|prerequisites)$`)
+	needsField  = lazy(`^\W*` + needKeys + `[\s*]*:[\s*]*(.*)$`)
 	refParts    = lazy(refForm)
 	statusIn    = lazy(`^[(\[]([\pL][\pL' -]*)[)\]]:?\s|\s[(\[]([\pL][\pL' -]*)[)\]]$`)
 	todoPrio    = lazy(`^\(([A-Z])\)\s`)
@@ -409,7 +411,8 @@ func (s *scan) takeEmoji() {
 	}
 }
 
-func (s *scan) takeNeeds() {
+// takeRefs takes needs that are ids.
+func (s *scan) takeRefs() {
 	for _, e := range []expression{needsRefs, needsLast} {
 		s.take(e, func(g []string) bool {
 			for _, r := range refParts.Load().FindAllString(g[1], -1) {
@@ -418,6 +421,10 @@ func (s *scan) takeNeeds() {
 			return true
 		})
 	}
+}
+
+func (s *scan) takeNeeds() {
+	s.takeRefs()
 	s.take(needsKey, func(g []string) bool {
 		list := g[1]
 		for i, w := range strings.Fields(list) { // tags and names behind the list are not a part of it

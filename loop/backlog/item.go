@@ -171,3 +171,6 @@ func Read(source []byte, o Options) (*Document, error) {
 	}
 	return d, nil
 }
+
+// Source returns the bytes that were read. They must not be changed.
+func (d *Document) Source() []byte { return d.source }

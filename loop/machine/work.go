@@ -294,7 +294,7 @@ func (m *Machine) ended(w *work, f *event.AttemptFinished) {
 	case event.ClaimRelease:
 		to = event.Skipped
 		m.counts.Released++
-	case event.ClaimTake, event.ClaimRenew, event.ClaimPark:
+	case event.ClaimTake, event.ClaimRenew, event.ClaimPark, event.ClaimLook:
 	}
 	m.showEnd(w, to, reason)
 	m.refresh()

@@ -223,10 +223,11 @@ const (
 	ClaimFail    ClaimOperation = "fail"    // as release, once; the second failure makes a dead letter of the item
 	ClaimPark    ClaimOperation = "park"    // the claim stays without a lease, for its run waits
 	ClaimClose   ClaimOperation = "close"   // the item is done
+	ClaimLook    ClaimOperation = "look"    // changes nothing; it is won if the token is the newest and the claim is held or parked
 )
 
 // ClaimOperations lists all operations.
-var ClaimOperations = []ClaimOperation{ClaimTake, ClaimRenew, ClaimRelease, ClaimFail, ClaimPark, ClaimClose}
+var ClaimOperations = []ClaimOperation{ClaimTake, ClaimRenew, ClaimRelease, ClaimFail, ClaimPark, ClaimClose, ClaimLook}
 
 // ClaimRequest takes an item, or changes the claim of an item. The answer is a [Claim].
 type ClaimRequest struct {

@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// The places of an attempt that take a value. Env is followed by a name, Value by a number, and Channel by a
-// number, a dot and the name of an attribute. URL
+// The places of an attempt that take a value. Env is followed by a name, Value by a number, Source by the name of an
+// attribute, and Channel by a number, a dot and the name of an attribute. URL
 // comes before Query, and Headers before Body, because each of the second adds to the first.
 const (
 	Env     = "env."
@@ -34,6 +34,7 @@ const (
 	Headers = "http.headers"
 	Body    = "http.body"
 	Channel = "channel."
+	Source  = "source."
 )
 
 // MaxValue bounds a value that an attempt or a run gets, as JSON, in bytes.
@@ -84,6 +85,13 @@ func putNamed(a *event.Attempt, place string, v value.Value) (err error) {
 	}
 	if of, ok := strings.CutPrefix(place, Channel); ok {
 		return putChannel(a, of, v)
+	}
+	if name, ok := strings.CutPrefix(place, Source); ok && a.Source != nil {
+		if a.Source.Config == nil {
+			a.Source.Config = map[string]value.Value{}
+		}
+		a.Source.Config[name] = v
+		return CheckSize(v)
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(place, Value))
 	if err != nil || n < 0 || n >= len(a.Values) {

@@ -62,6 +62,15 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 	if err := loadRow(rows, claimSpace, r.Item, &c); err != nil {
 		return a, err
 	}
+	if r.Operation == event.ClaimLook {
+		c.Item, c.Why = r.Item, c.refusal(r)
+		c.Won, c.State = c.Why == "", claimStateAt(&c.Claim, now)
+		if c.State == "" {
+			c.State = event.ClaimOpen
+		}
+		a.Output = c.Object()
+		return a, nil
+	}
 	isNew := c.Item == ""
 	if isNew {
 		c.Item, c.State = r.Item, event.ClaimOpen
@@ -192,7 +201,7 @@ func (c *claimRow) change(r *event.ClaimRequest, now event.Time) (buries string)
 			return strings.TrimSpace(cut(r.Message, MaxKey*4) + fmt.Sprintf(" (the work on it failed %d times)", c.Failures))
 		}
 		c.State, c.Until, c.Parked = event.ClaimOpen, 0, 0
-	case event.ClaimTake:
+	case event.ClaimTake, event.ClaimLook:
 	}
 	return ""
 }

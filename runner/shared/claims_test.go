@@ -38,6 +38,9 @@ func (c *naiveClaim) apply(r *event.ClaimRequest, now event.Time) bool {
 	if r.Token != c.token || !c.held && !c.parked {
 		return false
 	}
+	if r.Operation == event.ClaimLook {
+		return true
+	}
 	c.held, c.parked = false, false
 	switch r.Operation {
 	case event.ClaimRenew:
@@ -49,7 +52,7 @@ func (c *naiveClaim) apply(r *event.ClaimRequest, now event.Time) bool {
 	case event.ClaimFail:
 		c.failures++
 		c.dead = c.failures == 2
-	case event.ClaimRelease, event.ClaimTake:
+	case event.ClaimRelease, event.ClaimTake, event.ClaimLook:
 	}
 	return true
 }

@@ -11,8 +11,7 @@ func TestEveryKindOfAttemptHasAnExecutor(t *testing.T) {
 	_, x, registered := newService(t.TempDir(), nil, Options{})
 	defer x.close()
 	for _, k := range event.AttemptKinds {
-		if registered[k] == nil && k != event.StoreAttempt && k != event.HoldAttempt && k != event.HumanAgentAttempt && // the host answers those
-			k != event.SourceAttempt { // nothing asks sources yet
+		if registered[k] == nil && k != event.StoreAttempt && k != event.HoldAttempt && k != event.HumanAgentAttempt { // the host answers those
 			t.Errorf("nothing carries out attempts of kind %q: register an executor for it", k)
 		}
 	}

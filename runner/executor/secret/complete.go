@@ -31,6 +31,11 @@ func (x *Executor) complete(a *event.Attempt) (own []string, err error) {
 		notify.To = slices.Clone(notify.To) // the maps in there are made anew by Put
 		a.Notify = &notify
 	}
+	if a.Source != nil {
+		source := *a.Source
+		source.Config = maps.Clone(source.Config)
+		a.Source = &source
+	}
 	for i := range late {
 		l := &late[i]
 		v, more, err := x.compute(l)
