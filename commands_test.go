@@ -23,6 +23,7 @@ var sharedFiles = map[string]string{
 	"flags":         "flags and the environment",
 	"store":         "the place of a store, and the search for a run",
 	"values":        "flags that give values, and the first event of a run",
+	"environment":   "the environment that a command works in",
 	"release":       "the release of this program",
 	"listing":       "the list of runs",
 	"findings":      "what doctor finds",

@@ -68,11 +68,14 @@ func Load(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 }
 
 // Check finds what Load would find and gives advice, and makes neither IR nor Positions, which would take a third more memory. It also
-// checks the tests in a folder; path may be a test file, too.
+// checks the tests in a folder; path may be a test file or a file of variables, too.
 func Check(fsys fs.FS, path string, opts Options) (*Program, diag.List) {
 	if IsTest(path) {
 		t, list := LoadTests(fsys, path, opts)
 		return t.Program, list
+	}
+	if IsVariables(path) {
+		return variablesOf(fsys, path, opts)
 	}
 	p, _, list := read(fsys, path, opts, true)
 	if !list.HasErrors() {

@@ -215,6 +215,7 @@ var Codes = map[string]string{
 	"F0344": "An agent takes part twice.",
 	"F0345": "Nobody takes part, or too many.",
 	"F0346": "Nothing says what the vote is.",
+	"F0390": "A file of variables does not fit its program.",
 	"F0350": "An escalation names a level that it does not have, or has none.",
 	"F0351": "A rule of an escalation can never be asked.",
 	"F0352": "A level of an escalation does two things.",

@@ -104,10 +104,7 @@ func (a *app) applyAgain(s *store, p *ir.Program, path string, first *event.RunS
 		command += flagsAgain("--input", w.Inputs, first.Inputs)
 	}
 	command += flagsAgain("--var", p.Variables, first.Vars)
-	if usual, err := a.usualStore(path); err != nil || usual != s.Dir() {
-		command += " --store " + ui.Quote(disk.Short(s.Dir()))
-	}
-	return command
+	return command + a.flagsAt(path, s.Dir())
 }
 
 // flagsAgain writes the flags that repeat the given values, except values that equal their

@@ -70,7 +70,7 @@ func (a *app) graphOf(o *args.Graph) (*graph.Graph, error) {
 			if err != nil {
 				return nil, err
 			}
-			a.global.Store = dir
+			a.global.Store = a.outsideEnvironment(dir)
 		}
 		return a.graphOfRun(o.Run, o.Workflow)
 	}

@@ -53,6 +53,9 @@ func (a *app) runPlan(o *args.Plan) error {
 	if err != nil {
 		return err
 	}
+	if err := a.addEnvironment(p.dir, &o.Given); err != nil {
+		return err
+	}
 	known, err := a.valueReader().Beforehand(p.ir, w, &o.Given)
 	if err != nil {
 		return err

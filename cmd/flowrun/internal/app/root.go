@@ -56,6 +56,9 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 				return err
 			}
 			a.openTerminals()
+			if err := args.IsEnvironment(a.environment()); err != nil {
+				return err
+			}
 			return a.setLimits()
 		},
 	}
@@ -108,6 +111,8 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.StringVar(&a.global.Color, "color", "auto", "colour: auto, always or never")
 	f.StringVar(&a.global.Store, "store", "",
 		"the `folder` that holds runs (default: .flowrun at the root of the repository, or FLOWRUN_STORE)")
+	f.StringVar(&a.global.Env, "env", "",
+		"the `environment`: runs are kept in env/NAME of the store, and NAME.flowvars beside the program gives variables (also FLOWRUN_ENV)")
 	f.StringArrayVar(&a.global.Limits, "limit", nil,
 		"raise a limit of files, `NAME=SIZE`: file, line, token, block or depth (also FLOWRUN_LIMITS=NAME=SIZE,…)")
 }

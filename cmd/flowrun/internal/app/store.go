@@ -30,12 +30,16 @@ func (a *app) storeDir(path string) (string, error) {
 	var err error
 	if dir == "" {
 		dir, err = a.usualStore(path)
-		if info, missing := os.Lstat(dir); err == nil && missing == nil && info.Mode()&fs.ModeSymlink != 0 && a.getenv("FLOWRUN_STORE") == "" {
-			return "", fmt.Errorf("the store %s is a symbolic link, which may have come with the repository\nIf it is yours, name it with --store or FLOWRUN_STORE. If it is not, remove it: rm %s",
-				dir, ui.Quote(disk.Short(dir)))
+		for at, outer := dir, filepath.Dir(a.outsideEnvironment(dir)); err == nil && at != outer && a.getenv("FLOWRUN_STORE") == ""; at = filepath.Dir(at) {
+			if info, missing := os.Lstat(at); missing == nil && info.Mode()&fs.ModeSymlink != 0 {
+				return "", fmt.Errorf("the store %s is a symbolic link, which may have come with the repository\nIf it is yours, name it with --store or FLOWRUN_STORE. If it is not, remove it: rm %s",
+					at, ui.Quote(disk.Short(at)))
+			}
 		}
 	} else {
-		dir, err = filepath.Abs(dir)
+		if dir, err = filepath.Abs(dir); err == nil {
+			dir, err = a.inEnvironment(dir)
+		}
 	}
 	if info, missing := os.Stat(dir); err == nil && missing == nil && !info.IsDir() {
 		return "", fmt.Errorf("the store %s is not a folder", dir)
@@ -46,7 +50,11 @@ func (a *app) storeDir(path string) (string, error) {
 // usualStore returns the folder of the store without the flag.
 func (a *app) usualStore(path string) (string, error) {
 	if given := a.getenv("FLOWRUN_STORE"); given != "" {
-		return filepath.Abs(given)
+		dir, err := filepath.Abs(given)
+		if err != nil {
+			return "", err
+		}
+		return a.inEnvironment(dir)
 	}
 	dir, err := disk.Folder(path)
 	if err != nil {
@@ -55,7 +63,7 @@ func (a *app) usualStore(path string) (string, error) {
 	if root := disk.Repository(dir); root != "" {
 		dir = root
 	}
-	return filepath.Join(dir, storeName), nil
+	return a.inEnvironment(filepath.Join(dir, storeName))
 }
 
 // store is an open store of runs.
@@ -191,11 +199,18 @@ func (a *app) sceneOf(s *store, where func(string) string) ui.Scene {
 }
 
 // flagsFor returns the flags that a command on a store needs: none for the default store.
-func (a *app) flagsFor(dir string) string {
-	if usual, err := a.usualStore(""); err != nil || usual != dir {
-		return " --store " + ui.Quote(disk.Short(dir))
+func (a *app) flagsFor(dir string) string { return a.flagsAt("", dir) }
+
+// flagsAt is flagsFor for a command that names a program.
+func (a *app) flagsAt(path, dir string) string {
+	environment := ""
+	if a.global.Env != "" {
+		environment = " --env " + a.global.Env
 	}
-	return ""
+	if usual, err := a.usualStore(path); err != nil || usual != dir {
+		return environment + " --store " + ui.Quote(disk.Short(a.outsideEnvironment(dir)))
+	}
+	return environment
 }
 
 const guardianName = "guardian"

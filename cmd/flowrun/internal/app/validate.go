@@ -23,6 +23,9 @@ func (a *app) newValidateCommand() *cobra.Command {
 files *.flow.hcl; each of these folders is a program of its own, and other files *.hcl there are left to other tools. Without a
 path it checks the current folder. The exit code is 1 if a program is refused.
 
+--env NAME also checks that NAME.flowvars beside the program gives its variables values that they can have; --env all checks each
+such file.
+
 --format FORMAT sets the form of the findings on the screen, --format FORMAT=PATH writes them to a file; it can be repeated.
 Under GitHub Actions the default on the screen is github, and validate also writes a summary of the job.`,
 		RunE: func(c *cobra.Command, words []string) error {
@@ -69,6 +72,13 @@ func (a *app) runValidate(v *args.Validate, forms []args.Form) error {
 		}
 		p, found := dsl.Check(fsys, name, opts)
 		list, nodes = append(list, adviseFirst(path, found)...), nodes+p.Nodes
+		if !found.HasErrors() {
+			misfits, err := a.checkEnvironments(path)
+			if err != nil {
+				return err
+			}
+			list = append(list, misfits...)
+		}
 		for name, text := range p.Sources { // any order: it fills a map
 			if len(found) == 0 {
 				text = nil // only its name is shown, and thousands of texts would stay in memory

@@ -44,6 +44,9 @@ func (a *app) newFirstEvent(p *program, w *ir.Workflow, o *args.Apply) (event.Ru
 	if err := checkTargets(w, o.Targets); err != nil {
 		return first, nil, err
 	}
+	if err := a.addEnvironment(p.dir, &o.Given); err != nil {
+		return first, nil, err
+	}
 	inputs, vars, err := a.valueReader().Read(p.ir, w, &o.Given)
 	if err == nil {
 		err = args.IsText("the name of the program's folder", p.dir)

@@ -15,6 +15,7 @@ import (
 type Global struct {
 	Color string // auto | always | never
 	Store string // "" means the usual place
+	Env   string // the environment; "" means FLOWRUN_ENV, or none
 	// Limits are those of files, each NAME=SIZE.
 	Limits []string
 }
