@@ -41,6 +41,7 @@ func init() { // the rules lead back to what reads the table
 		ir.EmitAction:     {place: perAttempt, block: (*checker).emit, output: is(ir.EmitOutput), orders: true},
 		ir.SyncAction:     {place: perAttempt, block: (*checker).sync, output: is(ir.SyncOutput), orders: true},
 		ir.NotifyAction:   {place: perAttempt, block: (*checker).notify, output: is(ir.NotifyOutput), orders: true},
+		ir.HandoffAction:  {place: perAttempt, block: (*checker).handoff, output: is(ir.HandoffOutput), orders: true},
 		ir.WaitAction:     {place: perNode, block: (*checker).wait, output: waitOutput, orders: true},
 		ir.ApproveAction:  {place: perAttempt, block: (*checker).approve, output: approveOutput, orders: true},
 		ir.FailAction:     {place: perNode, output: is(value.AnyType), orders: true},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
@@ -66,6 +67,23 @@ var deadType = value.Object(map[string]value.Type{
 	"error":    value.Object(map[string]value.Type{"kind": value.StringType, "reason": value.StringType, "message": value.StringType}),
 	"redrives": value.List(value.Object(map[string]value.Type{"by": value.StringType, "at": value.NumberType})),
 })
+
+// claimType is who has an item.
+var claimType = value.Object(map[string]value.Type{
+	"item": value.StringType, "state": value.Type{Kind: value.StringT, Enum: []string{"open", "held", "parked", "closed", "dead"}}, "token": value.IntType,
+	"loop": value.StringType, "agent": value.StringType, "run": value.StringType, "until": value.NumberType.OrNull(), "failures": value.IntType, "lost": value.IntType,
+})
+
+// workType is work in a queue of the store.
+var workType = func() value.Type {
+	attrs := maps.Clone(ir.ItemType.Attrs)
+	delete(attrs, "source")
+	delete(attrs, "url")
+	delete(attrs, "data")
+	attrs["created_at"], attrs["by"], attrs["claim"] = value.NumberType, value.StringType, claimType.OrNull()
+	attrs["state"] = value.Type{Kind: value.StringT, Enum: []string{"open", "held", "parked", "dead", "closed", "cancelled"}}
+	return value.Object(attrs)
+}()
 
 // testRunType is the run as a test sees it.
 func testRunType(w *Workflow) value.Type {
@@ -224,6 +242,7 @@ func (c *testChecker) names() *expr.Env {
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 		"runs":   c.runsRoot(),
 		"events": root("events", value.List(publishedType)), "notifications": root("notifications", value.List(toldType)), "dlq": root("dlq", value.List(deadType)),
+		"dispatches": root("dispatches", value.List(workType)), "tickets": root("tickets", value.List(workType)), "claims": root("claims", value.List(claimType)),
 		"changes": root("changes", value.List(changeType)),
 		"inbox":   root("inbox", value.List(always(inboxType))), "refused_decisions": root("refused_decisions", value.List(refusedType)),
 		"kv": {What: "key", Resolve: stored},
@@ -265,7 +284,8 @@ func TestNames() value.Type {
 		"run": value.Object(nil), "step": value.Object(nil), "node": value.Object(nil), "input": value.Object(nil),
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
 		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType),
-		"notifications": value.List(value.AnyType), "dlq": value.List(value.AnyType), "max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"notifications": value.List(value.AnyType), "dlq": value.List(value.AnyType), "dispatches": value.List(value.AnyType), "tickets": value.List(value.AnyType), "claims": value.List(value.AnyType),
+		"max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

@@ -77,7 +77,7 @@ func (c *testChecker) stepReplier(n *Node, undo bool) (r replier, why string) {
 		return replier{what: "a step of the memory", takes: programMembers[:1], output: output}, ""
 	case ir.CallAction:
 		return r, "A test runs the workflow that it calls, with the stubs of the steps in there."
-	case ir.KVAction, ir.EmitAction, ir.SyncAction, ir.NotifyAction, ir.ValueAction, ir.WaitAction, ir.ApproveAction, ir.FailAction, ir.EndAction:
+	case ir.KVAction, ir.EmitAction, ir.SyncAction, ir.NotifyAction, ir.HandoffAction, ir.ValueAction, ir.WaitAction, ir.ApproveAction, ir.FailAction, ir.EndAction:
 		return r, fmt.Sprintf("Its action is %s, which starts nothing: a test does the same as a run.", n.Does)
 	}
 	return r, "The host of the test answers it, as that of a run does."

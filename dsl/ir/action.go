@@ -30,6 +30,7 @@ const (
 	EmitAction     ActionKind = "emit"
 	SyncAction     ActionKind = "sync"
 	NotifyAction   ActionKind = "notify"
+	HandoffAction  ActionKind = "handoff"
 	WaitAction     ActionKind = "wait"
 	ApproveAction  ActionKind = "approve"
 	FailAction     ActionKind = "fail"
@@ -50,6 +51,7 @@ type actions struct {
 	Emit     *Emit      `json:"emit,omitempty"`
 	Sync     *Sync      `json:"sync,omitempty"`
 	Notify   *Notify    `json:"notify,omitempty"`
+	Handoff  *Handoff   `json:"handoff,omitempty"`
 	Wait     *Wait      `json:"wait,omitempty"`
 	Approve  *Approve   `json:"approve,omitempty"`
 	Fail     *Fail      `json:"fail,omitempty"`
@@ -67,6 +69,7 @@ func (*KV) Kind() ActionKind        { return KVAction }
 func (*Emit) Kind() ActionKind      { return EmitAction }
 func (*Sync) Kind() ActionKind      { return SyncAction }
 func (*Notify) Kind() ActionKind    { return NotifyAction }
+func (*Handoff) Kind() ActionKind   { return HandoffAction }
 func (*Wait) Kind() ActionKind      { return WaitAction }
 func (*Approve) Kind() ActionKind   { return ApproveAction }
 func (*Fail) Kind() ActionKind      { return FailAction }
@@ -83,6 +86,7 @@ func (*KV) action()        {}
 func (*Emit) action()      {}
 func (*Sync) action()      {}
 func (*Notify) action()    {}
+func (*Handoff) action()   {}
 func (*Approve) action()   {}
 func (*Wait) action()      {}
 func (*Fail) action()      {}
@@ -105,7 +109,7 @@ func (k ActionKind) Course() Course {
 	switch k {
 	case RunAction, AgentAction, HTTPAction, RememberAction, RecallAction:
 		return Attempted
-	case KVAction, EmitAction, SyncAction, NotifyAction:
+	case KVAction, EmitAction, SyncAction, NotifyAction, HandoffAction:
 		return Stored
 	case CallAction:
 		return Called

@@ -97,7 +97,7 @@ func TestUnknownWordsAreRefused(t *testing.T) {
 func TestActionsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"a","kind":"step"}`:                                                       `step "a" has no action that this release knows`,
-		`{"name":"a","kind":"step","handoff":{"to":"x"}}`:                                  `step "a" has no action that this release knows`,
+		`{"name":"a","kind":"step","ponder":{"to":"x"}}`:                                   `step "a" has no action that this release knows`,
 		`{"name":"a","kind":"step","run":{},"wait":{}}`:                                    `step "a" has two actions: run and wait`,
 		`{"name":"a","kind":"parallel","run":{}}`:                                          `node "a" of kind parallel has the action run; only steps have one`,
 		`{"name":"a","kind":"parallel","children":[{"name":"b","kind":"step"}]}`:           `step "b" has no action`,

@@ -38,3 +38,20 @@ var HandoffType = value.Object(map[string]value.Type{
 	"acceptance": value.List(value.StringType), "blockers": value.List(value.StringType), "artifacts": value.Map(value.StringType),
 	"run": value.StringType, "node": value.StringType, "at": value.StringType,
 })
+
+// Handoff hands work over to another agent: it adds the document of the hand-over to the queue of dispatches. Lists without an
+// expression are empty. The output is an object of id.
+type Handoff struct {
+	To            Expr     `json:"to"`
+	Summary       Expr     `json:"summary"`
+	Next          Expr     `json:"next"`
+	Ticket        *Expr    `json:"ticket,omitempty"`
+	FilesChanged  *Expr    `json:"files_changed,omitempty"`
+	Decisions     *Expr    `json:"decisions,omitempty"`
+	OpenQuestions *Expr    `json:"open_questions,omitempty"`
+	Acceptance    *Expr    `json:"acceptance,omitempty"`
+	Blockers      *Expr    `json:"blockers,omitempty"`
+	Artifacts     *Expr    `json:"artifacts,omitempty"`
+	Priority      *Expr    `json:"priority,omitempty"` // nil: 0
+	Notify        []string `json:"notify,omitempty"`   // channels that are told
+}

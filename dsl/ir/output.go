@@ -4,10 +4,11 @@ import "github.com/flowrun/flowrun/dsl/value"
 
 // The outputs of actions whose type is always the same.
 var (
-	HTTPOutput   = value.Object(map[string]value.Type{"status": value.IntType, "headers": value.Map(value.StringType), "body": value.AnyType})
-	EmitOutput   = value.Object(map[string]value.Type{"id": value.StringType, "duplicate": value.BoolType})
-	SyncOutput   = value.Object(map[string]value.Type{"checked_in": value.List(value.StringType), "last": value.BoolType})
-	NotifyOutput = value.Object(map[string]value.Type{"sent": value.List(value.StringType), "suppressed": value.List(value.StringType), "failed": value.List(value.StringType)})
+	HTTPOutput    = value.Object(map[string]value.Type{"status": value.IntType, "headers": value.Map(value.StringType), "body": value.AnyType})
+	EmitOutput    = value.Object(map[string]value.Type{"id": value.StringType, "duplicate": value.BoolType})
+	SyncOutput    = value.Object(map[string]value.Type{"checked_in": value.List(value.StringType), "last": value.BoolType})
+	HandoffOutput = value.Object(map[string]value.Type{"id": value.StringType})
+	NotifyOutput  = value.Object(map[string]value.Type{"sent": value.List(value.StringType), "suppressed": value.List(value.StringType), "failed": value.List(value.StringType)})
 )
 
 // Output is the type of what the operation gives, where the step declares none.
@@ -66,6 +67,8 @@ func (p *Program) OutputType(a Action) value.Type {
 		return SyncOutput
 	case *Notify:
 		return NotifyOutput
+	case *Handoff:
+		return HandoffOutput
 	}
 	return value.AnyType
 }

@@ -31,6 +31,11 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 	ir.NotifyAction: inBlock(func(b *check.Block) ir.Action {
 		return &ir.Notify{To: names(b.Attrs["to"]), Text: *b.Expr("text"), Title: b.Expr("title"), Level: b.Expr("level"), Data: b.Expr("data")}
 	}),
+	ir.HandoffAction: inBlock(func(b *check.Block) ir.Action {
+		return &ir.Handoff{To: *b.Expr("to"), Summary: *b.Expr("summary"), Next: *b.Expr("next"), Ticket: b.Expr("ticket"), FilesChanged: b.Expr("files_changed"),
+			Decisions: b.Expr("decisions"), OpenQuestions: b.Expr("open_questions"), Acceptance: b.Expr("acceptance"), Blockers: b.Expr("blockers"),
+			Artifacts: b.Expr("artifacts"), Priority: b.Expr("priority"), Notify: names(b.Attrs["notify"])}
+	}),
 	ir.WaitAction: inBlock(func(b *check.Block) ir.Action {
 		w := &ir.Wait{Event: b.Text("event"), Match: b.Expr("match"), Timeout: b.Expr("timeout"), Duration: b.Expr("duration"), At: b.Expr("at")}
 		if a := b.Attrs["data"]; a != nil {

@@ -94,6 +94,9 @@ var (
 		"max_in_use":        "How many units of a quota were in use at once at most, over all runs: max_in_use.NAME.",
 		"breakers":          "How the circuit_breaker of an agent or a quota stands: breakers.NAME, an object of state (closed, open or half_open) and failures, how many attempts in a row failed. Where an agent and a quota have the same name and both have one, it is that of the quota.",
 		"changes":           "What rules of adapt have changed, in order: objects of what (max_concurrency or workflow), from, to, why, node (the path of the group, empty for the run), rule (its number, 0 when none is on any more) and at (seconds since the start).",
+		"dispatches":        "The work that was handed in or over, first what is open in the order in which it is to be done, then what has ended: objects of id, title, body, labels, priority, needs, capabilities, assignee (null: any agent), by (who handed it in), state (open, held, parked, dead, closed or cancelled), handoff (the document, or null), claim (who has it, or null) and created_at (seconds since the start).",
+		"tickets":           "The store's own backlog, as dispatches.",
+		"claims":            "Who has which item, in the order of the items: objects of item (the name over the store, such as dispatch/ds-1), state, token, loop, agent, run, until (seconds since the start, null without a lease), failures and lost.",
 		"dlq":               "What was given up and not redriven, the oldest first: objects of id, kind (run, notification or item), workflow, run (the id), node, channel and message (of a notification), item (of an item: its id, title, loop and agent), error (kind, reason, message), times, at and last (seconds since the start) and redrives.",
 	}
 	testRunDocs = map[string]string{

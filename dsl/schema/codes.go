@@ -222,6 +222,7 @@ var Codes = map[string]string{
 	"F0353": "A gate escalates where there is no escalation.",
 	"F0354": "A level of an escalation has something that belongs to another kind of level.",
 	"F0365": "A channel lacks what its type needs, or has something that its type does not use.",
+	"F0440": "A hand-over says too little, or too much.",
 	"F0366": "A message has no channel, names one twice, or is too large.",
 	"F0420": "A loop has no source or no handle.",
 	"F0421": "A source of a loop has something that belongs to another kind of source, or lacks what its kind needs.",

@@ -25,6 +25,7 @@ const (
 	MaxEventName     = 128       // bytes of the name of an event
 	MaxSyncName      = 256       // bytes of the names of sync points and parties
 	MaxParties       = 256       // of a sync point
+	MaxHandoff       = 64 << 10  // bytes of the work that a hand-over adds, as JSON
 	MaxMessage       = 64 << 10  // bytes of the text of a message, and of its data as JSON
 	MaxTitle         = 256       // bytes of the title of a message
 	MaxLevel         = 64        // bytes of the level of a message

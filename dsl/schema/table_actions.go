@@ -129,6 +129,26 @@ sequence "letter" {
 }
 `
 
+// handoffExample hands a page over to the agent that tests it.
+const handoffExample = `step "build" {
+  run   = ["./build", "--json"]
+  parse = "json"
+}
+
+step "over" {
+  handoff {
+    to            = "leo"
+    ticket        = "AGT-275"
+    summary       = "The endpoint for profiles is there."
+    next          = "Make the page that shows a profile."
+    files_changed = step.build.output.files
+    acceptance    = ["The page shows the name", "A button edits the profile"]
+    artifacts     = { pr = step.build.output.pr }
+    priority      = 5
+  }
+}
+`
+
 // Action is one of the things that a step can do.
 type Action struct {
 	Name    string // of its attribute, or of its block in the step
@@ -211,6 +231,19 @@ var Actions = []Action{
 		Attr{Name: "title", Kind: Value, Want: value.StringType, Default: "the names of the workflow and the step", Doc: "What it is about, in a line."},
 		Attr{Name: "level", Kind: Value, Want: value.StringType, Default: `"info"`, Doc: "How urgent it is, in a word of your own such as \"critical\"."},
 		Attr{Name: "data", Kind: Value, Want: value.AnyType, Default: "null", Doc: "Facts for a receiver that is a program."})}},
+	{Name: "handoff", Takes: words("gates output"), Block: &Block{Doc: "Hands work over to another agent, once, also if flowrun is killed, and does not wait for it. The document is kept in the store, and the same transaction adds work for the agent: a loop with a source \"dispatch\" gives it to that agent, and  flowrun dispatch  lists and shows it. The output is an object of id, the id of the work. It holds no slot.", Once: true, Example: handoffExample, Attrs: attrs(
+		Attr{Name: "to", Kind: Value, Want: value.StringType, Required: true, Doc: "The name of the agent that goes on."},
+		Attr{Name: "summary", Kind: Value, Want: value.StringType, Required: true, Doc: "What was done."},
+		Attr{Name: "next", Kind: Value, Want: value.StringType, Required: true, Doc: "What is to be done. Its first line is the title of the work."},
+		Attr{Name: "ticket", Kind: Value, Want: value.StringType, Default: "none", Doc: "What the work is about, as the people of the project call it."},
+		Attr{Name: "files_changed", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "Files that were changed."},
+		Attr{Name: "decisions", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "What was decided."},
+		Attr{Name: "open_questions", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "What is not decided yet."},
+		Attr{Name: "acceptance", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "How to see that the work is done."},
+		Attr{Name: "blockers", Kind: Value, Want: value.List(value.StringType), Default: "none", Doc: "What is in the way."},
+		Attr{Name: "artifacts", Kind: Value, Want: value.Map(value.StringType), Default: "none", Doc: "Where to find what was made: texts by names, such as { pr = \"https://…\" }."},
+		Attr{Name: "priority", Kind: Value, Want: value.IntType, Min: -MaxPriority, Max: MaxPriority, Default: "0", Doc: "The work with the highest priority is first."},
+		Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message once the work is added, with the id and the document in data. The run ends only when the message was answered."})}},
 	{Name: "wait", Block: &Block{Doc: "Pauses without holding a process or a slot, for a time or until an event comes.", Once: true, Example: eventExample,
 		Attrs: attrs(Attr{Name: "duration", Kind: Duration, Doc: "How long."},
 			Attr{Name: "at", Kind: Value, Want: value.StringType, Doc: "Until when, as in RFC 3339; a moment that has passed is not waited for."},

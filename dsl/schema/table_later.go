@@ -29,7 +29,6 @@ var planned = []Planned{
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,
 		Instead: "Who does it is an expression:  agent = pool.NAME[step.CONDUCTOR.output.who]  gives the task to the member that the conductor names. For a list of subtasks the same step has  for_each = step.CONDUCTOR.output.tasks  and  agent = pool.NAME[each.value.who]. Rules are a switch, or a step  value = CONDITION ? \"A\" : \"B\"  whose output is the name."},
-	{Block: "handoff", Doc: "A structured hand-over.", Instead: "with = { NAME = step.BEFORE.output }  hands data to the next agent; remember keeps it for later runs."},
 
 	{Attr: "output", Doc: "Type that the output of a group must have.", Instead: "Put the type on the steps inside, or on a step behind the group:  value = step.GROUP.output."},
 	{Block: "adapt", Attr: "notify", Doc: "Whom to tell when the rule comes on.", Instead: "The workflow that the rule starts can tell people."},
@@ -51,17 +50,11 @@ var planned = []Planned{
 	{Block: "budget", Attr: "on_exceed", Word: "ask", Doc: "Lets a person decide whether a node that has spent its budget goes on.", Instead: "on_exceed = \"stop\"; when somebody has decided,  flowrun retry RUN  makes what failed again, under the same budget anew."},
 	{Block: "flowrun", Attr: "engine", Word: "temporal", Doc: "Runs that Temporal drives.", Instead: "The engine \"local\" of this machine."},
 
-	{Block: "test", Name: "dispatches", Doc: "Work that was handed to others.", Instead: "Look at what was asked of the steps that hand it over: calls.NAME."},
-	{Block: "test", Name: "tickets", Doc: "Work that was found.", Instead: "Look at what was asked of the step that finds it: calls.NAME."},
-	{Block: "test", Name: "claims", Doc: "Who works on what.", Instead: "Look at what was asked of the agents: calls.NAME."},
 	{Block: "test", Name: "agents", Doc: "How agents stand.", Instead: "Look at what was asked of an agent: calls.NAME."},
 	{Block: "test", Name: "loop", Doc: "What a loop does.", Instead: "A test of the workflow that does one piece of work."},
 	{Block: "test", Name: "routines", Doc: "What is due by the clock.", Instead: "A test of the workflow that is started by the clock."},
 	{Block: "test", Name: "refused_events", Doc: "Events that were refused.", Instead: "Look at the status of the step: step.NAME.status."},
 }
-
-// stepLater are the blocks of the table that will be actions of steps.
-var stepLater = []string{"handoff"}
 
 // AllPlanned is the table: what belongs to the language and is not carried out yet.
 func AllPlanned() []Planned { return planned }

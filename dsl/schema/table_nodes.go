@@ -5,7 +5,7 @@ import "github.com/flowrun/flowrun/dsl/value"
 // nodeBlocks are the nodes of a workflow.
 var nodeBlocks = map[string]*Block{
 	"step": {Label: "name", Doc: "One unit of work, with exactly one action: " + Either(actionNames(false)) + ".",
-		Blocks: blocks(actionNames(true), []string{"gate", "compensate"}, stepLater, nodeBlock),
+		Blocks: blocks(actionNames(true), []string{"gate", "compensate"}, nodeBlock),
 		Attrs: attrs(
 			actionAttrs(),
 			commonAttrs, lost, late, back, time, gate, env, pass, dir, sh, quot,

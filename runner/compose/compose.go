@@ -201,6 +201,11 @@ var actions = map[ir.ActionKind]func(c *Composer, a *event.Attempt, w *Work) (pl
 	ir.NotifyAction: func(c *Composer, a *event.Attempt, w *Work) (string, error) {
 		return c.composeNotify(a, w.Node.Action.(*ir.Notify), w)
 	},
+	ir.HandoffAction: func(c *Composer, a *event.Attempt, w *Work) (place string, err error) {
+		a.Kind, a.Store = event.StoreAttempt, &event.StoreRequest{}
+		a.Store.Dispatch, place, err = c.composeHandoff(w.Node.Action.(*ir.Handoff), a, w)
+		return place, err
+	},
 	ir.ValueAction:   nil,
 	ir.CallAction:    nil,
 	ir.WaitAction:    nil,

@@ -14,8 +14,8 @@ import (
 
 // Item is a piece of work that a source has. Only ID and Title are always there.
 type Item struct {
-	ID           string      `json:"id"`     // in its source
-	Source       string      `json:"source"` // the name of the source
+	ID           string      `json:"id,omitempty"`     // in its source
+	Source       string      `json:"source,omitempty"` // the name of the source
 	Title        string      `json:"title"`
 	Body         string      `json:"body,omitempty"`
 	Labels       []string    `json:"labels,omitempty"`

@@ -20,10 +20,11 @@ const (
 	MessageBreaker    MessageKind = "breaker"    // a circuit breaker has opened or closed
 	MessageEscalation MessageKind = "escalation" // a node has come to a level of its escalation
 	MessageLoop       MessageKind = "loop"       // a loop has stopped or stops an agent, has reached a limit, or gives up an item
+	MessageHandoff    MessageKind = "handoff"    // work was handed over to another agent
 )
 
 // MessageKinds lists all kinds of messages.
-var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation, MessageLoop}
+var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation, MessageLoop, MessageHandoff}
 
 // Message is what people are told. Its JSON is what receivers read.
 type Message struct {

@@ -63,6 +63,12 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.readKey(r.Name)
 	case "events":
 		return s.published()
+	case "dispatches":
+		return s.workIn(event.QueueDispatch)
+	case "tickets":
+		return s.workIn(event.QueueTicket)
+	case "claims":
+		return s.claims()
 	case "dlq":
 		return s.givenUp()
 	case "notifications":

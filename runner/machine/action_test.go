@@ -31,7 +31,7 @@ func TestStepWithoutAnActionIsRefused(t *testing.T) {
 	}{
 		"no action":          {func(n *ir.Node) { n.Action = nil }, `step "s" has no action`},
 		"a group that acts":  {func(n *ir.Node) { n.Kind = ir.Sequence }, `only steps have one`},
-		"not in the package": {func(n *ir.Node) { n.Action = foreign{n.Action} }, `"handoff", which this release does not know`},
+		"not in the package": {func(n *ir.Node) { n.Action = foreign{n.Action} }, `"ponder", which this release does not know`},
 	} {
 		g := oneStep(t, nil, &ir.Wait{})
 		c.change(g.Nodes[0].Node)
@@ -48,7 +48,7 @@ func TestStepWithoutAnActionIsRefused(t *testing.T) {
 // foreign is an action of a kind that nobody knows.
 type foreign struct{ ir.Action }
 
-func (foreign) Kind() ir.ActionKind { return "handoff" }
+func (foreign) Kind() ir.ActionKind { return "ponder" }
 
 // An attempt has a kind that executors know, and makes none that its action does not make.
 func TestAttemptsHaveKinds(t *testing.T) {

@@ -195,6 +195,7 @@ func (m *Machine) attemptFinished(f *event.AttemptFinished) {
 	if m.waitAtPoint(a, f) {
 		return
 	}
+	m.tellHandoff(a, f)
 	if !s.status.Terminal() && m.isRefused(a, f) {
 		m.refuseAttempt(a, f)
 		return
@@ -355,6 +356,7 @@ func init() { // in init, because some of the functions read the table
 		ir.EmitAction:     (*Machine).startAttempts,
 		ir.SyncAction:     (*Machine).startSync,
 		ir.NotifyAction:   (*Machine).startAttempts,
+		ir.HandoffAction:  (*Machine).startAttempts,
 		ir.WaitAction:     (*Machine).startWait,
 		ir.ApproveAction:  (*Machine).startApproval,
 		ir.FailAction:     (*Machine).failOnPurpose,

@@ -330,18 +330,18 @@ func TestWorkIsShown(t *testing.T) {
 		t.Errorf("a parked item is shown as %v, %v", o, err)
 	}
 	for want, r := range map[string]event.DispatchRequest{
-		"has no operation":        {Operation: "make", Queue: event.QueueDispatch},
-		"no queue":                {Operation: event.DispatchList, Queue: "q"},
-		"is missing":              {Operation: event.DispatchAdd, Queue: event.QueueDispatch},
-		"one line":                {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a\nb"}},
-		"not empty":               {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: " "}},
-		"the limit is 500":        {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: strings.Repeat("x", 501)}},
-		"cannot be chosen":        {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{ID: "ds-9", Title: "a"}},
-		"cannot be the id":        {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{ID: "a b", Title: "a"}},
-		"as JSON; the limit":      {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Body: strings.Repeat("x", MaxItem)}},
-		"more than 100":           {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Labels: make([]string, 101)}},
-		"priority 1000001 is not": {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Priority: MaxPriority + 1}},
-		"has no item":             {Operation: event.DispatchShow, Queue: event.QueueTicket, ID: id},
+		"has no operation":     {Operation: "make", Queue: event.QueueDispatch},
+		"no queue":             {Operation: event.DispatchList, Queue: "q"},
+		"is missing":           {Operation: event.DispatchAdd, Queue: event.QueueDispatch},
+		"one line":             {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a\nb"}},
+		"not empty":            {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: " "}},
+		"the limit is 500":     {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: strings.Repeat("x", 501)}},
+		"cannot be chosen":     {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{ID: "ds-9", Title: "a"}},
+		"cannot be the id":     {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{ID: "a b", Title: "a"}},
+		"as JSON; the limit":   {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Body: strings.Repeat("x", MaxItem)}},
+		"more than 100":        {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Labels: make([]string, 101)}},
+		"priority 1001 is not": {Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: &event.Item{Title: "a", Priority: MaxPriority + 1}},
+		"has no item":          {Operation: event.DispatchShow, Queue: event.QueueTicket, ID: id},
 	} {
 		before := rowsOf(rows)
 		if _, err := Apply(rows, &event.StoreRequest{Dispatch: &r}, Waiter{}, now); err == nil || !strings.Contains(err.Error(), want) || !slices.Equal(rowsOf(rows), before) {

@@ -26,7 +26,7 @@ const (
 	// MaxItemWords is how many labels, needs or capabilities an item has.
 	MaxItemWords = 100
 	// MaxPriority is the highest priority of an item, and its negative the lowest.
-	MaxPriority = 1_000_000
+	MaxPriority = 1000
 )
 
 // Spaces of a queue: the items by id, the open ones in the order in which they are to be done, the keys, those that ended in the order in
@@ -197,7 +197,9 @@ func addWork(rows Rows, r *event.DispatchRequest, by Waiter, now event.Time) (a 
 			return a, err
 		}
 	}
-	a.Output = map[string]value.Value{"id": w.ID, "duplicate": false}
+	if a.Output = map[string]value.Value{"id": w.ID, "duplicate": false}; w.Handoff != nil { // a hand-over is never added a second time
+		a.Output = map[string]value.Value{"id": w.ID}
+	}
 	a.Posts, err = wakeLoops(rows, by)
 	return a, err
 }

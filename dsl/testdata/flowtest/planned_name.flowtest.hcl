@@ -1,4 +1,4 @@
 test "one" {
   inputs = { ticket = "T-1" }
-  expect = ["len(tickets) == 1"]
+  expect = ["len(refused_events) == 1"]
 }

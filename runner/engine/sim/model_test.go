@@ -627,6 +627,12 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		}
 		o.output = v
 		return o
+	case did[*ir.Handoff](n) != nil:
+		if _, err := m.value(&did[*ir.Handoff](n).Next, in, n, o); err != nil {
+			return failed(err)
+		}
+		o.output = map[string]any{"id": "ds-1"} // which number it is depends on time; no status does
+		return o
 	case did[*ir.Value](n) != nil:
 		v, err := m.value(&did[*ir.Value](n).Expr, in, n, o)
 		if err != nil {

@@ -455,6 +455,14 @@ func (w *writer) action(depth int, each, again, timed bool) {
 			w.line(depth, "}")
 			return
 		}
+		if w.names%3 == 1 {
+			w.line(depth, "handoff {")
+			w.line(depth+1, `to = "leo"`)
+			w.line(depth+1, `summary = "done"`)
+			w.line(depth+1, "next = jsonencode(%s)", argument)
+			w.line(depth, "}")
+			return
+		}
 		w.line(depth, "value = { a = %s }", argument)
 		return
 	case 1:

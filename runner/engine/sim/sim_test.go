@@ -10,6 +10,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -130,6 +131,7 @@ func simulate(t *testing.T, seed uint64, verbose bool) *simulation {
 		t.Logf("the program of seed %d:\n%s", seed, c.source)
 	}
 	c.run(t, faulty)
+	c.checkHandoffs(t)
 	c.repeated = !t.Failed() && c.repeat(t)
 	if t.Failed() || !c.untimed {
 		return c
@@ -143,9 +145,32 @@ func simulate(t *testing.T, seed uint64, verbose bool) *simulation {
 	return c
 }
 
-// ending is a run's end without its error: which of two failures came first is a matter of time.
+// ending is a run's end without its error: which of two failures came first is a matter of time. So are the numbers of handed-over work.
 func ending(e event.End) string {
-	return string(e.Status) + " " + string(value.Append(nil, map[string]any(e.Outputs)))
+	return string(e.Status) + " " + workNumber.ReplaceAllString(string(value.Append(nil, map[string]any(e.Outputs))), "ds-N")
+}
+
+var workNumber = regexp.MustCompile(`ds-[0-9]+`)
+
+// checkHandoffs fails if a node has handed its work over twice.
+func (c *simulation) checkHandoffs(t *testing.T) {
+	t.Helper()
+	v, err := sim.New(c.store, sim.Options{}).Ask(context.Background(), event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, o := range v.(map[string]any)["items"].([]any) {
+		i, err := event.ItemOf(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := i.Handoff.Run + " " + i.Handoff.Node
+		if seen[from] {
+			t.Errorf("seed %d: %s has handed its work over twice", c.seed, from)
+		}
+		seen[from] = true
+	}
 }
 
 // simulation is one random program in one simulated world.

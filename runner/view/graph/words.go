@@ -28,6 +28,7 @@ var actionWords = map[ir.ActionKind]func(ir.Action) string{
 	ir.SyncAction: func(a ir.Action) string {
 		return "sync " + source(&a.(*ir.Sync).Point) + " as " + source(&a.(*ir.Sync).As)
 	},
+	ir.HandoffAction: func(a ir.Action) string { return "hand over" },
 	ir.NotifyAction:  func(a ir.Action) string { return "notify " + strings.Join(a.(*ir.Notify).To, ", ") },
 	ir.WaitAction:    waitWords,
 	ir.ApproveAction: func(a ir.Action) string { return "approve " + source(&a.(*ir.Approve).Prompt) },

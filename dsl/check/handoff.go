@@ -1,0 +1,31 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// handoff checks what is known of a hand-over from the file.
+func (c *checker) handoff(b *Block) {
+	c.tells(b, "notify")
+	size := 0
+	for _, spec := range b.Schema.Attrs {
+		a := b.attr(spec.Name)
+		if a == nil || a.known == nil {
+			continue
+		}
+		size += len(value.Append(nil, a.known.Const))
+		if text, is := a.known.Const.(string); is && spec.Required && strings.TrimSpace(text) == "" {
+			c.report(diag.Diagnostic{Code: "F0440", Subject: a.span(), Context: b.Words(), Summary: spec.Name + " is empty",
+				Detail: "The agent that goes on needs it: " + spec.Doc})
+		}
+	}
+	if size > schema.MaxHandoff {
+		c.report(diag.Diagnostic{Code: "F0440", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("A hand-over of %d bytes", size),
+			Detail: fmt.Sprintf("The limit is %d bytes as JSON. Write what is large to a file, and say in artifacts where it is.", schema.MaxHandoff)})
+	}
+}

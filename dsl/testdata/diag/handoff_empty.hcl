@@ -1,0 +1,9 @@
+workflow "w" {
+  step "a" {
+    handoff {
+      to      = "leo"
+      summary = " "
+      next    = ""
+    }
+  }
+}

@@ -1,0 +1,8 @@
+workflow "w" {
+  step "a" {
+    handoff {
+      to      = "leo"
+      summary = "done"
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// MaxWorkTitle is the size of the title of the work that a hand-over adds, in bytes: the rest of a longer line stands in its document.
+const MaxWorkTitle = 500
+
+// MaxWorkPriority is the highest priority of such work, and its negative the lowest.
+const MaxWorkPriority = 1000
+
+// composeHandoff computes the work that a hand-over adds, with its document.
+func (c *Composer) composeHandoff(h *ir.Handoff, a *event.Attempt, w *Work) (q *event.DispatchRequest, place string, err error) {
+	d := &event.Handoff{Run: a.Run, Node: a.Node, At: w.Now}
+	if err = c.composeTexts(w.Scope, &place, textPart{"to", &h.To, &d.To}, textPart{"summary", &h.Summary, &d.Summary}, textPart{"next", &h.Next, &d.Next},
+		textPart{"ticket", h.Ticket, &d.Ticket}); err != nil {
+		return nil, place, err
+	}
+	for _, part := range []struct{ place, text string }{{"to", d.To}, {"summary", d.Summary}, {"next", d.Next}} {
+		if strings.TrimSpace(part.text) == "" {
+			return nil, part.place, errors.New("it is empty")
+		}
+	}
+	for _, part := range []struct {
+		place string
+		expr  *ir.Expr
+		to    *[]string
+	}{{"files_changed", h.FilesChanged, &d.FilesChanged}, {"decisions", h.Decisions, &d.Decisions}, {"open_questions", h.OpenQuestions, &d.OpenQuestions},
+		{"acceptance", h.Acceptance, &d.Acceptance}, {"blockers", h.Blockers, &d.Blockers}} {
+		if *part.to, err = c.evalTexts(part.expr, w.Scope); err != nil {
+			return nil, part.place, err
+		}
+	}
+	if d.Artifacts, err = c.evalArtifacts(h.Artifacts, w.Scope); err != nil {
+		return nil, "artifacts", err
+	}
+	item := &event.Item{Title: titleOf(d.Next), Body: d.Summary, Assignee: d.To, Handoff: d}
+	if h.Priority != nil {
+		if item.Priority, err = c.evalPriority(h.Priority, w.Scope); err != nil {
+			return nil, "priority", err
+		}
+	}
+	return &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Item: item, By: "run " + a.Run}, "", nil
+}
+
+// titleOf is the first line of a text that is not empty.
+func titleOf(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.TrimSpace(line)
+	if len(line) > MaxWorkTitle {
+		line = strings.ToValidUTF8(line[:MaxWorkTitle], "")
+	}
+	return line
+}
+
+// evalTexts evaluates a list of texts; nil and null are empty lists.
+func (c *Composer) evalTexts(e *ir.Expr, sc *Scope) (texts []string, err error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, err := c.Value(e, sc)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	list, is := v.([]any)
+	if !is {
+		return nil, fmt.Errorf("a list of texts is needed, but this is %.60s", value.Text(v))
+	}
+	for _, v := range list {
+		text, is := v.(string)
+		if !is {
+			return nil, fmt.Errorf("a list of texts is needed, but a member is %.60s", value.Text(v))
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+// evalArtifacts evaluates texts by their names; null members are left out.
+func (c *Composer) evalArtifacts(e *ir.Expr, sc *Scope) (map[string]string, error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, err := c.Value(e, sc)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	o, is := v.(map[string]any)
+	if !is {
+		return nil, fmt.Errorf("an object of texts is needed, but this is %.60s", value.Text(v))
+	}
+	texts := map[string]string{}
+	for _, name := range value.Keys(o) {
+		switch text := o[name].(type) {
+		case nil:
+		case string:
+			texts[name] = text
+		default:
+			return nil, fmt.Errorf("an object of texts is needed, but %s is %.60s", name, value.Text(text))
+		}
+	}
+	return texts, nil
+}
+
+// evalPriority evaluates the priority of work.
+func (c *Composer) evalPriority(e *ir.Expr, sc *Scope) (int, error) {
+	v, err := c.Value(e, sc)
+	if err != nil || v == nil {
+		return 0, err
+	}
+	f, is := v.(float64)
+	if !is || f != float64(int(f)) || f > MaxWorkPriority || f < -MaxWorkPriority {
+		return 0, fmt.Errorf("a whole number from -%d to %d is needed, but this is %.60s", MaxWorkPriority, MaxWorkPriority, value.Text(v))
+	}
+	return int(f), nil
+}
