@@ -19,6 +19,7 @@ func (m *Machine) woken(x *event.External) {
 	case err != nil:
 		m.warn("", "a message to the loop cannot be read: "+err.Error())
 	case w.Kind == event.WakeControl:
+		m.revive(&w.Control)
 		m.control = w.Control
 		m.obey()
 		m.refresh()
@@ -27,6 +28,21 @@ func (m *Machine) woken(x *event.External) {
 		m.unbarDead()
 		m.stale()
 		m.look()
+	}
+}
+
+// revive lets agents take items again that a fatal failure has stopped, when people end a pause: no agent is paused that was not before.
+func (m *Machine) revive(c *event.LoopControl) {
+	for agent := range c.Paused { // any order: one is enough
+		if _, before := m.control.Paused[agent]; !before || c.Paused[agent] > m.control.Paused[agent] {
+			return
+		}
+	}
+	if c.Stopped {
+		return
+	}
+	for _, a := range m.agents {
+		a.stopped = ""
 	}
 }
 

@@ -94,11 +94,8 @@ func (m *Machine) climb() {
 			m.improve(s)
 		case s.next > m.now || s.fresh: // what it has listed is all that is known
 			m.choose(s)
-		case s.Kind == ir.SourceDispatch:
-			m.askStore(&ask{kind: askList, source: s}, s.Name, &event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
-			return
 		default:
-			m.askSource(&ask{kind: askList, source: s}, s.Name, &event.SourceRequest{Verb: event.SourceList}, s)
+			m.askItems(s)
 			return
 		}
 	}
@@ -108,6 +105,16 @@ func (m *Machine) climb() {
 		m.again = false
 		m.look()
 	}
+}
+
+// askItems asks a source for its items.
+func (m *Machine) askItems(s *source) {
+	a := &ask{kind: askList, source: s}
+	if s.Kind == ir.SourceDispatch {
+		m.askStore(a, s.Name, &event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
+		return
+	}
+	m.askSource(a, s.Name, &event.SourceRequest{Verb: event.SourceList}, s)
 }
 
 // askSource asks a source that an executor carries out.

@@ -8,10 +8,13 @@ func (a *app) newLoopCommand() *cobra.Command {
 		Long: `A block loop names agents, sources of work, and which workflow does an item of work. These commands run a loop and look at it.
 
   flowrun loop run engineering                  until somebody stops it
-  flowrun loop run engineering --until-idle     until there is nothing to do`,
+  flowrun loop run engineering --until-idle     until there is nothing to do
+  flowrun loop next engineering --dry-run       who would take what, and why nobody takes the rest
+  flowrun loop status engineering
+  flowrun loop pause engineering --agent sam --for 10m`,
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newLoopRunCommand())
+	c.AddCommand(a.newLoopRunCommand(), a.newLoopStatusCommand(), a.newLoopNextCommand(), a.newLoopItemsCommand(), a.newLoopPauseCommand(), a.newLoopResumeCommand(), a.newLoopStopCommand())
 	return c
 }

@@ -3,13 +3,18 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
 )
 
 // loop picks a loop of a program.
@@ -41,4 +46,83 @@ func (a *app) leftLoop(ctx context.Context, s *store, name string) (left engine.
 		}
 	}
 	return left, false, err
+}
+
+// loopFlags declares the flags of the commands that ask for another behaviour of a loop.
+func loopFlags(c *cobra.Command, o *args.LoopControl) {
+	c.Flags().BoolVar(&o.JSON, "json", false, "as JSON")
+}
+
+// controlLoop asks for another behaviour of a loop, and prints how it is to behave now. A loop that runs hears of it at once.
+func (a *app) controlLoop(o *args.LoopControl, r *event.LoopRequest) error {
+	r.Loop, r.Agent, r.By = o.Name, o.Agent, strings.TrimPrefix(a.person().Author, "user:")
+	v, err := a.askShared(event.StoreRequest{Loop: r}, makesStore)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return ui.WriteJSON(a.out, v)
+	}
+	c, err := event.LoopControlOf(v)
+	if err != nil {
+		return err
+	}
+	for _, line := range controlWords(&c) {
+		a.out.Printf("%s\n", ui.Clean(line))
+	}
+	return nil
+}
+
+// controlWords say how people want a loop to behave.
+func controlWords(c *event.LoopControl) (out []string) {
+	if c.Stopped {
+		out = append(out, fmt.Sprintf("loop %s is stopped by %s; flowrun loop run %s begins again", c.Loop, c.By, c.Loop))
+	}
+	for _, agent := range slices.Sorted(maps.Keys(c.Paused)) {
+		who, end := "loop "+c.Loop, "until flowrun loop resume "+c.Loop
+		if agent != "" {
+			who = fmt.Sprintf("agent %s of loop %s", agent, c.Loop)
+			end += " --agent " + agent
+		}
+		if until := c.Paused[agent]; until != event.Forever {
+			end = "until " + until.String()
+		}
+		out = append(out, who+" is paused "+end)
+	}
+	if len(out) == 0 {
+		out = append(out, fmt.Sprintf("loop %s is neither paused nor stopped", c.Loop))
+	}
+	return out
+}
+
+// loopClaims lists the claims of the items of a loop; of all loops for "".
+func (a *app) loopClaims(name string) (out []event.Claim, err error) {
+	v, err := a.askShared(event.StoreRequest{Claims: true}, readsStore)
+	if err != nil {
+		return nil, err
+	}
+	list, _ := v.([]any)
+	for _, row := range list {
+		c, err := event.ClaimOf(row)
+		if err != nil {
+			return nil, err
+		}
+		if name == "" || c.Loop == name {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// unstopLoop takes a stop of a loop back. Pauses stay where there is none.
+func unstopLoop(ctx context.Context, s *store, name string) error {
+	v, err := s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: name}})
+	if err != nil {
+		return err
+	}
+	c, err := event.LoopControlOf(v)
+	if err == nil && c.Stopped {
+		_, err = s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopResume, Loop: name, By: c.By}})
+	}
+	return err
 }

@@ -70,7 +70,7 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopResume, Loop: l.Name}}); err != nil {
+	if err := unstopLoop(ctx, s, l.Name); err != nil {
 		return err
 	}
 	if found {

@@ -1,5 +1,11 @@
 package args
 
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
 // LoopRun is what loop run takes.
 type LoopRun struct {
 	Name string
@@ -17,4 +23,48 @@ func (o *LoopRun) Check() error {
 		return Errorf("--once and --until-idle say two different ends; give one of them")
 	}
 	return o.Drive.Check()
+}
+
+// LoopControl is what the commands take that ask for another behaviour of a loop.
+type LoopControl struct {
+	Name  string
+	Agent string // "" means all
+	For   string // a duration; "" means without an end
+	JSON  bool
+}
+
+// Duration reads --for; 0 where there is none.
+func (o *LoopControl) Duration() (time.Duration, error) {
+	if o.For == "" {
+		return 0, nil
+	}
+	d, err := value.ParseDuration(o.For)
+	if err != nil {
+		return 0, Errorf("--for: %v", err)
+	}
+	return d, nil
+}
+
+// LoopItems is what loop items takes.
+type LoopItems struct {
+	Name string // "" means all loops
+	All  bool
+	JSON bool
+}
+
+// LoopNext is what loop next takes.
+type LoopNext struct {
+	Name   string
+	Path   string // "" means the current folder
+	DryRun bool
+	Given
+	JSON bool
+}
+
+// Check refuses to do more than a dry run.
+func (o *LoopNext) Check() error {
+	if !o.DryRun {
+		return &Error{"loop next shows what would be taken, and takes nothing: say so with --dry-run", "To do it:  flowrun loop run " + o.Name + " --once"}
+	}
+	return nil
 }

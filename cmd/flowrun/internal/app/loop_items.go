@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func (a *app) newLoopItemsCommand() *cobra.Command {
+	var o args.LoopItems
+	c := &cobra.Command{
+		Use: "items [NAME]", Short: "List the items that loops have, and since when", Args: between(0, 1, "[NAME]"),
+		Long: "items prints a line for each item that an agent of a loop has: its state, the agent, the run that does it, and since when. With --all also those that are done, free again or given up.",
+		RunE: func(_ *cobra.Command, words []string) error {
+			if len(words) > 0 {
+				o.Name = words[0]
+			}
+			return a.runLoopItems(&o)
+		},
+	}
+	c.Flags().BoolVar(&o.All, "all", false, "also items that nobody has now")
+	c.Flags().BoolVar(&o.JSON, "json", false, "as JSON")
+	return c
+}
+
+func (a *app) runLoopItems(o *args.LoopItems) error {
+	claims, err := a.loopClaims(o.Name)
+	if err != nil {
+		return err
+	}
+	rows := []value.Value{}
+	for i := range claims {
+		c := &claims[i]
+		if !o.All && c.State != event.ClaimHeld && c.State != event.ClaimParked {
+			continue
+		}
+		if o.JSON {
+			rows = append(rows, c.Object())
+			continue
+		}
+		rows = append(rows, nil)
+		about := ""
+		if c.Run != "" {
+			about += "  run " + c.Run
+		}
+		if c.Failures > 0 {
+			about += fmt.Sprintf("  failed %d times", c.Failures)
+		}
+		if c.Lost > 0 {
+			about += fmt.Sprintf("  lost %d times", c.Lost)
+		}
+		a.out.Printf("%s  %s  %s of %s, since %s%s  %s\n", ui.Clean(c.Item), c.State, ui.Clean(c.Agent), ui.Clean(c.Loop), ui.Duration(time.Since(c.Since.Go())), ui.Clean(about), ui.Clean(c.Title))
+	}
+	switch {
+	case o.JSON:
+		return ui.WriteJSON(a.out, rows)
+	case len(rows) == 0:
+		a.err.Printf("No agent of a loop has an item.\n")
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+func (a *app) newLoopNextCommand() *cobra.Command {
+	var o args.LoopNext
+	c := &cobra.Command{
+		Use: "next NAME [FILE|DIR]", Short: "Show which item each agent of a loop would take, and why nobody takes the others", Args: between(1, 2, "NAME [FILE|DIR]"),
+		Long: `next asks the sources of a loop as its next round would, and prints the choice: who takes what. For each other item it says why nobody takes it.
+It takes nothing, so it wants --dry-run. Sources of the kind improvement, which come when there is nothing else to do, are not listed.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			o.Name, o.Path, a.asJSON = words[0], ".", o.JSON
+			if len(words) > 1 {
+				o.Path = words[1]
+			}
+			return a.runLoopNext(&o)
+		},
+	}
+	valueFlags(c, &o.Given)
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only show it")
+	c.Flags().BoolVar(&o.JSON, "json", false, "as JSON")
+	return c
+}
+
+// loopNext is the output of loop next with --json.
+type loopNext struct {
+	Loop    string           `json:"loop"`
+	Choices []loopNextChoice `json:"choices"`
+	Items   []loopNextItem   `json:"items"` // that nobody takes
+}
+
+type loopNextChoice struct {
+	Agent  string `json:"agent"`
+	Source string `json:"source"`
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+}
+
+type loopNextItem struct {
+	Source string   `json:"source"`
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Why    []string `json:"why"`
+}
+
+func (a *app) runLoopNext(o *args.LoopNext) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	p, err := a.loadProgram(o.Path)
+	if err != nil {
+		return err
+	}
+	l, err := p.loop(o.Name)
+	if err != nil {
+		return err
+	}
+	first, held, err := a.newFirstEvent(p, &ir.Workflow{Name: l.Name}, &args.Apply{Given: o.Given})
+	if err != nil {
+		return err
+	}
+	dir, err := a.storeDir(o.Path)
+	if err != nil {
+		return err
+	}
+	s, err := a.openStore(dir, args.Drive{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	start, _ := newStart(p, l.Name, first)
+	b, err := s.LoopBoard(context.Background(), start, held)
+	if err != nil {
+		return err
+	}
+	out := loopNext{Loop: l.Name, Choices: []loopNextChoice{}, Items: []loopNextItem{}}
+	taken := map[[2]int]bool{}
+	for _, c := range b.Choose() {
+		it := &b.Sources[c.Source].Items[c.Item]
+		taken[[2]int{c.Source, c.Item}] = true
+		out.Choices = append(out.Choices, loopNextChoice{b.Agents[c.Agent].Name, it.Source, it.ID, it.Title})
+	}
+	for s := range b.Sources {
+		for i := range b.Sources[s].Items {
+			it := &b.Sources[s].Items[i]
+			if !it.Closed && !taken[[2]int{s, i}] {
+				out.Items = append(out.Items, loopNextItem{it.Source, it.ID, it.Title, b.Reasons(s, i)})
+			}
+		}
+	}
+	if o.JSON {
+		return ui.WriteJSON(a.out, out)
+	}
+	for _, c := range out.Choices {
+		a.out.Printf("%s takes %s of %s: %s\n", ui.Clean(c.Agent), ui.Clean(c.ID), ui.Clean(c.Source), ui.Clean(c.Title))
+	}
+	if len(out.Choices) == 0 {
+		a.out.Printf("nobody takes anything\n")
+	}
+	for _, i := range out.Items {
+		a.out.Printf("left: %s of %s: %s\n", ui.Clean(i.ID), ui.Clean(i.Source), ui.Clean(i.Title))
+		for _, why := range i.Why {
+			a.out.Printf("  %s\n", ui.Clean(why))
+		}
+	}
+	for s := range b.Sources {
+		if why := b.Sources[s].Barred; why != "" {
+			a.out.Printf("source %s: %s\n", ui.Clean(b.Sources[s].Name), ui.Clean(why))
+		}
+	}
+	return nil
+}

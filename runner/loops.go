@@ -1,0 +1,63 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/loop"
+	machine "github.com/flowrun/flowrun/loop/machine"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/executor"
+)
+
+// LoopBoard asks the sources of a loop as the next round of its run would, and returns what is known of items and agents. start is a run of
+// the loop that is not started, and secrets are its sensitive values.
+func (s *Service) LoopBoard(ctx context.Context, start engine.Start, secrets map[string]value.Value) (*loop.Board, error) {
+	p, err := s.programs.Load(start.Header.Definition, start.Definition)
+	if err != nil {
+		return nil, err
+	}
+	l := p.Loop(start.Header.Workflow)
+	if l == nil {
+		return nil, fmt.Errorf("the program has no loop %q", start.Header.Workflow)
+	}
+	g, err := p.Graph(l.Name)
+	if err != nil {
+		return nil, err
+	}
+	k := &machine.Known{Now: event.At(time.Now()), Busy: map[string]int{}}
+	control, err := s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: l.Name}})
+	if err == nil {
+		k.Control, err = event.LoopControlOf(control)
+	}
+	if err != nil {
+		return nil, err
+	}
+	claims, err := s.Ask(ctx, event.StoreRequest{Claims: true})
+	if err != nil {
+		return nil, err
+	}
+	list, _ := claims.([]any)
+	for _, row := range list {
+		if c, err := event.ClaimOf(row); err == nil && c.Loop == l.Name && c.State == event.ClaimHeld {
+			k.Busy[c.Agent]++
+		}
+	}
+	k.Ask = func(a *event.Attempt) event.AttemptFinished {
+		if a.Store == nil {
+			return s.options.Executors.Execute(ctx, *a)
+		}
+		f := executor.Answer(*a)
+		v, err := s.Ask(ctx, *a.Store)
+		if f.Outcome, f.Output = event.OK, v; err != nil {
+			executor.Fail(&f, &event.Error{Kind: event.Blocking, Reason: event.ReasonStore, Message: err.Error(), ExitCode: -1})
+		}
+		return f
+	}
+	return machine.Preview(g, l, expr.NewEvaluator(ir.NewestRules(), p.Files), &start.First, k)
+}
