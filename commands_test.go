@@ -29,6 +29,7 @@ var sharedFiles = map[string]string{
 	"findings":      "what doctor finds",
 	"program":       "programs from the disk",
 	"changed":       "programs that have changed since a run began",
+	"follow":        "runs that events start while a command lives",
 	"drive":         "the screen and the end of a driven run",
 	"report":        "reports in files",
 	"again":         "a run that repeats another one",

@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory and workflow. Named values stand in  locals { … }."})
+			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on and workflow. Named values stand in  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -77,6 +77,8 @@ func (c *checker) file(f *syntax.File) {
 			p.Quotas = append(p.Quotas, b)
 		case "channel":
 			p.Channels = append(p.Channels, b)
+		case "on":
+			p.Ons = append(p.Ons, b)
 		case "escalation":
 			p.Escalations = append(p.Escalations, b)
 		case "loop":
@@ -156,6 +158,9 @@ func (c *checker) globals() {
 		if enter(b); c.escalations[b.Name] == nil {
 			c.escalations[b.Name] = b
 		}
+		c.static(b)
+	}
+	for _, b := range p.Ons {
 		c.static(b)
 	}
 	var first *Workflow

@@ -93,7 +93,7 @@ const (
 	notFeedback     = "feedback is what a gate with on_fail = \"retry\" has said to the next attempt, or the attribute feedback of the step; run, stdin, task, with, env and dir of a step with one of the two can read it."
 	notRecalled     = "recalled is what the memory gave an attempt of an agent; gates, retry, until, degrade and compensate of the step can read it. A step that searches the memory is  recall { query = … }."
 	notNow          = "now is the time, which attributes of nodes and outputs can read. The start of the run is run.started_at."
-	notEvent        = "event is the data of an event; match of a wait for an event can read it. What the step has got is its output: step.NAME.output."
+	notEvent        = "event is the data of an event; match of a wait for an event, and when and with of a block on can read it. What the step has got is its output: step.NAME.output."
 	notRound        = "product and review are the results of a round of a feedback; accept and value of the feedback can read them."
 	notEnded        = "It is known at the end of the run: outputs of the workflow, finally and compensate can read it. What has become of a node is step.NAME.status."
 	notPicked       = "It names who won, and is null for all but a group with the attribute winner, and a parallel or for_each whose join is \"any\" or \"first_success\"."

@@ -44,6 +44,7 @@ type testChecker struct {
 	named     map[string]string // see ir.Test.Paths
 	decisions []*Decided
 	known     map[*Workflow]*testPlaces
+	triggered *testPlaces // of the workflows that events start; nil: not yet asked for
 }
 
 // Tests reads the tests of a file by the program that they are for, which has been checked. name is the workflow that a test runs that names
@@ -93,10 +94,13 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	if !c.readRuns(b, byDefault) {
 		return nil
 	}
-	c.workflow, c.named, c.decisions = c.runs.workflows[0], map[string]string{}, nil
+	if c.workflow = c.program.Workflows[0]; len(c.runs.workflows) > 0 {
+		c.workflow = c.runs.workflows[0]
+	}
+	c.named, c.decisions = map[string]string{}, nil
 	t := &Test{Test: &ir.Test{Name: b.Name, StartAt: FirstMoment, At: placeOfRange(b.Src.Range)}, Header: b.Src.Header, Runs: c.runs.list}
 	t.Vars = c.given(b, b.attr("vars"))
-	if c.runs.started == 0 {
+	if !c.runs.severalOrNone() {
 		t.Workflow, t.Inputs = c.workflow.Name, c.given(b, b.attr("inputs"))
 	}
 	store := c.given(b, b.attr("kv"))

@@ -39,6 +39,32 @@ func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 	if p := c.known[w]; p != nil {
 		return p
 	}
+	p := c.collectPlaces(func(add func(*Workflow, string)) { add(w, "") })
+	c.known[w] = p
+	return p
+}
+
+// triggered begins the paths of nodes of runs that events start: on:WORKFLOW/NODE.
+const triggered = "on:"
+
+// triggeredPlaces lists the nodes of the workflows that events start.
+func (c *testChecker) triggeredPlaces() *testPlaces {
+	if c.triggered == nil {
+		c.triggered = c.collectPlaces(func(add func(*Workflow, string)) {
+			seen := map[string]bool{}
+			for _, b := range c.program.Ons {
+				if to := c.workflows[refName(b.attr("workflow"))]; to != nil && !seen[to.Name] {
+					seen[to.Name] = true
+					add(to, triggered+to.Name+"/")
+				}
+			}
+		})
+	}
+	return c.triggered
+}
+
+// collectPlaces lists the nodes of workflows, and of those that their nodes call or that heal them; each adds the workflows.
+func (c *testChecker) collectPlaces(each func(add func(w *Workflow, prefix string))) *testPlaces {
 	p := &testPlaces{byPath: map[string]testPlace{}, byName: map[string][]testPlace{}, gates: map[string][]ownGate{}}
 	var add func(w *Workflow, prefix string)
 	started := func(b *Block, prefix string) { // by rules of adapt
@@ -78,8 +104,7 @@ func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 			started(n.Block, place.path+"/")
 		}
 	}
-	add(w, "")
-	c.known[w] = p
+	each(add)
 	return p
 }
 
@@ -97,18 +122,31 @@ var keyed = regexp.MustCompile(`\[[^\[\]]*\]`)
 
 // places are the nodes of the workflows of all runs of the test at hand.
 func (c *testChecker) places() []testPlace {
-	if len(c.runs.workflows) == 1 {
+	if len(c.runs.workflows) == 1 && len(c.program.Ons) == 0 {
 		return c.placesOf(c.workflow).list
 	}
 	var list []testPlace
 	for _, w := range c.runs.workflows {
 		list = append(list, c.placesOf(w).list...)
 	}
-	return list
+	return append(list, c.triggeredPlaces().list...)
 }
 
 // find gives the node that a path stands for: a whole path, or a name that one node alone has, each behind LABEL/ for a node of one run.
 func (c *testChecker) find(path string) (found testPlace, missing *expr.NoName) {
+	if len(c.program.Ons) > 0 {
+		if strings.HasPrefix(path, triggered) || len(c.runs.workflows) == 0 {
+			return c.findAmong(c.triggeredPlaces(), path, "A workflow that an event starts")
+		}
+		defer func() {
+			if missing == nil {
+				return
+			}
+			if p, none := c.findAmong(c.triggeredPlaces(), path, ""); none == nil {
+				found, missing = p, nil
+			}
+		}()
+	}
 	if run, inside := c.runs.split(path); run != nil {
 		if found, missing = c.findIn(run.workflow, inside); missing == nil {
 			found.path = run.Label + "/" + found.path
@@ -153,7 +191,7 @@ func (c *testChecker) sameNode(name string) (n *Node, same bool) {
 // findOne is find for the node of one run.
 func (c *testChecker) findOne(path string) (found testPlace, missing *expr.NoName) {
 	found, missing = c.find(path)
-	if run, _ := c.runs.split(path); missing == nil && run == nil && c.runs.started > 0 {
+	if run, _ := c.runs.split(path); missing == nil && run == nil && c.runs.started > 0 && !strings.HasPrefix(found.path, triggered) {
 		missing = &expr.NoName{Summary: fmt.Sprintf("Several runs can have a node %q", path),
 			Detail: fmt.Sprintf("Write the name of the run before the path:  \"%s/%s\".", c.runs.list[0].Label, path)}
 	}
@@ -162,7 +200,11 @@ func (c *testChecker) findOne(path string) (found testPlace, missing *expr.NoNam
 
 // findIn gives the node of a workflow that a path stands for.
 func (c *testChecker) findIn(w *Workflow, path string) (testPlace, *expr.NoName) {
-	places := c.placesOf(w)
+	return c.findAmong(c.placesOf(w), path, fmt.Sprintf("Workflow %q", w.Name))
+}
+
+// findAmong gives the node that a path stands for among those of what.
+func (c *testChecker) findAmong(places *testPlaces, path, what string) (testPlace, *expr.NoName) {
 	plain := keyed.ReplaceAllString(path, "")
 	if p, there := places.byPath[plain]; there {
 		return p, places.wrongKey(p, path)
@@ -189,7 +231,7 @@ func (c *testChecker) findIn(w *Workflow, path string) (testPlace, *expr.NoName)
 	if near := c.nearestOf(plain, known); near != "" {
 		return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("Did you mean %q?", near)}
 	}
-	return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("Workflow %q has no node of this path. It has %s.", w.Name, some(known()))}
+	return testPlace{}, &expr.NoName{Detail: fmt.Sprintf("%s has no node of this path. It has %s.", what, some(known()))}
 }
 
 // wrongKey says which key of a path belongs to a node without instances; nil where each key has its node.
@@ -199,6 +241,7 @@ func (places *testPlaces) wrongKey(p testPlace, path string) *expr.NoName {
 		before, behind := path[:key[0]], path[key[1]:]
 		at := places.byPath[above+keyed.ReplaceAllString(before, "")]
 		switch {
+		case strings.HasPrefix(before, triggered) && !strings.Contains(before, "/") && strings.HasPrefix(behind, "/"): // the run of a workflow
 		case at.node == nil || strings.HasSuffix(before, "]") || behind != "" && behind[0] != '/':
 			return &expr.NoName{Detail: "A key stands once, right behind the name of a node that has for_each:  each[0]  or  round[0]/draft."}
 		case at.node.attr("for_each") == nil:
@@ -233,8 +276,12 @@ func (c *testChecker) gateOf(name string) (g *Block, path string, missing *expr.
 		return g, p.path, nil
 	}
 	top, own, known := c.gates[name], []ownGate(nil), keys(c.gates)
+	lists := []*testPlaces{c.triggeredPlaces()}
 	for _, w := range c.runs.workflows {
-		gates := c.placesOf(w).gates
+		lists = append(lists, c.placesOf(w))
+	}
+	for _, p := range lists {
+		gates := p.gates
 		own = append(own, gates[name]...)
 		for name := range gates { // any order: they are sorted below
 			known = append(known, name)

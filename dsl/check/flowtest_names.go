@@ -137,7 +137,7 @@ const notInTest = "A test looks at the run from outside. It reads run, step.NAME
 // names is for the conditions of the test at hand. Tests whose runs have the same workflows share it.
 func (c *testChecker) names() *expr.Env {
 	w, key := c.workflow, ""
-	if c.runs.started > 0 {
+	if c.runs.severalOrNone() {
 		key = "start "
 	}
 	for _, of := range c.runs.workflows {

@@ -28,12 +28,16 @@ type TestRun struct {
 
 // testRuns are the runs of the test at hand.
 type testRuns struct {
-	started   int // by blocks start; 0: there is a run without a label
+	started   int  // by blocks start; 0: there is a run without a label, or none
+	none      bool // the test starts no run: events do
 	list      []*TestRun
 	named     map[string]*TestRun // those above a block, while the blocks are read
 	below     map[string]bool     // the labels of all, also below
 	workflows []*Workflow         // of all runs, each once
 }
+
+// severalOrNone reports whether there is no run without a label.
+func (r *testRuns) severalOrNone() bool { return r.started > 0 || r.none }
 
 func (r *testRuns) add(run *TestRun) {
 	r.list = append(r.list, run)
@@ -61,6 +65,18 @@ func (r *testRuns) split(path string) (run *TestRun, inside string) {
 	return r.named[label], inside
 }
 
+// startsNone reports whether a test starts no run itself: in a program in which events start runs, it names no workflow and gives no inputs,
+// and there is no default workflow.
+func (c *testChecker) startsNone(b *Block) bool {
+	if len(c.program.Ons) == 0 || b.attr("workflow") != nil || b.attr("inputs") != nil {
+		return false
+	}
+	return !slices.ContainsFunc(c.program.Workflows, func(w *Workflow) bool {
+		a := w.attr("default")
+		return a != nil && a.Flag
+	})
+}
+
 // readRuns reads the blocks of a test that start runs. It reports whether the workflows of all runs are known.
 func (c *testChecker) readRuns(b *Block, byDefault string) bool {
 	c.runs = testRuns{named: map[string]*TestRun{}, below: map[string]bool{}}
@@ -77,12 +93,13 @@ func (c *testChecker) readRuns(b *Block, byDefault string) bool {
 		}
 	}
 	usual, known := (*Workflow)(nil), true
-	if c.runs.started == 0 || bare > 0 || b.attr("workflow") != nil {
+	c.runs.none = c.runs.started == 0 && c.startsNone(b)
+	if !c.runs.none && (c.runs.started == 0 || bare > 0 || b.attr("workflow") != nil) {
 		if usual = c.workflowOf(b, byDefault); usual == nil {
 			return false
 		}
 	}
-	if c.runs.started == 0 {
+	if !c.runs.severalOrNone() {
 		c.runs.addWorkflow(usual)
 	} else if a := b.attr("inputs"); a != nil {
 		c.report(diag.Diagnostic{Code: "F0265", Subject: a.Src.Range, Context: b.Words(), Summary: "inputs beside blocks start",
@@ -355,11 +372,15 @@ func TestRunType() value.Type {
 
 // hideRun hides the names that are about the run without a label where there is none.
 func (c *testChecker) hideRun(env *expr.Env) {
-	if c.runs.started == 0 {
+	if !c.runs.severalOrNone() {
 		return
+	}
+	why := severalRuns
+	if c.runs.none {
+		why = "The test starts no run itself, because the program has no default workflow and the test names none. The runs that events start are runs[0], runs[1] and so on, in the order of their starts."
 	}
 	for _, name := range []string{"run", "step", "input"} {
 		delete(env.Roots, name)
-		env.Hidden[name] = severalRuns
+		env.Hidden[name] = why
 	}
 }

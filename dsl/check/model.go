@@ -33,6 +33,7 @@ type Program struct {
 	Gates       []*Block
 	Quotas      []*Block // in the order of their declaration
 	Channels    []*Block
+	Ons         []*Block
 	Escalations []*Block
 	Workflows   []*Workflow
 	Loops       []*Block
@@ -281,6 +282,7 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 		c.outline(w)
 	}
 	c.checkEscalations()
+	c.checkOns()
 	for _, w := range c.calls() {
 		c.workflow(w)
 	}

@@ -35,7 +35,9 @@ type Program struct {
 	Escalations []Escalation `json:"escalations,omitempty"`
 	Workflows   []Workflow   `json:"workflows,omitempty"`
 	// Loops are in the order of their names. No workflow has the name of a loop.
-	Loops  []Loop  `json:"loops,omitempty"`
+	Loops []Loop `json:"loops,omitempty"`
+	// Ons are in the order of their events and workflows.
+	Ons    []On    `json:"ons,omitempty"`
 	Memory *Memory `json:"memory,omitempty"`
 	// Files are the contents that file("PATH") stands for, by the path as it is written. They were read with the program.
 	Files map[string]string `json:"files,omitempty"`

@@ -8,8 +8,10 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/diag"
@@ -20,7 +22,7 @@ import (
 // Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
 // "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
 // and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME", "pool.NAME",
-// "gate.NAME", "quota.NAME", "channel.NAME", "escalation.NAME" and "loop.NAME".
+// "gate.NAME", "quota.NAME", "channel.NAME", "escalation.NAME", "loop.NAME" and "on.EVENT".
 type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
@@ -56,6 +58,10 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		out.Escalations = append(out.Escalations, escalation(b))
 		at["escalation."+b.Name] = b.Src.Header
 	}
+	for _, b := range p.Ons {
+		out.Ons = append(out.Ons, ir.On{Event: b.Name, Workflow: b.Attrs["workflow"].Names[0].Name, When: b.Expr("when"), With: b.Expr("with"), Data: typ(b, "data")})
+		at["on."+b.Name] = b.Src.Header
+	}
 	pools := map[string][]string{}
 	for _, b := range p.Pools {
 		pools[b.Name] = names(b.Attrs["members"])
@@ -78,6 +84,9 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	sort.Slice(out.Agents, func(i, j int) bool { return out.Agents[i].Name < out.Agents[j].Name })
 	sort.Slice(out.Gates, func(i, j int) bool { return out.Gates[i].Name < out.Gates[j].Name })
 	sort.Slice(out.Loops, func(i, j int) bool { return out.Loops[i].Name < out.Loops[j].Name })
+	slices.SortFunc(out.Ons, func(a, b ir.On) int {
+		return cmp.Or(strings.Compare(a.Event, b.Event), strings.Compare(a.Workflow, b.Workflow))
+	})
 	sort.Slice(out.Workflows, func(i, j int) bool { return out.Workflows[i].Name < out.Workflows[j].Name })
 	return out, at
 }

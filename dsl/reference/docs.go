@@ -17,7 +17,7 @@ var (
 		"result":    "What is being judged: the node's own result.",
 		"error":     "What ended the attempt before, or null.",
 		"feedback":  "What gates have said of the attempt before, else the attribute feedback of the step, or null.",
-		"event":     "The data of an event, in match of a wait for an event.",
+		"event":     "The data of an event, in match of a wait for an event, and in when and with of a block on.",
 		"healed":    "What a workflow of the escalation of the node, or of a group around it, has returned; null before.",
 		"elapsed":   "Seconds since a node first started, in conditions that sort the failure of one of its attempts.",
 		"metrics": "Figures that rules of adapt read. Of the run: attempts and failed (attempts of steps that have ended, and those of them that failed), error_rate and retry_rate (the share of failures, and of second and later attempts, among the last 50; null below 10), running and queued (attempts that run, and nodes that wait for a slot), limit (the number in force where the rule stands), elapsed and remaining (seconds since the start, and to the nearest timeout or deadline around the rule; null without one), cost_usd and tokens (with called runs). " +

@@ -2,7 +2,7 @@ package schema
 
 // Codes lists the diagnostics of everything but expressions, each with its meaning in a line. F00xx concern bytes,
 // syntax and files, F01xx structure, F02xx names, references and what attributes hold, F0322 to F0399 people, patterns,
-// errors, channels and adapt, F0420 to F0439 loops. (F0300 to F0321, F0400 to F0406 and F05xx belong to dsl/expr.) A code is never given another meaning.
+// errors, channels and adapt, F0407 to F0449 what starts runs. (F0300 to F0321, F0401 to F0406 and F05xx belong to dsl/expr.) A code is never given another meaning.
 var Codes = map[string]string{
 	"F0001": "The file is too large.",
 	"F0002": "The file is not UTF-8.",
@@ -223,6 +223,9 @@ var Codes = map[string]string{
 	"F0354": "A level of an escalation has something that belongs to another kind of level.",
 	"F0365": "A channel lacks what its type needs, or has something that its type does not use.",
 	"F0440": "A hand-over says too little, or too much.",
+	"F0410": "A block on is for an event that cannot be.",
+	"F0411": "An event starts a workflow twice.",
+	"F0412": "An event gives a workflow a sensitive input.",
 	"F0366": "A message has no channel, names one twice, or is too large.",
 	"F0420": "A loop has no source or no handle.",
 	"F0421": "A source of a loop has something that belongs to another kind of source, or lacks what its kind needs.",

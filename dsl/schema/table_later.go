@@ -17,14 +17,12 @@ type Planned struct {
 
 // Texts that several rows share.
 const (
-	noTrigger = "Start the run from outside, such as a CI job:  flowrun apply FILE WORKFLOW --input NAME=VALUE."
-	noMetric  = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
+	noMetric = "A program measures, compares and exits with 0 or 1:  run = [\"PROGRAM\"]."
 )
 
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
 var planned = []Planned{
 	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
-	{Block: "on", Doc: "Starts a workflow on an event.", Instead: noTrigger},
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,

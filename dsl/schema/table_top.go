@@ -69,6 +69,33 @@ workflow "deploy" {
 }
 `
 
+// onExample has one workflow publish an event, and another one start for it.
+const onExample = `workflow "build" {
+  default = true
+  step "compile" { run = ["make"] }
+
+  step "tell" {
+    emit {
+      event = "build.done"
+      data  = { version = "1.4.0", green = true }
+    }
+    depends_on = [step.compile]
+  }
+}
+
+on "build.done" {
+  workflow = workflow.deploy
+  when     = "event.green"
+  data     = object({ version = string, green = bool })
+  with     = { version = event.version }
+}
+
+workflow "deploy" {
+  input "version" { type = string }
+  step "publish" { run = ["./deploy", input.version] }
+}
+`
+
 // gateExample has work judged by an agent, by a scanner's findings and by a scan.
 const gateExample = `agent "author" {
   type    = "exec"
@@ -272,6 +299,14 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "to", Kind: Value, Want: value.AnyType, Doc: "Address of the receiver of mails, or a list of addresses."},
 			Attr{Name: "path", Kind: Value, Want: value.StringType, Doc: "File that gets a line for each message, relative to the program's folder."},
 			Attr{Name: "dedupe", Kind: Duration, Zero: true, Default: `"10m"`, Doc: "How long messages count as equal over all runs of a store: those to one channel about the same workflow, node without its instance, kind of message, and kind and reason of the error. The first is sent, the others are counted, and the next one that is sent says how many there were. \"0s\" sends each of them."})},
+
+	"on": {Label: "event", AnyLabel: true, Doc: "Starts a workflow for each event of a name, such as order.paid; order.* stands for all names that begin so. flowrun apply registers the blocks on of its program. Each event that is published from then on starts one run, whatever process is killed when; run.cause of that run names the event. While apply lives it starts these runs and drives them to their end. An event that cannot start a run is a dead letter: its data is not of the type, when or with cannot be computed, or 32 events led to it, each published by a run that the one before has started.",
+		Example: onExample,
+		Attrs: attrs(
+			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Required: true, Doc: "The workflow that is started."},
+			Attr{Name: "when", Kind: Condition, Default: "true", Doc: "Whether the event starts a run: a condition over event, var and local."},
+			Attr{Name: "with", Kind: Value, Want: value.AnyType, Default: "no inputs", Doc: "An object of the inputs of the workflow, from event, var and local."},
+			Attr{Name: "data", Kind: Type, Default: "any", Doc: "Type of the event's data, which is read as event."})},
 
 	"pool": {Label: "name", Doc: "Agents that share tasks. It stands wherever an agent is given a task: one of its members does it. .agent of the step names the member.", Example: poolExample,
 		Attrs: attrs(

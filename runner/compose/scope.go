@@ -120,7 +120,7 @@ const (
 	AfterEnd
 	// InJoin is the group so far.
 	InJoin
-	// InMatch is a wait that looks at an event: the name event is Scope.More.
+	// InMatch is a wait, or a subscription, that looks at an event: the name event is Scope.More.
 	InMatch
 	// InRule is a rule of adapt: the name metrics reads Scope.More.
 	InRule
@@ -175,6 +175,10 @@ func (s *Scope) Lookup(r ir.Ref) (value.Value, error) {
 		return c.evalLocal(r.Name)
 	case "run":
 		return s.readRun(r.Name), nil
+	case "event":
+		if s.Mode == InMatch {
+			return s.More, nil
+		}
 	case "step":
 		n := c.graph.Number(r.Name)
 		if n == plan.None {
@@ -208,10 +212,6 @@ func (s *Scope) readState(r ir.Ref) value.Value {
 	case "last":
 		if n := s.composer.graph.Number(r.Name); n != plan.None {
 			return s.state.Read(LastIteration, n, r.Attr)
-		}
-	case "event":
-		if s.Mode == InMatch {
-			return s.More
 		}
 	case "metrics":
 		if s.Mode == InRule {

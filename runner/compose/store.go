@@ -73,7 +73,7 @@ func (c *Composer) evalBy(e *ir.Expr, sc *Scope) (float64, error) {
 
 // composeEmit computes the request of an emit step.
 func (c *Composer) composeEmit(e *ir.Emit, sc *Scope) (q *event.EmitRequest, place string, err error) {
-	q = &event.EmitRequest{Name: e.Event}
+	q = &event.EmitRequest{Name: e.Event, Causes: c.run.Events()}
 	if e.Data != nil {
 		if q.Data, err = c.Value(e.Data, sc); err != nil {
 			return nil, "data", err

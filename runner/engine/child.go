@@ -18,7 +18,7 @@ func Child(parent Start, c event.StartChild) Start {
 	s := parent
 	s.Header.Run, s.Header.Workflow, s.Header.Created = c.Run, c.Workflow, 0
 	s.First.Run, s.First.Workflow, s.First.Inputs, s.First.Late = c.Run, c.Workflow, c.Inputs, c.Late
-	s.First.Secrets = variables(s.First.Secrets)
+	s.First.Secrets = Variables(s.First.Secrets)
 	s.First.Targets, s.First.Reused, s.First.RetryOf = nil, nil, "" // which are the parent's nodes and run
 	s.First.ExpectedUS, s.First.ExpectedTimes = nil, nil
 	s.First.Parent, s.First.ParentNode, s.First.Depth = parent.Header.Run, c.Node, parent.First.Depth+1
@@ -31,8 +31,8 @@ func Child(parent Start, c event.StartChild) Start {
 	return s
 }
 
-// variables are the secrets that are no inputs.
-func variables(secrets map[string]event.Secret) map[string]event.Secret {
+// Variables returns those of the secrets of a run that are of variables, and not of inputs.
+func Variables(secrets map[string]event.Secret) map[string]event.Secret {
 	out := maps.Clone(secrets)
 	maps.DeleteFunc(out, func(name string, _ event.Secret) bool { return !strings.HasPrefix(name, "var.") })
 	return out

@@ -34,6 +34,15 @@ type StoreRequest struct {
 	Loop *LoopRequest `json:"loop,omitempty"`
 	// Claims asks for a list of the claims of all items, in the order of the items. Only a person asks for it.
 	Claims bool `json:"claims,omitempty"`
+	// Register registers what starts runs of a program, or removes that.
+	Register *RegisterRequest `json:"register,omitempty"`
+	// Programs asks for a list of the registered programs, in the order of their paths. Only a person asks for it.
+	Programs bool `json:"programs,omitempty"`
+	// Definition asks for the definition of a registered program by its hash: an object of definition and source.
+	Definition string `json:"definition,omitempty"`
+	// Due asks for the events that are to start runs, and Started says what became of them.
+	Due     *DueRequest     `json:"due,omitempty"`
+	Started *StartedRequest `json:"started,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
@@ -62,6 +71,8 @@ type EmitRequest struct {
 	Data value.Value `json:"data,omitempty"`
 	Key  string      `json:"key,omitempty"` // of two emissions with the same name and key, the second one publishes nothing; "": each one publishes an event
 	Run  string      `json:"run,omitempty"` // the one run that gets the event; "": all runs that wait for the name
+	// Causes are the ids of the events that led to the run that publishes this one, the oldest first.
+	Causes []string `json:"causes,omitempty"`
 }
 
 // NoticeRequest counts equal messages, and records what became of a message. A message is begun before it is sent and ended after that.
@@ -81,6 +92,7 @@ type DeadRequest struct {
 	Close       bool   `json:"close,omitempty"`        // removes it
 	RedrivenBy  string `json:"redriven_by,omitempty"`  // notes who tries it again
 	FailedAgain string `json:"failed_again,omitempty"` // notes why a message could not be sent again
+	Redeliver   bool   `json:"redeliver,omitempty"`    // an event is due again
 }
 
 // SyncRequest says that a party has come to a sync point, and waits there until all needed parties are ready.
@@ -126,6 +138,7 @@ func (f *facts) store(s *StoreRequest) {
 		f.value('d', e.Data)
 		f.text('k', e.Key)
 		f.text('r', e.Run)
+		f.texts('c', e.Causes)
 		f.end()
 	}
 	if y := s.Sync; y != nil {
@@ -147,6 +160,7 @@ func (f *facts) store(s *StoreRequest) {
 		f.truth('c', d.Close)
 		f.text('b', d.RedrivenBy)
 		f.text('f', d.FailedAgain)
+		f.truth('r', d.Redeliver)
 		f.end()
 	}
 	if d := s.Decide; d != nil {
@@ -173,6 +187,17 @@ func (f *facts) store(s *StoreRequest) {
 		f.loop(s.Loop)
 	}
 	f.truth('C', s.Claims)
+	if s.Register != nil {
+		f.request('G', s.Register)
+	}
+	if s.Due != nil {
+		f.request('u', s.Due)
+	}
+	if s.Started != nil {
+		f.request('s', s.Started)
+	}
+	f.truth('P', s.Programs)
+	f.text('D', s.Definition)
 	f.truth('a', s.Asks)
 	f.truth('R', s.Refused)
 	f.truth('p', s.Points)

@@ -161,6 +161,9 @@ type test struct {
 	own      int                        // how many of these deaths the test asked for
 	down     time.Duration              // how long there is no driver after a crash
 	injected []injected                 // that somebody has to hear
+	// delivered are the events, by id, that a block on was asked about, and triggered counts the runs that events started, by workflow.
+	delivered map[string]bool
+	triggered map[string]int
 }
 
 // Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
@@ -183,7 +186,7 @@ func newTest(p *Program, spec *ir.Test) *test {
 	_, _ = seed.Write([]byte(spec.Name))
 	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{},
 		labels: map[string]*seen{}, secrets: map[string]*secret.Executor{},
-		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[ticketKey]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}, told: []any{}}
+		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[ticketKey]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}, told: []any{}, delivered: map[string]bool{}, triggered: map[string]int{}}
 	t.record = newRecord(p.Program, t.start)
 	t.store.Pass(t.start.Sub(sim.Epoch))
 	for i := range spec.Stubs {
@@ -280,7 +283,7 @@ func (t *test) awaited(_ []byte, first event.RunStarted) ([]string, error) {
 // drive starts the runs and drives them until all have ended, or the time of the test is over. crashAt is the point at which the
 // driver dies besides; 0 means none.
 func (t *test) drive(ctx context.Context, crashAt int) error {
-	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Events: t.awaited, Externals: []event.ExternalKind{event.ExternalMetrics}, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
+	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Events: t.awaited, Due: func() error { return t.startDue(ctx) }, Externals: []event.ExternalKind{event.ExternalMetrics}, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
 	if err := t.fillStore(ctx); err != nil {
 		return err
 	}

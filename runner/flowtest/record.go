@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -280,10 +281,12 @@ func (s *seen) top(rec *record) *seen {
 	return s
 }
 
+var key = regexp.MustCompile(`\[[0-9]+\]`)
+
 // plainPrefix is the prefix without keys.
 func (s *seen) plainPrefix(rec *record) string {
 	if s.caller == "" {
-		return s.prefix
+		return key.ReplaceAllString(s.prefix, "")
 	}
 	caller := rec.runs[s.caller]
 	for _, n := range caller.view.Roots {

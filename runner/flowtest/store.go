@@ -13,6 +13,9 @@ import (
 
 // fillStore puts into the store what it holds when the run starts.
 func (t *test) fillStore(ctx context.Context) error {
+	if err := t.registerOns(ctx); err != nil {
+		return err
+	}
 	for _, text := range value.Keys(t.Store) {
 		namespace, key := ir.SplitStoreKey(text)
 		if _, err := t.host.Ask(ctx, event.StoreRequest{KV: &event.KVRequest{Operation: ir.KVSet, Namespace: namespace, Key: key, Value: t.Store[text]}}); err != nil {

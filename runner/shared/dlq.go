@@ -21,6 +21,7 @@ const (
 	DeadRun          = "run"          // a run that failed
 	DeadNotification = "notification" // a message that could not be sent
 	DeadItem         = "item"         // an item that failed, or was lost with its driver, too often
+	DeadEvent        = "event"        // an event that could not start a run
 )
 
 // Spaces of dead letters: the entries by number, the number of the entry about something, and how many there were and are.
@@ -51,6 +52,12 @@ type DeadLetter struct {
 	Last      event.Time     `json:"last"`
 	Redrives  []Redrive      `json:"redrives,omitempty"`
 	About     string         `json:"about"`
+	// Program, Name, Event and Due are those of an event that could not start a run: the program that is subscribed, the event's name and
+	// itself, and the row of its delivery.
+	Program string `json:"program,omitempty"`
+	Name    string `json:"name,omitempty"`
+	Event   *Event `json:"event,omitempty"`
+	Due     string `json:"due,omitempty"`
 }
 
 // Redrive says who tried a dead letter again.
@@ -231,6 +238,8 @@ func applyDead(rows Rows, r *event.DeadRequest, now event.Time) (a Answer, err e
 			d.Redrives = d.Redrives[1:]
 		}
 		err = saveRow(rows, deadSpace, seqKey(d.Seq), d)
+	case r.Redeliver:
+		err = redeliver(rows, d)
 	case r.FailedAgain != "":
 		d.Times, d.Last, d.Error = d.Times+1, now, r.FailedAgain
 		err = saveRow(rows, deadSpace, seqKey(d.Seq), d)
@@ -279,6 +288,7 @@ func (d *DeadLetter) object() map[string]any {
 		redrives = append(redrives, map[string]any{"by": r.By, "at": r.At.String()})
 	}
 	o := map[string]any{"id": d.ID(), "kind": d.Kind, "workflow": d.Workflow, "run": d.Run, "node": nil, "channel": nil, "message": nil, "item": nil,
+		"program": nil, "event": nil,
 		"error": map[string]any{"kind": d.ErrorKind, "reason": d.Reason, "message": d.Error}, "times": float64(d.Times),
 		"at": d.At.String(), "last": d.Last.String(), "redrives": redrives}
 	if d.Node != "" {
@@ -286,6 +296,9 @@ func (d *DeadLetter) object() map[string]any {
 	}
 	if d.Kind == DeadItem {
 		o["item"] = map[string]any{"id": d.Item, "title": d.Title, "loop": d.Loop, "agent": d.Agent}
+	}
+	if e := d.Event; e != nil {
+		o["program"], o["event"] = d.Program, e.external(d.Name).Data
 	}
 	if m := d.Message; m != nil {
 		o["channel"] = d.Channel

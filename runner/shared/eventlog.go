@@ -37,6 +37,7 @@ type Emission struct {
 	Run    string // "": for all runs that wait for the name; else for this run alone
 	Source string // who says so: a run's id, or a word for what is outside
 	Data   value.Value
+	Causes []string // the ids of the events that led to the run that publishes it, the oldest first
 }
 
 // Event is an event that was published.
@@ -47,6 +48,8 @@ type Event struct {
 	Source string      `json:"source,omitempty"`
 	Key    string      `json:"key,omitempty"`
 	Data   value.Value `json:"data"`
+	// Causes are the ids of the events that led to it, the oldest first.
+	Causes []string `json:"causes,omitempty"`
 }
 
 // ID names the event over the store.
@@ -105,7 +108,7 @@ func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
 	if err := loadRow(rows, lastSpace, "", &last); err != nil {
 		return p, err
 	}
-	p.Event = Event{Seq: last + 1, At: now, Run: e.Run, Source: e.Source, Key: e.Key, Data: e.Data}
+	p.Event = Event{Seq: last + 1, At: now, Run: e.Run, Source: e.Source, Key: e.Key, Data: e.Data, Causes: e.Causes}
 	p.ID = p.Event.ID()
 	if err := saveRow(rows, lastSpace, "", p.Event.Seq); err != nil {
 		return p, err
@@ -127,6 +130,9 @@ func Emit(rows Rows, e *Emission, now event.Time) (p Published, err error) {
 		}
 		return e.Run == ""
 	})
+	if err == nil && e.Run == "" {
+		err = deliver(rows, e.Name, &p.Event, now)
+	}
 	if err != nil {
 		return p, err
 	}
@@ -157,6 +163,9 @@ func sweepEvents(rows Rows, now event.Time) error {
 			}
 		}
 		if err == nil {
+			err = giveUpDue(rows, seq, now)
+		}
+		if err == nil {
 			err = rows.Delete(eventSpace(name), seq)
 		}
 		if err == nil {
@@ -178,7 +187,7 @@ func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answ
 	if err := checkReceiver(rows, r, now); err != nil {
 		return Answer{}, err
 	}
-	p, err := Emit(rows, &Emission{Name: r.Name, Key: r.Key, Run: r.Run, Source: source, Data: r.Data}, now)
+	p, err := Emit(rows, &Emission{Name: r.Name, Key: r.Key, Run: r.Run, Source: source, Data: r.Data, Causes: r.Causes}, now)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -152,6 +152,20 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 	case r.Claims:
 		v, err := listClaims(rows, now)
 		return Answer{Output: v}, err
+	case r.Register != nil:
+		v, err := register(rows, r.Register, now)
+		return Answer{Output: v}, err
+	case r.Programs:
+		v, err := listPrograms(rows)
+		return Answer{Output: v}, err
+	case r.Definition != "":
+		v, err := definitionOf(rows, r.Definition)
+		return Answer{Output: v}, err
+	case r.Due != nil:
+		v, err := listDue(rows, r.Due)
+		return Answer{Output: v}, err
+	case r.Started != nil:
+		return Answer{}, noteStarted(rows, r.Started, now)
 	case r.Points:
 		v, err := listPoints(rows)
 		return Answer{Output: v}, err
@@ -165,10 +179,10 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 // Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
 // nobody saw the answer of an attempt that was lost, and a later answer is as good.
 func Changes(r *event.StoreRequest) bool {
-	return !r.Points && !r.Events && !r.Asks && !r.Refused && !r.Claims && r.Fate == nil &&
+	return !r.Points && !r.Events && !r.Asks && !r.Refused && !r.Claims && !r.Programs && r.Definition == "" && r.Due == nil && r.Fate == nil &&
 		(r.Dispatch == nil || r.Dispatch.Operation != event.DispatchList && r.Dispatch.Operation != event.DispatchShow) &&
 		(r.Loop == nil || r.Loop.Operation != event.LoopRead) &&
-		(r.Dead == nil || r.Dead.Close || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))
+		(r.Dead == nil || r.Dead.Close || r.Dead.Redeliver || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))
 }
 
 // answers is the space of the recorded answers of a run.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -66,6 +68,105 @@ func eventsOnce(t *testing.T, s Store) {
 		}
 		return lived
 	})
+}
+
+// startDue starts the runs that events are to start, as whoever dispatches them does it. Each counts once.
+func startDue(c *crew, program string) (runs []string, err error) {
+	v, err := c.Ask(context.Background(), event.StoreRequest{Due: &event.DueRequest{Program: program}})
+	if err != nil {
+		return nil, err
+	}
+	a, err := event.ReadDue(v)
+	if err != nil {
+		return nil, err
+	}
+	for i := range a.Due {
+		d := &a.Due[i]
+		s := Program{Tasks: []Task{{Name: "a", Count: "n"}}}.Start()
+		s.Header.Run = engine.RunIDOf(d.Identity()...)
+		s.First.Cause = d.Event.Cause()
+		run, err := c.Start(context.Background(), s)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := c.Ask(context.Background(), event.StoreRequest{Started: &event.StartedRequest{Done: []event.Delivered{{Due: d.Due, Run: run}}}}); err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// eventsStartOnce kills the host at each commit of a run that publishes an event, and of whoever starts the runs of two subscriptions.
+func eventsStartOnce(t *testing.T, s Store) {
+	atEveryCommit(t, func(n int, after bool) bool {
+		if after != (n%2 == 0) { // half of the cases will do
+			return false
+		}
+		where := fmt.Sprintf("commit %d, after it %v", n, after)
+		name, program := fmt.Sprintf("s%d%v.x", n, after), fmt.Sprintf("/program %d%v", n, after)
+		w := newWitness()
+		c := newCrew(t, s, w)
+		ask(t, c, ir.KVDelete, nil)
+		register := event.RegisterRequest{Program: program, Definition: "d", Hash: "h",
+			Ons: []event.Subscribed{{Event: name, Workflow: "w"}, {Event: strings.TrimSuffix(name, "x") + "*", Workflow: "w"}}}
+		if _, err := c.Ask(context.Background(), event.StoreRequest{Register: &register}); err != nil {
+			t.Fatal(err)
+		}
+		run := c.start(Program{Tasks: []Task{{Name: "1", Emit: name}}}, "", "")
+		c.CrashAt(n, after)
+		lived := c.workFor(run)
+		var begun []string
+		if lived {
+			var err error
+			begun, err = startDue(c, program)
+			lived = err == nil
+		}
+		c.Close()
+		c = c.takeOver(w, run)
+		defer c.Close()
+		if slices.Contains(c.left, run) {
+			c.mustWork(event.Succeeded, run)
+		}
+		again, err := startDue(c, program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]bool{}
+		var ids []string
+		if err := eachPublished(c, name, func(id string) { ids = append(ids, id) }); err != nil || len(ids) != 1 {
+			t.Fatalf("%s: the events are %v, %v", where, ids, err)
+		}
+		for _, sub := range register.Ons { // whatever process has started them
+			all[engine.RunIDOf("on", program, sub.Event, sub.Workflow, ids[0])] = true
+		}
+		if len(begun) > 0 && lived && len(again) > 0 {
+			t.Errorf("%s: %v are started again", where, again)
+		}
+		for id := range all { // any order: each for itself
+			c.left = append(c.left, id)
+		}
+		c.mustWork(event.Succeeded, c.left...)
+		if got := ask(t, c, ir.KVGet, nil); !value.Equal(got, 2.0) || len(all) != 2 {
+			t.Errorf("%s: the runs have counted %v, want 2", where, got)
+		}
+		if list, err := startDue(c, program); err != nil || len(list) > 0 {
+			t.Errorf("%s: %v are due in the end, %v", where, list, err)
+		}
+		return lived
+	})
+}
+
+// eachPublished calls each with the ids of the events of a name.
+func eachPublished(h Host, name string, each func(id string)) error {
+	v, err := h.Ask(context.Background(), event.StoreRequest{Events: true})
+	list, _ := v.([]any)
+	for _, e := range list {
+		if o, _ := e.(map[string]any); o["name"] == name {
+			each(o["id"].(string))
+		}
+	}
+	return err
 }
 
 // eventsWake has two runs wait, and publishes an event for one of them.

@@ -95,6 +95,7 @@ func Run(t *testing.T, h Harness) {
 		{"an item has one winner, and its work is done once, whatever crashes", false, itemsOnce},
 		{"what concerns a loop wakes the runs that listen, as few messages", false, loopsWake},
 		{"an event reaches the runs that wait for it, once, whatever crashes", false, eventsOnce},
+		{"an event starts one run for each subscription, whatever crashes", false, eventsStartOnce},
 		{"an event wakes a parked run, and no other", false, eventsWake},
 		{"an event does not reach a run that began later, or has ended", false, eventsOfTheirTime},
 		{"events that an inbox has no room for take the place of older ones", false, eventsTooMany},

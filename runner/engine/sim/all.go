@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
 )
 
 // Add lets DriveAll drive a run: the DriveAll at work, or the next one.
@@ -68,6 +69,9 @@ func (e *Engine) DriveAll(ctx context.Context) error {
 // driveAll is the loop of DriveAll.
 func (p *life) driveAll(ctx context.Context) error {
 	for e := p.e; ; {
+		if err := e.startDue(); err != nil {
+			return err
+		}
 		if err := p.takeAdded(); err != nil {
 			return err
 		}
@@ -104,6 +108,18 @@ func (p *life) driveAll(ctx context.Context) error {
 			p.drop(d)
 		}
 	}
+}
+
+// startDue lets the owner of the simulation start the runs that events are to start.
+func (e *Engine) startDue() error {
+	if e.opts.Due == nil {
+		return nil
+	}
+	due, err := shared.HasDue(&e.shared)
+	if err == nil && due {
+		err = e.opts.Due()
+	}
+	return err
 }
 
 // takeAdded begins to drive the runs that were added. One that has ended is left alone.

@@ -86,6 +86,8 @@ type Options struct {
 	Group func(definition []byte, first event.RunStarted) (engine.Group, error)
 	// Events returns the names of the events that a run waits for which is about to start. nil: no run waits for events.
 	Events func(definition []byte, first event.RunStarted) ([]string, error)
+	// Due, if set, is called in DriveAll whenever an event is to start a run. It starts the run, and says so.
+	Due    func() error
 	Faults Faults
 	// DeathLimit goes into driver_changed; simulations that crash a lot raise it.
 	DeathLimit int

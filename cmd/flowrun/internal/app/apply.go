@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -35,6 +36,7 @@ default = true. Progress goes to standard error, outputs go to standard output. 
 	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
+	f.BoolVar(&o.NoFollow, "no-follow", false, "start no run for an event: events wait in the store for the next apply of the program")
 	deathLimitFlag(c, &o.Drive)
 	noWaitFlag(c, &o.Drive)
 	return c
@@ -67,6 +69,10 @@ func (a *app) runApply(o *args.Apply) error {
 		return err
 	}
 	defer s.Close()
+	follows := runner.StartsItself(p.ir) && !o.NoFollow
+	if err := a.register(s, p, first, o.JSON); err != nil {
+		return err
+	}
 	start, where := newStart(p, w.Name, first) // from here on the program as it was read is garbage
 	run, err := s.Start(context.Background(), start, held)
 	if err != nil {
@@ -77,7 +83,11 @@ func (a *app) runApply(o *args.Apply) error {
 		return err
 	}
 	start = engine.Start{}
+	var f *follower
+	if follows {
+		f = a.follow(s, p.path, variablesOf(held))
+	}
 	scene := a.sceneOf(s, func(step string) string { return where[step] })
 	err = a.driveRun(s, run, pinned, view.New(pinned.Workflow(first.Workflow)), scene, &o.Drive, o.JSON)
-	return a.writeReports(s, run, scene, reports, err)
+	return f.finish(a.writeReports(s, run, scene, reports, err), a.returnsAtRest(&o.Drive))
 }

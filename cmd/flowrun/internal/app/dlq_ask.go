@@ -26,6 +26,11 @@ type deadLetter struct {
 		Loop  string `json:"loop"`
 		Agent string `json:"agent"`
 	} `json:"item"`
+	Program string `json:"program"`
+	Event   *struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"event"`
 	Error struct {
 		Kind    string `json:"kind"`
 		Reason  string `json:"reason"`
@@ -51,6 +56,9 @@ func readDead(v value.Value, to any) error {
 // words is a dead letter in a line.
 func (d *deadLetter) words() string {
 	about := d.Workflow + ", run " + d.Run
+	if d.Event != nil {
+		about = fmt.Sprintf("%s (%s) → %s", d.Event.Name, d.Event.ID, d.Workflow)
+	}
 	if d.Node != "" {
 		about += ", " + d.Node
 	}

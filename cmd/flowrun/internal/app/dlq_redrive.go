@@ -22,8 +22,7 @@ func (a *app) newDlqRedriveCommand() *cobra.Command {
 		Use: "redrive ID…", Short: "Retry failed runs, send messages again, and give items another chance", Args: between(1, 1000, "ID…"),
 		Long: `redrive tries dead letters again, one after the other. A failed run is repeated as flowrun retry does it; the new run takes its place in
 the entry, and closes the entry if it succeeds. A message is sent again over its channel, with the same key. An item can be
-taken again by loops, and the entry is closed when the item is. The entry notes who
-redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
+taken again by loops, and the entry is closed when the item is. An event starts its run as the program is registered now. The entry notes who redrove it and when. Sensitive values are read from where the run got them; give values of the command line again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.IDs, a.asJSON = words, r.JSON
 			if err := r.Drive.Check(); err != nil {
@@ -80,6 +79,9 @@ func (a *app) redriveDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) err
 		a.out.Printf("%s: loops can take %s again\n", d.ID, ui.Clean(d.Item.ID))
 		return nil
 	}
+	if d.Kind == shared.DeadEvent {
+		return a.redeliverDlqRedrive(s, d)
+	}
 	info, err := s.Get(context.Background(), d.Run)
 	if errors.Is(err, engine.ErrNoRun) {
 		return &args.Error{Message: fmt.Sprintf("run %s of %s was removed", d.Run, d.ID), Hint: "To remove the entry, too: flowrun dlq drop " + d.ID}
@@ -91,6 +93,20 @@ func (a *app) redriveDlqRedrive(s *store, d *deadLetter, r *args.DlqRedrive) err
 		return a.runAgain(s, info, &args.Retry{Runs: args.Runs{Run: d.Run, JSON: r.JSON}, Given: r.Given, Drive: r.Drive})
 	}
 	return a.resendDlqRedrive(s, d, r)
+}
+
+// redeliverDlqRedrive makes an event due again, and drives the run that it starts.
+func (a *app) redeliverDlqRedrive(s *store, d *deadLetter) error {
+	if _, err := s.Ask(context.Background(), event.StoreRequest{Dead: &event.DeadRequest{ID: d.ID, Redeliver: true}}); err != nil {
+		return err
+	}
+	if err := a.follow(s, d.Program, nil).finish(nil, true); err != nil {
+		return err
+	}
+	if _, err := s.Ask(context.Background(), event.StoreRequest{Dead: &event.DeadRequest{ID: d.ID}}); err == nil {
+		return fmt.Errorf("%s could not start a run again\nSee: flowrun dlq show %s", d.ID, d.ID)
+	}
+	return nil
 }
 
 // resendDlqRedrive sends a message again, and closes its entry.

@@ -36,9 +36,11 @@ func (a *app) runDlqShow(r *args.DlqShow) error {
 	if err := readDead(v, &d); err != nil {
 		return err
 	}
-	inputs, err := a.readDlqShowInputs(d.Run)
-	if err != nil {
-		return err
+	var inputs value.Value
+	if d.Run != "" {
+		if inputs, err = a.readDlqShowInputs(d.Run); err != nil {
+			return err
+		}
 	}
 	if r.JSON {
 		o, _ := v.(map[string]any)
@@ -48,6 +50,10 @@ func (a *app) runDlqShow(r *args.DlqShow) error {
 	a.out.Printf("%s\n  first %s, last %s\n", d.words(), d.At, d.Last)
 	if d.Error.Kind != "" {
 		a.out.Printf("  error: %s, %s\n", ui.Clean(d.Error.Kind), ui.Clean(d.Error.Reason))
+	}
+	if d.Event != nil {
+		o, _ := v.(map[string]any)["event"].(map[string]any)
+		a.out.Printf("  event of program %s: %s\n", ui.Clean(d.Program), ui.Clean(value.Text(o["data"])))
 	}
 	if m := d.Message; m != nil {
 		a.out.Printf("  message: %s: %s\n", ui.Clean(m.Title), ui.CleanLines(m.Text))

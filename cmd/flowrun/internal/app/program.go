@@ -138,14 +138,19 @@ func (p *program) workflow(name string) (*ir.Workflow, error) {
 		Hint: "Write the name of one behind the file."}
 }
 
-// source is the text that is stored with a run of one of the workflows.
+// source is the text that is stored with a run of one of the workflows. For "" it names the nodes of all workflows, as WORKFLOW/NODE.
 func (p *program) source(workflow string) runner.Source {
 	b := runner.Source{Files: map[string]string{}, Where: map[string]string{}, Path: p.path}
 	for name, text := range p.sources {
 		b.Files[name] = string(text)
 	}
 	for key, r := range p.positions {
-		if of, node, ok := strings.Cut(key, "/"); ok && of == workflow && !strings.Contains(node, "/") {
+		of, node, ok := strings.Cut(key, "/")
+		switch {
+		case !ok || strings.Contains(node, "/"):
+		case workflow == "":
+			b.Where[key] = fmt.Sprintf("%s:%d", r.File, r.Start.Line)
+		case of == workflow:
 			b.Where[node] = fmt.Sprintf("%s:%d", r.File, r.Start.Line)
 		}
 	}

@@ -30,6 +30,7 @@ type Apply struct {
 	Targets  []string
 	JSON     bool
 	Reports  []string // each FORM=PATH
+	NoFollow bool     // start no run for an event
 	Drive
 }
 

@@ -1,0 +1,228 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// dueEvery is how often a follower looks for events that are to start runs.
+const dueEvery = 100 * time.Millisecond
+
+// follower starts the runs that events start in one program, and drives them, while a command lives. Its methods may be called for nil.
+type follower struct {
+	app     *app
+	store   *store
+	program string // the path
+	held    map[string]value.Value
+	runs    *runner.Supervisor
+	cancel  context.CancelFunc
+	over    sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[string]runner.Triggered // runs that have not ended
+	ending bool                        // it stops when nothing is left
+	left   chan struct{}               // closed when nothing is left
+	err    error                       // of the store
+}
+
+// register registers what starts runs of a program by itself, and says what has changed.
+func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool) error {
+	if !runner.StartsItself(p.ir) {
+		if known, err := s.IsRegistered(context.Background(), p.path); err != nil || !known {
+			return err
+		}
+	}
+	start, _ := newStart(p, "", first)
+	c, err := s.Register(context.Background(), p.path, &start)
+	if err != nil || !c.Any() {
+		return refusedRequest(err)
+	}
+	if asJSON {
+		return ui.WriteJSON(a.out, struct {
+			V       int    `json:"v"`
+			Type    string `json:"type"`
+			Program string `json:"program"`
+			runner.Changes
+		}{ui.EventVersion, "program.registered", p.path, c})
+	}
+	for _, part := range []struct {
+		what string
+		list []string
+	}{{"added", c.Added}, {"changed", c.Changed}, {"removed", c.Removed}} {
+		for _, words := range part.list {
+			a.err.Printf("%s: %s\n", part.what, ui.Clean(words))
+		}
+	}
+	return nil
+}
+
+// variablesOf are the sensitive values that are variables.
+func variablesOf(held map[string]value.Value) map[string]value.Value {
+	out := map[string]value.Value{}
+	for name, v := range held { // any order: it fills a map
+		if strings.HasPrefix(name, "var.") {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// follow begins to start and drive the runs that events start in a program. held are the sensitive variables; nil: they are looked
+// for where the program was registered with them.
+func (a *app) follow(s *store, program string, held map[string]value.Value) *follower {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &follower{app: a, store: s, program: program, held: held, cancel: cancel, open: map[string]runner.Triggered{}, left: make(chan struct{})}
+	f.runs = runner.NewSupervisor(s, runner.SupervisorOptions{Ended: f.noteEnd})
+	f.over.Go(func() {
+		if err := f.runs.Run(ctx); err != nil && ctx.Err() == nil {
+			f.fail(err)
+		}
+	})
+	f.over.Go(func() { f.look(ctx) })
+	return f
+}
+
+// look starts the runs that are due, until ctx is done or nothing is left.
+func (f *follower) look(ctx context.Context) {
+	for {
+		f.mu.Lock()
+		last := f.ending && len(f.open) == 0
+		f.mu.Unlock()
+		started, more, err := f.store.StartDue(ctx, f.program, f.held)
+		if err != nil && ctx.Err() == nil {
+			f.fail(err)
+			return
+		}
+		f.mu.Lock()
+		for _, r := range started {
+			f.open[r.Run] = r
+		}
+		f.mu.Unlock()
+		for _, r := range started {
+			f.app.err.Printf("run %s of %s: started by event %s (%s)\n", r.Run, ui.Clean(r.Workflow), ui.Clean(r.Event), r.ID)
+			f.runs.Add(r.Run)
+		}
+		if last && len(started) == 0 && !more {
+			close(f.left)
+			return
+		}
+		if !more && !process.Pause(ctx, dueEvery) {
+			return
+		}
+	}
+}
+
+func (f *follower) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+	f.cancel()
+}
+
+// noteEnd is told of the end of each run.
+func (f *follower) noteEnd(run string, end event.End, err error) {
+	f.mu.Lock()
+	r, known := f.open[run]
+	delete(f.open, run)
+	f.mu.Unlock()
+	a, flags := f.app, f.app.sceneOf(f.store, nil).Flags
+	switch {
+	case !known: // a called run
+	case err == nil:
+		a.err.Printf("run %s of %s: %s\n", run, ui.Clean(r.Workflow), ui.Clean(string(end.Status)))
+		if end.Status == event.FailedS {
+			a.err.Printf("  Details: flowrun runs show %s%s\n", run, flags)
+		}
+	case errors.Is(err, engine.ErrOwned), errors.Is(err, engine.ErrFenced): // another process drives it
+	case errors.Is(err, context.Canceled):
+		a.err.Printf("run %s of %s: stopped; finished steps are kept. Continue with:\n  flowrun resume %s%s\n", run, ui.Clean(r.Workflow), run, flags)
+	default:
+		a.err.Printf("run %s of %s: %s\n", run, ui.Clean(r.Workflow), ui.CleanLines(err.Error()))
+	}
+}
+
+// finish waits until all that events have started has ended, unless a signal comes before. After a drive that was stopped it stops at once.
+func (f *follower) finish(driven error, asksPeople bool) error {
+	if f == nil {
+		return driven
+	}
+	var stopped *ended
+	if errors.As(driven, &stopped) && (stopped.code == exitInterrupted || stopped.code == exitTerminated) {
+		f.stop()
+		return driven
+	}
+	f.mu.Lock()
+	f.ending = true
+	f.mu.Unlock()
+	ctx, release := process.UntilSignal(f.app.saySo)
+	defer release()
+	rests := time.NewTicker(time.Second)
+	defer rests.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-f.left:
+			waiting = false
+		case <-ctx.Done():
+			waiting = false
+		case <-rests.C:
+			waiting = !(asksPeople && f.rests())
+		}
+		f.mu.Lock()
+		waiting = waiting && f.err == nil
+		f.mu.Unlock()
+	}
+	f.stop()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case driven != nil:
+		return driven
+	case ctx.Err() != nil:
+		var stop *process.Interrupted
+		if errors.As(context.Cause(ctx), &stop) {
+			return &ended{process.SignalCode(stop.Signal)}
+		}
+	}
+	return f.err
+}
+
+// rests reports whether all that is left waits for people.
+func (f *follower) rests() bool {
+	v, err := f.store.Ask(context.Background(), event.StoreRequest{Asks: true})
+	if err != nil {
+		return false
+	}
+	asking := map[string]bool{}
+	list, _ := v.([]any)
+	for _, e := range list {
+		o, _ := e.(map[string]any)
+		run, _ := o["run"].(string)
+		asking[run] = true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for run := range f.open { // any order: all of them must wait
+		if !asking[run] {
+			return false
+		}
+	}
+	return len(f.open) > 0
+}
+
+// stop stops what is driven.
+func (f *follower) stop() {
+	f.cancel()
+	f.over.Wait()
+}

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+func (a *app) newProgramsListCommand() *cobra.Command {
+	var r args.ProgramsList
+	c := &cobra.Command{
+		Use: "list", Short: "List the registered programs", Args: between(0, 0, ""),
+		Long: `list prints each registered program, and below it what starts its runs: for each block on how many events wait for somebody who starts
+their runs, how many have started one, for how many its condition did not hold, and how many are dead letters.`,
+		RunE: func(*cobra.Command, []string) error { return a.runProgramsList(&r) },
+	}
+	c.Flags().BoolVar(&r.JSON, "json", false, "as JSON")
+	return c
+}
+
+func (a *app) runProgramsList(r *args.ProgramsList) error {
+	v, err := a.askShared(event.StoreRequest{Programs: true}, readsStore)
+	if err != nil {
+		return err
+	}
+	if r.JSON {
+		return ui.WriteJSON(a.out, struct {
+			Programs value.Value `json:"programs"`
+		}{v})
+	}
+	var list []runner.Registered
+	if err := json.Unmarshal(value.Append(nil, v), &list); err != nil {
+		return fmt.Errorf("reading the registered programs: %w", err)
+	}
+	if len(list) == 0 {
+		a.err.Printf("No program of this store starts runs by itself.\n")
+	}
+	for i := range list {
+		p := &list[i]
+		a.out.Printf("%s  since %s, definition %.12s\n", ui.Clean(p.Path), p.At, p.Definition)
+		for k := range p.On {
+			a.out.Printf("  %s\n", describeProgramsList(&p.On[k]))
+		}
+	}
+	return nil
+}
+
+// describeProgramsList is a subscription in a line.
+func describeProgramsList(s *runner.Subscription) string {
+	text := fmt.Sprintf("on %s → %s  %d waiting, %d started, %d skipped, %d dead", ui.Clean(s.Event), ui.Clean(s.Workflow), s.Waiting, s.Started, s.Skipped, s.Dead)
+	if s.Last != nil {
+		text += fmt.Sprintf("  last %s by %s at %s", ui.Clean(s.Last.Run), ui.Clean(s.Last.Event), s.Last.At)
+	}
+	return text
+}

@@ -1,0 +1,126 @@
+package event
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// RegisterRequest says what starts runs of a program by itself. It takes the place of all that was registered of the program. Only a
+// person makes it, by a command that names the program.
+type RegisterRequest struct {
+	Program string `json:"program"` // the path of the program, absolute: it names the program
+	// Definition is the canonical program, and Source what is kept beside it for people; without a definition the program is removed.
+	Definition string `json:"definition,omitempty"`
+	Hash       string `json:"hash,omitempty"` // of the definition
+	Source     string `json:"source,omitempty"`
+	Release    string `json:"release,omitempty"`
+	// First is what each run of the program begins with.
+	First Surroundings `json:"first"`
+	Ons   []Subscribed `json:"ons,omitempty"`
+}
+
+// Surroundings are what each run of a registered program begins with, as the fields of [RunStarted] of the same names.
+type Surroundings struct {
+	Vars    map[string]value.Value `json:"vars,omitempty"`
+	Secrets map[string]Secret      `json:"secrets,omitempty"` // of variables
+	Dir     string                 `json:"dir,omitempty"`
+	Env     map[string]string      `json:"env,omitempty"`
+}
+
+// Run is the first event of a run of a workflow there, without inputs.
+func (s *Surroundings) Run(workflow string) RunStarted {
+	return RunStarted{Workflow: workflow, Vars: s.Vars, Secrets: s.Secrets, Dir: s.Dir, Env: s.Env}
+}
+
+// Subscribed is a subscription of a program: events of a name start a workflow.
+type Subscribed struct {
+	Event    string `json:"event"` // or a beginning with .* behind it
+	Workflow string `json:"workflow"`
+	Spec     string `json:"spec"` // the block as JSON, which tells whether it has changed
+}
+
+// DueRequest asks for the events that are to start runs, the oldest first.
+type DueRequest struct {
+	Program string `json:"program,omitempty"` // "": of all programs
+	Limit   int    `json:"limit,omitempty"`   // 0: as many as the store gives at once
+}
+
+// MaxDueListed is how many events one answer to a DueRequest lists.
+const MaxDueListed = 1000
+
+// DueAnswer is the answer to a [DueRequest].
+type DueAnswer struct {
+	Due      []Due       `json:"due"`
+	Programs []DueStarts `json:"programs"`
+}
+
+// Due is an event that is to start a run of a workflow. Event is nil if it is too old.
+type Due struct {
+	Due          string    `json:"due"` // names it
+	Program      string    `json:"program"`
+	Subscription string    `json:"subscription"` // the name of the event as the program has it
+	Workflow     string    `json:"workflow"`
+	Event        *DueEvent `json:"event"`
+}
+
+// DueStarts is a program, and what its runs begin with as JSON.
+type DueStarts struct {
+	Path       string `json:"path"`
+	Definition string `json:"definition"` // the hash
+	Release    string `json:"release"`
+	First      string `json:"first"`
+}
+
+// DueEvent is the event itself.
+type DueEvent struct {
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	At     string          `json:"at"` // in RFC 3339
+	Source string          `json:"source"`
+	Data   json.RawMessage `json:"data"`
+	Causes []string        `json:"causes"`
+}
+
+// ReadDue reads the answer to a [DueRequest].
+func ReadDue(v value.Value) (a DueAnswer, err error) {
+	err = json.Unmarshal(value.Append(nil, v), &a)
+	return a, err
+}
+
+// Identity are the parts that name the run: the same event for the same subscription starts the same run.
+func (d *Due) Identity() []string {
+	return []string{"on", d.Program, d.Subscription, d.Workflow, d.Event.ID}
+}
+
+// Cause is the cause of the run that the event starts.
+func (e *DueEvent) Cause() *Cause {
+	c := &Cause{Kind: CauseEvent, Name: e.Name, ID: e.ID, Source: e.Source, Events: append(slices.Clone(e.Causes), e.ID)}
+	if t, err := time.Parse(time.RFC3339, e.At); err == nil {
+		c.At = At(t)
+	}
+	return c
+}
+
+// StartedRequest says what became of events that were to start runs. What is no longer due is left out.
+type StartedRequest struct {
+	Done []Delivered `json:"done"`
+}
+
+// Delivered is what became of one event for one subscription. Without Run and Dead, its condition did not hold.
+type Delivered struct {
+	Due  string `json:"due"` // as the answer to a [DueRequest] names it
+	Run  string `json:"run,omitempty"`
+	Dead string `json:"dead,omitempty"` // why it cannot start a run
+}
+
+// request adds a request that only a person makes.
+func (f *facts) request(kind byte, r any) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		panic("event: a request that is not JSON: " + err.Error()) // values are JSON by construction
+	}
+	f.text(kind, string(body))
+}
