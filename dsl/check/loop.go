@@ -2,11 +2,14 @@ package check
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/schema"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
@@ -16,19 +19,39 @@ const (
 	notWorker = "worker is the name of the agent for whom a loop has found an item; when and with of a handle can read it. Hand it on as an input:  with = { worker = worker }."
 )
 
-// sourceKinds are the kinds of source that a loop can have.
-var sourceKinds = []ir.SourceKind{ir.SourceDispatch, ir.SourceImprovement}
+// The labels of sources whose items are elsewhere.
+const (
+	Backlog = "backlog" // its attribute from says where
+	Roadmap = "roadmap" // a file whose items become tickets
+)
 
-// sourceHas says which kinds of source have an attribute.
+// sourceLabels are the kinds of source that a loop can have.
+var sourceLabels = []string{string(ir.SourceDispatch), Backlog, Roadmap, string(ir.SourceImprovement)}
+
+// sourceHas says which kinds of source have an attribute, and which of them need it. "backlog github" is the kind backlog from github.
 var sourceHas = []struct {
-	attr string
-	has  ir.SourceKind
-	must bool
+	attr      string
+	has, must []string
 }{
-	{"rotate", ir.SourceImprovement, true},
-	{"every", ir.SourceImprovement, false},
-	{"with", ir.SourceImprovement, false},
+	{"rotate", []string{"improvement"}, []string{"improvement"}},
+	{"every", []string{"improvement"}, nil},
+	{"with", []string{"improvement"}, nil},
+	{"from", []string{"backlog file", "backlog github", "backlog exec", "backlog http"}, nil},
+	{"path", []string{"backlog file", "roadmap"}, []string{"backlog file", "roadmap"}},
+	{"command", []string{"backlog exec"}, []string{"backlog exec"}},
+	{"url", []string{"backlog http"}, []string{"backlog http"}},
+	{"headers", []string{"backlog http"}, nil},
+	{"repo", []string{"backlog github"}, []string{"backlog github"}},
+	{"base_url", []string{"backlog github"}, nil},
+	{"token", []string{"backlog github"}, nil},
+	{"labels", []string{"backlog github"}, nil},
+	{"assignee", []string{"backlog github"}, nil},
+	{"login", []string{"backlog github"}, nil},
+	{"claim_label", []string{"backlog github"}, nil},
 }
+
+// SourceSettings are the attributes of a source that its executor is told, by their names.
+var SourceSettings = []string{"assignee", "base_url", "claim_label", "command", "headers", "labels", "login", "path", "repo", "token", "url"}
 
 // loop checks a loop, once the inputs of all workflows are known.
 func (c *checker) loop(b *Block) {
@@ -173,28 +196,45 @@ func (c *checker) source(of, b *Block) {
 		}
 		return plain
 	})
-	kind := ir.SourceKind(b.Name)
 	if b.Name == "" {
 		return
 	}
-	if !slices.Contains(sourceKinds, kind) {
+	if !slices.Contains(sourceLabels, b.Name) {
 		d := diag.Diagnostic{Code: "F0421", Subject: nameRange(b), Context: of.Words(), Summary: fmt.Sprintf("%.60q is no kind of source", b.Name),
-			Detail: fmt.Sprintf("It is one of %s.", quoted(ir.Texts(sourceKinds)))}
-		if near := diag.Nearest(b.Name, ir.Texts(sourceKinds)); near != "" {
+			Detail: fmt.Sprintf("It is one of %s.", quoted(sourceLabels))}
+		if near := diag.Nearest(b.Name, sourceLabels); near != "" {
 			d.Detail += fmt.Sprintf(" Did you mean %q?", near)
 			d.Edit = &diag.Edit{Range: nameRange(b), Text: fmt.Sprintf("%q", near)}
 		}
 		c.report(d)
 		return
 	}
+	kind := b.Name
+	if kind == Backlog {
+		if b.attr("from") == nil {
+			if !b.stray {
+				c.missingOfSource(of, b, "from")
+			}
+			return
+		}
+		if !contains(b.Schema.Attr("from").Words, b.Text("from")) { // which was reported
+			return
+		}
+		kind += " " + b.Text("from")
+	}
 	for _, x := range sourceHas {
 		switch a := b.attr(x.attr); {
-		case a == nil && x.has == kind && x.must && !b.stray:
-			c.report(diag.Diagnostic{Code: "F0421", Subject: b.Src.Header, Context: of.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", x.attr, b.Words()),
-				Detail: b.Schema.Attr(x.attr).Doc})
-		case a != nil && x.has != kind:
+		case a == nil && contains(x.must, kind) && !b.stray:
+			c.missingOfSource(of, b, x.attr)
+		case a != nil && !contains(x.has, kind):
 			c.report(diag.Diagnostic{Code: "F0421", Subject: a.Src.Range, Context: of.Words(), Summary: fmt.Sprintf("A source of kind %s has no %s", kind, x.attr),
-				Detail: fmt.Sprintf("The attribute belongs to  source %q.", x.has)})
+				Detail: fmt.Sprintf("The attribute belongs to  %s.", sourceWords(x.has))})
+		}
+	}
+	c.request(b)
+	if a := b.attr("repo"); a != nil && a.known != nil {
+		if text, _ := a.known.Const.(string); !repository.MatchString(text) {
+			c.report(diag.Diagnostic{Code: "F0421", Subject: a.span(), Context: of.Words(), Summary: fmt.Sprintf("%.60q is not a repository", text), Detail: "It is an owner and a name:  repo = \"acme/app\"."})
 		}
 	}
 	if a := b.attr("rotate"); a != nil {
@@ -212,6 +252,26 @@ func (c *checker) source(of, b *Block) {
 		}
 		a.Names = known
 	}
+}
+
+var repository = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+
+func (c *checker) missingOfSource(of, b *Block, attr string) {
+	c.report(diag.Diagnostic{Code: "F0421", Subject: b.Src.Header, Context: of.Words(), Summary: fmt.Sprintf("Missing attribute %q in %s", attr, b.Words()), Detail: b.Schema.Attr(attr).Doc})
+}
+
+// sourceWords writes kinds of sources as a file has them.
+func sourceWords(kinds []string) string {
+	var out []string
+	for _, k := range kinds {
+		label, from, _ := strings.Cut(k, " ")
+		words := fmt.Sprintf("source %q", label)
+		if from != "" {
+			words += fmt.Sprintf(" with from = %q", from)
+		}
+		out = append(out, words)
+	}
+	return schema.Either(out)
 }
 
 // handle checks one handle of a loop.

@@ -28,11 +28,19 @@ type Loop struct {
 
 // Source is one source of a loop. Fields that its kind does not use are zero.
 type Source struct {
-	Name   string     `json:"name"` // its kind, and a number where the loop has several of the kind
-	Kind   SourceKind `json:"kind"`
-	Rotate []string   `json:"rotate,omitempty"` // workflows
-	Every  *Expr      `json:"every,omitempty"`
-	With   *Expr      `json:"with,omitempty"` // inputs of the workflows of Rotate
+	Name string     `json:"name"` // its label, and a number where the loop has several of the label
+	Kind SourceKind `json:"kind"`
+	// Settings are what an executor is told that asks the source, by name.
+	Settings []Setting `json:"settings,omitempty"`
+	Rotate   []string  `json:"rotate,omitempty"` // workflows
+	Every    *Expr     `json:"every,omitempty"`
+	With     *Expr     `json:"with,omitempty"` // inputs of the workflows of Rotate
+}
+
+// Setting is a setting of a source.
+type Setting struct {
+	Name  string `json:"name"`
+	Value Expr   `json:"value"`
 }
 
 // Handle says which workflow does an item.

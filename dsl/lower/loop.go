@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
 )
 
 // loop lowers a loop. A pool among its agents becomes its members.
@@ -19,7 +20,20 @@ func loop(b *check.Block, p *check.Program) ir.Loop {
 			if count[i.Name]++; count[i.Name] > 1 {
 				name = fmt.Sprintf("%s-%d", i.Name, count[i.Name])
 			}
-			out.Sources = append(out.Sources, ir.Source{Name: name, Kind: ir.SourceKind(i.Name), Rotate: names(i.Attrs["rotate"]), Every: i.Expr("every"), With: i.Expr("with")})
+			s := ir.Source{Name: name, Kind: ir.SourceKind(i.Name), Rotate: names(i.Attrs["rotate"]), Every: i.Expr("every"), With: i.Expr("with")}
+			switch i.Name {
+			case check.Backlog:
+				s.Kind = ir.SourceKind(i.Text("from"))
+			case check.Roadmap:
+				s.Kind = ir.SourceFile
+				s.Settings = append(s.Settings, ir.Setting{Name: "tickets", Value: ir.Expr{Kind: ir.Const, Const: true, Type: value.BoolType}})
+			}
+			for _, name := range check.SourceSettings {
+				if e := i.Expr(name); e != nil {
+					s.Settings = append(s.Settings, ir.Setting{Name: name, Value: *e})
+				}
+			}
+			out.Sources = append(out.Sources, s)
 		case "handle":
 			out.Handles = append(out.Handles, ir.Handle{When: i.Expr("when"), Workflow: names(i.Attrs["workflow"])[0], With: i.Expr("with")})
 		case "limits":

@@ -119,8 +119,10 @@ func (m *Machine) askItems(s *source) {
 
 // askSource asks a source that an executor carries out.
 func (m *Machine) askSource(a *ask, node string, r *event.SourceRequest, s *source) {
-	r.Loop, r.Source, r.Kind = m.loop.Name, s.Name, s.Kind
-	m.start(a, node, s.Name, &event.Attempt{Kind: event.SourceAttempt, Source: r})
+	r.Loop = m.loop.Name
+	at := &event.Attempt{Dir: m.run.Dir}
+	_ = m.composer.Source(at, s.Source, r) // settings has computed it, too
+	m.start(a, node, s.Name, at)
 }
 
 // listed takes the items of a source.

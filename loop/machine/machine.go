@@ -237,6 +237,9 @@ func (m *Machine) settings() (err error) {
 		if s.Every != nil && err == nil {
 			s.every, err = m.composer.Duration(s.Every, here)
 		}
+		if err == nil {
+			err = m.composer.Source(&event.Attempt{}, s.Source, &event.SourceRequest{})
+		}
 		m.sources = append(m.sources, s)
 	}
 	return err
