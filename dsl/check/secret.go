@@ -125,3 +125,28 @@ func secrets(decls []*Decl) map[string]bool {
 	}
 	return out
 }
+
+// personal reports sensitive values in the task of a person: people read the inbox, and it is kept.
+func (c *checker) personal(n *Node) {
+	if n.attr("agent") == nil {
+		return
+	}
+	i := slices.IndexFunc(c.agentsOf(n), func(g *Block) bool { return g.Text("type") == "human" })
+	if i < 0 {
+		return
+	}
+	for _, name := range []string{"task", "with"} {
+		a := n.attr(name)
+		if a == nil {
+			continue
+		}
+		found := false
+		a.each(func(e *ir.Expr) {
+			if e.Sensitive && !found {
+				found = true
+				c.report(diag.Diagnostic{Code: "F0271", Subject: a.span(), Context: n.Words(), Summary: fmt.Sprintf("Sensitive value in %s of a task for a person", name),
+					Detail: fmt.Sprintf("%sAgent %q is a person, and what people are asked stands in the inbox and in the journal. Say where the value can be found, or give the task to an agent that is a program.", c.named(e), c.agentsOf(n)[i].Name)})
+			}
+		})
+	}
+}

@@ -100,6 +100,7 @@ func (c *checker) node(w *Workflow, n *Node) {
 	c.budget(n.Block, []*Node{n})
 	c.adapt(w, n)
 	c.callWith(n)
+	c.personal(n)
 	c.gatesEscalate(n)
 	if a := n.attr("gates"); a != nil {
 		for _, r := range a.Names {

@@ -48,10 +48,20 @@ func needsOrder(g *plan.Graph) bool {
 	return newPools(g).chooses() || g.Adapts()
 }
 
-// isSlotless reports whether a request needs no slot at all: the host answers it from what runs share, or it is the run of a workflow
-// that heals.
+// isSlotless reports whether a request needs no slot at all: the host answers it from what runs share, it is the run of a workflow that
+// heals, or it is a task for a person.
 func (m *Machine) isSlotless(w slotRequest) bool {
-	return w.gate == healing || w.gate == work && m.node(w.ref).Action.Kind().Course() == ir.Stored
+	return w.gate == healing || w.gate == work && (m.node(w.ref).Action.Kind().Course() == ir.Stored || m.isForPerson(w.ref))
+}
+
+// isForPerson reports whether a step gives its task to an agent that is a person, and no pool has to choose who that is.
+func (m *Machine) isForPerson(r ref) bool {
+	a := m.assigneeOf(r)
+	if a == nil || a.Chooses() {
+		return false
+	}
+	g := m.agentOf(r)
+	return g != nil && g.Type == ir.AgentHuman
 }
 
 // queueForSlots asks for a start as soon as all limiters have a slot.
