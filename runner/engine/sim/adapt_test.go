@@ -63,7 +63,7 @@ func adapt(t *testing.T, r *rand.Rand, p *ir.Program) {
 			w.Adapt = some()
 		}
 		eachNode(w.Nodes, func(n *ir.Node) {
-			if n.Kind != ir.Step && r.IntN(4) == 0 {
+			if n.Kind != ir.Step && !forPeople(n) && r.IntN(4) == 0 {
 				n.Adapt = some()
 			}
 		})

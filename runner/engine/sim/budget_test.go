@@ -163,17 +163,14 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 				}
 				s.points[a.Key] = true
 			}
-			for at, list := range s.around(a.Node) { // any order: each for itself
-				for _, most := range list {
-					u := before[at]
-					u.Attempts = s.used[at].Attempts
-					if reached(u, most, 1e-6) && !a.Compensate {
-						c.t.Errorf("seed %d: %q starts %s within %q, which has used %+v of %+v", c.seed, run, a.Node, at, u, most)
-					}
-				}
+			if !a.Compensate {
+				s.starts(c, run, a.Node, before)
 			}
 			s.tickets[a.Ticket] = a.Node
 			s.add(a.Node, event.Bounds{Attempts: 1})
+		case cmd.Ask != nil && cmd.Ask.Kind == event.AskTask:
+			s.starts(c, run, cmd.Ask.Node, before)
+			s.add(cmd.Ask.Node, event.Bounds{Attempts: 1})
 		case k != nil && s.called[k.Run] == "":
 			s.called[k.Run] = k.Node
 			for at, list := range s.around(k.Node) { // any order: each for itself
@@ -211,6 +208,19 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		}
 		if !why {
 			c.t.Errorf("seed %d: %q failed for a budget, and none around it is spent: %+v", c.seed, t.Node, s.used)
+		}
+	}
+}
+
+// starts checks that no budget around a node that starts an attempt is spent.
+func (s *spending) starts(c *simulation, run, node string, before map[string]event.Bounds) {
+	for at, list := range s.around(node) { // any order: each for itself
+		for _, most := range list {
+			u := before[at]
+			u.Attempts = s.used[at].Attempts
+			if reached(u, most, 1e-6) {
+				c.t.Errorf("seed %d: %q starts %s within %q, which has used %+v of %+v", c.seed, run, node, at, u, most)
+			}
 		}
 	}
 }

@@ -83,6 +83,8 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 	}
 	for _, cmd := range r.Commands {
 		switch {
+		case cmd.Ask != nil:
+			c.asks(run, s, cmd.Ask)
 		case cmd.StartChild != nil:
 			c.calls(run, s, cmd.StartChild, replayed)
 		case cmd.CancelChild != nil:

@@ -123,6 +123,12 @@ func (c *simulation) driveCrowd(w func(run string) engine.Watcher) error {
 				err = nil
 			}
 		} else if left, next, err = c.engine.Wakeable(ctx, 1+r.IntN(3)); err == nil && len(left) == 0 {
+			if came, err := c.engine.NextMoment(); came || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 			if next == 0 {
 				return errors.New("all runs wait, and for nothing")
 			}

@@ -239,7 +239,7 @@ func (d *driver) ready(moment event.Time) bool {
 
 // expects tells whether something is still to come in any of the runs, or from outside.
 func (p *life) expects() bool {
-	return p.e.lineMoment() != 0 || p.e.all == p && len(p.e.opts.Moments) > 0 || slices.ContainsFunc(p.drivers, func(d *driver) bool {
+	return p.e.lineMoment() != 0 || len(p.e.opts.Moments) > 0 || slices.ContainsFunc(p.drivers, func(d *driver) bool {
 		return len(d.pending)+len(d.queue) > 0 || len(d.s.inbox) > 0 && d.s.inboxID > d.taken
 	})
 }

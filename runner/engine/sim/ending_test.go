@@ -33,6 +33,9 @@ func seasonWorkflow(r *rand.Rand, w *ir.Workflow, timed bool) {
 	lit := func(v value.Value) *ir.Expr { return ir.Lit(v, value.AnyType) }
 	program := func(args ...any) ir.Run { return ir.Run{Argv: lit(args)} }
 	eachNode(w.Nodes, func(n *ir.Node) {
+		if forPeople(n) {
+			return
+		}
 		if timed && did[*ir.Value](n) != nil && maybe(15) {
 			n.Action = &ir.End{Status: []ir.EndStatus{"", ir.EndFailed, ir.EndCancelled}[r.IntN(3)]}
 		}

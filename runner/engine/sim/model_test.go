@@ -618,6 +618,8 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 	switch {
 	case did[*ir.Wait](n) != nil, did[*ir.Emit](n) != nil, did[*ir.Sync](n) != nil:
 		return o
+	case did[*ir.Approve](n) != nil:
+		return m.approval(n, did[*ir.Approve](n), in, path)
 	case did[*ir.Fail](n) != nil:
 		return &outcome{status: event.FailedS, attempts: 1, err: &event.Error{Kind: event.Blocking}}
 	case did[*ir.KV](n) != nil:
@@ -678,6 +680,9 @@ func (m *model) step(n *ir.Node, in *activation, path string) *outcome {
 		rejected, refused := false, false
 		if did[*ir.Call](n) == nil {
 			f := m.c.outcome(m.run, a)
+			if a := did[*ir.AgentTask](n); a != nil && a.Agent == "person" && (l == nil || l.at < 0 || l.of.Levels[l.at].Reassign == nil) {
+				f.Output, f.Error = m.answered(path, o.attempts)
+			}
 			if o.err, o.output = f.Error, "out of "+path; did[*ir.Run](n) == nil {
 				o.output = f.Output
 			}

@@ -27,6 +27,9 @@ type writer struct {
 	more *rand.Rand
 	// helps is how many escalations there are.
 	helps int
+	// people draws approvals and tasks of people; nil for a program without. asking is how many groups of them there are.
+	people *rand.Rand
+	asking int
 }
 
 // maxCalls is how many workflows call each other in a random program, besides the one that is run.
@@ -34,8 +37,8 @@ const maxCalls = 3
 
 // randomProgram writes a program of at most size nodes. Timeouts and cancels depend on when things happen, so timed says
 // whether there may be any: without them the end of a run does not depend on the order of events.
-func randomProgram(r, more *rand.Rand, size int, timed bool) string {
-	w := &writer{r: r, left: size, more: more}
+func randomProgram(r, more, people *rand.Rand, size int, timed bool) string {
+	w := &writer{r: r, left: size, more: more, people: people}
 	if w.more.IntN(2) == 0 {
 		w.helps = 2
 	}
@@ -135,6 +138,13 @@ func (w *writer) agents() {
 			w.b.WriteString(retry)
 			w.b.WriteString(rules)
 		}
+		w.line(0, "}")
+	}
+	if w.people != nil {
+		w.line(0, `agent "person" {`)
+		w.line(1, `type = "human"`)
+		w.b.WriteString(retry)
+		w.b.WriteString(rules)
 		w.line(0, "}")
 	}
 	w.line(0, `pool "echoes" {`)
@@ -315,6 +325,9 @@ func (w *writer) events(depth int, name string, timed bool) {
 }
 
 func (w *writer) node(depth int, timed bool) {
+	if w.people != nil && depth < 4 && w.people.IntN(4) == 0 {
+		w.asksPeople(depth, timed)
+	}
 	w.left--
 	w.names++
 	name := fmt.Sprintf("n%d", w.names)

@@ -52,7 +52,8 @@ var (
 //  9. runs of a group, of which three in four simulations have up to three, take turns in the order of their starts, and a dead process
 //     has no turn; that a run is parked changes nothing, nor that one process drives all runs, whose drivers also die alone;
 //  10. nothing starts in a budget that is spent, in called runs neither, and a node that fails for a budget has one around it that is;
-//  11. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
+//  11. what people are asked is settled once;
+//  12. what nodes of a run that went wrong did is undone in reverse order of their starts, and finally runs in any case, but
 //     for a second cancel.
 //
 // The seeds in failing break a rule, and ROADMAP says which.
@@ -66,7 +67,7 @@ func TestSimulation(t *testing.T) {
 		n = min(n, 100)
 	}
 	var all sim.Struck
-	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+	calls, cancelled, more, repeated, barred, runs, parked, turns, circles, pooled, kills, settled, late := 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	start := time.Now()
 	for seed := *from; seed < *from+uint64(n); seed++ {
 		if slices.Contains(failing, seed) {
@@ -78,7 +79,7 @@ func TestSimulation(t *testing.T) {
 		all.Silent, all.Slow, all.Stale = all.Silent+struck.Silent, all.Slow+struck.Slow, all.Stale+struck.Stale
 		all.Busy, all.Parked = all.Busy+struck.Busy, all.Parked+struck.Parked
 		runs, parked, turns, circles = runs+len(c.crowd.runs), parked+c.crowd.parked, turns+c.crowd.turns, circles+c.crowd.circles
-		pooled, kills = pooled+c.pooled, kills+c.crowd.kills
+		pooled, kills, settled, late = pooled+c.pooled, kills+c.crowd.kills, settled+c.settled, late+c.late
 		if barred += c.barred; c.repeated {
 			repeated++
 		}
@@ -94,8 +95,9 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs were parked %d times and had %d turns, %d would never have had theirs; %d attempts of pools; %d drivers died alone", runs, parked, turns, circles, pooled, kills)
+	t.Logf("people settled %d asks, and %d decisions came too late", settled, late)
 	t.Logf("%d seeds, %+v, %d calls, %d of them once more, %d cancelled, %d runs repeated, %d nodes blocked by a stop, %.0f seeds a minute", n, all, calls, more, cancelled, repeated, barred, float64(n)/time.Since(start).Minutes())
-	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || barred == 0 && n >= 200 {
+	if all.Crashes < n || all.Jumps < n/10 || all.Twice < n/10 || all.Silent < n/10 || all.Slow < n/2 || all.Stale < n/10 || all.Busy < n/10 || calls < n || more < n/10 || cancelled < n/20 || repeated < n/4 || all.Parked < n/20 || parked < n/2 || turns < n/4 || pooled < n || kills < n/20 || settled < n/10 || late < n/10 || barred == 0 && n >= 200 {
 		t.Errorf("too little goes wrong in these simulations: the faults are not what they are meant to be")
 	}
 }
@@ -193,6 +195,11 @@ type simulation struct {
 	keys  map[string]work
 	acked map[string]bool
 	t     *testing.T
+	// asked and askedAt are what people were asked, by run and number, and how often at each node of each run. settled counts what they
+	// have settled, and late the decisions that came too late.
+	asked         map[string]bool
+	askedAt       map[string]int
+	settled, late int
 }
 
 func newCase(t *testing.T, seed uint64) *simulation {
@@ -200,7 +207,11 @@ func newCase(t *testing.T, seed uint64) *simulation {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c := &simulation{seed: seed, untimed: seed%3 != 0, runs: map[string]*seen{}, keys: map[string]work{}, acked: map[string]bool{}, crowd: alone(), t: t}
 	draw := func() (*dsl.Program, diag.List) {
-		c.source = randomProgram(r, rand.New(rand.NewPCG(seed, 2)), 1+r.IntN(16), !c.untimed)
+		var people *rand.Rand
+		if hasPeople(seed) {
+			people = rand.New(rand.NewPCG(seed, 3))
+		}
+		c.source = randomProgram(r, rand.New(rand.NewPCG(seed, 2)), people, 1+r.IntN(16), !c.untimed)
 		return dsl.Load(fstest.MapFS{"w.flow.hcl": {Data: []byte(c.source)}}, "w.flow.hcl", dsl.Options{})
 	}
 	p, diags := draw()
@@ -238,7 +249,7 @@ func (c *simulation) start(t *testing.T, f sim.Faults) {
 	t.Helper()
 	c.store = sim.NewStore(c.seed)
 	c.engine = sim.New(c.store, sim.Options{Factory: factory, Events: awaited, World: c, Faults: f, DeathLimit: 1000, Watch: c.watch, Group: c.group})
-	c.runs = map[string]*seen{}
+	c.runs, c.asked, c.askedAt = map[string]*seen{}, map[string]bool{}, map[string]int{}
 	c.startCrowd(t)
 }
 

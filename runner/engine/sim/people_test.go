@@ -1,0 +1,186 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+)
+
+// withPeople lets the random programs of all seeds have approvals and tasks of people, and not of some alone.
+var withPeople = flag.Bool("sim.people", false, "all random programs have approvals and tasks of people")
+
+// hasPeople reports whether the program of a seed has approvals and tasks of people.
+func hasPeople(seed uint64) bool { return *withPeople || seed%5 == 3 }
+
+// people writes a group with an approval, and perhaps with rounds of revisions or the task of a person. Nothing outside reads the nodes
+// in it, because the output of an approval holds a time; the group has a value for the same reason. Nodes of people have names with p.
+func (w *writer) asksPeople(depth int, timed bool) {
+	r := w.people
+	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	w.asking++
+	name := fmt.Sprintf("p%d", w.asking)
+	w.line(depth, "sequence %q {", name)
+	w.line(depth+1, `value = "done"`)
+	if maybe(2) {
+		w.line(depth+1, `on_error = "continue"`)
+	}
+	if len(w.seen) > 0 && !w.early && maybe(3) {
+		w.line(depth+1, "depends_on = [step.%s]", w.seen[r.IntN(len(w.seen))])
+	}
+	if maybe(4) {
+		w.line(depth+1, `for_each = ["x", "y"]`)
+	}
+	if maybe(4) {
+		w.line(depth+1, "repeat { max = 2 }")
+	}
+	w.line(depth+1, `step "%sa" {`, name)
+	switch r.IntN(3) {
+	case 0:
+		w.line(depth+2, `run = ["do"]`)
+	case 1:
+		w.line(depth+2, `agent = agent.echo`)
+		w.line(depth+2, "with  = { n = 1 }")
+	default:
+		w.line(depth+2, `agent = agent.person`)
+		w.line(depth+2, `task  = "do"`)
+		w.line(depth+2, "with  = { n = 2 }")
+		if maybe(2) {
+			w.line(depth+2, "retry { max_attempts = 2 }")
+		}
+		if timed && maybe(2) {
+			w.line(depth+2, `timeout = "%ds"`, 1+r.IntN(300))
+		}
+	}
+	w.line(depth+1, "}")
+	w.line(depth+1, `step "%so" {`, name)
+	w.line(depth+2, "approve {")
+	w.line(depth+3, `prompt = "p"`)
+	if maybe(2) {
+		w.line(depth+3, "show = step.%sa.output", name)
+	}
+	if maybe(3) {
+		w.line(depth+3, "quorum = 2")
+		w.line(depth+3, "rejections = 2")
+	}
+	if maybe(2) {
+		w.line(depth+3, "revise = step.%sa", name)
+		w.line(depth+3, "max_revisions = %d", 1+r.IntN(3))
+	}
+	if timed && maybe(2) {
+		w.line(depth+3, `timeout = "%ds"`, 1+r.IntN(300))
+		w.line(depth+3, "default = %q", []string{"approve", "reject"}[r.IntN(2)])
+	}
+	w.line(depth+2, "}")
+	w.line(depth+1, "}")
+	if maybe(2) {
+		w.line(depth+1, `step "%sz" { run = ["do"] }`, name)
+	}
+	w.line(depth, "}")
+}
+
+// forPeople reports whether a node was written by asksPeople.
+func forPeople(n *ir.Node) bool { return strings.HasPrefix(n.Name, "p") }
+
+// asks lets people answer what a run asks: by the seed, the node and the attempt alone, at a time that is chance. Two people say the
+// same, and in a timed program a third says something else. No more than one of the decisions settles it.
+func (c *simulation) asks(run string, s *seen, q *event.Ask) {
+	id := fmt.Sprintf("%s %d", run, q.Number)
+	if c.asked[id] {
+		return // it is told again after a crash
+	}
+	c.asked[id] = true
+	c.askedAt[run+" "+q.Node]++
+	d := c.decision(s.name, q.Node, c.askedAt[run+" "+q.Node], q.Kind, slices.Contains(q.Words, event.WordRevise))
+	d.Ask, d.Shown = q.Number, q.Shown
+	r := rand.New(rand.NewPCG(c.seed, q.Number))
+	settled := 0
+	by := []string{"ann", "bob"}
+	if !c.untimed {
+		by = append(by, "eve")
+	}
+	for _, name := range by {
+		d := d
+		if d.By = name; name == "eve" {
+			if d.Word = event.WordReject; q.Kind == event.AskTask {
+				d.Word = event.WordFail
+			}
+		}
+		c.engine.Schedule(sim.Moment{At: q.Since.Add(time.Duration(r.Int64N(int64(2 * time.Minute)))), Do: func() error {
+			out, err := c.engine.Ask(context.Background(), event.StoreRequest{Decide: &event.DecideRequest{Run: run, Node: q.Node, Decision: d}})
+			if err != nil {
+				return err
+			}
+			v, err := shared.ReadVerdict(out)
+			switch {
+			case err != nil:
+				return err
+			case v.Outcome == shared.Recorded && v.Word != "":
+				if settled++; settled > 1 {
+					c.t.Errorf("seed %d: %s of run %q was decided %d times", c.seed, q.Node, s.name, settled)
+				}
+				c.settled++
+			case v.Outcome == shared.Late:
+				c.late++
+			}
+			return nil
+		}})
+	}
+}
+
+// decision is what people answer.
+func (c *simulation) decision(run, node string, attempt int, kind event.AskKind, revisions bool) (d event.Decision) {
+	h := fnv.New64a()
+	h.Write(binary.LittleEndian.AppendUint64(nil, c.seed))
+	fmt.Fprint(h, run, node, attempt, "decision")
+	dice := (h.Sum64() >> 20) % 10
+	d.Comment = "so be it"
+	switch {
+	case kind == event.AskTask && dice < 7:
+		d.Word, d.Output = event.WordDone, "out of "+node
+	case kind == event.AskTask:
+		d.Word = event.WordFail
+	case dice < 3 && revisions:
+		d.Word = event.WordRevise
+	case dice < 8:
+		d.Word = event.WordApprove
+	default:
+		d.Word = event.WordReject
+	}
+	return d
+}
+
+// approval is what an approval comes to in the model.
+func (m *model) approval(n *ir.Node, a *ir.Approve, in *activation, path string) *outcome {
+	iteration := 0
+	for up := in; up != nil && iteration == 0; up = up.up {
+		iteration = up.iteration
+	}
+	switch d := m.c.decision(m.run, path, 1, event.AskApproval, a.Revise != "" && iteration <= whole(a.Revisions)); d.Word {
+	case event.WordApprove:
+		return &outcome{status: event.Succeeded, attempts: 1, output: map[string]any{"decision": "approved"}}
+	case event.WordRevise:
+		return &outcome{status: event.Succeeded, attempts: 1, output: map[string]any{"decision": "revised"}}
+	default:
+		return &outcome{status: event.FailedS, attempts: 1, err: &event.Error{Kind: event.Blocking, Reason: event.ReasonRejected}}
+	}
+}
+
+// answered is what a person gives for an attempt in the model.
+func (m *model) answered(path string, attempt int) (output value.Value, err *event.Error) {
+	if d := m.c.decision(m.run, path, attempt, event.AskTask, false); d.Word == event.WordDone {
+		return d.Output, nil
+	}
+	return nil, &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, ExitCode: -1}
+}
