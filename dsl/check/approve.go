@@ -47,6 +47,7 @@ func (c *checker) approve(b *Block) {
 	say := func(a *Attr, summary, detail string) {
 		c.report(diag.Diagnostic{Code: "F0326", Subject: a.span(), Context: b.Words(), Summary: summary, Detail: detail})
 	}
+	c.tells(b, "notify")
 	approvers, named := b.constant("approvers").([]any)
 	seen := map[any]bool{}
 	for i, name := range approvers {

@@ -294,6 +294,7 @@ type Approve struct {
 	Inputs     []Variable `json:"inputs,omitempty"`     // what an approval says besides
 	Timeout    *Expr      `json:"timeout,omitempty"`    // from the beginning of the wait; nil: nothing bounds it
 	Default    Verdict    `json:"default,omitempty"`    // at the timeout
+	Notify     []string   `json:"notify,omitempty"`     // channels
 	Revise     string     `json:"revise,omitempty"`     // the node that a revision begins with; "": there are no revisions
 	Revisions  *Expr      `json:"revisions,omitempty"`  // how many there can be; nil: 5
 }

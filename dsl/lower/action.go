@@ -46,7 +46,7 @@ var actions = map[ir.ActionKind]func(n *check.Node, from inherited) ir.Action{
 	ir.ApproveAction: func(n *check.Node, _ inherited) ir.Action {
 		b := n.Inner("approve")
 		a := &ir.Approve{Prompt: *b.Expr("prompt"), Show: b.Expr("show"), Approvers: b.Expr("approvers"), Quorum: b.Expr("quorum"),
-			Rejections: b.Expr("rejections"), Timeout: b.Expr("timeout"), Default: ir.Verdict(b.Text("default"))}
+			Rejections: b.Expr("rejections"), Timeout: b.Expr("timeout"), Default: ir.Verdict(b.Text("default")), Notify: names(b.Attrs["notify"])}
 		if r := b.Attrs["revise"]; r != nil {
 			a.Revise, a.Revisions = r.Names[0].Name, b.Expr("max_revisions")
 		}

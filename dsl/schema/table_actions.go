@@ -260,6 +260,7 @@ var Actions = []Action{
 			Attr{Name: "rejections", Kind: Value, Want: value.IntType, Min: 1, Max: MaxVotes, Default: "1", Doc: "How many people must reject. The step is also rejected when too few approvers are left."},
 			Attr{Name: "revise", Kind: Ref, RefKind: "step", Default: "none", Doc: "A node before this step in the same sequence. With it people can also ask for a revision, with a comment: all nodes from that one to this step are made again, and a step with an agent there gets the comment as feedback. References from outside read the last round."},
 			Attr{Name: "max_revisions", Kind: Value, Want: value.IntType, Min: 1, Max: MaxIterations - 1, Default: "5", Doc: "How many revisions people can ask for. After them they approve or reject."},
+			Attr{Name: "notify", Kind: Refs, RefKind: "channel", Default: "nobody", Doc: "Channels that get a message when the step begins to wait, with what is asked and shown, and the command that answers."},
 			Attr{Name: "timeout", Kind: Duration, Default: "none", Doc: "How long the step waits at most."},
 			Attr{Name: "default", Kind: Word, Words: []string{"reject", "approve"}, Default: `"reject"`, Doc: "The decision when the time is over. With approve each input needs a default, and by is empty."})}},
 	{Name: "fail", Block: &Block{Doc: "Fails on purpose.", Once: true, Attrs: attrs(

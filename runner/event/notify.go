@@ -21,10 +21,11 @@ const (
 	MessageEscalation MessageKind = "escalation" // a node has come to a level of its escalation
 	MessageLoop       MessageKind = "loop"       // a loop has stopped or stops an agent, has reached a limit, or gives up an item
 	MessageHandoff    MessageKind = "handoff"    // work was handed over to another agent
+	MessageApproval   MessageKind = "approval"   // an approval waits for people
 )
 
 // MessageKinds lists all kinds of messages.
-var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation, MessageLoop, MessageHandoff}
+var MessageKinds = []MessageKind{MessageNotify, MessageDeadline, MessageBudget, MessageBreaker, MessageEscalation, MessageLoop, MessageHandoff, MessageApproval}
 
 // Message is what people are told. Its JSON is what receivers read.
 type Message struct {

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -140,6 +142,20 @@ func (m *Machine) startApproval(r ref) {
 		}
 	}
 	m.openAsk(r, q)
+	m.sendMessage(r, a.Notify, m.run.Run+" "+q.Shown, event.Message{Kind: event.MessageApproval, Level: "info", Title: fmt.Sprintf("%s waits for an approval", q.Node),
+		Text: q.Prompt, Decide: m.answerLine(q), Data: map[string]any{"node": q.Node, "show": q.Show, "shown": q.Shown}})
+}
+
+// plainPath is a path of a node that a shell takes as it is.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+
+// answerLine is the command that answers an ask. Instances have keys that only their author knows, so quotes may be needed.
+func (m *Machine) answerLine(q *event.Ask) string {
+	node := q.Node
+	if !plainPath.MatchString(node) {
+		node = "'" + strings.ReplaceAll(node, "'", `'\''`) + "'"
+	}
+	return fmt.Sprintf("flowrun decide %s %s %s --shown %s", m.run.Run, node, strings.Join(ir.Texts(q.Words), "|"), q.Shown)
 }
 
 // settleApproval ends an approval that people have decided.

@@ -55,6 +55,9 @@ test "two revisions, and an approval" {
   expect = [
     "run.status == 'succeeded'",
     "run.outputs.published == ['longer', 3, 'friday'] && run.outputs.rounds == 3",
+    "map(notifications, .kind) == ['approval', 'approval', 'approval'] && notifications[1].node == 'ship/ok_rounds/i2/ok'",
+    "notifications[0].text == 'Good?' && notifications[0].data.show.feedback == null && notifications[1].data.show.feedback == 'shorter'",
+    "notifications[0].decide matches '^flowrun decide [a-z0-9]+ ship/ok_rounds/i1/ok approve[|]reject[|]revise --shown [0-9a-f]+$'",
     "map(calls.author, .feedback) == ['', 'shorter', 'longer', '', 'no names', 'no verbs']",
     "run.outputs.ship == ['count', 'ok', 'plan', 'publish', 'write']",
     "run.outputs.boss == 'approved'",

@@ -1,9 +1,14 @@
 # People ask for revisions: the steps from the revised one to the approval are made again, with the comment as feedback. Two approvals can
-# revise the same step. After the last revision there is only yes or no. The agent here answers with what it was asked.
+# revise the same step. After the last revision there is only yes or no. Each round sends a message with the command that answers. The agent here answers with what it was asked.
 
 agent "author" {
   type    = "exec"
   command = ["agent"]
+}
+
+channel "log" {
+  type = "file"
+  path = "messages.jsonl"
 }
 
 workflow "w" {
@@ -22,6 +27,7 @@ workflow "w" {
         prompt  = "Good?"
         show    = step.write.output
         revise  = step.write
+        notify  = [channel.log]
         timeout = "100ms"
         default = "approve"
         input "day" {
