@@ -10,10 +10,10 @@ import (
 )
 
 // libraryWords are words that apply needs for some templates, to be quick.
-var libraryWords = map[string][]string{"pause": {"--input", "time=1s"}}
+var libraryWords = map[string][]string{"pause": {"--input", "time=1s"}, "delayed-webhook": {"--input", "in=1s"}}
 
-// libraryServices are the templates whose apply asks a service in the network, or agents without a stand-in.
-var libraryServices = map[string]bool{"delayed-webhook": true, "rate-limited": true, "competition": true}
+// libraryDecisions answer what some templates ask people.
+var libraryDecisions = map[string][]string{"plan-implement-review-approve-ship": {"decide", "latest", "ok", "approve", "--resume"}}
 
 // TestLibrary writes each template into a clean folder. It is valid and laid out, its tests pass, and it runs offline at once.
 func TestLibrary(t *testing.T) {
@@ -32,21 +32,31 @@ func TestLibrary(t *testing.T) {
 		t.Run(template.Name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			do := func(words ...string) {
-				t.Helper()
+			var out []byte
+			run := func(words ...string) int {
 				c := exec.Command(flowrun, words...)
 				c.Dir, c.Env = dir, append(os.Environ(), "FLOWRUN_STORE=")
-				if out, err := c.CombinedOutput(); err != nil {
-					t.Fatalf("flowrun %q: %v\n%s", words, err, out)
+				out, _ = c.CombinedOutput()
+				return c.ProcessState.ExitCode()
+			}
+			do := func(words ...string) {
+				t.Helper()
+				if code := run(words...); code != 0 {
+					t.Fatalf("flowrun %q: exit code %d\n%s", words, code, out)
 				}
 			}
 			do("init", "--template", template.Name)
 			do("validate", "--fail-level", "warning")
 			do("fmt", "--check")
 			do("test")
-			if !libraryServices[template.Name] {
-				do(append([]string{"apply", "."}, libraryWords[template.Name]...)...)
+			apply := append([]string{"apply", "."}, libraryWords[template.Name]...)
+			if decision := libraryDecisions[template.Name]; decision != nil {
+				if code := run(apply...); code != 4 {
+					t.Errorf("flowrun %q: exit code %d, want 4: it waits for people", apply, code)
+				}
+				apply = decision
 			}
+			do(apply...)
 		})
 	}
 }

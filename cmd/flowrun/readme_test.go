@@ -52,15 +52,20 @@ func blocks(text string) (list []block) {
 // session types the lines that begin with a dollar sign and writes down what a reader of the README would see.
 func session(dir, path, text string) string {
 	var out strings.Builder
+	store := filepath.Join(dir, ".flowrun")
 	for _, line := range strings.Split(text, "\n") {
 		typed, ok := strings.CutPrefix(line, "$ ")
 		if !ok {
 			continue
 		}
 		out.WriteString(line + "\n")
+		if to, is := strings.CutPrefix(typed, "cd "); is {
+			dir = filepath.Join(dir, to)
+			continue
+		}
 		cmd := exec.Command("sh", "-c", typed)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GITHUB_ACTIONS=", "PATH="+path, "FLOWRUN_STORE="+filepath.Join(dir, ".flowrun"))
+		cmd.Env = append(os.Environ(), "GITHUB_ACTIONS=", "PATH="+path, "FLOWRUN_STORE="+store)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		stdout, err := cmd.Output()

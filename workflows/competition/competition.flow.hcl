@@ -2,24 +2,27 @@
 
 agent "ann" {
   type    = "exec"
-  command = ["ann"]
+  command = ["./agents/solver", "ann"]
   output  = object({ text = string, score = number })
 }
 
 agent "bo" {
   type    = "exec"
-  command = ["bo"]
+  command = ["./agents/solver", "bo"]
   output  = object({ text = string, score = number })
 }
 
 agent "cy" {
   type    = "exec"
-  command = ["cy"]
+  command = ["./agents/solver", "cy"]
   output  = object({ text = string, score = number })
 }
 
 workflow "compete" {
-  input "task" { type = string }
+  input "task" {
+    type    = string
+    default = "Find a faster way."
+  }
 
   compete "race" {
     agents  = [agent.ann, agent.bo, agent.cy]

@@ -1,5 +1,6 @@
 test "the next attempt starts at the moment that the answer named" {
   crash_everywhere = true
+  inputs           = { url = "https://api.example.com/report" }
   step "ask" { replies = [{ error = { kind = "rate_limited", retry_after = 1200 } }, { output = "the report" }] }
 
   at "19m" { expect = ["live == 0 && len(calls.ask) == 1 && run.status == 'waiting'"] }
@@ -13,6 +14,7 @@ test "the next attempt starts at the moment that the answer named" {
 }
 
 test "a driver that is away meanwhile changes nothing" {
+  inputs = { url = "https://api.example.com/report" }
   step "ask" { replies = [{ error = { kind = "rate_limited", status = 429, retry_after = 1200 } }, { output = "the report" }] }
 
   down {
