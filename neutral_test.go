@@ -32,7 +32,8 @@ func commandNames() (names []string) {
 var commandTexts = []string{"dsl/schema", "dsl/reference", "dsl/shell"}
 
 // spokenCommands are the messages with such words that may stand below the command line, by a part of each: advice for
-// the author of a file, who gives its values by the command line, examples of steps, and commands of the system.
+// the author of a file, who gives its values by the command line, examples of steps, commands of the system, and the command that
+// answers in a message to people, who have nothing else.
 var spokenCommands = map[string][]string{
 	"dsl/check/blocks.go":       {`command = ["agent", "--json"]`},
 	"dsl/check/script.go":       {`"--verbose"`},
@@ -43,6 +44,7 @@ var spokenCommands = map[string][]string{
 	"dsl/syntax/limits.go":      {"--limit %s="},
 	"memory/private/private.go": {"git rm -r --cached"},
 	"runner/executor/room.go":   {"docker run --pids-limit"},
+	"runner/machine/ask.go":     {"flowrun decide %s"},
 }
 
 // TestLowerPackagesNameNoCommands finds messages of the language, the runner and the memory that name a command or a flag of the command
