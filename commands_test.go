@@ -35,6 +35,7 @@ var sharedFiles = map[string]string{
 	"again":         "a run that repeats another one",
 	"dlq_ask":       "dead letters as the store gives them",
 	"people":        "decisions, and what waits for people",
+	"backups":       "backups in a store",
 	"dispatch_ask":  "work that is handed in, in words",
 	"kv_ask":        "a request to what runs share",
 	"loop_ask":      "a loop of a program, and its run",

@@ -145,6 +145,8 @@ type Keeper interface {
 	Sweep(ctx context.Context) error
 	// Vacuum gives the space of removed runs back to the file system. Other writers have to wait meanwhile.
 	Vacuum() error
+	// Backup writes a copy of the store, as it is at one moment, into a folder that does not exist.
+	Backup(ctx context.Context, to string) error
 	// Size is the size of a run's journal in bytes.
 	Size(ctx context.Context, run string) (int64, error)
 	// FileSize is the size of the store's database in bytes.

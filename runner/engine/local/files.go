@@ -25,7 +25,7 @@ const (
 // ownNames are the possible contents of a folder before it holds a store, when the creation of a
 // store was cut off.
 var ownNames = []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal",
-	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", "logs"}
+	identityFile + ".new", setupLock, driversDir, marksDir, ".gitignore", logsDir, databaseFile + ".restored", "env", "backups"}
 
 // makeFolder makes the store's folder. One that holds other things, and no store, is refused.
 func makeFolder(dir string) error {

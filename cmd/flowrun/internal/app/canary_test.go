@@ -129,6 +129,8 @@ var spoken = []struct {
 	{"dispatch add Something --id AGT-1 --to someone --body text --label one --needs ds-1 --capability two --priority 3 --key k --as me --json", false},
 	{"dispatch list --all --tickets --json", false},
 	{"dispatch list --all", false},
+	{"backup --to ../copy --keep 7d --json", false},
+	{"restore ../copy --only kv --json", false},
 	{"dispatch show AGT-1 --json", false},
 	{"dispatch show AGT-1", false},
 	{"dispatch cancel AGT-1 --json", false},
@@ -212,6 +214,7 @@ var givenFlags = []string{"input", "input-raw", "input-from", "var", "var-raw", 
 var kept = []string{
 	".gitignore", "store", "reserve", "follow/*", "*.lock", "drivers/*", "marks/*", "flowrun.db", "flowrun.db-shm", "flowrun.db-wal", "logs/*/*", "learning/*",
 	"memory.db", "memory.db-shm", "memory.db-wal", "memory.lock", "memory.mark", "memory.db.damaged-*", "vectors-*",
+	"backups/*/*", "backups/*/logs/*/*",
 }
 
 // TestCanary gives a workflow secrets, lets its steps, agents, gates and children say them in every way they can, and looks for them in all

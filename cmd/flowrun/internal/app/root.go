@@ -92,6 +92,8 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newSyncCommand(),
 		a.newRoutinesCommand(),
 		a.newDispatchCommand(),
+		a.newBackupCommand(),
+		a.newRestoreCommand(),
 		a.newBacklogCommand(),
 		a.newDlqCommand(),
 		a.newStatsCommand(),
