@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -65,6 +66,8 @@ type Service struct {
 
 	closing   sync.WaitGroup // sessions that are closed in the background
 	finishing chan struct{}  // a token for each tree that has ended and is not finished yet
+
+	handed atomic.Bool // a run was handed to the daemon
 
 	mu       sync.Mutex
 	trees    map[string]*tree     // by run

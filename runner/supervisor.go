@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,6 +56,7 @@ type Supervisor struct {
 	ready  []string        // runs that wait for a place
 	known  map[string]bool // runs that are ready or driven: whether somebody added them
 	driven int
+	drains bool
 }
 
 // NewSupervisor returns a supervisor for the runs of a host. It does nothing before Run.
@@ -81,6 +83,28 @@ func (s *Supervisor) addReady(added bool, runs ...string) {
 		}
 		s.known[run] = s.known[run] || added
 	}
+}
+
+// Drain has the supervisor begin no drive any more, and returns the runs that waited for one. What is driven goes on.
+func (s *Supervisor) Drain() (waited []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drains = true
+	return slices.Clone(s.ready)
+}
+
+// Driven is how many runs are driven now. Parked runs do not count.
+func (s *Supervisor) Driven() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.driven
+}
+
+// Idle reports whether no run is driven, or waits for a place.
+func (s *Supervisor) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.driven == 0 && len(s.ready) == 0
 }
 
 func (s *Supervisor) noteChange() {
@@ -145,7 +169,7 @@ func (s *Supervisor) adoptLeft(ctx context.Context, only map[string]bool) (young
 func (s *Supervisor) startReady(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.ready) > 0 && s.driven < s.options.MaxDriven {
+	for len(s.ready) > 0 && s.driven < s.options.MaxDriven && !s.drains {
 		run := s.ready[0]
 		s.ready = s.ready[1:]
 		s.driven++
@@ -179,8 +203,9 @@ func (s *Supervisor) drive(ctx context.Context, run string) {
 func (s *Supervisor) wakeParked(ctx context.Context) (next event.Time, err error) {
 	s.mu.Lock()
 	free := s.options.MaxDriven - s.driven - len(s.ready)
+	drains := s.drains
 	s.mu.Unlock()
-	if free <= 0 {
+	if free <= 0 || drains {
 		return 0, nil
 	}
 	runs, next, err := s.host.Wakeable(ctx, free)

@@ -138,8 +138,10 @@ const maxStarting = 32
 func (s *Service) StartDue(ctx context.Context, program string, held map[string]value.Value) (started []Triggered, more bool, err error) {
 	var a event.DueAnswer
 	if err := s.ask(ctx, event.StoreRequest{Due: &event.DueRequest{Program: program}}, &a); err != nil || len(a.Due) == 0 {
+		s.handed.Store(a.Handed)
 		return nil, false, err
 	}
+	s.handed.Store(a.Handed)
 	of := map[string]*startable{}
 	for i := range a.Programs {
 		p := &a.Programs[i]
@@ -206,6 +208,21 @@ func (s *Service) StartDue(ctx context.Context, program string, held map[string]
 		}
 	}
 	return started, len(a.Due) >= event.MaxDueListed, nil
+}
+
+// HandOver hands a run to the daemon of the store.
+func (s *Service) HandOver(ctx context.Context, run string) error {
+	_, err := s.host.Ask(ctx, event.StoreRequest{Hand: run})
+	return err
+}
+
+// TakeHanded returns the runs that were handed to the daemon, once, as far as the last StartDue has seen that there are some.
+func (s *Service) TakeHanded(ctx context.Context) (runs []string, err error) {
+	if !s.handed.Load() {
+		return nil, nil
+	}
+	err = s.ask(ctx, event.StoreRequest{TakeHanded: true}, &runs)
+	return runs, err
 }
 
 // loadRegistered loads a registered program. A program that this release cannot load is told as x.why.

@@ -55,6 +55,7 @@ const MaxDueListed = 1000
 type DueAnswer struct {
 	Due      []Due       `json:"due"`
 	Programs []DueStarts `json:"programs"`
+	Handed   bool        `json:"handed"` // a run was handed to the daemon
 }
 
 // Due is an event that is to start a run of a workflow. Event is nil if it is too old.
@@ -114,6 +115,15 @@ type Delivered struct {
 	Due  string `json:"due"` // as the answer to a [DueRequest] names it
 	Run  string `json:"run,omitempty"`
 	Dead string `json:"dead,omitempty"` // why it cannot start a run
+}
+
+// AuditRequest records a change that somebody makes over the API of a daemon.
+type AuditRequest struct {
+	By     string `json:"by"`     // who
+	From   string `json:"from"`   // the address that the request came from
+	What   string `json:"what"`   // the word of the change
+	Target string `json:"target"` // what is changed
+	Data   string `json:"data,omitempty"`
 }
 
 // request adds a request that only a person makes.

@@ -43,6 +43,12 @@ type StoreRequest struct {
 	// Due asks for the events that are to start runs, and Started says what became of them.
 	Due     *DueRequest     `json:"due,omitempty"`
 	Started *StartedRequest `json:"started,omitempty"`
+	// Hand hands a run to the daemon of the store, and TakeHanded asks for the runs that were handed to it, once.
+	Hand       string `json:"hand,omitempty"`
+	TakeHanded bool   `json:"take_handed,omitempty"`
+	// Audit records a change over an API, and Audits asks for a list of those records, the newest first. Only a daemon asks for them.
+	Audit  *AuditRequest `json:"audit,omitempty"`
+	Audits bool          `json:"audits,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
@@ -196,6 +202,12 @@ func (f *facts) store(s *StoreRequest) {
 	if s.Started != nil {
 		f.request('s', s.Started)
 	}
+	if s.Audit != nil {
+		f.request('t', s.Audit)
+	}
+	f.text('h', s.Hand)
+	f.truth('H', s.TakeHanded)
+	f.truth('T', s.Audits)
 	f.truth('P', s.Programs)
 	f.text('D', s.Definition)
 	f.truth('a', s.Asks)

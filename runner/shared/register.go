@@ -322,7 +322,11 @@ func listDue(rows Rows, r *event.DueRequest) (value.Value, error) {
 			}
 		}
 	}
-	return map[string]any{"due": list, "programs": of}, err
+	handed := false
+	if err == nil {
+		handed, err = hasHanded(rows)
+	}
+	return map[string]any{"due": list, "programs": of, "handed": handed}, err
 }
 
 // startsOf is what the runs of a program begin with that start by themselves.

@@ -166,6 +166,16 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 		return Answer{Output: v}, err
 	case r.Started != nil:
 		return Answer{}, noteStarted(rows, r.Started, now)
+	case r.Hand != "":
+		return Answer{}, rows.Put(handedSpace, r.Hand, nil)
+	case r.TakeHanded:
+		v, err := takeHanded(rows)
+		return Answer{Output: v}, err
+	case r.Audit != nil:
+		return Answer{}, recordAudit(rows, r.Audit, now)
+	case r.Audits:
+		v, err := listAudits(rows)
+		return Answer{Output: v}, err
 	case r.Points:
 		v, err := listPoints(rows)
 		return Answer{Output: v}, err
@@ -179,7 +189,7 @@ func Apply(rows Rows, r *event.StoreRequest, by Waiter, now event.Time) (Answer,
 // Changes reports whether a request may change rows. The others need neither a transaction nor a recorded answer:
 // nobody saw the answer of an attempt that was lost, and a later answer is as good.
 func Changes(r *event.StoreRequest) bool {
-	return !r.Points && !r.Events && !r.Asks && !r.Refused && !r.Claims && !r.Programs && r.Definition == "" && r.Due == nil && r.Fate == nil &&
+	return !r.Points && !r.Events && !r.Asks && !r.Refused && !r.Claims && !r.Programs && r.Definition == "" && r.Due == nil && !r.Audits && r.Fate == nil &&
 		(r.Dispatch == nil || r.Dispatch.Operation != event.DispatchList && r.Dispatch.Operation != event.DispatchShow) &&
 		(r.Loop == nil || r.Loop.Operation != event.LoopRead) &&
 		(r.Dead == nil || r.Dead.Close || r.Dead.Redeliver || r.Dead.RedrivenBy+r.Dead.FailedAgain != "") && (r.KV == nil || !readsOnly(r.KV.Operation))

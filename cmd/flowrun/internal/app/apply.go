@@ -36,6 +36,7 @@ default = true. Progress goes to standard error, outputs go to standard output. 
 	f.StringArrayVar(&o.Targets, "target", nil, "run only this `step` and all that it needs; can be repeated")
 	f.BoolVar(&o.JSON, "json", false, "events as JSON lines on standard output")
 	f.StringArrayVar(&o.Reports, "report", nil, "write a report on the run to a file, `junit=PATH`; can be repeated")
+	f.BoolVar(&o.Detach, "detach", false, "hand the run to the daemon of the store (flowrun serve), print its id, and return")
 	f.BoolVar(&o.NoFollow, "no-follow", false, "start no run for an event: events wait in the store for the next apply of the program")
 	deathLimitFlag(c, &o.Drive)
 	noWaitFlag(c, &o.Drive)
@@ -64,14 +65,22 @@ func (a *app) runApply(o *args.Apply) error {
 	if err != nil {
 		return err
 	}
+	if o.Detach {
+		if err := needsDaemon(dir); err != nil {
+			return err
+		}
+	}
 	s, err := a.openStore(dir, o.Drive)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	follows := runner.StartsItself(p.ir) && !o.NoFollow
+	follows := runner.StartsItself(p.ir) && !o.NoFollow && !isServed(dir) // the daemon starts them
 	if err := a.register(s, p, first, o.JSON); err != nil {
 		return err
+	}
+	if o.Detach {
+		return a.handOver(s, p, w.Name, first, held, o.JSON)
 	}
 	start, where := newStart(p, w.Name, first) // from here on the program as it was read is garbage
 	run, err := s.Start(context.Background(), start, held)

@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner"
@@ -63,6 +66,43 @@ func (a *app) register(s *store, p *program, first event.RunStarted, asJSON bool
 			a.err.Printf("%s: %s\n", part.what, ui.Clean(words))
 		}
 	}
+	return nil
+}
+
+// isServed reports whether a daemon serves the store in dir.
+func isServed(dir string) bool {
+	by, err := serve.Served(dir)
+	return err == nil && by != nil
+}
+
+// needsDaemon is an error where no daemon serves the store in dir.
+func needsDaemon(dir string) error {
+	by, err := serve.Served(dir)
+	if err == nil && by == nil {
+		err = fmt.Errorf("no daemon serves the store %s, so nobody would drive the run\nStart one with: flowrun serve", dir)
+	}
+	return err
+}
+
+// handOver starts a run and hands it to the daemon of the store.
+func (a *app) handOver(s *store, p *program, workflow string, first event.RunStarted, held map[string]value.Value, asJSON bool) error {
+	for name, mark := range first.Secrets { // any order: one is enough
+		if mark.From == "told" {
+			return &args.Error{Message: fmt.Sprintf("the daemon cannot read %s, which was given on the command line", name), Hint: "Give it in a file or in the environment of the daemon."}
+		}
+	}
+	start, _ := newStart(p, workflow, first)
+	run, err := s.Start(context.Background(), start, held)
+	if err == nil {
+		err = s.HandOver(context.Background(), run)
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return ui.WriteJSON(a.out, map[string]any{"v": ui.EventVersion, "type": "run.detached", "run": run})
+	}
+	a.out.Printf("%s\n", run)
 	return nil
 }
 

@@ -88,6 +88,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newInboxCommand(),
 		a.newDecideCommand(),
 		a.newEmitCommand(),
+		a.newServeCommand(),
 		a.newProgramsCommand(),
 		a.newSyncCommand(),
 		a.newRoutinesCommand(),

@@ -30,6 +30,7 @@ type Apply struct {
 	Targets  []string
 	JSON     bool
 	Reports  []string // each FORM=PATH
+	Detach   bool     // hand the run to the daemon
 	NoFollow bool     // start no run for an event
 	Drive
 }

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/process"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
+)
+
+func (a *app) newServeCommand() *cobra.Command {
+	var o args.Serve
+	c := &cobra.Command{
+		Use: "serve [FILE|DIR…]", Short: "Drive the runs that nobody drives, and start runs for events", Args: between(0, 100, "[FILE|DIR…]"),
+		Long: `serve is the daemon of a store. It drives each run that no other process drives, starts the runs that events start, and answers over HTTP.
+It registers the programs that are named, as apply does, and serves all programs that are registered. One daemon serves a store: a second
+one exits with code 3. The first Ctrl-C or TERM takes no new work, gives running work 10 seconds, and then stops it; the next daemon goes on.
+
+  flowrun serve                                until somebody stops it
+  flowrun serve --once                         do what is due and return, for cron and CI
+  flowrun serve --print-unit                   print a unit for systemd
+
+The HTTP API is described at /api/v1/openapi.json. Requests need the header  Authorization: Bearer TOKEN; the token is in the store, in the
+file serve.token. /healthz and /readyz need none.`,
+		RunE: func(_ *cobra.Command, words []string) error {
+			o.Paths = words
+			return a.runServe(&o)
+		},
+	}
+	f := c.Flags()
+	pairFlags(c, "var", "a variable of the programs that are named", &o.Vars)
+	f.StringArrayVar(&o.VarFiles, "var-file", nil, "a `file` of variables: name = value lines, or a JSON object; can be repeated")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:8420", "the `address` to answer on; port 0 picks a free one, and off answers nobody")
+	f.StringArrayVar(&o.Hosts, "host", nil, "another `HOST:PORT` under which clients know the server, such as that of a proxy; can be repeated")
+	f.BoolVar(&o.NoToken, "no-token", false, "answer requests without a token; only for an address of this machine alone")
+	f.BoolVar(&o.Once, "once", false, "do what is due, and return")
+	f.BoolVar(&o.PrintUnit, "print-unit", false, "print a unit for systemd, and return")
+	deathLimitFlag(c, &o.Drive)
+	return c
+}
+
+func (a *app) runServe(o *args.Serve) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if o.NoToken && o.Listen != "off" && !serve.IsLoopback(o.Listen) {
+		return &args.Error{Message: fmt.Sprintf("--no-token with the address %s, which other machines reach", o.Listen), Hint: "Leave --no-token out, or listen on 127.0.0.1."}
+	}
+	at := ""
+	if len(o.Paths) > 0 {
+		at = o.Paths[0]
+	}
+	dir, err := a.storeDir(at)
+	if err != nil {
+		return err
+	}
+	if o.PrintUnit {
+		return a.printServeUnit(dir, o)
+	}
+	process.CollectWithin(a.getenv)
+	s, err := a.openStore(dir, o.Drive)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	held, err := serve.Lock(s.Dir())
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	for _, path := range o.Paths {
+		if err := a.registerServe(s, path, o); err != nil {
+			return err
+		}
+	}
+	ctx, release := process.UntilSignal(func(string) { a.saySo("stopping: running work has 10 seconds (press again to stop at once)") })
+	defer release()
+	d := serve.New(serve.Options{Store: s, Say: a.saySo})
+	if o.Once {
+		err = d.Once(ctx)
+	} else if err = a.listenServe(d, held, s.Dir(), o); err == nil {
+		err = d.Run(ctx)
+		d.Close()
+	}
+	var stop *process.Interrupted
+	if err == nil && o.Once && errors.As(context.Cause(ctx), &stop) {
+		return &ended{process.SignalCode(stop.Signal)}
+	}
+	return err
+}
+
+// listenServe begins to answer over HTTP.
+func (a *app) listenServe(d *serve.Daemon, held *serve.Held, dir string, o *args.Serve) error {
+	if o.Listen == "off" {
+		a.saySo(fmt.Sprintf("process %d serves %s", os.Getpid(), dir))
+		return nil
+	}
+	options, file := serve.ServerOptions{Hosts: o.Hosts}, "none"
+	if !o.NoToken {
+		var err error
+		if options.Token, file, err = serve.Token(dir); err != nil {
+			return err
+		}
+	}
+	at, err := d.Listen(o.Listen, options)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", o.Listen, err)
+	}
+	a.saySo(fmt.Sprintf("process %d serves %s at %s, token: %s", os.Getpid(), dir, at, file))
+	return held.Note(at)
+}
+
+// registerServe registers a program that the command names.
+func (a *app) registerServe(s *store, path string, o *args.Serve) error {
+	p, err := a.loadProgram(path)
+	if err != nil {
+		return err
+	}
+	first, _, err := a.newFirstEvent(p, &ir.Workflow{}, &args.Apply{Given: args.Given{Vars: o.Vars, VarFiles: o.VarFiles}})
+	if err != nil {
+		return err
+	}
+	return a.register(s, p, first, false)
+}
+
+// printServeUnit prints a unit for systemd.
+func (a *app) printServeUnit(dir string, o *args.Serve) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	command := fmt.Sprintf("%s serve --store %s --listen %s", self, dir, o.Listen)
+	for _, p := range o.Paths {
+		if p, err = filepath.Abs(p); err != nil {
+			return err
+		}
+		command += " " + p
+	}
+	a.out.Printf(`[Unit]
+Description=flowrun serves %[1]s
+After=network-online.target
+
+[Service]
+ExecStart=%[2]s
+WorkingDirectory=%[3]s
+Restart=on-failure
+RestartSec=1
+KillMode=mixed
+TimeoutStopSec=40
+
+[Install]
+WantedBy=default.target
+`, ui.Clean(dir), ui.Clean(command), ui.Clean(filepath.Dir(dir)))
+	return nil
+}

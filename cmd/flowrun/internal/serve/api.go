@@ -1,0 +1,500 @@
+package serve
+
+import (
+	"context"
+	_ "embed" // openapi.json
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Error is the body of every answer that is not a success.
+type Error struct {
+	Error struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// Run is a run in a list.
+type Run struct {
+	Run        string       `json:"run"`
+	Workflow   string       `json:"workflow"`
+	Status     event.Status `json:"status"`
+	Created    view.Moment  `json:"created"`
+	Ended      view.Moment  `json:"ended"`
+	Driven     bool         `json:"driven"`
+	Parent     string       `json:"parent,omitempty"`
+	ParentNode string       `json:"parent_node,omitempty"`
+	RetryOf    string       `json:"retry_of,omitempty"`
+}
+
+// Runs is a list of runs, the newest first.
+type Runs struct {
+	Runs []Run `json:"runs"`
+}
+
+// Cancel asks for the end of a run.
+type Cancel struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+// Emit publishes an event.
+type Emit struct {
+	Event string          `json:"event"`
+	Data  json.RawMessage `json:"data,omitempty"`
+	Key   string          `json:"key,omitempty"`
+	Run   string          `json:"run,omitempty"`
+}
+
+// Emitted is an event that was published.
+type Emitted struct {
+	ID        string `json:"id"`
+	Duplicate bool   `json:"duplicate"`
+}
+
+// Decide is the decision of a person for a node of a run.
+type Decide struct {
+	Node    string          `json:"node"`
+	Word    string          `json:"word"`
+	By      string          `json:"by"`
+	Comment string          `json:"comment,omitempty"`
+	Shown   string          `json:"shown,omitempty"`
+	Output  json.RawMessage `json:"output,omitempty"`
+}
+
+// Decided is what became of a decision.
+type Decided struct {
+	Outcome string `json:"outcome"`
+	Message string `json:"message,omitempty"`
+	Node    string `json:"node"`
+}
+
+// Programs are the registered programs.
+type Programs struct {
+	Programs []runner.Registered `json:"programs"`
+}
+
+// List is a list of objects as the commands print them with --json.
+type List struct {
+	Items json.RawMessage `json:"items"`
+}
+
+// Done says that a change was made.
+type Done struct {
+	Done bool `json:"done"`
+}
+
+// route is a way to ask the server. A route with a body changes something, and no other does.
+type route struct {
+	method, path string
+	about        string
+	query        []param
+	body         any // a value of its type; nil: none
+	answer       any // likewise; nil: the answer is a stream or a document of its own
+	open         bool
+	document     string // the content type of such an answer
+	do           func(s *Server, r *http.Request) (any, error)
+	stream       func(s *Server, w http.ResponseWriter, r *http.Request) error
+}
+
+// param is a parameter of a query.
+type param struct{ name, about, kind string }
+
+// routes are all ways to ask the server.
+var routes = []route{
+	{method: "GET", path: "/healthz", about: "Whether the process lives.", answer: Done{}, open: true, do: func(*Server, *http.Request) (any, error) { return Done{true}, nil }},
+	{method: "GET", path: "/readyz", about: "Whether the daemon drives runs: 503 before it has looked at what was left, and while it stops.", answer: Done{}, open: true, do: (*Server).ready},
+	{method: "GET", path: "/metrics", about: "Figures in the text format of Prometheus.", document: "text/plain; version=0.0.4", stream: (*Server).metrics},
+	{method: "GET", path: "/api/v1/openapi.json", about: "This description.", document: "application/json", stream: (*Server).description},
+	{method: "GET", path: "/api/v1/runs", about: "Runs, the newest first.", answer: Runs{}, do: (*Server).runs, query: []param{
+		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"workflow", "Only runs of this workflow.", "string"}, {"status", "Only runs with this status.", "string"}}},
+	{method: "GET", path: "/api/v1/runs/{run}", about: "A run with its nodes.", answer: view.Document{}, do: (*Server).run},
+	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions},
+	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
+	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
+	{method: "GET", path: "/api/v1/inbox", about: "What waits for people, the oldest first.", answer: List{}, do: asking(event.StoreRequest{Asks: true})},
+	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: List{}, do: asking(event.StoreRequest{Events: true})},
+	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
+	{method: "GET", path: "/api/v1/dead-letters", about: "What was given up, the oldest first.", answer: List{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
+	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},
+	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: List{}, do: asking(event.StoreRequest{Audits: true})},
+}
+
+//go:embed openapi.json
+var description []byte
+
+func (s *Server) description(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(description)
+	return err
+}
+
+// Server answers over HTTP for a daemon.
+type Server struct {
+	daemon *Daemon
+	guard  guard
+	http   *http.Server
+	at     string
+	over   chan struct{}
+}
+
+// ServerOptions say how the server answers.
+type ServerOptions struct {
+	// Token is what requests must carry; "": none.
+	Token string
+	// Hosts are names under which the server is known besides its address, as HOST:PORT.
+	Hosts []string
+}
+
+// Listen begins to answer on an address, until [Daemon.Close], and returns the address of the server.
+func (d *Daemon) Listen(address string, o ServerOptions) (at string, err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	s := &Server{daemon: d, guard: guard{token: o.Token, hosts: hostsOf(l.Addr(), o.Hosts)}, at: "http://" + l.Addr().String(), over: make(chan struct{})}
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
+	go func() {
+		defer close(s.over)
+		if err := s.http.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			d.options.Say("the server has ended: " + err.Error())
+		}
+	}()
+	d.server = s
+	return s.at, nil
+}
+
+// Close ends the server, if there is one. Streams end, and requests that are answered now have a second.
+func (d *Daemon) Close() {
+	s := d.server
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		_ = s.http.Close()
+	}
+	<-s.over
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	to, allowed := find(r)
+	if no := s.guard.check(r, to != nil && to.open); no != nil {
+		answerError(w, no)
+		return
+	}
+	if to == nil {
+		no := &refusal{http.StatusNotFound, "path", "there is nothing at this path"}
+		if len(allowed) > 0 {
+			h.Set("Allow", strings.Join(allowed, ", "))
+			no = &refusal{http.StatusMethodNotAllowed, "method", "this path takes " + strings.Join(allowed, ", ")}
+		}
+		answerError(w, no)
+		return
+	}
+	if to.body != nil {
+		kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if err != nil || kind != "application/json" {
+			answerError(w, &refusal{http.StatusUnsupportedMediaType, "content_type", "the body must be JSON:  Content-Type: application/json"})
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+	} else if r.ContentLength != 0 {
+		answerError(w, &refusal{http.StatusBadRequest, "body", "this request takes no body"})
+		return
+	}
+	if to.stream != nil {
+		if err := to.stream(s, w, r); err != nil {
+			answerError(w, asRefusal(err))
+		}
+		return
+	}
+	v, err := to.do(s, r)
+	if err != nil {
+		answerError(w, asRefusal(err))
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// find returns the route of a request, with the values of its path; nil if there is none, with the methods that its path takes.
+func find(r *http.Request) (to *route, allowed []string) {
+	for i := range routes {
+		if !match(routes[i].path, r) {
+			continue
+		}
+		if routes[i].method == r.Method {
+			return &routes[i], nil
+		}
+		allowed = append(allowed, routes[i].method)
+	}
+	return nil, allowed
+}
+
+func match(pattern string, r *http.Request) bool {
+	want, have := strings.Split(pattern, "/"), strings.Split(r.URL.Path, "/")
+	if len(want) != len(have) {
+		return false
+	}
+	for i := range want {
+		if name, is := strings.CutPrefix(want[i], "{"); is && have[i] != "" {
+			r.SetPathValue(strings.TrimSuffix(name, "}"), have[i])
+		} else if want[i] != have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func answerError(w http.ResponseWriter, no *refusal) {
+	var e Error
+	e.Error.Code, e.Error.Message = no.code, no.text
+	if no.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(no.status)
+	_ = json.NewEncoder(w).Encode(e)
+}
+
+// asRefusal is the answer for an error.
+func asRefusal(err error) *refusal {
+	var no *refusal
+	var large *http.MaxBytesError
+	var many *engine.Ambiguous
+	var refused *shared.Refusal
+	switch {
+	case errors.As(err, &no):
+		return no
+	case errors.As(err, &large):
+		return &refusal{http.StatusRequestEntityTooLarge, "size", fmt.Sprintf("the body has more than %d bytes", MaxBody)}
+	case errors.Is(err, engine.ErrNoRun):
+		return &refusal{http.StatusNotFound, "run", err.Error()}
+	case errors.As(err, &many):
+		return &refusal{http.StatusConflict, "run", many.Error()}
+	case errors.As(err, &refused):
+		return &refusal{http.StatusUnprocessableEntity, "refused", refused.Message}
+	case errors.Is(err, engine.ErrEnded):
+		return &refusal{http.StatusConflict, "ended", err.Error()}
+	}
+	return &refusal{http.StatusInternalServerError, "store", err.Error()}
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// readBody reads the body of a request. Members that it does not know are refused.
+func readBody(r *http.Request, to any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(to)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = errors.New("more than one value")
+		}
+	}
+	var large *http.MaxBytesError
+	if err != nil && !errors.As(err, &large) {
+		return &refusal{http.StatusBadRequest, "body", fmt.Sprintf("the body cannot be read: %v", err)}
+	}
+	return err
+}
+
+// asking answers with what the store says to a request that changes nothing.
+func asking(q event.StoreRequest) func(*Server, *http.Request) (any, error) {
+	return func(s *Server, r *http.Request) (any, error) {
+		v, err := s.daemon.store.Ask(r.Context(), q)
+		return List{value.Append(nil, v)}, err
+	}
+}
+
+// audit records a change before it is made.
+func (s *Server) audit(r *http.Request, what, target string, body any) error {
+	from := r.RemoteAddr
+	if host, _, err := net.SplitHostPort(from); err == nil {
+		from = host
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	who := "token"
+	if s.guard.token == "" {
+		who = "anybody"
+	}
+	_, err = s.daemon.store.Ask(r.Context(), event.StoreRequest{Audit: &event.AuditRequest{By: who, From: from, What: what, Target: target, Data: clip(string(data), 4<<10)}})
+	return err
+}
+
+func clip(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "")
+	}
+	return text
+}
+
+func (s *Server) ready(*http.Request) (any, error) {
+	if !s.daemon.Ready() {
+		return nil, &refusal{http.StatusServiceUnavailable, "ready", "the daemon does not drive runs now"}
+	}
+	return Done{true}, nil
+}
+
+func (s *Server) runs(r *http.Request) (any, error) {
+	limit := 100
+	if text := r.URL.Query().Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 10_000 {
+			return nil, &refusal{http.StatusBadRequest, "query", "limit is a whole number from 1 to 10000"}
+		}
+		limit = n
+	}
+	workflow, status := r.URL.Query().Get("workflow"), r.URL.Query().Get("status")
+	most := limit
+	if workflow != "" || status != "" {
+		most = 0
+	}
+	all, err := s.daemon.store.List(r.Context(), most)
+	if err != nil {
+		return nil, err
+	}
+	list := Runs{Runs: []Run{}}
+	for i := range all {
+		if x := &all[i]; len(list.Runs) < limit && (workflow == "" || x.Workflow == workflow) && (status == "" || string(x.Status) == status) {
+			list.Runs = append(list.Runs, Run{Run: x.Run, Workflow: x.Workflow, Status: x.Status, Created: view.Moment(x.Created), Ended: view.Moment(x.Ended),
+				Driven: x.Driver != 0, Parent: x.Parent, ParentNode: x.ParentNode, RetryOf: x.RetryOf})
+		}
+	}
+	return list, nil
+}
+
+// info finds the run of a path.
+func (s *Server) info(r *http.Request) (engine.Info, error) {
+	run := r.PathValue("run")
+	if engine.CheckID(run) != nil {
+		return engine.Info{}, &refusal{http.StatusNotFound, "run", fmt.Sprintf("there is no run %.80q", run)}
+	}
+	return s.daemon.store.Get(r.Context(), run)
+}
+
+func (s *Server) run(r *http.Request) (any, error) {
+	info, err := s.info(r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.daemon.store.Past(r.Context(), info.Run)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Replay(r.Context(), nil); err != nil {
+		return nil, err
+	}
+	s.daemon.store.Stand(p, info, nil)
+	return p.View.Document(), nil
+}
+
+func (s *Server) cancel(r *http.Request) (any, error) {
+	var c Cancel
+	info, err := s.info(r)
+	if err == nil {
+		err = readBody(r, &c)
+	}
+	if err == nil && c.Reason == "" {
+		c.Reason = "over the API"
+	}
+	if err == nil {
+		err = s.audit(r, "cancel", info.Run, c)
+	}
+	if err == nil {
+		err = s.daemon.store.Cancel(r.Context(), info.Run, c.Reason)
+	}
+	return Done{err == nil}, err
+}
+
+func (s *Server) emit(r *http.Request) (any, error) {
+	var e Emit
+	if err := readBody(r, &e); err != nil {
+		return nil, err
+	}
+	q := &event.EmitRequest{Name: e.Event, Key: e.Key, Run: e.Run}
+	if e.Data != nil {
+		var err error
+		if q.Data, err = value.Decode(e.Data); err != nil {
+			return nil, &refusal{http.StatusBadRequest, "body", "data: " + err.Error()}
+		}
+	}
+	if err := s.audit(r, "emit", e.Event, e); err != nil {
+		return nil, err
+	}
+	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Emit: q})
+	if err != nil {
+		return nil, err
+	}
+	o, _ := v.(map[string]any)
+	id, _ := o["id"].(string)
+	return Emitted{id, o["duplicate"] == true}, nil
+}
+
+func (s *Server) decide(r *http.Request) (any, error) {
+	var d Decide
+	info, err := s.info(r)
+	if err == nil {
+		err = readBody(r, &d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.By == "" || d.Node == "" || d.Word == "" {
+		return nil, &refusal{http.StatusBadRequest, "body", "node, word and by are needed"}
+	}
+	x := event.Decision{Word: event.Word(d.Word), By: d.By, Comment: d.Comment, Shown: d.Shown}
+	if d.Output != nil {
+		if x.Output, err = value.Decode(d.Output); err != nil {
+			return nil, &refusal{http.StatusBadRequest, "body", "output: " + err.Error()}
+		}
+	}
+	if err := s.audit(r, "decide", info.Run+" "+d.Node, d); err != nil {
+		return nil, err
+	}
+	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Decide: &event.DecideRequest{Run: info.Run, Node: d.Node, Decision: x}})
+	if err != nil {
+		return nil, err
+	}
+	out, err := shared.ReadVerdict(v)
+	if err != nil {
+		return nil, err
+	}
+	if out.Outcome != shared.Recorded {
+		return nil, &refusal{http.StatusConflict, string(out.Outcome), out.Message}
+	}
+	return Decided{string(out.Outcome), out.Message, out.Node}, nil
+}
+
+func (s *Server) programs(r *http.Request) (any, error) {
+	list, err := s.daemon.store.Registered(r.Context())
+	if list == nil {
+		list = []runner.Registered{}
+	}
+	return Programs{list}, err
+}

@@ -1,0 +1,258 @@
+// Package serve is the daemon of a store: it drives the runs that nobody drives, starts the runs that events start, and answers over HTTP.
+//
+// The daemon is thin: what it does can be done by commands, too, only not by itself. A [runner.Supervisor] drives the runs, the store says
+// which events are to start runs ([runner.Service.StartDue]), and the HTTP server (http.go, api.go) carries out the same requests as the
+// commands. All state is in the store, so the daemon can be killed at any moment: the next one goes on.
+//
+// One daemon serves a store ([Lock]). The package opens no store and knows no flags. Enter at [New].
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/standalone"
+)
+
+const (
+	// dueEvery is how often the daemon looks for events that are to start runs, and for runs that were handed over.
+	dueEvery = 50 * time.Millisecond
+	// leftEvery is how often the daemon looks for runs that nobody drives.
+	leftEvery = time.Second
+	// youngFor is how long a run that was never driven is left to the process that made it.
+	youngFor = 10 * time.Second
+	// tryAgain is how long a run is left alone that could not be driven.
+	tryAgain = time.Minute
+	// DefaultGrace is how long running work has to end when the daemon stops, before it is stopped as by Ctrl-C.
+	DefaultGrace = 10 * time.Second
+)
+
+// Options are those of a daemon. Store must be set.
+type Options struct {
+	Store *standalone.Store
+	// Say hears what the daemon does, a line each. Any goroutine calls it. nil: nobody hears it.
+	Say func(string)
+	// Grace is how long running work has to end when the daemon stops; 0 means DefaultGrace.
+	Grace time.Duration
+	// MaxDriven is the limit of runs that are driven at once; 0 means that of a supervisor.
+	MaxDriven int
+}
+
+// Daemon serves one store. It does nothing before [Daemon.Run] or [Daemon.Once].
+type Daemon struct {
+	options Options
+	store   *standalone.Store
+	runs    *runner.Supervisor
+
+	mu      sync.Mutex
+	refused map[string]time.Time // when a run could not be driven last
+	begun   time.Time
+	ready   bool // what was left has been looked at once
+	stops   bool
+	server  *Server
+}
+
+// New returns a daemon.
+func New(o Options) *Daemon {
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	if o.Grace == 0 {
+		o.Grace = DefaultGrace
+	}
+	d := &Daemon{options: o, store: o.Store, refused: map[string]time.Time{}, begun: time.Now()}
+	d.runs = runner.NewSupervisor(o.Store, runner.SupervisorOptions{MaxDriven: o.MaxDriven, Ended: d.noteEnd})
+	return d
+}
+
+// Ready reports whether the daemon drives what was left when it began, and does not stop.
+func (d *Daemon) Ready() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ready && !d.stops
+}
+
+// Run serves until ctx is done: then it takes no new work, gives running work its grace, and stops the rest. The error is that of the store,
+// nil after a stop.
+func (d *Daemon) Run(ctx context.Context) error {
+	drives, stop := context.WithCancel(context.Background())
+	defer stop()
+	over := make(chan error, 1)
+	go func() { over <- d.runs.Run(drives) }()
+	err := d.work(ctx, over)
+	if err == nil {
+		err = d.drain(over)
+	}
+	stop()
+	if ended := <-over; err == nil && !errors.Is(ended, context.Canceled) {
+		err = ended
+	}
+	return err
+}
+
+// work takes in work until ctx is done.
+func (d *Daemon) work(ctx context.Context, over chan error) error {
+	var left time.Time
+	for ctx.Err() == nil {
+		if time.Since(left) >= leftEvery {
+			left = time.Now()
+			if err := d.adoptLeft(ctx); err != nil {
+				return unlessDone(ctx, err)
+			}
+			d.mu.Lock()
+			d.ready = true
+			d.mu.Unlock()
+		}
+		more, err := d.startDue(ctx)
+		if err != nil {
+			return unlessDone(ctx, err)
+		}
+		if more {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case err := <-over:
+			over <- err
+			return err
+		case <-time.After(dueEvery):
+		}
+	}
+	return nil
+}
+
+func unlessDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// drain lets running work end.
+func (d *Daemon) drain(over chan error) error {
+	d.mu.Lock()
+	d.stops = true
+	d.mu.Unlock()
+	for _, run := range d.runs.Drain() { // so that the next daemon drives them at once
+		if err := d.store.HandOver(context.Background(), run); err != nil {
+			return err
+		}
+	}
+	for until := time.Now().Add(d.options.Grace); time.Now().Before(until) && d.runs.Driven() > 0; {
+		select {
+		case err := <-over:
+			over <- err
+			return err
+		case <-time.After(dueEvery):
+		}
+	}
+	return nil
+}
+
+// adoptLeft has the runs driven that nobody drives. A run that was just made is left to the process that made it.
+func (d *Daemon) adoptLeft(ctx context.Context) error {
+	left, err := d.store.Left(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for i := range left {
+		info := &left[i]
+		if info.Status == event.Pending && now.Before(info.Created.Go().Add(youngFor)) {
+			continue
+		}
+		d.mu.Lock()
+		last, refused := d.refused[info.Run]
+		d.mu.Unlock()
+		if !refused || now.Sub(last) > tryAgain {
+			d.runs.Add(info.Run)
+		}
+	}
+	return nil
+}
+
+// startDue starts the runs that events are to start, and takes over those that were handed to the daemon.
+func (d *Daemon) startDue(ctx context.Context) (more bool, err error) {
+	started, more, err := d.store.StartDue(ctx, "", nil)
+	for _, r := range started {
+		d.options.Say(fmt.Sprintf("run %s of %s: started by event %s (%s)", r.Run, r.Workflow, r.Event, r.ID))
+		d.runs.Add(r.Run)
+	}
+	if err != nil {
+		return false, err
+	}
+	handed, err := d.store.TakeHanded(ctx)
+	d.runs.Add(handed...)
+	return more || len(started) > 0, err
+}
+
+// noteEnd is told of the end of each drive that is not a parking.
+func (d *Daemon) noteEnd(run string, end event.End, err error) {
+	switch {
+	case err == nil:
+		d.mu.Lock()
+		delete(d.refused, run)
+		d.mu.Unlock()
+		d.options.Say(fmt.Sprintf("run %s: %s", run, end.Status))
+	case errors.Is(err, engine.ErrOwned), errors.Is(err, engine.ErrFenced), errors.Is(err, context.Canceled), errors.Is(err, engine.ErrClosed):
+	default:
+		d.mu.Lock()
+		d.refused[run] = time.Now()
+		d.mu.Unlock()
+		d.options.Say(fmt.Sprintf("run %s is not driven: %v", run, err))
+	}
+}
+
+// Once does what is due and returns: it starts the runs of events, and drives all runs that nobody drives until each has ended or waits for
+// something that comes later. When ctx is done it stops as Run does.
+func (d *Daemon) Once(ctx context.Context) error {
+	drives, stop := context.WithCancel(context.Background())
+	defer stop()
+	over := make(chan error, 1)
+	go func() { over <- d.runs.Run(drives) }()
+	err := d.onceWork(ctx, over)
+	if err == nil && ctx.Err() != nil {
+		err = d.drain(over)
+	}
+	stop()
+	if ended := <-over; err == nil && !errors.Is(ended, context.Canceled) {
+		err = ended
+	}
+	return err
+}
+
+func (d *Daemon) onceWork(ctx context.Context, over chan error) error {
+	if err := d.adoptLeft(ctx); err != nil {
+		return unlessDone(ctx, err)
+	}
+	for ctx.Err() == nil {
+		idle := d.runs.Idle() // before the look: what a run publishes is there when the run has ended
+		more, err := d.startDue(ctx)
+		if err != nil {
+			return unlessDone(ctx, err)
+		}
+		if !more && idle {
+			due, next, err := d.store.Wakeable(ctx, 1)
+			if err != nil {
+				return unlessDone(ctx, err)
+			}
+			if len(due) == 0 && (next == 0 || next > event.At(time.Now())) && d.runs.Idle() {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case err := <-over:
+			over <- err
+			return err
+		case <-time.After(dueEvery):
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package serve
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// metrics answers with figures in the text format of Prometheus. The format is that of its exposition formats, version 0.0.4.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
+	d := s.daemon
+	list, err := d.store.List(r.Context(), 0)
+	if err != nil {
+		return err
+	}
+	byStatus, byWorkflow := map[string]int{}, map[[2]string]int{}
+	for i := range list {
+		byStatus[string(list[i].Status)]++
+		if list[i].Status.Terminal() {
+			byWorkflow[[2]string{list[i].Workflow, string(list[i].Status)}]++
+		}
+	}
+	programs, err := d.store.Registered(r.Context())
+	if err != nil {
+		return err
+	}
+	asks, err := d.store.Ask(r.Context(), event.StoreRequest{Asks: true})
+	if err != nil {
+		return err
+	}
+	dead, err := d.store.Ask(r.Context(), event.StoreRequest{Dead: &event.DeadRequest{}})
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	head := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
+	head("flowrun_runs", "gauge", "Runs in the store by status.")
+	for _, status := range slices.Sorted(maps.Keys(byStatus)) {
+		fmt.Fprintf(&b, "flowrun_runs{status=%s} %d\n", label(status), byStatus[status])
+	}
+	head("flowrun_runs_ended", "gauge", "Runs in the store that have ended, by workflow and status.")
+	keys := slices.SortedFunc(maps.Keys(byWorkflow), func(a, b [2]string) int { return strings.Compare(a[0]+"\x00"+a[1], b[0]+"\x00"+b[1]) })
+	for _, k := range keys {
+		fmt.Fprintf(&b, "flowrun_runs_ended{workflow=%s,status=%s} %d\n", label(k[0]), label(k[1]), byWorkflow[k])
+	}
+	head("flowrun_runs_driven", "gauge", "Runs that the daemon drives now; parked ones are not among them.")
+	fmt.Fprintf(&b, "flowrun_runs_driven %d\n", d.runs.Driven())
+	head("flowrun_events_waiting", "gauge", "Events that are still to start a run, by subscription.")
+	for i := range programs {
+		for _, on := range programs[i].On {
+			fmt.Fprintf(&b, "flowrun_events_waiting{program=%s,event=%s,workflow=%s} %d\n", label(programs[i].Path), label(on.Event), label(on.Workflow), on.Waiting)
+		}
+	}
+	head("flowrun_inbox", "gauge", "Nodes that wait for people.")
+	fmt.Fprintf(&b, "flowrun_inbox %d\n", lengthOf(asks))
+	head("flowrun_dead_letters", "gauge", "Entries of the list of what was given up.")
+	fmt.Fprintf(&b, "flowrun_dead_letters %d\n", lengthOf(dead))
+	head("flowrun_uptime_seconds", "gauge", "How long the daemon runs.")
+	fmt.Fprintf(&b, "flowrun_uptime_seconds %.3f\n", time.Since(d.begun).Seconds())
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	head("flowrun_heap_bytes", "gauge", "Memory that the daemon's objects take.")
+	fmt.Fprintf(&b, "flowrun_heap_bytes %d\n", memory.HeapAlloc)
+	head("flowrun_goroutines", "gauge", "Goroutines of the daemon.")
+	fmt.Fprintf(&b, "flowrun_goroutines %d\n", runtime.NumGoroutine())
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, err = w.Write([]byte(b.String()))
+	return err
+}
+
+func lengthOf(v any) int {
+	list, _ := v.([]any)
+	return len(list)
+}
+
+// label is a value of a label: a backslash, a quote and a line end are written with a backslash.
+func label(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}

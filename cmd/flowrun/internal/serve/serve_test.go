@@ -1,0 +1,469 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/journal"
+	"github.com/flowrun/flowrun/runner/standalone"
+)
+
+const program = `
+workflow "hold" {
+  step "ask" {
+    approve { prompt = "Go on?" }
+  }
+}
+
+workflow "long" {
+  step "pause" {
+    wait { duration = "1h" }
+  }
+}
+
+workflow "work" {
+  input "id" { type = string }
+  step "a" { value = input.id }
+  step "b" { value = step.a.output }
+  output "id" { value = step.b.output }
+}
+
+on "order.*" {
+  workflow = workflow.work
+  with     = { id = event.id }
+}
+`
+
+// openTestStore makes a store with the program registered, and returns a function that starts a run.
+func openTestStore(t *testing.T, dir string) (*standalone.Store, func(workflow string) string) {
+	t.Helper()
+	s, err := standalone.Open(dir, standalone.Options{AnyRoom: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, list := dsl.Load(fstest.MapFS{"flow.hcl": {Data: []byte(program)}}, "flow.hcl", dsl.Options{})
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	definition := p.IR.Canonical()
+	begin := func(workflow string) engine.Start {
+		return engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: ir.Hash(definition), Workflow: workflow},
+			Definition: definition, First: event.RunStarted{Workflow: workflow, Dir: t.TempDir()}}
+	}
+	start := begin("work")
+	if _, err := s.Register(context.Background(), "/flow.hcl", &start); err != nil {
+		t.Fatal(err)
+	}
+	return s, func(workflow string) string {
+		run, err := s.Start(context.Background(), begin(workflow), nil)
+		if err == nil {
+			err = s.HandOver(context.Background(), run)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+}
+
+// serving runs a daemon until the test ends.
+func serving(t *testing.T, s *standalone.Store, o ServerOptions) (d *Daemon, at string, stop func() error) {
+	t.Helper()
+	d = New(Options{Store: s, Grace: 100 * time.Millisecond})
+	at, err := d.Listen("127.0.0.1:0", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- d.Run(ctx) }()
+	stopped := false
+	stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		err := <-over
+		d.Close()
+		return errors.Join(err, s.Close())
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d, at, stop
+}
+
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited too long until " + what)
+		}
+	}
+}
+
+const secretToken = "0123456789abcdef0123456789abcdef"
+
+// client asks as the OpenAPI document says.
+type client struct {
+	t  *testing.T
+	at string
+}
+
+func (c client) ask(method, path, body string) (int, []byte) {
+	c.t.Helper()
+	r, err := http.NewRequest(method, c.at+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+secretToken)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return a.StatusCode, text
+}
+
+// TestEveryRoute reads the OpenAPI document from the server and asks each of its operations. An operation that the test does not know fails.
+func TestEveryRoute(t *testing.T) {
+	s, start := openTestStore(t, t.TempDir())
+	_, at, _ := serving(t, s, ServerOptions{Token: secretToken})
+	c := client{t, at}
+	held, long := start("hold"), start("long")
+	until(t, "the runs wait", func() bool {
+		_, body := c.ask("GET", "/api/v1/inbox", "")
+		_, list := c.ask("GET", "/api/v1/runs?status=waiting", "")
+		return strings.Contains(string(body), held) && strings.Count(string(list), `"run":`) == 2
+	})
+	asked := map[string]struct{ path, body, want string }{
+		"getHealthz":        {"", "", `"done":true`},
+		"getReadyz":         {"", "", `"done":true`},
+		"getMetrics":        {"", "", `flowrun_runs{status="waiting"} 2`},
+		"getOpenapiJson":    {"", "", `"openapi": "3.1.0"`},
+		"getRuns":           {"?limit=1", "", `"runs":[{`},
+		"getRunsRun":        {long, "", `"workflow":"long"`},
+		"postRunsRunDecide": {held, `{"node":"ask","word":"approve","by":"ann"}`, `"outcome":"recorded"`},
+		"getRunsRunEvents":  {held, "", "event: end"},
+		"postRunsRunCancel": {long, `{"reason":"enough"}`, `"done":true`},
+		"getInbox":          {"", "", `"items":[`},
+		"postEvents":        {"", `{"event":"order.placed","data":{"id":"x"},"key":"k"}`, `"id":"ev-1"`},
+		"getEvents":         {"", "", `"name":"order.placed"`},
+		"getDeadLetters":    {"", "", `"items":[]`},
+		"getPrograms":       {"", "", `"event":"order.*"`},
+		"getAudit":          {"", "", `"what":"emit"`},
+	}
+	_, text := c.ask("GET", "/api/v1/openapi.json", "")
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+			RequestBody any    `json:"requestBody"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	type operation struct{ method, path string }
+	byID := map[string]operation{}
+	for path, methods := range doc.Paths { // any order: it fills a map
+		for method, op := range methods { // any order: likewise
+			byID[op.OperationID] = operation{strings.ToUpper(method), path}
+			if method == "get" && op.RequestBody != nil {
+				t.Errorf("GET %s takes a body", path)
+			}
+		}
+	}
+	for id := range byID { // any order: each for itself
+		if asked[id].want == "" {
+			t.Errorf("the operation %s is not asked", id)
+		}
+	}
+	// In this order: what is changed is looked at afterwards.
+	for _, id := range []string{"getHealthz", "getReadyz", "getMetrics", "getOpenapiJson", "getRuns", "getRunsRun", "postRunsRunDecide", "getRunsRunEvents", "postRunsRunCancel",
+		"postEvents", "getInbox", "getEvents", "getDeadLetters", "getPrograms", "getAudit"} {
+		op, x := byID[id], asked[id]
+		if op.path == "" {
+			t.Errorf("the document has no operation %s", id)
+			continue
+		}
+		path := strings.ReplaceAll(op.path, "{run}", x.path)
+		if strings.HasPrefix(x.path, "?") {
+			path += x.path
+		}
+		if status, body := c.ask(op.method, path, x.body); status != 200 || !strings.Contains(string(body), x.want) {
+			t.Errorf("%s %s answers %d %s, want %s", op.method, path, status, body, x.want)
+		}
+	}
+	until(t, "the event has started its run, and the others have ended", func() bool {
+		_, body := c.ask("GET", "/api/v1/runs", "")
+		return strings.Count(string(body), `"status":"succeeded"`) == 2 && strings.Contains(string(body), `"status":"cancelled"`)
+	})
+	var audits struct {
+		Items []struct{ What, Target, From, By string }
+	}
+	_, text = c.ask("GET", "/api/v1/audit", "")
+	if err := json.Unmarshal(text, &audits); err != nil || len(audits.Items) != 3 || audits.Items[0].What != "emit" || audits.Items[0].From != "127.0.0.1" || audits.Items[1].Target != long {
+		t.Errorf("the audit is %s (%v)", text, err)
+	}
+	// A decision for what is decided already is refused, and who sent it is told.
+	if status, body := c.ask("POST", "/api/v1/runs/"+held+"/decide", `{"node":"ask","word":"reject","by":"bob"}`); status != 409 || !strings.Contains(string(body), "ann") {
+		t.Errorf("a late decision is answered with %d %s", status, body)
+	}
+}
+
+// TestStreamGoesOn asks for the transitions of a run again from the middle: each comes once.
+func TestStreamGoesOn(t *testing.T) {
+	s, start := openTestStore(t, t.TempDir())
+	_, at, _ := serving(t, s, ServerOptions{Token: secretToken})
+	c := client{t, at}
+	run := start("hold")
+	until(t, "the run waits", func() bool { _, b := c.ask("GET", "/api/v1/inbox", ""); return strings.Contains(string(b), run) })
+	c.ask("POST", "/api/v1/runs/"+run+"/decide", `{"node":"ask","word":"approve","by":"ann"}`)
+	read := func(after string) (ids, data []string) {
+		r, err := http.NewRequest("GET", at+"/api/v1/runs/"+run+"/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+secretToken)
+		r.Header.Set("Last-Event-ID", after)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		lines := bufio.NewScanner(a.Body)
+		for lines.Scan() {
+			if id, is := strings.CutPrefix(lines.Text(), "id: "); is {
+				ids = append(ids, id)
+			} else if text, is := strings.CutPrefix(lines.Text(), "data: "); is {
+				data = append(data, text)
+			}
+		}
+		return ids, data
+	}
+	_, all := read("0")
+	if len(all) < 5 || !strings.Contains(all[0], `"to":"running"`) || all[len(all)-1] != "{}" {
+		t.Fatalf("the stream is %q", all)
+	}
+	ids, rest := read("2")
+	if ids[0] != "3" || strings.Join(rest, "\n") != strings.Join(all[2:], "\n") {
+		t.Errorf("behind 2 the stream is %q %q, want %q", ids, rest, all[2:])
+	}
+}
+
+// TestHostileRequests are refused, each with its status, and change nothing.
+func TestHostileRequests(t *testing.T) {
+	s, start := openTestStore(t, t.TempDir())
+	_, at, _ := serving(t, s, ServerOptions{Token: secretToken, Hosts: []string{"flow.example:443"}})
+	run := start("long")
+	good := "Bearer " + secretToken
+	port := at[strings.LastIndexByte(at, ':')+1:]
+	long := strings.Repeat("x", MaxPath)
+	events, cancel := "/api/v1/events", "/api/v1/runs/"+run+"/cancel"
+	emit := `{"event":"order.placed","data":{"id":"x"}}`
+	for i, x := range []struct {
+		method, path, body string
+		header             map[string]string
+		host               string
+		want               int
+	}{
+		{"GET", "/api/v1/runs", "", map[string]string{"Authorization": ""}, "", 401},
+		{"GET", "/api/v1/runs", "", map[string]string{"Authorization": "Bearer "}, "", 401},
+		{"GET", "/api/v1/runs", "", map[string]string{"Authorization": "Bearer " + secretToken[1:]}, "", 401},
+		{"GET", "/api/v1/runs", "", map[string]string{"Authorization": "Basic " + secretToken}, "", 401},
+		{"GET", "/api/v1/runs?token=" + secretToken, "", map[string]string{"Authorization": ""}, "", 401},
+		{"GET", "/metrics", "", map[string]string{"Authorization": ""}, "", 401},
+		{"POST", events, emit, map[string]string{"Authorization": "bearer" + secretToken}, "", 401},
+		{"GET", "/api/v1/runs", "", nil, "evil.example", 421},
+		{"GET", "/api/v1/runs", "", nil, "127.0.0.1.evil.example:" + port, 421},
+		{"GET", "/api/v1/runs", "", nil, "127.0.0.1:1", 421},
+		{"GET", "/api/v1/runs", "", nil, "[::1]:" + port, 421},
+		{"GET", "/api/v1/runs", "", nil, "0.0.0.0:" + port, 421},
+		{"GET", "/healthz", "", nil, "evil.example:" + port, 421},
+		{"GET", "/api/v1/runs", "", map[string]string{"Origin": "https://evil.example"}, "", 403},
+		{"GET", "/api/v1/runs", "", map[string]string{"Origin": "null"}, "", 403},
+		{"GET", "/api/v1/runs", "", map[string]string{"Origin": "file://127.0.0.1:" + port}, "", 403},
+		{"POST", events, emit, map[string]string{"Origin": "http://127.0.0.1:1"}, "", 403},
+		{"POST", events, emit, map[string]string{"Sec-Fetch-Site": "cross-site"}, "", 403},
+		{"POST", cancel, "{}", map[string]string{"Sec-Fetch-Site": "same-site"}, "", 403},
+		{"POST", events, emit, map[string]string{"Content-Type": "text/plain"}, "", 415},
+		{"POST", events, "event=order.placed", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, "", 415},
+		{"POST", events, emit, map[string]string{"Content-Type": ""}, "", 415},
+		{"GET", cancel, "", nil, "", 405},
+		{"HEAD", cancel, "", nil, "", 405},
+		{"PUT", events, emit, nil, "", 405},
+		{"DELETE", "/api/v1/runs/" + run, "", nil, "", 405},
+		{"TRACE", "/api/v1/runs", "", nil, "", 405},
+		{"GET", "/api/v1/runs", emit, nil, "", 400},
+		{"POST", events, `{"event":"order.placed","data":"` + strings.Repeat("x", MaxBody) + `"}`, nil, "", 413},
+		{"POST", events, `{"event":"order.placed","extra":1}`, nil, "", 400},
+		{"POST", events, emit + emit, nil, "", 400},
+		{"POST", events, strings.Repeat("[", 20_000), nil, "", 400},
+		{"POST", events, `{"event":"flowrun.run"}`, nil, "", 422},
+		{"POST", events, `{"event":"Order Placed"}`, nil, "", 422},
+		{"GET", "/api/v1/runs?limit=1000000", "", nil, "", 400},
+		{"GET", "/api/v1/runs?x=" + long, "", nil, "", 414},
+		{"GET", "/api/v1/runs/..%2f..%2fetc%2fpasswd", "", nil, "", 404},
+		{"GET", "/api/v1/runs/" + strings.Repeat("a", 70), "", nil, "", 404},
+		{"GET", "/api/v1/../../serve.token", "", nil, "", 404},
+		{"GET", "/.flowrun/serve.token", "", nil, "", 404},
+	} {
+		r, err := http.NewRequest(x.method, at+x.path, strings.NewReader(x.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", good)
+		if x.body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		for name, text := range x.header { // any order: it fills a map
+			if r.Header.Set(name, text); text == "" {
+				r.Header.Del(name)
+			}
+		}
+		r.Host = x.host
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+			continue
+		}
+		body, _ := io.ReadAll(a.Body)
+		a.Body.Close()
+		if a.StatusCode != x.want || x.method != "HEAD" && !json.Valid(body) {
+			t.Errorf("%d: %s %.60s %v is answered with %d %.200s, want %d", i, x.method, x.path, x.header, a.StatusCode, body, x.want)
+		}
+	}
+	c := client{t, at}
+	if _, body := c.ask("GET", events, ""); !strings.Contains(string(body), `"items":[]`) {
+		t.Errorf("a hostile request has published an event: %s", body)
+	}
+	if _, body := c.ask("GET", "/api/v1/runs", ""); strings.Contains(string(body), "cancelled") || strings.Count(string(body), `"run":`) != 1 {
+		t.Errorf("a hostile request has changed a run: %s", body)
+	}
+	if status, _ := c.ask("GET", "/healthz", ""); status != 200 {
+		t.Errorf("the server answers %d in the end", status)
+	}
+	r, _ := http.NewRequest("GET", at+"/api/v1/runs", nil)
+	r.Host = "flow.example:443"
+	r.Header.Set("Authorization", good)
+	r.Header.Set("Origin", "https://flow.example:443")
+	if a, err := http.DefaultClient.Do(r); err != nil || a.StatusCode != 200 {
+		t.Errorf("a host that is allowed is refused: %v %v", a, err)
+	}
+	// A header without end is cut off.
+	conn, err := net.Dial("tcp", strings.TrimPrefix(at, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.Copy(conn, io.MultiReader(strings.NewReader("GET / HTTP/1.1\r\nX: "), io.LimitReader(endless{}, 1<<20)))
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if answer, _ := io.ReadAll(conn); len(answer) > 0 && !bytes.Contains(answer, []byte("431")) {
+		t.Errorf("a header without end is answered with %.100s", answer)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'a'
+	}
+	return len(b), nil
+}
+
+// TestOneDaemon takes the lock twice, and again after its release.
+func TestOneDaemon(t *testing.T) {
+	dir := t.TempDir()
+	if by, err := Served(dir); by != nil || err != nil {
+		t.Fatal(by, err)
+	}
+	h, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Note("http://127.0.0.1:1"); err != nil {
+		t.Fatal(err)
+	}
+	var other *Serving
+	if _, err := Lock(dir); !errors.As(err, &other) || other.PID == 0 || other.At != "http://127.0.0.1:1" {
+		t.Errorf("the lock is taken twice: %v", err)
+	}
+	if by, err := Served(dir); by == nil || err != nil || !strings.Contains(by.Error(), fmt.Sprint(other.PID)) {
+		t.Error(by, err)
+	}
+	if err := h.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if by, err := Served(dir); by != nil || err != nil {
+		t.Error(by, err)
+	}
+	first, path, err := Token(dir)
+	if err != nil || len(first) < 32 || path != filepath.Join(dir, tokenName) {
+		t.Fatal(first, path, err)
+	}
+	if again, _, err := Token(dir); again != first || err != nil {
+		t.Error("the token changes", err)
+	}
+}
+
+// TestRestart stops a daemon while runs wait and events are due: the next one goes on, and each event starts one run.
+func TestRestart(t *testing.T) {
+	dir := t.TempDir()
+	s, start := openTestStore(t, dir)
+	run := start("hold")
+	_, at, stop := serving(t, s, ServerOptions{Token: secretToken})
+	c := client{t, at}
+	until(t, "the run waits", func() bool { _, b := c.ask("GET", "/api/v1/inbox", ""); return strings.Contains(string(b), run) })
+	for i := range 20 {
+		c.ask("POST", "/api/v1/events", fmt.Sprintf(`{"event":"order.placed","data":{"id":"%d"},"key":"%d"}`, i, i))
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = openTestStore(t, dir)
+	if _, err := s.Ask(context.Background(), event.StoreRequest{Decide: &event.DecideRequest{Run: run, Node: "ask", Decision: event.Decision{Word: event.WordApprove, By: "ann"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := New(Options{Store: s}).Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.List(context.Background(), 0)
+	if err != nil || len(list) != 21 {
+		t.Fatalf("there are %d runs, %v", len(list), err)
+	}
+	for i := range list {
+		if list[i].Status != event.Succeeded {
+			t.Errorf("run %s of %s is %s", list[i].Run, list[i].Workflow, list[i].Status)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
