@@ -120,13 +120,17 @@ func (b *Board) Why(agent, source, item int) string {
 }
 
 // before reports the order of two items that an agent can take: the highest priority first, then what the most open items need, then the
-// oldest, then the smallest id.
+// oldest, then the smallest id. Of items whose age nobody knows the one that is listed first goes first: in a file that is the upper one.
 func (s *Source) before(a, b *Item) int {
+	byID := cmp.Compare(a.ID, b.ID)
+	if a.CreatedAt == 0 && b.CreatedAt == 0 {
+		byID = 0 // who sorts keeps their order
+	}
 	return cmp.Or(
 		cmp.Compare(b.Priority, a.Priority),
 		cmp.Compare(s.need[b.ID], s.need[a.ID]),
 		cmp.Compare(uint64(a.CreatedAt-1), uint64(b.CreatedAt-1)), // 0, which nobody knows, is the youngest
-		cmp.Compare(a.ID, b.ID))
+		byID)
 }
 
 // Pick returns the place of the item of a source that an agent takes; -1 if there is none. It asks neither whether the agent has a free

@@ -36,9 +36,10 @@ func TestTies(t *testing.T) {
 		item("b-same", func(i *Item) { i.CreatedAt = 3 }),
 		item("a-same", func(i *Item) { i.CreatedAt = 3 }),
 		item("unknown-age", func(i *Item) { i.CreatedAt = 0 }),
+		item("listed-later", func(i *Item) { i.CreatedAt = 0 }),
 		item("later", func(i *Item) { i.Needs = []string{"needed"} }),
 	}}}}
-	if got, want := taken(b), "a:urgent a:needed a:z-oldest a:a-same a:b-same a:unknown-age"; got != want {
+	if got, want := taken(b), "a:urgent a:needed a:z-oldest a:a-same a:b-same a:unknown-age a:listed-later"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

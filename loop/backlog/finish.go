@@ -51,7 +51,7 @@ func resolve(drafts []draft) {
 			switch before, found := strings.CutSuffix(d.item.Title, n.phrase); {
 			case n.phrase == "":
 				kept = append(kept, n)
-			case found && titles[strings.ToLower(n.text)] && strings.TrimSpace(before) != "":
+			case found && titles[strings.ToLower(n.text)] && tidy(before) != "":
 				d.item.Title = tidy(before)
 				kept = append(kept, n)
 			}

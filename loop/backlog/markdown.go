@@ -540,8 +540,11 @@ func (m *markdown) task(c ast.Node, lines *text.Segments, parent int, place said
 	return m.add(c, lines, parent, f, mark{kind: boxMark, start: s.Start + b.start, end: s.Start + b.end})
 }
 
-// add appends an item and returns its index.
+// add appends an item and returns its index; -1 if the text has no title.
 func (m *markdown) add(c ast.Node, lines *text.Segments, parent int, f facts, k mark) int {
+	if f.title == "" {
+		return -1
+	}
 	at := lines.At(0).Start
 	d := draft{mark: k, parent: parent, needs: f.needs, item: f.item()}
 	d.item.Line = m.lineOf(at)

@@ -108,7 +108,7 @@ func (f *file) items(ctx context.Context, d *backlog.Document) []event.Item {
 	var out []event.Item
 	for i := range d.Items {
 		it := &d.Items[i]
-		e := event.Item{ID: it.ID, Source: f.Source, Title: it.Title, Body: it.Body, Labels: it.Tags, Assignee: it.Owner, Needs: append(slices.Clip(it.Needs), children[it.ID]...),
+		e := event.Item{ID: it.ID, Source: f.Source, Title: it.Title, Body: it.Body, Labels: it.Tags, Assignee: it.Owner, Capabilities: capabilities(it.Tags), Needs: append(slices.Clip(it.Needs), children[it.ID]...),
 			Data: map[string]any{"line": float64(it.Line), "section": it.Section, "due": it.Due}}
 		if it.Priority != nil {
 			e.Priority = *it.Priority

@@ -361,12 +361,8 @@ func (g *github) item(o map[string]any) (it event.Item, ok bool) {
 		if p := backlog.LabelPriority(name); p != nil && *p > it.Priority || p != nil && it.Priority == 0 {
 			it.Priority = *p
 		}
-		for _, prefix := range []string{"capability", "skill", "role"} {
-			if c, is := strings.CutPrefix(name, prefix); is && strings.IndexAny(c, ":/") == 0 {
-				it.Capabilities = append(it.Capabilities, strings.TrimSpace(c[1:]))
-			}
-		}
 	}
+	it.Capabilities = capabilities(it.Labels)
 	it.Assignee = g.assigned(o)
 	user, _ := o["user"].(map[string]any)
 	author, _ := user["login"].(string)
