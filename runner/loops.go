@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/secret"
 )
 
 // LoopBoard asks the sources of a loop as the next round of its run would, and returns what is known of items and agents. start is a run of
@@ -48,9 +49,11 @@ func (s *Service) LoopBoard(ctx context.Context, start engine.Start, secrets map
 			k.Busy[c.Agent]++
 		}
 	}
+	asks := secret.New(s.agents, s.options.Environ)
+	asks.Hold(secrets, expr.NewEvaluator(ir.NewestRules(), p.Files))
 	k.Ask = func(a *event.Attempt) event.AttemptFinished {
 		if a.Store == nil {
-			return s.options.Executors.Execute(ctx, *a)
+			return asks.Execute(ctx, *a)
 		}
 		f := executor.Answer(*a)
 		v, err := s.Ask(ctx, *a.Store)

@@ -28,7 +28,7 @@ type Loop struct {
 
 // Source is one source of a loop. Fields that its kind does not use are zero.
 type Source struct {
-	Name string     `json:"name"` // its label, and a number where the loop has several of the label
+	Name string     `json:"name"` // its label, and a number where the program has several of the label with other attributes
 	Kind SourceKind `json:"kind"`
 	// Settings are what an executor is told that asks the source, by name.
 	Settings []Setting `json:"settings,omitempty"`

@@ -1,26 +1,23 @@
 package lower
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/dsl/check"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 )
 
-// loop lowers a loop. A pool among its agents becomes its members.
-func loop(b *check.Block, p *check.Program) ir.Loop {
+// loop lowers a loop. A pool among its agents becomes its members. known has of each label the sources that loops before it have.
+func loop(b *check.Block, p *check.Program, known map[string][]string) ir.Loop {
 	out := ir.Loop{Name: b.Name, Agents: p.LoopAgents(b), Lease: b.Expr("lease"), Heartbeat: b.Expr("heartbeat"), Idle: b.Expr("idle"), IdleMax: b.Expr("idle_max"),
 		Notify: names(b.Attrs["notify"])}
-	count := map[string]int{}
 	for _, i := range b.Blocks {
 		switch i.Schema.Kind {
 		case "source":
-			name := i.Name
-			if count[i.Name]++; count[i.Name] > 1 {
-				name = fmt.Sprintf("%s-%d", i.Name, count[i.Name])
-			}
-			s := ir.Source{Name: name, Kind: ir.SourceKind(i.Name), Rotate: names(i.Attrs["rotate"]), Every: i.Expr("every"), With: i.Expr("with")}
+			s := ir.Source{Name: i.Name, Kind: ir.SourceKind(i.Name), Rotate: names(i.Attrs["rotate"]), Every: i.Expr("every"), With: i.Expr("with")}
 			switch i.Name {
 			case check.Backlog:
 				s.Kind = ir.SourceKind(i.Text("from"))
@@ -32,6 +29,14 @@ func loop(b *check.Block, p *check.Program) ir.Loop {
 				if e := i.Expr(name); e != nil {
 					s.Settings = append(s.Settings, ir.Setting{Name: name, Value: *e})
 				}
+			}
+			text, _ := json.Marshal(s) // sources with equal attributes share a name, which is a part of the names of their items over the store
+			at := slices.Index(known[i.Name], string(text))
+			if at < 0 {
+				at, known[i.Name] = len(known[i.Name]), append(known[i.Name], string(text))
+			}
+			if at > 0 {
+				s.Name = fmt.Sprintf("%s-%d", i.Name, at+1)
 			}
 			out.Sources = append(out.Sources, s)
 		case "handle":

@@ -72,8 +72,9 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		l := &workflow{src: w, checked: p, program: out, agents: agents, pools: pools, at: at}
 		out.Workflows = append(out.Workflows, l.lower())
 	}
+	sources := map[string][]string{}
 	for _, b := range p.Loops {
-		out.Loops = append(out.Loops, loop(b, p))
+		out.Loops = append(out.Loops, loop(b, p, sources))
 		at["loop."+b.Name] = b.Src.Header
 	}
 	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })

@@ -306,19 +306,21 @@ func (l *limits) allow(m *Machine) bool {
 	return false
 }
 
-func (l *limits) begin(now event.Time) {
+// begin counts a beginning at a moment.
+func (l *limits) begin(at event.Time) {
 	if l.perHour == 0 {
 		return
 	}
-	if l.begun = append(l.begun, now); len(l.begun) > l.perHour {
+	i, _ := slices.BinarySearch(l.begun, at)
+	if l.begun = slices.Insert(l.begun, i, at); len(l.begun) > l.perHour {
 		l.begun = l.begun[1:]
 	}
 }
 
-// unbegin takes the last beginning back.
-func (l *limits) unbegin() {
-	if len(l.begun) > 0 {
-		l.begun = l.begun[:len(l.begun)-1]
+// unbegin takes a beginning back.
+func (l *limits) unbegin(at event.Time) {
+	if i, found := slices.BinarySearch(l.begun, at); found {
+		l.begun = slices.Delete(l.begun, i, i+1)
 	}
 }
 

@@ -52,6 +52,7 @@ type Machine struct {
 	sources           []*source
 	work              []*work // in the order in which they were chosen
 	barred            map[string]bar
+	lies              map[string]int // how often an item that was listed as open was not
 	control           event.LoopControl
 	heard             bool // control is known
 	round             int  // the source that is asked; none: no round is under way
@@ -109,7 +110,7 @@ type ask struct {
 
 // New makes the machine of a loop, of which g is the graph. The evaluator must be pure.
 func New(g *plan.Graph, loop *ir.Loop, eval ir.Evaluator) *Machine {
-	return &Machine{graph: g, loop: loop, eval: eval, asks: map[uint64]*ask{}, timers: map[uint64]event.TimerPurpose{}, barred: map[string]bar{}, warned: map[string]bool{}, round: none}
+	return &Machine{graph: g, loop: loop, eval: eval, asks: map[uint64]*ask{}, timers: map[uint64]event.TimerPurpose{}, barred: map[string]bar{}, lies: map[string]int{}, warned: map[string]bool{}, round: none}
 }
 
 // Names resolves the names that expressions of the loop can read beside items: for views of a replayed run.

@@ -38,12 +38,15 @@ type work struct {
 	child  *event.StartChild
 	result *event.ChildFinished
 	since  event.Time // of the claim
+	begun  event.Time // when the item was chosen
 	parked bool
 	lost   bool                 // another one may have the item: nothing is written any more
 	waits  bool                 // its run goes on when the claim is renewed
 	cancel string               // why its run was cancelled, in words
 	now    bool                 // the run was cancelled with Now
 	renews bool                 // a renewal is asked
+	tries  int                  // how often the source could not be told the end
+	again  bool                 // it is told again with the next heartbeat
 	close  event.ClaimOperation // what becomes of the claim
 	say    string               // why, in words
 }
@@ -59,11 +62,15 @@ func (w *work) words() string {
 	return fmt.Sprintf("%s takes it", w.agent.Name)
 }
 
+// maxReports is how often a source is told the end of an item before that is given up.
+const maxReports = 20
+
 // claim begins the work on an item.
 func (m *Machine) claim(s *source, a *agent, it *event.Item, h handling) {
 	w := &work{key: s.itemKey(it.ID), path: nodePath(it.ID), source: s, agent: a, item: *it, mark: s.marks[it.ID], handling: h}
 	a.busy++
 	m.work = append(m.work, w)
+	w.begun = m.now
 	m.limits.begin(m.now)
 	m.askClaim(w, &event.ClaimRequest{Operation: event.ClaimTake, Agent: a.Name, Lease: m.lease, Title: it.Title})
 }
@@ -96,6 +103,7 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 			m.bar(w, "its source cannot be asked about it: "+why(f, nil), m.now.Add(m.idle))
 			m.release(w, "the source cannot be asked")
 		case !open:
+			m.barLiar(w)
 			m.release(w, "it was closed meanwhile")
 		case w.lost:
 			m.forget(w, "the claim was lost")
@@ -110,6 +118,7 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 			m.bar(w, "its source does not give it: "+why(f, nil), m.now.Add(m.idle))
 			m.release(w, "the source does not give it")
 		case o["closed"] == true || o["ok"] == false:
+			m.barLiar(w)
 			m.release(w, "it was closed or taken meanwhile")
 		case w.lost:
 			m.forget(w, "the claim was lost")
@@ -126,12 +135,17 @@ func (m *Machine) workAnswered(w *work, f *event.AttemptFinished) {
 			m.report(w)
 		}
 	case reporting:
-		if f.Outcome != event.OK {
-			m.warn("", fmt.Sprintf("source %s was not told the end of item %s: %s", w.source.Name, w.item.ID, why(f, nil)))
-		}
 		if w.lost {
 			m.forget(w, "the claim was lost")
 			return
+		}
+		if f.Outcome != event.OK {
+			if w.tries++; w.tries < maxReports { // with the next heartbeat
+				w.again = true
+				m.beatSoon()
+				return
+			}
+			m.warn("", fmt.Sprintf("source %s was not told the end of item %s: %s", w.source.Name, w.item.ID, why(f, nil)))
 		}
 		m.endClaim(w, w.close, w.say)
 	case ending:
@@ -193,6 +207,8 @@ func (m *Machine) startRun(w *work) {
 		m.release(w, reason)
 		return
 	}
+	m.limits.unbegin(w.begun) // it counts from now on
+	m.limits.begin(m.now)
 	w.stage = working
 	w.child = &event.StartChild{Run: RunOf(w.key, w.token), Node: w.path, Workflow: w.workflow, Inputs: w.inputs, Late: w.late,
 		Cause: &event.Cause{Kind: event.CauseLoop, Name: m.loop.Name, ID: w.item.ID, Events: m.run.Events()}}
@@ -297,7 +313,10 @@ func (m *Machine) ended(w *work, f *event.AttemptFinished) {
 	case event.ClaimTake, event.ClaimRenew, event.ClaimPark, event.ClaimLook:
 	}
 	m.showEnd(w, to, reason)
-	m.refresh()
+	if w.child != nil {
+		delete(m.lies, w.key)
+		m.refresh()
+	}
 	m.drop(w)
 }
 
@@ -344,7 +363,7 @@ func (m *Machine) drop(w *work) {
 		w.agent.busy--
 	}
 	if w.token == 0 {
-		m.limits.unbegin()
+		m.limits.unbegin(w.begun)
 	}
 	m.look()
 }
@@ -352,6 +371,16 @@ func (m *Machine) drop(w *work) {
 // bar keeps an item from being taken: until a moment, or with 0 until it changes.
 func (m *Machine) bar(w *work, reason string, until event.Time) {
 	m.barred[w.key] = bar{why: reason, until: until, mark: w.mark}
+}
+
+// barLiar keeps an item from being taken that its source lists as open and then calls closed, each time for twice as long.
+func (m *Machine) barLiar(w *work) {
+	d := m.idle
+	for i := 0; i < m.lies[w.key] && d < day; i++ {
+		d *= 2
+	}
+	m.lies[w.key]++
+	m.bar(w, "its source has listed it as open, and then said that it is closed", m.now.Add(min(d, day)))
 }
 
 // barDead keeps an item from being taken that was given up, until it changes or something wakes the loop: somebody may have revived it.
@@ -398,6 +427,10 @@ func (m *Machine) renewAll() {
 	for _, w := range slices.Clone(m.work) {
 		if w.holds() && !w.renews {
 			m.renew(w)
+		}
+		if w.again {
+			w.again = false
+			m.report(w)
 		}
 	}
 	if slices.ContainsFunc(m.work, (*work).holds) {

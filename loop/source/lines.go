@@ -16,7 +16,7 @@ import (
 const Protocol = "flowrun-source/1"
 
 // lines is a program or a service. It gets the question as one line of JSON (standard input, or the body of a POST), and answers with lines
-// of JSON; flowrun explain sources is the page.
+// of JSON.
 type lines struct{ *question }
 
 // Question is the line that a program or a service gets.
