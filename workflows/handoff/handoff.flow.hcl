@@ -1,9 +1,10 @@
 # One agent hands its work over to another, with all that the other must know. The hand-over is work in the store: a loop, or a
 # person, takes it when there is time. The first run does not wait for it.
 #
-#   flowrun apply . feature
+#   flowrun apply .
 #   flowrun dispatch list
 #   flowrun dispatch show ds-1
+#   flowrun loop run team . --until-idle       # leo goes on
 
 agent "sam" {
   type    = "exec"
@@ -19,6 +20,11 @@ agent "sam" {
   })
 }
 
+agent "leo" {
+  type    = "exec"
+  command = ["./agents/leo"]
+}
+
 channel "dev" {
   type   = "file"
   path   = "dev.jsonl"
@@ -26,6 +32,8 @@ channel "dev" {
 }
 
 workflow "feature" {
+  default = true
+
   input "ticket" {
     type    = string
     default = "AGT-275"
@@ -59,4 +67,26 @@ workflow "feature" {
   }
 
   output "work" { value = step.over.output.id }
+}
+
+# Gives what was handed over to the agent that it is for.
+loop "team" {
+  agents = [agent.leo]
+  source "dispatch" {}
+
+  handle {
+    when     = "item.handoff != null"
+    workflow = workflow.go_on
+    with     = { handoff = item.handoff }
+  }
+}
+
+workflow "go_on" {
+  input "handoff" { type = any }
+
+  step "work" {
+    agent = agent.leo
+    task  = input.handoff.next
+    with  = input.handoff
+  }
 }

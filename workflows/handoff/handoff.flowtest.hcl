@@ -27,3 +27,11 @@ test "without a next step nothing is handed over, and nobody is told" {
     "len(dispatches) == 0 && len(notifications) == 0",
   ]
 }
+
+test "the agent that goes on has the whole document in its request" {
+  workflow = workflow.go_on
+  inputs   = { handoff = { to = "leo", next = "The page.", summary = "There.", decisions = ["Zod"] } }
+  agent "leo" { replies = [{ output = "${request.task} ${request.with.summary} ${request.with.decisions[0]}" }] }
+
+  expect = ["step.work.output == 'The page. There. Zod'"]
+}
