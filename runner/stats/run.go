@@ -129,7 +129,7 @@ func (r *Run) takeTransition(t *event.Transition) {
 		r.waiting[t.Node] = true
 	}
 	res := t.Result
-	if res == nil || res.Agent == "" || res.Reused || t.To != event.Succeeded && t.To != event.FailedS {
+	if t.Kind != string(ir.Step) || res == nil || res.Agent == "" || res.Reused || t.To != event.Succeeded && t.To != event.FailedS {
 		return
 	}
 	task := Task{Node: t.Node, Name: t.Name, Agent: res.Agent, Started: res.StartedAt, Ended: res.FinishedAt, Status: t.To, Attempts: res.Attempts, Escalated: res.Escalated != ""}
