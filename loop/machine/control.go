@@ -24,6 +24,16 @@ func (m *Machine) woken(x *event.External) {
 		m.obey()
 		m.refresh()
 		m.look()
+	case w.Kind == event.WakeBegin:
+		begin := event.LoopStart{Once: w.Begin.Once, UntilIdle: w.Begin.UntilIdle}
+		if m.run.Loop != nil {
+			begin.Carry = m.run.Loop.Carry
+		}
+		run := *m.run // the event keeps its own
+		run.Loop = &begin
+		m.run, m.rounds = &run, 0
+		m.stale()
+		m.look()
 	default:
 		m.unbarDead()
 		m.stale()

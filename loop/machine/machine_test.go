@@ -189,6 +189,20 @@ func TestLoopDoesWhatIsDispatched(t *testing.T) {
 	}
 }
 
+// Whoever goes on with a loop says when it ends.
+func TestLoopGoesOnWithAnotherEnd(t *testing.T) {
+	x := newOffice(t, simple)
+	x.start(event.LoopStart{})
+	begin := x.store.Now()
+	x.host.Schedule(sim.Moment{At: begin.Add(time.Hour), Do: func() error {
+		x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopBegin, Loop: "l", UntilIdle: true}})
+		return nil
+	}})
+	if end, took := x.drive(), x.store.Now().Sub(begin); end.Status != event.Succeeded || took < time.Hour || took > time.Hour+time.Minute {
+		t.Error(end, took)
+	}
+}
+
 // An item that fails is tried once more, and is then a dead letter; the next one is done.
 func TestItemFailsTwice(t *testing.T) {
 	x := newOffice(t, simple)

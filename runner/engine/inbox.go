@@ -72,8 +72,11 @@ func InPlaceOf(x event.External) string {
 	if x.Kind != event.ExternalWake {
 		return ""
 	}
-	if w, err := event.WakeOf(x.Data); err == nil && w.Kind == event.WakeControl {
+	switch w, _ := event.WakeOf(x.Data); w.Kind {
+	case event.WakeControl:
 		return `{"kind":"wake","data":{"control":`
+	case event.WakeBegin:
+		return `{"kind":"wake","data":{"begin":`
 	}
 	return `{"kind":"wake","data":{"kind":`
 }

@@ -352,10 +352,11 @@ const (
 	LoopPause  LoopOperation = "pause"  // nothing is claimed
 	LoopResume LoopOperation = "resume" // ends a pause or a stop
 	LoopStop   LoopOperation = "stop"   // the loop ends
+	LoopBegin  LoopOperation = "begin"  // whoever goes on with the run of the loop says anew when it ends
 )
 
 // LoopOperations lists all operations.
-var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop}
+var LoopOperations = []LoopOperation{LoopListen, LoopRead, LoopPause, LoopResume, LoopStop, LoopBegin}
 
 // LoopRequest reads or changes how a loop is to behave. The answer is a [LoopControl].
 type LoopRequest struct {
@@ -364,6 +365,8 @@ type LoopRequest struct {
 	Agent     string        `json:"agent,omitempty"` // of pause and resume: of this agent alone
 	For       time.Duration `json:"for,omitempty"`   // of pause; 0: until somebody resumes
 	By        string        `json:"by,omitempty"`    // who asks
+	Once      bool          `json:"once,omitempty"`  // of begin, as in [LoopStart]
+	UntilIdle bool          `json:"until_idle,omitempty"`
 }
 
 // LoopControl says how people want a loop to behave.
@@ -421,21 +424,26 @@ type WakeKind string
 const (
 	WakeWork    WakeKind = "work"    // there is more to do, or something else can be done
 	WakeControl WakeKind = "control" // people want the loop to behave otherwise
+	WakeBegin   WakeKind = "begin"   // whoever goes on with the run wants another end of it
 )
 
 // WakeKinds lists all kinds of wakes.
-var WakeKinds = []WakeKind{WakeWork, WakeControl}
+var WakeKinds = []WakeKind{WakeWork, WakeControl, WakeBegin}
 
 // Wake is the data of an [ExternalWake].
 type Wake struct {
 	Kind    WakeKind
 	Control LoopControl // of WakeControl
+	Begin   LoopStart   // of WakeBegin: what it carries does not count
 }
 
 // Data is the wake as the data of an external.
 func (w *Wake) Data() value.Value {
 	if w.Kind == WakeControl {
 		return map[string]any{"kind": string(w.Kind), "control": w.Control.Object()}
+	}
+	if w.Kind == WakeBegin {
+		return map[string]any{"kind": string(w.Kind), "begin": map[string]any{"once": w.Begin.Once, "until_idle": w.Begin.UntilIdle}}
 	}
 	return map[string]any{"kind": string(w.Kind)}
 }
@@ -447,6 +455,11 @@ func WakeOf(data value.Value) (w Wake, err error) {
 	w.Kind = WakeKind(kind)
 	if w.Kind == WakeControl {
 		w.Control, err = LoopControlOf(o["control"])
+	}
+	if w.Kind == WakeBegin {
+		begin, _ := o["begin"].(map[string]any)
+		w.Begin.Once, _ = begin["once"].(bool)
+		w.Begin.UntilIdle, _ = begin["until_idle"].(bool)
 	}
 	return w, err
 }
@@ -551,5 +564,7 @@ func (f *facts) loop(l *LoopRequest) {
 	f.text('a', l.Agent)
 	f.number('f', uint64(l.For))
 	f.text('b', l.By)
+	f.truth('o', l.Once)
+	f.truth('u', l.UntilIdle)
 	f.end()
 }

@@ -48,7 +48,11 @@ func TestAnswersAboutItemsAreRead(t *testing.T) {
 		t.Errorf("a claim without moments is read as %+v, %v", got, err)
 	}
 	control := LoopControl{Loop: "l", Stopped: true, By: "b", Paused: map[string]Time{"": Forever, "sam": aMoment}}
-	w := Wake{WakeControl, control}
+	w := Wake{Kind: WakeControl, Control: control}
+	if got, err := WakeOf(w.Data()); err != nil || !reflect.DeepEqual(got, w) {
+		t.Errorf("the wake\n%+v is read as\n%+v, %v", w, got, err)
+	}
+	w = Wake{Kind: WakeBegin, Begin: LoopStart{UntilIdle: true}}
 	if got, err := WakeOf(w.Data()); err != nil || !reflect.DeepEqual(got, w) {
 		t.Errorf("the wake\n%+v is read as\n%+v, %v", w, got, err)
 	}

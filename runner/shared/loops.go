@@ -42,6 +42,11 @@ func applyLoop(rows Rows, r *event.LoopRequest, by Waiter, now event.Time) (a An
 	case event.LoopRead:
 		a.Output = c.Object()
 		return a, nil
+	case event.LoopBegin:
+		a.Output = c.Object()
+		wake := event.Wake{Kind: event.WakeBegin, Begin: event.LoopStart{Once: r.Once, UntilIdle: r.UntilIdle}}
+		a.Posts, err = postWake(rows, r.Loop+" ", wake.Data())
+		return a, err
 	case event.LoopPause:
 		if r.For < 0 || r.For > MaxTTL {
 			return a, refuse("a pause of %s is not between 0 and %s", r.For, MaxTTL)
