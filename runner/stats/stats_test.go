@@ -33,8 +33,8 @@ func TestKnownDay(t *testing.T) {
 	ended.start(39*minute, 4, "again", "ann")
 	ended.finish(41*minute, 4, 0, event.Failed)
 	ended.end(41*minute, "again", event.Result{Agent: "ann", Attempts: 1, StartedAt: 39 * minute, FinishedAt: 41 * minute}, event.FailedS)
-	ended.end(42*minute, "again", event.Result{Agent: "ann", Attempts: 1, FinishedAt: 42 * minute}, event.Cancelled)               // does not count
-	ended.end(42*minute, "write", event.Result{Agent: "ann", Attempts: 1, FinishedAt: 42 * minute, Reused: true}, event.Succeeded) // nor does this
+	ended.end(42*minute, "again", event.Result{Agent: "ann", Attempts: 1, FinishedAt: 42 * minute}, event.Cancelled)                // does not count
+	ended.end(42*minute, "write", event.Result{Agent: "ann", Attempts: 1, FinishedAt: 42 * minute, Reused: true}, event.Succeeded)  // nor does this
 	ended.Apply([]event.Event{{At: 42 * minute, TimerFired: &event.TimerFired{}}}, &event.Reaction{Transitions: []event.Transition{ // an item of a loop
 		{Node: "item", From: event.Running, To: event.Succeeded, Result: &event.Result{Agent: "ann", Attempts: 1, FinishedAt: 42 * minute}}}})
 	ended.end(43*minute, "", event.Result{}, event.FailedS)
