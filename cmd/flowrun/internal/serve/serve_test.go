@@ -6,12 +6,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -466,4 +470,126 @@ func TestRestart(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+var (
+	latency = flag.Int("serve.latency", 0, "publish so many events one after the other, and print how long each took to start its run and to end it")
+	load    = flag.Bool("serve.load", false, "serve 1,000 live and 10,000 parked runs, and print how long start and stop take, and the memory")
+	flood   = flag.Int("serve.flood", 0, "publish so many events over the API at once, and print how long it took; each starts one run")
+)
+
+// TestLatency measures how long it takes from the answer to an emission until its run has begun, and until it has ended.
+func TestLatency(t *testing.T) {
+	if *latency == 0 {
+		t.Skip("-serve.latency is not set")
+	}
+	s, _ := openTestStore(t, t.TempDir())
+	_, at, _ := serving(t, s, ServerOptions{Token: secretToken})
+	c := client{t, at}
+	until(t, "the daemon is ready", func() bool { status, _ := c.ask("GET", "/readyz", ""); return status == 200 })
+	var begun, ended []time.Duration
+	for i := range *latency {
+		sent := time.Now()
+		c.ask("POST", "/api/v1/events", fmt.Sprintf(`{"event":"order.placed","data":{"id":"%d"}}`, i))
+		for len(ended) == i {
+			list, err := s.List(context.Background(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) == i+1 && len(begun) == i {
+				begun = append(begun, time.Since(sent))
+			}
+			if len(list) == i+1 && list[0].Status == event.Succeeded {
+				ended = append(ended, time.Since(sent))
+			}
+		}
+	}
+	slices.Sort(begun)
+	slices.Sort(ended)
+	t.Logf("%d events: the run began after %v (median) and %v at most, and had ended after %v and %v", *latency, begun[len(begun)/2], begun[len(begun)-1], ended[len(ended)/2], ended[len(ended)-1])
+}
+
+// TestFlood publishes many events over many connections. Each starts one run, and none is lost.
+func TestFlood(t *testing.T) {
+	if *flood == 0 {
+		t.Skip("-serve.flood is not set")
+	}
+	s, _ := openTestStore(t, t.TempDir())
+	_, at, _ := serving(t, s, ServerOptions{Token: secretToken})
+	c := client{t, at}
+	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 64
+	began := time.Now()
+	var all sync.WaitGroup
+	for w := range 32 {
+		all.Go(func() {
+			for i := w; i < *flood; i += 32 {
+				for range 1 + i%2 { // half of them twice
+					if status, body := c.ask("POST", "/api/v1/events", fmt.Sprintf(`{"event":"order.placed","data":{"id":"%d"},"key":"%d"}`, i, i)); status != 200 {
+						t.Errorf("%d %s", status, body)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	sent := time.Since(began)
+	for {
+		list, err := s.List(context.Background(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := 0
+		for i := range list {
+			if list[i].Status == event.Succeeded {
+				done++
+			}
+		}
+		if done == *flood {
+			if len(list) != *flood {
+				t.Errorf("%d runs for %d events", len(list), *flood)
+			}
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Logf("%d events, half of them sent twice, were published in %v (%.0f requests a second) and had all ended after %v; each started one run", *flood, sent,
+		float64(*flood)*1.5/sent.Seconds(), time.Since(began))
+}
+
+// TestLoad serves a store with many live and parked runs.
+func TestLoad(t *testing.T) {
+	if !*load {
+		t.Skip("-serve.load is not set")
+	}
+	dir := t.TempDir()
+	s, start := openTestStore(t, dir)
+	for range 11_000 {
+		start("long")
+	}
+	d := New(Options{Store: s})
+	began := time.Now()
+	if err := d.Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("11,000 runs were driven until they were parked in %v", time.Since(began))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = openTestStore(t, dir)
+	began = time.Now()
+	d, _, stop := serving(t, s, ServerOptions{})
+	until(t, "the daemon is ready", d.Ready)
+	ready := time.Since(began)
+	for end := time.Now().Add(5 * time.Minute); !d.runs.Idle() && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	taken := time.Since(began)
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	began = time.Now()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("ready after %v, all taken over after %v, heap %d MiB, taken from the system %d MiB, stopped after %v", ready, taken, m.HeapAlloc>>20, m.Sys>>20, time.Since(began))
 }
