@@ -589,14 +589,17 @@ func allDigits(w string) bool { return w != "" && strings.Trim(w, "0123456789") 
 
 // tidy removes what the metadata has left behind.
 func tidy(text string) string {
-	for {
+	for strings.ContainsAny(text, "([{") {
 		next := emptyPair.Load().ReplaceAllString(text, "$1")
 		if next == text {
 			break
 		}
 		text = next
 	}
-	words := strings.Fields(looseComma.Load().ReplaceAllString(text, "$1"))
+	if strings.ContainsAny(text, ",;") {
+		text = looseComma.Load().ReplaceAllString(text, "$1")
+	}
+	words := strings.Fields(text)
 	for len(words) > 0 && strings.Trim(words[0], "-–—:,;|·•\ufe0f") == "" {
 		words = words[1:]
 	}

@@ -210,7 +210,10 @@ func (m *markdown) blocks(n ast.Node, parent int, from said) {
 
 func (m *markdown) heading(h *ast.Heading) {
 	flat := m.inline(m.joined(h.Lines()))
-	name := oneLine(trailingID.Load().ReplaceAllString(flat.plain(), ""))
+	name := oneLine(flat.plain())
+	if strings.HasSuffix(name, "}") {
+		name = trailingID.Load().ReplaceAllString(name, "")
+	}
 	for len(m.headings) > 0 && m.headings[len(m.headings)-1].level >= h.Level {
 		m.headings = m.headings[:len(m.headings)-1]
 	}

@@ -145,12 +145,18 @@ func withoutNoun(words string) string {
 	return words
 }
 
+var spaced = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("in-progress", "in progress", "on-hold", "on hold", "not-started", "not started", "in_progress", "in progress",
+		"on_hold", "on hold", "not_started", "not started", "non-goals", "non goals")
+})
+
 // normalize makes words comparable: lower case, single blanks, without numbering, count, colon and final period.
 func normalize(text string) string {
 	text = strings.ToLower(strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " "))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "’", "'"), "to-do", "to do")
-	text = strings.NewReplacer("in-progress", "in progress", "on-hold", "on hold", "not-started", "not started", "in_progress", "in progress",
-		"on_hold", "on hold", "not_started", "not started", "non-goals", "non goals").Replace(text)
+	if strings.ContainsAny(text, "-_") {
+		text = spaced().Replace(text)
+	}
 	text = strings.Trim(text, " *_:.!-–—|#")
 	if i := strings.IndexFunc(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }); i > 0 && (text[i] == ' ' || text[i] == ')') {
 		if strings.Contains(text[:i], ".") || text[i] == ')' {
