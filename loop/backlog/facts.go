@@ -16,6 +16,7 @@ import (
 // facts are what the text of an item says.
 type facts struct {
 	title    string
+	untitled bool   // the text is nothing but metadata, which stands for the title
 	status   Status // by a field, or by a word in brackets
 	emoji    rune   // of a status, in front or behind
 	id       string
@@ -382,8 +383,8 @@ func (m *markdown) facts(text string, f *flat) facts {
 		s.takeInner()
 	}
 	s.title = f.restore(tidy(s.text))
-	if s.title == "" && s.id != "" {
-		s.title = oneLine(f.restore(text))
+	if s.title == "" && (s.id != "" || len(s.needs) > 0) {
+		s.title, s.untitled = oneLine(f.restore(text)), true
 	}
 	return s.facts
 }
@@ -471,6 +472,9 @@ func (s *scan) takeEnds() {
 	s.facts = before
 	for _, w := range words[end:] { // again in their order: the first name is the owner
 		s.word(w, false, true)
+	}
+	if end < len(words) && end > 1 && s.owner != before.owner && strings.EqualFold(words[end-1], "by") {
+		end--
 	}
 	s.text = strings.Join(words[:min(end, len(words))], " ")
 	if rest, emoji := splitEmoji(s.text); emoji != 0 && s.emoji == 0 {

@@ -463,7 +463,7 @@ func (m *markdown) bullet(c ast.Node, lines *text.Segments, parent int, place sa
 		return -1
 	}
 	f := m.facts(flat.text, flat)
-	if parent >= 0 && f.title == "" {
+	if parent >= 0 && (f.title == "" || f.untitled) {
 		m.merge(parent, f)
 		return -1
 	}

@@ -56,6 +56,9 @@ func (m *markdown) table(lines *text.Segments, parent int) bool {
 		return true
 	}
 	c := findColumns(names)
+	if c.status < 0 {
+		c = boxColumn(c, names, rows, m.src)
+	}
 	place := m.place(said{})
 	if c.title < 0 || place.silent || c.status < 0 && place.status == "" {
 		return true
@@ -201,6 +204,28 @@ func findColumns(names []string) columns {
 		if c.title == len(names) {
 			c.title = c.id
 			c.id = -1
+		}
+	}
+	return c
+}
+
+// boxColumn finds a column without a name whose cells are boxes.
+func boxColumn(c columns, names []string, rows [][]cell, src []byte) columns {
+	for i, n := range names {
+		boxes := len(rows) > 0 && strings.TrimSpace(n) == ""
+		for _, row := range rows {
+			if !boxes || i >= len(row) {
+				boxes = false
+				break
+			}
+			_, boxes = findBox(src[row[i].start:row[i].end])
+		}
+		if boxes {
+			c.status = i
+			if c.title < 0 {
+				c.title = slices.IndexFunc(names, func(n string) bool { return strings.TrimSpace(n) != "" })
+			}
+			return c
 		}
 	}
 	return c

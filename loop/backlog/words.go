@@ -10,6 +10,7 @@ import (
 // boxes are the characters between the brackets of a task, in the use of GitHub, Obsidian and plain files.
 var boxes = map[string]Status{
 	"": Todo, " ": Todo, "\t": Todo, "\u00a0": Todo, "*": Todo,
+	"  ": Todo, "x ": Done, " x": Done, "X ": Done, " X": Done,
 	"x": Done, "X": Done, "✓": Done, "✔": Done, "✅": Done, "v": Done, "V": Done, "☑": Done,
 	"/": Doing, "~": Doing, ".": Doing, "o": Doing, "O": Doing, "…": Doing,
 	"-": Cancelled, "✗": Cancelled, "✘": Cancelled, "❌": Cancelled,
@@ -99,9 +100,18 @@ type said struct {
 // readPhrase reads a heading or a label.
 func readPhrase(text string, legend map[string]Status) said {
 	bare, emoji := splitEmoji(text)
-	words := normalize(bare)
+	words := normalize(strings.Map(func(r rune) rune {
+		if isStatusEmoji(r) {
+			emoji = r
+			return -1
+		}
+		return r
+	}, bare))
 	if silent[words] {
 		return said{silent: true}
+	}
+	if s := alternatives(words); s != "" {
+		return said{status: s, exact: true}
 	}
 	if s, ok := phrases()[words]; ok {
 		return said{status: s, exact: true}
@@ -130,6 +140,22 @@ func readPhrase(text string, legend map[string]Status) said {
 		return said{status: s}
 	}
 	return said{}
+}
+
+// alternatives reads "blocked / waiting": words for one status.
+func alternatives(words string) (s Status) {
+	parts := strings.FieldsFunc(strings.NewReplacer(" and ", "/", " or ", "/", " & ", "/").Replace(words), func(r rune) bool { return r == '/' })
+	if len(parts) < 2 {
+		return ""
+	}
+	for _, p := range parts {
+		status, ok := phrases()[strings.TrimSpace(p)]
+		if !ok || s != "" && s != status {
+			return ""
+		}
+		s = status
+	}
+	return s
 }
 
 // withoutNoun takes the last word away where it only says that there are items.
