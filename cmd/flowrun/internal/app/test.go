@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -153,8 +155,7 @@ func (f testTextFS) Stat(name string) (fs.FileInfo, error) {
 type testRun struct {
 	*app
 	*args.Test
-	readers  map[string]*dsl.TestReader // by folder
-	texts    testTexts                  // nil: nobody watches them
+	texts    testTexts // nil: nobody watches them
 	report   *ui.TestReport
 	list     diag.List
 	coverage map[string]*flowtest.Coverage // by the path of a program
@@ -166,11 +167,9 @@ func (a *app) runTest(t *args.Test, forms []args.Form, texts testTexts) error {
 	if err != nil {
 		return err
 	}
-	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf(), Covered: t.Coverage}, coverage: map[string]*flowtest.Coverage{}, readers: map[string]*dsl.TestReader{}, texts: texts}
+	r := &testRun{app: a, Test: t, report: &ui.TestReport{Sources: ui.Sources{}, Base: baseOf(), Covered: t.Coverage}, coverage: map[string]*flowtest.Coverage{}, texts: texts}
 	began := time.Now()
-	for _, file := range files {
-		r.file(file)
-	}
+	r.files(files)
 	r.report.Took = time.Since(began)
 	if list := r.list.Sort(); list.HasErrors() {
 		refused := &ui.Report{List: list, Sources: r.report.Sources, Release: thisVersion().Release, Unread: refusal(list) == exitCouldNot, Base: baseOf(), Rule: ruleOf}
@@ -212,40 +211,93 @@ func noTestHint(pattern string) string {
 	return `A test file has blocks  test "NAME" { … }.`
 }
 
+// testedFile is a file with what its tests came to.
+type testedFile struct {
+	name  string
+	fsys  fs.FS
+	inDir string // its name in its folder
+	opts  dsl.Options
+	tests *dsl.Tests
+	list  diag.List
+	out   ui.TestFile
+}
+
+// files runs the wanted tests of files: as many folders at once as there are processors, and the files of a folder in their order. Where
+// somebody watches what file() reads, one folder at once.
+func (r *testRun) files(names []string) {
+	all, folders := make([]testedFile, len(names)), map[string][]*testedFile{}
+	var order []string
+	for i, name := range names {
+		f := &all[i]
+		f.name = name
+		f.fsys, f.inDir, f.opts = r.openFolder(name)
+		dir := filepath.Dir(name)
+		if r.texts != nil && f.opts.Root != nil {
+			f.opts.Root = testTextFS{f.opts.Root, r.texts}
+		}
+		if folders[dir] == nil {
+			order = append(order, dir)
+		}
+		folders[dir] = append(folders[dir], f)
+	}
+	workers := runtime.GOMAXPROCS(0)
+	if r.texts != nil {
+		workers = 1
+	}
+	next, wait := make(chan string), sync.WaitGroup{}
+	for range min(workers, len(order)) {
+		wait.Go(func() {
+			for dir := range next {
+				reader := dsl.NewTestReader(folders[dir][0].fsys, folders[dir][0].opts)
+				for _, f := range folders[dir] {
+					r.file(f, reader)
+				}
+			}
+		})
+	}
+	for _, dir := range order {
+		next <- dir
+	}
+	close(next)
+	wait.Wait()
+	for i := range all {
+		r.take(&all[i])
+	}
+}
+
 // file runs the wanted tests of a file.
-func (r *testRun) file(file string) {
-	fsys, name, opts := r.openFolder(file)
-	dir := filepath.Dir(file)
-	if r.texts != nil && opts.Root != nil {
-		opts.Root = testTextFS{opts.Root, r.texts}
-	}
-	if r.readers[dir] == nil {
-		r.readers[dir] = dsl.NewTestReader(fsys, opts)
-	}
-	tests, list := r.readers[dir].Load(name)
-	for name, text := range tests.Sources { // any order: it fills a map
-		r.report.Sources[name] = text
-	}
-	if r.list = append(r.list, list...); list.HasErrors() {
+func (r *testRun) file(f *testedFile, reader *dsl.TestReader) {
+	if f.tests, f.list = reader.Load(f.inDir); f.list.HasErrors() {
 		return
 	}
-	p := flowtest.NewProgram(tests.IR)
-	path := filepath.Join(dir, filepath.FromSlash(tests.Path))
-	covered := r.coverage[path]
-	if covered == nil {
-		covered = flowtest.NewCoverage(tests.IR)
-		r.coverage[path] = covered
-		r.report.Coverage = append(r.report.Coverage, ui.TestCoverage{Coverage: covered, Program: ui.Clean(path), Places: tests.Positions})
-	}
-	out := ui.TestFile{Name: ui.Clean(file)}
-	for i := range tests.Tests {
-		if r.Wanted(tests.Tests[i].Name) {
-			result := runOneTest(p, &tests.Tests[i])
-			covered.Add(result)
-			out.Results = append(out.Results, result)
+	p := flowtest.NewProgram(f.tests.IR)
+	f.out.Name = ui.Clean(f.name)
+	for i := range f.tests.Tests {
+		if r.Wanted(f.tests.Tests[i].Name) {
+			f.out.Results = append(f.out.Results, runOneTest(p, &f.tests.Tests[i]))
 		}
 	}
-	r.report.Files = append(r.report.Files, out)
+}
+
+// take adds a file to the report.
+func (r *testRun) take(f *testedFile) {
+	for name, text := range f.tests.Sources { // any order: it fills a map
+		r.report.Sources[name] = text
+	}
+	if r.list = append(r.list, f.list...); f.list.HasErrors() {
+		return
+	}
+	path := filepath.Join(filepath.Dir(f.name), filepath.FromSlash(f.tests.Path))
+	covered := r.coverage[path]
+	if covered == nil {
+		covered = flowtest.NewCoverage(f.tests.IR)
+		r.coverage[path] = covered
+		r.report.Coverage = append(r.report.Coverage, ui.TestCoverage{Coverage: covered, Program: ui.Clean(path), Places: f.tests.Positions})
+	}
+	for _, result := range f.out.Results {
+		covered.Add(result)
+	}
+	r.report.Files = append(r.report.Files, f.out)
 }
 
 func runOneTest(p *flowtest.Program, t *ir.Test) *flowtest.Result {
