@@ -12,6 +12,16 @@ agent "reviewer" {
   output  = object({ accepted = bool, words = string })
 }
 
+# Somebody hears of work that is never accepted. Write a channel of your own, such as type = "slack".
+channel "editor" {
+  type = "file"
+  path = "escalated.jsonl"
+}
+
+escalation "stuck" {
+  level "editor" { notify = [channel.editor] }
+}
+
 workflow "review" {
   input "task" {
     type    = string
@@ -25,6 +35,7 @@ workflow "review" {
     review_task    = "Judge this work. The task was: ${input.task}"
     accept         = "review.output.accepted"
     max_iterations = 3
+    escalate       = escalation.stuck
     on_error       = "continue"
   }
 

@@ -31,5 +31,6 @@ test "work that is never accepted ends after three rounds with a verdict" {
     "run.status == 'succeeded' && run.outputs.verdict == 'not_accepted'",
     "step.draft.error.reason == 'limit'",
     "len(calls.author) == 3",
+    "len(notifications) == 1 && notifications[0].channel == 'editor' && notifications[0].error.reason == 'limit'",
   ]
 }

@@ -1,0 +1,41 @@
+# A manager starts a process for each task, and the workers speak a protocol of their own.
+# A worker gets its task as JSON on standard input. It may print lines of what it does; the last line is its result, as JSON with the
+# status completed. A worker that fails says so on standard error, as JSON with the status failed, and exits with 0 all the same: so a
+# gate looks at what it said, and not at the exit code. A failed task is tried three times. What is left unsolved does not keep the
+# results of the others back.
+
+gate "completed" {
+  check   = "result.stderr == '' && any(result.output, # contains '\"status\":\"completed\"')"
+  message = "the worker says: ${try(result.stderr, "")}"
+  on_fail = "retry"
+}
+
+workflow "manager" {
+  input "tasks" {
+    type = list(object({ id = string, type = string, payload = string }))
+    default = [
+      { id = "t1", type = "DATA_ANALYSIS", payload = "orders of this week" },
+      { id = "t2", type = "REPORT_GENERATION", payload = "t1" },
+      { id = "t3", type = "PAINTING", payload = "a wall" },
+    ]
+  }
+
+  step "work" {
+    for_each        = input.tasks
+    max_concurrency = 2
+    run             = ["./agents/worker"]
+    stdin           = jsonencode(each.value)
+    parse           = "lines"
+    gates           = [gate.completed]
+    timeout         = "1m"
+    on_error        = "continue"
+    retry { max_attempts = 3 }
+  }
+
+  step "results" {
+    value = { for i, task in input.tasks : task.id => try(jsondecode(step.work.output[i][length(step.work.output[i]) - 1]).result, null) }
+  }
+
+  output "results" { value = step.results.output }
+  output "unsolved" { value = [for i, task in input.tasks : task.id if step.work.output[i] == null] }
+}
