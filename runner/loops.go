@@ -64,3 +64,22 @@ func (s *Service) LoopBoard(ctx context.Context, start engine.Start, secrets map
 	}
 	return machine.Preview(g, l, expr.NewEvaluator(ir.NewestRules(), p.Files), &start.First, k)
 }
+
+// LoopCarry is what the newest run of a loop left for the next one when it ended; nil: nothing.
+func (s *Service) LoopCarry(ctx context.Context, name string) (value.Value, error) {
+	all, err := s.List(ctx, 0)
+	for _, info := range all {
+		if info.Workflow != name || info.Parent != "" {
+			continue
+		}
+		if !info.Status.Terminal() {
+			return nil, nil
+		}
+		p, err := s.History(ctx, info.Run)
+		if err != nil || p.End() == nil {
+			return nil, err
+		}
+		return p.End().Outputs["parked"], nil
+	}
+	return nil, err
+}

@@ -216,6 +216,9 @@ func (m *Machine) end(e *event.End) {
 	m.over = true
 	e.Outputs = map[string]value.Value{"taken": float64(m.counts.Taken), "closed": float64(m.counts.Closed), "failed": float64(m.counts.Failed),
 		"released": float64(m.counts.Released), "dead": float64(m.counts.Dead)}
+	if left := m.leave(); left != nil {
+		e.Outputs["parked"] = left
+	}
 	if m.usage != (event.Usage{}) {
 		u := m.usage
 		e.Usage = &u

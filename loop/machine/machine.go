@@ -97,6 +97,7 @@ const (
 	askList                   // the items of a source
 	askWork                   // something about an item; the work says what
 	askRenew                  // the lease of a claim
+	askPark                   // that a claim stays without a lease
 	askNotice                 // a message
 )
 
@@ -199,6 +200,7 @@ func (m *Machine) begin() {
 		m.end(&event.End{Status: event.FailedS, Error: compose.EvaluationError("the settings of the loop", err)})
 		return
 	}
+	m.adopt()
 	m.askStore(&ask{kind: askControl}, "loop", &event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopListen, Loop: m.loop.Name}})
 }
 
@@ -273,6 +275,8 @@ func (m *Machine) answered(f *event.AttemptFinished) {
 		m.workAnswered(a.work, f)
 	case askRenew:
 		m.renewed(a.work, f)
+	case askPark:
+		m.parkedAnswered(a.work, f)
 	case askNotice:
 		if f.Outcome != event.OK {
 			m.warn("", "a message could not be sent: "+why(f, nil))

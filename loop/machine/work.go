@@ -469,6 +469,28 @@ func (m *Machine) renewed(w *work, f *event.AttemptFinished) {
 	}
 	if w.lost {
 		m.cancelRun(w, "the claim of the item was lost: "+c.Why, false)
+	} else if c.Waits {
+		m.park(w)
+	}
+}
+
+// park lets the agent of an item whose run waits for a person take another item. The claim has no lease any more, and ends with the run.
+func (m *Machine) park(w *work) {
+	w.parked = true
+	w.agent.busy--
+	m.askStore(&ask{kind: askPark, work: w}, w.path, &event.StoreRequest{Claim: &event.ClaimRequest{Operation: event.ClaimPark, Item: w.key, Loop: m.loop.Name,
+		Agent: w.agent.Name, Token: w.token, Run: w.runID()}})
+	m.show(event.Transition{Node: w.path, From: event.Waiting, To: event.Waiting, Name: w.item.ID, Reason: fmt.Sprintf("its run waits for a person; %s takes other items", w.agent.Name),
+		WaitsFor: &event.WaitsFor{Kind: event.WaitChild, Name: w.child.Run}})
+	m.look()
+}
+
+// parkedAnswered takes the answer to the parking of a claim.
+func (m *Machine) parkedAnswered(w *work, f *event.AttemptFinished) {
+	c, err := event.ClaimOf(f.Output)
+	if f.Outcome == event.OK && err == nil && !c.Won && w.stage == working {
+		w.lost = true
+		m.cancelRun(w, "the claim of the item was lost: "+c.Why, false)
 	}
 }
 

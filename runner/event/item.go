@@ -272,6 +272,7 @@ type Claim struct {
 	Lost     int        `json:"lost"`             // leases that ran out
 	Title    string     `json:"title,omitempty"`  // of the item
 	Since    Time       `json:"since,omitempty"`  // when the newest claim was made
+	Waits    bool       `json:"waits,omitempty"`  // the run waits for a person; only in the answer to renew
 	Parked   Time       `json:"parked,omitempty"` // since when it is parked; 0: it is not
 }
 

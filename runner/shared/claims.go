@@ -94,8 +94,13 @@ func applyClaim(rows Rows, r *event.ClaimRequest, by Waiter, now event.Time) (a 
 			return a, err
 		}
 	}
+	if r.Operation == event.ClaimRenew {
+		if c.Waits, err = waitsForPeople(rows, c.Run); err != nil {
+			return a, err
+		}
+	}
 	a.Output = c.Object()
-	c.Won, c.Why = false, ""
+	c.Won, c.Why, c.Waits = false, "", false
 	if err := c.save(rows, now); err != nil {
 		return a, err
 	}
@@ -348,4 +353,25 @@ func listClaims(rows Rows, now event.Time) (value.Value, error) {
 		err = wrong
 	}
 	return list, err
+}
+
+// waitsForPeople reports whether a run asks somebody something.
+func waitsForPeople(rows Rows, run string) (waits bool, err error) {
+	if run == "" {
+		return false, nil
+	}
+	var wrong error
+	err = rows.Scan(asksSpace, askKey(run, ""), func(key string, body []byte) bool {
+		if !strings.HasPrefix(key, askKey(run, "")) {
+			return false
+		}
+		var a openAsk
+		wrong = decodeRow(asksSpace, key, body, &a)
+		waits = wrong == nil && a.Settled == nil // else the run will hear of the decision
+		return wrong == nil && !waits
+	})
+	if err == nil {
+		err = wrong
+	}
+	return waits, err
 }

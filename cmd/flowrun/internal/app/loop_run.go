@@ -82,6 +82,9 @@ func (a *app) runLoopRun(o *args.LoopRun) error {
 		}
 		return a.continueRun(ctx, s, left, &o.Given, &o.Drive, nil, o.JSON)
 	}
+	if start.First.Loop.Carry, err = s.LoopCarry(ctx, l.Name); err != nil {
+		return err
+	}
 	run, err := s.Start(ctx, start, held)
 	if err != nil {
 		return err

@@ -1,0 +1,163 @@
+package machine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+const asking = `
+agent "sam" {
+  type    = "exec"
+  command = ["coder"]
+}
+
+workflow "do" {
+  input "id" { type = string }
+  step "work" {
+    agent = agent.sam
+    task  = input.id
+  }
+}
+
+workflow "ask" {
+  input "id" { type = string }
+  sequence "all" {
+    step "work" {
+      agent = agent.sam
+      task  = input.id
+    }
+    step "ok" {
+      approve { prompt = "Is ${input.id} good?" }
+    }
+  }
+}
+
+loop "l" {
+  agents = [agent.sam]
+  source "dispatch" {}
+  handle {
+    when     = "'ask' in item.labels"
+    workflow = workflow.ask
+    with     = { id = item.id }
+  }
+  handle {
+    workflow = workflow.do
+    with     = { id = item.id }
+  }
+}
+`
+
+// decide answers the approval of the run that does an item.
+func (x *office) decide(item string, word event.Word) {
+	x.t.Helper()
+	for _, row := range x.ask(event.StoreRequest{Claims: true}).([]any) {
+		c, err := event.ClaimOf(row)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if c.Item == "dispatch/"+item {
+			x.ask(event.StoreRequest{Decide: &event.DecideRequest{Run: c.Run, Node: "all/ok", Decision: event.Decision{Word: word, By: "ann"}}})
+		}
+	}
+}
+
+// While the run of an item waits for a person, the agent takes other items; the run goes on by itself when it is answered.
+func TestParkedItem(t *testing.T) {
+	for _, c := range []struct {
+		word event.Word
+		want string
+	}{{event.WordApprove, "a:closed b:closed"}, {event.WordReject, "a:parked b:closed"}} {
+		x := newOffice(t, asking)
+		x.dispatch(event.Item{ID: "a", Title: "a", Priority: 9, Labels: []string{"ask"}}, event.Item{ID: "b", Title: "b"})
+		x.start(event.LoopStart{})
+		at := x.store.Now()
+		x.host.Schedule(sim.Moment{At: at.Add(time.Hour), Do: func() error {
+			if got := strings.Join(x.calls, ", "); got != "sam a, sam b" {
+				t.Error(got)
+			}
+			if got := x.states(); got != "a:parked b:closed" {
+				t.Error(got)
+			}
+			x.decide("a", c.word)
+			return nil
+		}})
+		x.host.Schedule(sim.Moment{At: at.Add(2 * time.Hour), Do: func() error {
+			if got := x.states(); got != c.want { // rejected, it was tried once more and waits again
+				t.Errorf("%s: %s", c.word, got)
+			}
+			x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "l"}})
+			return nil
+		}})
+		x.drive()
+	}
+}
+
+// A loop that ends leaves its parked items to its next run.
+func TestParkedItemIsAdopted(t *testing.T) {
+	x := newOffice(t, asking)
+	x.dispatch(event.Item{ID: "a", Title: "a", Labels: []string{"ask"}})
+	x.start(event.LoopStart{UntilIdle: true})
+	end := x.drive()
+	if got := x.states(); got != "a:parked" || end.Outputs["parked"] == nil {
+		t.Fatal(got, end.Outputs)
+	}
+	x.start(event.LoopStart{Carry: end.Outputs["parked"]})
+	at := x.store.Now()
+	x.host.Schedule(sim.Moment{At: at.Add(time.Hour), Do: func() error { x.decide("a", event.WordApprove); return nil }})
+	x.host.Schedule(sim.Moment{At: at.Add(2 * time.Hour), Do: func() error {
+		x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "l"}})
+		return nil
+	}})
+	end = x.drive()
+	if got := x.states(); got != "a:closed" || end.Outputs["closed"] != 1.0 || len(x.calls) != 1 {
+		t.Error(got, end.Outputs, x.calls)
+	}
+}
+
+// A fatal failure stops the agent of the item, until people resume it; the others go on. So many failures in a row end the loop.
+func TestFatalAndFailuresInARow(t *testing.T) {
+	x := newOffice(t, simple)
+	x.work = func(a event.Attempt) (event.AttemptFinished, time.Duration) {
+		f := event.AttemptFinished{Outcome: event.OK}
+		if a.Agent.Task == "poison" && a.Agent.Name == "sam" {
+			f.Outcome, f.Error = event.Failed, &event.Error{Kind: event.Fatal, Reason: event.ReasonAgent, Message: "no disk"}
+		}
+		return f, time.Minute
+	}
+	x.dispatch(event.Item{ID: "poison", Title: "poison", Priority: 9, Assignee: "sam"}, event.Item{ID: "for-sam", Title: "x", Assignee: "sam"}, event.Item{ID: "other", Title: "x"})
+	x.start(event.LoopStart{})
+	at := x.store.Now()
+	x.host.Schedule(sim.Moment{At: at.Add(time.Hour), Do: func() error {
+		if got := x.states(); got != "for-sam:open other:closed poison:open" {
+			t.Error(got)
+		}
+		x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopResume, Loop: "l"}})
+		return nil
+	}})
+	x.host.Schedule(sim.Moment{At: at.Add(2 * time.Hour), Do: func() error {
+		if got := x.states(); got != "for-sam:open other:closed poison:dead" { // it has failed again, and sam is stopped again
+			t.Error(got)
+		}
+		x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "l"}})
+		return nil
+	}})
+	x.drive()
+	if text := strings.Join(x.lines, "\n"); strings.Count(text, "agent sam takes nothing any more") != 2 {
+		t.Error(text)
+	}
+
+	x = newOffice(t, strings.Replace(simple, "source \"dispatch\" {}", "source \"dispatch\" {}\n  limits { consecutive_failures = 3 }", 1))
+	x.work = func(event.Attempt) (event.AttemptFinished, time.Duration) {
+		return event.AttemptFinished{Outcome: event.Failed, Error: &event.Error{Kind: event.Recoverable, Reason: event.ReasonAgent, Message: "no"}}, time.Minute
+	}
+	x.dispatch(event.Item{ID: "1", Title: "1"}, event.Item{ID: "2", Title: "2"}, event.Item{ID: "3", Title: "3"})
+	x.start(event.LoopStart{})
+	end := x.drive()
+	if end.Status != event.FailedS || !end.Limit || end.Error == nil || end.Error.Reason != event.ReasonLimit || end.Outputs["failed"].(float64) < 3 {
+		t.Error(end)
+	}
+}
