@@ -190,7 +190,7 @@ func normalize(text string) string {
 		}
 	}
 	if strings.HasSuffix(text, ")") || strings.HasSuffix(text, "]") {
-		if at := strings.LastIndexAny(text, "(["); at > 0 && strings.Trim(text[at+1:len(text)-1], "0123456789/ %") == "" {
+		if at := strings.LastIndexAny(text, "(["); at > 0 && strings.Trim(strings.NewReplacer("wip", "", "limit", "", "max", "").Replace(text[at+1:len(text)-1]), "0123456789/:≤ %") == "" {
 			text = strings.TrimSpace(text[:at])
 		}
 	}
