@@ -53,6 +53,9 @@ runner/slots                     pure: dsl/value runner/heap
 runner/retry                     pure: dsl/ir dsl/value runner/event runner/plan runner/view
 runner/tasks                     pure: dsl/ir dsl/value runner/event runner/plan
 runner/replay                    pure: dsl/value runner/event runner/heap runner/view
+runner/reuse                     pure: dsl/ir dsl/value runner/event runner/plan runner/replay runner/retry runner/view
+runner                           runner/reuse
+cmd/flowrun/internal/ui          runner/reuse
 runner/journal                   pure: runner/event
 runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
@@ -155,7 +158,10 @@ func rooms(t *testing.T) map[string]*room {
 		if len(words) == 0 {
 			continue
 		}
-		r := &room{}
+		r := table[words[0]] // a room can have several lines
+		if r == nil {
+			r = &room{}
+		}
 		for _, w := range words[1:] {
 			switch {
 			case w == "pure:":

@@ -44,6 +44,10 @@ type Request struct {
 	Workflow string `json:"workflow,omitempty"`
 	// Differs names what is asked for in other words than then.
 	Differs []string `json:"differs,omitempty"`
+	// Changes are, of [World.Reuse], the values that are not those of then, MaxChanges of them at most. Why says in words why what is
+	// asked for has no answer, where that is not simply because nobody asked for it then.
+	Changes []Change `json:"changes,omitempty"`
+	Why     string   `json:"why,omitempty"`
 }
 
 // Outcome is what became of a run in a world.
@@ -58,7 +62,11 @@ type Outcome struct {
 // Run gives a machine its first event and the answers of this world, until it has ended or there is nothing more to answer. Of a
 // journal whose run has not ended, no more is fed than had happened. v is a fresh view.
 func (w *World) Run(m Machine, first event.RunStarted, v *view.Run) (*Outcome, error) {
-	h := &host{world: w, machine: m, out: &Outcome{View: v}, now: w.began, live: map[uint64]*event.Attempt{}, calls: map[string]*event.StartChild{},
+	return w.run(&host{}, m, first, v)
+}
+
+func (w *World) run(h *host, m Machine, first event.RunStarted, v *view.Run) (*Outcome, error) {
+	*h = host{reuse: h.reuse, world: w, machine: m, out: &Outcome{View: v}, now: w.began, live: map[uint64]*event.Attempt{}, calls: map[string]*event.StartChild{},
 		nth: map[key]int{}, timers: map[uint64]bool{}, held: map[any]*answer{}, ending: map[any]bool{}, since: map[uint64]event.Time{}}
 	h.put(w.began, 0, event.Event{RunStarted: &first})
 	for i := range w.others {
@@ -81,6 +89,7 @@ func (w *World) Run(m Machine, first event.RunStarted, v *view.Run) (*Outcome, e
 
 // host is the one that a machine has here.
 type host struct {
+	reuse   *reuse // nil: what is asked for in other words has the answer of then
 	world   *World
 	machine Machine
 	out     *Outcome
@@ -137,12 +146,17 @@ func (h *host) take(c *event.Command) {
 	case c.CancelChild != nil && h.calls[c.CancelChild.Run] != nil:
 		h.cut(c.CancelChild.Run, func(a *answer) *event.Event { return h.childFinished(h.calls[c.CancelChild.Run], a) })
 	case c.SetTimer != nil:
-		h.timers[c.SetTimer.Timer] = true
 		k := timerKey(c.SetTimer)
-		late, seq := h.world.late(k, h.next(k))
+		late, seq := h.world.late(k, h.nth[k])
+		if n := h.next(k); h.reuse != nil && c.SetTimer.Purpose == event.TimerWait && !h.waited(c.SetTimer, k, n) {
+			return
+		}
+		h.timers[c.SetTimer.Timer] = true
 		h.put(c.SetTimer.Due.Add(late), seq, event.Event{TimerFired: &event.TimerFired{Timer: c.SetTimer.Timer, Node: c.SetTimer.Node}})
 	case c.CancelTimer != nil:
 		delete(h.timers, c.CancelTimer.Timer)
+	case c.Ask != nil && h.reuse != nil:
+		h.decide(c.Ask)
 	case c.End != nil:
 		h.out.Ended = true
 	}
@@ -169,8 +183,15 @@ func (h *host) call(c *event.StartChild) {
 // ask looks up how a request was answered then. asked is the request as the machine put it, id what it is cut off by.
 func (h *host) ask(k key, id any, r Request, asked any, ev func(*answer) *event.Event) {
 	got := h.world.answer(k, h.next(k))
+	if h.reuse != nil && !h.mayReuse(&got, &r, asked) {
+		return
+	}
 	if got == nil {
 		h.out.New = append(h.out.New, r)
+		return
+	}
+	if h.reuse != nil {
+		h.reply(id, got, ev, r)
 		return
 	}
 	if r.Differs = differs(got.request, asked); r.Differs != nil {

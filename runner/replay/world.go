@@ -16,7 +16,8 @@ type World struct {
 	ended       bool
 	answers     map[key][]*answer
 	lates       map[key][]*lateness
-	others      []event.Event // what came by itself: wishes, changes of drivers
+	others      []event.Event     // what came by itself: wishes, changes of drivers
+	asks        map[string][]*ask // by node
 
 	byTicket map[uint64]*answer
 	byRun    map[string]*answer
@@ -44,15 +45,23 @@ type answer struct {
 
 // lateness is how long after its time a timer fired.
 type lateness struct {
-	due  event.Time
-	late time.Duration
-	seq  uint64
+	set, due event.Time
+	late     time.Duration
+	fired    event.Time // 0: it has not
+	seq      uint64
+}
+
+// ask is what people were asked for, and what they decided.
+type ask struct {
+	request   *event.Ask
+	at        event.Time
+	decisions []event.Event
 }
 
 // NewWorld makes a world that knows nothing.
 func NewWorld() *World {
 	return &World{answers: map[key][]*answer{}, lates: map[key][]*lateness{}, byTicket: map[uint64]*answer{}, byRun: map[string]*answer{},
-		byTimer: map[uint64]*lateness{}}
+		byTimer: map[uint64]*lateness{}, asks: map[string][]*ask{}}
 }
 
 // Learn takes in the next event of the run, and the commands that it caused.
@@ -67,10 +76,11 @@ func (w *World) Learn(ev event.Event, commands []event.Command) {
 		w.finished(w.byRun[ev.ChildFinished.Run], ev)
 	case ev.TimerFired != nil:
 		if l := w.byTimer[ev.TimerFired.Timer]; l != nil {
-			l.late, l.seq = took(l.due, ev.At), ev.Seq
+			l.late, l.fired, l.seq = took(l.due, ev.At), ev.At, ev.Seq
 		}
 	default:
 		w.others = append(w.others, ev)
+		w.decided(ev)
 	}
 	for i := range commands {
 		w.asked(ev.At, &commands[i])
@@ -104,11 +114,30 @@ func (w *World) asked(at event.Time, c *event.Command) {
 	case c.CancelChild != nil && w.byRun[c.CancelChild.Run] != nil:
 		w.byRun[c.CancelChild.Run].cut(at)
 	case c.SetTimer != nil:
-		l := &lateness{due: c.SetTimer.Due}
+		l := &lateness{set: at, due: c.SetTimer.Due}
 		k := timerKey(c.SetTimer)
 		w.byTimer[c.SetTimer.Timer], w.lates[k] = l, append(w.lates[k], l)
+	case c.Ask != nil:
+		w.asks[c.Ask.Node] = append(w.asks[c.Ask.Node], &ask{request: c.Ask, at: at})
 	case c.End != nil:
 		w.ended = true
+	}
+}
+
+// decided notes what a person decided for an ask.
+func (w *World) decided(ev event.Event) {
+	x := ev.External
+	if x == nil || x.Kind != event.ExternalDecision {
+		return
+	}
+	d, err := event.DecisionOf(x.Data)
+	if err != nil {
+		return // the machine drops it, too
+	}
+	for _, a := range w.asks[x.Node] {
+		if a.request.Number == d.Ask {
+			a.decisions = append(a.decisions, ev)
+		}
 	}
 }
 

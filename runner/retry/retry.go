@@ -44,10 +44,12 @@ type Wish struct {
 	// Set are steps that count as succeeded with outputs that By gives: what a person did by hand. All that depends on them runs again.
 	Set []Set
 	By  string
+	// Changed tells that the new run is one of a changed program, so that it may be that nothing runs again.
+	Changed bool
 }
 
 // isZero reports whether nothing is wished for.
-func (w *Wish) isZero() bool { return w.From == "" && w.Only == "" && len(w.Set) == 0 }
+func (w *Wish) isZero() bool { return w.From == "" && w.Only == "" && len(w.Set) == 0 && !w.Changed }
 
 // Plan is what the new run is told.
 type Plan struct {
@@ -66,6 +68,7 @@ const (
 	FromOrAnew                // the same, or start a run anew
 	WholeRun                  // make more than the one node
 	Without                   // leave the wish out, or put it in another way
+	Anew                      // start a run of the file
 	JSONText                  // see what the output of the node must be
 )
 

@@ -81,7 +81,7 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		p, err := retry.Of(w.graph, w.first, w.view, wish)
 		var no *retry.Refusal
 		if errors.As(err, &no) {
-			advice := []string{"retry without a wish", "retry only that node", "retry from a node", "retry from a node, or start anew", "retry the whole run", "put the wish in another way", "see the type of"}
+			advice := []string{"retry without a wish", "retry only that node", "retry from a node", "retry from a node, or start anew", "retry the whole run", "put the wish in another way", "start a run of the file", "see the type of"}
 			return strings.TrimSpace(fmt.Sprintf("%s\nadvice: %s %s", no, advice[no.Advice], no.Node))
 		}
 		if err != nil {

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
+	"github.com/flowrun/flowrun/dsl/disk"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/retry"
@@ -39,11 +41,13 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 	}
 	ctx := context.Background()
 	again, err := a.prepareAgain(ctx, s, info.Run, r)
-	if err != nil {
+	if err != nil || r.DryRun {
 		return err
 	}
-	if err := checkFolder(ctx, s, info.Run); err != nil {
-		return err
+	if !r.Changed {
+		if err := checkFolder(ctx, s, info.Run); err != nil {
+			return err
+		}
 	}
 	if err := s.Reseal(ctx, info.Run, &again.First); err != nil {
 		return err
@@ -58,8 +62,12 @@ func (a *app) runAgain(s *store, info engine.Info, r *args.Retry) error {
 			a.err.Printf("%s differs from its value in run %s; this run takes the new value\n", ref, info.Run)
 		}
 	}
-	if c := a.changed(s, info.Run); c.differs() && !r.JSON {
-		a.err.Printf("%s: retry uses the old definition.%s\n", c.what, c.advice())
+	if c := a.changed(s, info.Run); c.differs() && !r.JSON && !r.Changed {
+		reuse := ""
+		if c.apply != "" {
+			reuse = "\nTo run it and reuse what it still asks for: flowrun retry " + info.Run + " --file"
+		}
+		a.err.Printf("%s: retry uses the old definition.%s%s\n", c.what, c.advice(), reuse)
 	}
 	run, err := s.Start(ctx, again.Start, held)
 	if err != nil {
@@ -75,10 +83,20 @@ func (a *app) prepareAgain(ctx context.Context, s *store, run string, r *args.Re
 	if err != nil {
 		return nil, err
 	}
-	if err := knownStep(p.Workflow, r.From); err != nil {
+	var file *program
+	known := p.Workflow
+	if r.Changed {
+		if file, err = a.changedFile(ctx, s, run, r.File); err != nil {
+			return nil, err
+		}
+		if w := file.ir.Workflow(known.Name); w != nil {
+			known = w
+		}
+	}
+	if err := knownStep(known, r.From); err != nil {
 		return nil, err
 	}
-	if err := knownStep(p.Workflow, r.Only); err != nil {
+	if err := knownStep(known, r.Only); err != nil {
 		return nil, err
 	}
 	if view.Base(r.Only) != r.Only {
@@ -90,15 +108,54 @@ func (a *app) prepareAgain(ctx context.Context, s *store, run string, r *args.Re
 	}
 	for _, text := range r.Set {
 		step, output, _ := strings.Cut(text, "=")
-		if err := knownStep(p.Workflow, step); err != nil {
+		if err := knownStep(known, step); err != nil {
 			return nil, err
 		}
 		wish.Set = append(wish.Set, retry.Set{Step: step, Output: valueOf(output)})
 	}
-	again, err := s.Retry(ctx, run, wish, a.Environ, Release)
+	var again *runner.Again
+	if r.Changed {
+		again, err = a.prepareChanged(ctx, s, p, run, file, wish, r)
+	} else {
+		again, err = s.Retry(ctx, run, wish, a.Environ, Release)
+	}
 	var no *retry.Refusal
 	if errors.As(err, &no) {
 		return nil, &args.Error{Message: no.Message, Hint: adviseAgain(no, run)}
+	}
+	return again, err
+}
+
+// changedFile loads the program at path, or the one that the run began with as it is now.
+func (a *app) changedFile(ctx context.Context, s *store, run, path string) (*program, error) {
+	if path == "" {
+		b, err := s.SourceOf(ctx, run)
+		if err != nil || b.Path == "" {
+			return nil, &args.Error{Message: fmt.Sprintf("run %s does not know its file", run), Hint: "Name it: --file FILE"}
+		}
+		path = disk.Short(b.Path)
+	}
+	return a.loadProgram(path)
+}
+
+// prepareChanged returns the start of a run of a changed file, and shows what it reuses.
+func (a *app) prepareChanged(ctx context.Context, s *store, then *runner.Pinned, run string, file *program, wish retry.Wish, r *args.Retry) (*runner.Again, error) {
+	source := file.source(then.Workflow.Name)
+	again, plan, err := s.RetryChanged(ctx, run, file.ir, source.Encode(), file.dir, wish, a.Environ, Release)
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.Again) == 0 && again.Header.Definition == then.Header.Definition {
+		return nil, &args.Error{Message: fmt.Sprintf("%s has not changed since run %s, and no step has to run again", ui.Clean(disk.Short(file.path)), run),
+			Hint: "To run a step again, and all nodes that depend on it: --from STEP"}
+	}
+	switch {
+	case r.JSON:
+		err = ui.ReuseJSON(a.out, run, disk.Short(file.path), plan)
+	case r.DryRun:
+		ui.Reuse(a.out, run, disk.Short(file.path), plan)
+	default:
+		ui.Reuse(a.err, run, disk.Short(file.path), plan)
 	}
 	return again, err
 }
@@ -114,6 +171,8 @@ func adviseAgain(no *retry.Refusal, run string) string {
 		return "To run more steps again: --from STEP; all of them: flowrun apply."
 	case retry.WholeRun:
 		return "To run these, too: flowrun retry " + run
+	case retry.Anew:
+		return "To start a run of the file: flowrun apply FILE"
 	case retry.Without:
 		return "To see the steps of the run: flowrun runs show " + run
 	case retry.JSONText:

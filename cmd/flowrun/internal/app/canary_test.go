@@ -92,6 +92,8 @@ var spoken = []struct {
 	{"resume CUT GIVEN --json", true},
 	{"resume RUN GIVEN --json", true},
 	{"retry RUN GIVEN --from argv", true},
+	{"retry RUN GIVEN --file --dry-run", false},
+	{"retry RUN GIVEN --file --json", true},
 	{"retry RUN GIVEN --set argv=\"x\" --as ann", true},
 	{"retry RUN GIVEN --only argv --json --death-limit 2 --no-wait", true},
 	{"retry RUN", false},

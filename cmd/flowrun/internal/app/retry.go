@@ -7,10 +7,13 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 )
 
+// retryBegun is the value of --file without a file.
+const retryBegun = "\x00"
+
 func (a *app) newRetryCommand() *cobra.Command {
 	var r args.Retry
 	c := &cobra.Command{
-		Use: "retry RUN", Short: "Retry the steps of a run that did not succeed; the new run reuses the rest", Args: between(1, 1, "RUN"),
+		Use: "retry RUN", Short: "Retry the steps of a run that did not succeed; the new run reuses the rest", Args: between(1, 2, "RUN [--file [FILE]]"),
 		Long: `retry starts a new run with the definition, the inputs and the variables of RUN. It reuses the nodes that succeeded. Nodes that
 failed, were blocked, cancelled or compensated, and all nodes that depend on them, run again with new idempotency keys. Each instance of
 for_each counts alone; a repeat and a call count as one piece; a tolerated failure is kept; finally runs again.
@@ -21,11 +24,25 @@ output must fit the step. RUN stays as it was.
 
   flowrun retry latest --from 'test[linux]'
   flowrun retry latest --set 'deploy={"version": "1.2"}' --as ann
+  flowrun retry latest --file --dry-run
+
+--file runs a changed file: FILE, or the file that RUN began with as it is now. A step keeps its result if the file asks for the same
+work, with all that the request reads, and all steps that it waits for keep theirs. retry shows what runs again, and which text or value
+has changed, before the first step starts; --dry-run shows it and starts nothing.
 
 RUN must have ended: to continue a run that has not, use resume. Sensitive values are read from where RUN got them, and may have
-changed; the journal records that they differ. Give values of the command line again. For a changed file, use apply.`,
+changed; the journal records that they differ. Give values of the command line again.`,
 		RunE: func(_ *cobra.Command, words []string) error {
 			r.Run, a.asJSON = words[0], r.JSON
+			if r.Changed = r.File != ""; r.File == retryBegun {
+				r.File = ""
+			}
+			if len(words) == 2 {
+				if !r.Changed || r.File != "" {
+					return args.Errorf("there is a word too many: %q", words[1])
+				}
+				r.File = words[1]
+			}
 			if err := r.Check(); err != nil {
 				return err
 			}
@@ -37,6 +54,9 @@ changed; the journal records that they differ. Give values of the command line a
 	f.StringVar(&r.Only, "only", "", "run only this `step` again, and reuse or leave out all other nodes")
 	f.StringArrayVar(&r.Set, "set", nil, "the output of a step that was done by hand, `STEP=JSON`; can be repeated")
 	f.StringVar(&r.As, "as", "", "the `name` of the person who sets steps (default: the user of the operating system)")
+	f.StringVar(&r.File, "file", "", "run a changed `file`, and reuse what it asks for in the same words (default: the file of RUN)")
+	f.Lookup("file").NoOptDefVal = retryBegun
+	f.BoolVar(&r.DryRun, "dry-run", false, "with --file: only show what would be reused, and what would run")
 	f.BoolVar(&r.JSON, "json", false, "events as JSON lines on standard output")
 	deathLimitFlag(c, &r.Drive)
 	noWaitFlag(c, &r.Drive)

@@ -30,12 +30,22 @@ type Retry struct {
 	Only string   // a step
 	Set  []string // STEP=JSON: a step counts as succeeded with this output
 	As   string   // who sets the steps; "" means the user of the operating system
+	// Changed asks for a run of a file as it is now: File, or the one that the run began with.
+	Changed bool
+	File    string
+	DryRun  bool
 }
 
 // Check refuses numbers, and flags that exclude each other.
 func (r *Retry) Check() error {
 	if r.From != "" && r.Only != "" {
 		return Errorf("--from and --only cannot be combined")
+	}
+	if r.Only != "" && r.Changed {
+		return Errorf("--only and --file cannot be combined")
+	}
+	if r.DryRun && !r.Changed {
+		return Errorf("--dry-run shows what a changed file reuses, and needs --file")
 	}
 	if r.Only != "" && len(r.Set) > 0 {
 		return Errorf("--only and --set cannot be combined")
