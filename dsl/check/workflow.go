@@ -29,6 +29,7 @@ func (c *checker) outline(w *Workflow) {
 	inputs, places := map[string]value.Type{}, map[string]diag.Range{}
 	for _, in := range w.Inputs {
 		c.decl(in)
+		c.inputGates(in)
 		inputs[in.Name], places[in.Name] = in.read(), nameRange(in.Block)
 	}
 	w.inputs = &expr.Root{What: "input", Names: inputs, Secret: secrets(w.Inputs), Used: map[string]bool{}, Decl: func(n string) diag.Range { return places[n] }}
@@ -43,6 +44,7 @@ func (c *checker) outline(w *Workflow) {
 // workflow checks all that is inside a workflow.
 func (c *checker) workflow(w *Workflow) {
 	c.nodeTypes(w)
+	c.judgesInputs(w)
 	own := c.envAt(w, nil, inWorkflow)
 	c.takesQuotas(w.Block)
 	c.expressions(w.Block, func(string) *expr.Env { return own })

@@ -12,6 +12,8 @@ type Variable struct {
 	Enum []value.Value `json:"enum,omitempty"`
 	// Validation are conditions over the value itself, each asked before a run starts.
 	Validation []Require `json:"validation,omitempty"`
+	// Gates are the gates that judge the value of an input before a run starts, by their names, in order.
+	Gates []string `json:"gates,omitempty"`
 	// Sensitive tells that the value must not reach the journal, a log or the screen.
 	Sensitive bool `json:"sensitive,omitempty"`
 }

@@ -93,7 +93,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 }
 
 func variable(v *check.Decl) ir.Variable {
-	out := ir.Variable{Name: v.Name, Type: v.Type, Enum: v.Enum}
+	out := ir.Variable{Name: v.Name, Type: v.Type, Enum: v.Enum, Gates: names(v.Attrs["gates"])}
 	if a := v.Attrs["sensitive"]; a != nil {
 		out.Sensitive = a.Flag
 	}

@@ -96,6 +96,30 @@ workflow "deploy" {
 }
 `
 
+// inputExample has a text from elsewhere scanned before an agent sees it.
+const inputExample = `agent "support" {
+  type    = "exec"
+  command = ["support"]
+}
+
+gate "harmless" {
+  security { scan = ["injection", "secrets"] }
+}
+
+gate "short" { check = "len(result.output) < 4000" }
+
+workflow "answer" {
+  input "letter" {
+    type  = string
+    gates = [gate.short, gate.harmless]
+  }
+  step "reply" {
+    agent = agent.support
+    task  = "Answer this letter: ${input.letter}"
+  }
+}
+`
+
 // gateExample has work judged by an agent, by a scanner's findings and by a scan.
 const gateExample = `agent "author" {
   type    = "exec"
@@ -245,8 +269,9 @@ workflow "mend" {
 var topBlocks = map[string]*Block{
 	"variable": {Label: "name", Doc: "A value that is given from outside and read as var.NAME.", Blocks: []string{"validation"},
 		Attrs: attrs(typ, deft, desc, enum, hide)},
-	"input": {Label: "name", Doc: "A value that a run of the workflow is given, read as input.NAME.", Blocks: []string{"validation"},
-		Attrs: attrs(typ, deft, desc, enum, hide)},
+	"input": {Label: "name", Doc: "A value that a run of the workflow is given, read as input.NAME.", Blocks: []string{"validation"}, Example: inputExample,
+		Attrs: attrs(typ, deft, desc, enum, hide,
+			Attr{Name: "gates", Kind: Refs, RefKind: "gate", Doc: "Gates that judge the value as result.output before anything starts, in order: conditions, schemas and scans. A run with a value that does not pass fails (blocking, reason gate), and nothing of it starts; a gate with on_fail = \"warn\" warns."})},
 	"approve.input": {Label: "name", Doc: "A value that whoever approves gives: step.NAME.output.input.INPUT. It is checked before the decision is recorded.", Blocks: []string{"validation"},
 		Attrs: attrs(typ, deft, desc, enum)},
 	"validation": {Doc: "A condition that a value must meet before anything starts.", Attrs: attrs(cond, say)},

@@ -76,7 +76,7 @@ type Scope struct {
 	node     int32 // in the graph; plan.None: the workflow's own attributes and outputs
 	// Mode selects the meaning of result.
 	Mode Mode
-	// More is what the mode adds: the data of an event in InMatch, and Metrics in InRule. It is one field for both, because runs
+	// More is what the mode adds: the value of an input in InGate without a node, the data of an event in InMatch, and Metrics in InRule. It is one field for both, because runs
 	// make many scopes.
 	More any
 	// Failure, if given, is the failed attempt that error, attempt and elapsed tell of, in place of the node's own attempts.
@@ -196,6 +196,9 @@ func (s *Scope) Lookup(r ir.Ref) (value.Value, error) {
 	if s.Mode == InItem {
 		return s.More.(Item).read(r), nil
 	}
+	if s.node == plan.None && s.Mode == InGate && r.Root == "result" {
+		return s.readResult(r.Name + r.Attr), nil
+	}
 	if s.state == nil {
 		return nil, nil
 	}
@@ -284,6 +287,10 @@ func (s *Scope) readResult(attr string) value.Value {
 		return s.state.Read(Itself, 0, attr)
 	case attr == "":
 		return ResultObject(s.readResult)
+	case s.node == plan.None && s.Mode == InGate && attr == "output":
+		return s.More
+	case s.node == plan.None && s.Mode == InGate:
+		return (&Result{Status: event.Succeeded}).Attribute(attr)
 	case attr == "output" && s.Mode == InJoin:
 		return s.state.Outputs()
 	case attr == "output":

@@ -377,39 +377,65 @@ func (m *Machine) runGates(r ref, from int) {
 	m.finishNode(r, event.Succeeded, "")
 }
 
-// checkGate evaluates a gate that is a condition or a schema. A gate that cannot be evaluated does
-// not pass.
+// checkGate evaluates a gate that starts nothing, and records its verdict.
 func (m *Machine) checkGate(r ref, gate int) {
-	g, sc := m.node(r).Gates[gate], m.newScope(r)
+	sc := m.newScope(r)
 	sc.Mode = compose.InGate
-	if g.Scans != nil {
-		found := judge.Scan(g.Scans, m.liveState(r).output)
-		said, e := judge.Blocked(found, g.Block), &event.Evidence{At: m.now}
+	said, e := m.judgeGate(m.node(r).Gates[gate], sc, m.liveState(r).output)
+	m.recordVerdict(r, gate, said == "", said, e)
+}
+
+// judgeGate evaluates a gate that is a condition, a schema or a scan, and returns why it does not pass; "" if it passes. A gate that
+// cannot be evaluated does not pass.
+func (m *Machine) judgeGate(g *ir.Gate, sc *compose.Scope, output value.Value) (said string, e *event.Evidence) {
+	switch {
+	case g.Scans != nil:
+		found := judge.Scan(g.Scans, output)
+		e = &event.Evidence{At: m.now}
 		judge.Keep(e, found)
-		m.recordVerdict(r, gate, said == "", said, e)
-		return
-	}
-	if g.Schema != nil {
+		return judge.Blocked(found, g.Block), e
+	case g.Schema != nil:
 		schema, err := m.composer.Value(g.Schema, sc)
 		if err == nil {
-			err = m.composer.Conforms(schema, m.liveState(r).output)
+			err = m.composer.Conforms(schema, output)
 		}
-		message := ""
 		if err != nil {
-			message = "the output does not fit its schema: " + err.Error()
+			said = "the output does not fit its schema: " + err.Error()
 		}
-		m.recordVerdict(r, gate, err == nil, message, nil)
-		return
+		return said, nil
 	}
 	passed, err := m.composer.Condition(g.Check, sc)
-	message := ""
 	switch {
 	case err != nil:
-		message = "it cannot be evaluated: " + err.Error()
+		said = "it cannot be evaluated: " + err.Error()
 	case !passed:
-		message = "its check is false: " + m.composer.ExplainCondition(g.Check, sc)
+		said = "its check is false: " + m.composer.ExplainCondition(g.Check, sc)
 	}
-	m.recordVerdict(r, gate, passed && err == nil, message, nil)
+	return said, nil
+}
+
+// checkInputs asks the gates of the inputs before any node starts; nil means that all passed, or only warn.
+func (m *Machine) checkInputs(sc *compose.Scope) *event.Error {
+	for _, g := range m.graph.InputGates {
+		here := *sc
+		here.Mode, here.More = compose.InGate, m.run.Inputs[g.Input]
+		said, _ := m.judgeGate(g.Gate, &here, here.More)
+		if said == "" {
+			continue
+		}
+		said = compose.Bound(said, maxSaid)
+		if g.Message != nil {
+			if text, err := m.composer.Text(g.Message, &here); err == nil && text != "" {
+				said = text + "\n" + said
+			}
+		}
+		said = fmt.Sprintf("input %q did not pass gate %q: %s", g.Input, g.Name, said)
+		if g.OnFail != ir.OnFailWarn {
+			return &event.Error{Kind: event.Blocking, Reason: event.ReasonGate, ExitCode: -1, Gate: g.Name, Message: said}
+		}
+		m.showTransition(event.Transition{From: event.Running, To: event.Running, Note: event.Warned, Reason: said})
+	}
+	return nil
 }
 
 // gateFinished records the answer of a gate that ran a program. Only exit code 0 passes, unless its findings judge.

@@ -25,7 +25,10 @@ func (m *Machine) startRun() {
 		m.wanted = make([]bool, len(m.graph.Nodes))
 	}
 	here := m.newScope(ref{m.root, plan.None})
-	refused := m.checkWorkflowRequirements(here)
+	refused := m.checkInputs(here)
+	if refused == nil {
+		refused = m.checkWorkflowRequirements(here)
+	}
 	if err := m.evalSettings(here); err != nil {
 		refused = compose.EvaluationError("the workflow's settings", err)
 	}

@@ -41,6 +41,8 @@ type Graph struct {
 	Regions  []Region
 	Pools    []*Pool                // in the order of the program
 	Judges   map[*ir.Gate]*Assignee // who judges for a gate with a review; nil if no gate has one
+	// InputGates judge the inputs before anything starts, in this order.
+	InputGates []InputGate
 
 	events  []string // see Events
 	numbers map[string]int
@@ -86,6 +88,12 @@ type Node struct {
 	Requires []Require
 	// Ranked is the nearest node, from this one outwards, that has a priority; None if there is none.
 	Ranked int
+}
+
+// InputGate is a gate that judges an input.
+type InputGate struct {
+	Input string
+	*ir.Gate
 }
 
 // Assignee is who has a task: one agent, or a pool of agents. Members has all agents that may do the task.
@@ -353,6 +361,15 @@ func (g *Graph) resolveNames() error {
 				g.Judges = map[*ir.Gate]*Assignee{}
 			}
 			g.Judges[gate] = judge
+		}
+	}
+	for i := range g.Workflow.Inputs {
+		in := &g.Workflow.Inputs[i]
+		for _, name := range in.Gates {
+			if gates[name] == nil {
+				return fmt.Errorf("plan: input %q has no gate %q", in.Name, name)
+			}
+			g.InputGates = append(g.InputGates, InputGate{in.Name, gates[name]})
 		}
 	}
 	for i := range g.Nodes {
