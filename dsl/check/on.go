@@ -50,7 +50,7 @@ func (c *checker) checkOns() {
 // subscribed says what is wrong with the name of a block on; "" if nothing is.
 func subscribed(name string) string {
 	plain, open := strings.CutSuffix(name, ".*")
-	if strings.HasPrefix(plain+".", ownEvents) && len(schema.OwnEvents) > 0 {
+	if strings.HasPrefix(plain+".", ownEvents) {
 		if open || slices.Contains(schema.OwnEvents, name) {
 			return ""
 		}

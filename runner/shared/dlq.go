@@ -155,19 +155,53 @@ type RunEnd struct {
 	Called        bool   // another run called it, and answers for it
 	Status        event.Status
 	Error         *event.Error
+	Causes        []string // the ids of the events that led to the run
 }
 
 // EndOf is how a run ended that began so.
 func EndOf(first *event.RunStarted, end *event.End) *RunEnd {
-	return &RunEnd{Run: first.Run, Workflow: first.Workflow, RetryOf: first.RetryOf, Called: first.Parent != "", Status: end.Status, Error: end.Error}
+	return &RunEnd{Run: first.Run, Workflow: first.Workflow, RetryOf: first.RetryOf, Called: first.Parent != "", Status: end.Status, Error: end.Error, Causes: first.Events()}
 }
 
 // EndRun removes what is kept for a run that has ended, as [Forget] does. A run that failed becomes a dead letter, unless another run
-// called it. A run that repeats one with a dead letter takes its place there: it closes the entry if it succeeds.
+// called it. A run that repeats one with a dead letter takes its place there: it closes the entry if it succeeds. Where somebody has
+// subscribed to it, the end is an event: [RunEnded].
 func EndRun(rows Rows, e *RunEnd, now event.Time) error {
 	if err := Forget(rows, e.Run); err != nil || e.Called {
 		return err
 	}
+	if err := buryRun(rows, e, now); err != nil {
+		return err
+	}
+	return announceEnd(rows, e, now)
+}
+
+// RunEnded is the event of the end of a run that no other run called. Its data is an object of run, workflow, status, retry_of and error.
+const RunEnded = OwnEvents + "run"
+
+// announceEnd publishes the end of a run, if somebody has subscribed to it.
+func announceEnd(rows Rows, e *RunEnd, now event.Time) error {
+	list, err := subscribers(rows, RunEnded)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	data := map[string]any{"run": e.Run, "workflow": e.Workflow, "status": string(e.Status), "retry_of": nil, "error": nil}
+	if e.RetryOf != "" {
+		data["retry_of"] = e.RetryOf
+	}
+	if e.Error != nil {
+		data["error"] = e.Error.Object()
+	}
+	_, err = Emit(rows, &Emission{Name: RunEnded, Source: e.Run, Data: data, Causes: e.Causes}, now)
+	if _, refused := err.(*Refusal); refused { // a message that is too large must not keep the run from ending
+		delete(data, "error")
+		_, err = Emit(rows, &Emission{Name: RunEnded, Source: e.Run, Data: data, Causes: e.Causes}, now)
+	}
+	return err
+}
+
+// buryRun makes a run that failed a dead letter, and closes or takes over that of the run that it repeats.
+func buryRun(rows Rows, e *RunEnd, now event.Time) error {
 	var before DeadLetter
 	if e.RetryOf != "" {
 		var seq uint64

@@ -233,6 +233,32 @@ func TestDeadEvents(t *testing.T) {
 	}
 }
 
+// TestEndOfARunIsAnEvent publishes the ends of runs where somebody has subscribed, with what led to the run.
+func TestEndOfARunIsAnEvent(t *testing.T) {
+	rows := &Map{}
+	end := func(e RunEnd) {
+		t.Helper()
+		if err := EndRun(rows, &e, 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end(RunEnd{Run: "before", Workflow: "w", Status: event.Succeeded})
+	must(t, rows, registering("/p", "flowrun.run>v"), 1)
+	end(RunEnd{Run: "a", Workflow: "w", Status: event.Succeeded, Causes: []string{"ev-9"}})
+	end(RunEnd{Run: "called", Workflow: "w", Status: event.Succeeded, Called: true})
+	end(RunEnd{Run: "b", Workflow: "w", Status: event.FailedS, RetryOf: "c", Error: &event.Error{Kind: event.Fatal, Message: strings.Repeat("x", 2*MaxValue)}})
+	due := dueIn(t, rows, "")
+	if len(due) != 2 || due[0].Event.Source != "a" || strings.Join(due[0].Event.Causes, " ") != "ev-9" {
+		t.Fatalf("the ends that are due are %+v", due)
+	}
+	if got, want := string(due[0].Event.Data), `{"error":null,"retry_of":null,"run":"a","status":"succeeded","workflow":"w"}`; got != want {
+		t.Errorf("the end of a is %s, want %s", got, want)
+	}
+	if got, want := string(due[1].Event.Data), `{"retry_of":"c","run":"b","status":"failed","workflow":"w"}`; got != want {
+		t.Errorf("the end of b is %s, want %s", got, want)
+	}
+}
+
 func TestEventPatterns(t *testing.T) {
 	if got := fmt.Sprint(ir.EventPatterns("a.b.c"), ir.EventPatterns("a"), ir.EventPatterns(".a"), ir.EventPatterns("a.")); got != "[a.b.c a.b.* a.*] [a] [.a] [a. a.*]" {
 		t.Error(got)
