@@ -161,3 +161,62 @@ func TestFatalAndFailuresInARow(t *testing.T) {
 		t.Error(end)
 	}
 }
+
+// While the breaker of a quota is open that the work on an item asks for, the item is passed over and others are done; then it is done.
+func TestOpenBreakerIsPassedOver(t *testing.T) {
+	x := newOffice(t, `
+quota "tracker" {
+  circuit_breaker {
+    failures = 2
+    reset    = "2h"
+  }
+}
+agent "sam" {
+  type    = "exec"
+  command = ["coder"]
+}
+workflow "tracked" {
+  step "work" {
+    agent = agent.sam
+    task  = "tracked"
+    quota = quota.tracker
+    retry { max_attempts = 2 }
+  }
+}
+workflow "plain" {
+  step "work" {
+    agent = agent.sam
+    task  = "plain"
+  }
+}
+loop "l" {
+  agents = [agent.sam]
+  source "dispatch" {}
+  handle {
+    when     = "'tracked' in item.labels"
+    workflow = workflow.tracked
+  }
+  handle { workflow = workflow.plain }
+}
+`)
+	begin := x.store.Now()
+	var when []string
+	x.work = func(a event.Attempt) (event.AttemptFinished, time.Duration) {
+		after := x.store.Now().Sub(begin)
+		when = append(when, a.Agent.Task+" "+after.Truncate(time.Hour).String())
+		if a.Agent.Task == "tracked" && after < time.Hour {
+			return event.AttemptFinished{Outcome: event.Failed, Error: &event.Error{Kind: event.Transient, Reason: event.ReasonAgent, Message: "down"}}, time.Second
+		}
+		return event.AttemptFinished{Outcome: event.OK}, time.Second
+	}
+	x.dispatch(event.Item{ID: "t", Title: "t", Priority: 9, Labels: []string{"tracked"}}, event.Item{ID: "p", Title: "p"})
+	x.start(event.LoopStart{})
+	x.host.Schedule(sim.Moment{At: begin.Add(5 * time.Hour), Do: func() error {
+		x.ask(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopStop, Loop: "l"}})
+		return nil
+	}})
+	x.drive()
+	if got := strings.Join(when, ", "); got != "tracked 0s, tracked 0s, plain 0s, tracked 2h0m0s" || x.states() != "p:closed t:closed" {
+		t.Error(got, x.states())
+	}
+}

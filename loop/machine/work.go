@@ -2,9 +2,11 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -72,7 +74,7 @@ func (m *Machine) claim(s *source, a *agent, it *event.Item, h handling) {
 	m.work = append(m.work, w)
 	w.begun = m.now
 	m.limits.begin(m.now)
-	m.askClaim(w, &event.ClaimRequest{Operation: event.ClaimTake, Agent: a.Name, Lease: m.lease, Title: it.Title})
+	m.askClaim(w, &event.ClaimRequest{Operation: event.ClaimTake, Agent: a.Name, Lease: m.lease, Title: it.Title, Needs: m.needs(h.workflow, a)})
 }
 
 // nodePath is the path of the node that stands for an item.
@@ -175,7 +177,9 @@ func (m *Machine) claimed(w *work, f *event.AttemptFinished) {
 		switch c.State {
 		case event.ClaimHeld:
 			m.bar(w, c.Why, c.Until)
-		case event.ClaimParked, event.ClaimOpen:
+		case event.ClaimOpen:
+			m.bar(w, c.Why, max(c.Until, m.now.Add(m.idle)))
+		case event.ClaimParked:
 			m.bar(w, c.Why, m.now.Add(m.idleMax))
 		case event.ClaimClosed:
 			m.bar(w, c.Why, 0)
@@ -508,4 +512,40 @@ func (w *work) recancel(m *Machine) {
 	if w.cancel != "" {
 		m.do(event.Command{CancelChild: &event.CancelChild{Run: w.child.Run, Node: w.path, Now: w.now, Reason: w.cancel}})
 	}
+}
+
+// needs are the agent and the quotas that a workflow asks for, with the workflows that it calls, as the store names them.
+func (m *Machine) needs(workflow string, a *agent) []string {
+	all, seen := map[string]bool{}, map[string]bool{}
+	add := func(kind event.NeedKind, name string) { all[string(kind)+" "+name] = true }
+	quotas := func(list []ir.QuotaUse) {
+		for i := range list {
+			add(event.NeedQuota, list[i].Quota)
+		}
+	}
+	asks := false
+	var walk func(name string)
+	walk = func(name string) {
+		w := m.graph.Program.Workflow(name)
+		if w == nil || seen[name] {
+			return
+		}
+		seen[name] = true
+		quotas(w.Quotas)
+		for n := range ir.All(w.Nodes) {
+			quotas(n.Quotas)
+			switch x := n.Action.(type) {
+			case *ir.Call:
+				walk(x.Workflow)
+			case *ir.AgentTask:
+				asks = asks || x.Member != nil || x.Agent == a.Name
+			}
+		}
+	}
+	walk(workflow)
+	if asks {
+		add(event.NeedAgent, a.Name)
+		quotas(a.Quotas)
+	}
+	return slices.Sorted(maps.Keys(all))
 }

@@ -237,9 +237,12 @@ type ClaimRequest struct {
 	Agent     string         `json:"agent,omitempty"`
 	Lease     time.Duration  `json:"lease,omitempty"` // of take and renew
 	Token     uint64         `json:"token,omitempty"`
-	Title     string         `json:"title,omitempty"`   // of take: what people see of the item
-	Run       string         `json:"run,omitempty"`     // that does the work
-	Message   string         `json:"message,omitempty"` // of fail and release: why
+	Title     string         `json:"title,omitempty"` // of take: what people see of the item
+	// Needs are the agents and quotas that the work asks for, as KIND and name, of take. While the breaker of one is open, or what it may spend
+	// is spent, the item is not given.
+	Needs   []string `json:"needs,omitempty"`
+	Run     string   `json:"run,omitempty"`     // that does the work
+	Message string   `json:"message,omitempty"` // of fail and release: why
 }
 
 // ClaimState says how an item stands.
@@ -539,6 +542,7 @@ func (f *facts) claim(c *ClaimRequest) {
 	f.number('d', uint64(c.Lease))
 	f.number('t', c.Token)
 	f.text('T', c.Title)
+	f.texts('n', c.Needs)
 	f.text('r', c.Run)
 	f.text('m', c.Message)
 	f.end()
