@@ -37,6 +37,7 @@ var sharedFiles = map[string]string{
 	"people":        "decisions, and what waits for people",
 	"backups":       "backups in a store",
 	"dispatch_ask":  "work that is handed in, in words",
+	"routines_ask":  "registered routines, and changes of them",
 	"kv_ask":        "a request to what runs share",
 	"loop_ask":      "a loop of a program, and its run",
 	"limits_ask":    "the limits that runs share, and changes of them",

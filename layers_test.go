@@ -32,7 +32,7 @@ dsl/format                       pure: dsl/diag dsl/syntax hcl
 dsl/schema                       pure: dsl/value
 dsl/shell                        pure: dsl/diag sh
 dsl/expr                         pure: dsl/libm dsl/diag dsl/ir dsl/value hcl cty expr jsonschema text
-dsl/check                        pure: dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
+dsl/check                        pure: loop/schedule dsl/diag dsl/expr dsl/format dsl/ir dsl/schema dsl/shell dsl/syntax dsl/value hcl cty
 dsl/core                         pure: dsl/check dsl/diag dsl/expr dsl/schema dsl/syntax dsl/value hcl
 dsl/lower                        pure: dsl/check dsl/diag dsl/ir dsl/schema dsl/value
 dsl                              dsl/check dsl/core dsl/diag dsl/expr dsl/format dsl/ir dsl/lower dsl/schema dsl/syntax dsl/value hcl
@@ -59,7 +59,7 @@ cmd/flowrun/internal/ui          runner/reuse
 runner/journal                   pure: runner/event
 runner/judge                     pure: dsl/ir dsl/value runner/event
 runner/admission                 pure: dsl/value runner/event runner/shared
-runner/shared                    pure: dsl/ir dsl/value runner/event
+runner/shared                    pure: loop/schedule dsl/ir dsl/value runner/event
 runner/view                      pure: dsl/ir dsl/value runner/event
 runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view

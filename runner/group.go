@@ -11,9 +11,11 @@ import (
 	"github.com/flowrun/flowrun/runner/event"
 )
 
-// Group gives the group of a run that is about to start: the zero value where its workflow has none.
+// Group gives the group of a run that is about to start: the zero value where its workflow has none. Runs that a routine starts have that
+// of the routine where their workflow has none.
 func (c *Programs) Group(definition []byte, first event.RunStarted) (engine.Group, error) {
-	if !bytes.Contains(definition, []byte(`"concurrency":{"group":`)) { // so that a large program without a group is not loaded for this
+	routine := first.Cause != nil && first.Cause.Kind == event.CauseRoutine
+	if !routine && !bytes.Contains(definition, []byte(`"concurrency":{"group":`)) { // so that a large program without a group is not loaded for this
 		return engine.Group{}, nil
 	}
 	p, err := c.Load("", definition)
@@ -21,7 +23,14 @@ func (c *Programs) Group(definition []byte, first event.RunStarted) (engine.Grou
 		return engine.Group{}, err
 	}
 	w := p.Workflow(first.Workflow)
-	if w == nil || w.Concurrency == nil {
+	if w == nil {
+		return engine.Group{}, nil
+	}
+	if w.Concurrency == nil {
+		if r := p.Program.Routine(first.CauseOf().Name); routine && r != nil {
+			name, busy := compose.RoutineGroup(r)
+			return engine.Group{Name: name, WhenBusy: engine.WhenBusy(busy)}, nil
+		}
 		return engine.Group{}, nil
 	}
 	g, err := p.Graph(w.Name)

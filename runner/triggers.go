@@ -28,7 +28,7 @@ type Changes struct {
 func (c *Changes) Any() bool { return len(c.Added)+len(c.Changed)+len(c.Removed) > 0 }
 
 // StartsItself reports whether something in a program starts runs by itself.
-func StartsItself(p *ir.Program) bool { return len(p.Ons) > 0 }
+func StartsItself(p *ir.Program) bool { return len(p.Ons)+len(p.Routines) > 0 }
 
 // Register registers what starts runs of a program by itself, in place of all that was registered of it. start has the program and what
 // its runs begin with: variables, their secrets, folder and environment; path is absolute and names the program. A program that starts
@@ -47,6 +47,13 @@ func (s *Service) Register(ctx context.Context, path string, start *engine.Start
 				return c, err
 			}
 			r.Ons = append(r.Ons, event.Subscribed{Event: p.Ons[i].Event, Workflow: p.Ons[i].Workflow, Spec: string(spec)})
+		}
+		for i := range p.Routines {
+			spec, err := json.Marshal(&p.Routines[i])
+			if err != nil {
+				return c, err
+			}
+			r.Routines = append(r.Routines, event.Scheduled{Name: p.Routines[i].Name, Spec: string(spec)})
 		}
 	}
 	err = s.ask(ctx, event.StoreRequest{Register: r}, &c)
@@ -116,6 +123,8 @@ type Triggered struct {
 	Run, Workflow string
 	Program       string // the path
 	Event, ID     string // the event's name and id
+	Routine       string // in place of an event
+	ScheduledAt   event.Time
 }
 
 // startable is a registered program from which runs start.
@@ -142,17 +151,9 @@ func (s *Service) StartDue(ctx context.Context, program string, held map[string]
 		return nil, false, err
 	}
 	s.handed.Store(a.Handed)
-	of := map[string]*startable{}
-	for i := range a.Programs {
-		p := &a.Programs[i]
-		x := &startable{release: p.Release}
-		if err := json.Unmarshal([]byte(p.First), &x.first); err != nil {
-			return nil, false, err
-		}
-		if err := s.loadRegistered(ctx, p.Definition, x); err != nil {
-			return nil, false, err
-		}
-		of[p.Path] = x
+	of, err := s.startables(ctx, a.Programs)
+	if err != nil {
+		return nil, false, err
 	}
 	done := make([]event.Delivered, len(a.Due))
 	runs := make([]*Triggered, len(a.Due))
@@ -225,6 +226,23 @@ func (s *Service) TakeHanded(ctx context.Context) (runs []string, err error) {
 	return runs, err
 }
 
+// startables are registered programs, by their paths.
+func (s *Service) startables(ctx context.Context, programs []event.DueStarts) (map[string]*startable, error) {
+	of := map[string]*startable{}
+	for i := range programs {
+		p := &programs[i]
+		x := &startable{release: p.Release}
+		if err := json.Unmarshal([]byte(p.First), &x.first); err != nil {
+			return nil, err
+		}
+		if err := s.loadRegistered(ctx, p.Definition, x); err != nil {
+			return nil, err
+		}
+		of[p.Path] = x
+	}
+	return of, nil
+}
+
 // loadRegistered loads a registered program. A program that this release cannot load is told as x.why.
 func (s *Service) loadRegistered(ctx context.Context, hash string, x *startable) error {
 	var texts struct{ Definition, Source string }
@@ -260,8 +278,13 @@ func (x *startable) begin(subscription, workflow string, e *event.DueEvent) (*en
 	}
 	first.Inputs = inputs
 	first.Cause = e.Cause()
-	return &engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: x.program.Hash, Workflow: workflow, Release: x.release},
-		First: first, Definition: x.definition, Source: x.sourceOf(workflow)}, nil
+	return x.start(first), nil
+}
+
+// start is a run of the program.
+func (x *startable) start(first event.RunStarted) *engine.Start {
+	return &engine.Start{Header: journal.Header{Format: journal.Format, Behaviour: ir.Behaviour, Definition: x.program.Hash, Workflow: first.Workflow, Release: x.release},
+		First: first, Definition: x.definition, Source: x.sourceOf(first.Workflow)}
 }
 
 // sourceOf is the source that is kept with a run of a workflow: the registered one names the nodes of all workflows.

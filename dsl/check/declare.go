@@ -43,7 +43,7 @@ func (c *checker) file(f *syntax.File) {
 	top := schema.Blocks["file"]
 	for _, a := range f.Body.Attrs {
 		c.report(diag.Diagnostic{Code: "F0112", Subject: a.Range, Summary: fmt.Sprintf("Attribute %q outside of a block", a.Name),
-			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on and workflow. Named values stand in  locals { … }."})
+			Detail: "At the top of a file stand blocks: variable, locals, agent, pool, gate, quota, channel, escalation, memory, on, routine and workflow. Named values stand in  locals { … }."})
 	}
 	for _, b := range c.inner(nil, &f.Body, top, "") {
 		p := c.program
@@ -79,6 +79,8 @@ func (c *checker) file(f *syntax.File) {
 			p.Channels = append(p.Channels, b)
 		case "on":
 			p.Ons = append(p.Ons, b)
+		case "routine":
+			p.Routines = append(p.Routines, b)
 		case "escalation":
 			p.Escalations = append(p.Escalations, b)
 		case "loop":
@@ -92,7 +94,7 @@ func (c *checker) file(f *syntax.File) {
 // globals enters and checks what stands at the top, but the insides of workflows.
 func (c *checker) globals() {
 	p := c.program
-	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "channel": {}, "workflow": {}, "escalation": {}, "loop": {}}
+	books := map[string]book{"variable": {}, "local": {}, "agent": {}, "pool": {}, "gate": {}, "quota": {}, "channel": {}, "workflow": {}, "escalation": {}, "loop": {}, "routine": {}}
 	enter := func(b *Block) bool {
 		k := b.Schema.Kind
 		return c.enter(books[k], strings.ToUpper(k[:1])+k[1:], b.Name, nameRange(b))
@@ -152,6 +154,10 @@ func (c *checker) globals() {
 		if enter(b); c.channels[b.Name] == nil {
 			c.channels[b.Name] = b
 		}
+		c.static(b)
+	}
+	for _, b := range p.Routines {
+		enter(b)
 		c.static(b)
 	}
 	for _, b := range p.Escalations {

@@ -44,15 +44,18 @@ func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 	return p
 }
 
-// triggered begins the paths of nodes of runs that events start: on:WORKFLOW/NODE.
+// triggered begins the paths of nodes of runs that events and routines start: on:WORKFLOW/NODE.
 const triggered = "on:"
+
+// startsItself reports whether something in the program starts runs by itself.
+func (c *testChecker) startsItself() bool { return len(c.program.Ons)+len(c.program.Routines) > 0 }
 
 // triggeredPlaces lists the nodes of the workflows that events start.
 func (c *testChecker) triggeredPlaces() *testPlaces {
 	if c.triggered == nil {
 		c.triggered = c.collectPlaces(func(add func(*Workflow, string)) {
 			seen := map[string]bool{}
-			for _, b := range c.program.Ons {
+			for _, b := range slices.Concat(c.program.Ons, c.program.Routines) {
 				if to := c.workflows[refName(b.attr("workflow"))]; to != nil && !seen[to.Name] {
 					seen[to.Name] = true
 					add(to, triggered+to.Name+"/")
@@ -122,7 +125,7 @@ var keyed = regexp.MustCompile(`\[[^\[\]]*\]`)
 
 // places are the nodes of the workflows of all runs of the test at hand.
 func (c *testChecker) places() []testPlace {
-	if len(c.runs.workflows) == 1 && len(c.program.Ons) == 0 {
+	if len(c.runs.workflows) == 1 && !c.startsItself() {
 		return c.placesOf(c.workflow).list
 	}
 	var list []testPlace
@@ -134,9 +137,9 @@ func (c *testChecker) places() []testPlace {
 
 // find gives the node that a path stands for: a whole path, or a name that one node alone has, each behind LABEL/ for a node of one run.
 func (c *testChecker) find(path string) (found testPlace, missing *expr.NoName) {
-	if len(c.program.Ons) > 0 {
+	if c.startsItself() {
 		if strings.HasPrefix(path, triggered) || len(c.runs.workflows) == 0 {
-			return c.findAmong(c.triggeredPlaces(), path, "A workflow that an event starts")
+			return c.findAmong(c.triggeredPlaces(), path, "A workflow that an event or a routine starts")
 		}
 		defer func() {
 			if missing == nil {

@@ -41,6 +41,9 @@ var toldType = value.Object(map[string]value.Type{
 // breakerType is how a circuit breaker stands.
 var breakerType = value.Object(map[string]value.Type{"state": value.StringType, "failures": value.IntType})
 
+// routineType is how a routine stands.
+var routineType = value.Object(map[string]value.Type{"next": value.StringType, "waiting": value.IntType, "started": value.IntType, "missed": value.IntType, "paused": value.BoolType})
+
 // changeType is what a rule of adapt has changed.
 var changeType = value.Object(map[string]value.Type{
 	"what": {Kind: value.StringT, Enum: []string{"max_concurrency", "workflow"}}, "from": value.AnyType, "to": value.AnyType, "why": value.StringType,
@@ -132,7 +135,7 @@ func (c *testChecker) requestEnv() *expr.Env {
 }
 
 // Why a name of the language cannot be read in a condition of a test.
-const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, runs.NAME, path, elapsed, live and before('A', 'B')."
+const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, routines.NAME, runs.NAME, path, elapsed, live and before('A', 'B')."
 
 // names is for the conditions of the test at hand. Tests whose runs have the same workflows share it.
 func (c *testChecker) names() *expr.Env {
@@ -196,6 +199,10 @@ func (c *testChecker) names() *expr.Env {
 			units[name] = value.IntType
 		}
 	}
+	routines := map[string]value.Type{}
+	for _, b := range c.program.Routines {
+		routines[b.Name] = routineType
+	}
 	decl := func(n string) diag.Range {
 		if node := w.ByName[n]; node != nil {
 			return nameRange(node.Block)
@@ -238,6 +245,7 @@ func (c *testChecker) names() *expr.Env {
 		"calls": {What: "agent, step or gate", Names: calls, Resolve: of(calls, value.List(callType))}, "max_at_once": {What: "agent, step, gate or workflow", Names: counts, Resolve: of(counts, value.IntType)},
 		"max_in_use": {What: "quota with a capacity", Names: units},
 		"breakers":   {What: "agent or quota with a circuit_breaker", Names: breakers},
+		"routines":   {What: "routine", Names: routines},
 		"path":       root("path", value.List(value.StringType)), "elapsed": root("elapsed", value.NumberType), "live": root("live", value.IntType),
 		"before": {What: "node", Type: value.BoolType, Resolve: resolve},
 		"runs":   c.runsRoot(),
@@ -285,7 +293,7 @@ func TestNames() value.Type {
 		"runs": value.List(value.AnyType), "calls": value.List(value.AnyType), "max_at_once": value.IntType, "path": value.List(value.StringType),
 		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType),
 		"notifications": value.List(value.AnyType), "dlq": value.List(value.AnyType), "dispatches": value.List(value.AnyType), "tickets": value.List(value.AnyType), "claims": value.List(value.AnyType),
-		"max_in_use": value.IntType, "breakers": breakerType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"max_in_use": value.IntType, "breakers": breakerType, "routines": routineType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
 	})
 }
 

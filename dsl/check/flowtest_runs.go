@@ -68,7 +68,7 @@ func (r *testRuns) split(path string) (run *TestRun, inside string) {
 // startsNone reports whether a test starts no run itself: in a program in which events start runs, it names no workflow and gives no inputs,
 // and there is no default workflow.
 func (c *testChecker) startsNone(b *Block) bool {
-	if len(c.program.Ons) == 0 || b.attr("workflow") != nil || b.attr("inputs") != nil {
+	if !c.startsItself() || b.attr("workflow") != nil || b.attr("inputs") != nil {
 		return false
 	}
 	return !slices.ContainsFunc(c.program.Workflows, func(w *Workflow) bool {
@@ -377,7 +377,7 @@ func (c *testChecker) hideRun(env *expr.Env) {
 	}
 	why := severalRuns
 	if c.runs.none {
-		why = "The test starts no run itself, because the program has no default workflow and the test names none. The runs that events start are runs[0], runs[1] and so on, in the order of their starts."
+		why = "The test starts no run itself, because the program has no default workflow and the test names none. The runs that events and routines start are runs[0], runs[1] and so on, in the order of their starts."
 	}
 	for _, name := range []string{"run", "step", "input"} {
 		delete(env.Roots, name)

@@ -34,6 +34,7 @@ type Program struct {
 	Quotas      []*Block // in the order of their declaration
 	Channels    []*Block
 	Ons         []*Block
+	Routines    []*Block
 	Escalations []*Block
 	Workflows   []*Workflow
 	Loops       []*Block
@@ -290,6 +291,7 @@ func Check(files []*syntax.File, options Options) (*Program, diag.List) {
 		c.loop(b)
 	}
 	c.topGates()
+	c.routines()
 	c.program.Files = c.texts()
 	if options.Advise && len(c.program.Workflows) > 0 && !c.list.HasErrors() {
 		c.advise()

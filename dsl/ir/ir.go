@@ -31,6 +31,8 @@ type Program struct {
 	Gates     []Gate     `json:"gates,omitempty"`
 	Quotas    []Quota    `json:"quotas,omitempty"` // in the order of their declaration, which decides who may hold which inside of which
 	Channels  []Channel  `json:"channels,omitempty"`
+	// Routines are in the order of their names.
+	Routines []Routine `json:"routines,omitempty"`
 	// Escalations are in the order of their names.
 	Escalations []Escalation `json:"escalations,omitempty"`
 	Workflows   []Workflow   `json:"workflows,omitempty"`

@@ -22,7 +22,7 @@ import (
 // Positions says where things are declared: a workflow as "WORKFLOW", a node as "WORKFLOW/NODE", its attributes as
 // "WORKFLOW/NODE/ATTRIBUTE" and gates in it as "WORKFLOW/NODE/gate.NAME", inputs and outputs as "WORKFLOW/input.NAME"
 // and "WORKFLOW/output.NAME", and what stands at the top as "var.NAME", "agent.NAME", "pool.NAME",
-// "gate.NAME", "quota.NAME", "channel.NAME", "escalation.NAME", "loop.NAME" and "on.EVENT".
+// "gate.NAME", "quota.NAME", "channel.NAME", "escalation.NAME", "loop.NAME", "on.EVENT" and "routine.NAME".
 type Positions map[string]diag.Range
 
 // Lower makes the IR of a program without errors.
@@ -54,6 +54,10 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 		out.Channels = append(out.Channels, channel(b))
 		at["channel."+b.Name] = b.Src.Header
 	}
+	for _, b := range p.Routines {
+		out.Routines = append(out.Routines, routine(b))
+		at["routine."+b.Name] = b.Src.Header
+	}
 	for _, b := range p.Escalations {
 		out.Escalations = append(out.Escalations, escalation(b))
 		at["escalation."+b.Name] = b.Src.Header
@@ -80,6 +84,7 @@ func Lower(p *check.Program) (*ir.Program, Positions) {
 	sort.Slice(out.Variables, func(i, j int) bool { return out.Variables[i].Name < out.Variables[j].Name })
 	sort.Slice(out.Locals, func(i, j int) bool { return out.Locals[i].Name < out.Locals[j].Name })
 	sort.Slice(out.Escalations, func(i, j int) bool { return out.Escalations[i].Name < out.Escalations[j].Name })
+	sort.Slice(out.Routines, func(i, j int) bool { return out.Routines[i].Name < out.Routines[j].Name })
 	sort.Slice(out.Pools, func(i, j int) bool { return out.Pools[i].Name < out.Pools[j].Name })
 	sort.Slice(out.Channels, func(i, j int) bool { return out.Channels[i].Name < out.Channels[j].Name })
 	sort.Slice(out.Agents, func(i, j int) bool { return out.Agents[i].Name < out.Agents[j].Name })
@@ -121,6 +126,15 @@ func agent(b *check.Block, p *check.Program) ir.Agent {
 func channel(b *check.Block) ir.Channel {
 	return ir.Channel{Name: b.Name, Type: ir.ChannelType(b.Text("type")), URL: b.Expr("url"), Secret: b.Expr("secret"), Headers: b.Expr("headers"),
 		Command: b.Expr("command"), Host: b.Expr("host"), From: b.Expr("from"), To: b.Expr("to"), Path: b.Expr("path"), Dedupe: b.Expr("dedupe")}
+}
+
+func routine(b *check.Block) ir.Routine {
+	out := ir.Routine{Name: b.Name, Cron: b.Text("cron"), Timezone: b.Text("timezone"), Workflow: names(b.Attrs["workflow"])[0], With: b.Expr("with"),
+		Every: b.Span("every"), Jitter: b.Span("jitter"), Overlap: ir.Overlap(b.Text("overlap")), Missed: ir.Missed(b.Text("missed"))}
+	if a := b.Attrs["paused"]; a != nil {
+		out.Paused = a.Flag
+	}
+	return out
 }
 
 // strategy is that of a pool, where it is not the usual one.

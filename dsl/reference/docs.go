@@ -93,6 +93,7 @@ var (
 		"live":              "How many attempts are live.",
 		"max_in_use":        "How many units of a quota were in use at once at most, over all runs: max_in_use.NAME.",
 		"breakers":          "How the circuit_breaker of an agent or a quota stands: breakers.NAME, an object of state (closed, open or half_open) and failures, how many attempts in a row failed. Where an agent and a quota have the same name and both have one, it is that of the quota.",
+		"routines":          "How a routine stands: routines.NAME, an object of next (when its next run starts, in RFC 3339; null if none does), started and missed (how many moments have started a run, and how many none), waiting (moments whose runs have not been made) and paused. Routines start runs in tests with run_for.",
 		"changes":           "What rules of adapt have changed, in order: objects of what (max_concurrency or workflow), from, to, why, node (the path of the group, empty for the run), rule (its number, 0 when none is on any more) and at (seconds since the start).",
 		"dispatches":        "The work that was handed in or over, first what is open in the order in which it is to be done, then what has ended: objects of id, title, body, labels, priority, needs, capabilities, assignee (null: any agent), by (who handed it in), state (open, held, parked, dead, closed or cancelled), handoff (the document, or null), claim (who has it, or null) and created_at (seconds since the start).",
 		"tickets":           "The store's own backlog, as dispatches.",

@@ -22,7 +22,6 @@ const (
 
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
 var planned = []Planned{
-	{Block: "routine", Doc: "Starts a workflow by the clock.", Instead: "Start it from cron or a schedule of CI:  flowrun apply FILE WORKFLOW."},
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
 	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,
@@ -50,7 +49,6 @@ var planned = []Planned{
 
 	{Block: "test", Name: "agents", Doc: "How agents stand.", Instead: "Look at what was asked of an agent: calls.NAME."},
 	{Block: "test", Name: "loop", Doc: "What a loop does.", Instead: "A test of the workflow that does one piece of work."},
-	{Block: "test", Name: "routines", Doc: "What is due by the clock.", Instead: "A test of the workflow that is started by the clock."},
 	{Block: "test", Name: "refused_events", Doc: "Events that were refused.", Instead: "Look at the status of the step: step.NAME.status."},
 }
 

@@ -209,6 +209,31 @@ workflow "feature" {
 }
 `
 
+// routineExample has a report every working day in the morning, and a check every quarter of an hour.
+const routineExample = `routine "morning" {
+  cron     = "30 8 * * MON-FRI"
+  timezone = "Europe/Berlin"
+  workflow = workflow.report
+  with     = { depth = "full" }
+  missed   = "latest"
+  jitter   = "2m"
+}
+
+routine "check" {
+  every    = "15m"
+  workflow = workflow.report
+  overlap  = "skip"
+}
+
+workflow "report" {
+  input "depth" {
+    type    = string
+    default = "short"
+  }
+  step "write" { run = ["./report", input.depth] }
+}
+`
+
 // escalationExample has an agent mend the input of a step, then gives the step to another agent, and then asks a person.
 const escalationExample = `agent "coder" {
   type    = "exec"
@@ -310,6 +335,19 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "tokens", Kind: Value, Want: value.NumberType, Min: 1, Max: MaxBudget, Default: "no bound", Doc: "How many tokens agents may use in any span of per, in and out. They count when an attempt has ended, so the attempts that run can exceed the bound."},
 			Attr{Name: "cost_usd", Kind: Value, Want: value.NumberType, Min: MinCost, Max: MaxBudget, Default: "no bound", Doc: "How many dollars agents may cost in any span of per, counted as tokens are."},
 			Attr{Name: "per", Kind: Duration, Doc: "The span of attempts, tokens and cost_usd, such as \"24h\". Where they are used up, nothing of the quota starts until enough of it lies a span back."})},
+
+	"routine": {Label: "name", Doc: "Starts a workflow by the clock. Each moment of its schedule starts one run, whatever process is killed when; run.cause of that run has the moment as scheduled_at, and run.started_at says when it really began. flowrun routines next prints the moments, flowrun explain schedule says how a schedule is written and what becomes of daylight saving.",
+		Example: routineExample,
+		Attrs: attrs(
+			Attr{Name: "cron", Kind: Text, Doc: "When: five fields for minute, hour, day of the month, month and day of the week, such as \"0 2 * * MON-FRI\"; or @hourly, @daily, @weekly, @monthly or @yearly. CRON_TZ=ZONE may stand in front."},
+			Attr{Name: "every", Kind: Duration, Doc: "When, in place of cron: the moments that are a whole number of these spans after 1970-01-01T00:00:00Z, such as each quarter of an hour for \"15m\"."},
+			Attr{Name: "timezone", Kind: Text, Default: `"UTC"`, Doc: "The zone in which cron is read, by its name in the tz database, such as \"Europe/Berlin\"."},
+			Attr{Name: "workflow", Kind: Ref, RefKind: "workflow", Required: true, Doc: "The workflow that is started."},
+			Attr{Name: "with", Kind: Value, Want: value.AnyType, Default: "no inputs", Doc: "An object of the inputs of the workflow, from var and local."},
+			Attr{Name: "overlap", Kind: Word, Words: []string{"skip", "queue", "cancel_previous", "allow"}, Default: `"skip", or "queue" with missed = "all"; what the block concurrency of the workflow says, if it has one`, Doc: "What a run does while an earlier run of the routine is under way: nothing, waits, cancels it, or runs beside it. The others are runs of the concurrency group routine:NAME."},
+			Attr{Name: "missed", Kind: Word, Words: []string{"none", "latest", "all"}, Default: `"latest"`, Doc: "Which of the moments start runs that passed while nobody was there to start them: none, the latest, or all of them, the oldest first. Of all at most the latest 100 do; the others are counted."},
+			Attr{Name: "jitter", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "Delays each run by a span between zero and this one, which depends on the routine and the moment alone, so that routines with one schedule do not start at once."},
+			Attr{Name: "paused", Kind: Flag, Default: "false", Doc: "Starts nothing by the clock while it is true. flowrun routines pause and resume do the same without a change of the file."})},
 
 	"channel": {Label: "name", Doc: "A way to tell people something. Steps send to it with notify. A message is an object of title, text, level, run, workflow, node, kind, error, key, at and data. Sending is tried three times, after one and two seconds. A message that cannot be sent is a warning, and an entry of flowrun dlq; it is sent again with flowrun dlq redrive. After a crash a message can be sent a second time, with the same key.",
 		Example: channelExample,

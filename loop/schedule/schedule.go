@@ -12,6 +12,8 @@ package schedule
 import (
 	"math/bits"
 	"time"
+
+	"github.com/flowrun/flowrun/loop/zone"
 )
 
 // Horizon is how many years Next looks ahead. The longest time between two leap days is eight years.
@@ -189,4 +191,16 @@ func (s Schedule) matchMinute(begin int) (int, bool) {
 func lowest(set uint64, least int) (int, bool) {
 	n := bits.TrailingZeros64(set >> least << least)
 	return n, n < 64
+}
+
+// Of returns the schedule of a routine: by its cron expression, or if that is empty by its interval. An error is that of [Parse].
+func Of(text string, every time.Duration, timezone string) (Schedule, error) {
+	if text != "" || every == 0 {
+		return Parse(text, timezone)
+	}
+	location, ok := zone.Load(timezone)
+	if !ok {
+		return Schedule{}, unknownZone(timezone, 0, 0)
+	}
+	return Every(every, location), nil
 }

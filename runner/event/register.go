@@ -18,8 +18,9 @@ type RegisterRequest struct {
 	Source     string `json:"source,omitempty"`
 	Release    string `json:"release,omitempty"`
 	// First is what each run of the program begins with.
-	First Surroundings `json:"first"`
-	Ons   []Subscribed `json:"ons,omitempty"`
+	First    Surroundings `json:"first"`
+	Ons      []Subscribed `json:"ons,omitempty"`
+	Routines []Scheduled  `json:"routines,omitempty"`
 }
 
 // Surroundings are what each run of a registered program begins with, as the fields of [RunStarted] of the same names.

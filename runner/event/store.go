@@ -34,6 +34,8 @@ type StoreRequest struct {
 	Loop *LoopRequest `json:"loop,omitempty"`
 	// Claims asks for a list of the claims of all items, in the order of the items. Only a person asks for it.
 	Claims bool `json:"claims,omitempty"`
+	// Routine reads or changes the routines.
+	Routine *RoutineRequest `json:"routine,omitempty"`
 	// Register registers what starts runs of a program, or removes that.
 	Register *RegisterRequest `json:"register,omitempty"`
 	// Programs asks for a list of the registered programs, in the order of their paths. Only a person asks for it.
@@ -193,6 +195,9 @@ func (f *facts) store(s *StoreRequest) {
 		f.loop(s.Loop)
 	}
 	f.truth('C', s.Claims)
+	if s.Routine != nil {
+		f.request('O', s.Routine)
+	}
 	if s.Register != nil {
 		f.request('G', s.Register)
 	}

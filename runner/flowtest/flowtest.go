@@ -215,7 +215,13 @@ func sentence(err error) string {
 
 func (t *test) fail(f Failure) { t.failures = append(t.failures, f) }
 
-func (t *test) elapsed() time.Duration { return t.store.Now().Sub(t.start) }
+func (t *test) elapsed() time.Duration {
+	took := t.store.Now().Sub(t.start)
+	if t.hasRoutines() {
+		return min(took, t.RunFor)
+	}
+	return took
+}
 
 // sensitive are the values of a run that no journal has, by the names under which they are read.
 func (t *test) sensitive(workflow string, inputs map[string]value.Value) map[string]value.Value {
@@ -303,7 +309,7 @@ func (t *test) drive(ctx context.Context, crashAt int) error {
 			t.down = 0
 			continue
 		}
-		more := t.due > 0 || len(t.coming) > 0 && (t.RunFor == 0 || t.coming[0].After <= t.RunFor)
+		more := t.due > 0 || t.hasRoutines() || len(t.coming) > 0 && (t.RunFor == 0 || t.coming[0].After <= t.RunFor)
 		if err == nil && len(t.missing) == 0 && more { // all runs have ended, and time passes
 			_, err = t.host.NextMoment()
 		}
@@ -347,6 +353,9 @@ func (t *test) moments(ctx context.Context) (out []sim.Moment) {
 	if most == 0 {
 		most = value.MaxDuration
 	}
+	if t.hasRoutines() {
+		most++ // what is due in the last moment happens
+	}
 	stop := sim.Moment{At: t.start.Add(most), Do: func() error { return errStop }}
 	at := slices.IndexFunc(out, func(m sim.Moment) bool { return m.At > stop.At })
 	if at < 0 {
@@ -389,6 +398,8 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.retryRun(ctx, m, of)
 	case m.Kind == ir.MetricsMoment:
 		return t.setFigures(ctx, m, of)
+	case !t.driven && t.hasRoutines() && all: // nobody starts runs
+		t.store.Pass(m.For)
 	case !t.driven:
 		t.unheard(m, "No process drove a run then.")
 	case !all && m.Kind == ir.VanishMoment:

@@ -59,6 +59,8 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return float64(s.store.MostInUse(r.Name)), nil
 	case "breakers":
 		return s.readBreaker(r.Name)
+	case "routines":
+		return s.readRoutine(r.Name)
 	case "kv":
 		return s.readKey(r.Name)
 	case "events":

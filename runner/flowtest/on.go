@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -18,17 +19,26 @@ import (
 // testedProgram names the program of a test in its store.
 const testedProgram = "/program"
 
-// registerOns registers the blocks on of the program.
-func (t *test) registerOns(ctx context.Context) error {
-	if len(t.program.Ons) == 0 {
+// register registers what starts runs of the program by itself.
+func (t *test) register(ctx context.Context) error {
+	if len(t.program.Ons)+len(t.program.Routines) == 0 {
 		return nil
 	}
 	r := &event.RegisterRequest{Program: testedProgram, Definition: t.program.hash, Hash: t.program.hash}
 	for i := range t.program.Ons {
 		r.Ons = append(r.Ons, event.Subscribed{Event: t.program.Ons[i].Event, Workflow: t.program.Ons[i].Workflow})
 	}
-	_, err := t.host.Ask(ctx, event.StoreRequest{Register: r})
-	return err
+	for i := range t.program.Routines {
+		spec, err := json.Marshal(&t.program.Routines[i])
+		if err != nil {
+			return err
+		}
+		r.Routines = append(r.Routines, event.Scheduled{Name: t.program.Routines[i].Name, Spec: string(spec)})
+	}
+	if _, err := t.host.Ask(ctx, event.StoreRequest{Register: r}); err != nil {
+		return err
+	}
+	return t.awaitRoutines(ctx)
 }
 
 // starts reports whether an event of a name can start a run.

@@ -266,10 +266,7 @@ func (rec *record) where(run, node string) spot {
 		name = n.Name
 	}
 	path = s.plainPrefix(rec) + path
-	own := path
-	if label := s.top(rec).label; label != "" {
-		own = path[len(label)+1:]
-	}
+	own := strings.TrimPrefix(path, key.ReplaceAllString(s.top(rec).prefix, "")) // behind the label, or on:WORKFLOW
 	return spot{path, own, s.prefix + instance, name, n}
 }
 

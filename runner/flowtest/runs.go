@@ -134,6 +134,10 @@ func (t *test) pastOf(ctx context.Context, of *seen) (*view.Run, error) {
 func (t *test) group(_ []byte, first event.RunStarted) (engine.Group, error) {
 	w := t.program.Workflow(first.Workflow)
 	if w.Concurrency == nil {
+		if c := first.CauseOf(); c.Kind == event.CauseRoutine {
+			name, busy := compose.RoutineGroup(t.program.Routine(c.Name))
+			return engine.Group{Name: name, WhenBusy: engine.WhenBusy(busy)}, nil
+		}
 		return engine.Group{}, nil
 	}
 	g, err := t.program.graph(first.Workflow)

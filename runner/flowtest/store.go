@@ -13,7 +13,7 @@ import (
 
 // fillStore puts into the store what it holds when the run starts.
 func (t *test) fillStore(ctx context.Context) error {
-	if err := t.registerOns(ctx); err != nil {
+	if err := t.register(ctx); err != nil {
 		return err
 	}
 	for _, text := range value.Keys(t.Store) {

@@ -48,7 +48,7 @@ func (t *test) comesTooLate(m *ir.Moment) bool {
 	if m.Kind == ir.EmitMoment && m.Of == "" && t.starts(m.Name) {
 		return false
 	}
-	if t.driven || slices.ContainsFunc(t.coming, func(c ir.Moment) bool {
+	if t.driven || t.hasRoutines() || slices.ContainsFunc(t.coming, func(c ir.Moment) bool {
 		return c.Kind == ir.StartMoment || c.Kind == ir.RetryMoment || c.Kind == ir.RedriveMoment
 	}) {
 		return false

@@ -99,6 +99,13 @@ func register(rows Rows, r *event.RegisterRequest, now event.Time) (value.Value,
 		}
 	}
 	c := &changes{}
+	routines := r.Routines
+	if r.Definition == "" {
+		routines = nil
+	}
+	if err := c.schedule(rows, r.Program, routines, now); err != nil {
+		return nil, err
+	}
 	if err := c.subscribe(rows, subs, r, now); err != nil {
 		return nil, err
 	}

@@ -5,11 +5,11 @@ workflow "w" {
     wait { event = "deployed" }
   }
 
-  step "who" { agent = routine.developers }
+  step "who" { agent = library.developers }
 
   step "two" {
     agent    = agent.a
-    fallback = [routine.developers]
+    fallback = [library.developers]
     escalate = escalation.standard
   }
 

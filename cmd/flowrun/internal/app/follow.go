@@ -136,9 +136,14 @@ func (a *app) follow(s *store, program string, held map[string]value.Value) *fol
 func (f *follower) look(ctx context.Context) {
 	for {
 		f.mu.Lock()
-		last := f.ending && len(f.open) == 0
+		ending, last := f.ending, f.ending && len(f.open) == 0
 		f.mu.Unlock()
 		started, more, err := f.store.StartDue(ctx, f.program, f.held)
+		if err == nil && !ending {
+			var timed []runner.Triggered
+			timed, _, err = f.store.StartRoutines(ctx, f.program, f.held)
+			started = append(started, timed...)
+		}
 		if err != nil && ctx.Err() == nil {
 			f.fail(err)
 			return
@@ -149,7 +154,11 @@ func (f *follower) look(ctx context.Context) {
 		}
 		f.mu.Unlock()
 		for _, r := range started {
-			f.app.err.Printf("run %s of %s: started by event %s (%s)\n", r.Run, ui.Clean(r.Workflow), ui.Clean(r.Event), r.ID)
+			if by := "event " + r.Event + " (" + r.ID + ")"; r.Routine == "" {
+				f.app.err.Printf("run %s of %s: started by %s\n", r.Run, ui.Clean(r.Workflow), ui.Clean(by))
+			} else {
+				f.app.err.Printf("run %s of %s: started by routine %s of %s\n", r.Run, ui.Clean(r.Workflow), ui.Clean(r.Routine), r.ScheduledAt)
+			}
 			f.runs.Add(r.Run)
 		}
 		if last && len(started) == 0 && !more {

@@ -1,14 +1,19 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/loop/schedule"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/forecast"
 	"github.com/flowrun/flowrun/runner/outline"
@@ -64,7 +69,7 @@ func (a *app) runPlan(o *args.Plan) error {
 	if err != nil {
 		return err
 	}
-	result := &ui.Planned{Outline: outline.Of(g, known.Eval)}
+	result := &ui.Planned{Outline: outline.Of(g, known.Eval), Routines: planRoutines(p.ir, w.Name, time.Now())}
 	if err = a.planFromStore(o, g, known, result); err != nil {
 		return err
 	}
@@ -78,6 +83,30 @@ func (a *app) runPlan(o *args.Plan) error {
 		return &ended{exitChange}
 	}
 	return err
+}
+
+// plannedMoments is how many moments of a routine a plan shows.
+const plannedMoments = 3
+
+// planRoutines are the routines that start a workflow.
+func planRoutines(p *ir.Program, workflow string, now time.Time) []ui.PlannedRoutine {
+	list := []ui.PlannedRoutine{}
+	for i := range p.Routines {
+		r := &p.Routines[i]
+		if r.Workflow != workflow {
+			continue
+		}
+		shown := ui.PlannedRoutine{Name: r.Name, Schedule: "every " + r.Every.String(), Next: []string{}}
+		s, err := schedule.Of(r.Cron, r.Every, r.Timezone)
+		if shown.Schedule = cmp.Or(r.Cron, shown.Schedule); r.Cron != "" && !strings.Contains(r.Cron, "TZ=") {
+			shown.Schedule += " in " + s.Zone().String()
+		}
+		if err == nil && !r.Paused {
+			shown.Next = nextMoments(s, now, plannedMoments)
+		}
+		list = append(list, shown)
+	}
+	return list
 }
 
 // planLowered prints the program without patterns. The text is a program, and its runs are those of the program.

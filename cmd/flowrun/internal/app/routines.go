@@ -4,13 +4,19 @@ import "github.com/spf13/cobra"
 
 func (a *app) newRoutinesCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "routines", Short: "Say when a schedule is due",
-		Long: `A schedule has five cron fields: minute, hour, day of the month, month and day of the week.
+		Use: "routines", Short: "Look at what starts runs by the clock, and pause it",
+		Long: `A block routine starts a workflow by the clock. flowrun apply registers the routines of its program, and starts the runs that become due
+while it lives.
 
-  flowrun routines next --cron "0 2 * * MON-FRI" --timezone Europe/Berlin   its next moments`,
+  flowrun routines list                      each routine of the store, its next moment and its last run
+  flowrun routines next nightly              the next moments of a routine
+  flowrun routines next --cron "0 2 * * *"   the next moments of a schedule
+  flowrun routines pause nightly             no moment starts a run from now on
+  flowrun routines resume nightly            moments from now on start runs
+  flowrun routines run nightly               a run of the routine, now`,
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newRoutinesNextCommand())
+	c.AddCommand(a.newRoutinesListCommand(), a.newRoutinesNextCommand(), a.newRoutinesPauseCommand(), a.newRoutinesResumeCommand(), a.newRoutinesRunCommand())
 	return c
 }

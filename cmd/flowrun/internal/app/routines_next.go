@@ -16,8 +16,8 @@ import (
 func (a *app) newRoutinesNextCommand() *cobra.Command {
 	var r args.RoutinesNext
 	c := &cobra.Command{
-		Use: "next", Short: "Print the next moments of a schedule", Args: between(0, 0, ""),
-		Long: `next prints the moments at which a schedule is due, each on a line of its own, with the offset of the schedule's time zone. With --json they are one array.
+		Use: "next [NAME]", Short: "Print the next moments of a routine or a schedule", Args: between(0, 1, "[NAME | --cron SCHEDULE]"),
+		Long: `next prints the moments at which a registered routine or a schedule is due, each on a line of its own, with the offset of the schedule's time zone. With --json they are one array.
 
 A schedule has five fields, each a "*", a number, a range 1-5, a step */15 or 8-18/2, or a list of them: minute, hour, day of the month, month (JAN to DEC) and day of the
 week (SUN to SAT; 0 and 7 are Sunday). If one of the two day fields begins with "*", both must match; otherwise one is enough. @hourly, @daily, @midnight, @weekly,
@@ -25,7 +25,10 @@ week (SUN to SAT; 0 and 7 are Sunday). If one of the two day fields begins with 
 
 A time that does not exist, because clocks are put forward, is due once at the first minute after the gap. A time that comes twice is due the first time. A schedule whose
 minute or hour begins with "*", and @every, follow real time instead.`,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(_ *cobra.Command, names []string) error {
+			if len(names) > 0 {
+				r.Name = names[0]
+			}
 			if err := r.Check(time.Now()); err != nil {
 				return err
 			}
@@ -42,21 +45,14 @@ minute or hour begins with "*", and @every, follow real time instead.`,
 }
 
 func (a *app) runRoutinesNext(r *args.RoutinesNext) error {
-	s, err := parseRoutinesNext(r)
+	s, err := a.scheduleOfRoutinesNext(r)
 	if err != nil {
 		return err
 	}
-	moments := []string{}
-	for after := r.After; len(moments) < r.Count; {
-		next, ok := s.Next(after)
-		if !ok {
-			break
-		}
-		moments, after = append(moments, next.Format(time.RFC3339Nano)), next
-	}
+	moments := nextMoments(s, r.After, r.Count)
 	switch {
 	case len(moments) == 0:
-		return args.Errorf("%q is not due within %d years", r.Cron, schedule.Horizon)
+		return args.Errorf("%q is not due within %d years", r.Cron+r.Name, schedule.Horizon)
 	case r.JSON:
 		return ui.WriteJSON(a.out, moments)
 	}
@@ -64,6 +60,18 @@ func (a *app) runRoutinesNext(r *args.RoutinesNext) error {
 		a.out.Printf("%s\n", m)
 	}
 	return nil
+}
+
+func (a *app) scheduleOfRoutinesNext(r *args.RoutinesNext) (schedule.Schedule, error) {
+	if r.Name == "" {
+		return parseRoutinesNext(r)
+	}
+	found, err := a.findRoutine(r.Name)
+	if err != nil {
+		return schedule.Schedule{}, err
+	}
+	s, _, err := routineSchedule(found)
+	return s, err
 }
 
 // parseRoutinesNext points at what is wrong with a schedule.

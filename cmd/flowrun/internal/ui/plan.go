@@ -14,6 +14,15 @@ type Planned struct {
 	*outline.Outline
 	Forecast *forecast.Forecast `json:"forecast"`
 	Worst    *outline.Worst     `json:"worst_case"`
+	// Routines start the workflow by the clock.
+	Routines []PlannedRoutine `json:"routines,omitempty"`
+}
+
+// PlannedRoutine is a routine with its next moments, in RFC 3339. A routine that its program has paused has none.
+type PlannedRoutine struct {
+	Name     string   `json:"name"`
+	Schedule string   `json:"schedule"` // in words
+	Next     []string `json:"next"`
 }
 
 // Plan writes what a run would do: a line for each step under its wave, and what follows from it.
@@ -60,6 +69,16 @@ func Plan(t *Term, p *Planned) {
 	t.Printf("\n%s\n", Clean(p.worst()))
 	p.shared(t)
 	t.Printf("\n%s\n", p.forecast())
+	for i, r := range p.Routines {
+		if i == 0 {
+			t.Printf("\n")
+		}
+		next := "paused"
+		if len(r.Next) > 0 {
+			next = "next at " + strings.Join(r.Next, ", ")
+		}
+		t.Printf("Routine %s, %s: %s\n", Clean(r.Name), Clean(r.Schedule), next)
+	}
 }
 
 // shared writes what bounds the run: its budgets, and what it shares with other runs.

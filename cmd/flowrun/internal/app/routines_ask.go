@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/loop/schedule"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/engine"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// registeredRoutines are the routines of the store, in the order of their names.
+func (a *app) registeredRoutines() ([]runner.Routine, error) {
+	dir, err := a.storeDir("")
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.openExisting(dir, nil)
+	if errors.Is(err, engine.ErrNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Routines(context.Background())
+}
+
+// findRoutine is the registered routine of a name.
+func (a *app) findRoutine(name string) (*runner.Routine, error) {
+	list, err := a.registeredRoutines()
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list))
+	for i := range list {
+		if names[i] = list[i].Name; names[i] == name {
+			return &list[i], nil
+		}
+	}
+	return nil, unknown(name, names, "flowrun apply FILE registers the routines of a program. See flowrun routines list.", fmt.Sprintf("there is no routine %q in this store", name))
+}
+
+// routineSchedule is when a registered routine is due.
+func routineSchedule(r *runner.Routine) (schedule.Schedule, *ir.Routine, error) {
+	var spec ir.Routine
+	if err := json.Unmarshal([]byte(r.Spec), &spec); err != nil {
+		return schedule.Schedule{}, nil, fmt.Errorf("reading routine %s: %w", r.Name, err)
+	}
+	s, err := schedule.Of(spec.Cron, spec.Every, spec.Timezone)
+	return s, &spec, err
+}
+
+// nextMoments are the next moments of a schedule, at most so many, in RFC 3339 with the offset of its zone.
+func nextMoments(s schedule.Schedule, after time.Time, most int) []string {
+	moments := []string{}
+	for len(moments) < most {
+		next, ok := s.Next(after)
+		if !ok {
+			break
+		}
+		moments, after = append(moments, next.Format(time.RFC3339Nano)), next
+	}
+	return moments
+}
+
+// changeRoutine pauses a routine, or lets it go on.
+func (a *app) changeRoutine(r *args.RoutinesChange, operation event.RoutineOperation, done, before string) error {
+	if _, err := a.findRoutine(r.Name); err != nil {
+		return err
+	}
+	v, err := a.askShared(event.StoreRequest{Routine: &event.RoutineRequest{Operation: operation, Name: r.Name}}, changesStore)
+	if err != nil {
+		return err
+	}
+	o, _ := v.(map[string]any)
+	if r.JSON {
+		return ui.WriteJSON(a.out, v)
+	}
+	if o["changed"] != true {
+		done = before
+	}
+	a.out.Printf("%s %s\n", ui.Clean(r.Name), done)
+	return nil
+}
