@@ -335,7 +335,7 @@ func (t *test) ended() time.Duration {
 		}
 		last = max(last, s.view.FinishedAt)
 	}
-	if last == 0 {
+	if last == 0 || t.hasRoutines() {
 		return t.elapsed()
 	}
 	return last.Sub(t.start)

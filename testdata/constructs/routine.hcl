@@ -36,6 +36,12 @@ routine "off" {
   paused   = true
 }
 
+workflow "main" {
+  default = true
+  step "now" { value = run.cause.kind }
+  output "kind" { value = step.now.output }
+}
+
 workflow "report" {
   input "depth" { type = string }
 
