@@ -127,6 +127,14 @@ type Triggered struct {
 	ScheduledAt   event.Time
 }
 
+// By says what started the run.
+func (t *Triggered) By() string {
+	if t.Routine != "" {
+		return fmt.Sprintf("routine %s of %s", t.Routine, t.ScheduledAt)
+	}
+	return fmt.Sprintf("event %s (%s)", t.Event, t.ID)
+}
+
 // startable is a registered program from which runs start.
 type startable struct {
 	program    *Program

@@ -336,7 +336,7 @@ var topBlocks = map[string]*Block{
 			Attr{Name: "cost_usd", Kind: Value, Want: value.NumberType, Min: MinCost, Max: MaxBudget, Default: "no bound", Doc: "How many dollars agents may cost in any span of per, counted as tokens are."},
 			Attr{Name: "per", Kind: Duration, Doc: "The span of attempts, tokens and cost_usd, such as \"24h\". Where they are used up, nothing of the quota starts until enough of it lies a span back."})},
 
-	"routine": {Label: "name", Doc: "Starts a workflow by the clock. Each moment of its schedule starts one run, whatever process is killed when; run.cause of that run has the moment as scheduled_at, and run.started_at says when it really began. flowrun routines next prints the moments, flowrun explain schedule says how a schedule is written and what becomes of daylight saving.",
+	"routine": {Label: "name", Doc: "Starts a workflow by the clock. Each moment of its schedule starts one run, whatever process is killed when; flowrun apply registers the routines of its program; flowrun serve starts their runs, and apply does while it lives. run.cause of a run has the moment as scheduled_at, and run.started_at says when it really began. flowrun routines next prints the moments, flowrun explain schedule says how a schedule is written and what becomes of daylight saving.",
 		Example: routineExample,
 		Attrs: attrs(
 			Attr{Name: "cron", Kind: Text, Doc: "When: five fields for minute, hour, day of the month, month and day of the week, such as \"0 2 * * MON-FRI\"; or @hourly, @daily, @weekly, @monthly or @yearly. CRON_TZ=ZONE may stand in front."},

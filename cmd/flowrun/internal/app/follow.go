@@ -154,11 +154,7 @@ func (f *follower) look(ctx context.Context) {
 		}
 		f.mu.Unlock()
 		for _, r := range started {
-			if by := "event " + r.Event + " (" + r.ID + ")"; r.Routine == "" {
-				f.app.err.Printf("run %s of %s: started by %s\n", r.Run, ui.Clean(r.Workflow), ui.Clean(by))
-			} else {
-				f.app.err.Printf("run %s of %s: started by routine %s of %s\n", r.Run, ui.Clean(r.Workflow), ui.Clean(r.Routine), r.ScheduledAt)
-			}
+			f.app.err.Printf("run %s of %s: started by %s\n", r.Run, ui.Clean(r.Workflow), ui.Clean(r.By()))
 			f.runs.Add(r.Run)
 		}
 		if last && len(started) == 0 && !more {

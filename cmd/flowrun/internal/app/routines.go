@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 func (a *app) newRoutinesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "routines", Short: "Look at what starts runs by the clock, and pause it",
-		Long: `A block routine starts a workflow by the clock. flowrun apply registers the routines of its program, and starts the runs that become due
-while it lives.
+		Long: `A block routine starts a workflow by the clock. flowrun apply registers the routines of its program. flowrun serve starts the runs that
+become due, and apply does for its own program while it lives.
 
   flowrun routines list                      each routine of the store, its next moment and its last run
   flowrun routines next nightly              the next moments of a routine

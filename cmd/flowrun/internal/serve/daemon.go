@@ -1,7 +1,7 @@
 // Package serve is the daemon of a store: it drives the runs that nobody drives, starts the runs that events start, and answers over HTTP.
 //
 // The daemon is thin: what it does can be done by commands, too, only not by itself. A [runner.Supervisor] drives the runs, the store says
-// which events are to start runs ([runner.Service.StartDue]), and the HTTP server (http.go, api.go) carries out the same requests as the
+// which events and routines are to start runs ([runner.Service.StartDue], [runner.Service.StartRoutines]), and the HTTP server (http.go, api.go) carries out the same requests as the
 // commands. All state is in the store, so the daemon can be killed at any moment: the next one goes on.
 //
 // One daemon serves a store ([Lock]). The package opens no store and knows no flags. Enter at [New].
@@ -52,10 +52,13 @@ type Daemon struct {
 
 	mu      sync.Mutex
 	refused map[string]time.Time // when a run could not be driven last
-	begun   time.Time
-	ready   bool // what was left has been looked at once
-	stops   bool
-	server  *Server
+	// routines is when to look for routines next. The loop of Run or Once alone uses it.
+	routines time.Time
+
+	begun  time.Time
+	ready  bool // what was left has been looked at once
+	stops  bool
+	server *Server
 }
 
 // New returns a daemon.
@@ -180,8 +183,13 @@ func (d *Daemon) adoptLeft(ctx context.Context) error {
 // startDue starts the runs that events are to start, and takes over those that were handed to the daemon.
 func (d *Daemon) startDue(ctx context.Context) (more bool, err error) {
 	started, more, err := d.store.StartDue(ctx, "", nil)
+	if err == nil {
+		var timed []runner.Triggered
+		timed, err = d.startRoutines(ctx)
+		started = append(started, timed...)
+	}
 	for _, r := range started {
-		d.options.Say(fmt.Sprintf("run %s of %s: started by event %s (%s)", r.Run, r.Workflow, r.Event, r.ID))
+		d.options.Say(fmt.Sprintf("run %s of %s: started by %s", r.Run, r.Workflow, r.By()))
 		d.runs.Add(r.Run)
 	}
 	if err != nil {
@@ -190,6 +198,22 @@ func (d *Daemon) startDue(ctx context.Context) (more bool, err error) {
 	handed, err := d.store.TakeHanded(ctx)
 	d.runs.Add(handed...)
 	return more || len(started) > 0, err
+}
+
+// startRoutines starts the runs whose time has come. Of routines that are registered meanwhile it hears within a second.
+func (d *Daemon) startRoutines(ctx context.Context) (started []runner.Triggered, err error) {
+	now := time.Now()
+	if now.Before(d.routines) {
+		return nil, nil
+	}
+	if started, _, err = d.store.StartRoutines(ctx, "", nil); err != nil {
+		return started, err
+	}
+	next, err := d.store.NextRoutine(ctx, "")
+	if d.routines = now.Add(time.Second); !next.IsZero() && next.Before(d.routines) {
+		d.routines = next
+	}
+	return started, err
 }
 
 // noteEnd is told of the end of each drive that is not a parking.
