@@ -15,30 +15,3 @@ test "each moment starts one run" {
     "elapsed == 11400",
   ]
 }
-
-test "a day without a process" {
-  start_at = "2026-01-05T08:40:00Z"
-  run_for  = "34h"
-  down {
-    after = "3h"
-    for   = "24h"
-  }
-
-  at "2h59m" {
-    expect = ["routines.hourly.started == 3 && routines.catch_up.started == 2 && kv['strict'] == 3"]
-  }
-
-  at "27h1m" {
-    expect = [
-      "routines.hourly.started == 4 && routines.hourly.missed == 23",
-      "routines.catch_up.started == 14 && routines.catch_up.missed == 0",
-      "kv['strict'] == 3 && routines.strict.missed == 24",
-    ]
-  }
-  expect = [
-    "count(runs, .cause.name == 'catch_up' && .status == 'succeeded') == routines.catch_up.started",
-    "count(runs, .cause.name == 'hourly' && .status == 'succeeded') == routines.hourly.started",
-    "routines.hourly.started + routines.hourly.missed == 34",
-    "routines.catch_up.started == 17 && kv['strict'] == 10 && routines.strict.missed == 24",
-  ]
-}
