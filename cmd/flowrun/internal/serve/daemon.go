@@ -23,7 +23,8 @@ import (
 const (
 	// dueEvery is how often the daemon looks for events that are to start runs, and for runs that were handed over.
 	dueEvery = 50 * time.Millisecond
-	// leftEvery is how often the daemon looks for runs that nobody drives.
+	// leftEvery is how often the daemon looks for runs that nobody drives. Where a look takes long, because many runs wait, the daemon looks
+	// less often, so that looks take a twentieth of the time at most.
 	leftEvery = time.Second
 	// youngFor is how long a run that was never driven is left to the process that made it.
 	youngFor = 10 * time.Second
@@ -101,13 +102,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 // work takes in work until ctx is done.
 func (d *Daemon) work(ctx context.Context, over chan error) error {
-	var left time.Time
+	var next time.Time
 	for ctx.Err() == nil {
-		if time.Since(left) >= leftEvery {
-			left = time.Now()
+		if began := time.Now(); !began.Before(next) {
 			if err := d.adoptLeft(ctx); err != nil {
 				return unlessDone(ctx, err)
 			}
+			next = time.Now().Add(max(leftEvery, 20*time.Since(began)))
 			d.mu.Lock()
 			d.ready = true
 			d.mu.Unlock()
