@@ -58,6 +58,9 @@ func randomProgram(r, more, people *rand.Rand, size int, timed bool) string {
 	w.line(0, "}")
 	w.line(0, `gate "critic" {`)
 	w.line(1, "review { agent = agent.judge }")
+	if w.b.Len()%3 == 0 { // no draw of its own, so that the rest of a seed's program stays
+		w.line(1, `on_fail = "retry"`)
+	}
 	w.line(0, "}")
 	size, calls := w.left, r.IntN(1+maxCalls)
 	for k := calls; k > 0; k-- {
