@@ -20,9 +20,10 @@ func (s *Service) OnRest(run string, p *Program, rested func()) {
 
 // asksPeople reports whether a step of the program waits for people.
 func asksPeople(p *ir.Program) bool {
+	budget := func(b *ir.Budget) bool { return b != nil && b.OnExceed == ir.OnExceedAsk }
 	asks := func(nodes []ir.Node) bool {
 		for n := range ir.All(nodes) {
-			if n.Action != nil && n.Action.Kind() == ir.ApproveAction {
+			if budget(n.Budget) || n.Action != nil && n.Action.Kind() == ir.ApproveAction {
 				return true
 			}
 		}
@@ -40,7 +41,7 @@ func asksPeople(p *ir.Program) bool {
 	}
 	for i := range p.Workflows {
 		w := &p.Workflows[i]
-		if asks(w.Nodes) || w.Finally != nil && asks(w.Finally.Nodes) {
+		if budget(w.Budget) || asks(w.Nodes) || w.Finally != nil && asks(w.Finally.Nodes) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dsl/diag"
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -109,6 +110,10 @@ func (c *testChecker) decided(b *Block, m *ir.Moment) {
 	if b.Name == "" { // it was reported
 		return
 	}
+	if b.Name == "." || strings.HasSuffix(b.Name, "/.") {
+		c.decidedForRun(b, m)
+		return
+	}
 	p, missing := c.findOne(b.Name)
 	if missing != nil {
 		c.missing(b, nameRange(b), missing, fmt.Sprintf("The program has no node %q", b.Name))
@@ -128,14 +133,12 @@ func (c *testChecker) decided(b *Block, m *ir.Moment) {
 	if p.node.awaits() {
 		words = append(words, "retry", "skip", "abort", "override", "ack")
 	}
+	words = append(words, p.node.budgetWords()...)
 	switch {
 	case len(words) == 0:
-		c.report(diag.Diagnostic{Code: "F0294", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("%s asks nobody", upper(p.node.Words())),
-			Detail: "A block decide answers a step with  approve { … },  the task of an agent of type human, or a level with  await = \"decision\"."})
+		c.asksNobody(b, p.node.Words())
 		return
-	case contains(schema.DecisionWords, d.Word) && !contains(words, d.Word):
-		c.report(diag.Diagnostic{Code: "F0294", Subject: b.attr("decision").span(), Context: b.Words(), Summary: fmt.Sprintf("%s does not wait for %q", upper(p.node.Words()), d.Word),
-			Detail: fmt.Sprintf("It waits for %s.", quoted(words))})
+	case c.otherWord(b, p.node.Words(), words):
 		return
 	}
 	if a := b.attr("output"); a != nil {
@@ -148,6 +151,56 @@ func (c *testChecker) decided(b *Block, m *ir.Moment) {
 			d.Shown = int(n)
 		}
 	}
+}
+
+// asksNobody reports a decision for something that asks nobody.
+func (c *testChecker) asksNobody(b *Block, what string) {
+	c.report(diag.Diagnostic{Code: "F0294", Subject: nameRange(b), Context: b.Words(), Summary: fmt.Sprintf("%s asks nobody", upper(what)),
+		Detail: "A block decide answers a step with  approve { … },  the task of an agent of type human, a level with  await = \"decision\",  or a budget with  on_exceed = \"ask\"."})
+}
+
+// otherWord reports a decision with a word that is not waited for.
+func (c *testChecker) otherWord(b *Block, what string, words []string) bool {
+	word := b.Text("decision")
+	if !contains(schema.DecisionWords, word) || contains(words, word) {
+		return false
+	}
+	c.report(diag.Diagnostic{Code: "F0294", Subject: b.attr("decision").span(), Context: b.Words(), Summary: fmt.Sprintf("%s does not wait for %q", upper(what), word),
+		Detail: fmt.Sprintf("It waits for %s.", quoted(words))})
+	return true
+}
+
+// decidedForRun checks a decision for a run: "." is the only one of the test, LABEL/. one of several, CALL/. a called one.
+func (c *testChecker) decidedForRun(b *Block, m *ir.Moment) {
+	m.Name = b.Name
+	path := strings.TrimSuffix(strings.TrimSuffix(b.Name, "."), "/")
+	w := c.workflow
+	if run := c.runs.named[path]; run != nil {
+		w = run.workflow
+	} else if path != "" {
+		p, missing := c.findOne(path)
+		if w = nil; missing == nil {
+			m.Name, w, missing = p.whole(path)+"/.", c.called(p.node), &expr.NoName{Detail: "A dot behind the path of a call is the run that it calls."}
+		}
+		if w == nil {
+			c.missing(b, nameRange(b), missing, fmt.Sprintf("%q calls no run", path))
+			return
+		}
+	}
+	words := w.budgetWords()
+	if len(words) == 0 {
+		c.asksNobody(b, w.Words())
+		return
+	}
+	c.otherWord(b, w.Words(), words)
+}
+
+// budgetWords are the decisions that a budget of the block waits for.
+func (b *Block) budgetWords() []string {
+	if in := b.Inner("budget"); in != nil && in.Text("on_exceed") == "ask" {
+		return []string{"continue", "stop"}
+	}
+	return nil
 }
 
 // Decided is the decision of a person in a test, for a step of a workflow.

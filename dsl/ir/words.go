@@ -88,10 +88,11 @@ type OnExceed string
 const (
 	OnExceedStop OnExceed = "stop" // nothing more starts in it
 	OnExceedWarn OnExceed = "warn" // the run warns
+	OnExceedAsk  OnExceed = "ask"  // people decide
 )
 
 // OnExceeds lists all values of on_exceed.
-var OnExceeds = []OnExceed{OnExceedStop, OnExceedWarn}
+var OnExceeds = []OnExceed{OnExceedStop, OnExceedWarn, OnExceedAsk}
 
 // UnmarshalText refuses a value that is not in [OnExceeds].
 func (o *OnExceed) UnmarshalText(text []byte) error { return read(o, text, "on_exceed", OnExceeds) }

@@ -40,7 +40,7 @@ var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "What is
 var expects = Attr{Name: "expect", Kind: Conditions, Doc: "Conditions in literal strings, each of which must hold."}
 
 // DecisionWords are what people can answer.
-var DecisionWords = []string{"approve", "reject", "revise", "done", "fail", "retry", "skip", "abort", "override", "ack"}
+var DecisionWords = []string{"approve", "reject", "revise", "done", "fail", "retry", "skip", "abort", "override", "ack", "continue", "stop"}
 
 // testBlocks are the blocks of a test file.
 var testBlocks = map[string]*Block{

@@ -19,10 +19,12 @@ const (
 	AskTask AskKind = "task"
 	// AskEscalation asks what becomes of a node whose attempts have failed.
 	AskEscalation AskKind = "escalation"
+	// AskBudget asks whether more may start in a budget that is spent.
+	AskBudget AskKind = "budget"
 )
 
 // AskKinds lists all kinds of asks.
-var AskKinds = []AskKind{AskApproval, AskTask, AskEscalation}
+var AskKinds = []AskKind{AskApproval, AskTask, AskEscalation, AskBudget}
 
 // Word is what a person answers.
 type Word string
@@ -40,14 +42,17 @@ const (
 	WordAbort    Word = "abort"    // the node has failed, which stops what is around it
 	WordOverride Word = "override" // with the output that the node gets
 	WordAck      Word = "ack"      // somebody looks at it; the node goes on waiting
+
+	WordContinue Word = "continue" // more may start in the budget
+	WordStop     Word = "stop"     // nothing more starts in it
 )
 
 // Words lists all words.
-var Words = []Word{WordApprove, WordReject, WordRevise, WordDone, WordFail, WordRetry, WordSkip, WordAbort, WordOverride, WordAck}
+var Words = []Word{WordApprove, WordReject, WordRevise, WordDone, WordFail, WordRetry, WordSkip, WordAbort, WordOverride, WordAck, WordContinue, WordStop}
 
 // pasts are the words as messages say them of somebody, in front of a node.
 var pasts = map[Word]string{WordApprove: "approved", WordReject: "rejected", WordRevise: "asked for a revision of", WordDone: "finished", WordFail: "gave up on",
-	WordRetry: "asked for another try of", WordSkip: "skipped", WordAbort: "aborted", WordOverride: "overrode", WordAck: "looks at"}
+	WordRetry: "asked for another try of", WordSkip: "skipped", WordAbort: "aborted", WordOverride: "overrode", WordAck: "looks at", WordContinue: "allowed more for", WordStop: "stopped"}
 
 // Past is what a person did who answered with the word, in front of a node: "approved", as in "ann approved ok".
 func (w Word) Past() string { return pasts[w] }

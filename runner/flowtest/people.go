@@ -26,6 +26,9 @@ func (t *test) noteAsk(run string, q *event.Ask) {
 	key := run + " " + q.Plain
 	t.shows[key] = append(t.shows[key], q.Shown)
 	at := t.where(run, q.Node)
+	if q.Node == "" { // the run itself
+		at.instance, at.path = at.instance+".", at.path+"."
+	}
 	left := t.decides[:0]
 	for _, m := range t.decides {
 		if m.Name != at.instance && m.Name != at.path {
@@ -84,7 +87,11 @@ func (t *test) namedRows(q event.StoreRequest, moments ...string) (value.Value, 
 		run, _ := o["run"].(string)
 		node, _ := o["node"].(string)
 		if s := t.runs[run]; s != nil {
-			o["node"] = t.where(run, node).instance
+			if node == "." {
+				o["node"] = t.where(run, "").instance + "."
+			} else {
+				o["node"] = t.where(run, node).instance
+			}
 			if s.label != "" {
 				o["run"] = s.label
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/compose"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/plan"
 )
 
 // A node asks people by an Ask, and waits. The host lets in decisions that are for the ask, as externals. Each names the number of the
@@ -21,6 +22,8 @@ import (
 // asking is the state of a node that waits for people.
 type asking struct {
 	event.Ask
+	of    ref              // the node, or the run (node None)
+	spent *budget          // that asks, in place of the node
 	votes []event.Decision // one of each person, the newest last
 
 	// Of a level that awaits a decision.
@@ -40,6 +43,7 @@ func init() { // in init, because some of the functions read the tables
 		event.AskApproval:   (*Machine).settleApproval,
 		event.AskTask:       (*Machine).settleTask,
 		event.AskEscalation: (*Machine).settleEscalation,
+		event.AskBudget:     (*Machine).settleBudget,
 	}
 	overdueAsks = map[event.AskKind]func(*Machine, ref, *asking){
 		event.AskApproval:   (*Machine).defaultApproval,
@@ -52,15 +56,7 @@ func init() { // in init, because some of the functions read the tables
 func (m *Machine) openAsk(r ref, q *event.Ask) {
 	m.startParents(r)
 	s, d, n := m.state(r), m.liveState(r), m.node(r)
-	m.askSeq++
-	q.Number, q.Node, q.Plain, q.Name, q.Since = m.askSeq, d.path, m.pathWithoutIterations(r)[1:], n.Name, m.now
-	q.Shown = shownHash(q)
-	if m.asks == nil {
-		m.asks = map[uint64]ref{}
-	}
-	m.asks[q.Number] = r
-	m.coldState(r).asking = &asking{Ask: *q}
-	m.addCommand(event.Command{Ask: q})
+	m.coldState(r).asking = m.askPeople(r, q)
 	from := s.status
 	s.status = event.Waiting
 	if d.started == 0 {
@@ -77,6 +73,23 @@ func (m *Machine) openAsk(r ref, q *event.Ask) {
 	}
 }
 
+// askPeople has the host ask people for a node, or for the run.
+func (m *Machine) askPeople(r ref, q *event.Ask) *asking {
+	m.askSeq++
+	q.Number, q.Node, q.Plain, q.Since = m.askSeq, m.path(r), strings.TrimPrefix(m.pathWithoutIterations(r), "/"), m.now
+	if r.node != plan.None {
+		q.Name = m.node(r).Name
+	}
+	q.Shown = shownHash(q)
+	if m.asks == nil {
+		m.asks = map[uint64]*asking{}
+	}
+	a := &asking{Ask: *q, of: r}
+	m.asks[q.Number] = a
+	m.addCommand(event.Command{Ask: q})
+	return a
+}
+
 // shownHash tells an ask apart from all others of the run, and from what the same node shows at another time.
 func shownHash(q *event.Ask) string {
 	text := fmt.Appendf(nil, "%d\x00%s\x00%s\x00", q.Number, q.Node, q.Prompt)
@@ -87,14 +100,11 @@ func shownHash(q *event.Ask) string {
 // takeDecision counts a decision. One for an ask that has ended changes nothing.
 func (m *Machine) takeDecision(x *event.External) {
 	v, err := event.DecisionOf(x.Data)
-	r, open := m.asks[v.Ask]
-	if err != nil || !open {
+	a := m.asks[v.Ask]
+	if err != nil || a == nil || v.Shown != a.Shown || x.Node != a.Node {
 		return
 	}
-	a := m.liveState(r).cold.asking
-	if v.Shown != a.Shown || x.Node != a.Node {
-		return
-	}
+	r := a.of
 	a.votes = event.AddVote(a.votes, v)
 	if word, by := a.Settle(a.votes); word != "" {
 		settledAsks[a.Kind](m, r, a, word, by)
@@ -115,8 +125,12 @@ func (m *Machine) endAsk(r ref, word event.Word, by []string, why string) {
 	}
 	a := d.cold.asking
 	d.cold.asking = nil
-	delete(m.asks, a.Number)
 	m.cancelWorkTimer(d)
+	m.stopAsking(a, word, by, why)
+}
+
+func (m *Machine) stopAsking(a *asking, word event.Word, by []string, why string) {
+	delete(m.asks, a.Number)
 	m.addCommand(event.Command{EndAsk: &event.EndAsk{Number: a.Number, Node: a.Node, Word: word, By: by, Why: why}})
 }
 

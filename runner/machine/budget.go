@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -32,6 +33,9 @@ type budget struct {
 	used   event.Bounds
 	warnAt float64 // percent; 0: never
 	stops  bool
+	step   event.Bounds // how much a decision adds to the bounds that are reached; zero unless it asks
+	asked  *asking      // set while people are asked
+	ended  string       // who decided that it stops
 	notify []string
 	warned bool
 	beyond bool // the second warning was shown, where the budget stops nothing
@@ -117,11 +121,17 @@ func (m *Machine) setRunBudgets(sc *compose.Scope) error {
 func (m *Machine) evalBudget(b *budget, from *ir.Budget, sc *compose.Scope) (err error) {
 	b.stops, b.notify = from.OnExceed != ir.OnExceedWarn, from.Notify
 	b.most, b.warnAt, err = m.composer.Budget(from, sc)
+	if from.OnExceed == ir.OnExceedAsk {
+		b.step = b.most
+	}
 	return err
 }
 
+// asks reports whether people decide if more may start in a spent budget.
+func (b *budget) asks() bool { return b.step != event.Bounds{} }
+
 // spentAround returns the error of what would start in a budget that is spent, or else the first
-// budget around the node that can only be said to be spent when attempts in it have their answers.
+// budget around the node that can only be said to be spent when attempts in it have their answers, or when people have decided.
 // The budgets of the run do not keep finally from running.
 func (m *Machine) spentAround(r ref) (spent *event.Error, full *budget) {
 	if !m.budgeted {
@@ -131,8 +141,8 @@ func (m *Machine) spentAround(r ref) (spent *event.Error, full *budget) {
 		if !b.stops || b.of.node == plan.None && m.phase != working {
 			continue
 		}
-		if reached := b.reached(b.used.Attempts - b.open); reached != "" {
-			return &event.Error{Kind: event.Fatal, Reason: event.ReasonBudget, ExitCode: -1, Message: fmt.Sprintf("%s is spent: %s", b.whose, reached)}, nil
+		if reached := b.reached(b.used.Attempts - b.open); reached != "" && !b.asks() {
+			return &event.Error{Kind: event.Fatal, Reason: event.ReasonBudget, ExitCode: -1, Message: fmt.Sprintf("%s is spent: %s%s", b.whose, reached, b.ended)}, nil
 		}
 		if full == nil && b.reached(b.used.Attempts) != "" {
 			full = b
@@ -164,21 +174,87 @@ func (m *Machine) refuseSpent(w slotRequest) bool {
 // waitForRoom lets a node wait until a budget has room, or is spent.
 func (m *Machine) waitForRoom(b *budget, w slotRequest) {
 	x := m.coldState(w.ref)
-	shown := x.room != 0
+	shown := x.waitsFor
+	if x.room == 0 {
+		shown = event.WaitsFor{}
+	}
 	m.waits++
 	x.room = m.waits
 	b.waiting = append(b.waiting, budgetWait{w, x.room})
-	if shown {
+	x.waitsFor = event.WaitsFor{Kind: event.WaitBudget, Name: m.path(b.of)}
+	if x.waitsFor.Name == "" {
+		x.waitsFor.Name = m.graph.Workflow.Name
+	}
+	if reached := b.reached(b.used.Attempts - b.open); b.asks() && reached != "" {
+		x.waitsFor = event.WaitsFor{Kind: event.WaitDecision, Name: string(event.AskBudget)}
+		m.askForMore(b, reached)
+		if m.isCall(w) { // others may need what it would hold before somebody decides
+			m.releaseHold(w.ref)
+		}
+	}
+	if shown == x.waitsFor {
 		return
 	}
-	n, s, d, of := m.node(w.ref), m.state(w.ref), m.liveState(w.ref), m.path(b.of)
-	if of == "" {
-		of = m.graph.Workflow.Name
-	}
-	from := s.status
+	n, s, d := m.node(w.ref), m.state(w.ref), m.liveState(w.ref)
+	from, waits := s.status, x.waitsFor
 	s.status = event.Waiting
 	m.showTransition(event.Transition{Node: d.path, From: from, To: event.Waiting, Attempt: d.attempts, Name: n.Name, Kind: string(n.Kind),
-		Reason: string(event.WaitBudget), WaitsFor: &event.WaitsFor{Kind: event.WaitBudget, Name: of}})
+		Reason: string(waits.Kind), WaitsFor: &waits})
+}
+
+// askForMore asks people whether more may start in a spent budget.
+func (m *Machine) askForMore(b *budget, reached string) {
+	if b.asked != nil {
+		return
+	}
+	b.asked = m.askPeople(b.of, &event.Ask{Kind: event.AskBudget, Words: []event.Word{event.WordContinue, event.WordStop},
+		Prompt: fmt.Sprintf("%s is spent: %s", b.whose, reached)})
+	b.asked.spent = b
+}
+
+// settleBudget lets more start in a budget, or nothing any more, as a person has decided.
+func (m *Machine) settleBudget(_ ref, a *asking, word event.Word, by []string) {
+	b := a.spent
+	b.asked = nil
+	m.stopAsking(a, word, by, "")
+	if word == event.WordContinue {
+		if (budgetPart{float64(b.used.Attempts), float64(b.most.Attempts), ""}).isReached() {
+			b.most.Attempts += b.step.Attempts
+		}
+		if (budgetPart{b.used.Tokens, b.most.Tokens, ""}).isReached() {
+			b.most.Tokens += b.step.Tokens
+		}
+		if (budgetPart{b.used.CostUSD, b.most.CostUSD, ""}).isReached() {
+			b.most.CostUSD += b.step.CostUSD
+		}
+		b.warned = false
+		m.askRulesSoon()
+	} else {
+		b.step, b.ended = event.Bounds{}, fmt.Sprintf("; %s stopped it", strings.Join(by, ", "))
+	}
+	m.wakeWaiting(b)
+}
+
+// wakeWaiting lets what waits for a budget ask again.
+func (m *Machine) wakeWaiting(b *budget) {
+	waiting := b.waiting
+	b.waiting = nil
+	for _, w := range waiting {
+		if x := m.liveState(w.ref).cold; x.room == w.number {
+			m.agenda.push(task{do: doRoom, ref: w.ref, cursor: w.gate})
+		}
+	}
+}
+
+// stopAskingForMore ends the question for more where nothing waits for the answer any more.
+func (m *Machine) stopAskingForMore(r ref) {
+	for b := range m.budgetsAround(r) {
+		if b.asked == nil || slices.ContainsFunc(b.waiting, func(w budgetWait) bool { return m.liveState(w.ref).cold.room == w.number }) {
+			continue
+		}
+		m.stopAsking(b.asked, "", nil, "was needed by nothing any more")
+		b.asked = nil
+	}
 }
 
 // enterRoom ends a node's wait for room.
@@ -188,6 +264,7 @@ func (m *Machine) enterRoom(w slotRequest) {
 		return
 	}
 	d.cold.room = 0
+	m.stopAskingForMore(w.ref)
 	if w.gate != work && w.gate != healing {
 		m.moveNode(w.ref, event.Running, "")
 	}
@@ -201,9 +278,10 @@ func (m *Machine) askRoomAgain(r ref, gate int) {
 }
 
 // leaveRoom ends the wait of a node that ends.
-func (m *Machine) leaveRoom(d *liveState) {
-	if d.cold != nil {
-		d.cold.room = 0
+func (m *Machine) leaveRoom(r ref) {
+	if x := m.liveState(r).cold; x != nil && x.room != 0 {
+		x.room = 0
+		m.stopAskingForMore(r)
 	}
 }
 
@@ -224,12 +302,8 @@ func (m *Machine) settleStart(a *attempt, counts bool) {
 		if !counts {
 			b.used.Attempts--
 		}
-		waiting := b.waiting
-		b.waiting = nil
-		for _, w := range waiting {
-			if x := m.liveState(w.ref).cold; x.room == w.number {
-				m.agenda.push(task{do: doRoom, ref: w.ref, cursor: w.gate})
-			}
+		if b.asked == nil || b.reached(b.used.Attempts-b.open) == "" {
+			m.wakeWaiting(b)
 		}
 	}
 	a.open = false
@@ -250,7 +324,7 @@ func (m *Machine) rest(r ref) *event.Bounds {
 	}
 	rest := event.Bounds{}
 	for b := range m.budgetsAround(r) {
-		if b.stops && !(b.of.node == plan.None && m.phase != working) {
+		if b.stops && !b.asks() && !(b.of.node == plan.None && m.phase != working) {
 			rest = rest.Smallest(b.most.Less(b.used))
 		}
 	}

@@ -30,7 +30,7 @@ func (m *Machine) finishNode(r ref, status event.Status, reason string) {
 	assert(!s.status.Terminal(), "%s ends twice", d.path)
 	m.cancelNodeTimers(d)
 	m.leaveAdmission(r)
-	m.leaveRoom(d)
+	m.leaveRoom(r)
 	m.releaseHold(r)
 	m.leaveEvents(r)
 	m.leaveAsk(r, status)

@@ -98,7 +98,7 @@ type Machine struct {
 	refused  map[uint64]ref            // nodes that wait for admission, by the ticket of the refused attempt
 	meeting  map[uint64]ref            // nodes that wait at sync points, by the ticket of the refused attempt
 	heard    map[string]*heard         // events, by name
-	asks     map[uint64]ref            // nodes that wait for people, by the numbers of their asks
+	asks     map[uint64]*asking        // what waits for people, by the numbers of the asks
 	askSeq   uint64
 	timerSeq uint64
 	runTimer uint64 // of the run's own timeout, or 0

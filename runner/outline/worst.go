@@ -145,7 +145,7 @@ func (of *common) worst(g *plan.Graph, values Values, most event.Bounds, paralle
 
 // bounds are those of a budget that stops, as far as they are known.
 func (c *counter) bounds(b *ir.Budget) (most event.Bounds) {
-	if b == nil || b.OnExceed == ir.OnExceedWarn {
+	if b == nil || b.OnExceed == ir.OnExceedWarn || b.OnExceed == ir.OnExceedAsk {
 		return most
 	}
 	number := func(e *ir.Expr) float64 {

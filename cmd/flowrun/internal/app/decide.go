@@ -17,7 +17,7 @@ func (a *app) newDecideCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "decide RUN NODE WORD", Short: "Decide for a node that waits for people", Args: between(3, 3, "RUN NODE WORD"),
 		Long: `decide records what a person decides, and returns when that is durable. flowrun inbox lists what waits, with the words. NODE is the path
-of the node with or without iterations, or its name where that is unique. The process that drives the run goes on with it; where no
+of the node with or without iterations, or its name where that is unique; a dot is the run itself. The process that drives the run goes on with it; where no
 process does, decide prints the command that does, and --resume carries it out.
 
 A decision that comes too late is not recorded: decide says who decided what and when, and exits with 1. A person who is no approver is
@@ -29,7 +29,8 @@ refused likewise. With --shown the decision counts for what the inbox has shown,
   flowrun decide latest label fail --message "the picture is missing"
   flowrun decide latest review/ok reject --as ann --resume
   flowrun decide latest build ack
-  flowrun decide latest build override --output '{"version": "1.2"}'`,
+  flowrun decide latest build override --output '{"version": "1.2"}'
+  flowrun decide latest . continue`,
 		RunE: func(c *cobra.Command, words []string) error {
 			r.HasOutput = c.Flags().Changed("output")
 			r.Run, r.Node, r.Word, a.asJSON = words[0], words[1], words[2], r.JSON

@@ -1,9 +1,0 @@
-workflow "w" {
-  step "a" {
-    run = ["true"]
-    budget {
-      attempts  = 3
-      on_exceed = "ask"
-    }
-  }
-}
