@@ -204,6 +204,13 @@ func (m *Machine) askToEnd(a *attempt, reason string) {
 			return
 		}
 		a.delayed = false
+		if a.free && a.gate == work { // it is live until its end, and counts
+			a.free = false
+			var buf [8]*slotLimiter
+			for _, l := range m.groupLimiters(buf[:0], a.ref) {
+				m.slots.Take(l)
+			}
+		}
 		if h := m.holdOf(a.ref); h != nil && h.slots { // the call ends without it, and keeps the slots until then
 			h.slots = false
 			m.releaseHold(a.ref)

@@ -266,6 +266,9 @@ func (q *Queue[T]) openBlocked(l *Limiter[T]) {
 	}
 }
 
+// Take takes one slot of a limiter that is not the run's, also where none is free: nothing starts then until enough are.
+func (q *Queue[T]) Take(l *Limiter[T]) { l.used++ }
+
 // Return frees one slot of a limiter that is not the run's.
 func (q *Queue[T]) Return(l *Limiter[T]) {
 	l.used--

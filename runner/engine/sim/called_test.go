@@ -25,6 +25,7 @@ type seen struct {
 	calls  map[string][]string
 	asked  map[string]string
 	taken  map[string]int
+	sent   map[string]bool // the ids that the present driver has asked for
 	spends *spending
 	// numbers are those that rules of adapt have put into force.
 	numbers *numbers
@@ -34,20 +35,21 @@ type seen struct {
 }
 
 func newSeen(name string, w *ir.Workflow, caller string) *seen {
-	return &seen{spends: newSpending(w), numbers: newNumbers(), name: name, w: w, caller: caller, j: newJourney(), live: map[uint64]event.Attempt{}, calls: map[string][]string{}, asked: map[string]string{}, taken: map[string]int{}}
+	return &seen{spends: newSpending(w), numbers: newNumbers(), name: name, w: w, caller: caller, j: newJourney(), live: map[uint64]event.Attempt{}, calls: map[string][]string{}, asked: map[string]string{}, taken: map[string]int{}, sent: map[string]bool{}}
 }
 
 // calledAs is the name of the nth run that a node calls.
 func calledAs(caller, node string, n int) string { return fmt.Sprintf("%s>%s#%d", caller, node, n) }
 
-// under are the paths of what is live and takes a place. A run that heals takes none: its node waits.
+// under are the paths of what is live and takes a place. A run that heals takes none: its node waits. Nor does a call that waits for what
+// a group around it held before the driver changed: nobody has asked for its run since.
 func (s *seen) under() (paths []string) {
 	for _, a := range s.live { // any order: they are counted
 		paths = append(paths, a.Node)
 	}
 	for node, ids := range s.calls { // any order: they are counted
 		for _, id := range ids {
-			if s.taken[id] == 0 && !strings.HasPrefix(s.asked[id], node+" heal ") {
+			if s.taken[id] == 0 && s.sent[id] && !strings.HasPrefix(s.asked[id], node+" heal ") {
 				paths = append(paths, node)
 			}
 		}
@@ -65,6 +67,9 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 	s.spends.watch(c, s.name, events, r)
 	s.numbers.watch(events, r)
 	for _, ev := range events {
+		if ev.DriverChanged != nil {
+			clear(s.sent)
+		}
 		if f := ev.AttemptFinished; f != nil {
 			delete(s.live, f.Ticket)
 			if f.Outcome == event.OK {
@@ -110,6 +115,7 @@ func (c *simulation) watch(run string, events []event.Event, r *event.Reaction, 
 func (c *simulation) calls(run string, s *seen, k *event.StartChild, replayed bool) {
 	what := k.Node + " " + k.Workflow + " " + string(value.Append(nil, map[string]any(k.Inputs)))
 	was, before := s.asked[k.Run]
+	s.sent[k.Run] = true
 	switch {
 	case before && was != what:
 		c.t.Errorf("seed %d: %q asked for %s as %s", c.seed, s.name, what, was)
