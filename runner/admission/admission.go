@@ -203,7 +203,9 @@ type Answer struct {
 	Obstacle Obstacle // what a request waits for that is queued or refused
 	Waits    []Wait   // moments at which lines go on
 	Changes  []Change // of breakers
-	Short    bool     // more can perhaps be granted, and the state does not hold enough of a line to know
+	// Posts are the messages about them to runs. The host delivers them with the operation.
+	Posts []shared.Post
+	Short bool // more can perhaps be granted, and the state does not hold enough of a line to know
 }
 
 // Apply carries out one operation. An error means that the operation is not one, and that the state is as

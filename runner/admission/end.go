@@ -44,6 +44,7 @@ func NewEnd(a *event.Attempt, f *event.AttemptFinished, began, ended event.Time,
 	if a.Admission != nil {
 		end.Needs = a.Admission.Needs
 	}
+	end.Error = f.Error
 	how := shared.Uncounted
 	switch e := f.Error; {
 	case f.Outcome == event.OK:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/shared"
 )
@@ -40,6 +41,8 @@ type End struct {
 	// began spends nothing.
 	Began bool
 	Used  event.Bounds
+	// Error is why the attempt failed; nil if it did not, or was lost.
+	Error *event.Error
 	// Lost says that all of them count the attempt as lost.
 	Lost bool
 	// Until is the moment before which the other side lets nothing start that has one of the needs; 0: it named none.
@@ -315,7 +318,22 @@ func (s *State) reportEnd(a *Answer, r *Request, end End, now event.Time) error 
 		}
 		if from != to {
 			a.Changes = append(a.Changes, Change{*n, from, to})
+			err = s.tellChange(a, n, to, end.Error, now)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// tellChange publishes that a breaker has opened or closed, to runs that wait for it.
+func (s *State) tellChange(a *Answer, n *event.Need, to shared.Health, why *event.Error, now event.Time) error {
+	data := map[string]value.Value{"name": n.Name, "kind": string(n.Kind), "state": string(to), "error": nil}
+	if to != shared.Closed && why != nil {
+		data["error"] = why.Object()
+	}
+	posts, err := shared.EmitOwn(s.rows, shared.BreakerEvent, data, now)
+	a.Posts = append(a.Posts, posts...)
+	return err
 }

@@ -25,6 +25,9 @@ const (
 // OwnEvents is how the names of flowrun's own events begin.
 const OwnEvents = "flowrun."
 
+// Flowrun is the source of its own events.
+const Flowrun = "flowrun"
+
 // Outside is the source of an event that no run has published.
 const Outside = "outside"
 
@@ -196,6 +199,32 @@ func applyEmit(rows Rows, r *event.EmitRequest, by Waiter, now event.Time) (Answ
 		a.Posts = append(a.Posts, Post{run, p.Event.external(r.Name)})
 	}
 	return a, nil
+}
+
+// BreakerEvent is the event of a circuit breaker that opens or closes: an object of name, kind (agent or quota), state and error.
+const BreakerEvent = OwnEvents + "breaker"
+
+// EmitOwn publishes an event of flowrun's own if a run waits for its name, or a program starts runs on it. It returns the messages to the
+// runs that wait.
+func EmitOwn(rows Rows, name string, data value.Value, now event.Time) (posts []Post, err error) {
+	waits := false
+	err = rows.Scan(runSpace(name), "", func(string, []byte) bool {
+		waits = true
+		return false
+	})
+	if err == nil && !waits {
+		var starts []Subscription
+		starts, err = subscribers(rows, name)
+		waits = len(starts) > 0
+	}
+	if err != nil || !waits {
+		return nil, err
+	}
+	p, err := Emit(rows, &Emission{Name: name, Source: Flowrun, Data: data}, now)
+	for _, run := range p.Runs {
+		posts = append(posts, Post{run, p.Event.external(name)})
+	}
+	return posts, err
 }
 
 // checkReceiver refuses an event for one run that nobody would get. An event that was published before is not published again, so it needs

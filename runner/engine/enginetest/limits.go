@@ -123,6 +123,35 @@ func brokenAndProbed(t *testing.T, s Store) {
 	}
 }
 
+// brokenIsTold has two runs wait for the breaker's events. One of them opens and closes it.
+func brokenIsTold(t *testing.T, s Store) {
+	w := newWitness()
+	w.fails["bad"] = 2
+	h := s.Open(t, Factory, w)
+	defer h.Close()
+	const name = "flowrun.breaker"
+	hears := start(t, h, Program{Tasks: []Task{{Name: "x", Event: name}}})
+	breaks := start(t, h, Program{Tasks: []Task{{Name: "bad", Tries: 3, Needs: breakable(2, time.Minute)}, {Name: "y", After: []string{"bad"}, Event: name},
+		{Name: "z", After: []string{"y"}, Event: name}}})
+	mustEnd(t, s, h, breaks, event.Succeeded)
+	mustEnd(t, s, h, hears, event.Succeeded)
+	data, _ := notes(t, h, hears)["x"].(map[string]any)
+	if data["name"] != "coder" || data["kind"] != "agent" || data["state"] != "open" || data["error"] == nil {
+		t.Errorf("the event is %v", data)
+	}
+	published, err := h.Ask(context.Background(), event.StoreRequest{Events: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []any
+	for _, e := range published.([]any) {
+		states = append(states, e.(map[string]any)["data"].(map[string]any)["state"])
+	}
+	if got := fmt.Sprint(states); got != "[open closed]" {
+		t.Errorf("the breaker is said to be %s", got)
+	}
+}
+
 // brokenByCondition has a breaker that counts errors of one kind.
 func brokenByCondition(t *testing.T, s Store) {
 	for _, kind := range []event.ErrorKind{event.Transient, event.Fatal} {

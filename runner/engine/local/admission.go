@@ -348,6 +348,7 @@ func (e *Engine) tellGranted(answer admission.Answer) {
 	for _, w := range answer.Waits {
 		e.line.look(w.Request.Needs, w.At)
 	}
+	e.pokeAll(answer.Posts)
 }
 
 // applyOperation carries out one operation in a transaction: it loads the state, applies the operation, and
@@ -394,6 +395,7 @@ func (e *Engine) grantFurther(tx *transaction, answer *admission.Answer, err err
 		var more admission.Answer
 		more, err = e.applyLoaded(tx, admission.Operation{Remove: []string{}}, state)
 		answer.Granted, answer.Waits, answer.Changes, answer.Short = append(answer.Granted, more.Granted...), more.Waits, append(answer.Changes, more.Changes...), more.Short
+		answer.Posts = append(answer.Posts, more.Posts...)
 		for _, r := range more.Granted {
 			if len(keys) > 0 && r.Key == keys[0] && !r.Refused {
 				answer.Verdict, answer.At = admission.Granted, r.At
@@ -427,7 +429,10 @@ func (e *Engine) applyLoaded(tx *transaction, op admission.Operation, state *adm
 			before[key] = &copied
 		}
 	}
-	if answer, err = state.Apply(op, e.now()); err != nil {
+	if answer, err = state.Apply(op, e.now()); err == nil {
+		err = e.postAll(tx, answer.Posts)
+	}
+	if err != nil {
 		return answer, err
 	}
 	if op.Ask != nil && before[op.Ask.Key].Refused && answer.Verdict != admission.Refused {

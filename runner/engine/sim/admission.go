@@ -69,6 +69,7 @@ func (p *life) change(op admission.Operation) admission.Answer {
 	answer, err := e.line.state.Apply(op, e.now)
 	p.fail(err)
 	e.line.goesOn = 0
+	e.postAll(answer.Posts)
 	for _, r := range answer.Granted {
 		e.line.notePeaks(r)
 	}
