@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/schema"
 )
 
 // waitTakes are the attributes of a wait that belong to events.
@@ -34,7 +35,9 @@ func (c *checker) wait(b *Block) {
 		return
 	}
 	if found[0].Src.Name == "event" {
-		c.eventName(b)
+		if a := found[0]; !contains(schema.OwnEvents, a.Text) {
+			c.eventName(b)
+		}
 		return
 	}
 	for _, name := range waitTakes {

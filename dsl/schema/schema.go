@@ -112,7 +112,7 @@ func (b *Block) Has(kind string) bool {
 var CauseKinds = []string{"manual", "call", "event", "routine", "loop", "retry"}
 
 // OwnEvents are the names of the events that flowrun itself publishes, where somebody has subscribed.
-var OwnEvents = []string{"flowrun.run"}
+var OwnEvents = []string{"flowrun.run", "flowrun.breaker"}
 
 // Statuses are the statuses of nodes and runs: a closed set that the type checker knows.
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}

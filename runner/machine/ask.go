@@ -49,6 +49,7 @@ func init() { // in init, because some of the functions read the tables
 		event.AskApproval:   (*Machine).defaultApproval,
 		event.AskTask:       (*Machine).expireTask,
 		event.AskEscalation: (*Machine).expireLevel,
+		event.AskBudget:     func(_ *Machine, _ ref, a *asking) { assert(false, "the question of %s has no end", a.Node) },
 	}
 }
 
