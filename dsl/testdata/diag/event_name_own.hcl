@@ -1,5 +1,5 @@
 workflow "w" {
   step "a" {
-    wait { event = "flowrun.run" }
+    wait { event = "flowrun.mine" }
   }
 }
