@@ -39,7 +39,7 @@ func EventName(name string) string {
 	case len(name) > schema.MaxEventName || !eventName.MatchString(name):
 		return fmt.Sprintf("The name of an event has 1 to %d characters: small letters, digits, dots, dashes and underscores.", schema.MaxEventName)
 	case strings.HasPrefix(name, ownEvents):
-		return "Names that begin with  " + ownEvents + "  are flowrun's own: steps and blocks on hear  " + strings.Join(schema.OwnEvents, ", ") + ",  and nobody else publishes it. Choose another name."
+		return "Names that begin with  " + ownEvents + "  are flowrun's own. A block on hears  " + strings.Join(schema.OwnEvents, ", ") + ",  and a wait hears  " + strings.Join(schema.AwaitedEvents, ", ") + ".  Choose another name."
 	}
 	return ""
 }

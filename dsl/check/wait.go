@@ -35,7 +35,7 @@ func (c *checker) wait(b *Block) {
 		return
 	}
 	if found[0].Src.Name == "event" {
-		if a := found[0]; !contains(schema.OwnEvents, a.Text) {
+		if a := found[0]; !contains(schema.AwaitedEvents, a.Text) {
 			c.eventName(b)
 		}
 		return

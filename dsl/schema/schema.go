@@ -114,6 +114,9 @@ var CauseKinds = []string{"manual", "call", "event", "routine", "loop", "retry"}
 // OwnEvents are the names of the events that flowrun itself publishes, where somebody has subscribed.
 var OwnEvents = []string{"flowrun.run", "flowrun.breaker"}
 
+// AwaitedEvents are those of OwnEvents for which a wait can wait. The others start runs alone.
+var AwaitedEvents = []string{"flowrun.breaker"}
+
 // Statuses are the statuses of nodes and runs: a closed set that the type checker knows.
 var Statuses = []string{"pending", "running", "waiting", "succeeded", "failed", "skipped", "blocked", "cancelled"}
 
