@@ -44,6 +44,9 @@ func TestProcessesPublishOnce(t *testing.T) {
 				o := childOrder{Dir: s.dir, Run: run}
 				if killed[i] < *sharedKills { // from the fifth commit on, so that the run makes progress
 					o.KillAt, o.KillAfter = 5+rng.IntN(max(*sharedSteps/(*sharedKills+1), 1)), rng.IntN(2) == 0
+					if i == 0 {
+						o.KillAt = 2 // events that come at once are one commit
+					}
 				}
 				c := startChild(t, o)
 				line := c.line()
