@@ -31,9 +31,9 @@ func TestHostsAgree(t *testing.T) {
 	}
 	for ; ran < *hostSeeds; seed++ {
 		c := newCase(t, seed)
-		if !c.untimed {
+		if !c.untimed || hasPeople(seed) {
 			if *seed1 != 0 {
-				t.Skip("this seed's program depends on time")
+				t.Skip("this seed's program depends on time, or on people, and nobody answers on SQLite")
 			}
 			continue
 		}
