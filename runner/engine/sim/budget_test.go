@@ -137,9 +137,10 @@ func (s *spending) watch(c *simulation, run string, events []event.Event, r *eve
 		}
 	}
 	before := maps.Clone(s.used)
+	seen := func(ticket uint64) bool { _, was := s.tickets[ticket]; return was }
 	for _, cmd := range r.Commands {
 		switch a, k := cmd.Start, cmd.StartChild; {
-		case cmd.Cancel != nil && (s.tickets[cmd.Cancel.Ticket] != "" || startsUnseen(r, cmd.Cancel)):
+		case cmd.Cancel != nil && (s.tickets[cmd.Cancel.Ticket] != "" || !seen(cmd.Cancel.Ticket) && startsUnseen(r, cmd.Cancel)):
 			if s.tickets[cmd.Cancel.Ticket] == "" {
 				s.add(cmd.Cancel.Node, event.Bounds{Attempts: 1})
 			}

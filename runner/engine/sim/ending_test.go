@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
@@ -91,6 +92,7 @@ type journey struct {
 	names   map[string]string // by path: the node's declared name
 	undone  []string          // paths, in the order in which compensations were started
 	tickets map[uint64]bool   // of those, for a start may be asked for again
+	begun   map[uint64]bool   // the tickets of all attempts whose start was seen
 	told    map[string]event.Note
 	status  map[string]event.Status
 	// tolerated are the nodes whose failure does not count.
@@ -100,7 +102,7 @@ type journey struct {
 }
 
 func newJourney() *journey {
-	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
+	return &journey{first: map[string]int{}, names: map[string]string{}, tickets: map[uint64]bool{}, begun: map[uint64]bool{}, told: map[string]event.Note{}, status: map[string]event.Status{}, tolerated: map[string]bool{}}
 }
 
 func (j *journey) watch(events []event.Event, r *event.Reaction) {
@@ -121,8 +123,11 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 		if k := c.StartChild; k != nil && j.first[k.Node] == 0 {
 			j.began(k.Node, "")
 		}
-		if x := c.Cancel; x != nil && j.first[x.Node] == 0 && startsUnseen(r, x) {
+		if x := c.Cancel; x != nil && j.first[x.Node] == 0 && !j.begun[x.Ticket] && startsUnseen(r, x) {
 			j.began(x.Node, "")
+		}
+		if c.Start != nil {
+			j.begun[c.Start.Ticket] = true
 		}
 		switch a := c.Start; {
 		case a == nil || a.Gate != "":
@@ -146,11 +151,29 @@ func (j *journey) watch(events []event.Event, r *event.Reaction) {
 }
 
 // startsUnseen reports whether a cancel takes back an attempt that began in the same batch. The start does not show then, and the
-// machine cannot know that the host did not carry it out.
+// machine cannot know that the host did not carry it out. The caller says whether it saw the attempt start: a grant that comes for a
+// refused attempt when its run has no slot is given back by a cancel too, and the node may start in the same batch.
 func startsUnseen(r *event.Reaction, x *event.CancelAttempt) bool {
 	return slices.ContainsFunc(r.Transitions, func(t event.Transition) bool {
 		return t.Node == x.Node && t.To == event.Running && t.Note == "" && t.Attempt > 0
 	})
+}
+
+// TestGivenBackGrantIsNoStart: what gives a grant back is not the start that the node has later in the same batch.
+func TestGivenBackGrantIsNoStart(t *testing.T) {
+	j := newJourney()
+	j.watch([]event.Event{{}}, &event.Reaction{Commands: []event.Command{{Start: &event.Attempt{Ticket: 1, Node: "b", Name: "b"}}}})
+	j.watch([]event.Event{{}}, &event.Reaction{Transitions: []event.Transition{{Node: "b", WaitsFor: &event.WaitsFor{Kind: event.WaitQuota}}}})
+	j.watch([]event.Event{{}}, &event.Reaction{
+		Transitions: []event.Transition{{Node: "a", To: event.Running, Attempt: 1}, {Node: "b", To: event.Running, Attempt: 1}},
+		Commands: []event.Command{
+			{Cancel: &event.CancelAttempt{Ticket: 1, Node: "b"}},
+			{Start: &event.Attempt{Ticket: 2, Node: "a", Name: "a"}}, {Start: &event.Attempt{Ticket: 3, Node: "b", Name: "b"}},
+		},
+	})
+	if j.first["a"] > j.first["b"] {
+		t.Errorf("a starts before b, and is taken for number %d after %d", j.first["a"], j.first["b"])
+	}
 }
 
 // began notes the first start of a node. The name of one that calls comes with its transition.
