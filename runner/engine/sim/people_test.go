@@ -3,7 +3,6 @@ package sim_test
 import (
 	"context"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -18,11 +17,8 @@ import (
 	"github.com/flowrun/flowrun/runner/shared"
 )
 
-// withPeople lets the random programs of all seeds have approvals and tasks of people, and not of some alone.
-var withPeople = flag.Bool("sim.people", false, "all random programs have approvals and tasks of people")
-
 // hasPeople reports whether the program of a seed has approvals and tasks of people.
-func hasPeople(seed uint64) bool { return *withPeople || seed%5 == 3 }
+func hasPeople(seed uint64) bool { return seed%5 != 0 && seed%5 != 2 }
 
 // people writes a group with an approval, and perhaps with rounds of revisions or the task of a person. Nothing outside reads the nodes
 // in it, because the output of an approval holds a time; the group has a value for the same reason. Nodes of people have names with p.
