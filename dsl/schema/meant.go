@@ -1,7 +1,7 @@
 package schema
 
 // OtherTools are words of other tools that have a page of their own: flowrun explain WORD.
-var OtherTools = []string{"adaptive", "broadcast", "cache", "check", "delegate", "lock", "poll", "scale", "service", "session", "timer"}
+var OtherTools = []string{"access", "adaptive", "broadcast", "broker", "cache", "check", "delegate", "lock", "platform", "poll", "scale", "service", "session", "timer", "websocket"}
 
 // Meant maps the words of other tools to what flowrun calls the same thing, with the text to write in its place.
 var Meant = map[string]string{

@@ -55,7 +55,7 @@ workflow "orchestrator" {
   output "progress_percent" { value = step.look.output.progress_percent }
 }
 
-# A worker registers, and claims one task after the other. The claim is one write that succeeds for one worker alone.
+# A worker registers, again with each task, and claims one task after the other. The claim is one write that succeeds for one worker alone.
 workflow "worker" {
   input "id" {
     type    = string
@@ -67,20 +67,20 @@ workflow "worker" {
     default = ["build"]
   }
 
-  step "register" {
-    kv {
-      set       = input.id
-      namespace = "agents"
-      value     = { status = "active", capabilities = ["build", "test"] }
-      ttl       = "90s"
-    }
-  }
-
   sequence "task" {
-    depends_on = [step.register]
     repeat {
       until = "iteration >= len(input.tasks)"
       max   = 1000
+    }
+
+    # Who is not heard of for 90 seconds is gone.
+    step "register" {
+      kv {
+        set       = input.id
+        namespace = "agents"
+        value     = { status = "active", capabilities = ["build", "test"] }
+        ttl       = "90s"
+      }
     }
 
     step "claim" {
@@ -203,7 +203,7 @@ workflow "item" {
       kv {
         set       = "item_${input.id}"
         namespace = "logs"
-        value     = { stage = local.stages[iteration - 1], run = run.id }
+        value     = { stage = local.stages[iteration - 1], started = now, run = run.id, worker = "worker" }
       }
     }
 
