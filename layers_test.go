@@ -65,9 +65,9 @@ runner/view/graph                pure: dsl/ir dsl/value runner/event runner/view
 runner/durations                 pure: runner/event runner/view
 runner/stats                     pure: dsl/ir runner/event
 runner/forecast                  pure: dsl/ir dsl/value runner/durations runner/event runner/heap runner/machine runner/plan
-runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source memory runner/compose runner/engine runner/event runner/executor runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view
+runner                           dsl/expr dsl/ir dsl/value loop loop/machine loop/source memory runner/compose runner/engine runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/recall runner/executor/secret runner/given runner/journal runner/learning runner/machine runner/plan runner/replay runner/retry runner/stats runner/view
 runner/given                     dsl dsl/expr dsl/ir dsl/syntax dsl/value runner/event runner/executor/secret
-runner/flowtest                  dsl/expr dsl/ir dsl/value runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view
+runner/flowtest                  dsl/expr dsl/ir dsl/value runner/compose runner/engine runner/engine/sim runner/event runner/executor runner/executor/benchmark runner/executor/notify runner/executor/secret runner/journal runner/machine runner/plan runner/request runner/retry runner/view
 runner/follow                    memory/private
 runner/live                      runner/event
 runner/learning                  dsl/expr dsl/ir dsl/schema dsl/value memory memory/embed memory/entry memory/learn memory/private runner/compose runner/engine runner/event runner/executor runner/executor/recall runner/plan runner/tasks
@@ -77,6 +77,7 @@ runner/engine                    dsl/value runner/durations runner/event runner/
 runner/engine/enginetest         dsl/ir dsl/value runner/engine runner/event runner/journal runner/executor
 runner/engine/local              memory/private memory/private/schema dsl/value runner/admission runner/durations runner/engine runner/event runner/executor runner/heap runner/journal runner/shared sqlite
 runner/engine/sim                dsl/value runner/admission runner/engine runner/event runner/heap runner/journal runner/shared
+runner/executor/benchmark        dsl/ir dsl/value runner/event runner/executor
 runner/executor                  runner/event runner/executor/mask
 runner/executor/mask             pure: dsl/value
 runner/executor/secret           dsl/ir dsl/value runner/event runner/executor runner/executor/mask runner/request
@@ -119,7 +120,7 @@ cmd/flowrun/internal/process     runner/engine
 cmd/flowrun/internal/values      cmd/flowrun/internal/args dsl dsl/expr dsl/ir dsl/value runner/event runner/given
 cmd/flowrun/internal/doctor      cmd/flowrun/internal/ui dsl dsl/diag dsl/disk dsl/ir memory/private memory/store runner/engine runner/event runner/journal runner/learning runner/shared runner/standalone
 cmd/flowrun/internal/serve       dsl/value memory/private runner runner/engine runner/event runner/shared runner/standalone runner/view
-cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
+cmd/flowrun/internal/app         * -runner/engine/local -runner/engine/sim -runner/machine -runner/compose -runner/slots -runner/admission -runner/live -runner/follow -runner/executor -runner/executor/benchmark -runner/executor/command -runner/executor/http -runner/executor/recall -runner/executor/secret -memory/private -memory/private/schema -memory/cache -dsl/check -dsl/lower cobra hcl
 
 cmd/flowbench                    cmd/flowbench/internal/bench cmd/flowbench/internal/floor
 cmd/flowbench/internal/bench     cmd/flowbench/internal/child cmd/flowbench/internal/floor

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/benchmark"
 	"github.com/flowrun/flowrun/runner/executor/notify"
 	"github.com/flowrun/flowrun/runner/executor/recall"
 	"github.com/flowrun/flowrun/runner/given"
@@ -86,6 +87,7 @@ func New(o Options) *Service {
 	if o.Executors != nil {
 		o.Executors.Register(recall.NewSteps(s.memoryOf), event.RememberAttempt, event.RecallAttempt)
 		o.Executors.Register(notify.New(o.Executors, s.Ask, notify.Options{}), event.NotifyAttempt)
+		o.Executors.Register(benchmark.New(o.Executors, s.Ask), event.BenchmarkAttempt)
 		o.Executors.Register(source.New(o.Executors, s.Ask), event.SourceAttempt)
 	}
 	s.agents = recall.New(o.Executors, s.memoryOf)

@@ -379,7 +379,7 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 			return s, false
 		}
 		judges := c.judges(g)
-		if g.attr("run") == nil && judges == nil {
+		if g.attr("run") == nil && g.Inner("benchmark") == nil && judges == nil {
 			c.report(diag.Diagnostic{Code: "F0298", Subject: at, Context: b.Words(), Summary: fmt.Sprintf("%s needs no stub", upper(g.Words())),
 				Detail: "It starts no program, so a test asks the gate itself. The output of the step decides how it judges."})
 			return s, false
@@ -387,6 +387,9 @@ func (c *testChecker) stub(b *Block) (s ir.Stub, ok bool) {
 		if s.Path, r = path, (replier{what: "a gate", takes: programMembers[1:], output: value.AnyType}); judges != nil {
 			r = agentReplier(judges...)
 			r.output = value.AnyType
+		}
+		if g.Inner("benchmark") != nil {
+			r.takes = append(slices.Clone(r.takes), "measured")
 		}
 	}
 	s.Replies = c.replies(b, r)

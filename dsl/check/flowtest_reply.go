@@ -187,7 +187,7 @@ func keep(r *ir.Reply, a *Attr) {
 		r.Lost = a.Flag
 	default:
 		*map[string]**ir.Expr{"output": &r.Output, "stdout": &r.Stdout, "stderr": &r.Stderr, "exit_code": &r.ExitCode, "error": &r.Error,
-			"status": &r.Status, "partial": &r.Partial, "usage": &r.Usage, "takes": &r.Takes}[a.Schema.Name] = a.Expr
+			"status": &r.Status, "partial": &r.Partial, "usage": &r.Usage, "measured": &r.Measured, "takes": &r.Takes}[a.Schema.Name] = a.Expr
 	}
 }
 

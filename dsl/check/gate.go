@@ -11,7 +11,7 @@ import (
 )
 
 // judgedBy are the attributes and blocks by which a gate can judge.
-var judgedBy = []string{"check", "run", "schema", "review", "security"}
+var judgedBy = []string{"check", "run", "schema", "review", "security", "benchmark"}
 
 // judgesBy is the place of what a gate judges by; nil if it does not have it.
 func judgesBy(b *Block, name string) *diag.Range {
@@ -35,7 +35,7 @@ func (c *checker) gate(b *Block) {
 	switch len(found) {
 	case 0:
 		c.report(diag.Diagnostic{Code: "F0121", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Nothing to judge by in %s", b.Words()),
-			Detail: "A gate has one of  check = \"CONDITION over result\",  run = [\"PROGRAM\"],  schema = { JSON Schema },  review { agent = agent.NAME }  and  security { scan = [\"secrets\"] }."})
+			Detail: "A gate has one of  check = \"CONDITION over result\",  run = [\"PROGRAM\"],  schema = { JSON Schema },  review { agent = agent.NAME },  security { scan = [\"secrets\"] }  and  benchmark { run = [\"PROGRAM\"] }."})
 		return
 	case 1:
 	default:
@@ -49,11 +49,14 @@ func (c *checker) gate(b *Block) {
 	if s := b.Inner("security"); s != nil {
 		c.scans(s)
 	}
+	if m := b.Inner("benchmark"); m != nil {
+		c.benchmark(m)
+	}
 	if a := b.attr("block"); a != nil && b.attr("findings") == nil {
 		c.report(diag.Diagnostic{Code: "F0123", Subject: a.Src.Range, Context: b.Words(), Summary: fmt.Sprintf("block has no effect on a gate with %s", found[0]),
 			Detail: "It says which findings do not pass. Beside it belongs  findings = \"sarif\"  or  \"json\"; the blocks review and security have a block of their own."})
 	}
-	if found[0] == "run" {
+	if found[0] == "run" || found[0] == "benchmark" && b.attr("findings") == nil {
 		return
 	}
 	for _, name := range []string{"dir", "env", "shell", "timeout", "pass_env", "findings"} {

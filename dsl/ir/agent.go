@@ -114,7 +114,23 @@ type Gate struct {
 	Findings Findings `json:"findings,omitempty"`
 	Scans    []Scan   `json:"scans,omitempty"`
 	Block    Severity `json:"block,omitempty"`
+	// Benchmark measures Run, and compares the figure with a baseline.
+	Benchmark *Benchmark `json:"benchmark,omitempty"`
 }
+
+// Benchmark is a figure that must not grow.
+type Benchmark struct {
+	Samples       int     `json:"samples"`        // how often the program runs
+	Metric        string  `json:"metric"`         // MetricTime, MetricMemory, or the name of a number that the program prints
+	Baseline      string  `json:"baseline"`       // the name of the figure in the store
+	MaxRegression float64 `json:"max_regression"` // how far above the baseline the figure may be, as a fraction of the baseline
+}
+
+// The figures that are measured from outside.
+const (
+	MetricTime   = "time"   // seconds
+	MetricMemory = "memory" // bytes
+)
 
 // Review is a judgement by an agent or a member of a pool.
 type Review struct {

@@ -71,7 +71,7 @@ type Stub struct {
 
 // Reply is one answer. Its expressions read request. A nil expression is an attribute that was not given.
 type Reply struct {
-	Output, Stdout, Stderr, ExitCode, Error, Status, Usage, Partial, Takes *Expr
+	Output, Stdout, Stderr, ExitCode, Error, Status, Usage, Partial, Measured, Takes *Expr
 
 	Hang, Lost bool
 	At         Place

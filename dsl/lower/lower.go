@@ -152,6 +152,24 @@ func capabilities(b *check.Block) []string {
 	return nil
 }
 
+func benchmark(b *check.Block, gate string) *ir.Benchmark {
+	out := &ir.Benchmark{Samples: 5, Metric: ir.MetricTime, Baseline: gate[strings.LastIndexByte(gate, '/')+1:], MaxRegression: 0.1}
+	if e := b.Expr("samples"); e != nil {
+		n, _ := e.Const.(float64)
+		out.Samples = int(n)
+	}
+	if s := b.Text("metric"); s != "" {
+		out.Metric = s
+	}
+	if s := b.Text("baseline"); s != "" {
+		out.Baseline = s
+	}
+	if s := b.Text("max_regression"); s != "" {
+		out.MaxRegression, _ = check.Percent(s)
+	}
+	return out
+}
+
 func gate(b *check.Block, name, shell string) ir.Gate {
 	if s := b.Text("shell"); s != "" {
 		shell = s
@@ -164,6 +182,10 @@ func gate(b *check.Block, name, shell string) ir.Gate {
 	out.Findings, out.Block = ir.Findings(b.Text("findings")), ir.Severity(b.Text("block"))
 	if r := b.Inner("review"); r != nil {
 		out.Review, out.Block = &ir.Review{Assignee: assignees(r.Attrs["agent"])[0], Task: r.Expr("task"), Criteria: r.Expr("criteria")}, ir.Severity(r.Text("block"))
+	}
+	if m := b.Inner("benchmark"); m != nil {
+		out.Run = run(m.Attrs["run"], shell, "")
+		out.Benchmark = benchmark(m, name)
 	}
 	if s := b.Inner("security"); s != nil {
 		for _, scan := range s.Attrs["scan"].Strings {

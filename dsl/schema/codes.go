@@ -104,6 +104,7 @@ var Codes = map[string]string{
 	"F0151": "There is no scan of a name.",
 	"F0152": "The judge of a review is computed.",
 	"F0153": "An agent judges its own work.",
+	"F0156": "A benchmark has a name or a bound that cannot be one.",
 	"F0155": "A gate cannot judge an input.",
 	"F0154": "A test sets what is not one step, or to an output that does not fit.",
 

@@ -56,7 +56,8 @@ const (
 	MaxHeader      = 64 << 10  // bytes of the headers of an answer
 	MaxAgentAnswer = 64 << 20  // bytes of all that an agent over HTTP says in one answer
 	MaxGroupName   = 1 << 10   // bytes of the name of a concurrency group
-	MaxRetryAfter  = 3600      // seconds that an attempt waits because the other side asks for it
+	MaxSamples     = 100
+	MaxRetryAfter  = 3600 // seconds that an attempt waits because the other side asks for it
 )
 
 // Priorities are the words that stand for priorities.

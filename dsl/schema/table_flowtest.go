@@ -34,7 +34,7 @@ var replies = Attr{Name: "replies", Kind: Replies, Required: true, Doc: "What is
 	Attr{Name: "takes", Kind: Duration, Zero: true, Default: `"0s"`, Doc: "How long it takes, in virtual time."},
 	Attr{Name: "hang", Kind: Flag, Default: "false", Doc: "It never answers: a timeout, a heartbeat or a cancel ends it."},
 	Attr{Name: "lost", Kind: Flag, Default: "false", Doc: "It falls silent, so the attempt is lost."},
-	later("reply.measured"))}
+	Attr{Name: "measured", Kind: Value, Want: value.List(value.NumberType), Doc: "The figures of a benchmark, one for each sample."})}
 
 // expects are the conditions of a test.
 var expects = Attr{Name: "expect", Kind: Conditions, Doc: "Conditions in literal strings, each of which must hold."}

@@ -23,7 +23,6 @@ const (
 // planned is all of it. What lands loses its row, and is described with the rest of the language instead.
 var planned = []Planned{
 	{Block: "library", Doc: "Workflows from elsewhere.", Instead: "Keep a copy of their files in the folder of the program."},
-	{Block: "benchmark", Doc: "A gate by a measured figure.", Instead: noMetric},
 	{Block: "delegate", Doc: "A conductor chooses who.", Never: true,
 		Instead: "Who does it is an expression:  agent = pool.NAME[step.CONDUCTOR.output.who]  gives the task to the member that the conductor names. For a list of subtasks the same step has  for_each = step.CONDUCTOR.output.tasks  and  agent = pool.NAME[each.value.who]. Rules are a switch, or a step  value = CONDITION ? \"A\" : \"B\"  whose output is the name."},
 
@@ -40,7 +39,6 @@ var planned = []Planned{
 	{Block: "test.dispatch", Doc: "Work that a test hands in.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test.close", Doc: "Work that ends while a test runs.", Instead: "Give the work as inputs of the run:  inputs = { NAME = VALUE }."},
 	{Block: "test", Attr: "items", Doc: "The pieces of work that a loop finds in a test.", Instead: "Give a piece of work as inputs of the run:  inputs = { NAME = VALUE }."},
-	{Block: "reply", Attr: "measured", Doc: "Figures of a benchmark.", Instead: "exit_code  says whether a gate with run passes."},
 
 	{Block: "agent", Attr: "type", Word: "mcp", Doc: "An agent that is a tool of an MCP server.", Instead: "An agent of type exec with a program that calls the tool."},
 	{Block: "agent", Attr: "type", Word: "chat", Doc: "An agent that is a model behind an API.", Instead: "An agent of type exec with a program that asks the model, or of type http with an endpoint that takes flowrun's request."},

@@ -99,7 +99,13 @@ func (c *Composer) Gate(w *Work, g *ir.Gate) (*event.Attempt, *event.Error) {
 	if a.PassEnv = g.PassEnv; g.PassEnv == nil {
 		a.PassEnv = c.passEnv(w)
 	}
-	return a, c.composeCommon(a, w, append(c.listEnvs(w), g.Env), dirs, g.Run, g.Timeout)
+	if err := c.composeCommon(a, w, append(c.listEnvs(w), g.Env), dirs, g.Run, g.Timeout); err != nil {
+		return a, err
+	}
+	if b := g.Benchmark; b != nil {
+		a.Kind, a.Benchmark = event.BenchmarkAttempt, &event.Benchmark{Samples: b.Samples, Metric: b.Metric, Baseline: b.Baseline}
+	}
+	return a, nil
 }
 
 // Compensation computes a node's compensation, which reads the node's result.

@@ -22,9 +22,10 @@ const (
 	HTTPAttempt       AttemptKind = "http"
 	RememberAttempt   AttemptKind = "remember"
 	RecallAttempt     AttemptKind = "recall"
-	NotifyAttempt     AttemptKind = "notify" // a message to channels
-	SourceAttempt     AttemptKind = "source" // a question to a source of a loop
-	StoreAttempt      AttemptKind = "store"  // the host answers it from what runs share; no executor carries it out
+	NotifyAttempt     AttemptKind = "notify"    // a message to channels
+	BenchmarkAttempt  AttemptKind = "benchmark" // a program that is run several times and measured, for a gate
+	SourceAttempt     AttemptKind = "source"    // a question to a source of a loop
+	StoreAttempt      AttemptKind = "store"     // the host answers it from what runs share; no executor carries it out
 	// HoldAttempt takes what its Admission says for a group, a call or a run. No executor carries it out: the host answers OK as soon
 	// as all of it is granted, and keeps it granted until a CancelAttempt of the ticket, or until nobody drives the run. A new driver
 	// asks for it again.
@@ -33,7 +34,7 @@ const (
 
 // AttemptKinds lists all kinds of attempts.
 var AttemptKinds = []AttemptKind{RunAttempt, ExecAgentAttempt, ShellAgentAttempt, HTTPAgentAttempt, NullAgentAttempt, HumanAgentAttempt,
-	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, StoreAttempt, HoldAttempt}
+	HTTPAttempt, RememberAttempt, RecallAttempt, NotifyAttempt, SourceAttempt, StoreAttempt, HoldAttempt, BenchmarkAttempt}
 
 // AgentAttempt returns the kind of the attempts of agents of a type.
 func AgentAttempt(t ir.AgentType) AttemptKind { return AttemptKind("agent." + string(t)) }
@@ -87,6 +88,8 @@ type Attempt struct {
 
 	Notify *NotifyRequest `json:"notify,omitempty"`
 
+	Benchmark *Benchmark `json:"benchmark,omitempty"`
+
 	Source *SourceRequest `json:"source,omitempty"`
 
 	Store *StoreRequest `json:"store,omitempty"`
@@ -94,6 +97,14 @@ type Attempt struct {
 	// Late are the parts that read secrets. They are computed, in this order, where the secrets are: by the host, when the
 	// attempt starts. A part that stands here is empty in the other fields.
 	Late []Late `json:"late,omitempty"`
+}
+
+// Benchmark asks for a figure of the program, and for the baseline that the store has. The output of the answer is an object of
+// figure, the median of the samples; samples; and baseline, which is null where the figure has become the baseline.
+type Benchmark struct {
+	Samples  int    `json:"samples"`
+	Metric   string `json:"metric"`   // as of [ir.Benchmark]
+	Baseline string `json:"baseline"` // its name
 }
 
 // Resources bound the processes of an attempt together.
@@ -176,6 +187,13 @@ func (f *facts) attempt(a *Attempt) {
 	}
 	if a.Notify != nil {
 		f.notify(a.Notify)
+	}
+	if b := a.Benchmark; b != nil {
+		*f = append(*f, 'b')
+		f.number('s', uint64(b.Samples))
+		f.text('m', b.Metric)
+		f.text('n', b.Baseline)
+		f.end()
 	}
 	if a.Source != nil {
 		f.source(a.Source)

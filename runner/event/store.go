@@ -51,6 +51,8 @@ type StoreRequest struct {
 	// Audit records a change over an API, and Audits asks for a list of those records, the newest first. Only a daemon asks for them.
 	Audit  *AuditRequest `json:"audit,omitempty"`
 	Audits bool          `json:"audits,omitempty"`
+	// Baseline reads or changes figures that benchmarks are compared with.
+	Baseline *BaselineRequest `json:"baseline,omitempty"`
 	// Points asks for a list of all sync points. Only a person asks for it.
 	Points bool `json:"points,omitempty"`
 	// Events asks for a list of the events that are kept, the oldest first. Only a person asks for it.
@@ -101,6 +103,19 @@ type DeadRequest struct {
 	RedrivenBy  string `json:"redriven_by,omitempty"`  // notes who tries it again
 	FailedAgain string `json:"failed_again,omitempty"` // notes why a message could not be sent again
 	Redeliver   bool   `json:"redeliver,omitempty"`    // an event is due again
+}
+
+// BaselineRequest reads or changes a figure that benchmarks are compared with. The answer is the baseline as it was: an object of
+// figure, metric, run and at, or null. Without Measure and Accept nothing changes; without a Name all baselines are listed.
+type BaselineRequest struct {
+	Name   string  `json:"name,omitempty"`
+	Metric string  `json:"metric,omitempty"`
+	Figure float64 `json:"figure,omitempty"`
+	Run    string  `json:"run,omitempty"` // whose figure it is
+	Key    string  `json:"key,omitempty"` // of the attempt that measured it: asked again, the answer is that of the first time
+	// Measure makes the figure the baseline if there is none, and Accept in any case.
+	Measure bool `json:"measure,omitempty"`
+	Accept  bool `json:"accept,omitempty"`
 }
 
 // SyncRequest says that a party has come to a sync point, and waits there until all needed parties are ready.
@@ -193,6 +208,17 @@ func (f *facts) store(s *StoreRequest) {
 	}
 	if s.Loop != nil {
 		f.loop(s.Loop)
+	}
+	if b := s.Baseline; b != nil {
+		*f = append(*f, 'B')
+		f.text('n', b.Name)
+		f.text('m', b.Metric)
+		f.number('f', math.Float64bits(b.Figure))
+		f.text('r', b.Run)
+		f.text('k', b.Key)
+		f.truth('M', b.Measure)
+		f.truth('A', b.Accept)
+		f.end()
 	}
 	f.truth('C', s.Claims)
 	if s.Routine != nil {

@@ -113,6 +113,18 @@ type Evidence struct {
 	// Findings are the gravest, [MaxFindings] at most; More counts those that are left out.
 	Findings []Finding `json:"findings,omitempty"`
 	More     int       `json:"more,omitempty"`
+	// Figure is what a benchmark has measured.
+	Figure *Figure `json:"figure,omitempty"`
+}
+
+// Figure is a measured figure and what it was compared with.
+type Figure struct {
+	Name     string    `json:"name"` // of the baseline
+	Metric   string    `json:"metric"`
+	Median   float64   `json:"median"`
+	Samples  []float64 `json:"samples"`
+	Baseline *float64  `json:"baseline"`       // nil: there was none, and the median has become it
+	Most     float64   `json:"most,omitempty"` // the highest figure that passes; 0 without a baseline
 }
 
 // MaxFindings bounds the findings in one Evidence.

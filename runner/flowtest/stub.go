@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/benchmark"
 	"github.com/flowrun/flowrun/runner/request"
 )
 
@@ -142,7 +143,7 @@ func (t *test) withoutStub(a *event.Attempt, ans *event.AttemptFinished) {
 	case event.RecallAttempt:
 		ans.Output = map[string]any{"count": 0.0, "items": []any{}, "text": ""}
 	case event.NotifyAttempt, event.StoreAttempt, event.HoldAttempt, event.HumanAgentAttempt: // notify or the host answers it
-	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.HTTPAttempt, event.SourceAttempt:
+	case event.RunAttempt, event.ExecAgentAttempt, event.ShellAgentAttempt, event.HTTPAgentAttempt, event.HTTPAttempt, event.SourceAttempt, event.BenchmarkAttempt:
 		t.missingStub(a)
 		executor.Fail(ans, &event.Error{Kind: event.Fatal, Reason: event.ReasonStart, ExitCode: -1, Message: "the test has no stub for it"})
 	}
@@ -206,6 +207,14 @@ func (t *test) reply(r *ir.Reply, a *event.Attempt, ans *event.AttemptFinished) 
 	case failure != nil:
 		executor.Fail(ans, t.errorOf(failure, a, ans))
 	case ans.Outcome != event.OK:
+	case a.Benchmark != nil:
+		list, _ := c.value(r.Measured).([]any)
+		samples := make([]float64, 0, len(list))
+		for _, v := range list {
+			n, _ := v.(float64)
+			samples = append(samples, n)
+		}
+		benchmark.Finish(context.Background(), t.host.Ask, a, ans, samples)
 	case a.HTTP != nil:
 		t.respond(&c, r, a, ans)
 	default:

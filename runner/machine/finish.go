@@ -446,7 +446,9 @@ func (m *Machine) gateFinished(a *attempt, f *event.AttemptFinished) {
 		return
 	}
 	message, e := "", m.evidenceOf(a.request, f)
-	if g.Findings != "" {
+	if g.Benchmark != nil && f.Outcome == event.OK {
+		message = judgeFigure(g.Benchmark, f.Output, e)
+	} else if g.Findings != "" {
 		message = judgeFindings(g, f, e)
 	} else if f.Outcome != event.OK {
 		e := failureError(f)

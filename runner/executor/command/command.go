@@ -187,6 +187,7 @@ func (x *Executor) process(ctx context.Context, attempt event.Attempt, ans event
 	}
 	out.end()
 	errs.end()
+	executor.NotePeak(ctx, e.grew)
 	ans.StartedAt = event.At(e.started)
 	ans.Stderr, ans.StderrLog = errs.text(), errs.logName()
 	if !e.stuck && e.status.Exited() {

@@ -99,6 +99,7 @@ Exit codes: 0 done; 1 it ran and the answer is no, or the file is refused; 2 wro
 		a.newDlqCommand(),
 		a.newStatsCommand(),
 		a.newLoopCommand(),
+		a.newGateCommand(),
 		a.newLimitsCommand(),
 		a.newAgentsCommand(),
 		a.newDoctorCommand(),

@@ -93,6 +93,13 @@ func evidence(e *event.Evidence) string {
 	for _, name := range slices.Sorted(maps.Keys(e.Scores)) {
 		say("%s %v", Clean(name), e.Scores[name])
 	}
+	if f := e.Figure; f != nil {
+		if say("%s %.6g (median of %d)", Clean(f.Metric), f.Median, len(f.Samples)); f.Baseline == nil {
+			say("the first figure of baseline %s", Clean(f.Name))
+		} else {
+			say("baseline %s %.6g, at most %.6g", Clean(f.Name), *f.Baseline, f.Most)
+		}
+	}
 	if e.Digest != "" {
 		say("answer sha256:%.12s", e.Digest)
 	}
