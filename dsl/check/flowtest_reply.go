@@ -163,14 +163,17 @@ func (c *testChecker) reply(b *Block, a *Attr, o *hclsyntax.ObjectConsExpr, r re
 	if out.Hang && out.Lost {
 		bad(diag.Diagnostic{Subject: has["lost"], Summary: "A reply hangs and is lost", Detail: "One that hangs never answers; one that is lost falls silent after  takes. Choose one."})
 	}
-	for _, name := range []string{"output", "stdout", "stderr", "exit_code", "error", "status", "usage"} {
+	for _, name := range []string{"output", "stdout", "stderr", "exit_code", "error", "status", "usage", "measured"} {
 		at, given := has[name]
 		switch {
 		case given && (out.Hang || out.Lost):
 			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("%s has no effect in this reply", name), Detail: "It gives no answer, because of  hang  or  lost. Remove one of the two."})
-		case given && out.Error != nil && out.Error.Kind == ir.Const && (name == "output" || name == "status"):
+		case given && out.Error != nil && out.Error.Kind == ir.Const && (name == "output" || name == "status" || name == "measured"):
 			bad(diag.Diagnostic{Subject: at, Summary: fmt.Sprintf("A reply with both %s and error", name), Detail: "An attempt succeeds or fails. Make two replies of it, or remove one of the two."})
 		}
+	}
+	if slices.Contains(r.takes, "measured") && out.Measured == nil && out.Error == nil && out.ExitCode == nil && !out.Hang && !out.Lost && ok {
+		bad(diag.Diagnostic{Subject: expr.Range(o.Range()), Summary: "The benchmark has no figures in this reply", Detail: "A test measures nothing. Give the figure of each sample:  measured = [1.5, 1.6]."})
 	}
 	if _, waits := has["takes"]; waits && out.Hang {
 		bad(diag.Diagnostic{Subject: has["takes"], Summary: "takes has no effect in this reply", Detail: "It hangs, so it never answers. Remove one of the two."})

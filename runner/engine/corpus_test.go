@@ -256,9 +256,11 @@ func makeCorpus(t *testing.T) {
 func makeJournal(t *testing.T, name string, p program, cancel bool) {
 	t.Helper()
 	runs := map[string]bool{}
-	e := sim.New(sim.NewStore(1), sim.Options{Factory: factory, Events: awaited, World: virtual{}, DeathLimit: 100,
+	w := &virtual{}
+	e := sim.New(sim.NewStore(1), sim.Options{Factory: factory, Events: awaited, World: w, DeathLimit: 100,
 		Faults: sim.Faults{CrashBeforeCommit: 0.1, CrashAfterCommit: 0.1, CrashMidway: 0.1, Twice: 0.2},
 		Watch:  func(run string, _ []event.Event, _ *event.Reaction, _ bool) { runs[run] = true }})
+	w.ask = e.Ask
 	top, err := e.Start(context.Background(), p.start())
 	if err != nil {
 		t.Fatal(err)

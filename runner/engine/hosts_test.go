@@ -24,6 +24,7 @@ import (
 	"github.com/flowrun/flowrun/runner/engine/sim"
 	"github.com/flowrun/flowrun/runner/event"
 	"github.com/flowrun/flowrun/runner/executor"
+	"github.com/flowrun/flowrun/runner/executor/benchmark"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/machine"
 	"github.com/flowrun/flowrun/runner/plan"
@@ -118,7 +119,9 @@ func (p program) simulate(t *testing.T, seed uint64, faults sim.Faults) (seen, e
 
 func (p program) simulateIn(t *testing.T, store *sim.Store, faults sim.Faults) (seen, ended string) {
 	t.Helper()
-	e := sim.New(store, sim.Options{Factory: factory, Events: awaited, World: virtual{}, Faults: faults, DeathLimit: 100})
+	w := &virtual{}
+	e := sim.New(store, sim.Options{Factory: factory, Events: awaited, World: w, Faults: faults, DeathLimit: 100})
+	w.ask = e.Ask
 	run, err := e.Start(context.Background(), p.start())
 	if err != nil {
 		t.Fatal(err)
@@ -173,10 +176,12 @@ func saw(tr event.Transition) string {
 func (p program) local(t *testing.T, speed time.Duration) string {
 	t.Helper()
 	began := time.Now()
-	e, err := local.Open(t.TempDir(), local.Options{Factory: factory, Events: awaited, Executor: hurried(speed), Clock: quick{began, speed}})
+	w := &virtual{}
+	e, err := local.Open(t.TempDir(), local.Options{Factory: factory, Events: awaited, Executor: w.hurried(speed), Clock: quick{began, speed}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.ask = e.Ask
 	defer e.Close()
 	run, err := e.Start(context.Background(), p.start())
 	if err != nil {
@@ -258,8 +263,9 @@ func awaited(definition []byte, first event.RunStarted) ([]string, error) {
 
 // behave plays the world. An agent's task says in with what it does: takes (seconds), fails (so many attempts), kind,
 // recalls (so many entries), costs (dollars), judged (what an agent who judges it says). A
-// program is one of: say WORDS; sleep SECONDS; exit CODE; flaky N (fails until attempt N); read (prints its input).
-func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
+// program is one of: say WORDS; sleep SECONDS; exit CODE; flaky N (fails until attempt N); read (prints its input). A benchmark of
+// a program that says a number measures that number; the store answers ask with the baseline.
+func (w *virtual) behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 	f := event.AttemptFinished{Ticket: a.Ticket, Node: a.Node, Attempt: a.Attempt, Gate: a.Gate, Compensate: a.Compensate, Outcome: event.OK}
 	seconds, code, kind := 0.0, 0, event.Recoverable
 	switch {
@@ -326,6 +332,13 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 			}
 		}
 		f.ExitCode = &code
+		if b := a.Benchmark; b != nil {
+			samples := []float64{}
+			if _, err := fmt.Sscanf(f.Stdout, b.Metric+"=%f", &number); err == nil {
+				samples = slices.Repeat([]float64{number}, b.Samples)
+			}
+			benchmark.Finish(context.Background(), w.ask, &a, &f, samples)
+		}
 	}
 	if code != 0 {
 		f.Outcome, f.Output = event.Failed, nil
@@ -341,16 +354,16 @@ func behave(a event.Attempt) (event.AttemptFinished, time.Duration) {
 }
 
 // virtual is the world of the simulation.
-type virtual struct{}
+type virtual struct{ ask benchmark.Ask }
 
-func (virtual) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, time.Duration) {
-	return behave(a)
+func (w *virtual) Attempt(a event.Attempt, _ *rand.Rand) (event.AttemptFinished, time.Duration) {
+	return w.behave(a)
 }
 
 // hurried is the same world in real time, which goes faster.
-func hurried(speed time.Duration) executor.Func {
+func (w *virtual) hurried(speed time.Duration) executor.Func {
 	return func(ctx context.Context, a event.Attempt) event.AttemptFinished {
-		f, took := behave(a)
+		f, took := w.behave(a)
 		select {
 		case <-time.After(took / speed):
 		case <-ctx.Done():

@@ -55,7 +55,7 @@ func openOld(t *testing.T, name string, version, latest int) {
 	if _, err := local.Open(dir, local.Options{ReadOnly: true}); version < latest && !errors.As(err, new(*engine.OlderStore)) {
 		t.Errorf("for reading only it opens with %v", err)
 	}
-	e, err := local.Open(dir, local.Options{Factory: factory, Events: awaited, Executor: hurried(speeds[0]), Clock: quick{time.Now(), speeds[0]}})
+	e, err := local.Open(dir, local.Options{Factory: factory, Events: awaited, Executor: new(virtual).hurried(speeds[0]), Clock: quick{time.Now(), speeds[0]}})
 	if err != nil {
 		t.Fatal(err)
 	}

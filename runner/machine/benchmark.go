@@ -32,9 +32,9 @@ func judgeFigure(b *ir.Benchmark, output value.Value, e *event.Evidence) (said s
 	if !ok {
 		return "its baseline is not a number"
 	}
-	f.Baseline, f.Most = &baseline, baseline+math.Abs(baseline)*b.MaxRegression
+	f.Baseline, f.Most = &baseline, baseline+float64(math.Abs(baseline)*b.MaxRegression)
 	if median <= f.Most {
 		return ""
 	}
-	return fmt.Sprintf("%s is %.4g, and at most %.4g passes: baseline %q is %.4g, and the bound is %.4g%% above it", b.Metric, median, f.Most, b.Baseline, baseline, b.MaxRegression*100)
+	return fmt.Sprintf("%s is %.4g, and at most %.4g passes: baseline %q is %.4g, and the bound is %.4g%% above it", b.Metric, median, f.Most, b.Baseline, baseline, float64(b.MaxRegression*100))
 }

@@ -633,6 +633,10 @@ func command(c event.Command, now event.Time) string {
 			b, _ := json.Marshal(a.Store)
 			s += " store " + string(b)
 		}
+		if a.Benchmark != nil {
+			b, _ := json.Marshal(a.Benchmark)
+			s += " benchmark " + string(b)
+		}
 		if a.Recall != nil {
 			b, _ := json.Marshal(a.Recall)
 			s += " recall " + string(b)

@@ -68,6 +68,12 @@ workflow "feature" {
   step "ship" {
     run = ["ship"]
     gate "own" { run = ["judge"] }
+    gate "fast" {
+      benchmark {
+        run    = ["bench"]
+        metric = "ops"
+      }
+    }
     compensate { run = ["unship"] }
   }
 

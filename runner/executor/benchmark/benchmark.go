@@ -89,7 +89,7 @@ func Finish(ctx context.Context, ask Ask, a *event.Attempt, ans *event.AttemptFi
 // Median is the middle of the samples, or the mean of the two in the middle. There is at least one.
 func Median(samples []float64) float64 {
 	s := slices.Sorted(slices.Values(samples))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+	return float64((s[(len(s)-1)/2] + s[len(s)/2]) / 2)
 }
 
 // sample is the figure of one run of a program.

@@ -52,7 +52,7 @@ func (a *app) runGateBaseline(name string, asJSON bool) error {
 		all = []any{o}
 	}
 	if name != "" && len(all) == 0 {
-		return &args.Error{Message: fmt.Sprintf("there is no baseline %q", name), Hint: "To see all of them: flowrun gate baseline"}
+		return a.noBaseline("there is no baseline %s", ui.Quote(name))
 	}
 	if asJSON {
 		return ui.WriteJSON(a.out, append([]any{}, all...))
@@ -62,6 +62,11 @@ func (a *app) runGateBaseline(name string, asJSON bool) error {
 		a.out.Printf("%s\n", baselineWords(o))
 	}
 	return nil
+}
+
+func (a *app) noBaseline(format string, args ...any) error {
+	a.err.Printf(format+"\nTo see all baselines: flowrun gate baseline\n", args...)
+	return &ended{exitNo}
 }
 
 func baselineWords(o map[string]any) string {
@@ -88,7 +93,7 @@ func (a *app) acceptGateBaseline(s *store, info engine.Info, name string, asJSON
 		return err
 	}
 	if last == nil {
-		return &args.Error{Message: fmt.Sprintf("run %s has measured no figure of the name %q", info.Run, name), Hint: "To see the baselines: flowrun gate baseline"}
+		return a.noBaseline("run %s has measured no figure of the name %s", info.Run, ui.Quote(name))
 	}
 	if _, err := s.Ask(ctx, event.StoreRequest{Baseline: &event.BaselineRequest{Name: name, Metric: last.Metric, Figure: last.Median, Run: info.Run, Accept: true}}); err != nil {
 		return refusedRequest(err)
