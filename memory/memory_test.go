@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,45 @@ func TestImportOfManyAndSearch(t *testing.T) {
 	hits, err := m.Search(context.Background(), memory.Query{Text: "subject x3500y", Viewer: everything})
 	if err != nil || hits[0].ID != "D1:500" {
 		t.Fatalf("found %s, %v", ids(hits), err)
+	}
+}
+
+// Of a thousand learnings the right one is among the first five though the question has none of its words, also after the memory was opened
+// again. Nothing is asked over a network: word vectors are in the binary.
+func TestLearningsAreFoundByMeaning(t *testing.T) {
+	right := map[string]string{
+		"The certificate had expired, so clients refused the connection.": "old TLS credentials rejected by browsers",
+		"A full disk stopped the nightly copy of the database.":           "no storage space left for backups of tables",
+		"Rain and storms made the trains late.":                           "bad weather delays railway",
+	}
+	things := []string{"button", "menu", "invoice", "ticket", "label", "chart", "form", "list", "page", "report"}
+	verbs := []string{"was renamed", "moved left", "is green now", "has a border", "was translated"}
+	var b strings.Builder
+	for n := range 1000 - len(right) {
+		fmt.Fprintf(&b, `{"id":"n%d","text":"The %s number %d %s."}`+"\n", n, things[n%len(things)], n, verbs[n/10%len(verbs)])
+	}
+	for text := range right { // any order: each is asked for itself
+		fmt.Fprintf(&b, `{"id":%q,"text":%q}`+"\n", strings.Fields(text)[1], text)
+	}
+	dir := t.TempDir()
+	m := open(t, dir, memory.Options{WordVectors: true})
+	if got, err := m.Import(context.Background(), strings.NewReader(b.String()), memory.ImportOptions{Name: "f.jsonl"}); err != nil || got.Added != 1000 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = open(t, dir, memory.Options{WordVectors: true})
+	for text, question := range right { // any order: each is asked for itself
+		for _, w := range strings.Fields(strings.ToLower(question)) {
+			if len(w) > 3 && strings.Contains(strings.ToLower(text), w) {
+				t.Errorf("%q has the word %q of %q", question, w, text)
+			}
+		}
+		hits, err := m.Search(context.Background(), memory.Query{Text: question, K: 5, Viewer: everything})
+		if err != nil || !slices.ContainsFunc(hits, func(h memory.Hit) bool { return h.Text == text }) {
+			t.Errorf("%q: found %s, %v", question, ids(hits), err)
+		}
 	}
 }
 
