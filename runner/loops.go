@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dsl/expr"
@@ -82,4 +83,28 @@ func (s *Service) LoopCarry(ctx context.Context, name string) (value.Value, erro
 		return p.End().Outputs["parked"], nil
 	}
 	return nil, err
+}
+
+// RegisteredLoops lists the names of the loops of the registered programs, each once. A program that this release cannot load counts as one
+// without loops.
+func (s *Service) RegisteredLoops(ctx context.Context) (names []string, err error) {
+	programs, err := s.Registered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range programs {
+		x := &startable{}
+		if err := s.loadRegistered(ctx, programs[i].Definition, x); err != nil {
+			return nil, err
+		}
+		if x.why != "" {
+			continue
+		}
+		for k := range x.program.Loops {
+			if name := x.program.Loops[k].Name; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
 }

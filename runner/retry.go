@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/given"
 	"github.com/flowrun/flowrun/runner/journal"
 	"github.com/flowrun/flowrun/runner/retry"
 )
@@ -51,6 +52,30 @@ func (s *Service) Retry(ctx context.Context, run string, wish retry.Wish, enviro
 	start.First.Cause = event.RetryCause(run, first)
 	start.First.RetryOf, start.First.Reused, start.First.Targets = run, kept.Reused, kept.Targets
 	return &Again{start, p.Pinned}, nil
+}
+
+// StartRetry starts a run that repeats a run that has ended, in the environment of that run, and returns its id. Nobody drives it. The error is
+// a *retry.Refusal where the wish cannot be granted, and *NoSecrets where the secrets of the run are not where it got them.
+func (s *Service) StartRetry(ctx context.Context, run string, wish retry.Wish, release string) (string, error) {
+	again, err := s.Retry(ctx, run, wish, nil, release)
+	if err != nil {
+		return "", err
+	}
+	then, err := again.Pinned.First()
+	if err != nil {
+		return "", err
+	}
+	again.First.Env = then.Env
+	if err := s.Reseal(ctx, run, &again.First); err != nil {
+		return "", err
+	}
+	if len(again.First.Secrets) > 0 {
+		search := given.Search{First: &again.First, Program: again.Pinned.Program.Program, LookupEnv: s.lookupEnv}
+		if _, _, problems := search.Find(); len(problems) > 0 {
+			return "", &NoSecrets{Run: run, Problems: problems}
+		}
+	}
+	return s.host.Start(ctx, again.Start)
 }
 
 // envAllowed are the variables that a run records and gives to every attempt; a name that ends in * stands for all that

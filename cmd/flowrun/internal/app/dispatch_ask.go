@@ -54,14 +54,6 @@ func (a *app) addWork(r *args.DispatchAdd) error {
 	return nil
 }
 
-// queueOf is the queue of an id: the store gives the ids of tickets.
-func queueOf(id string) event.Queue {
-	if strings.HasPrefix(id, "tk-") {
-		return event.QueueTicket
-	}
-	return event.QueueDispatch
-}
-
 // workWords is work in a line: its id, how it stands, and what it is.
 func workWords(v value.Value) string {
 	o, _ := v.(map[string]any)

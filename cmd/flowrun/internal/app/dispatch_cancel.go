@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/runner/event"
 )
@@ -26,7 +27,7 @@ for its claim, and cancels the run.`,
 func (a *app) runDispatchCancel(r *args.DispatchCancel) error {
 	cancelled := []string{}
 	for _, id := range r.IDs {
-		v, err := a.askShared(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchCancel, Queue: queueOf(id), ID: id}}, changesStore)
+		v, err := a.askShared(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchCancel, Queue: serve.QueueOf(id), ID: id}}, changesStore)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/event"
@@ -24,7 +25,7 @@ func (a *app) newDispatchShowCommand() *cobra.Command {
 }
 
 func (a *app) runDispatchShow(r *args.DispatchShow) error {
-	v, err := a.askShared(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchShow, Queue: queueOf(r.ID), ID: r.ID}}, readsStore)
+	v, err := a.askShared(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchShow, Queue: serve.QueueOf(r.ID), ID: r.ID}}, readsStore)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/dsl/value"
 	"github.com/flowrun/flowrun/runner/engine"
@@ -28,46 +29,9 @@ func (a *app) newLoopStatusCommand() *cobra.Command {
 	return c
 }
 
-// loopStatus is the output of loop status with --json.
-type loopStatus struct {
-	Loop    string        `json:"loop"`
-	Run     string        `json:"run,omitempty"`
-	Status  string        `json:"status"` // running, interrupted, or how its newest run ended; none
-	Driver  int           `json:"driver,omitempty"`
-	Started string        `json:"started,omitempty"`
-	Control value.Value   `json:"control"`
-	Items   []value.Value `json:"items"`
-	Queue   int           `json:"queue"`
-}
-
 func (a *app) runLoopStatus(o *args.LoopControl) error {
-	claims, err := a.loopClaims(o.Name)
+	s, err := a.readLoopStatus(o.Name)
 	if err != nil {
-		return err
-	}
-	control, err := a.askShared(event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: o.Name}}, readsStore)
-	if err != nil {
-		return err
-	}
-	list, err := a.askShared(event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}}, readsStore)
-	if err != nil {
-		return err
-	}
-	s := loopStatus{Loop: o.Name, Status: "none", Control: control, Items: []value.Value{}}
-	if work, is := list.(map[string]any); is {
-		items, _ := work["items"].([]any)
-		for _, i := range items {
-			if row, _ := i.(map[string]any); row["closed"] != true && row["state"] == string(event.ClaimOpen) {
-				s.Queue++
-			}
-		}
-	}
-	for i := range claims {
-		if c := &claims[i]; c.State == event.ClaimHeld || c.State == event.ClaimParked {
-			s.Items = append(s.Items, c.Object())
-		}
-	}
-	if err := a.fillLoopStatus(&s); err != nil {
 		return err
 	}
 	if o.JSON {
@@ -77,47 +41,36 @@ func (a *app) runLoopStatus(o *args.LoopControl) error {
 	if s.Run != "" {
 		a.out.Printf("run: %s, started %s\n", s.Run, s.Started)
 	}
-	if c, err := event.LoopControlOf(control); err == nil && (c.Stopped || len(c.Paused) > 0) {
+	if c, err := event.LoopControlOf(s.Control); err == nil && (c.Stopped || len(c.Paused) > 0) {
 		for _, line := range controlWords(&c) {
 			a.out.Printf("%s\n", ui.Clean(line))
 		}
 	}
-	for i := range claims {
-		if c := &claims[i]; c.State == event.ClaimHeld || c.State == event.ClaimParked {
-			a.out.Printf("%s  %s  %s  since %s  %s\n", ui.Clean(c.Agent), ui.Clean(c.Item), c.State, ui.Duration(time.Since(c.Since.Go())), ui.Clean(c.Title))
+	for _, item := range s.Items {
+		c, err := event.ClaimOf(item)
+		if err != nil {
+			return err
 		}
+		a.out.Printf("%s  %s  %s  since %s  %s\n", ui.Clean(c.Agent), ui.Clean(c.Item), c.State, ui.Duration(time.Since(c.Since.Go())), ui.Clean(c.Title))
 	}
 	a.out.Printf("dispatched and free: %d\n", s.Queue)
 	return nil
 }
 
-// fillLoopStatus adds what the newest run of a loop says.
-func (a *app) fillLoopStatus(s *loopStatus) error {
+// readLoopStatus reads how a loop stands. Where there is no store, it has never run.
+func (a *app) readLoopStatus(name string) (serve.LoopStatus, error) {
 	dir, err := a.storeDir("")
 	if err != nil {
-		return err
+		return serve.LoopStatus{}, err
 	}
 	store, err := a.openExisting(dir, nil)
 	if errors.Is(err, engine.ErrNoStore) {
-		return nil
+		control := event.LoopControl{Loop: name}
+		return serve.LoopStatus{Loop: name, Status: "none", Control: control.Object(), Items: []value.Value{}}, nil
 	}
 	if err != nil {
-		return err
+		return serve.LoopStatus{}, err
 	}
 	defer store.Close()
-	all, err := store.List(context.Background(), 0)
-	for _, info := range all {
-		if info.Workflow != s.Loop || info.Parent != "" {
-			continue
-		}
-		s.Run, s.Driver, s.Started, s.Status = info.Run, info.Driver, info.Created.String(), string(info.Status)
-		switch {
-		case info.Driver != 0:
-			s.Status = "running"
-		case info.Interrupted():
-			s.Status = "interrupted"
-		}
-		break
-	}
-	return err
+	return serve.ReadLoop(context.Background(), store, name)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/values"
 	"github.com/flowrun/flowrun/dsl/ir"
@@ -102,7 +103,7 @@ func planRoutines(p *ir.Program, workflow string, now time.Time) []ui.PlannedRou
 			shown.Schedule += " in " + s.Zone().String()
 		}
 		if err == nil && !r.Paused {
-			shown.Next = nextMoments(s, now, plannedMoments)
+			shown.Next = serve.Moments(s, now, plannedMoments)
 		}
 		list = append(list, shown)
 	}

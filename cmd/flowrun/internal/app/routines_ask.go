@@ -2,15 +2,11 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/dsl/ir"
-	"github.com/flowrun/flowrun/loop/schedule"
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
@@ -46,29 +42,6 @@ func (a *app) findRoutine(name string) (*runner.Routine, error) {
 		}
 	}
 	return nil, unknown(name, names, "flowrun apply FILE registers the routines of a program. See flowrun routines list.", fmt.Sprintf("there is no routine %q in this store", name))
-}
-
-// routineSchedule is when a registered routine is due.
-func routineSchedule(r *runner.Routine) (schedule.Schedule, *ir.Routine, error) {
-	var spec ir.Routine
-	if err := json.Unmarshal([]byte(r.Spec), &spec); err != nil {
-		return schedule.Schedule{}, nil, fmt.Errorf("reading routine %s: %w", r.Name, err)
-	}
-	s, err := schedule.Of(spec.Cron, spec.Every, spec.Timezone)
-	return s, &spec, err
-}
-
-// nextMoments are the next moments of a schedule, at most so many, in RFC 3339 with the offset of its zone.
-func nextMoments(s schedule.Schedule, after time.Time, most int) []string {
-	moments := []string{}
-	for len(moments) < most {
-		next, ok := s.Next(after)
-		if !ok {
-			break
-		}
-		moments, after = append(moments, next.Format(time.RFC3339Nano)), next
-	}
-	return moments
 }
 
 // changeRoutine pauses a routine, or lets it go on.

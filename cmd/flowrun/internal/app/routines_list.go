@@ -1,13 +1,11 @@
 package app
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/runner"
 )
 
 func (a *app) newRoutinesListCommand() *cobra.Command {
@@ -27,40 +25,21 @@ func (a *app) newRoutinesListCommand() *cobra.Command {
 	return c
 }
 
-// listedRoutine is a routine as routines list prints it. What does not apply is null.
-type listedRoutine struct {
-	Name     string   `json:"name"`
-	Workflow string   `json:"workflow"`
-	Program  string   `json:"program"`
-	Cron     *string  `json:"cron"`
-	Every    *string  `json:"every"`
-	Timezone string   `json:"timezone"`
-	Paused   bool     `json:"paused"`
-	Next     *string  `json:"next"`
-	Moments  []string `json:"moments"`
-	Waiting  int      `json:"waiting"`
-	Started  int      `json:"started"`
-	Missed   int      `json:"missed"`
-	Last     any      `json:"last"`
-}
-
 func (a *app) runRoutinesList(r *args.RoutinesList) error {
 	routines, err := a.registeredRoutines()
 	if err != nil {
 		return err
 	}
-	list := []listedRoutine{}
+	list := []serve.Routine{}
 	for i := range routines {
-		l, err := describeRoutinesList(&routines[i], r.Next)
+		l, err := serve.DescribeRoutine(&routines[i], r.Next)
 		if err != nil {
 			return err
 		}
 		list = append(list, l)
 	}
 	if r.JSON {
-		return ui.WriteJSON(a.out, struct {
-			Routines []listedRoutine `json:"routines"`
-		}{list})
+		return ui.WriteJSON(a.out, serve.Routines{Routines: list})
 	}
 	if len(list) == 0 {
 		a.err.Printf("No program of this store has a routine.\n")
@@ -88,28 +67,4 @@ func (a *app) runRoutinesList(r *args.RoutinesList) error {
 		}
 	}
 	return nil
-}
-
-func describeRoutinesList(r *runner.Routine, moments int) (listedRoutine, error) {
-	s, spec, err := routineSchedule(r)
-	if err != nil {
-		return listedRoutine{}, err
-	}
-	l := listedRoutine{Name: r.Name, Workflow: r.Workflow, Program: r.Program, Timezone: s.Zone().String(), Paused: r.Paused, Moments: nextMoments(s, time.Now(), moments),
-		Waiting: r.Waiting, Started: r.Started, Missed: r.Missed, Last: r.Last}
-	if spec.Cron != "" {
-		l.Cron = &spec.Cron
-	}
-	if spec.Every != 0 {
-		text := spec.Every.String()
-		l.Every = &text
-	}
-	if at, err := time.Parse(time.RFC3339, r.Next); err == nil {
-		text := at.In(s.Zone()).Format(time.RFC3339Nano)
-		l.Next = &text
-	}
-	if r.Last == nil {
-		l.Last = nil
-	}
-	return l, nil
 }

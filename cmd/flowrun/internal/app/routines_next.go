@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/args"
+	"github.com/flowrun/flowrun/cmd/flowrun/internal/serve"
 	"github.com/flowrun/flowrun/cmd/flowrun/internal/ui"
 	"github.com/flowrun/flowrun/loop/schedule"
 )
@@ -49,7 +50,7 @@ func (a *app) runRoutinesNext(r *args.RoutinesNext) error {
 	if err != nil {
 		return err
 	}
-	moments := nextMoments(s, r.After, r.Count)
+	moments := serve.Moments(s, r.After, r.Count)
 	switch {
 	case len(moments) == 0:
 		return args.Errorf("%q is not due within %d years", r.Cron+r.Name, schedule.Horizon)
@@ -70,7 +71,7 @@ func (a *app) scheduleOfRoutinesNext(r *args.RoutinesNext) (schedule.Schedule, e
 	if err != nil {
 		return schedule.Schedule{}, err
 	}
-	s, _, err := routineSchedule(found)
+	s, _, err := serve.ScheduleOf(found)
 	return s, err
 }
 

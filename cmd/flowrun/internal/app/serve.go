@@ -83,7 +83,7 @@ func (a *app) runServe(o *args.Serve) error {
 	}
 	ctx, release := process.UntilSignal(func(string) { a.saySo("stopping: running work has 10 seconds (press again to stop at once)") })
 	defer release()
-	d := serve.New(serve.Options{Store: s, Say: a.saySo})
+	d := serve.New(serve.Options{Store: s, Say: a.saySo, Release: Release})
 	if o.Once {
 		err = d.Once(ctx)
 	} else if err = a.listenServe(d, held, s.Dir(), o); err == nil {

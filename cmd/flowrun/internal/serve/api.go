@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/runner"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/retry"
 	"github.com/flowrun/flowrun/runner/shared"
 	"github.com/flowrun/flowrun/runner/view"
 )
@@ -75,6 +75,8 @@ type Decide struct {
 	Comment string          `json:"comment,omitempty"`
 	Shown   string          `json:"shown,omitempty"`
 	Output  json.RawMessage `json:"output,omitempty"`
+	// Inputs are those of an approval, by name.
+	Inputs map[string]json.RawMessage `json:"inputs,omitempty"`
 }
 
 // Decided is what became of a decision.
@@ -91,7 +93,7 @@ type Programs struct {
 
 // List is a list of objects as the commands print them with --json.
 type List struct {
-	Items json.RawMessage `json:"items"`
+	Items []value.Value `json:"items"`
 }
 
 // Done says that a change was made.
@@ -104,15 +106,17 @@ type route struct {
 	method, path string
 	about        string
 	query        []param
+	header       []param
 	body         any // a value of its type; nil: none
 	answer       any // likewise; nil: the answer is a stream or a document of its own
 	open         bool
 	document     string // the content type of such an answer
+	parts        bool   // a request may ask for a part of the document, which is answered with 206
 	do           func(s *Server, r *http.Request) (any, error)
 	stream       func(s *Server, w http.ResponseWriter, r *http.Request) error
 }
 
-// param is a parameter of a query.
+// param is a parameter of a query or a header.
 type param struct{ name, about, kind string }
 
 // routes are all ways to ask the server.
@@ -124,15 +128,40 @@ var routes = []route{
 	{method: "GET", path: "/api/v1/runs", about: "Runs, the newest first.", answer: Runs{}, do: (*Server).runs, query: []param{
 		{"limit", "How many; 100 if it is left out, 10000 at most.", "integer"}, {"workflow", "Only runs of this workflow.", "string"}, {"status", "Only runs with this status.", "string"}}},
 	{method: "GET", path: "/api/v1/runs/{run}", about: "A run with its nodes.", answer: view.Document{}, do: (*Server).run},
-	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions},
+	{method: "GET", path: "/api/v1/runs/{run}/events", about: "The transitions of a run as server-sent events, until the run has ended. The id of each event is a number; a client that asks again with Last-Event-ID gets those behind it.", document: "text/event-stream", stream: (*Server).transitions, header: []param{
+		{"Last-Event-ID", "The id of the last event that the client has.", "integer"}}},
 	{method: "POST", path: "/api/v1/runs/{run}/cancel", about: "Asks for the end of a run. A second request ends it at once.", body: Cancel{}, answer: Done{}, do: (*Server).cancel},
 	{method: "POST", path: "/api/v1/runs/{run}/decide", about: "Answers a node that waits for a person.", body: Decide{}, answer: Decided{}, do: (*Server).decide},
-	{method: "GET", path: "/api/v1/inbox", about: "What waits for people, the oldest first.", answer: List{}, do: asking(event.StoreRequest{Asks: true})},
-	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: List{}, do: asking(event.StoreRequest{Events: true})},
+	{method: "POST", path: "/api/v1/runs/{run}/retry", about: "Starts a run that repeats a run which has ended: what did not succeed runs again, and the rest is reused. The daemon drives it.", body: Retry{}, answer: Started{}, do: (*Server).retry},
+	{method: "GET", path: "/api/v1/runs/{run}/logs", about: "The attempts of a run, with the sizes of what they wrote.", answer: Logs{}, do: (*Server).logs, query: []param{
+		{"node", "Only attempts of this node, and of the nodes in it.", "string"}}},
+	{method: "GET", path: "/api/v1/runs/{run}/logs/follow", about: "What the attempts of a run write, as server-sent events, until the run has ended: lines, attempt (one has ended), called, warning, end. It begins with the first attempt.", document: "text/event-stream", stream: (*Server).followLogs, query: []param{
+		{"node", "Only attempts of this node, and of the nodes in it.", "string"}}},
+	{method: "GET", path: "/api/v1/runs/{run}/logs/{attempt}/{stream}", about: "What an attempt wrote: the stream is stdout or stderr. Of an attempt that runs it is what the attempt has written so far.", document: "text/plain", parts: true, stream: (*Server).log, header: []param{
+		{"Range", "The part that is wanted, such as bytes=1000-.", "string"}}},
+	{method: "GET", path: "/api/v1/inbox", about: "What waits for people, the oldest first.", answer: Inbox{}, do: asking(event.StoreRequest{Asks: true})},
+	{method: "GET", path: "/api/v1/events", about: "The events of the last 7 days, the oldest first.", answer: Events{}, do: asking(event.StoreRequest{Events: true})},
 	{method: "POST", path: "/api/v1/events", about: "Publishes an event.", body: Emit{}, answer: Emitted{}, do: (*Server).emit},
-	{method: "GET", path: "/api/v1/dead-letters", about: "What was given up, the oldest first.", answer: List{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
+	{method: "GET", path: "/api/v1/dead-letters", about: "What was given up, the oldest first.", answer: DeadLetters{}, do: asking(event.StoreRequest{Dead: &event.DeadRequest{}})},
 	{method: "GET", path: "/api/v1/programs", about: "The registered programs, and what starts their runs.", answer: Programs{}, do: (*Server).programs},
-	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: List{}, do: asking(event.StoreRequest{Audits: true})},
+	{method: "GET", path: "/api/v1/dispatch", about: "The open work that was handed in, the first to do first, with the work that it needs.", answer: WorkList{}, do: (*Server).listWork, query: []param{
+		{"all", "Also what is closed or cancelled.", "boolean"}, {"tickets", "The tickets of the store's own backlog instead.", "boolean"}}},
+	{method: "POST", path: "/api/v1/dispatch", about: "Hands in work for loops.", body: Work{}, answer: Added{}, do: change("dispatch", "", nil, addWork)},
+	{method: "GET", path: "/api/v1/dispatch/{id}", about: "Work that was handed in.", answer: WorkItem{}, do: (*Server).showWork},
+	{method: "POST", path: "/api/v1/dispatch/{id}/cancel", about: "Takes work back.", body: Nothing{}, answer: Cancelled{}, do: change("dispatch.cancel", "id", (*Server).knowWork, cancelWork)},
+	{method: "GET", path: "/api/v1/routines", about: "The registered routines by name.", answer: Routines{}, do: (*Server).routines, query: []param{
+		{"next", "How many of the next moments of each; 0 if it is left out, 100 at most.", "integer"}}},
+	{method: "POST", path: "/api/v1/routines/{routine}/pause", about: "Lets no moment of a routine start a run.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.pause", "routine", (*Server).knowRoutine, changeRoutine(event.RoutinePause))},
+	{method: "POST", path: "/api/v1/routines/{routine}/resume", about: "Lets a paused routine go on.", body: Nothing{}, answer: RoutineChange{}, do: change("routine.resume", "routine", (*Server).knowRoutine, changeRoutine(event.RoutineResume))},
+	{method: "POST", path: "/api/v1/routines/{routine}/run", about: "Starts a run of a routine now, which the daemon drives.", body: Nothing{}, answer: Started{}, do: change("routine.run", "routine", (*Server).knowRoutine, runRoutine)},
+	{method: "GET", path: "/api/v1/loops", about: "The loops of registered programs, and those that have items, by name.", answer: Loops{}, do: (*Server).loops},
+	{method: "GET", path: "/api/v1/loops/{loop}", about: "How a loop stands.", answer: LoopStatus{}, do: (*Server).loop},
+	{method: "GET", path: "/api/v1/loops/{loop}/items", about: "The items that the agents of a loop have.", answer: LoopItems{}, do: (*Server).loopItems, query: []param{
+		{"all", "Also items that nobody has now.", "boolean"}}},
+	{method: "POST", path: "/api/v1/loops/{loop}/pause", about: "Lets a loop, or one of its agents, take nothing for a while.", body: LoopPause{}, answer: LoopControl{}, do: change("loop.pause", "loop", (*Server).knowLoop, pauseLoop)},
+	{method: "POST", path: "/api/v1/loops/{loop}/resume", about: "Ends pauses and a stop of a loop.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.resume", "loop", (*Server).knowLoop, resumeLoop)},
+	{method: "POST", path: "/api/v1/loops/{loop}/stop", about: "Lets a loop take nothing more, and end when the runs of its items have ended.", body: LoopChange{}, answer: LoopControl{}, do: change("loop.stop", "loop", (*Server).knowLoop, stopLoop)},
+	{method: "GET", path: "/api/v1/audit", about: "The changes over this API, the newest first.", answer: Audits{}, do: asking(event.StoreRequest{Audits: true})},
 }
 
 //go:embed openapi.json
@@ -285,6 +314,8 @@ func asRefusal(err error) *refusal {
 	var large *http.MaxBytesError
 	var many *engine.Ambiguous
 	var refused *shared.Refusal
+	var again *retry.Refusal
+	var secrets *runner.NoSecrets
 	switch {
 	case errors.As(err, &no):
 		return no
@@ -296,6 +327,10 @@ func asRefusal(err error) *refusal {
 		return &refusal{http.StatusConflict, "run", many.Error()}
 	case errors.As(err, &refused):
 		return &refusal{http.StatusUnprocessableEntity, "refused", refused.Message}
+	case errors.As(err, &again):
+		return &refusal{http.StatusUnprocessableEntity, "refused", again.Message}
+	case errors.As(err, &secrets):
+		return &refusal{http.StatusConflict, "secrets", err.Error()}
 	case errors.Is(err, engine.ErrEnded):
 		return &refusal{http.StatusConflict, "ended", err.Error()}
 	}
@@ -325,7 +360,8 @@ func readBody(r *http.Request, to any) error {
 func asking(q event.StoreRequest) func(*Server, *http.Request) (any, error) {
 	return func(s *Server, r *http.Request) (any, error) {
 		v, err := s.daemon.store.Ask(r.Context(), q)
-		return List{value.Append(nil, v)}, err
+		list, _ := v.([]any)
+		return List{append([]value.Value{}, list...)}, err
 	}
 }
 
@@ -362,13 +398,9 @@ func (s *Server) ready(*http.Request) (any, error) {
 }
 
 func (s *Server) runs(r *http.Request) (any, error) {
-	limit := 100
-	if text := r.URL.Query().Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 10_000 {
-			return nil, &refusal{http.StatusBadRequest, "query", "limit is a whole number from 1 to 10000"}
-		}
-		limit = n
+	limit, err := readNumber(r, "limit", 100, 1, 10_000)
+	if err != nil {
+		return nil, err
 	}
 	workflow, status := r.URL.Query().Get("workflow"), r.URL.Query().Get("status")
 	most := limit
@@ -477,7 +509,11 @@ func (s *Server) decide(r *http.Request) (any, error) {
 	if err := s.audit(r, "decide", info.Run+" "+d.Node, d); err != nil {
 		return nil, err
 	}
-	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Decide: &event.DecideRequest{Run: info.Run, Node: d.Node, Decision: x}})
+	q := &event.DecideRequest{Run: info.Run, Node: d.Node, Decision: x}
+	if err := s.readInputs(r.Context(), q, d.Inputs); err != nil {
+		return nil, err
+	}
+	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Decide: q})
 	if err != nil {
 		return nil, err
 	}

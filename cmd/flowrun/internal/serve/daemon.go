@@ -41,6 +41,8 @@ type Options struct {
 	Say func(string)
 	// Grace is how long running work has to end when the daemon stops; 0 means DefaultGrace.
 	Grace time.Duration
+	// Release is noted in runs that the daemon makes.
+	Release string
 	// MaxDriven is the limit of runs that are driven at once; 0 means that of a supervisor.
 	MaxDriven int
 }

@@ -3,8 +3,11 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"reflect"
 	"strings"
+
+	"github.com/flowrun/flowrun/runner/view"
 )
 
 // OpenAPI is the description of the API as OpenAPI 3.1, made of the routes and of the types of their bodies. A copy is committed as
@@ -50,6 +53,9 @@ func (g *generator) operation(to *route) map[string]any {
 			"default": map[string]any{"description": "It was refused, or failed.", "content": map[string]any{"application/json": map[string]any{"schema": g.schema(reflect.TypeOf(Error{}))}}},
 		},
 	}
+	if to.parts {
+		op["responses"].(map[string]any)["206"] = map[string]any{"description": "A part.", "content": content}
+	}
 	if to.open {
 		op["security"] = []any{}
 	}
@@ -61,6 +67,9 @@ func (g *generator) operation(to *route) map[string]any {
 	}
 	for _, q := range to.query {
 		params = append(params, map[string]any{"name": q.name, "in": "query", "description": q.about, "schema": map[string]any{"type": q.kind}})
+	}
+	for _, h := range to.header {
+		params = append(params, map[string]any{"name": h.name, "in": "header", "description": h.about, "schema": map[string]any{"type": h.kind}})
 	}
 	if params != nil {
 		op["parameters"] = params
@@ -83,6 +92,8 @@ func operationID(to *route) string {
 // schema is the JSON Schema of a type. A struct becomes a component by its name.
 func (g *generator) schema(t reflect.Type) map[string]any {
 	switch {
+	case t == reflect.TypeOf(view.Moment(0)):
+		return map[string]any{"type": []any{"string", "null"}, "format": "date-time"}
 	case t == reflect.TypeOf(json.RawMessage{}), t.Kind() == reflect.Interface:
 		return map[string]any{}
 	case t.Implements(reflect.TypeOf((*json.Marshaler)(nil)).Elem()):
@@ -112,6 +123,9 @@ func (g *generator) schema(t reflect.Type) map[string]any {
 
 func (g *generator) object(t reflect.Type) map[string]any {
 	name := t.Name()
+	if own := reflect.TypeOf(Error{}).PkgPath(); name != "" && t.PkgPath() != own { // another package may have the same name
+		name = path.Base(t.PkgPath()) + "." + name
+	}
 	if name != "" {
 		ref := map[string]any{"$ref": "#/components/schemas/" + name}
 		if g.schemas[name] != nil {

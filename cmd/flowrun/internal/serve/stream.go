@@ -44,51 +44,72 @@ func (s *Server) transitions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	flow := http.NewResponseController(w)
-	_ = flow.SetReadDeadline(time.Time{})
-	n := 0
-	var broken error
-	send := func(format string, args ...any) {
-		if broken == nil {
-			_ = flow.SetWriteDeadline(time.Now().Add(10 * time.Second))
-			_, broken = fmt.Fprintf(w, format, args...)
-		}
-	}
 	ctx, leave := context.WithCancelCause(r.Context())
 	defer leave(nil)
-	last := time.Now()
+	out, n := newEventStream(w, leave), 0
 	err = p.Watch(ctx, runner.Watcher{
-		Batch: func(_ []event.Event, out *event.Reaction) {
-			for i := range out.Transitions {
-				t := &out.Transitions[i]
-				if n++; n <= after {
-					continue
+		Batch: func(_ []event.Event, batch *event.Reaction) {
+			for i := range batch.Transitions {
+				t := &batch.Transitions[i]
+				if n++; n > after {
+					out.write("id: %d\n", n)
+					out.send("transition", Transition{t.At.String(), t.Node, t.From, t.To, t.Note, t.Attempt, t.Reason})
 				}
-				body, err := json.Marshal(Transition{t.At.String(), t.Node, t.From, t.To, t.Note, t.Attempt, t.Reason})
-				if err != nil {
-					broken = err
-				}
-				send("id: %d\nevent: transition\ndata: %s\n\n", n, body)
-				last = time.Now()
 			}
 		},
-		Look: func(engine.Info) {
-			if time.Since(last) > quiet { // so that proxies and clients see that the stream lives
-				send(": still there\n\n")
-				last = time.Now()
-			}
-			if broken == nil {
-				broken = flow.Flush()
-			}
-			if broken != nil {
-				leave(broken)
-			}
-		},
+		Look: func(engine.Info) { out.flush() },
 	})
 	if err == nil {
-		send("id: %d\nevent: end\ndata: {}\n\n", n)
+		out.write("id: %d\n", n)
+		out.send("end", struct{}{})
 	}
-	_ = flow.Flush()
+	out.flush()
 	return nil
+}
+
+// eventStream writes server-sent events.
+type eventStream struct {
+	w      http.ResponseWriter
+	flow   *http.ResponseController
+	leave  context.CancelCauseFunc // ends what gives the events, when nobody reads them any more
+	last   time.Time
+	broken error
+}
+
+// newEventStream begins the answer to a request.
+func newEventStream(w http.ResponseWriter, leave context.CancelCauseFunc) *eventStream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	e := &eventStream{w: w, flow: http.NewResponseController(w), leave: leave, last: time.Now()}
+	_ = e.flow.SetReadDeadline(time.Time{})
+	return e
+}
+
+// send writes an event. It does nothing after an error.
+func (e *eventStream) send(kind string, data any) {
+	body, err := json.Marshal(data)
+	if err != nil {
+		e.broken = err
+	}
+	e.write("event: %s\ndata: %s\n\n", kind, body)
+}
+
+func (e *eventStream) write(format string, args ...any) {
+	if e.broken == nil {
+		_ = e.flow.SetWriteDeadline(time.Now().Add(10 * time.Second))
+		_, e.broken = fmt.Fprintf(e.w, format, args...)
+		e.last = time.Now()
+	}
+}
+
+// flush hands what was written to the client, and says that the stream lives where it was quiet for long.
+func (e *eventStream) flush() {
+	if time.Since(e.last) > quiet {
+		e.write(": still there\n\n")
+	}
+	if e.broken == nil {
+		e.broken = e.flow.Flush()
+	}
+	if e.broken != nil {
+		e.leave(e.broken)
+	}
 }

@@ -1,0 +1,157 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/retry"
+	"github.com/flowrun/flowrun/runner/view"
+)
+
+// Retry repeats a run that has ended. At most one of From and Only is set.
+type Retry struct {
+	From string      `json:"from,omitempty"` // a step that runs again besides, with all nodes that depend on it
+	Only string      `json:"only,omitempty"` // the one step that runs again
+	Set  []SetOutput `json:"set,omitempty"`  // outputs of steps that a person did by hand
+	By   string      `json:"by,omitempty"`   // that person
+}
+
+// SetOutput is the output of a step that was done by hand.
+type SetOutput struct {
+	Step   string          `json:"step"`
+	Output json.RawMessage `json:"output"`
+}
+
+// retry starts a run that repeats a run, and drives it.
+func (s *Server) retry(r *http.Request) (any, error) {
+	var o Retry
+	info, err := s.info(r)
+	if err == nil {
+		err = readBody(r, &o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !info.Status.Terminal():
+		return nil, &refusal{http.StatusConflict, "running", fmt.Sprintf("run %s has not ended", info.Run)}
+	case info.Parent != "":
+		return nil, &refusal{http.StatusConflict, "called", fmt.Sprintf("run %s was called by run %s; retry that one", info.Run, info.Parent)}
+	case o.From != "" && o.Only != "":
+		return nil, &refusal{http.StatusBadRequest, "body", "from and only exclude each other"}
+	case len(o.Set) > 0 && o.By == "":
+		return nil, &refusal{http.StatusBadRequest, "body", "set needs by: the person who did the steps"}
+	}
+	wish := retry.Wish{From: o.From, Only: o.Only, By: o.By}
+	steps := []string{o.From, o.Only}
+	for _, set := range o.Set {
+		v, err := value.Decode(set.Output)
+		if err != nil {
+			return nil, &refusal{http.StatusBadRequest, "body", fmt.Sprintf("the output of %.80q: %v", set.Step, err)}
+		}
+		wish.Set, steps = append(wish.Set, retry.Set{Step: set.Step, Output: v}), append(steps, set.Step)
+	}
+	if err := s.knowSteps(r.Context(), info.Run, steps); err != nil {
+		return nil, err
+	}
+	if err := s.audit(r, "retry", info.Run, o); err != nil {
+		return nil, err
+	}
+	run, err := s.daemon.store.StartRetry(r.Context(), info.Run, wish, s.daemon.options.Release)
+	if err != nil {
+		return nil, err
+	}
+	s.daemon.runs.Add(run)
+	return Started{run}, nil
+}
+
+// iteration matches the last part of the path of an iteration, as in build/i2.
+var iteration = regexp.MustCompile(`^i[1-9][0-9]*$`)
+
+// knowSteps refuses names of steps that the workflow of a run does not have, and a run whose folder is gone. Empty names are passed over.
+func (s *Server) knowSteps(ctx context.Context, run string, steps []string) error {
+	p, err := s.daemon.store.Pinned(ctx, run)
+	if err != nil {
+		return err
+	}
+	first, err := p.First()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(first.Dir); first.Dir != "" && errors.Is(err, os.ErrNotExist) {
+		return &refusal{http.StatusConflict, "folder", fmt.Sprintf("the folder of run %s does not exist any more: %s", run, first.Dir)}
+	}
+	for _, step := range steps {
+		name := view.Base(step)
+		if up := view.Parent(step); up != "" && iteration.MatchString(name) {
+			name = view.Base(up)
+		}
+		if step != "" && !slices.Contains(p.Workflow.StepNames(), name) {
+			return &refusal{http.StatusUnprocessableEntity, "step", fmt.Sprintf("workflow %q has no step %.80q", p.Workflow.Name, step)}
+		}
+	}
+	return nil
+}
+
+// readInputs gives a decision the inputs of its approval.
+func (s *Server) readInputs(ctx context.Context, q *event.DecideRequest, given map[string]json.RawMessage) error {
+	if q.Decision.Word != event.WordApprove {
+		if len(given) > 0 {
+			return &refusal{http.StatusBadRequest, "body", fmt.Sprintf("inputs belong to %s, and the decision is %.40q", event.WordApprove, q.Decision.Word)}
+		}
+		return nil
+	}
+	p, err := s.daemon.store.Pinned(ctx, q.Run)
+	if err != nil {
+		return err
+	}
+	asks, err := s.daemon.store.Ask(ctx, event.StoreRequest{Asks: true})
+	if err != nil {
+		return err
+	}
+	step := askedStep(asks, p.Workflow, q)
+	if step == nil { // the store says what is wrong
+		return nil
+	}
+	first, err := p.First()
+	if err != nil {
+		return err
+	}
+	values := map[string]value.Value{}
+	for name, text := range given { // any order: it fills a map
+		if values[name], err = value.Decode(text); err != nil {
+			return &refusal{http.StatusBadRequest, "body", fmt.Sprintf("input %.80q: %v", name, err)}
+		}
+	}
+	var problems []error
+	if q.Decision.Input, problems = dsl.Inputs("input", step.Inputs, values, dsl.Known{Vars: first.Vars, Files: p.Program.Files}); len(problems) > 0 {
+		return &refusal{http.StatusUnprocessableEntity, "input", errors.Join(problems...).Error()}
+	}
+	return nil
+}
+
+// askedStep is the approval that a decision is for, by the path of its node, the path without iterations, or its name; nil if there is none.
+func askedStep(asks value.Value, w *ir.Workflow, q *event.DecideRequest) *ir.Approve {
+	list, _ := asks.([]any)
+	for _, by := range []string{"node", "plain", "name"} {
+		for _, one := range list {
+			o, _ := one.(map[string]any)
+			name, _ := o["name"].(string)
+			if n := w.Find(name); o["run"] == q.Run && o[by] == q.Node && n != nil {
+				step, _ := n.Action.(*ir.Approve)
+				return step
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,533 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	"github.com/flowrun/flowrun/loop/schedule"
+	"github.com/flowrun/flowrun/runner"
+	"github.com/flowrun/flowrun/runner/event"
+	"github.com/flowrun/flowrun/runner/shared"
+	"github.com/flowrun/flowrun/runner/standalone"
+)
+
+// Work describes work that is handed in for loops.
+type Work struct {
+	Title        string   `json:"title"`
+	Body         string   `json:"body,omitempty"`
+	To           string   `json:"to,omitempty"` // the agent that is to do it; "": any
+	Labels       []string `json:"labels,omitempty"`
+	Needs        []string `json:"needs,omitempty"` // the ids of work that must be done before
+	Capabilities []string `json:"capabilities,omitempty"`
+	Priority     int      `json:"priority,omitempty"`
+	ID           string   `json:"id,omitempty"`  // "": the store gives one
+	Key          string   `json:"key,omitempty"` // of two pieces of work with the same key, the second one is not added
+	By           string   `json:"by,omitempty"`  // who hands it in
+}
+
+// Added is work that was handed in.
+type Added struct {
+	ID        string `json:"id"`
+	Duplicate bool   `json:"duplicate"`
+}
+
+// WorkItem is work in a queue. The store's answer may have more members.
+type WorkItem struct {
+	ID           string         `json:"id"`
+	Title        string         `json:"title"`
+	State        string         `json:"state"`
+	Body         string         `json:"body,omitempty"`
+	Labels       []string       `json:"labels,omitempty"`
+	Needs        []string       `json:"needs,omitempty"`
+	Capabilities []string       `json:"capabilities,omitempty"`
+	Priority     int            `json:"priority,omitempty"`
+	Assignee     string         `json:"assignee,omitempty"`
+	By           string         `json:"by,omitempty"`
+	CreatedAt    string         `json:"created_at,omitempty"`
+	Closed       bool           `json:"closed,omitempty"`
+	Claim        *Claim         `json:"claim,omitempty"`
+	Handoff      map[string]any `json:"handoff,omitempty"`
+}
+
+// Claim says who has an item.
+type Claim struct {
+	Item     string `json:"item"`
+	State    string `json:"state"`
+	Token    uint64 `json:"token"`
+	Loop     string `json:"loop,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Run      string `json:"run,omitempty"`
+	Title    string `json:"title,omitempty"`
+	Failures int    `json:"failures"`
+	Lost     int    `json:"lost"`
+	Until    string `json:"until,omitempty"`
+	Since    string `json:"since,omitempty"`
+	Parked   string `json:"parked,omitempty"`
+}
+
+// WorkList is a queue of work, the first to do first. Left is how many were left out.
+type WorkList struct {
+	Items []WorkItem `json:"items"`
+	Left  int        `json:"left"`
+}
+
+// Cancelled says whether work was taken back, and how it stood before.
+type Cancelled struct {
+	Cancelled bool   `json:"cancelled"`
+	State     string `json:"state"`
+}
+
+// Nothing is the body of a request that has nothing to say.
+type Nothing struct{}
+
+// Routine is a registered routine. A member that does not apply is null.
+type Routine struct {
+	Name     string   `json:"name"`
+	Workflow string   `json:"workflow"`
+	Program  string   `json:"program"`
+	Cron     *string  `json:"cron"`
+	Every    *string  `json:"every"`
+	Timezone string   `json:"timezone"`
+	Paused   bool     `json:"paused"`
+	Next     *string  `json:"next"`
+	Moments  []string `json:"moments"` // the next ones, as many as somebody asked for
+	Waiting  int      `json:"waiting"`
+	Started  int      `json:"started"`
+	Missed   int      `json:"missed"`
+	Last     any      `json:"last"`
+}
+
+// Routines are the registered routines, in the order of their names.
+type Routines struct {
+	Routines []Routine `json:"routines"`
+}
+
+// RoutineChange says whether a routine was changed.
+type RoutineChange struct {
+	Changed bool `json:"changed"`
+}
+
+// Started is a run that was started.
+type Started struct {
+	Run string `json:"run"`
+}
+
+// Loops are the loops of the store by name.
+type Loops struct {
+	Loops []LoopStatus `json:"loops"`
+}
+
+// LoopStatus is how a loop stands.
+type LoopStatus struct {
+	Loop    string        `json:"loop"`
+	Run     string        `json:"run,omitempty"`
+	Status  string        `json:"status"` // running, interrupted, or how its newest run ended; none
+	Driver  int           `json:"driver,omitempty"`
+	Started string        `json:"started,omitempty"`
+	Control value.Value   `json:"control"`
+	Items   []value.Value `json:"items"`
+	Queue   int           `json:"queue"`
+}
+
+// LoopItems are items that a loop has.
+type LoopItems struct {
+	Items []Claim `json:"items"`
+}
+
+// LoopPause pauses a loop, or one of its agents.
+type LoopPause struct {
+	Agent string `json:"agent,omitempty"` // "": all of them
+	For   string `json:"for,omitempty"`   // such as 5m; "": until somebody resumes
+	By    string `json:"by,omitempty"`
+}
+
+// LoopChange resumes or stops a loop. An agent is for resume alone.
+type LoopChange struct {
+	Agent string `json:"agent,omitempty"`
+	By    string `json:"by,omitempty"`
+}
+
+// LoopControl is how people want a loop to behave.
+type LoopControl struct {
+	Loop    string             `json:"loop"`
+	Stopped bool               `json:"stopped"`
+	Paused  map[string]*string `json:"paused"` // until when, by agent, "" for all; null: until somebody resumes
+	By      *string            `json:"by"`
+}
+
+// QueueOf is the queue of an id: the store gives the ids of tickets.
+func QueueOf(id string) event.Queue {
+	if strings.HasPrefix(id, "tk-") {
+		return event.QueueTicket
+	}
+	return event.QueueDispatch
+}
+
+// raw is an answer of the store as it is.
+func raw(v value.Value) json.RawMessage { return value.Append(nil, v) }
+
+// readFlag reads a query of true or false.
+func readFlag(r *http.Request, name string) (bool, error) {
+	switch text := r.URL.Query().Get(name); text {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, &refusal{http.StatusBadRequest, "query", name + " is true or false"}
+}
+
+// readNumber reads a whole number of a query; without one it is usual.
+func readNumber(r *http.Request, name string, usual, least, most int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, &refusal{http.StatusBadRequest, "query", fmt.Sprintf("%s is a whole number from %d to %d", name, least, most)}
+	}
+	return n, nil
+}
+
+// byAPI is who changes something where the request does not say it.
+const byAPI = "api"
+
+// change reads the body of a request, looks whether there is what it wants to change, records it, and carries it out. name is the value of
+// the path that says what is changed; "": there is none. know may be nil.
+func change[B any](what, name string, know func(*Server, context.Context, string) error, do func(*Server, *http.Request, string, *B) (any, error)) func(*Server, *http.Request) (any, error) {
+	return func(s *Server, r *http.Request) (any, error) {
+		body, target := new(B), r.PathValue(name)
+		if err := readBody(r, body); err != nil {
+			return nil, err
+		}
+		if know != nil {
+			if err := know(s, r.Context(), target); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.audit(r, what, target, body); err != nil {
+			return nil, err
+		}
+		return do(s, r, target, body)
+	}
+}
+
+func (s *Server) listWork(r *http.Request) (any, error) {
+	all, err := readFlag(r, "all")
+	if err != nil {
+		return nil, err
+	}
+	tickets, err := readFlag(r, "tickets")
+	if err != nil {
+		return nil, err
+	}
+	q := &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch, All: all}
+	if tickets {
+		q.Queue = event.QueueTicket
+	}
+	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Dispatch: q})
+	return raw(v), err
+}
+
+func (s *Server) showWork(r *http.Request) (any, error) {
+	v, err := s.findWork(r.Context(), r.PathValue("id"))
+	return raw(v), err
+}
+
+// findWork shows work; its error says where there is none.
+func (s *Server) findWork(ctx context.Context, id string) (value.Value, error) {
+	v, err := s.daemon.store.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchShow, Queue: QueueOf(id), ID: id}})
+	var no *shared.Refusal
+	if errors.As(err, &no) {
+		err = &refusal{http.StatusNotFound, "work", no.Message}
+	}
+	return v, err
+}
+
+func (s *Server) knowWork(ctx context.Context, id string) error {
+	_, err := s.findWork(ctx, id)
+	return err
+}
+
+func addWork(s *Server, r *http.Request, _ string, w *Work) (any, error) {
+	if w.By == "" {
+		w.By = byAPI
+	}
+	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchAdd, Queue: event.QueueDispatch, Key: w.Key, By: w.By,
+		Item: &event.Item{ID: w.ID, Title: w.Title, Body: w.Body, Labels: w.Labels, Needs: w.Needs, Capabilities: w.Capabilities, Priority: w.Priority, Assignee: w.To}}})
+	return raw(v), err
+}
+
+func cancelWork(s *Server, r *http.Request, id string, _ *Nothing) (any, error) {
+	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchCancel, Queue: QueueOf(id), ID: id}})
+	return raw(v), err
+}
+
+// ScheduleOf is when a registered routine is due.
+func ScheduleOf(r *runner.Routine) (schedule.Schedule, *ir.Routine, error) {
+	var spec ir.Routine
+	if err := json.Unmarshal([]byte(r.Spec), &spec); err != nil {
+		return schedule.Schedule{}, nil, fmt.Errorf("reading routine %s: %w", r.Name, err)
+	}
+	s, err := schedule.Of(spec.Cron, spec.Every, spec.Timezone)
+	return s, &spec, err
+}
+
+// Moments are the next moments of a schedule, at most so many, in RFC 3339 with the offset of its zone.
+func Moments(s schedule.Schedule, after time.Time, most int) []string {
+	moments := []string{}
+	for len(moments) < most {
+		next, ok := s.Next(after)
+		if !ok {
+			break
+		}
+		moments, after = append(moments, next.Format(time.RFC3339Nano)), next
+	}
+	return moments
+}
+
+// DescribeRoutine describes a registered routine, with its next moments, as many as are wanted.
+func DescribeRoutine(r *runner.Routine, moments int) (Routine, error) {
+	s, spec, err := ScheduleOf(r)
+	if err != nil {
+		return Routine{}, err
+	}
+	l := Routine{Name: r.Name, Workflow: r.Workflow, Program: r.Program, Timezone: s.Zone().String(), Paused: r.Paused, Moments: Moments(s, time.Now(), moments),
+		Waiting: r.Waiting, Started: r.Started, Missed: r.Missed, Last: r.Last}
+	if spec.Cron != "" {
+		l.Cron = &spec.Cron
+	}
+	if spec.Every != 0 {
+		text := spec.Every.String()
+		l.Every = &text
+	}
+	if at, err := time.Parse(time.RFC3339, r.Next); err == nil {
+		text := at.In(s.Zone()).Format(time.RFC3339Nano)
+		l.Next = &text
+	}
+	if r.Last == nil {
+		l.Last = nil
+	}
+	return l, nil
+}
+
+// maxMoments bounds the next moments of a routine in a list.
+const maxMoments = 100
+
+func (s *Server) routines(r *http.Request) (any, error) {
+	moments, err := readNumber(r, "next", 0, 0, maxMoments)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.daemon.store.Routines(r.Context())
+	out := Routines{Routines: []Routine{}}
+	for i := range list {
+		d, no := DescribeRoutine(&list[i], moments)
+		if no != nil {
+			return nil, no
+		}
+		out.Routines = append(out.Routines, d)
+	}
+	return out, err
+}
+
+// knowRoutine refuses the name of a routine that is not registered.
+func (s *Server) knowRoutine(ctx context.Context, name string) error {
+	list, err := s.daemon.store.Routines(ctx)
+	if err == nil && !slices.ContainsFunc(list, func(r runner.Routine) bool { return r.Name == name }) {
+		return &refusal{http.StatusNotFound, "routine", fmt.Sprintf("there is no routine %.80q in this store", name)}
+	}
+	return err
+}
+
+// changeRoutine pauses a routine, or lets it go on.
+func changeRoutine(operation event.RoutineOperation) func(*Server, *http.Request, string, *Nothing) (any, error) {
+	return func(s *Server, r *http.Request, name string, _ *Nothing) (any, error) {
+		v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Routine: &event.RoutineRequest{Operation: operation, Name: name}})
+		o, _ := v.(map[string]any)
+		return RoutineChange{o["changed"] == true}, err
+	}
+}
+
+// runRoutine starts a run of a routine, which the daemon drives.
+func runRoutine(s *Server, r *http.Request, name string, _ *Nothing) (any, error) {
+	run, err := s.daemon.store.RunRoutine(r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	s.daemon.runs.Add(run)
+	return Started{run}, nil
+}
+
+// loopNames are the names of the loops of a store: those of registered programs, and those that have items.
+func (s *Server) loopNames(ctx context.Context) (names []string, err error) {
+	if names, err = s.daemon.store.RegisteredLoops(ctx); err != nil {
+		return nil, err
+	}
+	claims, err := claimsOf(ctx, s.daemon.store, "")
+	for i := range claims {
+		names = append(names, claims[i].Loop)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" }), err
+}
+
+// knowLoop refuses the name of a loop that nobody knows.
+func (s *Server) knowLoop(ctx context.Context, name string) error {
+	names, err := s.loopNames(ctx)
+	if err != nil || slices.Contains(names, name) {
+		return err
+	}
+	l, err := ReadLoop(ctx, s.daemon.store, name)
+	if err == nil && l.Run == "" {
+		return &refusal{http.StatusNotFound, "loop", fmt.Sprintf("there is no loop %.80q in this store", name)}
+	}
+	return err
+}
+
+func (s *Server) loops(r *http.Request) (any, error) {
+	names, err := s.loopNames(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	out := Loops{Loops: []LoopStatus{}}
+	for _, name := range names {
+		l, err := ReadLoop(r.Context(), s.daemon.store, name)
+		if err != nil {
+			return nil, err
+		}
+		out.Loops = append(out.Loops, l)
+	}
+	return out, nil
+}
+
+func (s *Server) loop(r *http.Request) (any, error) {
+	name := r.PathValue("loop")
+	if err := s.knowLoop(r.Context(), name); err != nil {
+		return nil, err
+	}
+	return ReadLoop(r.Context(), s.daemon.store, name)
+}
+
+func (s *Server) loopItems(r *http.Request) (any, error) {
+	all, err := readFlag(r, "all")
+	if err != nil {
+		return nil, err
+	}
+	name := r.PathValue("loop")
+	if err := s.knowLoop(r.Context(), name); err != nil {
+		return nil, err
+	}
+	claims, err := claimsOf(r.Context(), s.daemon.store, name)
+	items := []value.Value{}
+	for i := range claims {
+		if c := &claims[i]; all || hasItem(c) {
+			items = append(items, c.Object())
+		}
+	}
+	return List{items}, err
+}
+
+// changeLoop asks for another behaviour of a loop. A loop that runs hears of it at once.
+func (s *Server) changeLoop(r *http.Request, q event.LoopRequest) (any, error) {
+	if q.By == "" {
+		q.By = byAPI
+	}
+	v, err := s.daemon.store.Ask(r.Context(), event.StoreRequest{Loop: &q})
+	return raw(v), err
+}
+
+func pauseLoop(s *Server, r *http.Request, name string, p *LoopPause) (any, error) {
+	q := event.LoopRequest{Operation: event.LoopPause, Loop: name, Agent: p.Agent, By: p.By}
+	if p.For != "" {
+		var err error
+		if q.For, err = value.ParseDuration(p.For); err != nil || q.For <= 0 {
+			return nil, &refusal{http.StatusBadRequest, "body", "for is a time such as 5m"}
+		}
+	}
+	return s.changeLoop(r, q)
+}
+
+func resumeLoop(s *Server, r *http.Request, name string, c *LoopChange) (any, error) {
+	return s.changeLoop(r, event.LoopRequest{Operation: event.LoopResume, Loop: name, Agent: c.Agent, By: c.By})
+}
+
+func stopLoop(s *Server, r *http.Request, name string, c *LoopChange) (any, error) {
+	if c.Agent != "" {
+		return nil, &refusal{http.StatusBadRequest, "body", "a stop is for the whole loop; pause an agent instead"}
+	}
+	return s.changeLoop(r, event.LoopRequest{Operation: event.LoopStop, Loop: name, By: c.By})
+}
+
+// hasItem reports whether somebody has the item of a claim.
+func hasItem(c *event.Claim) bool { return c.State == event.ClaimHeld || c.State == event.ClaimParked }
+
+// claimsOf lists the claims of the items of a loop; of all loops for "".
+func claimsOf(ctx context.Context, s *standalone.Store, loop string) (out []event.Claim, err error) {
+	v, err := s.Ask(ctx, event.StoreRequest{Claims: true})
+	list, _ := v.([]any)
+	for _, row := range list {
+		c, no := event.ClaimOf(row)
+		if no != nil {
+			return nil, no
+		}
+		if loop == "" || c.Loop == loop {
+			out = append(out, c)
+		}
+	}
+	return out, err
+}
+
+// ReadLoop reads how a loop stands. A loop that the store does not know has the status none.
+func ReadLoop(ctx context.Context, s *standalone.Store, name string) (l LoopStatus, err error) {
+	l = LoopStatus{Loop: name, Status: "none", Items: []value.Value{}}
+	if l.Control, err = s.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopRead, Loop: name}}); err != nil {
+		return l, err
+	}
+	work, err := s.Ask(ctx, event.StoreRequest{Dispatch: &event.DispatchRequest{Operation: event.DispatchList, Queue: event.QueueDispatch}})
+	if err != nil {
+		return l, err
+	}
+	o, _ := work.(map[string]any)
+	items, _ := o["items"].([]any)
+	for _, i := range items {
+		if row, _ := i.(map[string]any); row["closed"] != true && row["state"] == string(event.ClaimOpen) {
+			l.Queue++
+		}
+	}
+	claims, err := claimsOf(ctx, s, name)
+	if err != nil {
+		return l, err
+	}
+	for i := range claims {
+		if hasItem(&claims[i]) {
+			l.Items = append(l.Items, claims[i].Object())
+		}
+	}
+	all, err := s.List(ctx, 0)
+	for i := range all {
+		info := &all[i]
+		if info.Workflow != name || info.Parent != "" {
+			continue
+		}
+		l.Run, l.Driver, l.Started, l.Status = info.Run, info.Driver, info.Created.String(), string(info.Status)
+		switch {
+		case info.Driver != 0:
+			l.Status = "running"
+		case info.Interrupted():
+			l.Status = "interrupted"
+		}
+		break
+	}
+	return l, err
+}
