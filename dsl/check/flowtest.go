@@ -23,6 +23,16 @@ type Test struct {
 	Inputs, Vars Given
 	Runs         []*TestRun // in file order
 	Decisions    []*Decided // in file order
+	// Items is the attribute items, with its value; Closed are the blocks close.
+	Items  *Attr
+	Held   value.Value
+	Closed []Named
+}
+
+// Named is a name with its place.
+type Named struct {
+	Name string
+	At   diag.Range
 }
 
 // Given are the values that a test gives. Attr is nil where it gives none.
@@ -44,13 +54,15 @@ type testChecker struct {
 	named     map[string]string // see ir.Test.Paths
 	decisions []*Decided
 	known     map[*Workflow]*testPlaces
-	triggered *testPlaces // of the workflows that events start; nil: not yet asked for
+	triggered map[*Block]*testPlaces // of the workflows that events, routines and the loop of the test start, by the loop; nil is none
+	loops     map[string]*Block
 }
 
 // Tests reads the tests of a file by the program that they are for, which has been checked. name is the workflow that a test runs that names
 // none, where the program has several and no default; "" where there is no such workflow.
 func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test, diag.List) {
-	c := &testChecker{checker: newChecker(options), envs: map[string]*expr.Env{}, runTypes: map[*Workflow]value.Type{}, known: map[*Workflow]*testPlaces{}}
+	c := &testChecker{checker: newChecker(options), envs: map[string]*expr.Env{}, runTypes: map[*Workflow]value.Type{}, known: map[*Workflow]*testPlaces{},
+		triggered: map[*Block]*testPlaces{}, loops: map[string]*Block{}}
 	c.program, c.size = p, len(file.Src)
 	for _, b := range p.Agents {
 		c.agents[b.Name] = b
@@ -66,6 +78,9 @@ func Tests(p *Program, file *syntax.File, name string, options Options) ([]*Test
 	}
 	for _, b := range p.Quotas {
 		c.quotas[b.Name] = b
+	}
+	for _, b := range p.Loops {
+		c.loops[b.Name] = b
 	}
 	for _, w := range p.Workflows {
 		c.workflows[w.Name], c.callable[w.Name] = w, w.Block
@@ -103,6 +118,12 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 	if !c.runs.severalOrNone() {
 		t.Workflow, t.Inputs = c.workflow.Name, c.given(b, b.attr("inputs"))
 	}
+	if c.runs.loop != nil {
+		t.Loop = c.runs.loop.Name
+		if t.Items = b.attr("items"); t.Items != nil {
+			t.Held, _ = c.constant(b, t.Items)
+		}
+	}
 	store := c.given(b, b.attr("kv"))
 	t.Store = store.Values
 	c.storeKeys(b, store)
@@ -139,6 +160,9 @@ func (c *testChecker) test(b *Block, byDefault string) *Test {
 		case "at":
 			t.Moments = append(t.Moments, ir.Moment{Kind: ir.AskMoment, After: c.moment(i), Expect: c.expectations(i), At: placeOfRange(i.Src.Range)})
 		default:
+			if i.Schema.Kind == "close" && i.Name != "" {
+				t.Closed = append(t.Closed, Named{i.Name, nameRange(i)})
+			}
 			t.Moments = append(t.Moments, c.happens(i))
 		}
 	}

@@ -47,23 +47,36 @@ func (c *testChecker) placesOf(w *Workflow) *testPlaces {
 // triggered begins the paths of nodes of runs that events and routines start: on:WORKFLOW/NODE.
 const triggered = "on:"
 
-// startsItself reports whether something in the program starts runs by itself.
-func (c *testChecker) startsItself() bool { return len(c.program.Ons)+len(c.program.Routines) > 0 }
+// isTriggered reports whether a path begins like that of a node of a run that the test does not start.
+func isTriggered(path string) bool {
+	return strings.HasPrefix(path, triggered) || strings.HasPrefix(path, forItems)
+}
 
-// triggeredPlaces lists the nodes of the workflows that events start.
+// startsItself reports whether something in the program, or the loop of the test, starts runs by itself.
+func (c *testChecker) startsItself() bool {
+	return len(c.program.Ons)+len(c.program.Routines) > 0 || c.runs.loop != nil
+}
+
+// triggeredPlaces lists the nodes of the workflows that events, routines and the loop of the test start.
 func (c *testChecker) triggeredPlaces() *testPlaces {
-	if c.triggered == nil {
-		c.triggered = c.collectPlaces(func(add func(*Workflow, string)) {
-			seen := map[string]bool{}
-			for _, b := range slices.Concat(c.program.Ons, c.program.Routines) {
-				if to := c.workflows[refName(b.attr("workflow"))]; to != nil && !seen[to.Name] {
-					seen[to.Name] = true
-					add(to, triggered+to.Name+"/")
-				}
-			}
-		})
+	p := c.triggered[c.runs.loop]
+	if p != nil {
+		return p
 	}
-	return c.triggered
+	p = c.collectPlaces(func(add func(*Workflow, string)) {
+		if c.runs.loop != nil {
+			c.loopPlaces(add)
+		}
+		seen := map[string]bool{}
+		for _, b := range slices.Concat(c.program.Ons, c.program.Routines) {
+			if to := c.workflows[refName(b.attr("workflow"))]; to != nil && !seen[to.Name] {
+				seen[to.Name] = true
+				add(to, triggered+to.Name+"/")
+			}
+		}
+	})
+	c.triggered[c.runs.loop] = p
+	return p
 }
 
 // collectPlaces lists the nodes of workflows, and of those that their nodes call or that heal them; each adds the workflows.
@@ -138,8 +151,8 @@ func (c *testChecker) places() []testPlace {
 // find gives the node that a path stands for: a whole path, or a name that one node alone has, each behind LABEL/ for a node of one run.
 func (c *testChecker) find(path string) (found testPlace, missing *expr.NoName) {
 	if c.startsItself() {
-		if strings.HasPrefix(path, triggered) || len(c.runs.workflows) == 0 {
-			return c.findAmong(c.triggeredPlaces(), path, "A workflow that an event or a routine starts")
+		if isTriggered(path) || len(c.runs.workflows) == 0 {
+			return c.findAmong(c.triggeredPlaces(), path, "A workflow that an event, a routine or the loop starts")
 		}
 		defer func() {
 			if missing == nil {
@@ -194,7 +207,7 @@ func (c *testChecker) sameNode(name string) (n *Node, same bool) {
 // findOne is find for the node of one run.
 func (c *testChecker) findOne(path string) (found testPlace, missing *expr.NoName) {
 	found, missing = c.find(path)
-	if run, _ := c.runs.split(path); missing == nil && run == nil && c.runs.started > 0 && !strings.HasPrefix(found.path, triggered) {
+	if run, _ := c.runs.split(path); missing == nil && run == nil && c.runs.started > 0 && !isTriggered(found.path) {
 		missing = &expr.NoName{Summary: fmt.Sprintf("Several runs can have a node %q", path),
 			Detail: fmt.Sprintf("Write the name of the run before the path:  \"%s/%s\".", c.runs.list[0].Label, path)}
 	}
@@ -244,7 +257,7 @@ func (places *testPlaces) wrongKey(p testPlace, path string) *expr.NoName {
 		before, behind := path[:key[0]], path[key[1]:]
 		at := places.byPath[above+keyed.ReplaceAllString(before, "")]
 		switch {
-		case strings.HasPrefix(before, triggered) && !strings.Contains(before, "/") && strings.HasPrefix(behind, "/"): // the run of a workflow
+		case isTriggered(before) && !strings.Contains(before, "/") && strings.HasPrefix(behind, "/"): // the run of a workflow
 		case at.node == nil || strings.HasSuffix(before, "]") || behind != "" && behind[0] != '/':
 			return &expr.NoName{Detail: "A key stands once, right behind the name of a node that has for_each:  each[0]  or  round[0]/draft."}
 		case at.node.attr("for_each") == nil:

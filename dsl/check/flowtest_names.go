@@ -135,13 +135,16 @@ func (c *testChecker) requestEnv() *expr.Env {
 }
 
 // Why a name of the language cannot be read in a condition of a test.
-const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, routines.NAME, runs.NAME, path, elapsed, live and before('A', 'B')."
+const notInTest = "A test looks at the run from outside. It reads run, step.NAME, node[\"PATH\"], input.NAME, calls.NAME, max_at_once.NAME, max_in_use.NAME, breakers.NAME, routines.NAME, runs.NAME, path, elapsed, live and before('A', 'B'), and in a test of a loop  loop  and agents.NAME."
 
 // names is for the conditions of the test at hand. Tests whose runs have the same workflows share it.
 func (c *testChecker) names() *expr.Env {
 	w, key := c.workflow, ""
 	if c.runs.severalOrNone() {
 		key = "start "
+	}
+	if c.runs.loop != nil {
+		key += "loop." + c.runs.loop.Name
 	}
 	for _, of := range c.runs.workflows {
 		key += of.Name + " "
@@ -259,6 +262,7 @@ func (c *testChecker) names() *expr.Env {
 		delete(env.Hidden, name)
 	}
 	c.hideRun(env)
+	c.loopNames(env)
 	c.envs[key] = env
 	return env
 }
@@ -294,6 +298,7 @@ func TestNames() value.Type {
 		"before": value.BoolType, "events": value.List(value.AnyType), "inbox": value.List(value.AnyType), "refused_decisions": value.List(value.AnyType),
 		"notifications": value.List(value.AnyType), "dlq": value.List(value.AnyType), "dispatches": value.List(value.AnyType), "tickets": value.List(value.AnyType), "claims": value.List(value.AnyType),
 		"max_in_use": value.IntType, "breakers": breakerType, "routines": routineType, "kv": value.AnyType, "elapsed": value.NumberType, "live": value.IntType,
+		"loop": loopType, "agents": workerType,
 	})
 }
 

@@ -28,8 +28,9 @@ type TestRun struct {
 
 // testRuns are the runs of the test at hand.
 type testRuns struct {
-	started   int  // by blocks start; 0: there is a run without a label, or none
-	none      bool // the test starts no run: events do
+	started   int    // by blocks start; 0: there is a run without a label, or none
+	none      bool   // the test starts no run: events do, or a loop
+	loop      *Block // the loop that runs; nil: none
 	list      []*TestRun
 	named     map[string]*TestRun // those above a block, while the blocks are read
 	below     map[string]bool     // the labels of all, also below
@@ -93,7 +94,14 @@ func (c *testChecker) readRuns(b *Block, byDefault string) bool {
 		}
 	}
 	usual, known := (*Workflow)(nil), true
-	c.runs.none = c.runs.started == 0 && c.startsNone(b)
+	loop, ok := c.loopOf(b)
+	if !ok {
+		return false
+	}
+	if c.runs.loop = loop; !c.loopOnly(b) {
+		return false
+	}
+	c.runs.none = loop != nil || c.runs.started == 0 && c.startsNone(b)
 	if !c.runs.none && (c.runs.started == 0 || bare > 0 || b.attr("workflow") != nil) {
 		if usual = c.workflowOf(b, byDefault); usual == nil {
 			return false
@@ -225,6 +233,12 @@ func (c *testChecker) happens(b *Block) ir.Moment {
 		c.figures(b, &m)
 	case ir.DecideMoment:
 		c.decided(b, &m)
+	case ir.DispatchMoment:
+		if c.runs.loop != nil && b.Name != "" {
+			c.handedIn(b, &m)
+		}
+	case ir.CloseMoment:
+		m.Name = b.Name
 	case ir.AskMoment:
 	}
 	return m
@@ -376,7 +390,9 @@ func (c *testChecker) hideRun(env *expr.Env) {
 		return
 	}
 	why := severalRuns
-	if c.runs.none {
+	if c.runs.loop != nil {
+		why = "The test runs a loop. Its name is  loop,  and the runs that do its items are runs[0], runs[1] and so on, in the order of their starts."
+	} else if c.runs.none {
 		why = "The test starts no run itself, because the program has no default workflow and the test names none. The runs that events and routines start are runs[0], runs[1] and so on, in the order of their starts."
 	}
 	for _, name := range []string{"run", "step", "input"} {

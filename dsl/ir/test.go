@@ -13,6 +13,9 @@ type Test struct {
 	Name string
 	// Workflow is what the run without a label runs; "" if blocks start the runs.
 	Workflow string
+	// Loop is the loop that runs in place of a workflow; "" if none does. Items are what its sources hold besides what is handed in.
+	Loop  string
+	Items []TestItem
 	// Inputs and Vars are complete: defaults are filled in, and values have the declared types. Inputs are those of the run without a label.
 	Inputs, Vars map[string]value.Value
 	// Store is what runs share when the run starts: values by NAMESPACE/KEY.
@@ -103,7 +106,17 @@ const (
 	CheckInMoment MomentKind = "check_in" // a party checks in at a sync point
 
 	DecideMoment MomentKind = "decide" // a person decides
+
+	DispatchMoment MomentKind = "dispatch" // work is handed in
+	CloseMoment    MomentKind = "close"    // somebody else ends an item
 )
+
+// TestItem is an item that a source of a loop holds.
+type TestItem struct {
+	Source string
+	After  time.Duration          // when the source has it, since the start
+	Item   map[string]value.Value // its members, as sources answer; id and title are there
+}
 
 // TestRun is a run that a block of a test starts. Labels are unique in a test.
 type TestRun struct {
@@ -124,9 +137,9 @@ type Moment struct {
 	From string   // of RetryMoment: the node that runs again besides; "" for none
 	// Set are the outputs of steps that By gives, by their paths, of RetryMoment.
 	Set  map[string]value.Value
-	By   string
-	Name string // of the event of EmitMoment, and of the point of CheckInMoment
-	// Data is what the event of EmitMoment says, and the figures of MetricsMoment by their names.
+	By   string // of RetryMoment and DispatchMoment
+	Name string // of the event of EmitMoment, and of the point of CheckInMoment; the id of DispatchMoment and CloseMoment
+	// Data is what the event of EmitMoment says, the figures of MetricsMoment by their names, and the item of DispatchMoment.
 	Data   value.Value
 	Key    string // of EmitMoment; "": none
 	As     string // of CheckInMoment

@@ -32,6 +32,7 @@ func (m *Machine) woken(x *event.External) {
 		run := *m.run // the event keeps its own
 		run.Loop = &begin
 		m.run, m.rounds = &run, 0
+		m.refresh()
 		m.stale()
 		m.look()
 	default:

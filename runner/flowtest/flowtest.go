@@ -21,6 +21,7 @@ import (
 	"github.com/flowrun/flowrun/dsl/expr"
 	"github.com/flowrun/flowrun/dsl/ir"
 	"github.com/flowrun/flowrun/dsl/value"
+	loop "github.com/flowrun/flowrun/loop/machine"
 	"github.com/flowrun/flowrun/runner/engine"
 	"github.com/flowrun/flowrun/runner/engine/sim"
 	"github.com/flowrun/flowrun/runner/event"
@@ -142,6 +143,7 @@ type test struct {
 	driven   bool             // DriveAll is at work
 	eval     *expr.Evaluator
 	machines map[string]*machine.Machine // the newest of each run
+	loops    map[string]*loop.Machine    // likewise of loops
 	*record
 	stubs    []*stub
 	answered map[string]*given           // by the key of an attempt: what it was last answered
@@ -164,6 +166,9 @@ type test struct {
 	// delivered are the events, by id, that a block on was asked about, and triggered counts the runs that events started, by workflow.
 	delivered map[string]bool
 	triggered map[string]int
+	// sources are what the sources of the loop hold, and askedSources counts how often each was asked for its items.
+	sources      map[string][]*held
+	askedSources map[string]int
 }
 
 // Run carries out a test. An error of ctx ends it, and its cause is told as a failure.
@@ -184,7 +189,7 @@ func Run(ctx context.Context, p *Program, spec *ir.Test) *Result {
 func newTest(p *Program, spec *ir.Test) *test {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(spec.Name))
-	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{},
+	t := &test{Test: spec, program: p, store: sim.NewStore(seed.Sum64()), start: event.At(spec.StartAt), machines: map[string]*machine.Machine{}, loops: map[string]*loop.Machine{},
 		labels: map[string]*seen{}, secrets: map[string]*secret.Executor{},
 		eval: expr.NewEvaluator(ir.NewestRules(), spec.Files), answered: map[string]*given{}, keys: map[ticketKey]string{}, missing: map[string]bool{}, asked: map[ir.Place]bool{}, told: []any{}, delivered: map[string]bool{}, triggered: map[string]int{}}
 	t.record = newRecord(p.Program, t.start)
@@ -217,20 +222,26 @@ func (t *test) fail(f Failure) { t.failures = append(t.failures, f) }
 
 func (t *test) elapsed() time.Duration {
 	took := t.store.Now().Sub(t.start)
-	if t.hasRoutines() {
+	if t.hasRoutines() || t.Loop != "" && t.RunFor > 0 {
 		return min(took, t.RunFor)
 	}
 	return took
 }
 
-// sensitive are the values of a run that no journal has, by the names under which they are read.
-func (t *test) sensitive(workflow string, inputs map[string]value.Value) map[string]value.Value {
+// variables are the sensitive values of the program.
+func (t *test) variables() map[string]value.Value {
 	secrets := map[string]value.Value{}
 	for _, d := range t.program.Variables {
 		if d.Sensitive {
 			secrets["var."+d.Name] = t.Vars[d.Name]
 		}
 	}
+	return secrets
+}
+
+// sensitive are the values of a run that no journal has, by the names under which they are read.
+func (t *test) sensitive(workflow string, inputs map[string]value.Value) map[string]value.Value {
+	secrets := t.variables()
 	for _, d := range t.program.Workflow(workflow).Inputs {
 		if d.Sensitive {
 			secrets["input."+d.Name] = inputs[d.Name]
@@ -261,6 +272,15 @@ func seals(sensitive map[string]value.Value) map[string]event.Secret {
 
 // machine is the engine.Factory of the host.
 func (t *test) machine(h journal.Header, _ []byte) (engine.Machine, error) {
+	if l := t.program.Loop(h.Workflow); l != nil {
+		g, err := t.program.graph(l.Name)
+		if err != nil {
+			return nil, err
+		}
+		m := loop.New(g, l, t.program.eval)
+		t.loops[h.Run] = m
+		return m, nil
+	}
 	m, err := t.newMachine(h.Workflow)
 	if err != nil {
 		return nil, err
@@ -290,7 +310,13 @@ func (t *test) awaited(_ []byte, first event.RunStarted) ([]string, error) {
 // driver dies besides; 0 means none.
 func (t *test) drive(ctx context.Context, crashAt int) error {
 	t.host = sim.New(t.store, sim.Options{Factory: t.machine, World: world{t}, Watch: t.watch, Group: t.group, Events: t.awaited, Due: func() error { return t.startDue(ctx) }, Externals: []event.ExternalKind{event.ExternalMetrics}, Faults: sim.Faults{CrashAt: crashAt}, Moments: t.moments(ctx)})
+	if err := t.holdItems(); err != nil {
+		return err
+	}
 	if err := t.fillStore(ctx); err != nil {
+		return err
+	}
+	if err := t.startLoop(ctx); err != nil {
 		return err
 	}
 	if t.Workflow != "" {
@@ -351,9 +377,11 @@ func (t *test) moments(ctx context.Context) (out []sim.Moment) {
 	}
 	most := t.RunFor
 	if most == 0 {
-		most = value.MaxDuration
+		if most = value.MaxDuration; t.Loop != "" {
+			most = MostIdle
+		}
 	}
-	if t.hasRoutines() {
+	if t.hasRoutines() || t.Loop != "" {
 		most++ // what is due in the last moment happens
 	}
 	stop := sim.Moment{At: t.start.Add(most), Do: func() error { return errStop }}
@@ -376,6 +404,10 @@ func (t *test) happen(ctx context.Context, m *ir.Moment) error {
 		return t.startRun(ctx, m.Run)
 	case ir.CheckInMoment:
 		return t.publish(m, "")
+	case ir.DispatchMoment:
+		return t.handIn(ctx, m)
+	case ir.CloseMoment:
+		return t.close(ctx, m)
 	case ir.CancelMoment, ir.CrashMoment, ir.VanishMoment, ir.DownMoment, ir.RetryMoment, ir.RedriveMoment, ir.EmitMoment, ir.MetricsMoment, ir.DecideMoment:
 	}
 	of := t.labels[m.Of]

@@ -61,6 +61,10 @@ func (s *names) Lookup(r ir.Ref) (value.Value, error) {
 		return s.readBreaker(r.Name)
 	case "routines":
 		return s.readRoutine(r.Name)
+	case "loop":
+		return s.readLoop(r.Name)
+	case "agents":
+		return s.readAgent(r.Name), nil
 	case "kv":
 		return s.readKey(r.Name)
 	case "events":
@@ -144,6 +148,9 @@ func (s *names) allRuns() []any {
 	if s.list == nil {
 		s.list = []any{}
 		for _, of := range s.order {
+			if of.loop != nil {
+				continue
+			}
 			o := s.readRun(of, "").(map[string]any)
 			for _, a := range labelled {
 				o[a] = s.runAttr(of, a)
@@ -266,7 +273,7 @@ func (s *names) all() map[string]place {
 		s.nodes = map[string]place{}
 		for _, run := range s.order {
 			run.view.Each(func(n *view.Node, _ int) {
-				if n.Iteration() == 0 {
+				if n.Iteration() == 0 && (run.loop == nil || strings.HasPrefix(n.Path, "item[")) {
 					_, instance := shownPaths(n)
 					s.nodes[run.prefix+instance] = place{n, run}
 				}
@@ -285,7 +292,7 @@ func (s *names) node(path, attr string) (value.Value, error) {
 	if attr == "status" {
 		return string(p.Status), nil
 	}
-	if outermost(p.Node) { // the machine knows best, but in a run a node that has not ended reads as running
+	if p.in.loop == nil && outermost(p.Node) { // the machine knows best, but in a run a node that has not ended reads as running
 		v, err := s.machines[p.in.id].Names().Lookup(ir.Ref{Root: "step", Name: p.Name, Attr: attr})
 		if o, whole := v.(map[string]any); whole && attr == "" {
 			o["status"] = string(p.Status)

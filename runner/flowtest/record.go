@@ -44,6 +44,8 @@ type seen struct {
 	starts               []started
 	lines                []Line
 	events               uint64
+	loop                 *loopRun // nil: it is no run of a loop
+	item                 string   // of a run that does an item: what the paths of its nodes begin with, without the item
 }
 
 // moment is a time with a number that orders what has the same time.
@@ -139,6 +141,10 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		if s == nil {
 			s = rec.newSeen(first, first.Parent, "")
 			s.prefix = rec.where(first.Parent, first.ParentNode).instance + "/"
+			if caller := rec.runs[first.Parent]; caller != nil && caller.loop != nil {
+				s.item = forItems + first.Workflow
+				s.prefix, s.item = s.item+strings.TrimPrefix(first.ParentNode, "item")+"/", s.item+"/"
+			}
 			rec.order = append(rec.order, s)
 			rec.runs[run] = s
 		} else if s.events > 0 {
@@ -169,6 +175,10 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 			}
 		}
 	}
+	if s.loop != nil {
+		s.loop.machine = t.loops[run]
+		s.watchLoop(r)
+	}
 	for _, l := range s.view.Apply(slices.Clone(events), r) {
 		rec.line(s, &l)
 	}
@@ -189,6 +199,9 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 // newSeen makes the record of a run that has not begun.
 func (rec *record) newSeen(first *event.RunStarted, caller, label string) *seen {
 	s := &seen{id: first.Run, workflow: first.Workflow, caller: caller, label: label, cause: first.CauseOf()}
+	if first.Loop != nil {
+		s.loop = &loopRun{}
+	}
 	if label != "" {
 		s.prefix = label + "/"
 	}
@@ -200,6 +213,9 @@ func (rec *record) newSeen(first *event.RunStarted, caller, label string) *seen 
 func (s *seen) forget(p *ir.Program) {
 	s.view, s.began, s.ended = view.New(p.Workflow(s.workflow)), map[string]moment{}, map[string]moment{}
 	s.starts, s.lines, s.events = nil, nil, 0
+	if s.loop != nil {
+		s.loop.claims, s.loop.taken = map[string]*event.ClaimRequest{}, nil
+	}
 }
 
 // words are the run in a message.
@@ -232,6 +248,9 @@ func (rec *record) line(s *seen, l *view.Line) {
 		return
 	}
 	s.lines = append(s.lines, out)
+	if s.loop != nil {
+		return
+	}
 	if l.Gate != nil {
 		rec.reached[Point{s.workflow, GatePoint, to.name + "/" + l.Gate.Gate}] = true
 	}
@@ -266,7 +285,7 @@ func (rec *record) where(run, node string) spot {
 		name = n.Name
 	}
 	path = s.plainPrefix(rec) + path
-	own := strings.TrimPrefix(path, key.ReplaceAllString(s.top(rec).prefix, "")) // behind the label, or on:WORKFLOW
+	own := strings.TrimPrefix(path, s.home(rec)) // behind the label, on:WORKFLOW or item:WORKFLOW
 	return spot{path, own, s.prefix + instance, name, n}
 }
 
@@ -278,10 +297,24 @@ func (s *seen) top(rec *record) *seen {
 	return s
 }
 
+// home is the plain prefix of the outermost run that a run belongs to, apart from that of a loop.
+func (s *seen) home(rec *record) string {
+	for s.caller != "" && s.item == "" {
+		s = rec.runs[s.caller]
+	}
+	if s.item != "" {
+		return s.item
+	}
+	return key.ReplaceAllString(s.prefix, "")
+}
+
 var key = regexp.MustCompile(`\[[0-9]+\]`)
 
 // plainPrefix is the prefix without keys.
 func (s *seen) plainPrefix(rec *record) string {
+	if s.item != "" {
+		return s.item
+	}
 	if s.caller == "" {
 		return key.ReplaceAllString(s.prefix, "")
 	}

@@ -133,6 +133,9 @@ func (t *test) pastOf(ctx context.Context, of *seen) (*view.Run, error) {
 // group is the group of a run, as the workflow's block concurrency says.
 func (t *test) group(_ []byte, first event.RunStarted) (engine.Group, error) {
 	w := t.program.Workflow(first.Workflow)
+	if w == nil { // a loop
+		return engine.Group{}, nil
+	}
 	if w.Concurrency == nil {
 		if c := first.CauseOf(); c.Kind == event.CauseRoutine {
 			name, busy := compose.RoutineGroup(t.program.Routine(c.Name))
@@ -201,7 +204,7 @@ func (t *test) status() event.Status {
 
 // runsAtEnd are the runs that the test started; nil if there is only the one without a label.
 func (t *test) runsAtEnd() (out []RunEnd) {
-	if len(t.launched) < 2 && t.Workflow != "" {
+	if len(t.launched) < 2 && (t.Workflow != "" || t.Loop != "") {
 		return nil
 	}
 	for _, s := range t.launched {

@@ -60,6 +60,10 @@ func (t *test) answer(ctx context.Context, a event.Attempt) event.AttemptFinishe
 		t.notify(ctx, &a, &ans)
 		return ans
 	}
+	if a.Kind == event.SourceAttempt {
+		t.askSource(ctx, &a, &ans)
+		return ans
+	}
 	s := t.stubOf(&a)
 	if s == nil {
 		t.withoutStub(&a, &ans)

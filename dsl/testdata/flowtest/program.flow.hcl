@@ -83,3 +83,26 @@ workflow "feature" {
 workflow "child" {
   step "inner" { run = ["inner"] }
 }
+
+loop "work" {
+  agents = [agent.coder]
+  source "dispatch" {}
+  source "backlog" {
+    from = "file"
+    path = "TODO.md"
+  }
+  handle {
+    when     = "'ask' in item.labels"
+    workflow = workflow.asked
+  }
+  handle {
+    workflow = workflow.feature
+    with     = { ticket = item.id }
+  }
+}
+
+workflow "asked" {
+  step "allow" {
+    approve { prompt = "May it?" }
+  }
+}

@@ -1,5 +1,6 @@
 test "one" {
   inputs = { ticket = "T-1" }
-  dispatch "ship" {}
+  items  = [{ id = "a" }]
+  dispatch "b" {}
   expect = ["run.status == 'succeeded'"]
 }

@@ -1,0 +1,174 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/flowrun/flowrun/dsl/diag"
+	"github.com/flowrun/flowrun/dsl/expr"
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+)
+
+// forItems begins the paths of nodes of the runs that do items: item:WORKFLOW[ID]/NODE.
+const forItems = "item:"
+
+// How a loop stands, and what it has taken.
+var (
+	takenType = value.Object(map[string]value.Type{
+		"id": value.StringType, "source": value.StringType, "title": value.StringType, "agent": value.StringType, "workflow": value.StringType,
+		"status": {Kind: value.StringT, Enum: []string{"claimed", "working", "parked", "closed", "failed", "released", "lost"}},
+		"taken":  value.NumberType, "ended": value.NumberType, "reason": value.StringType,
+	})
+	loopType = value.Object(map[string]value.Type{
+		"status": {Kind: value.StringT, Enum: []string{"working", "idle", "stopped", "failed", "cancelled"}}, "reason": value.StringType,
+		"taken": value.IntType, "closed": value.IntType, "failed": value.IntType, "released": value.IntType, "dead": value.IntType,
+		"working": texts, "parked": texts, "done": texts, "warnings": texts, "events": value.IntType, "asked": value.Map(value.IntType),
+		"items": value.List(takenType),
+		"next":  value.List(value.Object(map[string]value.Type{"agent": value.StringType, "source": value.StringType, "id": value.StringType, "title": value.StringType})),
+		"left":  value.List(value.Object(map[string]value.Type{"source": value.StringType, "id": value.StringType, "title": value.StringType, "why": texts})),
+	})
+	workerType = value.Object(map[string]value.Type{
+		"busy": value.IntType, "items": texts, "taken": value.IntType, "done": value.IntType, "failed": value.IntType, "parked": value.IntType,
+		"stopped": value.StringType, "paused": value.BoolType,
+	})
+)
+
+// loopOf is the loop that a test runs in place of a workflow; nil if it runs none. ok is false where it is not known which.
+func (c *testChecker) loopOf(b *Block) (loop *Block, ok bool) {
+	if a := b.attr("loop"); a != nil {
+		n := a.ref()
+		if loop = c.loops[n.Name]; loop == nil && n.Name != "" {
+			c.unknownName(b, n.Range, "loop", n.Name, keys(c.loops), func(near string) string { return "loop." + near })
+		}
+		return loop, loop != nil
+	}
+	all := c.program.Loops
+	runs := b.attr("workflow") != nil || b.attr("inputs") != nil || slices.ContainsFunc(b.Blocks, func(i *Block) bool { return i.Schema.Key() == "test.start" })
+	asks := b.attr("items") != nil || slices.ContainsFunc(b.Blocks, func(i *Block) bool { return i.Schema.Key() == "test.dispatch" || i.Schema.Key() == "test.close" })
+	usual := slices.ContainsFunc(c.program.Workflows, func(w *Workflow) bool {
+		a := w.attr("default")
+		return a != nil && a.Flag
+	})
+	switch {
+	case len(all) == 0 || runs || usual && !asks:
+		return nil, true
+	case len(all) == 1:
+		return all[0], true
+	}
+	c.report(diag.Diagnostic{Code: "F0106", Subject: b.Src.Header, Context: b.Words(), Summary: fmt.Sprintf("Missing attribute \"loop\" in %s", b.Words()),
+		Detail: fmt.Sprintf("The program has several loops:  loop = loop.%s. A test of a workflow names the workflow.", all[0].Name)})
+	return nil, false
+}
+
+// loopOnly refuses in a test of workflows what belongs to tests of loops, and the other way round. It reports whether it found nothing.
+func (c *testChecker) loopOnly(b *Block) (fine bool) {
+	fine = true
+	refuse := func(at diag.Range, what, detail string) {
+		fine = false
+		c.report(diag.Diagnostic{Code: "F0435", Subject: at, Context: b.Words(), Summary: what, Detail: detail})
+	}
+	if c.runs.loop == nil {
+		const why = "No loop runs in this test. Write  loop = loop.NAME  in place of workflow, inputs and blocks start."
+		if a := b.attr("items"); a != nil {
+			refuse(a.Src.Range, "items in a test of workflows", why)
+		}
+		for _, i := range b.Blocks {
+			if key := i.Schema.Key(); key == "test.dispatch" || key == "test.close" {
+				refuse(i.Src.Header, fmt.Sprintf("A block %s in a test of workflows", i.Schema.Kind), why)
+			}
+		}
+		return fine
+	}
+	const why = "The test runs a loop, whose handles start workflows with inputs of their own."
+	for _, name := range []string{"workflow", "inputs"} {
+		if a := b.attr(name); a != nil {
+			refuse(a.Src.Range, fmt.Sprintf("%s in a test of a loop", name), why)
+		}
+	}
+	for _, i := range b.Blocks {
+		switch i.Schema.Key() {
+		case "test.start", "test.retry", "test.redrive":
+			refuse(i.Src.Header, fmt.Sprintf("A block %s in a test of a loop", i.Schema.Kind), why)
+		case "test.decide":
+			if b.attr("run_for") == nil {
+				refuse(i.Src.Header, "A block decide without run_for in a test of a loop", "A loop does not wait for items whose runs wait for people. Say how long it runs:  run_for = \"1h\".")
+			}
+		}
+	}
+	return fine
+}
+
+// loopPlaces lists the nodes of the workflows that the loop of the test starts.
+func (c *testChecker) loopPlaces(add func(*Workflow, string)) {
+	seen := map[string]bool{}
+	for _, b := range c.runs.loop.Blocks {
+		for _, attr := range []string{"workflow", "rotate"} {
+			a := b.attr(attr)
+			if a == nil {
+				continue
+			}
+			for _, r := range a.Names {
+				if to := c.workflows[r.Name]; to != nil && !seen[to.Name] {
+					seen[to.Name] = true
+					add(to, forItems+to.Name+"/")
+				}
+			}
+		}
+	}
+}
+
+// loopNames are the names of a condition that are about the loop of the test.
+func (c *testChecker) loopNames(env *expr.Env) {
+	if c.runs.loop == nil {
+		for _, name := range []string{"loop", "agents"} {
+			env.Hidden[name] = "The test runs no loop. Write  loop = loop.NAME  in place of workflow, inputs and blocks start."
+		}
+		return
+	}
+	workers := map[string]value.Type{}
+	for _, name := range c.program.LoopAgents(c.runs.loop) {
+		workers[name] = workerType
+	}
+	env.Roots["loop"], env.Roots["agents"] = root("loop", loopType), &expr.Root{What: "agent of the loop", Names: workers}
+}
+
+// handedIn reads a block dispatch.
+func (c *testChecker) handedIn(b *Block, m *ir.Moment) {
+	item := map[string]value.Value{"id": b.Name, "title": b.Text("title")}
+	if item["title"] == "" {
+		item["title"] = b.Name
+	}
+	for _, name := range []string{"body", "assignee"} {
+		if text := b.Text(name); text != "" {
+			item[name] = text
+		}
+	}
+	for _, name := range []string{"labels", "needs", "capabilities"} {
+		if a := b.attr(name); a != nil {
+			words := []any{}
+			for _, w := range a.Strings {
+				words = append(words, w)
+			}
+			item[name] = words
+		}
+	}
+	if a := b.attr("priority"); a != nil {
+		if v, ok := c.constant(b, a); ok {
+			item["priority"] = v
+		}
+	}
+	m.Name, m.Data, m.By = b.Name, item, b.Text("by")
+	if m.By == "" {
+		m.By = "test"
+	}
+	if name := b.Text("assignee"); name != "" && !slices.Contains(c.program.LoopAgents(c.runs.loop), name) {
+		d := diag.Diagnostic{Code: "F0294", Subject: b.attr("assignee").span(), Context: b.Words(), Summary: fmt.Sprintf("The loop has no agent %q", name)}
+		known := c.program.LoopAgents(c.runs.loop)
+		if d.Detail = fmt.Sprintf("It has %s.", some(known)); diag.Nearest(name, known) != "" {
+			near := diag.Nearest(name, known)
+			d.Detail, d.Edit = fmt.Sprintf("Did you mean %q?", near), &diag.Edit{Range: d.Subject, Text: inQuotes(near)}
+		}
+		c.report(d)
+	}
+}

@@ -1,0 +1,4 @@
+test "one" {
+  dispatch "a" { assignee = "codr" }
+  expect = ["agents.codr.done == 1", "loop.stauts == 'idle'"]
+}

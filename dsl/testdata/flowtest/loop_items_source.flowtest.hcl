@@ -1,0 +1,4 @@
+test "one" {
+  items  = { backlogs = [{ id = "a" }] }
+  expect = ["loop.done == ['a']"]
+}

@@ -1,0 +1,4 @@
+test "one" {
+  items  = { backlog = "a" }
+  expect = ["loop.done == ['a']"]
+}

@@ -1,0 +1,4 @@
+test "one" {
+  loop   = loop.works
+  expect = ["loop.done == []"]
+}

@@ -1,0 +1,7 @@
+test "one" {
+  loop     = loop.work
+  workflow = workflow.asked
+  inputs   = { ticket = "T-1" }
+  start "a" {}
+  expect   = ["loop.done == []"]
+}

@@ -1,0 +1,262 @@
+package flowtest
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dsl/ir"
+	"github.com/flowrun/flowrun/dsl/value"
+	loop "github.com/flowrun/flowrun/loop/machine"
+	"github.com/flowrun/flowrun/runner/engine/sim"
+	"github.com/flowrun/flowrun/runner/event"
+)
+
+// MostIdle bounds a test of a loop that does not say how long it takes.
+const MostIdle = 30 * 24 * time.Hour
+
+// loopRun is what was seen of the run of a loop.
+type loopRun struct {
+	machine *loop.Machine // the newest
+	claims  map[string]*event.ClaimRequest
+	taken   []*taken
+	reason  string // why it ended, in words
+}
+
+// taken is an item that was taken once.
+type taken struct {
+	node, id, source, title, agent, workflow string
+	status, reason                           string
+	at, ended                                event.Time
+}
+
+// forItems begins the paths of nodes of the runs that do items.
+const forItems = "item:"
+
+// startLoop starts the run of the loop. Where the test does not say how long it takes, the loop ends when there is nothing to do behind all
+// that happens.
+func (t *test) startLoop(ctx context.Context) error {
+	if t.Loop == "" {
+		return nil
+	}
+	last := time.Duration(0)
+	for i := range t.Moments {
+		last = max(last, t.Moments[i].After)
+	}
+	for i := range t.Items {
+		last = max(last, t.Items[i].After)
+	}
+	first := event.RunStarted{Workflow: t.Loop, FirstMembers: true, Dir: "/", Vars: open(t.program.Variables, t.Vars), Secrets: seals(t.variables()),
+		Loop: &event.LoopStart{UntilIdle: t.RunFor == 0 && last == 0}}
+	if t.RunFor == 0 && last > 0 {
+		t.host.Schedule(sim.Moment{At: t.start.Add(last), Do: func() error {
+			_, err := t.host.Ask(ctx, event.StoreRequest{Loop: &event.LoopRequest{Operation: event.LoopBegin, Loop: t.Loop, UntilIdle: true}})
+			return err
+		}})
+	}
+	return t.launch(ctx, &ir.TestRun{Workflow: t.Loop}, t.variables(), first)
+}
+
+// watchLoop notes what a loop does with its items.
+func (s *seen) watchLoop(r *event.Reaction) {
+	l := s.loop
+	for i := range r.Transitions {
+		tr := &r.Transitions[i]
+		if tr.Node == "" {
+			if tr.To.Terminal() {
+				l.reason = tr.Reason
+			}
+			continue
+		}
+		switch row := l.newest(tr.Node); {
+		case tr.From == event.Pending: // also where the run before had it
+			row = &taken{node: tr.Node, id: tr.Name, title: tr.Name, status: "claimed", at: tr.At}
+			if c := l.claims[tr.Node]; c != nil {
+				row.source, row.agent, row.title = strings.TrimSuffix(c.Item, "/"+tr.Name), c.Agent, c.Title
+			}
+			l.taken = append(l.taken, row)
+		case row == nil:
+		case tr.To == event.Waiting && tr.From == event.Waiting:
+			row.status, row.reason = "parked", tr.Reason
+		case tr.To == event.Waiting:
+			row.status = "working"
+		case tr.To.Terminal():
+			row.ended, row.reason = tr.At, tr.Reason
+			row.status = map[event.Status]string{event.Succeeded: "closed", event.FailedS: "failed", event.Skipped: "released", event.Cancelled: "lost"}[tr.To]
+		}
+	}
+	for i := range r.Commands {
+		switch c := &r.Commands[i]; {
+		case c.StartChild != nil:
+			if row := l.newest(c.StartChild.Node); row != nil {
+				row.workflow = c.StartChild.Workflow
+			}
+		case c.Start != nil && c.Start.Store != nil && c.Start.Store.Claim != nil && c.Start.Store.Claim.Operation == event.ClaimTake:
+			l.claims[c.Start.Node] = c.Start.Store.Claim
+		}
+	}
+}
+
+// newest is what was last taken under a node; nil if nothing was.
+func (l *loopRun) newest(node string) *taken {
+	for i := len(l.taken) - 1; i >= 0; i-- {
+		if l.taken[i].node == node {
+			return l.taken[i]
+		}
+	}
+	return nil
+}
+
+// over reports whether the work on an item has ended.
+func (k *taken) over() bool { return k.ended != 0 }
+
+// theLoop is the run of the loop of the test; nil before it starts.
+func (t *test) theLoop() *seen {
+	if s := t.root(); s != nil && s.loop != nil {
+		return s
+	}
+	return nil
+}
+
+// readLoop is how the loop stands, or an attribute of that.
+func (s *names) readLoop(attr string) (value.Value, error) {
+	of := s.theLoop()
+	if of == nil {
+		return nil, nil
+	}
+	l, ids := of.loop, func(status ...string) []any {
+		out := []any{}
+		for _, row := range of.loop.taken {
+			for _, one := range status {
+				if row.status == one {
+					out = append(out, row.id)
+				}
+			}
+		}
+		return out
+	}
+	o := map[string]any{"status": "idle", "reason": l.reason, "working": ids("claimed", "working"), "parked": ids("parked"), "done": ids(), "warnings": warningsOf(of.view),
+		"events": float64(of.events), "asked": map[string]any{}, "items": []any{}, "taken": float64(len(l.taken)), "dead": 0.0}
+	for name, n := range s.askedSources { // any order: it fills a map
+		o["asked"].(map[string]any)[name] = float64(n)
+	}
+	for _, status := range []string{"closed", "failed", "released"} {
+		o[status] = float64(len(ids(status)))
+	}
+	o["done"] = s.doneItems(l)
+	switch st := of.view.Status; {
+	case st == event.FailedS:
+		o["status"] = "failed"
+	case st == event.Cancelled:
+		o["status"] = "cancelled"
+	case st.Terminal():
+		o["status"] = "stopped"
+	case len(o["working"].([]any)) > 0:
+		o["status"] = "working"
+	}
+	for _, row := range l.taken {
+		x := map[string]any{"id": row.id, "source": row.source, "title": row.title, "agent": row.agent, "workflow": row.workflow, "status": row.status, "reason": row.reason,
+			"taken": row.at.Sub(s.start).Seconds(), "ended": nil}
+		if row.over() {
+			x["ended"] = row.ended.Sub(s.start).Seconds()
+		}
+		o["items"] = append(o["items"].([]any), x)
+	}
+	claims, err := s.claims()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range claims.([]any) {
+		if c := c.(map[string]any); c["loop"] == s.Loop && c["state"] == string(event.ClaimDead) {
+			o["dead"] = o["dead"].(float64) + 1
+		}
+	}
+	if attr == "next" || attr == "left" || attr == "" {
+		o["next"], o["left"] = l.ladder()
+	}
+	if attr == "" {
+		return o, nil
+	}
+	return o[attr], nil
+}
+
+// doneItems are the ids of the items that are done, in order of their ends.
+func (t *test) doneItems(l *loopRun) []any {
+	var rows []*taken
+	for _, row := range l.taken {
+		if row.status != "closed" {
+			continue
+		}
+		at := len(rows)
+		for at > 0 && rows[at-1].ended > row.ended {
+			at--
+		}
+		rows = append(rows[:at], append([]*taken{row}, rows[at:]...)...)
+	}
+	out := []any{}
+	for _, row := range rows {
+		out = append(out, row.id)
+	}
+	return out
+}
+
+// ladder is what the loop would take now by what its sources have listed last, and why nobody takes the other items.
+func (l *loopRun) ladder() (next, left []any) {
+	standing := l.machine.Standing()
+	b, chosen := standing.Board, map[[2]int]bool{}
+	next, left = []any{}, []any{}
+	if standing.Draining == "" {
+		for _, c := range b.Choose() {
+			it := &b.Sources[c.Source].Items[c.Item]
+			chosen[[2]int{c.Source, c.Item}] = true
+			next = append(next, map[string]any{"agent": b.Agents[c.Agent].Name, "source": b.Sources[c.Source].Name, "id": it.ID, "title": it.Title})
+		}
+	}
+	for s := range b.Sources {
+		for i := range b.Sources[s].Items {
+			it := &b.Sources[s].Items[i]
+			if it.Closed || chosen[[2]int{s, i}] {
+				continue
+			}
+			why := []any{}
+			for _, words := range b.Reasons(s, i) {
+				why = append(why, words)
+			}
+			left = append(left, map[string]any{"source": b.Sources[s].Name, "id": it.ID, "title": it.Title, "why": why})
+		}
+	}
+	return next, left
+}
+
+// readAgent is how an agent of the loop stands.
+func (s *names) readAgent(name string) value.Value {
+	of := s.theLoop()
+	if of == nil {
+		return nil
+	}
+	o := map[string]any{"busy": 0.0, "items": []any{}, "taken": 0.0, "done": 0.0, "failed": 0.0, "parked": 0.0, "stopped": nil, "paused": false}
+	add := func(what string) { o[what] = o[what].(float64) + 1 }
+	for _, row := range of.loop.taken {
+		if row.agent != name {
+			continue
+		}
+		add("taken")
+		switch row.status {
+		case "claimed", "working":
+			add("busy")
+			o["items"] = append(o["items"].([]any), row.id)
+		case "closed":
+			add("done")
+		case "failed", "parked":
+			add(row.status)
+		}
+	}
+	for _, a := range of.loop.machine.Standing().Agents {
+		if a.Name == name {
+			if o["paused"] = a.Paused; a.Stopped != "" {
+				o["stopped"] = a.Stopped
+			}
+		}
+	}
+	return o
+}

@@ -1,0 +1,165 @@
+package flowtest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/flowrun/flowrun/runner/flowtest"
+)
+
+const office = `
+agent "sam" {
+  type         = "exec"
+  command      = ["coder"]
+  capabilities = ["go"]
+}
+agent "leo" {
+  type    = "exec"
+  command = ["coder"]
+}
+pool "team" { members = [agent.sam, agent.leo] }
+channel "ops" {
+  type = "webhook"
+  url  = "https://ops.example"
+}
+loop "l" {
+  agents = [pool.team]
+  notify = [channel.ops]
+  source "dispatch" {}
+  source "backlog" {
+    from = "file"
+    path = "TODO.md"
+  }
+  source "roadmap" { path = "ROADMAP.md" }
+  source "improvement" {
+    rotate = [workflow.tidy]
+    every  = "24h"
+    with   = { worker = worker }
+  }
+  handle {
+    when     = "'ask' in item.labels"
+    workflow = workflow.ask
+    with     = { worker = worker }
+  }
+  handle {
+    workflow = workflow.do
+    with     = { id = item.id, worker = worker }
+  }
+}
+workflow "do" {
+  input "id" { type = string }
+  input "worker" { type = string }
+  step "work" {
+    agent = pool.team[input.worker]
+    task  = input.id
+  }
+}
+workflow "ask" {
+  input "worker" { type = string }
+  step "draft" {
+    agent = pool.team[input.worker]
+    task  = "draft"
+  }
+  step "ok" {
+    approve { prompt = "May it?" }
+    depends_on = [step.draft]
+  }
+}
+workflow "tidy" {
+  input "worker" { type = string }
+  step "sweep" {
+    agent = pool.team[input.worker]
+    task  = "tidy"
+  }
+}
+`
+
+// A test can run a loop: what its sources hold, what is handed in and what others end, and how the loop and its agents stand at each moment.
+func TestLoops(t *testing.T) {
+	const stubs = `
+  agent "sam" { replies = [{ output = "ok", takes = "1m" }] }
+  agent "leo" { replies = [{ output = "ok", takes = "1m" }] }
+`
+	for name, body := range map[string]string{
+		"the ladder, and why items are left": `
+  run_for = "12h"
+  items = {
+    backlog = [{ id = "a" }, { id = "b", needs = ["a"] }, { id = "rust", capabilities = ["rust"] }]
+    roadmap = [{ id = "plan", after = "1h", title = "A plan" }]
+  }
+  dispatch "bug" {
+    priority = 5
+    assignee = "leo"
+    after    = "30m"
+  }
+  at "30s" {
+    expect = [
+      "loop.status == 'working' && loop.working[0] == 'a' && len(loop.working) == 2",
+      "agents.sam.busy == 1 && agents.sam.items == ['a']",
+      "any(loop.left, .id == 'b' && .why == ['it needs a, which is open'])",
+      "any(loop.left, .id == 'rust' && .why[0] startsWith 'it asks for the capability \"rust\"')",
+    ]
+  }
+  at "59m" { expect = ["loop.status == 'idle' && loop.next == [] && len(tickets) == 0"] }
+  at "2h" { expect = ["len(tickets) == 1 && tickets[0].state == 'closed' && tickets[0].title == 'A plan'"] }
+  expect = [
+    "filter(loop.done, # in ['a', 'b', 'bug', 'plan']) == ['a', 'b', 'bug', 'plan']",
+    "loop.items[0].id == 'a' && loop.items[0].source == 'backlog' && loop.items[0].agent == 'sam' && loop.items[0].workflow == 'do' && loop.items[0].ended == 60",
+    "calls.leo[0].task == 'tidy' && any(calls.leo, .task == 'bug' && .at == 1800)",
+    "node['item:do[plan]/work'].output == 'ok' && before('item:do[a]/work', 'item:do[b]/work')",
+    "runs[1].cause.kind == 'loop' && runs[1].cause.id == 'a' && runs[0].workflow == 'tidy' && len(runs) == loop.taken",
+    "loop.taken == 5 && loop.closed == 5 && loop.failed == 0 && loop.asked.backlog > 10",
+    "claims[0].loop == 'l' && elapsed == 43200",
+    "dispatches[0].id == 'bug' && dispatches[0].state == 'closed'",
+  ]`,
+		"it ends when there is nothing to do": `
+  items = [{ id = "a" }, { id = "b", after = "20m" }]
+  expect = ["loop.status == 'stopped' && loop.reason == 'there is nothing to do' && filter(loop.done, # in ['a', 'b']) == ['a', 'b']", "elapsed < 1300"]`,
+		"items that others end": `
+  items = [{ id = "a" }, { id = "b", needs = ["a"] }, { id = "c", after = "1h" }]
+  dispatch "d" { after = "30m" }
+  close "d" { after = "30m" }
+  close "a" { after = "30s" }
+  close "c" { after = "1h" }
+  expect = ["filter(loop.done, # in ['a', 'b', 'c', 'd']) == ['a', 'b'] && loop.released == 0 && dispatches[0].state == 'cancelled' && loop.left == []", "loop.items[0].reason == 'it was closed meanwhile, and nothing was written'"]`,
+		"a run that waits for a person is parked": `
+  run_for = "5h"
+  items   = [{ id = "a", labels = ["ask"], assignee = "sam" }, { id = "b", assignee = "sam" }]
+  decide "item:ask[a]/ok" {
+    decision = "approve"
+    after    = "2h"
+  }
+  at "1h" { expect = ["loop.parked == ['a'] && 'b' in loop.done && agents.sam.parked == 1 && agents.sam.busy == 0 && inbox[0].kind == 'approval'"] }
+  expect = ["'a' in loop.done && loop.parked == [] && agents.sam.done >= 2"]`,
+		"a failure, and a dead letter": `
+  run_for = "3h"
+  items   = [{ id = "bad" }, { id = "good" }]
+  step "work" {
+    replies = [{ error = { message = "no" } }, { output = "ok" }, { error = { message = "no" } }]
+  }
+  expect = ["loop.failed == 2 && loop.dead == 1 && 'good' in loop.done && dlq[0].kind == 'item'", "notifications[0].kind == 'loop'"]`,
+		"a fatal failure stops the agent": `
+  run_for = "3h"
+  items   = [{ id = "bad", assignee = "leo" }, { id = "a", assignee = "leo" }, { id = "b" }]
+  step "work" { replies = [{ output = "ok" }] }
+  step "item:do[bad]/work" { replies = [{ error = { kind = "fatal", message = "no key" } }] }
+  expect = ["agents.leo.stopped contains 'no key' && agents.leo.failed == 1 && agents.sam.stopped == null && 'b' in loop.done && !('a' in loop.done)", "count(notifications, .level == 'critical') == 1"]`,
+		"the driver dies": `
+  run_for = "3h"
+  items   = [{ id = "a" }, { id = "b" }]
+  crash { after = "30s" }
+  down {
+    after = "10m"
+    for   = "1h"
+  }
+  dispatch "d" { after = "20m" }
+  expect = ["loop.closed == 4 && any(loop.items, .id == 'd' && .taken == 4200)", "len(filter(loop.items, .id == 'a')) == 1"]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, loaded := load(t, office, test(body+stubs))
+			if r := flowtest.Run(context.Background(), p, &loaded.Tests[0]); !r.Passed() {
+				t.Errorf("%+v", r.Failures)
+			}
+		})
+	}
+}
