@@ -17,6 +17,7 @@ func (t *test) crashEverywhere(ctx context.Context) (alike int) {
 	want := t.ends()
 	for n, told := 1, 0; told < MaxDifferences; n++ {
 		again := newTest(t.program, t.Test)
+		again.endAlone, again.eval = true, t.eval
 		err := again.drive(ctx, n)
 		if err == nil && again.crashed == again.own {
 			return alike // the runs have fewer points

@@ -162,6 +162,7 @@ type test struct {
 	crashed  int                        // how often the driver died
 	own      int                        // how many of these deaths the test asked for
 	down     time.Duration              // how long there is no driver after a crash
+	endAlone bool                       // nothing but the end counts: conditions and the timeline are for the test without a crash
 	injected []injected                 // that somebody has to hear
 	// delivered are the events, by id, that a block on was asked about, and triggered counts the runs that events started, by workflow.
 	delivered map[string]bool
@@ -461,6 +462,9 @@ func (t *test) askNext() {
 
 // ask asks conditions, all of them.
 func (t *test) ask(list []ir.Expectation, after time.Duration) {
+	if t.endAlone {
+		return
+	}
 	s := t.newNames(after)
 	for i := range list {
 		x := &list[i]

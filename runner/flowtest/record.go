@@ -180,7 +180,9 @@ func (t *test) watch(run string, events []event.Event, r *event.Reaction, _ bool
 		s.watchLoop(r)
 	}
 	for _, l := range s.view.Apply(slices.Clone(events), r) {
-		rec.line(s, &l)
+		if !t.endAlone {
+			rec.line(s, &l)
+		}
 	}
 	for i := range r.Commands {
 		if c := r.Commands[i].Start; c != nil && c.Store != nil && c.Store.Sync != nil {

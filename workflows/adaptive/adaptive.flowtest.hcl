@@ -53,8 +53,7 @@ test "a medic that fails is a warning" {
 }
 
 test "more than ten waiting for each that may run add 2, up to 8, and a short queue takes them back" {
-  crash_everywhere = true
-  inputs           = { pages = [for i in range(120) : "p${i}"], reports = [] }
+  inputs = { pages = [for i in range(120) : "p${i}"], reports = [] }
   step "page" { replies = [{ takes = "20s" }] }
   at "10s" { expect = ["live == 4"] }
   at "50s" { expect = ["live == 6"] }
@@ -66,6 +65,13 @@ test "more than ten waiting for each that may run add 2, up to 8, and a short qu
     "changes[1].at - changes[0].at == 60",
     "max_at_once.page == 8",
   ]
+}
+
+test "a queue of 42 adds 2, with a crash anywhere" {
+  crash_everywhere = true
+  inputs           = { pages = [for i in range(46) : "p${i}"], reports = [] }
+  step "page" { replies = [{ takes = "20s" }] }
+  expect = ["run.status == 'succeeded' && map(changes, [#.from, #.to]) == [[4, 6], [6, 4]] && max_at_once.page == 6"]
 }
 
 test "near the deadline the reports that are left start together" {

@@ -1,6 +1,5 @@
 test "a paused worker takes no task for five minutes, and then it does; the others go on" {
-  crash_everywhere = true
-  workflow         = workflow.team
+  workflow = workflow.team
   agent "worker" { replies = [{ output = "done" }] }
 
   at "4m59s" { expect = ["map(calls.worker, #.task) == ['task of worker2']"] }
@@ -9,6 +8,15 @@ test "a paused worker takes no task for five minutes, and then it does; the othe
     "map(calls.worker, #.task) == ['task of worker2', 'task of worker1']",
     "calls.worker[1].at == 300",
   ]
+}
+
+test "a pause of half a minute holds with a crash anywhere" {
+  crash_everywhere = true
+  workflow         = workflow.team
+  inputs           = { time = "30s" }
+  agent "worker" { replies = [{ output = "done" }] }
+
+  expect = ["map(calls.worker, #.task) == ['task of worker2', 'task of worker1'] && calls.worker[1].at == 30"]
 }
 
 test "nobody has paused the worker" {
