@@ -1,0 +1,116 @@
+# Agents that are never idle while there is something to do, and cost nothing while there is not: what people hand in comes first, then the
+# list in TODO.md, then the items of ROADMAP.md, each of which becomes a ticket, and then a little tidying, once a day at most. Who can
+# do no more is stopped alone, and people are told.
+#
+#   flowrun dispatch add "Fix the login page" --label bug --priority 5
+#   flowrun loop next team --dry-run        # what would be taken, by whom, and why the rest is left
+#   flowrun loop run team --until-idle
+#   flowrun serve                           # goes on for as long as it lives
+
+agent "sam" {
+  type         = "exec"
+  command      = ["./agents/coder", "sam"]
+  capabilities = ["go"]
+}
+
+agent "leo" {
+  type    = "exec"
+  command = ["./agents/coder", "leo"]
+}
+
+pool "team" { members = [agent.sam, agent.leo] }
+
+channel "people" {
+  type = "file"
+  path = "messages.jsonl"
+}
+
+loop "team" {
+  agents = [pool.team]
+  notify = [channel.people]
+
+  source "dispatch" {}
+
+  source "backlog" {
+    from = "file"
+    path = "TODO.md"
+  }
+
+  source "roadmap" { path = "ROADMAP.md" }
+
+  source "improvement" {
+    rotate = [workflow.tidy]
+    every  = "24h"
+    with   = { worker = worker }
+  }
+
+  # What goes into production waits for a person, and the agent does other work meanwhile.
+  handle {
+    when     = "'release' in item.labels"
+    workflow = workflow.release
+    with     = { title = item.title, worker = worker }
+  }
+
+  handle {
+    workflow = workflow.work
+    with     = { title = item.title, worker = worker }
+  }
+
+  limits {
+    tasks_per_hour       = 60
+    consecutive_failures = 5
+  }
+}
+
+workflow "work" {
+  default = true
+
+  input "title" {
+    type    = string
+    default = "Fix the login page."
+  }
+
+  input "worker" {
+    type    = string
+    default = "sam"
+  }
+
+  step "do" {
+    agent = pool.team[input.worker]
+    task  = input.title
+  }
+
+  step "test" {
+    run        = ["./agents/tests"]
+    depends_on = [step.do]
+  }
+}
+
+workflow "release" {
+  input "title" { type = string }
+  input "worker" { type = string }
+
+  step "prepare" {
+    agent = pool.team[input.worker]
+    task  = input.title
+  }
+
+  step "ok" {
+    approve { prompt = "${input.title} goes into production. May it?" }
+    depends_on = [step.prepare]
+  }
+}
+
+workflow "tidy" {
+  input "worker" { type = string }
+
+  step "simplify" {
+    agent = pool.team[input.worker]
+    task  = "Make one thing simpler, and leave all else as it is."
+  }
+
+  step "check" {
+    run        = ["./agents/tests"]
+    depends_on = [step.simplify]
+  }
+}
